@@ -1,0 +1,51 @@
+/**
+ * The audit chain of an account: each entry's hash covers the hash before it and the entry's payload.
+ *   C1. audit_hash = SHA-256(previous hash as 32 raw bytes || SHA-256(payload as UTF-8) as 32 raw bytes).
+ *   C2. Entry 0 is the registration; its previous hash is 32 zero bytes.
+ * Two levels, so that a payload can be erased and the chain still checked.
+ */
+import { createHash } from 'node:crypto'
+import { canonicalJson, type JsonObject } from './canonical-json.ts'
+
+/** 64 lower-case hexadecimal digits, without the `sha256:` that the interface shows. */
+export type Hash = string
+
+export const GENESIS: Hash = '0'.repeat(64)
+
+/** The version of the payload's format, inside every payload. */
+export const ENTRY_FORMAT = 1
+
+export function sha256Hex(text: string): Hash {
+  return createHash('sha256').update(text, 'utf8').digest('hex')
+}
+
+export function chainHash(previous: Hash, payload: string): Hash {
+  const digest = createHash('sha256').update(payload, 'utf8').digest()
+  return createHash('sha256').update(Buffer.from(previous, 'hex')).update(digest).digest('hex')
+}
+
+/** One entry as it is stored and shown. `payload` is the exact string that was hashed. */
+export interface AuditEntry {
+  readonly sequence: number
+  readonly txnId: string | null
+  readonly previousHash: Hash
+  readonly auditHash: Hash
+  readonly payload: string
+}
+
+/** Appends to the chain whose last hash is `previous`. `salt`: 32 hexadecimal digits, random, so that a hash of so little gives nothing away. */
+export function appendEntry(
+  previous: Hash,
+  sequence: number,
+  txnId: string | null,
+  salt: string,
+  fields: JsonObject,
+): AuditEntry {
+  const payload = canonicalJson({ ...fields, format: ENTRY_FORMAT, sequence, txn_id: txnId, salt })
+  return { sequence, txnId, previousHash: previous, auditHash: chainHash(previous, payload), payload }
+}
+
+/** The form that the interface shows. */
+export function showHash(hash: Hash): string {
+  return `sha256:${hash}`
+}

@@ -1,0 +1,76 @@
+/**
+ * Identifiers. A ULID (github.com/ulid/spec) has 48 bits of time in milliseconds and 80 bits that are ours:
+ * here 16 bits count within the millisecond, 16 carry the shard, 48 are random. So an ID tells its shard, and the
+ * IDs that one shard gives grow in the order in which they were given.
+ */
+const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+const ACCOUNT_ID = /^[A-Za-z0-9_.:@-]{1,128}$/
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const TRANSACTION_ID = /^txn_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
+
+/** The most shards a ledger may have: the shard's number has 16 bits in an ID. */
+export const MAX_SHARDS = 65_536
+/** The most IDs one shard gives within a millisecond. */
+export const MAX_IDS_PER_MS = 65_536
+
+/** D1: `.` and `..` are refused because URL normalisation eats them. */
+export function isAccountId(text: string): boolean {
+  return ACCOUNT_ID.test(text) && text !== '.' && text !== '..'
+}
+
+/** Any version, either case. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text)
+}
+
+export function isTransactionId(text: string): boolean {
+  return TRANSACTION_ID.test(text)
+}
+
+/** What a ULID of ours is made of. `random` has 48 bits. */
+export interface UlidParts {
+  readonly timeMs: number
+  readonly counter: number
+  readonly shardId: number
+  readonly random: number
+}
+
+export function encodeUlid(parts: UlidParts): string {
+  const bits =
+    (BigInt(parts.timeMs) << 80n) |
+    (BigInt(parts.counter) << 64n) |
+    (BigInt(parts.shardId) << 48n) |
+    BigInt(parts.random)
+  let text = ''
+  for (let shift = 125n; shift >= 0n; shift -= 5n) text += ALPHABET.charAt(Number((bits >> shift) & 31n))
+  return text
+}
+
+/** Reads a ULID of 26 characters; undefined when it is none. */
+export function decodeUlid(text: string): UlidParts | undefined {
+  if (text.length !== 26) return undefined
+  let bits = 0n
+  for (const character of text) {
+    const digit = ALPHABET.indexOf(character)
+    if (digit < 0) return undefined
+    bits = (bits << 5n) | BigInt(digit)
+  }
+  if (bits >> 128n !== 0n) return undefined
+  return {
+    timeMs: Number(bits >> 80n),
+    counter: Number((bits >> 64n) & 0xffffn),
+    shardId: Number((bits >> 48n) & 0xffffn),
+    random: Number(bits & 0xffffffffffffn),
+  }
+}
+
+/** The shard that gave this transaction ID; undefined when it is no transaction ID. */
+export function shardOfTransactionId(txnId: string): number | undefined {
+  return isTransactionId(txnId) ? decodeUlid(txnId.slice(4))?.shardId : undefined
+}
+
+/** The smallest transaction ID of a time, as a bound for ranges: times outside what an ID can hold are clamped. */
+export function transactionIdFloor(timeMs: number): string {
+  const clamped = Math.min(Math.max(Math.ceil(timeMs), 0), 2 ** 48 - 1)
+  return `txn_${encodeUlid({ timeMs: clamped, counter: 0, shardId: 0, random: 0 })}`
+}

@@ -1,0 +1,77 @@
+/**
+ * What edges and nodes say to each other, as JSON. One message carries all items of one tick for one node; each item
+ * names its shard and epoch and gets its own verdict; verdicts come back in as many messages as there are batches.
+ */
+import type { Answer } from '../actors/account/outcome.ts'
+import type { AccountKey, AccountStatus, IncomingPolicy } from '../actors/account/state.ts'
+import type { Caller } from '../actors/account/commands.ts'
+
+/** What a client asked, in its own words: the owner reads the fields out of the signed payload itself. */
+export type Operation =
+  | { readonly kind: 'submit'; readonly payload: string; readonly signature: string }
+  | {
+      readonly kind: 'rotate_key'
+      readonly payload: string
+      readonly signature: string
+      /** The signature by the new key over the same payload (which has neither `signature` nor `proof` in it). */
+      readonly proof: string | null
+      readonly newKey: AccountKey
+    }
+  | { readonly kind: 'register'; readonly key: AccountKey; readonly registrationKey: string | null }
+  | {
+      readonly kind: 'change_status'
+      readonly status: AccountStatus | null
+      readonly incoming: IncomingPolicy | null
+      readonly reason: string
+    }
+
+/** One attempt at one request. `requestId` names the request over all its attempts; `attempt` counts from 1. */
+export interface Item {
+  readonly requestId: string
+  readonly attempt: number
+  readonly shardId: number
+  readonly epoch: number
+  readonly accountId: string
+  readonly caller: Caller
+  /** Wall clock, milliseconds since 1970: past it nobody waits, and the item is dropped at its step. */
+  readonly deadlineMs: number
+  readonly operation: Operation
+}
+
+/**
+ *   `answered`: left the output gate, true of the ledger.
+ *   `moved`, `overloaded`: the item never entered a mailbox on this attempt.
+ *   `undecided`: it did, and its owner can no longer say what became of it.
+ */
+export type Verdict =
+  | { readonly kind: 'answered'; readonly answer: Answer }
+  | { readonly kind: 'moved'; readonly epoch: number | null }
+  | { readonly kind: 'overloaded' }
+  | { readonly kind: 'undecided' }
+
+export interface ItemVerdict {
+  readonly requestId: string
+  readonly attempt: number
+  readonly verdict: Verdict
+}
+
+/** The subject a node listens on, one per session: a message to a dead session reaches nobody. */
+export function sessionSubject(session: string): string {
+  return `ledger.node.${session}`
+}
+
+export function encodeItems(items: readonly Item[]): string {
+  return JSON.stringify(items)
+}
+
+export function decodeItems(message: string): readonly Item[] {
+  return JSON.parse(message) as readonly Item[]
+}
+
+export function encodeVerdicts(verdicts: readonly ItemVerdict[]): string {
+  return JSON.stringify(verdicts)
+}
+
+export function decodeVerdicts(message: string): readonly ItemVerdict[] {
+  return JSON.parse(message) as readonly ItemVerdict[]
+}

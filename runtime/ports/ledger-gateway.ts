@@ -1,0 +1,28 @@
+/** What the edge calls: turns a client's request into messages to the shard's owner, and its verdicts into one outcome. */
+import type { Caller } from '../../actors/account/commands.ts'
+import type { Answer } from '../../actors/account/outcome.ts'
+import type { Operation } from '../messages.ts'
+
+export interface LedgerGateway {
+  /** Never rejects. */
+  readonly ask: (request: GatewayRequest) => Promise<GatewayOutcome>
+}
+
+export interface GatewayRequest {
+  readonly accountId: string
+  readonly caller: Caller
+  readonly operation: Operation
+}
+
+/**
+ * `not_applied` is said only when proved: every attempt was refused before it entered a mailbox (I12).
+ *   `no_shards`: the ledger was never migrated. `no_healthy_shards`: no shard has an owner.
+ *   `shard_unavailable`: this one has none, or its owner did not answer. `overloaded`: a mailbox is full.
+ */
+export type GatewayOutcome =
+  | { readonly kind: 'answered'; readonly answer: Answer }
+  | {
+      readonly kind: 'unavailable'
+      readonly reason: 'no_shards' | 'no_healthy_shards' | 'shard_unavailable' | 'overloaded'
+      readonly outcome: 'not_applied' | 'unknown'
+    }

@@ -1,0 +1,115 @@
+/**
+ * Reads: they never pass through actors, they come from the ledger of record. Each call is one consistent look at what
+ * was committed when it began. Every failure is a `ReadsUnavailable`.
+ * Contract: test/contract/ledger-reads.contract.ts
+ */
+import type { AuditEntry } from '../../actors/audit-chain.ts'
+import type { TransactionType } from '../../actors/account/commands.ts'
+import type { AccountView, Transaction } from '../../actors/account/outcome.ts'
+
+export interface LedgerReads {
+  readonly transaction: (txnId: string) => Promise<TransactionView | undefined>
+  readonly receipt: (txnId: string) => Promise<SignedReceipt | undefined>
+  /** Newest first, or as a feed (`order: 'asc'`). */
+  readonly transactions: (query: TransactionQuery) => Promise<TransactionPage>
+  /** Whether the account exists; undefined when it does not. */
+  readonly account: (accountId: string) => Promise<AccountView | undefined>
+  /** By account ID, from the one after `after`. */
+  readonly accounts: (after: string | null, limit: number) => Promise<AccountsPage>
+  readonly balances: (accountId: string) => Promise<readonly BalanceView[] | undefined>
+  /** Oldest first, from the entry after `afterSequence` (-1: from the start); undefined when there is no such account. */
+  readonly auditChain: (accountId: string, afterSequence: number, limit: number) => Promise<AuditChainPage | undefined>
+  readonly shardOf: (accountId: string) => number
+  /** Whether somebody owns the account's shard. */
+  readonly shardOwned: (accountId: string) => Promise<boolean>
+}
+
+/** A transaction with what the detail shows. Amounts are strings as signed. */
+export type TransactionView = Pick<
+  Transaction,
+  | 'txnId'
+  | 'accountId'
+  | 'shardId'
+  | 'type'
+  | 'amount'
+  | 'tokenId'
+  | 'groupId'
+  | 'failure'
+  | 'origin'
+  | 'metadata'
+  | 'createdAtMs'
+  | 'processedAtMs'
+  | 'auditHash'
+> & { readonly status: TransactionStatus }
+
+export const TRANSACTION_STATUSES = ['pending', 'completed', 'failed'] as const
+export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number]
+
+export interface SignedReceipt {
+  /** Canonical JSON: exactly what is signed. */
+  readonly payload: string
+  /** DER in base64. */
+  readonly signature: string
+}
+
+/** Bounds are exact: `createdFromMs` inclusive, `createdToMs` exclusive, both perhaps fractional; amounts inclusive. */
+export interface TransactionQuery {
+  readonly accountId: string | null
+  readonly createdFromMs: number | null
+  readonly createdToMs: number | null
+  readonly type: TransactionType | null
+  readonly tokenId: string | null
+  readonly tokenClass: string | null
+  readonly groupId: string | null
+  readonly amountMin: string | null
+  readonly amountMax: string | null
+  readonly status: TransactionStatus | null
+  readonly idempotencyKey: string | null
+  readonly order: 'desc' | 'asc'
+  readonly limit: number
+  /** Where the page before ended; null for the first. */
+  readonly after: TransactionCursor | null
+  /** Whether to count: pages after the first carry the count in their token. */
+  readonly counted: boolean
+}
+
+/** `position`: of the feed, opaque outside the adapter; null in newest-first lists. */
+export interface TransactionCursor {
+  readonly position: string | null
+  readonly txnId: string
+}
+
+export interface TransactionPage {
+  readonly transactions: readonly TransactionView[]
+  /** null: nothing follows (never null in a feed). */
+  readonly next: TransactionCursor | null
+  readonly count: { readonly total: number; readonly exact: boolean } | null
+}
+
+export interface AccountsPage {
+  readonly accounts: readonly AccountView[]
+  readonly next: string | null
+  /** All accounts, exact. */
+  readonly total: number
+}
+
+/** Quantities in minimal form. */
+export interface BalanceView {
+  readonly tokenId: string
+  readonly tokenClass: 'fungible'
+  readonly balance: string
+  readonly available: string
+  readonly incoming: string
+  readonly decimals: number
+  readonly updatedAtMs: number
+}
+
+export interface AuditChainPage {
+  readonly entries: readonly AuditEntry[]
+  readonly next: number | null
+  readonly total: number
+}
+
+export class ReadsUnavailable extends Error {
+  override readonly name = 'ReadsUnavailable'
+}

@@ -1,0 +1,27 @@
+/**
+ * The service's own P-256 keys, each with one purpose and a span. Published keys stay published, so that what they
+ * signed can be checked for ever.
+ */
+export const KEY_PURPOSES = ['token', 'receipt', 'assertion', 'attestation'] as const
+export type KeyPurpose = (typeof KEY_PURPOSES)[number]
+
+export interface ServiceKeys {
+  /** Every public key, as the JWKS document shows it. */
+  readonly published: () => readonly PublishedKey[]
+  /** The key that signs for this purpose now. */
+  readonly current: (purpose: KeyPurpose) => string
+  /** base64 DER, ECDSA P-256 with SHA-256 over the text's UTF-8. */
+  readonly sign: (keyId: string, payloads: readonly string[]) => Promise<readonly string[]>
+}
+
+export interface PublishedKey {
+  /** RFC 7638 thumbprint. */
+  readonly keyId: string
+  readonly purpose: KeyPurpose
+  /** The point's coordinates, base64url. */
+  readonly x: string
+  readonly y: string
+  readonly activeFromMs: number
+  /** null while it is, or will be, in use. */
+  readonly retiredAtMs: number | null
+}
