@@ -6,7 +6,13 @@
  * nothing gives the same in a sixth of that; a test holds the two to the same result on every path.
  */
 import { assign, createActor, setup, type SnapshotFrom } from 'xstate'
-import type { AccountCommand, ChangeStatusCommand, RegisterCommand, RotateKeyCommand, SubmitCommand } from './commands.ts'
+import type {
+  AccountCommand,
+  ChangeStatusCommand,
+  RegisterCommand,
+  RotateKeyCommand,
+  SubmitCommand,
+} from './commands.ts'
 import type { Effect } from './outcome.ts'
 import { changeStatus, fail, open, post, type Posted, rotateKey } from './postings.ts'
 import type { AccountState } from './state.ts'
@@ -35,7 +41,10 @@ const setUp = setup({
     freezes: ({ event }) => event.type === 'change_status' && event.status === 'frozen',
     activates: ({ event }) => event.type === 'change_status' && event.status === 'active',
     closesEmpty: ({ context, event }) =>
-      event.type === 'change_status' && event.status === 'closed' && context.account !== null && isEmpty(context.account),
+      event.type === 'change_status' &&
+      event.status === 'closed' &&
+      context.account !== null &&
+      isEmpty(context.account),
     keepsStatus: ({ context, event }) =>
       event.type === 'change_status' && (event.status === null || event.status === context.account?.status),
   },

@@ -108,7 +108,12 @@ export type Answer =
       readonly replayed: boolean
       readonly mismatch: boolean
     }
-  | { readonly kind: 'registered'; readonly account: AccountView; readonly created: boolean; readonly replayed: boolean }
+  | {
+      readonly kind: 'registered'
+      readonly account: AccountView
+      readonly created: boolean
+      readonly replayed: boolean
+    }
   | { readonly kind: 'rotated'; readonly account: AccountView; readonly replayed: boolean; readonly mismatch: boolean }
   | { readonly kind: 'status_changed'; readonly account: AccountView }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly detail: string; readonly field: string | null }

@@ -62,7 +62,8 @@ export function post(account: AccountState, command: SubmitCommand): Posted {
   const held = balanceOf(account, submission.tokenId)
   if (submission.type === 'credit') {
     if (account.incoming === 'refuse') return fail(account, command, 'incoming_refused')
-    if (held.balance.plus(held.incoming).plus(amount).greaterThan(LARGEST)) return fail(account, command, 'balance_limit')
+    if (held.balance.plus(held.incoming).plus(amount).greaterThan(LARGEST))
+      return fail(account, command, 'balance_limit')
     return complete(account, command, held.balance.plus(amount))
   }
   if (availableOf(held).lessThan(amount)) return fail(account, command, 'insufficient_funds')
@@ -185,11 +186,7 @@ export function changeStatus(account: AccountState, command: ChangeStatusCommand
   return { ...next, account: { ...next.account, status, incoming } }
 }
 
-function entered(
-  account: AccountState,
-  command: RotateKeyCommand | ChangeStatusCommand,
-  fields: JsonObject,
-): Posted {
+function entered(account: AccountState, command: RotateKeyCommand | ChangeStatusCommand, fields: JsonObject): Posted {
   const atMs = Math.max(command.atMs, account.lastTimeMs)
   const sequence = account.sequence + 1
   const entry = appendEntry(account.tip, sequence, null, command.salt, {

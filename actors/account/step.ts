@@ -5,7 +5,13 @@
  *   S2. Judged in this order: the account, the signature, the repeat, the rest.
  *   S3. A verdict on a signature counts only for the key that this step sees, or the one its original was accepted under.
  */
-import type { AccountCommand, ChangeStatusCommand, RegisterCommand, RotateKeyCommand, SubmitCommand } from './commands.ts'
+import type {
+  AccountCommand,
+  ChangeStatusCommand,
+  RegisterCommand,
+  RotateKeyCommand,
+  SubmitCommand,
+} from './commands.ts'
 import { BASE_UNIT } from '../money.ts'
 import { advance, type AccountSnapshot } from './machine.ts'
 import { type Answer, type EarlierUse, type Effect, refusal, viewOf } from './outcome.ts'
@@ -23,7 +29,12 @@ export interface Evidence {
 }
 
 export type StepResult =
-  | { readonly kind: 'stepped'; readonly snapshot: AccountSnapshot; readonly effects: readonly Effect[]; readonly answer: Answer }
+  | {
+      readonly kind: 'stepped'
+      readonly snapshot: AccountSnapshot
+      readonly effects: readonly Effect[]
+      readonly answer: Answer
+    }
   /** Nothing changes: a refusal or a repeat. */
   | { readonly kind: 'answered'; readonly answer: Answer }
   /** Have this checked, then step the same command again. */
@@ -139,7 +150,9 @@ function mayCross(grant: boolean | readonly string[], tokenId: string): boolean 
 
 function wrongLedger(ledgerId: string | null, evidence: Evidence): StepResult | undefined {
   if (ledgerId === null && evidence.production) {
-    return answered(refusal('wrong_ledger', 'The field is required: it says for which ledger the order is.', 'ledger_id'))
+    return answered(
+      refusal('wrong_ledger', 'The field is required: it says for which ledger the order is.', 'ledger_id'),
+    )
   }
   return ledgerId === null || ledgerId === evidence.ledgerId
     ? undefined

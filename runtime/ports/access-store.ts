@@ -2,7 +2,8 @@
  * Clients and their refresh tokens. Secrets and tokens reach this port hashed: it never sees one in the clear.
  * Contract: test/contract/access-store.contract.ts
  *   X1. A refresh token is exchanged at most once, whoever asks at the same time.
- *   X2. What `listChanges` has not shown yet it shows within one call after it was committed.
+ *   X2. What is committed, the next call of `findClient`, `listClients` and `listRevokedSessions` shows.
+ *   X3. A family is never alive under a revoked client, whichever of login and revocation comes first.
  * Every failure is an `AccessStoreUnavailable`.
  */
 import type { Role } from '../../actors/account/commands.ts'
@@ -17,7 +18,7 @@ export interface AccessStore {
   readonly createFamily: (family: RefreshFamily) => Promise<void>
   /** Exchanges a live token for its successor, in one step. */
   readonly rotateFamily: (exchange: RefreshExchange) => Promise<RefreshOutcome>
-  /** Sessions (families) that were revoked and whose access tokens may still be alive, and all clients as they are now. */
+  /** Sessions (families) that were revoked at `sinceMs` or later: go back as far as an access token lives, and some seconds. */
   readonly listRevokedSessions: (sinceMs: number) => Promise<readonly string[]>
 }
 

@@ -108,8 +108,11 @@ export interface TransactionWrite {
 export type CommitVerdict =
   /** Shards that are not named are busy or fenced: nothing of theirs was applied. */
   | { readonly kind: 'answered'; readonly committed: ReadonlySet<number> }
-  /** Definite: nothing was applied. `invariant`: D2 was broken; `data`: a row that the store cannot take. */
-  | { readonly kind: 'failed'; readonly cause: 'data' | 'invariant'; readonly detail: string }
+  /**
+   * Definite: nothing was applied. `invariant`: D2 was broken; `data`: a row that the store cannot take;
+   * `transient`: no row is to blame, the same batch may be tried again.
+   */
+  | { readonly kind: 'failed'; readonly cause: 'data' | 'invariant' | 'transient'; readonly detail: string }
   | { readonly kind: 'unknown'; readonly detail: string }
 
 export interface LookUpQuestion {

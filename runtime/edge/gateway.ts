@@ -1,0 +1,266 @@
+/**
+ * The edge's half of a submission: finds the owner, sends, and makes one outcome of what the attempts say.
+ *   W1. Items of one tick for one node travel in one message; each has its own verdict.
+ *   W2. `not_applied` is said only if every attempt was turned away before it entered a mailbox (I12).
+ *   W3. A request that ever had an attempt without a verdict ends in a verdict of its own, or as `unknown`: what a later
+ *       attempt's non-delivery says changes nothing. A refusal counts only from the latest attempt.
+ *   W4. Retries carry the same request and the same key, until the deadline; `overloaded` is not retried, for that
+ *       would be more of what it complains of.
+ */
+import type { Answer } from '../../actors/account/outcome.ts'
+import { decodeVerdicts, encodeItems, type Item, sessionSubject, type Verdict } from '../messages.ts'
+import type { Clock, Timer } from '../ports/clock.ts'
+import type { GatewayOutcome, GatewayRequest, LedgerGateway } from '../ports/ledger-gateway.ts'
+import type { Random } from '../ports/random.ts'
+import { NOT_DELIVERED, type Transport } from '../ports/transport.ts'
+import type { Route, Routes } from './routes.ts'
+
+export interface GatewayDependencies {
+  readonly transport: Transport
+  readonly routes: Routes
+  readonly clock: Clock
+  readonly random: Random
+  readonly shardOf: (accountId: string) => number
+  readonly settings: GatewaySettings
+}
+
+export interface GatewaySettings {
+  /** An attempt that has said nothing for so long is given up as unknown. */
+  readonly attemptTimeoutMs: number
+  /** How long a request that was provably not applied is tried again. */
+  readonly patienceMs: number
+  /** How long a request whose outcome is not known is tried again. */
+  readonly deadlineMs: number
+  /** Requests waiting at once. */
+  readonly maxWaiting: number
+}
+
+export const GATEWAY_DEFAULTS: GatewaySettings = {
+  attemptTimeoutMs: 4_000,
+  patienceMs: 2_000,
+  deadlineMs: 12_000,
+  maxWaiting: 20_000,
+}
+
+const FIRST_BACKOFF_MS = 10
+const LAST_BACKOFF_MS = 250
+/** Room that a message's envelope takes. */
+const ENVELOPE_BYTES = 1_024
+/** Everything of an item that is bounded: names, keys, grants. */
+const ITEM_BYTES = 16_384
+
+interface Waiting {
+  readonly requestId: string
+  readonly request: GatewayRequest
+  readonly shardId: number
+  readonly startedMs: number
+  readonly startedAtMs: number
+  readonly resolve: (outcome: GatewayOutcome) => void
+  attempt: number
+  /** Attempts, and looks that found no owner to attempt. */
+  tries: number
+  /** Whether an attempt went without a verdict: from then on nothing is proof that it was not applied. */
+  uncertain: boolean
+  timer: Timer | undefined
+}
+
+export class Gateway implements LedgerGateway {
+  private readonly dependencies: GatewayDependencies
+  private readonly waiting = new Map<string, Waiting>()
+  private readonly outgoing = new Map<string, Item[]>()
+  private flushing = false
+
+  constructor(dependencies: GatewayDependencies) {
+    this.dependencies = dependencies
+  }
+
+  ask(request: GatewayRequest): Promise<GatewayOutcome> {
+    const { clock, random, shardOf, settings } = this.dependencies
+    if (this.waiting.size >= settings.maxWaiting) {
+      return Promise.resolve({ kind: 'unavailable', reason: 'overloaded', outcome: 'not_applied' })
+    }
+    return new Promise((resolve) => {
+      const waiting: Waiting = {
+        requestId: random.hex(12),
+        request,
+        shardId: shardOf(request.accountId),
+        startedMs: clock.monotonic(),
+        startedAtMs: clock.now(),
+        resolve,
+        attempt: 0,
+        tries: 0,
+        uncertain: false,
+        timer: undefined,
+      }
+      this.waiting.set(waiting.requestId, waiting)
+      this.send(waiting)
+    })
+  }
+
+  private send(waiting: Waiting): void {
+    const { routes, clock, settings } = this.dependencies
+    const route = routes.find(waiting.shardId)
+    if (route === undefined) {
+      void routes.refresh()
+      this.retry(waiting, 'shard_unavailable')
+      return
+    }
+    waiting.attempt += 1
+    const { attempt } = waiting
+    this.enqueue(waiting, route)
+    waiting.timer = clock.after(settings.attemptTimeoutMs, () => {
+      if (waiting.attempt !== attempt) return
+      waiting.uncertain = true
+      void routes.refresh()
+      this.retry(waiting, 'shard_unavailable')
+    })
+  }
+
+  private enqueue(waiting: Waiting, route: Route): void {
+    const { clock, settings } = this.dependencies
+    const { requestId, attempt, shardId, request } = waiting
+    const elapsedMs = clock.monotonic() - waiting.startedMs
+    const item: Item = {
+      requestId,
+      attempt,
+      shardId,
+      epoch: route.epoch,
+      accountId: request.accountId,
+      caller: request.caller,
+      deadlineMs: clock.now() + Math.max(0, settings.deadlineMs - elapsedMs),
+      operation: request.operation,
+    }
+    const items = this.outgoing.get(route.session)
+    if (items === undefined) this.outgoing.set(route.session, [item])
+    else items.push(item)
+    if (this.flushing) return
+    this.flushing = true
+    clock.after(0, () => {
+      this.flushing = false
+      const batches = [...this.outgoing]
+      this.outgoing.clear()
+      for (const [session, batch] of batches) for (const message of this.split(batch)) this.deliver(session, message)
+    })
+  }
+
+  /** As few messages as the transport's bound allows. */
+  private split(items: readonly Item[]): readonly (readonly Item[])[] {
+    const maxBytes = this.dependencies.transport.maxMessageBytes() - ENVELOPE_BYTES
+    const messages: Item[][] = []
+    let bytes = Number.POSITIVE_INFINITY
+    for (const item of items) {
+      const size = boundOfSize(item)
+      if (bytes + size > maxBytes) {
+        messages.push([])
+        bytes = 0
+      }
+      messages.at(-1)?.push(item)
+      bytes += size
+    }
+    return messages
+  }
+
+  private deliver(session: string, items: readonly Item[]): void {
+    const { transport, settings, routes } = this.dependencies
+    const open = new Set(items.map(({ requestId }) => requestId))
+    const pending = transport.request(sessionSubject(session), encodeItems(items), settings.deadlineMs, (reply) => {
+      if (reply === NOT_DELIVERED) {
+        void routes.refresh()
+        for (const { requestId, attempt } of items) this.turnedAway(requestId, attempt, 'shard_unavailable')
+        return
+      }
+      for (const { requestId, attempt, verdict } of decodeVerdicts(reply)) {
+        open.delete(requestId)
+        this.take(requestId, attempt, verdict)
+      }
+      if (open.size === 0) pending.close()
+    })
+  }
+
+  private take(requestId: string, attempt: number, verdict: Verdict): void {
+    switch (verdict.kind) {
+      case 'answered':
+        this.answered(requestId, attempt, verdict.answer)
+        return
+      case 'moved':
+        void this.dependencies.routes.refresh()
+        this.turnedAway(requestId, attempt, 'shard_unavailable')
+        return
+      case 'overloaded':
+        this.turnedAway(requestId, attempt, 'overloaded')
+        return
+      case 'undecided': {
+        const waiting = this.waiting.get(requestId)
+        if (waiting === undefined) return
+        waiting.uncertain = true
+        if (waiting.attempt !== attempt) return
+        void this.dependencies.routes.refresh()
+        this.retry(waiting, 'shard_unavailable')
+      }
+    }
+  }
+
+  private answered(requestId: string, attempt: number, answer: Answer): void {
+    const waiting = this.waiting.get(requestId)
+    if (waiting === undefined) return
+    // An earlier attempt's refusal may be older than what a later attempt does (W3).
+    if (answer.kind === 'refused' && waiting.attempt !== attempt) return
+    this.finish(waiting, { kind: 'answered', answer: this.asFirst(waiting, answer) })
+  }
+
+  /** What an earlier attempt of this very request did is no replay to its client. */
+  private asFirst(waiting: Waiting, answer: Answer): Answer {
+    if (!waiting.uncertain || answer.kind !== 'accepted' || answer.mismatch) return answer
+    return answer.receipt.enqueuedAtMs >= waiting.startedAtMs ? { ...answer, replayed: false } : answer
+  }
+
+  private turnedAway(requestId: string, attempt: number, reason: 'shard_unavailable' | 'overloaded'): void {
+    const waiting = this.waiting.get(requestId)
+    if (waiting === undefined || waiting.attempt !== attempt) return
+    if (reason === 'overloaded' && !waiting.uncertain) {
+      this.finish(waiting, { kind: 'unavailable', reason, outcome: 'not_applied' })
+      return
+    }
+    this.retry(waiting, reason)
+  }
+
+  private retry(waiting: Waiting, reason: 'shard_unavailable' | 'overloaded'): void {
+    const { clock, settings, random } = this.dependencies
+    waiting.timer?.cancel()
+    waiting.tries += 1
+    const elapsedMs = clock.monotonic() - waiting.startedMs
+    const limitMs = waiting.uncertain ? settings.deadlineMs : settings.patienceMs
+    const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(waiting.tries, 10), LAST_BACKOFF_MS)
+    const waitMs = Math.ceil(backoffMs / 2) + random.integer(backoffMs)
+    if (elapsedMs + waitMs >= limitMs) {
+      this.finish(waiting, this.unavailable(waiting, reason))
+      return
+    }
+    waiting.timer = clock.after(waitMs, () => {
+      this.send(waiting)
+    })
+  }
+
+  private unavailable(waiting: Waiting, reason: 'shard_unavailable' | 'overloaded'): GatewayOutcome {
+    const state = this.dependencies.routes.state()
+    const outcome = waiting.uncertain ? 'unknown' : 'not_applied'
+    return {
+      kind: 'unavailable',
+      reason: state === 'no_shards' || state === 'no_healthy_shards' ? state : reason,
+      outcome,
+    }
+  }
+
+  private finish(waiting: Waiting, outcome: GatewayOutcome): void {
+    waiting.timer?.cancel()
+    this.waiting.delete(waiting.requestId)
+    waiting.resolve(outcome)
+  }
+}
+
+/** No less than the item takes as JSON: a UTF-16 unit is three bytes of UTF-8 at most, and no escape adds more. */
+function boundOfSize({ operation }: Item): number {
+  const text = 'payload' in operation ? operation.payload.length + operation.signature.length : 0
+  const reason = operation.kind === 'change_status' ? operation.reason.length : 0
+  return ITEM_BYTES + 3 * (text + reason)
+}

@@ -1,0 +1,95 @@
+/**
+ * Where each shard is, as far as this edge knows. Truth is in PostgreSQL; hints make it known sooner. A stale route
+ * costs a retry and nothing else: the owner checks the epoch that every item names.
+ */
+import type { Clock, Timer } from '../ports/clock.ts'
+import type { LeaseStore, Watch } from '../ports/lease-store.ts'
+import type { LedgerStore } from '../ports/ledger-store.ts'
+
+export interface Route {
+  readonly session: string
+  readonly epoch: number
+}
+
+export interface RouteDependencies {
+  readonly store: Pick<LedgerStore, 'shards'>
+  readonly leases: Pick<LeaseStore, 'watchHints'>
+  readonly clock: Clock
+}
+
+const REFRESH_MS = 1_000
+/** Failed deliveries ask for a refresh; they share one within this time. */
+const MIN_REFRESH_GAP_MS = 20
+
+export class Routes {
+  private readonly dependencies: RouteDependencies
+  private readonly routes = new Map<number, Route | { readonly session: null; readonly epoch: number }>()
+  private refreshing: Promise<void> | undefined
+  private lastRefreshMs = Number.NEGATIVE_INFINITY
+  private timer: Timer | undefined
+  private watch: Watch | undefined
+  private known = false
+  private stopped = false
+
+  constructor(dependencies: RouteDependencies) {
+    this.dependencies = dependencies
+  }
+
+  async start(): Promise<void> {
+    this.watch = this.dependencies.leases.watchHints(({ shardId, session, epoch }) =>
+      this.note(shardId, session, epoch),
+    )
+    await this.refresh()
+    this.schedule()
+  }
+
+  stop(): void {
+    this.stopped = true
+    this.timer?.cancel()
+    this.watch?.stop()
+  }
+
+  find(shardId: number): Route | undefined {
+    const route = this.routes.get(shardId)
+    return route === undefined || route.session === null ? undefined : route
+  }
+
+  /** `unknown` until the ledger could be asked once. */
+  state(): 'unknown' | 'no_shards' | 'no_healthy_shards' | 'served' {
+    if (!this.known) return 'unknown'
+    if (this.routes.size === 0) return 'no_shards'
+    for (const { session } of this.routes.values()) if (session !== null) return 'served'
+    return 'no_healthy_shards'
+  }
+
+  /** Asks the store, at most once at a time and not too often. Never rejects. */
+  refresh(): Promise<void> {
+    const { clock, store } = this.dependencies
+    if (this.refreshing !== undefined) return this.refreshing
+    if (clock.monotonic() - this.lastRefreshMs < MIN_REFRESH_GAP_MS) return Promise.resolve()
+    this.lastRefreshMs = clock.monotonic()
+    this.refreshing = store
+      .shards()
+      .then((records) => {
+        this.known = true
+        for (const { shardId, session, epoch } of records) this.note(shardId, session, epoch)
+      })
+      .catch(() => undefined)
+      .finally(() => {
+        this.refreshing = undefined
+      })
+    return this.refreshing
+  }
+
+  private schedule(): void {
+    if (this.stopped) return
+    this.timer = this.dependencies.clock.after(REFRESH_MS, () => {
+      void this.refresh().then(() => this.schedule())
+    })
+  }
+
+  private note(shardId: number, session: string | null, epoch: number): void {
+    const route = this.routes.get(shardId)
+    if (route === undefined || epoch >= route.epoch) this.routes.set(shardId, { session, epoch })
+  }
+}

@@ -1,0 +1,269 @@
+/**
+ * The group commit of a node: one batch in flight, made of everything that gathered while the last one was.
+ *   B1. What is known of a commit is what follows: applied, its answers leave; failed, its commands are stepped again,
+ *       halved until the guilty one stands alone; unknown, its shards stop until PostgreSQL has said (I3, I10).
+ *   B2. Commands of a shard stay in order through every retry: while halves wait, nothing new is taken.
+ *   B3. Receipts are signed between step and commit; those of a batch that was not applied are never shown.
+ */
+import { receiptPayload } from '../../actors/account/receipt.ts'
+import { refusal } from '../../actors/account/outcome.ts'
+import type { AccountKey } from '../../actors/account/state.ts'
+import { type Clock, delay } from '../ports/clock.ts'
+import type { CommitVerdict, LedgerStore, TransactionWrite } from '../ports/ledger-store.ts'
+import type { Log } from '../ports/log.ts'
+import type { Signer } from '../ports/signer.ts'
+import { createShardDraft, rowsOf, type ShardDraft, stepInto, type StepSettings } from './draft.ts'
+import { type Incarnation, passivate, type Resident } from './incarnation.ts'
+import type { OutputGate } from './output-gate.ts'
+import { type Pending, sendVerdicts, settle, verdictKey } from './pending.ts'
+import type { PinBoard } from './pin-board.ts'
+
+export interface CommitLaneDependencies {
+  readonly store: Pick<LedgerStore, 'commit'>
+  readonly signer: Signer
+  readonly clock: Clock
+  readonly log: Log
+  readonly pins: PinBoard
+  readonly gate: OutputGate
+  readonly settings: StepSettings & CommitLimits
+  /** The shards that the node serves, in any order. */
+  readonly incarnations: () => Iterable<Incarnation>
+  /** The fence did not let these pass: busy, or another's. */
+  readonly onSkipped: (incarnations: readonly Incarnation[]) => void
+  /** What was committed of these is not known; nothing of them is stepped until they are replaced. */
+  readonly onUnknown: (incarnations: readonly Incarnation[]) => void
+  readonly onBroken: (incarnation: Incarnation, detail: string) => void
+  readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
+}
+
+export interface CommitLimits {
+  /** Commands in one batch. */
+  readonly maxBatchSize: number
+  /** Accounts kept in memory for each shard. */
+  readonly maxResidents: number
+}
+
+const TRANSIENT_RETRY_MS = 20
+
+export class CommitLane {
+  /** Commands taken out of their queues, to be committed apart from each other; the first group is next. */
+  private groups: Pending[][] = []
+  private running = false
+  private readonly dependencies: CommitLaneDependencies
+
+  constructor(dependencies: CommitLaneDependencies) {
+    this.dependencies = dependencies
+  }
+
+  /** Something is ready. */
+  kick(): void {
+    if (this.running) return
+    this.running = true
+    void this.run()
+  }
+
+  private async run(): Promise<void> {
+    for (;;) {
+      const group = this.groups.shift() ?? this.gather()
+      if (group.length === 0 && this.groups.length === 0) {
+        // In the same turn as the look that found nothing: a kick in between must not be lost.
+        this.running = false
+        return
+      }
+      const drafts = this.draft(group)
+      if (drafts.length === 0) continue
+      const startedMs = this.dependencies.clock.monotonic()
+      const verdict = await this.commit(drafts)
+      await this.conclude(drafts, verdict, startedMs)
+    }
+  }
+
+  /** Takes what is ready, as evenly over the shards as the bound demands. */
+  private gather(): Pending[] {
+    const { maxBatchSize } = this.dependencies.settings
+    const open = [...this.dependencies.incarnations()].filter(
+      ({ phase, blocked, ready }) => ready.length > 0 && !blocked && (phase === 'serving' || phase === 'draining'),
+    )
+    const waiting = open.reduce((sum, { ready }) => sum + ready.length, 0)
+    if (waiting <= maxBatchSize) return open.flatMap((incarnation) => incarnation.ready.splice(0))
+    const group: Pending[] = []
+    const share = Math.max(1, Math.floor(maxBatchSize / open.length))
+    for (const incarnation of open) {
+      if (group.length >= maxBatchSize) break
+      group.push(...incarnation.ready.splice(0, share))
+    }
+    return group
+  }
+
+  /** Steps a group. A command whose signature must be checked again stays behind, with all that follow it in its shard. */
+  private draft(group: readonly Pending[]): ShardDraft[] {
+    const { clock, settings, gate, onBroken } = this.dependencies
+    const drafts = new Map<Incarnation, ShardDraft>()
+    const halted = new Map<Incarnation, Pending[]>()
+    const nowMs = clock.now()
+    for (const pending of group) {
+      const { incarnation } = pending
+      if (incarnation.phase === 'ended' || incarnation.phase === 'suspended') continue
+      const behind = halted.get(incarnation)
+      if (behind !== undefined) {
+        behind.push(pending)
+        continue
+      }
+      // Checked last, here and not by a timer: a paused process runs what it had queued when it wakes.
+      if (pending.item.deadlineMs <= nowMs && pending.forced === null) {
+        settle(pending)
+        sendVerdicts([[pending, { kind: 'undecided' }]])
+        continue
+      }
+      const shard = drafts.get(incarnation) ?? createShardDraft(incarnation)
+      const step = stepInto(shard, pending, settings)
+      if (step.kind === 'taken') {
+        drafts.set(incarnation, shard)
+        gate.decided([pending, { kind: 'answered', answer: step.answer }])
+      } else if (step.kind === 'unverified') {
+        halted.set(incarnation, [pending])
+        this.checkAgain(pending, step.key, step.signature)
+      } else {
+        drafts.delete(incarnation)
+        onBroken(incarnation, step.detail)
+      }
+    }
+    for (const [incarnation, behind] of halted) this.putBack(incarnation, behind)
+    return [...drafts.values()]
+  }
+
+  private checkAgain(pending: Pending, key: AccountKey, signature: string): void {
+    const { incarnation, command } = pending
+    incarnation.blocked = true
+    const payload = 'payload' in command ? command.payload : ''
+    void this.dependencies.signer.verifyMany([{ publicKey: key.publicKey, payload, signature }]).then(([verdict]) => {
+      pending.verdicts.set(verdictKey(key.keyId, signature), verdict === true)
+      incarnation.blocked = false
+      this.kick()
+    })
+  }
+
+  /** Signs the receipts and commits. Never rejects. */
+  private async commit(drafts: readonly ShardDraft[]): Promise<CommitVerdict> {
+    const { signer, store, settings } = this.dependencies
+    const keyId = signer.receiptKeyId()
+    const transactions = drafts.flatMap((shard) => shard.transactions)
+    const payloads = transactions.map((transaction) => receiptPayload(transaction, settings.ledgerId, keyId))
+    let signatures: readonly string[]
+    try {
+      signatures = payloads.length === 0 ? [] : await signer.signMany(keyId, payloads)
+    } catch {
+      return { kind: 'failed', cause: 'transient', detail: 'Receipts could not be signed.' }
+    }
+    let next = 0
+    const shards = drafts.map((shard) =>
+      rowsOf(
+        shard,
+        shard.transactions.map((transaction): TransactionWrite => {
+          const receiptSignature = signatures[next] ?? ''
+          next += 1
+          return { transaction, receiptKeyId: keyId, receiptSignature }
+        }),
+      ),
+    )
+    return await store.commit({ shards })
+  }
+
+  private async conclude(drafts: readonly ShardDraft[], verdict: CommitVerdict, startedMs: number): Promise<void> {
+    const { clock, log, onCommitted, onUnknown } = this.dependencies
+    switch (verdict.kind) {
+      case 'answered': {
+        const committed = drafts.filter(({ incarnation }) => verdict.committed.has(incarnation.token.shardId))
+        for (const applied of committed) this.apply(applied)
+        const commands = committed.reduce((sum, { pendings }) => sum + pendings.length, 0)
+        onCommitted?.(commands, committed.length, clock.monotonic() - startedMs)
+        this.skip(drafts.filter((shard) => !committed.includes(shard)))
+        return
+      }
+      case 'failed':
+        log.warn('commit_failed', { cause: verdict.cause, detail: verdict.detail, shards: drafts.length })
+        if (verdict.cause === 'transient') {
+          this.groups.unshift(drafts.flatMap(({ pendings }) => pendings))
+          await delay(clock, TRANSIENT_RETRY_MS)
+        } else {
+          this.blame(drafts, verdict.cause, verdict.detail)
+        }
+        return
+      case 'unknown':
+        log.warn('commit_unknown', { detail: verdict.detail, shards: drafts.length })
+        for (const { incarnation } of drafts) incarnation.phase = 'suspended'
+        onUnknown(drafts.map(({ incarnation }) => incarnation))
+    }
+  }
+
+  /** The shard's part is durable: memory follows, keys are pinned, answers leave. */
+  private apply(applied: ShardDraft): void {
+    const { pins, gate, settings } = this.dependencies
+    const { incarnation } = applied
+    const touched: Resident[] = []
+    for (const [accountId, snapshot] of applied.changed) {
+      const resident = incarnation.residents.get(accountId)
+      if (resident === undefined) continue
+      resident.snapshot = snapshot
+      resident.pins += 1
+      touched.push(resident)
+      incarnation.residents.delete(accountId)
+      incarnation.residents.set(accountId, resident)
+    }
+    for (const [keyAddress, earlier] of applied.keyUses) incarnation.recentKeys.set(keyAddress, { earlier })
+    pins.pin(() => {
+      for (const resident of touched) resident.pins -= 1
+      for (const keyAddress of applied.keyUses.keys()) incarnation.recentKeys.delete(keyAddress)
+      passivate(incarnation, settings.maxResidents)
+    })
+    gate.committed(applied.answers)
+    for (const pending of applied.pendings) settle(pending)
+    passivate(incarnation, settings.maxResidents)
+  }
+
+  /** The fence did not let these pass: their commands wait in place until it is known why. */
+  private skip(drafts: readonly ShardDraft[]): void {
+    if (drafts.length === 0) return
+    for (const { incarnation, pendings } of drafts) {
+      incarnation.blocked = true
+      this.putBack(incarnation, pendings)
+    }
+    this.dependencies.onSkipped(drafts.map(({ incarnation }) => incarnation))
+  }
+
+  /** Back to the head of the shard's queue, before what still waits in groups, so that order is kept (B2). */
+  private putBack(incarnation: Incarnation, pendings: readonly Pending[]): void {
+    const inGroups: Pending[] = []
+    this.groups = this.groups.map((group) =>
+      group.filter((pending) => {
+        const moves = pending.incarnation === incarnation
+        if (moves) inGroups.push(pending)
+        return !moves
+      }),
+    )
+    incarnation.ready = [...pendings, ...inGroups, ...incarnation.ready]
+  }
+
+  /** Halves by shard, then by command; the one that fails alone is the guilty one. */
+  private blame(drafts: readonly ShardDraft[], cause: 'data' | 'invariant', detail: string): void {
+    const units: readonly (readonly Pending[])[] =
+      drafts.length > 1
+        ? drafts.map(({ pendings }) => pendings)
+        : (drafts[0]?.pendings ?? []).map((pending) => [pending])
+    if (units.length > 1) {
+      const middle = Math.ceil(units.length / 2)
+      this.groups.unshift(units.slice(0, middle).flat(), units.slice(middle).flat())
+      return
+    }
+    const { incarnation } = drafts[0] ?? {}
+    const guilty = units[0]?.[0]
+    if (incarnation === undefined || guilty === undefined) return
+    if (cause === 'invariant' || guilty.forced !== null) {
+      this.dependencies.onBroken(incarnation, detail)
+      return
+    }
+    this.dependencies.log.error('command_refused', { shard: incarnation.token.shardId, detail })
+    guilty.forced = refusal('rejected', 'The ledger cannot store this request.')
+    this.groups.unshift([guilty])
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * Everything a node holds of one shard hangs on one incarnation (shard, epoch, attempt): memory, mailbox, counters.
+ * What completes for another incarnation is dropped.
+ *   N1. IDs and times that an incarnation gives never go back, and go on from where the shard's last owner ended.
+ *   N2. Commands of a shard are stepped in the order in which they entered its mailbox.
+ *   N3. Memory holds committed state only; a batch in flight carries its own.
+ */
+import { absentAccount, type AccountSnapshot, snapshotOf } from '../../actors/account/machine.ts'
+import type { EarlierUse } from '../../actors/account/outcome.ts'
+import type { AccountState } from '../../actors/account/state.ts'
+import { decodeUlid, encodeUlid, MAX_IDS_PER_MS } from '../../actors/identifiers.ts'
+import type { ShardToken } from '../ports/ledger-store.ts'
+import type { Random } from '../ports/random.ts'
+import type { Pending } from './pending.ts'
+
+/** An account in memory. `pins` and `waiting` keep it there. */
+export interface Resident {
+  snapshot: AccountSnapshot
+  /** Batches whose look-ups have not all closed (P1). */
+  pins: number
+  /** Commands in the mailbox that will be stepped on it. */
+  waiting: number
+}
+
+/** `serving`; `suspended`: an outcome is unknown, nothing is stepped; `draining`: takes nothing new; `ended`. */
+export type IncarnationPhase = 'serving' | 'suspended' | 'draining' | 'ended'
+
+export interface Incarnation {
+  readonly token: ShardToken
+  phase: IncarnationPhase
+  /** Every command that has entered and has no verdict yet, in order. */
+  readonly mailbox: Set<Pending>
+  /** Those that may be stepped, in order. */
+  ready: Pending[]
+  /** A signature has to be checked again before the first of `ready` can be stepped. */
+  blocked: boolean
+  readonly residents: Map<string, Resident>
+  /** What keys did that committed while look-ups were open, by key address. */
+  readonly recentKeys: Map<string, { readonly earlier: EarlierUse }>
+  lastIdMs: number
+  lastIdCounter: number
+}
+
+export function createIncarnation(token: ShardToken, lastTransactionId: string | null): Incarnation {
+  const last = lastTransactionId === null ? undefined : decodeUlid(lastTransactionId.slice(4))
+  return {
+    token,
+    phase: 'serving',
+    mailbox: new Set(),
+    ready: [],
+    blocked: false,
+    residents: new Map(),
+    recentKeys: new Map(),
+    lastIdMs: last?.timeMs ?? 0,
+    lastIdCounter: last?.counter ?? 0,
+  }
+}
+
+/** The time for the next command, never before the last (N1), and a ULID of that time. */
+export function nextStamp(incarnation: Incarnation, nowMs: number, random: Random): { atMs: number; ulid: string } {
+  if (nowMs > incarnation.lastIdMs) {
+    incarnation.lastIdMs = nowMs
+    incarnation.lastIdCounter = 0
+  } else if (incarnation.lastIdCounter + 1 < MAX_IDS_PER_MS) {
+    incarnation.lastIdCounter += 1
+  } else {
+    incarnation.lastIdMs += 1
+    incarnation.lastIdCounter = 0
+  }
+  const atMs = incarnation.lastIdMs
+  const { shardId } = incarnation.token
+  return {
+    atMs,
+    ulid: encodeUlid({ timeMs: atMs, counter: incarnation.lastIdCounter, shardId, random: random.integer(2 ** 48) }),
+  }
+}
+
+/** Takes up what a look-up found, unless memory knows better: memory wins over loads. */
+export function takeUp(incarnation: Incarnation, accountId: string, loaded: AccountState | undefined): Resident {
+  const known = incarnation.residents.get(accountId)
+  if (known !== undefined) return known
+  const snapshot = loaded === undefined ? absentAccount : snapshotOf(loaded)
+  const resident: Resident = { snapshot, pins: 0, waiting: 0 }
+  incarnation.residents.set(accountId, resident)
+  return resident
+}
+
+/** Forgets accounts that nothing needs, the least recently stepped first, until at most `limit` are left. */
+export function passivate(incarnation: Incarnation, limit: number): void {
+  if (incarnation.residents.size <= limit) return
+  for (const [accountId, resident] of incarnation.residents) {
+    if (incarnation.residents.size <= limit) return
+    if (resident.pins === 0 && resident.waiting === 0) incarnation.residents.delete(accountId)
+  }
+}

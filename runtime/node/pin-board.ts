@@ -1,0 +1,44 @@
+/**
+ * A look-up is valid as of the moment it was sent. While one is open, whatever batches have committed since must stay
+ * in memory, or its stale answer would be believed: a repeat judged new, an account stepped on an old state.
+ *   P1. What is pinned when a batch is answered is let go only when every look-up that was open then has closed.
+ *   P2. A look-up is open from before it is sent until everything that was asked in it has been answered or dropped.
+ */
+export interface PinBoard {
+  /** Opens a look-up; the number it returns closes it. */
+  readonly open: () => number
+  readonly close: (lookUp: number) => void
+  /** Calls back as soon as every look-up that is open now has closed: at once when there is none. */
+  readonly pin: (letGo: () => void) => void
+}
+
+export function createPinBoard(): PinBoard {
+  const openLookUps = new Set<number>()
+  const pins: { readonly after: number; readonly letGo: () => void }[] = []
+  let latest = 0
+
+  /** Numbers are opened in order and sets keep insertion order, so the first is the oldest. */
+  function oldest(): number {
+    for (const lookUp of openLookUps) return lookUp
+    return latest + 1
+  }
+
+  return {
+    open: () => {
+      latest += 1
+      openLookUps.add(latest)
+      return latest
+    },
+    close: (lookUp) => {
+      openLookUps.delete(lookUp)
+      const stillOpen = oldest()
+      let free = 0
+      while (free < pins.length && (pins[free]?.after ?? stillOpen) < stillOpen) free += 1
+      for (const pin of pins.splice(0, free)) pin.letGo()
+    },
+    pin: (letGo) => {
+      if (openLookUps.size === 0) letGo()
+      else pins.push({ after: latest, letGo })
+    },
+  }
+}
