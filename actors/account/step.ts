@@ -70,11 +70,13 @@ function register(snapshot: AccountSnapshot, command: RegisterCommand): StepResu
   if (account.key?.keyId !== command.key.keyId) {
     return answered(refusal('public_key_conflict', 'The account exists with another key.', 'public_key'))
   }
-  const sameRequest =
-    command.registrationKey !== null &&
-    account.registrationKey === command.registrationKey &&
-    account.registeredBy === command.caller.clientId
-  return answered({ kind: 'registered', account: viewOf(account), created: sameRequest, replayed: sameRequest })
+  const sameClient = account.registeredBy === command.caller.clientId
+  // This very command, stepped again because what became of its commit was not known.
+  if (sameClient && account.version === 1 && account.createdAtMs === command.atMs) {
+    return answered({ kind: 'registered', account: viewOf(account), created: true, replayed: false })
+  }
+  const replayed = sameClient && command.registrationKey !== null && account.registrationKey === command.registrationKey
+  return answered({ kind: 'registered', account: viewOf(account), created: replayed, replayed })
 }
 
 /** The checks that every signed command shares: the account, the signature, the repeat. */
@@ -101,14 +103,23 @@ function signed(
   if (!verified) {
     return answered(refusal('signature_mismatch', 'The signature does not match the key of the account.', 'signature'))
   }
-  if (earlier !== undefined) return answered(repeat(earlier, command.payloadHash))
+  if (earlier !== undefined) return answered(repeat(earlier, command))
   return rest(account)
 }
 
-function repeat(earlier: EarlierUse, payloadHash: string): Answer {
-  const mismatch = earlier.payloadHash !== payloadHash
-  const { answer } = earlier
-  return answer.kind === 'accepted' || answer.kind === 'rotated' ? { ...answer, replayed: true, mismatch } : answer
+function repeat({ answer, payloadHash }: EarlierUse, command: SubmitCommand | RotateKeyCommand): Answer {
+  const mismatch = payloadHash !== command.payloadHash
+  switch (answer.kind) {
+    case 'accepted':
+      // The very command, stepped again after its commit's outcome was unknown, is no repeat to its client.
+      return { ...answer, mismatch, replayed: command.type !== 'submit' || answer.receipt.txnId !== command.txnId }
+    case 'rotated':
+      return { ...answer, mismatch, replayed: answer.account.updatedAtMs !== command.atMs }
+    case 'registered':
+    case 'status_changed':
+    case 'refused':
+      return answer
+  }
 }
 
 function submit(snapshot: AccountSnapshot, command: SubmitCommand, evidence: Evidence): StepResult {

@@ -20,6 +20,7 @@ interface Observation {
 export class Peers {
   private readonly clock: Clock
   private observations = new Map<string, Observation>()
+  private lastListed: ReadonlySet<string> = new Set()
   private lastLookMs: number | undefined
 
   constructor(clock: Clock) {
@@ -32,8 +33,8 @@ export class Peers {
     const stalled = this.lastLookMs !== undefined && nowMs - this.lastLookMs > STALL_MS
     const known = this.observations
     const present = new Set(listed.map(({ session }) => session))
-    const vanished = [...known.keys()].filter((session) => !present.has(session)).length
-    const lost = known.size > 2 && vanished * 2 > known.size
+    const vanished = [...this.lastListed].filter((session) => !present.has(session)).length
+    const lost = this.lastListed.size > 2 && vanished * 2 > this.lastListed.size
     const next = new Map<string, Observation>()
     const note = (session: string, revision: number) => {
       const before = stalled || lost ? undefined : known.get(session)
@@ -42,6 +43,7 @@ export class Peers {
     for (const { session, revision } of listed) note(session, revision)
     for (const { session } of owners) if (!present.has(session)) note(session, 0)
     this.observations = next
+    this.lastListed = present
     this.lastLookMs = nowMs
   }
 

@@ -1,0 +1,126 @@
+/** Commands and accounts for tests of the domain: everything given, nothing random. */
+import { BASE_UNIT } from '../../actors/money.ts'
+import { sha256Hex } from '../../actors/audit-chain.ts'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import { absentAccount, type AccountSnapshot } from '../../actors/account/machine.ts'
+import type {
+  Caller,
+  ChangeStatusCommand,
+  RegisterCommand,
+  RotateKeyCommand,
+  Submission,
+  SubmitCommand,
+} from '../../actors/account/commands.ts'
+import type { AccountKey, AccountState } from '../../actors/account/state.ts'
+import { type Evidence, stepAccount, type StepResult } from '../../actors/account/step.ts'
+import { encodeUlid } from '../../actors/identifiers.ts'
+
+export const ACCOUNT = 'alice@example'
+export const KEY: AccountKey = { keyId: 'key-1', publicKey: 'public-1' }
+export const OTHER_KEY: AccountKey = { keyId: 'key-2', publicKey: 'public-2' }
+export const CALLER: Caller = { clientId: 'client-1', role: 'transactor', boundary: true }
+export const SALT = '00112233445566778899aabbccddeeff'
+export const START_MS = 1_790_000_000_000
+
+export function registerCommand(changes: Partial<RegisterCommand> = {}): RegisterCommand {
+  return {
+    type: 'register',
+    accountId: ACCOUNT,
+    shardId: 7,
+    key: KEY,
+    registrationKey: null,
+    caller: CALLER,
+    atMs: START_MS,
+    salt: SALT,
+    ...changes,
+  }
+}
+
+let serial = 0
+
+export function submitCommand(fields: Partial<Submission> = {}, changes: Partial<SubmitCommand> = {}): SubmitCommand {
+  serial += 1
+  const submission: Submission = {
+    accountId: ACCOUNT,
+    type: 'credit',
+    amount: '10',
+    tokenId: BASE_UNIT,
+    groupId: null,
+    idempotencyKey: `key-${serial}`,
+    metadata: null,
+    termsHash: null,
+    classId: null,
+    ledgerId: null,
+    expiresAtMs: null,
+    ...fields,
+  }
+  const payload = canonicalJson(submission as unknown as JsonObject)
+  return {
+    type: 'submit',
+    txnId: `txn_${encodeUlid({ timeMs: START_MS, counter: serial, shardId: 7, random: 1 })}`,
+    submission,
+    payload,
+    payloadHash: sha256Hex(payload),
+    signature: 'signature',
+    idempotencyKey: submission.idempotencyKey,
+    caller: CALLER,
+    atMs: START_MS + serial,
+    salt: SALT,
+    ...changes,
+  }
+}
+
+export function rotateCommand(changes: Partial<RotateKeyCommand> = {}): RotateKeyCommand {
+  const payload = '{"rotate":true}'
+  return {
+    type: 'rotate_key',
+    accountId: ACCOUNT,
+    newKey: OTHER_KEY,
+    proof: null,
+    payload,
+    payloadHash: sha256Hex(payload),
+    signature: 'signature',
+    idempotencyKey: 'rotation-1',
+    caller: CALLER,
+    atMs: START_MS,
+    salt: SALT,
+    ...changes,
+  }
+}
+
+export function statusCommand(changes: Partial<ChangeStatusCommand> = {}): ChangeStatusCommand {
+  return {
+    type: 'change_status',
+    accountId: ACCOUNT,
+    status: null,
+    incoming: null,
+    reason: 'because',
+    caller: { ...CALLER, role: 'admin' },
+    atMs: START_MS,
+    salt: SALT,
+    ...changes,
+  }
+}
+
+export const SIGNED: Evidence = { ledgerId: 'ledger-1', production: false, earlier: undefined, verdict: () => true }
+
+/** Steps commands one after another and demands that each changes the account. */
+export function afterSteps(...commands: Parameters<typeof stepAccount>[1][]): AccountSnapshot {
+  let snapshot = absentAccount
+  for (const command of commands) {
+    const result = stepAccount(snapshot, command, SIGNED)
+    if (result.kind !== 'stepped') throw new Error(`${command.type} was not stepped: ${JSON.stringify(result)}`)
+    snapshot = result.snapshot
+  }
+  return snapshot
+}
+
+export function accountIn(snapshot: AccountSnapshot): AccountState {
+  const { account } = snapshot.context
+  if (account === null) throw new Error('There is no account.')
+  return account
+}
+
+export function refusalOf(result: StepResult): string | undefined {
+  return result.kind === 'answered' && result.answer.kind === 'refused' ? result.answer.code : undefined
+}

@@ -1,0 +1,216 @@
+/** Goal: a step is judged in the order of its header, changes nothing when it refuses, and never breaks A1-A4. */
+import { describe, expect, test } from 'vitest'
+import { chainHash, GENESIS } from '../../../actors/audit-chain.ts'
+import { formatQuantity } from '../../../actors/money.ts'
+import { absentAccount } from '../../../actors/account/machine.ts'
+import { type EarlierUse, REFUSAL_CODES, type Transaction } from '../../../actors/account/outcome.ts'
+import { balanceOf } from '../../../actors/account/state.ts'
+import { type Evidence, stepAccount, type StepResult } from '../../../actors/account/step.ts'
+import {
+  accountIn,
+  afterSteps,
+  CALLER,
+  KEY,
+  OTHER_KEY,
+  refusalOf,
+  registerCommand,
+  rotateCommand,
+  SIGNED,
+  START_MS,
+  statusCommand,
+  submitCommand,
+} from '../../support/accounts.ts'
+
+const HUGE = '999999999999999999.999999999999999999'
+
+function transactionOf(result: StepResult): Transaction {
+  if (result.kind !== 'stepped') throw new Error(`Not stepped: ${JSON.stringify(result)}`)
+  const effect = result.effects.find(({ kind }) => kind === 'transaction_decided')
+  if (effect?.kind !== 'transaction_decided') throw new Error('No transaction was decided.')
+  return effect.transaction
+}
+
+function balanceAfter(result: StepResult): string {
+  if (result.kind !== 'stepped') throw new Error('Not stepped.')
+  return formatQuantity(balanceOf(accountIn(result.snapshot), 'BASE').balance)
+}
+
+describe('registration', () => {
+  test('C2: entry 0 is the registration, on 32 zero bytes', () => {
+    const result = stepAccount(absentAccount, registerCommand(), SIGNED)
+    if (result.kind !== 'stepped') throw new Error('Not stepped.')
+    const appended = result.effects.find(({ kind }) => kind === 'entry_appended')
+    if (appended?.kind !== 'entry_appended') throw new Error('No entry.')
+    const { entry } = appended
+    expect(entry).toMatchObject({ sequence: 0, txnId: null, previousHash: GENESIS })
+    expect(entry.auditHash).toBe(chainHash(GENESIS, entry.payload))
+    expect(accountIn(result.snapshot)).toMatchObject({
+      version: 1,
+      sequence: 0,
+      tip: entry.auditHash,
+      status: 'active',
+    })
+    expect(result.answer).toMatchObject({ kind: 'registered', created: true })
+  })
+
+  test('the same key again is the account as it is; another key is a conflict', () => {
+    const snapshot = afterSteps(registerCommand())
+    const again = stepAccount(snapshot, registerCommand({ atMs: START_MS + 5 }), SIGNED)
+    expect(again).toMatchObject({ kind: 'answered', answer: { kind: 'registered', created: false } })
+    expect(refusalOf(stepAccount(snapshot, registerCommand({ key: OTHER_KEY }), SIGNED))).toBe('public_key_conflict')
+  })
+
+  test('the same Idempotency-Key of the same client is answered as the first time', () => {
+    const snapshot = afterSteps(registerCommand({ registrationKey: 'k' }))
+    const again = registerCommand({ registrationKey: 'k', atMs: START_MS + 5 })
+    expect(stepAccount(snapshot, again, SIGNED)).toMatchObject({ answer: { created: true, replayed: true } })
+    const stranger = { ...again, caller: { ...CALLER, clientId: 'client-2' } }
+    expect(stepAccount(snapshot, stranger, SIGNED)).toMatchObject({ answer: { created: false, replayed: false } })
+  })
+
+  test('the very command again, after its outcome was unknown, is the first answer and no replay', () => {
+    const command = registerCommand()
+    expect(stepAccount(afterSteps(command), command, SIGNED)).toMatchObject({
+      answer: { created: true, replayed: false },
+    })
+  })
+})
+
+describe('credit and debit', () => {
+  test('A1: a debit takes what is available and no more', () => {
+    const snapshot = afterSteps(registerCommand(), submitCommand({ amount: '10.5' }))
+    const enough = stepAccount(snapshot, submitCommand({ type: 'debit', amount: '10.500' }), SIGNED)
+    expect(transactionOf(enough)).toMatchObject({ status: 'completed', amount: '10.500', sequence: 2 })
+    expect(balanceAfter(enough)).toBe('0')
+    const tooMuch = stepAccount(snapshot, submitCommand({ type: 'debit', amount: '10.500000000000000001' }), SIGNED)
+    expect(transactionOf(tooMuch)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'insufficient_funds' },
+      sequence: null,
+    })
+    expect(balanceAfter(tooMuch)).toBe('10.5')
+  })
+
+  test('A2: a credit that would leave 18 integer digits fails; up to the last digit it completes', () => {
+    const full = afterSteps(registerCommand(), submitCommand({ amount: '999999999999999999.999999999999999998' }))
+    const last = stepAccount(full, submitCommand({ amount: '0.000000000000000001' }), SIGNED)
+    expect(balanceAfter(last)).toBe(HUGE)
+    const over = stepAccount(full, submitCommand({ amount: '0.000000000000000002' }), SIGNED)
+    expect(transactionOf(over)).toMatchObject({ status: 'failed', failure: { code: 'balance_limit' } })
+  })
+
+  test('A3: a failed transaction adds no entry and counts as a write', () => {
+    const snapshot = afterSteps(registerCommand())
+    const failed = stepAccount(snapshot, submitCommand({ type: 'debit' }), SIGNED)
+    if (failed.kind !== 'stepped') throw new Error('Not stepped.')
+    const before = accountIn(snapshot)
+    expect(accountIn(failed.snapshot)).toMatchObject({ version: 2, sequence: 0, tip: before.tip, failedCount: 1 })
+    expect(failed.effects.map(({ kind }) => kind)).toEqual(['transaction_decided'])
+  })
+
+  test('A4: time within an account does not go back when the clock does', () => {
+    const snapshot = afterSteps(registerCommand({ atMs: START_MS + 1_000 }))
+    const early = stepAccount(snapshot, submitCommand({}, { atMs: START_MS }), SIGNED)
+    expect(transactionOf(early)).toMatchObject({ createdAtMs: START_MS, processedAtMs: START_MS + 1_000 })
+  })
+
+  test('a frozen account takes credits only, a closed one nothing, one that refuses incoming value no credit', () => {
+    const frozen = afterSteps(registerCommand(), submitCommand(), statusCommand({ status: 'frozen' }))
+    expect(transactionOf(stepAccount(frozen, submitCommand(), SIGNED))).toMatchObject({ status: 'completed' })
+    expect(transactionOf(stepAccount(frozen, submitCommand({ type: 'debit' }), SIGNED)).failure?.code).toBe(
+      'account_frozen',
+    )
+    const closed = afterSteps(registerCommand(), statusCommand({ status: 'closed' }))
+    expect(transactionOf(stepAccount(closed, submitCommand(), SIGNED)).failure?.code).toBe('account_closed')
+    const refusing = afterSteps(registerCommand(), statusCommand({ incoming: 'refuse' }))
+    expect(transactionOf(stepAccount(refusing, submitCommand(), SIGNED)).failure?.code).toBe('incoming_refused')
+  })
+})
+
+describe('S2: the order of judgement', () => {
+  const unknown: Evidence = { ...SIGNED, verdict: () => undefined }
+  const unsigned: Evidence = { ...SIGNED, verdict: () => false }
+
+  test('the account comes before the signature', () => {
+    expect(refusalOf(stepAccount(absentAccount, submitCommand(), unsigned))).toBe('account_not_found')
+  })
+
+  test('without a verdict the step asks for one, by the key it sees', () => {
+    const snapshot = afterSteps(registerCommand())
+    expect(stepAccount(snapshot, submitCommand(), unknown)).toMatchObject({ kind: 'unverified', key: KEY })
+  })
+
+  test('the signature comes before the repeat, and the repeat before the rest', () => {
+    const snapshot = afterSteps(registerCommand())
+    const first = stepAccount(snapshot, submitCommand({ idempotencyKey: 'k' }), SIGNED)
+    if (first.kind !== 'stepped') throw new Error('Not stepped.')
+    const earlier: EarlierUse = { payloadHash: 'another', key: KEY, answer: first.answer }
+    const stranger = { ...CALLER, boundary: false }
+    const repeat = submitCommand({ idempotencyKey: 'k' }, { caller: stranger })
+    expect(refusalOf(stepAccount(first.snapshot, repeat, { ...unsigned, earlier }))).toBe('signature_mismatch')
+    expect(stepAccount(first.snapshot, repeat, { ...SIGNED, earlier })).toMatchObject({
+      kind: 'answered',
+      answer: { kind: 'accepted', replayed: true, mismatch: true },
+    })
+    expect(refusalOf(stepAccount(first.snapshot, repeat, SIGNED))).toBe('boundary_not_granted')
+  })
+
+  test('S3: a repeat may be signed by the key its original was accepted under, a new order may not', () => {
+    const snapshot = afterSteps(registerCommand(), rotateCommand())
+    const byOldKey: Evidence = { ...SIGNED, verdict: (keyId) => keyId === KEY.keyId }
+    expect(refusalOf(stepAccount(snapshot, submitCommand(), byOldKey))).toBe('signature_mismatch')
+    const answer = {
+      kind: 'accepted',
+      receipt: { txnId: 't', accountId: 'a', shardId: 7, enqueuedAtMs: 1, groupId: null },
+    } as const
+    const earlier: EarlierUse = { payloadHash: 'h', key: KEY, answer: { ...answer, replayed: false, mismatch: false } }
+    expect(stepAccount(snapshot, submitCommand(), { ...byOldKey, earlier })).toMatchObject({
+      answer: { replayed: true },
+    })
+  })
+
+  test.for([
+    ['boundary_not_granted', submitCommand({}, { caller: { ...CALLER, boundary: ['GOLD'] } })],
+    ['wrong_ledger', submitCommand({ ledgerId: 'another' })],
+    ['expired', submitCommand({ expiresAtMs: START_MS }, { atMs: START_MS })],
+    ['class_not_found', submitCommand({ classId: 'cls_1' })],
+    ['token_not_found', submitCommand({ tokenId: 'GOLD', type: 'burn' })],
+    ['group_terms_unknown', submitCommand({ termsHash: 'sha256:0' })],
+  ] as const)('S1: %s is refused and changes nothing', ([code, command]) => {
+    const snapshot = afterSteps(registerCommand())
+    const result = stepAccount(snapshot, command, SIGNED)
+    expect(refusalOf(result)).toBe(code)
+    expect(REFUSAL_CODES).toContain(code)
+  })
+
+  test('in production an order names its ledger and a rotation proves its new key', () => {
+    const snapshot = afterSteps(registerCommand())
+    const production: Evidence = { ...SIGNED, production: true }
+    expect(refusalOf(stepAccount(snapshot, submitCommand(), production))).toBe('wrong_ledger')
+    expect(refusalOf(stepAccount(snapshot, rotateCommand(), production))).toBe('proof_missing')
+    const proven = rotateCommand({ proof: 'proof' })
+    const mismatched: Evidence = { ...production, verdict: (_, signature) => signature !== 'proof' }
+    expect(refusalOf(stepAccount(snapshot, proven, mismatched))).toBe('proof_mismatch')
+    expect(stepAccount(snapshot, proven, production)).toMatchObject({ kind: 'stepped', answer: { kind: 'rotated' } })
+  })
+})
+
+describe('status', () => {
+  test('the same values again change nothing; closing needs an empty account; closed is for good', () => {
+    const snapshot = afterSteps(registerCommand(), submitCommand())
+    expect(stepAccount(snapshot, statusCommand({ status: 'active' }), SIGNED).kind).toBe('answered')
+    expect(refusalOf(stepAccount(snapshot, statusCommand({ status: 'closed' }), SIGNED))).toBe('account_not_empty')
+    const closed = afterSteps(registerCommand(), statusCommand({ status: 'closed' }))
+    expect(refusalOf(stepAccount(closed, statusCommand({ status: 'active' }), SIGNED))).toBe('account_closed')
+    expect(refusalOf(stepAccount(closed, rotateCommand(), SIGNED))).toBe('account_not_active')
+  })
+
+  test('what is left out stays', () => {
+    const snapshot = afterSteps(
+      registerCommand(),
+      statusCommand({ status: 'frozen' }),
+      statusCommand({ incoming: 'refuse' }),
+    )
+    expect(accountIn(snapshot)).toMatchObject({ status: 'frozen', incoming: 'refuse', sequence: 2 })
+  })
+})

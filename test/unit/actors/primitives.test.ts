@@ -1,0 +1,176 @@
+/** Goal: identifiers, quantities, canonical JSON, the chain and timestamps do what their headers say. */
+import fc from 'fast-check'
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { appendEntry, chainHash, GENESIS } from '../../../actors/audit-chain.ts'
+import { canonicalJson, type Json } from '../../../actors/canonical-json.ts'
+import {
+  decodeUlid,
+  encodeUlid,
+  isAccountId,
+  isUuid,
+  shardOfTransactionId,
+  transactionIdFloor,
+} from '../../../actors/identifiers.ts'
+import { formatQuantity, fractionalDigits, isDecimalString, parseQuantity, ZERO } from '../../../actors/money.ts'
+import { isoTimestamp, parseTimestamp } from '../../../actors/timestamp.ts'
+
+const parts = fc.record({
+  timeMs: fc.nat({ max: 2 ** 48 - 1 }),
+  counter: fc.nat({ max: 65_535 }),
+  shardId: fc.nat({ max: 65_535 }),
+  random: fc.nat({ max: 2 ** 48 - 1 }),
+})
+
+describe('identifiers', () => {
+  test('a ULID gives back what it was made of, and sorts by time and counter', () => {
+    fc.assert(
+      fc.property(parts, parts, (a, b) => {
+        expect(decodeUlid(encodeUlid(a))).toEqual(a)
+        const order = a.timeMs - b.timeMs || a.counter - b.counter || a.shardId - b.shardId || a.random - b.random
+        const left = encodeUlid(a)
+        const right = encodeUlid(b)
+        expect(left < right ? -1 : left > right ? 1 : 0).toBe(Math.sign(order))
+      }),
+    )
+  })
+
+  test('a transaction ID tells its shard; anything else tells none', () => {
+    expect(shardOfTransactionId(`txn_${encodeUlid({ timeMs: 1, counter: 2, shardId: 255, random: 3 })}`)).toBe(255)
+    for (const text of ['', 'txn_', 'txn_8ZZZZZZZZZZZZZZZZZZZZZZZZZ', 'txn_0000000000000000000000000I']) {
+      expect(shardOfTransactionId(text)).toBeUndefined()
+    }
+  })
+
+  test('the floor of a time is above every ID of the millisecond before and below those of its own', () => {
+    const id = (timeMs: number, counter: number) => `txn_${encodeUlid({ timeMs, counter, shardId: 9, random: 9 })}`
+    expect(transactionIdFloor(1_000) > id(999, 65_535)).toBe(true)
+    expect(transactionIdFloor(1_000) < id(1_000, 0)).toBe(true)
+  })
+
+  test.for(['a', 'A_b.c:d@e-1', 'x'.repeat(128)])('D1: %s is an account ID', (text) => {
+    expect(isAccountId(text)).toBe(true)
+  })
+
+  test.for(['', '.', '..', 'a b', 'ä', 'x'.repeat(129), 'a/b', 'a\n'])('D1: %j is no account ID', (text) => {
+    expect(isAccountId(text)).toBe(false)
+  })
+
+  test('UUIDs of any version and case', () => {
+    expect(isUuid('00000000-0000-0000-0000-000000000000')).toBe(true)
+    expect(isUuid('F47AC10B-58CC-4372-A567-0E02B2C3D479')).toBe(true)
+    expect(isUuid('f47ac10b58cc4372a5670e02b2c3d479')).toBe(false)
+  })
+})
+
+describe('quantities', () => {
+  test.for(['0', '0.1', '1', '999999999999999999.999999999999999999'])('D4: %s is a decimal string', (text) => {
+    expect(isDecimalString(text)).toBe(true)
+    expect(formatQuantity(parseQuantity(text))).toBe(text)
+  })
+
+  test.for([
+    '',
+    '01',
+    '1.',
+    '.5',
+    '-1',
+    '+1',
+    '1e5',
+    '0x1',
+    '1_0',
+    ' 1',
+    '1000000000000000000',
+    '0.0000000000000000001',
+  ])('D4: %j is none', (text) => {
+    expect(isDecimalString(text)).toBe(false)
+  })
+
+  test('sums are those of BigInt, to the last digit', () => {
+    const atto = fc.bigInt({ min: 0n, max: 10n ** 36n - 1n })
+    const text = (value: bigint) => `${value / 10n ** 18n}.${(value % 10n ** 18n).toString().padStart(18, '0')}`
+    fc.assert(
+      fc.property(fc.array(atto, { maxLength: 50 }), (values) => {
+        const sum = values.reduce((total, value) => total.plus(parseQuantity(text(value))), ZERO)
+        const exact = text(values.reduce((total, value) => total + value, 0n))
+        expect(formatQuantity(sum)).toBe(exact.replace(/\.?0*$/, ''))
+      }),
+    )
+  })
+
+  test('trailing zeros do not count as digits', () => {
+    expect(fractionalDigits(parseQuantity('1.500'))).toBe(1)
+  })
+})
+
+describe('RFC 8785', () => {
+  test('keys by UTF-16 code units, numbers and strings as ECMAScript writes them', () => {
+    const value: Json = {
+      '€': 1,
+      '\r': 2,
+      '1': 3,
+      '😀': 4,
+      ö: 5,
+      '': 6,
+      n: [1e30, 4.5, 0.002, 1e-27, -0],
+      s: '\u000f\n"\\/€',
+    }
+    expect(canonicalJson(value)).toBe(
+      '{"":6,"\\r":2,"1":3,"n":[1e+30,4.5,0.002,1e-27,0],"s":"\\u000f\\n\\"\\\\/€","ö":5,"€":1,"😀":4}',
+    )
+  })
+
+  test('parsing and writing again changes nothing, whatever the order of the keys', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = canonicalJson(value as Json)
+        expect(canonicalJson(JSON.parse(text) as Json)).toBe(text)
+      }),
+    )
+  })
+})
+
+describe('the audit chain', () => {
+  test('C1: the hash is over the previous hash and the hash of the payload, as raw bytes', () => {
+    const payload = '{"a":1}'
+    const inner = createHash('sha256').update(payload).digest()
+    const outer = createHash('sha256')
+      .update(Buffer.concat([Buffer.alloc(32), inner]))
+      .digest('hex')
+    expect(chainHash(GENESIS, payload)).toBe(outer)
+  })
+
+  test('an entry carries its own sequence, transaction and salt', () => {
+    const entry = appendEntry(GENESIS, 3, 'txn_1', 'ff', { kind: 'transaction' })
+    expect(JSON.parse(entry.payload)).toEqual({
+      format: 1,
+      kind: 'transaction',
+      salt: 'ff',
+      sequence: 3,
+      txn_id: 'txn_1',
+    })
+  })
+})
+
+describe('timestamps', () => {
+  test('what is written can be read, in any offset', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 4e12 }), (timeMs) => {
+        expect(parseTimestamp(isoTimestamp(timeMs))).toBe(timeMs)
+      }),
+    )
+    expect(parseTimestamp('2026-02-28T23:30:00.5-01:30')).toBe(Date.UTC(2026, 2, 1, 1, 0, 0, 500))
+  })
+
+  test.for([
+    '2026-02-30T00:00:00Z',
+    '2026-01-01T24:00:00Z',
+    '2026-01-01 00:00:00Z',
+    '2026-01-01T00:00:00',
+    '2026-01-01T00:00:00+24:00',
+    '2026-01-01T00:00:60Z',
+    '',
+  ])('%j is no timestamp', (text) => {
+    expect(parseTimestamp(text)).toBeUndefined()
+  })
+})

@@ -1,0 +1,172 @@
+/** Goal: a wrong environment is told whole, in words an operator can act on, and shows no secret. */
+import { describe, expect, test } from 'vitest'
+import { missingInProduction, readConfiguration, type Configuration } from '../../../infra/config/configuration.ts'
+import { redactUrl } from '../../../infra/config/redact-url.ts'
+
+type Env = Record<string, string>
+
+function read(env: Env): Configuration {
+  const result = readConfiguration(env, '/somewhere')
+  if (!result.ok) throw new Error(result.error.join('\n'))
+  return result.value.configuration
+}
+
+function problems(env: Env): readonly string[] {
+  const result = readConfiguration(env, '/somewhere')
+  return result.ok ? [] : result.error
+}
+
+function warnings(env: Env): readonly string[] {
+  const result = readConfiguration(env, '/somewhere')
+  return result.ok ? result.value.warnings : ['refused']
+}
+
+const KEY = Buffer.alloc(32, 7).toString('base64url')
+
+describe('defaults', () => {
+  test('an empty environment is a sandbox on the loopback address', () => {
+    expect(read({})).toEqual({
+      host: '127.0.0.1',
+      port: 8080,
+      portGiven: false,
+      dataDir: '/somewhere/.ledger',
+      databaseUrl: undefined,
+      natsUrl: undefined,
+      shards: 256,
+      bootstrapClients: undefined,
+      accessTokenTtlMs: 3_600_000,
+      refreshTokenTtlMs: 2_592_000_000,
+      baseUrl: 'http://127.0.0.1:8080',
+      errorBase: 'http://127.0.0.1:8080/errors',
+      environment: 'sandbox',
+      masterKey: undefined,
+      masterKeyFile: undefined,
+      nodeId: undefined,
+      logLevel: 'info',
+    })
+  })
+
+  test('the base URL follows host and port, and the error base follows the base URL', () => {
+    expect(read({ LEDGER_HOST: '::1', LEDGER_PORT: '9000' }).baseUrl).toBe('http://[::1]:9000')
+    expect(read({ LEDGER_HOST: '0.0.0.0' }).baseUrl).toBe('http://localhost:8080')
+    expect(read({ LEDGER_BASE_URL: 'https://ledger.example' }).errorBase).toBe('https://ledger.example/errors')
+  })
+
+  test('an empty value is no value', () => {
+    expect(read({ LEDGER_PORT: '', LEDGER_DATABASE_URL: '' })).toMatchObject({ port: 8080, databaseUrl: undefined })
+  })
+})
+
+describe('wrong values', () => {
+  test('all are told at once, each with its name and what is allowed', () => {
+    const found = problems({
+      LEDGER_PORT: '70000',
+      LEDGER_SHARDS: '0',
+      LEDGER_ENVIRONMENT: 'live',
+      LEDGER_LOG_LEVEL: 'loud',
+      LEDGER_BASE_URL: 'https://ledger.example/',
+      LEDGER_NODE_ID: 'a b',
+      LEDGER_ACCESS_TOKEN_TTL_SECONDS: '1.5',
+    })
+    expect(found).toEqual([
+      'LEDGER_PORT is "70000": it must be a whole number from 1 to 65535.',
+      'LEDGER_SHARDS is "0": it must be a whole number from 1 to 65536.',
+      'LEDGER_ACCESS_TOKEN_TTL_SECONDS is "1.5": it must be a whole number from 1 to 86400.',
+      'LEDGER_BASE_URL is "https://ledger.example/": it must be a URL such as https://ledger.example.com, without a slash at the end.',
+      'LEDGER_ENVIRONMENT is "live": it must be one of sandbox, production.',
+      'LEDGER_NODE_ID is "a b": it must be 1 to 64 of A-Z, a-z, 0-9, _ and -.',
+      'LEDGER_LOG_LEVEL is "loud": it must be one of info, warn, error.',
+    ])
+  })
+
+  test('no message shows a secret', () => {
+    const text = problems({
+      LEDGER_DATABASE_URL: 'mysql://root:hunter2@db/x',
+      LEDGER_NATS_URL: 'hunter2',
+      LEDGER_MASTER_KEY: 'hunter2',
+      LEDGER_BOOTSTRAP_CLIENTS: '[{"client_id":"a","client_secret":"hunter2","role":"king"}]',
+    }).join('\n')
+    expect(text).not.toContain('hunter2')
+    for (const name of ['DATABASE_URL', 'NATS_URL', 'MASTER_KEY', 'BOOTSTRAP_CLIENTS']) {
+      expect(text).toContain(`LEDGER_${name} is not valid: it must be`)
+    }
+  })
+
+  test('a master key and a file of one together are refused', () => {
+    expect(problems({ LEDGER_MASTER_KEY: KEY, LEDGER_MASTER_KEY_FILE: 'key' })).toEqual([
+      'LEDGER_MASTER_KEY and LEDGER_MASTER_KEY_FILE are both set: set one of them.',
+    ])
+  })
+
+  test('an unknown variable is a warning that names the nearest known one', () => {
+    expect(warnings({ LEDGER_DATABSE_URL: 'x' })).toEqual([
+      'LEDGER_DATABSE_URL is not known and has no effect: did you mean LEDGER_DATABASE_URL?',
+    ])
+  })
+})
+
+describe('LEDGER_BOOTSTRAP_CLIENTS', () => {
+  const clients = (...list: readonly object[]): Env => ({ LEDGER_BOOTSTRAP_CLIENTS: JSON.stringify(list) })
+  const good = { client_id: 'ops', client_secret: 'a secret of enough length', role: 'admin' }
+
+  test('are read; the boundary is left to the environment unless it is given', () => {
+    expect(read(clients(good, { ...good, client_id: 'desk', boundary: ['EUR'] })).bootstrapClients).toEqual([
+      { clientId: 'ops', clientSecret: good.client_secret, role: 'admin', boundary: undefined },
+      { clientId: 'desk', clientSecret: good.client_secret, role: 'admin', boundary: ['EUR'] },
+    ])
+  })
+
+  test.each([
+    [{ ...good, accounts: ['alice'] }, 'clients cannot be limited to accounts in this version'],
+    [{ ...good, role: 'king' }, 'client 1: role must be one of viewer, transactor, admin'],
+    [{ ...good, boundary: 'yes' }, 'client 1: boundary must be true, false or a list of token IDs'],
+    [{ ...good, client_id: '' }, 'client 1: client_id must be 1 to 128'],
+    [{ client_id: 'ops', role: 'admin' }, 'client 1: client_secret'],
+    [{ ...good, sercet: 'x' }, 'client 1: sercet is not known'],
+  ])('refuses %j', (client, message) => {
+    const [problem] = problems(clients(client))
+    expect(problem).toContain(message)
+    expect(problem).not.toContain(good.client_secret)
+  })
+
+  test('the same client twice and what is no array are refused', () => {
+    expect(problems(clients(good, good))[0]).toContain('client 2 has the client_id of an earlier one')
+    expect(problems({ LEDGER_BOOTSTRAP_CLIENTS: '{}' })[0]).toContain('a JSON array')
+    expect(problems({ LEDGER_BOOTSTRAP_CLIENTS: '[' })[0]).toContain('a JSON array')
+  })
+
+  test('a short secret is a warning in the sandbox and refused in production', () => {
+    const weak = clients({ ...good, client_secret: 'x'.repeat(15) })
+    expect(warnings(weak)).toHaveLength(1)
+    expect(problems({ ...weak, LEDGER_ENVIRONMENT: 'production' })).toEqual([
+      'LEDGER_BOOTSTRAP_CLIENTS: the secret of client ops has under 16 characters, which production refuses.',
+    ])
+    expect(warnings(clients({ ...good, client_secret: 'x'.repeat(16) }))).toEqual([])
+  })
+})
+
+describe('production', () => {
+  test('names everything that the sandbox would generate or bring along', () => {
+    const missing = missingInProduction(read({ LEDGER_ENVIRONMENT: 'production' }), true).join('\n')
+    for (const name of ['MASTER_KEY', 'BOOTSTRAP_CLIENTS', 'DATABASE_URL', 'NATS_URL']) {
+      expect(missing).toContain(`LEDGER_${name}`)
+    }
+  })
+
+  test('misses nothing when all is given, and the sandbox never does', () => {
+    const whole = {
+      LEDGER_ENVIRONMENT: 'production',
+      LEDGER_MASTER_KEY: KEY,
+      LEDGER_BOOTSTRAP_CLIENTS: '[]',
+      LEDGER_DATABASE_URL: 'postgres://u:p@db/ledger',
+      LEDGER_NATS_URL: 'tls://nats:4222',
+    }
+    expect(missingInProduction(read(whole), true)).toEqual([])
+    expect(missingInProduction(read({}), true)).toEqual([])
+  })
+})
+
+test('a URL is shown without its password and parameters', () => {
+  expect(redactUrl('postgres://me:hunter2@db:5432/ledger?sslkey=hunter2')).toBe('postgres://me:***@db:5432/ledger')
+  expect(redactUrl('nats://127.0.0.1:4222')).toBe('nats://127.0.0.1:4222')
+})

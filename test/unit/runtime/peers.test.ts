@@ -1,0 +1,67 @@
+/** Goal: E1 and E2: silence is death only after 12 seconds of our own watching. */
+import { describe, expect, test } from 'vitest'
+import { Peers, SESSION_EXPIRY_MS } from '../../../runtime/node/peers.ts'
+import type { ListedSession } from '../../../runtime/ports/lease-store.ts'
+
+function watching() {
+  let nowMs = 0
+  const clock = { now: () => nowMs, monotonic: () => nowMs, after: () => ({ cancel: () => undefined }) }
+  const peers = new Peers(clock)
+  const listed = (name: string, revision: number): ListedSession => ({
+    nodeId: name,
+    session: name,
+    ready: true,
+    draining: false,
+    refusedShards: [],
+    revision,
+  })
+  /** Looks once a second for so long, at what `at` lists. */
+  const watch = (forMs: number, at: (atMs: number) => ListedSession[], owners: string[] = []) => {
+    for (const untilMs = nowMs + forMs; nowMs < untilMs; nowMs += 1_000) {
+      peers.observe(
+        at(nowMs),
+        owners.map((name) => ({ nodeId: name, session: name })),
+      )
+    }
+  }
+  return { peers, listed, watch, sleep: (forMs: number) => (nowMs += forMs) }
+}
+
+describe('peers', () => {
+  test('E1: a key that changes is alive, one that does not for 12 s is dead', () => {
+    const { peers, listed, watch } = watching()
+    watch(SESSION_EXPIRY_MS + 1_000, (atMs) => [listed('alive', atMs), listed('silent', 1)])
+    expect(peers.isDead('alive')).toBe(false)
+    expect(peers.isDead('silent')).toBe(true)
+  })
+
+  test('E1: an owner whose key is absent is timed like one whose key does not change', () => {
+    const { peers, watch } = watching()
+    watch(SESSION_EXPIRY_MS - 1_000, () => [], ['gone'])
+    expect(peers.isDead('gone')).toBe(false)
+    watch(2_000, () => [], ['gone'])
+    expect(peers.isDead('gone')).toBe(true)
+  })
+
+  test('E2: an observer that stalled starts over', () => {
+    const { peers, listed, watch, sleep } = watching()
+    watch(11_000, () => [listed('silent', 1)])
+    sleep(5_000)
+    watch(1_000, () => [listed('silent', 1)])
+    expect(peers.isDead('silent')).toBe(false)
+  })
+
+  test('E2: when most keys vanish at once nobody is dead yet', () => {
+    const { peers, listed, watch } = watching()
+    const owners = ['a', 'b', 'c', 'd']
+    watch(11_000, () => owners.map((name) => listed(name, 1)), owners)
+    watch(3_000, () => [], owners)
+    expect(owners.filter((name) => peers.isDead(name))).toEqual([])
+    watch(SESSION_EXPIRY_MS, () => [], owners)
+    expect(owners.filter((name) => peers.isDead(name))).toEqual(owners)
+  })
+
+  test('what was never seen is not dead', () => {
+    expect(watching().peers.isDead('unknown')).toBe(false)
+  })
+})
