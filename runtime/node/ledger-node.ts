@@ -1,0 +1,112 @@
+/** One shard node: serves the subject of its session, owns shards, and leaves in order. */
+import { sessionSubject } from '../messages.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { LeaseStore } from '../ports/lease-store.ts'
+import type { LedgerStore } from '../ports/ledger-store.ts'
+import type { Log } from '../ports/log.ts'
+import type { Random } from '../ports/random.ts'
+import type { Signer } from '../ports/signer.ts'
+import type { Service, Transport } from '../ports/transport.ts'
+import { type OutputGate, outputGate } from './output-gate.ts'
+import { Ownership } from './ownership.ts'
+import { createPinBoard, type PinBoard } from './pin-board.ts'
+import { ShardHost } from './shard-host.ts'
+
+export interface LedgerNodeDependencies {
+  readonly nodeId: string
+  /** 32 hexadecimal digits, new with every start. */
+  readonly session: string
+  readonly store: LedgerStore
+  readonly leases: LeaseStore
+  readonly transport: Transport
+  readonly signer: Signer
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly ledgerId: string
+  readonly production: boolean
+  readonly settings?: Partial<NodeSettings>
+  readonly pins?: PinBoard
+  readonly gate?: OutputGate
+  /** After each commit: commands, shards and milliseconds of it. */
+  readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
+  /** PostgreSQL shows an older state than this node has seen: the process must end. */
+  readonly onStoreWentBack: () => void
+}
+
+/** Times in milliseconds; the others are numbers of commands or accounts. */
+export interface NodeSettings {
+  readonly maxBatchSize: number
+  /** Accounts kept in memory for each shard. */
+  readonly maxResidents: number
+  readonly maxShardMailbox: number
+  readonly maxNodeMailbox: number
+  readonly reconcileMs: number
+  readonly renewMs: number
+  readonly maxClockSkewMs: number
+  readonly settleMs: number
+}
+
+export const NODE_DEFAULTS: NodeSettings = {
+  maxBatchSize: 2_000,
+  maxResidents: 2_000,
+  maxShardMailbox: 4_096,
+  maxNodeMailbox: 16_384,
+  reconcileMs: 1_000,
+  renewMs: 2_000,
+  maxClockSkewMs: 500,
+  settleMs: 300,
+}
+
+export class LedgerNode {
+  private readonly dependencies: LedgerNodeDependencies
+  private readonly host: ShardHost
+  private readonly ownership: Ownership
+  private service: Service | undefined
+
+  constructor(dependencies: LedgerNodeDependencies) {
+    const { nodeId, session, store, leases, clock, log, ledgerId, production, onStoreWentBack } = dependencies
+    const settings = { ...NODE_DEFAULTS, ...dependencies.settings }
+    this.dependencies = dependencies
+    this.host = new ShardHost({
+      ...dependencies,
+      pins: dependencies.pins ?? createPinBoard(),
+      gate: dependencies.gate ?? outputGate,
+      settings: { ...settings, ledgerId, production },
+    })
+    this.ownership = new Ownership({
+      nodeId,
+      session,
+      store,
+      leases,
+      host: this.host,
+      clock,
+      log,
+      settings,
+      onStoreWentBack,
+    })
+  }
+
+  async start(): Promise<void> {
+    // Listening comes first: a shard that is owned must be reachable.
+    this.service = this.dependencies.transport.serve(sessionSubject(this.dependencies.session), (message, reply) => {
+      this.host.receive(message, reply)
+    })
+    await this.ownership.start()
+  }
+
+  /** Gives every shard away, then stops listening. */
+  async stop(): Promise<void> {
+    await this.ownership.stop()
+    await this.service?.drain()
+  }
+
+  isReady(): boolean {
+    return this.ownership.isReady()
+  }
+
+  /** Shards owned and commands waiting. */
+  load(): { readonly shards: number; readonly backlog: number } {
+    return { shards: this.host.serving().size, backlog: this.host.backlog() }
+  }
+}
