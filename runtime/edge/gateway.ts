@@ -57,6 +57,8 @@ interface Waiting {
   readonly startedAtMs: number
   readonly resolve: (outcome: GatewayOutcome) => void
   attempt: number
+  /** Whether the latest attempt may still be answered; between attempts nothing is turned away twice. */
+  underWay: boolean
   /** Attempts, and looks that found no owner to attempt. */
   tries: number
   /** Whether an attempt went without a verdict: from then on nothing is proof that it was not applied. */
@@ -88,6 +90,7 @@ export class Gateway implements LedgerGateway {
         startedAtMs: clock.now(),
         resolve,
         attempt: 0,
+        underWay: false,
         tries: 0,
         uncertain: false,
         timer: undefined,
@@ -106,10 +109,11 @@ export class Gateway implements LedgerGateway {
       return
     }
     waiting.attempt += 1
+    waiting.underWay = true
     const { attempt } = waiting
     this.enqueue(waiting, route)
     waiting.timer = clock.after(settings.attemptTimeoutMs, () => {
-      if (waiting.attempt !== attempt) return
+      if (waiting.attempt !== attempt || !waiting.underWay) return
       waiting.uncertain = true
       void routes.refresh()
       this.retry(waiting, 'shard_unavailable')
@@ -193,7 +197,7 @@ export class Gateway implements LedgerGateway {
         const waiting = this.waiting.get(requestId)
         if (waiting === undefined) return
         waiting.uncertain = true
-        if (waiting.attempt !== attempt) return
+        if (waiting.attempt !== attempt || !waiting.underWay) return
         void this.dependencies.routes.refresh()
         this.retry(waiting, 'shard_unavailable')
       }
@@ -216,7 +220,7 @@ export class Gateway implements LedgerGateway {
 
   private turnedAway(requestId: string, attempt: number, reason: 'shard_unavailable' | 'overloaded'): void {
     const waiting = this.waiting.get(requestId)
-    if (waiting === undefined || waiting.attempt !== attempt) return
+    if (waiting === undefined || waiting.attempt !== attempt || !waiting.underWay) return
     if (reason === 'overloaded' && !waiting.uncertain) {
       this.finish(waiting, { kind: 'unavailable', reason, outcome: 'not_applied' })
       return
@@ -227,6 +231,7 @@ export class Gateway implements LedgerGateway {
   private retry(waiting: Waiting, reason: 'shard_unavailable' | 'overloaded'): void {
     const { clock, settings, random } = this.dependencies
     waiting.timer?.cancel()
+    waiting.underWay = false
     waiting.tries += 1
     const elapsedMs = clock.monotonic() - waiting.startedMs
     const limitMs = waiting.uncertain ? settings.deadlineMs : settings.patienceMs
