@@ -40,7 +40,8 @@ export interface MailboxLimits {
   readonly maxNodeMailbox: number
 }
 
-const RECOVERY_RETRY_MS = 200
+/** Before each try to recover from an unknown outcome, the first included: what made it unknown needs a moment too. */
+const RECOVERY_RETRY_MS = 20
 const BUSY_RETRY_MS = 5
 const DRAIN_POLL_MS = 5
 
@@ -207,6 +208,7 @@ export class ShardHost {
     const { store, clock, log } = this.dependencies
     const { shardId, epoch, attempt } = incarnation.token
     while (incarnation.phase !== 'ended') {
+      await delay(clock, RECOVERY_RETRY_MS)
       try {
         const ours = await store.raiseAttempt(incarnation.token)
         if (ours) this.replace(incarnation, { shardId, epoch, attempt: attempt + 1 })
@@ -214,7 +216,6 @@ export class ShardHost {
         return
       } catch (error) {
         log.warn('recovery_delayed', { shard: shardId, cause: error instanceof Error ? error.message : 'unknown' })
-        await delay(clock, RECOVERY_RETRY_MS)
       }
     }
   }

@@ -31,8 +31,15 @@ describe('defaults', () => {
       portGiven: false,
       dataDir: '/somewhere/.ledger',
       databaseUrl: undefined,
-      natsUrl: undefined,
-      shards: 256,
+      nats: {
+        urls: undefined,
+        credentialsFile: undefined,
+        caFile: undefined,
+        certFile: undefined,
+        keyFile: undefined,
+        replicas: 1,
+      },
+      shards: undefined,
       bootstrapClients: undefined,
       accessTokenTtlMs: 3_600_000,
       refreshTokenTtlMs: 2_592_000_000,
@@ -55,6 +62,15 @@ describe('defaults', () => {
   test('an empty value is no value', () => {
     expect(read({ LEDGER_PORT: '', LEDGER_DATABASE_URL: '' })).toMatchObject({ port: 8080, databaseUrl: undefined })
   })
+})
+
+test('a NATS cluster is a list of addresses, and production is warned of one without TLS', () => {
+  const env = { LEDGER_NATS_URL: 'tls://one:4222, nats://two:4222' }
+  expect(read(env).nats.urls).toEqual(['tls://one:4222', 'nats://two:4222'])
+  expect(warnings(env)).toEqual([])
+  expect(warnings({ ...env, LEDGER_ENVIRONMENT: 'production' })).toHaveLength(1)
+  expect(warnings({ LEDGER_NATS_URL: 'tls://one', LEDGER_ENVIRONMENT: 'production' })).toEqual([])
+  expect(problems({ LEDGER_NATS_URL: 'nats://one,two' })).toHaveLength(1)
 })
 
 describe('wrong values', () => {

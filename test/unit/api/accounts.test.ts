@@ -1,0 +1,310 @@
+import { describe, expect, test } from 'vitest'
+import type { Answer } from '../../../actors/account/outcome.ts'
+import { jwkOf } from '../../../infra/keys/public-key.ts'
+import { accountView, bodyOf, createEdgeFixture, newAccountKey, refusalOf } from './edge-fixture.ts'
+import type { BalanceView } from '../../../runtime/ports/ledger-reads.ts'
+
+const key = newAccountKey()
+const ACCOUNT = accountView('alice', { key: { keyId: key.keyId, publicKey: key.publicKey } })
+const SHOWN = {
+  account_id: 'alice',
+  status: 'active',
+  incoming: 'accept',
+  public_key: jwkOf(key.publicKey),
+  key_id: key.keyId,
+  shard_id: 7,
+  sequence: 3,
+  audit_hash: `sha256:${'ab'.repeat(32)}`,
+  created_at: '2025-10-09T08:53:20.000Z',
+  updated_at: '2025-10-09T08:53:21.500Z',
+}
+
+function answering(answer: Answer) {
+  const edge = createEdgeFixture()
+  edge.gateway.outcome = { kind: 'answered', answer }
+  return edge
+}
+
+describe('POST /v1/accounts', () => {
+  const registered = { kind: 'registered', account: ACCOUNT, created: true, replayed: false } as const
+
+  test('a new account is 201, the same key again 200', async () => {
+    const edge = answering(registered)
+    const token = await edge.tokenFor('transactor')
+    const body = { account_id: 'alice', public_key: key.pem, nickname: 'ignored' }
+    const created = await edge.post('/v1/accounts', body, token, { 'idempotency-key': 'once' })
+    expect(created.status).toBe(201)
+    expect(created.headers.get('location')).toBe('/v1/accounts/alice')
+    expect(await bodyOf(created)).toEqual(SHOWN)
+    expect(edge.gateway.asked[0]).toEqual({
+      accountId: 'alice',
+      caller: { clientId: 'client-transactor', role: 'transactor', boundary: true },
+      operation: {
+        kind: 'register',
+        key: { keyId: key.keyId, publicKey: key.publicKey },
+        registrationKey: 'once',
+      },
+    })
+    edge.gateway.outcome = { kind: 'answered', answer: { ...registered, created: false } }
+    const again = await edge.post('/v1/accounts', { ...body, public_key: jwkOf(key.publicKey) }, token)
+    expect(again.status).toBe(200)
+    expect(edge.gateway.asked[1]?.operation).toMatchObject({ registrationKey: null, key: { keyId: key.keyId } })
+  })
+
+  test('D7: the same Idempotency-Key gives the original answer', async () => {
+    const edge = answering({ ...registered, replayed: true })
+    const body = { account_id: 'alice', public_key: key.pem }
+    const again = await edge.post('/v1/accounts', body, await edge.tokenFor('admin'), { 'idempotency-key': 'once' })
+    expect(again.status).toBe(201)
+    expect(again.headers.get('idempotency-replayed')).toBe('true')
+  })
+
+  test('all that is wrong is told at once', async () => {
+    const edge = answering(registered)
+    const token = await edge.tokenFor('transactor')
+    const body = { account_id: '..', public_key: { ...jwkOf(key.publicKey), d: 'AAAA' } }
+    const refused = await edge.post('/v1/accounts', body, token, { 'idempotency-key': 'x'.repeat(256) })
+    expect(await refusalOf(refused)).toEqual({
+      status: 400,
+      codes: ['ERR_INVALID_IDEMPOTENCY_KEY', 'ERR_INVALID_ACCOUNT_ID', 'ERR_INVALID_PUBLIC_KEY'],
+      fields: ['Idempotency-Key', 'account_id', 'public_key'],
+    })
+    expect(await refusalOf(await edge.post('/v1/accounts', {}, token))).toMatchObject({
+      codes: ['ERR_INVALID_ACCOUNT_ID', 'ERR_INVALID_PUBLIC_KEY'],
+    })
+    expect(edge.gateway.asked).toEqual([])
+  })
+
+  test('another key is 409, and a shard that is away 503', async () => {
+    const edge = answering({
+      kind: 'refused',
+      code: 'public_key_conflict',
+      detail: 'Another key.',
+      field: 'public_key',
+    })
+    const token = await edge.tokenFor('transactor')
+    const body = { account_id: 'alice', public_key: key.pem }
+    expect(await refusalOf(await edge.post('/v1/accounts', body, token))).toMatchObject({
+      status: 409,
+      codes: ['ERR_CONFLICT'],
+    })
+    edge.gateway.outcome = { kind: 'unavailable', reason: 'shard_unavailable', outcome: 'unknown' }
+    expect(await bodyOf(await edge.post('/v1/accounts', body, token))).toMatchObject({
+      status: 503,
+      outcome: 'unknown',
+    })
+  })
+})
+
+describe('POST /v1/accounts/{id}/keys', () => {
+  const rotated = { kind: 'rotated', account: ACCOUNT, replayed: false, mismatch: false } as const
+  const body = { signature: 'old', proof: 'new', account_id: 'al@ice', public_key: key.pem, idempotency_key: 'k' }
+
+  test('D2: what is signed is the body without signature and proof', async () => {
+    const edge = answering(rotated)
+    const response = await edge.post('/v1/accounts/al%40ice/keys', body, await edge.tokenFor('transactor'))
+    expect(response.status).toBe(201)
+    expect(await bodyOf(response)).toEqual(SHOWN)
+    expect(edge.gateway.asked[0]?.operation).toEqual({
+      kind: 'rotate_key',
+      payload: JSON.stringify({ account_id: 'al@ice', idempotency_key: 'k', public_key: key.pem }),
+      signature: 'old',
+      proof: 'new',
+      newKey: { keyId: key.keyId, publicKey: key.publicKey },
+    })
+  })
+
+  test('a repeat is 201 too, and says so', async () => {
+    const edge = answering({ ...rotated, replayed: true, mismatch: true })
+    const response = await edge.post('/v1/accounts/al@ice/keys', body, await edge.tokenFor('admin'))
+    expect(response.status).toBe(201)
+    expect(response.headers.get('idempotency-payload-mismatch')).toBe('true')
+  })
+
+  test.for([
+    [{ account_id: 'bob' }, 'account_id', 'ERR_INVALID_ACCOUNT_ID'],
+    [{ account_id: 1 }, 'account_id', 'ERR_INVALID_ACCOUNT_ID'],
+    [{ public_key: 'x' }, 'public_key', 'ERR_INVALID_PUBLIC_KEY'],
+    [{ signature: '' }, 'signature', 'ERR_INVALID_SIGNATURE'],
+    [{ proof: null }, 'proof', 'ERR_INVALID_SIGNATURE'],
+    [{ idempotency_key: '' }, 'idempotency_key', 'ERR_INVALID_IDEMPOTENCY_KEY'],
+    [{ prof: 'x' }, 'prof', 'ERR_UNKNOWN_FIELD'],
+  ] as const)('%j is 400', async ([change, field, code]) => {
+    const edge = answering(rotated)
+    const token = await edge.tokenFor('transactor')
+    const response = await edge.post('/v1/accounts/al@ice/keys', { ...body, ...change }, token)
+    expect(await refusalOf(response)).toEqual({ status: 400, codes: [code], fields: [field] })
+  })
+})
+
+describe('POST /v1/accounts/{id}/status', () => {
+  test('is for admins, and passes on what is given', async () => {
+    const edge = answering({ kind: 'status_changed', account: ACCOUNT })
+    const token = await edge.tokenFor('admin')
+    const path = '/v1/accounts/alice/status'
+    expect((await edge.post(path, { incoming: 'refuse', reason: 'x' }, await edge.tokenFor('transactor'))).status).toBe(
+      403,
+    )
+    const response = await edge.post(path, { incoming: 'refuse', reason: 'audit', note: 1 }, token)
+    expect(response.status).toBe(200)
+    expect(await bodyOf(response)).toEqual(SHOWN)
+    expect(edge.gateway.asked.map(({ operation }) => operation)).toEqual([
+      { kind: 'change_status', status: null, incoming: 'refuse', reason: 'audit' },
+    ])
+  })
+
+  test.for([
+    [{ reason: 'x' }, ['status', 'incoming']],
+    [{ status: 'active' }, ['reason']],
+    [{ status: 'open', incoming: 1, reason: '' }, ['status', 'incoming', 'reason']],
+    [{ status: 'closed', reason: 'x'.repeat(1025) }, ['reason']],
+  ] as const)('%j is 400', async ([body, fields]) => {
+    const edge = createEdgeFixture()
+    const response = await edge.post('/v1/accounts/alice/status', body, await edge.tokenFor('admin'))
+    expect(await refusalOf(response)).toEqual({ status: 400, codes: ['ERR_INVALID_FIELD'], fields })
+  })
+})
+
+const BALANCES: BalanceView[] = ['USD', 'BASE', 'EUR'].map((tokenId) => ({
+  tokenId,
+  tokenClass: 'fungible',
+  balance: '100.5',
+  available: '100',
+  incoming: '0',
+  decimals: 18,
+  updatedAtMs: 1_760_000_000_000,
+}))
+
+const BASE_SHOWN = {
+  token_id: 'BASE',
+  token_class: 'fungible',
+  balance: '100.5',
+  available: '100',
+  incoming: '0',
+  decimals: 18,
+  updated_at: '2025-10-09T08:53:20.000Z',
+}
+
+describe('reading an account', () => {
+  function fixture() {
+    const edge = createEdgeFixture()
+    edge.reads.accountViews.set('alice', ACCOUNT)
+    edge.reads.balanceViews.set('alice', BALANCES)
+    const entries = [0, 1, 2].map((sequence) => ({
+      sequence,
+      txnId: sequence === 0 ? null : `txn_${sequence}`,
+      previousHash: String(sequence).repeat(64),
+      auditHash: String(sequence + 1).repeat(64),
+      payload: `{"sequence":${sequence}}`,
+    }))
+    edge.reads.chains.set('alice', { entries, next: null, total: 3 })
+    return edge
+  }
+
+  test('GET /v1/accounts/{id} shows it, and a keyless one as such', async () => {
+    const edge = fixture()
+    edge.reads.accountViews.set('issuer', accountView('issuer'))
+    const token = await edge.tokenFor('viewer')
+    expect(await bodyOf(await edge.get('/v1/accounts/alice', token))).toEqual(SHOWN)
+    expect(await bodyOf(await edge.get('/v1/accounts/issuer', token))).toMatchObject({ public_key: null, key_id: null })
+  })
+
+  test('GET /v1/accounts/{id}/state shows the tip, or 503 while nobody owns the shard', async () => {
+    const edge = fixture()
+    const token = await edge.tokenFor('viewer')
+    const path = '/v1/accounts/alice/state'
+    expect(await bodyOf(await edge.get(path, token))).toEqual({
+      account_id: 'alice',
+      audit_hash: SHOWN.audit_hash,
+      updated_at: SHOWN.updated_at,
+    })
+    edge.reads.owned = false
+    const away = await edge.get(path, token)
+    expect(away.headers.get('retry-after')).toBe('1')
+    expect(await refusalOf(away)).toMatchObject({ status: 503, codes: ['ERR_SHARD_UNAVAILABLE'] })
+    expect((await edge.get('/v1/accounts/nobody/state', token)).status).toBe(404)
+    expect((await edge.get('/v1/accounts/alice/balances', token)).status).toBe(200)
+  })
+
+  test('GET /v1/accounts/{id}/balances lists by token, paged', async () => {
+    const edge = fixture()
+    const token = await edge.tokenFor('viewer')
+    const all = await bodyOf(await edge.get('/v1/accounts/alice/balances', token))
+    expect((all['balances'] as { token_id: string }[]).map((balance) => balance.token_id)).toEqual([
+      'BASE',
+      'EUR',
+      'USD',
+    ])
+    expect(all).toMatchObject({ account_id: 'alice', next_page_token: '' })
+    const first = await bodyOf(await edge.get('/v1/accounts/alice/balances?page_size=1', token))
+    expect(first['balances']).toEqual([BASE_SHOWN])
+    const next = `page_token=${String(first['next_page_token'])}`
+    const rest = await bodyOf(await edge.get(`/v1/accounts/alice/balances?${next}`, token))
+    expect(rest).toMatchObject({ balances: [{ token_id: 'EUR' }, { token_id: 'USD' }], next_page_token: '' })
+  })
+
+  test('GET /v1/accounts/{id}/balances/{tokenId} shows one, or 404 before its first movement', async () => {
+    const edge = fixture()
+    const token = await edge.tokenFor('viewer')
+    const shown = await bodyOf(await edge.get('/v1/accounts/alice/balances/BASE', token))
+    expect(shown).toEqual({ account_id: 'alice', ...BASE_SHOWN })
+    for (const other of ['GBP', 'base', '%00']) {
+      expect((await edge.get(`/v1/accounts/alice/balances/${other}`, token)).status).toBe(404)
+    }
+  })
+
+  test('GET /v1/accounts/{id}/nfts is empty', async () => {
+    const edge = fixture()
+    const response = await edge.get('/v1/accounts/alice/nfts', await edge.tokenFor('viewer'))
+    expect(await bodyOf(response)).toEqual({ account_id: 'alice', nfts: [], next_page_token: '' })
+  })
+
+  test('GET /v1/accounts/{id}/audit-chain lists entries oldest first, with what was hashed', async () => {
+    const edge = fixture()
+    const token = await edge.tokenFor('viewer')
+    const first = await bodyOf(await edge.get('/v1/accounts/alice/audit-chain?page_size=1', token))
+    expect(first).toMatchObject({
+      account_id: 'alice',
+      entries: [
+        {
+          sequence: 0,
+          txn_id: null,
+          previous_hash: `sha256:${'0'.repeat(64)}`,
+          audit_hash: `sha256:${'1'.repeat(64)}`,
+          payload: '{"sequence":0}',
+        },
+      ],
+      total_count: 3,
+    })
+    const next = `page_token=${String(first['next_page_token'])}`
+    const rest = await bodyOf(await edge.get(`/v1/accounts/alice/audit-chain?${next}`, token))
+    expect(rest).toMatchObject({ entries: [{ sequence: 1 }, { sequence: 2 }], next_page_token: '' })
+  })
+
+  test.for(['', '/state', '/balances', '/balances/BASE', '/nfts', '/audit-chain'])(
+    'GET /v1/accounts/{id}%s is 404 for an unknown account and 400 for an ill-formed one',
+    async (suffix) => {
+      const edge = fixture()
+      const token = await edge.tokenFor('viewer')
+      expect((await edge.get(`/v1/accounts/nobody${suffix}`, token)).status).toBe(404)
+      for (const id of ['a%20b', 'a%2Fb', '%00', '%E0%A4%A', 'x'.repeat(129), 'é']) {
+        expect(await refusalOf(await edge.get(`/v1/accounts/${id}${suffix}`, token)), id).toEqual({
+          status: 400,
+          codes: ['ERR_INVALID_ACCOUNT_ID'],
+          fields: ['account_id'],
+        })
+      }
+    },
+  )
+
+  test('GET /v1/accounts is for admins and pages by ID', async () => {
+    const edge = fixture()
+    edge.reads.accountViews.set('bob', accountView('bob'))
+    expect((await edge.get('/v1/accounts', await edge.tokenFor('viewer'))).status).toBe(403)
+    const token = await edge.tokenFor('admin')
+    const first = await bodyOf(await edge.get('/v1/accounts?page_size=1', token))
+    expect(first).toMatchObject({ accounts: [SHOWN], total_count: 2 })
+    const rest = await bodyOf(await edge.get(`/v1/accounts?page_token=${String(first['next_page_token'])}`, token))
+    expect(rest).toMatchObject({ accounts: [{ account_id: 'bob' }], next_page_token: '', total_count: 2 })
+  })
+})

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { MAX_BODY_BYTES, readJsonBody } from '../../../api/body.ts'
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+function request(body: BodyInit | null, headers: Record<string, string> = JSON_TYPE): Request {
+  return new Request('http://localhost/', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+}
+
+/** JSON of exactly this many bytes. */
+function sized(bytes: number): string {
+  return `{"a":"${'x'.repeat(bytes - 8)}"}`
+}
+
+/** The text in pieces, without an announced length. */
+function chunked(text: string, pieceBytes = 65_536): ReadableStream<Uint8Array> {
+  const bytes = new TextEncoder().encode(text)
+  let sent = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (sent >= bytes.length) controller.close()
+      else controller.enqueue(bytes.subarray(sent, (sent += pieceBytes)))
+    },
+  })
+}
+
+async function refusal(asked: Request): Promise<string | undefined> {
+  const read = await readJsonBody(asked)
+  return read.ok ? undefined : read.error.type
+}
+
+describe('the body of a POST', () => {
+  test('B1: 1,048,576 bytes pass and one more does not, announced or not', async () => {
+    const announced = (bytes: number) => ({ ...JSON_TYPE, 'content-length': String(bytes) })
+    expect(await refusal(request(sized(MAX_BODY_BYTES), announced(MAX_BODY_BYTES)))).toBeUndefined()
+    expect(await refusal(request(chunked(sized(MAX_BODY_BYTES))))).toBeUndefined()
+    expect(await refusal(request(sized(MAX_BODY_BYTES + 1), announced(MAX_BODY_BYTES + 1)))).toBe('payload-too-large')
+    expect(await refusal(request(chunked(sized(MAX_BODY_BYTES + 1))))).toBe('payload-too-large')
+  })
+
+  test('B2: a body without an end is given up after a bounded rest', async () => {
+    let sentBytes = 0
+    let cancelled = false
+    const endless = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        sentBytes += 65_536
+        controller.enqueue(new Uint8Array(65_536))
+      },
+      cancel() {
+        cancelled = true
+      },
+    })
+    expect(await refusal(request(endless))).toBe('payload-too-large')
+    expect(cancelled).toBe(true)
+    expect(sentBytes).toBeLessThan(10 * MAX_BODY_BYTES)
+  })
+
+  test('D7: the size is judged before the content type, and that before the text', async () => {
+    expect(await refusal(request(chunked('x'.repeat(MAX_BODY_BYTES + 1)), {}))).toBe('payload-too-large')
+    expect(await refusal(request('{', { 'content-type': 'text/plain' }))).toBe('unsupported-media-type')
+  })
+
+  test.for(['application/json', 'APPLICATION/JSON', 'application/json; charset=latin1', 'application/json;x'])(
+    '%s is taken',
+    async (type) => {
+      expect(await refusal(request('{}', { 'content-type': type }))).toBeUndefined()
+    },
+  )
+
+  test.for(['text/json', 'application/vnd.api+json', 'application/jsonx', 'application/json, text/html', ''])(
+    '%j is not taken',
+    async (type) => {
+      expect(await refusal(request('{}', { 'content-type': type }))).toBe('unsupported-media-type')
+    },
+  )
+
+  test('a content encoding other than identity is 415', async () => {
+    expect(await refusal(request('{}', { ...JSON_TYPE, 'content-encoding': 'gzip' }))).toBe('unsupported-media-type')
+    expect(await refusal(request('{}', { ...JSON_TYPE, 'content-encoding': 'Identity' }))).toBeUndefined()
+  })
+
+  test('without a content type a body is 415, with one an empty body is 400', async () => {
+    expect(await refusal(request(new Uint8Array([123, 125]), {}))).toBe('unsupported-media-type')
+    expect(await refusal(request(null))).toBe('invalid-request')
+    expect(await refusal(request(''))).toBe('invalid-request')
+  })
+
+  test('invalid UTF-8 and malformed JSON are 400; JSON that is no object is a validation error', async () => {
+    expect(await refusal(request(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])))).toBe('invalid-request')
+    expect(await refusal(request('{"a":}'))).toBe('invalid-request')
+    for (const text of ['[]', 'null', '"x"', '1']) expect(await refusal(request(text))).toBe('validation-error')
+  })
+
+  test('a body that breaks off is 400', async () => {
+    const broken = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        controller.error(new Error('gone'))
+      },
+    })
+    expect(await refusal(request(broken))).toBe('invalid-request')
+  })
+})

@@ -1,0 +1,405 @@
+/** An edge with everything behind it in memory: what the fakes are told, and what they were asked, is open to tests. */
+import { createHash, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import type { Hono } from 'hono'
+import type { Role } from '../../../actors/account/commands.ts'
+import type { AccountView } from '../../../actors/account/outcome.ts'
+import type { EdgeDependencies, EdgeSettings } from '../../../api/dependencies.ts'
+import { createEdge } from '../../../api/edge.ts'
+import { jwkOf, readPublicKey } from '../../../infra/keys/public-key.ts'
+import type { AccessStore, ClientRecord, RefreshFamily, RefreshOutcome } from '../../../runtime/ports/access-store.ts'
+import type { Clock } from '../../../runtime/ports/clock.ts'
+import type { GatewayOutcome, GatewayRequest } from '../../../runtime/ports/ledger-gateway.ts'
+import type {
+  AuditChainPage,
+  BalanceView,
+  LedgerReads,
+  SignedReceipt,
+  TransactionPage,
+  TransactionQuery,
+  TransactionView,
+} from '../../../runtime/ports/ledger-reads.ts'
+import type { LogFields } from '../../../runtime/ports/log.ts'
+import type { PublishedKey, ServiceKeys } from '../../../runtime/ports/service-keys.ts'
+
+export interface ManualClock extends Clock {
+  /** Lets time pass and runs what became due, in order. */
+  readonly advance: (ms: number) => Promise<void>
+  readonly pending: () => number
+}
+
+export function createManualClock(startMs: number): ManualClock {
+  let elapsedMs = 0
+  const timers = new Set<{ dueMs: number; run: () => void }>()
+  return {
+    now: () => startMs + elapsedMs,
+    monotonic: () => elapsedMs,
+    after(delayMs, run) {
+      const timer = { dueMs: elapsedMs + delayMs, run }
+      timers.add(timer)
+      return { cancel: () => void timers.delete(timer) }
+    },
+    async advance(ms) {
+      const target = elapsedMs + ms
+      for (;;) {
+        await settle()
+        const [next] = [...timers].filter((timer) => timer.dueMs <= target).sort((a, b) => a.dueMs - b.dueMs)
+        if (next === undefined) break
+        timers.delete(next)
+        elapsedMs = Math.max(elapsedMs, next.dueMs)
+        next.run()
+      }
+      elapsedMs = target
+      await settle()
+    },
+    pending: () => timers.size,
+  }
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 5; turn += 1) await new Promise<void>((resolve) => void setImmediate(resolve))
+}
+
+export interface FakeServiceKeys extends ServiceKeys {
+  readonly keys: PublishedKey[]
+  /** Adds a token key and signs with it from now on. */
+  readonly rotate: () => string
+  readonly signWith: (keyId: string, text: string) => string
+}
+
+export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
+  const privateKeys = new Map<string, KeyObject>()
+  const keys: PublishedKey[] = []
+  const add = (purpose: PublishedKey['purpose']): string => {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+    const jwk = publicKey.export({ format: 'jwk' })
+    const keyId = createHash('sha256').update(`${jwk.x}${jwk.y}`).digest('base64url')
+    privateKeys.set(keyId, privateKey)
+    keys.push({ keyId, purpose, x: String(jwk.x), y: String(jwk.y), activeFromMs, retiredAtMs: null })
+    return keyId
+  }
+  let token = add('token')
+  const receipt = add('receipt')
+  const signWith = (keyId: string, text: string): string => {
+    const key = privateKeys.get(keyId)
+    if (key === undefined) throw new Error('no such key')
+    return createSign('sha256').update(text).sign(key, 'base64')
+  }
+  return {
+    keys,
+    published: () => keys,
+    current: (purpose) => (purpose === 'token' ? token : receipt),
+    sign: async (keyId, payloads) => payloads.map((payload) => signWith(keyId, payload)),
+    signWith,
+    rotate: () => {
+      token = add('token')
+      return token
+    },
+  }
+}
+
+export const SECRET = 'a secret of the test'
+
+export interface FakeAccess extends AccessStore {
+  readonly clients: Map<string, ClientRecord>
+  readonly families: RefreshFamily[]
+  readonly revokedSessions: Set<string>
+  /** What the next exchange says; null: rotates a family that exists. */
+  refreshOutcome: RefreshOutcome | null
+  /** Thrown by every call while it is set. */
+  failure: Error | null
+  /** While set, the lists are not answered. */
+  hanging: boolean
+  listed: number
+}
+
+export function createFakeAccess(): FakeAccess {
+  const clients = new Map<string, ClientRecord>()
+  const families: RefreshFamily[] = []
+  const revokedSessions = new Set<string>()
+  const fake: FakeAccess = {
+    clients,
+    families,
+    revokedSessions,
+    refreshOutcome: null,
+    failure: null,
+    hanging: false,
+    listed: 0,
+    async findClient(clientId) {
+      check()
+      return clients.get(clientId)
+    },
+    async listClients() {
+      fake.listed += 1
+      check()
+      if (fake.hanging) await new Promise(() => {})
+      return [...clients.values()]
+    },
+    async putClient(client) {
+      clients.set(client.clientId, client)
+    },
+    async revokeClient(clientId, atMs) {
+      const client = clients.get(clientId)
+      if (client !== undefined) clients.set(clientId, { ...client, revokedAtMs: atMs })
+      return client !== undefined
+    },
+    async createFamily(family) {
+      check()
+      families.push(family)
+    },
+    async rotateFamily(exchange) {
+      check()
+      if (fake.refreshOutcome !== null) return fake.refreshOutcome
+      const index = families.findIndex((family) => family.tokenHash === exchange.tokenHash)
+      const family = families[index]
+      if (family === undefined) return { kind: 'unknown' }
+      families[index] = { ...family, tokenHash: exchange.nextTokenHash, expiresAtMs: exchange.nextExpiresAtMs }
+      return { kind: 'rotated', sessionId: family.sessionId, clientId: family.clientId }
+    },
+    async listRevokedSessions() {
+      check()
+      return [...revokedSessions]
+    },
+  }
+  function check(): void {
+    if (fake.failure !== null) throw fake.failure
+  }
+  return fake
+}
+
+export interface FakeReads extends LedgerReads {
+  readonly accountViews: Map<string, AccountView>
+  readonly balanceViews: Map<string, BalanceView[]>
+  readonly chains: Map<string, AuditChainPage>
+  readonly transactionViews: Map<string, TransactionView>
+  readonly receipts: Map<string, SignedReceipt>
+  readonly queries: TransactionQuery[]
+  page: TransactionPage
+  owned: boolean
+  failure: Error | null
+}
+
+export function createFakeReads(): FakeReads {
+  const fake: FakeReads = {
+    accountViews: new Map(),
+    balanceViews: new Map(),
+    chains: new Map(),
+    transactionViews: new Map(),
+    receipts: new Map(),
+    queries: [],
+    page: { transactions: [], next: null, count: { total: 0, exact: true } },
+    owned: true,
+    failure: null,
+    transaction: async (txnId) => checked(fake.transactionViews.get(txnId)),
+    receipt: async (txnId) => checked(fake.receipts.get(txnId)),
+    async transactions(query) {
+      fake.queries.push(query)
+      return checked(query.counted ? fake.page : { ...fake.page, count: null })
+    },
+    account: async (accountId) => checked(fake.accountViews.get(accountId)),
+    async accounts(after, limit) {
+      const all = [...fake.accountViews.values()].sort((a, b) => (a.accountId < b.accountId ? -1 : 1))
+      const rest = all.filter((account) => after === null || account.accountId > after)
+      const accounts = rest.slice(0, limit)
+      const next = rest.length > limit ? (accounts.at(-1)?.accountId ?? null) : null
+      return checked({ accounts, next, total: all.length })
+    },
+    balances: async (accountId) => checked(fake.balanceViews.get(accountId)),
+    async auditChain(accountId, afterSequence, limit) {
+      const chain = fake.chains.get(accountId)
+      if (chain === undefined) return checked(undefined)
+      const rest = chain.entries.filter((entry) => entry.sequence > afterSequence)
+      const entries = rest.slice(0, limit)
+      return checked({
+        entries,
+        next: rest.length > limit ? (entries.at(-1)?.sequence ?? null) : null,
+        total: chain.total,
+      })
+    },
+    shardOf: () => 7,
+    shardOwned: async () => checked(fake.owned),
+  }
+  function checked<T>(value: T): T {
+    if (fake.failure !== null) throw fake.failure
+    return value
+  }
+  return fake
+}
+
+export interface FakeGateway {
+  readonly asked: GatewayRequest[]
+  outcome: GatewayOutcome | Error
+  readonly ask: (request: GatewayRequest) => Promise<GatewayOutcome>
+}
+
+export function createFakeGateway(): FakeGateway {
+  const fake: FakeGateway = {
+    asked: [],
+    outcome: { kind: 'unavailable', reason: 'shard_unavailable', outcome: 'not_applied' },
+    async ask(request) {
+      fake.asked.push(request)
+      if (fake.outcome instanceof Error) throw fake.outcome
+      return fake.outcome
+    },
+  }
+  return fake
+}
+
+export interface LogLine {
+  readonly level: 'info' | 'warn' | 'error'
+  readonly event: string
+  readonly fields: LogFields
+}
+
+export interface EdgeFixture {
+  readonly app: Hono
+  readonly clock: ManualClock
+  readonly keys: FakeServiceKeys
+  readonly access: FakeAccess
+  readonly reads: FakeReads
+  readonly gateway: FakeGateway
+  readonly log: LogLine[]
+  readonly settings: EdgeSettings
+  readonly readiness: { ready: boolean; checks: Record<string, boolean> }
+  readonly secretChecks: { failure: Error | null; known: boolean[] }
+  /** A token of a client with this role; the client is made if need be. */
+  readonly tokenFor: (role: Role) => Promise<string>
+  readonly get: (path: string, token?: string, headers?: Record<string, string>) => Promise<Response>
+  readonly post: (path: string, body: unknown, token?: string, headers?: Record<string, string>) => Promise<Response>
+}
+
+export const LEDGER_ID = 'ledger-of-the-test'
+export const HOUR_MS = 3_600_000
+
+export function createEdgeFixture(): EdgeFixture {
+  const clock = createManualClock(1_760_000_000_123)
+  const keys = createFakeServiceKeys(clock.now() - HOUR_MS)
+  const access = createFakeAccess()
+  const reads = createFakeReads()
+  const gateway = createFakeGateway()
+  const log: LogLine[] = []
+  const readiness = { ready: true, checks: { postgres: true, nats: true } as Record<string, boolean> }
+  const secretChecks = { failure: null as Error | null, known: [] as boolean[] }
+  const write =
+    (level: LogLine['level']) =>
+    (event: string, fields: LogFields = {}): void =>
+      void log.push({ level, event, fields })
+  let randomCalls = 0
+  const settings: EdgeSettings = {
+    errorBase: 'https://ledger.example/errors',
+    environment: 'sandbox',
+    ledgerId: LEDGER_ID,
+    accessTokenTtlMs: HOUR_MS,
+    refreshTokenTtlMs: 30 * 24 * HOUR_MS,
+  }
+  const dependencies: EdgeDependencies = {
+    gateway,
+    reads,
+    access,
+    serviceKeys: keys,
+    clock,
+    random: {
+      hex: (size) => {
+        randomCalls += 1
+        return createHash('sha512')
+          .update(String(randomCalls))
+          .digest('hex')
+          .slice(0, size * 2)
+      },
+      integer: () => 0,
+    },
+    log: { info: write('info'), warn: write('warn'), error: write('error') },
+    secrets: {
+      async verify(record, secret) {
+        secretChecks.known.push(record !== undefined)
+        if (secretChecks.failure !== null) throw secretChecks.failure
+        return record !== undefined && record.secretHash === `of ${secret}`
+      },
+    },
+    readPublicKey,
+    jwkOf,
+    pageTokenKey: new Uint8Array(32).fill(5),
+    settings,
+    readiness: async () => readiness,
+  }
+  const app = createEdge(dependencies)
+  const get: EdgeFixture['get'] = async (path, token, headers = {}) =>
+    app.request(path, { headers: { ...bearer(token), ...headers } })
+  const post: EdgeFixture['post'] = async (path, body, token, headers = {}) =>
+    app.request(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...bearer(token), ...headers },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+  const tokenFor = async (role: Role): Promise<string> => {
+    const clientId = `client-${role}`
+    if (!access.clients.has(clientId)) access.clients.set(clientId, clientOf(clientId, role))
+    const answer = await post('/v1/auth/token', { client_id: clientId, client_secret: SECRET })
+    return String((await bodyOf(answer))['access_token'])
+  }
+  return { app, clock, keys, access, reads, gateway, log, settings, readiness, secretChecks, tokenFor, get, post }
+}
+
+export function clientOf(clientId: string, role: Role): ClientRecord {
+  return { clientId, secretHash: `of ${SECRET}`, role, boundary: true, createdAtMs: 0, revokedAtMs: null }
+}
+
+export async function bodyOf(response: Response): Promise<Record<string, unknown>> {
+  return (await response.json()) as Record<string, unknown>
+}
+
+/** What a refusal comes down to. */
+export async function refusalOf(response: Response): Promise<{ status: number; codes: unknown; fields: unknown }> {
+  const body = await bodyOf(response)
+  const errors = body['errors'] as { field: string }[] | undefined
+  return { status: response.status, codes: body['error_codes'], fields: errors?.map((error) => error.field) }
+}
+
+function bearer(token: string | undefined): Record<string, string> {
+  return token === undefined ? {} : { authorization: `Bearer ${token}` }
+}
+
+export function newAccountKey(): { readonly pem: string; readonly keyId: string; readonly publicKey: string } {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+  const pem = String(publicKey.export({ format: 'pem', type: 'spki' }))
+  const read = readPublicKey(pem)
+  if (read === undefined) throw new Error('a fresh key was not read')
+  return { pem, ...read }
+}
+
+export function accountView(accountId: string, overrides: Partial<AccountView> = {}): AccountView {
+  return {
+    accountId,
+    status: 'active',
+    incoming: 'accept',
+    key: null,
+    shardId: 7,
+    sequence: 3,
+    auditHash: 'ab'.repeat(32),
+    createdAtMs: 1_760_000_000_000,
+    updatedAtMs: 1_760_000_001_500,
+    ...overrides,
+  }
+}
+
+export const TXN_ID = 'txn_01K6ZZZZZZ0000000000000000'
+
+export function transactionView(overrides: Partial<TransactionView> = {}): TransactionView {
+  return {
+    txnId: TXN_ID,
+    accountId: 'alice',
+    shardId: 7,
+    type: 'credit',
+    amount: '10.50',
+    tokenId: 'BASE',
+    groupId: null,
+    failure: null,
+    origin: 'client',
+    metadata: null,
+    createdAtMs: 1_760_000_000_000,
+    processedAtMs: 1_760_000_000_004,
+    auditHash: 'cd'.repeat(32),
+    status: 'completed',
+    ...overrides,
+  }
+}

@@ -1,0 +1,190 @@
+import { describe, expect, test } from 'vitest'
+import { PROBLEM_TYPES } from '../../../api/problem.ts'
+import { createUnmigratedEdge } from '../../../api/unmigrated-edge.ts'
+import { AccessStoreUnavailable } from '../../../runtime/ports/access-store.ts'
+import { bodyOf, createEdgeFixture, LEDGER_ID, refusalOf } from './edge-fixture.ts'
+
+describe('what stands in front of every endpoint', () => {
+  test('R1: every response carries a request ID, the client’s if it is well formed', async () => {
+    const edge = createEdgeFixture()
+    for (const path of ['/healthz', '/nowhere', '/v1/transactions', '/v1/nowhere']) {
+      const own = await edge.get(path, undefined, { 'x-request-id': 'a.B_c-1' })
+      expect(own.headers.get('x-request-id')).toBe('a.B_c-1')
+      expect(own.headers.get('x-content-type-options')).toBe('nosniff')
+      expect((await edge.get(path)).headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/)
+      const bad = await edge.get(path, undefined, { 'x-request-id': 'a b' })
+      expect(bad.headers.get('x-request-id')).toMatch(/^[0-9a-f]{32}$/)
+    }
+  })
+
+  test('R1: nothing under /v1 may be stored', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    for (const path of ['/v1/transactions', '/v1/nowhere', '/v1/accounts/x']) {
+      expect((await edge.get(path, token)).headers.get('cache-control')).toBe('no-store')
+    }
+  })
+
+  test('E1: under /v1 the token comes before unknown routes and methods', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    for (const path of ['/v1', '/v1/nowhere', '/v1/auth/token', '/v1/accounts/']) {
+      const refused = await edge.get(path)
+      expect(refused.status, path).toBe(401)
+      expect(refused.headers.get('www-authenticate')).toBe('Bearer realm="ledger"')
+    }
+    expect(await refusalOf(await edge.get('/v1/nowhere', token))).toMatchObject({
+      status: 404,
+      codes: ['ERR_NOT_FOUND'],
+    })
+    expect((await edge.get('/nowhere')).status).toBe(404)
+    expect((await edge.get('/')).status).toBe(404)
+  })
+
+  test.for([
+    ['DELETE', '/v1/transactions', 'GET, HEAD, POST'],
+    ['PUT', '/v1/accounts/alice', 'GET, HEAD'],
+    ['GET', '/v1/accounts/alice/status', 'POST'],
+    ['HEAD', '/v1/auth/token', 'POST'],
+    ['OPTIONS', '/v1/accounts', 'GET, HEAD, POST'],
+    ['POST', '/healthz', 'GET, HEAD'],
+    ['PROPFIND', '/.well-known/jwks.json', 'GET, HEAD'],
+  ] as const)('%s %s is 405 with what is allowed', async ([method, path, allow]) => {
+    const edge = createEdgeFixture()
+    const headers = { authorization: `Bearer ${await edge.tokenFor('admin')}` }
+    const response = await edge.app.request(path, { method, headers })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe(allow)
+    if (method !== 'HEAD') expect((await bodyOf(response))['error_codes']).toEqual(['ERR_METHOD_NOT_ALLOWED'])
+  })
+
+  test('HEAD answers as GET does, without a body', async () => {
+    const edge = createEdgeFixture()
+    const headers = { authorization: `Bearer ${await edge.tokenFor('viewer')}` }
+    const response = await edge.app.request('/v1/transactions', { method: 'HEAD', headers })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(await response.text()).toBe('')
+    expect((await edge.app.request('/v1/transactions', { method: 'HEAD' })).status).toBe(401)
+  })
+
+  test('E2: every route under /v1 but the token’s refuses without a token, and viewers may do nothing that changes', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    const routes = edge.app.routes.filter(({ path }) => path.startsWith('/v1/') && path !== '/v1/auth/token')
+    expect(routes.length).toBeGreaterThan(10)
+    for (const { method, path } of routes) {
+      const url = path.replace(/:\w+/g, 'x')
+      expect((await edge.app.request(url, { method })).status, `${method} ${path}`).toBe(401)
+      if (method === 'POST') expect((await edge.post(url, {}, token)).status, path).toBe(403)
+    }
+    expect(edge.gateway.asked).toEqual([])
+  })
+
+  test('a store of clients that is away is a 503, for submissions with an outcome', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('transactor')
+    edge.access.failure = new AccessStoreUnavailable('away')
+    expect(await bodyOf(await edge.get('/v1/transactions', token))).not.toHaveProperty('outcome')
+    expect(await bodyOf(await edge.post('/v1/transactions', {}, token))).toMatchObject({
+      status: 503,
+      outcome: 'not_applied',
+      error_codes: ['ERR_DOWNSTREAM_FAILURE'],
+    })
+  })
+})
+
+describe('outside /v1', () => {
+  test('/healthz answers while the process does', async () => {
+    expect((await createEdgeFixture().get('/healthz')).status).toBe(200)
+  })
+
+  test('/readyz names the ledger and what is amiss', async () => {
+    const edge = createEdgeFixture()
+    const ready = await edge.get('/readyz')
+    expect(ready.status).toBe(200)
+    expect(await bodyOf(ready)).toEqual({
+      status: 'ready',
+      ledger_id: LEDGER_ID,
+      environment: 'sandbox',
+      checks: { postgres: true, nats: true },
+    })
+    edge.readiness.ready = false
+    edge.readiness.checks = { postgres: true, nats: false }
+    const amiss = await edge.get('/readyz')
+    expect(amiss.status).toBe(503)
+    expect(await bodyOf(amiss)).toMatchObject({ status: 'not_ready', checks: { nats: false } })
+  })
+
+  test('/.well-known/jwks.json shows every key with purpose and span', async () => {
+    const edge = createEdgeFixture()
+    const [first] = edge.keys.keys
+    if (first !== undefined) edge.keys.keys[0] = { ...first, retiredAtMs: first.activeFromMs + 1 }
+    const response = await edge.get('/.well-known/jwks.json')
+    expect(response.headers.get('cache-control')).toBe('public, max-age=300')
+    const body = (await bodyOf(response)) as { ledger_id: string; keys: Record<string, unknown>[] }
+    expect(body.ledger_id).toBe(LEDGER_ID)
+    expect(body.keys.map((key) => key['purpose'])).toEqual(['token', 'receipt'])
+    expect(body.keys[0]).toEqual({
+      kty: 'EC',
+      crv: 'P-256',
+      x: first?.x,
+      y: first?.y,
+      kid: first?.keyId,
+      use: 'sig',
+      alg: 'ES256',
+      purpose: 'token',
+      nbf: 1_759_996_400,
+      exp: 1_759_996_401,
+    })
+    expect(body.keys[1]).not.toHaveProperty('exp')
+  })
+
+  test('/errors/{slug} explains every type of problem to a person, and nothing else', async () => {
+    const edge = createEdgeFixture()
+    for (const slug of Object.keys(PROBLEM_TYPES)) {
+      const page = await edge.get(`/errors/${slug}`)
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+      const html = await page.text()
+      expect(html).toContain(`<code>${slug}</code>`)
+      expect(html).not.toMatch(/src=|href=|<token>/)
+    }
+    for (const slug of ['nothing', 'constructor', '__proto__', '%3Cscript%3E']) {
+      expect((await edge.get(`/errors/${slug}`)).status).toBe(404)
+    }
+  })
+})
+
+describe('before the ledger was created', () => {
+  const app = createUnmigratedEdge({
+    random: { hex: (size) => 'a'.repeat(2 * size), integer: () => 0 },
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    readiness: async () => ({ ready: false, checks: { migrated: false } }),
+    settings: { errorBase: 'https://ledger.example/errors', environment: 'sandbox' },
+  })
+
+  test('D15: everything under /v1 is 503 ERR_NO_SHARDS, without a look at the token', async () => {
+    for (const [method, path] of [
+      ['POST', '/v1/auth/token'],
+      ['GET', '/v1/transactions'],
+      ['POST', '/v1/transactions'],
+      ['GET', '/v1/nowhere'],
+    ]) {
+      const response = await app.request(String(path), { method: String(method) })
+      expect(await bodyOf(response)).toMatchObject({
+        type: 'https://ledger.example/errors/shard-unavailable',
+        status: 503,
+        error_codes: ['ERR_NO_SHARDS'],
+        outcome: 'not_applied',
+      })
+    }
+  })
+
+  test('it is alive, not ready, and explains its problems', async () => {
+    expect((await app.request('/healthz')).status).toBe(200)
+    expect(await bodyOf(await app.request('/readyz'))).toMatchObject({ status: 'not_ready', ledger_id: null })
+    expect((await app.request('/errors/shard-unavailable')).status).toBe(200)
+    expect((await app.request('/nowhere')).status).toBe(404)
+  })
+})

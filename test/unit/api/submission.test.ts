@@ -1,0 +1,122 @@
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import { submissionErrors } from '../../../api/schemas/submission.ts'
+
+const GOOD: JsonObject = {
+  account_id: 'alice@bank',
+  amount: '10.50',
+  type: 'credit',
+  signature: 'c2ln',
+  idempotency_key: 'key 1',
+}
+const GROUP = '3f2b8a52-0d5e-4a1e-9a0f-5f1f3d3c2b1a'
+const NFT: JsonObject = { class_id: 'cls_1', instance_id: 'one', amount: '1' }
+
+function errors(change: JsonObject, without: readonly string[] = []): string[] {
+  const body = Object.fromEntries(Object.entries({ ...GOOD, ...change }).filter(([field]) => !without.includes(field)))
+  return submissionErrors(body).map(({ field, code }) => `${field} ${code}`)
+}
+
+describe('the shape of a submission', () => {
+  test.for([
+    {},
+    { type: 'debit', token_id: 'BASE' },
+    { token_id: 'EUR' },
+    { amount: '999999999999999999.999999999999999999', group_id: GROUP.toUpperCase() },
+    { metadata: {}, ledger_id: 'x', expires_at: '2025-01-01T00:00:00+02:00' },
+    { group_id: GROUP, terms_hash: `sha256:${'0a'.repeat(32)}` },
+    { type: 'mint', token_id: 'EUR' },
+    { type: 'burn', ...NFT },
+    { type: 'exchange', group_id: GROUP, token_id: 'EUR' },
+    {
+      type: 'exchange',
+      group_id: GROUP,
+      token_id: 'EUR',
+      to_account_id: 'bob',
+      receive: { amount: '2', token_id: 'USD' },
+    },
+    { idempotency_key: ' '.repeat(255) },
+  ] as JsonObject[])('%j goes to the ledger', (change) => {
+    expect(errors(change)).toEqual([])
+  })
+
+  test('everything that is missing is told at once', () => {
+    expect(submissionErrors({}).map((one) => one.code)).toEqual([
+      'ERR_INVALID_ACCOUNT_ID',
+      'ERR_INVALID_AMOUNT',
+      'ERR_INVALID_TYPE',
+      'ERR_INVALID_SIGNATURE',
+      'ERR_INVALID_IDEMPOTENCY_KEY',
+    ])
+    expect(submissionErrors({})[0]?.message).toBe('is required')
+  })
+
+  test.for([
+    [{ account_id: '.' }, 'account_id ERR_INVALID_ACCOUNT_ID'],
+    [{ account_id: 7 }, 'account_id ERR_INVALID_ACCOUNT_ID'],
+    [{ account_id: 'a'.repeat(129) }, 'account_id ERR_INVALID_ACCOUNT_ID'],
+    [{ amount: 10 }, 'amount ERR_INVALID_AMOUNT'],
+    [{ amount: '0.00' }, 'amount ERR_INVALID_AMOUNT'],
+    [{ amount: '-1' }, 'amount ERR_INVALID_AMOUNT'],
+    [{ amount: '1e3' }, 'amount ERR_INVALID_AMOUNT'],
+    [{ amount: '01' }, 'amount ERR_INVALID_AMOUNT'],
+    [{ amount: '1.0000000000000000001' }, 'amount ERR_INVALID_AMOUNT'],
+    [{ type: 'Credit' }, 'type ERR_INVALID_TYPE'],
+    [{ type: null }, 'type ERR_INVALID_TYPE'],
+    [{ signature: '' }, 'signature ERR_INVALID_SIGNATURE'],
+    [{ signature: ['x'] }, 'signature ERR_INVALID_SIGNATURE'],
+    [{ idempotency_key: '' }, 'idempotency_key ERR_INVALID_IDEMPOTENCY_KEY'],
+    [{ idempotency_key: 'é' }, 'idempotency_key ERR_INVALID_IDEMPOTENCY_KEY'],
+    [{ idempotency_key: 'a'.repeat(256) }, 'idempotency_key ERR_INVALID_IDEMPOTENCY_KEY'],
+    [{ token_id: '' }, 'token_id ERR_INVALID_TOKEN_ID'],
+    [{ token_id: null }, 'token_id ERR_INVALID_TOKEN_ID'],
+    [{ group_id: 'g' }, 'group_id ERR_INVALID_GROUP_ID'],
+    [{ expires_at: '2025-02-29T00:00:00Z' }, 'expires_at ERR_INVALID_TIMESTAMP'],
+    [{ terms_hash: 'sha256:00', group_id: GROUP }, 'terms_hash ERR_INVALID_FIELD'],
+    [{ terms_hash: `sha256:${'0a'.repeat(32)}` }, 'group_id ERR_INVALID_GROUP_ID'],
+    [{ metadata: { a: 1 } }, 'metadata ERR_INVALID_FIELD'],
+    [{ metadata: { amount: { b: 'c' } } }, 'metadata ERR_INVALID_FIELD'],
+    [{ metadata: [] }, 'metadata ERR_INVALID_FIELD'],
+    [{ metadata: { '': 'x' } }, 'metadata ERR_INVALID_FIELD'],
+    [{ metadata: { a: 'x'.repeat(4096) } }, 'metadata ERR_INVALID_FIELD'],
+    [
+      { metadata: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v'])) },
+      'metadata ERR_INVALID_FIELD',
+    ],
+    [{ metadata: { ['k'.repeat(65)]: 'v' } }, 'metadata ERR_INVALID_FIELD'],
+    [{ to_account_id: 'bob' }, 'to_account_id ERR_INVALID_FIELD'],
+    [{ receive: { amount: '1' } }, 'receive ERR_INVALID_FIELD'],
+    [{ instance_id: 'one' }, 'class_id ERR_INVALID_CLASS_ID'],
+    [{ type: 'burn', class_id: 'cls_1', amount: '1' }, 'instance_id ERR_INVALID_FIELD'],
+    [{ type: 'burn', ...NFT, amount: '2' }, 'amount ERR_INVALID_AMOUNT'],
+    [{ type: 'burn', ...NFT, token_id: 'EUR' }, 'token_id ERR_INVALID_TOKEN_ID'],
+    [{ ...NFT }, 'type ERR_INVALID_TYPE'],
+    [{ type: 'mint', ...NFT }, 'type ERR_INVALID_TYPE'],
+    [{ type: 'mint' }, 'token_id ERR_INVALID_TOKEN_ID'],
+    [{ type: 'burn', token_id: 'BASE' }, 'token_id ERR_INVALID_TOKEN_ID'],
+    [{ type: 'exchange', group_id: GROUP }, 'token_id ERR_INVALID_TOKEN_ID'],
+    [{ type: 'exchange', token_id: 'EUR' }, 'group_id ERR_INVALID_GROUP_ID'],
+    [{ type: 'exchange', token_id: 'EUR', group_id: GROUP, to_account_id: 'bob' }, 'receive ERR_INVALID_FIELD'],
+  ] as [JsonObject, string][])('%j is refused', ([change, error]) => {
+    expect(errors(change)).toEqual([error])
+  })
+
+  test('D5: unknown fields are refused by name, all of them', () => {
+    expect(errors({ ammount: '1', txn_id: 'x' })).toEqual(['ammount ERR_UNKNOWN_FIELD', 'txn_id ERR_UNKNOWN_FIELD'])
+    expect(submissionErrors({ ...GOOD, ...(JSON.parse('{"__proto__":1}') as JsonObject) })).toMatchObject([
+      { field: '__proto__', code: 'ERR_UNKNOWN_FIELD' },
+    ])
+    const receive = { amount: '0', token_id: 'USD', price: '1' }
+    expect(errors({ type: 'exchange', token_id: 'EUR', group_id: GROUP, to_account_id: 'bob', receive })).toEqual([
+      'receive.amount ERR_INVALID_AMOUNT',
+      'receive.price ERR_UNKNOWN_FIELD',
+    ])
+  })
+
+  test('a transfer is judged by its shape first, and then said not to be offered', () => {
+    expect(errors({ type: 'transfer' })).toEqual(['group_id ERR_INVALID_GROUP_ID'])
+    expect(errors({ type: 'transfer', to_account_id: 'alice@bank' })).toEqual(['to_account_id ERR_SELF_TRANSFER'])
+    expect(errors({ type: 'transfer', to_account_id: 'bob' })).toEqual(['type ERR_INVALID_TYPE'])
+    expect(submissionErrors({ ...GOOD, type: 'transfer', group_id: GROUP })[0]?.message).toContain('credit and debit')
+  })
+})

@@ -1,0 +1,321 @@
+import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
+import { describe, expect, test } from 'vitest'
+import { bodyOf, clientOf, createEdgeFixture, HOUR_MS, LEDGER_ID, refusalOf, SECRET, settle } from './edge-fixture.ts'
+import { AccessStoreUnavailable } from '../../../runtime/ports/access-store.ts'
+
+const CREDENTIALS = { client_id: 'ann', client_secret: SECRET }
+
+function fixture() {
+  const edge = createEdgeFixture()
+  edge.access.clients.set('ann', clientOf('ann', 'transactor'))
+  return edge
+}
+
+describe('POST /v1/auth/token', () => {
+  test('gives an ES256 token of RFC 9068 with every claim, and a refresh token', async () => {
+    const edge = fixture()
+    const response = await edge.post('/v1/auth/token', CREDENTIALS)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    const body = await bodyOf(response)
+    expect(Object.keys(body)).toEqual(['access_token', 'token_type', 'expires_in', 'refresh_token'])
+    expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 3600 })
+    const token = String(body['access_token'])
+    const jwks = (await bodyOf(await edge.get('/.well-known/jwks.json'))) as never
+    const { payload } = await jwtVerify(token, createLocalJWKSet(jwks), { currentDate: new Date(edge.clock.now()) })
+    expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: edge.keys.current('token') })
+    expect(payload).toMatchObject({ aud: LEDGER_ID, sub: 'ann', role: 'transactor' })
+    expect(payload['sid']).toBe(edge.access.families[0]?.sessionId)
+    expect(Number(payload.exp) - Number(payload.iat)).toBe(3600)
+    expect(payload.iss).toBeTypeOf('string')
+    expect(payload.jti).toBeTypeOf('string')
+  })
+
+  test('many tokens in a row all verify, whatever their signatures look like in DER', async () => {
+    const edge = fixture()
+    for (let round = 0; round < 40; round += 1) {
+      const { access_token: token } = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
+      expect((await edge.get('/v1/transactions', String(token))).status).toBe(200)
+    }
+  })
+
+  test('takes grant_type client_credentials and ignores extra fields', async () => {
+    const body = { ...CREDENTIALS, grant_type: 'client_credentials', scope: ['x'] }
+    expect((await fixture().post('/v1/auth/token', body)).status).toBe(200)
+  })
+
+  test('hands the store no token in the clear', async () => {
+    const edge = fixture()
+    const { refresh_token: refreshToken } = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
+    expect(edge.access.families[0]?.tokenHash).toMatch(/^[0-9a-f]{64}$/)
+    expect(JSON.stringify([edge.access.families, edge.log])).not.toContain(String(refreshToken))
+  })
+
+  test('rotates refresh tokens within the session', async () => {
+    const edge = fixture()
+    const first = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
+    const session = edge.access.families[0]?.sessionId
+    const refresh = (token: unknown) =>
+      edge.post('/v1/auth/token', { grant_type: 'refresh_token', refresh_token: token })
+    const second = await bodyOf(await refresh(first['refresh_token']))
+    expect(second['refresh_token']).not.toBe(first['refresh_token'])
+    expect(edge.access.families[0]?.sessionId).toBe(session)
+    expect((await edge.get('/v1/transactions', String(second['access_token']))).status).toBe(200)
+    expect((await refresh(first['refresh_token'])).status).toBe(401)
+    expect((await refresh(second['refresh_token'])).status).toBe(200)
+  })
+
+  test('refresh tokens of revoked clients give nothing', async () => {
+    const edge = fixture()
+    const first = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
+    await edge.access.revokeClient('ann', 1)
+    const body = { grant_type: 'refresh_token', refresh_token: first['refresh_token'] }
+    expect((await edge.post('/v1/auth/token', body)).status).toBe(401)
+  })
+
+  test('unknown client, wrong secret, revoked client and every refused refresh are one answer', async () => {
+    const edge = fixture()
+    edge.access.clients.set('old', { ...clientOf('old', 'admin'), revokedAtMs: 1 })
+    const bodies: unknown[] = [
+      { client_id: 'nobody', client_secret: SECRET },
+      { client_id: 'ann', client_secret: 'wrong' },
+      { client_id: 'old', client_secret: SECRET },
+      { grant_type: 'refresh_token', refresh_token: 'rt_x' },
+    ]
+    const answers = new Set<string>()
+    for (const body of bodies) {
+      const response = await edge.post('/v1/auth/token', body, undefined, { 'x-request-id': 'same' })
+      expect(response.status).toBe(401)
+      expect(response.headers.get('www-authenticate')).toContain('Bearer')
+      answers.add(await response.text())
+    }
+    for (const kind of ['unknown', 'expired', 'revoked', 'reused'] as const) {
+      edge.access.refreshOutcome = { kind }
+      answers.add(await (await edge.post('/v1/auth/token', bodies[3])).text())
+    }
+    expect(answers.size).toBe(1)
+    expect(edge.secretChecks.known).toEqual([false, true, true])
+  })
+
+  test.for([
+    [{}, ['client_id', 'client_secret']],
+    [{ client_id: 'ann' }, ['client_secret']],
+    [{ client_id: '', client_secret: 1 }, ['client_id', 'client_secret']],
+    [{ grant_type: 'refresh_token' }, ['refresh_token']],
+    [{ grant_type: 'password', ...CREDENTIALS }, ['grant_type']],
+    [{ grant_type: null, ...CREDENTIALS }, ['grant_type']],
+    [{ refresh_token: 'rt_x' }, ['client_id', 'client_secret']],
+  ] as const)('%j is 400', async ([body, fields]) => {
+    const refused = await refusalOf(await fixture().post('/v1/auth/token', body))
+    expect(refused).toEqual({ status: 400, codes: ['ERR_INVALID_FIELD'], fields })
+  })
+
+  test('D17: after 20 failures refusals are late, the status stays 401, and the right secret is never late', async () => {
+    const edge = fixture()
+    const wrong = { client_id: 'ann', client_secret: 'wrong' }
+    for (let count = 0; count < 20; count += 1) expect((await edge.post('/v1/auth/token', wrong)).status).toBe(401)
+    let late: Response | undefined
+    const pending = edge.post('/v1/auth/token', wrong).then((response) => (late = response))
+    await settle()
+    expect(late).toBeUndefined()
+    expect((await edge.post('/v1/auth/token', CREDENTIALS)).status).toBe(200)
+    expect((await edge.post('/v1/auth/token', { ...wrong, client_id: 'bob' })).status).toBe(401)
+    await edge.clock.advance(2000)
+    await pending
+    expect(late?.status).toBe(401)
+  })
+
+  test('D17: no refusal is later than 2 s, and after a minute the count begins anew', async () => {
+    const edge = fixture()
+    const wrong = { client_id: 'ann', client_secret: 'wrong' }
+    const all = Array.from({ length: 60 }, () => edge.post('/v1/auth/token', wrong))
+    await settle()
+    await edge.clock.advance(2000)
+    expect(new Set((await Promise.all(all)).map((response) => response.status))).toEqual(new Set([401]))
+    await edge.clock.advance(60_000)
+    expect((await edge.post('/v1/auth/token', wrong)).status).toBe(401)
+    expect(edge.clock.pending()).toBe(0)
+  })
+
+  test('too many checks of secrets, and a store that is away, are 503 and not 401', async () => {
+    const edge = fixture()
+    edge.secretChecks.failure = new Error('busy')
+    const busy = await edge.post('/v1/auth/token', CREDENTIALS)
+    expect(await refusalOf(busy)).toMatchObject({ status: 503, codes: ['ERR_OVERLOADED'] })
+    edge.access.failure = new AccessStoreUnavailable('connect ECONNREFUSED db.internal')
+    const away = await edge.post('/v1/auth/token', CREDENTIALS)
+    expect(away.headers.get('retry-after')).toBe('1')
+    expect(await away.clone().text()).not.toContain('db.internal')
+    expect(await refusalOf(away)).toMatchObject({ status: 503, codes: ['ERR_DOWNSTREAM_FAILURE'] })
+  })
+})
+
+describe('access tokens', () => {
+  /** A token of the fixture's own key with other header and claims. */
+  async function forged(edge: ReturnType<typeof fixture>, header: object, claims: object, without: string[] = []) {
+    const good = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
+    const [head = '', payload = ''] = String(good['access_token']).split('.')
+    const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as object
+    const kept = Object.entries({ ...read(payload), ...claims }).filter(([name]) => !without.includes(name))
+    const write = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    const signed = `${write({ ...read(head), ...header })}.${write(Object.fromEntries(kept))}`
+    const { rawSignature } = await import('../../../api/auth/ecdsa-signature.ts')
+    const der = Buffer.from(edge.keys.signWith(edge.keys.current('token'), signed), 'base64')
+    return `${signed}.${rawSignature(der).toString('base64url')}`
+  }
+
+  test('a token of the same making is good, so that what follows is refused for its difference alone', async () => {
+    const edge = fixture()
+    expect((await edge.get('/v1/transactions', await forged(edge, {}, {}))).status).toBe(200)
+  })
+
+  test.for(['iss', 'aud', 'sub', 'role', 'sid', 'jti', 'iat', 'exp'])('a token without %s is 401', async (claim) => {
+    const edge = fixture()
+    expect((await edge.get('/v1/transactions', await forged(edge, {}, {}, [claim]))).status).toBe(401)
+  })
+
+  test.for([
+    [{ typ: 'JWT' }, {}],
+    [{ kid: 'another' }, {}],
+    [{ kid: undefined }, {}],
+    [{ alg: 'none' }, {}],
+    [{ alg: 'HS256' }, {}],
+    [{ crit: ['x'], x: 1 }, {}],
+    [{}, { iss: 'urn:ledger:another' }],
+    [{}, { aud: 'another' }],
+    [{}, { role: 'root' }],
+    [{}, { exp: 'never' }],
+    [{}, { nbf: 9_999_999_999 }],
+    [{}, { sub: 7 }],
+  ] as [object, object][])('a token with %j %j is 401', async ([header, claims]) => {
+    const edge = fixture()
+    const response = await edge.get('/v1/transactions', await forged(edge, header, claims))
+    expect(response.headers.get('www-authenticate')).toContain('invalid_token')
+    expect(await refusalOf(response)).toMatchObject({ status: 401, codes: ['ERR_UNAUTHORIZED'] })
+  })
+
+  test('garbage in place of a token is 401', async () => {
+    const edge = fixture()
+    const token = await edge.tokenFor('viewer')
+    const headers = [
+      '',
+      'Bearer',
+      'Bearer ',
+      `Basic ${token}`,
+      token,
+      `Bearer ${token}x`,
+      `Bearer ${token} x`,
+      `Bearer ${'a'.repeat(9000)}`,
+    ]
+    for (const authorization of headers) {
+      expect((await edge.get('/v1/transactions', undefined, { authorization })).status, authorization).toBe(401)
+    }
+    expect((await edge.get(`/v1/transactions?access_token=${token}`)).status).toBe(401)
+    expect((await edge.get('/v1/transactions', undefined, { authorization: `bearer  ${token}` })).status).toBe(200)
+  })
+
+  test('V2: a remembered token dies with its time', async () => {
+    const edge = fixture()
+    const token = await edge.tokenFor('viewer')
+    expect((await edge.get('/v1/transactions', token)).status).toBe(200)
+    await edge.clock.advance(HOUR_MS - 2000)
+    expect((await edge.get('/v1/transactions', token)).status).toBe(200)
+    await edge.clock.advance(2000)
+    expect((await edge.get('/v1/transactions', token)).status).toBe(401)
+  })
+
+  test('V3: keys rotate without downtime, and a key retired for long signs nothing', async () => {
+    const edge = fixture()
+    const before = await edge.tokenFor('viewer')
+    const retired = edge.keys.keys[0]
+    const next = edge.keys.rotate()
+    if (retired !== undefined) edge.keys.keys[0] = { ...retired, retiredAtMs: edge.clock.now() }
+    expect((await edge.get('/v1/transactions', before)).status).toBe(200)
+    expect(decodeProtectedHeader(await edge.tokenFor('viewer')).kid).toBe(next)
+    const late = await forged(edge, {}, { exp: Math.floor(edge.clock.now() / 1000) + 100_000 })
+    await edge.clock.advance(HOUR_MS)
+    expect((await edge.get('/v1/transactions', late)).status).toBe(200)
+    const signing = edge.keys.keys.find((key) => key.keyId === next)
+    if (signing !== undefined)
+      edge.keys.keys.splice(edge.keys.keys.indexOf(signing), 1, {
+        ...signing,
+        retiredAtMs: edge.clock.now() - 2 * HOUR_MS,
+      })
+    const forgedNow = await forged(edge, {}, { exp: Math.floor(edge.clock.now() / 1000) + 100_000 })
+    expect((await edge.get('/v1/transactions', forgedNow)).status).toBe(401)
+  })
+})
+
+describe('grants', () => {
+  test('G1: what is revoked or changed holds within 5 s', async () => {
+    const edge = fixture()
+    const tokens = [await edge.tokenFor('viewer'), await edge.tokenFor('transactor'), await edge.tokenFor('admin')]
+    for (const token of tokens) expect((await edge.get('/v1/transactions', token)).status).toBe(200)
+    await edge.access.revokeClient('client-viewer', 1)
+    edge.access.revokedSessions.add(String(edge.access.families[1]?.sessionId))
+    edge.access.clients.set('client-admin', clientOf('client-admin', 'viewer'))
+    await edge.clock.advance(5000)
+    expect((await edge.get('/v1/transactions', tokens[0])).status).toBe(401)
+    expect((await edge.get('/v1/transactions', tokens[1])).status).toBe(401)
+    expect((await edge.get('/v1/transactions', tokens[2])).status).toBe(200)
+    expect((await edge.get('/v1/accounts', tokens[2])).status).toBe(403)
+  })
+
+  test('G1: while requests come, they are renewed behind their back every 2 s', async () => {
+    const edge = fixture()
+    const token = await edge.tokenFor('viewer')
+    await edge.get('/v1/transactions', token)
+    expect(edge.access.listed).toBe(1)
+    await edge.clock.advance(1999)
+    await edge.get('/v1/transactions', token)
+    expect(edge.access.listed).toBe(1)
+    await edge.clock.advance(1)
+    edge.access.hanging = true
+    expect((await edge.get('/v1/transactions', token)).status).toBe(200)
+    expect(edge.access.listed).toBe(2)
+  })
+
+  test('a client younger than the copy is let in', async () => {
+    const edge = fixture()
+    await edge.get('/v1/transactions', await edge.tokenFor('viewer'))
+    expect((await edge.get('/v1/transactions', await edge.tokenFor('admin'))).status).toBe(200)
+    expect(edge.access.listed).toBe(1)
+  })
+
+  test('G2: a copy is trusted for 30 s of failing renewals, then nobody is let in until one succeeds', async () => {
+    const edge = fixture()
+    const token = await edge.tokenFor('transactor')
+    await edge.get('/v1/transactions', token)
+    edge.access.failure = new AccessStoreUnavailable('away')
+    await edge.clock.advance(29_000)
+    expect((await edge.get('/v1/transactions', token)).status).toBe(200)
+    await edge.clock.advance(1000)
+    const refused = await edge.get('/v1/transactions', token)
+    expect(await refusalOf(refused)).toMatchObject({ status: 503, codes: ['ERR_DOWNSTREAM_FAILURE'] })
+    const submission = await edge.post('/v1/transactions', {}, token)
+    expect(await bodyOf(submission)).toMatchObject({ status: 503, outcome: 'not_applied' })
+    edge.access.failure = null
+    await edge.clock.advance(500)
+    expect((await edge.get('/v1/transactions', token)).status).toBe(200)
+  })
+
+  test('a renewal without an answer holds a request for at most 1 s', async () => {
+    const edge = fixture()
+    const token = await edge.tokenFor('transactor')
+    await edge.get('/v1/transactions', token)
+    edge.access.hanging = true
+    await edge.clock.advance(10_000)
+    let answered: Response | undefined
+    const pending = edge.get('/v1/transactions', token).then((response) => (answered = response))
+    await edge.clock.advance(999)
+    expect(answered).toBeUndefined()
+    await edge.clock.advance(1)
+    await pending
+    expect(answered?.status).toBe(200)
+    expect((await edge.get('/v1/transactions', token)).status).toBe(200)
+    edge.access.hanging = false
+    await edge.access.revokeClient('client-transactor', 1)
+    await edge.clock.advance(5000)
+    expect((await edge.get('/v1/transactions', token)).status).toBe(401)
+  })
+})

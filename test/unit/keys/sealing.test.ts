@@ -1,0 +1,59 @@
+/** Goal: E1 and E2 of sealing.ts: only the same bytes, context and key open. */
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { deriveKey } from '../../../infra/keys/master-key.ts'
+import { openSealed, seal, SealBroken } from '../../../infra/keys/sealing.ts'
+
+const key = randomBytes(32)
+const secret = Buffer.from('a private key')
+
+test('what was sealed opens in its context', () => {
+  expect(openSealed(key, ['service-key', 'a'], seal(key, ['service-key', 'a'], secret))).toEqual(secret)
+  expect(openSealed(key, ['empty'], seal(key, ['empty'], Buffer.alloc(0)))).toEqual(Buffer.alloc(0))
+})
+
+test('the same text is sealed differently each time, and never shows', () => {
+  const first = seal(key, ['a'], secret)
+  expect(seal(key, ['a'], secret).equals(first)).toBe(false)
+  expect(first.includes(secret)).toBe(false)
+})
+
+test('E1: no byte can be changed', () => {
+  const sealed = seal(key, ['a', 'b'], secret)
+  for (let index = 0; index < sealed.length; index += 1) {
+    const tampered = Buffer.from(sealed)
+    tampered.writeUInt8(tampered.readUInt8(index) ^ 1, index)
+    expect(() => openSealed(key, ['a', 'b'], tampered)).toThrow(SealBroken)
+  }
+})
+
+test('E1: no byte can be cut off or added', () => {
+  const sealed = seal(key, ['a'], secret)
+  for (let length = 0; length < sealed.length; length += 1) {
+    expect(() => openSealed(key, ['a'], sealed.subarray(0, length))).toThrow(SealBroken)
+  }
+  expect(() => openSealed(key, ['a'], Buffer.concat([sealed, Buffer.of(0)]))).toThrow(SealBroken)
+})
+
+test('E2: another context does not open it, and parts of a context cannot be shifted', () => {
+  const sealed = seal(key, ['service-key', 'ab', 'c'], secret)
+  const others = [
+    ['service-key', 'a', 'bc'],
+    ['service-key', 'abc'],
+    ['shard-secret', 'ab', 'c'],
+    ['service-key', 'ab'],
+  ]
+  for (const [purpose = '', ...identity] of others) {
+    expect(() => openSealed(key, [purpose, ...identity], sealed)).toThrow(SealBroken)
+  }
+})
+
+test('E1: another key does not open it, nor does the key of another use', () => {
+  const master = createSecretKey(randomBytes(32))
+  const sealed = seal(deriveKey(master, 'service-keys'), ['a'], secret)
+  expect(() => openSealed(deriveKey(master, 'shard-secret'), ['a'], sealed)).toThrow(SealBroken)
+  expect(() => openSealed(deriveKey(createSecretKey(randomBytes(32)), 'service-keys'), ['a'], sealed)).toThrow(
+    SealBroken,
+  )
+  expect(openSealed(deriveKey(master, 'service-keys'), ['a'], sealed)).toEqual(secret)
+})
