@@ -1,0 +1,89 @@
+/** Both lease stores, real and simulated, under one contract. */
+import { afterAll, beforeAll } from 'vitest'
+import type { NatsLink } from '../../infra/nats/connection.ts'
+import { createNatsLeaseStore, type LeaseStoreOptions } from '../../infra/nats/lease-store-nats.ts'
+import { createKernel } from '../simulation/kernel.ts'
+import { CALM_LEASES, createSimLeaseServer, createSimLeaseStore } from '../simulation/sim-lease-store.ts'
+import { SILENT_LOG, startTestNats, type TestNats } from '../support/nats.ts'
+import { until } from '../support/nats-until.ts'
+import { leaseStoreContract, type LeaseStoreHarness } from './lease-store.contract.ts'
+
+const OPTIONS: LeaseStoreOptions = { replicas: 1, storage: 'file' }
+
+let nats: TestNats
+beforeAll(async () => {
+  nats = await startTestNats()
+})
+afterAll(() => nats.close())
+
+leaseStoreContract('NATS', async (): Promise<LeaseStoreHarness> => {
+  const links: NatsLink[] = []
+  const janitor = await nats.connect('janitor')
+  const connected = (): boolean => [janitor, ...links].every((link) => link.connected())
+  const comeBack = async (): Promise<void> => {
+    await nats.start()
+    await until(connected)
+  }
+  const manager = await janitor.connection.jetstreamManager()
+  for (const bucket of ['KV_ledger_nodes', 'KV_ledger_shards']) await manager.streams.delete(bucket).catch(() => false)
+  return {
+    connect: async () => {
+      const link = await nats.connect(`client_${links.length}`)
+      links.push(link)
+      return createNatsLeaseStore(link, SILENT_LOG, OPTIONS)
+    },
+    finish: (promise) => promise,
+    until,
+    settle: async () => {
+      for (const link of [...links, ...links]) await link.connection.flush()
+    },
+    losingAnswers: async (run) => {
+      await nats.freeze()
+      try {
+        await run()
+      } finally {
+        nats.thaw()
+      }
+    },
+    loseStore: async () => {
+      await nats.stop()
+      await until(() => links.every((link) => !link.connected()))
+    },
+    regainStore: comeBack,
+    emptyStore: async () => {
+      await nats.empty()
+      await comeBack()
+    },
+    close: async () => {
+      await Promise.all([janitor, ...links].map((link) => link.close()))
+    },
+  }
+})
+
+for (const seed of [1, 2, 3, 4, 5]) {
+  leaseStoreContract(`simulated, seed ${seed}`, (): Promise<LeaseStoreHarness> => {
+    const kernel = createKernel({ seed })
+    const server = createSimLeaseServer(kernel)
+    let processes = 0
+    return Promise.resolve({
+      connect: () => {
+        processes += 1
+        return Promise.resolve(createSimLeaseStore(server, kernel.process(`client ${processes}`)))
+      },
+      finish: (promise) => kernel.runToEnd(promise, 60_000),
+      until: async (condition) => {
+        if (!(await kernel.runUntil(condition, 60_000))) throw new Error(`did not come true: ${condition.toString()}`)
+      },
+      settle: () => kernel.runFor(5_000),
+      losingAnswers: async (run) => {
+        server.setFaults({ ...CALM_LEASES, ackLost: 1 })
+        await run()
+        server.heal()
+      },
+      loseStore: () => Promise.resolve(server.stopFor(Infinity)),
+      regainStore: () => Promise.resolve(server.heal()),
+      emptyStore: () => Promise.resolve(server.empty()),
+      close: () => Promise.resolve(),
+    })
+  })
+}

@@ -1,0 +1,187 @@
+/**
+ * The kernel of the deterministic simulation: one event heap over virtual time, one seed, one trace.
+ *   K1. The same seed and the same code give the same trace hash: all chance comes from the seed, simultaneous events
+ *       are ordered by seeded keys, and every microtask drains before the next event.
+ *   K2. Nothing happens outside events: no timer, thread pool or worker of the real world takes part.
+ *   K3. A run is bounded in steps and in virtual time; beyond, it fails with its seed.
+ */
+import { createEventHeap, type SimEvent } from './kernel-heap.ts'
+import { forbidRealTime } from './kernel-guard.ts'
+import { createProcess, type Scheduled, type SimProcess } from './kernel-process.ts'
+import { createSeededRandom, type SeededRandom } from './sim-random.ts'
+import { createTrace, type Trace } from './trace.ts'
+
+export interface KernelOptions {
+  readonly seed: number
+  /** Milliseconds since 1970 at virtual time 0. */
+  readonly epochMs?: number
+  readonly maxSteps?: number
+  /** Virtual time. */
+  readonly maxTimeMs?: number
+  /** Keeps every line of the trace, to replay a failing seed. */
+  readonly keepTrace?: boolean
+}
+
+export interface Kernel {
+  readonly seed: number
+  /** Fork it by purpose; drawing from it directly ties your draws to everybody's. */
+  readonly random: SeededRandom
+  readonly trace: Trace
+  /** Virtual milliseconds since the start; fractions occur. */
+  readonly now: () => number
+  /** Milliseconds since 1970 in true virtual time, whole. */
+  readonly wallMs: () => number
+  readonly steps: () => number
+  /** An event of the world outside every process: it runs whoever is dead. The label goes into the trace. */
+  readonly schedule: (delayMs: number, label: string, run: () => void) => Scheduled
+  /** A new incarnation of the named process. Throws while the one before is alive. */
+  readonly process: (name: string) => SimProcess
+  /** Adds a line to the trace. */
+  readonly record: (line: string) => void
+  readonly count: (name: string, by?: number) => void
+  /** How often something happened; 0 when never. */
+  readonly counted: (name: string) => number
+  readonly counters: () => ReadonlyMap<string, number>
+  /**
+   * Steps until the condition holds (true), or the virtual time is used up or nothing is left to happen (false).
+   * The condition is looked at before the first step and after each. Rejects with a `SimulationFailure`.
+   */
+  readonly runUntil: (condition: () => boolean, withinMs: number) => Promise<boolean>
+  /** Steps until that much virtual time has passed. */
+  readonly runFor: (durationMs: number) => Promise<void>
+  /** Steps until the promise settles, and gives what it settled with; a `SimulationFailure` if it does not in time. */
+  readonly runToEnd: <T>(promise: Promise<T>, withinMs: number) => Promise<T>
+}
+
+/** Names the seed, and ends with the last lines of the trace. */
+export class SimulationFailure extends Error {
+  override readonly name = 'SimulationFailure'
+}
+
+const DEFAULT_EPOCH_MS = 1_750_000_000_000
+const DEFAULT_MAX_STEPS = 5_000_000
+const DEFAULT_MAX_TIME_MS = 3_600_000
+const SHOWN_LINES = 40
+
+export function createKernel(options: KernelOptions): Kernel {
+  const { seed, epochMs = DEFAULT_EPOCH_MS, maxSteps = DEFAULT_MAX_STEPS, maxTimeMs = DEFAULT_MAX_TIME_MS } = options
+  const random = createSeededRandom(seed)
+  const ties = random.fork('ties')
+  const trace = createTrace(options.keepTrace ?? false)
+  const heap = createEventHeap()
+  const counters = new Map<string, number>()
+  const incarnations = new Map<string, { readonly number: number; readonly process: SimProcess }>()
+  let nowMs = 0
+  let sequence = 0
+  let steps = 0
+
+  const now = (): number => nowMs
+  const schedule = (delayMs: number, label: string, run: () => void): Scheduled => {
+    if (!(delayMs >= 0)) throw new Error(`delay of ${delayMs} ms for ${label}`)
+    const event: SimEvent = { timeMs: nowMs + delayMs, key: ties.bits(), sequence, label, run, cancelled: false }
+    sequence += 1
+    heap.push(event)
+    return {
+      cancel: () => {
+        event.cancelled = true
+      },
+    }
+  }
+  const count = (name: string, by = 1): void => {
+    counters.set(name, (counters.get(name) ?? 0) + by)
+  }
+  const world = { now, schedule, random, record: trace.record, count, epochMs }
+
+  const step = async (event: SimEvent): Promise<void> => {
+    nowMs = event.timeMs
+    steps += 1
+    trace.record(`${nowMs} ${event.label}`)
+    event.run()
+    await microtasksDrained()
+    if (steps > maxSteps) throw new Error(`more than ${maxSteps} steps`)
+    if (nowMs > maxTimeMs) throw new Error(`more than ${maxTimeMs} ms of virtual time`)
+  }
+  const runUntil = (condition: () => boolean, withinMs: number): Promise<boolean> =>
+    guarded(seed, trace, async (rejected) => {
+      const endMs = nowMs + withinMs
+      // What was started before this call may still have microtasks to run.
+      await microtasksDrained()
+      for (;;) {
+        if (rejected.length > 0) throw rejected[0]
+        if (condition()) return true
+        const next = heap.peek()
+        if (next === undefined || next.timeMs > endMs) {
+          if (endMs !== Infinity) nowMs = endMs
+          return false
+        }
+        heap.pop()
+        await step(next)
+      }
+    })
+  return {
+    seed,
+    random,
+    trace,
+    now,
+    wallMs: () => Math.floor(epochMs + nowMs),
+    steps: () => steps,
+    schedule,
+    process: (name) => {
+      const before = incarnations.get(name)
+      if (before?.process.alive() === true) throw new Error(`${before.process.id} is still alive`)
+      const number = (before?.number ?? 0) + 1
+      const process = createProcess(world, name, number)
+      incarnations.set(name, { number, process })
+      return process
+    },
+    record: trace.record,
+    count,
+    counted: (name) => counters.get(name) ?? 0,
+    counters: () => counters,
+    runUntil,
+    runFor: async (durationMs) => {
+      await runUntil(() => false, durationMs)
+    },
+    runToEnd: async (promise, withinMs) => {
+      let settled = false
+      const watched = promise.finally(() => {
+        settled = true
+      })
+      watched.catch(() => undefined)
+      if (!(await runUntil(() => settled, withinMs))) throw failure(seed, trace, new Error('a promise did not settle'))
+      return promise
+    },
+  }
+}
+
+/** Runs with real time forbidden; whatever fails, a rejection that nobody handled included, names the seed. */
+async function guarded<T>(seed: number, trace: Trace, run: (rejected: unknown[]) => Promise<T>): Promise<T> {
+  const rejected: unknown[] = []
+  const onRejection = (reason: unknown): void => {
+    rejected.push(reason)
+  }
+  process.on('unhandledRejection', onRejection)
+  const allow = forbidRealTime()
+  try {
+    return await run(rejected)
+  } catch (error) {
+    throw failure(seed, trace, error)
+  } finally {
+    allow()
+    process.off('unhandledRejection', onRejection)
+  }
+}
+
+function failure(seed: number, trace: Trace, cause: unknown): SimulationFailure {
+  if (cause instanceof SimulationFailure) return cause
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  const lines = trace.lines().slice(-SHOWN_LINES).join('\n  ')
+  return new SimulationFailure(`seed ${seed}: ${reason}\n  ${lines}`, { cause })
+}
+
+/** An immediate runs after every microtask that is due, those that microtasks start included. */
+function microtasksDrained(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve)
+  })
+}

@@ -1,0 +1,344 @@
+/**
+ * The simulated database server, shared by the stores of all sessions. It runs outside every process: what has arrived
+ * takes effect whoever is dead by then.
+ *   B1. A statement is atomic; between its start and its commit it holds its row locks, and nothing of it is visible.
+ *   B2. A commit skips shards whose row is locked or whose token is another (SKIP LOCKED); an acquire waits up to 500 ms.
+ *   B3. A session's lock is free only when no commit of it can still take effect.
+ */
+import type { AcquireResult, CommitBatch, CommitVerdict, ShardRecord } from '../../runtime/ports/ledger-store.ts'
+import type { LookUpAnswer, LookUpQuestion, ShardBatch, ShardToken } from '../../runtime/ports/ledger-store.ts'
+import { addressOf, keyAddressOf } from '../../runtime/ports/ledger-store.ts'
+import type { EarlierUse } from '../../actors/account/outcome.ts'
+import type { AccountState } from '../../actors/account/state.ts'
+import type { Kernel } from './kernel.ts'
+import { NO_STORE_FAULTS, NO_STORE_MUTATIONS, type StoreFaults, type StoreMutations } from './sim-ledger-store-faults.ts'
+import { createRowLocks, type RowLocks } from './sim-ledger-store-locks.ts'
+import { poisonIn, Rows, type ShardRow } from './sim-ledger-store-rows.ts'
+import type { SeededRandom } from './sim-random.ts'
+
+/** `lock_timeout` of whatever waits for a shard's row. */
+export const LOCK_TIMEOUT_MS = 500
+
+export interface SimDatabaseOptions {
+  readonly kernel: Kernel
+  readonly shardCount: number
+  readonly mutations?: StoreMutations
+}
+
+/** A connection of a session. Statements of a closed one that has been ended by the server are never executed. */
+export interface Connection {
+  readonly session: string
+  readonly nodeId: string
+  /** False once its client has gone away from it. */
+  open: boolean
+  /** True once the server has ended it: nothing that it carried will take effect any more. */
+  ended: boolean
+  /** Commits that may still take effect. */
+  pending: number
+  readonly onEnded: Set<() => void>
+}
+
+/** What an applied commit did, with the shard's row as it was at that moment. */
+export interface AppliedShard {
+  readonly batch: ShardBatch
+  readonly row: ShardRow
+}
+
+export interface AppliedCommit {
+  readonly atMs: number
+  readonly session: string
+  readonly nodeId: string
+  readonly shards: readonly AppliedShard[]
+}
+
+export interface ShardChange {
+  readonly shardId: number
+  readonly before: ShardRow
+  readonly after: ShardRow
+}
+
+interface OldSnapshot {
+  readonly rows: Rows
+  readonly untilMs: number
+}
+
+/** How often a commit whose backend is ended turns out to have been applied. */
+const APPLIED_WHEN_ENDED = 0.3
+/** How often a connection that its client has left is still there to be ended before the next attempt. */
+const FOUND_WHEN_LEFT = 0.7
+/** How long after an acquire a load still counts as sent with it, for the mutation. */
+const SAME_STATEMENT_MS = 250
+
+export class SimDatabase {
+  readonly rows = new Rows()
+  readonly faults: StoreFaults = { ...NO_STORE_FAULTS }
+  readonly locks: RowLocks
+  readonly random: SeededRandom
+  readonly kernel: Kernel
+  readonly shardCount: number
+  /** Writes that the tables refused though nothing was poisonous: each is a broken invariant of some owner. */
+  readonly brokenWrites: string[] = []
+  private readonly shardRows = new Map<number, ShardRow>()
+  private readonly connections = new Map<string, Set<Connection>>()
+  private readonly mutations: StoreMutations
+  private readonly appliedListeners: ((applied: AppliedCommit) => void)[] = []
+  private readonly startListeners: ((nodeId: string, shardIds: readonly number[]) => void)[] = []
+  private readonly shardListeners: ((change: ShardChange) => void)[] = []
+  private readonly oldSnapshots = new Map<string, OldSnapshot>()
+
+  constructor(options: SimDatabaseOptions) {
+    this.kernel = options.kernel
+    this.shardCount = options.shardCount
+    this.mutations = options.mutations ?? NO_STORE_MUTATIONS
+    this.random = options.kernel.random.fork('database')
+    this.locks = createRowLocks(options.kernel)
+    for (let shardId = 0; shardId < options.shardCount; shardId += 1) {
+      this.shardRows.set(shardId, { epoch: 0, attempt: 0, nodeId: null, session: null })
+    }
+  }
+
+  onApplied(listener: (applied: AppliedCommit) => void): void {
+    this.appliedListeners.push(listener)
+  }
+
+  /** Calls back when a commit has taken its locks and has not yet taken effect: the moment for a takeover. */
+  onCommitStart(listener: (nodeId: string, shardIds: readonly number[]) => void): void {
+    this.startListeners.push(listener)
+  }
+
+  onShardChange(listener: (change: ShardChange) => void): void {
+    this.shardListeners.push(listener)
+  }
+
+  connect(session: string, nodeId: string): Connection {
+    const connection = { session, nodeId, open: true, ended: false, pending: 0, onEnded: new Set<() => void>() }
+    const all = this.connections.get(session) ?? new Set()
+    this.connections.set(session, all.add(connection))
+    return connection
+  }
+
+  /** The client is gone from this connection; what it sent may yet take effect. */
+  disconnect(connection: Connection): void {
+    connection.open = false
+    this.forgetIfIdle(connection)
+  }
+
+  /** The client is gone altogether. */
+  leave(session: string): void {
+    for (const connection of this.connections.get(session) ?? []) this.disconnect(connection)
+  }
+
+  /** One commit of this connection can no longer take effect. */
+  finish(connection: Connection): void {
+    connection.pending -= 1
+    this.forgetIfIdle(connection)
+  }
+
+  /** Ends a connection: what it has not committed never will be. */
+  end(connection: Connection): void {
+    if (connection.ended) return
+    connection.ended = true
+    connection.open = false
+    for (const hook of connection.onEnded) hook()
+    connection.onEnded.clear()
+    this.forgetIfIdle(connection)
+  }
+
+  /** Ends those connections of a session that its client has left, as far as they are found, or all. */
+  endSession(session: string, which: 'left' | 'all'): void {
+    for (const connection of this.connections.get(session) ?? []) {
+      if (which === 'all' || (!connection.open && this.random.chance(FOUND_WHEN_LEFT))) this.end(connection)
+    }
+  }
+
+  sessionHeld(session: string): boolean {
+    return (this.connections.get(session)?.size ?? 0) > 0
+  }
+
+  shardRow(shardId: number): ShardRow {
+    const row = this.shardRows.get(shardId)
+    if (row === undefined) throw new Error(`no shard ${shardId}`)
+    return row
+  }
+
+  shards(): readonly ShardRecord[] {
+    return [...this.shardRows].map(([shardId, row]) => ({ shardId, ...row }))
+  }
+
+  /** Executes an acquire that has arrived, and says what became of it when it has committed. */
+  acquire(
+    connection: Connection,
+    wish: { readonly shardId: number; readonly seenEpoch: number; readonly nextEpoch: number },
+    executionMs: number,
+    answer: (result: AcquireResult) => void,
+  ): void {
+    const { shardId, seenEpoch, nextEpoch } = wish
+    const { session, nodeId } = connection
+    if (this.mutations.acquireLoadsOldSnapshot) {
+      const untilMs = this.kernel.now() + LOCK_TIMEOUT_MS + SAME_STATEMENT_MS
+      this.oldSnapshots.set(`${session} ${shardId}`, { rows: this.rows.snapshotOf(shardId), untilMs })
+    }
+    this.update(connection, shardId, executionMs, (row) => {
+      if (row === 'locked') {
+        this.kernel.count('store:acquire-locked')
+        answer({ kind: 'locked' })
+      } else if (row.epoch !== seenEpoch) {
+        answer({ kind: 'lost' })
+      } else {
+        this.setShard(shardId, { epoch: nextEpoch, attempt: 0, nodeId, session })
+        answer({ kind: 'owned', token: { shardId, epoch: nextEpoch, attempt: 0 } })
+      }
+    })
+  }
+
+  /** Changes a shard's row if the token is this session's; undefined when the row stayed locked. */
+  change(
+    connection: Connection,
+    token: ShardToken,
+    executionMs: number,
+    next: (row: ShardRow) => ShardRow,
+    answer: (changed: boolean | undefined) => void,
+  ): void {
+    this.update(connection, token.shardId, executionMs, (row) => {
+      if (row === 'locked') return answer(undefined)
+      const mine = owns(row, token, connection.session)
+      if (mine) this.setShard(token.shardId, next(row))
+      return answer(mine)
+    })
+  }
+
+  /** Starts a commit that has arrived: takes its locks, takes effect `executionMs` later, then answers. */
+  commit(
+    connection: Connection,
+    batch: CommitBatch,
+    executionMs: number,
+    answer: (verdict: CommitVerdict) => void,
+  ): void {
+    if (connection.ended) return
+    const statement = {}
+    const fenced = batch.shards.filter((shard) => this.passesFence(connection, shard.token, statement))
+    const shardIds = fenced.map(({ token }) => token.shardId)
+    for (const listener of this.startListeners) listener(connection.nodeId, shardIds)
+    const done = (): void => {
+      this.locks.release(statement)
+      connection.onEnded.delete(ended)
+    }
+    // A backend that is ended while it waits for its standby has committed all the same (F5).
+    const ended = (): void => {
+      if (this.mutations.fenceLocks && this.random.chance(APPLIED_WHEN_ENDED)) {
+        this.kernel.count('store:commit-applied-when-ended')
+        this.apply(connection, batch, fenced)
+      }
+      done()
+    }
+    connection.onEnded.add(ended)
+    this.kernel.schedule(executionMs, `database commits ${connection.session}`, () => {
+      if (connection.ended) return
+      const verdict = this.apply(connection, batch, fenced)
+      done()
+      answer(verdict)
+    })
+  }
+
+  /** Everything committed now, its rows in an order of their own: a set-based query promises none. */
+  lookUp(session: string, question: LookUpQuestion): LookUpAnswer {
+    const accounts = new Map<string, AccountState>()
+    for (const address of this.shuffled(question.accounts)) {
+      const found = this.rowsSeenBy(session, address.shardId).account(address)
+      if (found !== undefined) accounts.set(addressOf(address), found)
+    }
+    const keys = new Map<string, EarlierUse>()
+    for (const address of this.shuffled(question.keys)) {
+      const found = this.rowsSeenBy(session, address.shardId).earlierUse(address)
+      if (found !== undefined) keys.set(keyAddressOf(address), found)
+    }
+    return { accounts, keys }
+  }
+
+  lastTransactionId(session: string, shardId: number): string | null {
+    return this.rowsSeenBy(session, shardId).lastTransactionId(shardId)
+  }
+
+  private rowsSeenBy(session: string, shardId: number): Rows {
+    const old = this.oldSnapshots.get(`${session} ${shardId}`)
+    return old !== undefined && this.kernel.now() < old.untilMs ? old.rows : this.rows
+  }
+
+  private passesFence(connection: Connection, token: ShardToken, statement: object): boolean {
+    const mine = owns(this.shardRow(token.shardId), token, connection.session)
+    if (!mine) {
+      this.kernel.count('store:commit-fenced')
+      return false
+    }
+    if (!this.mutations.fenceLocks) return true
+    const locked = this.locks.tryLock(token.shardId, statement)
+    if (!locked) this.kernel.count('store:commit-busy')
+    return locked
+  }
+
+  private apply(connection: Connection, batch: CommitBatch, fenced: readonly ShardBatch[]): CommitVerdict {
+    const poison = poisonIn(batch.shards)
+    const refused = poison ?? this.rows.check(fenced)
+    if (refused !== undefined) {
+      if (poison === undefined) this.brokenWrites.push(`${connection.nodeId} ${connection.session}: ${refused.detail}`)
+      else this.kernel.count('fault:store:poison')
+      return { kind: 'failed', ...refused }
+    }
+    this.rows.apply(fenced)
+    for (const shard of fenced) this.oldSnapshots.delete(`${connection.session} ${shard.token.shardId}`)
+    const shards = fenced.map((shard) => ({ batch: shard, row: this.shardRow(shard.token.shardId) }))
+    const applied = { atMs: this.kernel.now(), session: connection.session, nodeId: connection.nodeId, shards }
+    for (const listener of this.appliedListeners) listener(applied)
+    return { kind: 'answered', committed: new Set(fenced.map((shard) => shard.token.shardId)) }
+  }
+
+  private update(
+    connection: Connection,
+    shardId: number,
+    executionMs: number,
+    run: (row: ShardRow | 'locked') => void,
+  ): void {
+    if (connection.ended) return
+    const statement = {}
+    const done = (): void => {
+      this.locks.release(statement)
+      connection.onEnded.delete(done)
+    }
+    connection.onEnded.add(done)
+    this.locks.lock(shardId, statement, LOCK_TIMEOUT_MS, (locked) => {
+      if (connection.ended) return
+      if (!locked) {
+        done()
+        run('locked')
+        return
+      }
+      this.kernel.schedule(executionMs, `database updates shard ${shardId}`, () => {
+        if (connection.ended) return
+        run(this.shardRow(shardId))
+        done()
+      })
+    })
+  }
+
+  private setShard(shardId: number, after: ShardRow): void {
+    const before = this.shardRow(shardId)
+    this.shardRows.set(shardId, after)
+    for (const listener of this.shardListeners) listener({ shardId, before, after })
+  }
+
+  private forgetIfIdle(connection: Connection): void {
+    if (connection.open || (!connection.ended && connection.pending > 0)) return
+    this.connections.get(connection.session)?.delete(connection)
+  }
+
+  private shuffled<T>(items: readonly T[]): readonly T[] {
+    return items
+      .map((item) => ({ item, order: this.random.bits() }))
+      .sort((left, right) => left.order - right.order)
+      .map(({ item }) => item)
+  }
+}
+
+function owns(row: ShardRow, token: ShardToken, session: string): boolean {
+  return row.epoch === token.epoch && row.attempt === token.attempt && row.session === session
+}

@@ -1,0 +1,60 @@
+/** How cruel the simulated database is, and which of its rules a mutation breaks. Rates are probabilities per call. */
+export interface StoreFaults {
+  /** An ERROR before anything took effect: definite. */
+  commitRefused: number
+  commitAppliedAnswerLost: number
+  commitLostAnswerLost: number
+  /** Arrives seconds later, perhaps after its owner's next attempt or another's acquire. */
+  commitLate: number
+  /** Takes effect or not only after seconds, with its locks held meanwhile. */
+  commitStuck: number
+  /** Takes tens to hundreds of milliseconds. */
+  slow: number
+  lookUpSlow: number
+  lookUpFails: number
+  /** Any other call: never arrives. */
+  callLost: number
+  /** Any other call: takes effect, and its answer is lost. */
+  callAnswerLost: number
+}
+
+export const NO_STORE_FAULTS: Readonly<StoreFaults> = {
+  commitRefused: 0,
+  commitAppliedAnswerLost: 0,
+  commitLostAnswerLost: 0,
+  commitLate: 0,
+  commitStuck: 0,
+  slow: 0,
+  lookUpSlow: 0,
+  lookUpFails: 0,
+  callLost: 0,
+  callAnswerLost: 0,
+}
+
+export interface StoreMutations {
+  /** False: the fence reads the token and locks nothing. */
+  readonly fenceLocks: boolean
+  /** True: what is loaded with an acquire is what was committed before the acquire waited. */
+  readonly acquireLoadsOldSnapshot: boolean
+}
+
+export const NO_STORE_MUTATIONS: StoreMutations = { fenceLocks: true, acquireLoadsOldSnapshot: false }
+
+/** Names of the counters, one for each way to be cruel; a run that means to prove something demands that they are not 0. */
+export const STORE_FAULT_COUNTERS = [
+  'fault:store:commit-refused',
+  'fault:store:commit-applied-answer-lost',
+  'fault:store:commit-lost',
+  'fault:store:commit-late',
+  'fault:store:commit-stuck',
+  'fault:store:slow',
+  'fault:store:look-up-slow',
+  'fault:store:look-up-failed',
+  'fault:store:call-lost',
+  'fault:store:call-answer-lost',
+  'fault:store:poison',
+  'store:commit-fenced',
+  'store:commit-busy',
+  'store:acquire-waited',
+  'store:acquire-locked',
+] as const

@@ -1,0 +1,275 @@
+/**
+ * The simulated ledger store: the port as one session of one process sees it. Every call is three events: it arrives at
+ * the server, it takes effect there, it is answered; chance decides how long each takes and whether it comes at all.
+ * Contract: test/contract/ledger-store-sim.contract.test.ts
+ */
+import {
+  type CommitBatch,
+  type CommitVerdict,
+  type LedgerStore,
+  LedgerStoreUnavailable,
+  type ShardToken,
+} from '../../runtime/ports/ledger-store.ts'
+import type { SimProcess } from './kernel-process.ts'
+import type { Connection, SimDatabase } from './sim-ledger-store-database.ts'
+import type { ShardRow } from './sim-ledger-store-rows.ts'
+import type { SeededRandom } from './sim-random.ts'
+
+/** A commit without an answer for this long is unknown. */
+export const COMMIT_TIMEOUT_MS = 5_000
+/** Any other call without an answer for this long has failed. */
+const CALL_TIMEOUT_MS = 2_000
+const USUAL_TRIP_MS = 1
+const USUAL_EXECUTION_MS = 2
+const SLOW_EXECUTION_MS = 300
+const STUCK_EXECUTION_MS = { from: 2_000, to: 12_000 }
+const LATE_ARRIVAL_MS = { from: 100, to: 8_000 }
+/** A killed process's connections are noticed by the server after this long. */
+const NOTICED_END_MS = { from: 5, to: 20 }
+
+export interface SimLedgerStoreOptions {
+  readonly database: SimDatabase
+  readonly process: SimProcess
+  readonly session: string
+  readonly nodeId: string
+}
+
+/** One call's way to the server: what it does there, and how it answers. */
+interface ServerCall<T> {
+  readonly label: string
+  /** Runs at the server when the call arrives; `answer` may be called once, later. */
+  readonly serve: (connection: Connection, answer: (value: T) => void, fail: (detail: string) => void) => void
+  /** How long the answer is under way; drawn when left out. */
+  readonly answersAfterMs?: number
+}
+
+export function createSimLedgerStore({ database, process, session, nodeId }: SimLedgerStoreOptions): LedgerStore {
+  const random = database.random.fork(`session ${session}`)
+  const link: Link = { database, process, random, session, nodeId, connection: database.connect(session, nodeId) }
+  process.onEnd(() => closeAfterEnd(link))
+
+  const simple = <T>(label: string, read: () => T): Promise<T> =>
+    call(link, {
+      label,
+      serve: (_, answer) => {
+        database.kernel.schedule(executionOf(link), `database ${label}`, () => answer(read()))
+      },
+    })
+  const change = (token: ShardToken, label: string, next: (row: ShardRow) => ShardRow): Promise<boolean> =>
+    call(link, {
+      label,
+      serve: (connection, answer, fail) => {
+        database.change(connection, token, executionOf(link), next, orLocked(answer, fail))
+      },
+    })
+
+  return {
+    shards: () => simple('shards', () => database.shards()),
+    lastTransactionId: (shardId) => simple('last id', () => database.lastTransactionId(session, shardId)),
+    sessionHeld: (other) => simple('session held', () => database.sessionHeld(other)),
+    terminate: (other) =>
+      simple('terminate', () => {
+        database.endSession(other, 'all')
+      }),
+    probe: () => simple('probe', () => ({ nowMs: database.kernel.wallMs() })),
+    acquire: (shardId, seenEpoch, nextEpoch) => {
+      if (nextEpoch <= seenEpoch) throw new Error(`epoch ${nextEpoch} is not above ${seenEpoch}`)
+      return call(link, {
+        label: `acquire ${shardId}`,
+        serve: (connection, answer) => {
+          database.acquire(connection, { shardId, seenEpoch, nextEpoch }, executionOf(link), answer)
+        },
+      })
+    },
+    release: (token) =>
+      change(token, `release ${token.shardId}`, (row) => ({
+        epoch: row.epoch + 1,
+        attempt: 0,
+        nodeId: null,
+        session: null,
+      })),
+    raiseAttempt: (token) =>
+      call(link, {
+        label: `raise attempt ${token.shardId}`,
+        serve: (connection, answer, fail) => {
+          // The commit whose outcome is unknown may hold the row: its backend is ended first.
+          database.endSession(session, 'left')
+          const raise = (row: ShardRow): ShardRow => ({ ...row, attempt: row.attempt + 1 })
+          database.change(connection, token, executionOf(link), raise, orLocked(answer, fail))
+        },
+      }),
+    lookUp: (question) => {
+      if (random.chance(database.faults.lookUpFails)) {
+        database.kernel.count('fault:store:look-up-failed')
+        return failed(link, 'the look-up failed')
+      }
+      const slow = random.chance(database.faults.lookUpSlow)
+      if (slow) database.kernel.count('fault:store:look-up-slow')
+      // The snapshot is drawn: long before the answer, or just before it.
+      const takesMs = random.between(0, slow ? 200 : 3)
+      const before = random.fraction() * takesMs
+      return call(link, {
+        label: 'look-up',
+        answersAfterMs: takesMs - before,
+        serve: (_, answer) => {
+          database.kernel.schedule(before, 'database looks up', () => answer(database.lookUp(session, question)))
+        },
+      })
+    },
+    commit: (batch) => commit(link, batch),
+  }
+}
+
+function orLocked(answer: (changed: boolean) => void, fail: (detail: string) => void) {
+  return (changed: boolean | undefined): void => {
+    if (changed === undefined) fail('the row stayed locked')
+    else answer(changed)
+  }
+}
+
+interface Link {
+  readonly database: SimDatabase
+  readonly process: SimProcess
+  readonly random: SeededRandom
+  readonly session: string
+  readonly nodeId: string
+  connection: Connection
+}
+
+/** A connection that the server ended, or that a commit in doubt was left on, is replaced by the next call. */
+function openConnection(link: Link): Connection {
+  if (!link.connection.open) link.connection = link.database.connect(link.session, link.nodeId)
+  return link.connection
+}
+
+/** What had arrived of a dead process goes on; then its session lock is free. */
+function closeAfterEnd({ database, session, random }: Link): void {
+  const noticedMs = random.between(NOTICED_END_MS.from, NOTICED_END_MS.to)
+  database.kernel.schedule(noticedMs, `database notices the end of ${session}`, () => database.leave(session))
+}
+
+function tripOf({ random }: Link): number {
+  return random.between(0.05, USUAL_TRIP_MS)
+}
+
+function executionOf({ random, database }: Link): number {
+  if (!random.chance(database.faults.slow)) return random.between(0.05, USUAL_EXECUTION_MS)
+  database.kernel.count('fault:store:slow')
+  return random.between(USUAL_EXECUTION_MS, SLOW_EXECUTION_MS)
+}
+
+function failed<T>(link: Link, detail: string): Promise<T> {
+  return link.process.promise((_, reject) => {
+    link.process.later(tripOf(link), 'store fails', () => reject(new LedgerStoreUnavailable(detail)))
+  })
+}
+
+/** Sends a call that may be repeated without harm; its failure is an error and may hide an effect. */
+function call<T>(link: Link, { label, serve, answersAfterMs }: ServerCall<T>): Promise<T> {
+  const { database, process, random } = link
+  const connection = openConnection(link)
+  const { kernel, faults } = database
+  const callLost = random.chance(faults.callLost)
+  const answerLost = !callLost && random.chance(faults.callAnswerLost)
+  if (callLost) kernel.count('fault:store:call-lost')
+  if (answerLost) kernel.count('fault:store:call-answer-lost')
+  return process.promise((resolve, reject) => {
+    const fail = (detail: string): void => reject(new LedgerStoreUnavailable(detail))
+    const noAnswer = afterMonotonic(process, CALL_TIMEOUT_MS, `${label} times out`, () => fail('no answer'))
+    const onEnded = (): void => {
+      process.later(tripOf(link), `${label} loses its connection`, () => fail('the connection was lost'))
+    }
+    connection.onEnded.add(onEnded)
+    const back = (run: () => void): void => {
+      connection.onEnded.delete(onEnded)
+      if (answerLost) return
+      process.later(answersAfterMs ?? tripOf(link), `${label} answered`, () => {
+        noAnswer.cancel()
+        run()
+      })
+    }
+    if (callLost) return
+    kernel.schedule(tripOf(link), `${label} of ${link.session} arrives`, () => {
+      if (connection.ended) return
+      serve(
+        connection,
+        (value) => back(() => resolve(value)),
+        (detail) => back(() => fail(detail)),
+      )
+    })
+  })
+}
+
+/** Times out by the process's own clock: one that was paused finds out when it wakes. */
+function afterMonotonic(process: SimProcess, delayMs: number, label: string, run: () => void): { cancel: () => void } {
+  const deadlineMs = process.monotonicMs() + delayMs
+  return process.later(process.untilMonotonic(deadlineMs), label, run, 'timer')
+}
+
+type CommitFate = 'usual' | 'refused' | 'answer_lost' | 'lost' | 'late' | 'stuck'
+
+function fateOf({ database, random }: Link): CommitFate {
+  const { faults, kernel } = database
+  const fates = [
+    ['refused', faults.commitRefused, 'commit-refused'],
+    ['answer_lost', faults.commitAppliedAnswerLost, 'commit-applied-answer-lost'],
+    ['lost', faults.commitLostAnswerLost, 'commit-lost'],
+    ['late', faults.commitLate, 'commit-late'],
+    ['stuck', faults.commitStuck, 'commit-stuck'],
+  ] as const
+  for (const [fate, rate, counter] of fates) {
+    if (!random.chance(rate)) continue
+    kernel.count(`fault:store:${counter}`)
+    return fate
+  }
+  return 'usual'
+}
+
+function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
+  const { database, process, random, session } = link
+  const connection = openConnection(link)
+  const fate = fateOf(link)
+  const lateMs = fate === 'late' ? random.between(LATE_ARRIVAL_MS.from, LATE_ARRIVAL_MS.to) : 0
+  const executionMs =
+    fate === 'stuck' ? random.between(STUCK_EXECUTION_MS.from, STUCK_EXECUTION_MS.to) : executionOf(link)
+  return process.promise((resolve) => {
+    let settled = false
+    const settle = (verdict: CommitVerdict): void => {
+      if (settled) return
+      settled = true
+      noAnswer.cancel()
+      connection.onEnded.delete(onEnded)
+      // A commit in doubt may still run: its connection is left to it, and ended before the next attempt.
+      if (verdict.kind === 'unknown') database.disconnect(connection)
+      resolve(verdict)
+    }
+    const unknown = (detail: string): void => settle({ kind: 'unknown', detail })
+    const noAnswer = afterMonotonic(process, COMMIT_TIMEOUT_MS, 'commit times out', () => unknown('no answer'))
+    const onEnded = (): void => {
+      process.later(tripOf(link), 'commit loses its connection', () => unknown('the connection was lost'))
+    }
+    connection.onEnded.add(onEnded)
+    connection.pending += 1
+    const finished = (verdict: CommitVerdict | undefined): void => {
+      database.finish(connection)
+      if (verdict === undefined) return
+      process.later(tripOf(link), 'commit answered', () => settle(verdict))
+    }
+    // The client often learns at once that its connection is gone, while what it sent is still under way.
+    if ((fate === 'answer_lost' || fate === 'lost' || fate === 'late') && random.chance(0.6)) {
+      process.later(random.between(0, 10), 'commit loses its connection', () => unknown('the connection was lost'))
+    }
+    database.kernel.schedule(tripOf(link) + lateMs, `commit of ${session} arrives`, () => {
+      if (connection.ended) return
+      // A process that is killed may take with it what had not left its host.
+      if (!process.alive() && random.chance(0.5)) finished(undefined)
+      else if (fate === 'refused') finished({ kind: 'failed', cause: 'transient', detail: 'refused by the simulation' })
+      else if (fate === 'lost') finished(undefined)
+      else {
+        database.commit(connection, batch, executionMs, (verdict) => {
+          finished(fate === 'answer_lost' ? undefined : verdict)
+        })
+      }
+    })
+  })
+}

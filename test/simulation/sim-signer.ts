@@ -1,0 +1,70 @@
+/**
+ * Signatures of the simulation: digests that only look like P-256, so that verdicts cost no time and depend on nothing
+ * but key and bytes. Anybody who knows a public key could forge them; no simulated client does.
+ * Completions are events: they come late, and in an order of their own.
+ */
+import { createHash } from 'node:crypto'
+import type { SignatureCheck, Signer } from '../../runtime/ports/signer.ts'
+import type { SimProcess } from './kernel-process.ts'
+import type { SeededRandom } from './sim-random.ts'
+
+export interface SimSignerOptions {
+  /** The receipt key in use. */
+  readonly receiptKeyId: string
+  /** How long verifying or signing takes. */
+  readonly delayMs?: { readonly min: number; readonly max: number }
+}
+
+const USUAL_DELAY_MS = { min: 0.1, max: 5 }
+
+/** Shaped like a compressed point: 33 bytes in base64url, the first 2 or 3. */
+export function simPublicKey(privateSeed: string): string {
+  const digest = createHash('sha256').update(`public ${privateSeed}`).digest()
+  return Buffer.concat([Buffer.from([2 + ((digest[0] ?? 0) & 1)]), digest]).toString('base64url')
+}
+
+/** Shaped like r||s: 64 bytes in base64url. */
+export function simSign(privateSeed: string, payload: string): string {
+  return signatureBytes(simPublicKey(privateSeed), payload).toString('base64url')
+}
+
+/** The public key under which what `signMany` gives verifies; `simVerify` is the judge. */
+export function simReceiptPublicKey(keyId: string): string {
+  return simPublicKey(receiptSeed(keyId))
+}
+
+/** Whether the signature, in base64 or base64url, was made by that key over that payload. */
+export function simVerify({ publicKey, payload, signature }: SignatureCheck): boolean {
+  const bytes = signatureBytes(publicKey, payload)
+  return signature === bytes.toString('base64url') || signature === bytes.toString('base64')
+}
+
+export function createSimSigner(process: SimProcess, worldRandom: SeededRandom, options: SimSignerOptions): Signer {
+  const random = worldRandom.fork(`signer ${process.id}`)
+  const { min, max } = options.delayMs ?? USUAL_DELAY_MS
+  const complete = <T>(label: string, outcome: readonly T[] | Error): Promise<readonly T[]> =>
+    process.promise((resolve, reject) => {
+      process.later(random.between(min, max), label, () => {
+        if (outcome instanceof Error) reject(outcome)
+        else resolve(outcome)
+      })
+    })
+  return {
+    receiptKeyId: () => options.receiptKeyId,
+    verifyMany: (checks) => complete(`has verified ${checks.length}`, checks.map(simVerify)),
+    signMany: (keyId, payloads) => {
+      if (keyId !== options.receiptKeyId) return complete('signs nothing', new Error('no such key'))
+      const publicKey = simReceiptPublicKey(keyId)
+      const signatures = payloads.map((payload) => signatureBytes(publicKey, payload).toString('base64'))
+      return complete(`has signed ${payloads.length}`, signatures)
+    },
+  }
+}
+
+function receiptSeed(keyId: string): string {
+  return `receipt key ${keyId}`
+}
+
+function signatureBytes(publicKey: string, payload: string): Buffer {
+  return createHash('sha512').update(`${publicKey}\n${payload}`).digest()
+}

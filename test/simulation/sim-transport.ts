@@ -1,0 +1,314 @@
+/**
+ * The simulated network: a NATS server in the middle, and the Transport of one incarnation.
+ *   N1. Messages of one sender on one subject arrive in order (FIFO), whatever else overtakes what.
+ *   N2. `not_delivered` is said only of a message that the server dropped for want of interest, or that never left.
+ *   N3. What is under way for a paused process is delivered when it wakes; for a dead one it is gone.
+ * A message makes two hops: to the server, where interest is looked at, and on to each subscriber.
+ */
+import { NOT_DELIVERED, type NotDelivered, type Service, type Transport } from '../../runtime/ports/transport.ts'
+import type { Kernel } from './kernel.ts'
+import type { SimProcess } from './kernel-process.ts'
+
+/** Rates are probabilities per message and hop. */
+export interface NetworkFaults {
+  /** One hop, usually. */
+  readonly latencyMs: { readonly min: number; readonly max: number }
+  /** How often a hop takes up to `slowMs` longer. */
+  readonly slow: number
+  readonly slowMs: number
+  readonly loss: number
+  readonly duplication: number
+  /** A request to a living peer is dropped by the server, which says that nobody is there. */
+  readonly noResponders: number
+}
+
+export const CALM_NETWORK: NetworkFaults = {
+  latencyMs: { min: 0.05, max: 0.5 },
+  slow: 0,
+  slowMs: 0,
+  loss: 0,
+  duplication: 0,
+  noResponders: 0,
+}
+
+/** What a cut does to a message: it is lost, or the server that has no route says so. */
+export type CutKind = 'lost' | 'no_responders'
+
+export interface SimNetwork {
+  readonly setFaults: (faults: NetworkFaults) => void
+  /** One way, by process name: what `from` sends no longer reaches `to`. */
+  readonly cut: (from: string, to: string, kind: CutKind) => void
+  readonly mend: (from: string, to: string) => void
+  /** The process's connection to the server breaks; both ends notice after `noticedAfterMs`, and send into the void until then. */
+  readonly disconnect: (name: string, noticedAfterMs: number) => void
+  readonly reconnect: (name: string) => void
+  /** Whether the server can be reached from there; a lease store on the same server asks this too. */
+  readonly reachable: (name: string) => boolean
+  /** Mends every cut, reconnects everybody and stops all faults. */
+  readonly heal: () => void
+  readonly connect: (process: SimProcess) => NetworkPort
+}
+
+/** A process's connection. */
+export interface NetworkPort {
+  /** Whether the process believes that it is connected. */
+  readonly connected: () => boolean
+  readonly send: (message: Sent) => void
+  readonly subscribe: (subject: string, handler: Subscription['handler']) => Subscription
+  /** Resolves when no message is under way to it any more. */
+  readonly unsubscribe: (subscription: Subscription, done: () => void) => void
+}
+
+export interface Sent {
+  readonly subject: string
+  readonly body: string
+  /** Where replies go; null for a reply itself. */
+  readonly onReply: ((reply: string | NotDelivered) => void) | null
+}
+
+export interface Subscription {
+  readonly process: SimProcess
+  readonly subject: string
+  readonly handler: (body: string, reply: (message: string) => void) => void
+  underWay: number
+  ended: boolean
+}
+
+/** How long a server may hold a dead process's connection for alive. */
+const DEATH_NOTICED_WITHIN_MS = 200
+const DUPLICATE_WITHIN_MS = 50
+
+export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = CALM_NETWORK): SimNetwork {
+  const random = kernel.random.fork('network')
+  const interest = new Map<string, Set<Subscription>>()
+  const cuts = new Map<string, CutKind>()
+  const unreachable = new Set<string>()
+  const believedGone = new Set<string>()
+  const channels = new Map<string, (() => void)[]>()
+  let faults = initialFaults
+
+  /** N1: what waits in a channel leaves it in the order it came, at the times that were drawn. */
+  const hop = (channel: string, label: string, arrive: () => void, extraMs = 0): void => {
+    const waiting = channels.get(channel) ?? []
+    channels.set(channel, waiting)
+    waiting.push(arrive)
+    const slowMs = random.chance(faults.slow) ? random.between(0, faults.slowMs) : 0
+    kernel.schedule(random.between(faults.latencyMs.min, faults.latencyMs.max) + slowMs + extraMs, label, () => {
+      const first = waiting.shift()
+      if (waiting.length === 0) channels.delete(channel)
+      first?.()
+    })
+  }
+  const lost = (): boolean => {
+    if (!random.chance(faults.loss)) return false
+    kernel.count('fault:message_lost')
+    return true
+  }
+  const toProcess = (channel: string, label: string, process: SimProcess, run: () => void, gone: () => void): void => {
+    hop(channel, label, () => {
+      if (!process.alive() || unreachable.has(process.name)) gone()
+      else process.deliver(run)
+    })
+  }
+  const sayNobody = (from: SimProcess, { subject, onReply }: Sent): void => {
+    if (onReply === null) return
+    kernel.count('network:no_responders')
+    toProcess(
+      `nobody ${from.id} ${subject}`,
+      `${from.id} hears nobody serves ${subject}`,
+      from,
+      () => onReply(NOT_DELIVERED),
+      nothing,
+    )
+  }
+  const reply = (from: SimProcess, to: SimProcess, { subject, onReply }: Sent, body: string): void => {
+    if (!from.alive() || onReply === null) return
+    deliverable(from, { subject: `reply ${subject} ${to.id}`, body, onReply: null }, () => {
+      if (cuts.has(cutKey(from.name, to.name))) return kernel.count('fault:cut')
+      const label = `reply ${from.id} to ${to.id} on ${subject}`
+      const take = (): void => onReply(body)
+      if (!lost()) toProcess(`${from.id} reply ${to.id} ${subject}`, label, to, take, nothing)
+      if (!random.chance(faults.duplication)) return
+      kernel.count('fault:reply_duplicated')
+      toProcess(`${from.id} reply again ${to.id} ${subject}`, `${label} again`, to, take, nothing)
+    })
+  }
+  const forward = (from: SimProcess, sent: Sent, target: Subscription): void => {
+    target.underWay += 1
+    const ended = (): void => {
+      target.underWay -= 1
+    }
+    const label = `${sent.subject} from ${from.id} reaches ${target.process.id}`
+    const handle = (): void => {
+      ended()
+      target.handler(sent.body, (body) => reply(target.process, from, sent, body))
+    }
+    toProcess(`${from.id} ${sent.subject} ${target.process.id}`, label, target.process, handle, ended)
+  }
+  /** A second copy comes after the first, as N1 has it. */
+  const forwardAgain = (from: SimProcess, sent: Sent, target: Subscription): void => {
+    kernel.schedule(random.between(0, DUPLICATE_WITHIN_MS), `${sent.subject} comes twice`, () => {
+      if (target.ended) return
+      kernel.count('fault:message_duplicated')
+      forward(from, sent, target)
+    })
+  }
+  /** At the server: who is to get it. */
+  const route = (from: SimProcess, sent: Sent): void => {
+    const interested = [...(interest.get(sent.subject) ?? [])].filter(({ process }) => !believedGone.has(process.name))
+    const targets = interested.filter(({ process }) => !cuts.has(cutKey(from.name, process.name)))
+    const swallowed = interested.some(({ process }) => cuts.get(cutKey(from.name, process.name)) === 'lost')
+    if (targets.length < interested.length) kernel.count('fault:cut')
+    if (targets.length === 0) return swallowed ? undefined : sayNobody(from, sent)
+    if (sent.onReply !== null && random.chance(faults.noResponders)) {
+      kernel.count('fault:no_responders_for_living')
+      return sayNobody(from, sent)
+    }
+    for (const target of targets) {
+      if (lost()) continue
+      forward(from, sent, target)
+      if (random.chance(faults.duplication)) forwardAgain(from, sent, target)
+    }
+  }
+  /** The first hop. */
+  const deliverable = (from: SimProcess, sent: Sent, arrived: () => void): void => {
+    hop(`${from.id} ${sent.subject}`, `${from.id} sends ${sent.subject}`, () => {
+      if (unreachable.has(from.name)) kernel.count('fault:sent_into_void')
+      else arrived()
+    })
+  }
+  const endInterest = (subscription: Subscription): void => {
+    subscription.ended = true
+    const subscribed = interest.get(subscription.subject)
+    subscribed?.delete(subscription)
+    if (subscribed?.size === 0) interest.delete(subscription.subject)
+  }
+  const heal = (): void => {
+    cuts.clear()
+    unreachable.clear()
+    believedGone.clear()
+    faults = CALM_NETWORK
+  }
+
+  const connect = (process: SimProcess): NetworkPort => ({
+    connected: () => !believedGone.has(process.name),
+    send: (sent) => {
+      if (!process.alive()) return
+      deliverable(process, sent, () => {
+        if (!lost()) route(process, sent)
+      })
+    },
+    subscribe: (subject, handler) => {
+      const subscription: Subscription = { process, subject, handler, underWay: 0, ended: false }
+      if (!process.alive()) return subscription
+      hop(`${process.id} subscriptions`, `${process.id} subscribes ${subject}`, () => {
+        if (!process.alive() || subscription.ended) return
+        const subscribed = interest.get(subject) ?? new Set()
+        interest.set(subject, subscribed.add(subscription))
+      })
+      process.onEnd(() => {
+        kernel.schedule(random.between(0, DEATH_NOTICED_WITHIN_MS), `${process.id} is gone from ${subject}`, () =>
+          endInterest(subscription),
+        )
+      })
+      return subscription
+    },
+    unsubscribe: (subscription, done) => {
+      const settle = (): void => {
+        if (subscription.underWay === 0) process.deliver(done)
+        else process.later(1, `drains ${subscription.subject}`, settle)
+      }
+      hop(`${process.id} subscriptions`, `${process.id} unsubscribes ${subscription.subject}`, () => {
+        endInterest(subscription)
+        hop(`${process.id} unsubscribed`, `${process.id} has unsubscribed ${subscription.subject}`, settle)
+      })
+    },
+  })
+  return {
+    setFaults: (next) => {
+      faults = next
+    },
+    cut: (from, to, kind) => {
+      kernel.record(`${kernel.now()} cut ${from} to ${to}: ${kind}`)
+      cuts.set(cutKey(from, to), kind)
+    },
+    mend: (from, to) => cuts.delete(cutKey(from, to)),
+    disconnect: (name, noticedAfterMs) => {
+      kernel.count('fault:disconnect')
+      unreachable.add(name)
+      kernel.schedule(noticedAfterMs, `${name} notices that it is disconnected`, () => {
+        if (unreachable.has(name)) believedGone.add(name)
+      })
+    },
+    reconnect: (name) => {
+      unreachable.delete(name)
+      believedGone.delete(name)
+    },
+    reachable: (name) => !unreachable.has(name),
+    heal,
+    connect,
+  }
+}
+
+export const DEFAULT_MAX_MESSAGE_BYTES = 8 * 1024 * 1024
+
+/** The Transport of one incarnation. */
+export function createSimTransport(
+  network: SimNetwork,
+  process: SimProcess,
+  maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES,
+): Transport {
+  const port = network.connect(process)
+  const checkSize = (message: string): void => {
+    const sizeBytes = Buffer.byteLength(message)
+    if (sizeBytes > maxMessageBytes)
+      throw new Error(`message of ${sizeBytes} bytes: at most ${maxMessageBytes} are carried`)
+  }
+  return {
+    maxMessageBytes: () => maxMessageBytes,
+    request: (subject, message, timeoutMs, onReply) => {
+      checkSize(message)
+      let open = true
+      const timer = process.later(
+        process.untilMonotonic(process.monotonicMs() + timeoutMs),
+        `gives up on ${subject}`,
+        () => {
+          open = false
+        },
+        'timer',
+      )
+      const close = (): void => {
+        open = false
+        timer.cancel()
+      }
+      const take = (reply: string | NotDelivered): void => {
+        if (!open) return
+        if (reply === NOT_DELIVERED) close()
+        onReply(reply)
+      }
+      if (port.connected()) port.send({ subject, body: message, onReply: take })
+      else process.later(0, `has no connection for ${subject}`, () => take(NOT_DELIVERED))
+      return { close }
+    },
+    serve: (subject, handler): Service => {
+      const subscription = port.subscribe(subject, (body, reply) => {
+        handler(body, (message) => {
+          checkSize(message)
+          reply(message)
+        })
+      })
+      let drained: Promise<void> | undefined
+      return {
+        drain: () => (drained ??= process.promise((resolve) => port.unsubscribe(subscription, () => resolve()))),
+      }
+    },
+  }
+}
+
+function cutKey(from: string, to: string): string {
+  return `${from} ${to}`
+}
+
+function nothing(): void {
+  // What is lost needs no bookkeeping.
+}
