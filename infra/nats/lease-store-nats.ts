@@ -1,5 +1,6 @@
 /**
- * LeaseStore over two JetStream key-value buckets: `ledger_nodes` (session keys) and `ledger_shards` (hints).
+ * LeaseStore over two JetStream key-value buckets of each ledger: `ledger_<name>_nodes` (session keys) and
+ * `ledger_<name>_shards` (hints).
  *   B1. Reads go through the stream's leader (`allow_direct` off): a direct read of a cluster may be stale.
  *   B2. A write whose acknowledgement did not come is in doubt. Only then is a stored record of the same session taken
  *       for our own, and written upon.
@@ -22,14 +23,14 @@ import type { NatsLink } from './connection.ts'
 import { decodeHint, decodeSession, encodeHint, encodeSession } from './lease-records.ts'
 
 export interface LeaseStoreOptions {
+  /** Ledgers that share a NATS server must not take each other's nodes and epochs for their own. */
+  readonly ledgerId: string
   /** Copies of each bucket; 3 in a cluster. */
   readonly replicas: number
   /** Nothing here must survive: memory is enough on one server, files spare a cluster a rebuild. */
   readonly storage: 'memory' | 'file'
 }
 
-const NODES = 'ledger_nodes'
-const SHARDS = 'ledger_shards'
 const CALL_TIMEOUT_MS = 1000
 /** Only to sweep away nodes that will never come back; expiry means nothing to the protocol. */
 const NODE_GARBAGE_AFTER_MS = 3_600_000
@@ -41,8 +42,9 @@ const RELIST_MIN_MS = 250
 const RELIST_MAX_MS = 5000
 
 export function createNatsLeaseStore(link: NatsLink, log: Log, options: LeaseStoreOptions): LeaseStore {
-  const nodes = createBucket(link, NODES, options, NODE_GARBAGE_AFTER_MS)
-  const shards = createBucket(link, SHARDS, options, 0)
+  const name = options.ledgerId.replaceAll(/[^A-Za-z0-9_-]/g, '_')
+  const nodes = createBucket(link, `ledger_${name}_nodes`, options, NODE_GARBAGE_AFTER_MS)
+  const shards = createBucket(link, `ledger_${name}_shards`, options, 0)
   /** B2: sessions whose last write has no known outcome, by node. */
   const inDoubt = new Map<string, string>()
   const lastWritten = new Map<string, Revision>()

@@ -8,7 +8,7 @@ import { SILENT_LOG, startTestNats, type TestNats } from '../support/nats.ts'
 import { until } from '../support/nats-until.ts'
 import { leaseStoreContract, type LeaseStoreHarness } from './lease-store.contract.ts'
 
-const OPTIONS: LeaseStoreOptions = { replicas: 1, storage: 'file' }
+const OPTIONS: LeaseStoreOptions = { ledgerId: 'contract', replicas: 1, storage: 'file' }
 
 let nats: TestNats
 beforeAll(async () => {
@@ -25,7 +25,8 @@ leaseStoreContract('NATS', async (): Promise<LeaseStoreHarness> => {
     await until(connected)
   }
   const manager = await janitor.connection.jetstreamManager()
-  for (const bucket of ['KV_ledger_nodes', 'KV_ledger_shards']) await manager.streams.delete(bucket).catch(() => false)
+  for (const bucket of ['KV_ledger_contract_nodes', 'KV_ledger_contract_shards'])
+    await manager.streams.delete(bucket).catch(() => false)
   return {
     connect: async () => {
       const link = await nats.connect(`client_${links.length}`)

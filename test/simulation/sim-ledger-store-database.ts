@@ -62,10 +62,6 @@ interface OldSnapshot {
   readonly untilMs: number
 }
 
-/** How often a commit whose backend is ended turns out to have been applied. */
-const APPLIED_WHEN_ENDED = 0.3
-/** How often a connection that its client has left is still there to be ended before the next attempt. */
-const FOUND_WHEN_LEFT = 0.7
 /** How long after an acquire a load still counts as sent with it, for the mutation. */
 const SAME_STATEMENT_MS = 250
 
@@ -84,6 +80,7 @@ export class SimDatabase {
   private readonly appliedListeners: ((applied: AppliedCommit) => void)[] = []
   private readonly startListeners: ((nodeId: string, shardIds: readonly number[]) => void)[] = []
   private readonly shardListeners: ((change: ShardChange) => void)[] = []
+  private readonly held = new Map<string, (() => void)[]>()
   private readonly oldSnapshots = new Map<string, OldSnapshot>()
 
   constructor(options: SimDatabaseOptions) {
@@ -147,7 +144,7 @@ export class SimDatabase {
   /** Ends those connections of a session that its client has left, as far as they are found, or all. */
   endSession(session: string, which: 'left' | 'all'): void {
     for (const connection of this.connections.get(session) ?? []) {
-      if (which === 'all' || (!connection.open && this.random.chance(FOUND_WHEN_LEFT))) this.end(connection)
+      if (which === 'all' || (!connection.open && !this.random.chance(this.faults.leftConnectionEscapes))) this.end(connection)
     }
   }
 
@@ -223,21 +220,34 @@ export class SimDatabase {
       this.locks.release(statement)
       connection.onEnded.delete(ended)
     }
-    // A backend that is ended while it waits for its standby has committed all the same (F5).
     const ended = (): void => {
-      if (this.mutations.fenceLocks && this.random.chance(APPLIED_WHEN_ENDED)) {
+      if (this.mutations.fenceLocks && this.random.chance(this.faults.commitAppliedWhenEnded)) {
         this.kernel.count('store:commit-applied-when-ended')
         this.apply(connection, batch, fenced)
       }
       done()
     }
     connection.onEnded.add(ended)
-    this.kernel.schedule(executionMs, `database commits ${connection.session}`, () => {
+    const finish = (): void => {
       if (connection.ended) return
       const verdict = this.apply(connection, batch, fenced)
       done()
       answer(verdict)
-    })
+    }
+    const held = batch.shards.some(({ transactions }) => transactions.length > 0) && this.held.get(connection.session)
+    if (held) held.push(finish)
+    else this.kernel.schedule(executionMs, `database commits ${connection.session}`, finish)
+  }
+
+  /** From now on this session's commits with transactions take their locks and go no further, until they are let go. */
+  hold(session: string): void {
+    this.held.set(session, [])
+  }
+
+  letGo(session: string): void {
+    const waiting = this.held.get(session) ?? []
+    this.held.delete(session)
+    for (const finish of waiting) finish()
   }
 
   /** Everything committed now, its rows in an order of their own: a set-based query promises none. */

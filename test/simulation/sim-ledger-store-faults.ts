@@ -8,6 +8,10 @@ export interface StoreFaults {
   commitLate: number
   /** Takes effect or not only after seconds, with its locks held meanwhile. */
   commitStuck: number
+  /** Its backend is ended while it waits for its standby: it has committed all the same (F5). */
+  commitAppliedWhenEnded: number
+  /** A connection that its client has left escapes being ended before the next attempt. */
+  leftConnectionEscapes: number
   /** Takes tens to hundreds of milliseconds. */
   slow: number
   lookUpSlow: number
@@ -24,6 +28,8 @@ export const NO_STORE_FAULTS: Readonly<StoreFaults> = {
   commitLostAnswerLost: 0,
   commitLate: 0,
   commitStuck: 0,
+  commitAppliedWhenEnded: 0,
+  leftConnectionEscapes: 0,
   slow: 0,
   lookUpSlow: 0,
   lookUpFails: 0,

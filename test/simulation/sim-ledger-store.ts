@@ -43,9 +43,18 @@ interface ServerCall<T> {
   readonly answersAfterMs?: number
 }
 
-export function createSimLedgerStore({ database, process, session, nodeId }: SimLedgerStoreOptions): LedgerStore {
+/** The port, and what a test may do to it. */
+export interface SimLedgerStore extends LedgerStore {
+  /** The fate of the next commit, whatever chance would say. */
+  readonly nextCommit: (fate: CommitFate) => void
+  /** The connections are gone, commits in flight included; the server does not notice. */
+  readonly cutOff: () => void
+}
+
+export function createSimLedgerStore({ database, process, session, nodeId }: SimLedgerStoreOptions): SimLedgerStore {
   const random = database.random.fork(`session ${session}`)
-  const link: Link = { database, process, random, session, nodeId, connection: database.connect(session, nodeId) }
+  const connection = database.connect(session, nodeId)
+  const link: Link = { database, process, random, session, nodeId, connection, nextFate: undefined, cuts: new Set() }
   process.onEnd(() => closeAfterEnd(link))
 
   const simple = <T>(label: string, read: () => T): Promise<T> =>
@@ -69,7 +78,7 @@ export function createSimLedgerStore({ database, process, session, nodeId }: Sim
     sessionHeld: (other) => simple('session held', () => database.sessionHeld(other)),
     terminate: (other) =>
       simple('terminate', () => {
-        database.endSession(other, 'all')
+        if (other !== session) database.endSession(other, 'all')
       }),
     probe: () => simple('probe', () => ({ nowMs: database.kernel.wallMs() })),
     acquire: (shardId, seenEpoch, nextEpoch) => {
@@ -117,6 +126,13 @@ export function createSimLedgerStore({ database, process, session, nodeId }: Sim
       })
     },
     commit: (batch) => commit(link, batch),
+    nextCommit: (fate) => {
+      link.nextFate = fate
+    },
+    cutOff: () => {
+      database.disconnect(link.connection)
+      for (const cut of link.cuts) cut()
+    },
   }
 }
 
@@ -134,6 +150,9 @@ interface Link {
   readonly session: string
   readonly nodeId: string
   connection: Connection
+  nextFate: CommitFate | undefined
+  /** What to tell the commits in flight when the connection is cut. */
+  readonly cuts: Set<() => void>
 }
 
 /** A connection that the server ended, or that a commit in doubt was left on, is replaced by the next call. */
@@ -206,9 +225,12 @@ function afterMonotonic(process: SimProcess, delayMs: number, label: string, run
   return process.later(process.untilMonotonic(deadlineMs), label, run, 'timer')
 }
 
-type CommitFate = 'usual' | 'refused' | 'answer_lost' | 'lost' | 'late' | 'stuck'
+export type CommitFate = 'usual' | 'refused' | 'answer_lost' | 'lost' | 'late' | 'stuck'
 
-function fateOf({ database, random }: Link): CommitFate {
+function fateOf(link: Link): CommitFate {
+  const { database, random, nextFate } = link
+  link.nextFate = undefined
+  if (nextFate !== undefined) return nextFate
   const { faults, kernel } = database
   const fates = [
     ['refused', faults.commitRefused, 'commit-refused'],
@@ -239,6 +261,7 @@ function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
       settled = true
       noAnswer.cancel()
       connection.onEnded.delete(onEnded)
+      link.cuts.delete(cut)
       // A commit in doubt may still run: its connection is left to it, and ended before the next attempt.
       if (verdict.kind === 'unknown') database.disconnect(connection)
       resolve(verdict)
@@ -248,7 +271,9 @@ function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
     const onEnded = (): void => {
       process.later(tripOf(link), 'commit loses its connection', () => unknown('the connection was lost'))
     }
+    const cut = (): void => unknown('the connection was cut')
     connection.onEnded.add(onEnded)
+    link.cuts.add(cut)
     connection.pending += 1
     const finished = (verdict: CommitVerdict | undefined): void => {
       database.finish(connection)

@@ -288,7 +288,8 @@ describe('reading an account', () => {
       const token = await edge.tokenFor('viewer')
       expect((await edge.get(`/v1/accounts/nobody${suffix}`, token)).status).toBe(404)
       for (const id of ['a%20b', 'a%2Fb', '%00', '%E0%A4%A', 'x'.repeat(129), 'é']) {
-        expect(await refusalOf(await edge.get(`/v1/accounts/${id}${suffix}`, token)), id).toEqual({
+        expect({ id, ...(await refusalOf(await edge.get(`/v1/accounts/${id}${suffix}`, token))) }).toEqual({
+          id,
           status: 400,
           codes: ['ERR_INVALID_ACCOUNT_ID'],
           fields: ['account_id'],

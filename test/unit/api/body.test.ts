@@ -3,8 +3,11 @@ import { MAX_BODY_BYTES, readJsonBody } from '../../../api/body.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-function request(body: BodyInit | null, headers: Record<string, string> = JSON_TYPE): Request {
-  return new Request('http://localhost/', { method: 'POST', headers, body, duplex: 'half' } as RequestInit)
+function request(
+  body: string | Uint8Array | ReadableStream | null,
+  headers: Record<string, string> = JSON_TYPE,
+): Request {
+  return new Request('http://localhost/', { method: 'POST', headers, body, duplex: 'half' })
 }
 
 /** JSON of exactly this many bytes. */

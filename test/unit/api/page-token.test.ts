@@ -19,7 +19,7 @@ describe('page tokens', () => {
 
   test('K2: a change of any one character is noticed', () => {
     const token = tokens.write('scope', position)
-    const accepted = [...token].flatMap((character, index) =>
+    const accepted = Array.from(token).flatMap((character, index) =>
       ['A', 'B', '-', '_', '=', ' ', ''].filter(
         (other) => other !== character && tokens.read('scope', token.slice(0, index) + other + token.slice(index + 1)),
       ),

@@ -208,7 +208,8 @@ describe('access tokens', () => {
       `Bearer ${'a'.repeat(9000)}`,
     ]
     for (const authorization of headers) {
-      expect((await edge.get('/v1/transactions', undefined, { authorization })).status, authorization).toBe(401)
+      const { status } = await edge.get('/v1/transactions', undefined, { authorization })
+      expect([authorization, status]).toEqual([authorization, 401])
     }
     expect((await edge.get(`/v1/transactions?access_token=${token}`)).status).toBe(401)
     expect((await edge.get('/v1/transactions', undefined, { authorization: `bearer  ${token}` })).status).toBe(200)

@@ -1,5 +1,5 @@
 /** Goal: what decodes has one meaning, and what is not base64 does not decode. */
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeBase64 } from '../../../infra/keys/base64.ts'
 

@@ -44,7 +44,7 @@ test('both signs of y come back from the compressed point', () => {
     expect(keyObjectOf(key?.publicKey ?? '').equals(pair.publicKey)).toBe(true)
     signs.add(Buffer.from(key?.publicKey ?? '', 'base64url')[0])
   }
-  expect([...signs].sort()).toEqual([2, 3])
+  expect(signs).toEqual(new Set([2, 3]))
 })
 
 test('RFC 7638: leading zeros of a coordinate are part of the thumbprint', async () => {
@@ -94,7 +94,7 @@ test.for([
   ['K1: infinity', 'AA'],
   ['K1: 33 zero bytes', Buffer.alloc(33).toString('base64url')],
   ['K1: 65 zero bytes', Buffer.alloc(65).toString('base64url')],
-  ['K1: a coordinate of the field size', `${Buffer.from(`02${FIELD_PRIME}`, 'hex').toString('base64url')}`],
+  ['K1: a coordinate of the field size', Buffer.from(`02${FIELD_PRIME}`, 'hex').toString('base64url')],
   ['K1: an x that no point has', Buffer.from(`02${'1'.padStart(64, '0')}`, 'hex').toString('base64url')],
   ['bytes behind the point', Buffer.concat([compressed, Buffer.of(0)]).toString('base64url')],
   ['bytes behind the SPKI', Buffer.concat([spki, Buffer.of(0)]).toString('base64url')],

@@ -1,0 +1,47 @@
+/** What the edge is given. It reads no environment, clock or randomness of its own. */
+import type { AccountKey } from '../actors/account/state.ts'
+import type { AccessStore, ClientRecord } from '../runtime/ports/access-store.ts'
+import type { Clock } from '../runtime/ports/clock.ts'
+import type { LedgerGateway } from '../runtime/ports/ledger-gateway.ts'
+import type { LedgerReads } from '../runtime/ports/ledger-reads.ts'
+import type { Log } from '../runtime/ports/log.ts'
+import type { Random } from '../runtime/ports/random.ts'
+import type { ServiceKeys } from '../runtime/ports/service-keys.ts'
+
+export interface EdgeDependencies {
+  readonly gateway: LedgerGateway
+  readonly reads: LedgerReads
+  readonly access: AccessStore
+  readonly serviceKeys: ServiceKeys
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly secrets: SecretVerifier
+  /** Reads a P-256 public key in any form that D2 names; undefined when it is none, or carries a private part. */
+  readonly readPublicKey: (input: unknown) => AccountKey | undefined
+  /** The JWK of a compressed point in base64url. */
+  readonly jwkOf: (publicKey: string) => object
+  /** 32 bytes, the same on every edge of the ledger, so that a page token of one is good at another. */
+  readonly pageTokenKey: Uint8Array
+  readonly settings: EdgeSettings
+  readonly readiness: () => Promise<Readiness>
+}
+
+export interface SecretVerifier {
+  /** Does the same work whether there is a record or not. Rejects when too many checks are under way. */
+  readonly verify: (record: ClientRecord | undefined, secret: string) => Promise<boolean>
+}
+
+export interface EdgeSettings {
+  /** Where the types of problems are explained, without a slash at the end. */
+  readonly errorBase: string
+  readonly environment: 'sandbox' | 'production'
+  readonly ledgerId: string
+  readonly accessTokenTtlMs: number
+  readonly refreshTokenTtlMs: number
+}
+
+export interface Readiness {
+  readonly ready: boolean
+  readonly checks: Readonly<Record<string, boolean>>
+}

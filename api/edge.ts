@@ -1,0 +1,139 @@
+/**
+ * The HTTP edge: routes, and what stands in front of each of them.
+ *   E1. Under /v1 the token is judged before anything else is said, unknown routes and wrong methods included (D7);
+ *       then the role; then the endpoint judges the rest.
+ *   E2. No endpoint is reachable without a row of its own that says who may use it.
+ */
+import { type Context, Hono } from 'hono'
+import type { Result } from '../actors/result.ts'
+import type { Caller } from '../actors/account/commands.ts'
+import { createAccessTokens } from './auth/access-tokens.ts'
+import { createAuthentication } from './auth/authentication.ts'
+import { createFailureThrottle } from './auth/failure-throttle.ts'
+import { createGrants } from './auth/grants.ts'
+import { createTokenGrants } from './auth/token-grants.ts'
+import type { EdgeDependencies } from './dependencies.ts'
+import { createFrame, isVersioned } from './frame.ts'
+import { createPageTokens } from './page-token.ts'
+import { createPreferWait } from './prefer-wait.ts'
+import { downstreamFailure, isUnavailable, notFound, type Problem, problem, type UnansweredOutcome } from './problem.ts'
+import type { EndpointOutcome, GuardedRoute, Route } from './route.ts'
+import { changeStatus } from './routes/change-status.ts'
+import { createAccount } from './routes/create-account.ts'
+import { errorPage } from './routes/error-page.ts'
+import { getAccountState } from './routes/get-account-state.ts'
+import { getAccount } from './routes/get-account.ts'
+import { getBalance } from './routes/get-balance.ts'
+import { getReceipt } from './routes/get-receipt.ts'
+import { getTransaction } from './routes/get-transaction.ts'
+import { health } from './routes/health.ts'
+import { issueToken } from './routes/issue-token.ts'
+import { keySet } from './routes/key-set.ts'
+import { listAccountNfts } from './routes/list-account-nfts.ts'
+import { listAccounts } from './routes/list-accounts.ts'
+import { listAuditChain } from './routes/list-audit-chain.ts'
+import { listBalances } from './routes/list-balances.ts'
+import { listGroupTransactions } from './routes/list-group-transactions.ts'
+import { listTransactions } from './routes/list-transactions.ts'
+import { ready } from './routes/ready.ts'
+import { rotateKey } from './routes/rotate-key.ts'
+import { submitTransaction } from './routes/submit-transaction.ts'
+
+type Authorise = (http: Context) => Promise<Result<Caller, Problem>>
+
+/** Needs no start and no stop: all it does, it does for a request. */
+export function createEdge(dependencies: EdgeDependencies): Hono {
+  const { access, clock, log, random, serviceKeys, settings } = dependencies
+  const { accessTokenTtlMs, errorBase, ledgerId } = settings
+  const accessTokens = createAccessTokens({ serviceKeys, clock, random, ledgerId, ttlMs: accessTokenTtlMs })
+  const authenticate = createAuthentication(accessTokens, createGrants({ access, clock, log, accessTokenTtlMs }))
+  const authorise: Authorise = (http) => authenticate(http.req.header('authorization') ?? null)
+  const routes = [
+    ...ledgerRoutes(dependencies),
+    issueToken(createTokenGrants(dependencies, accessTokens), createFailureThrottle(clock), accessTokenTtlMs),
+    health(),
+    ready({ readiness: dependencies.readiness, environment: settings.environment, ledgerId }),
+    keySet(dependencies),
+    errorPage(),
+  ]
+
+  const app = new Hono()
+  const frame = createFrame({ random, log, errorBase })
+  for (const route of routes) {
+    const failed = route.access === 'token' && route.asksLedger ? withOutcome('unknown') : undefined
+    app.on(route.method, route.path, (http) =>
+      frame.respond(http, (requestId) => serve(route, http, requestId, authorise), failed),
+    )
+  }
+  app.notFound((http) => frame.respond(http, () => unrouted(app, http, authorise)))
+  app.onError((error, http) =>
+    frame.respond(http, () => {
+      throw error
+    }),
+  )
+  return app
+}
+
+/** The endpoints that need a token. */
+function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
+  const tokens = createPageTokens(dependencies.pageTokenKey)
+  const preferWait = createPreferWait(dependencies.clock)
+  return [
+    submitTransaction(dependencies),
+    listTransactions(dependencies, tokens),
+    listGroupTransactions(dependencies, tokens, preferWait),
+    getTransaction(dependencies, preferWait),
+    getReceipt(dependencies),
+    createAccount(dependencies),
+    listAccounts(dependencies, tokens),
+    getAccount(dependencies),
+    rotateKey(dependencies),
+    changeStatus(dependencies),
+    listAuditChain(dependencies, tokens),
+    getAccountState(dependencies),
+    listBalances(dependencies, tokens),
+    getBalance(dependencies),
+    listAccountNfts(dependencies, tokens),
+  ]
+}
+
+async function serve(route: Route, http: Context, requestId: string, authorise: Authorise): Promise<EndpointOutcome> {
+  if (route.access === 'public') return route.handle({ http, requestId })
+  const caller = await admit(route, http, authorise)
+  return caller.ok ? route.handle({ http, requestId, caller: caller.value }) : caller.error
+}
+
+/** Token and role. What fails here never got near the ledger. */
+async function admit(route: GuardedRoute, http: Context, authorise: Authorise): Promise<Result<Caller, Problem>> {
+  let caller: Result<Caller, Problem>
+  try {
+    caller = await authorise(http)
+  } catch {
+    caller = { ok: false, error: downstreamFailure() }
+  }
+  if (!caller.ok) {
+    return route.asksLedger && isUnavailable(caller.error)
+      ? { ok: false, error: withOutcome('not_applied')(caller.error) }
+      : caller
+  }
+  if (route.roles.includes(caller.value.role)) return caller
+  return { ok: false, error: problem('forbidden', 'ERR_FORBIDDEN', 'The role of the client does not permit this.') }
+}
+
+function withOutcome(outcome: UnansweredOutcome): (refused: Problem) => Problem {
+  return (refused) => ({ ...refused, outcome })
+}
+
+/** No route: 405 where another method has one, else 404; under /v1 the token first. */
+async function unrouted(app: Hono, http: Context, authorise: Authorise): Promise<EndpointOutcome> {
+  const { path } = http.req
+  if (isVersioned(path)) {
+    const caller = await authorise(http)
+    if (!caller.ok) return caller.error
+  }
+  const allowed = (['GET', 'POST'] as const).filter((method) => app.router.match(method, path)[0].length > 0)
+  if (allowed.length === 0) return notFound('There is nothing under this address.')
+  const names = allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  const refused = problem('method-not-allowed', 'ERR_METHOD_NOT_ALLOWED', 'The resource has no such method.')
+  return { ...refused, headers: { allow: names.join(', ') } }
+}

@@ -1,0 +1,90 @@
+/**
+ * What every response goes through, whatever was asked.
+ *   R1. Every response carries `X-Request-Id`; under /v1 none may be stored.
+ *   R2. Nothing that was thrown reaches a client: it becomes a 503 with a text of ours, and a line in the log that
+ *       names where it happened and never what the request held.
+ *   R3. Every 503 to a request that asks the ledger for a change says what can have become of it (D8).
+ */
+import type { Context } from 'hono'
+import { AccessStoreUnavailable } from '../runtime/ports/access-store.ts'
+import type { Log } from '../runtime/ports/log.ts'
+import { ReadsUnavailable } from '../runtime/ports/ledger-reads.ts'
+import type { Random } from '../runtime/ports/random.ts'
+import { dropBody } from './body.ts'
+import { downstreamFailure, type Problem, renderProblem } from './problem.ts'
+import type { EndpointOutcome } from './route.ts'
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
+const REQUEST_ID_BYTES = 16
+/** Frames of a stack that are logged. */
+const MAX_FRAMES = 6
+
+export interface Frame {
+  /** Runs the work and makes its outcome a response; `failed` is what a throw of the work means to the client. */
+  readonly respond: (
+    http: Context,
+    work: (requestId: string) => EndpointOutcome | Promise<EndpointOutcome>,
+    failed?: (problem: Problem) => Problem,
+  ) => Promise<Response>
+}
+
+interface FrameContext {
+  readonly random: Random
+  readonly log: Log
+  readonly errorBase: string
+}
+
+export function createFrame({ random, log, errorBase }: FrameContext): Frame {
+  return {
+    async respond(http, work, failed) {
+      const { path } = http.req
+      const claimed = http.req.header('x-request-id')
+      const requestId = claimed !== undefined && REQUEST_ID.test(claimed) ? claimed : random.hex(REQUEST_ID_BYTES)
+      let outcome: EndpointOutcome
+      try {
+        outcome = await work(requestId)
+      } catch (error) {
+        logFailure(log, error, requestId, http.req.method)
+        outcome = failed === undefined ? downstreamFailure() : failed(downstreamFailure())
+      }
+      if (outcome.kind === 'problem') await dropBody(http.req.raw)
+      const reply = outcome.kind === 'reply' ? outcome : renderProblem(outcome, errorBase, path)
+      const headers: Record<string, string> = {
+        'content-type': reply.contentType,
+        'x-request-id': requestId,
+        'x-content-type-options': 'nosniff',
+      }
+      if (isVersioned(path)) headers['cache-control'] = 'no-store'
+      return new Response(reply.body, { status: reply.status, headers: Object.assign(headers, reply.headers) })
+    },
+  }
+}
+
+export function isVersioned(path: string): boolean {
+  return path.startsWith('/v1/') || path === '/v1'
+}
+
+/** An expected failure of a port is a warning without a trace; anything else is an error with its place. */
+function logFailure(log: Log, error: unknown, requestId: string, method: string): void {
+  const fields = { request_id: requestId, method, failure: error instanceof Error ? error.name : typeof error }
+  if (error instanceof ReadsUnavailable || error instanceof AccessStoreUnavailable) {
+    log.warn('port_unavailable', fields)
+    return
+  }
+  log.error('request_failed', { ...fields, at: error instanceof Error ? framesOf(error) : '' })
+}
+
+/** Where, without what: messages may quote what a request held. */
+function framesOf(error: Error): string {
+  const stack = error.stack ?? ''
+  const traceStart = stack.startsWith(String(error)) ? String(error).length : stack.indexOf('\n    at ')
+  return traceStart < 0
+    ? ''
+    : stack
+        .slice(traceStart)
+        .split('\n')
+        .map((line) => line.trim())
+        .filter((line) => line.startsWith('at '))
+        .slice(0, MAX_FRAMES)
+        .join(' | ')
+}

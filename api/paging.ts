@@ -1,0 +1,46 @@
+/** What all lists share (D16): how many rows, and from where. */
+import type { PageCount, PagePosition, PageTokens } from './page-token.ts'
+import type { Query } from './query.ts'
+
+export const DEFAULT_PAGE_SIZE = 100
+export const MAX_PAGE_SIZE = 1000
+
+export interface PageRequest {
+  readonly limit: number
+  /** Null: the first page. */
+  readonly after: PagePosition | null
+}
+
+/** `scope`: what makes this list, without its page size, so that the size may change between pages. */
+export function readPageRequest(query: Query, tokens: PageTokens, scope: string): PageRequest {
+  const limit = query.parsed('page_size', parsePageSize, 'ERR_INVALID_QUERY', 'must be a positive integer')
+  const token = query.value('page_token')
+  // What the last page gives as its next token is empty: sent back, it begins anew.
+  const after = token === null || token === '' ? null : tokens.read(scope, token)
+  if (after === undefined) {
+    query.reject('page_token', 'ERR_INVALID_QUERY', 'is damaged, or belongs to another query')
+  }
+  return { limit: limit ?? DEFAULT_PAGE_SIZE, after: after ?? null }
+}
+
+/** Above the cap is served as the cap. */
+function parsePageSize(text: string): number | undefined {
+  if (!/^[0-9]+$/.test(text)) return undefined
+  const size = Math.min(Number(text), MAX_PAGE_SIZE)
+  return size > 0 ? size : undefined
+}
+
+/** One list of one client. `filters`: name and value in a fixed order. */
+export function listScope(path: string, clientId: string, filters: readonly (string | number | null)[] = []): string {
+  return JSON.stringify([path, clientId, ...filters])
+}
+
+/** `""` on the last page. */
+export function nextPageToken(
+  tokens: PageTokens,
+  scope: string,
+  cursor: string | null,
+  count: PageCount | null,
+): string {
+  return cursor === null ? '' : tokens.write(scope, { cursor, count })
+}

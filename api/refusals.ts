@@ -1,0 +1,57 @@
+/** What the ledger says no with, or cannot say, as problems. A code without a row does not compile. */
+import type { Answer, RefusalCode } from '../actors/account/outcome.ts'
+import type { GatewayOutcome } from '../runtime/ports/ledger-gateway.ts'
+import { type ErrorCode, notFound, type Problem, problem, type ProblemType, PROBLEM_TYPES } from './problem.ts'
+
+interface ProblemRow {
+  readonly type: ProblemType
+  readonly code: ErrorCode
+}
+
+const REFUSALS = {
+  account_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
+  account_keyless: { type: 'forbidden', code: 'ERR_FORBIDDEN' },
+  signature_mismatch: { type: 'forbidden', code: 'ERR_SIGNATURE_MISMATCH' },
+  boundary_not_granted: { type: 'forbidden', code: 'ERR_FORBIDDEN' },
+  wrong_ledger: { type: 'validation-error', code: 'ERR_WRONG_LEDGER' },
+  expired: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  token_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
+  class_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
+  group_terms_unknown: { type: 'conflict', code: 'ERR_CONFLICT' },
+  public_key_conflict: { type: 'conflict', code: 'ERR_CONFLICT' },
+  proof_missing: { type: 'validation-error', code: 'ERR_INVALID_SIGNATURE' },
+  proof_mismatch: { type: 'forbidden', code: 'ERR_SIGNATURE_MISMATCH' },
+  account_not_active: { type: 'conflict', code: 'ERR_CONFLICT' },
+  account_closed: { type: 'conflict', code: 'ERR_CONFLICT' },
+  account_not_empty: { type: 'conflict', code: 'ERR_CONFLICT' },
+  rejected: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+} as const satisfies Record<RefusalCode, ProblemRow>
+
+export type RefusedAnswer = Extract<Answer, { kind: 'refused' }>
+
+export function refusalProblem(refused: RefusedAnswer): Problem {
+  const { type, code } = REFUSALS[refused.code]
+  const field = refused.field ?? (PROBLEM_TYPES[type].status === 400 ? 'body' : null)
+  return problem(type, code, refused.detail, field === null ? null : [{ field, message: refused.detail }])
+}
+
+export type Unavailable = Extract<GatewayOutcome, { kind: 'unavailable' }>
+
+const UNAVAILABLE = {
+  no_shards: { code: 'ERR_NO_SHARDS', detail: 'The ledger has no shards yet.' },
+  no_healthy_shards: { code: 'ERR_NO_HEALTHY_SHARDS', detail: 'No shard of the ledger has an owner at this moment.' },
+  shard_unavailable: {
+    code: 'ERR_SHARD_UNAVAILABLE',
+    detail: 'The shard of the account is not available at this moment.',
+  },
+  overloaded: { code: 'ERR_OVERLOADED', detail: 'The shard of the account has more requests than it can take.' },
+} as const satisfies Record<Unavailable['reason'], { code: ErrorCode; detail: string }>
+
+export function unavailableProblem(reason: Unavailable['reason'], outcome: Problem['outcome']): Problem {
+  const { code, detail } = UNAVAILABLE[reason]
+  return { ...problem('shard-unavailable', code, detail), outcome }
+}
+
+export function noSuchAccount(): Problem {
+  return notFound('There is no such account.')
+}

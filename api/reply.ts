@@ -1,0 +1,28 @@
+/** What an endpoint answers, as data: the edge's frame adds the headers that every response carries. */
+export interface Reply {
+  readonly kind: 'reply'
+  readonly status: number
+  readonly contentType: string
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = {}
+
+/** `members` in the order in which they are to be read. */
+export function jsonReply(
+  status: number,
+  members: object,
+  headers: Readonly<Record<string, string>> = NO_HEADERS,
+): Reply {
+  return textReply(status, 'application/json', JSON.stringify(members), headers)
+}
+
+export function textReply(
+  status: number,
+  contentType: string,
+  body: string,
+  headers: Readonly<Record<string, string>> = NO_HEADERS,
+): Reply {
+  return { kind: 'reply', status, contentType, body, headers }
+}

@@ -1,0 +1,47 @@
+/** An endpoint: where it is, who may use it, what it does. The frame around it is the edge's. */
+import type { Context } from 'hono'
+import type { Caller, Role } from '../actors/account/commands.ts'
+import type { Problem } from './problem.ts'
+import type { Reply } from './reply.ts'
+
+export type EndpointOutcome = Reply | Problem
+
+export interface PublicCall {
+  readonly http: Context
+  readonly requestId: string
+}
+
+export interface GuardedCall extends PublicCall {
+  readonly caller: Caller
+}
+
+interface RouteBase {
+  readonly method: 'GET' | 'POST'
+  /** Hono's pattern. */
+  readonly path: string
+}
+
+/** Outside the reach of access tokens. */
+export interface PublicRoute extends RouteBase {
+  readonly access: 'public'
+  readonly handle: (call: PublicCall) => EndpointOutcome | Promise<EndpointOutcome>
+}
+
+export interface GuardedRoute extends RouteBase {
+  readonly access: 'token'
+  readonly roles: readonly Role[]
+  /** Whether it asks the ledger for a change, so that its every 503 carries an `outcome` (D8). */
+  readonly asksLedger: boolean
+  readonly handle: (call: GuardedCall) => EndpointOutcome | Promise<EndpointOutcome>
+}
+
+export type Route = PublicRoute | GuardedRoute
+
+export const EVERYONE: readonly Role[] = ['viewer', 'transactor', 'admin']
+export const SUBMITTERS: readonly Role[] = ['transactor', 'admin']
+export const ADMINS: readonly Role[] = ['admin']
+
+/** A value of the path, percent-decoded. */
+export function pathValue(call: PublicCall, name: string): string {
+  return call.http.req.param(name) ?? ''
+}

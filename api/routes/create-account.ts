@@ -1,0 +1,46 @@
+/** POST /v1/accounts: registers an account with its public key (D2). */
+import { isIdempotencyKey, IDEMPOTENCY_KEY_RULE } from '../schemas/fields.ts'
+import { readJsonBody } from '../body.ts'
+import type { EdgeDependencies } from '../dependencies.ts'
+import { type Invalid, invalidProblem } from '../problem.ts'
+import { unavailableProblem, refusalProblem } from '../refusals.ts'
+import { jsonReply } from '../reply.ts'
+import { type GuardedRoute, SUBMITTERS } from '../route.ts'
+import { readRegistration } from '../schemas/account.ts'
+import { unexpectedAnswer } from '../unexpected-answer.ts'
+import { accountMembers } from '../views.ts'
+
+const KEY_HEADER = 'Idempotency-Key'
+
+export function createAccount({ gateway, readPublicKey, jwkOf }: EdgeDependencies): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'POST',
+    path: '/v1/accounts',
+    roles: SUBMITTERS,
+    asksLedger: true,
+    async handle({ http, caller }) {
+      const body = await readJsonBody(http.req.raw)
+      if (!body.ok) return body.error
+      const registrationKey = http.req.header(KEY_HEADER) ?? null
+      const registration = readRegistration(body.value, readPublicKey)
+      const invalid = [...keyErrors(registrationKey), ...(registration.ok ? [] : registration.error)]
+      if (!registration.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
+      const { accountId, key } = registration.value
+      const outcome = await gateway.ask({ accountId, caller, operation: { kind: 'register', key, registrationKey } })
+      if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
+      const { answer } = outcome
+      if (answer.kind === 'refused') return refusalProblem(answer)
+      if (answer.kind !== 'registered') return unexpectedAnswer(answer)
+      return jsonReply(answer.created ? 201 : 200, accountMembers(answer.account, jwkOf), {
+        ...(answer.created ? { location: `/v1/accounts/${encodeURIComponent(accountId)}` } : {}),
+        ...(answer.replayed ? { 'idempotency-replayed': 'true' } : {}),
+      })
+    },
+  }
+}
+
+function keyErrors(registrationKey: string | null): Invalid[] {
+  if (registrationKey === null || isIdempotencyKey(registrationKey)) return []
+  return [{ field: KEY_HEADER, code: 'ERR_INVALID_IDEMPOTENCY_KEY', message: IDEMPOTENCY_KEY_RULE }]
+}

@@ -1,0 +1,29 @@
+/** GET /v1/transactions/{id}: the detail (D5, D8). */
+import { isTransactionId } from '../../actors/identifiers.ts'
+import type { EdgeDependencies } from '../dependencies.ts'
+import type { PreferWait } from '../prefer-wait.ts'
+import { notFound } from '../problem.ts'
+import { jsonReply } from '../reply.ts'
+import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+import { transactionDetailMembers } from '../views.ts'
+
+export function getTransaction({ reads }: EdgeDependencies, preferWait: PreferWait): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'GET',
+    path: '/v1/transactions/:txnId',
+    roles: EVERYONE,
+    asksLedger: false,
+    async handle(call) {
+      const txnId = pathValue(call, 'txnId')
+      if (!isTransactionId(txnId)) return notFound('There is no such transaction.')
+      const { value: transaction, headers } = await preferWait.until(
+        call.http.req.header('prefer'),
+        () => reads.transaction(txnId),
+        (seen) => seen?.status !== 'pending',
+      )
+      if (transaction === undefined) return notFound('There is no such transaction.')
+      return jsonReply(200, transactionDetailMembers(transaction), headers)
+    },
+  }
+}

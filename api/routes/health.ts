@@ -1,0 +1,12 @@
+/** GET /healthz: this process answers. What it depends on is a matter of /readyz. */
+import { jsonReply } from '../reply.ts'
+import type { PublicRoute } from '../route.ts'
+
+export function health(): PublicRoute {
+  return {
+    access: 'public',
+    method: 'GET',
+    path: '/healthz',
+    handle: () => jsonReply(200, { status: 'ok' }, { 'cache-control': 'no-store' }),
+  }
+}

@@ -1,0 +1,38 @@
+/** GET /.well-known/jwks.json: every public key of the service, with its purpose and its span (D9, D12). */
+import type { PublishedKey } from '../../runtime/ports/service-keys.ts'
+import type { EdgeDependencies } from '../dependencies.ts'
+import { jsonReply } from '../reply.ts'
+import type { PublicRoute } from '../route.ts'
+
+/** A new key is published at least this long before it signs. */
+const CACHE_CONTROL = 'public, max-age=300'
+
+export function keySet({ serviceKeys, settings }: EdgeDependencies): PublicRoute {
+  return {
+    access: 'public',
+    method: 'GET',
+    path: '/.well-known/jwks.json',
+    handle: () =>
+      jsonReply(
+        200,
+        { ledger_id: settings.ledgerId, keys: serviceKeys.published().map(keyMembers) },
+        { 'cache-control': CACHE_CONTROL },
+      ),
+  }
+}
+
+/** `nbf` and `exp` in seconds since 1970, the span rounded outwards; a key in use has no `exp`. */
+function keyMembers(key: PublishedKey): object {
+  return {
+    kty: 'EC',
+    crv: 'P-256',
+    x: key.x,
+    y: key.y,
+    kid: key.keyId,
+    use: 'sig',
+    alg: 'ES256',
+    purpose: key.purpose,
+    nbf: Math.floor(key.activeFromMs / 1000),
+    ...(key.retiredAtMs === null ? {} : { exp: Math.ceil(key.retiredAtMs / 1000) }),
+  }
+}

@@ -1,0 +1,123 @@
+/** GET /v1/transactions: the query over all transactions, newest first or as a feed (D16). */
+import { TRANSACTION_TYPES, type TransactionType } from '../../actors/account/commands.ts'
+import { isAccountId, isUuid } from '../../actors/identifiers.ts'
+import { isDecimalString } from '../../actors/money.ts'
+import {
+  TRANSACTION_STATUSES,
+  type TransactionQuery,
+  type TransactionStatus,
+} from '../../runtime/ports/ledger-reads.ts'
+import type { EdgeDependencies } from '../dependencies.ts'
+import type { PageCount, PageTokens } from '../page-token.ts'
+import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
+import { type Query, readQuery } from '../query.ts'
+import { jsonReply } from '../reply.ts'
+import { parseRfc3339 } from '../rfc3339.ts'
+import { EVERYONE, type GuardedRoute } from '../route.ts'
+import {
+  ACCOUNT_ID_RULE,
+  GROUP_ID_RULE,
+  IDEMPOTENCY_KEY_RULE,
+  isIdempotencyKey,
+  isTokenId,
+  TOKEN_ID_RULE,
+} from '../schemas/fields.ts'
+import { cursorText, readCursor } from '../transaction-cursor.ts'
+import { transactionMembers } from '../views.ts'
+
+type Filters = Omit<TransactionQuery, 'limit' | 'after' | 'counted'>
+
+const ORDERS = ['desc', 'asc'] as const
+const DATE_RULE = 'must be an RFC 3339 timestamp with an offset'
+const AMOUNT_RULE = 'must be a non-negative decimal string'
+
+export function listTransactions({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'GET',
+    path: '/v1/transactions',
+    roles: EVERYONE,
+    asksLedger: false,
+    async handle({ http, caller }) {
+      const query = readQuery(http.req.url)
+      const filters = readFilters(query)
+      const scope = listScope('/v1/transactions', caller.clientId, Object.values(filters))
+      const { limit, after } = readPageRequest(query, tokens, scope)
+      const refused = query.problem()
+      if (refused !== undefined) return refused
+      const page = await reads.transactions({
+        ...filters,
+        limit,
+        after: after === null ? null : readCursor(after.cursor),
+        counted: after === null,
+      })
+      const count: PageCount = after?.count ?? page.count ?? { total: 0, exact: false }
+      const next = page.next === null ? null : cursorText(page.next)
+      return jsonReply(
+        200,
+        {
+          transactions: page.transactions.map(transactionMembers),
+          next_page_token: nextPageToken(tokens, scope, next, count),
+          total_count: count.total,
+        },
+        count.exact ? {} : { 'x-total-count-relation': 'gte' },
+      )
+    },
+  }
+}
+
+/** The members stand in a fixed order: their values make the scope of the page tokens. */
+function readFilters(query: Query): Filters {
+  const filters: Filters = {
+    accountId: query.parsed('account_id', accept(isAccountId), 'ERR_INVALID_ACCOUNT_ID', ACCOUNT_ID_RULE),
+    createdFromMs: query.parsed('date_from', parseDate, 'ERR_INVALID_TIMESTAMP', DATE_RULE),
+    createdToMs: query.parsed('date_to', parseDate, 'ERR_INVALID_TIMESTAMP', DATE_RULE),
+    type: query.parsed(
+      'type',
+      oneOf<TransactionType>(TRANSACTION_TYPES),
+      'ERR_INVALID_TYPE',
+      `must be one of ${TRANSACTION_TYPES.join(', ')}`,
+    ),
+    tokenId: query.parsed('token_id', accept(isTokenId), 'ERR_INVALID_TOKEN_ID', TOKEN_ID_RULE),
+    tokenClass: query.value('token_class'),
+    groupId: query.parsed(
+      'group_id',
+      (text) => (isUuid(text) ? text.toLowerCase() : undefined),
+      'ERR_INVALID_GROUP_ID',
+      GROUP_ID_RULE,
+    ),
+    amountMin: query.parsed('amount_min', accept(isDecimalString), 'ERR_INVALID_AMOUNT', AMOUNT_RULE),
+    amountMax: query.parsed('amount_max', accept(isDecimalString), 'ERR_INVALID_AMOUNT', AMOUNT_RULE),
+    status: query.parsed(
+      'status',
+      oneOf<TransactionStatus>(TRANSACTION_STATUSES),
+      'ERR_INVALID_QUERY',
+      `must be one of ${TRANSACTION_STATUSES.join(', ')}`,
+    ),
+    idempotencyKey: query.parsed(
+      'idempotency_key',
+      accept(isIdempotencyKey),
+      'ERR_INVALID_IDEMPOTENCY_KEY',
+      IDEMPOTENCY_KEY_RULE,
+    ),
+    order: query.parsed('order', oneOf<'desc' | 'asc'>(ORDERS), 'ERR_INVALID_QUERY', 'must be desc or asc') ?? 'desc',
+  }
+  // A key means something within its account only (D7).
+  if (filters.idempotencyKey !== null && filters.accountId === null) {
+    query.reject('account_id', 'ERR_INVALID_ACCOUNT_ID', 'is required with idempotency_key')
+  }
+  return filters
+}
+
+function accept(isOne: (text: string) => boolean): (text: string) => string | undefined {
+  return (text) => (isOne(text) ? text : undefined)
+}
+
+function oneOf<T extends string>(values: readonly T[]): (text: string) => T | undefined {
+  return (text) => values.find((value) => value === text)
+}
+
+/** The `+` of an offset that was not percent-encoded arrives as a space: nothing else in a timestamp can be one. */
+function parseDate(text: string): number | undefined {
+  return parseRfc3339(text.replace(/ (?=\d\d:\d\d$)/, '+'))
+}

@@ -1,0 +1,51 @@
+/** POST /v1/accounts/{id}/keys: another key for the account, signed by the one in force (D2). */
+import { readJsonBody } from '../body.ts'
+import type { EdgeDependencies } from '../dependencies.ts'
+import { checkAccountId } from '../path-values.ts'
+import { invalidProblem } from '../problem.ts'
+import { refusalProblem, unavailableProblem } from '../refusals.ts'
+import { jsonReply } from '../reply.ts'
+import { type GuardedRoute, pathValue, SUBMITTERS } from '../route.ts'
+import { readRotation } from '../schemas/account.ts'
+import { carriedSignature, repeatHeaders, signedPayload } from '../signed-body.ts'
+import { unexpectedAnswer } from '../unexpected-answer.ts'
+import { accountMembers } from '../views.ts'
+
+/** `proof` is the new key's signature over the same payload, so it is in neither. */
+const NOT_SIGNED = ['signature', 'proof']
+
+export function rotateKey({ gateway, readPublicKey, jwkOf }: EdgeDependencies): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'POST',
+    path: '/v1/accounts/:accountId/keys',
+    roles: SUBMITTERS,
+    asksLedger: true,
+    async handle(call) {
+      const body = await readJsonBody(call.http.req.raw)
+      if (!body.ok) return body.error
+      const accountId = pathValue(call, 'accountId')
+      const illFormed = checkAccountId(accountId)
+      if (illFormed !== undefined) return illFormed
+      const rotation = readRotation(body.value, accountId, readPublicKey)
+      if (!rotation.ok) return invalidProblem('validation-error', rotation.error)
+      const { signature, proof, newKey } = rotation.value
+      const outcome = await gateway.ask({
+        accountId,
+        caller: call.caller,
+        operation: {
+          kind: 'rotate_key',
+          payload: signedPayload(body.value, NOT_SIGNED),
+          signature: carriedSignature(signature),
+          proof: proof === null ? null : carriedSignature(proof),
+          newKey,
+        },
+      })
+      if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
+      const { answer } = outcome
+      if (answer.kind === 'refused') return refusalProblem(answer)
+      if (answer.kind !== 'rotated') return unexpectedAnswer(answer)
+      return jsonReply(201, accountMembers(answer.account, jwkOf), repeatHeaders(answer))
+    },
+  }
+}

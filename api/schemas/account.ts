@@ -1,0 +1,101 @@
+/** The shapes of what is asked of accounts: registration, key rotation, change of status (D2). */
+import * as v from 'valibot'
+import type { JsonObject } from '../../actors/canonical-json.ts'
+import type { AccountKey } from '../../actors/account/state.ts'
+import { ok, refuse, type Result } from '../../actors/result.ts'
+import type { Invalid } from '../problem.ts'
+import { accountIdField, codePoints, idempotencyKeyField, signatureField } from './fields.ts'
+import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
+
+const PUBLIC_KEY_RULE =
+  'must be a P-256 public key: a JWK without a private part, a PEM, or base64url of a SEC1 point or of DER SPKI'
+const MAX_REASON_LENGTH = 1024
+const REASON_RULE = 'must be 1 to 1,024 characters'
+
+type ReadPublicKey = (input: unknown) => AccountKey | undefined
+
+const registrationSchema = v.object({ account_id: accountIdField, public_key: v.unknown() }, objectMessage)
+
+const rotationEntries = {
+  account_id: accountIdField,
+  public_key: v.unknown(),
+  idempotency_key: idempotencyKeyField,
+  signature: signatureField,
+  proof: v.exactOptional(signatureField),
+}
+const rotationSchema = v.object(rotationEntries, objectMessage)
+const ROTATION_FIELDS: ReadonlySet<string> = new Set(Object.keys(rotationEntries))
+
+const STATUS_RULE = 'must be active, frozen or closed'
+const INCOMING_RULE = 'must be accept or refuse'
+
+const statusSchema = v.object(
+  {
+    status: v.exactOptional(v.picklist(['active', 'frozen', 'closed'], STATUS_RULE)),
+    incoming: v.exactOptional(v.picklist(['accept', 'refuse'], INCOMING_RULE)),
+    reason: v.pipe(
+      v.string(REASON_RULE),
+      v.check((text) => text !== '' && codePoints(text) <= MAX_REASON_LENGTH, REASON_RULE),
+    ),
+  },
+  objectMessage,
+)
+
+export interface Registration {
+  readonly accountId: string
+  readonly key: AccountKey
+}
+
+export function readRegistration(
+  body: JsonObject,
+  readPublicKey: ReadPublicKey,
+): Result<Registration, readonly Invalid[]> {
+  const invalid = schemaErrors(registrationSchema, body)
+  const key = readKey(body, readPublicKey, invalid)
+  if (invalid.length > 0 || key === undefined) return refuse(invalid)
+  return ok({ accountId: (body as v.InferOutput<typeof registrationSchema>).account_id, key })
+}
+
+export interface Rotation {
+  readonly signature: string
+  readonly proof: string | null
+  readonly newKey: AccountKey
+}
+
+/** `accountId`: of the path. It stands in the body too, so that it is signed. */
+export function readRotation(
+  body: JsonObject,
+  accountId: string,
+  readPublicKey: ReadPublicKey,
+): Result<Rotation, readonly Invalid[]> {
+  const invalid = [...schemaErrors(rotationSchema, body), ...unknownFields(body, ROTATION_FIELDS)]
+  if (invalid.every((one) => one.field !== 'account_id') && body['account_id'] !== accountId) {
+    invalid.push({ field: 'account_id', code: 'ERR_INVALID_ACCOUNT_ID', message: 'must be the account of the path' })
+  }
+  const newKey = readKey(body, readPublicKey, invalid)
+  if (invalid.length > 0 || newKey === undefined) return refuse(invalid)
+  const { signature, proof } = body as v.InferOutput<typeof rotationSchema>
+  return ok({ signature, proof: proof ?? null, newKey })
+}
+
+export type StatusChange = v.InferOutput<typeof statusSchema>
+
+export function readStatusChange(body: JsonObject): Result<StatusChange, readonly Invalid[]> {
+  const invalid = schemaErrors(statusSchema, body)
+  if (body['status'] === undefined && body['incoming'] === undefined) {
+    for (const field of ['status', 'incoming']) {
+      invalid.push({ field, code: 'ERR_INVALID_FIELD', message: 'at least one of status and incoming is required' })
+    }
+  }
+  return invalid.length > 0 ? refuse(invalid) : ok(body as StatusChange)
+}
+
+/** Adds to `invalid` unless the key is good, or its absence was told already. */
+function readKey(body: JsonObject, readPublicKey: ReadPublicKey, invalid: Invalid[]): AccountKey | undefined {
+  if (body['public_key'] === undefined) return undefined
+  const key = readPublicKey(body['public_key'])
+  if (key === undefined) {
+    invalid.push({ field: 'public_key', code: 'ERR_INVALID_PUBLIC_KEY', message: PUBLIC_KEY_RULE })
+  }
+  return key
+}

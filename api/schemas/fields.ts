@@ -1,0 +1,45 @@
+/** Schemas of the fields that several requests share. A field that is absent is a matter of the object around it. */
+import * as v from 'valibot'
+import { isAccountId, isUuid } from '../../actors/identifiers.ts'
+import { isDecimalString } from '../../actors/money.ts'
+
+const SYMBOL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
+const NOT_ZERO = /[1-9]/
+
+export function isTokenId(text: string): boolean {
+  return SYMBOL.test(text)
+}
+
+export function isIdempotencyKey(text: string): boolean {
+  return IDEMPOTENCY_KEY.test(text)
+}
+
+export const ACCOUNT_ID_RULE = 'must be 1 to 128 characters of a-z, A-Z, 0-9 and _ . - : @'
+export const IDEMPOTENCY_KEY_RULE = 'must be 1 to 255 printable ASCII characters'
+export const TOKEN_ID_RULE = 'must be the symbol of a token'
+export const GROUP_ID_RULE = 'must be a UUID'
+const AMOUNT_RULE = 'must be a decimal string above zero with at most 18 integer and 18 fractional digits'
+const SIGNATURE_RULE = 'must be a signature in base64url'
+
+export const accountIdField = v.pipe(v.string(ACCOUNT_ID_RULE), v.check(isAccountId, ACCOUNT_ID_RULE))
+export const amountField = v.pipe(v.string(AMOUNT_RULE), v.check(isAmount, AMOUNT_RULE))
+export const tokenIdField = v.pipe(v.string(TOKEN_ID_RULE), v.check(isTokenId, TOKEN_ID_RULE))
+export const groupIdField = v.pipe(v.string(GROUP_ID_RULE), v.check(isUuid, GROUP_ID_RULE))
+export const idempotencyKeyField = v.pipe(
+  v.string(IDEMPOTENCY_KEY_RULE),
+  v.check(isIdempotencyKey, IDEMPOTENCY_KEY_RULE),
+)
+/** Whether it verifies is for the owner to say: here it only has to be there. */
+export const signatureField = v.pipe(v.string(SIGNATURE_RULE), v.nonEmpty(SIGNATURE_RULE))
+
+function isAmount(text: string): boolean {
+  return isDecimalString(text) && NOT_ZERO.test(text)
+}
+
+/** Lengths count code points (D1). */
+export function codePoints(text: string): number {
+  let count = 0
+  for (const _ of text) count += 1
+  return count
+}

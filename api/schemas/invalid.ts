@@ -1,0 +1,61 @@
+/** From the issues of a schema to the fields and codes of the interface: which code stands for a field follows from its name. */
+import * as v from 'valibot'
+import type { JsonObject } from '../../actors/canonical-json.ts'
+import type { ErrorCode, Invalid } from '../problem.ts'
+
+const FIELD_CODES: ReadonlyMap<string, ErrorCode> = new Map([
+  ['account_id', 'ERR_INVALID_ACCOUNT_ID'],
+  ['to_account_id', 'ERR_INVALID_ACCOUNT_ID'],
+  ['amount', 'ERR_INVALID_AMOUNT'],
+  ['type', 'ERR_INVALID_TYPE'],
+  ['token_id', 'ERR_INVALID_TOKEN_ID'],
+  ['class_id', 'ERR_INVALID_CLASS_ID'],
+  ['group_id', 'ERR_INVALID_GROUP_ID'],
+  ['signature', 'ERR_INVALID_SIGNATURE'],
+  ['proof', 'ERR_INVALID_SIGNATURE'],
+  ['idempotency_key', 'ERR_INVALID_IDEMPOTENCY_KEY'],
+  ['public_key', 'ERR_INVALID_PUBLIC_KEY'],
+  ['expires_at', 'ERR_INVALID_TIMESTAMP'],
+])
+
+/** The message for an object schema: a missing member is told from an object that is none. */
+export function objectMessage(issue: { readonly expected: string | null }): string {
+  return issue.expected === 'Object' ? 'must be an object' : 'is required'
+}
+
+/** Everything that is wrong with the body, in the order of the schema. */
+export function schemaErrors(schema: v.GenericSchema, body: JsonObject): Invalid[] {
+  const result = v.safeParse(schema, body)
+  return result.success ? [] : result.issues.map(invalidOf)
+}
+
+function invalidOf(issue: v.BaseIssue<unknown>): Invalid {
+  const keys = (issue.path ?? []).map((item) => item.key)
+  const last = keys.at(-1)
+  return {
+    field: fieldPath(keys),
+    message: issue.message,
+    code: (typeof last === 'string' ? FIELD_CODES.get(last) : undefined) ?? 'ERR_INVALID_FIELD',
+  }
+}
+
+/** `legs[0].amount`. */
+function fieldPath(keys: readonly unknown[]): string {
+  let path = ''
+  for (const key of keys) {
+    if (typeof key === 'number') path += `[${key}]`
+    else path += path === '' ? String(key) : `.${String(key)}`
+  }
+  return path === '' ? 'body' : path
+}
+
+/** In a money order a misspelt field must not be ignored (D5). `prefix`: the path of the object, with its dot. */
+export function unknownFields(body: JsonObject, known: ReadonlySet<string>, prefix = ''): Invalid[] {
+  return Object.keys(body)
+    .filter((field) => !known.has(field))
+    .map((field) => ({
+      field: `${prefix}${field}`,
+      code: 'ERR_UNKNOWN_FIELD',
+      message: 'is not a field of this request',
+    }))
+}

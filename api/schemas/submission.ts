@@ -1,0 +1,168 @@
+/**
+ * The shape of a submission (D3, D5): each field alone, then what fields demand of each other. Everything that is wrong
+ * is told at once. The rules look at the body as it came: what they pass is signed, hashed and sent on unchanged.
+ */
+import * as v from 'valibot'
+import { TRANSACTION_TYPES } from '../../actors/account/commands.ts'
+import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
+import { BASE_UNIT } from '../../actors/money.ts'
+import type { ErrorCode, Invalid } from '../problem.ts'
+import { parseRfc3339 } from '../rfc3339.ts'
+import {
+  accountIdField,
+  amountField,
+  codePoints,
+  groupIdField,
+  idempotencyKeyField,
+  signatureField,
+  tokenIdField,
+} from './fields.ts'
+import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
+
+const MAX_METADATA_MEMBERS = 16
+const MAX_METADATA_KEY_LENGTH = 64
+const MAX_METADATA_BYTES = 4096
+const MAX_NAME_LENGTH = 128
+
+const TYPE_RULE = `must be one of ${TRANSACTION_TYPES.join(', ')}`
+const METADATA_RULE =
+  'must be a flat object of at most 16 strings, with keys of 1 to 64 characters and 4,096 bytes in all'
+const EXPIRY_RULE = 'must be an RFC 3339 timestamp with an offset'
+const TERMS_HASH_RULE = 'must be sha256: and 64 lower-case hexadecimal digits'
+
+const nameField = (rule: string) =>
+  v.pipe(
+    v.string(rule),
+    v.check((text) => isName(text), rule),
+  )
+const classIdField = nameField('must be the ID of an NFT class')
+const instanceIdField = accountIdLike('must be the ID of an instance')
+
+const receiveEntries = {
+  amount: amountField,
+  token_id: v.exactOptional(tokenIdField),
+  class_id: v.exactOptional(classIdField),
+  instance_id: v.exactOptional(instanceIdField),
+}
+
+const submissionEntries = {
+  account_id: accountIdField,
+  amount: amountField,
+  type: v.picklist(TRANSACTION_TYPES, TYPE_RULE),
+  signature: signatureField,
+  idempotency_key: idempotencyKeyField,
+  token_id: v.exactOptional(tokenIdField),
+  group_id: v.exactOptional(groupIdField),
+  to_account_id: v.exactOptional(accountIdField),
+  receive: v.exactOptional(v.object(receiveEntries, objectMessage)),
+  metadata: v.exactOptional(v.custom<JsonObject>((value) => isMetadata(value as Json), METADATA_RULE)),
+  class_id: v.exactOptional(classIdField),
+  instance_id: v.exactOptional(instanceIdField),
+  terms_hash: v.exactOptional(v.pipe(v.string(TERMS_HASH_RULE), v.regex(/^sha256:[0-9a-f]{64}$/, TERMS_HASH_RULE))),
+  ledger_id: v.exactOptional(nameField('must be the ID of a ledger')),
+  expires_at: v.exactOptional(
+    v.pipe(
+      v.string(EXPIRY_RULE),
+      v.check((text) => parseRfc3339(text) !== undefined, EXPIRY_RULE),
+    ),
+  ),
+}
+
+const submissionSchema = v.object(submissionEntries, objectMessage)
+const SUBMISSION_FIELDS: ReadonlySet<string> = new Set(Object.keys(submissionEntries))
+const RECEIVE_FIELDS: ReadonlySet<string> = new Set(Object.keys(receiveEntries))
+
+/** Everything that is wrong with the body; empty when it is a submission that the ledger can judge. */
+export function submissionErrors(body: JsonObject): readonly Invalid[] {
+  const invalid = [
+    ...schemaErrors(submissionSchema, body),
+    ...unknownFields(body, SUBMISSION_FIELDS),
+    ...assetErrors(body),
+    ...counterpartErrors(body),
+  ]
+  const { receive } = body
+  if (isObject(receive)) invalid.push(...unknownFields(receive, RECEIVE_FIELDS, 'receive.'))
+  if (invalid.length === 0 && body['type'] === 'transfer') return [NOT_OFFERED]
+  return invalid
+}
+
+const NOT_OFFERED: Invalid = {
+  field: 'type',
+  code: 'ERR_INVALID_TYPE',
+  message: 'transfers are not offered by this version, which offers credit and debit',
+}
+
+/** What moves: the base unit, a token, or one instance of a class. */
+function assetErrors(body: JsonObject): Invalid[] {
+  const { type, token_id: tokenId, class_id: classId, instance_id: instanceId, amount } = body
+  const invalid: Invalid[] = []
+  const add = (field: string, code: ErrorCode, message: string): void => void invalid.push({ field, code, message })
+  if (classId === undefined) {
+    if (instanceId !== undefined) add('class_id', 'ERR_INVALID_CLASS_ID', 'is required with instance_id')
+    const named = tokenId !== undefined && tokenId !== BASE_UNIT
+    if (!named && (type === 'mint' || type === 'burn' || type === 'exchange')) {
+      add('token_id', 'ERR_INVALID_TOKEN_ID', `a ${type} needs a token, or a class and an instance`)
+    }
+    return invalid
+  }
+  if (instanceId === undefined) add('instance_id', 'ERR_INVALID_FIELD', 'is required with class_id')
+  if (tokenId !== undefined) add('token_id', 'ERR_INVALID_TOKEN_ID', 'cannot stand beside class_id')
+  if (type === 'credit' || type === 'debit' || type === 'mint') {
+    add('type', 'ERR_INVALID_TYPE', `a ${type} cannot move an NFT`)
+  }
+  if (amount !== '1') add('amount', 'ERR_INVALID_AMOUNT', 'must be "1" for an NFT')
+  return invalid
+}
+
+/** Whom it moves to, and under which group. */
+function counterpartErrors(body: JsonObject): Invalid[] {
+  const { type, account_id: accountId, to_account_id: toAccountId, group_id: groupId, receive } = body
+  const invalid: Invalid[] = []
+  const add = (field: string, code: ErrorCode, message: string): void => void invalid.push({ field, code, message })
+  const named = toAccountId !== undefined
+  const grouped = groupId !== undefined
+  if (type === 'transfer' && !named && !grouped) {
+    add('group_id', 'ERR_INVALID_GROUP_ID', 'a transfer needs to_account_id or group_id')
+  }
+  if (type === 'exchange' && !grouped) add('group_id', 'ERR_INVALID_GROUP_ID', 'an exchange needs group_id')
+  if (body['terms_hash'] !== undefined && !grouped) {
+    add('group_id', 'ERR_INVALID_GROUP_ID', 'is required with terms_hash')
+  }
+  if (named && type !== 'transfer' && type !== 'exchange') {
+    add('to_account_id', 'ERR_INVALID_FIELD', 'stands in transfers and exchanges only')
+  } else if (named && toAccountId === accountId) {
+    add('to_account_id', 'ERR_SELF_TRANSFER', 'is the account itself')
+  }
+  if (receive !== undefined && type !== 'exchange') add('receive', 'ERR_INVALID_FIELD', 'stands in exchanges only')
+  else if (type === 'exchange' && named && receive === undefined) {
+    add('receive', 'ERR_INVALID_FIELD', 'is required in an exchange with to_account_id')
+  } else if (type === 'exchange' && !named && receive !== undefined) {
+    add('to_account_id', 'ERR_INVALID_ACCOUNT_ID', 'is required with receive')
+  }
+  return invalid
+}
+
+function isMetadata(value: Json): boolean {
+  if (!isObject(value)) return false
+  const members = Object.entries(value)
+  if (members.length > MAX_METADATA_MEMBERS) return false
+  const shaped = members.every(
+    ([key, text]) => typeof text === 'string' && key !== '' && codePoints(key) <= MAX_METADATA_KEY_LENGTH,
+  )
+  return shaped && Buffer.byteLength(canonicalJson(value)) <= MAX_METADATA_BYTES
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isName(text: string): boolean {
+  return text !== '' && codePoints(text) <= MAX_NAME_LENGTH
+}
+
+function accountIdLike(rule: string) {
+  return v.pipe(
+    v.string(rule),
+    v.check((text) => v.is(accountIdField, text), rule),
+  )
+}

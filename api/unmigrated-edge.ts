@@ -1,0 +1,40 @@
+/**
+ * The edge before the ledger was created: it is alive and not ready, and says to everything under /v1, token requests
+ * included, that there are no shards (D15).
+ */
+import { Hono } from 'hono'
+import type { Log } from '../runtime/ports/log.ts'
+import type { Random } from '../runtime/ports/random.ts'
+import { createFrame, isVersioned } from './frame.ts'
+import { notFound } from './problem.ts'
+import { unavailableProblem } from './refusals.ts'
+import { errorPage } from './routes/error-page.ts'
+import { health } from './routes/health.ts'
+import { ready, type ReadyContext } from './routes/ready.ts'
+
+export interface UnmigratedEdgeDependencies {
+  readonly random: Random
+  readonly log: Log
+  readonly readiness: ReadyContext['readiness']
+  readonly settings: { readonly errorBase: string; readonly environment: ReadyContext['environment'] }
+}
+
+export function createUnmigratedEdge({ random, log, readiness, settings }: UnmigratedEdgeDependencies): Hono {
+  const app = new Hono()
+  const frame = createFrame({ random, log, errorBase: settings.errorBase })
+  for (const route of [
+    health(),
+    ready({ readiness, environment: settings.environment, ledgerId: null }),
+    errorPage(),
+  ]) {
+    app.on(route.method, route.path, (http) => frame.respond(http, (requestId) => route.handle({ http, requestId })))
+  }
+  app.notFound((http) =>
+    frame.respond(http, () =>
+      isVersioned(http.req.path)
+        ? unavailableProblem('no_shards', 'not_applied')
+        : notFound('There is nothing under this address.'),
+    ),
+  )
+  return app
+}

@@ -1,0 +1,93 @@
+/** Resources as the interface shows them: member order is the order in which they are read. */
+import type { AuditEntry } from '../actors/audit-chain.ts'
+import { showHash } from '../actors/audit-chain.ts'
+import type { AccountView } from '../actors/account/outcome.ts'
+import { isoTimestamp } from '../actors/timestamp.ts'
+import type { BalanceView, TransactionView } from '../runtime/ports/ledger-reads.ts'
+
+export function accountMembers(account: AccountView, jwkOf: (publicKey: string) => object): object {
+  return {
+    account_id: account.accountId,
+    status: account.status,
+    incoming: account.incoming,
+    public_key: account.key === null ? null : jwkOf(account.key.publicKey),
+    key_id: account.key?.keyId ?? null,
+    shard_id: account.shardId,
+    sequence: account.sequence,
+    audit_hash: showHash(account.auditHash),
+    created_at: isoTimestamp(account.createdAtMs),
+    updated_at: isoTimestamp(account.updatedAtMs),
+  }
+}
+
+export function balanceMembers(balance: BalanceView): object {
+  return {
+    token_id: balance.tokenId,
+    token_class: balance.tokenClass,
+    balance: balance.balance,
+    available: balance.available,
+    incoming: balance.incoming,
+    decimals: balance.decimals,
+    updated_at: isoTimestamp(balance.updatedAtMs),
+  }
+}
+
+export function auditEntryMembers(entry: AuditEntry): object {
+  return {
+    sequence: entry.sequence,
+    txn_id: entry.txnId,
+    previous_hash: showHash(entry.previousHash),
+    audit_hash: showHash(entry.auditHash),
+    payload: entry.payload,
+  }
+}
+
+/** As lists show it. */
+export function transactionMembers(transaction: TransactionView): object {
+  return {
+    txn_id: transaction.txnId,
+    account_id: transaction.accountId,
+    amount: transaction.amount,
+    type: transaction.type,
+    token_id: transaction.tokenId,
+    status: transaction.status,
+    shard_id: transaction.shardId,
+    created_at: isoTimestamp(transaction.createdAtMs),
+  }
+}
+
+/** As the list of a group shows it. */
+export function groupLegMembers(transaction: TransactionView): object {
+  return {
+    txn_id: transaction.txnId,
+    account_id: transaction.accountId,
+    amount: transaction.amount,
+    type: transaction.type,
+    token_id: transaction.tokenId,
+    status: transaction.status,
+  }
+}
+
+/** The detail: what does not apply is left out, but `audit_hash`, which is null unless the transaction completed. */
+export function transactionDetailMembers(transaction: TransactionView): object {
+  const final = transaction.status !== 'pending'
+  return {
+    txn_id: transaction.txnId,
+    account_id: transaction.accountId,
+    amount: transaction.amount,
+    type: transaction.type,
+    status: transaction.status,
+    shard_id: transaction.shardId,
+    token_id: transaction.tokenId,
+    created_at: isoTimestamp(transaction.createdAtMs),
+    audit_hash:
+      transaction.status === 'completed' && transaction.auditHash !== null ? showHash(transaction.auditHash) : null,
+    origin: transaction.origin,
+    ...(transaction.groupId === null ? {} : { group_id: transaction.groupId }),
+    ...(transaction.metadata === null ? {} : { metadata: transaction.metadata }),
+    ...(final ? { processed_at: isoTimestamp(transaction.processedAtMs) } : {}),
+    ...(transaction.failure === null
+      ? {}
+      : { failure: { code: transaction.failure.code, detail: transaction.failure.detail } }),
+  }
+}

@@ -1,0 +1,129 @@
+import { ROLES, type Role } from '../../actors/account/commands.ts'
+import type { AccessStore, ClientRecord } from '../../runtime/ports/access-store.ts'
+import { CLIENT_ID_FORM } from '../config/bootstrap-client.ts'
+import type { Configuration } from '../config/configuration.ts'
+import { createClientSecrets, generateClientSecret } from '../keys/client-secrets.ts'
+import { openMasterKey } from '../main/ledger-secrets.ts'
+import { createAccessStore } from '../postgres/access-store-postgres.ts'
+import {
+  CommandFailed,
+  EXIT_FAILED,
+  EXIT_OK,
+  readArgs,
+  required,
+  UsageError,
+  type Command,
+  type CommandIo,
+} from './command.ts'
+import { configurationOf, refuseMissingInProduction, withDatabase } from './configured.ts'
+
+export const clientCommand: Command = {
+  summary: 'add, list and revoke clients',
+  help: `Usage: ledger client add --id ID --role ${ROLES.join('|')} [--boundary true|false|TOKEN,TOKEN...]
+       ledger client list
+       ledger client revoke --id ID
+
+add makes a client with a secret of 256 random bits and prints both as JSON; the secret is shown this once. --boundary
+says whether it may bring value in from outside the ledger, or in which tokens (true by default in the sandbox, false
+in production). list prints one client a line as JSON, without secrets. revoke ends a client and all its tokens within
+seconds; its ID stays taken.
+`,
+  run: async (args, io) => {
+    const { values, positionals } = readArgs(
+      args,
+      { id: { type: 'string' }, role: { type: 'string' }, boundary: { type: 'string' } },
+      { least: 1, most: 1, what: 'add, list or revoke' },
+    )
+    const action = actionOf(positionals[0] ?? '', values, io)
+    const configuration = configurationOf(io)
+    refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
+    return withDatabase(configuration, io, async (url) => {
+      const access = createAccessStore({ url })
+      try {
+        return await action(access, configuration)
+      } finally {
+        await access.close()
+      }
+    })
+  },
+}
+
+type Action = (access: AccessStore, configuration: Configuration) => Promise<number>
+type Values = { readonly [name in 'id' | 'role' | 'boundary']?: string | undefined }
+
+/** Judges the arguments before any database is touched. */
+function actionOf(name: string, values: Values, io: CommandIo): Action {
+  switch (name) {
+    case 'add':
+      return adding(clientIdOf(values.id), roleOf(values.role), boundaryOf(values.boundary), io)
+    case 'list':
+      return (access) => list(access, io)
+    case 'revoke':
+      return revoking(clientIdOf(values.id), io)
+    default:
+      throw new UsageError(`there is no "client ${name}"`)
+  }
+}
+
+function adding(clientId: string, role: Role, boundary: ClientRecord['boundary'] | undefined, io: CommandIo): Action {
+  return async (access, configuration) => {
+    if ((await access.findClient(clientId)) !== undefined)
+      throw new CommandFailed(`there is a client ${clientId} already`)
+    const secret = generateClientSecret()
+    const secrets = createClientSecrets({ masterKey: await openMasterKey(configuration) })
+    await access.putClient({
+      clientId,
+      secretHash: await secrets.hash(secret),
+      role,
+      boundary: boundary ?? configuration.environment === 'sandbox',
+      createdAtMs: Date.now(),
+      revokedAtMs: null,
+    })
+    io.out(`${JSON.stringify({ client_id: clientId, client_secret: secret, role })}\n`)
+    return EXIT_OK
+  }
+}
+
+async function list(access: AccessStore, io: CommandIo): Promise<number> {
+  for (const client of await access.listClients()) {
+    io.out(
+      `${JSON.stringify({
+        client_id: client.clientId,
+        role: client.role,
+        boundary: client.boundary,
+        created_at: new Date(client.createdAtMs).toISOString(),
+        revoked_at: client.revokedAtMs === null ? null : new Date(client.revokedAtMs).toISOString(),
+      })}\n`,
+    )
+  }
+  return EXIT_OK
+}
+
+function revoking(clientId: string, io: CommandIo): Action {
+  return async (access) => {
+    if (await access.revokeClient(clientId, Date.now())) return EXIT_OK
+    io.err(`ledger client: there is no client ${clientId}\n`)
+    return EXIT_FAILED
+  }
+}
+
+function clientIdOf(value: string | undefined): string {
+  const clientId = required(value, 'id')
+  if (CLIENT_ID_FORM.test(clientId)) return clientId
+  throw new UsageError('--id must be 1 to 128 printable ASCII characters without spaces')
+}
+
+function roleOf(value: string | undefined): Role {
+  const role = ROLES.find((known) => known === value)
+  if (role === undefined) throw new UsageError(`--role must be one of ${ROLES.join(', ')}`)
+  return role
+}
+
+function boundaryOf(value: string | undefined): ClientRecord['boundary'] | undefined {
+  if (value === undefined) return undefined
+  if (value === 'true' || value === 'false') return value === 'true'
+  const tokens = value.split(',')
+  if (tokens.some((token) => token === ''))
+    throw new UsageError('--boundary must be true, false or token IDs with commas between them')
+  return tokens
+}

@@ -1,0 +1,70 @@
+/** What commands that touch a ledger have in common: its configuration and its database. */
+import { join } from 'node:path'
+import { missingInProduction, readConfiguration, type Configuration } from '../config/configuration.ts'
+import { runningNatsUrl } from '../embedded/nats-server.ts'
+import { runningPostgresUrl, startPostgres } from '../embedded/postgres-server.ts'
+import { CommandFailed, type CommandIo } from './command.ts'
+
+/** Throws CommandFailed that lists everything that is wrong. Warnings go to standard error. */
+export function configurationOf(io: CommandIo): Configuration {
+  const read = readConfiguration(io.env, io.cwd)
+  if (!read.ok) throw new CommandFailed(listOf('the configuration is wrong:', read.error))
+  for (const warning of read.value.warnings) io.err(`warning: ${warning}\n`)
+  return read.value.configuration
+}
+
+/** `clients`: whether the command would generate clients. */
+export function refuseMissingInProduction(configuration: Configuration, clients: boolean): void {
+  const missing = missingInProduction(configuration, clients)
+  if (missing.length > 0) throw new CommandFailed(listOf('LEDGER_ENVIRONMENT is production, and:', missing))
+}
+
+function listOf(title: string, lines: readonly string[]): string {
+  return [title, ...lines.map((line) => `  ${line}`)].join('\n')
+}
+
+export function postgresDirectory(configuration: Configuration): string {
+  return join(configuration.dataDir, 'postgres')
+}
+
+export function natsDirectory(configuration: Configuration): string {
+  return join(configuration.dataDir, 'nats')
+}
+
+/** The configuration of a part: with the addresses of the embedded servers that run, where none are given. */
+export function withRunningServers(configuration: Configuration): {
+  readonly configuration: Configuration
+  readonly databaseUrl: string
+} {
+  const databaseUrl = configuration.databaseUrl ?? runningPostgresUrl(postgresDirectory(configuration))
+  const natsUrl = runningNatsUrl(natsDirectory(configuration))
+  const urls = configuration.nats.urls ?? (natsUrl === undefined ? undefined : [natsUrl])
+  const missing = [
+    ...(databaseUrl === undefined ? ['LEDGER_DATABASE_URL'] : []),
+    ...(urls === undefined ? ['LEDGER_NATS_URL'] : []),
+  ]
+  if (databaseUrl === undefined || urls === undefined) {
+    throw new CommandFailed(
+      `${missing.join(' and ')} must be set, or ledger up must run on ${configuration.dataDir} (LEDGER_DATA_DIR)`,
+    )
+  }
+  return { configuration: { ...configuration, nats: { ...configuration.nats, urls } }, databaseUrl }
+}
+
+/** Does the work on the ledger's database: the one that is given, the embedded one that runs, or else starts it for this. */
+export async function withDatabase<T>(
+  configuration: Configuration,
+  io: CommandIo,
+  work: (url: string) => Promise<T>,
+): Promise<T> {
+  const directory = postgresDirectory(configuration)
+  const url = configuration.databaseUrl ?? runningPostgresUrl(directory)
+  if (url !== undefined) return work(url)
+  const server = await startPostgres({ dataDir: directory, log: (line) => void line })
+  io.err('started the embedded PostgreSQL for this command\n')
+  try {
+    return await work(server.url)
+  } finally {
+    await server.stop()
+  }
+}

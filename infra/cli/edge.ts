@@ -1,0 +1,21 @@
+import { runEdge } from '../main/edge-process.ts'
+import { readArgs, type Command } from './command.ts'
+import { configurationOf, refuseMissingInProduction, withRunningServers } from './configured.ts'
+import { processLog } from './process-log.ts'
+
+export const edgeCommand: Command = {
+  summary: 'run one HTTP edge',
+  help: `Usage: ledger edge
+
+Runs one HTTP edge on LEDGER_HOST and LEDGER_PORT. Any number of edges may run, behind a load balancer that asks
+/readyz. Needs LEDGER_DATABASE_URL and LEDGER_NATS_URL, or a ledger up that runs in the same LEDGER_DATA_DIR.
+Logs JSON lines to standard output; SIGTERM lets requests under way end and stops it.
+`,
+  run: async (args, io) => {
+    readArgs(args, {})
+    const given = configurationOf(io)
+    refuseMissingInProduction(given, false)
+    const { configuration, databaseUrl } = withRunningServers(given)
+    return runEdge(configuration, databaseUrl, processLog(configuration, 'edge', io))
+  },
+}

@@ -1,0 +1,22 @@
+import { createOrMigrate } from '../main/ledger-creation.ts'
+import { openMasterKey } from '../main/ledger-secrets.ts'
+import { EXIT_OK, readArgs, type Command } from './command.ts'
+import { configurationOf, refuseMissingInProduction, withDatabase } from './configured.ts'
+
+export const migrateCommand: Command = {
+  summary: 'bring the database to the schema of this program',
+  help: `Usage: ledger migrate
+
+Applies the schema steps that are missing and creates the ledger if there is none, with LEDGER_SHARDS shards (256 by
+default, fixed from then on). May be run any number of times, by several processes at once. ledger up does it by itself.
+`,
+  run: async (args, io) => {
+    readArgs(args, {})
+    const configuration = configurationOf(io)
+    refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
+    const masterKey = await openMasterKey(configuration)
+    const ledger = await withDatabase(configuration, io, (url) => createOrMigrate(url, masterKey, configuration.shards))
+    io.out(`${JSON.stringify({ ledger_id: ledger.ledgerId, shards: ledger.shardCount })}\n`)
+    return EXIT_OK
+  },
+}

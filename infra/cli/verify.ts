@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import type { AuditEntry } from '../../actors/audit-chain.ts'
+import { CommandFailed, EXIT_FAILED, EXIT_OK, readArgs, UsageError, type Command, type CommandIo } from './command.ts'
+import { readExport, readJwks, type ExportedPage } from './export-file.ts'
+import { verifyChain, type CheckedChain } from './verify-chain.ts'
+import { problemOfReceipt, type GivenReceipt, type ReceiptKeys } from './verify-receipt.ts'
+
+const NO_KEYS: ReceiptKeys = { ledgerId: undefined, keys: [] }
+
+export const verifyCommand: Command = {
+  summary: 'check an exported audit chain and receipts, offline',
+  help: `Usage: ledger verify [--jwks FILE] [--tip HASH] FILE...
+
+Checks what was saved of the interface, without asking the ledger. Each FILE (- for standard input) holds pages of
+GET /v1/accounts/{id}/audit-chain, receipts of GET /v1/transactions/{id}/receipt, a list of them, or one of them a line.
+All pages of one account must be given, in any order.
+
+  --jwks FILE   the document of /.well-known/jwks.json; needed for receipts
+  --tip HASH    the audit_hash that the account is known to have (sha256:...): shows that no entry at the end is missing
+
+Every hash is computed anew from entry 0; each receipt's signature, key and place in the chain are checked.
+Exit code 0: everything holds. 1: something does not, and the first entry that was tampered with is named.
+`,
+  run: async (args, io) => {
+    const { values, positionals } = readArgs(
+      args,
+      { jwks: { type: 'string' }, tip: { type: 'string' } },
+      { least: 1, most: 10_000, what: 'FILE' },
+    )
+    const pages: ExportedPage[] = []
+    const receipts: GivenReceipt[] = []
+    for (const name of positionals) {
+      const found = readExport(await readText(name, io), name)
+      pages.push(...found.pages)
+      receipts.push(...found.receipts)
+    }
+    if (receipts.length > 0 && values.jwks === undefined) throw new UsageError('--jwks is missing: receipts need it')
+    const keys = values.jwks === undefined ? NO_KEYS : readJwks(await readText(values.jwks, io), values.jwks)
+    const chains = checkChains(pages, values.tip, io)
+    if (chains === undefined) return EXIT_FAILED
+    return checkReceipts(receipts, keys, chains, io) ? EXIT_OK : EXIT_FAILED
+  },
+}
+
+/** Undefined when a chain does not hold. */
+function checkChains(
+  pages: readonly ExportedPage[],
+  tip: string | undefined,
+  io: CommandIo,
+): readonly CheckedChain[] | undefined {
+  const chains: CheckedChain[] = []
+  const byAccount = groupPages(pages)
+  if (tip !== undefined && byAccount.length !== 1) throw new UsageError('--tip needs the chain of exactly one account')
+  for (const { entries, total } of byAccount) {
+    const result = verifyChain(entries)
+    if (!result.ok) {
+      const { sequence, txnId, problem } = result.problem
+      io.out(`TAMPERED: entry ${sequence}${txnId === null ? '' : ` (${txnId})`}: ${problem}\n`)
+      return undefined
+    }
+    if (tip !== undefined && result.chain.tip !== tip) {
+      io.out(`TAMPERED: the chain ends with ${result.chain.tip}, not with ${tip}\n`)
+      return undefined
+    }
+    if (result.chain.entries.size < total) {
+      io.out(`INCOMPLETE: ${result.chain.entries.size} of ${total} entries are at hand: give all pages\n`)
+      return undefined
+    }
+    io.out(
+      `ok: chain of ${result.chain.accountId}, ${result.chain.entries.size} entries, ends with ${result.chain.tip}\n`,
+    )
+    chains.push(result.chain)
+  }
+  return chains
+}
+
+interface GivenChain {
+  readonly entries: readonly AuditEntry[]
+  /** How many entries there were when the first page was made, as far as it says. */
+  readonly total: number
+}
+
+/** Entries of one account together. Pages that do not say whose they are belong to one chain. */
+function groupPages(pages: readonly ExportedPage[]): readonly GivenChain[] {
+  const groups = new Map<string, GivenChain>()
+  for (const page of pages) {
+    const key = page.accountId ?? ''
+    const group = groups.get(key)
+    groups.set(key, {
+      entries: [...(group?.entries ?? []), ...page.entries],
+      total: Math.min(page.total ?? Number.POSITIVE_INFINITY, group?.total ?? Number.POSITIVE_INFINITY),
+    })
+  }
+  return [...groups.values()]
+    .filter(({ entries }) => entries.length > 0)
+    .map(({ entries, total }) => ({ entries, total: Number.isFinite(total) ? total : 0 }))
+}
+
+function checkReceipts(
+  receipts: readonly GivenReceipt[],
+  keys: ReceiptKeys,
+  chains: readonly CheckedChain[],
+  io: CommandIo,
+): boolean {
+  let good = true
+  const ledgers = new Set<unknown>()
+  for (const given of receipts) {
+    const named = given.receipt['txn_id']
+    const txnId = typeof named === 'string' ? named : '(no txn_id)'
+    const chain = chains.find((candidate) => candidate.accountId === given.receipt['account_id'])
+    const problem = problemOfReceipt(given, keys, chain)
+    ledgers.add(given.receipt['ledger_id'])
+    if (problem === undefined)
+      io.out(`ok: receipt of ${txnId}${chain === undefined ? ' (its chain is not at hand)' : ''}\n`)
+    else io.out(`TAMPERED: receipt of ${txnId}: ${problem}\n`)
+    good &&= problem === undefined
+  }
+  if (ledgers.size > 1) {
+    io.out('TAMPERED: the receipts are of different ledgers\n')
+    return false
+  }
+  return good
+}
+
+async function readText(name: string, io: CommandIo): Promise<string> {
+  try {
+    const bytes = name === '-' ? await io.readInput() : readFileSync(resolve(io.cwd, name))
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new CommandFailed(`${name} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cause,
+    })
+  }
+}

@@ -1,0 +1,88 @@
+/** The clients that an operator gives at start. Their secrets appear in no message. */
+import * as v from 'valibot'
+import { ROLES, type Role } from '../../actors/account/commands.ts'
+import { LONGEST_SECRET } from '../keys/client-secrets.ts'
+
+export interface BootstrapClient {
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly role: Role
+  /** Undefined: as the environment has it by default. */
+  readonly boundary: boolean | readonly string[] | undefined
+}
+
+/** Shorter secrets can be guessed: a warning in the sandbox, refused in production. */
+export const SHORTEST_SAFE_SECRET = 16
+export const CLIENT_ID_FORM = /^[\x21-\x7e]{1,128}$/
+
+const ALLOWED =
+  'a JSON array of {"client_id", "client_secret", "role": "viewer" | "transactor" | "admin", "boundary"?: true | false | [token IDs]}'
+
+const clientSchema = v.strictObject({
+  client_id: v.pipe(
+    v.string(),
+    v.regex(CLIENT_ID_FORM, 'client_id must be 1 to 128 printable ASCII characters without spaces'),
+  ),
+  client_secret: v.pipe(
+    v.string(),
+    v.nonEmpty('client_secret must not be empty'),
+    v.maxLength(LONGEST_SECRET, `client_secret must have at most ${LONGEST_SECRET} characters`),
+  ),
+  role: v.picklist(ROLES, `role must be one of ${ROLES.join(', ')}`),
+  boundary: v.optional(
+    v.union([v.boolean(), v.array(v.string())], 'boundary must be true, false or a list of token IDs'),
+  ),
+})
+
+export const bootstrapClientsSchema = v.pipe(
+  v.string(),
+  v.rawTransform<string, readonly BootstrapClient[]>(({ dataset, addIssue, NEVER }) => {
+    const result = readClients(dataset.value)
+    if (typeof result !== 'string') return result
+    addIssue({ message: result })
+    return NEVER
+  }),
+)
+
+/** The clients, or what is allowed and what is wrong. */
+function readClients(text: string): readonly BootstrapClient[] | string {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return ALLOWED
+  }
+  if (!Array.isArray(parsed)) return ALLOWED
+  const clients: BootstrapClient[] = []
+  for (const [index, given] of parsed.entries()) {
+    if (hasAccounts(given)) {
+      return `${ALLOWED}; client ${index + 1} has "accounts", but clients cannot be limited to accounts in this version: leave it out, or do not give this client access`
+    }
+    const read = v.safeParse(clientSchema, given)
+    if (!read.success) return `${ALLOWED}; client ${index + 1}: ${read.issues.map(problemOf).join('; ')}`
+    const client = read.output
+    if (clients.some((other) => other.clientId === client.client_id)) {
+      return `${ALLOWED}; client ${index + 1} has the client_id of an earlier one`
+    }
+    clients.push({
+      clientId: client.client_id,
+      clientSecret: client.client_secret,
+      role: client.role,
+      boundary: client.boundary,
+    })
+  }
+  return clients
+}
+
+function hasAccounts(given: unknown): boolean {
+  return typeof given === 'object' && given !== null && 'accounts' in given
+}
+
+/** Our own messages name what is allowed; those of valibot would show the value. */
+function problemOf(issue: v.BaseIssue<unknown>): string {
+  const key = issue.path?.map((item) => String(item.key)).join('.') ?? ''
+  if (issue.kind === 'schema' && issue.type === 'strict_object')
+    return key === '' ? 'it must be an object' : `${key} is not known`
+  if (issue.kind === 'schema' && issue.type === 'string') return `${key} must be a string`
+  return issue.message
+}

@@ -1,0 +1,199 @@
+/**
+ * The configuration: the environment's LEDGER_* variables, read here and nowhere else, checked all at once.
+ *   F1. What is wrong is told per variable: its name, what is wrong, what is allowed. Secrets are never shown.
+ *   F2. A variable that nobody knows is a warning: a misspelt one must not be ignored in silence.
+ */
+import { resolve } from 'node:path'
+import * as v from 'valibot'
+import { ok, refuse, type Result } from '../../actors/result.ts'
+import type { MasterKey } from '../keys/master-key.ts'
+import type { LogLevel } from '../system/log-json-lines.ts'
+import { SHORTEST_SAFE_SECRET, type BootstrapClient } from './bootstrap-client.ts'
+import { nearestOf } from './nearest.ts'
+import {
+  DEFAULT_PORT,
+  SECRET_VARIABLES,
+  VARIABLE_NAMES,
+  variablesSchema,
+  type Environment,
+  type Variables,
+} from './variables.ts'
+
+export interface Configuration {
+  readonly host: string
+  readonly port: number
+  /** Whether the port was asked for, or is the default. */
+  readonly portGiven: boolean
+  /** Absolute. */
+  readonly dataDir: string
+  readonly databaseUrl: string | undefined
+  readonly nats: NatsConfiguration
+  /** Undefined: what the ledger was created with, 256 for a new one. */
+  readonly shards: number | undefined
+  readonly bootstrapClients: readonly BootstrapClient[] | undefined
+  readonly accessTokenTtlMs: number
+  readonly refreshTokenTtlMs: number
+  /** Without a slash at the end. */
+  readonly baseUrl: string
+  readonly errorBase: string
+  readonly environment: Environment
+  readonly masterKey: MasterKey | undefined
+  readonly masterKeyFile: string | undefined
+  readonly nodeId: string | undefined
+  readonly logLevel: LogLevel
+}
+
+export interface NatsConfiguration {
+  /** Of one cluster; undefined: the embedded server. */
+  readonly urls: readonly string[] | undefined
+  readonly credentialsFile: string | undefined
+  readonly caFile: string | undefined
+  readonly certFile: string | undefined
+  readonly keyFile: string | undefined
+  /** Copies of what JetStream holds. */
+  readonly replicas: number
+}
+
+export interface ReadConfiguration {
+  readonly configuration: Configuration
+  readonly warnings: readonly string[]
+}
+
+/** `cwd`: what a relative data directory is relative to. The error lists every problem, one a line. */
+export function readConfiguration(
+  env: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+): Result<ReadConfiguration, readonly string[]> {
+  const given = Object.fromEntries(
+    // An empty value is no value, as it is for most programs.
+    VARIABLE_NAMES.map((name) => [name, env[name]]).filter(([, value]) => value !== undefined && value !== ''),
+  ) as Record<string, string>
+  const parsed = v.safeParse(variablesSchema, given)
+  if (!parsed.success) return refuse(unique(parsed.issues.map((issue) => problemOf(issue, given))))
+  const configuration = configurationOf(parsed.output, cwd)
+  const problems = contradictionsOf(configuration)
+  if (problems.length > 0) return refuse(problems)
+  return ok({
+    configuration,
+    warnings: [...unknownVariables(env), ...weakSecrets(configuration), ...openTraffic(configuration)],
+  })
+}
+
+function configurationOf(variables: Variables, cwd: string): Configuration {
+  const port = variables.LEDGER_PORT ?? DEFAULT_PORT
+  const baseUrl = variables.LEDGER_BASE_URL ?? `http://${urlHost(variables.LEDGER_HOST)}:${port}`
+  return {
+    host: variables.LEDGER_HOST,
+    port,
+    portGiven: variables.LEDGER_PORT !== undefined,
+    dataDir: resolve(cwd, variables.LEDGER_DATA_DIR),
+    databaseUrl: variables.LEDGER_DATABASE_URL,
+    nats: natsOf(variables, cwd),
+    shards: variables.LEDGER_SHARDS,
+    bootstrapClients: variables.LEDGER_BOOTSTRAP_CLIENTS,
+    accessTokenTtlMs: variables.LEDGER_ACCESS_TOKEN_TTL_SECONDS * 1_000,
+    refreshTokenTtlMs: variables.LEDGER_REFRESH_TOKEN_TTL_SECONDS * 1_000,
+    baseUrl,
+    errorBase: variables.LEDGER_ERROR_BASE ?? `${baseUrl}/errors`,
+    environment: variables.LEDGER_ENVIRONMENT,
+    masterKey: variables.LEDGER_MASTER_KEY,
+    masterKeyFile: fileOf(variables.LEDGER_MASTER_KEY_FILE, cwd),
+    nodeId: variables.LEDGER_NODE_ID,
+    logLevel: variables.LEDGER_LOG_LEVEL,
+  }
+}
+
+function natsOf(variables: Variables, cwd: string): NatsConfiguration {
+  return {
+    urls: variables.LEDGER_NATS_URL,
+    credentialsFile: fileOf(variables.LEDGER_NATS_CREDENTIALS_FILE, cwd),
+    caFile: fileOf(variables.LEDGER_NATS_CA_FILE, cwd),
+    certFile: fileOf(variables.LEDGER_NATS_CERT_FILE, cwd),
+    keyFile: fileOf(variables.LEDGER_NATS_KEY_FILE, cwd),
+    replicas: variables.LEDGER_NATS_REPLICAS,
+  }
+}
+
+function fileOf(path: string | undefined, cwd: string): string | undefined {
+  return path === undefined ? undefined : resolve(cwd, path)
+}
+
+/** How a program on the same machine reaches what listens there. */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function problemOf(issue: v.BaseIssue<unknown>, given: Readonly<Record<string, string>>): string {
+  const key = issue.path?.[0]?.key
+  const name = typeof key === 'string' ? key : 'the environment'
+  const shown = SECRET_VARIABLES.includes(name) ? 'is not valid' : `is ${JSON.stringify(given[name])}`
+  return `${name} ${shown}: it must be ${issue.message}.`
+}
+
+function contradictionsOf(configuration: Configuration): readonly string[] {
+  const problems: string[] = []
+  if (configuration.masterKey !== undefined && configuration.masterKeyFile !== undefined) {
+    problems.push('LEDGER_MASTER_KEY and LEDGER_MASTER_KEY_FILE are both set: set one of them.')
+  }
+  if (configuration.environment === 'production') {
+    for (const client of configuration.bootstrapClients ?? []) {
+      if (client.clientSecret.length >= SHORTEST_SAFE_SECRET) continue
+      problems.push(
+        `LEDGER_BOOTSTRAP_CLIENTS: the secret of client ${client.clientId} has under ${SHORTEST_SAFE_SECRET} characters, which production refuses.`,
+      )
+    }
+  }
+  return problems
+}
+
+/**
+ * What production must be given and would not get: what the sandbox generates or brings along.
+ * `clients`: whether this command would generate them.
+ */
+export function missingInProduction(configuration: Configuration, clients: boolean): readonly string[] {
+  if (configuration.environment !== 'production') return []
+  const missing: string[] = []
+  if (configuration.masterKey === undefined && configuration.masterKeyFile === undefined) {
+    missing.push('LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE is not set: production runs on no generated key.')
+  }
+  if (clients && configuration.bootstrapClients === undefined) {
+    missing.push(
+      'LEDGER_BOOTSTRAP_CLIENTS is not set: production generates no secrets (set it to [] if the clients exist).',
+    )
+  }
+  if (configuration.databaseUrl === undefined) {
+    missing.push('LEDGER_DATABASE_URL is not set: production does not run on the embedded PostgreSQL.')
+  }
+  if (configuration.nats.urls === undefined) {
+    missing.push('LEDGER_NATS_URL is not set: production does not run on the embedded nats-server.')
+  }
+  return missing
+}
+
+function unknownVariables(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.keys(env)
+    .filter((name) => name.startsWith('LEDGER_') && !VARIABLE_NAMES.includes(name))
+    .sort()
+    .map((name) => `${name} is not known and has no effect: did you mean ${nearestOf(name, VARIABLE_NAMES)}?`)
+}
+
+function openTraffic(configuration: Configuration): readonly string[] {
+  const open = configuration.nats.urls?.filter((url) => !url.startsWith('tls://')) ?? []
+  return configuration.environment === 'production' && open.length > 0
+    ? ['LEDGER_NATS_URL has an address without TLS: in production use tls://, or a network that nobody else can read.']
+    : []
+}
+
+function weakSecrets(configuration: Configuration): readonly string[] {
+  return (configuration.bootstrapClients ?? [])
+    .filter((client) => client.clientSecret.length < SHORTEST_SAFE_SECRET)
+    .map(
+      (client) =>
+        `LEDGER_BOOTSTRAP_CLIENTS: the secret of client ${client.clientId} has under ${SHORTEST_SAFE_SECRET} characters and can be guessed.`,
+    )
+}
+
+function unique(texts: readonly string[]): readonly string[] {
+  return [...new Set(texts)]
+}

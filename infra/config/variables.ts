@@ -1,0 +1,89 @@
+/** Every variable of the environment that the ledger reads, and what a value must look like. */
+import * as v from 'valibot'
+import { LOG_LEVELS } from '../system/log-json-lines.ts'
+import { MAX_SHARDS } from '../../actors/identifiers.ts'
+import { bootstrapClientsSchema } from './bootstrap-client.ts'
+import { textOfMasterKey } from './master-key-text.ts'
+
+export const ENVIRONMENTS = ['sandbox', 'production'] as const
+export type Environment = (typeof ENVIRONMENTS)[number]
+
+const DAY_SECONDS = 86_400
+export const DEFAULT_PORT = 8080
+
+const pathOfFile = v.pipe(v.string(), v.nonEmpty('the path of a file'))
+
+/** Servers of one cluster, with commas between them. */
+const natsUrls = v.pipe(
+  v.string(),
+  v.check(
+    (text) => text.split(',').every((one) => isUrl(one.trim(), ['nats:', 'tls:'], false)),
+    'a URL such as nats://user:password@host:4222 or tls://host:4222, or several with commas between them',
+  ),
+  v.transform((text) => text.split(',').map((one) => one.trim())),
+)
+
+export const variablesSchema = v.object({
+  LEDGER_HOST: v.optional(
+    v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.:-]{1,253}$/, 'an address or host name to listen on')),
+    '127.0.0.1',
+  ),
+  LEDGER_PORT: v.optional(wholeNumber(1, 65_535)),
+  LEDGER_DATA_DIR: v.optional(v.pipe(v.string(), v.nonEmpty('the path of a directory')), '.ledger'),
+  LEDGER_DATABASE_URL: v.optional(url(['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/database')),
+  LEDGER_NATS_URL: v.optional(natsUrls),
+  LEDGER_NATS_CREDENTIALS_FILE: v.optional(pathOfFile),
+  LEDGER_NATS_CA_FILE: v.optional(pathOfFile),
+  LEDGER_NATS_CERT_FILE: v.optional(pathOfFile),
+  LEDGER_NATS_KEY_FILE: v.optional(pathOfFile),
+  LEDGER_NATS_REPLICAS: v.optional(wholeNumber(1, 5), '1'),
+  LEDGER_SHARDS: v.optional(wholeNumber(1, MAX_SHARDS)),
+  LEDGER_BOOTSTRAP_CLIENTS: v.optional(bootstrapClientsSchema),
+  LEDGER_ACCESS_TOKEN_TTL_SECONDS: v.optional(wholeNumber(1, DAY_SECONDS), '3600'),
+  LEDGER_REFRESH_TOKEN_TTL_SECONDS: v.optional(wholeNumber(1, 365 * DAY_SECONDS), String(30 * DAY_SECONDS)),
+  LEDGER_BASE_URL: v.optional(url(['http:', 'https:'], 'https://ledger.example.com, without a slash at the end', true)),
+  LEDGER_ERROR_BASE: v.optional(
+    url(['http:', 'https:'], 'https://ledger.example.com/errors, without a slash at the end', true),
+  ),
+  LEDGER_ENVIRONMENT: v.optional(v.picklist(ENVIRONMENTS, `one of ${ENVIRONMENTS.join(', ')}`), 'sandbox'),
+  LEDGER_MASTER_KEY: v.optional(textOfMasterKey),
+  LEDGER_MASTER_KEY_FILE: v.optional(pathOfFile),
+  LEDGER_NODE_ID: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z, a-z, 0-9, _ and -'))),
+  LEDGER_LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`), 'info'),
+})
+
+export type Variables = v.InferOutput<typeof variablesSchema>
+export const VARIABLE_NAMES: readonly string[] = Object.keys(variablesSchema.entries)
+
+/** Their values hold secrets: no message shows them. */
+export const SECRET_VARIABLES: readonly string[] = [
+  'LEDGER_DATABASE_URL',
+  'LEDGER_NATS_URL',
+  'LEDGER_BOOTSTRAP_CLIENTS',
+  'LEDGER_MASTER_KEY',
+]
+
+function wholeNumber(least: number, most: number) {
+  const allowed = `a whole number from ${least} to ${most}`
+  return v.pipe(
+    v.string(),
+    v.regex(/^[0-9]{1,15}$/, allowed),
+    v.transform(Number),
+    v.minValue(least, allowed),
+    v.maxValue(most, allowed),
+  )
+}
+
+function url(protocols: readonly string[], example: string, bare = false) {
+  return v.pipe(
+    v.string(),
+    v.check((text) => isUrl(text, protocols, bare), `a URL such as ${example}`),
+  )
+}
+
+function isUrl(text: string, protocols: readonly string[], bare: boolean): boolean {
+  if (!URL.canParse(text)) return false
+  const parsed = new URL(text)
+  if (!protocols.includes(parsed.protocol) || parsed.hostname === '') return false
+  return !bare || (!text.endsWith('/') && parsed.search === '' && parsed.hash === '' && parsed.username === '')
+}

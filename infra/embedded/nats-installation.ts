@@ -1,0 +1,112 @@
+/**
+ * Getting nats-server from the system's package manager.
+ * On Debian and its kin the package is fetched and unpacked into a directory of our own: installing it would also
+ * start a second server as a system service, open to the network.
+ */
+import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { findProgram, isProgram } from './programs.ts'
+import { runToEnd } from './run-to-end.ts'
+import { toolsDirectory } from './tools-directory.ts'
+import { isRoot } from './unprivileged-user.ts'
+
+/** Package managers whose packages start nothing by themselves, with the command that installs. */
+const INSTALLERS: readonly (readonly [string, readonly string[]])[] = [
+  ['dnf', ['install', '-y', 'nats-server']],
+  ['microdnf', ['install', '-y', 'nats-server']],
+  ['yum', ['install', '-y', 'nats-server']],
+  ['apk', ['add', 'nats-server']],
+  ['pacman', ['-S', '--noconfirm', 'nats-server']],
+  ['zypper', ['--non-interactive', 'install', 'nats-server']],
+]
+
+const HOW_TO_GET_IT =
+  'install it (https://docs.nats.io/running-a-nats-service/introduction/installation) so that nats-server is on the PATH, or set LEDGER_NATS_URL to use a server of your own'
+
+/** The path of the program. Throws one sentence on how to get it when it cannot be had. */
+export async function installNatsServer(log: (line: string) => void): Promise<string> {
+  const unpacked = join(toolsDirectory(), 'nats-server')
+  if (isProgram(unpacked)) return unpacked
+  try {
+    const installed = findProgram('apt-get') === undefined ? await install(log) : await unpack(unpacked, log)
+    if (installed !== undefined) return installed
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new Error(`nats-server is missing and could not be installed: ${HOW_TO_GET_IT}\n${reason}`, { cause })
+  }
+  throw new Error(`nats-server is missing: ${HOW_TO_GET_IT}`)
+}
+
+async function unpack(target: string, log: (line: string) => void): Promise<string> {
+  const place = mkdtempSync(`${target}.`)
+  try {
+    log('nats-server is not installed: fetching its package with apt-get')
+    try {
+      await run('apt-get', ['download', 'nats-server'], place, log)
+    } catch (error) {
+      const asRoot = rootPrefix()
+      if (asRoot === undefined) throw error
+      await run(...prefixed(asRoot, 'apt-get', ['update']), place, log)
+      await run('apt-get', ['download', 'nats-server'], place, log)
+    }
+    const archive = readdirSync(place).find((name) => name.endsWith('.deb'))
+    if (archive === undefined) throw new Error('apt-get fetched no package')
+    await run('dpkg-deb', ['--extract', archive, 'files'], place, log)
+    renameSync(join(place, 'files', 'usr', 'sbin', 'nats-server'), target)
+    log(`nats-server is now at ${target}`)
+    return target
+  } finally {
+    rmSync(place, { recursive: true, force: true })
+  }
+}
+
+/** Undefined when there is no package manager that we know, or no way to become root. */
+async function install(log: (line: string) => void): Promise<string | undefined> {
+  const installer = INSTALLERS.find(([name]) => findProgram(name) !== undefined)
+  const asRoot = rootPrefix()
+  if (installer === undefined || asRoot === undefined) return undefined
+  const [name, args] = installer
+  log(`nats-server is not installed: installing it with ${name}`)
+  await run(...prefixed(asRoot, name, args), '/', log)
+  return findProgram('nats-server')
+}
+
+/** What to put before a command so that it runs as root; undefined when there is no way without asking for a password. */
+function rootPrefix(): readonly string[] | undefined {
+  if (isRoot()) return []
+  return findProgram('sudo') === undefined ? undefined : ['sudo', '-n']
+}
+
+function prefixed(
+  prefix: readonly string[],
+  program: string,
+  args: readonly string[],
+): [program: string, args: readonly string[]] {
+  const [first, ...rest] = [...prefix, program, ...args]
+  return [first ?? program, rest]
+}
+
+function run(program: string, args: readonly string[], cwd: string, log: (line: string) => void): Promise<void> {
+  return runToEnd({
+    program: findProgram(program) ?? program,
+    args,
+    cwd,
+    env: {
+      PATH: process.env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin',
+      HOME: process.env['HOME'] ?? '/',
+      DEBIAN_FRONTEND: 'noninteractive',
+      ...proxySettings(),
+    },
+    user: undefined,
+    log,
+  })
+}
+
+function proxySettings(): Record<string, string> {
+  const settings: Record<string, string> = {}
+  for (const name of ['http_proxy', 'https_proxy', 'no_proxy', 'HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']) {
+    const value = process.env[name]
+    if (value !== undefined) settings[name] = value
+  }
+  return settings
+}

@@ -1,0 +1,95 @@
+/**
+ * Client secrets: generated ones carry 256 bits and are stored as a keyed hash; chosen ones go through scrypt as well.
+ *   P1. How much work a check is depends on the presented secret alone, never on whether the client exists or how its
+ *       secret is stored: a secret formed like a generated one costs an HMAC, any other costs scrypt.
+ *   P2. Both hashes are keyed with a pepper derived from the master key: a copy of the database cannot be searched.
+ *   P3. scrypt runs on the thread pool that verifies signatures, so only a few run at once and only so many may wait.
+ */
+import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { deriveKey, type MasterKey } from './master-key.ts'
+import { createSlots, SlotsExhausted } from './slots.ts'
+
+export interface ClientSecrets {
+  /** What is stored for a secret: `hmac-sha256:<hex>` or `scrypt:<N>-<r>-<p>:<salt>:<hex>`. Throws ClientSecretsBusy. */
+  readonly hash: (secret: string) => Promise<string>
+  /** Whether the secret is the record's; false for an unknown client, after the same work (P1). Throws ClientSecretsBusy. */
+  readonly verify: (record: { readonly secretHash: string } | undefined, secret: string) => Promise<boolean>
+}
+
+export interface ClientSecretsOptions {
+  readonly masterKey: MasterKey
+  /** How many scrypt runs at once, and how many may wait for one. */
+  readonly concurrency?: number
+  readonly maxWaiting?: number
+}
+
+/** Too many chosen secrets are being checked: try again later. Says nothing about any secret. */
+export class ClientSecretsBusy extends Error {
+  override readonly name = 'ClientSecretsBusy'
+}
+
+const GENERATED = /^lsk_[A-Za-z0-9_-]{43}$/
+const KEYED = /^hmac-sha256:([0-9a-f]{64})$/
+const STRETCHED = /^scrypt:32768-8-1:([0-9a-f]{32}):([0-9a-f]{64})$/
+
+/** N, r, p (RFC 7914): 32 MiB and about 80 ms. The records name them, so that they can be raised. */
+const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
+const COST_NAME = `${COST.N}-${COST.r}-${COST.p}`
+const HASH_BYTES = 32
+const SALT_BYTES = 16
+/** Longer ones are refused before any work. */
+export const LONGEST_SECRET = 1_024
+
+/** A new secret of 256 random bits. */
+export function generateClientSecret(): string {
+  return `lsk_${randomBytes(32).toString('base64url')}`
+}
+
+export function createClientSecrets({
+  masterKey,
+  concurrency = 2,
+  maxWaiting = 64,
+}: ClientSecretsOptions): ClientSecrets {
+  const pepper = deriveKey(masterKey, 'client-secrets')
+  const slots = createSlots({ concurrency, maxWaiting })
+  const unknownSalt = randomBytes(SALT_BYTES)
+
+  const keyed = (input: string | Buffer): Buffer => createHmac('sha256', pepper).update(input).digest()
+
+  const stretched = async (secret: string, salt: Buffer): Promise<Buffer> => {
+    try {
+      return keyed(await slots.run(() => stretch(secret, salt)))
+    } catch (error) {
+      if (error instanceof SlotsExhausted) throw new ClientSecretsBusy('Too many secrets are being checked.')
+      throw error
+    }
+  }
+
+  return {
+    hash: async (secret) => {
+      if (GENERATED.test(secret)) return `hmac-sha256:${keyed(secret).toString('hex')}`
+      const salt = randomBytes(SALT_BYTES)
+      return `scrypt:${COST_NAME}:${salt.toString('hex')}:${(await stretched(secret, salt)).toString('hex')}`
+    },
+    verify: async (record, secret) => {
+      if (secret.length > LONGEST_SECRET) return false
+      const stored = record?.secretHash ?? ''
+      if (GENERATED.test(secret)) return sameHash(keyed(secret), KEYED.exec(stored)?.[1])
+      const [, salt, hash] = STRETCHED.exec(stored) ?? []
+      const computed = await stretched(secret, salt === undefined ? unknownSalt : Buffer.from(salt, 'hex'))
+      return sameHash(computed, hash)
+    },
+  }
+}
+
+/** Compares all bytes whatever there is to compare with. */
+function sameHash(computed: Buffer, stored: string | undefined): boolean {
+  const expected = stored === undefined ? Buffer.alloc(HASH_BYTES) : Buffer.from(stored, 'hex')
+  return timingSafeEqual(computed, expected) && stored !== undefined
+}
+
+function stretch(secret: string, salt: Buffer): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(secret, salt, HASH_BYTES, COST, (error, hash) => (error === null ? resolve(hash) : reject(error)))
+  })
+}

@@ -1,0 +1,116 @@
+/**
+ * Public keys as clients send them: a P-256 JWK, a PEM SPKI, or base64 (either alphabet) of a DER SPKI or of a SEC1 point,
+ * compressed or not. Whatever the form, the same key gives the same compressed point and the same thumbprint.
+ *   K1. Only points on P-256 pass, never infinity; another curve, hybrid points and explicit parameters are refused.
+ *   K2. Whatever carries a private part is refused: it must not be taught that sending one works.
+ */
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
+import { p256 } from '@noble/curves/nist.js'
+import { decodeBase64 } from './base64.ts'
+
+/** The same shape as an account's key. */
+export interface PublicKey {
+  /** RFC 7638 thumbprint, base64url. */
+  readonly keyId: string
+  /** Compressed SEC1 point (33 bytes), base64url. */
+  readonly publicKey: string
+}
+
+export interface PublicJwk {
+  readonly kty: 'EC'
+  readonly crv: 'P-256'
+  /** 32 bytes each, base64url. */
+  readonly x: string
+  readonly y: string
+}
+
+/** No form of a P-256 key is longer. */
+const LONGEST_TEXT = 512
+const PEM = /^-----BEGIN PUBLIC KEY-----\s([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----$/
+
+/** DER of an SPKI with id-ecPublicKey on the named curve prime256v1 (RFC 5480), up to the point. */
+const SPKI_UNCOMPRESSED = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex')
+const SPKI_COMPRESSED = Buffer.from('3039301306072a8648ce3d020106082a8648ce3d030107032200', 'hex')
+const COMPRESSED_BYTES = 33
+const UNCOMPRESSED_BYTES = 65
+const COORDINATE_BYTES = 32
+
+/** undefined: not a P-256 public key in any accepted form. Never throws. */
+export function readPublicKey(input: unknown): PublicKey | undefined {
+  const encoded = typeof input === 'string' ? pointOfText(input.trim()) : pointOfJwk(input)
+  return encoded === undefined ? undefined : publicKeyOf(encoded)
+}
+
+/** The key's coordinates. `publicKey`: a compressed point that `readPublicKey` gave. */
+export function jwkOf(publicKey: string): PublicJwk {
+  const jwk = keyObjectOf(publicKey).export({ format: 'jwk' })
+  if (jwk.x === undefined || jwk.y === undefined) throw new TypeError('This is no P-256 key.')
+  return { kty: 'EC', crv: 'P-256', x: jwk.x, y: jwk.y }
+}
+
+/** For verification. `publicKey`: a compressed point, base64url. Throws when it is none. */
+export function keyObjectOf(publicKey: string): KeyObject {
+  const point = decodeBase64(publicKey)
+  if (point?.length !== COMPRESSED_BYTES) throw new TypeError('This is no compressed point.')
+  return createPublicKey({ key: Buffer.concat([SPKI_COMPRESSED, point]), format: 'der', type: 'spki' })
+}
+
+/** RFC 7638: the required members in lexical order, without white space. */
+export function thumbprintOf(jwk: PublicJwk): string {
+  const canonical = JSON.stringify({ crv: jwk.crv, kty: jwk.kty, x: jwk.x, y: jwk.y })
+  return createHash('sha256').update(canonical, 'utf8').digest('base64url')
+}
+
+/** `encoded`: SEC1, 33 or 65 bytes. noble checks the range of the coordinates and the curve's equation. */
+function publicKeyOf(encoded: Uint8Array): PublicKey | undefined {
+  try {
+    const point = p256.Point.fromBytes(encoded)
+    point.assertValidity()
+    const uncompressed = Buffer.from(point.toBytes(false))
+    const jwk: PublicJwk = {
+      kty: 'EC',
+      crv: 'P-256',
+      x: uncompressed.subarray(1, 1 + COORDINATE_BYTES).toString('base64url'),
+      y: uncompressed.subarray(1 + COORDINATE_BYTES).toString('base64url'),
+    }
+    return { keyId: thumbprintOf(jwk), publicKey: Buffer.from(point.toBytes(true)).toString('base64url') }
+  } catch {
+    return undefined
+  }
+}
+
+function pointOfText(text: string): Buffer | undefined {
+  if (text.length > LONGEST_TEXT) return undefined
+  const pem = PEM.exec(text)?.[1]?.replaceAll(/\s/g, '')
+  if (pem !== undefined) return pointOfSpki(decodeBase64(pem))
+  const bytes = decodeBase64(text)
+  if (bytes === undefined) return undefined
+  return bytes.length === COMPRESSED_BYTES || bytes.length === UNCOMPRESSED_BYTES ? bytes : pointOfSpki(bytes)
+}
+
+function pointOfSpki(der: Buffer | undefined): Buffer | undefined {
+  if (der === undefined) return undefined
+  for (const prefix of [SPKI_UNCOMPRESSED, SPKI_COMPRESSED]) {
+    const pointBytes = prefix === SPKI_COMPRESSED ? COMPRESSED_BYTES : UNCOMPRESSED_BYTES
+    if (der.length === prefix.length + pointBytes && der.subarray(0, prefix.length).equals(prefix)) {
+      return der.subarray(prefix.length)
+    }
+  }
+  return undefined
+}
+
+function pointOfJwk(input: unknown): Buffer | undefined {
+  if (typeof input !== 'object' || input === null || 'd' in input) return undefined
+  if (!('kty' in input && 'crv' in input && 'x' in input && 'y' in input)) return undefined
+  if (input.kty !== 'EC' || input.crv !== 'P-256') return undefined
+  const x = coordinateOf(input.x)
+  const y = coordinateOf(input.y)
+  return x === undefined || y === undefined ? undefined : Buffer.concat([Buffer.of(4), x, y])
+}
+
+/** RFC 7518, 6.2.1.2: exactly as many bytes as the field has, leading zeros included. */
+function coordinateOf(value: unknown): Buffer | undefined {
+  if (typeof value !== 'string') return undefined
+  const bytes = decodeBase64(value)
+  return bytes?.length === COORDINATE_BYTES ? bytes : undefined
+}

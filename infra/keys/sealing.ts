@@ -1,0 +1,52 @@
+/**
+ * Sealed secrets: AES-256-GCM with a random 96-bit nonce (NIST SP 800-38D).
+ *   E1. What was changed, moved to another context or sealed under another key does not open.
+ *   E2. The context (purpose, row ID) is authenticated and not stored: whoever opens must know where the text came from.
+ * With random nonces a key may seal 2^32 times; the keys used here seal rows that are written once.
+ *
+ * Layout: version (1 byte) | nonce (12) | tag (16) | ciphertext.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+
+const VERSION = 1
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const HEADER_BYTES = 1 + NONCE_BYTES + TAG_BYTES
+
+/** Where the sealed bytes belong: a purpose and the identity of the row. */
+export type SealingContext = readonly [purpose: string, ...identity: readonly string[]]
+
+/** The bytes do not open: another key, another context, or damage. Says no more than that. */
+export class SealBroken extends Error {
+  override readonly name = 'SealBroken'
+}
+
+/** `key`: 32 bytes. */
+export function seal(key: Buffer, context: SealingContext, plaintext: Uint8Array): Buffer {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+  cipher.setAAD(associatedData(context))
+  const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()])
+  return Buffer.concat([Buffer.of(VERSION), nonce, cipher.getAuthTag(), ciphertext])
+}
+
+/** Throws SealBroken (E1). */
+export function openSealed(key: Buffer, context: SealingContext, sealed: Uint8Array): Buffer {
+  const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
+  if (bytes.length < HEADER_BYTES || bytes[0] !== VERSION) throw new SealBroken('These are no sealed bytes.')
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(1, 1 + NONCE_BYTES), {
+    authTagLength: TAG_BYTES,
+  })
+  decipher.setAAD(associatedData(context))
+  decipher.setAuthTag(bytes.subarray(1 + NONCE_BYTES, HEADER_BYTES))
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(HEADER_BYTES)), decipher.final()])
+  } catch (cause) {
+    throw new SealBroken('The sealed bytes do not open under this key and context.', { cause })
+  }
+}
+
+/** JSON separates the parts beyond doubt: ['a', 'bc'] is not ['ab', 'c']. */
+function associatedData(context: SealingContext): Buffer {
+  return Buffer.from(JSON.stringify([VERSION, ...context]), 'utf8')
+}

@@ -1,0 +1,46 @@
+/**
+ * What `npm start`, `npm test` and `npm run bench` run: makes the checkout ready, then does the work.
+ * Arguments after the verb are passed on. Exit codes are those of the work.
+ */
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { dist, prepare, PreparationFailed, root, run, runNpm, say } from './prepare.mjs'
+
+const VERBS = { start, test, bench }
+
+async function start(args) {
+  const { main } = await built('infra/main/ledger.js')
+  return main(['up', ...args])
+}
+
+async function test(args) {
+  await runNpm(['run', '--silent', 'check'])
+  const { findNatsServer } = await built('infra/embedded/nats-server.js')
+  await findNatsServer(say)
+  await run(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], 1)
+  return 0
+}
+
+async function bench(args) {
+  const { main } = await built('test/bench/main.js')
+  return main(args)
+}
+
+function built(path) {
+  return import(pathToFileURL(join(dist, path)).href)
+}
+
+const [verb = '', ...args] = process.argv.slice(2)
+const work = Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined
+if (work === undefined) {
+  say(`Usage: node infra/main/bootstrap.mjs ${Object.keys(VERBS).join('|')} [arguments]`)
+  process.exitCode = 2
+} else {
+  try {
+    await prepare()
+    process.exitCode = await work(args)
+  } catch (error) {
+    say(error instanceof PreparationFailed ? error.message : `${error?.stack ?? error}`)
+    process.exitCode = error instanceof PreparationFailed ? error.exitCode : 1
+  }
+}

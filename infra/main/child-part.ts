@@ -1,0 +1,50 @@
+/**
+ * A node or edge as a child process.
+ *   D1. It is in a session of its own: Ctrl-C in a terminal reaches the launcher only, which stops things in order.
+ *   D2. It notices the end of its launcher, however that ends, by the channel between them.
+ *   D3. Secrets reach it by its environment, never by arguments.
+ */
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { RunningPart } from './kept-part.ts'
+
+export interface ChildOptions {
+  readonly command: 'node' | 'edge'
+  readonly env: Readonly<Record<string, string>>
+  readonly onLine: (line: string) => void
+}
+
+const STOP_TIMEOUT_MS = 25_000
+
+export async function spawnChild(options: ChildOptions): Promise<RunningPart> {
+  const program = fileURLToPath(new URL('ledger.js', import.meta.url))
+  const child = spawn(process.execPath, ['--enable-source-maps', program, options.command], {
+    env: { ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    detached: true,
+  })
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream !== null) createInterface({ input: stream }).on('line', options.onLine)
+  }
+  const exited = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal }))
+  })
+  const pid = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('spawn', () => {
+      if (child.pid !== undefined) resolve(child.pid)
+    })
+  })
+  return {
+    pid,
+    exited,
+    kill: () => void child.kill('SIGKILL'),
+    stop: async () => {
+      child.kill('SIGTERM')
+      const late = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+      await exited
+      clearTimeout(late)
+    },
+  }
+}

@@ -1,0 +1,145 @@
+/** Composition root of an edge. */
+import { createEdge } from '../../api/edge.ts'
+import type { Readiness } from '../../api/dependencies.ts'
+import { createUnmigratedEdge } from '../../api/unmigrated-edge.ts'
+import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
+import { Routes } from '../../runtime/edge/routes.ts'
+import { LedgerStoreUnavailable, type LedgerStore } from '../../runtime/ports/ledger-store.ts'
+import type { Log } from '../../runtime/ports/log.ts'
+import type { Configuration } from '../config/configuration.ts'
+import { createClientSecrets } from '../keys/client-secrets.ts'
+import { deriveKey, type MasterKey } from '../keys/master-key.ts'
+import { jwkOf, readPublicKey } from '../keys/public-key.ts'
+import type { NatsLink } from '../nats/connection.ts'
+import { createNatsLeaseStore } from '../nats/lease-store-nats.ts'
+import { createNatsTransport } from '../nats/transport-nats.ts'
+import { createAccessStore } from '../postgres/access-store-postgres.ts'
+import { createLedgerReads } from '../postgres/ledger-reads-postgres.ts'
+import type { LedgerRecord } from '../postgres/migrate.ts'
+import { listShards } from '../postgres/ownership.ts'
+import { createQueryPool } from '../postgres/query-pool.ts'
+import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
+import { createSystemClock } from '../system/clock-system.ts'
+import { createSystemRandom } from '../system/random-system.ts'
+import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
+import { type HttpServer, listen } from './http-server.ts'
+import { findLedger, refuseOtherShards } from './ledger-found.ts'
+import { openMasterKey, shardHashOf } from './ledger-secrets.ts'
+import { leaseOptions, openNatsLink } from './nats-link.ts'
+import { runService, type ServiceProcess } from './service-process.ts'
+
+const SHARDS_TIMEOUT_MS = 2_000
+
+interface EdgeContext {
+  readonly configuration: Configuration
+  readonly url: string
+  readonly log: Log
+  readonly service: ServiceProcess
+  readonly clock: ReturnType<typeof createSystemClock>
+  readonly random: ReturnType<typeof createSystemRandom>
+}
+
+export function runEdge(configuration: Configuration, databaseUrl: string, log: Log): Promise<number> {
+  const clock = createSystemClock()
+  const random = createSystemRandom()
+  return runService(log, (service) => startEdge({ configuration, url: databaseUrl, log, service, clock, random }))
+}
+
+async function startEdge(context: EdgeContext): Promise<void> {
+  const { configuration, url, log, service } = context
+  const { host, port } = configuration
+  const masterKey = await openMasterKey(configuration)
+  const app = createSwitchableApp()
+  let server: HttpServer | undefined
+  const ledger = await findLedger(url, log, service.stopping, async () => {
+    // Whoever asks before the ledger was created is told so, and not turned away unheard.
+    app.use(unmigratedApp(context))
+    server = await listen(app, host, port)
+    service.onStop('http', server.stop)
+  })
+  if (ledger === undefined) return
+  refuseOtherShards(ledger, configuration.shards)
+  const link = await openNatsLink(configuration, 'edge', configuration.nodeId ?? `edge-${port}`, log)
+  service.onStop('nats', link.close)
+  void service.failOn(link.closed, 'the connection to NATS')
+  app.use(await createApp(context, ledger, masterKey, link))
+  server ??= await listen(app, host, port)
+  // Last to be registered, so first to be stopped: requests under way need everything else.
+  service.onStop('http', server.stop)
+  log.info('edge_started', { ledgerId: ledger.ledgerId, host, port })
+}
+
+function unmigratedApp({ configuration, random, log }: EdgeContext): EdgeApp {
+  const { errorBase, environment } = configuration
+  return createUnmigratedEdge({
+    random,
+    log,
+    readiness: () => Promise.resolve({ ready: false, checks: { ledger: false } }),
+    settings: { errorBase, environment },
+  })
+}
+
+async function createApp(
+  context: EdgeContext,
+  ledger: LedgerRecord,
+  masterKey: MasterKey,
+  link: NatsLink,
+): Promise<EdgeApp> {
+  const { configuration, url, log, service, clock, random } = context
+  const { environment, errorBase, accessTokenTtlMs, refreshTokenTtlMs } = configuration
+  const { ledgerId } = ledger
+  const shardOf = shardHashOf(masterKey, ledger)
+  const serviceKeys = await createServiceKeys({ url, masterKey, clock, log })
+  service.onStop('keys', serviceKeys.close)
+  const reads = createLedgerReads({ url, ledgerId, shardOf })
+  service.onStop('reads', reads.close)
+  const access = createAccessStore({ url, now: clock.now, onCleanUpFailed: () => log.warn('clean_up_failed') })
+  service.onStop('access', access.close)
+  const store = openShards(url, service)
+  const routes = new Routes({
+    store,
+    leases: createNatsLeaseStore(link, log, leaseOptions(configuration, ledgerId)),
+    clock,
+  })
+  service.onStop('routes', () => routes.stop())
+  await routes.start()
+  const transport = createNatsTransport(link, log)
+  return createEdge({
+    gateway: new Gateway({ transport, routes, clock, random, shardOf, settings: GATEWAY_DEFAULTS }),
+    reads,
+    access,
+    serviceKeys,
+    clock,
+    random,
+    log,
+    secrets: createClientSecrets({ masterKey }),
+    readPublicKey,
+    jwkOf,
+    pageTokenKey: deriveKey(masterKey, 'page-tokens'),
+    settings: { errorBase, environment, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
+    readiness: () => readinessOf(store, link, routes, service),
+  })
+}
+
+type Shards = Pick<LedgerStore, 'shards'>
+
+function openShards(url: string, service: ServiceProcess): Shards {
+  const pool = createQueryPool({
+    url,
+    name: 'ledger routes',
+    size: 1,
+    statementTimeoutMs: SHARDS_TIMEOUT_MS,
+    unavailable: (message, cause) => new LedgerStoreUnavailable(message, cause),
+  })
+  service.onStop('shards', pool.close)
+  return { shards: () => pool.run(listShards) }
+}
+
+async function readinessOf(store: Shards, link: NatsLink, routes: Routes, service: ServiceProcess): Promise<Readiness> {
+  const database = await store.shards().then(
+    () => true,
+    () => false,
+  )
+  const checks = { database, nats: link.connected(), shards: routes.state() === 'served', serving: !service.stopping() }
+  return { ready: Object.values(checks).every(Boolean), checks }
+}

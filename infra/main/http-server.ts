@@ -1,0 +1,64 @@
+/**
+ * The HTTP server under the edge.
+ *   H1. A client that is slow, silent or greedy holds a connection for a bounded time.
+ *   H2. Stopping takes no new connections, lets requests under way end, and then closes what is left.
+ */
+import { Server } from 'node:http'
+import { createAdaptorServer } from '@hono/node-server'
+import type { EdgeApp } from './edge-app.ts'
+
+export interface HttpServer {
+  readonly stop: () => Promise<void>
+}
+
+const HEADERS_TIMEOUT_MS = 10_000
+/** For headers and body together. */
+const REQUEST_TIMEOUT_MS = 30_000
+/** Longer than the 60 s after which common load balancers give up an idle connection: they must be first. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000
+const CHECK_EVERY_MS = 5_000
+const MAX_HEADER_BYTES = 16_384
+const MAX_CONNECTIONS = 10_000
+const STOP_TIMEOUT_MS = 10_000
+
+/** Resolves when it listens. Rejects when the port is taken or not permitted. */
+export async function listen(app: EdgeApp, host: string, port: number): Promise<HttpServer> {
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    hostname: host,
+    serverOptions: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_EVERY_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      noDelay: true,
+    },
+  })
+  if (!(server instanceof Server)) throw new Error('this is no HTTP/1.1 server')
+  server.maxConnections = MAX_CONNECTIONS
+  await listening(server, host, port)
+  return { stop: stopper(server) }
+}
+
+function listening(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: Error & { code?: string }) => {
+      const taken = error.code === 'EADDRINUSE' ? 'is taken' : `cannot be used: ${error.message}`
+      reject(new Error(`port ${port} on ${host} ${taken}: set LEDGER_PORT to another`, { cause: error }))
+    })
+    server.listen(port, host, resolve)
+  })
+}
+
+function stopper(server: Server): () => Promise<void> {
+  return () =>
+    new Promise((resolve) => {
+      const late = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS)
+      server.close(() => {
+        clearTimeout(late)
+        resolve()
+      })
+      server.closeIdleConnections()
+    })
+}

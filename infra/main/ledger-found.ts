@@ -1,0 +1,47 @@
+import type { Log } from '../../runtime/ports/log.ts'
+import { type LedgerRecord, MigrationRefused, readLedgerAt } from '../postgres/migrate.ts'
+
+const POLL_MS = 500
+/** How often the wait is mentioned, in polls. */
+const MENTION_EVERY = 20
+
+/**
+ * Waits until the database answers and was migrated; undefined when `stopped` came first. Throws MigrationRefused.
+ * `onUnmigrated` is called once, if the database answers that it has no ledger yet.
+ */
+export async function findLedger(
+  url: string,
+  log: Log,
+  stopped: () => boolean,
+  onUnmigrated: () => Promise<void> = () => Promise.resolve(),
+): Promise<LedgerRecord | undefined> {
+  let told = false
+  for (let polls = 0; !stopped(); polls += 1) {
+    const found = await look(url)
+    if (typeof found === 'object') return found
+    if (found === 'not_migrated' && !told) {
+      told = true
+      await onUnmigrated()
+    }
+    if (polls % MENTION_EVERY === 0) log.warn('waiting_for_ledger', { because: found })
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+  return undefined
+}
+
+async function look(url: string): Promise<LedgerRecord | 'not_migrated' | 'database_not_reached'> {
+  try {
+    return (await readLedgerAt(url)) ?? 'not_migrated'
+  } catch (error) {
+    if (error instanceof MigrationRefused) throw error
+    return 'database_not_reached'
+  }
+}
+
+/** Throws when the ledger was created with another number of shards than the configuration says. */
+export function refuseOtherShards(ledger: LedgerRecord, wanted: number | undefined): void {
+  if (wanted === undefined || wanted === ledger.shardCount) return
+  throw new Error(
+    `LEDGER_SHARDS is ${wanted}, but the ledger was created with ${ledger.shardCount} shards, which is fixed: set it to ${ledger.shardCount} or leave it out`,
+  )
+}

@@ -1,0 +1,58 @@
+/** Composition root of a shard node. */
+import type { Log } from '../../runtime/ports/log.ts'
+import { LedgerNode } from '../../runtime/node/ledger-node.ts'
+import type { Configuration } from '../config/configuration.ts'
+import { createNodeSigner } from '../keys/signer-node.ts'
+import { createNatsLeaseStore } from '../nats/lease-store-nats.ts'
+import { createNatsTransport } from '../nats/transport-nats.ts'
+import { createPostgresLedgerStore } from '../postgres/ledger-store-postgres.ts'
+import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
+import { createSystemClock } from '../system/clock-system.ts'
+import { createSystemRandom } from '../system/random-system.ts'
+import { findLedger, refuseOtherShards } from './ledger-found.ts'
+import { openMasterKey, shardHashOf } from './ledger-secrets.ts'
+import { leaseOptions, openNatsLink } from './nats-link.ts'
+import { runService, type ServiceProcess } from './service-process.ts'
+
+export function runNode(configuration: Configuration, databaseUrl: string, log: Log): Promise<number> {
+  return runService(log, (service) => startNode(configuration, databaseUrl, log, service))
+}
+
+async function startNode(configuration: Configuration, url: string, log: Log, service: ServiceProcess): Promise<void> {
+  const clock = createSystemClock()
+  const random = createSystemRandom()
+  const nodeId = configuration.nodeId ?? `node-${random.hex(4)}`
+  const session = random.hex(16)
+  const masterKey = await openMasterKey(configuration)
+  const ledger = await findLedger(url, log, service.stopping)
+  if (ledger === undefined) return
+  refuseOtherShards(ledger, configuration.shards)
+  // Only to refuse a wrong master key before any shard is taken.
+  shardHashOf(masterKey, ledger)
+  const { ledgerId } = ledger
+  const store = await createPostgresLedgerStore({ url, nodeId, session, ledgerId, log })
+  service.onStop('store', store.close)
+  const keys = await createServiceKeys({ url, masterKey, clock, log })
+  service.onStop('keys', keys.close)
+  const link = await openNatsLink(configuration, 'node', nodeId, log)
+  service.onStop('nats', link.close)
+  void service.failOn(link.closed, 'the connection to NATS')
+  const node = new LedgerNode({
+    nodeId,
+    session,
+    store,
+    leases: createNatsLeaseStore(link, log, leaseOptions(configuration, ledgerId)),
+    transport: createNatsTransport(link, log),
+    signer: createNodeSigner({ keys }),
+    clock,
+    random,
+    log,
+    ledgerId,
+    production: configuration.environment === 'production',
+    onStoreWentBack: () => service.fail('PostgreSQL went back: it shows an older state than was seen before'),
+  })
+  if (service.stopping()) return
+  service.onStop('node', () => node.stop())
+  await node.start()
+  log.info('node_started', { nodeId, ledgerId, shards: ledger.shardCount })
+}

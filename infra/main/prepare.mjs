@@ -1,0 +1,175 @@
+/**
+ * Makes a checkout ready to run: the Node version, the dependencies, the build. Plain JavaScript without dependencies,
+ * because it runs before there are any. Progress goes to standard error.
+ *   B1. What is there and fits is not touched, so that a ready checkout needs no right to write.
+ *   B2. Two starts at once do not install or build into each other: one works, the other waits.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const LEAST_NODE = [20, 19]
+const ROOMS = ['runtime', 'actors', 'api', 'infra', 'test']
+const LOCK_POLL_MS = 200
+const LOCK_TIMEOUT_MS = 600_000
+
+export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
+export const dist = join(root, 'dist')
+const lockPath = join(dist, '.preparing')
+const stampPath = join(dist, '.built')
+
+/** A step failed; the message says all there is to say, and `exitCode` is the failing program's. */
+export class PreparationFailed extends Error {
+  constructor(message, exitCode = 1) {
+    super(message)
+    this.exitCode = exitCode
+  }
+}
+
+export function say(text) {
+  process.stderr.write(`${text}\n`)
+}
+
+export function checkNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > LEAST_NODE[0] || (major === LEAST_NODE[0] && minor >= LEAST_NODE[1])) return
+  throw new PreparationFailed(
+    `The ledger needs Node.js ${LEAST_NODE.join('.')} or newer; this is ${process.versions.node}. Install a newer one from https://nodejs.org.`,
+  )
+}
+
+export async function prepare() {
+  checkNode()
+  if (dependenciesFit() && buildFits()) return
+  await locked(async () => {
+    if (!dependenciesFit()) {
+      say('Installing the dependencies (npm ci) ...')
+      await runNpm(['ci', '--include=dev', '--no-audit', '--no-fund'])
+    }
+    if (!buildFits()) {
+      say('Building ...')
+      const startedMs = Date.now()
+      await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'])
+      writeFileSync(stampPath, '')
+      say(`Built in ${((Date.now() - startedMs) / 1000).toFixed(1)} s.`)
+    }
+  })
+}
+
+/** Whether every package of the lockfile is installed in its version; by content, because copies have new times. */
+function dependenciesFit() {
+  try {
+    const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+    const found = JSON.parse(readFileSync(join(root, 'node_modules', '.package-lock.json'), 'utf8')).packages
+    return Object.entries(wanted).every(
+      ([path, entry]) =>
+        path === '' ||
+        (found[path] === undefined
+          ? entry.optional === true || entry.peer === true
+          : found[path].version === entry.version),
+    )
+  } catch {
+    return false
+  }
+}
+
+function buildFits() {
+  if (!existsSync(stampPath) || !existsSync(join(dist, 'infra', 'main', 'ledger.js'))) return false
+  const builtMs = statSync(stampPath).mtimeMs
+  const files = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) => join(root, name))
+  for (const room of ROOMS) files.push(...sourcesBelow(join(root, room)))
+  return files.every((file) => statSync(file).mtimeMs <= builtMs)
+}
+
+function sourcesBelow(directory) {
+  if (!existsSync(directory)) return []
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name)
+    if (entry.isDirectory()) return sourcesBelow(path)
+    return entry.name.endsWith('.ts') && !entry.name.endsWith('.test.ts') ? [path] : []
+  })
+}
+
+async function locked(work) {
+  const givenUpMs = Date.now() + LOCK_TIMEOUT_MS
+  let told = false
+  while (!takeLock()) {
+    if (!told) say('Another start is installing or building in this checkout: waiting for it ...')
+    told = true
+    if (Date.now() > givenUpMs)
+      throw new PreparationFailed(`${lockPath} is held for too long: remove it if nothing runs.`)
+    await new Promise((resolve) => setTimeout(resolve, LOCK_POLL_MS))
+  }
+  try {
+    await work()
+  } finally {
+    rmSync(lockPath, { force: true })
+  }
+}
+
+/** False while another process that lives has it. */
+function takeLock() {
+  try {
+    mkdirSync(dist, { recursive: true })
+    writeFileSync(lockPath, String(process.pid), { flag: 'wx' })
+    return true
+  } catch (error) {
+    if (error.code !== 'EEXIST') {
+      throw new PreparationFailed(
+        `This checkout must be installed and built, but ${dist} cannot be written: ${error.message}`,
+      )
+    }
+    if (!isHeld()) rmSync(lockPath, { force: true })
+    return false
+  }
+}
+
+function isHeld() {
+  try {
+    const pid = Number(readFileSync(lockPath, 'utf8'))
+    // An empty file is one that its owner is about to fill.
+    return pid === 0 || existsSync(`/proc/${pid}`)
+  } catch {
+    return false
+  }
+}
+
+/** npm as it runs this script, or else the one on the PATH. */
+export function runNpm(args) {
+  const npm = process.env['npm_execpath']
+  return npm !== undefined && npm.endsWith('.js') ? run(process.execPath, [npm, ...args]) : run('npm', args)
+}
+
+/** Runs a program in the checkout, its output to standard error, and passes on signals. Rejects when it fails. */
+export function run(program, args, stdout = 2) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: root, stdio: ['inherit', stdout, 2] })
+    const passOn = (signal) => {
+      // A terminal has sent Ctrl-C to the child as well.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)
+    }
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP']
+    for (const signal of signals) process.on(signal, passOn)
+    const done = () => {
+      for (const signal of signals) process.off(signal, passOn)
+    }
+    child.once('error', (error) => {
+      done()
+      reject(new PreparationFailed(`${program} cannot be started: ${error.message}`))
+    })
+    child.once('close', (code, signal) => {
+      done()
+      if (code === 0) resolve()
+      else if (signal === null)
+        reject(new PreparationFailed(`${[program, ...args].join(' ')} failed (exit code ${code}).`, code))
+      else
+        reject(
+          new PreparationFailed(
+            `${[program, ...args].join(' ')} was ended by ${signal}.`,
+            signal === 'SIGINT' ? 130 : 143,
+          ),
+        )
+    })
+  })
+}

@@ -1,0 +1,80 @@
+/**
+ * What every long-running process of the ledger does: starts, runs until it is told to stop or cannot go on, stops in
+ * order.
+ *   S1. SIGTERM, SIGINT, SIGHUP and the end of the launcher all stop it in order; the second signal ends it at once.
+ *   S2. Stopping has a deadline: what does not end in time is left to the kernel.
+ *   S3. An error that nobody caught ends the process: what it left half done is repaired by a start, not by going on.
+ */
+import type { Log } from '../../runtime/ports/log.ts'
+import { maskSecrets } from '../system/log-json-lines.ts'
+
+export interface ServiceProcess {
+  /** Ends the process as a failure, after stopping in order. */
+  readonly fail: (reason: string) => void
+  readonly stopping: () => boolean
+  /** Ends the process as a failure if this comes with a reason: a connection that is closed for good. */
+  readonly failOn: (closed: Promise<string | null>, what: string) => Promise<void>
+  /** Called in reverse order at the end. */
+  readonly onStop: (name: string, stop: () => Promise<void> | void) => void
+}
+
+const STOP_TIMEOUT_MS = 20_000
+const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
+
+/** Runs `start`, waits for the end, and returns the exit code. */
+export async function runService(log: Log, start: (service: ServiceProcess) => Promise<void>): Promise<number> {
+  const stops: { readonly name: string; readonly stop: () => Promise<void> | void }[] = []
+  let stopping = false
+  let exitCode = 0
+  let end: () => void = () => undefined
+  const ended = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  const stopFor = (reason: string, code: number): void => {
+    if (stopping) return
+    stopping = true
+    exitCode = code
+    if (code === 0) log.info('stopping', { reason })
+    else log.error('failed', { reason: maskSecrets(reason) })
+    end()
+  }
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      if (stopping) process.exit(1)
+      stopFor(signal, 0)
+    })
+  }
+  process.once('disconnect', () => stopFor('the launcher is gone', 0))
+  process.on('uncaughtException', (error) => stopFor(describe(error), 1))
+  process.on('unhandledRejection', (error) => stopFor(describe(error), 1))
+  const service: ServiceProcess = {
+    fail: (reason) => stopFor(reason, 1),
+    stopping: () => stopping,
+    failOn: async (closed, what) => {
+      const reason = await closed
+      if (reason !== null) stopFor(`${what} is closed for good: ${reason}`, 1)
+    },
+    onStop: (name, stop) => void stops.push({ name, stop }),
+  }
+  start(service).catch((error: unknown) => stopFor(describe(error), 1))
+  await ended
+  const late = setTimeout(() => {
+    log.error('stop_took_too_long', {})
+    process.exit(1)
+  }, STOP_TIMEOUT_MS)
+  for (const { name, stop } of stops.reverse()) {
+    await Promise.resolve(stop()).catch((error: unknown) =>
+      log.warn('stop_failed', { part: name, error: describe(error) }),
+    )
+  }
+  clearTimeout(late)
+  log.info('stopped', {})
+  return exitCode
+}
+
+/** Messages and stack only: fields of a driver's error may hold rows. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause instanceof Error ? ` because ${error.cause.message}` : ''
+  return `${error.stack ?? error.message}${cause}`
+}

@@ -1,0 +1,163 @@
+/**
+ * The statement that commits a batch: one, autocommit, set-based.
+ *   F1. It opens with the fence, a materialised CTE that locks the rows of the shards whose epoch, attempt and session
+ *       are those given, in order, and skips what is locked. It locks and does not write.
+ *   F2. Every write takes only rows of shards that the fence returned. The condition is `(… IN (…)) IS TRUE`: so it
+ *       stays a look-up in a hash table of the fence, never a join that a plan could turn around.
+ *   F3. The accounts written are counted, and a count other than the one asked for raises LG001 (I1b).
+ * A few shapes of it, so that the common ones do not carry columns of tables that they do not touch; all are generated
+ * from the description in `commit-rows.ts`.
+ */
+import type { CommitBatch, ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import { arrayLiteral, type ColumnType, type ColumnValue } from './array-literal.ts'
+import { type Section, SECTION_NAMES, type SectionName, SECTIONS } from './commit-rows.ts'
+
+export interface CommitStatement {
+  readonly text: string
+  readonly parameters: string[]
+}
+
+interface Shape {
+  readonly sections: readonly SectionName[]
+  readonly text: string
+}
+
+const BROKEN = 'an account is not in the version that its next state was computed from'
+
+/** F2. `i` is a row that came in. */
+const FENCED = '(i.shard_id IN (SELECT fence.shard_id FROM fence)) IS TRUE'
+
+/** From lean to whole; a batch takes the first that has all it needs. */
+const SHAPES: readonly Shape[] = [
+  shapeOf([]),
+  shapeOf(['changed_accounts', 'balances', 'audit_entries', 'transactions']),
+  shapeOf(SECTION_NAMES),
+]
+
+/** Throws a RangeError for a time that is none, and for a batch that no shape fits. */
+export function commitStatement(batch: CommitBatch, session: string): CommitStatement {
+  const parts = batch.shards
+  const rows = new Map(SECTION_NAMES.map((name) => [name, parts.map((part) => SECTIONS[name].rowsOf(part))]))
+  const needed = SECTION_NAMES.filter((name) => rows.get(name)?.some((ofShard) => ofShard.length > 0))
+  const shape = SHAPES.find(({ sections }) => needed.every((name) => sections.includes(name)))
+  if (shape === undefined) throw new RangeError(`no statement writes ${needed.join(', ')}`)
+  const parameters = [...fenceParameters(parts), session]
+  if (shape.sections.includes('transactions')) parameters.push(...countParameters(parts))
+  for (const name of shape.sections) parameters.push(...sectionParameters(SECTIONS[name], parts, rows.get(name) ?? []))
+  return { text: shape.text, parameters }
+}
+
+function fenceParameters(parts: readonly ShardBatch[]): string[] {
+  return [
+    integers(parts, (part) => part.token.shardId),
+    integers(parts, (part) => part.token.epoch),
+    integers(parts, (part) => part.token.attempt),
+  ]
+}
+
+function countParameters(parts: readonly ShardBatch[]): string[] {
+  return (['completed', 'failed'] as const).map((status) =>
+    integers(parts, (part) => part.transactions.filter(({ transaction }) => transaction.status === status).length),
+  )
+}
+
+function integers(parts: readonly ShardBatch[], value: (part: ShardBatch) => number): string {
+  return arrayLiteral('bigint', parts.map(value))
+}
+
+type Rows = readonly (readonly ColumnValue[])[]
+
+/** One array a column, `shard_id` first, over the rows of all shards. */
+function sectionParameters(section: Section, parts: readonly ShardBatch[], rowsByPart: readonly Rows[]): string[] {
+  const shardIds = parts.flatMap(({ token }, index) => Array<number>(rowsByPart[index]?.length ?? 0).fill(token.shardId))
+  const rows = rowsByPart.flat()
+  const columnOf = (index: number): ColumnValue[] => rows.map((row) => row[index] ?? null)
+  return [
+    arrayLiteral('integer', shardIds),
+    ...section.columns.map(({ type }, index) => arrayLiteral(type, columnOf(index))),
+  ]
+}
+
+function shapeOf(sections: readonly SectionName[]): Shape {
+  let last = 0
+  const next = (type: string): string => `$${(last += 1)}::${type}`
+  const tokens = [next('integer[]'), next('bigint[]'), next('integer[]')]
+  const session = next('text')
+  const counted = sections.includes('transactions')
+  const counts = counted ? [next('bigint[]'), next('bigint[]')] : []
+  const steps = [fenceOf(tokens, session, counts)]
+  const demands: string[] = []
+  for (const name of sections) {
+    const arriving = arrivingRows(SECTIONS[name], next)
+    steps.push(`${name}_written AS (\n${writeOf(name, arriving)})`)
+    if (name === 'changed_accounts' || name === 'new_accounts') {
+      demands.push(`(SELECT count(*) FROM ${name}_written) = (SELECT count(*) FROM ${arriving} WHERE ${FENCED})`)
+    }
+  }
+  if (counted) steps.push(`counted AS (\n${countOf(session)})`)
+  const demand = demands.length === 0 ? '' : `\nWHERE (SELECT ledger_demand(${demands.join(' AND ')}, '${BROKEN}'))`
+  return { sections, text: `WITH ${steps.join(',\n')}\nSELECT fence.shard_id FROM fence${demand}` }
+}
+
+/** F1. */
+function fenceOf(tokens: readonly string[], session: string, counts: readonly string[]): string {
+  const counted = counts.length === 0 ? '' : ', completed, failed'
+  return `fence AS MATERIALIZED (
+SELECT s.shard_id${counted}
+  FROM unnest(${[...tokens, ...counts].join(', ')}) AS t (shard_id, epoch, attempt${counted})
+  JOIN shards s ON s.shard_id = t.shard_id AND s.epoch = t.epoch AND s.attempt = t.attempt
+ WHERE s.session = ${session}
+ ORDER BY s.shard_id
+   FOR NO KEY UPDATE OF s SKIP LOCKED)`
+}
+
+function arrivingRows(section: Section, next: (type: string) => string): string {
+  const columns = ['shard_id', ...section.columns.map(({ name }) => name)]
+  const types: readonly ColumnType[] = ['integer', ...section.columns.map(({ type }) => type)]
+  return `unnest(${types.map((type) => next(`${type}[]`)).join(', ')}) AS i (${columns.join(', ')})`
+}
+
+function writeOf(name: SectionName, arriving: string): string {
+  switch (name) {
+    case 'changed_accounts':
+      return updateAccounts(arriving)
+    case 'new_accounts':
+      return `${insertInto('accounts', name, arriving)}\nRETURNING shard_id`
+    case 'balances':
+      return `${insertInto('balances', name, arriving)}
+ON CONFLICT (shard_id, account_id, token_id) DO UPDATE SET balance = excluded.balance, reserved = excluded.reserved,
+  incoming = excluded.incoming, updated_at = excluded.updated_at`
+    case 'account_keys':
+    case 'audit_entries':
+    case 'transactions':
+    case 'operations':
+      return insertInto(name, name, arriving)
+  }
+}
+
+function insertInto(table: string, name: SectionName, arriving: string): string {
+  const columns = ['shard_id', ...SECTIONS[name].columns.map((column) => column.name)]
+  return `INSERT INTO ${table} (${columns.join(', ')})
+SELECT ${columns.map((column) => `i.${column}`).join(', ')}
+  FROM ${arriving}
+ WHERE ${FENCED}`
+}
+
+function updateAccounts(arriving: string): string {
+  const changes = SECTIONS.changed_accounts.columns
+    .map((column) => column.name)
+    .filter((column) => column !== 'account_id' && column !== 'previous_version')
+  return `UPDATE accounts a
+   SET ${changes.map((column) => `${column} = i.${column}`).join(', ')}
+  FROM ${arriving}
+ WHERE ${FENCED}
+   AND a.shard_id = i.shard_id AND a.account_id = i.account_id AND a.version = i.previous_version
+RETURNING a.shard_id`
+}
+
+function countOf(session: string): string {
+  return `UPDATE sessions
+   SET completed_count = completed_count + (SELECT coalesce(sum(completed), 0) FROM fence),
+       failed_count = failed_count + (SELECT coalesce(sum(failed), 0) FROM fence)
+ WHERE session = ${session}`
+}

@@ -1,0 +1,167 @@
+/**
+ * Brings a database to the schema of this program and makes the ledger in it, once.
+ *   M1. Any number of processes may run it at once: one works, the others wait and find it done.
+ *   M2. What a ledger is made with stays: its ID, its number of shards, and the secret that assigns accounts to them.
+ *   M3. A schema that is newer than the program is left alone.
+ *   M4. No step waits long for a lock: behind a waiting ALTER every commit would wait too.
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import postgres from 'postgres'
+import { MAX_SHARDS } from '../../actors/identifiers.ts'
+import { connect, type Sql } from './connection.ts'
+import { unavailable } from './failure.ts'
+import { type Migration, MIGRATIONS } from './migrations.ts'
+
+export interface MigrateOptions {
+  readonly shardCount: number
+  /** Of a ledger that is to be made; a new UUID when left out. An existing one must have it. */
+  readonly ledgerId?: string
+  /** Encrypts the 32 bytes that assign accounts to shards. */
+  readonly sealShardSecret: (secret: Buffer) => Buffer
+}
+
+export interface LedgerRecord {
+  readonly ledgerId: string
+  readonly shardCount: number
+  readonly sealedShardSecret: Buffer
+}
+
+/** The database is sound and the answer is no: another number of shards, another ledger, a newer schema. */
+export class MigrationRefused extends Error {
+  override readonly name = 'MigrationRefused'
+}
+
+const SHARD_SECRET_BYTES = 32
+/** 'ledger migrate' in a key of 64 bits that no session's hash is made from. */
+const MIGRATION_LOCK = '7810198402634810713'
+const MIGRATION_LOCK_WAIT_MS = 60_000
+const MIGRATION_LOCK_POLL_MS = 50
+/** A step that meets a locked table gives up after 200 ms and tries again. */
+const STEP_LOCK_TIMEOUT = '200ms'
+const STEP_TRIES = 50
+const LOCK_NOT_AVAILABLE = '55P03'
+const MIGRATIONS_TABLE = `
+CREATE TABLE IF NOT EXISTS schema_migrations (
+  version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
+
+/** Throws `MigrationRefused`, or `LedgerStoreUnavailable` when PostgreSQL fails. What was done stays done. */
+export async function migrate(url: string, options: MigrateOptions): Promise<LedgerRecord> {
+  if (!Number.isInteger(options.shardCount) || options.shardCount < 1 || options.shardCount > MAX_SHARDS) {
+    throw new MigrationRefused(`the number of shards must be from 1 to ${MAX_SHARDS}, not ${options.shardCount}`)
+  }
+  return onConnection(url, 'ledger:migrate', async (sql) => {
+    await takeMigrationLock(sql)
+    await sql.unsafe(MIGRATIONS_TABLE)
+    const applied = await newestVersion(sql)
+    for (const migration of MIGRATIONS) if (migration.version > applied) await applyStep(sql, migration)
+    await createLedger(sql, options)
+    const record = await readLedger(sql)
+    if (record === undefined) throw new Error('the ledger is not there after it was made')
+    refuseDifference(record, options)
+    return record
+  })
+}
+
+/** The ledger in a database; undefined when it was never migrated, or not up to this program's schema. */
+export async function readLedger(sql: Sql): Promise<LedgerRecord | undefined> {
+  const [found] = await sql<{ migrated: boolean }[]>`
+    SELECT to_regclass('schema_migrations') IS NOT NULL AND to_regclass('ledger') IS NOT NULL AS migrated`
+  if (found?.migrated !== true) return undefined
+  if ((await newestVersion(sql)) < newestKnown()) return undefined
+  const [row] = await sql<{ ledger_id: string; shard_count: number; sealed_shard_secret: Buffer }[]>`
+    SELECT ledger_id, shard_count, sealed_shard_secret FROM ledger`
+  return row === undefined
+    ? undefined
+    : { ledgerId: row.ledger_id, shardCount: row.shard_count, sealedShardSecret: row.sealed_shard_secret }
+}
+
+/** `readLedger` on a connection of its own. */
+export async function readLedgerAt(url: string): Promise<LedgerRecord | undefined> {
+  return onConnection(url, 'ledger:look', readLedger)
+}
+
+async function onConnection<T>(url: string, applicationName: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  try {
+    const connection = await connect({ url, applicationName, settings: { lock_timeout: STEP_LOCK_TIMEOUT } })
+    try {
+      return await work(connection.sql)
+    } finally {
+      await connection.end()
+    }
+  } catch (cause) {
+    throw cause instanceof MigrationRefused ? cause : unavailable(cause)
+  }
+}
+
+/** Held until the connection ends. Polled, because a wait for it would be a wait under `lock_timeout`. */
+async function takeMigrationLock(sql: Sql): Promise<void> {
+  const deadlineMs = Date.now() + MIGRATION_LOCK_WAIT_MS
+  for (;;) {
+    const [row] = await sql<{ taken: boolean }[]>`SELECT pg_try_advisory_lock(${MIGRATION_LOCK}::bigint) AS taken`
+    if (row?.taken === true) return
+    if (Date.now() > deadlineMs) throw new MigrationRefused('another process is migrating this database and does not end')
+    await pause(MIGRATION_LOCK_POLL_MS)
+  }
+}
+
+async function newestVersion(sql: Sql): Promise<number> {
+  const [row] = await sql<{ version: number }[]>`SELECT coalesce(max(version), 0) AS version FROM schema_migrations`
+  const version = row?.version ?? 0
+  if (version > newestKnown()) {
+    throw new MigrationRefused(
+      `the database has schema version ${version}, this program knows ${newestKnown()}: run a newer program`,
+    )
+  }
+  return version
+}
+
+function newestKnown(): number {
+  return Math.max(...MIGRATIONS.map((migration) => migration.version))
+}
+
+async function applyStep(sql: Sql, migration: Migration): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await sql.begin(async (transaction) => {
+        await transaction.unsafe(migration.sql)
+        await transaction`INSERT INTO schema_migrations (version, name) VALUES (${migration.version}, ${migration.name})`
+      })
+      return
+    } catch (error) {
+      const locked = error instanceof postgres.PostgresError && error.code === LOCK_NOT_AVAILABLE
+      if (!locked || tries === STEP_TRIES) throw error
+      await pause(MIGRATION_LOCK_POLL_MS)
+    }
+  }
+}
+
+/** M2: nothing when there is one. */
+async function createLedger(sql: Sql, options: MigrateOptions): Promise<void> {
+  await sql.begin(async (transaction) => {
+    const existing = await transaction`SELECT 1 FROM ledger`
+    if (existing.length > 0) return
+    const sealed = options.sealShardSecret(randomBytes(SHARD_SECRET_BYTES))
+    await transaction`
+      INSERT INTO ledger (ledger_id, shard_count, sealed_shard_secret, created_at)
+      VALUES (${options.ledgerId ?? randomUUID()}, ${options.shardCount}, ${sealed}, now())`
+    await transaction`INSERT INTO shards (shard_id) SELECT generate_series(0, ${options.shardCount - 1}::integer)`
+  })
+}
+
+function refuseDifference(found: LedgerRecord, options: MigrateOptions): void {
+  if (found.shardCount !== options.shardCount) {
+    throw new MigrationRefused(
+      `the ledger was created with ${found.shardCount} shards, this program is set to ${options.shardCount}: ` +
+        'the number is fixed when a ledger is created',
+    )
+  }
+  if (options.ledgerId !== undefined && found.ledgerId !== options.ledgerId) {
+    throw new MigrationRefused(`the database holds ledger ${found.ledgerId}, not ${options.ledgerId}`)
+  }
+}
+
+function pause(delayMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, delayMs)
+  })
+}

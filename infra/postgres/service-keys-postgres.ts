@@ -1,0 +1,328 @@
+/**
+ * The service's signing keys in PostgreSQL, private parts sealed under the master key.
+ *   V1. At any moment one key of a purpose is in use: the one that became active last. Two processes that start or rotate
+ *       at once agree, because both hold the table's lock.
+ *   V2. A new key is published for a while before it signs anything, so that every cache of the JWKS knows it by then.
+ *   V3. No private key leaves this file; one that retired is forgotten soon after.
+ *   V4. A key whose sealed part does not give its public part and its ID is not used and not published.
+ *   V5. Whoever has not heard from PostgreSQL for so long that it may have missed a rotation signs nothing.
+ */
+import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, sign as signWithKey } from 'node:crypto'
+import { promisify } from 'node:util'
+import type postgres from 'postgres'
+import type { Clock, Timer } from '../../runtime/ports/clock.ts'
+import type { Log } from '../../runtime/ports/log.ts'
+import { KEY_PURPOSES, type KeyPurpose, type PublishedKey, type ServiceKeys } from '../../runtime/ports/service-keys.ts'
+import { deriveKey, type MasterKey } from '../keys/master-key.ts'
+import { thumbprintOf } from '../keys/public-key.ts'
+import { openSealed, seal, type SealingContext } from '../keys/sealing.ts'
+import { createQueryPool, type QueryPool } from './query-pool.ts'
+
+export interface PostgresServiceKeys extends ServiceKeys {
+  /**
+   * Makes the next key of a purpose. It becomes active after `activeAfterMs` (default: one cache lifetime), and the key
+   * before it retires at that moment. A key that is still waiting to become active is replaced.
+   */
+  readonly rotate: (purpose: KeyPurpose, options?: { readonly activeAfterMs?: number }) => Promise<PublishedKey>
+  /** Looks at the table now. Throws ServiceKeysUnavailable. */
+  readonly refresh: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export interface ServiceKeysOptions {
+  readonly url: string
+  readonly masterKey: MasterKey
+  readonly clock: Clock
+  readonly log?: Log
+  /** How often the table is looked at. */
+  readonly refreshMs?: number
+  /** How long others may keep the JWKS: the lead that a new key is published with (V2). */
+  readonly cacheLifetimeMs?: number
+}
+
+/** PostgreSQL does not answer, or the keys in it do not open. */
+export class ServiceKeysUnavailable extends Error {
+  override readonly name = 'ServiceKeysUnavailable'
+}
+
+const STATEMENT_TIMEOUT_MS = 5_000
+const DEFAULT_REFRESH_MS = 3_000
+const DEFAULT_CACHE_LIFETIME_MS = 300_000
+/** For how long a retired key still signs what was prepared to name it. */
+const LAST_SIGNATURES_MS = 60_000
+
+const generateKeys = promisify(generateKeyPair)
+
+/** A key as it is held here. */
+interface HeldKey {
+  readonly published: PublishedKey
+  /** null once retired. */
+  readonly privateKey: KeyObject | null
+}
+
+export async function createServiceKeys(options: ServiceKeysOptions): Promise<PostgresServiceKeys> {
+  const { clock } = options
+  const cacheLifetimeMs = options.cacheLifetimeMs ?? DEFAULT_CACHE_LIFETIME_MS
+  const table = createTable(options)
+  let held: ReadonlyMap<string, HeldKey> = new Map()
+  let heardAt = clock.monotonic()
+  let asked = 0
+  let applied = 0
+
+  /** An answer that was overtaken by the answer to a later question is dropped. */
+  const refresh = async (): Promise<void> => {
+    asked += 1
+    const question = asked
+    const askedAt = clock.monotonic()
+    const loaded = await table.load(held, clock.now())
+    if (question < applied) return
+    applied = question
+    held = loaded
+    heardAt = askedAt
+  }
+  try {
+    await table.createMissing(clock.now())
+    await refresh()
+  } catch (error) {
+    await table.close()
+    throw error
+  }
+  const refreshing = repeat(clock, options.refreshMs ?? DEFAULT_REFRESH_MS, () =>
+    refresh().catch((error: unknown) => options.log?.warn('service_keys_not_refreshed', { error: nameOf(error) })),
+  )
+
+  return {
+    published: () => [...held.values()].map((key) => key.published),
+    current: (purpose) => {
+      if (clock.monotonic() - heardAt > cacheLifetimeMs) {
+        throw new ServiceKeysUnavailable('The signing keys have not been looked at for too long.')
+      }
+      return currentOf(held, purpose, clock.now()).published.keyId
+    },
+    sign: (keyId, payloads) => signAll(held.get(keyId), payloads),
+    rotate: async (purpose, rotation) => {
+      const keyId = await table.rotate(purpose, clock.now(), rotation?.activeAfterMs ?? cacheLifetimeMs)
+      await refresh()
+      const made = held.get(keyId)
+      if (made === undefined) throw new ServiceKeysUnavailable('The new key is not in the table.')
+      return made.published
+    },
+    refresh,
+    close: async () => {
+      refreshing.stop()
+      await table.close()
+    },
+  }
+}
+
+function currentOf(held: ReadonlyMap<string, HeldKey>, purpose: KeyPurpose, nowMs: number): HeldKey {
+  let current: HeldKey | undefined
+  for (const key of held.values()) {
+    const { published } = key
+    if (published.purpose !== purpose || key.privateKey === null || !isInUse(published, nowMs)) continue
+    if (current === undefined || published.activeFromMs > current.published.activeFromMs) current = key
+  }
+  if (current === undefined) throw new ServiceKeysUnavailable('There is no signing key for this purpose.')
+  return current
+}
+
+function isInUse(key: PublishedKey, nowMs: number): boolean {
+  return key.activeFromMs <= nowMs && (key.retiredAtMs === null || key.retiredAtMs > nowMs)
+}
+
+async function signAll(key: HeldKey | undefined, payloads: readonly string[]): Promise<readonly string[]> {
+  const privateKey = key?.privateKey
+  if (privateKey === undefined || privateKey === null) {
+    throw new ServiceKeysUnavailable('There is no such signing key, or it has retired.')
+  }
+  return await Promise.all(payloads.map((payload) => signOne(privateKey, payload)))
+}
+
+/** On the thread pool. */
+function signOne(key: KeyObject, payload: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    signWithKey('sha256', Buffer.from(payload, 'utf8'), { key, dsaEncoding: 'der' }, (error, signature) =>
+      error === null ? resolve(signature.toString('base64')) : reject(error),
+    )
+  })
+}
+
+interface KeyRow {
+  readonly key_id: string
+  readonly purpose: string
+  readonly x: string
+  readonly y: string
+  readonly sealed_private_key: Buffer
+  readonly active_from: Date
+  readonly retired_at: Date | null
+}
+
+interface KeyTable {
+  readonly createMissing: (nowMs: number) => Promise<void>
+  readonly load: (known: ReadonlyMap<string, HeldKey>, nowMs: number) => Promise<ReadonlyMap<string, HeldKey>>
+  /** Gives the new key's ID. */
+  readonly rotate: (purpose: KeyPurpose, nowMs: number, activeAfterMs: number) => Promise<string>
+  readonly close: () => Promise<void>
+}
+
+function createTable(options: ServiceKeysOptions): KeyTable {
+  const sealingKey = deriveKey(options.masterKey, 'service-keys')
+  const pool = createQueryPool({
+    url: options.url,
+    name: 'ledger service keys',
+    size: 1,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    unavailable: (message, cause) => new ServiceKeysUnavailable(message, cause),
+  })
+  return {
+    createMissing: (nowMs) => createMissing(pool, sealingKey, nowMs),
+    rotate: (purpose, nowMs, activeAfterMs) => rotate(pool, sealingKey, purpose, nowMs, nowMs + activeAfterMs),
+    load: async (known, nowMs) => {
+      const rows = await pool.run(
+        (sql) => sql<KeyRow[]>`
+          SELECT key_id, purpose, x, y, sealed_private_key, active_from, retired_at
+          FROM service_keys ORDER BY active_from, key_id`,
+      )
+      return new Map(rows.map((row) => [row.key_id, holdKey(row, known.get(row.key_id), sealingKey, nowMs)]))
+    },
+    close: pool.close,
+  }
+}
+
+/** Opens a row that was not known before (V4); the span may have changed since. */
+function holdKey(row: KeyRow, known: HeldKey | undefined, sealingKey: Buffer, nowMs: number): HeldKey {
+  const published: PublishedKey = {
+    keyId: row.key_id,
+    purpose: purposeOf(row.purpose),
+    x: row.x,
+    y: row.y,
+    activeFromMs: row.active_from.getTime(),
+    retiredAtMs: row.retired_at?.getTime() ?? null,
+  }
+  const privateKey = isSame(published, known?.published) ? (known?.privateKey ?? null) : openRow(row, sealingKey)
+  const gone = published.retiredAtMs !== null && published.retiredAtMs + LAST_SIGNATURES_MS < nowMs
+  return { published, privateKey: gone ? null : privateKey }
+}
+
+function isSame(key: PublishedKey, known: PublishedKey | undefined): boolean {
+  return known !== undefined && known.x === key.x && known.y === key.y && known.purpose === key.purpose
+}
+
+function openRow(row: KeyRow, sealingKey: Buffer): KeyObject {
+  let privateKey: KeyObject
+  try {
+    const pkcs8 = openSealed(sealingKey, contextOf(row.purpose, row.key_id), row.sealed_private_key)
+    privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
+    pkcs8.fill(0)
+  } catch (cause) {
+    throw new ServiceKeysUnavailable('The master key does not open the signing keys of this database.', { cause })
+  }
+  const { keyId, x, y } = publicPartOf(privateKey)
+  if (keyId !== row.key_id || x !== row.x || y !== row.y) {
+    throw new ServiceKeysUnavailable('A signing key in the database is not what it says it is.')
+  }
+  return privateKey
+}
+
+function publicPartOf(privateKey: KeyObject): { readonly keyId: string; readonly x: string; readonly y: string } {
+  const { x = '', y = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
+  return { keyId: thumbprintOf({ kty: 'EC', crv: 'P-256', x, y }), x, y }
+}
+
+function contextOf(purpose: string, keyId: string): SealingContext {
+  return ['service-key', purpose, keyId]
+}
+
+function purposeOf(text: string): KeyPurpose {
+  const purpose = KEY_PURPOSES.find((known) => known === text)
+  if (purpose === undefined) throw new ServiceKeysUnavailable('A signing key has an unknown purpose.')
+  return purpose
+}
+
+/** The lock lets readers through and nobody else who wants to write (V1). */
+async function locked<T>(pool: QueryPool, work: (sql: postgres.TransactionSql) => Promise<T>): Promise<T> {
+  let result: { readonly value: T } | undefined
+  await pool.run((sql) =>
+    sql.begin(async (transaction) => {
+      await transaction`LOCK TABLE service_keys IN SHARE ROW EXCLUSIVE MODE`
+      result = { value: await work(transaction) }
+    }),
+  )
+  if (result === undefined) throw new ServiceKeysUnavailable('The table of signing keys gave nothing.')
+  return result.value
+}
+
+async function createMissing(pool: QueryPool, sealingKey: Buffer, nowMs: number): Promise<void> {
+  await locked(pool, async (sql) => {
+    const rows = await sql<{ purpose: string }[]>`SELECT DISTINCT purpose FROM service_keys`
+    const existing = new Set(rows.map((row) => row.purpose))
+    for (const purpose of KEY_PURPOSES) {
+      if (!existing.has(purpose)) await insertKey(sql, sealingKey, purpose, nowMs, nowMs)
+    }
+  })
+}
+
+async function rotate(
+  pool: QueryPool,
+  sealingKey: Buffer,
+  purpose: KeyPurpose,
+  nowMs: number,
+  activeFromMs: number,
+): Promise<string> {
+  const activeFrom = new Date(activeFromMs).toISOString()
+  return await locked(pool, async (sql) => {
+    // A key that has not signed anything yet never will: its span ends where it would have begun.
+    await sql`
+      UPDATE service_keys SET retired_at = active_from
+      WHERE purpose = ${purpose} AND active_from > ${new Date(nowMs).toISOString()}`
+    await sql`
+      UPDATE service_keys SET retired_at = ${activeFrom}
+      WHERE purpose = ${purpose} AND active_from <= ${new Date(nowMs).toISOString()}
+        AND (retired_at IS NULL OR retired_at > ${new Date(nowMs).toISOString()})`
+    return await insertKey(sql, sealingKey, purpose, activeFromMs, nowMs)
+  })
+}
+
+async function insertKey(
+  sql: postgres.TransactionSql,
+  sealingKey: Buffer,
+  purpose: KeyPurpose,
+  activeFromMs: number,
+  nowMs: number,
+): Promise<string> {
+  const { privateKey } = await generateKeys('ec', { namedCurve: 'P-256' })
+  const { keyId, x, y } = publicPartOf(privateKey)
+  const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' })
+  const sealed = seal(sealingKey, contextOf(purpose, keyId), pkcs8)
+  pkcs8.fill(0)
+  await sql`
+    INSERT INTO service_keys (key_id, purpose, x, y, sealed_private_key, active_from, created_at)
+    VALUES (${keyId}, ${purpose}, ${x}, ${y}, ${sealed},
+            ${new Date(activeFromMs).toISOString()}, ${new Date(nowMs).toISOString()})`
+  return keyId
+}
+
+interface Repeating {
+  readonly stop: () => void
+}
+
+/** Runs again `everyMs` after the run before has ended. */
+function repeat(clock: Clock, everyMs: number, run: () => Promise<unknown>): Repeating {
+  let stopped = false
+  let timer: Timer | undefined
+  const next = (): void => {
+    if (stopped) return
+    timer = clock.after(everyMs, () => void run().finally(next))
+  }
+  next()
+  return {
+    stop: () => {
+      stopped = true
+      timer?.cancel()
+    },
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'unknown'
+}

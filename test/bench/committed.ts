@@ -1,0 +1,51 @@
+/**
+ * What is really in the ledger: by the interface's own exact counters, and how the node's batches were, by the numbers
+ * of PostgreSQL's transactions.
+ */
+import postgres from 'postgres'
+import type { LedgerClient } from '../support/client.ts'
+
+export interface Counted {
+  readonly completed: number
+  readonly failed: number
+}
+
+export async function countTransactions(client: LedgerClient): Promise<Counted> {
+  return { completed: await countOf(client, 'completed'), failed: await countOf(client, 'failed') }
+}
+
+async function countOf(client: LedgerClient, status: string): Promise<number> {
+  const reply = await client.get(`/v1/transactions?status=${status}&page_size=1`)
+  const count = reply.status === 200 ? (JSON.parse(reply.body) as { total_count: unknown }).total_count : undefined
+  if (typeof count !== 'number' || reply.headers['x-total-count-relation'] !== undefined) {
+    throw new Error(`there is no exact count of ${status} transactions: ${reply.status} ${reply.body}`)
+  }
+  return count
+}
+
+/** The number below which every commit so far lies. */
+export function lastCommit(databaseUrl: string): Promise<string> {
+  return onDatabase(databaseUrl, async (sql) => {
+    const [row] = await sql<[{ next: string }]>`SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS next`
+    return row.next
+  })
+}
+
+/** Transactions per commit, on average, of the commits since. */
+export function batchSizeSince(databaseUrl: string, since: string): Promise<number> {
+  return onDatabase(databaseUrl, async (sql) => {
+    const [row] = await sql<[{ transactions: string; commits: string }]>`
+      SELECT count(*)::text AS transactions, count(DISTINCT commit_xid::text)::text AS commits
+        FROM transactions WHERE commit_xid >= ${since}::text::xid8`
+    return Number(row.transactions) / Math.max(1, Number(row.commits))
+  })
+}
+
+async function onDatabase<T>(databaseUrl: string, work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
+  try {
+    return await work(sql)
+  } finally {
+    await sql.end()
+  }
+}

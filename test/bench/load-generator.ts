@@ -1,0 +1,56 @@
+/** The bench's side of the load generator's process. */
+import { fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { LoadOrder, LoadReply, RunResult, Scenario } from './load-messages.ts'
+
+export interface LoadGenerator {
+  readonly pid: number
+  readonly setup: (origin: string, token: string, accounts: number) => Promise<void>
+  readonly register: (connections: number) => Promise<RunResult>
+  readonly prepare: (scenario: Scenario, count: number) => Promise<void>
+  readonly run: (connections: number, seconds: number) => Promise<RunResult>
+  readonly stop: () => void
+}
+
+export function startLoadGenerator(): LoadGenerator {
+  const child = fork(fileURLToPath(new URL('load-process.js', import.meta.url)), {
+    // Plain, whatever profiling the bench itself is run with.
+    execArgv: [],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const ask = (order: LoadOrder): Promise<Exclude<LoadReply, { kind: 'failed' }>> =>
+    new Promise((resolve, reject) => {
+      const settle = (): void => {
+        child.off('message', onMessage)
+        child.off('exit', onExit)
+      }
+      const onMessage = (message: unknown): void => {
+        settle()
+        const reply = message as LoadReply
+        if (reply.kind === 'failed') reject(new Error(`the load generator failed: ${reply.message}`))
+        else resolve(reply)
+      }
+      const onExit = (): void => {
+        settle()
+        reject(new Error('the load generator has ended'))
+      }
+      child.on('message', onMessage)
+      child.on('exit', onExit)
+      child.send(order)
+    })
+  const askRun = async (order: LoadOrder): Promise<RunResult> => {
+    const reply = await ask(order)
+    if (reply.kind !== 'ran') throw new Error('the load generator did not run')
+    return reply.result
+  }
+  const { pid } = child
+  if (pid === undefined) throw new Error('the load generator could not be started')
+  return {
+    pid,
+    setup: async (origin, token, accounts) => void (await ask({ kind: 'setup', origin, token, accounts })),
+    register: (connections) => askRun({ kind: 'register', connections }),
+    prepare: async (scenario, count) => void (await ask({ kind: 'prepare', scenario, count })),
+    run: (connections, seconds) => askRun({ kind: 'run', connections, seconds }),
+    stop: () => void child.kill('SIGKILL'),
+  }
+}

@@ -1,0 +1,76 @@
+/** The threads that prepare requests. They are idle while anything is measured. */
+import { availableParallelism } from 'node:os'
+import { Worker } from 'node:worker_threads'
+import { newAccountKeys } from '../support/client-keys.ts'
+import type { Scenario } from './load-messages.ts'
+import type { WorkerOrder, WorkerSetup, WorkerStock } from './signing-worker.ts'
+
+export interface SigningPool {
+  /** Whole requests that register every account. */
+  readonly registrations: () => Promise<readonly Uint8Array[]>
+  readonly submissions: (scenario: Scenario, count: number) => Promise<readonly Uint8Array[]>
+  readonly close: () => Promise<void>
+}
+
+const HOT_ACCOUNT = 'hot@bench'
+
+export function createSigningPool(host: string, token: string, accounts: number): SigningPool {
+  const { privateKey } = newAccountKeys()
+  const count = Math.min(availableParallelism(), accounts)
+  const workers = Array.from({ length: count }, (_, index) => {
+    const setup: WorkerSetup = {
+      index,
+      host,
+      token,
+      accounts: shareOf(accounts, count, index),
+      hotAccountId: HOT_ACCOUNT,
+      hotKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    }
+    return new Worker(new URL('signing-worker.js', import.meta.url), { workerData: setup })
+  })
+  const all = async (orderOf: (index: number) => WorkerOrder): Promise<readonly Uint8Array[]> =>
+    mixed(await Promise.all(workers.map((worker, index) => ask(worker, orderOf(index)))))
+  return {
+    registrations: () => all(() => ({ kind: 'register' })),
+    submissions: (scenario, total) => all((index) => ({ kind: 'sign', scenario, count: shareOf(total, count, index) })),
+    close: async () => {
+      await Promise.all(workers.map((worker) => worker.terminate()))
+    },
+  }
+}
+
+function shareOf(total: number, shares: number, index: number): number {
+  return Math.floor(total / shares) + (index < total % shares ? 1 : 0)
+}
+
+function ask(worker: Worker, order: WorkerOrder): Promise<WorkerStock> {
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
+      worker.off('message', onMessage)
+      worker.off('error', onError)
+    }
+    const onMessage = (stock: WorkerStock): void => {
+      settle()
+      resolve(stock)
+    }
+    const onError = (error: Error): void => {
+      settle()
+      reject(error)
+    }
+    worker.on('message', onMessage)
+    worker.on('error', onError)
+    worker.postMessage(order, [])
+  })
+}
+
+/** One of each by turns, in the order in which each made them. */
+function mixed(stocks: readonly WorkerStock[]): readonly Uint8Array[] {
+  const requests: Uint8Array[] = []
+  const longest = Math.max(...stocks.map(({ ends }) => ends.length))
+  for (let index = 0; index < longest; index += 1) {
+    for (const { bytes, ends } of stocks) {
+      if (index < ends.length) requests.push(bytes.subarray(index === 0 ? 0 : ends[index - 1], ends[index]))
+    }
+  }
+  return requests
+}

@@ -1,0 +1,215 @@
+/** What every AccessStore must do: X1 to X3 of the port. */
+import { createHash, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { AccessStore, ClientRecord, RefreshExchange, RefreshFamily } from '../../runtime/ports/access-store.ts'
+
+export interface AccessStoreSubject {
+  readonly store: AccessStore
+  /** Another process's store on the same data. */
+  readonly other: AccessStore
+  readonly close: () => Promise<void>
+}
+
+const START_MS = 1_790_000_000_000
+const DAY_MS = 86_400_000
+const GRACE_MS = 10_000
+
+export function hashOf(token: string): string {
+  return createHash('sha256').update(token).digest('hex')
+}
+
+export function aClient(changes: Partial<ClientRecord> = {}): ClientRecord {
+  return {
+    clientId: `client-${randomUUID()}`,
+    secretHash: `hmac-sha256:${'0'.repeat(64)}`,
+    role: 'transactor',
+    boundary: true,
+    createdAtMs: START_MS,
+    revokedAtMs: null,
+    ...changes,
+  }
+}
+
+export function aFamily(clientId: string, token: string, changes: Partial<RefreshFamily> = {}): RefreshFamily {
+  return {
+    sessionId: randomUUID(),
+    clientId,
+    tokenHash: hashOf(token),
+    expiresAtMs: START_MS + 30 * DAY_MS,
+    createdAtMs: START_MS,
+    ...changes,
+  }
+}
+
+function exchange(token: string, next: string, changes: Partial<RefreshExchange> = {}): RefreshExchange {
+  return {
+    tokenHash: hashOf(token),
+    nextTokenHash: hashOf(next),
+    nextExpiresAtMs: START_MS + 60 * DAY_MS,
+    atMs: START_MS + 1_000,
+    reuseGraceMs: GRACE_MS,
+    ...changes,
+  }
+}
+
+export function accessStoreContract(name: string, create: () => Promise<AccessStoreSubject>): void {
+  describe(`AccessStore: ${name}`, () => {
+    let subject: AccessStoreSubject
+    beforeAll(async () => {
+      subject = await create()
+    })
+    afterAll(() => subject.close())
+
+    /** A family of a client of its own; `token` names its first token. */
+    async function login(): Promise<{
+      readonly client: ClientRecord
+      readonly family: RefreshFamily
+      readonly token: string
+    }> {
+      const client = aClient()
+      const token = randomUUID()
+      const family = aFamily(client.clientId, token)
+      await subject.store.putClient(client)
+      await subject.store.createFamily(family)
+      return { client, family, token }
+    }
+
+    clientTests(() => subject)
+
+    test('a token is exchanged for its successor, and that for the next', async () => {
+      const { store } = subject
+      const { client, family, token } = await login()
+      const rotated = { kind: 'rotated', sessionId: family.sessionId, clientId: client.clientId }
+      expect(await store.rotateFamily(exchange(token, `${token}-2`))).toEqual(rotated)
+      expect(await store.rotateFamily(exchange(`${token}-2`, `${token}-3`))).toEqual(rotated)
+    })
+
+    test('X1: of many who ask at once with one token exactly one gets a successor, and the family lives on', async () => {
+      const { store, other } = subject
+      const { token } = await login()
+      const outcomes = await Promise.all(
+        Array.from({ length: 12 }, (_, index) =>
+          (index % 2 === 0 ? store : other).rotateFamily(exchange(token, `${token}-next-${index}`)),
+        ),
+      )
+      const winners = outcomes.flatMap((outcome, index) => (outcome.kind === 'rotated' ? [index] : []))
+      expect(winners).toHaveLength(1)
+      expect(outcomes.filter((outcome) => outcome.kind === 'reused')).toHaveLength(11)
+      for (const [index] of outcomes.entries()) {
+        const outcome = await store.rotateFamily(exchange(`${token}-next-${index}`, `${token}-last-${index}`))
+        expect(outcome.kind).toBe(winners.includes(index) ? 'rotated' : 'unknown')
+      }
+    })
+
+    test('a used token that comes back within the grace yields nothing, and its family lives on', async () => {
+      const { store } = subject
+      const { token } = await login()
+      await store.rotateFamily(exchange(token, `${token}-2`))
+      const again = exchange(token, `${token}-x`, { atMs: START_MS + 1_000 + GRACE_MS })
+      expect((await store.rotateFamily(again)).kind).toBe('reused')
+      expect((await store.rotateFamily(exchange(`${token}-x`, 'y'))).kind).toBe('unknown')
+      expect((await store.rotateFamily(exchange(`${token}-2`, `${token}-3`))).kind).toBe('rotated')
+    })
+
+    test('a used token that comes back later revokes its family, however old it is', async () => {
+      const { store, other } = subject
+      const { family, token } = await login()
+      const bystander = await login()
+      await store.rotateFamily(exchange(token, `${token}-2`))
+      await store.rotateFamily(exchange(`${token}-2`, `${token}-3`))
+      const late = START_MS + 1_000 + GRACE_MS + 1
+      expect((await store.rotateFamily(exchange(token, `${token}-x`, { atMs: late }))).kind).toBe('reused')
+      for (const used of [`${token}-3`, `${token}-2`, token]) {
+        expect((await store.rotateFamily(exchange(used, `${token}-y`, { atMs: late }))).kind).toBe('revoked')
+      }
+      expect(await other.listRevokedSessions(late)).toContain(family.sessionId)
+      expect(await other.listRevokedSessions(late)).not.toContain(bystander.family.sessionId)
+      expect((await store.rotateFamily(exchange(bystander.token, `${bystander.token}-2`))).kind).toBe('rotated')
+    })
+
+    test('a token is good up to its expiry, which each rotation moves', async () => {
+      const { store } = subject
+      const { family, token } = await login()
+      const nextExpiresAtMs = family.expiresAtMs + DAY_MS
+      const last = { atMs: family.expiresAtMs - 1, nextExpiresAtMs }
+      expect((await store.rotateFamily(exchange(token, `${token}-2`, last))).kind).toBe('rotated')
+      expect((await store.rotateFamily(exchange(`${token}-2`, `${token}-3`, { atMs: nextExpiresAtMs }))).kind).toBe(
+        'expired',
+      )
+    })
+
+    test('a token that nobody gave is unknown', async () => {
+      expect(await subject.store.rotateFamily(exchange(randomUUID(), 'x'))).toEqual({ kind: 'unknown' })
+    })
+
+    test('X3: revoking a client ends all its families at once and shows them', async () => {
+      const { store, other } = subject
+      const { client, family, token } = await login()
+      const second = aFamily(client.clientId, randomUUID())
+      await store.createFamily(second)
+      expect(await store.revokeClient(client.clientId, START_MS + 5_000)).toBe(true)
+      expect((await other.rotateFamily(exchange(token, `${token}-2`))).kind).toBe('revoked')
+      const shown = await other.listRevokedSessions(START_MS + 5_000)
+      expect(shown).toEqual(expect.arrayContaining([family.sessionId, second.sessionId]))
+      expect(await other.listRevokedSessions(START_MS + 5_001)).not.toContain(family.sessionId)
+    })
+
+    test('X3: a family of a revoked or unknown client is revoked from the start', async () => {
+      const { store } = subject
+      const client = aClient()
+      await store.putClient(client)
+      await store.revokeClient(client.clientId, START_MS)
+      for (const clientId of [client.clientId, 'nobody']) {
+        const token = randomUUID()
+        const family = aFamily(clientId, token)
+        await store.createFamily(family)
+        expect((await store.rotateFamily(exchange(token, `${token}-2`))).kind).toBe('revoked')
+        expect(await store.listRevokedSessions(START_MS)).toContain(family.sessionId)
+      }
+    })
+
+    test('X3: whichever of logins and revocation comes first, nothing of the client lives after both', async () => {
+      const { store, other } = subject
+      const client = aClient()
+      await store.putClient(client)
+      const tokens = Array.from({ length: 30 }, () => randomUUID())
+      const logins = tokens.map((token) => store.createFamily(aFamily(client.clientId, token)))
+      await Promise.all([...logins, other.revokeClient(client.clientId, START_MS + 1)])
+      for (const token of tokens) {
+        expect((await store.rotateFamily(exchange(token, `${token}-2`))).kind).toBe('revoked')
+      }
+    })
+  })
+}
+
+function clientTests(subject: () => AccessStoreSubject): void {
+  test('X2: a client is found as it was put, by every process', async () => {
+    const { store, other } = subject()
+    for (const boundary of [true, false, [], ['USD', 'a"b\\c']]) {
+      const client = aClient({ boundary, role: 'admin', secretHash: 'scrypt:32768-8-1:00:11' })
+      await store.putClient(client)
+      expect(await other.findClient(client.clientId)).toEqual(client)
+      expect(await other.listClients()).toContainEqual(client)
+    }
+    expect(await store.findClient('nobody')).toBeUndefined()
+  })
+
+  test('X2: putting a client again changes it and keeps when it was made', async () => {
+    const { store, other } = subject()
+    const client = aClient()
+    await store.putClient(client)
+    const changed: ClientRecord = { ...client, role: 'viewer', boundary: false, secretHash: 'hmac-sha256:11' }
+    await store.putClient({ ...changed, createdAtMs: START_MS + 1 })
+    expect(await other.findClient(client.clientId)).toEqual(changed)
+  })
+
+  test('X2: a revoked client stays, with the time it was first revoked', async () => {
+    const { store, other } = subject()
+    const client = aClient()
+    await store.putClient(client)
+    expect(await store.revokeClient(client.clientId, START_MS + 7)).toBe(true)
+    expect(await store.revokeClient(client.clientId, START_MS + 8)).toBe(true)
+    expect(await other.findClient(client.clientId)).toEqual({ ...client, revokedAtMs: START_MS + 7 })
+    expect(await store.revokeClient('nobody', START_MS)).toBe(false)
+  })
+}

@@ -1,0 +1,267 @@
+/** Reads of PostgreSQL: the contract over rows that the ledger store wrote, and what only a database can get wrong. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createShardHash } from '../../infra/keys/shard-hash.ts'
+import { createLedgerReads, type PostgresLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts'
+import { createPostgresLedgerStore, type PostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
+import { EXAMINED_ROWS } from '../../infra/postgres/transactions-query.ts'
+import { ReadsUnavailable } from '../../runtime/ports/ledger-reads.ts'
+import type { ShardToken } from '../../runtime/ports/ledger-store.ts'
+import { createLedgerDatabase, DEFAULT_SHARD_COUNT, type LedgerDatabase } from '../support/ledger-database.ts'
+import {
+  aQuery,
+  type LedgerReadsSubject,
+  ledgerReadsContract,
+  receiptSignatureOf,
+  SEED_START_MS,
+  walk,
+} from './ledger-reads.contract.ts'
+import { createBook, type ShardSeed } from './ledger-reads-rows.ts'
+
+const LEDGER_ID = 'ledger-under-test'
+const shardOf = createShardHash(Buffer.alloc(32, 7), DEFAULT_SHARD_COUNT)
+
+interface Postgres extends LedgerReadsSubject {
+  readonly reads: PostgresLedgerReads
+  readonly database: LedgerDatabase
+}
+
+async function createSubject(): Promise<Postgres> {
+  const database = await createLedgerDatabase()
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+  const session = randomBytes(16).toString('hex')
+  const store = await createPostgresLedgerStore({ url: database.url, nodeId: 'node', session, log })
+  const reads = createLedgerReads({ url: database.url, ledgerId: LEDGER_ID, shardOf, poolSize: 3 })
+  const tokens = new Map<number, ShardToken>()
+  return {
+    reads,
+    database,
+    ledgerId: LEDGER_ID,
+    write: async (seeds) => {
+      for (const seed of seeds) await commit(store, tokens, seed)
+    },
+    close: async () => {
+      await Promise.all([reads.close(), store.close()])
+      await database.drop()
+    },
+  }
+}
+
+async function commit(store: PostgresLedgerStore, tokens: Map<number, ShardToken>, seed: ShardSeed): Promise<void> {
+  const token = tokens.get(seed.shardId) ?? (await owned(store, seed.shardId))
+  tokens.set(seed.shardId, token)
+  const verdict = await store.commit({ shards: [{ token, ...seed.rows }] })
+  if (verdict.kind !== 'answered' || !verdict.committed.has(seed.shardId)) throw new Error(JSON.stringify(verdict))
+}
+
+async function owned(store: PostgresLedgerStore, shardId: number): Promise<ShardToken> {
+  const result = await store.acquire(shardId, 0, 1)
+  if (result.kind !== 'owned') throw new Error(`shard ${shardId} is ${result.kind}`)
+  return result.token
+}
+
+ledgerReadsContract('PostgreSQL', createSubject)
+
+describe('LedgerReads: PostgreSQL, its tables', () => {
+  let subject: Postgres
+  let reads: PostgresLedgerReads
+  let sql: postgres.Sql
+  beforeAll(async () => {
+    subject = await createSubject()
+    ;({ reads } = subject)
+    sql = postgres(subject.database.url, { max: 3, onnotice: () => undefined })
+  })
+  afterAll(async () => {
+    await sql.end()
+    await subject.close()
+  })
+
+  test('a receipt no longer matches once any signed field was changed in the database', async () => {
+    const book = createBook(shardOf, receiptSignatureOf)
+    await subject.write([
+      book.open('tampered', SEED_START_MS),
+      book.decide('tampered', { atMs: SEED_START_MS + 1, amount: '5', metadata: { a: 'b' }, groupId: randomUUID() }),
+    ])
+    const txnId = book.transactions[0]?.txnId ?? ''
+    const original = await reads.receipt(txnId)
+    const changes = [
+      "amount = '6'",
+      "status = 'failed'",
+      "type = 'debit'",
+      "account_id = 'other'",
+      "token_id = 'USD'",
+      'group_id = NULL',
+      "metadata = '{}'",
+      "origin = 'ledger'",
+      "created_at = created_at + '1 ms'",
+      "processed_at = processed_at + '1 ms'",
+      'sequence = sequence + 1',
+      'previous_hash = audit_hash',
+      'audit_hash = previous_hash',
+      'payload_hash = audit_hash',
+      "receipt_key_id = 'x'",
+      "failure_code = 'expired'",
+    ]
+    const unseen: string[] = []
+    for (const change of changes) {
+      await sql.unsafe(`CREATE TABLE kept AS SELECT * FROM transactions; UPDATE transactions SET ${change}`)
+      if ((await reads.receipt(txnId))?.payload === original?.payload) unseen.push(change)
+      await sql.unsafe('DELETE FROM transactions; INSERT INTO transactions SELECT * FROM kept; DROP TABLE kept')
+    }
+    expect(unseen).toEqual([])
+    expect(await reads.receipt(txnId)).toEqual(original)
+  })
+
+  test('a pending transaction has no receipt, and is listed and counted', async () => {
+    const book = createBook(shardOf, receiptSignatureOf)
+    await subject.write([book.open('slow', SEED_START_MS), book.decide('slow', { atMs: SEED_START_MS + 1 })])
+    const txnId = book.transactions[0]?.txnId ?? ''
+    await sql`UPDATE transactions SET status = 'pending', audit_hash = NULL WHERE txn_id = ${txnId}`
+    expect(await reads.receipt(txnId)).toBeUndefined()
+    const page = await reads.transactions(aQuery({ status: 'pending' }))
+    expect(page.transactions.map((view) => view.txnId)).toEqual([txnId])
+    expect(page.count).toEqual({ total: 1, exact: true })
+  })
+
+  test('what is reserved is in the balance and not available', async () => {
+    const book = createBook(shardOf, receiptSignatureOf)
+    await subject.write([book.open('held', SEED_START_MS), book.decide('held', { atMs: SEED_START_MS, amount: '10' })])
+    await sql`UPDATE balances SET reserved = 2.5, incoming = 0.250 WHERE account_id = 'held'`
+    expect(await reads.balances('held')).toMatchObject([{ balance: '10', available: '7.5', incoming: '0.25' }])
+  })
+
+  test('a shard that nobody owns is not owned', async () => {
+    const book = createBook(shardOf, receiptSignatureOf)
+    await subject.write([book.open('orphan', SEED_START_MS)])
+    expect(await reads.shardOwned('orphan')).toBe(true)
+    await sql`UPDATE shards SET node_id = NULL, session = NULL WHERE shard_id = ${shardOf('orphan')}`
+    expect(await reads.shardOwned('orphan')).toBe(false)
+    expect(await reads.account('orphan')).toBeDefined()
+  })
+
+  test('without PostgreSQL every read says that it is unavailable, and names no host', async () => {
+    const lost = createLedgerReads({ url: 'postgres://u:secret@127.0.0.1:1/x', ledgerId: LEDGER_ID, shardOf })
+    const txnId = 'txn_00000000000000000000000000'
+    const outcomes = await Promise.allSettled([
+      lost.transaction(txnId),
+      lost.receipt(txnId),
+      lost.transactions(aQuery()),
+      lost.account('a'),
+      lost.accounts(null, 1),
+      lost.balances('a'),
+      lost.auditChain('a', -1, 1),
+      lost.shardOwned('a'),
+    ])
+    for (const outcome of outcomes) {
+      const reason: unknown = outcome.status === 'rejected' ? outcome.reason : undefined
+      expect(reason).toBeInstanceOf(ReadsUnavailable)
+      expect(String(reason)).not.toMatch(/127|secret/)
+    }
+    await lost.close()
+  })
+})
+
+/** Rows without the domain: all of one shard, one transaction a millisecond, every 4,000th of another type. */
+const MANY = 22_000
+const RARE_EVERY = 4_000
+
+function insertMany(sql: postgres.Sql, from: number, to: number) {
+  return sql`
+    INSERT INTO transactions (shard_id, txn_id, account_id, type, amount, quantity, token_id, group_id, status, origin,
+      created_at, processed_at, idempotency_key, payload, payload_hash, signature, key_id, receipt_key_id, receipt_signature)
+    SELECT 0, 'txn_' || lpad(n::text, 26, '0'), CASE WHEN n % ${RARE_EVERY} = 0 THEN 'rare' ELSE 'common' END,
+      CASE WHEN n % ${RARE_EVERY} = 0 THEN 'mint' ELSE 'credit' END, '1', n % 100, 'BASE',
+      CASE WHEN n % 2 = 0 THEN '00000000-0000-4000-8000-000000000000'::uuid END, 'completed', 'client',
+      'epoch', 'epoch', 'key-' || n, '{}', '\\x00', 's', 'k', 'r', 's'
+    FROM generate_series(${from}::integer, ${to}::integer) n`
+}
+
+describe('LedgerReads: PostgreSQL, bounds', () => {
+  let database: LedgerDatabase
+  let reads: PostgresLedgerReads
+  let sql: postgres.Sql
+  beforeAll(async () => {
+    database = await createLedgerDatabase()
+    reads = createLedgerReads({ url: database.url, ledgerId: LEDGER_ID, shardOf: () => 0 })
+    sql = postgres(database.url, { max: 3, onnotice: () => undefined })
+    for (let from = 1; from <= MANY; from += 1_000) await insertMany(sql, from, from + 999)
+    await sql`ANALYZE transactions`
+  })
+  afterAll(async () => {
+    await Promise.all([reads.close(), sql.end()])
+    await database.drop()
+  })
+  const rare = Array.from({ length: Math.floor(MANY / RARE_EVERY) }, (_, index) => (index + 1) * RARE_EVERY)
+  const idOf = (n: number): string => `txn_${String(n).padStart(26, '0')}`
+
+  test('L1: a rare filter: pages examine a bounded number of rows, may be empty, and find every match once', async () => {
+    const query = aQuery({ type: 'mint', limit: 10, counted: false })
+    const pages = await walk(reads, query)
+    expect(pages.flatMap((page) => page.transactions.map((view) => view.txnId))).toEqual(rare.toReversed().map(idOf))
+    expect(pages).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS))
+    expect(pages[0]?.next?.txnId).toBe(idOf(MANY - EXAMINED_ROWS + 1))
+    const none = await walk(reads, aQuery({ type: 'burn', counted: false }))
+    expect(none).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS))
+  })
+
+  test('L1: the feed goes on behind the rows that it examined', async () => {
+    const pages = await walk(reads, aQuery({ type: 'mint', limit: 10, counted: false, order: 'asc' }))
+    expect(pages.flatMap((page) => page.transactions.map((view) => view.txnId))).toEqual(rare.map(idOf))
+    expect(pages[0]?.next?.txnId).toBe(idOf(EXAMINED_ROWS))
+    expect(pages).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS) + 1)
+  })
+
+  test('an account or group with few rows is found in one page, whatever the ledger holds', async () => {
+    const account = aQuery({ accountId: 'rare', counted: false })
+    const found = await reads.transactions(account)
+    expect(found).toMatchObject({ next: null, transactions: rare.toReversed().map((n) => ({ txnId: idOf(n) })) })
+    const feed = await reads.transactions({ ...account, order: 'asc' })
+    expect(feed.transactions.map((view) => view.txnId)).toEqual(rare.map(idOf))
+    const key = await reads.transactions(
+      aQuery({ accountId: 'common', idempotencyKey: 'key-17', counted: false, order: 'asc' }),
+    )
+    expect(key.transactions.map((view) => view.txnId)).toEqual([idOf(17)])
+  })
+
+  test('an account with many rows: the feed walks, and still gives each row once', async () => {
+    const pages = await walk(reads, aQuery({ accountId: 'common', limit: 1_000, counted: false, order: 'asc' }))
+    const all = Array.from({ length: MANY }, (_, index) => index + 1).filter((n) => n % RARE_EVERY !== 0)
+    expect(pages.flatMap((page) => page.transactions.map((view) => view.txnId))).toEqual(all.map(idOf))
+  })
+
+  test('counts beyond the bound are lower bounds and say so', async () => {
+    const count = async (changes: Parameters<typeof aQuery>[0]) => (await reads.transactions(aQuery(changes))).count
+    expect(await count({ type: 'credit' })).toEqual({ total: 10_000, exact: false })
+    expect(await count({ type: 'mint' })).toEqual({ total: rare.length, exact: true })
+    expect(await count({ amountMin: '0' })).toEqual({ total: 1_000, exact: false })
+    expect(await count({ amountMin: '99', amountMax: '99' })).toEqual({ total: 220, exact: true })
+    expect(await count({ createdFromMs: 1 })).toEqual({ total: 0, exact: true })
+    const groupId = '00000000-0000-4000-8000-000000000000'
+    expect(await count({ groupId })).toEqual({ total: 10_000, exact: false })
+    expect(await count({ groupId, accountId: 'rare' })).toEqual({ total: rare.length, exact: true })
+  })
+
+  test('L3: what is in flight elsewhere holds the feed back, and nothing slips behind a position', async () => {
+    const start = (await walk(reads, aQuery({ order: 'asc', limit: 1_000, counted: false }))).at(-1)?.next ?? null
+    let arrive: () => void = () => undefined
+    let end: () => void = () => undefined
+    const inserted = new Promise<void>((resolve) => (arrive = resolve))
+    const mayEnd = new Promise<void>((resolve) => (end = resolve))
+    const slow = sql.begin(async (transaction) => {
+      await transaction`SELECT pg_current_xact_id()`
+      arrive()
+      await mayEnd
+      await insertMany(transaction as unknown as postgres.Sql, 50_001, 50_001)
+    })
+    await inserted
+    await insertMany(sql, 60_000, 60_001)
+    const held = await reads.transactions(aQuery({ order: 'asc', after: start, counted: false }))
+    expect(held.transactions).toEqual([])
+    expect((await reads.transactions(aQuery({ limit: 1 }))).transactions[0]?.txnId).toBe(idOf(60_001))
+    end()
+    await slow
+    const after = await reads.transactions(aQuery({ order: 'asc', after: held.next, counted: false }))
+    expect(after.transactions.map((view) => view.txnId)).toEqual([idOf(50_001), idOf(60_000), idOf(60_001)])
+  })
+})

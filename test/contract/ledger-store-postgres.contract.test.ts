@@ -1,0 +1,4 @@
+import { createPostgresHarness } from '../support/ledger-store-postgres.ts'
+import { ledgerStoreContract } from './ledger-store.contract.ts'
+
+ledgerStoreContract('PostgreSQL', createPostgresHarness)

@@ -1,0 +1,248 @@
+/** Goal: V1 to V5 of the service's keys in PostgreSQL. */
+import { randomBytes } from 'node:crypto'
+import { inspect } from 'node:util'
+import { p256 } from '@noble/curves/nist.js'
+import postgres from 'postgres'
+import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest'
+import { type MasterKey, readMasterKey } from '../../infra/keys/master-key.ts'
+import { thumbprintOf } from '../../infra/keys/public-key.ts'
+import { createNodeSigner } from '../../infra/keys/signer-node.ts'
+import {
+  createServiceKeys,
+  type PostgresServiceKeys,
+  type ServiceKeysOptions,
+  ServiceKeysUnavailable,
+} from '../../infra/postgres/service-keys-postgres.ts'
+import { KEY_PURPOSES, type PublishedKey } from '../../runtime/ports/service-keys.ts'
+import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
+import { createManualClock, type ManualClock } from '../support/manual-clock.ts'
+import { signerContract } from './signer.contract.ts'
+
+const START_MS = 1_790_000_000_000
+const CACHE_MS = 300_000
+
+function newMasterKey(): MasterKey {
+  return readMasterKey(randomBytes(32).toString('base64url'))
+}
+
+function verifies(key: PublishedKey | undefined, payload: string, signature: string): boolean {
+  if (key === undefined) return false
+  const point = Buffer.concat([Buffer.of(4), Buffer.from(key.x, 'base64url'), Buffer.from(key.y, 'base64url')])
+  return p256.verify(Buffer.from(signature, 'base64'), Buffer.from(payload), point, { format: 'der', lowS: false })
+}
+
+describe('ServiceKeys: PostgreSQL', () => {
+  let database: LedgerDatabase
+  let sql: postgres.Sql
+  let clock: ManualClock
+  let masterKey: MasterKey
+  let opened: PostgresServiceKeys[]
+  beforeAll(async () => {
+    database = await createLedgerDatabase()
+    sql = postgres(database.url, { max: 1, onnotice: () => undefined })
+  })
+  afterAll(async () => {
+    await sql.end()
+    await database.drop()
+  })
+  beforeEach(async () => {
+    await sql`DELETE FROM service_keys`
+    clock = createManualClock(START_MS)
+    masterKey = newMasterKey()
+    opened = []
+  })
+  afterEach(() => Promise.all(opened.map((keys) => keys.close())))
+
+  async function open(changes: Partial<ServiceKeysOptions> = {}): Promise<PostgresServiceKeys> {
+    const keys = await createServiceKeys({ url: database.url, masterKey, clock, ...changes })
+    opened.push(keys)
+    return keys
+  }
+
+  test('a new ledger gets a key for each purpose, in use at once', async () => {
+    const keys = await open()
+    expect(
+      keys
+        .published()
+        .map((key) => key.purpose)
+        .sort(),
+    ).toEqual([...KEY_PURPOSES].sort())
+    for (const key of keys.published()) {
+      expect(keys.current(key.purpose)).toBe(key.keyId)
+      expect(key).toMatchObject({ activeFromMs: START_MS, retiredAtMs: null })
+      expect(key.keyId).toBe(thumbprintOf({ kty: 'EC', crv: 'P-256', x: key.x, y: key.y }))
+    }
+    expect(new Set(keys.published().map((key) => key.keyId)).size).toBe(KEY_PURPOSES.length)
+  })
+
+  test('V1: processes that start at once have the same keys, and a later start finds them', async () => {
+    const processes = await Promise.all(Array.from({ length: 6 }, () => open()))
+    const later = await open()
+    for (const keys of processes) expect(keys.published()).toEqual(later.published())
+    expect(later.published()).toHaveLength(KEY_PURPOSES.length)
+  })
+
+  test('what one process signs verifies under what another publishes, for that payload only', async () => {
+    const [one, another] = [await open(), await open()]
+    const keyId = one.current('receipt')
+    const published = another.published().find((key) => key.keyId === keyId)
+    const [first = '', second = ''] = await one.sign(keyId, ['{"a":"é"}', '{"b":2}'])
+    expect(verifies(published, '{"a":"é"}', first)).toBe(true)
+    expect(verifies(published, '{"b":2}', second)).toBe(true)
+    expect(verifies(published, '{"b":2}', first)).toBe(false)
+    await expect(one.sign('nobody', ['x'])).rejects.toThrow(ServiceKeysUnavailable)
+  })
+
+  test('V2: a new key is published a cache lifetime before it signs; then the old one retires, and both stay published', async () => {
+    const [keys, other] = [await open(), await open()]
+    const old = keys.current('token')
+    const receipt = keys.current('receipt')
+    const made = await keys.rotate('token')
+    expect(made).toMatchObject({ purpose: 'token', activeFromMs: START_MS + CACHE_MS, retiredAtMs: null })
+    await other.refresh()
+    await clock.pass(CACHE_MS - 1)
+    await Promise.all([keys.refresh(), other.refresh()])
+    for (const process of [keys, other]) {
+      expect(process.current('token')).toBe(old)
+      expect(process.published().map((key) => key.keyId)).toContain(made.keyId)
+    }
+    await clock.pass(1)
+    for (const process of [keys, other]) {
+      expect(process.current('token')).toBe(made.keyId)
+      expect(process.current('receipt')).toBe(receipt)
+    }
+    await clock.pass(10 * CACHE_MS)
+    await other.refresh()
+    expect(other.published().find((key) => key.keyId === old)?.retiredAtMs).toBe(START_MS + CACHE_MS)
+    expect(other.current('token')).toBe(made.keyId)
+  })
+
+  test('V1: rotated twice at once, and again while a key waits, one key is in use at every moment', async () => {
+    const [one, another] = [await open(), await open()]
+    const first = one.current('receipt')
+    await Promise.all([one.rotate('receipt'), another.rotate('receipt')])
+    await clock.pass(60_000)
+    const last = await one.rotate('receipt')
+    await another.refresh()
+    expect(one.published()).toEqual(another.published())
+    const seen: string[] = []
+    for (let minute = 1; minute < 8; minute += 1) {
+      expect(one.current('receipt')).toBe(another.current('receipt'))
+      seen.push(one.current('receipt'))
+      const inUse = one
+        .published()
+        .filter((key) => key.purpose === 'receipt' && key.activeFromMs <= clock.now())
+        .filter((key) => key.retiredAtMs === null || key.retiredAtMs > clock.now())
+      expect(inUse.map((key) => key.keyId)).toEqual([one.current('receipt')])
+      await clock.pass(60_000)
+      await Promise.all([one.refresh(), another.refresh()])
+    }
+    expect(seen).toEqual([first, first, first, first, first, last.keyId, last.keyId])
+  })
+
+  test('a rotation in one process reaches the others by itself', async () => {
+    const [one, another] = [await open(), await open({ refreshMs: 3_000 })]
+    const made = await one.rotate('assertion')
+    expect(another.published().map((key) => key.keyId)).not.toContain(made.keyId)
+    await clock.pass(3_000)
+    await expect.poll(() => another.published().map((key) => key.keyId)).toContain(made.keyId)
+  })
+
+  test('V3: a retired key signs what was prepared for it, and soon nothing more, also after a restart', async () => {
+    const keys = await open()
+    const old = keys.current('receipt')
+    await keys.rotate('receipt', { activeAfterMs: 0 })
+    expect(keys.current('receipt')).not.toBe(old)
+    expect(await keys.sign(old, ['late'])).toHaveLength(1)
+    await clock.pass(120_000)
+    await keys.refresh()
+    await expect(keys.sign(old, ['late'])).rejects.toThrow(ServiceKeysUnavailable)
+    await expect((await open()).sign(old, ['late'])).rejects.toThrow(ServiceKeysUnavailable)
+  })
+
+  test('V3: no private key is in what the object shows, nor in the table', async () => {
+    const keys = await open()
+    expect(inspect(keys, { depth: 9, showHidden: true }) + JSON.stringify(keys.published())).not.toMatch(/PRIVATE|"d"/)
+    const rows = await sql<{ sealed: Buffer }[]>`SELECT sealed_private_key AS sealed FROM service_keys`
+    // The object identifier of P-256, which every PKCS #8 key of it contains.
+    for (const { sealed } of rows) expect(sealed.includes(Buffer.from('2a8648ce3d030107', 'hex'))).toBe(false)
+  })
+
+  test('V4: another master key opens nothing, makes nothing, and says what is wrong', async () => {
+    await open()
+    const opening = createServiceKeys({ url: database.url, masterKey: newMasterKey(), clock })
+    await expect(opening).rejects.toThrow(/master key does not open/)
+    await expect(opening).rejects.toThrow(ServiceKeysUnavailable)
+    expect(await sql`SELECT FROM service_keys`).toHaveLength(KEY_PURPOSES.length)
+  })
+
+  test.for([
+    [
+      'its sealed part is that of another key',
+      `UPDATE service_keys SET sealed_private_key = (SELECT sealed_private_key FROM service_keys WHERE purpose = 'token') WHERE purpose = 'receipt'`,
+    ],
+    ['its purpose is another', `UPDATE service_keys SET purpose = 'assertion' WHERE purpose = 'token'`],
+    [
+      'its public part is another',
+      `UPDATE service_keys SET x = (SELECT x FROM service_keys WHERE purpose = 'token') WHERE purpose = 'receipt'`,
+    ],
+    [
+      'its sealed part is damaged',
+      `UPDATE service_keys SET sealed_private_key = set_byte(sealed_private_key, 40, get_byte(sealed_private_key, 40) # 1) WHERE purpose = 'receipt'`,
+    ],
+  ])('V4: a key is refused when %s', async ([, tamper = '']) => {
+    await open()
+    await sql.unsafe(tamper)
+    await expect(createServiceKeys({ url: database.url, masterKey, clock })).rejects.toThrow(ServiceKeysUnavailable)
+  })
+
+  test('V4: a process that runs keeps the keys it knows and takes up nothing that does not fit', async () => {
+    const running = await open()
+    const before = running.published()
+    await sql`UPDATE service_keys SET purpose = 'assertion' WHERE purpose = 'token'`
+    await expect(running.refresh()).rejects.toThrow(ServiceKeysUnavailable)
+    expect(running.published()).toEqual(before)
+  })
+
+  test('V5: who has not heard from PostgreSQL for a cache lifetime signs with no key, and goes on when it has', async () => {
+    const keys = await open({ refreshMs: 10 * CACHE_MS })
+    const keyId = keys.current('token')
+    await clock.pass(CACHE_MS)
+    expect(keys.current('token')).toBe(keyId)
+    await clock.pass(1)
+    expect(() => keys.current('token')).toThrow(ServiceKeysUnavailable)
+    expect(keys.published()).toHaveLength(KEY_PURPOSES.length)
+    await keys.refresh()
+    expect(keys.current('token')).toBe(keyId)
+  })
+})
+
+signerContract('node:crypto with the keys in PostgreSQL', async () => {
+  const database = await createLedgerDatabase()
+  const keys = await createServiceKeys({
+    url: database.url,
+    masterKey: newMasterKey(),
+    clock: createManualClock(START_MS),
+  })
+  return {
+    signer: createNodeSigner({ keys }),
+    clientKey: () => {
+      const { secretKey, publicKey } = p256.keygen()
+      return {
+        publicKey: Buffer.from(publicKey).toString('base64url'),
+        sign: (payload) => Buffer.from(p256.sign(Buffer.from(payload), secretKey)).toString('base64url'),
+      }
+    },
+    verifies: (keyId, payload, signature) =>
+      verifies(
+        keys.published().find((key) => key.keyId === keyId),
+        payload,
+        signature,
+      ),
+    settle: (work) => work,
+    close: async () => {
+      await keys.close()
+      await database.drop()
+    },
+  }
+})

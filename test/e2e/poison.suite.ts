@@ -1,0 +1,76 @@
+/**
+ * Goal: one submission that the database will not take is refused, alone, and stops nobody else.
+ * The poison is made in the database itself: a trigger refuses every statement that would insert a marked transaction,
+ * and notes, where no rollback reaches, how many others such a statement carried.
+ */
+import postgres from 'postgres'
+import { describe, expect, test } from 'vitest'
+import { membersOf } from '../support/client.ts'
+import type { GetRunning } from './running.ts'
+
+const MARKER = 'marked as poison'
+const ACCOUNTS = 120
+
+const TRAP = `
+CREATE SEQUENCE poisoned_batch MINVALUE 0 START 0;
+CREATE FUNCTION refuse_poison() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF EXISTS (SELECT FROM arriving WHERE metadata LIKE '%${MARKER}%') THEN
+    PERFORM setval('poisoned_batch', greatest((SELECT last_value FROM poisoned_batch), (SELECT count(*) FROM arriving)));
+    RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = 'poison';
+  END IF;
+  RETURN NULL;
+END $$;
+CREATE TRIGGER refuse_poison AFTER INSERT ON transactions REFERENCING NEW TABLE AS arriving
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_poison();
+`
+const NO_TRAP = `
+DROP TRIGGER refuse_poison ON transactions;
+DROP FUNCTION refuse_poison;
+DROP SEQUENCE poisoned_batch;
+`
+
+export function poisonSuite(running: GetRunning): void {
+  describe('poison', () => {
+    test('a submission that the database refuses is refused alone: others of its batch are applied, no shard changes hands', async () => {
+      const { client, cluster } = running()
+      const holders = await Promise.all(
+        Array.from({ length: ACCOUNTS }, (_, number) => client.register(`neighbour-${number}@poison`)),
+      )
+      const poisoner = await client.register('poisoner@poison')
+      const poison = { amount: '3', type: 'credit', idempotency_key: 'poison', metadata: { note: MARKER } }
+      const sql = postgres(cluster.databaseUrl(), { max: 1, onnotice: () => undefined })
+      try {
+        const ownersBefore = await sql`SELECT shard_id, epoch, attempt, session FROM shards ORDER BY shard_id`
+        await sql.unsafe(TRAP)
+        const good = (number: number) => ({ amount: '2', type: 'credit', idempotency_key: `good ${number}` })
+        const [refused, ...replies] = await Promise.all([
+          client.submit(poisoner, poison),
+          ...holders.map((holder, number) => client.submit(holder, good(number))),
+          client.submit(poisoner, good(0)),
+        ])
+        const [batch] = await sql<[{ last_value: string }]>`SELECT last_value FROM poisoned_batch`
+        // Only if the poison travelled with others does the rest of this test say anything.
+        expect(Number(batch.last_value)).toBeGreaterThan(1)
+        expect([refused.status, refused.headers['content-type']]).toEqual([400, 'application/problem+json'])
+        expect(refused.body).not.toContain('22023')
+        expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 202))
+        for (const reply of replies) {
+          const detail = await client.read(`/v1/transactions/${String(membersOf(reply)['txn_id'])}`)
+          expect(detail['status']).toBe('completed')
+        }
+        const ownersAfter = await sql`SELECT shard_id, epoch, attempt, session FROM shards ORDER BY shard_id`
+        expect([...ownersAfter]).toEqual([...ownersBefore])
+        const found = await client.read('/v1/transactions?account_id=poisoner@poison&idempotency_key=poison')
+        expect(found['transactions']).toEqual([])
+        await sql.unsafe(NO_TRAP)
+        // A refusal uses no key up: once the database takes it, so does the ledger.
+        const accepted = await client.submit(poisoner, poison)
+        expect([accepted.status, accepted.headers['idempotency-replayed']]).toEqual([202, undefined])
+        expect(await client.read('/v1/accounts/poisoner@poison/balances/BASE')).toMatchObject({ balance: '5' })
+      } finally {
+        await sql.end()
+      }
+    })
+  })
+}

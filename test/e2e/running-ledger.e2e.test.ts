@@ -1,0 +1,50 @@
+/** What is true of a ledger that runs, seen from outside. One start serves all suites: starting costs more than each of them. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LedgerClient } from '../support/client.ts'
+import { type Cluster, startCluster } from '../support/cluster-process.ts'
+import { hostileSuite } from './hostile.suite.ts'
+import { idempotencySuite } from './idempotency.suite.ts'
+import { poisonSuite } from './poison.suite.ts'
+import type { Running } from './running.ts'
+import { verifySuite } from './verify.suite.ts'
+
+let running: Running | undefined
+let started: Cluster | undefined
+let pids: readonly number[] = []
+
+function pidsOf(cluster: Cluster): readonly number[] {
+  return (['node', 'edge', 'nats-server', 'postgresql'] as const).flatMap((kind) =>
+    cluster.heads(kind).map(({ pid }) => pid),
+  )
+}
+
+function getRunning(): Running {
+  if (running === undefined) throw new Error('the ledger does not run')
+  return running
+}
+
+beforeAll(async () => {
+  const cluster = await startCluster({ nodes: 2, edges: 2 })
+  started = cluster
+  const client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
+  running = { cluster, client, elsewhere: client.at(cluster.origins[1] ?? '') }
+  pids = pidsOf(cluster)
+})
+
+afterAll(async () => {
+  running?.client.close()
+  running?.elsewhere.close()
+  await started?.stop()
+})
+
+idempotencySuite(getRunning)
+poisonSuite(getRunning)
+hostileSuite(getRunning)
+verifySuite(getRunning)
+
+test('after all of it every process is the one that was started, and nothing is pending', async () => {
+  const { client, cluster } = getRunning()
+  expect(pids).toHaveLength(6)
+  expect(pidsOf(cluster)).toEqual(pids)
+  expect(await client.read('/v1/transactions?status=pending')).toMatchObject({ total_count: 0 })
+})

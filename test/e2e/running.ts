@@ -1,0 +1,13 @@
+/** The ledger that most end-to-end suites share, started once: two nodes, two edges, real processes. */
+import type { LedgerClient } from '../support/client.ts'
+import type { Cluster } from '../support/cluster-process.ts'
+
+export interface Running {
+  readonly cluster: Cluster
+  readonly client: LedgerClient
+  /** The same client at the other edge. */
+  readonly elsewhere: LedgerClient
+}
+
+/** Called inside tests: before, there is none. */
+export type GetRunning = () => Running

@@ -1,0 +1,154 @@
+/** One node and one edge of the simulated cluster: the production runtime over simulated ports, watched at its mouth. */
+import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
+import { Routes } from '../../runtime/edge/routes.ts'
+import { LedgerNode } from '../../runtime/node/ledger-node.ts'
+import type { OutputGate } from '../../runtime/node/output-gate.ts'
+import { sendVerdicts } from '../../runtime/node/pending.ts'
+import type { PinBoard } from '../../runtime/node/pin-board.ts'
+import type { ShardHost } from '../../runtime/node/shard-host.ts'
+import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
+import type { Transport } from '../../runtime/ports/transport.ts'
+import type { Log } from '../../runtime/ports/log.ts'
+import type { ClientChecker } from './invariants-clients.ts'
+import type { LedgerChecker } from './invariants.ts'
+import type { SimProcess } from './kernel-process.ts'
+import type { Kernel } from './kernel.ts'
+import { createSimClock } from './sim-clock.ts'
+import { createSimLeaseStore, type SimLeaseServer } from './sim-lease-store.ts'
+import type { SimDatabase } from './sim-ledger-store-database.ts'
+import { createSimLedgerStore } from './sim-ledger-store.ts'
+import { createSimRandom } from './sim-random.ts'
+import { createSimSigner } from './sim-signer.ts'
+import { createSimTransport, type SimNetwork } from './sim-transport.ts'
+
+export const LEDGER_ID = 'simulated-ledger'
+export const RECEIPT_KEY_ID = 'receipt-key'
+
+/** Rules of the runtime that a mutation breaks. */
+export interface RuntimeMutations {
+  /** Nothing that was looked up is pinned. */
+  readonly noPins: boolean
+  /** Answers leave as soon as they are decided. */
+  readonly replyBeforeCommit: boolean
+}
+
+export const NO_RUNTIME_MUTATIONS: RuntimeMutations = { noPins: false, replyBeforeCommit: false }
+
+/** What nodes and edges stand on. */
+export interface World {
+  readonly kernel: Kernel
+  readonly database: SimDatabase
+  readonly network: SimNetwork
+  readonly leases: SimLeaseServer
+  readonly checker: LedgerChecker
+  readonly clients: ClientChecker
+  readonly mutations: RuntimeMutations
+  readonly shardOf: (accountId: string) => number
+}
+
+export interface SimNode {
+  readonly process: SimProcess
+  readonly session: string
+  readonly store: LedgerStore
+  readonly host: ShardHost
+  readonly node: LedgerNode
+}
+
+export interface SimEdge {
+  readonly process: SimProcess
+  readonly gateway: Gateway
+}
+
+/** Small bounds, so that what is rare at full size happens here. */
+const NODE_SETTINGS = { maxBatchSize: 6, maxResidents: 3, maxShardMailbox: 40, maxNodeMailbox: 90, settleMs: 200 }
+
+/** Starts a new incarnation of the named node. */
+export function startNode(world: World, name: string): SimNode {
+  const { kernel, database, network, leases, clients, mutations } = world
+  const process = kernel.process(name)
+  const clock = createSimClock(process, kernel.random)
+  const random = createSimRandom(kernel.random, process.id)
+  const session = random.hex(16)
+  const store = createSimLedgerStore({ database, process, session, nodeId: name })
+  const log = watchedLog(world, process)
+  const node = new LedgerNode({
+    nodeId: name,
+    session,
+    store,
+    leases: createSimLeaseStore(leases, process),
+    transport: watched(createSimTransport(network, process), clients, process.id),
+    signer: createSimSigner(process, kernel.random, { receiptKeyId: RECEIPT_KEY_ID }),
+    clock,
+    random,
+    log,
+    ledgerId: LEDGER_ID,
+    production: false,
+    settings: NODE_SETTINGS,
+    ...(mutations.noPins ? { pins: noPins } : {}),
+    ...(mutations.replyBeforeCommit ? { gate: hastyGate } : {}),
+    onCommitted: () => kernel.count('node:commit'),
+    onStoreWentBack: () => process.crash(),
+  })
+  // The one look behind the node's front: which shards it serves, and a takeover that nothing but a mistake would start.
+  const host = Reflect.get(node, 'host') as ShardHost
+  process.later(0, 'starts', () => void node.start())
+  return { process, session, store, host, node }
+}
+
+/** The node takes a shard, whoever has it: what ownership does when it wrongly holds the owner for dead. */
+export function usurp({ kernel, database }: World, { process, store, host }: SimNode, shardId: number): void {
+  const take = async (): Promise<void> => {
+    if (host.serving().has(shardId)) return
+    // What it knows is as fresh as can be, so that the acquire may still meet the commit that provoked it.
+    const { epoch } = database.shardRow(shardId)
+    const result = await store.acquire(shardId, epoch, epoch + 1)
+    if (result.kind !== 'owned') return
+    kernel.count('fault:usurped')
+    const last = await store.lastTransactionId(shardId)
+    // Ownership may have taken it again meanwhile, in a later epoch.
+    if ((host.serving().get(shardId)?.epoch ?? -1) < result.token.epoch) host.serve(result.token, last)
+  }
+  process.deliver(() => void take().catch(() => undefined))
+}
+
+export function startEdge(world: World, name: string): SimEdge {
+  const { kernel, database, network, leases, shardOf } = world
+  const process = kernel.process(name)
+  const clock = createSimClock(process, kernel.random)
+  const random = createSimRandom(kernel.random, process.id)
+  const store = createSimLedgerStore({ database, process, session: random.hex(16), nodeId: name })
+  const routes = new Routes({ store, leases: createSimLeaseStore(leases, process), clock })
+  const transport = createSimTransport(network, process)
+  process.later(0, 'starts', () => void routes.start())
+  return { process, gateway: new Gateway({ transport, routes, clock, random, shardOf, settings: GATEWAY_DEFAULTS }) }
+}
+
+/** The node's transport, with a witness at its mouth. */
+function watched(transport: Transport, clients: ClientChecker, nodeId: string): Transport {
+  return {
+    ...transport,
+    serve: (subject, handler) =>
+      transport.serve(subject, (message, reply) => handler(message, clients.watched(message, reply, nodeId))),
+  }
+}
+
+/** Counts what is logged. A quarantined shard or a store that went back is a finding: nothing here may break those. */
+function watchedLog({ kernel, checker }: World, process: SimProcess): Log {
+  const note = (event: string, fields: unknown): void => {
+    kernel.count(`log:${event}`)
+    kernel.record(`${kernel.now()} ${process.id} says ${event} ${JSON.stringify(fields ?? {})}`)
+  }
+  return {
+    info: note,
+    warn: note,
+    error: (event, fields) => {
+      note(event, fields)
+      const harmless = event === 'command_refused'
+      checker.demand(harmless, `${process.id} says ${event} ${JSON.stringify(fields ?? {})}`)
+    },
+  }
+}
+
+const noPins: PinBoard = { open: () => 0, close: () => undefined, pin: (letGo) => letGo() }
+
+const hastyGate: OutputGate = { decided: (answer) => sendVerdicts([answer]), committed: () => undefined }

@@ -1,0 +1,204 @@
+/**
+ * A whole cluster in one process, from one seed: nodes and edges of production code over simulated ports, clients, and
+ * everything that can go wrong. First a phase of faults, then one without: whatever was asked must come to an end (I11).
+ */
+import { createHash } from 'node:crypto'
+import { type RuntimeMutations, NO_RUNTIME_MUTATIONS, RECEIPT_KEY_ID } from './cluster-node.ts'
+import { LEDGER_ID, type SimEdge, type SimNode, startEdge, startNode, usurp, type World } from './cluster-node.ts'
+import { drawRates, endRates, strike } from './faults.ts'
+import { ClientChecker } from './invariants-clients.ts'
+import { LedgerChecker } from './invariants.ts'
+import { createKernel, type Kernel, SimulationFailure } from './kernel.ts'
+import { createSimLeaseServer } from './sim-lease-store.ts'
+import { SimDatabase } from './sim-ledger-store-database.ts'
+import { NO_STORE_MUTATIONS, type StoreMutations } from './sim-ledger-store-faults.ts'
+import { simReceiptPublicKey, simVerify } from './sim-signer.ts'
+import { createSimNetwork } from './sim-transport.ts'
+import { Workload } from './workload.ts'
+
+export interface ClusterOptions {
+  readonly seed: number
+  readonly storeMutations?: StoreMutations
+  readonly runtimeMutations?: RuntimeMutations
+  readonly keepTrace?: boolean
+}
+
+export interface ClusterRun {
+  readonly hash: string
+  readonly steps: number
+  readonly counters: ReadonlyMap<string, number>
+}
+
+const SHARD_COUNT = 4
+const NODES = ['node-a', 'node-b']
+const EDGES = ['edge-a', 'edge-b']
+/** Two expiries and what a rebalance takes. */
+const LIVENESS_MS = 120_000
+/** How long a clock runs too fast or too slow before it is set right. */
+const CLOCK_BENT_MS = 4_000
+/** The end of the trace, unless it was kept whole: then all of it. */
+const SHOWN_LINES = 60
+
+/** Runs one seed to its end. Rejects with a `SimulationFailure` that names the seed and what it broke. */
+export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
+  const { seed, keepTrace = false } = options
+  const kernel = createKernel({ seed, keepTrace, maxTimeMs: 600_000 })
+  const cluster = createCluster(kernel, options)
+  const { checker } = cluster.world
+  const failing = (violations: readonly string[]): SimulationFailure => violation(kernel, violations, keepTrace)
+  const run = async (condition: () => boolean, withinMs: number): Promise<boolean> => {
+    const held = await kernel.runUntil(() => checker.violations.length > 0 || condition(), withinMs)
+    if (checker.violations.length > 0) throw failing(checker.violations)
+    return held
+  }
+  const random = kernel.random.fork('cluster')
+  await run(cluster.allOwned, 20_000)
+  const faultsMs = random.between(4_000, 30_000)
+  cluster.workload.start(faultsMs)
+  drawRates(cluster.world, random)
+  strike(cluster.targets, random.fork('blows'), kernel.now() + faultsMs)
+  await run(() => false, faultsMs)
+  cluster.heal(random.chance(0.5) ? NODES[random.integer(NODES.length)] : undefined)
+  if (!(await run(() => cluster.workload.finished() && cluster.allOwned(), LIVENESS_MS))) {
+    throw failing([`I11: ${cluster.whatIsMissing()}`])
+  }
+  let settled = false
+  void cluster.workload.settle().then(() => {
+    settled = true
+  })
+  if (!(await run(() => settled, LIVENESS_MS))) throw failing([`I11: ${cluster.whatIsMissing()}`])
+  checker.atEnd()
+  cluster.world.clients.atEnd()
+  if (checker.violations.length > 0) throw failing(checker.violations)
+  return { hash: kernel.trace.hash(), steps: kernel.steps(), counters: kernel.counters() }
+}
+
+function createCluster(kernel: Kernel, options: ClusterOptions) {
+  const mutations = options.storeMutations ?? NO_STORE_MUTATIONS
+  const database = new SimDatabase({ kernel, shardCount: SHARD_COUNT, mutations })
+  const network = createSimNetwork(kernel)
+  const cutFromLeases = new Map<string, number>()
+  const leases = createSimLeaseServer(
+    kernel,
+    undefined,
+    (name) => network.reachable(name) && kernel.now() >= (cutFromLeases.get(name) ?? 0),
+  )
+  const verdicts = new Map<string, boolean>()
+  const verifies = (publicKey: string, payload: string, signature: string): boolean => {
+    const check = `${publicKey} ${signature} ${payload}`
+    const known = verdicts.get(check)
+    if (known !== undefined) return known
+    const verdict = simVerify({ publicKey, payload, signature })
+    verdicts.set(check, verdict)
+    return verdict
+  }
+  const checker: LedgerChecker = new LedgerChecker(database, {
+    ledgerId: LEDGER_ID,
+    verifies,
+    receiptVerifies: (keyId, payload, signature) =>
+      keyId === RECEIPT_KEY_ID && simVerify({ publicKey: simReceiptPublicKey(keyId), payload, signature }),
+    wasOrdered: (payload, signature) => clients.wasOrdered(payload, signature),
+    rotationOrdered: (accountId, key, hash) => clients.rotationOrdered(accountId, key, hash),
+  })
+  const clients = new ClientChecker(checker, kernel.now)
+  const runtimeMutations = options.runtimeMutations ?? NO_RUNTIME_MUTATIONS
+  const world: World = { kernel, database, network, leases, checker, clients, mutations: runtimeMutations, shardOf }
+  const nodes = new Map<string, SimNode>(NODES.map((name) => [name, startNode(world, name)]))
+  const edges = new Map<string, SimEdge>(EDGES.map((name) => [name, startEdge(world, name)]))
+  const workload = new Workload({
+    world,
+    random: kernel.random.fork('workload'),
+    edges: () => [...edges.values()],
+    accounts: 8,
+    clients: 6,
+    requestsPerClient: 30,
+  })
+  const processOf = (name: string) => nodes.get(name)?.process ?? edges.get(name)?.process
+  let deadForGood: string | undefined
+  /** True time again, as after a synchronisation. */
+  const setRight = (name: string): void => {
+    const process = processOf(name)
+    process?.setClock({ rate: 1, offsetMs: 0 })
+    process?.setClock({ offsetMs: kernel.wallMs() - process.wallMs() })
+  }
+  const restart = (name: string): void => {
+    if (processOf(name)?.alive() === true || name === deadForGood) return
+    if (nodes.has(name)) nodes.set(name, startNode(world, name))
+    else edges.set(name, startEdge(world, name))
+  }
+  const allOwned = (): boolean =>
+    database.shards().every(({ epoch, session, shardId }) =>
+      [...nodes.values()].some(
+        (node) =>
+          node.process.alive() && node.session === session && node.host.serving().get(shardId)?.epoch === epoch,
+      ),
+    )
+  return {
+    world,
+    workload,
+    allOwned,
+    targets: {
+      world,
+      nodes: NODES,
+      shardCount: SHARD_COUNT,
+      edges: EDGES,
+      crash: (name: string, restartAfterMs: number): void => {
+        processOf(name)?.crash()
+        kernel.schedule(restartAfterMs, `${name} is started again`, () => restart(name))
+      },
+      restart: (name: string, afterMs: number): void => {
+        const leaving = nodes.get(name)
+        if (leaving?.process.alive() !== true) return
+        kernel.count('fault:restart')
+        void leaving.node.stop().then(() => {
+          leaving.process.exit()
+          kernel.schedule(afterMs, `${name} is started again`, () => restart(name))
+        })
+      },
+      pause: (name: string, durationMs: number): void => processOf(name)?.pause(durationMs),
+      setClock: (name: string, rate: number, offsetMs: number): void => {
+        kernel.count('fault:clock')
+        processOf(name)?.setClock({ rate, offsetMs })
+        kernel.schedule(CLOCK_BENT_MS, `${name} sets its clock`, () => setRight(name))
+      },
+      usurp: (name: string, shardId: number): void => {
+        const node = nodes.get(name)
+        if (node !== undefined) usurp(world, node, shardId)
+      },
+      cutFromLeases: (name: string, durationMs: number): void => {
+        kernel.count('fault:cut_from_leases')
+        cutFromLeases.set(name, kernel.now() + durationMs)
+      },
+    },
+    /** Ends all faults; one node, if named, stays dead for good. */
+    heal: (dead: string | undefined): void => {
+      kernel.record(`${kernel.now()} heals`)
+      endRates(world)
+      cutFromLeases.clear()
+      deadForGood = dead
+      for (const name of [...NODES, ...EDGES]) {
+        const process = processOf(name)
+        process?.resume()
+        setRight(name)
+        if (name === dead) process?.crash()
+        else restart(name)
+      }
+      if (dead !== undefined) kernel.count('cluster:node_stays_dead')
+    },
+    whatIsMissing: (): string => {
+      const owners = database.shards().map(({ shardId, epoch, nodeId }) => `${shardId}: ${nodeId} in ${epoch}`)
+      return `shards ${allOwned() ? 'owned' : owners.join(', ')}; ${workload.pending()} requests without a verdict`
+    },
+  }
+}
+
+function shardOf(accountId: string): number {
+  return createHash('sha256').update(accountId).digest().readUInt32BE(0) % SHARD_COUNT
+}
+
+function violation(kernel: Kernel, violations: readonly string[], whole: boolean): SimulationFailure {
+  const lines = kernel.trace.lines()
+  const tail = (whole ? lines : lines.slice(-SHOWN_LINES)).join('\n  ')
+  const broken = violations.slice(0, 5).join('\n')
+  return new SimulationFailure(`SIM_SEED=${kernel.seed} npm run sim\n${broken}\n  ${tail}`)
+}

@@ -1,0 +1,43 @@
+/** The simulated store under the contract of a ledger store: each test has a kernel of its own, driven by what it waits for. */
+import type { LedgerStoreHarness, SessionUnderTest } from '../contract/ledger-store.contract.ts'
+import { createKernel } from './kernel.ts'
+import { SimDatabase } from './sim-ledger-store-database.ts'
+import { createSimLedgerStore } from './sim-ledger-store.ts'
+
+const SHARD_COUNT = 8
+/** Virtual time that any one wait may take. */
+const WAIT_MS = 120_000
+
+export function createSimHarness(seed: number): Promise<LedgerStoreHarness> {
+  const kernel = createKernel({ seed })
+  const database = new SimDatabase({ kernel, shardCount: SHARD_COUNT })
+  let opened = 0
+
+  const open = (): SessionUnderTest => {
+    opened += 1
+    const nodeId = `node-${opened}`
+    const session = `${opened}`.padStart(32, '0')
+    const process = kernel.process(nodeId)
+    const store = createSimLedgerStore({ database, process, session, nodeId })
+    return {
+      store,
+      nodeId,
+      session,
+      loseNextCommit: () => store.nextCommit('lost'),
+      loseNextAnswer: () => store.nextCommit('answer_lost'),
+      holdCommits: () => {
+        database.hold(session)
+        return Promise.resolve({ letGo: () => Promise.resolve(database.letGo(session)) })
+      },
+      cutOff: store.cutOff,
+      crash: () => Promise.resolve(process.crash()),
+    }
+  }
+  return Promise.resolve({
+    shardCount: SHARD_COUNT,
+    open: () => Promise.resolve(open()),
+    run: (work) => kernel.runToEnd(work, WAIT_MS),
+    passTime: kernel.runFor,
+    close: () => Promise.resolve(),
+  })
+}

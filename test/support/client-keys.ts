@@ -1,0 +1,42 @@
+/**
+ * Keys and signatures as a client that knows only the interface makes them. Shares no code with the ledger, its
+ * canonical JSON included, so that a mistake on one side does not hide one on the other.
+ */
+import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+
+export type Value = string | number | boolean | null | readonly Value[] | { readonly [member: string]: Value }
+export type Members = { readonly [member: string]: Value }
+
+export interface AccountKeys {
+  readonly privateKey: KeyObject
+  readonly jwk: Members
+}
+
+export function newAccountKeys(): AccountKeys {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { x, y } = publicKey.export({ format: 'jwk' })
+  return { privateKey, jwk: { kty: 'EC', crv: 'P-256', x: x ?? '', y: y ?? '' } }
+}
+
+/** RFC 8785: members in the order of their UTF-16 units, no space outside strings. */
+export function canonical(value: Value): string {
+  if (value === null || typeof value !== 'object') return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${(value as readonly Value[]).map(canonical).join(',')}]`
+  const members = Object.entries(value as Members).sort(([left], [right]) => (left < right ? -1 : 1))
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`
+}
+
+/** 64 bytes, r||s. */
+export function signatureBytes(fields: Members, privateKey: KeyObject): Buffer {
+  return sign('sha256', Buffer.from(canonical(fields)), { key: privateKey, dsaEncoding: 'ieee-p1363' })
+}
+
+/** The fields with `signature` added. */
+export function signed(fields: Members, privateKey: KeyObject): Members {
+  return { ...fields, signature: signatureBytes(fields, privateKey).toString('base64url') }
+}
+
+/** What the ledger calls `submission_hash`: the digest that the signature is over. */
+export function submissionHash(fields: Members): string {
+  return `sha256:${createHash('sha256').update(canonical(fields)).digest('hex')}`
+}

@@ -1,0 +1,222 @@
+/** A whole ledger as a user starts it: `ledger up` as a process of its own, on a data directory that is thrown away. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { SYSTEM_PLACE } from '../../infra/embedded/tools-directory.ts'
+import { type Credentials, send } from './client.ts'
+import { type ClusterProcess, clusterProcesses, type ProcessKind } from './cluster-process-table.ts'
+
+export interface ClusterOptions {
+  readonly nodes?: number
+  readonly edges?: number
+  /** Beside the ones that are always set. */
+  readonly env?: Readonly<Record<string, string>>
+  /** Each line that the ledger prints or logs, as it comes. */
+  readonly onLine?: (line: string) => void
+}
+
+export interface Cluster {
+  /** Of the first edge. */
+  readonly origin: string
+  /** Of every edge. */
+  readonly origins: readonly string[]
+  readonly dataDir: string
+  /** By role; secrets are long, random and for this ledger alone. */
+  readonly clients: Readonly<Record<'viewer' | 'transactor' | 'admin', Credentials>>
+  readonly processes: () => readonly ClusterProcess[]
+  /** The main processes of a kind, without what they have started. */
+  readonly heads: (kind: ProcessKind) => readonly ClusterProcess[]
+  /** Whether every edge says so. */
+  readonly isReady: () => Promise<boolean>
+  /** Of the embedded PostgreSQL, with its password: for looks behind the interface. */
+  readonly databaseUrl: () => string
+  /** What it printed and logged last, for messages. */
+  readonly lastLines: () => string
+  /** Ends everything and removes the data. */
+  readonly stop: () => Promise<void>
+}
+
+const START_TIMEOUT_MS = 120_000
+const STOP_TIMEOUT_MS = 60_000
+const POLL_MS = 50
+const KEPT_LINES = 200
+
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'ledger-cluster-'))
+  const edges = options.edges ?? 1
+  const port = await freePorts(edges)
+  const origins = Array.from({ length: edges }, (_, edge) => `http://127.0.0.1:${port + edge}`)
+  const origin = origins[0] ?? ''
+  const clients = { viewer: credentials('viewer'), transactor: credentials('transactor'), admin: credentials('admin') }
+  const program = join(projectRoot(), 'infra', 'main', 'ledger.mjs')
+  const numbers = ['--nodes', String(options.nodes ?? 1), '--edges', String(edges)]
+  const child = spawn(process.execPath, [program, 'up', ...numbers], {
+    cwd: dataDir,
+    env: {
+      ...withoutLedger(process.env),
+      LEDGER_PORT: String(port),
+      LEDGER_DATA_DIR: dataDir,
+      LEDGER_BOOTSTRAP_CLIENTS: JSON.stringify(
+        Object.entries(clients).map(([role, { clientId, clientSecret }]) => ({
+          client_id: clientId,
+          client_secret: clientSecret,
+          role,
+        })),
+      ),
+      ...options.env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // A group of its own: Ctrl-C reaches the test, which stops the ledger in order.
+    detached: true,
+  })
+  const lines = keepLines(child, options.onLine)
+  const { pid } = child
+  if (pid === undefined) throw new Error('`ledger up` could not be started')
+  const exited = new Promise<void>((resolve) => {
+    child.once('close', () => resolve())
+  })
+  const isReady = async (): Promise<boolean> => {
+    const replies = await Promise.allSettled(origins.map((edge) => send(edge, { method: 'GET', path: '/readyz' })))
+    return replies.every((reply) => reply.status === 'fulfilled' && reply.value.status === 200)
+  }
+  const cluster: Cluster = {
+    origin,
+    origins,
+    dataDir,
+    clients,
+    processes: () => clusterProcesses(pid),
+    heads: (kind) => clusterProcesses(pid).filter((found) => found.kind === kind && found.head),
+    isReady,
+    databaseUrl: () => databaseUrlOf(dataDir),
+    lastLines: () => lines.join('\n'),
+    stop: async () => {
+      const descendants = clusterProcesses(pid)
+      child.kill('SIGTERM')
+      const ended = await within(exited, STOP_TIMEOUT_MS)
+      if (!ended) for (const left of [...descendants, ...clusterProcesses(pid)]) tryKill(left.pid)
+      removeData(dataDir)
+      if (!ended) throw new Error(`the ledger did not stop in ${STOP_TIMEOUT_MS} ms:\n${lines.join('\n')}`)
+    },
+  }
+  try {
+    await until('the ledger is ready', START_TIMEOUT_MS, async () => {
+      if (child.exitCode !== null) throw new Error('`ledger up` has ended')
+      return isReady()
+    })
+  } catch (cause) {
+    await cluster.stop().catch(() => undefined)
+    throw new Error(`the ledger did not start:\n${lines.join('\n')}`, { cause })
+  }
+  return cluster
+}
+
+/** Asks again until the answer is true. Throws, naming `what`, when the time is over. */
+export async function until(what: string, timeoutMs: number, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadlineMs = performance.now() + timeoutMs
+  while (!(await holds())) {
+    if (performance.now() > deadlineMs) throw new Error(`after ${timeoutMs} ms still not: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
+/** The checkout, from its sources as from its build. */
+export function projectRoot(): string {
+  let directory = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(directory, 'package.json'))) directory = dirname(directory)
+  return directory
+}
+
+function credentials(role: string): Credentials {
+  return { clientId: `${role}-client`, clientSecret: randomBytes(32).toString('base64url') }
+}
+
+function withoutLedger(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('LEDGER_')))
+}
+
+function keepLines(child: ChildProcess, onLine: ((line: string) => void) | undefined): readonly string[] {
+  const lines: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    let rest = ''
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      const parts = `${rest}${text}`.split('\n')
+      rest = parts.pop() ?? ''
+      for (const line of parts) {
+        lines.push(line)
+        if (lines.length > KEPT_LINES) lines.shift()
+        onLine?.(line)
+      }
+    })
+  }
+  return lines
+}
+
+/** The first of so many ports in a row that are free. */
+async function freePorts(count: number): Promise<number> {
+  for (;;) {
+    const first = await freePort(0)
+    const rest = Array.from({ length: count - 1 }, (_, index) => freePort(first + 1 + index))
+    const found = await Promise.allSettled(rest)
+    if (found.every(({ status }) => status === 'fulfilled')) return first
+  }
+}
+
+/** Rejects when it is taken. 0: any. */
+function freePort(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+    })
+  })
+}
+
+function databaseUrlOf(dataDir: string): string {
+  const record = readPostgresRecord(dataDir)
+  return `postgres://ledger:${record.password}@127.0.0.1:${record.port}/ledger`
+}
+
+function readPostgresRecord(dataDir: string): {
+  readonly port: number
+  readonly password: string
+  readonly place: string
+} {
+  return JSON.parse(readFileSync(join(dataDir, 'postgres', 'server.json'), 'utf8')) as ReturnType<
+    typeof readPostgresRecord
+  >
+}
+
+/** PostgreSQL's data may lie elsewhere, where its own user can enter. */
+function removeData(dataDir: string): void {
+  try {
+    const { place } = readPostgresRecord(dataDir)
+    if (place.startsWith(`${SYSTEM_PLACE}/`)) rmSync(place, { recursive: true, force: true })
+  } catch {
+    // There was no PostgreSQL yet.
+  }
+  rmSync(dataDir, { recursive: true, force: true })
+}
+
+async function within(promise: Promise<void>, timeoutMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), timeoutMs)
+  })
+  const done = await Promise.race([promise.then(() => true), late])
+  clearTimeout(timer)
+  return done
+}
+
+function tryKill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
+}

@@ -1,0 +1,84 @@
+/**
+ * A database for each test, on one PostgreSQL server for each test file. The server is started with the first
+ * database and stopped after the file's last test.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import postgres from 'postgres'
+import { afterAll } from 'vitest'
+import { startPostgres } from '../../infra/embedded/postgres-server.ts'
+import { migrate } from '../../infra/postgres/migrate.ts'
+
+export interface LedgerDatabase {
+  readonly url: string
+  /** Ends what is connected to it and removes it. */
+  readonly drop: () => Promise<void>
+}
+
+export interface LedgerDatabaseOptions {
+  readonly shardCount?: number
+  /** False: left empty. */
+  readonly migrated?: boolean
+}
+
+/** Of a ledger whose test does not say how many it needs. */
+export const DEFAULT_SHARD_COUNT = 16
+
+interface Server {
+  readonly url: string
+  readonly dataDir: string
+  readonly stop: () => Promise<void>
+}
+
+let server: Promise<Server> | undefined
+
+async function startServer(): Promise<Server> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'ledger-test-'))
+  const { url, stop } = await startPostgres({ dataDir })
+  return { url, dataDir, stop }
+}
+
+afterAll(async () => {
+  const started = await server
+  server = undefined
+  if (started === undefined) return
+  await started.stop()
+  rmSync(started.dataDir, { recursive: true, force: true })
+})
+
+/** A database that holds a ledger with nothing in it. */
+export async function createLedgerDatabase(options: LedgerDatabaseOptions = {}): Promise<LedgerDatabase> {
+  server ??= startServer()
+  const { url: serverUrl } = await server
+  const name = `test_${randomBytes(6).toString('hex')}`
+  await onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)}`)
+  const address = new URL(serverUrl)
+  address.pathname = `/${name}`
+  const url = address.toString()
+  if (options.migrated !== false) {
+    await migrate(url, { shardCount: options.shardCount ?? DEFAULT_SHARD_COUNT, sealShardSecret: sealForTest })
+  }
+  return { url, drop: () => onServer(serverUrl, (sql) => sql`DROP DATABASE ${sql(name)} WITH (FORCE)`) }
+}
+
+/** No encryption: recognisable, and undone by `openForTest`. */
+export function sealForTest(secret: Buffer): Buffer {
+  return Buffer.concat([SEAL, secret])
+}
+
+export function openForTest(sealed: Buffer): Buffer {
+  return sealed.subarray(SEAL.length)
+}
+
+const SEAL = Buffer.from('sealed:')
+
+async function onServer(url: string, work: (sql: postgres.Sql) => PromiseLike<unknown>): Promise<void> {
+  const sql = postgres(url, { max: 1, onnotice: () => undefined })
+  try {
+    await work(sql)
+  } finally {
+    await sql.end()
+  }
+}

@@ -1,0 +1,218 @@
+/** Rows for tests of ledger stores: accounts that are opened and credited as the domain would, without the domain. */
+import { encodeUlid } from '../../actors/identifiers.ts'
+import { appendEntry, GENESIS, sha256Hex } from '../../actors/audit-chain.ts'
+import { BASE_UNIT, parseQuantity, ZERO } from '../../actors/money.ts'
+import type { AccountState } from '../../actors/account/state.ts'
+import { balanceOf } from '../../actors/account/state.ts'
+import type { Transaction } from '../../actors/account/outcome.ts'
+import type { AccountWrite, ShardBatch, ShardToken } from '../../runtime/ports/ledger-store.ts'
+
+export const ROWS_START_MS = 1_790_000_000_123
+const SALT = '00112233445566778899aabbccddeeff'
+
+export type Rows = Omit<ShardBatch, 'token'>
+
+/** An account's next state and the rows that make it durable. */
+export interface Change {
+  readonly account: AccountState
+  readonly rows: Rows
+}
+
+export const NO_ROWS: Rows = { accounts: [], balances: [], keys: [], entries: [], transactions: [], operations: [] }
+
+/** A shard's part of a batch: the rows of several changes of different accounts. */
+export function partOf(token: ShardToken, ...changes: readonly Change[]): ShardBatch {
+  return {
+    token,
+    accounts: changes.flatMap((change) => change.rows.accounts),
+    balances: changes.flatMap((change) => change.rows.balances),
+    keys: changes.flatMap((change) => change.rows.keys),
+    entries: changes.flatMap((change) => change.rows.entries),
+    transactions: changes.flatMap((change) => change.rows.transactions),
+    operations: changes.flatMap((change) => change.rows.operations),
+  }
+}
+
+export function openAccount(shardId: number, accountId: string): Change {
+  const key = { keyId: `key-of-${accountId}`, publicKey: `public-key-of-${accountId}` }
+  const entry = appendEntry(GENESIS, 0, null, SALT, { type: 'registration', account_id: accountId })
+  const account: AccountState = {
+    accountId,
+    shardId,
+    status: 'active',
+    incoming: 'accept',
+    key,
+    version: 1,
+    sequence: 0,
+    tip: entry.auditHash,
+    balances: new Map(),
+    completedCount: 0,
+    failedCount: 0,
+    registeredBy: 'client "one" \\ {2}',
+    registrationKey: null,
+    createdAtMs: ROWS_START_MS,
+    updatedAtMs: ROWS_START_MS,
+    lastTimeMs: ROWS_START_MS,
+  }
+  return {
+    account,
+    rows: {
+      ...NO_ROWS,
+      accounts: [{ previousVersion: 0, account }],
+      keys: [{ accountId, key, fromSequence: 0, atMs: ROWS_START_MS }],
+      entries: [{ accountId, ...entry }],
+    },
+  }
+}
+
+let serial = 0
+
+export function nextTxnId(shardId: number): string {
+  serial += 1
+  return `txn_${encodeUlid({ timeMs: ROWS_START_MS + serial, counter: 0, shardId, random: serial })}`
+}
+
+/** A completed credit in the base unit. */
+export function creditAccount(before: AccountState, idempotencyKey: string, amount = '1.5'): Change {
+  const txnId = nextTxnId(before.shardId)
+  const atMs = before.lastTimeMs + 1
+  const sequence = before.sequence + 1
+  const entry = appendEntry(before.tip, sequence, txnId, SALT, { type: 'credit', amount })
+  const held = balanceOf(before, BASE_UNIT)
+  const balance = { ...held, balance: held.balance.plus(parseQuantity(amount)), updatedAtMs: atMs }
+  const account: AccountState = {
+    ...before,
+    version: before.version + 1,
+    sequence,
+    tip: entry.auditHash,
+    balances: new Map([...before.balances, [BASE_UNIT, balance]]),
+    completedCount: before.completedCount + 1,
+    updatedAtMs: atMs,
+    lastTimeMs: atMs,
+  }
+  const chain = { sequence, previousHash: entry.previousHash, auditHash: entry.auditHash }
+  return {
+    account,
+    rows: {
+      ...NO_ROWS,
+      accounts: [writeOf(before, account)],
+      balances: [{ accountId: before.accountId, tokenId: BASE_UNIT, balance }],
+      entries: [{ accountId: before.accountId, ...entry }],
+      transactions: [decided({ ...transactionOf(before, txnId, idempotencyKey, amount, atMs), ...chain })],
+    },
+  }
+}
+
+/** A debit that the account could not pay: no entry, no balance. */
+export function failAccount(before: AccountState, idempotencyKey: string): Change {
+  const atMs = before.lastTimeMs + 1
+  const account: AccountState = {
+    ...before,
+    version: before.version + 1,
+    failedCount: before.failedCount + 1,
+    lastTimeMs: atMs,
+  }
+  const transaction: Transaction = {
+    ...transactionOf(before, nextTxnId(before.shardId), idempotencyKey, '1000', atMs),
+    type: 'debit',
+    status: 'failed',
+    failure: { code: 'insufficient_funds', detail: 'available: "0"' },
+  }
+  return {
+    account,
+    rows: { ...NO_ROWS, accounts: [writeOf(before, account)], transactions: [decided(transaction)] },
+  }
+}
+
+/** The key is replaced, and the answer to that recorded. */
+export function rotateAccount(before: AccountState, idempotencyKey: string): Change {
+  const atMs = before.lastTimeMs + 1
+  const key = { keyId: `next-${before.key?.keyId}`, publicKey: `next-${before.key?.publicKey}` }
+  const sequence = before.sequence + 1
+  const entry = appendEntry(before.tip, sequence, null, SALT, { type: 'key_rotation', key_id: key.keyId })
+  const account: AccountState = {
+    ...before,
+    key,
+    version: before.version + 1,
+    sequence,
+    tip: entry.auditHash,
+    updatedAtMs: atMs,
+    lastTimeMs: atMs,
+  }
+  return {
+    account,
+    rows: {
+      ...NO_ROWS,
+      accounts: [writeOf(before, account)],
+      keys: [{ accountId: before.accountId, key, fromSequence: sequence, atMs }],
+      entries: [{ accountId: before.accountId, ...entry }],
+      operations: [
+        {
+          accountId: before.accountId,
+          operation: 'key_rotation',
+          idempotencyKey,
+          payloadHash: sha256Hex(idempotencyKey),
+          keyId: before.key?.keyId ?? '',
+          answer: {
+            accountId: before.accountId,
+            status: account.status,
+            incoming: account.incoming,
+            key,
+            shardId: before.shardId,
+            sequence,
+            auditHash: entry.auditHash,
+            createdAtMs: before.createdAtMs,
+            updatedAtMs: atMs,
+          },
+          atMs,
+        },
+      ],
+    },
+  }
+}
+
+function writeOf(before: AccountState, account: AccountState): AccountWrite {
+  return { previousVersion: before.version, account }
+}
+
+function decided(transaction: Transaction): Rows['transactions'][number] {
+  return { transaction, receiptKeyId: 'receipt-key', receiptSignature: 'c2lnbmF0dXJl' }
+}
+
+function transactionOf(
+  account: AccountState,
+  txnId: string,
+  idempotencyKey: string,
+  amount: string,
+  atMs: number,
+): Transaction {
+  const payload = JSON.stringify({ account_id: account.accountId, amount, idempotency_key: idempotencyKey })
+  return {
+    txnId,
+    accountId: account.accountId,
+    shardId: account.shardId,
+    type: 'credit',
+    amount,
+    tokenId: BASE_UNIT,
+    groupId: null,
+    status: 'completed',
+    failure: null,
+    origin: 'client',
+    metadata: { note: 'for "you", \\ and NULL' },
+    createdAtMs: atMs,
+    processedAtMs: atMs,
+    sequence: null,
+    previousHash: null,
+    auditHash: null,
+    idempotencyKey,
+    payload,
+    payloadHash: sha256Hex(payload),
+    signature: 'signature',
+    keyId: account.key?.keyId ?? '',
+  }
+}
+
+/** The balance in the base unit, minimal form. */
+export function baseBalanceOf(account: AccountState | undefined): string {
+  return (account?.balances.get(BASE_UNIT)?.balance ?? ZERO).toFixed()
+}

@@ -1,0 +1,268 @@
+import { describe, expect, test } from 'vitest'
+import { ReadsUnavailable } from '../../../runtime/ports/ledger-reads.ts'
+import { bodyOf, createEdgeFixture, refusalOf, transactionView, TXN_ID } from './edge-fixture.ts'
+
+const GROUP = '3f2b8a52-0d5e-4a1e-9a0f-5f1f3d3c2b1a'
+
+describe('GET /v1/transactions/{id}', () => {
+  test('shows what there is', async () => {
+    const edge = createEdgeFixture()
+    edge.reads.transactionViews.set(TXN_ID, transactionView({ groupId: GROUP, metadata: { a: 'b' } }))
+    const response = await edge.get(`/v1/transactions/${TXN_ID}`, await edge.tokenFor('viewer'))
+    expect(await bodyOf(response)).toEqual({
+      txn_id: TXN_ID,
+      account_id: 'alice',
+      amount: '10.50',
+      type: 'credit',
+      status: 'completed',
+      shard_id: 7,
+      token_id: 'BASE',
+      created_at: '2025-10-09T08:53:20.000Z',
+      audit_hash: `sha256:${'cd'.repeat(32)}`,
+      origin: 'client',
+      group_id: GROUP,
+      metadata: { a: 'b' },
+      processed_at: '2025-10-09T08:53:20.004Z',
+    })
+  })
+
+  test('a failed one has its failure and no audit hash', async () => {
+    const edge = createEdgeFixture()
+    const failure = { code: 'insufficient_funds' as const, detail: 'Too little.' }
+    edge.reads.transactionViews.set(TXN_ID, transactionView({ status: 'failed', failure, auditHash: null }))
+    const body = await bodyOf(await edge.get(`/v1/transactions/${TXN_ID}`, await edge.tokenFor('viewer')))
+    expect(body).toMatchObject({ status: 'failed', audit_hash: null, failure })
+    expect(body).not.toHaveProperty('group_id')
+  })
+
+  test.for([TXN_ID, 'x', 'txn_', '%00', '%E0%A4%A', 'a%2Fb'])('%s is 404 when it names nothing', async (id) => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    for (const path of [`/v1/transactions/${id}`, `/v1/transactions/${id}/receipt`]) {
+      expect(await refusalOf(await edge.get(path, token))).toMatchObject({ status: 404, codes: ['ERR_NOT_FOUND'] })
+    }
+  })
+
+  test('D8: Prefer: wait is honoured until the transaction is final', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    edge.reads.transactionViews.set(TXN_ID, transactionView({ status: 'pending', auditHash: null }))
+    let answered: Response | undefined
+    const pending = edge
+      .get(`/v1/transactions/${TXN_ID}`, token, { prefer: 'respond-async, wait=99' })
+      .then((response) => (answered = response))
+    await edge.clock.advance(3000)
+    expect(answered).toBeUndefined()
+    edge.reads.transactionViews.set(TXN_ID, transactionView())
+    await edge.clock.advance(1000)
+    await pending
+    expect(answered?.headers.get('preference-applied')).toBe('wait=30')
+    expect(await bodyOf(answered as Response)).toMatchObject({ status: 'completed' })
+  })
+
+  test('D8: when the time is up, what is pending is shown as such; without the preference at once', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    edge.reads.transactionViews.set(TXN_ID, transactionView({ status: 'pending', auditHash: null }))
+    const pending = edge.get(`/v1/transactions/${TXN_ID}`, token, { prefer: 'wait="2"' })
+    await edge.clock.advance(2000)
+    expect(await bodyOf(await pending)).toMatchObject({ status: 'pending', audit_hash: null })
+    const atOnce = await edge.get(`/v1/transactions/${TXN_ID}`, token, { prefer: 'await=2' })
+    expect(atOnce.headers.get('preference-applied')).toBeNull()
+    expect(await bodyOf(atOnce)).not.toHaveProperty('processed_at')
+    expect(edge.clock.pending()).toBe(0)
+  })
+
+  test('D9: the receipt is shown byte for byte as it was signed', async () => {
+    const edge = createEdgeFixture()
+    edge.reads.receipts.set(TXN_ID, { payload: '{"b":"\\u0007","a":1.0}', signature: 'MEUC+/==' })
+    const response = await edge.get(`/v1/transactions/${TXN_ID}/receipt`, await edge.tokenFor('viewer'))
+    expect(await response.text()).toBe('{"receipt":{"b":"\\u0007","a":1.0},"signature":"MEUC+/=="}')
+  })
+})
+
+describe('GET /v1/transactions', () => {
+  test('passes every parameter on, dates with their offset and group IDs in lower case', async () => {
+    const edge = createEdgeFixture()
+    const query = new URLSearchParams({
+      account_id: 'alice@bank',
+      date_from: '2025-01-01T01:00:00+01:00',
+      date_to: '2025-01-02T00:00:00.0005Z',
+      type: 'debit',
+      token_id: 'BASE',
+      token_class: 'nft',
+      group_id: GROUP.toUpperCase(),
+      amount_min: '0',
+      amount_max: '10.5',
+      status: 'failed',
+      idempotency_key: 'a +&b',
+      order: 'asc',
+      page_size: '5000',
+      unknown: 'ignored',
+    })
+    expect((await edge.get(`/v1/transactions?${query.toString()}`, await edge.tokenFor('viewer'))).status).toBe(200)
+    expect(edge.reads.queries).toEqual([
+      {
+        accountId: 'alice@bank',
+        createdFromMs: Date.UTC(2025, 0, 1),
+        createdToMs: Date.UTC(2025, 0, 2) + 0.5,
+        type: 'debit',
+        tokenId: 'BASE',
+        tokenClass: 'nft',
+        groupId: GROUP,
+        amountMin: '0',
+        amountMax: '10.5',
+        status: 'failed',
+        idempotencyKey: 'a +&b',
+        order: 'asc',
+        limit: 1000,
+        after: null,
+        counted: true,
+      },
+    ])
+  })
+
+  test('the defaults are no filter, newest first, 100 rows, counted', async () => {
+    const edge = createEdgeFixture()
+    edge.reads.page = { transactions: [transactionView()], next: null, count: { total: 1, exact: true } }
+    const response = await edge.get('/v1/transactions', await edge.tokenFor('viewer'))
+    expect(edge.reads.queries[0]).toMatchObject({ order: 'desc', limit: 100, after: null, counted: true, status: null })
+    expect(response.headers.get('x-total-count-relation')).toBeNull()
+    expect(await bodyOf(response)).toEqual({
+      transactions: [
+        {
+          txn_id: TXN_ID,
+          account_id: 'alice',
+          amount: '10.50',
+          type: 'credit',
+          token_id: 'BASE',
+          status: 'completed',
+          shard_id: 7,
+          created_at: '2025-10-09T08:53:20.000Z',
+        },
+      ],
+      next_page_token: '',
+      total_count: 1,
+    })
+  })
+
+  test.for([
+    ['account_id=a/b', 'account_id', 'ERR_INVALID_ACCOUNT_ID'],
+    ['account_id=', 'account_id', 'ERR_INVALID_ACCOUNT_ID'],
+    ['date_from=2025-01-01', 'date_from', 'ERR_INVALID_TIMESTAMP'],
+    ['date_to=2025-02-30T00:00:00Z', 'date_to', 'ERR_INVALID_TIMESTAMP'],
+    ['type=pay', 'type', 'ERR_INVALID_TYPE'],
+    ['token_id=a%20b', 'token_id', 'ERR_INVALID_TOKEN_ID'],
+    ['token_class=%00', 'token_class', 'ERR_INVALID_QUERY'],
+    ['group_id=7', 'group_id', 'ERR_INVALID_GROUP_ID'],
+    ['amount_min=-1', 'amount_min', 'ERR_INVALID_AMOUNT'],
+    ['amount_max=1e3', 'amount_max', 'ERR_INVALID_AMOUNT'],
+    ['status=done', 'status', 'ERR_INVALID_QUERY'],
+    ['account_id=a&idempotency_key=', 'idempotency_key', 'ERR_INVALID_IDEMPOTENCY_KEY'],
+    ['idempotency_key=k', 'account_id', 'ERR_INVALID_ACCOUNT_ID'],
+    ['order=up', 'order', 'ERR_INVALID_QUERY'],
+    ['page_size=0', 'page_size', 'ERR_INVALID_QUERY'],
+    ['page_size=-1', 'page_size', 'ERR_INVALID_QUERY'],
+    ['page_size=1e3', 'page_size', 'ERR_INVALID_QUERY'],
+    ['page_size=1.0', 'page_size', 'ERR_INVALID_QUERY'],
+    ['page_size=', 'page_size', 'ERR_INVALID_QUERY'],
+    ['page_token=x', 'page_token', 'ERR_INVALID_QUERY'],
+    [`page_token=${'A'.repeat(513)}`, 'page_token', 'ERR_INVALID_QUERY'],
+    ['status=failed&status=failed', 'status', 'ERR_INVALID_QUERY'],
+    ['page_size=1&page_size=1', 'page_size', 'ERR_INVALID_QUERY'],
+  ] as const)('?%s is 400', async ([query, field, code]) => {
+    const edge = createEdgeFixture()
+    const response = await edge.get(`/v1/transactions?${query}`, await edge.tokenFor('viewer'))
+    expect(await refusalOf(response)).toEqual({ status: 400, codes: [code], fields: [field] })
+    expect(edge.reads.queries).toEqual([])
+  })
+
+  test('all that is wrong with a query is told at once, and unknown parameters may be repeated', async () => {
+    const edge = createEdgeFixture()
+    const response = await edge.get('/v1/transactions?type=x&amount_min=y&z=1&z=2', await edge.tokenFor('viewer'))
+    expect(await refusalOf(response)).toMatchObject({ codes: ['ERR_INVALID_TYPE', 'ERR_INVALID_AMOUNT'] })
+  })
+
+  test('an offset whose plus was not encoded is understood', async () => {
+    const edge = createEdgeFixture()
+    await edge.get('/v1/transactions?date_from=2025-01-01T01:00:00+01:00', await edge.tokenFor('viewer'))
+    expect(edge.reads.queries[0]?.createdFromMs).toBe(Date.UTC(2025, 0, 1))
+  })
+
+  test('D16: a page goes on where the one before ended, with the count of the first, at any page size', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    const next = { position: '12 34', txnId: TXN_ID }
+    edge.reads.page = { transactions: [], next, count: { total: 10_000, exact: false } }
+    const first = await edge.get('/v1/transactions?status=failed&order=asc&page_size=1', token)
+    expect(first.headers.get('x-total-count-relation')).toBe('gte')
+    const { next_page_token: pageToken } = await bodyOf(first)
+    const second = await edge.get(
+      `/v1/transactions?order=asc&page_size=7&page_token=${String(pageToken)}&status=failed`,
+      token,
+    )
+    expect(edge.reads.queries[1]).toMatchObject({ after: next, counted: false, limit: 7 })
+    expect(second.headers.get('x-total-count-relation')).toBe('gte')
+    expect((await bodyOf(second))['total_count']).toBe(10_000)
+  })
+
+  test('D16: a token of another query, list or client is 400', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    const next = { position: null, txnId: TXN_ID }
+    edge.reads.page = { transactions: [], next, count: { total: 1, exact: true } }
+    const { next_page_token: pageToken } = await bodyOf(await edge.get('/v1/transactions?type=credit', token))
+    const use = async (path: string, who = token) =>
+      (await edge.get(`${path}page_token=${String(pageToken)}`, who)).status
+    expect(await use('/v1/transactions?type=credit&')).toBe(200)
+    expect(await use('/v1/transactions?')).toBe(400)
+    expect(await use('/v1/transactions?type=debit&')).toBe(400)
+    expect(await use('/v1/transactions?type=credit&order=asc&')).toBe(400)
+    expect(await use(`/v1/transactions/group/${GROUP}?`)).toBe(400)
+    expect(await use('/v1/transactions?type=credit&', await edge.tokenFor('admin'))).toBe(400)
+  })
+
+  test('reads that are away are 503, and say nothing of what is away', async () => {
+    const edge = createEdgeFixture()
+    edge.reads.failure = new ReadsUnavailable('connect ECONNREFUSED 10.0.0.1:5432')
+    const response = await edge.get('/v1/transactions', await edge.tokenFor('viewer'))
+    const text = await response.text()
+    expect(JSON.parse(text)).toMatchObject({ status: 503, error_codes: ['ERR_DOWNSTREAM_FAILURE'] })
+    expect(text).not.toMatch(/ECONN|10\.0/)
+    expect(edge.log.map((line) => line.event)).toEqual(['port_unavailable'])
+  })
+})
+
+describe('GET /v1/transactions/group/{groupID}', () => {
+  test('lists the legs of the group, whatever the case of its ID', async () => {
+    const edge = createEdgeFixture()
+    edge.reads.page = { transactions: [transactionView({ groupId: GROUP })], next: null, count: null }
+    const path = `/v1/transactions/group/${GROUP.toUpperCase()}`
+    expect(await bodyOf(await edge.get(path, await edge.tokenFor('viewer')))).toEqual({
+      group_id: GROUP,
+      transactions: [
+        {
+          txn_id: TXN_ID,
+          account_id: 'alice',
+          amount: '10.50',
+          type: 'credit',
+          token_id: 'BASE',
+          status: 'completed',
+        },
+      ],
+      next_page_token: '',
+    })
+    expect(edge.reads.queries[0]).toMatchObject({ groupId: GROUP, counted: false, accountId: null })
+  })
+
+  test('an ID that no transaction carries is 404, an ill-formed one 400', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    expect((await edge.get(`/v1/transactions/group/${GROUP}`, token)).status).toBe(404)
+    expect(await refusalOf(await edge.get('/v1/transactions/group/receipt', token))).toEqual({
+      status: 400,
+      codes: ['ERR_INVALID_GROUP_ID'],
+      fields: ['group_id'],
+    })
+  })
+})
