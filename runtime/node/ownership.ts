@@ -77,7 +77,7 @@ export class Ownership {
     this.draining = true
     await this.renew()
     const { host, leases, nodeId } = this.dependencies
-    await inParallel([...host.serving().keys()], (shardId) => this.giveAway(shardId))
+    await this.giveAllAway([...host.serving().keys()])
     this.halt()
     await leases.end(nodeId).catch(() => undefined)
   }
@@ -169,7 +169,7 @@ export class Ownership {
   }
 
   private async takeAndGive(records: readonly ShardRecord[], listed: readonly ListedSession[]): Promise<void> {
-    const { nodeId, host } = this.dependencies
+    const { nodeId, host, log } = this.dependencies
     const candidates = this.candidates(listed)
     const wanted = placeShards(
       records.map(({ shardId }) => shardId),
@@ -177,17 +177,20 @@ export class Ownership {
     )
     const dead = await this.deadSessions(records)
     const mine = records.filter(({ shardId }) => wanted.get(shardId) === nodeId)
+    const before = host.serving().size
     await inParallel(
       mine.filter((record) => this.isFree(record, dead)),
       (record) => this.take(record, dead),
     )
+    const acquired = host.serving().size - before
+    if (acquired > 0) log.info('shards_acquired', { acquired, owned: host.serving().size })
     const settled = new Set(candidates.filter((peer) => this.hasSettled(peer)).map((peer) => peer.nodeId))
     const misplaced = [...host.serving().keys()].filter((shardId) => {
       const owner = wanted.get(shardId)
       return owner !== undefined && owner !== nodeId && settled.has(owner)
     })
     const atOnce = Math.max(1, Math.floor(records.length / 10))
-    await inParallel(misplaced.slice(0, atOnce), (shardId) => this.giveAway(shardId))
+    await this.giveAllAway(misplaced.slice(0, atOnce))
   }
 
   /** Nodes that may own shards: alive as far as is known, ready, not leaving. This one speaks for itself. */
@@ -227,7 +230,7 @@ export class Ownership {
   }
 
   private async take(record: ShardRecord, dead: ReadonlySet<string>): Promise<void> {
-    const { nodeId, session, store, leases, host, log } = this.dependencies
+    const { nodeId, session, store, leases, host } = this.dependencies
     const { shardId } = record
     if (this.stopped || this.draining) return
     const nextEpoch = Math.max(record.epoch, this.highestEpochs.get(shardId) ?? 0) + 1
@@ -242,18 +245,23 @@ export class Ownership {
     const lastTransactionId = await store.lastTransactionId(shardId)
     if (this.stopped) return
     host.serve(result.token, lastTransactionId)
-    log.info('shard_acquired', { shard: shardId, epoch: nextEpoch })
     void leases.hint({ shardId, nodeId, session, epoch: nextEpoch }).catch(() => undefined)
   }
 
+  private async giveAllAway(shardIds: readonly number[]): Promise<void> {
+    const { host, log } = this.dependencies
+    if (shardIds.length === 0) return
+    await inParallel(shardIds, (shardId) => this.giveAway(shardId))
+    log.info('shards_released', { released: shardIds.length, owned: host.serving().size })
+  }
+
   private async giveAway(shardId: number): Promise<void> {
-    const { store, leases, host, log } = this.dependencies
+    const { store, leases, host } = this.dependencies
     const token = await host.drain(shardId, DRAIN_TIMEOUT_MS)
     if (token === undefined) return
     const released = await store.release(token).catch(() => false)
     host.drop(shardId)
     if (!released) return
-    log.info('shard_released', { shard: shardId, epoch: token.epoch })
     this.sawEpoch(shardId, token.epoch + 1)
     void leases.hint({ shardId, nodeId: null, session: null, epoch: token.epoch + 1 }).catch(() => undefined)
   }
