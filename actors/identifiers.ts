@@ -35,14 +35,16 @@ export interface UlidParts {
   readonly random: number
 }
 
-export function encodeUlid(parts: UlidParts): string {
-  const bits =
-    (BigInt(parts.timeMs) << 80n) |
-    (BigInt(parts.counter) << 64n) |
-    (BigInt(parts.shardId) << 48n) |
-    BigInt(parts.random)
+export function encodeUlid({ timeMs, counter, shardId, random }: UlidParts): string {
+  // Numbers hold 53 bits exactly: the 80 bits are written as two halves of 40.
+  const upper = counter * 2 ** 24 + shardId * 2 ** 8 + Math.floor(random / 2 ** 40)
+  return digits(timeMs, 10) + digits(upper, 8) + digits(random % 2 ** 40, 8)
+}
+
+/** Five bits a digit, the most significant first. */
+function digits(value: number, length: number): string {
   let text = ''
-  for (let shift = 125n; shift >= 0n; shift -= 5n) text += ALPHABET.charAt(Number((bits >> shift) & 31n))
+  for (let rest = value; text.length < length; rest = Math.floor(rest / 32)) text = ALPHABET.charAt(rest % 32) + text
   return text
 }
 

@@ -6,7 +6,12 @@ export function createSystemClock(): Clock {
     now: () => Date.now(),
     monotonic: () => performance.now(),
     after: (delayMs, run): Timer => {
-      const timer = setTimeout(run, Math.max(0, delayMs))
+      // A timer of no delay takes a millisecond; this runs as soon as what has arrived by now has been handled.
+      if (delayMs <= 0) {
+        const immediate = setImmediate(run)
+        return { cancel: () => clearImmediate(immediate) }
+      }
+      const timer = setTimeout(run, delayMs)
       return { cancel: () => clearTimeout(timer) }
     },
   }

@@ -4,7 +4,7 @@ export interface Clock {
   readonly now: () => number
   /** Milliseconds since some fixed moment; never goes back. */
   readonly monotonic: () => number
-  /** Calls back once, not before `delayMs` have passed. */
+  /** Calls back once, not before `delayMs` have passed; with 0, once what has arrived by now has been handled. */
   readonly after: (delayMs: number, run: () => void) => Timer
 }
 
