@@ -29,19 +29,23 @@ export function readSubmission(fields: JsonObject): Submission | undefined {
   const expiresAt = text(fields['expires_at'])
   const expiresAtMs = expiresAt === null ? null : parseTimestamp(expiresAt)
   if (expiresAtMs === undefined) return undefined
-  // What this version cannot honour in a money order it must not ignore.
-  if ('to_account_id' in fields || 'receive' in fields) return undefined
   const metadata = fields['metadata'] ?? null
+  const tokenId = text(fields['token_id']) ?? BASE_UNIT
+  const classId = text(fields['class_id'])
+  // What this version cannot honour in a money order it must not ignore. An asset is refused when it is looked for.
+  const inBaseUnit = tokenId === BASE_UNIT && classId === null
+  const single = (type === 'credit' || type === 'debit') && !('to_account_id' in fields) && !('receive' in fields)
+  if (inBaseUnit && !single) return undefined
   return {
     accountId,
     amount,
     type,
     idempotencyKey,
-    tokenId: text(fields['token_id']) ?? BASE_UNIT,
+    tokenId,
     groupId: text(fields['group_id'])?.toLowerCase() ?? null,
     metadata: metadata === null ? null : (metadata as JsonObject),
     termsHash: text(fields['terms_hash']),
-    classId: text(fields['class_id']),
+    classId,
     ledgerId: text(fields['ledger_id']),
     expiresAtMs,
   }

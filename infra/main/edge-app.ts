@@ -1,6 +1,7 @@
 /** What answers requests now: before the ledger was created another app than after. */
 export interface EdgeApp {
-  readonly fetch: (request: Request) => Response | Promise<Response>
+  /** `bindings`: what the server tells beside the request, the client's address among it. */
+  readonly fetch: (request: Request, bindings?: object) => Response | Promise<Response>
 }
 
 export interface SwitchableApp extends EdgeApp {
@@ -11,7 +12,7 @@ export interface SwitchableApp extends EdgeApp {
 export function createSwitchableApp(): SwitchableApp {
   let current: EdgeApp = { fetch: () => new Response(null, { status: 503 }) }
   return {
-    fetch: (request) => current.fetch(request),
+    fetch: (request, bindings) => current.fetch(request, bindings),
     use: (app) => {
       current = app
     },

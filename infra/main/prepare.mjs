@@ -44,8 +44,7 @@ export async function prepare() {
   if (dependenciesFit() && buildFits()) return
   await locked(async () => {
     if (!dependenciesFit()) {
-      say('Installing the dependencies (npm ci) ...')
-      await runNpm(['ci', '--include=dev', '--no-audit', '--no-fund'])
+      await install()
     }
     if (!buildFits()) {
       say('Building ...')
@@ -55,6 +54,22 @@ export async function prepare() {
       say(`Built in ${((Date.now() - startedMs) / 1000).toFixed(1)} s.`)
     }
   })
+}
+
+/**
+ * `npm ci` is exact, and refuses a lockfile that leaves out packages for other systems, as registries that mirror only
+ * some of them produce. `npm install` takes the same versions then; neither changes the lockfile.
+ */
+async function install() {
+  say('Installing the dependencies (npm ci) ...')
+  const options = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
+  try {
+    await runNpm(['ci', ...options], 'ignore')
+  } catch (error) {
+    if (!(error instanceof PreparationFailed) || error.exitCode > 128) throw error
+    say('npm ci did not accept the lockfile; trying npm install ...')
+    await runNpm(['install', '--no-save', ...options])
+  }
 }
 
 /** Whether every package of the lockfile is installed in its version; by content, because copies have new times. */
@@ -136,15 +151,17 @@ function isHeld() {
 }
 
 /** npm as it runs this script, or else the one on the PATH. */
-export function runNpm(args) {
+export function runNpm(args, output = 2) {
   const npm = process.env['npm_execpath']
-  return npm !== undefined && npm.endsWith('.js') ? run(process.execPath, [npm, ...args]) : run('npm', args)
+  return npm !== undefined && npm.endsWith('.js')
+    ? run(process.execPath, [npm, ...args], output, output)
+    : run('npm', args, output, output)
 }
 
 /** Runs a program in the checkout, its output to standard error, and passes on signals. Rejects when it fails. */
-export function run(program, args, stdout = 2) {
+export function run(program, args, stdout = 2, stderr = 2) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: root, stdio: ['inherit', stdout, 2] })
+    const child = spawn(program, args, { cwd: root, stdio: ['inherit', stdout, stderr] })
     const passOn = (signal) => {
       // A terminal has sent Ctrl-C to the child as well.
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)

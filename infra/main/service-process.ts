@@ -69,6 +69,8 @@ export async function runService(log: Log, start: (service: ServiceProcess) => P
   }
   clearTimeout(late)
   log.info('stopped', {})
+  // The channel to the launcher would keep the process alive.
+  if (process.connected) process.disconnect()
   return exitCode
 }
 

@@ -91,6 +91,7 @@ describe('the body of a POST', () => {
   test('invalid UTF-8 and malformed JSON are 400; JSON that is no object is a validation error', async () => {
     expect(await refusal(request(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])))).toBe('invalid-request')
     expect(await refusal(request('{"a":}'))).toBe('invalid-request')
+    expect(await refusal(request('\ufeff{}'))).toBe('invalid-request')
     for (const text of ['[]', 'null', '"x"', '1']) expect(await refusal(request(text))).toBe('validation-error')
   })
 

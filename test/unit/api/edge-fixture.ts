@@ -1,6 +1,7 @@
 /** An edge with everything behind it in memory: what the fakes are told, and what they were asked, is open to tests. */
 import { createHash, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Hono } from 'hono'
+import { expect, vi } from 'vitest'
 import type { Role } from '../../../actors/account/commands.ts'
 import type { AccountView } from '../../../actors/account/outcome.ts'
 import type { EdgeDependencies, EdgeSettings } from '../../../api/dependencies.ts'
@@ -25,6 +26,8 @@ export interface ManualClock extends Clock {
   /** Lets time pass and runs what became due, in order. */
   readonly advance: (ms: number) => Promise<void>
   readonly pending: () => number
+  /** Resolves once so many timers are set: work that crosses the thread pool takes its own time to set them. */
+  readonly timersSet: (count: number) => Promise<void>
 }
 
 export function createManualClock(startMs: number): ManualClock {
@@ -52,11 +55,12 @@ export function createManualClock(startMs: number): ManualClock {
       await settle()
     },
     pending: () => timers.size,
+    timersSet: (count) => vi.waitFor(() => expect(timers.size).toBe(count), { timeout: 10_000, interval: 1 }),
   }
 }
 
 /** Lets everything run that waits for nothing but its turn. */
-export async function settle(): Promise<void> {
+async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise<void>((resolve) => void setImmediate(resolve))
 }
 

@@ -7,6 +7,7 @@ describe('JSON as a money order may be written', () => {
   test.for([
     '{"a":1,"b":{"a":2},"c":[{"a":3},{"a":4}]}',
     String.raw`{"a:b":"{\"a\":1,\"a\":2}","c":"\\"}`,
+    String.raw`{"a":"\":\""}`,
     String.raw`{"a":"\u00e9\ud83d\ude00"}`,
     '{"__proto__":1,"constructor":2}',
     ' [1.5, -0, 1e308, true, null, "x"] ',

@@ -1,6 +1,6 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
-import { bodyOf, clientOf, createEdgeFixture, HOUR_MS, LEDGER_ID, refusalOf, SECRET, settle } from './edge-fixture.ts'
+import { bodyOf, clientOf, createEdgeFixture, HOUR_MS, LEDGER_ID, refusalOf, SECRET } from './edge-fixture.ts'
 import { AccessStoreUnavailable } from '../../../runtime/ports/access-store.ts'
 
 const CREDENTIALS = { client_id: 'ann', client_secret: SECRET }
@@ -116,7 +116,7 @@ describe('POST /v1/auth/token', () => {
     for (let count = 0; count < 20; count += 1) expect((await edge.post('/v1/auth/token', wrong)).status).toBe(401)
     let late: Response | undefined
     const pending = edge.post('/v1/auth/token', wrong).then((response) => (late = response))
-    await settle()
+    await edge.clock.timersSet(1)
     expect(late).toBeUndefined()
     expect((await edge.post('/v1/auth/token', CREDENTIALS)).status).toBe(200)
     expect((await edge.post('/v1/auth/token', { ...wrong, client_id: 'bob' })).status).toBe(401)
@@ -129,7 +129,7 @@ describe('POST /v1/auth/token', () => {
     const edge = fixture()
     const wrong = { client_id: 'ann', client_secret: 'wrong' }
     const all = Array.from({ length: 60 }, () => edge.post('/v1/auth/token', wrong))
-    await settle()
+    await edge.clock.timersSet(40)
     await edge.clock.advance(2000)
     expect(new Set((await Promise.all(all)).map((response) => response.status))).toEqual(new Set([401]))
     await edge.clock.advance(60_000)
@@ -308,6 +308,7 @@ describe('grants', () => {
     await edge.clock.advance(10_000)
     let answered: Response | undefined
     const pending = edge.get('/v1/transactions', token).then((response) => (answered = response))
+    await edge.clock.timersSet(1)
     await edge.clock.advance(999)
     expect(answered).toBeUndefined()
     await edge.clock.advance(1)

@@ -51,6 +51,7 @@ describe('GET /v1/transactions/{id}', () => {
     const pending = edge
       .get(`/v1/transactions/${TXN_ID}`, token, { prefer: 'respond-async, wait=99' })
       .then((response) => (answered = response))
+    await edge.clock.timersSet(1)
     await edge.clock.advance(3000)
     expect(answered).toBeUndefined()
     edge.reads.transactionViews.set(TXN_ID, transactionView())
@@ -65,6 +66,7 @@ describe('GET /v1/transactions/{id}', () => {
     const token = await edge.tokenFor('viewer')
     edge.reads.transactionViews.set(TXN_ID, transactionView({ status: 'pending', auditHash: null }))
     const pending = edge.get(`/v1/transactions/${TXN_ID}`, token, { prefer: 'wait="2"' })
+    await edge.clock.timersSet(1)
     await edge.clock.advance(2000)
     expect(await bodyOf(await pending)).toMatchObject({ status: 'pending', audit_hash: null })
     const atOnce = await edge.get(`/v1/transactions/${TXN_ID}`, token, { prefer: 'await=2' })

@@ -1,0 +1,103 @@
+import postgres from 'postgres'
+import { expect, test } from 'vitest'
+import { verdictOfError } from '../../../infra/postgres/commit-verdict.ts'
+import { createIdentityGuard, type DatabaseIdentity } from '../../../infra/postgres/identity.ts'
+import { arrayLiteral } from '../../../infra/postgres/array-literal.ts'
+import { applicationName } from '../../../infra/postgres/connection.ts'
+import { lockHalves, sessionLockKey } from '../../../infra/postgres/session-lock.ts'
+
+function serverError(severity: string, code: string): Error {
+  // The driver makes it of the message's fields; its declared constructor is that of Error.
+  const make = postgres.PostgresError as unknown as new (fields: object) => Error
+  return new make({ severity, code, message: 'Key (account_id)=(alice) already exists', table_name: 'accounts' })
+}
+
+test.for([
+  ['LG001', 'invariant'],
+  ['23505', 'invariant'],
+  ['23514', 'invariant'],
+  ['XX001', 'invariant'],
+  ['XX002', 'invariant'],
+  ['22P05', 'data'],
+  ['22021', 'data'],
+  ['22003', 'data'],
+  ['54000', 'data'],
+  ['40P01', 'transient'],
+  ['55P03', 'transient'],
+  ['57014', 'transient'],
+  ['53100', 'transient'],
+  ['25006', 'transient'],
+  ['42P01', 'transient'],
+] as const)('D3: ERROR %s is definite, its cause is %s', ([code, cause]) => {
+  expect(verdictOfError(serverError('ERROR', code))).toMatchObject({ kind: 'failed', cause })
+})
+
+test.for([
+  ['FATAL', '57P01'],
+  ['FATAL', '23505'],
+  ['PANIC', 'XX000'],
+  ['ERROR', '57P01'],
+  ['ERROR', '08006'],
+  ['ERROR', '40003'],
+] as const)('D3: %s %s proves nothing', ([severity, code]) => {
+  expect(verdictOfError(serverError(severity, code)).kind).toBe('unknown')
+})
+
+test('D3: a lost connection and an exception prove nothing', () => {
+  const lost = Object.assign(new Error('write CONNECTION_CLOSED 10.0.0.1:5432'), { code: 'CONNECTION_CLOSED' })
+  expect(verdictOfError(lost)).toEqual({ kind: 'unknown', detail: 'no answer: CONNECTION_CLOSED' })
+  expect(verdictOfError(new TypeError('x')).kind).toBe('unknown')
+  expect(verdictOfError('thrown').kind).toBe('unknown')
+})
+
+test('a verdict says nothing of what the rows held', () => {
+  for (const code of ['23505', '22003', '40P01']) {
+    expect(JSON.stringify(verdictOfError(serverError('ERROR', code)))).not.toContain('alice')
+  }
+})
+
+const FIRST: DatabaseIdentity = { ledgerId: 'l', shardCount: 8, systemIdentifier: '1', timeline: '00000001' }
+
+test.for([
+  ['ledgerId', 'm'],
+  ['shardCount', 16],
+  ['systemIdentifier', '2'],
+  ['timeline', '00000002'],
+] as const)('N1: another %s than the first one stops the store for good', ([field, value]) => {
+  const guard = createIdentityGuard()
+  guard.check(FIRST)
+  guard.check({ ...FIRST })
+  expect(guard.stopped()).toBeUndefined()
+  expect(() => guard.check({ ...FIRST, [field]: value })).toThrow(field)
+  expect(guard.stopped()).toContain(field)
+  expect(() => guard.check(FIRST)).toThrow(field)
+})
+
+test('N1: the ledger that is expected is the only one that is ever taken', () => {
+  const guard = createIdentityGuard('l')
+  guard.check(FIRST)
+  expect(() => createIdentityGuard('other').check(FIRST)).toThrow('expected other')
+})
+
+test('an array literal quotes what text may hold', () => {
+  expect(arrayLiteral('text', ['a', null, '', 'NULL', '{"\\,}'])).toBe('{"a",NULL,"","NULL","{\\"\\\\,}"}')
+  expect(arrayLiteral('integer', [])).toBe('{}')
+  expect(arrayLiteral('bytea', ['00ff', null])).toBe('{"\\\\x00ff",NULL}')
+  expect(arrayLiteral('timestamptz', [0])).toBe('{1970-01-01T00:00:00.000Z}')
+  expect(() => arrayLiteral('timestamptz', [Number.NaN])).toThrow(RangeError)
+})
+
+test('the session stands whole at the end of a name that PostgreSQL does not cut', () => {
+  const session = 'f'.repeat(32)
+  const name = applicationName(`ä:${'n'.repeat(100)}`, session)
+  expect(Buffer.byteLength(name)).toBeLessThanOrEqual(63)
+  expect(name.endsWith(`:${session}`)).toBe(true)
+  expect(name.split(':')).toHaveLength(3)
+})
+
+test('a lock key is 64 bits, signed, and its halves are unsigned', () => {
+  expect(lockHalves(-1n)).toEqual({ classId: 0xffffffff, objectId: 0xffffffff })
+  expect(lockHalves(1n)).toEqual({ classId: 0, objectId: 1 })
+  expect(sessionLockKey('a')).not.toBe(sessionLockKey('b'))
+  expect(BigInt.asIntN(64, sessionLockKey('a'))).toBe(sessionLockKey('a'))
+})
