@@ -4,6 +4,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 
 export interface User {
   readonly name: string
@@ -20,7 +21,10 @@ export function isRoot(): boolean {
 
 /** Whom PostgreSQL is to run as; undefined: as the user who runs this. */
 export function unprivilegedUser(): User | undefined {
-  if (!isRoot()) return undefined
+  if (!isRoot()) {
+    refuseNameless()
+    return undefined
+  }
   const users = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map((line) => line.split(':'))
@@ -32,6 +36,18 @@ export function unprivilegedUser(): User | undefined {
   throw new Error(
     `PostgreSQL cannot run as root and there is no user ${NAMES.join(' or ')} to run it as: create one, run as an ordinary user, or set LEDGER_DATABASE_URL`,
   )
+}
+
+/** PostgreSQL's initdb looks the user up; in a container the user may be a mere number. */
+function refuseNameless(): void {
+  try {
+    userInfo()
+  } catch (cause) {
+    throw new Error(
+      `PostgreSQL must be run by a user with a name, and user ${process.getuid?.() ?? ''} has none on this system: run as another, or set LEDGER_DATABASE_URL`,
+      { cause },
+    )
+  }
 }
 
 /** Whether the user may go into the directory; asked of the system, which knows about more than mode bits. */

@@ -5,6 +5,7 @@
 import { type KeyObject, verify } from 'node:crypto'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import type { SignatureCheck, Signer } from '../../runtime/ports/signer.ts'
+import { createLruCache, type LruCache } from './lru-cache.ts'
 import { keyObjectOf } from './public-key.ts'
 import { type DecodedSignature, decodeSignature } from './signature-encoding.ts'
 
@@ -15,7 +16,7 @@ export interface NodeSignerOptions {
 }
 
 export function createNodeSigner({ keys, cachedKeys = 50_000 }: NodeSignerOptions): Signer {
-  const publicKeys = createKeyCache(cachedKeys)
+  const publicKeys: KeyCache = createLruCache(cachedKeys)
   return {
     verifyMany: (checks) => Promise.all(checks.map((check) => verifyOne(check, publicKeys))),
     signMany: (keyId, payloads) => keys.sign(keyId, payloads),
@@ -23,24 +24,7 @@ export function createNodeSigner({ keys, cachedKeys = 50_000 }: NodeSignerOption
   }
 }
 
-type KeyCache = (publicKey: string) => KeyObject | undefined
-
-/** Least recently used: a Map keeps the order of insertion, and each use inserts anew. */
-function createKeyCache(size: number): KeyCache {
-  const kept = new Map<string, KeyObject>()
-  return (publicKey) => {
-    const known = kept.get(publicKey)
-    const key = known ?? importKey(publicKey)
-    if (key === undefined) return undefined
-    if (known !== undefined) kept.delete(publicKey)
-    kept.set(publicKey, key)
-    if (kept.size > size) {
-      const oldest = kept.keys().next().value
-      if (oldest !== undefined) kept.delete(oldest)
-    }
-    return key
-  }
-}
+type KeyCache = LruCache<string, KeyObject>
 
 function importKey(publicKey: string): KeyObject | undefined {
   try {
@@ -53,7 +37,7 @@ function importKey(publicKey: string): KeyObject | undefined {
 async function verifyOne(check: SignatureCheck, publicKeys: KeyCache): Promise<boolean> {
   const readings = decodeSignature(check.signature)
   if (readings.length === 0) return false
-  const key = publicKeys(check.publicKey)
+  const key = publicKeys.get(check.publicKey, () => importKey(check.publicKey))
   if (key === undefined) return false
   const payload = Buffer.from(check.payload, 'utf8')
   for (const reading of readings) {

@@ -9,19 +9,11 @@
  */
 import { LedgerStoreUnavailable, type CommitVerdict } from '../../runtime/ports/ledger-store.ts'
 import type { Log } from '../../runtime/ports/log.ts'
+import { takeOver } from './commit-lane-takeover.ts'
 import type { CommitStatement } from './commit-statement.ts'
 import { verdictOfError } from './commit-verdict.ts'
 import { type Backend, type Connection, type Sql, withDeadline } from './connection.ts'
 import { codeOf } from './failure.ts'
-
-export interface CommitLane {
-  /** Never rejects. `read` turns the result into a verdict; if it throws, the outcome is unknown. */
-  readonly send: (statement: CommitStatement, read: (rows: readonly unknown[]) => CommitVerdict) => Promise<CommitVerdict>
-  /** Resolves once commits are taken: L2 is over. Rejects with `LedgerStoreUnavailable` when it takes too long. */
-  readonly ready: () => Promise<void>
-  /** Ends it after the commit in flight. */
-  readonly close: () => Promise<void>
-}
 
 export interface CommitLaneOptions {
   /** Opens a connection and checks whose it is; `onNotice` is for what the server says beside answers. */
@@ -37,97 +29,115 @@ export interface CommitLaneOptions {
   readonly log: Log
 }
 
+/** Turns a result into a verdict; if it throws, the outcome is unknown. */
+type ReadRows = (rows: readonly unknown[]) => CommitVerdict
+
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 1_000
-/** How long the server waits for the old process to end before it says that it has not. */
-const END_BACKEND_MS = 2_000
 const TAKE_OVER_MS = 5_000
 
 /** Resolves once the first connection is open and holds the lock; rejects when it cannot be. */
 export async function openCommitLane(options: CommitLaneOptions): Promise<CommitLane> {
-  const { log } = options
-  let connection: Connection | undefined
-  /** The process behind the connection that was open last. */
-  let backend: Backend | undefined
-  let recovery: Promise<void> | undefined
-  let inFlight: Promise<CommitVerdict> | undefined
-  let notices = 0
-  let closed = false
+  const lane = new CommitLane(options)
+  await lane.open()
+  return lane
+}
 
-  async function open(): Promise<void> {
-    const opened = await options.open(() => (notices += 1))
+export class CommitLane {
+  private readonly options: CommitLaneOptions
+  private connection: Connection | undefined
+  /** The process behind the connection that was open last. */
+  private backend: Backend | undefined
+  private recovery: Promise<void> | undefined
+  private inFlight: Promise<CommitVerdict> | undefined
+  /** Warnings since the commit in flight was sent. */
+  private notices = 0
+  private closed = false
+
+  constructor(options: CommitLaneOptions) {
+    this.options = options
+  }
+
+  /** Never rejects. */
+  async send(statement: CommitStatement, read: ReadRows): Promise<CommitVerdict> {
+    const { connection } = this
+    if (connection === undefined || !connection.isOpen()) return notSent('the connection for commits is not open')
+    if (this.inFlight !== undefined) return notSent('another commit is in flight')
+    this.inFlight = this.execute(connection, statement, read)
     try {
-      await withDeadline(takeOver(opened.sql, backend, options.lockKey), TAKE_OVER_MS, opened.destroy)
-      if (closed) throw new LedgerStoreUnavailable('the store is closed')
+      return await this.inFlight
+    } finally {
+      this.inFlight = undefined
+    }
+  }
+
+  /** Resolves once commits are taken: L2 is over. Rejects when that takes too long. */
+  async ready(): Promise<void> {
+    await withDeadline(this.recovery ?? Promise.resolve(), this.options.readyTimeoutMs, () => undefined)
+    if (this.connection === undefined) throw new LedgerStoreUnavailable('the connection for commits is not open')
+  }
+
+  /** Ends it after the commit in flight. */
+  async close(): Promise<void> {
+    this.closed = true
+    await this.inFlight
+    await this.connection?.end()
+    await this.recovery
+  }
+
+  async open(): Promise<void> {
+    const { open, lockKey } = this.options
+    const opened = await open(() => (this.notices += 1))
+    try {
+      await withDeadline(takeOver(opened.sql, this.backend, lockKey), TAKE_OVER_MS, opened.destroy)
+      if (this.closed) throw new LedgerStoreUnavailable('the store is closed')
     } catch (cause) {
       opened.destroy()
       throw cause
     }
-    connection = opened
-    backend = opened.backend
+    this.connection = opened
+    this.backend = opened.backend
     opened.onClosed(() => {
-      connection = undefined
-      if (!closed) recovery ??= recover()
+      this.connection = undefined
+      if (this.mayOpen()) this.recovery ??= this.recover()
     })
   }
 
+  private mayOpen(): boolean {
+    return !this.closed && this.options.stopped() === undefined
+  }
+
   /** Tries until it is open again, or closed or stopped for good. */
-  async function recover(): Promise<void> {
+  private async recover(): Promise<void> {
+    const { log, stopped } = this.options
     let delayMs = FIRST_RETRY_MS
-    while (!closed && options.stopped() === undefined) {
+    while (this.mayOpen()) {
       try {
-        await open()
-        if (connection !== undefined) break
+        await this.open()
+        if (this.connection !== undefined) break
       } catch (cause) {
         log.warn('commit_connection_refused', { code: codeOf(cause) })
       }
       await pause(delayMs)
       delayMs = Math.min(delayMs * 2, LONGEST_RETRY_MS)
     }
-    recovery = undefined
-    if (connection === undefined) log.error('commit_connection_given_up', { closed, stopped: options.stopped() })
+    this.recovery = undefined
+    if (this.connection === undefined) log.warn('commit_connection_given_up', { reason: stopped() ?? 'closed' })
     else log.info('commit_connection_open')
   }
 
-  async function execute(
-    current: Connection,
-    statement: CommitStatement,
-    read: (rows: readonly unknown[]) => CommitVerdict,
-  ): Promise<CommitVerdict> {
-    notices = 0
-    const verdict = await verdictWithin(current.sql, statement, read, options.commitTimeoutMs)
-    const doubted: CommitVerdict =
-      verdict.kind === 'answered' && notices > 0 ? { kind: 'unknown', detail: 'applied with a warning' } : verdict
-    if (doubted.kind === 'unknown') {
-      log.error('commit_unknown', { detail: doubted.detail })
-      current.destroy()
+  private async execute(connection: Connection, statement: CommitStatement, read: ReadRows): Promise<CommitVerdict> {
+    this.notices = 0
+    const answered = await verdictWithin(connection.sql, statement, read, this.options.commitTimeoutMs)
+    const verdict: CommitVerdict =
+      answered.kind === 'answered' && this.notices > 0
+        ? { kind: 'unknown', detail: 'answered with a warning' }
+        : answered
+    if (verdict.kind === 'unknown') {
+      this.options.log.error('commit_unknown', { detail: verdict.detail })
+      connection.destroy()
     }
-    return doubted
-  }
-
-  await open()
-  return {
-    send: async (statement, read) => {
-      const current = connection
-      if (current === undefined || !current.isOpen()) return notSent('the connection for commits is not open')
-      if (inFlight !== undefined) return notSent('another commit is in flight')
-      inFlight = execute(current, statement, read)
-      try {
-        return await inFlight
-      } finally {
-        inFlight = undefined
-      }
-    },
-    ready: async () => {
-      await withDeadline(recovery ?? Promise.resolve(), options.readyTimeoutMs, () => undefined)
-      if (connection === undefined) throw new LedgerStoreUnavailable('the connection for commits is not open')
-    },
-    close: async () => {
-      closed = true
-      await inFlight
-      await connection?.end()
-      await recovery
-    },
+    return verdict
   }
 }
 
@@ -138,7 +148,7 @@ function notSent(detail: string): CommitVerdict {
 async function verdictWithin(
   sql: Sql,
   statement: CommitStatement,
-  read: (rows: readonly unknown[]) => CommitVerdict,
+  read: ReadRows,
   timeoutMs: number,
 ): Promise<CommitVerdict> {
   let timer: NodeJS.Timeout | undefined
@@ -154,26 +164,6 @@ async function verdictWithin(
   } finally {
     clearTimeout(timer)
   }
-}
-
-async function takeOver(sql: Sql, previous: Backend | undefined, lockKey: bigint): Promise<void> {
-  if (previous !== undefined) await endBackend(sql, previous)
-  await takeLock(sql, lockKey)
-}
-
-/** L2. The process is named by its start too: its number may be another's by now. */
-async function endBackend(sql: Sql, backend: Backend): Promise<void> {
-  await sql`
-    SELECT pg_terminate_backend(pid, ${END_BACKEND_MS}) FROM pg_stat_activity
-     WHERE pid = ${backend.pid} AND backend_start = ${backend.startedAt}::text::timestamptz`
-  const left = await sql`
-    SELECT 1 FROM pg_stat_activity WHERE pid = ${backend.pid} AND backend_start = ${backend.startedAt}::text::timestamptz`
-  if (left.length > 0) throw new LedgerStoreUnavailable('the process of an earlier commit does not end')
-}
-
-async function takeLock(sql: Sql, key: bigint): Promise<void> {
-  const [row] = await sql<{ taken: boolean }[]>`SELECT pg_try_advisory_lock(${String(key)}::bigint) AS taken`
-  if (row?.taken !== true) throw new LedgerStoreUnavailable('the lock of this session is held elsewhere')
 }
 
 function pause(delayMs: number): Promise<void> {

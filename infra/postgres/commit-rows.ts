@@ -134,10 +134,11 @@ const OPERATION_COLUMNS: readonly Column<RecordedOperation>[] = [
 ]
 
 export const SECTIONS: Readonly<Record<SectionName, Section>> = {
-  changed_accounts: section('changed_accounts', (part) => part.accounts.filter((write) => write.previousVersion !== 0), [
-    ...ACCOUNT_COLUMNS,
-    { name: 'previous_version', type: 'bigint', value: ({ previousVersion }) => previousVersion },
-  ]),
+  changed_accounts: section(
+    'changed_accounts',
+    (part) => part.accounts.filter((write) => write.previousVersion !== 0),
+    [...ACCOUNT_COLUMNS, { name: 'previous_version', type: 'bigint', value: ({ previousVersion }) => previousVersion }],
+  ),
   new_accounts: section('new_accounts', (part) => part.accounts.filter((write) => write.previousVersion === 0), [
     ...ACCOUNT_COLUMNS,
     { name: 'created_at', type: 'timestamptz', value: ({ account }) => account.createdAtMs },

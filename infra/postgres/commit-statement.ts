@@ -69,7 +69,9 @@ type Rows = readonly (readonly ColumnValue[])[]
 
 /** One array a column, `shard_id` first, over the rows of all shards. */
 function sectionParameters(section: Section, parts: readonly ShardBatch[], rowsByPart: readonly Rows[]): string[] {
-  const shardIds = parts.flatMap(({ token }, index) => Array<number>(rowsByPart[index]?.length ?? 0).fill(token.shardId))
+  const shardIds = parts.flatMap(({ token }, index) =>
+    Array<number>(rowsByPart[index]?.length ?? 0).fill(token.shardId),
+  )
   const rows = rowsByPart.flat()
   const columnOf = (index: number): ColumnValue[] => rows.map((row) => row[index] ?? null)
   return [

@@ -77,7 +77,7 @@ export function createLanes(options: LaneOptions): Lanes {
     run,
     close: async () => {
       closed = true
-      await Promise.all(lanes.map((lane) => lane.connection?.end()))
+      await Promise.all(lanes.map(async (lane) => lane.connection?.end()))
     },
   }
 }

@@ -20,6 +20,7 @@ import { createIdentityGuard, type IdentityGuard, readIdentity } from './identit
 import { createLanes, type Lanes } from './lane.ts'
 import { lookUp } from './look-up.ts'
 import { acquireShard, listShards, type Owner, raiseAttempt, releaseShard } from './ownership.ts'
+import { PLAN_SETTINGS } from './plan-settings.ts'
 import { sessionLockKey } from './session-lock.ts'
 import { isSessionHeld, probeSession, terminateSession } from './sessions.ts'
 
@@ -49,20 +50,6 @@ const DEFAULT_LOCK_TIMEOUT_MS = 500
 const READ_LANES = 2
 /** Acquires that meet a locked row take their connection with them for `lockTimeoutMs`. */
 const CONTROL_LANES = 4
-
-/**
- * Plans by key, whatever the statistics say: a plan is made once a connection, perhaps while the tables are empty, and
- * is then used for as long as the connection lives.
- */
-const PLAN_SETTINGS: Readonly<Record<string, string>> = {
-  plan_cache_mode: 'force_generic_plan',
-  enable_seqscan: 'off',
-  enable_bitmapscan: 'off',
-  enable_hashjoin: 'off',
-  enable_mergejoin: 'off',
-  enable_memoize: 'off',
-  enable_material: 'off',
-}
 
 /** Rejects with `LedgerStoreUnavailable`: nobody answers, the database is not the one, or the session is in use. */
 export async function createPostgresLedgerStore(options: PostgresLedgerStoreOptions): Promise<PostgresLedgerStore> {

@@ -27,7 +27,7 @@ export async function lookUp(sql: Sql, question: LookUpQuestion): Promise<LookUp
   return { accounts, keys: new Map([...transactions, ...rotations]) }
 }
 
-const ACCOUNTS = `
+export const ACCOUNTS_LOOK_UP = `
 SELECT a.shard_id, a.account_id, a.version, a.status, a.incoming, a.key_id, a.public_key, a.sequence,
        encode(a.tip, 'hex') AS tip, a.completed_count, a.failed_count, a.registered_by, a.registration_key,
        a.created_at, a.updated_at, a.last_time,
@@ -38,7 +38,9 @@ SELECT a.shard_id, a.account_id, a.version, a.status, a.incoming, a.key_id, a.pu
 
 async function findAccounts(sql: Sql, addresses: readonly AccountAddress[]): Promise<Map<string, AccountState>> {
   if (addresses.length === 0) return new Map()
-  const rows = await sql.unsafe<AccountRow[]>(ACCOUNTS, [shardIds(addresses), accountIds(addresses)], { prepare: true })
+  const rows = await sql.unsafe<AccountRow[]>(ACCOUNTS_LOOK_UP, [shardIds(addresses), accountIds(addresses)], {
+    prepare: true,
+  })
   return new Map(
     rows.map((row) => [addressOf({ shardId: row.shard_id, accountId: row.account_id }), accountOf(row)] as const),
   )
@@ -107,14 +109,14 @@ const PUBLIC_KEY = `
        (SELECT k.public_key FROM account_keys k
          WHERE k.shard_id = u.shard_id AND k.account_id = u.account_id AND k.key_id = u.key_id LIMIT 1) AS public_key`
 
-const TRANSACTIONS = `
+export const TRANSACTIONS_LOOK_UP = `
 SELECT u.shard_id, u.account_id, u.idempotency_key, encode(u.payload_hash, 'hex') AS payload_hash, u.key_id,
        u.txn_id, u.group_id, u.created_at,${PUBLIC_KEY}
   FROM unnest($1::integer[], $2::text[], $3::text[]) AS i (shard_id, account_id, idempotency_key)
   JOIN transactions u
     ON u.shard_id = i.shard_id AND u.account_id = i.account_id AND u.idempotency_key = i.idempotency_key`
 
-const OPERATIONS = `
+export const OPERATIONS_LOOK_UP = `
 SELECT u.shard_id, u.account_id, u.idempotency_key, encode(u.payload_hash, 'hex') AS payload_hash, u.key_id,
        u.answer,${PUBLIC_KEY}
   FROM unnest($1::integer[], $2::text[], $3::text[]) AS i (shard_id, account_id, idempotency_key)
@@ -142,7 +144,7 @@ interface OperationRow extends UseRow {
 }
 
 async function findTransactions(sql: Sql, keys: readonly KeyAddress[]): Promise<Map<string, EarlierUse>> {
-  const rows = await findUses<TransactionRow>(sql, TRANSACTIONS, keys)
+  const rows = await findUses<TransactionRow>(sql, TRANSACTIONS_LOOK_UP, keys)
   return usesOf(rows, 'transaction', (row) => ({
     kind: 'accepted',
     receipt: {
@@ -158,7 +160,7 @@ async function findTransactions(sql: Sql, keys: readonly KeyAddress[]): Promise<
 }
 
 async function findOperations(sql: Sql, keys: readonly KeyAddress[]): Promise<Map<string, EarlierUse>> {
-  const rows = await findUses<OperationRow>(sql, OPERATIONS, keys)
+  const rows = await findUses<OperationRow>(sql, OPERATIONS_LOOK_UP, keys)
   return usesOf(rows, 'key_rotation', (row) => ({
     kind: 'rotated',
     account: JSON.parse(row.answer) as AccountView,

@@ -99,7 +99,8 @@ async function takeMigrationLock(sql: Sql): Promise<void> {
   for (;;) {
     const [row] = await sql<{ taken: boolean }[]>`SELECT pg_try_advisory_lock(${MIGRATION_LOCK}::bigint) AS taken`
     if (row?.taken === true) return
-    if (Date.now() > deadlineMs) throw new MigrationRefused('another process is migrating this database and does not end')
+    if (Date.now() > deadlineMs)
+      throw new MigrationRefused('another process is migrating this database and does not end')
     await pause(MIGRATION_LOCK_POLL_MS)
   }
 }

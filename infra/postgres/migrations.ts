@@ -123,11 +123,13 @@ CREATE TABLE transactions (
   commit_xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   PRIMARY KEY (shard_id, txn_id)
 );
-CREATE UNIQUE INDEX transactions_by_key ON transactions (shard_id, account_id, idempotency_key);
 CREATE INDEX transactions_by_account ON transactions (shard_id, account_id, txn_id);
 CREATE INDEX transactions_by_id ON transactions (txn_id);
 CREATE INDEX transactions_by_commit ON transactions (commit_xid, txn_id);
 CREATE INDEX transactions_by_group ON transactions (group_id, txn_id) WHERE group_id IS NOT NULL;
+-- Made last: of indexes that promise equally little, as all do while the table is empty, the planner takes the newest,
+-- and a look-up of a key must not be planned as a walk through all that its account ever did.
+CREATE UNIQUE INDEX transactions_by_key ON transactions (shard_id, account_id, idempotency_key);
 
 -- Idempotent operations that are no transactions: the original answer, whole.
 CREATE TABLE operations (

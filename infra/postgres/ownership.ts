@@ -51,9 +51,7 @@ export async function acquireShard(
          SET epoch = ${nextEpoch}, attempt = 0, node_id = ${owner.nodeId}, session = ${owner.session}, updated_at = now()
        WHERE shard_id = ${shardId} AND epoch = ${seenEpoch}
       RETURNING shard_id`
-    return rows.length === 1
-      ? { kind: 'owned', token: { shardId, epoch: nextEpoch, attempt: 0 } }
-      : { kind: 'lost' }
+    return rows.length === 1 ? { kind: 'owned', token: { shardId, epoch: nextEpoch, attempt: 0 } } : { kind: 'lost' }
   } catch (error) {
     if (error instanceof postgres.PostgresError && error.code === LOCK_NOT_AVAILABLE) return { kind: 'locked' }
     throw error

@@ -64,6 +64,29 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     await cleaning.close()
   })
 
+  test('X3: a login waits for a revocation of its client that is under way', async () => {
+    const client = aClient()
+    await store.putClient(client)
+    const token = randomUUID()
+    const revoking = postgres(database.url, { max: 1, onnotice: () => undefined })
+    let login: Promise<'done'> | undefined
+    await revoking.begin(async (transaction) => {
+      await transaction`UPDATE clients SET revoked_at = created_at WHERE client_id = ${client.clientId}`
+      await transaction`UPDATE refresh_families SET revoked_at = created_at WHERE client_id = ${client.clientId}`
+      login = store.createFamily(aFamily(client.clientId, token)).then(() => 'done')
+      const waiting = async (): Promise<string> => {
+        const [row] = await sql<{ count: number }[]>`SELECT count(*)::integer FROM pg_locks WHERE NOT granted`
+        return row?.count === 1 ? 'waits' : 'does not wait'
+      }
+      await expect.poll(() => Promise.race([login, waiting()]), { timeout: 20_000 }).toBe('waits')
+    })
+    await login
+    await revoking.end()
+    const exchange = { nextTokenHash: hashOf('x'), nextExpiresAtMs: client.createdAtMs + 1, reuseGraceMs: 0 }
+    const outcome = await store.rotateFamily({ ...exchange, tokenHash: hashOf(token), atMs: client.createdAtMs })
+    expect(outcome.kind).toBe('revoked')
+  })
+
   test('no secret is in a row: a token is there as its hash only', async () => {
     const client = aClient()
     await store.putClient(client)

@@ -205,6 +205,18 @@ describe('LedgerReads: PostgreSQL, bounds', () => {
     expect(none).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS))
   })
 
+  test('L1: the last row examined is on this page, the one behind it on the next', async () => {
+    const first = { counted: false, limit: 10 }
+    const last = MANY - EXAMINED_ROWS + 1
+    const page = await reads.transactions(aQuery({ ...first, idempotencyKey: `key-${last}` }))
+    expect(page.transactions.map((view) => view.txnId)).toEqual([idOf(last)])
+    const behind = aQuery({ ...first, idempotencyKey: `key-${last - 1}` })
+    const empty = await reads.transactions(behind)
+    expect(empty.transactions).toEqual([])
+    const next = await reads.transactions({ ...behind, after: empty.next })
+    expect(next.transactions.map((view) => view.txnId)).toEqual([idOf(last - 1)])
+  })
+
   test('L1: the feed goes on behind the rows that it examined', async () => {
     const pages = await walk(reads, aQuery({ type: 'mint', limit: 10, counted: false, order: 'asc' }))
     expect(pages.flatMap((page) => page.transactions.map((view) => view.txnId))).toEqual(rare.map(idOf))
@@ -216,8 +228,10 @@ describe('LedgerReads: PostgreSQL, bounds', () => {
     const account = aQuery({ accountId: 'rare', counted: false })
     const found = await reads.transactions(account)
     expect(found).toMatchObject({ next: null, transactions: rare.toReversed().map((n) => ({ txnId: idOf(n) })) })
-    const feed = await reads.transactions({ ...account, order: 'asc' })
-    expect(feed.transactions.map((view) => view.txnId)).toEqual(rare.map(idOf))
+    for (const filter of [{}, { type: 'mint' }] as const) {
+      const feed = await reads.transactions({ ...account, ...filter, order: 'asc' })
+      expect(feed.transactions.map((view) => view.txnId)).toEqual(rare.map(idOf))
+    }
     const key = await reads.transactions(
       aQuery({ accountId: 'common', idempotencyKey: 'key-17', counted: false, order: 'asc' }),
     )
@@ -228,6 +242,8 @@ describe('LedgerReads: PostgreSQL, bounds', () => {
     const pages = await walk(reads, aQuery({ accountId: 'common', limit: 1_000, counted: false, order: 'asc' }))
     const all = Array.from({ length: MANY }, (_, index) => index + 1).filter((n) => n % RARE_EVERY !== 0)
     expect(pages.flatMap((page) => page.transactions.map((view) => view.txnId))).toEqual(all.map(idOf))
+    const none = await walk(reads, aQuery({ accountId: 'common', type: 'burn', counted: false, order: 'asc' }))
+    expect(none).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS) + 1)
   })
 
   test('counts beyond the bound are lower bounds and say so', async () => {

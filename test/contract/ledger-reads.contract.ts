@@ -321,6 +321,16 @@ function listTests(seeded: () => Seeded): void {
     )
   })
 
+  test('counters give what a count would: everything, an account, a status, an account and a status', async () => {
+    const { reads } = seeded()
+    for (const accountId of [null, ...ACCOUNTS, 'nobody']) {
+      for (const status of [null, ...TRANSACTION_STATUSES]) {
+        const query = aQuery({ accountId, status, limit: 1 })
+        expect((await reads.transactions(query)).count).toEqual({ total: expected(query).length, exact: true })
+      }
+    }
+  })
+
   test('the page size may change between pages', async () => {
     const { reads } = seeded()
     const first = await reads.transactions(aQuery({ limit: 3 }))

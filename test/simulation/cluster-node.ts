@@ -62,10 +62,14 @@ export interface SimEdge {
 /** Small bounds, so that what is rare at full size happens here. */
 const NODE_SETTINGS = { maxBatchSize: 6, maxResidents: 3, maxShardMailbox: 40, maxNodeMailbox: 90, settleMs: 200 }
 
+/** Clocks of nodes differ from the store's by up to this, which is allowed: a shard moves between clocks that disagree. */
+const USUAL_SKEW_MS = 240
+
 /** Starts a new incarnation of the named node. */
 export function startNode(world: World, name: string): SimNode {
   const { kernel, database, network, leases, clients, mutations } = world
   const process = kernel.process(name)
+  process.setClock({ offsetMs: kernel.random.fork(`offset ${process.id}`).between(-USUAL_SKEW_MS, USUAL_SKEW_MS) })
   const clock = createSimClock(process, kernel.random)
   const random = createSimRandom(kernel.random, process.id)
   const session = random.hex(16)

@@ -127,12 +127,14 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
     else edges.set(name, startEdge(world, name))
   }
   const allOwned = (): boolean =>
-    database.shards().every(({ epoch, session, shardId }) =>
-      [...nodes.values()].some(
-        (node) =>
-          node.process.alive() && node.session === session && node.host.serving().get(shardId)?.epoch === epoch,
-      ),
-    )
+    database
+      .shards()
+      .every(({ epoch, session, shardId }) =>
+        [...nodes.values()].some(
+          (node) =>
+            node.process.alive() && node.session === session && node.host.serving().get(shardId)?.epoch === epoch,
+        ),
+      )
   return {
     world,
     workload,

@@ -36,7 +36,7 @@ export function drawRates({ kernel, database, network, leases }: World, random: 
   faults.commitAppliedAnswerLost = swizzled(random, 0.1)
   faults.commitLostAnswerLost = swizzled(random, 0.1)
   faults.commitLate = swizzled(random, 0.05)
-  faults.commitStuck = swizzled(random, 0.02)
+  faults.commitStuck = swizzled(random, 0.05)
   faults.commitAppliedWhenEnded = swizzled(random, 0.6)
   faults.leftConnectionEscapes = swizzled(random, 0.6)
   faults.slow = swizzled(random, 0.5)
@@ -91,8 +91,7 @@ const BLOWS: readonly [Blow, ...Blow[]] = [
   ({ edges, pause }, random) => pause(oneOf(edges, random), random.between(100, 8_000)),
   ({ edges, crash }, random) => crash(oneOf(edges, random), random.between(50, 2_000)),
   ({ nodes, cutFromLeases }, random) => cutFromLeases(oneOf(nodes, random), random.between(1_000, 30_000)),
-  ({ nodes, setClock }, random) =>
-    setClock(oneOf(nodes, random), random.between(0.8, 1.2), random.between(-400, 400)),
+  ({ nodes, setClock }, random) => setClock(oneOf(nodes, random), random.between(0.8, 1.2), random.between(-400, 400)),
   ({ world, nodes, edges }, random) => {
     const [from, to] = random.chance(0.5) ? [edges, nodes] : [nodes, edges]
     const [sender, receiver] = [oneOf(from, random), oneOf(to, random)]
@@ -141,7 +140,7 @@ export function strike(targets: FaultTargets, random: SeededRandom, untilMs: num
 
 /** 0.1 to 60 s, short ones far more often. */
 function pauseMs(random: SeededRandom): number {
-  return 100 * 600 ** random.fraction() ** 1.5
+  return 100 * 600 ** (random.fraction() ** 1.5)
 }
 
 function oneOf(names: readonly string[], random: SeededRandom): string {

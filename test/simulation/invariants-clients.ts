@@ -7,7 +7,7 @@ import { sha256Hex } from '../../actors/audit-chain.ts'
 import { decodeItems, decodeVerdicts } from '../../runtime/messages.ts'
 import type { GatewayOutcome } from '../../runtime/ports/ledger-gateway.ts'
 import type { LedgerChecker } from './invariants.ts'
-import { isPoisonous, type ModelRequest, signedFields, useKey } from './reference-model.ts'
+import { type ModelRequest, signedFields, useKey } from './reference-model.ts'
 
 /** One request as its client saw it. */
 export interface HistoryEntry {
@@ -84,13 +84,15 @@ export class ClientChecker {
     }
   }
 
+  /** I12: what a client was told not to have happened has not happened, unless another request did it. */
   atEnd(): void {
     for (const entry of this.histories) {
-      const { outcome } = entry
-      if (outcome?.kind !== 'unavailable' || outcome.outcome !== 'not_applied') continue
+      if (!isDenied(entry)) continue
       const effectMs = this.effectOf(entry)
       if (effectMs === undefined || effectMs < entry.fromMs) continue
-      const others = this.histories.some((other) => other !== entry && isSame(other, entry) && mayHaveDone(other, effectMs))
+      const others = this.histories.some(
+        (other) => isSame(other, entry) && other.fromMs <= effectMs && !isDenied(other),
+      )
       const what = `${entry.request.operation.kind} on ${entry.request.accountId} sent at ${entry.fromMs}`
       this.checker.demand(others, `I12: ${what} was said not to be applied, and took effect at ${effectMs}`)
     }
@@ -109,16 +111,12 @@ export class ClientChecker {
       case 'rotate_key': {
         const kind = operation.kind === 'submit' ? 'transaction' : 'key_rotation'
         const use = model.uses.get(useKey(kind, signedFields(operation.payload).idempotencyKey))
-        const same = use?.payload === operation.payload && (use.receipt === null || use.signature === operation.signature)
+        const same =
+          use?.payload === operation.payload && (use.receipt === null || use.signature === operation.signature)
         return same ? use.fromMs : undefined
       }
     }
   }
-}
-
-/** Requests that end when no client waits for them: poison is refused, everything else has its verdict. */
-export function isUnresolved({ outcome, request }: HistoryEntry): boolean {
-  return outcome?.kind !== 'answered' && !isPoisonous(request)
 }
 
 /** Whether either request may have done what the other ordered. */
@@ -130,8 +128,13 @@ function isSame({ request: left }: HistoryEntry, { request: right }: HistoryEntr
   return JSON.stringify(left.operation) === JSON.stringify(right.operation)
 }
 
-function mayHaveDone({ fromMs, outcome }: HistoryEntry, effectMs: number): boolean {
-  return fromMs <= effectMs && !(outcome?.kind === 'unavailable' && outcome.outcome === 'not_applied')
+/**
+ * Whether the client knows that its request did nothing: it was never applied, or refused. A refusal proves that only
+ * under a key: a registration or a change of status may be refused because of what its own earlier attempt did.
+ */
+function isDenied({ outcome, request }: HistoryEntry): boolean {
+  if (outcome?.kind === 'unavailable') return outcome.outcome === 'not_applied'
+  return outcome?.answer.kind === 'refused' && 'payload' in request.operation
 }
 
 function orderOf(payload: string, signature: string): string {

@@ -38,6 +38,7 @@ export class LedgerChecker {
   /** Per (account, version), the token that wrote it. */
   private readonly versions = new Map<string, string>()
   private readonly transactionIds = new Set<string>()
+  private readonly lastIds = new Map<number, string>()
   private sumOfBalances = 0n
   private broughtIn = 0n
 
@@ -64,7 +65,10 @@ export class LedgerChecker {
   /** Everything once more, from the rows alone. */
   atEnd(): void {
     const { rows } = this.database
-    this.demand(this.database.brokenWrites.length === 0, `I1b: refused writes: ${this.database.brokenWrites.join('; ')}`)
+    this.demand(
+      this.database.brokenWrites.length === 0,
+      `I1b: refused writes: ${this.database.brokenWrites.join('; ')}`,
+    )
     let balances = 0n
     for (const [at, account] of rows.accounts) {
       const entries = [...(rows.entries.get(at) ?? [])].sort((left, right) => left.sequence - right.sequence)
@@ -72,15 +76,24 @@ export class LedgerChecker {
       entries.forEach((entry, index) => {
         const hash = chainHash(tip, entry.payload)
         this.demand(entry.sequence === index, `I6: ${at}: entry ${entry.sequence} where ${index} belongs`)
-        this.demand(entry.previousHash === tip && entry.auditHash === hash, `I6: ${at}: entry ${index} does not recompute`)
+        this.demand(
+          entry.previousHash === tip && entry.auditHash === hash,
+          `I6: ${at}: entry ${index} does not recompute`,
+        )
         tip = entry.auditHash
       })
-      this.demand(account.sequence === entries.length - 1 && account.tip === tip, `I6: ${at}: the tip is not the last entry's`)
+      this.demand(
+        account.sequence === entries.length - 1 && account.tip === tip,
+        `I6: ${at}: the tip is not the last entry's`,
+      )
       for (const { balance } of rows.balances.get(at)?.values() ?? []) balances += unitsOf(balance.toFixed())
     }
     let moved = 0n
     for (const { transaction } of rows.transactions.values()) {
-      this.demand(transaction.status !== 'completed' || transaction.sequence !== null, `I2: ${transaction.txnId} has no entry`)
+      this.demand(
+        transaction.status !== 'completed' || transaction.sequence !== null,
+        `I2: ${transaction.txnId} has no entry`,
+      )
       if (transaction.status === 'completed') moved += signOf(transaction.type) * unitsOf(transaction.amount)
     }
     this.demand(balances === moved, `I4: balances are ${balances}, what crossed the boundary is ${moved}`)
@@ -107,14 +120,17 @@ export class LedgerChecker {
 
   private shardChange({ shardId, before, after }: ShardChange): void {
     const grows = after.epoch > before.epoch || (after.epoch === before.epoch && after.attempt > before.attempt)
-    this.demand(grows, `I1: shard ${shardId} went from ${before.epoch}.${before.attempt} to ${after.epoch}.${after.attempt}`)
+    this.demand(
+      grows,
+      `I1: shard ${shardId} went from ${before.epoch}.${before.attempt} to ${after.epoch}.${after.attempt}`,
+    )
   }
 
   private shard({ batch }: AppliedShard, session: string): void {
     const { shardId, epoch, attempt } = batch.token
     const token = `${session} ${epoch}.${attempt}`
     const written = new Map(batch.accounts.map(({ account }) => [account.accountId, account]))
-    for (const transaction of batch.transactions) this.transaction(transaction)
+    for (const transaction of batch.transactions) this.transaction(transaction, shardId)
     for (const { account, previousVersion } of batch.accounts) {
       const at = addressOf({ shardId, accountId: account.accountId })
       this.demand(account.version > previousVersion, `I1b: ${at}: version ${account.version} on ${previousVersion}`)
@@ -132,9 +148,12 @@ export class LedgerChecker {
     this.demand(unwritten === undefined, `I1b: facts of ${unwritten?.accountId} without its account`)
   }
 
-  /** I3 and I7 of one decided transaction. */
-  private transaction({ transaction, receiptKeyId, receiptSignature }: TransactionWrite): void {
+  /** I3 and I7 of one decided transaction; and the IDs of a shard grow in the order of its commits, whoever owns it. */
+  private transaction({ transaction, receiptKeyId, receiptSignature }: TransactionWrite, shardId: number): void {
     const { txnId, payload, signature } = transaction
+    const last = this.lastIds.get(shardId) ?? ''
+    this.demand(txnId > last, `N1: shard ${shardId} gave ${txnId} after ${last}`)
+    this.lastIds.set(shardId, txnId)
     this.demand(!this.transactionIds.has(txnId), `I3: ${txnId} is given twice`)
     this.transactionIds.add(txnId)
     const receipt = receiptPayload(transaction, this.settings.ledgerId, receiptKeyId)
@@ -207,7 +226,10 @@ export class LedgerChecker {
     this.demand(completes, `M1: ${at}: ${transaction.txnId} completed, the model says ${JSON.stringify(expected)}`)
     const balance = before.balance + signOf(transaction.type) * unitsOf(transaction.amount)
     this.demand(balance >= 0n && balance <= LARGEST, `I5: ${at}: the balance would be ${balance}`)
-    this.demand(unitsOf(String(fields['balance'])) === balance, `I4: ${at}: entry ${chained.sequence} says another balance`)
+    this.demand(
+      unitsOf(String(fields['balance'])) === balance,
+      `I4: ${at}: entry ${chained.sequence} says another balance`,
+    )
     this.demand(
       transaction.sequence === chained.sequence && transaction.auditHash === chained.tip,
       `I7: ${at}: ${transaction.txnId} does not name its entry`,
@@ -283,8 +305,14 @@ export class LedgerChecker {
     const caller = { clientId: '', role: 'transactor' as const, boundary: true }
     const key = model.states[index]?.keyId
     if (key !== undefined && key !== transaction.keyId) return { kind: 'refused', code: 'signature_mismatch' }
-    this.demand(signedFields(payload).idempotencyKey === transaction.idempotencyKey, `I3: ${at}: another key than was signed`)
-    return model.judge({ accountId: transaction.accountId, caller, operation: { kind: 'submit', payload, signature } }, index)
+    this.demand(
+      signedFields(payload).idempotencyKey === transaction.idempotencyKey,
+      `I3: ${at}: another key than was signed`,
+    )
+    return model.judge(
+      { accountId: transaction.accountId, caller, operation: { kind: 'submit', payload, signature } },
+      index,
+    )
   }
 
   private uses(model: AccountModel, at: string, { transaction }: TransactionWrite, under: ModelState): void {

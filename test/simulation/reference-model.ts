@@ -116,7 +116,9 @@ export class AccountModel {
         return judgeStatus(state, operation)
       case 'submit':
       case 'rotate_key':
-        return state === undefined ? refusedFor('account_not_found') : this.judgeSigned(state, index, request, operation)
+        return state === undefined
+          ? refusedFor('account_not_found')
+          : this.judgeSigned(state, index, request, operation)
     }
   }
 
@@ -124,7 +126,13 @@ export class AccountModel {
    * Whether an answer that left at `toMs` to a request that came at `fromMs` is right; the reason when it is not.
    * `attempts` more than one: the answer may be a repeat of what an earlier attempt did, and need not say so.
    */
-  objection(request: ModelRequest, answer: Answer, fromMs: number, toMs: number, attempts: 'one' | 'many'): string | undefined {
+  objection(
+    request: ModelRequest,
+    answer: Answer,
+    fromMs: number,
+    toMs: number,
+    attempts: 'one' | 'many',
+  ): string | undefined {
     const window = this.indexesBetween(fromMs, toMs)
     const expected = window.map((index) => this.judge(request, index))
     switch (answer.kind) {
@@ -153,7 +161,12 @@ export class AccountModel {
         const { sequence, auditHash, status, incoming } = answer.account
         const shown = window.some((index) => {
           const state = this.states[index]
-          return state?.tip === auditHash && state.sequence === sequence && state.status === status && state.incoming === incoming
+          return (
+            state?.tip === auditHash &&
+            state.sequence === sequence &&
+            state.status === status &&
+            state.incoming === incoming
+          )
         })
         return shown ? undefined : 'shows a status that was not so'
       }
@@ -178,7 +191,8 @@ export class AccountModel {
     { fromMs, toMs, attempts }: { readonly fromMs: number; readonly toMs: number; readonly attempts: 'one' | 'many' },
   ): string | undefined {
     const kind = answer.kind === 'accepted' ? 'transaction' : 'key_rotation'
-    if (!('payload' in operation) || (operation.kind === 'submit') !== (kind === 'transaction')) return 'another kind of answer'
+    if (!('payload' in operation) || (operation.kind === 'submit') !== (kind === 'transaction'))
+      return 'another kind of answer'
     const { payload, signature } = operation
     const use = this.uses.get(useKey(kind, signedFields(payload).idempotencyKey))
     if (use === undefined || use.fromMs > toMs) return `${answer.kind}, and not committed (I10)`
@@ -189,7 +203,8 @@ export class AccountModel {
     if (!same) return 'another answer than the one committed (I3)'
     const mismatch = use.payload !== payload
     if (answer.mismatch !== mismatch) return `the mark of a mismatch is ${answer.mismatch}`
-    if (attempts === 'one' && !answer.replayed && (use.fromMs < fromMs || mismatch)) return 'a repeat that is not marked as one'
+    if (attempts === 'one' && !answer.replayed && (use.fromMs < fromMs || mismatch))
+      return 'a repeat that is not marked as one'
     const keys = [use.publicKey, ...window.map((index) => this.states[index]?.publicKey ?? '')]
     const signed = keys.some((publicKey) => publicKey !== '' && this.settings.verifies(publicKey, payload, signature))
     return signed ? undefined : `${answer.kind} without a signature by any key that was in force`

@@ -11,7 +11,12 @@ import { addressOf, keyAddressOf } from '../../runtime/ports/ledger-store.ts'
 import type { EarlierUse } from '../../actors/account/outcome.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import type { Kernel } from './kernel.ts'
-import { NO_STORE_FAULTS, NO_STORE_MUTATIONS, type StoreFaults, type StoreMutations } from './sim-ledger-store-faults.ts'
+import {
+  NO_STORE_FAULTS,
+  NO_STORE_MUTATIONS,
+  type StoreFaults,
+  type StoreMutations,
+} from './sim-ledger-store-faults.ts'
 import { createRowLocks, type RowLocks } from './sim-ledger-store-locks.ts'
 import { poisonIn, Rows, type ShardRow } from './sim-ledger-store-rows.ts'
 import type { SeededRandom } from './sim-random.ts'
@@ -80,7 +85,7 @@ export class SimDatabase {
   private readonly appliedListeners: ((applied: AppliedCommit) => void)[] = []
   private readonly startListeners: ((nodeId: string, shardIds: readonly number[]) => void)[] = []
   private readonly shardListeners: ((change: ShardChange) => void)[] = []
-  private readonly held = new Map<string, (() => void)[]>()
+  private readonly held = new Map<string, { readonly take: (finish: () => void) => void }>()
   private readonly oldSnapshots = new Map<string, OldSnapshot>()
 
   constructor(options: SimDatabaseOptions) {
@@ -144,7 +149,8 @@ export class SimDatabase {
   /** Ends those connections of a session that its client has left, as far as they are found, or all. */
   endSession(session: string, which: 'left' | 'all'): void {
     for (const connection of this.connections.get(session) ?? []) {
-      if (which === 'all' || (!connection.open && !this.random.chance(this.faults.leftConnectionEscapes))) this.end(connection)
+      if (which === 'all' || (!connection.open && !this.random.chance(this.faults.leftConnectionEscapes)))
+        this.end(connection)
     }
   }
 
@@ -235,19 +241,30 @@ export class SimDatabase {
       answer(verdict)
     }
     const held = batch.shards.some(({ transactions }) => transactions.length > 0) && this.held.get(connection.session)
-    if (held) held.push(finish)
+    if (held) held.take(finish)
     else this.kernel.schedule(executionMs, `database commits ${connection.session}`, finish)
   }
 
-  /** From now on this session's commits with transactions take their locks and go no further, until they are let go. */
-  hold(session: string): void {
-    this.held.set(session, [])
-  }
-
-  letGo(session: string): void {
-    const waiting = this.held.get(session) ?? []
-    this.held.delete(session)
-    for (const finish of waiting) finish()
+  /**
+   * From now on this session's commits with transactions take their locks and go no further, until they are let go.
+   * `reached` resolves once there is one.
+   */
+  hold(session: string): { readonly reached: Promise<void>; readonly letGo: () => void } {
+    const waiting: (() => void)[] = []
+    let reached: () => void = () => undefined
+    const first = new Promise<void>((resolve) => {
+      reached = resolve
+    })
+    const take = (finish: () => void): void => {
+      waiting.push(finish)
+      reached()
+    }
+    this.held.set(session, { take })
+    const letGo = (): void => {
+      this.held.delete(session)
+      for (const finish of waiting.splice(0)) finish()
+    }
+    return { reached: first, letGo }
   }
 
   /** Everything committed now, its rows in an order of their own: a set-based query promises none. */

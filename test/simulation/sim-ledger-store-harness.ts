@@ -26,8 +26,8 @@ export function createSimHarness(seed: number): Promise<LedgerStoreHarness> {
       loseNextCommit: () => store.nextCommit('lost'),
       loseNextAnswer: () => store.nextCommit('answer_lost'),
       holdCommits: () => {
-        database.hold(session)
-        return Promise.resolve({ letGo: () => Promise.resolve(database.letGo(session)) })
+        const held = database.hold(session)
+        return Promise.resolve({ reached: () => held.reached, letGo: () => Promise.resolve(held.letGo()) })
       },
       cutOff: store.cutOff,
       crash: () => Promise.resolve(process.crash()),

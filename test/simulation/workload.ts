@@ -201,9 +201,7 @@ export class Workload {
 
   private statusChange(account: ClientAccount): ModelRequest {
     const { random } = this.options
-    const status = random.chance(0.04)
-      ? 'closed'
-      : random.pick(['active', 'active', 'active', 'frozen', null] as const)
+    const status = random.chance(0.04) ? 'closed' : random.pick(['active', 'active', 'active', 'frozen', null] as const)
     const incoming = random.pick([null, 'accept', 'accept', 'refuse'] as const)
     const operation: Operation = { kind: 'change_status', status, incoming, reason: this.name('reason') }
     return { accountId: account.accountId, caller: CALLER, operation }
@@ -211,9 +209,12 @@ export class Workload {
 
   private registration(account: ClientAccount): ModelRequest {
     const { random } = this.options
-    const seed = random.chance(0.2) ? this.name('other key') : (account.keys[0] ?? '')
+    const first = account.keys[0] ?? ''
+    const seed = account.sent.length > 0 && random.chance(0.2) ? this.name('other key') : first
     const registrationKey = random.chance(0.5) ? `registration ${account.accountId}` : null
-    const operation: Operation = { kind: 'register', key: keyOf(account.sent.length === 0 ? (account.keys[0] ?? '') : seed), registrationKey }
+    const key = keyOf(seed)
+    this.brings.set(key.keyId, seed)
+    const operation: Operation = { kind: 'register', key, registrationKey }
     return { accountId: account.accountId, caller: CALLER, operation }
   }
 
@@ -230,7 +231,9 @@ export class Workload {
       case 3:
         return this.submission(account, 'credit', { ledger_id: random.chance(0.5) ? LEDGER_ID : 'another' })
       case 4:
-        return this.submission(account, 'credit', { expires_at: random.chance(0.5) ? '2001-01-01T00:00:00Z' : '2101-01-01T00:00:00Z' })
+        return this.submission(account, 'credit', {
+          expires_at: random.chance(0.5) ? '2001-01-01T00:00:00Z' : '2101-01-01T00:00:00Z',
+        })
       case 5:
         return this.submission(account, 'credit', { amount: '999999999999999999.5' })
       default:

@@ -14,8 +14,10 @@ export interface AccountKeys {
 
 export function newAccountKeys(): AccountKeys {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const { x, y } = publicKey.export({ format: 'jwk' })
-  return { privateKey, jwk: { kty: 'EC', crv: 'P-256', x: x ?? '', y: y ?? '' } }
+  // Not exported as a JWK: in Node.js 20 that can deadlock with a garbage collection, once in some thousand keys.
+  const point = publicKey.export({ format: 'der', type: 'spki' }).subarray(-64)
+  const coordinate = (start: number): string => point.subarray(start, start + 32).toString('base64url')
+  return { privateKey, jwk: { kty: 'EC', crv: 'P-256', x: coordinate(0), y: coordinate(32) } }
 }
 
 /** RFC 8785: members in the order of their UTF-16 units, no space outside strings. */

@@ -7,10 +7,11 @@ import {
   type PostgresLedgerStoreOptions,
 } from '../../infra/postgres/ledger-store-postgres.ts'
 import type { Log } from '../../runtime/ports/log.ts'
-import type { HeldCommits, LedgerStoreHarness, SessionUnderTest } from '../contract/ledger-store.contract.ts'
+import type { HeldCommits, LedgerStoreHarness, SessionUnderTest } from '../contract/ledger-store-harness.ts'
 import { createLedgerDatabase, DEFAULT_SHARD_COUNT } from './ledger-database.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
+export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
 const DEADLINE_MS = 20_000
 const POLL_MS = 10
 
@@ -65,7 +66,7 @@ async function openSession(
   const address = new URL(url)
   const wire = await startTcpProxy({ host: address.hostname, port: Number(address.port) })
   address.port = String(wire.port)
-  const session = randomBytes(16).toString('hex')
+  const session = options.session ?? randomBytes(16).toString('hex')
   const events: string[] = []
   const note = (event: string): void => void events.push(event)
   const log: Log = { info: note, warn: note, error: note }

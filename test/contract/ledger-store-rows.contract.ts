@@ -1,0 +1,211 @@
+/** The part of the contract that is about what a batch writes and what is refused of it (D1, D2). Registered by `ledgerStoreContract`. */
+import { describe, expect, test } from 'vitest'
+import { keyAddressOf } from '../../runtime/ports/ledger-store.ts'
+import {
+  baseBalanceOf,
+  type Change,
+  creditAccount,
+  failAccount,
+  openAccount,
+  partOf,
+  rotateAccount,
+} from '../support/ledger-rows.ts'
+import { committed, type Scene } from './ledger-store-scene.ts'
+
+export function rowsContract(scene: Scene): void {
+  describe('rows', () => {
+    test('what was committed is what a look-up shows, field by field', async () => {
+      const token = await scene.own(scene.a, 3)
+      const open = openAccount(3, 'alice')
+      await scene.apply(scene.a, partOf(token, open))
+      expect(await scene.stateOf(scene.b, open.account)).toEqual(open.account)
+      const credit = creditAccount(open.account, 'credit "1"')
+      await scene.apply(scene.a, partOf(token, credit))
+      const failed = failAccount(credit.account, 'debit \\1')
+      await scene.apply(scene.a, partOf(token, failed))
+      const rotated = rotateAccount(failed.account, 'rotation {1}')
+      await scene.apply(scene.a, partOf(token, rotated))
+      expect(await scene.stateOf(scene.b, open.account)).toEqual(rotated.account)
+    })
+
+    test('everything about one account may be in one batch, a new account included', async () => {
+      const token = await scene.own(scene.a, 3)
+      const open = openAccount(3, 'alice')
+      const bob = openAccount(3, 'bob')
+      await scene.apply(scene.a, partOf(token, open, bob))
+      const credit = creditAccount(open.account, 'k1')
+      const carol = openAccount(3, 'carol')
+      await scene.apply(scene.a, partOf(token, credit, rotateAccount(bob.account, 'r1'), carol))
+      const { accounts } = await scene.look(scene.a, open.account, bob.account, carol.account)
+      expect([...accounts.values()].map((account) => account.version).toSorted((x, y) => x - y)).toEqual([1, 2, 2])
+    })
+
+    test('what does not exist is not in the answer', async () => {
+      const token = await scene.own(scene.a, 3)
+      const alice = await scene.opened(scene.a, token)
+      const answer = await scene.run(
+        scene.a.store.lookUp({
+          accounts: [
+            { shardId: 3, accountId: 'nobody' },
+            { shardId: 4, accountId: alice.accountId },
+          ],
+          keys: [{ shardId: 3, accountId: alice.accountId, operation: 'transaction', idempotencyKey: 'unused' }],
+        }),
+      )
+      expect(answer.accounts.size).toBe(0)
+      expect(answer.keys.size).toBe(0)
+    })
+
+    test('a used key shows what it did, and under which key it was signed, also after a rotation', async () => {
+      const token = await scene.own(scene.a, 3)
+      const alice = await scene.opened(scene.a, token)
+      const credit = creditAccount(alice, 'same')
+      await scene.apply(scene.a, partOf(token, credit))
+      const rotated = rotateAccount(credit.account, 'same')
+      await scene.apply(scene.a, partOf(token, rotated))
+      const key = { shardId: 3, accountId: alice.accountId, idempotencyKey: 'same' }
+      const asTransaction = { ...key, operation: 'transaction' } as const
+      const asRotation = { ...key, operation: 'key_rotation' } as const
+      const { keys } = await scene.run(scene.b.store.lookUp({ accounts: [], keys: [asTransaction, asRotation] }))
+      const [write] = credit.rows.transactions
+      const [operation] = rotated.rows.operations
+      expect(keys.get(keyAddressOf(asTransaction))).toEqual({
+        payloadHash: write?.transaction.payloadHash,
+        key: alice.key,
+        answer: {
+          kind: 'accepted',
+          receipt: {
+            txnId: write?.transaction.txnId,
+            accountId: alice.accountId,
+            shardId: 3,
+            enqueuedAtMs: write?.transaction.createdAtMs,
+            groupId: null,
+          },
+          replayed: false,
+          mismatch: false,
+        },
+      })
+      expect(keys.get(keyAddressOf(asRotation))).toEqual({
+        payloadHash: operation?.payloadHash,
+        key: alice.key,
+        answer: { kind: 'rotated', account: operation?.answer, replayed: false, mismatch: false },
+      })
+    })
+
+    test('the last transaction ID of a shard is the largest that was committed in it', async () => {
+      const token = await scene.own(scene.a, 3)
+      const other = await scene.own(scene.a, 4)
+      expect(await scene.run(scene.a.store.lastTransactionId(3))).toBeNull()
+      const alice = await scene.opened(scene.a, token)
+      const bob = await scene.opened(scene.a, other, 'bob')
+      const first = creditAccount(alice, 'k1')
+      const second = creditAccount(first.account, 'k2')
+      const elsewhere = creditAccount(bob, 'k1')
+      await scene.apply(scene.a, partOf(token, first), partOf(other, elsewhere))
+      await scene.apply(scene.a, partOf(token, second))
+      expect(await scene.run(scene.b.store.lastTransactionId(3))).toBe(second.rows.transactions[0]?.transaction.txnId)
+    })
+  })
+
+  describe('D1: a part is applied under its own token or not at all', () => {
+    test('D1: the part of a shard that was stolen is skipped whole, the others are applied', async () => {
+      const kept = await scene.own(scene.a, 3)
+      const stolen = await scene.own(scene.a, 4)
+      const alice = await scene.opened(scene.a, kept)
+      const bob = await scene.opened(scene.a, stolen, 'bob')
+      const theirs = await scene.own(scene.b, 4, stolen.epoch)
+      const verdict = await scene.commit(
+        scene.a,
+        partOf(kept, creditAccount(alice, 'k1')),
+        partOf(stolen, creditAccount(bob, 'k1'), openAccount(4, 'carol')),
+      )
+      expect(verdict).toEqual(committed(3))
+      expect(baseBalanceOf(await scene.stateOf(scene.b, alice))).toBe('1.5')
+      expect(await scene.stateOf(scene.b, bob)).toEqual(bob)
+      expect(await scene.stateOf(scene.b, { shardId: 4, accountId: 'carol' })).toBeUndefined()
+      const key = { shardId: 4, accountId: 'bob', operation: 'transaction', idempotencyKey: 'k1' } as const
+      expect((await scene.run(scene.b.store.lookUp({ accounts: [], keys: [key] }))).keys.size).toBe(0)
+      await scene.apply(scene.b, partOf(theirs, creditAccount(bob, 'k1')))
+    })
+
+    test('D1: a raised attempt fences what was computed under the one before', async () => {
+      const token = await scene.own(scene.a, 3)
+      const alice = await scene.opened(scene.a, token)
+      expect(await scene.run(scene.a.store.raiseAttempt(token))).toBe(true)
+      expect(await scene.commit(scene.a, partOf(token, creditAccount(alice, 'k1')))).toEqual(committed())
+      const raised = { ...token, attempt: token.attempt + 1 }
+      await scene.apply(scene.a, partOf(raised, creditAccount(alice, 'k1')))
+    })
+
+    test('D1: a token is worth nothing in another session, though epoch and attempt are right', async () => {
+      const token = await scene.own(scene.a, 3)
+      const alice = await scene.opened(scene.a, token)
+      expect(await scene.commit(scene.b, partOf(token, creditAccount(alice, 'k1')))).toEqual(committed())
+      expect(await scene.stateOf(scene.a, alice)).toEqual(alice)
+    })
+
+    test('D1: a batch without rows is a check of its fences', async () => {
+      const mine = await scene.own(scene.a, 3)
+      const theirs = await scene.own(scene.b, 4)
+      expect(await scene.commit(scene.a, partOf(mine), partOf({ ...theirs }), partOf({ ...mine, shardId: 5 }))).toEqual(
+        committed(3),
+      )
+      expect(await scene.commit(scene.a)).toEqual(committed())
+    })
+  })
+
+  describe('D2: an account is written on top of the version it was computed from', () => {
+    test('D2: another version fails the whole batch, the parts of other shards included', async () => {
+      const token = await scene.own(scene.a, 3)
+      const other = await scene.own(scene.a, 4)
+      const alice = await scene.opened(scene.a, token)
+      const bob = await scene.opened(scene.a, other, 'bob')
+      const credit = creditAccount(alice, 'k1')
+      await scene.apply(scene.a, partOf(token, credit))
+      const verdict = await scene.commit(
+        scene.a,
+        partOf(token, creditAccount(alice, 'k2')),
+        partOf(other, creditAccount(bob, 'k1')),
+      )
+      expect(verdict).toMatchObject({ kind: 'failed', cause: 'invariant' })
+      expect(await scene.stateOf(scene.a, alice)).toEqual(credit.account)
+      expect(await scene.stateOf(scene.a, bob)).toEqual(bob)
+      await scene.apply(
+        scene.a,
+        partOf(token, creditAccount(credit.account, 'k2')),
+        partOf(other, creditAccount(bob, 'k1')),
+      )
+    })
+
+    test('D2: a version that is not there yet, and an account that is not there at all, fail it too', async () => {
+      const token = await scene.own(scene.a, 3)
+      const alice = await scene.opened(scene.a, token)
+      const ahead = creditAccount({ ...alice, version: alice.version + 1 }, 'k1')
+      expect(await scene.commit(scene.a, partOf(token, ahead))).toMatchObject({ kind: 'failed', cause: 'invariant' })
+      const absent = creditAccount(openAccount(3, 'nobody').account, 'k1')
+      expect(await scene.commit(scene.a, partOf(token, absent))).toMatchObject({ kind: 'failed', cause: 'invariant' })
+      expect(await scene.stateOf(scene.a, alice)).toEqual(alice)
+    })
+
+    test('D2: what exists is not made again: an account, an entry, a transaction, a used key', async () => {
+      const token = await scene.own(scene.a, 3)
+      const alice = await scene.opened(scene.a, token)
+      const credit = creditAccount(alice, 'k1')
+      await scene.apply(scene.a, partOf(token, credit))
+      const again: readonly Change[] = [
+        openAccount(3, 'alice'),
+        withRows(creditAccount(credit.account, 'k2'), { entries: credit.rows.entries }),
+        withRows(creditAccount(credit.account, 'k3'), { transactions: credit.rows.transactions }),
+        creditAccount(credit.account, 'k1'),
+      ]
+      for (const change of again) {
+        expect(await scene.commit(scene.a, partOf(token, change))).toMatchObject({ kind: 'failed', cause: 'invariant' })
+      }
+      expect(await scene.stateOf(scene.a, alice)).toEqual(credit.account)
+    })
+  })
+}
+
+function withRows(change: Change, rows: Partial<Change['rows']>): Change {
+  return { ...change, rows: { ...change.rows, ...rows } }
+}

@@ -1,0 +1,258 @@
+/** A ledger as `ledger up` runs it, from the build, with a client that signs. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import { freePort } from '../../infra/embedded/free-port.ts'
+import { identityOf } from '../../infra/embedded/process-table.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const PROGRAM = join(ROOT, 'dist', 'infra', 'main', 'ledger.js')
+const POLL_MS = 50
+
+export interface Finished {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Builds if that is needed, so that what is tested is what is written. */
+export async function buildOnce(): Promise<void> {
+  const { code, err } = await finish(spawn(process.execPath, [join(ROOT, 'infra', 'main', 'ledger.mjs'), '--help']))
+  if (code !== 0) throw new Error(`the build failed:\n${err}`)
+}
+
+/** Runs a command of `ledger` to its end. */
+export async function runLedger(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  input = '',
+): Promise<Finished> {
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env: { ...cleanEnvironment(), ...env } })
+  child.stdin.end(input)
+  return finish(child)
+}
+
+/** Without settings of whoever runs the tests. */
+function cleanEnvironment(): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('LEDGER_')))
+}
+
+function finish(child: ChildProcess): Promise<Finished> {
+  let out = ''
+  let err = ''
+  child.stdout?.on('data', (chunk: Buffer) => (out += chunk.toString()))
+  child.stderr?.on('data', (chunk: Buffer) => (err += chunk.toString()))
+  return new Promise((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal, out, err }))
+  })
+}
+
+export async function until<T>(
+  what: string,
+  look: () => T | undefined | Promise<T | undefined>,
+  timeoutMs = 60_000,
+): Promise<T> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const found = await look()
+    if (found !== undefined) return found
+    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
+export function isRunning(pid: number): boolean {
+  return identityOf(pid) !== undefined
+}
+
+export async function freshDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'ledger-e2e-'))
+}
+
+export class LedgerUp {
+  readonly dataDir: string
+  readonly address: string
+  readonly finished: Promise<Finished>
+  private readonly child: ChildProcess
+  private readonly said: { out: string; err: string }
+
+  private constructor(dataDir: string, port: number, child: ChildProcess) {
+    this.dataDir = dataDir
+    this.address = `http://127.0.0.1:${port}`
+    this.child = child
+    this.said = { out: '', err: '' }
+    child.stdout?.on('data', (chunk: Buffer) => (this.said.out += chunk.toString()))
+    child.stderr?.on('data', (chunk: Buffer) => (this.said.err += chunk.toString()))
+    this.finished = finish(child)
+  }
+
+  /** Resolves once it says that it is ready. */
+  static async start(
+    dataDir: string,
+    options: { args?: readonly string[]; env?: Record<string, string> } = {},
+  ): Promise<LedgerUp> {
+    const port = await freePort()
+    const child = spawn(process.execPath, [PROGRAM, 'up', ...(options.args ?? [])], {
+      env: {
+        ...cleanEnvironment(),
+        LEDGER_PORT: String(port),
+        LEDGER_DATA_DIR: dataDir,
+        LEDGER_SHARDS: '16',
+        ...options.env,
+      },
+    })
+    const ledger = new LedgerUp(dataDir, port, child)
+    await until('the ledger is ready', () => {
+      if (child.exitCode !== null) throw new Error(`it ended:\n${ledger.said.err}`)
+      return ledger.said.out.includes('Ctrl-C stops it.') ? true : undefined
+    })
+    return ledger
+  }
+
+  get out(): string {
+    return this.said.out
+  }
+
+  get err(): string {
+    return this.said.err
+  }
+
+  get pid(): number {
+    return this.child.pid ?? 0
+  }
+
+  /** The process that runs this part now. */
+  pidOf(part: 'postgres' | 'nats-server' | `node-${number}` | `edge-${number}`): number {
+    if (part === 'postgres')
+      return Number(readFileSync(join(this.dataDir, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
+    if (part === 'nats-server') return this.natsPid()
+    const pids = [...this.said.err.matchAll(new RegExp(`^${part}: started (?:again )?\\(process (\\d+)\\)`, 'gm'))]
+    return Number(pids.at(-1)?.[1])
+  }
+
+  /** nats-server writes its pid into every line of its log. */
+  private natsPid(): number {
+    const lines = readFileSync(join(this.dataDir, 'logs', 'nats.log'), 'utf8')
+      .trim()
+      .split('\n')
+    return Number(/^\[(\d+)\]/.exec(lines.at(-1) ?? '')?.[1])
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal)
+  }
+
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Finished> {
+    this.signal(signal)
+    return this.finished
+  }
+
+  /** For the end of a test: whatever is left is ended, and the data is removed. */
+  async destroy(): Promise<void> {
+    if (this.child.exitCode === null && this.child.signalCode === null) await this.stop()
+    await rm(this.dataDir, { recursive: true, force: true })
+  }
+
+  async client(role: 'viewer' | 'transactor' | 'admin' = 'transactor'): Promise<Client> {
+    const known = JSON.parse(readFileSync(join(this.dataDir, 'clients.json'), 'utf8')) as {
+      client_id: string
+      client_secret: string
+      role: string
+    }[]
+    const credentials = known.find((client) => client.role === role)
+    return Client.login(this.address, { client_id: credentials?.client_id, client_secret: credentials?.client_secret })
+  }
+}
+
+export interface Reply {
+  readonly status: number
+  readonly body: Record<string, unknown>
+}
+
+export class Client {
+  private readonly address: string
+  private readonly token: string
+
+  private constructor(address: string, token: string) {
+    this.address = address
+    this.token = token
+  }
+
+  static async login(address: string, credentials: object): Promise<Client> {
+    const { status, body } = await send(`${address}/v1/auth/token`, '', credentials)
+    if (status !== 200) throw new Error(`no token: ${status}`)
+    return new Client(address, String(body['access_token']))
+  }
+
+  get(path: string): Promise<Reply> {
+    return send(`${this.address}${path}`, this.token)
+  }
+
+  post(path: string, body: object): Promise<Reply> {
+    return send(`${this.address}${path}`, this.token, body)
+  }
+
+  /** A fresh account with a key of its own. */
+  async open(accountId: string): Promise<Signer> {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+    const { x, y } = publicKey.export({ format: 'jwk' })
+    const { status } = await this.post('/v1/accounts', {
+      account_id: accountId,
+      public_key: { kty: 'EC', crv: 'P-256', x, y },
+    })
+    if (status !== 201) throw new Error(`no account: ${status}`)
+    return { accountId, privateKey }
+  }
+
+  /** A signed credit in the base unit. */
+  credit({ accountId, privateKey }: Signer, amount: string, key: string): Promise<Reply> {
+    const payload: JsonObject = { account_id: accountId, amount, type: 'credit', idempotency_key: key }
+    const signature = sign('sha256', Buffer.from(canonicalJson(payload)), {
+      key: privateKey,
+      dsaEncoding: 'ieee-p1363',
+    })
+    return this.post('/v1/transactions', { ...payload, signature: signature.toString('base64url') })
+  }
+
+  /** The transaction once it is final. */
+  final(txnId: string): Promise<Record<string, unknown>> {
+    return until(`${txnId} is final`, async () => {
+      const { status, body } = await this.get(`/v1/transactions/${txnId}`)
+      return status === 200 && body['status'] !== 'pending' ? body : undefined
+    })
+  }
+
+  async balance(accountId: string): Promise<string> {
+    const { body } = await this.get(`/v1/accounts/${accountId}/balances/BASE`)
+    return String(body['balance'])
+  }
+}
+
+export interface Signer {
+  readonly accountId: string
+  readonly privateKey: KeyObject
+}
+
+/** 0: nobody answered. */
+async function send(url: string, token: string, body?: object): Promise<Reply> {
+  try {
+    const response = await fetch(url, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(20_000),
+    })
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+  } catch {
+    return { status: 0, body: {} }
+  }
+}

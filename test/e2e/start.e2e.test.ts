@@ -1,0 +1,195 @@
+/** Goal: one command brings up a whole ledger, stops it whole, and finds it again. Real processes, from the build. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { readdir, rm, stat } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildOnce, freshDirectory, isRunning, LedgerUp, runLedger, until } from './start-harness.ts'
+
+beforeAll(buildOnce)
+
+describe('ledger up', () => {
+  let ledger: LedgerUp
+  let dataDir: string
+  let txnId: string
+
+  beforeAll(async () => {
+    dataDir = await freshDirectory()
+    ledger = await LedgerUp.start(dataDir)
+  })
+
+  afterAll(() => ledger.destroy())
+
+  test('is ready when it says so, and says how to use it', async () => {
+    const response = await fetch(`${ledger.address}/readyz`)
+    expect(response.status).toBe(200)
+    expect(ledger.out).toContain(ledger.address)
+    expect(ledger.out).toMatch(/transactor \(transactor\): lsk_/)
+    expect(ledger.out).toContain('keygen --out')
+  })
+
+  test('takes a signed credit and completes it', async () => {
+    const client = await ledger.client()
+    const alice = await client.open('alice')
+    const { status, body } = await client.credit(alice, '100.50', 'first')
+    expect(status).toBe(202)
+    expect(body['status']).toBe('pending')
+    txnId = String(body['txn_id'])
+    expect(await client.final(txnId)).toMatchObject({ status: 'completed', amount: '100.50' })
+    expect(await client.balance('alice')).toBe('100.5')
+  })
+
+  test('secrets are in no argument of a process, and files that hold them are closed to others', async () => {
+    const parts = ['postgres', 'nats-server', 'node-1', 'edge-1'] as const
+    const secrets = [
+      ...readFileSync(join(dataDir, 'clients.json'), 'utf8').matchAll(/lsk_[\w-]+/g),
+      ...readFileSync(join(dataDir, 'postgres', 'server.json'), 'utf8').matchAll(/(?<="password":")[^"]+/g),
+      ...readFileSync(join(dataDir, 'nats', 'server.json'), 'utf8').matchAll(/(?<="password":")[^"]+/g),
+      readFileSync(join(dataDir, 'master.key'), 'utf8').trim(),
+    ].map(String)
+    expect(secrets).toHaveLength(6)
+    for (const part of parts) {
+      const commandLine = readFileSync(`/proc/${ledger.pidOf(part)}/cmdline`, 'utf8')
+      expect(secrets.filter((secret) => commandLine.includes(secret))).toEqual([])
+    }
+    for (const file of ['clients.json', 'master.key', 'postgres/server.json', 'nats/server.json', 'nats/nats.conf']) {
+      expect((await stat(join(dataDir, file))).mode & 0o077).toBe(0)
+    }
+    const logs = await readdir(join(dataDir, 'logs'))
+    expect(logs.sort()).toEqual(['edge-1.log', 'nats.log', 'node-1.log', 'postgres.log'])
+    const written = logs.map((log) => readFileSync(join(dataDir, 'logs', log), 'utf8')).join('')
+    expect(secrets.filter((secret) => written.includes(secret))).toEqual([])
+  })
+
+  test('ledger verify accepts the export, and names the first entry that was tampered with', async () => {
+    const client = await ledger.client()
+    const files = {
+      chain: join(dataDir, 'chain.json'),
+      receipt: join(dataDir, 'receipt.json'),
+      jwks: join(dataDir, 'jwks.json'),
+    }
+    const chain = JSON.stringify((await client.get('/v1/accounts/alice/audit-chain')).body)
+    writeFileSync(files.chain, chain)
+    writeFileSync(files.receipt, JSON.stringify((await client.get(`/v1/transactions/${txnId}/receipt`)).body))
+    writeFileSync(files.jwks, JSON.stringify((await client.get('/.well-known/jwks.json')).body))
+    const args = ['verify', '--jwks', files.jwks, files.chain, files.receipt]
+    expect(await runLedger(args)).toMatchObject({ code: 0, err: '' })
+    writeFileSync(files.chain, chain.replace('100.50', '900.50'))
+    const tampered = await runLedger(args)
+    expect(tampered.code).toBe(1)
+    expect(tampered.out).toContain(`TAMPERED: entry 1 (${txnId})`)
+  })
+
+  test('a second one on the same data is refused, and the first goes on', async () => {
+    const second = await runLedger(['up'], { LEDGER_DATA_DIR: dataDir })
+    expect(second.code).toBe(1)
+    expect(second.err).toContain(`a ledger runs on ${dataDir} already (process ${ledger.pid})`)
+    expect((await fetch(`${ledger.address}/readyz`)).status).toBe(200)
+  })
+
+  test('clients can be added, listed and revoked while it runs', async () => {
+    const env = { LEDGER_DATA_DIR: dataDir }
+    const added = await runLedger(['client', 'add', '--id', 'desk', '--role', 'viewer'], env)
+    expect(added.code).toBe(0)
+    const credentials = JSON.parse(added.out) as Record<string, string>
+    const login = (): Promise<Response> =>
+      fetch(`${ledger.address}/v1/auth/token`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(credentials),
+      })
+    expect((await login()).status).toBe(200)
+    expect((await runLedger(['client', 'add', '--id', 'desk', '--role', 'viewer'], env)).code).toBe(1)
+    expect((await runLedger(['client', 'list'], env)).out).toContain('"client_id":"desk"')
+    expect((await runLedger(['client', 'revoke', '--id', 'desk'], env)).code).toBe(0)
+    expect((await runLedger(['client', 'revoke', '--id', 'nobody'], env)).code).toBe(1)
+    await until(
+      'the revoked client is refused',
+      async () => ((await login()).status === 401 ? true : undefined),
+      10_000,
+    )
+  })
+
+  test('Ctrl-C ends everything in order and leaves no process', async () => {
+    const pids = (['postgres', 'nats-server', 'node-1', 'edge-1'] as const).map((part) => ledger.pidOf(part))
+    expect(pids.filter(isRunning)).toHaveLength(4)
+    const { code, err } = await ledger.stop('SIGINT')
+    expect(code).toBe(0)
+    expect(pids.filter(isRunning)).toEqual([])
+    const order = [...err.matchAll(/^(.+): stopped$/gm)].map((match) => match[1])
+    expect(order).toEqual(['edge-1', 'node-1', 'nats-server', 'PostgreSQL'])
+    expect(err).not.toContain('ended unexpectedly')
+  })
+
+  test('a second start finds the data again', async () => {
+    ledger = await LedgerUp.start(dataDir)
+    const client = await ledger.client('viewer')
+    expect(await client.balance('alice')).toBe('100.5')
+    expect((await client.get(`/v1/transactions/${txnId}`)).body).toMatchObject({ status: 'completed' })
+  })
+
+  test('another number of shards than the ledger has is refused in words', async () => {
+    await ledger.stop()
+    const { code, err } = await runLedger(['up'], { LEDGER_DATA_DIR: dataDir, LEDGER_SHARDS: '17' })
+    expect(code).toBe(1)
+    expect(err).toContain('the ledger was created with 16 shards, this program is set to 17')
+  })
+})
+
+test('two ledgers run side by side, each with several nodes and edges, and know nothing of each other', async () => {
+  const args = ['--nodes', '2', '--edges', '2']
+  const ledgers = await Promise.all([1, 2].map(async () => LedgerUp.start(await freshDirectory(), { args })))
+  try {
+    for (const [index, ledger] of ledgers.entries()) {
+      const client = await ledger.client()
+      const alice = await client.open('alice')
+      const amount = `${index + 1}`
+      const { status, body } = await client.credit(alice, amount, 'first')
+      expect(status).toBe(202)
+      await client.final(String(body['txn_id']))
+      expect(await client.balance('alice')).toBe(amount)
+      const second = ledger.out.match(/ready: \S+, (\S+)/)?.[1]
+      expect((await fetch(`${second}/readyz`)).status).toBe(200)
+    }
+    const ids = ledgers.map((ledger) => ledger.out.match(/ledger ([0-9a-f-]{36})/)?.[1])
+    expect(new Set(ids).size).toBe(2)
+  } finally {
+    await Promise.all(ledgers.map((ledger) => ledger.destroy()))
+  }
+})
+
+describe('what cannot be started is refused in words, with exit code 1', () => {
+  test('a port that is taken', async () => {
+    const server = createServer()
+    const port = await new Promise<number>((resolve) => {
+      server.listen(0, '127.0.0.1', () => {
+        const address = server.address()
+        resolve(typeof address === 'object' && address !== null ? address.port : 0)
+      })
+    })
+    const dataDir = await freshDirectory()
+    try {
+      const { code, err } = await runLedger(['up'], { LEDGER_DATA_DIR: dataDir, LEDGER_PORT: String(port) })
+      expect(code).toBe(1)
+      expect(err).toContain(`port ${port} on 127.0.0.1 is taken: choose another with LEDGER_PORT`)
+      expect(await readdir(dataDir)).toEqual([])
+    } finally {
+      server.close()
+      await rm(dataDir, { recursive: true })
+    }
+  })
+
+  test('production without its own keys, secrets and servers', async () => {
+    const { code, err } = await runLedger(['up'], { LEDGER_ENVIRONMENT: 'production' })
+    expect(code).toBe(1)
+    for (const name of ['MASTER_KEY', 'BOOTSTRAP_CLIENTS', 'DATABASE_URL', 'NATS_URL'])
+      expect(err).toContain(`LEDGER_${name}`)
+  })
+
+  test('a configuration with mistakes, all of them told', async () => {
+    const { code, err } = await runLedger(['up'], { LEDGER_PORT: 'x', LEDGER_SHARDS: '-1' })
+    expect(code).toBe(1)
+    expect(err).toContain('LEDGER_PORT is "x"')
+    expect(err).toContain('LEDGER_SHARDS is "-1"')
+  })
+})

@@ -1,0 +1,254 @@
+/** What is PostgreSQL's own in its ledger store; what every store must keep is in the contract. */
+import { randomBytes } from 'node:crypto'
+import postgres from 'postgres'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { commitStatement } from '../../infra/postgres/commit-statement.ts'
+import { createPostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
+import { ACCOUNTS_LOOK_UP, OPERATIONS_LOOK_UP, TRANSACTIONS_LOOK_UP } from '../../infra/postgres/look-up.ts'
+import { PLAN_SETTINGS } from '../../infra/postgres/plan-settings.ts'
+import type { AccountState } from '../../actors/account/state.ts'
+import { type CommitVerdict, LedgerStoreUnavailable, type ShardToken } from '../../runtime/ports/ledger-store.ts'
+import { createLedgerDatabase } from '../support/ledger-database.ts'
+import { creditAccount, failAccount, openAccount, partOf } from '../support/ledger-rows.ts'
+import {
+  createPostgresHarness,
+  type PostgresHarness,
+  type PostgresSession,
+  SILENT,
+  until,
+} from '../support/ledger-store-postgres.ts'
+
+let harness: PostgresHarness
+
+beforeEach(async () => {
+  harness = await createPostgresHarness()
+})
+afterEach(async () => {
+  await harness.close()
+})
+
+const only = (...shardIds: readonly number[]): CommitVerdict => ({ kind: 'answered', committed: new Set(shardIds) })
+
+async function own({ store }: PostgresSession, shardId: number): Promise<ShardToken> {
+  const result = await store.acquire(shardId, 0, 1)
+  if (result.kind !== 'owned') throw new Error(`shard ${shardId} was not acquired`)
+  return result.token
+}
+
+async function opened({ store }: PostgresSession, token: ShardToken, accountId = 'alice'): Promise<AccountState> {
+  const change = openAccount(token.shardId, accountId)
+  expect(await store.commit({ shards: [partOf(token, change)] })).toEqual(only(token.shardId))
+  return change.account
+}
+
+/** The server process that commits of this session go to. */
+async function committingPid(session: string): Promise<number | undefined> {
+  const [row] = await harness.sql<{ pid: number }[]>`
+    SELECT l.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+     WHERE l.locktype = 'advisory' AND right(a.application_name, 32) = ${session}`
+  return row?.pid
+}
+
+describe('the outcome of a commit', () => {
+  test('L2: no answer in time is unknown, and the process behind it has ended before the next commit is taken', async () => {
+    const a = await harness.open({ commitTimeoutMs: 300 })
+    const token = await own(a, 3)
+    const alice = await opened(a, token)
+    const before = await committingPid(a.session)
+    expect(before).toBeDefined()
+    const held = await a.holdCommits()
+    const verdict = a.store.commit({ shards: [partOf(token, creditAccount(alice, 'k1'))] })
+    await held.reached()
+    expect(await verdict).toEqual({ kind: 'unknown', detail: 'no answer within 300 ms' })
+    const answered = async (): Promise<boolean> =>
+      (await a.store.commit({ shards: [partOf(token)] })).kind === 'answered'
+    await until(answered)
+    const left = await harness.sql`SELECT 1 FROM pg_stat_activity WHERE pid = ${before ?? 0}`
+    expect(left).toHaveLength(0)
+    expect(await committingPid(a.session)).not.toBe(before)
+    await held.letGo()
+    expect((await a.store.lookUp({ accounts: [alice], keys: [] })).accounts.get('3 alice')).toEqual(alice)
+  })
+
+  test('an answer that never comes is unknown although the commit was applied', async () => {
+    const a = await harness.open({ commitTimeoutMs: 300 })
+    const token = await own(a, 3)
+    const credit = creditAccount(await opened(a, token), 'k1')
+    a.wire.loseNextAnswer('silence')
+    expect(await a.store.commit({ shards: [partOf(token, credit)] })).toMatchObject({ kind: 'unknown' })
+    expect(a.wire.lost()).toBe(1)
+    expect(await a.store.raiseAttempt(token)).toBe(true)
+    const { accounts } = await a.store.lookUp({ accounts: [credit.account], keys: [] })
+    expect(accounts.get('3 alice')).toEqual(credit.account)
+  })
+
+  test('a warning makes it unknown: the server may say that it did not wait for its standby', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const alice = await opened(a, token)
+    await harness.sql.unsafe(`
+      CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'not replicated'; RETURN NULL; END $$;
+      CREATE TRIGGER warn AFTER INSERT ON transactions EXECUTE FUNCTION warn()`)
+    const credit = creditAccount(alice, 'k1')
+    expect(await a.store.commit({ shards: [partOf(token, credit)] })).toEqual({
+      kind: 'unknown',
+      detail: 'answered with a warning',
+    })
+    expect(a.events).toContain('commit_unknown')
+  })
+
+  test('a server process that is ended leaves its commit unknown', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const alice = await opened(a, token)
+    const held = await a.holdCommits()
+    const verdict = a.store.commit({ shards: [partOf(token, creditAccount(alice, 'k1'))] })
+    await held.reached()
+    await harness.sql`SELECT pg_terminate_backend(${(await committingPid(a.session)) ?? 0}::integer)`
+    expect(await verdict).toMatchObject({ kind: 'unknown' })
+  })
+
+  test('L1: a second commit in flight, and one without a connection, are not sent: nothing of them is applied', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const alice = await opened(a, token)
+    const held = await a.holdCommits()
+    const first = a.store.commit({ shards: [partOf(token, creditAccount(alice, 'k1'))] })
+    expect(await a.store.commit({ shards: [partOf(token)] })).toMatchObject({ kind: 'failed', cause: 'transient' })
+    await held.letGo()
+    expect(await first).toEqual(only(3))
+    await a.wire.close()
+    await until(() => a.events.includes('commit_connection_refused'))
+    expect(await a.store.commit({ shards: [partOf(token)] })).toMatchObject({ kind: 'failed', cause: 'transient' })
+  })
+
+  test('F1: a shard that is locked is skipped at once, and the others are committed', async () => {
+    const a = await harness.open()
+    const [busy, free] = [await own(a, 3), await own(a, 4)]
+    const alice = await opened(a, busy)
+    const bob = await opened(a, free, 'bob')
+    const other = await harness.sql.reserve()
+    await other`BEGIN`
+    await other`SELECT 1 FROM shards WHERE shard_id = 3 FOR UPDATE`
+    const parts = [partOf(busy, creditAccount(alice, 'k1')), partOf(free, creditAccount(bob, 'k1'))]
+    expect(await a.store.commit({ shards: parts })).toEqual(only(4))
+    await other`ROLLBACK`
+    other.release()
+    expect(await a.store.commit({ shards: parts.slice(0, 1) })).toEqual(only(3))
+  })
+
+  test('what was decided is counted once, of the shards that were committed alone, beside probes', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const foreign: ShardToken = { shardId: 4, epoch: 9, attempt: 0 }
+    let alice = await opened(a, token)
+    const rounds = 60
+    for (let round = 0; round < rounds; round += 1) {
+      const credit = creditAccount(alice, `credit ${round}`)
+      const fenced = creditAccount(openAccount(4, 'bob').account, `credit ${round}`)
+      const probes = round % 3 === 0 ? [a.store.probe(), a.store.probe()] : []
+      expect(await a.store.commit({ shards: [partOf(token, credit), partOf(foreign, fenced)] })).toEqual(only(3))
+      await Promise.all(probes)
+      alice = credit.account
+    }
+    expect(await a.store.commit({ shards: [partOf(token, failAccount(alice, 'debit'))] })).toEqual(only(3))
+    const counts = await harness.sql<{ completed_count: string; failed_count: string }[]>`
+      SELECT completed_count, failed_count FROM sessions WHERE session = ${a.session}`
+    expect([...counts]).toEqual([{ completed_count: String(rounds), failed_count: '1' }])
+  })
+})
+
+describe('whose database it is', () => {
+  test('N1: another ledger under the same address stops the store for good', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const [{ ledger_id: ledgerId } = { ledger_id: '' }] = await harness.sql<{ ledger_id: string }[]>`
+      SELECT ledger_id FROM ledger`
+    await harness.sql`UPDATE ledger SET ledger_id = 'another'`
+    a.wire.cut()
+    await until(() => a.events.includes('postgres_refused'))
+    await harness.sql`UPDATE ledger SET ledger_id = ${ledgerId}`
+    expect(await a.store.commit({ shards: [partOf(token)] })).toMatchObject({ kind: 'unknown' })
+    await expect(a.store.shards()).rejects.toThrow(/ledgerId was .* and is another/)
+    await expect(a.store.probe()).rejects.toBeInstanceOf(LedgerStoreUnavailable)
+  })
+
+  test('a ledger other than the one expected, and a database without one, are refused from the start', async () => {
+    await expect(harness.open({ ledgerId: 'another' })).rejects.toBeInstanceOf(LedgerStoreUnavailable)
+    const empty = await createLedgerDatabase({ migrated: false })
+    const session = randomBytes(16).toString('hex')
+    const opening = createPostgresLedgerStore({ url: empty.url, nodeId: 'n', session, log: SILENT })
+    await expect(opening).rejects.toBeInstanceOf(LedgerStoreUnavailable)
+    await empty.drop()
+  })
+
+  test('a session that is in use is refused', async () => {
+    const a = await harness.open()
+    await expect(harness.open({ session: a.session })).rejects.toThrow('the lock of this session is held elsewhere')
+    const token = await own(a, 3)
+    expect(await a.store.commit({ shards: [partOf(token)] })).toEqual(only(3))
+  })
+
+  test('a session is ended by its name alone, however long and odd the name of its node', async () => {
+    const a = await harness.open({ nodeId: `näme:${'x'.repeat(80)}:${'0'.repeat(32)}` })
+    const b = await harness.open()
+    const pid = await committingPid(a.session)
+    const others = await committingPid(b.session)
+    expect(pid).toBeDefined()
+    await b.store.terminate(a.session)
+    const left = await harness.sql`SELECT 1 FROM pg_stat_activity WHERE pid = ${pid ?? 0}`
+    expect(left).toHaveLength(0)
+    expect(await committingPid(b.session)).toBe(others)
+  })
+
+  test('without PostgreSQL every call fails as the port says, and none hangs', async () => {
+    const a = await harness.open({ callTimeoutMs: 1_000 })
+    const token = await own(a, 3)
+    await a.wire.close()
+    const calls = [
+      () => a.store.shards(),
+      () => a.store.acquire(5, 0, 1),
+      () => a.store.release(token),
+      () => a.store.raiseAttempt(token),
+      () => a.store.lookUp({ accounts: [{ shardId: 3, accountId: 'alice' }], keys: [] }),
+      () => a.store.lastTransactionId(3),
+      () => a.store.sessionHeld(a.session),
+      () => a.store.terminate('0'.repeat(32)),
+      () => a.store.probe(),
+    ]
+    for (const call of calls) await expect(call()).rejects.toBeInstanceOf(LedgerStoreUnavailable)
+  })
+})
+
+describe('plans', () => {
+  test('in a new, empty database every statement finds its rows by primary key or the key that it is asked for', async () => {
+    const sql = postgres(harness.url, { max: 1, connection: PLAN_SETTINGS, onnotice: () => undefined })
+    const plan = async (text: string): Promise<string> => {
+      const rows = await sql.unsafe<{ 'QUERY PLAN': string }[]>(`EXPLAIN (GENERIC_PLAN) ${text}`)
+      return rows.map((row) => row['QUERY PLAN']).join('\n')
+    }
+    const token = { shardId: 3, epoch: 1, attempt: 0 }
+    const open = openAccount(3, 'alice')
+    const whole = partOf(token, creditAccount(open.account, 'k'), openAccount(3, 'bob'))
+    const lean = partOf(token, creditAccount(open.account, 'k'))
+    const plans = [
+      await plan(commitStatement({ shards: [whole] }, 's').text),
+      await plan(commitStatement({ shards: [lean] }, 's').text),
+      await plan(ACCOUNTS_LOOK_UP),
+      await plan(TRANSACTIONS_LOOK_UP),
+      await plan(OPERATIONS_LOOK_UP),
+    ]
+    await sql.end()
+    const indexes = plans.map((text) => [...text.matchAll(/Scan using (\w+)/g)].map((found) => found[1]).join(' '))
+    // An account's ID alone finds one row, too: it stands in one shard.
+    const account = 'accounts_(pkey|by_id)'
+    expect(indexes).toEqual([
+      expect.stringMatching(`^shards_pkey ${account} sessions_pkey$`),
+      expect.stringMatching(`^shards_pkey ${account} sessions_pkey$`),
+      expect.stringMatching(`^${account} balances_pkey$`),
+      'transactions_by_key account_keys_pkey',
+      'operations_pkey account_keys_pkey',
+    ])
+    expect(plans.join('\n')).not.toMatch(/Seq Scan|Hash Join|Merge Join|Bitmap/)
+  })
+})

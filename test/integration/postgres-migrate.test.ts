@@ -1,0 +1,92 @@
+/** Migration: once, whoever runs it how often, and never against what a ledger was made with (M1-M4). */
+import postgres from 'postgres'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { migrate, MigrationRefused, readLedgerAt } from '../../infra/postgres/migrate.ts'
+import { MIGRATIONS } from '../../infra/postgres/migrations.ts'
+import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
+import { createLedgerDatabase, type LedgerDatabase, openForTest, sealForTest } from '../support/ledger-database.ts'
+import { until } from '../support/ledger-store-postgres.ts'
+
+let database: LedgerDatabase
+let sql: postgres.Sql
+
+beforeEach(async () => {
+  database = await createLedgerDatabase({ migrated: false })
+  sql = postgres(database.url, { max: 2, onnotice: () => undefined })
+})
+afterEach(async () => {
+  await sql.end()
+  await database.drop()
+})
+
+const options = { shardCount: 8, sealShardSecret: sealForTest }
+
+test('a database that was never migrated has no ledger, and afterwards has the one that was made', async () => {
+  expect(await readLedgerAt(database.url)).toBeUndefined()
+  const made = await migrate(database.url, { ...options, ledgerId: 'ledger-1' })
+  expect(made).toMatchObject({ ledgerId: 'ledger-1', shardCount: 8 })
+  expect(openForTest(made.sealedShardSecret)).toHaveLength(32)
+  expect(await readLedgerAt(database.url)).toEqual(made)
+  const shards = await sql`SELECT shard_id FROM shards ORDER BY shard_id`
+  expect(shards.map((row): unknown => row['shard_id'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
+})
+
+test('M1: many at once make one ledger, and all return it', async () => {
+  const records = await Promise.all(Array.from({ length: 5 }, () => migrate(database.url, options)))
+  expect(new Set(records.map((record) => record.ledgerId)).size).toBe(1)
+  for (const record of records) expect(record).toEqual(records[0])
+  const applied = await sql`SELECT version FROM schema_migrations`
+  expect(applied).toHaveLength(MIGRATIONS.length)
+})
+
+test('M2: another number of shards, or another ledger, is refused and changes nothing', async () => {
+  const made = await migrate(database.url, options)
+  await expect(migrate(database.url, { ...options, shardCount: 16 })).rejects.toThrow(/8 shards.*16/)
+  await expect(migrate(database.url, { ...options, ledgerId: 'another' })).rejects.toThrow(MigrationRefused)
+  expect(await migrate(database.url, options)).toEqual(made)
+  const shards = await sql`SELECT 1 FROM shards`
+  expect(shards).toHaveLength(8)
+})
+
+test('M2: two ledgers never share a secret', async () => {
+  const other = await createLedgerDatabase({ migrated: false })
+  const [one, two] = await Promise.all([migrate(database.url, options), migrate(other.url, options)])
+  await other.drop()
+  expect(one.sealedShardSecret.equals(two.sealedShardSecret)).toBe(false)
+})
+
+test('M3: a newer schema is refused, by the migration and by a look at it', async () => {
+  await migrate(database.url, options)
+  await sql`INSERT INTO schema_migrations (version, name) VALUES (9999, 'from the future')`
+  await expect(migrate(database.url, options)).rejects.toThrow(/schema version 9999/)
+  await expect(readLedgerAt(database.url)).rejects.toThrow(MigrationRefused)
+})
+
+test('a schema that is not up to this program reads as not migrated', async () => {
+  await migrate(database.url, options)
+  await sql`DELETE FROM schema_migrations`
+  expect(await readLedgerAt(database.url)).toBeUndefined()
+})
+
+test('M1: while another one migrates, a migration waits, and goes on when that one is gone', async () => {
+  const other = await sql.reserve()
+  await other`SELECT pg_advisory_lock(7810198402634810713)`
+  const migration = migrate(database.url, options)
+  await until(async () => {
+    const waiting = await sql`SELECT 1 FROM pg_stat_activity WHERE application_name = 'ledger:migrate'`
+    return waiting.length > 0
+  })
+  expect(await readLedgerAt(database.url)).toBeUndefined()
+  await other`SELECT pg_advisory_unlock(7810198402634810713)`
+  other.release()
+  expect((await migration).shardCount).toBe(8)
+})
+
+test('what cannot be a number of shards, and a server that is not there, are said so', async () => {
+  for (const shardCount of [0, 1.5, 65_537]) {
+    await expect(migrate(database.url, { ...options, shardCount })).rejects.toThrow(MigrationRefused)
+  }
+  const nobody = new URL(database.url)
+  nobody.port = '1'
+  await expect(migrate(nobody.toString(), options)).rejects.toThrow(LedgerStoreUnavailable)
+})

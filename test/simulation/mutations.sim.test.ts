@@ -1,0 +1,61 @@
+/**
+ * A rule that could be broken without a seed finding out would be a rule that nothing guards. Each mutation breaks one,
+ * in the store or in the runtime, and the simulation must find it within so many seeds.
+ */
+import { expect, test } from 'vitest'
+import { type ClusterOptions, runCluster } from './cluster.ts'
+import { NO_RUNTIME_MUTATIONS } from './cluster-node.ts'
+import { SimulationFailure } from './kernel.ts'
+import { NO_STORE_MUTATIONS } from './sim-ledger-store-faults.ts'
+
+interface Mutation {
+  readonly rule: string
+  readonly options: Omit<ClusterOptions, 'seed'>
+  readonly withinSeeds: number
+  readonly foundAs: RegExp
+}
+
+const MUTATIONS: readonly Mutation[] = [
+  {
+    rule: 'I1: the fence locks the rows that it reads',
+    options: { storeMutations: { ...NO_STORE_MUTATIONS, fenceLocks: false } },
+    withinSeeds: 60,
+    foundAs: /I1b?: /,
+  },
+  {
+    rule: 'D5: what is loaded after an acquire is loaded by statements of its own',
+    options: { storeMutations: { ...NO_STORE_MUTATIONS, acquireLoadsOldSnapshot: true } },
+    withinSeeds: 60,
+    foundAs: /computed from version|shard_quarantined|I10|I3|M1/,
+  },
+  {
+    rule: 'P1: what a batch touched stays pinned while look-ups are open',
+    options: { runtimeMutations: { ...NO_RUNTIME_MUTATIONS, noPins: true } },
+    withinSeeds: 20,
+    foundAs: /computed from version|shard_quarantined|I10|I3|M1/,
+  },
+  {
+    rule: 'I10: no answer leaves before its commit',
+    options: { runtimeMutations: { ...NO_RUNTIME_MUTATIONS, replyBeforeCommit: true } },
+    withinSeeds: 5,
+    foundAs: /I10/,
+  },
+]
+
+async function firstFinding({ options, withinSeeds }: Mutation): Promise<string> {
+  for (let seed = 1; seed <= withinSeeds; seed += 1) {
+    try {
+      await runCluster({ seed, ...options })
+    } catch (error) {
+      if (error instanceof SimulationFailure) return error.message
+      throw error
+    }
+  }
+  return 'nothing was found'
+}
+
+test.for(MUTATIONS)('without "$rule" a seed fails, and says which', async (mutation) => {
+  const finding = await firstFinding(mutation)
+  expect(finding).toMatch(/^SIM_SEED=\d+ npm run sim/)
+  expect(finding.split('\n  ')[0]).toMatch(mutation.foundAs)
+})
