@@ -32,7 +32,7 @@ const GENERATED = /^lsk_[A-Za-z0-9_-]{43}$/
 const KEYED = /^hmac-sha256:([0-9a-f]{64})$/
 const STRETCHED = /^scrypt:32768-8-1:([0-9a-f]{32}):([0-9a-f]{64})$/
 
-/** N, r, p (RFC 7914): 32 MiB and about 80 ms. The records name them, so that they can be raised. */
+/** N, r, p (RFC 7914): 32 MiB and about 100 ms. Records name them, so that a later release can tell its own from these. */
 const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
 const COST_NAME = `${COST.N}-${COST.r}-${COST.p}`
 const HASH_BYTES = 32

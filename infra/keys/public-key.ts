@@ -4,7 +4,7 @@
  *   K1. Only points on P-256 pass, never infinity; another curve, hybrid points and explicit parameters are refused.
  *   K2. Whatever carries a private part is refused: it must not be taught that sending one works.
  */
-import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
+import { createHash, createPublicKey, ECDH, type KeyObject } from 'node:crypto'
 import { p256 } from '@noble/curves/nist.js'
 import { decodeBase64 } from './base64.ts'
 
@@ -43,9 +43,10 @@ export function readPublicKey(input: unknown): PublicKey | undefined {
 
 /** The key's coordinates. `publicKey`: a compressed point that `readPublicKey` gave. */
 export function jwkOf(publicKey: string): PublicJwk {
-  const jwk = keyObjectOf(publicKey).export({ format: 'jwk' })
-  if (jwk.x === undefined || jwk.y === undefined) throw new TypeError('This is no P-256 key.')
-  return { kty: 'EC', crv: 'P-256', x: jwk.x, y: jwk.y }
+  // Not a KeyObject's export as JWK, which in Node.js 20 can deadlock with a garbage collection.
+  const point = ECDH.convertKey(publicKey, 'prime256v1', 'base64url', undefined, 'uncompressed') as Buffer
+  const coordinate = (start: number): string => point.subarray(start, start + COORDINATE_BYTES).toString('base64url')
+  return { kty: 'EC', crv: 'P-256', x: coordinate(1), y: coordinate(1 + COORDINATE_BYTES) }
 }
 
 /** For verification. `publicKey`: a compressed point, base64url. Throws when it is none. */

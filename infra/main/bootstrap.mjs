@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { dist, prepare, PreparationFailed, root, run, runNpm, say } from './prepare.mjs'
+import { BENCH, dist, prepare, PreparationFailed, root, run, runNpm, say } from './prepare.mjs'
 
 const VERBS = { start, test, bench }
 
@@ -37,7 +37,7 @@ if (work === undefined) {
   process.exitCode = 2
 } else {
   try {
-    await prepare()
+    await prepare(verb === 'bench' ? BENCH : undefined)
     process.exitCode = await work(args)
   } catch (error) {
     say(error instanceof PreparationFailed ? error.message : `${error?.stack ?? error}`)

@@ -10,14 +10,20 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const LEAST_NODE = [20, 19]
-const ROOMS = ['runtime', 'actors', 'api', 'infra', 'test']
 const LOCK_POLL_MS = 200
 const LOCK_TIMEOUT_MS = 600_000
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 export const dist = join(root, 'dist')
 const lockPath = join(dist, '.preparing')
-const stampPath = join(dist, '.built')
+
+/** What can be built: its configuration, the folders that it is made of, and the file that says when it was. */
+const LEDGER = { config: 'tsconfig.build.json', folders: ['runtime', 'actors', 'api', 'infra'], stamp: '.built' }
+export const BENCH = {
+  config: 'tsconfig.bench.json',
+  folders: [...LEDGER.folders, 'test/bench', 'test/support'],
+  stamp: '.built-bench',
+}
 
 /** A step failed; the message says all there is to say, and `exitCode` is the failing program's. */
 export class PreparationFailed extends Error {
@@ -39,18 +45,18 @@ export function checkNode() {
   )
 }
 
-export async function prepare() {
+export async function prepare(target = LEDGER) {
   checkNode()
-  if (dependenciesFit() && buildFits()) return
+  if (dependenciesFit() && buildFits(target)) return
   await locked(async () => {
     if (!dependenciesFit()) {
       await install()
     }
-    if (!buildFits()) {
+    if (!buildFits(target)) {
       say('Building ...')
       const startedMs = Date.now()
-      await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.build.json'])
-      writeFileSync(stampPath, '')
+      await run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', target.config])
+      writeFileSync(join(dist, target.stamp), '')
       say(`Built in ${((Date.now() - startedMs) / 1000).toFixed(1)} s.`)
     }
   })
@@ -89,11 +95,14 @@ function dependenciesFit() {
   }
 }
 
-function buildFits() {
+function buildFits(target) {
+  const stampPath = join(dist, target.stamp)
   if (!existsSync(stampPath) || !existsSync(join(dist, 'infra', 'main', 'ledger.js'))) return false
   const builtMs = statSync(stampPath).mtimeMs
-  const files = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json'].map((name) => join(root, name))
-  for (const room of ROOMS) files.push(...sourcesBelow(join(root, room)))
+  const files = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', target.config].map((name) =>
+    join(root, name),
+  )
+  for (const folder of target.folders) files.push(...sourcesBelow(join(root, folder)))
   return files.every((file) => statSync(file).mtimeMs <= builtMs)
 }
 

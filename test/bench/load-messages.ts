@@ -6,7 +6,7 @@ export type Scenario = 'random' | 'hot'
 export type LoadOrder =
   | { readonly kind: 'setup'; readonly origin: string; readonly token: string; readonly accounts: number }
   | { readonly kind: 'register'; readonly connections: number }
-  /** Signs so many submissions, to be sent by the runs that follow. */
+  /** Signs submissions until so many are ready, to be sent by the runs that follow. */
   | { readonly kind: 'prepare'; readonly scenario: Scenario; readonly count: number }
   /** Sends what was prepared, for at most so long. */
   | { readonly kind: 'run'; readonly connections: number; readonly seconds: number }

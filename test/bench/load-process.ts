@@ -1,6 +1,6 @@
 /** The load generator, a process of its own: what it costs is not counted to the ledger. Takes orders one at a time. */
 import { runLoad } from './load-run.ts'
-import type { LoadOrder, LoadReply } from './load-messages.ts'
+import type { LoadOrder, LoadReply, Scenario } from './load-messages.ts'
 import { createSigningPool, type SigningPool } from './signing-pool.ts'
 
 interface Target {
@@ -13,6 +13,7 @@ interface Target {
 const REGISTRATION_TIME_LIMIT_S = 600
 
 let target: Target | undefined
+let stockOf: Scenario | undefined
 let stock: { readonly requests: readonly Uint8Array[]; next: number } = { requests: [], next: 0 }
 
 process.on('message', (order: LoadOrder) => {
@@ -49,10 +50,14 @@ async function carryOut(order: LoadOrder): Promise<LoadReply> {
         result: await runLoad({ host, port, connections, seconds, stock, expectedStatus: 201, follow }),
       }
     }
-    case 'prepare':
-      // What an earlier scenario left is not this one's.
-      stock = { requests: await pool.submissions(order.scenario, order.count), next: 0 }
+    case 'prepare': {
+      // What was signed and not sent comes first: the debits that follow count on its credits.
+      const left = stockOf === order.scenario ? stock.requests.slice(stock.next) : []
+      const missing = Math.max(0, order.count - left.length)
+      stock = { requests: [...left, ...(await pool.submissions(order.scenario, missing))], next: 0 }
+      stockOf = order.scenario
       return { kind: 'done' }
+    }
     case 'run': {
       const { connections, seconds } = order
       const follow = (body: string): string => {

@@ -87,7 +87,7 @@ function latency({ p50Ms, p99Ms, maxMs }: RunResult['latency']): string {
 }
 
 function line(label: string, cells: readonly string[]): string {
-  return `${label.padEnd(45)}${cells.map((cell) => cell.padEnd(36)).join('')}`.trimEnd()
+  return `${label.padEnd(50)}${cells.map((cell) => cell.padEnd(36)).join('')}`.trimEnd()
 }
 
 function number(value: number): string {

@@ -7,11 +7,12 @@ import { viewOf } from '../../actors/account/outcome.ts'
 import { receiptPayload } from '../../actors/account/receipt.ts'
 import { chainHash, GENESIS } from '../../actors/audit-chain.ts'
 import { parseQuantity } from '../../actors/money.ts'
-import type {
-  LedgerReads,
-  TransactionPage,
-  TransactionQuery,
-  TransactionView,
+import {
+  TRANSACTION_STATUSES,
+  type LedgerReads,
+  type TransactionPage,
+  type TransactionQuery,
+  type TransactionView,
 } from '../../runtime/ports/ledger-reads.ts'
 import { type Book, createBook, type ShardSeed } from './ledger-reads-rows.ts'
 

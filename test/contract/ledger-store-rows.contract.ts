@@ -144,6 +144,16 @@ export function rowsContract(scene: Scene): void {
       expect(await scene.stateOf(scene.a, alice)).toEqual(alice)
     })
 
+    test('D1: a token is worth nothing once the same session has lost the shard and taken it again', async () => {
+      const token = await scene.own(scene.a, 3)
+      const alice = await scene.opened(scene.a, token)
+      const between = await scene.own(scene.b, 3, token.epoch)
+      const again = await scene.own(scene.a, 3, between.epoch)
+      expect(await scene.commit(scene.a, partOf(token, creditAccount(alice, 'k1')))).toEqual(committed())
+      expect(await scene.stateOf(scene.a, alice)).toEqual(alice)
+      await scene.apply(scene.a, partOf(again, creditAccount(alice, 'k1')))
+    })
+
     test('D1: a batch without rows is a check of its fences', async () => {
       const mine = await scene.own(scene.a, 3)
       const theirs = await scene.own(scene.b, 4)

@@ -1,6 +1,6 @@
 /** Goal: a client may send a submission as often as it likes, to whom it likes, and nothing happens twice (I3, D7). */
 import { describe, expect, test } from 'vitest'
-import { type HttpReply, membersOf } from '../support/client.ts'
+import { type HttpReply, membersOf, textOf } from '../support/client.ts'
 import { signed } from '../support/client-keys.ts'
 import type { GetRunning } from './running.ts'
 
@@ -34,7 +34,7 @@ export function idempotencySuite(running: GetRunning): void {
       expect(count(replies, MISMATCH)).toBe(0)
       const [first] = replies
       const receipt = first === undefined ? {} : membersOf(first)
-      expect(first?.headers.location).toBe(`/v1/transactions/${String(receipt['txn_id'])}`)
+      expect(first?.headers.location).toBe(`/v1/transactions/${textOf(receipt, 'txn_id')}`)
       const found = await client.read(`/v1/transactions?account_id=${holder.accountId}&idempotency_key=one%20key`)
       expect(found['transactions']).toMatchObject([{ txn_id: receipt['txn_id'], status: 'completed' }])
       expect(await client.read(`/v1/transactions?account_id=${holder.accountId}`)).toMatchObject({ total_count: 1 })
@@ -69,7 +69,7 @@ export function idempotencySuite(running: GetRunning): void {
       const debit = { amount: '5', type: 'debit', idempotency_key: 'too much' }
       const first = await client.submit(holder, debit)
       expect(first.status).toBe(202)
-      const txnId = String(membersOf(first)['txn_id'])
+      const txnId = textOf(membersOf(first), 'txn_id')
       expect(await client.read(`/v1/transactions/${txnId}`)).toMatchObject({
         status: 'failed',
         failure: { code: 'insufficient_funds' },

@@ -5,7 +5,7 @@
  */
 import postgres from 'postgres'
 import { describe, expect, test } from 'vitest'
-import { membersOf } from '../support/client.ts'
+import { membersOf, textOf } from '../support/client.ts'
 import type { GetRunning } from './running.ts'
 
 const MARKER = 'marked as poison'
@@ -56,7 +56,7 @@ export function poisonSuite(running: GetRunning): void {
         expect(refused.body).not.toContain('22023')
         expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 202))
         for (const reply of replies) {
-          const detail = await client.read(`/v1/transactions/${String(membersOf(reply)['txn_id'])}`)
+          const detail = await client.read(`/v1/transactions/${textOf(membersOf(reply), 'txn_id')}`)
           expect(detail['status']).toBe('completed')
         }
         const ownersAfter = await sql`SELECT shard_id, epoch, attempt, session FROM shards ORDER BY shard_id`

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type HttpReply, membersOf, send } from '../support/client.ts'
+import { type HttpReply, membersOf, send, textOf } from '../support/client.ts'
 import { canonical, type Members, newAccountKeys } from '../support/client-keys.ts'
 import { projectRoot } from '../support/cluster-process.ts'
 import type { GetRunning } from './running.ts'
@@ -59,11 +59,11 @@ export function verifySuite(running: GetRunning): void {
         )
       }
       replies.push(await client.submit(holder, { amount: '1000', type: 'debit', idempotency_key: 'fails' }))
-      txnIds = replies.map((reply) => String(membersOf(reply)['txn_id']))
+      txnIds = replies.map((reply) => textOf(membersOf(reply), 'txn_id'))
       const receipts = await Promise.all(txnIds.map((txnId) => client.read(`/v1/transactions/${txnId}/receipt`)))
       const chain = await client.read('/v1/accounts/exported@verify/audit-chain')
       const state = await client.read('/v1/accounts/exported@verify/state')
-      tip = String(state['audit_hash'])
+      tip = textOf(state, 'audit_hash')
       saved = JSON.stringify({ chain, receipts })
       jwks = (await send(cluster.origin, { method: 'GET', path: '/.well-known/jwks.json' })).body
     })

@@ -141,7 +141,7 @@ export class LedgerClient {
       const page = pageToken === '' ? '' : `&page_token=${encodeURIComponent(pageToken)}`
       const read = await this.read(`${path}${path.includes('?') ? '&' : '?'}page_size=1000${page}`)
       items.push(...(read[member] as readonly Members[]))
-      pageToken = read['next_page_token'] as string
+      pageToken = textOf(read, 'next_page_token')
     } while (pageToken !== '')
     return items
   }
@@ -149,4 +149,11 @@ export class LedgerClient {
 
 export function membersOf(reply: HttpReply): Members {
   return JSON.parse(reply.body) as Members
+}
+
+/** Throws when the member is no text: what a test goes on with must be there. */
+export function textOf(members: Members, member: string): string {
+  const value = members[member]
+  if (typeof value !== 'string') throw new TypeError(`${member} is no text in ${JSON.stringify(members)}`)
+  return value
 }
