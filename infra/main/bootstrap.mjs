@@ -26,6 +26,21 @@ async function bench(args) {
   return main(args)
 }
 
+/**
+ * npm passes signals on to the shell that it runs scripts in, and a shell that ends by one takes nobody with it. Where
+ * that shell was not replaced by this process, its end is taken for the signal.
+ */
+function followShell() {
+  if (process.env['npm_lifecycle_event'] === undefined) return
+  const shell = process.ppid
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return
+    clearInterval(watch)
+    process.kill(process.pid, 'SIGTERM')
+  }, 500)
+  watch.unref()
+}
+
 function built(path) {
   return import(pathToFileURL(join(dist, path)).href)
 }

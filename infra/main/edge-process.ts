@@ -47,14 +47,14 @@ export function runEdge(configuration: Configuration, databaseUrl: string, log: 
 
 async function startEdge(context: EdgeContext): Promise<void> {
   const { configuration, url, log, service } = context
-  const { host, port } = configuration
+  const { host, port, errorBase } = configuration
   const masterKey = await openMasterKey(configuration)
   const app = createSwitchableApp()
   let server: HttpServer | undefined
   const ledger = await findLedger(url, log, service.stopping, async () => {
     // Whoever asks before the ledger was created is told so, and not turned away unheard.
     app.use(unmigratedApp(context))
-    server = await listen(app, host, port)
+    server = await listen(app, host, port, errorBase)
     service.onStop('http', server.stop)
   })
   if (ledger === undefined) return
@@ -63,7 +63,7 @@ async function startEdge(context: EdgeContext): Promise<void> {
   service.onStop('nats', link.close)
   void service.failOn(link.closed, 'the connection to NATS')
   app.use(await createApp(context, ledger, masterKey, link))
-  server ??= await listen(app, host, port)
+  server ??= await listen(app, host, port, errorBase)
   // Last to be registered, so first to be stopped: requests under way need everything else.
   service.onStop('http', server.stop)
   log.info('edge_started', { ledgerId: ledger.ledgerId, host, port })

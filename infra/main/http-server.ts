@@ -6,6 +6,7 @@
 import { Server } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
 import type { EdgeApp } from './edge-app.ts'
+import { answerUnreadableRequests } from './unreadable-requests.ts'
 
 export interface HttpServer {
   readonly stop: () => Promise<void>
@@ -21,8 +22,8 @@ const MAX_HEADER_BYTES = 16_384
 const MAX_CONNECTIONS = 10_000
 const STOP_TIMEOUT_MS = 10_000
 
-/** Resolves when it listens. Rejects when the port is taken or not permitted. */
-export async function listen(app: EdgeApp, host: string, port: number): Promise<HttpServer> {
+/** Resolves when it listens. Rejects when the port is taken or not permitted. `errorBase`: as the edge has it. */
+export async function listen(app: EdgeApp, host: string, port: number, errorBase: string): Promise<HttpServer> {
   const server = createAdaptorServer({
     fetch: app.fetch,
     hostname: host,
@@ -37,6 +38,7 @@ export async function listen(app: EdgeApp, host: string, port: number): Promise<
   })
   if (!(server instanceof Server)) throw new Error('this is no HTTP/1.1 server')
   server.maxConnections = MAX_CONNECTIONS
+  answerUnreadableRequests(server, errorBase)
   await listening(server, host, port)
   return { stop: stopper(server) }
 }

@@ -33,6 +33,8 @@ export interface GatewaySettings {
   readonly deadlineMs: number
   /** Requests waiting at once. */
   readonly maxWaiting: number
+  /** Messages go out no more often than this: under load they carry more, without load they do not wait. */
+  readonly lingerMs: number
 }
 
 export const GATEWAY_DEFAULTS: GatewaySettings = {
@@ -40,6 +42,7 @@ export const GATEWAY_DEFAULTS: GatewaySettings = {
   patienceMs: 2_000,
   deadlineMs: 12_000,
   maxWaiting: 20_000,
+  lingerMs: 1,
 }
 
 const FIRST_BACKOFF_MS = 10
@@ -71,6 +74,7 @@ export class Gateway implements LedgerGateway {
   private readonly waiting = new Map<string, Waiting>()
   private readonly outgoing = new Map<string, Item[]>()
   private flushing = false
+  private flushedMs = Number.NEGATIVE_INFINITY
 
   constructor(dependencies: GatewayDependencies) {
     this.dependencies = dependencies
@@ -139,8 +143,10 @@ export class Gateway implements LedgerGateway {
     else items.push(item)
     if (this.flushing) return
     this.flushing = true
-    clock.after(0, () => {
+    const sinceMs = clock.monotonic() - this.flushedMs
+    clock.after(Math.max(0, settings.lingerMs - sinceMs), () => {
       this.flushing = false
+      this.flushedMs = clock.monotonic()
       const batches = [...this.outgoing]
       this.outgoing.clear()
       for (const [session, batch] of batches) for (const message of this.split(batch)) this.deliver(session, message)

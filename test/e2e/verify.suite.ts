@@ -135,7 +135,16 @@ export function verifySuite(running: GetRunning): void {
         },
       ],
       ['an entry taken out', 4, (export_) => export_.chain.entries.splice(4, 1)],
-      ['an entry given twice', 5, (export_) => export_.chain.entries.push({ ...entryOf(export_, 5) })],
+      [
+        'an entry given a second time, in another wording',
+        5,
+        (export_) => {
+          const { payload, ...entry } = entryOf(export_, 5)
+          const other = payload.replace('"amount":"10"', '"amount":"1000"')
+          const { previous_hash: previousHash } = entry
+          export_.chain.entries.push({ ...entry, payload: other, audit_hash: hashOf(previousHash, other) })
+        },
+      ],
       [
         'two payloads that changed places',
         1,

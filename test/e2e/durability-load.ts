@@ -1,0 +1,113 @@
+/**
+ * Clients that do not give up: each submission is signed once and sent, with the same key, until it is acknowledged.
+ * What was sent, what came back and what was seen right after is kept, to be held against the ledger.
+ */
+import { type Holder, type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client.ts'
+import { type Members, signed, submissionHash } from '../support/client-keys.ts'
+import { until } from '../support/cluster-process.ts'
+
+export interface Operation {
+  readonly accountId: string
+  readonly fields: Members
+  readonly body: Members
+  readonly hash: string
+  /** Attempts without an answer, or with a 503. */
+  setbacks: number
+  /** The 202 as it came. */
+  acknowledged: HttpReply | undefined
+}
+
+/** What a client does before it tries again. */
+const BACK_OFF_MS = 40
+const OUTCOMES = new Set<unknown>(['not_applied', 'unknown'])
+
+export class DurabilityLoad {
+  readonly operations: Operation[] = []
+  readonly inFlight = new Set<Operation>()
+  /** Answers that no client should ever get. */
+  readonly surprises: string[] = []
+  /** How often a client was left without an answer, and how often it was told 503. */
+  readonly setbacks = { unanswered: 0, unavailable: 0 }
+  acknowledged = 0
+  private readonly client: LedgerClient
+  private readonly holders: readonly Holder[]
+  private stopping = false
+  private workers: readonly Promise<void>[] = []
+
+  constructor(client: LedgerClient, holders: readonly Holder[]) {
+    this.client = client
+    this.holders = holders
+  }
+
+  start(clients: number): void {
+    this.workers = Array.from({ length: clients }, () => this.work())
+  }
+
+  /** Starts nothing new and waits until everything that was begun is acknowledged. */
+  async finish(timeoutMs: number): Promise<void> {
+    this.stopping = true
+    await until('everything is acknowledged', timeoutMs, () => this.inFlight.size === 0)
+    await Promise.all(this.workers)
+  }
+
+  private async work(): Promise<void> {
+    while (!this.stopping && this.surprises.length === 0) {
+      const operation = this.begin()
+      await this.acknowledge(operation)
+      if (operation.acknowledged !== undefined) await this.lookAt(operation.acknowledged)
+    }
+  }
+
+  private begin(): Operation {
+    const holder = this.holders[Math.floor(Math.random() * this.holders.length)]
+    if (holder === undefined) throw new Error('there are no accounts')
+    const fields = {
+      account_id: holder.accountId,
+      amount: `${1 + Math.floor(Math.random() * 20)}.${1 + Math.floor(Math.random() * 9)}`,
+      type: Math.random() < 0.6 ? 'credit' : 'debit',
+      idempotency_key: `operation ${this.operations.length}`,
+    }
+    const operation: Operation = {
+      accountId: holder.accountId,
+      fields,
+      body: signed(fields, holder.keys.privateKey),
+      hash: submissionHash(fields),
+      setbacks: 0,
+      acknowledged: undefined,
+    }
+    this.operations.push(operation)
+    return operation
+  }
+
+  private async acknowledge(operation: Operation): Promise<void> {
+    this.inFlight.add(operation)
+    while (this.surprises.length === 0) {
+      const reply = await this.client.post('/v1/transactions', operation.body).catch(() => undefined)
+      if (reply?.status === 202) {
+        operation.acknowledged = reply
+        this.acknowledged += 1
+        break
+      }
+      operation.setbacks += 1
+      if (reply === undefined) this.setbacks.unanswered += 1
+      else if (isHonest503(reply)) this.setbacks.unavailable += 1
+      else this.surprises.push(`submission: ${reply.status} ${reply.body}`)
+      await new Promise((resolve) => setTimeout(resolve, BACK_OFF_MS))
+    }
+    this.inFlight.delete(operation)
+  }
+
+  /** D8: what was acknowledged is never said not to exist, whatever else is broken at that moment. */
+  private async lookAt(acknowledged: HttpReply): Promise<void> {
+    const path = `/v1/transactions/${textOf(membersOf(acknowledged), 'txn_id')}`
+    const reply = await this.client.get(path).catch(() => undefined)
+    if (reply !== undefined && reply.status !== 200 && reply.status !== 503) {
+      this.surprises.push(`GET ${path} after its 202: ${reply.status} ${reply.body}`)
+    }
+  }
+}
+
+/** Every 503 to a submission says what can have become of it (D8). */
+function isHonest503(reply: HttpReply): boolean {
+  return reply.status === 503 && OUTCOMES.has(membersOf(reply)['outcome'])
+}

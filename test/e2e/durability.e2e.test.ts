@@ -1,0 +1,101 @@
+/**
+ * Goal: every part may be killed at any moment, and nothing that a client was told is lost or done twice (I2, I3).
+ * Real processes, SIGKILL, under load.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Holder, LedgerClient } from '../support/client.ts'
+import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
+import type { ProcessKind } from '../support/cluster-process-table.ts'
+import { DurabilityAudit, forAll, receiptKeys } from './durability-audit.ts'
+import { DurabilityLoad } from './durability-load.ts'
+
+const ACCOUNTS = 200
+const CLIENTS = 12
+/** Acknowledged between one kill and the next. */
+const BETWEEN_KILLS = 150
+const DEADLINE_MS = 60_000
+const KINDS = ['node', 'edge', 'nats-server', 'postgresql'] as const
+/** Enough to meet every kind of transaction that there is. */
+const REPEATED = 150
+const RECEIPTS = 40
+
+let cluster: Cluster
+let client: LedgerClient
+
+beforeAll(async () => {
+  cluster = await startCluster({ nodes: 2, edges: 1 })
+  client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
+})
+
+afterAll(async () => {
+  client.close()
+  await cluster.stop()
+})
+
+function pids(kind: ProcessKind): readonly number[] {
+  return cluster.heads(kind).map(({ pid }) => pid)
+}
+
+/** Kills one process of a kind in the middle of the load, and waits until all is as it was before. */
+async function kill(kind: ProcessKind, load: DurabilityLoad): Promise<void> {
+  const before = load.acknowledged
+  await until(`the load flows before a ${kind} is killed`, DEADLINE_MS, () => {
+    return load.acknowledged >= before + BETWEEN_KILLS && load.inFlight.size > 0
+  })
+  const others = KINDS.filter((other) => other !== kind)
+  const othersBefore = others.flatMap(pids)
+  const [victim, ...siblings] = pids(kind)
+  if (victim === undefined) throw new Error(`no ${kind} runs`)
+  const caught = [...load.inFlight]
+  process.kill(victim, 'SIGKILL')
+  await until(`another ${kind} runs`, DEADLINE_MS, () => {
+    const now = pids(kind)
+    return now.length === siblings.length + 1 && !now.includes(victim)
+  })
+  await until(`what was in flight as the ${kind} died is acknowledged`, DEADLINE_MS, () =>
+    caught.every(({ acknowledged }) => acknowledged !== undefined),
+  )
+  expect(load.surprises).toEqual([])
+  // A part that dies takes no other with it.
+  expect([kind, others.flatMap(pids)]).toEqual([kind, othersBefore])
+}
+
+test('I2, I3, I6, I7: node, edge, nats-server and PostgreSQL killed one after another under load: every 202 holds, once', async () => {
+  const holders: Holder[] = []
+  const names = Array.from({ length: ACCOUNTS }, (_, number) => `account-${number}@durability`)
+  await forAll(names, async (name) => void holders.push(await client.register(name)))
+  const load = new DurabilityLoad(client, holders)
+  load.start(CLIENTS)
+  for (const kind of KINDS) await kill(kind, load)
+  await load.finish(DEADLINE_MS)
+  await until('every edge is ready again', DEADLINE_MS, cluster.isReady)
+
+  // Otherwise nothing of what follows was put to the test.
+  expect(load.setbacks.unanswered).toBeGreaterThan(0)
+  expect(load.setbacks.unavailable).toBeGreaterThan(0)
+  expect(load.operations.length).toBeGreaterThan(KINDS.length * BETWEEN_KILLS)
+
+  const audit = new DurabilityAudit(client)
+  await forAll(holders, ({ accountId }) =>
+    audit.account(
+      accountId,
+      load.operations.filter((operation) => operation.accountId === accountId),
+    ),
+  )
+  const setBack = load.operations.filter(({ setbacks }) => setbacks > 0)
+  await forAll([...setBack.slice(-REPEATED), ...load.operations.slice(0, REPEATED)], (one) => audit.repeat(one))
+  const keys = await receiptKeys(cluster.origin)
+  await forAll([...setBack.slice(-RECEIPTS / 2), ...load.operations.slice(-RECEIPTS / 2)], (one) =>
+    audit.receipt(one, keys),
+  )
+  expect(audit.faults).toEqual([])
+  expect(audit.completed + audit.failed).toBe(load.operations.length)
+  for (const [status, count] of [
+    ['completed', audit.completed],
+    ['failed', audit.failed],
+    ['pending', 0],
+  ] as const) {
+    const counted = await client.read(`/v1/transactions?status=${status}&page_size=1`)
+    expect([status, counted['total_count']]).toEqual([status, count])
+  }
+})
