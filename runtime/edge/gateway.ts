@@ -8,7 +8,7 @@
  *       would be more of what it complains of.
  */
 import type { Answer } from '../../actors/account/outcome.ts'
-import { decodeVerdicts, encodeItems, type Item, sessionSubject, type Verdict } from '../messages.ts'
+import { decodeVerdicts, encodeItems, type Item, type Operation, sessionSubject, type Verdict } from '../messages.ts'
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { GatewayOutcome, GatewayRequest, LedgerGateway } from '../ports/ledger-gateway.ts'
 import type { Random } from '../ports/random.ts'
@@ -215,6 +215,11 @@ export class Gateway implements LedgerGateway {
     if (waiting === undefined) return
     // An earlier attempt's refusal may be older than what a later attempt does (W3).
     if (answer.kind === 'refused' && waiting.attempt !== attempt) return
+    // Without a key of its own, what refuses it may be what its earlier attempt did.
+    if (answer.kind === 'refused' && waiting.uncertain && !hasKey(waiting.request.operation)) {
+      this.finish(waiting, this.unavailable(waiting, 'shard_unavailable'))
+      return
+    }
     this.finish(waiting, { kind: 'answered', answer: this.asFirst(waiting, answer) })
   }
 
@@ -266,6 +271,19 @@ export class Gateway implements LedgerGateway {
     waiting.timer?.cancel()
     this.waiting.delete(waiting.requestId)
     waiting.resolve(outcome)
+  }
+}
+
+/** Whether a repeat of it is recognised by an idempotency key. */
+function hasKey(operation: Operation): boolean {
+  switch (operation.kind) {
+    case 'submit':
+    case 'rotate_key':
+      return true
+    case 'register':
+      return operation.registrationKey !== null
+    case 'change_status':
+      return false
   }
 }
 

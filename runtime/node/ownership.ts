@@ -169,7 +169,7 @@ export class Ownership {
   }
 
   private async takeAndGive(records: readonly ShardRecord[], listed: readonly ListedSession[]): Promise<void> {
-    const { nodeId, host, log } = this.dependencies
+    const { nodeId, session, store, host, log } = this.dependencies
     const candidates = this.candidates(listed)
     const wanted = placeShards(
       records.map(({ shardId }) => shardId),
@@ -177,6 +177,13 @@ export class Ownership {
     )
     const dead = await this.deadSessions(records)
     const mine = records.filter(({ shardId }) => wanted.get(shardId) === nodeId)
+    // Written as this session's and not served here, after an answer was lost or an invariant broke: while this node
+    // lives nobody else would take it.
+    const stranded = records.filter(
+      (record) =>
+        record.session === session && !host.serving().has(record.shardId) && wanted.get(record.shardId) !== nodeId,
+    )
+    await inParallel(stranded, async (record) => void (await store.release(record)))
     const before = host.serving().size
     await inParallel(
       mine.filter((record) => this.isFree(record, dead)),

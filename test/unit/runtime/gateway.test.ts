@@ -69,7 +69,7 @@ async function edge(records: readonly Partial<ShardRecord>[] = [{ shardId: 0 }, 
       .then((outcome) => (asked.outcome = outcome))
     return asked
   }
-  return { clock, sent, ask, shards }
+  return { clock, sent, ask, gateway }
 }
 
 const accepted = (enqueuedAtMs: number, replayed = false): Verdict => ({
@@ -172,6 +172,19 @@ describe('the gateway', () => {
     sent[0]?.answer([accepted(START_MS)])
     await clock.pass(0)
     expect(asked.outcome).toMatchObject({ kind: 'answered', answer: { replayed: false } })
+  })
+
+  test('W3: a refusal of what has no key proves nothing once an attempt is uncertain', async () => {
+    const { clock, sent, gateway } = await edge()
+    const asked: { outcome: GatewayOutcome | undefined } = { outcome: undefined }
+    const operation = { kind: 'change_status', status: 'closed', incoming: null, reason: 'r' } as const
+    void gateway.ask({ accountId: 'a0', caller: CALLER, operation }).then((outcome) => (asked.outcome = outcome))
+    await clock.pass(1)
+    sent[0]?.answer([{ kind: 'undecided' }])
+    await clock.pass(300)
+    sent[1]?.answer([refused])
+    await clock.pass(0)
+    expect(asked.outcome).toEqual({ kind: 'unavailable', reason: 'shard_unavailable', outcome: 'unknown' })
   })
 
   test('a replay of what another request did stays one', async () => {
