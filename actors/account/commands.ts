@@ -2,6 +2,7 @@
  * What an account can be asked. Every command carries its time, ids and salt, given as it entered the mailbox:
  * stepped again, it carries the same.
  */
+import { sha256Hex } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { AccountKey, AccountStatus, IncomingPolicy } from './state.ts'
 
@@ -84,14 +85,44 @@ export interface ChangeStatusCommand extends CommandBase {
 
 export type AccountCommand = RegisterCommand | SubmitCommand | RotateKeyCommand | ChangeStatusCommand
 
-/** The operations that an idempotency key is scoped to (D7). */
-export type KeyedOperation = 'transaction' | 'key_rotation'
+/** The operations that an idempotency key is scoped to, beside the account. */
+export type KeyedOperation = 'transaction' | 'key_rotation' | 'registration'
+
+export interface KeyUse {
+  readonly operation: KeyedOperation
+  readonly idempotencyKey: string
+}
 
 export function accountOf(command: AccountCommand): string {
   return command.type === 'submit' ? command.submission.accountId : command.accountId
 }
 
-export function keyedOperationOf(command: AccountCommand): KeyedOperation | undefined {
-  if (command.type === 'submit') return 'transaction'
-  return command.type === 'rotate_key' ? 'key_rotation' : undefined
+/** The idempotency key that a command carries; a registration's is the client's own, from a header. */
+export function keyUseOf(command: AccountCommand): KeyUse | undefined {
+  switch (command.type) {
+    case 'submit':
+      return { operation: 'transaction', idempotencyKey: command.idempotencyKey }
+    case 'rotate_key':
+      return { operation: 'key_rotation', idempotencyKey: command.idempotencyKey }
+    case 'register': {
+      const { registrationKey, caller } = command
+      if (registrationKey === null) return undefined
+      return { operation: 'registration', idempotencyKey: `${caller.clientId} ${registrationKey}` }
+    }
+    case 'change_status':
+      return undefined
+  }
+}
+
+/** What tells a repeat from another request under the same key. */
+export function payloadHashOf(command: AccountCommand): string {
+  switch (command.type) {
+    case 'submit':
+    case 'rotate_key':
+      return command.payloadHash
+    case 'register':
+      return sha256Hex(command.key.publicKey)
+    case 'change_status':
+      return sha256Hex(command.reason)
+  }
 }

@@ -45,7 +45,7 @@ export interface Transaction {
   readonly keyId: string
 }
 
-/** An idempotent operation that is no transaction: its original answer is kept whole. */
+/** An idempotent operation that is no transaction: its original answer is kept whole. `keyId`: the key it was accepted under. */
 export interface RecordedOperation {
   readonly accountId: string
   readonly operation: Exclude<KeyedOperation, 'transaction'>
@@ -117,6 +117,16 @@ export type Answer =
   | { readonly kind: 'rotated'; readonly account: AccountView; readonly replayed: boolean; readonly mismatch: boolean }
   | { readonly kind: 'status_changed'; readonly account: AccountView }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly detail: string; readonly field: string | null }
+
+/** What the operation answered when it was new. */
+export function originalAnswer({ operation, answer }: Pick<RecordedOperation, 'operation' | 'answer'>): Answer {
+  switch (operation) {
+    case 'registration':
+      return { kind: 'registered', account: answer, created: true, replayed: false }
+    case 'key_rotation':
+      return { kind: 'rotated', account: answer, replayed: false, mismatch: false }
+  }
+}
 
 /** Why a command was refused: nothing changed, and its key is free. In the order in which they are judged (D7). */
 export const REFUSAL_CODES = [

@@ -10,9 +10,23 @@ import type { JsonObject } from '../canonical-json.ts'
 import { formatQuantity, LARGEST, parseQuantity, type Quantity } from '../money.ts'
 import { GENESIS } from '../audit-chain.ts'
 import { isoTimestamp } from '../timestamp.ts'
-import type { ChangeStatusCommand, RegisterCommand, RotateKeyCommand, SubmitCommand } from './commands.ts'
-import { type Effect, type Failure, type FailureCode, type Transaction, viewOf } from './outcome.ts'
-import { type AccountState, availableOf, balanceOf } from './state.ts'
+import {
+  type ChangeStatusCommand,
+  keyUseOf,
+  payloadHashOf,
+  type RegisterCommand,
+  type RotateKeyCommand,
+  type SubmitCommand,
+} from './commands.ts'
+import {
+  type Effect,
+  type Failure,
+  type FailureCode,
+  type RecordedOperation,
+  type Transaction,
+  viewOf,
+} from './outcome.ts'
+import { type AccountKey, type AccountState, availableOf, balanceOf } from './state.ts'
 
 /** An account after a command, and the facts that are new. */
 export interface Posted {
@@ -41,18 +55,18 @@ export function open(command: RegisterCommand): Posted {
     completedCount: 0,
     failedCount: 0,
     registeredBy: command.caller.clientId,
-    registrationKey: command.registrationKey,
     createdAtMs: command.atMs,
     updatedAtMs: command.atMs,
     lastTimeMs: command.atMs,
   }
-  return {
-    account,
-    effects: [
-      { kind: 'entry_appended', entry },
-      { kind: 'key_registered', key: command.key, fromSequence: 0, atMs: command.atMs },
-    ],
-  }
+  const effects: Effect[] = [
+    { kind: 'entry_appended', entry },
+    { kind: 'key_registered', key: command.key, fromSequence: 0, atMs: command.atMs },
+  ]
+  const use = keyUseOf(command)
+  if (use !== undefined)
+    effects.push(recorded(account, 'registration', use.idempotencyKey, payloadHashOf(command), command.key))
+  return { account, effects }
 }
 
 /** Applies a credit or debit in one asset, or fails it: either way the transaction is final. */
@@ -163,19 +177,30 @@ export function rotateKey(account: AccountState, command: RotateKeyCommand): Pos
     effects: [
       ...next.effects,
       { kind: 'key_registered', key: command.newKey, fromSequence: rotated.sequence, atMs: rotated.updatedAtMs },
-      {
-        kind: 'operation_recorded',
-        operation: {
-          accountId: account.accountId,
-          operation: 'key_rotation',
-          idempotencyKey: command.idempotencyKey,
-          payloadHash: command.payloadHash,
-          keyId: keyIdOf(account),
-          answer: viewOf(rotated),
-          atMs: rotated.updatedAtMs,
-        },
-      },
+      recorded(rotated, 'key_rotation', command.idempotencyKey, command.payloadHash, account.key),
     ],
+  }
+}
+
+/** What the key did, so that a repeat gets the same answer. `acceptedUnder`: the account's key at the time. */
+function recorded(
+  account: AccountState,
+  operation: RecordedOperation['operation'],
+  idempotencyKey: string,
+  payloadHash: string,
+  acceptedUnder: AccountKey | null,
+): Effect {
+  return {
+    kind: 'operation_recorded',
+    operation: {
+      accountId: account.accountId,
+      operation,
+      idempotencyKey,
+      payloadHash,
+      keyId: acceptedUnder?.keyId ?? '',
+      answer: viewOf(account),
+      atMs: account.updatedAtMs,
+    },
   }
 }
 

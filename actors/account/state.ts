@@ -34,9 +34,8 @@ export interface AccountState {
   readonly balances: ReadonlyMap<string, Balance>
   readonly completedCount: number
   readonly failedCount: number
-  /** The client whose request brought the account into being, and its `Idempotency-Key` header if it sent one. */
+  /** The client whose request brought the account into being. */
   readonly registeredBy: string
-  readonly registrationKey: string | null
   readonly createdAtMs: number
   readonly updatedAtMs: number
   /** The time of the last command that had an effect: within an account time never goes back. */

@@ -43,7 +43,7 @@ export type StepResult =
 export function stepAccount(snapshot: AccountSnapshot, command: AccountCommand, evidence: Evidence): StepResult {
   switch (command.type) {
     case 'register':
-      return register(snapshot, command)
+      return register(snapshot, command, evidence)
     case 'submit':
       return signed(snapshot, command, evidence, () => submit(snapshot, command, evidence))
     case 'rotate_key':
@@ -57,8 +57,9 @@ function answered(answer: Answer): StepResult {
   return { kind: 'answered', answer }
 }
 
-function register(snapshot: AccountSnapshot, command: RegisterCommand): StepResult {
+function register(snapshot: AccountSnapshot, command: RegisterCommand, { earlier }: Evidence): StepResult {
   const { account } = snapshot.context
+  if (earlier !== undefined) return answered(repeatedRegistration(earlier.answer, command))
   if (account === null) {
     return stepped(snapshot, command, (opened) => ({
       kind: 'registered',
@@ -75,8 +76,13 @@ function register(snapshot: AccountSnapshot, command: RegisterCommand): StepResu
   if (sameClient && account.version === 1 && account.createdAtMs === command.atMs) {
     return answered({ kind: 'registered', account: viewOf(account), created: true, replayed: false })
   }
-  const replayed = sameClient && command.registrationKey !== null && account.registrationKey === command.registrationKey
-  return answered({ kind: 'registered', account: viewOf(account), created: replayed, replayed })
+  return answered({ kind: 'registered', account: viewOf(account), created: false, replayed: false })
+}
+
+/** The original answer, whatever has become of the account since. */
+function repeatedRegistration(answer: Answer, command: RegisterCommand): Answer {
+  if (answer.kind !== 'registered') return answer
+  return { ...answer, created: true, replayed: answer.account.createdAtMs !== command.atMs }
 }
 
 /** The checks that every signed command shares: the account, the signature, the repeat. */

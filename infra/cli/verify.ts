@@ -35,6 +35,9 @@ Exit code 0: everything holds. 1: something does not, and the first entry that w
       pages.push(...found.pages)
       receipts.push(...found.receipts)
     }
+    if (receipts.length === 0 && pages.every((page) => page.entries.length === 0)) {
+      throw new CommandFailed('there is nothing to check: no entry and no receipt')
+    }
     if (receipts.length > 0 && values.jwks === undefined) throw new UsageError('--jwks is missing: receipts need it')
     const keys = values.jwks === undefined ? NO_KEYS : readJwks(await readText(values.jwks, io), values.jwks)
     const chains = checkChains(pages, values.tip, io)

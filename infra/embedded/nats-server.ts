@@ -4,7 +4,7 @@
  *   N2. What a killed launcher left behind on the same store is ended before the next start, never joined.
  * `url` carries user and password; nats.js does not read them from there, its caller must.
  */
-import { mkdirSync, realpathSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { freePortNear, isPortFree, LOOPBACK } from './free-port.ts'
@@ -13,6 +13,7 @@ import { findProgram } from './programs.ts'
 import { isAlive, processesOf } from './process-table.ts'
 import { pollUntil, spawnServer, stopByStages, type EmbeddedServer, type ServerProcess } from './server-process.ts'
 import {
+  makePrivateDirectory,
   newPassword,
   noteRunning,
   readRecord,
@@ -55,7 +56,7 @@ export async function findNatsServer(log: (line: string) => void = () => undefin
 export async function startNats(options: NatsOptions): Promise<EmbeddedServer> {
   const log = options.log ?? (() => undefined)
   const program = options.program ?? (await findNatsServer(log))
-  mkdirSync(options.storeDir, { recursive: true, mode: 0o700 })
+  makePrivateDirectory(options.storeDir)
   const directory = realpathSync(options.storeDir)
   const found = readRecord(directory)
   refuseSecondLauncher(directory, found)
@@ -63,6 +64,7 @@ export async function startNats(options: NatsOptions): Promise<EmbeddedServer> {
     port: found?.port ?? null,
     password: found?.password ?? newPassword(),
     place: directory,
+    made: true,
     launcher: thisLauncher(),
   }
   writeRecord(directory, record)

@@ -3,10 +3,21 @@
  *   P1. Nothing is traded for speed: fsync and synchronous_commit are on, checksums too.
  *   P2. Its password is random, kept readable by the owner only, and never an argument or environment of a process.
  *   P3. What a killed launcher or server left behind on the same data is ended before the next start, never joined.
- *   P4. It runs as an unprivileged user when the launcher is root, on data that only that user may enter.
+ *   P4. Data that was made once and is gone is never replaced by an empty database.
+ *   P5. It runs as an unprivileged user when the launcher is root, on data that only that user may enter.
  */
 import { createHash, randomBytes } from 'node:crypto'
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { freePortNear, isPortFree, LOOPBACK } from './free-port.ts'
@@ -15,6 +26,7 @@ import { postgresBinaries, type PostgresBinaries } from './postgres-binaries.ts'
 import { isAlive, processesOf, strayProcessesOf, type ProcessIdentity } from './process-table.ts'
 import { pollUntil, spawnServer, stopByStages, type EmbeddedServer, type ServerProcess } from './server-process.ts'
 import {
+  makePrivateDirectory,
   newPassword,
   noteRunning,
   readRecord,
@@ -33,6 +45,8 @@ export interface PostgresOptions {
   readonly dataDir: string
   /** This one or none; without it, the one it had before, or any that is free. */
   readonly port?: number
+  /** A server that was running is started again: its data must be there. */
+  readonly again?: boolean
   readonly log?: (line: string) => void
 }
 
@@ -69,7 +83,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
   const log = options.log ?? (() => undefined)
   const user = unprivilegedUser()
   const binaries = postgresBinaries(user)
-  mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
+  makePrivateDirectory(options.dataDir)
   const directory = realpathSync(options.dataDir)
   const found = readRecord(directory)
   refuseSecondLauncher(directory, found)
@@ -77,13 +91,19 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
     port: found?.port ?? null,
     password: found?.password ?? newPassword(),
     place: found?.place ?? placeFor(directory, user),
+    made: found?.made ?? false,
     launcher: thisLauncher(),
   }
-  writeRecord(directory, record)
   const data = join(record.place, 'data')
+  if (!existsSync(data) && (record.made || options.again === true)) {
+    throw new Error(
+      `the data of PostgreSQL is gone from ${data}: put it back, or remove ${directory} to begin with an empty ledger`,
+    )
+  }
+  writeRecord(directory, record)
   if (existsSync(data)) await endLeftovers(data, log)
   else await createCluster(binaries, user, record, log)
-  return startOnPort(binaries, user, directory, record, options.port, log)
+  return startOnPort(binaries, user, directory, { ...record, made: true }, options.port, log)
 }
 
 /** Where the server on this directory listens, if a launcher that lives runs one. */
@@ -102,6 +122,8 @@ function placeFor(directory: string, user: User | undefined): string {
   mkdirSync(place, { recursive: true })
   chmodSync(SYSTEM_PLACE, 0o755)
   chmodSync(place, 0o711)
+  // For whoever finds it there one day.
+  writeFileSync(join(place, 'ledger'), `${directory}\n`)
   if (!canEnter(user, place)) {
     throw new Error(`PostgreSQL's user ${user?.name ?? ''} can enter neither ${directory} nor ${place}`)
   }

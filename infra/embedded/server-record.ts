@@ -4,8 +4,8 @@
  *   R2. One launcher at a time: a server whose launcher lives is never touched by another.
  */
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import * as v from 'valibot'
 import { identityOf, isAlive } from './process-table.ts'
 
@@ -16,6 +16,8 @@ const recordSchema = v.object({
   password: v.string(),
   /** Where the data is; it may have to be outside the directory. */
   place: v.string(),
+  /** Whether data was made there: if it is gone then, nothing may be made in its stead. */
+  made: v.optional(v.boolean(), false),
   launcher: v.nullable(v.object({ pid: v.number(), startTicks: v.string() })),
 })
 
@@ -87,4 +89,10 @@ export function replacePrivateFile(path: string, text: string): void {
     closeSync(file)
   }
   renameSync(beside, path)
+}
+
+/** Makes a directory that only its owner may list, unless it is there. Those above it are made as usual. */
+export function makePrivateDirectory(path: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(path, { recursive: true, mode: 0o700 })
 }

@@ -52,6 +52,7 @@ if (work === undefined) {
   process.exitCode = 2
 } else {
   try {
+    followShell()
     await prepare(verb === 'bench' ? BENCH : undefined)
     process.exitCode = await work(args)
   } catch (error) {

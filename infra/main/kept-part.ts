@@ -88,10 +88,13 @@ export async function keepRunning<T extends RunningPart>(options: KeptPartOption
     stop: async () => {
       stopping = true
       wake()
-      await current.stop()
-      await watching
-      // A start that was under way as the stop came may have given another one.
-      await current.stop()
+      try {
+        await current.stop()
+      } finally {
+        await watching
+        // A start that was under way as the stop came may have given another one.
+        await current.stop()
+      }
     },
     kill: () => {
       stopping = true

@@ -1,5 +1,6 @@
-import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs'
+import { appendFileSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makePrivateDirectory } from '../embedded/server-record.ts'
 
 /** Two of these at most for each part: the one that is written and the one before. */
 const MAX_FILE_BYTES = 10 * 1024 * 1024
@@ -10,7 +11,7 @@ export interface LogFile {
 
 /** A file of bounded size, readable by its owner only. What cannot be written is dropped: logging ends no ledger. */
 export function openLogFile(path: string): LogFile {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  makePrivateDirectory(dirname(path))
   let sizeBytes = sizeOf(path)
   return {
     append: (line) => {

@@ -19,6 +19,8 @@ export interface ServiceProcess {
 }
 
 const STOP_TIMEOUT_MS = 20_000
+/** For the last lines of the log to be written. */
+const LINGER_MS = 500
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
 /** Runs `start`, waits for the end, and returns the exit code. */

@@ -5,7 +5,7 @@
  *   U2. Whatever ends the start, everything that was started is stopped.
  *   U3. A part that dies is started again. One whose server moved to another port is restarted to learn of it.
  */
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { Configuration } from '../config/configuration.ts'
@@ -13,6 +13,7 @@ import { redactUrl } from '../config/redact-url.ts'
 import type { EmbeddedServer } from '../embedded/server-process.ts'
 import { findNatsServer, startNats } from '../embedded/nats-server.ts'
 import { startPostgres } from '../embedded/postgres-server.ts'
+import { makePrivateDirectory } from '../embedded/server-record.ts'
 import { isRoot } from '../embedded/unprivileged-user.ts'
 import type { MasterKey } from '../keys/master-key.ts'
 import { putStartClients, startClients, type StartClients } from './bootstrap-clients.ts'
@@ -69,7 +70,7 @@ export class Supervisor {
   async start(): Promise<RunningLedger> {
     const { configuration, nodes, edges, say } = this.options
     const { dataDir } = configuration
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makePrivateDirectory(dataDir)
     // PostgreSQL's user must be able to pass through; what is in it is closed to others, file by file.
     if (isRoot()) chmodSync(dataDir, 0o711)
     this.release = takeLauncherLock(dataDir)
@@ -86,14 +87,20 @@ export class Supervisor {
     return { addresses, ledgerId, startClients: clients }
   }
 
-  /** In order; resolves when everything is gone. */
+  /** In order; resolves when everything is gone. What cannot be stopped in order is ended. */
   async stop(): Promise<void> {
+    const { say } = this.options
     this.stopping = true
     for (const layer of this.layers.reverse()) {
       await Promise.all(
         layer.map(async (part) => {
-          await part.stop()
-          this.options.say(`${part.name}: stopped`)
+          try {
+            await part.stop()
+            say(`${part.name}: stopped`)
+          } catch (error) {
+            say(`${part.name}: ${error instanceof Error ? error.message : String(error)}`)
+            part.kill()
+          }
         }),
       )
     }
@@ -127,7 +134,7 @@ export class Supervisor {
     this.postgres = await keepRunning({
       name: 'PostgreSQL',
       say,
-      start: () => startPostgres({ dataDir: postgresDir, log: onLine }),
+      start: () => startPostgres({ dataDir: postgresDir, again: this.serverUrls.has('PostgreSQL'), log: onLine }),
       onRestarted: (server) => this.noteServer('PostgreSQL', server),
     })
     this.noteServer('PostgreSQL', this.postgres.current())

@@ -61,7 +61,6 @@ const ACCOUNT_COLUMNS: readonly Column<AccountWrite>[] = [
   { name: 'completed_count', type: 'bigint', value: ({ account }) => account.completedCount },
   { name: 'failed_count', type: 'bigint', value: ({ account }) => account.failedCount },
   { name: 'registered_by', type: 'text', value: ({ account }) => account.registeredBy },
-  { name: 'registration_key', type: 'text', value: ({ account }) => account.registrationKey },
   { name: 'updated_at', type: 'timestamptz', value: ({ account }) => account.updatedAtMs },
   { name: 'last_time', type: 'timestamptz', value: ({ account }) => account.lastTimeMs },
 ]

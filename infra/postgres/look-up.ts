@@ -2,7 +2,12 @@
  * The one look for everything that waits: accounts with all their balances, and what idempotency keys did before.
  * Both statements go out together and each is one snapshot, taken after they were sent (D4).
  */
-import type { AccountView, EarlierUse } from '../../actors/account/outcome.ts'
+import {
+  type AccountView,
+  type EarlierUse,
+  originalAnswer,
+  type RecordedOperation,
+} from '../../actors/account/outcome.ts'
 import type { AccountKey, AccountState, Balance } from '../../actors/account/state.ts'
 import { parseQuantity } from '../../actors/money.ts'
 import {
@@ -17,19 +22,21 @@ import { arrayLiteral } from './array-literal.ts'
 import type { Sql } from './connection.ts'
 
 export async function lookUp(sql: Sql, question: LookUpQuestion): Promise<LookUpAnswer> {
-  const operationsOf = (operation: KeyAddress['operation']): readonly KeyAddress[] =>
-    question.keys.filter((key) => key.operation === operation)
-  const [accounts, transactions, rotations] = await Promise.all([
+  const isTransaction = (key: KeyAddress): boolean => key.operation === 'transaction'
+  const [accounts, transactions, operations] = await Promise.all([
     findAccounts(sql, question.accounts),
-    findTransactions(sql, operationsOf('transaction')),
-    findOperations(sql, operationsOf('key_rotation')),
+    findTransactions(sql, question.keys.filter(isTransaction)),
+    findOperations(
+      sql,
+      question.keys.filter((key) => !isTransaction(key)),
+    ),
   ])
-  return { accounts, keys: new Map([...transactions, ...rotations]) }
+  return { accounts, keys: new Map([...transactions, ...operations]) }
 }
 
 export const ACCOUNTS_LOOK_UP = `
 SELECT a.shard_id, a.account_id, a.version, a.status, a.incoming, a.key_id, a.public_key, a.sequence,
-       encode(a.tip, 'hex') AS tip, a.completed_count, a.failed_count, a.registered_by, a.registration_key,
+       encode(a.tip, 'hex') AS tip, a.completed_count, a.failed_count, a.registered_by,
        a.created_at, a.updated_at, a.last_time,
        (SELECT json_agg(json_build_array(b.token_id, b.balance::text, b.reserved::text, b.incoming::text, b.updated_at))
           FROM balances b WHERE b.shard_id = a.shard_id AND b.account_id = a.account_id) AS balances
@@ -60,7 +67,6 @@ interface AccountRow {
   readonly completed_count: string
   readonly failed_count: string
   readonly registered_by: string
-  readonly registration_key: string | null
   readonly created_at: Date
   readonly updated_at: Date
   readonly last_time: Date
@@ -84,7 +90,6 @@ function accountOf(row: AccountRow): AccountState {
     completedCount: Number(row.completed_count),
     failedCount: Number(row.failed_count),
     registeredBy: row.registered_by,
-    registrationKey: row.registration_key,
     createdAtMs: row.created_at.getTime(),
     updatedAtMs: row.updated_at.getTime(),
     lastTimeMs: row.last_time.getTime(),
@@ -118,10 +123,10 @@ SELECT u.shard_id, u.account_id, u.idempotency_key, encode(u.payload_hash, 'hex'
 
 export const OPERATIONS_LOOK_UP = `
 SELECT u.shard_id, u.account_id, u.idempotency_key, encode(u.payload_hash, 'hex') AS payload_hash, u.key_id,
-       u.answer,${PUBLIC_KEY}
-  FROM unnest($1::integer[], $2::text[], $3::text[]) AS i (shard_id, account_id, idempotency_key)
+       u.operation, u.answer,${PUBLIC_KEY}
+  FROM unnest($1::integer[], $2::text[], $3::text[], $4::text[]) AS i (shard_id, account_id, idempotency_key, operation)
   JOIN operations u
-    ON u.shard_id = i.shard_id AND u.account_id = i.account_id AND u.operation = 'key_rotation'
+    ON u.shard_id = i.shard_id AND u.account_id = i.account_id AND u.operation = i.operation
    AND u.idempotency_key = i.idempotency_key`
 
 interface UseRow {
@@ -140,51 +145,62 @@ interface TransactionRow extends UseRow {
 }
 
 interface OperationRow extends UseRow {
+  readonly operation: RecordedOperation['operation']
   readonly answer: string
 }
 
 async function findTransactions(sql: Sql, keys: readonly KeyAddress[]): Promise<Map<string, EarlierUse>> {
   const rows = await findUses<TransactionRow>(sql, TRANSACTIONS_LOOK_UP, keys)
-  return usesOf(rows, 'transaction', (row) => ({
-    kind: 'accepted',
-    receipt: {
-      txnId: row.txn_id,
-      accountId: row.account_id,
-      shardId: row.shard_id,
-      enqueuedAtMs: row.created_at.getTime(),
-      groupId: row.group_id,
-    },
-    replayed: false,
-    mismatch: false,
-  }))
+  return usesOf(
+    rows,
+    () => 'transaction',
+    (row) => ({
+      kind: 'accepted',
+      receipt: {
+        txnId: row.txn_id,
+        accountId: row.account_id,
+        shardId: row.shard_id,
+        enqueuedAtMs: row.created_at.getTime(),
+        groupId: row.group_id,
+      },
+      replayed: false,
+      mismatch: false,
+    }),
+  )
 }
 
 async function findOperations(sql: Sql, keys: readonly KeyAddress[]): Promise<Map<string, EarlierUse>> {
-  const rows = await findUses<OperationRow>(sql, OPERATIONS_LOOK_UP, keys)
-  return usesOf(rows, 'key_rotation', (row) => ({
-    kind: 'rotated',
-    account: JSON.parse(row.answer) as AccountView,
-    replayed: false,
-    mismatch: false,
-  }))
+  const operations = arrayLiteral(
+    'text',
+    keys.map((key) => key.operation),
+  )
+  const rows = await findUses<OperationRow>(sql, OPERATIONS_LOOK_UP, keys, operations)
+  return usesOf(
+    rows,
+    (row) => row.operation,
+    (row) => originalAnswer({ operation: row.operation, answer: JSON.parse(row.answer) as AccountView }),
+  )
 }
 
 async function findUses<Row extends UseRow>(
   sql: Sql,
   text: string,
   keys: readonly KeyAddress[],
+  ...further: readonly string[]
 ): Promise<readonly Row[]> {
   if (keys.length === 0) return []
   const idempotencyKeys = arrayLiteral(
     'text',
     keys.map((key) => key.idempotencyKey),
   )
-  return sql.unsafe<Row[]>(text, [shardIds(keys), accountIds(keys), idempotencyKeys], { prepare: true })
+  return sql.unsafe<Row[]>(text, [shardIds(keys), accountIds(keys), idempotencyKeys, ...further], {
+    prepare: true,
+  })
 }
 
 function usesOf<Row extends UseRow>(
   rows: readonly Row[],
-  operation: KeyAddress['operation'],
+  operation: (row: Row) => KeyAddress['operation'],
   answer: (row: Row) => EarlierUse['answer'],
 ): Map<string, EarlierUse> {
   const uses = new Map<string, EarlierUse>()
@@ -193,7 +209,7 @@ function usesOf<Row extends UseRow>(
       keyAddressOf({
         shardId: row.shard_id,
         accountId: row.account_id,
-        operation,
+        operation: operation(row),
         idempotencyKey: row.idempotency_key,
       }),
       {

@@ -52,7 +52,6 @@ CREATE TABLE accounts (
   completed_count bigint NOT NULL,
   failed_count bigint NOT NULL,
   registered_by text NOT NULL,
-  registration_key text,
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   last_time timestamptz NOT NULL,

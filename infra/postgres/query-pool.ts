@@ -30,6 +30,11 @@ export interface QueryPool {
 const GRACE_MS = 2_000
 const CONNECT_TIMEOUT_SECONDS = 5
 const KEEP_ALIVE_SECONDS = 5
+/**
+ * Between attempts to connect. The driver's own pause grows to 20 s while the server is down, and what is asked when
+ * the server is back waits for it.
+ */
+const LONGEST_PAUSE_SECONDS = 0.25
 /** So that a backend whose client is gone ends, too. Texts throughout: the driver drops a setting that is `false`. */
 const SERVER_SETTINGS = {
   timezone: 'UTC',
@@ -69,6 +74,7 @@ function connect(options: QueryPoolOptions): postgres.Sql {
     max: options.size,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     keep_alive: KEEP_ALIVE_SECONDS,
+    backoff: (attempt) => Math.min(0.01 * 2 ** attempt, LONGEST_PAUSE_SECONDS),
     fetch_types: false,
     onnotice: () => undefined,
     connection: {

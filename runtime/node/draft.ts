@@ -4,7 +4,7 @@
  * Each row is written once: what several commands do to an account is folded here.
  */
 import { BrokenInvariant } from '../../actors/result.ts'
-import { accountOf } from '../../actors/account/commands.ts'
+import { accountOf, payloadHashOf } from '../../actors/account/commands.ts'
 import type { AccountSnapshot } from '../../actors/account/machine.ts'
 import { type Answer, type EarlierUse, type Effect, refusal, type Transaction } from '../../actors/account/outcome.ts'
 import { balanceOf } from '../../actors/account/state.ts'
@@ -98,9 +98,9 @@ function fold(draft: ShardDraft, pending: Pending, step: Extract<StepResult, { r
   for (const effect of step.effects) foldEffect(draft, accountId, effect)
   const { command, keyAddress } = pending
   // A rotation is recorded under the key that ordered it, not the one it brought in.
-  const key = before?.context.account?.key
-  if (keyAddress !== null && 'payloadHash' in command && key !== null && key !== undefined) {
-    draft.keyUses.set(keyAddress, { payloadHash: command.payloadHash, key, answer: step.answer })
+  const key = before?.context.account?.key ?? step.snapshot.context.account?.key
+  if (keyAddress !== null && key !== null && key !== undefined) {
+    draft.keyUses.set(keyAddress, { payloadHash: payloadHashOf(command), key, answer: step.answer })
   }
 }
 

@@ -5,7 +5,7 @@
  *   K2. A look-up's findings hang on the incarnation that asked; for another they are dropped.
  *   K3. A key that memory knows is not asked for: its answer goes with the command at once.
  */
-import { accountOf, keyedOperationOf } from '../../actors/account/commands.ts'
+import { accountOf } from '../../actors/account/commands.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
 import type { Clock } from '../ports/clock.ts'
 import { delay } from '../ports/clock.ts'
@@ -126,11 +126,8 @@ async function find(asked: readonly Asked[], dependencies: LookUpDependencies): 
       early.push(pending)
     }
     const known = pending.keyAddress === null ? undefined : incarnation.recentKeys.get(pending.keyAddress)
-    const operation = keyedOperationOf(pending.command)
     if (known !== undefined) pending.earlier = known.earlier
-    else if (operation !== undefined && 'idempotencyKey' in pending.command) {
-      keys.push({ shardId, accountId, operation, idempotencyKey: pending.command.idempotencyKey })
-    }
+    else if (pending.keyUse !== null) keys.push(pending.keyUse)
   }
   const [answer] = await Promise.all([
     ask({ accounts: [...accounts.values()], keys }, dependencies),

@@ -1,15 +1,16 @@
 /** A command in a mailbox, from its arrival to its verdict. */
 import type { AccountCommand } from '../../actors/account/commands.ts'
-import { keyedOperationOf, accountOf } from '../../actors/account/commands.ts'
+import { accountOf, keyUseOf } from '../../actors/account/commands.ts'
 import type { Answer, EarlierUse } from '../../actors/account/outcome.ts'
 import type { Item, ItemVerdict, Verdict } from '../messages.ts'
-import { keyAddressOf } from '../ports/ledger-store.ts'
+import type { KeyAddress } from '../ports/ledger-store.ts'
 import type { Incarnation, Resident } from './incarnation.ts'
 
 export interface Pending {
   readonly item: Item
   readonly command: AccountCommand
-  /** Where its idempotency key is looked up; null for commands without one. */
+  /** Where its idempotency key is looked up, and as one string; null for commands without one. */
+  readonly keyUse: KeyAddress | null
   readonly keyAddress: string | null
   readonly channel: ReplyChannel
   incarnation: Incarnation
@@ -37,10 +38,9 @@ export function verdictKey(keyId: string, signature: string): string {
   return `${keyId} ${signature}`
 }
 
-export function keyAddressOfCommand(command: AccountCommand, shardId: number): string | null {
-  const operation = keyedOperationOf(command)
-  if (operation === undefined || command.type === 'register' || command.type === 'change_status') return null
-  return keyAddressOf({ shardId, accountId: accountOf(command), operation, idempotencyKey: command.idempotencyKey })
+export function keyAddressOfCommand(command: AccountCommand, shardId: number): KeyAddress | null {
+  const use = keyUseOf(command)
+  return use === undefined ? null : { shardId, accountId: accountOf(command), ...use }
 }
 
 /** Sends verdicts, one message to each channel. */

@@ -8,7 +8,7 @@
 import { refusal } from '../../actors/account/outcome.ts'
 import { decodeItems, encodeVerdicts, type Item, type ItemVerdict, type Verdict } from '../messages.ts'
 import { type Clock, delay } from '../ports/clock.ts'
-import type { LedgerStore, ShardToken } from '../ports/ledger-store.ts'
+import { keyAddressOf, type LedgerStore, type ShardToken } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
 import type { Signer } from '../ports/signer.ts'
@@ -146,10 +146,12 @@ export class ShardHost {
     if (command === undefined) {
       return { kind: 'answered', answer: refusal('rejected', 'The request is not one that this ledger understands.') }
     }
+    const keyUse = keyAddressOfCommand(command, item.shardId)
     const pending: Pending = {
       item,
       command,
-      keyAddress: keyAddressOfCommand(command, item.shardId),
+      keyUse,
+      keyAddress: keyUse === null ? null : keyAddressOf(keyUse),
       channel,
       incarnation,
       lookUp: null,

@@ -107,7 +107,6 @@ function newAccount(
     completedCount: 0,
     failedCount: 0,
     registeredBy: 'client',
-    registrationKey: null,
     createdAtMs: atMs,
     updatedAtMs: atMs,
     lastTimeMs: atMs,

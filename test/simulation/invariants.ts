@@ -203,7 +203,10 @@ export class LedgerChecker {
     const write = batch.accounts.find(({ account }) => account.accountId === accountId)
     this.demand(write?.previousVersion === 0, `I3: ${accountId} is opened twice`)
     model.registeredBy = write?.account.registeredBy ?? ''
-    model.registrationKey = write?.account.registrationKey ?? null
+    const recorded = batch.operations.find(
+      ({ accountId: owner, operation }) => owner === accountId && operation === 'registration',
+    )
+    model.registrationUse = recorded?.idempotencyKey ?? null
     const key = { publicKey: String(fields['public_key']), keyId: String(fields['key_id']) }
     model.states.push({ ...chained, ...key, status: 'active', incoming: 'accept', balance: 0n })
   }

@@ -26,13 +26,13 @@ const MUTATIONS: readonly Mutation[] = [
     rule: 'D5: what is loaded after an acquire is loaded by statements of its own',
     options: { storeMutations: { ...NO_STORE_MUTATIONS, acquireLoadsOldSnapshot: true } },
     withinSeeds: 60,
-    foundAs: /computed from version|shard_quarantined|I10|I3|M1/,
+    foundAs: /computed from version|shard_quarantined|I10|I3|M1|N1/,
   },
   {
     rule: 'P1: what a batch touched stays pinned while look-ups are open',
     options: { runtimeMutations: { ...NO_RUNTIME_MUTATIONS, noPins: true } },
     withinSeeds: 20,
-    foundAs: /computed from version|shard_quarantined|I10|I3|M1/,
+    foundAs: /computed from version|shard_quarantined|I10|I3|M1|N1/,
   },
   {
     rule: 'I10: no answer leaves before its commit',

@@ -94,7 +94,8 @@ export class AccountModel {
   /** By operation and idempotency key. */
   readonly uses = new Map<string, ModelUse>()
   registeredBy = ''
-  registrationKey: string | null = null
+  /** The client and the key that the account was registered under, if a key was sent. */
+  registrationUse: string | null = null
   private readonly settings: ModelSettings
 
   constructor(settings: ModelSettings) {
@@ -220,10 +221,10 @@ export class AccountModel {
     operation: Extract<Operation, { kind: 'register' }>,
   ): Expected {
     if (state === undefined) return { kind: 'effect', failure: null }
-    if (operation.key.keyId !== state.keyId) return refusedFor('public_key_conflict')
     const { registrationKey } = operation
-    const same = registrationKey !== null && registrationKey === this.registrationKey
-    return { kind: 'registered', created: same && caller.clientId === this.registeredBy }
+    const repeats = registrationKey !== null && `${caller.clientId} ${registrationKey}` === this.registrationUse
+    if (!repeats && operation.key.keyId !== state.keyId) return refusedFor('public_key_conflict')
+    return { kind: 'registered', created: repeats }
   }
 
   private judgeSigned(

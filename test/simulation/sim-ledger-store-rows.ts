@@ -6,7 +6,7 @@
 import type { AuditEntryWrite, BalanceWrite, ShardBatch, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import type { AccountAddress, KeyAddress } from '../../runtime/ports/ledger-store.ts'
 import { addressOf, keyAddressOf } from '../../runtime/ports/ledger-store.ts'
-import type { Answer, EarlierUse, RecordedOperation } from '../../actors/account/outcome.ts'
+import { type Answer, type EarlierUse, originalAnswer, type RecordedOperation } from '../../actors/account/outcome.ts'
 import type { AccountKey, AccountState, Balance } from '../../actors/account/state.ts'
 
 /** A value that the simulated store cannot take, as PostgreSQL cannot take a NUL in a text. */
@@ -37,7 +37,7 @@ export interface Tables {
 export function poisonIn(shards: readonly ShardBatch[]): RowRefusal | undefined {
   for (const { accounts, transactions, operations } of shards) {
     const texts: unknown[] = []
-    for (const { account } of accounts) texts.push(account.accountId, account.registrationKey, account.registeredBy)
+    for (const { account } of accounts) texts.push(account.accountId, account.registeredBy)
     for (const { transaction } of transactions) {
       texts.push(transaction.idempotencyKey, transaction.payload, ...Object.values(transaction.metadata ?? {}))
     }
@@ -88,8 +88,7 @@ export class Rows implements Tables {
     if (used !== undefined) return this.useOf(address, used.transaction, acceptedAnswer(used))
     const recorded = this.operations.get(at)
     if (recorded === undefined) return undefined
-    const answer: Answer = { kind: 'rotated', account: recorded.answer, replayed: false, mismatch: false }
-    return this.useOf(address, recorded, answer)
+    return this.useOf(address, recorded, originalAnswer(recorded))
   }
 
   lastTransactionId(shardId: number): string | null {

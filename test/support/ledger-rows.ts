@@ -49,7 +49,6 @@ export function openAccount(shardId: number, accountId: string): Change {
     completedCount: 0,
     failedCount: 0,
     registeredBy: 'client "one" \\ {2}',
-    registrationKey: null,
     createdAtMs: ROWS_START_MS,
     updatedAtMs: ROWS_START_MS,
     lastTimeMs: ROWS_START_MS,

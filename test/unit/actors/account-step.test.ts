@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { chainHash, GENESIS } from '../../../actors/audit-chain.ts'
 import { formatQuantity } from '../../../actors/money.ts'
 import { absentAccount } from '../../../actors/account/machine.ts'
-import { type EarlierUse, REFUSAL_CODES, type Transaction } from '../../../actors/account/outcome.ts'
+import { type EarlierUse, originalAnswer, REFUSAL_CODES, type Transaction } from '../../../actors/account/outcome.ts'
 import { balanceOf } from '../../../actors/account/state.ts'
 import { type Evidence, stepAccount, type StepResult } from '../../../actors/account/step.ts'
 import {
@@ -61,11 +61,23 @@ describe('registration', () => {
   })
 
   test('the same Idempotency-Key of the same client is answered as the first time', () => {
-    const snapshot = afterSteps(registerCommand({ registrationKey: 'k' }))
+    const first = stepAccount(absentAccount, registerCommand({ registrationKey: 'k' }), SIGNED)
+    if (first.kind !== 'stepped') throw new Error('Not stepped.')
+    const recorded = first.effects.find(({ kind }) => kind === 'operation_recorded')
+    if (recorded?.kind !== 'operation_recorded') throw new Error('Not recorded.')
+    expect(recorded.operation).toMatchObject({ operation: 'registration', idempotencyKey: 'client-1 k' })
+    const earlier: EarlierUse = {
+      payloadHash: recorded.operation.payloadHash,
+      key: KEY,
+      answer: originalAnswer(recorded.operation),
+    }
+    const rotated = stepAccount(first.snapshot, rotateCommand(), SIGNED)
+    if (rotated.kind !== 'stepped') throw new Error('Not stepped.')
     const again = registerCommand({ registrationKey: 'k', atMs: START_MS + 5 })
-    expect(stepAccount(snapshot, again, SIGNED)).toMatchObject({ answer: { created: true, replayed: true } })
-    const stranger = { ...again, caller: { ...CALLER, clientId: 'client-2' } }
-    expect(stepAccount(snapshot, stranger, SIGNED)).toMatchObject({ answer: { created: false, replayed: false } })
+    expect(stepAccount(rotated.snapshot, again, { ...SIGNED, earlier })).toEqual({
+      kind: 'answered',
+      answer: { ...first.answer, replayed: true },
+    })
   })
 
   test('the very command again, after its outcome was unknown, is the first answer and no replay', () => {

@@ -1,0 +1,207 @@
+/** Goal: an export that is whole passes, and whatever was changed in it is named. The rules are V1-V4, W1 and W2. */
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { afterAll, describe, expect, test } from 'vitest'
+import { appendEntry, type AuditEntry, chainHash, GENESIS, showHash } from '../../../actors/audit-chain.ts'
+import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
+import { commandLine, type Ran } from './cli-fixture.ts'
+
+const PROCESSED_AT = '2026-05-01T12:00:00.000Z'
+const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const { x, y } = publicKey.export({ format: 'jwk' })
+const KEY = {
+  kid: 'receipts',
+  purpose: 'receipt',
+  x,
+  y,
+  nbf: Date.parse('2026-01-01T00:00:00Z') / 1000,
+  exp: Date.parse('2027-01-01T00:00:00Z') / 1000,
+}
+const JWKS = { ledger_id: 'this-ledger', keys: [KEY] }
+
+const FIELDS = {
+  kind: 'transaction',
+  account_id: 'alice',
+  shard_id: 3,
+  type: 'credit',
+  amount: '5',
+  token_id: 'BASE',
+  origin: 'client',
+  created_at: PROCESSED_AT,
+  processed_at: PROCESSED_AT,
+}
+
+function chainOf(length: number): AuditEntry[] {
+  const entries: AuditEntry[] = []
+  for (let sequence = 0; sequence < length; sequence += 1) {
+    const previous = entries.at(-1)?.auditHash ?? GENESIS
+    const txnId = sequence === 0 ? null : `txn_${sequence}`
+    entries.push(appendEntry(previous, sequence, txnId, `${sequence}`.repeat(32), FIELDS))
+  }
+  return entries
+}
+
+function shown(entry: AuditEntry) {
+  return {
+    sequence: entry.sequence,
+    txn_id: entry.txnId,
+    previous_hash: showHash(entry.previousHash),
+    audit_hash: showHash(entry.auditHash),
+    payload: entry.payload,
+  }
+}
+
+type Shown = ReturnType<typeof shown>
+
+function receiptOf(entry: AuditEntry | undefined, changes: JsonObject = {}) {
+  const { kind: _kind, ...fields } = FIELDS
+  const receipt: JsonObject = {
+    ...fields,
+    ledger_id: 'this-ledger',
+    key_id: 'receipts',
+    txn_id: entry?.txnId ?? 'txn_none',
+    status: 'completed',
+    sequence: entry?.sequence ?? null,
+    previous_hash: entry === undefined ? null : showHash(entry.previousHash),
+    audit_hash: entry === undefined ? null : showHash(entry.auditHash),
+    ...changes,
+  }
+  return { receipt, signature: sign('sha256', Buffer.from(canonicalJson(receipt)), privateKey).toString('base64') }
+}
+
+const shell = commandLine()
+afterAll(() => rmSync(shell.cwd, { recursive: true }))
+
+const CHAIN = chainOf(6)
+const ENTRY = CHAIN[3]
+
+function at(entries: readonly Shown[], index: number): Shown {
+  const entry = entries[index]
+  if (entry === undefined) throw new Error('the chain is shorter')
+  return entry
+}
+
+/** Verifies a chain of six entries, after `tamper` has had it. */
+function verifyChain(tamper: (entries: Shown[]) => unknown, args: readonly string[] = []): Promise<Ran> {
+  const entries = CHAIN.map(shown)
+  tamper(entries)
+  return shell.run(['verify', ...args, shell.write('chain.json', { account_id: 'alice', entries })])
+}
+
+function verifyReceipt(receipt: unknown, jwks: unknown = JWKS): Promise<Ran> {
+  const files = [
+    shell.write('chain.json', { account_id: 'alice', entries: CHAIN.map(shown) }),
+    shell.write('receipt.json', receipt),
+  ]
+  return shell.run(['verify', '--jwks', shell.write('jwks.json', jwks), ...files])
+}
+
+function rehashed(entry: Shown, changes: Partial<Shown>): Shown {
+  const changed = { ...entry, ...changes }
+  return { ...changed, audit_hash: showHash(chainHash(changed.previous_hash.slice(7), changed.payload)) }
+}
+
+describe('a chain', () => {
+  test('that is whole passes, in one page, in several, as lines, in any order and with a page twice', async () => {
+    const tip = showHash(CHAIN.at(-1)?.auditHash ?? '')
+    expect(await verifyChain(() => undefined, ['--tip', tip])).toMatchObject({ code: 0, err: '' })
+    const pages = [CHAIN.slice(3), CHAIN.slice(0, 3), CHAIN.slice(0, 3)].map((part, index) =>
+      shell.write(`page${index}.json`, { account_id: 'alice', entries: part.map(shown), total_count: 6 }),
+    )
+    expect((await shell.run(['verify', ...pages])).code).toBe(0)
+    const lines = CHAIN.map((entry) => JSON.stringify(shown(entry))).join('\n')
+    expect((await shell.run(['verify', '-'], lines)).code).toBe(0)
+  })
+
+  test.each<[string, (entries: Shown[]) => unknown, number]>([
+    ['V2: a payload', (e) => e.splice(2, 1, { ...at(e, 2), payload: at(e, 2).payload.replace('"5"', '"500"') }), 2],
+    ['V2: an audit_hash', (e) => e.splice(2, 1, { ...at(e, 2), audit_hash: at(e, 3).audit_hash }), 2],
+    ['V2: a previous_hash', (e) => e.splice(2, 1, { ...at(e, 2), previous_hash: at(e, 3).audit_hash }), 2],
+    [
+      'V3: a payload, hashed anew',
+      (e) => e.splice(2, 1, rehashed(at(e, 2), { payload: at(e, 2).payload.replace('"5"', '"6"') })),
+      2,
+    ],
+    [
+      'V3: the first previous_hash, hashed anew',
+      (e) => e.splice(0, 1, rehashed(at(e, 0), { previous_hash: at(e, 1).audit_hash })),
+      0,
+    ],
+    ['V1: an entry left out', (e) => e.splice(2, 1), 2],
+    ['V1: an entry put in', (e) => e.push({ ...at(e, 2), payload: '{}' }), 2],
+    ['V4: a txn_id', (e) => e.splice(2, 1, { ...at(e, 2), txn_id: 'txn_5' }), 2],
+    ['V4: an entry from elsewhere in the chain', (e) => e.splice(2, 1, { ...at(e, 3), sequence: 2 }), 2],
+  ])('names the entry that was tampered with: %s', async (_, tamper, sequence) => {
+    const { code, out } = await verifyChain(tamper)
+    expect(code).toBe(1)
+    expect(out).toMatch(new RegExp(`^TAMPERED: entry ${sequence}\\b`))
+  })
+
+  test('whose end is missing is found by the tip, and by the count of its pages', async () => {
+    const tip = showHash(CHAIN.at(-1)?.auditHash ?? '')
+    const cut = await verifyChain((entries) => entries.pop(), ['--tip', tip])
+    expect(cut).toMatchObject({ code: 1 })
+    expect(cut.out).toContain('TAMPERED: the chain ends with')
+    const page = shell.write('page.json', {
+      account_id: 'alice',
+      entries: CHAIN.slice(0, 4).map(shown),
+      total_count: 6,
+    })
+    expect((await shell.run(['verify', page])).out).toContain('INCOMPLETE: 4 of 6 entries')
+  })
+})
+
+describe('a receipt', () => {
+  test('that is good passes, also without its chain; that of a failed transaction has no place in it', async () => {
+    expect(await verifyReceipt(receiptOf(ENTRY))).toMatchObject({ code: 0, err: '' })
+    expect(await verifyReceipt(receiptOf(ENTRY), { keys: [{ ...KEY, exp: undefined }] })).toMatchObject({ code: 0 })
+    expect(await verifyReceipt(receiptOf(undefined, { status: 'failed' }))).toMatchObject({ code: 0 })
+    expect(await verifyReceipt(receiptOf(ENTRY, { account_id: 'bob' }))).toMatchObject({ code: 0 })
+  })
+
+  test.each<[string, unknown, string]>([
+    [
+      'W1: changed after it was signed',
+      { ...receiptOf(ENTRY), receipt: { ...receiptOf(ENTRY).receipt, amount: '6' } },
+      'signature does not verify',
+    ],
+    ['W1: garbage for a signature', { ...receiptOf(ENTRY), signature: 'AAAA' }, 'signature does not verify'],
+    ['W1: another key', receiptOf(ENTRY, { key_id: 'other' }), 'not in the JWKS'],
+    ['W1: before the key was in use', receiptOf(ENTRY, { processed_at: '2025-12-31T23:59:59.999Z' }), 'was not in use'],
+    ['W1: after the key was in use', receiptOf(ENTRY, { processed_at: '2027-01-01T00:00:00.001Z' }), 'was not in use'],
+    ['W1: of another ledger', receiptOf(ENTRY, { ledger_id: 'that-ledger' }), 'of another ledger'],
+    ['W2: another amount than the chain has', receiptOf(ENTRY, { amount: '6' }), 'its amount is not that of entry 3'],
+    ['W2: another hash', receiptOf(ENTRY, { audit_hash: showHash(GENESIS) }), 'its audit_hash is not that of entry 3'],
+    ['W2: another sequence', receiptOf(ENTRY, { sequence: 4 }), 'its txn_id is not that of entry 4'],
+    ['W2: a sequence that the chain has not', receiptOf(ENTRY, { sequence: 9 }), 'the chain has no entry'],
+    ['W2: failed, though the chain has it', receiptOf(ENTRY, { status: 'failed', sequence: null }), 'it says failed'],
+  ])('is refused: %s', async (_, receipt, problem) => {
+    const { code, out } = await verifyReceipt(receipt)
+    expect(code).toBe(1)
+    expect(out).toContain('TAMPERED: receipt of')
+    expect(out).toContain(problem)
+  })
+
+  test('counts only under a key for receipts, and needs the keys at all', async () => {
+    const { code, out } = await verifyReceipt(receiptOf(ENTRY), { ...JWKS, keys: [{ ...KEY, purpose: 'token' }] })
+    expect(code).toBe(1)
+    expect(out).toContain('another purpose')
+    expect((await shell.run(['verify', shell.write('receipt.json', receiptOf(ENTRY))])).code).toBe(2)
+  })
+})
+
+test('what is no export is refused and not passed over', async () => {
+  for (const content of [
+    '',
+    '\n',
+    '[]',
+    '{"entries":[]}',
+    '{"hello":1}',
+    '[[1]]',
+    '{"entries":[{"sequence":0}]}',
+    'no json',
+  ]) {
+    const { code, err } = await shell.run(['verify', shell.write('export.json', content)])
+    expect([content, code, err === '']).toEqual([content, 1, false])
+  }
+})
