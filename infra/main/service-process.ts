@@ -73,6 +73,8 @@ export async function runService(log: Log, start: (service: ServiceProcess) => P
   log.info('stopped', {})
   // The channel to the launcher would keep the process alive.
   if (process.connected) process.disconnect()
+  // So would a socket or timer that a driver has left open, for as long as it likes.
+  setTimeout(() => process.exit(exitCode), LINGER_MS).unref()
   return exitCode
 }
 

@@ -10,7 +10,7 @@ import { DurabilityAudit, forAll, receiptKeys } from './durability-audit.ts'
 import { DurabilityLoad } from './durability-load.ts'
 
 const ACCOUNTS = 200
-const CLIENTS = 12
+const CLIENTS = 24
 /** Acknowledged between one kill and the next. */
 const BETWEEN_KILLS = 150
 const DEADLINE_MS = 60_000
@@ -66,13 +66,14 @@ test('I2, I3, I6, I7: node, edge, nats-server and PostgreSQL killed one after an
   await forAll(names, async (name) => void holders.push(await client.register(name)))
   const load = new DurabilityLoad(client, holders)
   load.start(CLIENTS)
-  for (const kind of KINDS) await kill(kind, load)
+  // Twice: what was started again must bear being killed as well as what was started first.
+  for (const kind of [...KINDS, ...KINDS]) await kill(kind, load)
   await load.finish(DEADLINE_MS)
   await until('every edge is ready again', DEADLINE_MS, cluster.isReady)
 
   // Otherwise nothing of what follows was put to the test.
   expect(load.setbacks.unanswered).toBeGreaterThan(0)
-  expect(load.operations.length).toBeGreaterThan(KINDS.length * BETWEEN_KILLS)
+  expect(load.operations.length).toBeGreaterThan(2 * KINDS.length * BETWEEN_KILLS)
 
   const audit = new DurabilityAudit(client)
   await forAll(holders, ({ accountId }) =>

@@ -1,6 +1,6 @@
 /** Goal: one command brings up a whole ledger, stops it whole, and finds it again. Real processes, from the build. */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { readdir, rm, stat } from 'node:fs/promises'
+import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -113,8 +113,11 @@ describe('ledger up', () => {
   test('Ctrl-C ends everything in order and leaves no process', async () => {
     const pids = (['postgres', 'nats-server', 'node-1', 'edge-1'] as const).map((part) => ledger.pidOf(part))
     expect(pids.filter(isRunning)).toHaveLength(4)
+    const startedMs = performance.now()
     const { code, err } = await ledger.stop('SIGINT')
     expect(code).toBe(0)
+    // A part that must be killed after its time is a part that did not stop.
+    expect(performance.now() - startedMs).toBeLessThan(15_000)
     expect(pids.filter(isRunning)).toEqual([])
     const order = [...err.matchAll(/^(.+): stopped$/gm)].map((match) => match[1])
     expect(order).toEqual(['edge-1', 'node-1', 'nats-server', 'PostgreSQL'])
@@ -133,6 +136,17 @@ describe('ledger up', () => {
     const { code, err } = await runLedger(['up'], { LEDGER_DATA_DIR: dataDir, LEDGER_SHARDS: '17' })
     expect(code).toBe(1)
     expect(err).toContain('the ledger was created with 16 shards, this program is set to 17')
+  })
+
+  test('data that is gone is never replaced by an empty ledger', async () => {
+    const data = join(dataDir, 'postgres', 'data')
+    await rename(data, `${data}.elsewhere`)
+    const { code, err } = await runLedger(['up'], { LEDGER_DATA_DIR: dataDir })
+    expect(code).toBe(1)
+    expect(err).toContain(`the data of PostgreSQL is gone from ${data}`)
+    await rename(`${data}.elsewhere`, data)
+    ledger = await LedgerUp.start(dataDir)
+    expect(await (await ledger.client()).balance('alice')).toBe('100.5')
   })
 })
 

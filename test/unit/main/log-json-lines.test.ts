@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { createJsonLinesLog, type LogLevel } from '../../../infra/system/log-json-lines.ts'
+
+function linesOf(
+  level: LogLevel,
+  use: (log: ReturnType<typeof createJsonLinesLog>) => void,
+): Record<string, unknown>[] {
+  const lines: string[] = []
+  use(createJsonLinesLog({ level, fields: { part: 'node' }, write: (line) => void lines.push(line) }))
+  return lines.map((line) => {
+    expect(line.endsWith('\n')).toBe(true)
+    return JSON.parse(line) as Record<string, unknown>
+  })
+}
+
+test('a line says when, how bad, what and who', () => {
+  const [line] = linesOf('info', (log) => log.info('started', { shards: 3 }))
+  expect(line).toEqual({
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
+    level: 'info',
+    event: 'started',
+    part: 'node',
+    shards: 3,
+  })
+})
+
+test('what is below the level is left out', () => {
+  const lines = linesOf('warn', (log) => {
+    log.info('a')
+    log.warn('b')
+    log.error('c')
+  })
+  expect(lines.map((line) => line['event'])).toEqual(['b', 'c'])
+})
+
+test('what looks like a secret in a text is masked, and long texts are cut', () => {
+  const [line] = linesOf('info', (log) =>
+    log.info('failed', {
+      error:
+        'connect postgres://me:hunter2@db/ledger nats://hunter2@n -----BEGIN PRIVATE KEY-----\nhunter2\n-----END PRIVATE KEY-----',
+      long: 'x'.repeat(100_000),
+    }),
+  )
+  expect(line?.['error']).toBe('connect postgres://***@db/ledger nats://***@n ***')
+  expect(line?.['long']).toHaveLength(2_000)
+})
