@@ -6,13 +6,15 @@ import { EXIT_OK, readArgs, UsageError, wholeNumber, type Command } from './comm
 import { configurationOf, refuseMissingInProduction, withDatabase } from './configured.ts'
 
 const DEFAULT_AFTER_SECONDS = 300
+/** Every node looks for new keys more often: none signs with a key that has retired. */
+const SHORTEST_AFTER_SECONDS = 10
 const LONGEST_AFTER_SECONDS = 86_400
 
 export const keysCommand: Command = {
   summary: "rotate the service's signing keys",
   help: `Usage: ledger keys rotate --purpose ${KEY_PURPOSES.join('|')} [--after SECONDS]
 
-Makes the next signing key of a purpose. It is published in the JWKS at once and signs after SECONDS (${DEFAULT_AFTER_SECONDS} by default), so
+Makes the next signing key of a purpose. It is published in the JWKS at once and signs after SECONDS (${DEFAULT_AFTER_SECONDS} by default, at least ${SHORTEST_AFTER_SECONDS}), so
 that every cache knows it by then; the key before it retires at that moment and stays published. Nothing is restarted.
 Prints the new key as JSON.
 `,
@@ -25,7 +27,13 @@ Prints the new key as JSON.
     if (positionals[0] !== 'rotate') throw new UsageError(`there is no "keys ${positionals[0] ?? ''}"`)
     const purpose = KEY_PURPOSES.find((known) => known === values.purpose)
     if (purpose === undefined) throw new UsageError(`--purpose must be one of ${KEY_PURPOSES.join(', ')}`)
-    const afterSeconds = wholeNumber(values.after, 'after', 0, LONGEST_AFTER_SECONDS, DEFAULT_AFTER_SECONDS)
+    const afterSeconds = wholeNumber(
+      values.after,
+      'after',
+      SHORTEST_AFTER_SECONDS,
+      LONGEST_AFTER_SECONDS,
+      DEFAULT_AFTER_SECONDS,
+    )
     const configuration = configurationOf(io)
     refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
     const masterKey = await openMasterKey(configuration)

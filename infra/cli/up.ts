@@ -88,6 +88,7 @@ function welcome({ addresses, ledgerId, startClients }: RunningLedger, configura
   const [address = ''] = addresses
   const generated = startClients.file !== undefined
   const client = generated ? startClients.clients.find(({ role }) => role === 'transactor') : undefined
+  const signedFor = configuration.environment === 'production' ? ledgerId : undefined
   const clients = startClients.clients.map(
     ({ clientId, clientSecret, role }) => `  ${clientId} (${role})${generated ? `: ${clientSecret}` : ''}`,
   )
@@ -100,7 +101,7 @@ ${clients.length === 0 ? '  none' : clients.join('\n')}
 ${usesGeneratedKey(configuration) ? `\nThe master key is ${generatedKeyFile(configuration)}: without it the data cannot be used. Keep a copy.\n` : ''}
 To try it, paste into another shell:
 
-${firstRequest({ address, client, ledger: ledgerCommand() })}
+${firstRequest({ address, client, ledgerId: signedFor, ledger: ledgerCommand() })}
 Ctrl-C stops it.
 `
 }

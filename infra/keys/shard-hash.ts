@@ -3,7 +3,7 @@
  * nobody can aim accounts at one shard. Changing this moves every account: it never changes.
  */
 import { createHmac } from 'node:crypto'
-import { createLruCache } from './lru-cache.ts'
+import { createBoundedCache } from './bounded-cache.ts'
 
 /** The first 48 bits: they fit a double exactly, and their remainder is uneven by at most 2^16 in 2^48. */
 const PREFIX_BYTES = 6
@@ -12,7 +12,7 @@ const PREFIX_BYTES = 6
 const CACHED_ACCOUNTS = 50_000
 
 export function createShardHash(secret: Buffer, shardCount: number): (accountId: string) => number {
-  const shards = createLruCache<string, number>(CACHED_ACCOUNTS)
+  const shards = createBoundedCache<string, number>(CACHED_ACCOUNTS)
   const hash = (accountId: string): number =>
     createHmac('sha256', secret).update(accountId, 'utf8').digest().readUIntBE(0, PREFIX_BYTES) % shardCount
   return (accountId) => shards.get(accountId, () => hash(accountId)) ?? hash(accountId)

@@ -5,7 +5,7 @@
 import { type KeyObject, verify } from 'node:crypto'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import type { SignatureCheck, Signer } from '../../runtime/ports/signer.ts'
-import { createLruCache, type LruCache } from './lru-cache.ts'
+import { createBoundedCache, type BoundedCache } from './bounded-cache.ts'
 import { keyObjectOf } from './public-key.ts'
 import { type DecodedSignature, decodeSignature } from './signature-encoding.ts'
 
@@ -16,7 +16,7 @@ export interface NodeSignerOptions {
 }
 
 export function createNodeSigner({ keys, cachedKeys = 50_000 }: NodeSignerOptions): Signer {
-  const publicKeys: KeyCache = createLruCache(cachedKeys)
+  const publicKeys: KeyCache = createBoundedCache(cachedKeys)
   return {
     verifyMany: (checks) => Promise.all(checks.map((check) => verifyOne(check, publicKeys))),
     signMany: (keyId, payloads) => keys.sign(keyId, payloads),
@@ -24,7 +24,7 @@ export function createNodeSigner({ keys, cachedKeys = 50_000 }: NodeSignerOption
   }
 }
 
-type KeyCache = LruCache<string, KeyObject>
+type KeyCache = BoundedCache<string, KeyObject>
 
 function importKey(publicKey: string): KeyObject | undefined {
   try {

@@ -3,17 +3,26 @@ import type { LogFile } from './log-file.ts'
 
 /** The same event of the same part is shown at most once in this time. */
 const REPEAT_AFTER_MS = 10_000
+/** Different events that are remembered for it. */
+const MAX_EVENTS = 1_000
 
 export function lineHandler(name: string, file: LogFile, say: (text: string) => void): (line: string) => void {
-  const shownAtMs = new Map<string, number>()
+  const sayOnce = withoutRepeats(say)
   return (line) => {
     file.append(line)
     const told = worthTelling(line)
-    if (told === undefined) return
+    if (told !== undefined) sayOnce(told.event, `${name}: ${told.text}`)
+  }
+}
+
+function withoutRepeats(say: (text: string) => void): (event: string, text: string) => void {
+  const shownAtMs = new Map<string, number>()
+  return (event, text) => {
     const nowMs = performance.now()
-    if (nowMs - (shownAtMs.get(told.event) ?? Number.NEGATIVE_INFINITY) < REPEAT_AFTER_MS) return
-    shownAtMs.set(told.event, nowMs)
-    say(`${name}: ${told.text}`)
+    if (nowMs - (shownAtMs.get(event) ?? Number.NEGATIVE_INFINITY) < REPEAT_AFTER_MS) return
+    if (shownAtMs.size >= MAX_EVENTS) shownAtMs.clear()
+    shownAtMs.set(event, nowMs)
+    say(text)
   }
 }
 
@@ -22,6 +31,8 @@ function worthTelling(line: string): { readonly event: string; readonly text: st
   try {
     parsed = JSON.parse(line)
   } catch {
+    // The launcher has given the same warnings about the same configuration.
+    if (line.startsWith('warning: ')) return undefined
     // What is no line of our log was written by something that had no log: a crash, for example.
     return { event: line, text: line }
   }
@@ -32,15 +43,16 @@ function worthTelling(line: string): { readonly event: string; readonly text: st
   return { event: String(event), text: [level, String(event), ...rest].join(' ') }
 }
 
-/** PostgreSQL and nats-server: lines of their own that say more than that all is well. */
+const TROUBLE = /(?:\b(?:PANIC|FATAL|ERROR):|\[(?:FTL|ERR)\]).*$/
+/** What clients hear while the server comes or goes. */
+const PASSING = /the database system is (?:starting up|shutting down|in recovery mode)/
+
+/** PostgreSQL and nats-server: what they say of trouble, without time and process the same for the same trouble. */
 export function serverLineHandler(name: string, file: LogFile, say: (text: string) => void): (line: string) => void {
+  const sayOnce = withoutRepeats(say)
   return (line) => {
     file.append(line)
-    if (
-      /\b(?:PANIC|FATAL|ERROR):|\[(?:FTL|ERR)\]/.test(line) &&
-      !/the database system is (?:starting|shutting)/.test(line)
-    ) {
-      say(`${name}: ${line}`)
-    }
+    const [trouble] = TROUBLE.exec(line) ?? []
+    if (trouble !== undefined && !PASSING.test(trouble)) sayOnce(trouble, `${name}: ${trouble}`)
   }
 }

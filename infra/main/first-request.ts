@@ -5,15 +5,18 @@ export interface FirstRequestFacts {
   readonly address: string
   /** The client whose secret was generated; undefined: the operator knows the secrets, they are not shown. */
   readonly client: BootstrapClient | undefined
+  /** Named in what is signed, where that is required. */
+  readonly ledgerId: string | undefined
   /** The command `ledger` as a shell finds it from anywhere. */
   readonly ledger: string
 }
 
-export function firstRequest({ address, client, ledger }: FirstRequestFacts): string {
+export function firstRequest({ address, client, ledgerId, ledger }: FirstRequestFacts): string {
   const credentials =
     client === undefined
       ? `CLIENT_ID=... CLIENT_SECRET=...   # one of LEDGER_BOOTSTRAP_CLIENTS, transactor or admin`
       : `CLIENT_ID=${client.clientId} CLIENT_SECRET=${client.clientSecret}`
+  const forLedger = ledgerId === undefined ? '' : String.raw`\"ledger_id\":\"${ledgerId}\",`
   return `LEDGER=${address}
 ${credentials}
 TOKEN=$(curl -s $LEDGER/v1/auth/token -H 'Content-Type: application/json' \\
@@ -22,7 +25,7 @@ ACCOUNT=alice-$(date +%s)
 PUBLIC_KEY=$(${ledger} keygen --out $ACCOUNT.pem)
 curl -s $LEDGER/v1/accounts -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \\
   -d "{\\"account_id\\":\\"$ACCOUNT\\",\\"public_key\\":$PUBLIC_KEY}"; echo
-echo "{\\"account_id\\":\\"$ACCOUNT\\",\\"amount\\":\\"100.00\\",\\"type\\":\\"credit\\",\\"idempotency_key\\":\\"first\\"}" |
+echo "{${forLedger}\\"account_id\\":\\"$ACCOUNT\\",\\"amount\\":\\"100.00\\",\\"type\\":\\"credit\\",\\"idempotency_key\\":\\"first\\"}" |
   ${ledger} sign --key $ACCOUNT.pem |
   curl -s $LEDGER/v1/transactions -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d @-; echo
 curl -s "$LEDGER/v1/transactions?account_id=$ACCOUNT" -H "Authorization: Bearer $TOKEN"; echo

@@ -23,7 +23,7 @@ export interface KeptPartOptions<T extends RunningPart> {
 export interface KeptPart<T extends RunningPart> {
   readonly name: string
   readonly current: () => T
-  /** Ends it so that it starts again, with what `start` gives then. */
+  /** Ends it at once so that it starts again, with what `start` gives then. */
   readonly restart: () => void
   readonly stop: () => Promise<void>
   readonly kill: () => void
@@ -84,7 +84,7 @@ export async function keepRunning<T extends RunningPart>(options: KeptPartOption
   return {
     name,
     current: () => current,
-    restart: () => void current.stop(),
+    restart: () => current.kill(),
     stop: async () => {
       stopping = true
       wake()

@@ -162,7 +162,10 @@ export class Supervisor {
     say(`nats-server: runs on 127.0.0.1:${this.nats.current().port}`)
   }
 
-  /** Called with a server that was started: on another port than before, nodes and edges must learn of it. */
+  /**
+   * Called with a server that was started: on another port than before, nodes and edges must learn of it. They are ended
+   * at once, because a node without its PostgreSQL cannot hand its shards over in order.
+   */
   private noteServer(name: string, server: EmbeddedServer): void {
     const before = this.serverUrls.get(name)
     this.serverUrls.set(name, server.url)

@@ -206,9 +206,8 @@ export class CommitLane {
       if (resident === undefined) continue
       resident.snapshot = snapshot
       resident.pins += 1
+      resident.used = true
       touched.push(resident)
-      incarnation.residents.delete(accountId)
-      incarnation.residents.set(accountId, resident)
     }
     for (const [keyAddress, earlier] of applied.keyUses) incarnation.recentKeys.set(keyAddress, { earlier })
     pins.pin(() => {

@@ -20,6 +20,8 @@ export interface Resident {
   pins: number
   /** Commands in the mailbox that will be stepped on it. */
   waiting: number
+  /** Whether it was stepped since it was last passed over. */
+  used: boolean
 }
 
 /** `serving`; `suspended`: an outcome is unknown, nothing is stepped; `draining`: takes nothing new; `ended`. */
@@ -80,16 +82,24 @@ export function takeUp(incarnation: Incarnation, accountId: string, loaded: Acco
   const known = incarnation.residents.get(accountId)
   if (known !== undefined) return known
   const snapshot = loaded === undefined ? absentAccount : snapshotOf(loaded)
-  const resident: Resident = { snapshot, pins: 0, waiting: 0 }
+  const resident: Resident = { snapshot, pins: 0, waiting: 0, used: true }
   incarnation.residents.set(accountId, resident)
   return resident
 }
 
-/** Forgets accounts that nothing needs, the least recently stepped first, until at most `limit` are left. */
-export function passivate(incarnation: Incarnation, limit: number): void {
-  if (incarnation.residents.size <= limit) return
-  for (const [accountId, resident] of incarnation.residents) {
-    if (incarnation.residents.size <= limit) return
-    if (resident.pins === 0 && resident.waiting === 0) incarnation.residents.delete(accountId)
+/**
+ * Forgets accounts that nothing needs until at most `limit` are left: in the order in which they came, but what was
+ * used since it was last looked at is passed over once (the clock algorithm: a use costs a flag, and no reordering).
+ */
+export function passivate({ residents }: Incarnation, limit: number): void {
+  let looks = residents.size > limit ? residents.size : 0
+  for (const [accountId, resident] of residents) {
+    if (looks === 0 || residents.size <= limit) return
+    looks -= 1
+    if (resident.pins > 0 || resident.waiting > 0) continue
+    residents.delete(accountId)
+    if (!resident.used) continue
+    resident.used = false
+    residents.set(accountId, resident)
   }
 }

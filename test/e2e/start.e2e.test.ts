@@ -4,7 +4,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildOnce, freshDirectory, isRunning, LedgerUp, runLedger, until } from './start-harness.ts'
+import { buildOnce, freshDirectory, isRunning, LedgerUp, paste, runLedger, until } from './start-harness.ts'
 
 beforeAll(buildOnce)
 
@@ -25,7 +25,20 @@ describe('ledger up', () => {
     expect(response.status).toBe(200)
     expect(ledger.out).toContain(ledger.address)
     expect(ledger.out).toMatch(/transactor \(transactor\): lsk_/)
-    expect(ledger.out).toContain('keygen --out')
+  })
+
+  test('prints a first request that can be pasted into a shell', async () => {
+    const block = /^LEDGER=[\s\S]*?(?=\nCtrl-C stops it)/m.exec(ledger.out)?.[0] ?? ''
+    const { code, out } = await paste(block, dataDir)
+    const [account, receipt, list, balances] = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object)
+    expect(code).toBe(0)
+    expect(account).toMatchObject({ status: 'active', sequence: 0 })
+    expect(receipt).toMatchObject({ status: 'pending' })
+    expect(list).toMatchObject({ transactions: [{ amount: '100.00', type: 'credit' }] })
+    expect(balances).toHaveProperty('balances')
   })
 
   test('takes a signed credit and completes it', async () => {

@@ -1,0 +1,34 @@
+/**
+ * Keeps at most so many values, in two generations: what is used moves into the younger one, and when that is full the
+ * older one goes. A use of what is young changes nothing: a Map that deletes and inserts the same key again on each use
+ * grows a chain of the deleted, and a hot key gets slower with each use.
+ */
+export interface BoundedCache<K, V> {
+  /** The value of a key, made if it is not kept. What is `undefined` is not kept. */
+  readonly get: (key: K, make: () => V | undefined) => V | undefined
+  readonly size: () => number
+}
+
+/** What was used within the last `limit / 2` different keys is kept for certain. */
+export function createBoundedCache<K, V>(limit: number): BoundedCache<K, V> {
+  const half = Math.max(1, Math.floor(limit / 2))
+  let young = new Map<K, V>()
+  let old = new Map<K, V>()
+  return {
+    size: () => young.size + old.size,
+    get: (key, make) => {
+      const known = young.get(key)
+      if (known !== undefined) return known
+      const value = old.get(key) ?? make()
+      if (value === undefined) return undefined
+      if (young.size >= half) {
+        old = young
+        young = new Map()
+      } else {
+        old.delete(key)
+      }
+      young.set(key, value)
+      return value
+    },
+  }
+}
