@@ -4,7 +4,7 @@
  *   C2. Entry 0 is the registration; its previous hash is 32 zero bytes.
  * Two levels, so that a payload can be erased and the chain still checked.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { canonicalJson, type JsonObject } from './canonical-json.ts'
 
 /** 64 lower-case hexadecimal digits, without the `sha256:` that the interface shows. */
@@ -16,12 +16,11 @@ export const GENESIS: Hash = '0'.repeat(64)
 export const ENTRY_FORMAT = 1
 
 export function sha256Hex(text: string): Hash {
-  return createHash('sha256').update(text, 'utf8').digest('hex')
+  return hash('sha256', text, 'hex')
 }
 
 export function chainHash(previous: Hash, payload: string): Hash {
-  const digest = createHash('sha256').update(payload, 'utf8').digest()
-  return createHash('sha256').update(Buffer.from(previous, 'hex')).update(digest).digest('hex')
+  return hash('sha256', Buffer.from(previous + hash('sha256', payload, 'hex'), 'hex'), 'hex')
 }
 
 /** One entry as it is stored and shown. `payload` is the exact string that was hashed. */

@@ -51,9 +51,9 @@ export function jwkOf(publicKey: string): PublicJwk {
 
 /** For verification. `publicKey`: a compressed point, base64url. Throws when it is none. */
 export function keyObjectOf(publicKey: string): KeyObject {
-  const point = decodeBase64(publicKey)
-  if (point?.length !== COMPRESSED_BYTES) throw new TypeError('This is no compressed point.')
-  return createPublicKey({ key: Buffer.concat([SPKI_COMPRESSED, point]), format: 'der', type: 'spki' })
+  if (decodeBase64(publicKey)?.length !== COMPRESSED_BYTES) throw new TypeError('This is no compressed point.')
+  // As a JWK it takes 140 µs, as DER, which OpenSSL 3 looks for a decoder for, 200.
+  return createPublicKey({ key: { ...jwkOf(publicKey) }, format: 'jwk' })
 }
 
 /** RFC 7638: the required members in lexical order, without white space. */

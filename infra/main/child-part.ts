@@ -17,9 +17,12 @@ export interface ChildOptions {
 
 const STOP_TIMEOUT_MS = 25_000
 
+/** What a request allocates is dead once it is answered: with room for many of them, few are copied before they die. */
+const YOUNG_GENERATION = '--max-semi-space-size=64'
+
 export async function spawnChild(options: ChildOptions): Promise<RunningPart> {
   const program = fileURLToPath(new URL('ledger.js', import.meta.url))
-  const child = spawn(process.execPath, ['--enable-source-maps', program, options.command], {
+  const child = spawn(process.execPath, ['--enable-source-maps', YOUNG_GENERATION, program, options.command], {
     env: { ...options.env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true,

@@ -2,16 +2,32 @@
  * Arrays as PostgreSQL reads them from text (documentation, 8.15.2 and 8.15.6), one literal for one column of a batch.
  * An element that is given unquoted here can hold no character that means something inside an array.
  */
-export type ColumnType = 'integer' | 'bigint' | 'numeric' | 'uuid' | 'timestamptz' | 'bytea' | 'text'
+export type ColumnType = 'integer' | 'bigint' | 'numeric' | 'uuid' | 'timestamptz' | 'bytea' | 'text' | 'json'
 
 /**
  * Values by type: `integer`, `bigint` numbers; `timestamptz` milliseconds since 1970; `bytea` hexadecimal digits;
- * `numeric`, `uuid`, `text` strings. null anywhere.
+ * `numeric`, `uuid`, `text` strings; `json` JSON as text, for a column of type text. null anywhere.
  */
 export type ColumnValue = string | number | null
 
+/** Characters that no JSON text has in it, as such: what is joined with them needs no quotes and no escapes. */
+const BETWEEN = '\u001f'
+const NOTHING = '\u001e'
+
+/** The expression that reads the parameter: an array of the column's type. */
+export function arrayExpression(type: ColumnType, parameter: string): string {
+  // JSON is full of quotes: as an array's literal each would have to be escaped here and read back there.
+  return type === 'json' ? `string_to_array(${parameter}::text, E'\\x1f', E'\\x1e')` : `${parameter}::${type}[]`
+}
+
+/** What `arrayExpression` reads. Throws a RangeError for a time that is none. */
+export function arrayParameter(type: ColumnType, values: readonly ColumnValue[]): string {
+  if (type !== 'json') return arrayLiteral(type, values)
+  return values.map((value) => value ?? NOTHING).join(BETWEEN)
+}
+
 /** Throws a RangeError for a time that is none. */
-export function arrayLiteral(type: ColumnType, values: readonly ColumnValue[]): string {
+export function arrayLiteral(type: Exclude<ColumnType, 'json'>, values: readonly ColumnValue[]): string {
   const element = ELEMENTS[type]
   let literal = '{'
   for (let index = 0; index < values.length; index += 1) {
@@ -22,13 +38,13 @@ export function arrayLiteral(type: ColumnType, values: readonly ColumnValue[]): 
   return `${literal}}`
 }
 
-const ELEMENTS: Readonly<Record<ColumnType, (value: string | number) => string>> = {
+const ELEMENTS: Readonly<Record<Exclude<ColumnType, 'json'>, (value: string | number) => string>> = {
   integer: String,
   bigint: String,
   timestamptz: (value) => new Date(value).toISOString(),
-  bytea: (value) => `"\\\\x${quotable(String(value))}"`,
-  numeric: quoted,
-  uuid: quoted,
+  bytea: (value) => `"\\\\x${String(value)}"`,
+  numeric: String,
+  uuid: String,
   text: quoted,
 }
 

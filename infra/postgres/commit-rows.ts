@@ -79,7 +79,7 @@ const TRANSACTION_COLUMNS: readonly Column<TransactionWrite>[] = [
   { name: 'origin', type: 'text', value: ({ transaction }) => transaction.origin },
   {
     name: 'metadata',
-    type: 'text',
+    type: 'json',
     value: ({ transaction }) => (transaction.metadata === null ? null : canonicalJson(transaction.metadata)),
   },
   { name: 'created_at', type: 'timestamptz', value: ({ transaction }) => transaction.createdAtMs },
@@ -88,7 +88,7 @@ const TRANSACTION_COLUMNS: readonly Column<TransactionWrite>[] = [
   { name: 'previous_hash', type: 'bytea', value: ({ transaction }) => transaction.previousHash },
   { name: 'audit_hash', type: 'bytea', value: ({ transaction }) => transaction.auditHash },
   { name: 'idempotency_key', type: 'text', value: ({ transaction }) => transaction.idempotencyKey },
-  { name: 'payload', type: 'text', value: ({ transaction }) => transaction.payload },
+  { name: 'payload', type: 'json', value: ({ transaction }) => transaction.payload },
   { name: 'payload_hash', type: 'bytea', value: ({ transaction }) => transaction.payloadHash },
   { name: 'signature', type: 'text', value: ({ transaction }) => transaction.signature },
   { name: 'key_id', type: 'text', value: ({ transaction }) => transaction.keyId },
@@ -119,7 +119,7 @@ const ENTRY_COLUMNS: readonly Column<AuditEntryWrite>[] = [
   { name: 'txn_id', type: 'text', value: ({ txnId }) => txnId },
   { name: 'previous_hash', type: 'bytea', value: ({ previousHash }) => previousHash },
   { name: 'audit_hash', type: 'bytea', value: ({ auditHash }) => auditHash },
-  { name: 'payload', type: 'text', value: ({ payload }) => payload },
+  { name: 'payload', type: 'json', value: ({ payload }) => payload },
 ]
 
 const OPERATION_COLUMNS: readonly Column<RecordedOperation>[] = [
@@ -128,7 +128,7 @@ const OPERATION_COLUMNS: readonly Column<RecordedOperation>[] = [
   { name: 'idempotency_key', type: 'text', value: ({ idempotencyKey }) => idempotencyKey },
   { name: 'payload_hash', type: 'bytea', value: ({ payloadHash }) => payloadHash },
   { name: 'key_id', type: 'text', value: ({ keyId }) => keyId },
-  { name: 'answer', type: 'text', value: ({ answer }) => JSON.stringify(answer) },
+  { name: 'answer', type: 'json', value: ({ answer }) => JSON.stringify(answer) },
   { name: 'recorded_at', type: 'timestamptz', value: ({ atMs }) => atMs },
 ]
 

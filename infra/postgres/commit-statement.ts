@@ -9,7 +9,7 @@
  * from the description in `commit-rows.ts`.
  */
 import type { CommitBatch, ShardBatch } from '../../runtime/ports/ledger-store.ts'
-import { arrayLiteral, type ColumnType, type ColumnValue } from './array-literal.ts'
+import { arrayExpression, arrayLiteral, arrayParameter, type ColumnType, type ColumnValue } from './array-literal.ts'
 import { type Section, SECTION_NAMES, type SectionName, SECTIONS } from './commit-rows.ts'
 
 export interface CommitStatement {
@@ -76,17 +76,18 @@ function sectionParameters(section: Section, parts: readonly ShardBatch[], rowsB
   const columnOf = (index: number): ColumnValue[] => rows.map((row) => row[index] ?? null)
   return [
     arrayLiteral('integer', shardIds),
-    ...section.columns.map(({ type }, index) => arrayLiteral(type, columnOf(index))),
+    ...section.columns.map(({ type }, index) => arrayParameter(type, columnOf(index))),
   ]
 }
 
 function shapeOf(sections: readonly SectionName[]): Shape {
   let last = 0
-  const next = (type: string): string => `$${(last += 1)}::${type}`
-  const tokens = [next('integer[]'), next('bigint[]'), next('integer[]')]
-  const session = next('text')
+  const parameter = (): string => `$${(last += 1)}`
+  const next = (type: ColumnType): string => arrayExpression(type, parameter())
+  const tokens = [next('integer'), next('bigint'), next('integer')]
+  const session = `${parameter()}::text`
   const counted = sections.includes('transactions')
-  const counts = counted ? [next('bigint[]'), next('bigint[]')] : []
+  const counts = counted ? [next('bigint'), next('bigint')] : []
   const steps = [fenceOf(tokens, session, counts)]
   const demands: string[] = []
   for (const name of sections) {
@@ -113,10 +114,10 @@ SELECT s.shard_id${counted}
    FOR NO KEY UPDATE OF s SKIP LOCKED)`
 }
 
-function arrivingRows(section: Section, next: (type: string) => string): string {
+function arrivingRows(section: Section, next: (type: ColumnType) => string): string {
   const columns = ['shard_id', ...section.columns.map(({ name }) => name)]
   const types: readonly ColumnType[] = ['integer', ...section.columns.map(({ type }) => type)]
-  return `unnest(${types.map((type) => next(`${type}[]`)).join(', ')}) AS i (${columns.join(', ')})`
+  return `unnest(${types.map(next).join(', ')}) AS i (${columns.join(', ')})`
 }
 
 function writeOf(name: SectionName, arriving: string): string {

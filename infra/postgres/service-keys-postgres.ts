@@ -135,16 +135,15 @@ async function signAll(key: HeldKey | undefined, payloads: readonly string[]): P
   if (privateKey === undefined || privateKey === null) {
     throw new ServiceKeysUnavailable('There is no such signing key, or it has retired.')
   }
-  return await Promise.all(payloads.map((payload) => signOne(privateKey, payload)))
+  return payloads.map((payload) => signOne(privateKey, payload))
 }
 
-/** On the thread pool. */
-function signOne(key: KeyObject, payload: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    signWithKey('sha256', Buffer.from(payload, 'utf8'), { key, dsaEncoding: 'der' }, (error, signature) =>
-      error === null ? resolve(signature.toString('base64')) : reject(error),
-    )
-  })
+/**
+ * Not on the thread pool: there it would wait behind the checks of the next batch, and handing a signature out and taking
+ * it back costs the main thread two thirds of what making it costs.
+ */
+function signOne(key: KeyObject, payload: string): string {
+  return signWithKey('sha256', Buffer.from(payload, 'utf8'), { key, dsaEncoding: 'der' }).toString('base64')
 }
 
 interface KeyRow {

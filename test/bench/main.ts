@@ -14,11 +14,11 @@ import type { RunResult, Scenario } from './load-messages.ts'
 import { type BenchOptions, HELP, readOptions } from './options.ts'
 import { type BenchReport, type Measured, renderReport } from './report.ts'
 
-const WARM_UP_S = 3
+const WARM_UP_S = 5
 /** Prepared for warming up, a second: more than two cores can do. */
 const WARM_UP_RATE = 8_000
 /** How much faster than warming up the measured run may be before it runs dry. */
-const HEADROOM = 1.6
+const HEADROOM = 2.5
 const REGISTERING_CONNECTIONS = 64
 
 interface Bench {

@@ -27,6 +27,11 @@ export interface BenchReport {
   readonly measured: readonly Measured[]
 }
 
+/** A closed loop keeps the processors busy: where it did not, something else had them. */
+const BUSY_SHARE = 0.85
+const NOT_ALONE =
+  'The processors were not all used by this: other programs ran beside it, and rates and latencies are worse for it.'
+
 export function renderReport(report: BenchReport): string {
   const { options, machine, measured } = report
   const columns = measured.map(cellsOf)
@@ -54,6 +59,7 @@ export function renderReport(report: BenchReport): string {
     ...lines,
     '',
     `One account against many: ${share}`,
+    ...(measured.some(({ cpuShare }) => cpuShare < BUSY_SHARE) ? [NOT_ALONE] : []),
     '',
   ].join('\n')
 }
