@@ -71,7 +71,10 @@ export function verifySuite(running: GetRunning): void {
     afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
     /** Runs the real command on what a client saved, after `tamper` has had it. */
-    async function verify(tamper: (export_: Saved) => void, keys = jwks): Promise<Ended> {
+    async function verify(
+      tamper: (export_: Saved) => void,
+      { keys = jwks, knownTip = [tip] }: { keys?: string; knownTip?: readonly string[] } = {},
+    ): Promise<Ended> {
       const tampered = JSON.parse(saved) as Saved
       tamper(tampered)
       const file = (name: string, text: string): string => {
@@ -82,7 +85,8 @@ export function verifySuite(running: GetRunning): void {
       const chain = file('chain.json', JSON.stringify(tampered.chain))
       const receipts = file('receipts.ndjson', tampered.receipts.map((receipt) => JSON.stringify(receipt)).join('\n'))
       const program = join(projectRoot(), 'infra', 'main', 'ledger.mjs')
-      const args = [program, 'verify', '--jwks', file('jwks.json', keys), '--tip', tip, chain, receipts]
+      const tips = knownTip.flatMap((known) => ['--tip', known])
+      const args = [program, 'verify', '--jwks', file('jwks.json', keys), ...tips, chain, receipts]
       return new Promise((resolve, reject) => {
         const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
         let output = ''
@@ -184,6 +188,19 @@ export function verifySuite(running: GetRunning): void {
       expect(code).toBe(1)
     })
 
+    test('I7: a last entry rewritten and hashed anew is found by its receipt, where the tip is not known', async () => {
+      const { code, output } = await verify(
+        (export_) => {
+          const entry = entryOf(export_, SUBMISSIONS)
+          entry.payload = entry.payload.replace('"amount":"4.5"', '"amount":"0.5"')
+          entry.audit_hash = hashOf(entry.previous_hash, entry.payload)
+        },
+        { knownTip: [] },
+      )
+      expect(output).toContain(`TAMPERED: receipt of ${txnIds[SUBMISSIONS - 1] ?? 'nothing'}`)
+      expect(code).toBe(1)
+    })
+
     const forgeries: readonly (readonly [what: string, index: number, forge: (export_: Saved) => void])[] = [
       [
         'a receipt that says another amount',
@@ -225,10 +242,9 @@ export function verifySuite(running: GetRunning): void {
 
     test('I7: receipts of a key that the JWKS does not have are not accepted', async () => {
       const others = JSON.parse(jwks) as { keys: { purpose: string }[] }
-      const { code, output } = await verify(
-        () => undefined,
-        JSON.stringify({ ...others, keys: others.keys.filter(({ purpose }) => purpose !== 'receipt') }),
-      )
+      const { code, output } = await verify(() => undefined, {
+        keys: JSON.stringify({ ...others, keys: others.keys.filter(({ purpose }) => purpose !== 'receipt') }),
+      })
       expect(output).toContain('TAMPERED: receipt of')
       expect(code).toBe(1)
     })
