@@ -5,6 +5,7 @@
 import { sha256Hex } from '../actors/audit-chain.ts'
 import type { Json, JsonObject } from '../actors/canonical-json.ts'
 import { type Submission, TRANSACTION_TYPES, type TransactionType } from '../actors/account/commands.ts'
+import { isUuid } from '../actors/identifiers.ts'
 import { BASE_UNIT, isDecimalString, parseQuantity } from '../actors/money.ts'
 import { parseTimestamp } from '../actors/timestamp.ts'
 
@@ -21,11 +22,13 @@ export function readPayload(payload: string): SignedPayload | undefined {
 
 export function readSubmission(fields: JsonObject): Submission | undefined {
   const accountId = text(fields['account_id'])
+  const groupId = text(fields['group_id'])?.toLowerCase() ?? null
   const amount = text(fields['amount'])
   const type = fields['type']
   const idempotencyKey = text(fields['idempotency_key'])
   if (accountId === null || amount === null || idempotencyKey === null || !isTransactionType(type)) return undefined
   if (!isDecimalString(amount) || parseQuantity(amount).isZero()) return undefined
+  if (groupId !== null && !isUuid(groupId)) return undefined
   const expiresAt = text(fields['expires_at'])
   const expiresAtMs = expiresAt === null ? null : parseTimestamp(expiresAt)
   if (expiresAtMs === undefined) return undefined
@@ -42,7 +45,7 @@ export function readSubmission(fields: JsonObject): Submission | undefined {
     type,
     idempotencyKey,
     tokenId,
-    groupId: text(fields['group_id'])?.toLowerCase() ?? null,
+    groupId,
     metadata: metadata === null ? null : (metadata as JsonObject),
     termsHash: text(fields['terms_hash']),
     classId,

@@ -4,7 +4,8 @@
  *   W2. `not_applied` is said only if every attempt was turned away before it entered a mailbox (I12).
  *   W3. A request that ever had an attempt without a verdict ends in a verdict of its own, or as `unknown`: what a later
  *       attempt's non-delivery says changes nothing. A refusal counts only from the latest attempt.
- *   W4. Retries carry the same request and the same key, until the deadline; `overloaded` is not retried, for that
+ *   W4. What has no key and is not the same done twice (a change of status) is not tried again once it is uncertain.
+ *       Retries carry the same request and the same key, until the deadline; `overloaded` is not retried, for that
  *       would be more of what it complains of.
  */
 import type { Answer } from '../../actors/account/outcome.ts'
@@ -12,7 +13,7 @@ import { decodeVerdicts, encodeItems, type Item, type Operation, sessionSubject,
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { GatewayOutcome, GatewayRequest, LedgerGateway } from '../ports/ledger-gateway.ts'
 import type { Random } from '../ports/random.ts'
-import { NOT_DELIVERED, type Transport } from '../ports/transport.ts'
+import { NOT_DELIVERED, type NotDelivered, type PendingRequest, type Transport } from '../ports/transport.ts'
 import type { Route, Routes } from './routes.ts'
 
 export interface GatewayDependencies {
@@ -173,18 +174,28 @@ export class Gateway implements LedgerGateway {
   private deliver(session: string, items: readonly Item[]): void {
     const { transport, settings, routes } = this.dependencies
     const open = new Set(items.map(({ requestId }) => requestId))
-    const pending = transport.request(sessionSubject(session), encodeItems(items), settings.deadlineMs, (reply) => {
+    const turnAllAway = (): void => {
+      void routes.refresh()
+      for (const { requestId, attempt } of items) this.turnedAway(requestId, attempt, 'shard_unavailable')
+    }
+    const takeReply = (reply: string | NotDelivered): void => {
       if (reply === NOT_DELIVERED) {
-        void routes.refresh()
-        for (const { requestId, attempt } of items) this.turnedAway(requestId, attempt, 'shard_unavailable')
+        turnAllAway()
         return
       }
       for (const { requestId, attempt, verdict } of decodeVerdicts(reply)) {
         open.delete(requestId)
         this.take(requestId, attempt, verdict)
       }
-      if (open.size === 0) pending.close()
-    })
+      if (open.size === 0) pending?.close()
+    }
+    let pending: PendingRequest | undefined
+    try {
+      pending = transport.request(sessionSubject(session), encodeItems(items), settings.deadlineMs, takeReply)
+    } catch {
+      // It throws before it sends: a message that the server would not take.
+      turnAllAway()
+    }
   }
 
   private take(requestId: string, attempt: number, verdict: Verdict): void {
@@ -245,6 +256,11 @@ export class Gateway implements LedgerGateway {
     waiting.underWay = false
     waiting.tries += 1
     const elapsedMs = clock.monotonic() - waiting.startedMs
+    // Applied once and asked again, it would be applied on top of what others have changed since.
+    if (waiting.uncertain && waiting.request.operation.kind === 'change_status') {
+      this.finish(waiting, this.unavailable(waiting, reason))
+      return
+    }
     const limitMs = waiting.uncertain ? settings.deadlineMs : settings.patienceMs
     const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(waiting.tries, 10), LAST_BACKOFF_MS)
     const waitMs = Math.ceil(backoffMs / 2) + random.integer(backoffMs)

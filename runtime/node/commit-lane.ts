@@ -37,18 +37,21 @@ export interface CommitLaneDependencies {
 }
 
 export interface CommitLimits {
-  /** Commands in one batch. */
+  /** Commands in one batch, and about how many bytes of rows. */
   readonly maxBatchSize: number
+  readonly maxBatchBytes: number
   /** Accounts kept in memory for each shard. */
   readonly maxResidents: number
 }
 
 const TRANSIENT_RETRY_MS = 20
+const ROW_BYTES = 1_500
 
 export class CommitLane {
   /** Commands taken out of their queues, to be committed apart from each other; the first group is next. */
   private groups: Pending[][] = []
   private running = false
+  private turn = 0
   private readonly dependencies: CommitLaneDependencies
 
   constructor(dependencies: CommitLaneDependencies) {
@@ -78,19 +81,29 @@ export class CommitLane {
     }
   }
 
-  /** Takes what is ready, as evenly over the shards as the bound demands. */
+  /** Takes what is ready, as evenly over the shards as the bounds demand. */
   private gather(): Pending[] {
-    const { maxBatchSize } = this.dependencies.settings
-    const open = [...this.dependencies.incarnations()].filter(
+    const { maxBatchSize, maxBatchBytes } = this.dependencies.settings
+    const ready = [...this.dependencies.incarnations()].filter(
       ({ phase, blocked, ready }) => ready.length > 0 && !blocked && (phase === 'serving' || phase === 'draining'),
     )
+    // Another shard comes first each time, so that no bound always ends with the same ones.
+    this.turn += 1
+    const first = ready.length === 0 ? 0 : this.turn % ready.length
+    const open = [...ready.slice(first), ...ready.slice(0, first)]
     const waiting = open.reduce((sum, { ready }) => sum + ready.length, 0)
-    if (waiting <= maxBatchSize) return open.flatMap((incarnation) => incarnation.ready.splice(0))
+    const share = waiting <= maxBatchSize ? waiting : Math.max(1, Math.floor(maxBatchSize / open.length))
     const group: Pending[] = []
-    const share = Math.max(1, Math.floor(maxBatchSize / open.length))
+    let bytes = 0
     for (const incarnation of open) {
-      if (group.length >= maxBatchSize) break
-      group.push(...incarnation.ready.splice(0, share))
+      let taken = 0
+      for (const pending of incarnation.ready) {
+        if (taken === share || group.length === maxBatchSize || bytes >= maxBatchBytes) break
+        taken += 1
+        bytes += sizeOf(pending)
+        group.push(pending)
+      }
+      incarnation.ready.splice(0, taken)
     }
     return group
   }
@@ -111,8 +124,7 @@ export class CommitLane {
       }
       // Checked last, here and not by a timer: a paused process runs what it had queued when it wakes.
       if (pending.item.deadlineMs <= nowMs && pending.forced === null) {
-        settle(pending)
-        sendVerdicts([[pending, { kind: 'undecided' }]])
+        giveUp(pending)
         continue
       }
       const shard = drafts.get(incarnation) ?? createShardDraft(incarnation)
@@ -123,6 +135,8 @@ export class CommitLane {
       } else if (step.kind === 'unverified') {
         halted.set(incarnation, [pending])
         this.checkAgain(pending, step.key, step.signature)
+      } else if (step.kind === 'untold') {
+        giveUp(pending)
       } else {
         drafts.delete(incarnation)
         onBroken(incarnation, step.detail)
@@ -146,12 +160,17 @@ export class CommitLane {
   /** Signs the receipts and commits. Never rejects. */
   private async commit(drafts: readonly ShardDraft[]): Promise<CommitVerdict> {
     const { signer, store, settings } = this.dependencies
-    const keyId = signer.receiptKeyId()
     const transactions = drafts.flatMap((shard) => shard.transactions)
-    const payloads = transactions.map((transaction) => receiptPayload(transaction, settings.ledgerId, keyId))
-    let signatures: readonly string[]
+    let keyId = ''
+    let signatures: readonly string[] = []
     try {
-      signatures = payloads.length === 0 ? [] : await signer.signMany(keyId, payloads)
+      if (transactions.length > 0) {
+        keyId = signer.receiptKeyId()
+        signatures = await signer.signMany(
+          keyId,
+          transactions.map((transaction) => receiptPayload(transaction, settings.ledgerId, keyId)),
+        )
+      }
     } catch {
       return { kind: 'failed', cause: 'transient', detail: 'Receipts could not be signed.' }
     }
@@ -191,7 +210,10 @@ export class CommitLane {
         return
       case 'unknown':
         log.warn('commit_unknown', { detail: verdict.detail, shards: drafts.length })
-        for (const { incarnation } of drafts) incarnation.phase = 'suspended'
+        for (const { incarnation, pendings } of drafts) {
+          incarnation.phase = 'suspended'
+          for (const pending of pendings) pending.perhapsApplied = true
+        }
         onUnknown(drafts.map(({ incarnation }) => incarnation))
     }
   }
@@ -265,4 +287,15 @@ export class CommitLane {
     guilty.forced = refusal('rejected', 'The ledger cannot store this request.')
     this.groups.unshift([guilty])
   }
+}
+
+/** Without a verdict: nobody waits for it, or nobody can tell. */
+function giveUp(pending: Pending): void {
+  settle(pending)
+  sendVerdicts([[pending, { kind: 'undecided' }]])
+}
+
+/** About what a command's rows take, bytes: what was signed stands in them twice, beside fields of bounded size. */
+function sizeOf({ command }: Pending): number {
+  return ROW_BYTES + ('payload' in command ? 2 * command.payload.length : 0)
 }

@@ -52,17 +52,30 @@ export function createShardDraft(incarnation: Incarnation): ShardDraft {
 export type DraftStep =
   | { readonly kind: 'taken'; readonly answer: Answer }
   | Extract<StepResult, { readonly kind: 'unverified' }>
+  /** It may have been applied before, and has no key by which that could be told. */
+  | { readonly kind: 'untold' }
   /** An invariant is broken: the shard must stop. */
   | { readonly kind: 'broken'; readonly detail: string }
 
 /** Steps one command into the draft. */
 export function stepInto(draft: ShardDraft, pending: Pending, settings: StepSettings): DraftStep {
   const result = judge(draft, pending, settings)
+  if (isUntold(pending, result)) return { kind: 'untold' }
   if (result.kind === 'unverified' || result.kind === 'broken') return result
   draft.pendings.push(pending)
   draft.answers.push([pending, { kind: 'answered', answer: result.answer }])
   if (result.kind === 'stepped') fold(draft, pending, result)
   return { kind: 'taken', answer: result.answer }
+}
+
+/**
+ * A change of status that may have been applied must not be applied on top of what came after it, and a registration
+ * that is refused may be refused for what it did itself.
+ */
+function isUntold({ perhapsApplied, keyAddress, command }: Pending, result: { readonly kind: string }): boolean {
+  if (!perhapsApplied || keyAddress !== null) return false
+  if (command.type === 'change_status') return true
+  return 'answer' in result && (result as { readonly answer: Answer }).answer.kind === 'refused'
 }
 
 function judge(

@@ -1,6 +1,6 @@
 /** One shard node: serves the subject of its session, owns shards, and leaves in order. */
 import { sessionSubject } from '../messages.ts'
-import type { Clock } from '../ports/clock.ts'
+import { type Clock, delay } from '../ports/clock.ts'
 import type { LeaseStore } from '../ports/lease-store.ts'
 import type { LedgerStore } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
@@ -37,6 +37,8 @@ export interface LedgerNodeDependencies {
 /** Times in milliseconds; the others are numbers of commands or accounts. */
 export interface NodeSettings {
   readonly maxBatchSize: number
+  /** About how many bytes of rows in one batch. */
+  readonly maxBatchBytes: number
   /** Accounts kept in memory for each shard. */
   readonly maxResidents: number
   readonly maxShardMailbox: number
@@ -49,6 +51,7 @@ export interface NodeSettings {
 
 export const NODE_DEFAULTS: NodeSettings = {
   maxBatchSize: 2_000,
+  maxBatchBytes: 4 * 1_048_576,
   maxResidents: 2_000,
   maxShardMailbox: 4_096,
   maxNodeMailbox: 16_384,
@@ -57,6 +60,9 @@ export const NODE_DEFAULTS: NodeSettings = {
   maxClockSkewMs: 500,
   settleMs: 300,
 }
+
+/** How long a node that has given its shards away goes on saying so. */
+const MOVED_MS = 2_000
 
 export class LedgerNode {
   private readonly dependencies: LedgerNodeDependencies
@@ -98,6 +104,8 @@ export class LedgerNode {
   /** Gives every shard away, then stops listening. */
   async stop(): Promise<void> {
     await this.ownership.stop()
+    // Who asks meanwhile is told that the shards have moved, instead of nothing.
+    if (this.ownership.hasPeers()) await delay(this.dependencies.clock, MOVED_MS)
     await this.service?.drain()
   }
 

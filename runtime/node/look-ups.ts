@@ -45,19 +45,24 @@ interface Asked {
 }
 
 export function createLookUps(dependencies: LookUpDependencies): LookUps {
-  let gathering: Pending[] = []
+  /** In the order in which they came; a command that an incarnation handed on comes again, and stands once. */
+  const gathering = new Set<Pending>()
   let openRounds = 0
   let scheduled = false
   let lastDelivery: Promise<void> = Promise.resolve()
 
   function schedule(): void {
-    if (scheduled || gathering.length === 0 || openRounds >= MAX_OPEN_ROUNDS) return
+    if (scheduled || gathering.size === 0 || openRounds >= MAX_OPEN_ROUNDS) return
     scheduled = true
     dependencies.clock.after(0, () => {
       scheduled = false
-      if (gathering.length === 0 || openRounds >= MAX_OPEN_ROUNDS) return
-      const round = gathering.slice(0, MAX_ROUND_SIZE)
-      gathering = gathering.slice(MAX_ROUND_SIZE)
+      if (gathering.size === 0 || openRounds >= MAX_OPEN_ROUNDS) return
+      const round: Pending[] = []
+      for (const pending of gathering) {
+        if (round.length === MAX_ROUND_SIZE) break
+        round.push(pending)
+        gathering.delete(pending)
+      }
       start(round)
       schedule()
     })
@@ -80,7 +85,8 @@ export function createLookUps(dependencies: LookUpDependencies): LookUps {
 
   return {
     add: (pending) => {
-      gathering.push(pending)
+      gathering.delete(pending)
+      gathering.add(pending)
       schedule()
     },
   }
@@ -135,7 +141,16 @@ async function find(asked: readonly Asked[], dependencies: LookUpDependencies): 
   ])
   const late = asked.filter(({ pending }) => pending.resident === null).map(({ pending }) => pending)
   await verify(late, (pending) => loadedKey(pending, answer), dependencies.signer)
+  // A repeat may be signed by the key that its original was accepted under (D7): known now, it is checked now, for a
+  // command that is found unverified at its step holds up its shard.
+  const repeats = asked.map(({ pending }) => pending).filter(({ verdicts }) => ![...verdicts.values()].includes(true))
+  await verify(repeats, (pending) => originalKey(pending, answer), dependencies.signer)
   return answer
+}
+
+function originalKey(pending: Pending, answer: LookUpAnswer): AccountKey | null {
+  if (pending.keyAddress === null) return null
+  return (pending.earlier ?? answer.keys.get(pending.keyAddress))?.key ?? null
 }
 
 function loadedKey(pending: Pending, answer: LookUpAnswer): AccountKey | null {

@@ -50,6 +50,7 @@ export class Ownership {
   private ready = false
   private draining = false
   private stopped = false
+  private reconciling: Promise<void> = Promise.resolve()
   private timers: (Timer | undefined)[] = []
   private watch: Watch | undefined
 
@@ -77,6 +78,8 @@ export class Ownership {
     this.draining = true
     await this.renew()
     const { host, leases, nodeId } = this.dependencies
+    // What a look under way still takes must be given away too.
+    await this.reconciling
     await this.giveAllAway([...host.serving().keys()])
     this.halt()
     await leases.end(nodeId).catch(() => undefined)
@@ -87,6 +90,15 @@ export class Ownership {
     this.stopped = true
     for (const timer of this.timers) timer?.cancel()
     this.watch?.stop()
+  }
+
+  /** Whether other nodes could serve what this one gives away. */
+  hasPeers(): boolean {
+    return this.firstSeenMs.size > 0
+  }
+
+  private isLeaving(): boolean {
+    return this.stopped || this.draining
   }
 
   private every(periodMs: number, slot: number, run: () => Promise<void>): void {
@@ -124,7 +136,12 @@ export class Ownership {
     }
   }
 
-  private async reconcile(): Promise<void> {
+  private reconcile(): Promise<void> {
+    this.reconciling = this.look()
+    return this.reconciling
+  }
+
+  private async look(): Promise<void> {
     if (this.stopped) return
     const { store, leases, log } = this.dependencies
     try {
@@ -239,7 +256,7 @@ export class Ownership {
   private async take(record: ShardRecord, dead: ReadonlySet<string>): Promise<void> {
     const { nodeId, session, store, leases, host } = this.dependencies
     const { shardId } = record
-    if (this.stopped || this.draining) return
+    if (this.isLeaving()) return
     const nextEpoch = Math.max(record.epoch, this.highestEpochs.get(shardId) ?? 0) + 1
     const result = await store.acquire(shardId, record.epoch, nextEpoch)
     if (result.kind === 'lost') return
@@ -249,6 +266,10 @@ export class Ownership {
       return
     }
     this.sawEpoch(shardId, nextEpoch)
+    if (this.isLeaving()) {
+      await store.release(result.token)
+      return
+    }
     const lastTransactionId = await store.lastTransactionId(shardId)
     if (this.stopped) return
     host.serve(result.token, lastTransactionId)

@@ -1,7 +1,9 @@
 /**
  * Which sessions are held for dead. Expiry ends nothing by itself: it allows others to take (I1 keeps that safe).
  *   E1. A session is dead when its key has not changed, or has been absent, for `expiryMs` on our own monotonic clock.
- *   E2. Observations start over when we ourselves were cut off or stalled, or when most keys vanish at once: then it is
+ *   E2. A session that says itself, for as long, that it is not ready has lost the ledger's store and can serve nothing:
+ *       its shards may be taken too.
+ *   E3. Observations start over when we ourselves were cut off or stalled, or when most keys vanish at once: then it is
  *       the store that was lost, not its writers.
  */
 import type { Clock } from '../ports/clock.ts'
@@ -15,6 +17,8 @@ interface Observation {
   readonly session: string
   readonly revision: number
   readonly sinceMs: number
+  /** Since when it has said that it is not ready; null while it is. */
+  readonly unreadySinceMs: number | null
 }
 
 export class Peers {
@@ -36,12 +40,18 @@ export class Peers {
     const vanished = [...this.lastListed].filter((session) => !present.has(session)).length
     const lost = this.lastListed.size > 2 && vanished * 2 > this.lastListed.size
     const next = new Map<string, Observation>()
-    const note = (session: string, revision: number) => {
+    const note = (session: string, revision: number, ready: boolean) => {
       const before = stalled || lost ? undefined : known.get(session)
-      next.set(session, before?.revision === revision ? before : { session, revision, sinceMs: nowMs })
+      const sinceMs = before?.revision === revision ? before.sinceMs : nowMs
+      next.set(session, {
+        session,
+        revision,
+        sinceMs,
+        unreadySinceMs: ready ? null : (before?.unreadySinceMs ?? nowMs),
+      })
     }
-    for (const { session, revision } of listed) note(session, revision)
-    for (const { session } of owners) if (!present.has(session)) note(session, 0)
+    for (const { session, revision, ready } of listed) note(session, revision, ready)
+    for (const { session } of owners) if (!present.has(session)) note(session, 0, true)
     this.observations = next
     this.lastListed = present
     this.lastLookMs = nowMs
@@ -55,6 +65,8 @@ export class Peers {
 
   isDead(session: string): boolean {
     const seen = this.observations.get(session)
-    return seen !== undefined && this.clock.monotonic() - seen.sinceMs >= SESSION_EXPIRY_MS
+    if (seen === undefined) return false
+    const silentSinceMs = Math.min(seen.sinceMs, seen.unreadySinceMs ?? Infinity)
+    return this.clock.monotonic() - silentSinceMs >= SESSION_EXPIRY_MS
   }
 }

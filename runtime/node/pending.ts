@@ -23,6 +23,8 @@ export interface Pending {
   readonly verdicts: Map<string, boolean>
   /** Decided whatever the step would say: it could not be stored. */
   forced: Answer | null
+  /** It was in a commit whose outcome is not known. */
+  perhapsApplied: boolean
 }
 
 export interface LookUpMembership {

@@ -43,6 +43,7 @@ export interface MailboxLimits {
 /** Before each try to recover from an unknown outcome, the first included: what made it unknown needs a moment too. */
 const RECOVERY_RETRY_MS = 20
 const BUSY_RETRY_MS = 5
+const LONGEST_RETRY_MS = 1_000
 const DRAIN_POLL_MS = 5
 
 export class ShardHost {
@@ -59,7 +60,7 @@ export class ShardHost {
     this.lane = new CommitLane({
       ...dependencies,
       incarnations: () => this.incarnations.values(),
-      onSkipped: (skipped) => void this.lookAtSkipped(skipped),
+      onSkipped: (skipped) => void this.lookAtSkipped(skipped, BUSY_RETRY_MS),
       onUnknown: (unknown) => {
         for (const incarnation of unknown) void this.recover(incarnation)
       },
@@ -159,6 +160,7 @@ export class ShardHost {
       earlier: undefined,
       verdicts: new Map(),
       forced: null,
+      perhapsApplied: false,
     }
     incarnation.mailbox.add(pending)
     this.lookUps.add(pending)
@@ -183,9 +185,9 @@ export class ShardHost {
   }
 
   /** Busy or another's? Only the store knows. */
-  private async lookAtSkipped(skipped: readonly Incarnation[]): Promise<void> {
+  private async lookAtSkipped(skipped: readonly Incarnation[], waitMs: number): Promise<void> {
     const { store, clock, log } = this.dependencies
-    await delay(clock, BUSY_RETRY_MS)
+    await delay(clock, waitMs)
     try {
       const records = new Map((await store.shards()).map((record) => [record.shardId, record]))
       for (const incarnation of skipped) {
@@ -201,7 +203,7 @@ export class ShardHost {
       }
       this.lane.kick()
     } catch {
-      void this.lookAtSkipped(skipped)
+      void this.lookAtSkipped(skipped, Math.min(waitMs * 2, LONGEST_RETRY_MS))
     }
   }
 
@@ -209,8 +211,12 @@ export class ShardHost {
   private async recover(incarnation: Incarnation): Promise<void> {
     const { store, clock, log } = this.dependencies
     const { shardId, epoch, attempt } = incarnation.token
-    while (incarnation.phase !== 'ended') {
-      await delay(clock, RECOVERY_RETRY_MS)
+    for (
+      let waitMs = RECOVERY_RETRY_MS;
+      incarnation.phase !== 'ended';
+      waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)
+    ) {
+      await delay(clock, waitMs)
       try {
         const ours = await store.raiseAttempt(incarnation.token)
         if (ours) this.replace(incarnation, { shardId, epoch, attempt: attempt + 1 })
@@ -218,8 +224,17 @@ export class ShardHost {
         return
       } catch (error) {
         log.warn('recovery_delayed', { shard: shardId, cause: error instanceof Error ? error.message : 'unknown' })
+        this.giveUpLate(incarnation)
       }
     }
+  }
+
+  /** Nobody waits for these any more. */
+  private giveUpLate({ mailbox }: Incarnation): void {
+    const nowMs = this.dependencies.clock.now()
+    const late = [...mailbox].filter(({ item }) => item.deadlineMs <= nowMs)
+    for (const pending of late) settle(pending)
+    sendVerdicts(late.map((pending) => [pending, { kind: 'undecided' }]))
   }
 
   private replace(old: Incarnation, token: ShardToken): void {

@@ -1,4 +1,4 @@
-/** Goal: E1 and E2: silence is death only after 12 seconds of our own watching. */
+/** Goal: E1 to E3: silence is death only after 12 seconds of our own watching. */
 import { describe, expect, test } from 'vitest'
 import { Peers, SESSION_EXPIRY_MS } from '../../../runtime/node/peers.ts'
 import type { ListedSession } from '../../../runtime/ports/lease-store.ts'
@@ -43,7 +43,19 @@ describe('peers', () => {
     expect(peers.isDead('gone')).toBe(true)
   })
 
-  test('E2: an observer that stalled starts over', () => {
+  test('E2: one that renews its key and says for 12 s that it is not ready is dead; a moment of it is nothing', () => {
+    const { peers, listed, watch } = watching()
+    const unready = (atMs: number) => [{ ...listed('cut-off', atMs), ready: false }, listed('alive', atMs)]
+    watch(SESSION_EXPIRY_MS - 2_000, unready)
+    watch(1_000, (atMs) => [listed('cut-off', atMs), listed('alive', atMs)])
+    watch(SESSION_EXPIRY_MS - 2_000, unready)
+    expect(peers.isDead('cut-off')).toBe(false)
+    watch(3_000, unready)
+    expect(peers.isDead('cut-off')).toBe(true)
+    expect(peers.isDead('alive')).toBe(false)
+  })
+
+  test('E3: an observer that stalled starts over', () => {
     const { peers, listed, watch, sleep } = watching()
     watch(11_000, () => [listed('silent', 1)])
     sleep(5_000)
@@ -51,7 +63,7 @@ describe('peers', () => {
     expect(peers.isDead('silent')).toBe(false)
   })
 
-  test('E2: when most keys vanish at once nobody is dead yet', () => {
+  test('E3: when most keys vanish at once nobody is dead yet', () => {
     const { peers, listed, watch } = watching()
     const owners = ['a', 'b', 'c', 'd']
     watch(11_000, () => owners.map((name) => listed(name, 1)), owners)

@@ -1,12 +1,20 @@
 /** Goal: B1, B2, H1-H4: what follows from each verdict of a commit, and what is told to whom. */
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from '../../../actors/canonical-json.ts'
-import type { Answer } from '../../../actors/account/outcome.ts'
+import type { Answer, EarlierUse } from '../../../actors/account/outcome.ts'
+import type { AccountState } from '../../../actors/account/state.ts'
 import { decodeVerdicts, encodeItems, type Item, type ItemVerdict, type Operation } from '../../../runtime/messages.ts'
 import { outputGate } from '../../../runtime/node/output-gate.ts'
 import { createPinBoard } from '../../../runtime/node/pin-board.ts'
 import { ShardHost } from '../../../runtime/node/shard-host.ts'
-import type { CommitBatch, CommitVerdict, LedgerStore, ShardRecord } from '../../../runtime/ports/ledger-store.ts'
+import {
+  addressOf,
+  type CommitBatch,
+  type CommitVerdict,
+  keyAddressOf,
+  type LedgerStore,
+  type ShardRecord,
+} from '../../../runtime/ports/ledger-store.ts'
 import { CALLER, KEY, OTHER_KEY, START_MS } from '../../support/accounts.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
@@ -17,11 +25,18 @@ const applied: Commit = ({ shards }) => ({
   committed: new Set(shards.map(({ token }) => token.shardId)),
 })
 
-function hosting(shardIds: readonly number[] = [0, 1], limits: { maxShardMailbox?: number } = {}) {
+function hosting(
+  shardIds: readonly number[] = [0, 1],
+  limits: { maxShardMailbox?: number; maxBatchBytes?: number } = {},
+) {
   const clock = createManualClock(START_MS)
   const batches: CommitBatch[] = []
-  const control: { commit: Commit; raises: boolean; epochs: Map<number, number> } = {
+  const signing = { fails: false }
+  const stored = new Map<string, AccountState>()
+  const uses = new Map<string, { readonly address: string; readonly earlier: EarlierUse }>()
+  const control: { commit: Commit; raises: boolean; epochs: Map<number, number>; lookUps: Promise<void> } = {
     commit: applied,
+    lookUps: Promise.resolve(),
     raises: true,
     epochs: new Map(shardIds.map((shardId) => [shardId, 1])),
   }
@@ -41,7 +56,15 @@ function hosting(shardIds: readonly number[] = [0, 1], limits: { maxShardMailbox
       batches.push(batch)
       return Promise.resolve(control.commit(batch))
     },
-    lookUp: () => Promise.resolve({ accounts: new Map(), keys: new Map() }),
+    lookUp: async ({ accounts, keys }) => {
+      await control.lookUps
+      const found = accounts.flatMap((address) => stored.get(addressOf(address)) ?? [])
+      const used = keys.flatMap((key) => uses.get(keyAddressOf(key)) ?? [])
+      return {
+        accounts: new Map(found.map((account) => [addressOf(account), account])),
+        keys: new Map(used.map(({ address, earlier }) => [address, earlier])),
+      }
+    },
     raiseAttempt: () => Promise.resolve(control.raises),
     acquire: unused,
     release: unused,
@@ -50,6 +73,20 @@ function hosting(shardIds: readonly number[] = [0, 1], limits: { maxShardMailbox
     terminate: unused,
     probe: unused,
   }
+  /** What a commit does to the ledger, whatever is said of it. */
+  const keep = (batch: CommitBatch): void => {
+    for (const { accounts, transactions, token } of batch.shards) {
+      for (const { account } of accounts) stored.set(addressOf(account), account)
+      for (const { transaction } of transactions) {
+        const { accountId, idempotencyKey, txnId, payloadHash, createdAtMs } = transaction
+        const { shardId } = token
+        const address = keyAddressOf({ shardId, accountId, operation: 'transaction', idempotencyKey })
+        const receipt = { txnId, accountId, shardId, enqueuedAtMs: createdAtMs, groupId: null }
+        const answer = { kind: 'accepted', receipt, replayed: false, mismatch: false } as const
+        uses.set(address, { address, earlier: { payloadHash, key: KEY, answer } })
+      }
+    }
+  }
   let serial = 0
   const host = new ShardHost({
     store,
@@ -57,7 +94,10 @@ function hosting(shardIds: readonly number[] = [0, 1], limits: { maxShardMailbox
       verifyMany: (checks) =>
         Promise.resolve(checks.map(({ signature, publicKey }) => signature === `by ${publicKey}`)),
       signMany: (_, payloads) => Promise.resolve(payloads.map(() => 'receipt')),
-      receiptKeyId: () => 'receipt-key',
+      receiptKeyId: () => {
+        if (signing.fails) throw new Error('no key for now')
+        return 'receipt-key'
+      },
     },
     clock,
     random: { hex: (size) => '0'.repeat(size * 2), integer: () => 0 },
@@ -68,9 +108,10 @@ function hosting(shardIds: readonly number[] = [0, 1], limits: { maxShardMailbox
       ledgerId: 'ledger',
       production: false,
       maxBatchSize: 100,
+      maxBatchBytes: limits.maxBatchBytes ?? 1_000_000,
       maxResidents: 100,
       maxShardMailbox: limits.maxShardMailbox ?? 100,
-      maxNodeMailbox: 1_000,
+      maxNodeMailbox: 10_000,
     },
   })
   for (const shardId of shardIds) host.serve({ shardId, epoch: 1, attempt: 0 }, null)
@@ -91,7 +132,7 @@ function hosting(shardIds: readonly number[] = [0, 1], limits: { maxShardMailbox
   }
   const send = (...items: Item[]) =>
     host.receive(encodeItems(items), (reply) => verdicts.push(...decodeVerdicts(reply)))
-  return { clock, control, batches, host, verdicts, item, send }
+  return { clock, control, batches, host, verdicts, item, send, keep, signing }
 }
 
 const register: Operation = { kind: 'register', key: KEY, registrationKey: null }
@@ -192,6 +233,115 @@ describe('the shard host', () => {
     await clock.pass(50)
     expect(kinds(verdicts)).toEqual(['undecided'])
     expect(host.serving().has(0)).toBe(false)
+  })
+
+  test('H3: commands that waited for their look-up when an outcome was unknown are stepped once, in order', async () => {
+    const { clock, control, verdicts, item, send, host, keep } = hosting([0], { maxShardMailbox: 10_000 })
+    control.commit = (batch) => {
+      keep(batch)
+      return applied(batch)
+    }
+    send(item(0, 'a', register))
+    await clock.pass(10)
+    control.commit = () => ({ kind: 'unknown', detail: 'no answer' })
+    let go: () => void = () => undefined
+    send(item(0, 'a', credit('a', 'first')))
+    await clock.pass(0)
+    control.lookUps = new Promise((resolve) => (go = resolve))
+    for (let index = 0; index < 6_000; index += 1) send(item(0, 'a', credit('a', `k${index}`)))
+    await clock.pass(200)
+    control.commit = (batch) => {
+      keep(batch)
+      return applied(batch)
+    }
+    go()
+    await clock.pass(2_000)
+    expect(host.refused()).toEqual([])
+    expect(kinds(verdicts).filter((kind) => kind === 'accepted').length).toBe(6_001)
+    const ids = verdicts.map(({ requestId }) => Number(requestId.slice('request-'.length)))
+    expect(ids).toEqual([...ids].sort((one, other) => one - other))
+  })
+
+  test('I10: a change of status whose commit was applied unheard is not judged anew', async () => {
+    const { clock, control, batches, verdicts, item, send, keep } = hosting([0])
+    const change = (status: 'frozen' | 'active' | 'closed'): Operation => ({
+      kind: 'change_status',
+      status,
+      incoming: null,
+      reason: 'r',
+    })
+    control.commit = (batch) => {
+      keep(batch)
+      return applied(batch)
+    }
+    send(item(0, 'a', register))
+    await clock.pass(10)
+    control.commit = (batch) => {
+      keep(batch)
+      control.commit = applied
+      return { kind: 'unknown', detail: 'no answer' }
+    }
+    send(item(0, 'a', change('frozen')), item(0, 'a', change('closed')))
+    await clock.pass(200)
+    expect(kinds(verdicts)).toEqual(['registered', 'undecided', 'undecided'])
+    const sequences = batches.flatMap(({ shards }) =>
+      shards.flatMap(({ entries }) => entries.map(({ sequence }) => sequence)),
+    )
+    expect(sequences).toEqual([0, 1, 2])
+  })
+
+  test('an order whose commit was applied unheard gets its first answer, unmarked', async () => {
+    const { clock, control, verdicts, item, send, keep } = hosting([0])
+    send(item(0, 'a', register))
+    await clock.pass(10)
+    control.commit = (batch) => {
+      keep(batch)
+      control.commit = applied
+      return { kind: 'unknown', detail: 'no answer' }
+    }
+    send(item(0, 'a', credit('a', 'k')))
+    await clock.pass(200)
+    expect(answersOf(verdicts)[1]).toMatchObject({ kind: 'accepted', replayed: false })
+  })
+
+  test('repeats under a key that was rotated away are checked together, not one a commit', async () => {
+    const { clock, control, batches, verdicts, item, send, keep } = hosting([0])
+    control.commit = (batch) => {
+      keep(batch)
+      return applied(batch)
+    }
+    send(item(0, 'a', register))
+    await clock.pass(10)
+    send(item(0, 'a', credit('a', 'k')))
+    await clock.pass(10)
+    send(item(0, 'a', rotation('a')))
+    await clock.pass(10)
+    const before = batches.length
+    send(...Array.from({ length: 50 }, () => item(0, 'a', credit('a', 'k'))))
+    await clock.pass(20)
+    expect(kinds(verdicts).filter((kind) => kind === 'accepted').length).toBe(51)
+    expect(batches.length - before).toBe(1)
+  })
+
+  test('a batch is bounded by its bytes, and every shard gets its turn', async () => {
+    const { clock, batches, verdicts, item, send } = hosting([0, 1], { maxBatchBytes: 4_000 })
+    send(...[0, 1].flatMap((shardId) => Array.from({ length: 5 }, (_, index) => item(shardId, `a${index}`, register))))
+    await clock.pass(20)
+    expect(kinds(verdicts).length).toBe(10)
+    expect(Math.max(...batches.map(({ shards }) => shards.flatMap(({ accounts }) => accounts).length))).toBe(3)
+  })
+
+  test('receipts that cannot be signed now are signed later', async () => {
+    const { clock, verdicts, item, send, signing } = hosting([0])
+    send(item(0, 'a', register))
+    await clock.pass(10)
+    signing.fails = true
+    send(item(0, 'a', credit('a', 'k')))
+    await clock.pass(50)
+    expect(kinds(verdicts)).toEqual(['registered'])
+    signing.fails = false
+    await clock.pass(50)
+    expect(kinds(verdicts)).toEqual(['registered', 'accepted'])
   })
 
   test('I1: a shard that the fence leaves out is looked at: busy is tried again, fenced is given up', async () => {
