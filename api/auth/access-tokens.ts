@@ -8,6 +8,7 @@
  */
 import { createLocalJWKSet, type JWTPayload, jwtVerify, type JWTVerifyOptions, type LocalJWKSet } from 'jose'
 import { type Role, ROLES } from '../../actors/account/commands.ts'
+import { createBoundedCache } from '../../runtime/bounded-cache.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Random } from '../../runtime/ports/random.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
@@ -58,7 +59,7 @@ export function createAccessTokens(context: AccessTokenContext): AccessTokens {
     requiredClaims: REQUIRED_CLAIMS,
     currentDate,
   }
-  const remembered = new Map<string, VerifiedToken>()
+  const remembered = createBoundedCache<string, VerifiedToken>(MAX_REMEMBERED)
 
   async function check(token: string): Promise<VerifiedToken | undefined> {
     try {
@@ -93,21 +94,13 @@ export function createAccessTokens(context: AccessTokenContext): AccessTokens {
 
     async verify(token) {
       if (token.length > MAX_TOKEN_LENGTH) return undefined
-      let verified = remembered.get(token)
-      if (verified === undefined) verified = await check(token)
-      else remembered.delete(token)
+      const known = remembered.get(token)
+      const verified = known ?? (await check(token))
       if (verified === undefined || verified.expiresAtMs <= clock.now()) return undefined
-      // Last in is last used: the first of the map is the one to forget.
-      remembered.set(token, verified)
-      if (remembered.size > MAX_REMEMBERED) forgetOldest(remembered)
+      if (known === undefined) remembered.set(token, verified)
       return verified
     },
   }
-}
-
-function forgetOldest(remembered: Map<string, VerifiedToken>): void {
-  const oldest = remembered.keys().next()
-  if (oldest.done !== true) remembered.delete(oldest.value)
 }
 
 function readClaims(payload: JWTPayload): VerifiedToken | undefined {

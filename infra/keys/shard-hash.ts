@@ -3,7 +3,7 @@
  * nobody can aim accounts at one shard. Changing this moves every account: it never changes.
  */
 import { createHmac } from 'node:crypto'
-import { createBoundedCache } from './bounded-cache.ts'
+import { createBoundedCache } from '../../runtime/bounded-cache.ts'
 
 /** The first 48 bits: they fit a double exactly, and their remainder is uneven by at most 2^16 in 2^48. */
 const PREFIX_BYTES = 6
@@ -15,5 +15,11 @@ export function createShardHash(secret: Buffer, shardCount: number): (accountId:
   const shards = createBoundedCache<string, number>(CACHED_ACCOUNTS)
   const hash = (accountId: string): number =>
     createHmac('sha256', secret).update(accountId, 'utf8').digest().readUIntBE(0, PREFIX_BYTES) % shardCount
-  return (accountId) => shards.get(accountId, () => hash(accountId)) ?? hash(accountId)
+  return (accountId) => {
+    const known = shards.get(accountId)
+    if (known !== undefined) return known
+    const shardId = hash(accountId)
+    shards.set(accountId, shardId)
+    return shardId
+  }
 }

@@ -5,7 +5,7 @@
 import { type KeyObject, verify } from 'node:crypto'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import type { SignatureCheck, Signer } from '../../runtime/ports/signer.ts'
-import { createBoundedCache, type BoundedCache } from './bounded-cache.ts'
+import { type BoundedCache, createBoundedCache } from '../../runtime/bounded-cache.ts'
 import { keyObjectOf } from './public-key.ts'
 import { type DecodedSignature, decodeSignature } from './signature-encoding.ts'
 
@@ -26,9 +26,13 @@ export function createNodeSigner({ keys, cachedKeys = 50_000 }: NodeSignerOption
 
 type KeyCache = BoundedCache<string, KeyObject>
 
-function importKey(publicKey: string): KeyObject | undefined {
+function importedKey(publicKey: string, publicKeys: KeyCache): KeyObject | undefined {
+  const known = publicKeys.get(publicKey)
+  if (known !== undefined) return known
   try {
-    return keyObjectOf(publicKey)
+    const key = keyObjectOf(publicKey)
+    publicKeys.set(publicKey, key)
+    return key
   } catch {
     return undefined
   }
@@ -37,7 +41,7 @@ function importKey(publicKey: string): KeyObject | undefined {
 async function verifyOne(check: SignatureCheck, publicKeys: KeyCache): Promise<boolean> {
   const readings = decodeSignature(check.signature)
   if (readings.length === 0) return false
-  const key = publicKeys.get(check.publicKey, () => importKey(check.publicKey))
+  const key = importedKey(check.publicKey, publicKeys)
   if (key === undefined) return false
   const payload = Buffer.from(check.payload, 'utf8')
   for (const reading of readings) {

@@ -1,7 +1,7 @@
 /**
  * The connection that commits go down, and the session's lock that is held on it.
  *   L1. One commit at a time, on a checked connection that holds the session's lock, or none at all: nothing waits in
- *       the driver. What was not sent is `transient`, because it cannot have been applied.
+ *       the driver. What was not sent is `unsent`: it cannot have been applied.
  *   L2. After an unknown outcome the connection is destroyed, and no commit is taken before the server process behind
  *       it has ended: until then it may hold the shards' locks, or apply what was sent.
  *   L3. The lock is free only if no commit of this session can be in flight.
@@ -142,7 +142,7 @@ export class CommitLane {
 }
 
 function notSent(detail: string): CommitVerdict {
-  return { kind: 'failed', cause: 'transient', detail }
+  return { kind: 'failed', cause: 'unsent', detail }
 }
 
 async function verdictWithin(

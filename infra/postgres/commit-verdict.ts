@@ -12,8 +12,8 @@ import { codeOf } from './failure.ts'
 const DEMAND_BROKEN = 'LG001'
 /** Classes of SQLSTATE (PostgreSQL documentation, appendix A) for which even an ERROR is no proof. */
 const UNPROVEN = ['08', '57P', '40003']
-/** What a row can do: data_exception, program_limit_exceeded. */
-const OF_DATA = ['22', '54']
+/** What a row can do: data_exception, program_limit_exceeded, and what a trigger of the operator's raises (P0). */
+const OF_DATA = ['22', '54', 'P0']
 /** Constraints are assertions here, and a damaged page or index is nobody's command. */
 const OF_INVARIANT = ['23', 'XX001', 'XX002', DEMAND_BROKEN]
 

@@ -9,7 +9,7 @@ import { receiptPayload } from '../../actors/account/receipt.ts'
 import { refusal } from '../../actors/account/outcome.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
 import { type Clock, delay } from '../ports/clock.ts'
-import type { CommitVerdict, LedgerStore, TransactionWrite } from '../ports/ledger-store.ts'
+import type { CommitVerdict, FailedCause, LedgerStore, TransactionWrite } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { Signer } from '../ports/signer.ts'
 import { createShardDraft, rowsOf, type ShardDraft, stepInto, type StepSettings } from './draft.ts'
@@ -45,6 +45,9 @@ export interface CommitLimits {
 }
 
 const TRANSIENT_RETRY_MS = 20
+/** Transient failures in a row before the batch is halved to find what they hang on. */
+const WHOLE_RETRIES = 5
+const PUT_ASIDE_MS = 1_000
 const ROW_BYTES = 1_500
 
 export class CommitLane {
@@ -52,6 +55,7 @@ export class CommitLane {
   private groups: Pending[][] = []
   private running = false
   private turn = 0
+  private transientFailures = 0
   private readonly dependencies: CommitLaneDependencies
 
   constructor(dependencies: CommitLaneDependencies) {
@@ -172,7 +176,7 @@ export class CommitLane {
         )
       }
     } catch {
-      return { kind: 'failed', cause: 'transient', detail: 'Receipts could not be signed.' }
+      return { kind: 'failed', cause: 'unsent', detail: 'Receipts could not be signed.' }
     }
     let next = 0
     const shards = drafts.map((shard) =>
@@ -192,6 +196,7 @@ export class CommitLane {
     const { clock, log, onCommitted, onUnknown } = this.dependencies
     switch (verdict.kind) {
       case 'answered': {
+        this.transientFailures = 0
         const committed = drafts.filter(({ incarnation }) => verdict.committed.has(incarnation.token.shardId))
         for (const applied of committed) this.apply(applied)
         const commands = committed.reduce((sum, { pendings }) => sum + pendings.length, 0)
@@ -201,12 +206,7 @@ export class CommitLane {
       }
       case 'failed':
         log.warn('commit_failed', { cause: verdict.cause, detail: verdict.detail, shards: drafts.length })
-        if (verdict.cause === 'transient') {
-          this.groups.unshift(drafts.flatMap(({ pendings }) => pendings))
-          await delay(clock, TRANSIENT_RETRY_MS)
-        } else {
-          this.blame(drafts, verdict.cause, verdict.detail)
-        }
+        await this.tryAgain(drafts, verdict.cause, verdict.detail)
         return
       case 'unknown':
         log.warn('commit_unknown', { detail: verdict.detail, shards: drafts.length })
@@ -265,8 +265,14 @@ export class CommitLane {
     incarnation.ready = [...pendings, ...inGroups, ...incarnation.ready]
   }
 
-  /** Halves by shard, then by command; the one that fails alone is the guilty one. */
-  private blame(drafts: readonly ShardDraft[], cause: 'data' | 'invariant', detail: string): void {
+  /** Nothing was applied. What no row is to blame for comes whole, a few times; the rest, and what goes on so, halved. */
+  private async tryAgain(drafts: readonly ShardDraft[], cause: FailedCause, detail: string): Promise<void> {
+    this.transientFailures = cause === 'transient' ? this.transientFailures + 1 : 0
+    if (cause === 'unsent' || (cause === 'transient' && this.transientFailures < WHOLE_RETRIES)) {
+      this.groups.unshift(drafts.flatMap(({ pendings }) => pendings))
+      await delay(this.dependencies.clock, TRANSIENT_RETRY_MS)
+      return
+    }
     const units: readonly (readonly Pending[])[] =
       drafts.length > 1
         ? drafts.map(({ pendings }) => pendings)
@@ -277,8 +283,23 @@ export class CommitLane {
       return
     }
     const { incarnation } = drafts[0] ?? {}
-    const guilty = units[0]?.[0]
-    if (incarnation === undefined || guilty === undefined) return
+    const alone = units[0]?.[0]
+    if (incarnation === undefined || alone === undefined) return
+    if (cause === 'transient') this.putAside(incarnation, alone)
+    else this.blame(incarnation, alone, cause, detail)
+  }
+
+  /** Fails again and again and nobody knows why: it and its shard wait, the others go on. */
+  private putAside(incarnation: Incarnation, pending: Pending): void {
+    incarnation.blocked = true
+    this.putBack(incarnation, [pending])
+    this.dependencies.clock.after(PUT_ASIDE_MS, () => {
+      incarnation.blocked = false
+      this.kick()
+    })
+  }
+
+  private blame(incarnation: Incarnation, guilty: Pending, cause: 'data' | 'invariant', detail: string): void {
     if (cause === 'invariant' || guilty.forced !== null) {
       this.dependencies.onBroken(incarnation, detail)
       return

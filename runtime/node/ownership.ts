@@ -196,14 +196,14 @@ export class Ownership {
     const mine = records.filter(({ shardId }) => wanted.get(shardId) === nodeId)
     // Written as this session's and not served here, after an answer was lost or an invariant broke: while this node
     // lives nobody else would take it.
+    const serving = host.serving()
     const stranded = records.filter(
-      (record) =>
-        record.session === session && !host.serving().has(record.shardId) && wanted.get(record.shardId) !== nodeId,
+      (record) => record.session === session && !serving.has(record.shardId) && wanted.get(record.shardId) !== nodeId,
     )
     await inParallel(stranded, async (record) => void (await store.release(record)))
-    const before = host.serving().size
+    const before = serving.size
     await inParallel(
-      mine.filter((record) => this.isFree(record, dead)),
+      mine.filter((record) => !serving.has(record.shardId) && this.isFree(record, dead)),
       (record) => this.take(record, dead),
     )
     const acquired = host.serving().size - before
@@ -248,8 +248,7 @@ export class Ownership {
   }
 
   private isFree(record: ShardRecord, dead: ReadonlySet<string>): boolean {
-    const { session, host } = this.dependencies
-    if (host.serving().has(record.shardId)) return false
+    const { session } = this.dependencies
     return record.session === null || record.session === session || dead.has(record.session)
   }
 

@@ -105,14 +105,16 @@ export interface TransactionWrite {
   readonly receiptSignature: string
 }
 
+export type FailedCause = 'data' | 'invariant' | 'transient' | 'unsent'
+
 export type CommitVerdict =
   /** Shards that are not named are busy or fenced: nothing of theirs was applied. */
   | { readonly kind: 'answered'; readonly committed: ReadonlySet<number> }
   /**
    * Definite: nothing was applied. `invariant`: D2 was broken; `data`: a row that the store cannot take;
-   * `transient`: no row is to blame, the same batch may be tried again.
+   * `unsent`: it did not leave; `transient`: no row is to blame, the same batch may be tried again.
    */
-  | { readonly kind: 'failed'; readonly cause: 'data' | 'invariant' | 'transient'; readonly detail: string }
+  | { readonly kind: 'failed'; readonly cause: FailedCause; readonly detail: string }
   | { readonly kind: 'unknown'; readonly detail: string }
 
 export interface LookUpQuestion {

@@ -39,13 +39,14 @@ function hashOf(previousHash: string, payload: string): string {
 
 export function verifySuite(running: GetRunning): void {
   describe('ledger verify', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'ledger-verify-'))
+    let directory = ''
     let saved = ''
     let jwks = ''
     let tip = ''
     let txnIds: readonly string[] = []
 
     beforeAll(async () => {
+      directory = mkdtempSync(join(tmpdir(), 'ledger-verify-'))
       const { client, cluster } = running()
       const holder = await client.register('exported@verify')
       const replies: HttpReply[] = []

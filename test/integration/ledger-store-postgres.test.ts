@@ -114,12 +114,12 @@ describe('the outcome of a commit', () => {
     const alice = await opened(a, token)
     const held = await a.holdCommits()
     const first = a.store.commit({ shards: [partOf(token, creditAccount(alice, 'k1'))] })
-    expect(await a.store.commit({ shards: [partOf(token)] })).toMatchObject({ kind: 'failed', cause: 'transient' })
+    expect(await a.store.commit({ shards: [partOf(token)] })).toMatchObject({ kind: 'failed', cause: 'unsent' })
     await held.letGo()
     expect(await first).toEqual(only(3))
     await a.wire.close()
     await until(() => a.events.includes('commit_connection_refused'))
-    expect(await a.store.commit({ shards: [partOf(token)] })).toMatchObject({ kind: 'failed', cause: 'transient' })
+    expect(await a.store.commit({ shards: [partOf(token)] })).toMatchObject({ kind: 'failed', cause: 'unsent' })
   })
 
   test('F1: a shard that is locked is skipped at once, and the others are committed', async () => {

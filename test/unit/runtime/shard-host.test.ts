@@ -1,166 +1,19 @@
 /** Goal: B1, B2, H1-H4: what follows from each verdict of a commit, and what is told to whom. */
 import { describe, expect, test } from 'vitest'
-import { canonicalJson } from '../../../actors/canonical-json.ts'
-import type { Answer, EarlierUse } from '../../../actors/account/outcome.ts'
-import type { AccountState } from '../../../actors/account/state.ts'
-import { decodeVerdicts, encodeItems, type Item, type ItemVerdict, type Operation } from '../../../runtime/messages.ts'
-import { outputGate } from '../../../runtime/node/output-gate.ts'
-import { createPinBoard } from '../../../runtime/node/pin-board.ts'
-import { ShardHost } from '../../../runtime/node/shard-host.ts'
+import type { Operation } from '../../../runtime/messages.ts'
+import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
+import { OTHER_KEY, START_MS } from '../../support/accounts.ts'
 import {
-  addressOf,
-  type CommitBatch,
-  type CommitVerdict,
-  keyAddressOf,
-  type LedgerStore,
-  type ShardRecord,
-} from '../../../runtime/ports/ledger-store.ts'
-import { CALLER, KEY, OTHER_KEY, START_MS } from '../../support/accounts.ts'
-import { createManualClock } from '../../support/manual-clock.ts'
-
-type Commit = (batch: CommitBatch) => CommitVerdict | Promise<CommitVerdict>
-
-const applied: Commit = ({ shards }) => ({
-  kind: 'answered',
-  committed: new Set(shards.map(({ token }) => token.shardId)),
-})
-
-function hosting(
-  shardIds: readonly number[] = [0, 1],
-  limits: { maxShardMailbox?: number; maxBatchBytes?: number } = {},
-) {
-  const clock = createManualClock(START_MS)
-  const batches: CommitBatch[] = []
-  const signing = { fails: false }
-  const stored = new Map<string, AccountState>()
-  const uses = new Map<string, { readonly address: string; readonly earlier: EarlierUse }>()
-  const control: { commit: Commit; raises: boolean; epochs: Map<number, number>; lookUps: Promise<void> } = {
-    commit: applied,
-    lookUps: Promise.resolve(),
-    raises: true,
-    epochs: new Map(shardIds.map((shardId) => [shardId, 1])),
-  }
-  const unused = () => Promise.reject(new Error('not used here'))
-  const store: LedgerStore = {
-    shards: () =>
-      Promise.resolve(
-        [...control.epochs].map(([shardId, epoch]): ShardRecord => ({
-          shardId,
-          epoch,
-          attempt: 0,
-          nodeId: 'n',
-          session: 's',
-        })),
-      ),
-    commit: (batch) => {
-      batches.push(batch)
-      return Promise.resolve(control.commit(batch))
-    },
-    lookUp: async ({ accounts, keys }) => {
-      await control.lookUps
-      const found = accounts.flatMap((address) => stored.get(addressOf(address)) ?? [])
-      const used = keys.flatMap((key) => uses.get(keyAddressOf(key)) ?? [])
-      return {
-        accounts: new Map(found.map((account) => [addressOf(account), account])),
-        keys: new Map(used.map(({ address, earlier }) => [address, earlier])),
-      }
-    },
-    raiseAttempt: () => Promise.resolve(control.raises),
-    acquire: unused,
-    release: unused,
-    lastTransactionId: unused,
-    sessionHeld: unused,
-    terminate: unused,
-    probe: unused,
-  }
-  /** What a commit does to the ledger, whatever is said of it. */
-  const keep = (batch: CommitBatch): void => {
-    for (const { accounts, transactions, token } of batch.shards) {
-      for (const { account } of accounts) stored.set(addressOf(account), account)
-      for (const { transaction } of transactions) {
-        const { accountId, idempotencyKey, txnId, payloadHash, createdAtMs } = transaction
-        const { shardId } = token
-        const address = keyAddressOf({ shardId, accountId, operation: 'transaction', idempotencyKey })
-        const receipt = { txnId, accountId, shardId, enqueuedAtMs: createdAtMs, groupId: null }
-        const answer = { kind: 'accepted', receipt, replayed: false, mismatch: false } as const
-        uses.set(address, { address, earlier: { payloadHash, key: KEY, answer } })
-      }
-    }
-  }
-  let serial = 0
-  const host = new ShardHost({
-    store,
-    signer: {
-      verifyMany: (checks) =>
-        Promise.resolve(checks.map(({ signature, publicKey }) => signature === `by ${publicKey}`)),
-      signMany: (_, payloads) => Promise.resolve(payloads.map(() => 'receipt')),
-      receiptKeyId: () => {
-        if (signing.fails) throw new Error('no key for now')
-        return 'receipt-key'
-      },
-    },
-    clock,
-    random: { hex: (size) => '0'.repeat(size * 2), integer: () => 0 },
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
-    pins: createPinBoard(),
-    gate: outputGate,
-    settings: {
-      ledgerId: 'ledger',
-      production: false,
-      maxBatchSize: 100,
-      maxBatchBytes: limits.maxBatchBytes ?? 1_000_000,
-      maxResidents: 100,
-      maxShardMailbox: limits.maxShardMailbox ?? 100,
-      maxNodeMailbox: 10_000,
-    },
-  })
-  for (const shardId of shardIds) host.serve({ shardId, epoch: 1, attempt: 0 }, null)
-  const verdicts: ItemVerdict[] = []
-  const item = (shardId: number, accountId: string, operation: Operation, changes: Partial<Item> = {}): Item => {
-    serial += 1
-    return {
-      requestId: `request-${serial}`,
-      attempt: 1,
-      shardId,
-      epoch: 1,
-      accountId,
-      caller: CALLER,
-      deadlineMs: START_MS + 60_000,
-      operation,
-      ...changes,
-    }
-  }
-  const send = (...items: Item[]) =>
-    host.receive(encodeItems(items), (reply) => verdicts.push(...decodeVerdicts(reply)))
-  return { clock, control, batches, host, verdicts, item, send, keep, signing }
-}
-
-const register: Operation = { kind: 'register', key: KEY, registrationKey: null }
-const credit = (accountId: string, key: string, signature = `by ${KEY.publicKey}`): Operation => ({
-  kind: 'submit',
-  payload: canonicalJson({ account_id: accountId, amount: '1', type: 'credit', idempotency_key: key }),
-  signature,
-})
-const rotation = (accountId: string): Operation => ({
-  kind: 'rotate_key',
-  payload: canonicalJson({ account_id: accountId, idempotency_key: 'rotation' }),
-  signature: `by ${KEY.publicKey}`,
-  proof: null,
-  newKey: OTHER_KEY,
-})
-const answersOf = (verdicts: readonly ItemVerdict[]): readonly (Answer | string)[] =>
-  verdicts.map(({ verdict }) => (verdict.kind === 'answered' ? verdict.answer : verdict.kind))
-const kinds = (verdicts: readonly ItemVerdict[]) =>
-  answersOf(verdicts).map((answer) =>
-    typeof answer === 'string' ? answer : answer.kind === 'refused' ? answer.code : answer.kind,
-  )
-const receiptOf = (answer: Answer | string | undefined) =>
-  typeof answer === 'object' && answer.kind === 'accepted' ? answer.receipt : undefined
-/** How many transactions stand under this key in what was committed. */
-const writes = (batches: readonly CommitBatch[], key: string) =>
-  batches
-    .flatMap(({ shards }) => shards.flatMap(({ transactions }) => transactions))
-    .filter((row) => row.transaction.idempotencyKey === key).length
+  applied,
+  answersOf,
+  credit,
+  hosting,
+  kinds,
+  receiptOf,
+  register,
+  rotation,
+  writes,
+} from '../../support/shard-hosting.ts'
 
 describe('the shard host', () => {
   test('B1: one poisonous command among many is refused alone, and all others are applied', async () => {
@@ -211,6 +64,19 @@ describe('the shard host', () => {
     send(item(0, 'a', register))
     await clock.pass(200)
     expect(kinds(verdicts)).toEqual(['registered'])
+  })
+
+  test('B1: one command that fails as if by chance, for ever, holds up its own shard and no other', async () => {
+    const { clock, control, verdicts, item, send } = hosting()
+    control.commit = (batch) =>
+      batch.shards.some(({ accounts }) => accounts.some(({ account }) => account.accountId === 'odd'))
+        ? { kind: 'failed', cause: 'transient', detail: 'nobody knows' }
+        : applied(batch)
+    send(item(0, 'a', register), item(0, 'odd', register), item(1, 'b', register))
+    await clock.pass(500)
+    expect(kinds(verdicts)).toEqual(['registered', 'registered'])
+    await clock.pass(61_000)
+    expect(kinds(verdicts)).toEqual(['registered', 'registered', 'undecided'])
   })
 
   test('H3: after an unknown outcome nothing is committed before the attempt was raised, then it is stepped again', async () => {

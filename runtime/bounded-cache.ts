@@ -4,8 +4,8 @@
  * grows a chain of the deleted, and a hot key gets slower with each use.
  */
 export interface BoundedCache<K, V> {
-  /** The value of a key, made if it is not kept. What is `undefined` is not kept. */
-  readonly get: (key: K, make: () => V | undefined) => V | undefined
+  readonly get: (key: K) => V | undefined
+  readonly set: (key: K, value: V) => void
   readonly size: () => number
 }
 
@@ -14,20 +14,25 @@ export function createBoundedCache<K, V>(limit: number): BoundedCache<K, V> {
   const half = Math.max(1, Math.floor(limit / 2))
   let young = new Map<K, V>()
   let old = new Map<K, V>()
+
+  function set(key: K, value: V): void {
+    if (young.size >= half && !young.has(key)) {
+      old = young
+      young = new Map()
+    } else {
+      old.delete(key)
+    }
+    young.set(key, value)
+  }
+
   return {
     size: () => young.size + old.size,
-    get: (key, make) => {
-      const known = young.get(key)
-      if (known !== undefined) return known
-      const value = old.get(key) ?? make()
-      if (value === undefined) return undefined
-      if (young.size >= half) {
-        old = young
-        young = new Map()
-      } else {
-        old.delete(key)
-      }
-      young.set(key, value)
+    set,
+    get: (key) => {
+      const recent = young.get(key)
+      if (recent !== undefined) return recent
+      const value = old.get(key)
+      if (value !== undefined) set(key, value)
       return value
     },
   }
