@@ -116,8 +116,9 @@ export const absentAccount: AccountSnapshot = accountMachine.resolveState({
   context: { account: null, effects: [] },
 })
 
-/** The machine of an account that exists, in the state that its status names. */
-export function snapshotOf(account: AccountState): AccountSnapshot {
+/** The machine of an account in the state that its status names; of one that does not exist, for null. */
+export function snapshotOf(account: AccountState | null): AccountSnapshot {
+  if (account === null) return absentAccount
   return accountMachine.resolveState({ value: account.status, context: { account, effects: [] } })
 }
 

@@ -226,7 +226,7 @@ export class CommitLane {
     for (const [accountId, snapshot] of applied.changed) {
       const resident = incarnation.residents.get(accountId)
       if (resident === undefined) continue
-      resident.snapshot = snapshot
+      resident.account = snapshot.context.account
       resident.pins += 1
       resident.used = true
       touched.push(resident)

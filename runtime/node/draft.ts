@@ -5,7 +5,7 @@
  */
 import { BrokenInvariant } from '../../actors/result.ts'
 import { accountOf, payloadHashOf } from '../../actors/account/commands.ts'
-import type { AccountSnapshot } from '../../actors/account/machine.ts'
+import { type AccountSnapshot, snapshotOf } from '../../actors/account/machine.ts'
 import { type Answer, type EarlierUse, type Effect, refusal, type Transaction } from '../../actors/account/outcome.ts'
 import { balanceOf } from '../../actors/account/state.ts'
 import { stepAccount, type StepResult } from '../../actors/account/step.ts'
@@ -85,8 +85,9 @@ function judge(
 ): StepResult | { readonly kind: 'broken'; readonly detail: string } {
   if (pending.forced !== null) return { kind: 'answered', answer: pending.forced }
   const { command, keyAddress } = pending
-  const snapshot = draft.changed.get(accountOf(command)) ?? pending.resident?.snapshot
-  if (snapshot === undefined) return { kind: 'broken', detail: 'A command was stepped without its account.' }
+  const { resident } = pending
+  if (resident === null) return { kind: 'broken', detail: 'A command was stepped without its account.' }
+  const snapshot = draft.changed.get(accountOf(command)) ?? snapshotOf(resident.account)
   const { recentKeys } = pending.incarnation
   const earlier =
     keyAddress === null
@@ -106,12 +107,12 @@ function judge(
 
 function fold(draft: ShardDraft, pending: Pending, step: Extract<StepResult, { readonly kind: 'stepped' }>): void {
   const accountId = accountOf(pending.command)
-  const before = draft.changed.get(accountId) ?? pending.resident?.snapshot
+  const before = draft.changed.get(accountId)?.context.account ?? pending.resident?.account
   draft.changed.set(accountId, step.snapshot)
   for (const effect of step.effects) foldEffect(draft, accountId, effect)
   const { command, keyAddress } = pending
   // A rotation is recorded under the key that ordered it, not the one it brought in.
-  const key = before?.context.account?.key ?? step.snapshot.context.account?.key
+  const key = before?.key ?? step.snapshot.context.account?.key
   if (keyAddress !== null && key !== null && key !== undefined) {
     draft.keyUses.set(keyAddress, { payloadHash: payloadHashOf(command), key, answer: step.answer })
   }
@@ -143,7 +144,7 @@ export function rowsOf(draft: ShardDraft, signed: readonly TransactionWrite[]): 
   const accounts: ShardBatch['accounts'][number][] = []
   for (const [accountId, snapshot] of draft.changed) {
     const { account } = snapshot.context
-    const previous = incarnation.residents.get(accountId)?.snapshot.context.account
+    const previous = incarnation.residents.get(accountId)?.account
     if (account !== null) accounts.push({ previousVersion: previous?.version ?? 0, account })
   }
   const balances: ShardBatch['balances'][number][] = []

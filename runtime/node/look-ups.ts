@@ -137,7 +137,7 @@ async function find(asked: readonly Asked[], dependencies: LookUpDependencies): 
   }
   const [answer] = await Promise.all([
     ask({ accounts: [...accounts.values()], keys }, dependencies),
-    verify(early, (pending) => pending.resident?.snapshot.context.account?.key ?? null, dependencies.signer),
+    verify(early, (pending) => pending.resident?.account?.key ?? null, dependencies.signer),
   ])
   const late = asked.filter(({ pending }) => pending.resident === null).map(({ pending }) => pending)
   await verify(late, (pending) => loadedKey(pending, answer), dependencies.signer)
