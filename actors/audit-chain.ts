@@ -32,15 +32,21 @@ export interface AuditEntry {
   readonly payload: string
 }
 
-/** Appends to the chain whose last hash is `previous`. `salt`: 32 hexadecimal digits, random, so that a hash of so little gives nothing away. */
-export function appendEntry(
-  previous: Hash,
-  sequence: number,
-  txnId: string | null,
-  salt: string,
-  fields: JsonObject,
-): AuditEntry {
-  const payload = canonicalJson({ ...fields, format: ENTRY_FORMAT, sequence, txn_id: txnId, salt })
+/**
+ * What every entry's payload has. `salt`: 32 hexadecimal digits, random, so that a hash of so little gives nothing away.
+ * Written with its members in order, it is canonical as it stands.
+ */
+export type EntryFields = JsonObject & {
+  readonly format: typeof ENTRY_FORMAT
+  readonly salt: string
+  readonly sequence: number
+  readonly txn_id: string | null
+}
+
+/** Appends to the chain whose last hash is `previous`. */
+export function appendEntry(previous: Hash, fields: EntryFields): AuditEntry {
+  const payload = canonicalJson(fields)
+  const { sequence, txn_id: txnId } = fields
   return { sequence, txnId, previousHash: previous, auditHash: chainHash(previous, payload), payload }
 }
 

@@ -1,8 +1,18 @@
 /** The only place in this room that names `Date`: formatting a given instant is pure, reading the clock is not. */
 
-/** ISO 8601 in UTC with milliseconds, from milliseconds since 1970. */
+let lastMs = 0
+let lastText = new Date(0).toISOString()
+
+/**
+ * ISO 8601 in UTC with milliseconds, from milliseconds since 1970. Throws a RangeError for a time that is none. What a
+ * batch writes has few different times: the last is remembered.
+ */
 export function isoTimestamp(timeMs: number): string {
-  return new Date(timeMs).toISOString()
+  if (timeMs !== lastMs) {
+    lastText = new Date(timeMs).toISOString()
+    lastMs = timeMs
+  }
+  return lastText
 }
 
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/i

@@ -5,7 +5,7 @@
  *   A3. What completes is one entry in the chain; what fails is none, and is counted all the same.
  *   A4. Time within an account never goes back.
  */
-import { appendEntry } from '../audit-chain.ts'
+import { appendEntry, type AuditEntry, ENTRY_FORMAT } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import { formatQuantity, LARGEST, parseQuantity, type Quantity } from '../money.ts'
 import { GENESIS } from '../audit-chain.ts'
@@ -35,12 +35,16 @@ export interface Posted {
 }
 
 export function open(command: RegisterCommand): Posted {
-  const entry = appendEntry(GENESIS, 0, null, command.salt, {
-    kind: 'registration',
+  const entry = appendEntry(GENESIS, {
     account_id: command.accountId,
-    key_id: command.key.keyId,
-    public_key: command.key.publicKey,
     created_at: isoTimestamp(command.atMs),
+    format: ENTRY_FORMAT,
+    key_id: command.key.keyId,
+    kind: 'registration',
+    public_key: command.key.publicKey,
+    salt: command.salt,
+    sequence: 0,
+    txn_id: null,
   })
   const account: AccountState = {
     accountId: command.accountId,
@@ -88,31 +92,28 @@ function complete(account: AccountState, command: SubmitCommand, balance: Quanti
   const { submission } = command
   const processedAtMs = Math.max(command.atMs, account.lastTimeMs)
   const sequence = account.sequence + 1
-  const entry = appendEntry(account.tip, sequence, command.txnId, command.salt, {
-    kind: 'transaction',
+  const entry = appendEntry(account.tip, {
     account_id: account.accountId,
     amount: submission.amount,
     balance: formatQuantity(balance),
     created_at: isoTimestamp(command.atMs),
+    format: ENTRY_FORMAT,
     group_id: submission.groupId,
     key_id: keyIdOf(account),
+    kind: 'transaction',
     metadata: submission.metadata,
     origin: 'client',
     processed_at: isoTimestamp(processedAtMs),
+    salt: command.salt,
+    sequence,
     shard_id: account.shardId,
     submission_hash: command.payloadHash,
     token_id: submission.tokenId,
+    txn_id: command.txnId,
     type: submission.type,
   })
   const held = balanceOf(account, submission.tokenId)
-  const transaction: Transaction = {
-    ...undecided(account, command, processedAtMs),
-    status: 'completed',
-    failure: null,
-    sequence,
-    previousHash: entry.previousHash,
-    auditHash: entry.auditHash,
-  }
+  const transaction = decided(account, command, processedAtMs, entry, null)
   return {
     account: {
       ...account,
@@ -144,15 +145,7 @@ const FAILURES: Record<FailureCode, string> = {
 /** The transaction is final and failed: nothing moves, the chain does not grow, the key is used up. */
 export function fail(account: AccountState, command: SubmitCommand, code: FailureCode): Posted {
   const processedAtMs = Math.max(command.atMs, account.lastTimeMs)
-  const failure: Failure = { code, detail: FAILURES[code] }
-  const transaction: Transaction = {
-    ...undecided(account, command, processedAtMs),
-    status: 'failed',
-    failure,
-    sequence: null,
-    previousHash: null,
-    auditHash: null,
-  }
+  const transaction = decided(account, command, processedAtMs, null, { code, detail: FAILURES[code] })
   return {
     account: {
       ...account,
@@ -214,10 +207,14 @@ export function changeStatus(account: AccountState, command: ChangeStatusCommand
 function entered(account: AccountState, command: RotateKeyCommand | ChangeStatusCommand, fields: JsonObject): Posted {
   const atMs = Math.max(command.atMs, account.lastTimeMs)
   const sequence = account.sequence + 1
-  const entry = appendEntry(account.tip, sequence, null, command.salt, {
+  const entry = appendEntry(account.tip, {
     ...fields,
     account_id: account.accountId,
+    format: ENTRY_FORMAT,
     processed_at: isoTimestamp(atMs),
+    salt: command.salt,
+    sequence,
+    txn_id: null,
   })
   return {
     account: {
@@ -232,7 +229,14 @@ function entered(account: AccountState, command: RotateKeyCommand | ChangeStatus
   }
 }
 
-function undecided(account: AccountState, command: SubmitCommand, processedAtMs: number) {
+/** With its entry it is completed, with a failure it has failed. */
+function decided(
+  account: AccountState,
+  command: SubmitCommand,
+  processedAtMs: number,
+  entry: AuditEntry | null,
+  failure: Failure | null,
+): Transaction {
   const { submission } = command
   return {
     txnId: command.txnId,
@@ -242,10 +246,15 @@ function undecided(account: AccountState, command: SubmitCommand, processedAtMs:
     amount: submission.amount,
     tokenId: submission.tokenId,
     groupId: submission.groupId,
-    origin: 'client' as const,
+    status: failure === null ? 'completed' : 'failed',
+    failure,
+    origin: 'client',
     metadata: submission.metadata,
     createdAtMs: command.atMs,
     processedAtMs,
+    sequence: entry?.sequence ?? null,
+    previousHash: entry?.previousHash ?? null,
+    auditHash: entry?.auditHash ?? null,
     idempotencyKey: command.idempotencyKey,
     payload: command.payload,
     payloadHash: command.payloadHash,

@@ -11,24 +11,29 @@ export const RECEIPT_FORMAT = 1
 
 /** `keyId`: the service's receipt key. Absent optional fields are left out, so that adding fields later changes no old receipt. */
 export function receiptOf(transaction: Transaction, ledgerId: string, keyId: string): JsonObject {
-  return {
-    format: RECEIPT_FORMAT,
-    ledger_id: ledgerId,
-    key_id: keyId,
-    txn_id: transaction.txnId,
+  const receipt = {
     account_id: transaction.accountId,
-    shard_id: transaction.shardId,
-    type: transaction.type,
     amount: transaction.amount,
-    token_id: transaction.tokenId,
-    status: transaction.status,
-    origin: transaction.origin,
-    created_at: isoTimestamp(transaction.createdAtMs),
-    processed_at: isoTimestamp(transaction.processedAtMs),
-    submission_hash: showHash(transaction.payloadHash),
-    sequence: transaction.sequence,
-    previous_hash: transaction.previousHash === null ? null : showHash(transaction.previousHash),
     audit_hash: transaction.auditHash === null ? null : showHash(transaction.auditHash),
+    created_at: isoTimestamp(transaction.createdAtMs),
+    format: RECEIPT_FORMAT,
+    key_id: keyId,
+    ledger_id: ledgerId,
+    origin: transaction.origin,
+    previous_hash: transaction.previousHash === null ? null : showHash(transaction.previousHash),
+    processed_at: isoTimestamp(transaction.processedAtMs),
+    sequence: transaction.sequence,
+    shard_id: transaction.shardId,
+    status: transaction.status,
+    submission_hash: showHash(transaction.payloadHash),
+    token_id: transaction.tokenId,
+    txn_id: transaction.txnId,
+    type: transaction.type,
+  }
+  const { groupId, metadata, failure } = transaction
+  if (groupId === null && metadata === null && failure === null) return receipt
+  return {
+    ...receipt,
     ...(transaction.groupId === null ? {} : { group_id: transaction.groupId }),
     ...(transaction.metadata === null ? {} : { metadata: transaction.metadata }),
     ...(transaction.failure === null

@@ -2,6 +2,8 @@
  * Arrays as PostgreSQL reads them from text (documentation, 8.15.2 and 8.15.6), one literal for one column of a batch.
  * An element that is given unquoted here can hold no character that means something inside an array.
  */
+import { isoTimestamp } from '../../actors/timestamp.ts'
+
 export type ColumnType = 'integer' | 'bigint' | 'numeric' | 'uuid' | 'timestamptz' | 'bytea' | 'text' | 'json'
 
 /**
@@ -41,7 +43,7 @@ export function arrayLiteral(type: Exclude<ColumnType, 'json'>, values: readonly
 const ELEMENTS: Readonly<Record<Exclude<ColumnType, 'json'>, (value: string | number) => string>> = {
   integer: String,
   bigint: String,
-  timestamptz: (value) => new Date(value).toISOString(),
+  timestamptz: (value) => isoTimestamp(Number(value)),
   bytea: (value) => `"\\\\x${String(value)}"`,
   numeric: String,
   uuid: String,

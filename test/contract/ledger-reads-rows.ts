@@ -1,5 +1,6 @@
 /** A small ledger for tests of reads: accounts and transactions as the domain would decide them, at times that are given. */
-import { appendEntry, GENESIS, sha256Hex } from '../../actors/audit-chain.ts'
+import { chainEntry } from '../support/chain.ts'
+import { GENESIS, sha256Hex } from '../../actors/audit-chain.ts'
 import type { TransactionType } from '../../actors/account/commands.ts'
 import type { Transaction } from '../../actors/account/outcome.ts'
 import { type AccountState, balanceOf } from '../../actors/account/state.ts'
@@ -56,7 +57,7 @@ export function createBook(
     transactions,
     open: (accountId, atMs) => {
       const key = { keyId: `key-${accountId}`, publicKey: `point-${accountId}` }
-      const entry = appendEntry(GENESIS, 0, null, SALT, { kind: 'registration', account_id: accountId })
+      const entry = chainEntry(GENESIS, 0, null, SALT, { kind: 'registration', account_id: accountId })
       const opened = newAccount(accountId, shardOf(accountId), key, entry.auditHash, atMs)
       accounts.set(accountId, opened)
       const write: AccountWrite = { previousVersion: 0, account: opened }
@@ -128,7 +129,7 @@ function decide(before: AccountState, order: Order, serial: number): Decided {
     return { after, entries: [], transaction: { ...transaction, status: 'failed', failure } }
   }
   const sequence = before.sequence + 1
-  const entry = appendEntry(before.tip, sequence, transaction.txnId, SALT, { kind: 'transaction' })
+  const entry = chainEntry(before.tip, sequence, transaction.txnId, SALT, { kind: 'transaction' })
   const held = balanceOf(before, transaction.tokenId)
   const balance = { balance: held.balance.plus(parseQuantity(transaction.amount)), reserved: ZERO, incoming: ZERO }
   const after: AccountState = {

@@ -1,6 +1,7 @@
 /** Rows for tests of ledger stores: accounts that are opened and credited as the domain would, without the domain. */
+import { chainEntry } from './chain.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
-import { appendEntry, GENESIS, sha256Hex } from '../../actors/audit-chain.ts'
+import { GENESIS, sha256Hex } from '../../actors/audit-chain.ts'
 import { BASE_UNIT, parseQuantity, ZERO } from '../../actors/money.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import { balanceOf } from '../../actors/account/state.ts'
@@ -35,7 +36,7 @@ export function partOf(token: ShardToken, ...changes: readonly Change[]): ShardB
 
 export function openAccount(shardId: number, accountId: string): Change {
   const key = { keyId: `key-of-${accountId}`, publicKey: `public-key-of-${accountId}` }
-  const entry = appendEntry(GENESIS, 0, null, SALT, { type: 'registration', account_id: accountId })
+  const entry = chainEntry(GENESIS, 0, null, SALT, { type: 'registration', account_id: accountId })
   const account: AccountState = {
     accountId,
     shardId,
@@ -76,7 +77,7 @@ export function creditAccount(before: AccountState, idempotencyKey: string, amou
   const txnId = nextTxnId(before.shardId)
   const atMs = before.lastTimeMs + 1
   const sequence = before.sequence + 1
-  const entry = appendEntry(before.tip, sequence, txnId, SALT, { type: 'credit', amount })
+  const entry = chainEntry(before.tip, sequence, txnId, SALT, { type: 'credit', amount })
   const held = balanceOf(before, BASE_UNIT)
   const balance = { ...held, balance: held.balance.plus(parseQuantity(amount)), updatedAtMs: atMs }
   const account: AccountState = {
@@ -128,7 +129,7 @@ export function rotateAccount(before: AccountState, idempotencyKey: string): Cha
   const atMs = before.lastTimeMs + 1
   const key = { keyId: `next-${before.key?.keyId}`, publicKey: `next-${before.key?.publicKey}` }
   const sequence = before.sequence + 1
-  const entry = appendEntry(before.tip, sequence, null, SALT, { type: 'key_rotation', key_id: key.keyId })
+  const entry = chainEntry(before.tip, sequence, null, SALT, { type: 'key_rotation', key_id: key.keyId })
   const account: AccountState = {
     ...before,
     key,

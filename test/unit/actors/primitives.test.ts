@@ -1,8 +1,9 @@
 /** Goal: identifiers, quantities, canonical JSON, the chain and timestamps do what their headers say. */
+import { chainEntry } from '../../support/chain.ts'
 import fc from 'fast-check'
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { appendEntry, chainHash, GENESIS } from '../../../actors/audit-chain.ts'
+import { chainHash, GENESIS } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type Json } from '../../../actors/canonical-json.ts'
 import {
   decodeUlid,
@@ -141,7 +142,7 @@ describe('the audit chain', () => {
   })
 
   test('an entry carries its own sequence, transaction and salt', () => {
-    const entry = appendEntry(GENESIS, 3, 'txn_1', 'ff', { kind: 'transaction' })
+    const entry = chainEntry(GENESIS, 3, 'txn_1', 'ff', { kind: 'transaction' })
     expect(JSON.parse(entry.payload)).toEqual({
       format: 1,
       kind: 'transaction',

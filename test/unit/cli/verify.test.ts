@@ -1,8 +1,9 @@
 /** Goal: an export that is whole passes, and whatever was changed in it is named. The rules are V1-V4, W1 and W2. */
+import { chainEntry } from '../../support/chain.ts'
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
-import { appendEntry, type AuditEntry, chainHash, GENESIS, showHash } from '../../../actors/audit-chain.ts'
+import { type AuditEntry, chainHash, GENESIS, showHash } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { commandLine, type Ran } from './cli-fixture.ts'
 
@@ -36,7 +37,7 @@ function chainOf(length: number): AuditEntry[] {
   for (let sequence = 0; sequence < length; sequence += 1) {
     const previous = entries.at(-1)?.auditHash ?? GENESIS
     const txnId = sequence === 0 ? null : `txn_${sequence}`
-    entries.push(appendEntry(previous, sequence, txnId, `${sequence}`.repeat(32), FIELDS))
+    entries.push(chainEntry(previous, sequence, txnId, `${sequence}`.repeat(32), FIELDS))
   }
   return entries
 }
