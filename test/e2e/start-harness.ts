@@ -11,7 +11,7 @@ import { freePort } from '../../infra/embedded/free-port.ts'
 import { identityOf } from '../../infra/embedded/process-table.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const PROGRAM = join(ROOT, 'dist', 'infra', 'main', 'ledger.js')
+export const PROGRAM = join(ROOT, 'dist', 'infra', 'main', 'ledger.js')
 const POLL_MS = 50
 
 export interface Finished {
@@ -43,14 +43,14 @@ function cleanEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('LEDGER_')))
 }
 
-/** As much of curl as the printed commands need, so that no curl must be there: -s, -H, -d TEXT, -d @-. */
+/** As much of curl as the printed commands need, so that no curl must be there: -s, -H, -d TEXT, -d @FILE, -d @-. */
 const CURL = `
 const args = process.argv.slice(1)
 const headers = {}
 let body, url
 for (let i = 0; i < args.length; i += 1) {
   if (args[i] === '-H') { const [name, value] = args[(i += 1)].split(': '); headers[name] = value }
-  else if (args[i] === '-d') { const data = args[(i += 1)]; body = data === '@-' ? require('node:fs').readFileSync(0, 'utf8') : data }
+  else if (args[i] === '-d') { const data = args[(i += 1)]; body = data.startsWith('@') ? require('node:fs').readFileSync(data === '@-' ? 0 : data.slice(1), 'utf8') : data }
   else if (args[i] !== '-s') url = args[i]
 }
 fetch(url, { method: body === undefined ? 'GET' : 'POST', headers, body })

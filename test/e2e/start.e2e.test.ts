@@ -4,7 +4,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildOnce, freshDirectory, isRunning, LedgerUp, paste, runLedger, until } from './start-harness.ts'
+import { buildOnce, freshDirectory, isRunning, LedgerUp, paste, PROGRAM, runLedger, until } from './start-harness.ts'
 
 beforeAll(buildOnce)
 
@@ -39,6 +39,24 @@ describe('ledger up', () => {
     expect(receipt).toMatchObject({ status: 'pending' })
     expect(list).toMatchObject({ transactions: [{ amount: '100.00', type: 'credit' }] })
     expect(balances).toHaveProperty('balances')
+  })
+
+  test('the first transaction of the README can be pasted into a shell', async () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    const block = /## A first transaction[\s\S]*?```sh\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
+    const here = block
+      .replaceAll('http://127.0.0.1:8080', ledger.address)
+      .replaceAll('.ledger/', `${dataDir}/`)
+      .replaceAll('alice', 'reader')
+      .replaceAll('npx ledger', `'${process.execPath}' '${PROGRAM}'`)
+    expect(here).toContain('sign --key reader.pem')
+    const { code, out, err } = await paste(here, await freshDirectory())
+    const [account, receipt, balances, verdict] = out.trim().split('\n')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(JSON.parse(account ?? '')).toMatchObject({ account_id: 'reader', status: 'active' })
+    expect(JSON.parse(receipt ?? '')).toMatchObject({ account_id: 'reader', status: 'pending' })
+    expect(JSON.parse(balances ?? '')).toMatchObject({ balances: [{ token_id: 'BASE', balance: '100.5' }] })
+    expect(verdict).toContain('reader')
   })
 
   test('takes a signed credit and completes it', async () => {

@@ -1,0 +1,53 @@
+/** Goal: what the README shows is true: the signing vector holds for our code and for an independent implementation. */
+import { p256 } from '@noble/curves/nist.js'
+import { createHash, createPublicKey, verify } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import { INVARIANTS } from '../support/invariant-names.ts'
+import { VARIABLE_NAMES } from '../../infra/config/variables.ts'
+import { readPublicKey } from '../../infra/keys/public-key.ts'
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+
+interface Vector {
+  readonly payload: JsonObject
+  readonly canonical: string
+  readonly digest: string
+  readonly public_key: { readonly kty: string; readonly crv: string; readonly x: string; readonly y: string }
+  readonly key_id: string
+  readonly private_key_hex: string
+  readonly signature_p1363: string
+  readonly signature_der: string
+}
+
+describe('the README', () => {
+  const vector = JSON.parse(/```json\n(\{\n {2}"payload"[\s\S]*?)```/.exec(readme)?.[1] ?? '') as Vector
+  const message = Buffer.from(vector.canonical, 'utf8')
+
+  test('its vector: canonical bytes, digest and key ID are ours', () => {
+    expect(canonicalJson(vector.payload)).toBe(vector.canonical)
+    expect(createHash('sha256').update(message).digest('hex')).toBe(vector.digest)
+    expect(readPublicKey(vector.public_key)?.keyId).toBe(vector.key_id)
+  })
+
+  test('its vector: both encodings verify, here and elsewhere, and the key is that of the private key', () => {
+    const key = createPublicKey({ key: { ...vector.public_key }, format: 'jwk' })
+    const raw = Buffer.from(vector.signature_p1363, 'base64url')
+    expect(verify('sha256', message, { key, dsaEncoding: 'ieee-p1363' }, raw)).toBe(true)
+    expect(verify('sha256', message, { key, dsaEncoding: 'der' }, Buffer.from(vector.signature_der, 'base64'))).toBe(
+      true,
+    )
+    const point = p256.getPublicKey(Buffer.from(vector.private_key_hex, 'hex'), false)
+    expect(p256.verify(raw, message, point, { lowS: false })).toBe(true)
+    expect(Buffer.from(point.subarray(1, 33)).toString('base64url')).toBe(vector.public_key.x)
+  })
+
+  test('it names every variable that the configuration reads', () => {
+    expect(VARIABLE_NAMES.filter((name) => !readme.includes(`\`${name}\``))).toEqual([])
+  })
+
+  test('it names every invariant', () => {
+    expect(INVARIANTS.filter((name) => !readme.includes(`| ${name} |`))).toEqual([])
+  })
+})
