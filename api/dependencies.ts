@@ -28,8 +28,11 @@ export interface EdgeDependencies {
 }
 
 export interface SecretVerifier {
-  /** Does the same work whether there is a record or not. Rejects when too many checks are under way. */
-  readonly verify: (record: ClientRecord | undefined, secret: string) => Promise<boolean>
+  /**
+   * Does the same work whether there is a record or not. `address`: where the secret came from. Rejects when too many
+   * checks are under way, of that address or of all.
+   */
+  readonly verify: (record: ClientRecord | undefined, secret: string, address: string) => Promise<boolean>
 }
 
 export interface EdgeSettings {

@@ -2,12 +2,15 @@
  * JSON as a money order may be written: what two readers could understand differently is refused.
  *   J1. Duplicate keys, nesting beyond 32, NUL, lone surrogates and numbers beyond what JSON can carry are refused.
  *   J2. The work is one scan of the text, one JSON.parse and one walk of its result.
+ *   J3. What JSON.parse and the walk cost hangs on the number of parts, not on the bytes: brackets, colons and commas are
+ *       counted by the scan, and beyond a bound nothing is parsed.
  * Duplicates are found by counting: each member has one colon outside strings, and JSON.parse keeps one of each name.
  */
 import { type Json, MAX_JSON_DEPTH } from '../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../actors/result.ts'
 
 const QUOTE = 34
+const COMMA = 44
 const COLON = 58
 const OPEN_BRACKET = 91
 const BACKSLASH = 92
@@ -18,9 +21,12 @@ const CLOSE_BRACE = 125
 /** With the flag `u` a pair of surrogates is one character, so that only lone ones match. */
 const LONE_SURROGATE = /[\ud800-\udfff]/u
 
-/** The value, or why the text is none, as a sentence. */
-export function parseStrictJson(text: string): Result<Json, string> {
-  const { colons, depth } = scan(text)
+/** The value, or why the text is none, as a sentence. `maxParts`: brackets, colons and commas (J3); no bound without it. */
+export function parseStrictJson(text: string, maxParts = Number.POSITIVE_INFINITY): Result<Json, string> {
+  const { colons, depth, parts } = scan(text, maxParts)
+  if (parts > maxParts) {
+    return refuse(`The JSON has more than ${maxParts.toLocaleString('en')} brackets, colons and commas.`)
+  }
   if (depth > MAX_JSON_DEPTH) return refuse(`The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`)
   let value: Json
   try {
@@ -36,21 +42,36 @@ export function parseStrictJson(text: string): Result<Json, string> {
   return ok(value)
 }
 
-/** Colons outside strings, and how deep brackets nest. Means nothing for text that is not JSON. */
-function scan(text: string): { readonly colons: number; readonly depth: number } {
+interface Scanned {
+  /** Outside strings, as all of these. */
+  readonly colons: number
+  /** How deep brackets nest. */
+  readonly depth: number
+  /** Opening brackets, colons and commas. */
+  readonly parts: number
+}
+
+/** Means nothing for text that is not JSON. Ends early once there are more than `maxParts`. */
+function scan(text: string, maxParts: number): Scanned {
   let colons = 0
+  let commas = 0
+  let opened = 0
   let depth = 0
   let deepest = 0
-  for (let index = 0; index < text.length; index += 1) {
+  for (let index = 0; index < text.length && colons + commas + opened <= maxParts; index += 1) {
     switch (text.charCodeAt(index)) {
       case QUOTE:
         index = endOfString(text, index + 1)
+        break
+      case COMMA:
+        commas += 1
         break
       case COLON:
         colons += 1
         break
       case OPEN_BRACE:
       case OPEN_BRACKET:
+        opened += 1
         depth += 1
         if (depth > deepest) deepest = depth
         break
@@ -61,7 +82,7 @@ function scan(text: string): { readonly colons: number; readonly depth: number }
       default:
     }
   }
-  return { colons, depth: deepest }
+  return { colons, depth: deepest, parts: colons + commas + opened }
 }
 
 /** Where the string that begins at `start` ends: its closing quote, or the end of the text. */

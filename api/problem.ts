@@ -4,6 +4,7 @@
  *   P2. `errors` stands in every 400, `error_codes` in every problem, `outcome` in every 503 to a request that
  *       could have changed the ledger.
  *   P3. No text of a dependency, no stack and no address gets into a problem: `detail` is written here or by an actor.
+ *   P4. At most 100 errors are listed: a body of one megabyte must not get an answer of several.
  */
 import { jsonReply, type Reply } from './reply.ts'
 
@@ -149,22 +150,28 @@ export function problem(
   return { kind: 'problem', type, detail, codes: [code], errors, outcome: null, headers }
 }
 
-/** A 400 that lists all that is wrong at once. `invalid` is not empty. */
+/** How many errors a problem lists (P4). Whoever gathers them may stop once there are more. */
+export const MAX_ERRORS = 100
+
+/** A 400 that lists all that is wrong at once, up to the bound. `invalid` is not empty. */
 export function invalidProblem(type: 'invalid-request' | 'validation-error', invalid: readonly Invalid[]): Problem {
-  const [first] = invalid
-  const detail =
-    invalid.length === 1 && first !== undefined
-      ? `${first.field}: ${first.message}`
-      : `${invalid.length} parts of the request are not valid; see errors.`
   return {
     kind: 'problem',
     type,
-    detail,
+    detail: detailOf(invalid),
     codes: [...new Set(invalid.map((one) => one.code))],
-    errors: invalid.map(({ field, message }) => ({ field, message })),
+    errors: invalid.slice(0, MAX_ERRORS).map(({ field, message }) => ({ field, message })),
     outcome: null,
     headers: {},
   }
+}
+
+function detailOf(invalid: readonly Invalid[]): string {
+  const [first] = invalid
+  if (invalid.length === 1 && first !== undefined) return `${first.field}: ${first.message}`
+  return invalid.length > MAX_ERRORS
+    ? `More than ${MAX_ERRORS} parts of the request are not valid; errors tells the first ${MAX_ERRORS}.`
+    : `${invalid.length} parts of the request are not valid; see errors.`
 }
 
 /** `challenge`: the RFC 6750 error that the client is told; none where it sent no token at all. */

@@ -15,6 +15,8 @@ import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import { rawSignature } from './ecdsa-signature.ts'
 
 export interface AccessTokens {
+  /** Rejects as `issue` would now. For whoever spends something before a token can be issued. */
+  readonly checkUsable: () => Promise<void>
   readonly issue: (clientId: string, role: Role, sessionId: string) => Promise<string>
   /** Undefined: no token of this ledger, or one that has expired. */
   readonly verify: (token: string) => Promise<VerifiedToken | undefined>
@@ -70,7 +72,18 @@ export function createAccessTokens(context: AccessTokenContext): AccessTokens {
     }
   }
 
+  async function sign(keyId: string, text: string): Promise<Buffer> {
+    const [signature] = await serviceKeys.sign(keyId, [text])
+    if (signature === undefined) throw new Error('the token key did not sign')
+    return rawSignature(Buffer.from(signature, 'base64'))
+  }
+
   return {
+    async checkUsable() {
+      // No token, and none could be made of it: a token's text has a dot.
+      await sign(serviceKeys.current('token'), 'usable')
+    },
+
     async issue(clientId, role, sessionId) {
       const keyId = serviceKeys.current('token')
       const issuedAtS = Math.floor(clock.now() / 1000)
@@ -87,9 +100,7 @@ export function createAccessTokens(context: AccessTokenContext): AccessTokens {
         exp: issuedAtS + Math.floor(ttlMs / 1000),
       }
       const signed = `${base64url(header)}.${base64url(claims)}`
-      const [signature] = await serviceKeys.sign(keyId, [signed])
-      if (signature === undefined) throw new Error('the token key did not sign')
-      return `${signed}.${rawSignature(Buffer.from(signature, 'base64')).toString('base64url')}`
+      return `${signed}.${(await sign(keyId, signed)).toString('base64url')}`
     },
 
     async verify(token) {

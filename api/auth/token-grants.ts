@@ -2,9 +2,10 @@
  * Tokens for credentials, and tokens for refresh tokens (D17).
  *   I1. Unknown client, wrong secret, revoked client and every fault of a refresh token are one answer: `refused`.
  *   I2. Tokens reach the access store hashed only, and no log at all.
+ *   I3. Nothing is begun or spent while no access token can be signed: a refresh token works once, and a client that
+ *       lost it to a failure of ours would have to sign in anew.
  */
 import { createHash } from 'node:crypto'
-import type { ClientRecord } from '../../runtime/ports/access-store.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { AccessTokens } from './access-tokens.ts'
 
@@ -21,10 +22,13 @@ export type TokenGrant =
 
 /** Failures of the store are its `AccessStoreUnavailable`. */
 export interface TokenGrants {
-  readonly forCredentials: (clientId: string, clientSecret: string) => Promise<TokenGrant>
+  /** `address`: of the connection that the credentials came by. */
+  readonly forCredentials: (clientId: string, clientSecret: string, address: string) => Promise<TokenGrant>
   readonly forRefreshToken: (refreshToken: string) => Promise<TokenGrant>
 }
 
+/** No client's name is longer; what is longer is not looked for. */
+const LONGEST_CLIENT_ID = 128
 const REFRESH_TOKEN_BYTES = 32
 const SESSION_ID_BYTES = 16
 /** A used token that comes back later than this after its use revokes its family. */
@@ -36,17 +40,12 @@ export function createTokenGrants(dependencies: EdgeDependencies, accessTokens: 
   const newRefreshToken = (): string =>
     `rt_${Buffer.from(random.hex(REFRESH_TOKEN_BYTES), 'hex').toString('base64url')}`
 
-  async function grant(client: ClientRecord, sessionId: string, refreshToken: string): Promise<TokenGrant> {
-    const accessToken = await accessTokens.issue(client.clientId, client.role, sessionId)
-    return { kind: 'granted', tokens: { accessToken, refreshToken } }
-  }
-
   return {
-    async forCredentials(clientId, clientSecret) {
-      const client = await access.findClient(clientId)
+    async forCredentials(clientId, clientSecret, address) {
+      const client = clientId.length > LONGEST_CLIENT_ID ? undefined : await access.findClient(clientId)
       let matches: boolean
       try {
-        matches = await secrets.verify(client, clientSecret)
+        matches = await secrets.verify(client, clientSecret, address)
       } catch (error) {
         log.warn('secret_not_checked', { failure: error instanceof Error ? error.name : typeof error })
         return { kind: 'overloaded' }
@@ -54,6 +53,7 @@ export function createTokenGrants(dependencies: EdgeDependencies, accessTokens: 
       if (client === undefined || client.revokedAtMs !== null || !matches) return { kind: 'refused' }
       const refreshToken = newRefreshToken()
       const sessionId = random.hex(SESSION_ID_BYTES)
+      const accessToken = await accessTokens.issue(client.clientId, client.role, sessionId)
       const createdAtMs = clock.now()
       await access.createFamily({
         sessionId,
@@ -62,10 +62,12 @@ export function createTokenGrants(dependencies: EdgeDependencies, accessTokens: 
         expiresAtMs: createdAtMs + settings.refreshTokenTtlMs,
         createdAtMs,
       })
-      return grant(client, sessionId, refreshToken)
+      return { kind: 'granted', tokens: { accessToken, refreshToken } }
     },
 
     async forRefreshToken(refreshToken) {
+      // Whose token it is, and so what is to be signed, is known only once it is spent.
+      await accessTokens.checkUsable()
       const next = newRefreshToken()
       const atMs = clock.now()
       const exchanged = await access.rotateFamily({
@@ -81,7 +83,8 @@ export function createTokenGrants(dependencies: EdgeDependencies, accessTokens: 
       }
       const client = await access.findClient(exchanged.clientId)
       if (client === undefined || client.revokedAtMs !== null) return { kind: 'refused' }
-      return grant(client, exchanged.sessionId, next)
+      const accessToken = await accessTokens.issue(client.clientId, client.role, exchanged.sessionId)
+      return { kind: 'granted', tokens: { accessToken, refreshToken: next } }
     },
   }
 }

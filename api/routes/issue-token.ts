@@ -7,6 +7,8 @@ import { jsonReply } from '../reply.ts'
 import type { PublicCall, PublicRoute } from '../route.ts'
 import { readTokenRequest } from '../schemas/token-request.ts'
 
+/** A hundred members; whoever asks has shown nothing yet, so nothing costly is read (B3). */
+const MAX_PARTS = 200
 /** Stands for the client in the count of failed refreshes, which name none; no client's name is empty. */
 const NO_CLIENT = ''
 
@@ -16,20 +18,21 @@ export function issueToken(grants: TokenGrants, throttle: FailureThrottle, acces
     method: 'POST',
     path: '/v1/auth/token',
     async handle(call) {
-      const body = await readJsonBody(call.http.req.raw)
+      const body = await readJsonBody(call.http.req.raw, MAX_PARTS)
       if (!body.ok) return body.error
       const read = readTokenRequest(body.value)
       if (!read.ok) return invalidProblem('validation-error', read.error)
       const request = read.value
+      const address = addressOf(call)
       const granted =
         request.kind === 'credentials'
-          ? await grants.forCredentials(request.clientId, request.clientSecret)
+          ? await grants.forCredentials(request.clientId, request.clientSecret, address)
           : await grants.forRefreshToken(request.refreshToken)
       if (granted.kind === 'overloaded') {
         return problem('downstream-failure', 'ERR_OVERLOADED', 'Too many credentials are being checked. Try again.')
       }
       if (granted.kind === 'refused') {
-        await throttle.failed(request.kind === 'credentials' ? request.clientId : NO_CLIENT, addressOf(call))
+        await throttle.failed(request.kind === 'credentials' ? request.clientId : NO_CLIENT, address)
         return unauthorized('The credentials are not valid.')
       }
       return jsonReply(200, {

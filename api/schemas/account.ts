@@ -1,6 +1,6 @@
 /** The shapes of what is asked of accounts: registration, key rotation, change of status (D2). */
 import * as v from 'valibot'
-import type { JsonObject } from '../../actors/canonical-json.ts'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../problem.ts'
@@ -8,7 +8,12 @@ import { accountIdField, codePoints, idempotencyKeyField, signatureField } from 
 import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
 
 const PUBLIC_KEY_RULE =
-  'must be a P-256 public key: a JWK without a private part, a PEM, or base64url of a SEC1 point or of DER SPKI'
+  'must be a P-256 public key of at most 2,048 characters: a JWK without a private part, a PEM, or base64url of a SEC1 point or of DER SPKI'
+/**
+ * As canonical JSON. A JWK may have members that nobody knows, and they are signed and sent on: numbers in them print
+ * twenty times longer than they came, so that without a bound a legal body would fit into no message.
+ */
+const MAX_PUBLIC_KEY_LENGTH = 2048
 const MAX_REASON_LENGTH = 1024
 const REASON_RULE = 'must be 1 to 1,024 characters'
 
@@ -92,8 +97,9 @@ export function readStatusChange(body: JsonObject): Result<StatusChange, readonl
 
 /** Adds to `invalid` unless the key is good, or its absence was told already. */
 function readKey(body: JsonObject, readPublicKey: ReadPublicKey, invalid: Invalid[]): AccountKey | undefined {
-  if (body['public_key'] === undefined) return undefined
-  const key = readPublicKey(body['public_key'])
+  const given = body['public_key']
+  if (given === undefined) return undefined
+  const key = canonicalJson(given).length > MAX_PUBLIC_KEY_LENGTH ? undefined : readPublicKey(given)
   if (key === undefined) {
     invalid.push({ field: 'public_key', code: 'ERR_INVALID_PUBLIC_KEY', message: PUBLIC_KEY_RULE })
   }

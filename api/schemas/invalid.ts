@@ -1,7 +1,7 @@
 /** From the issues of a schema to the fields and codes of the interface: which code stands for a field follows from its name. */
 import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
-import type { ErrorCode, Invalid } from '../problem.ts'
+import { type ErrorCode, type Invalid, MAX_ERRORS } from '../problem.ts'
 
 const FIELD_CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ['account_id', 'ERR_INVALID_ACCOUNT_ID'],
@@ -49,10 +49,14 @@ function fieldPath(keys: readonly unknown[]): string {
   return path === '' ? 'body' : path
 }
 
-/** In a money order a misspelt field must not be ignored (D5). `prefix`: the path of the object, with its dot. */
+/**
+ * In a money order a misspelt field must not be ignored (D5). `prefix`: the path of the object, with its dot.
+ * Ends with the first that no problem would list.
+ */
 export function unknownFields(body: JsonObject, known: ReadonlySet<string>, prefix = ''): Invalid[] {
   return Object.keys(body)
     .filter((field) => !known.has(field))
+    .slice(0, MAX_ERRORS + 1)
     .map((field) => ({
       field: `${prefix}${field}`,
       code: 'ERR_UNKNOWN_FIELD',

@@ -1,19 +1,31 @@
 /**
  * Client secrets: generated ones carry 256 bits and are stored as a keyed hash; chosen ones go through scrypt as well.
  *   P1. How much work a check is depends on the presented secret alone, never on whether the client exists or how its
- *       secret is stored: a secret formed like a generated one costs an HMAC, any other costs scrypt.
+ *       secret is stored: a secret formed like a generated one costs an HMAC, any other costs scrypt. Only one that was
+ *       right for the record before costs less (P5), and who presents it knows that already.
  *   P2. Both hashes are keyed with a pepper derived from the master key: a copy of the database cannot be searched.
  *   P3. scrypt runs on the thread pool that verifies signatures, so only a few run at once and only so many may wait.
+ *   P4. One network takes only a share of that, so that guesses from one place do not keep right secrets out. Behind a
+ *       proxy all clients are one network: there the share is what they have together.
+ *   P5. A chosen secret that was right is remembered, as a keyed hash under a key of this process: it gets in without
+ *       scrypt, whoever fills the queue.
  */
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { deriveKey, type MasterKey } from './master-key.ts'
-import { createSlots, SlotsExhausted } from './slots.ts'
+import { createBoundedCache } from '../../runtime/bounded-cache.ts'
+import { networkOf } from './network.ts'
+import { createSharedSlots, SlotsExhausted } from './slots.ts'
 
 export interface ClientSecrets {
   /** What is stored for a secret: `hmac-sha256:<hex>` or `scrypt:<N>-<r>-<p>:<salt>:<hex>`. Throws ClientSecretsBusy. */
   readonly hash: (secret: string) => Promise<string>
   /** Whether the secret is the record's; false for an unknown client, after the same work (P1). Throws ClientSecretsBusy. */
-  readonly verify: (record: { readonly secretHash: string } | undefined, secret: string) => Promise<boolean>
+  readonly verify: (
+    record: { readonly secretHash: string } | undefined,
+    secret: string,
+    /** Where it came from. */
+    address: string,
+  ) => Promise<boolean>
 }
 
 export interface ClientSecretsOptions {
@@ -21,6 +33,8 @@ export interface ClientSecretsOptions {
   /** How many scrypt runs at once, and how many may wait for one. */
   readonly concurrency?: number
   readonly maxWaiting?: number
+  /** How many of both one network may have. */
+  readonly maxPerNetwork?: number
 }
 
 /** Too many chosen secrets are being checked: try again later. Says nothing about any secret. */
@@ -40,6 +54,11 @@ const SALT_BYTES = 16
 /** Longer ones are refused before any work. */
 export const LONGEST_SECRET = 1_024
 
+/** Records whose secret is remembered (P5). */
+const MAX_REMEMBERED = 10_000
+/** Of a secret that came over no network. */
+export const NO_ADDRESS = ''
+
 /** A new secret of 256 random bits. */
 export function generateClientSecret(): string {
   return `lsk_${randomBytes(32).toString('base64url')}`
@@ -49,35 +68,52 @@ export function createClientSecrets({
   masterKey,
   concurrency = 2,
   maxWaiting = 64,
+  maxPerNetwork = 16,
 }: ClientSecretsOptions): ClientSecrets {
   const pepper = deriveKey(masterKey, 'client-secrets')
-  const slots = createSlots({ concurrency, maxWaiting })
+  const slots = createSharedSlots({ concurrency, maxWaiting, maxPerHolder: maxPerNetwork })
   const unknownSalt = randomBytes(SALT_BYTES)
+  const memoryKey = randomBytes(HASH_BYTES)
+  /** Stored hash -> what `remembering` makes of the secret. */
+  const remembered = createBoundedCache<string, Buffer>(MAX_REMEMBERED)
 
   const keyed = (input: string | Buffer): Buffer => createHmac('sha256', pepper).update(input).digest()
+  const remembering = (stored: string, secret: string): Buffer =>
+    createHmac('sha256', memoryKey).update(`${stored} ${secret}`).digest()
 
-  const stretched = async (secret: string, salt: Buffer): Promise<Buffer> => {
+  const stretched = async (secret: string, salt: Buffer, network: string): Promise<Buffer> => {
     try {
-      return keyed(await slots.run(() => stretch(secret, salt)))
+      return keyed(await slots.run(network, () => stretch(secret, salt)))
     } catch (error) {
       if (error instanceof SlotsExhausted) throw new ClientSecretsBusy('Too many secrets are being checked.')
       throw error
     }
   }
 
+  const verifyChosen = async (stored: string, secret: string, address: string): Promise<boolean> => {
+    const proof = remembering(stored, secret)
+    const known = remembered.get(stored)
+    if (known !== undefined && timingSafeEqual(known, proof)) return true
+    const [, salt, hash] = STRETCHED.exec(stored) ?? []
+    const network = networkOf(address)
+    const computed = await stretched(secret, salt === undefined ? unknownSalt : Buffer.from(salt, 'hex'), network)
+    const right = sameHash(computed, hash)
+    if (right) remembered.set(stored, proof)
+    return right
+  }
+
   return {
     hash: async (secret) => {
       if (GENERATED.test(secret)) return `hmac-sha256:${keyed(secret).toString('hex')}`
       const salt = randomBytes(SALT_BYTES)
-      return `scrypt:${COST_NAME}:${salt.toString('hex')}:${(await stretched(secret, salt)).toString('hex')}`
+      const computed = await stretched(secret, salt, NO_ADDRESS)
+      return `scrypt:${COST_NAME}:${salt.toString('hex')}:${computed.toString('hex')}`
     },
-    verify: async (record, secret) => {
+    verify: async (record, secret, address) => {
       if (secret.length > LONGEST_SECRET) return false
       const stored = record?.secretHash ?? ''
       if (GENERATED.test(secret)) return sameHash(keyed(secret), KEYED.exec(stored)?.[1])
-      const [, salt, hash] = STRETCHED.exec(stored) ?? []
-      const computed = await stretched(secret, salt === undefined ? unknownSalt : Buffer.from(salt, 'hex'))
-      return sameHash(computed, hash)
+      return verifyChosen(stored, secret, address)
     },
   }
 }

@@ -27,3 +27,32 @@ export function createSlots(bounds: { readonly concurrency: number; readonly max
     },
   }
 }
+
+/** The same, and at most `maxPerHolder` of it run or wait for one holder: nobody can take all there is. */
+export interface SharedSlots {
+  /** Throws SlotsExhausted at once when the holder has its share, or too much waits already. */
+  readonly run: <T>(holder: string, work: () => Promise<T>) => Promise<T>
+}
+
+export function createSharedSlots(bounds: {
+  readonly concurrency: number
+  readonly maxWaiting: number
+  readonly maxPerHolder: number
+}): SharedSlots {
+  const slots = createSlots(bounds)
+  const held = new Map<string, number>()
+  return {
+    run: async (holder, work) => {
+      const before = held.get(holder) ?? 0
+      if (before >= bounds.maxPerHolder) throw new SlotsExhausted('This holder has its share.')
+      held.set(holder, before + 1)
+      try {
+        return await slots.run(work)
+      } finally {
+        const left = (held.get(holder) ?? 1) - 1
+        if (left > 0) held.set(holder, left)
+        else held.delete(holder)
+      }
+    },
+  }
+}

@@ -11,7 +11,7 @@ import type { AccessStore, ClientRecord } from '../../runtime/ports/access-store
 import type { BootstrapClient } from '../config/bootstrap-client.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { replacePrivateFile } from '../embedded/server-record.ts'
-import { createClientSecrets, generateClientSecret } from '../keys/client-secrets.ts'
+import { createClientSecrets, generateClientSecret, NO_ADDRESS } from '../keys/client-secrets.ts'
 import type { MasterKey } from '../keys/master-key.ts'
 import { createAccessStore } from '../postgres/access-store-postgres.ts'
 
@@ -92,7 +92,7 @@ async function put(
   const found = await access.findClient(client.clientId)
   if (found !== undefined && found.revokedAtMs !== null) return 'revoked'
   const boundary = client.boundary ?? configuration.environment === 'sandbox'
-  const sameSecret = found !== undefined && (await secrets.verify(found, client.clientSecret))
+  const sameSecret = found !== undefined && (await secrets.verify(found, client.clientSecret, NO_ADDRESS))
   if (sameSecret && found.role === client.role && sameBoundary(found.boundary, boundary)) return 'unchanged'
   await access.putClient({
     clientId: client.clientId,

@@ -5,6 +5,7 @@ import { createUnmigratedEdge } from '../../api/unmigrated-edge.ts'
 import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
 import { Routes } from '../../runtime/edge/routes.ts'
 import { LedgerStoreUnavailable, type LedgerStore } from '../../runtime/ports/ledger-store.ts'
+import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createClientSecrets } from '../keys/client-secrets.ts'
@@ -27,6 +28,7 @@ import { findLedger, refuseOtherShards } from './ledger-found.ts'
 import { openMasterKey, shardHashOf } from './ledger-secrets.ts'
 import { leaseOptions, openNatsLink } from './nats-link.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
+import { createSharedProbe } from './shared-probe.ts'
 
 const SHARDS_TIMEOUT_MS = 2_000
 
@@ -117,7 +119,7 @@ async function createApp(
     jwkOf,
     pageTokenKey: deriveKey(masterKey, 'page-tokens'),
     settings: { errorBase, environment, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
-    readiness: () => readinessOf(store, link, routes, service),
+    readiness: createReadiness(clock, { store, link, routes, service }),
   })
 }
 
@@ -135,11 +137,23 @@ function openShards(url: string, service: ServiceProcess): Shards {
   return { shards: () => pool.run(listShards) }
 }
 
-async function readinessOf(store: Shards, link: NatsLink, routes: Routes, service: ServiceProcess): Promise<Readiness> {
-  const database = await store.shards().then(
-    () => true,
-    () => false,
-  )
-  const checks = { database, nats: link.connected(), shards: routes.state() === 'served', serving: !service.stopping() }
-  return { ready: Object.values(checks).every(Boolean), checks }
+interface ReadinessContext {
+  readonly store: Shards
+  readonly link: NatsLink
+  readonly routes: Routes
+  readonly service: ServiceProcess
+}
+
+/** Shared, because `store` has one connection, and routes are refreshed down it. */
+function createReadiness(clock: Clock, { store, link, routes, service }: ReadinessContext): () => Promise<Readiness> {
+  const probeDatabase = createSharedProbe(clock, () => store.shards())
+  return async () => {
+    const checks = {
+      database: await probeDatabase(),
+      nats: link.connected(),
+      shards: routes.state() === 'served',
+      serving: !service.stopping(),
+    }
+    return { ready: Object.values(checks).every(Boolean), checks }
+  }
 }

@@ -30,7 +30,16 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
   // Only to refuse a wrong master key before any shard is taken.
   shardHashOf(masterKey, ledger)
   const { ledgerId } = ledger
-  const store = await createPostgresLedgerStore({ url, nodeId, session, ledgerId, log })
+  const production = configuration.environment === 'production'
+  const store = await createPostgresLedgerStore({
+    url,
+    nodeId,
+    session,
+    ledgerId,
+    log,
+    production,
+    onStopped: service.fail,
+  })
   service.onStop('store', store.close)
   const keys = await createServiceKeys({ url, masterKey, clock, log })
   service.onStop('keys', keys.close)
@@ -48,7 +57,7 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
     random,
     log,
     ledgerId,
-    production: configuration.environment === 'production',
+    production,
     onStoreWentBack: () => service.fail('PostgreSQL went back: it shows an older state than was seen before'),
   })
   if (service.stopping()) return

@@ -7,6 +7,7 @@
  */
 import type { Log } from '../../runtime/ports/log.ts'
 import { maskSecrets } from '../system/log-json-lines.ts'
+import { describeError } from './error-description.ts'
 
 export interface ServiceProcess {
   /** Ends the process as a failure, after stopping in order. */
@@ -47,8 +48,8 @@ export async function runService(log: Log, start: (service: ServiceProcess) => P
     })
   }
   process.once('disconnect', () => stopFor('the launcher is gone', 0))
-  process.on('uncaughtException', (error) => stopFor(describe(error), 1))
-  process.on('unhandledRejection', (error) => stopFor(describe(error), 1))
+  process.on('uncaughtException', (error) => stopFor(describeError(error), 1))
+  process.on('unhandledRejection', (error) => stopFor(describeError(error), 1))
   const service: ServiceProcess = {
     fail: (reason) => stopFor(reason, 1),
     stopping: () => stopping,
@@ -58,7 +59,7 @@ export async function runService(log: Log, start: (service: ServiceProcess) => P
     },
     onStop: (name, stop) => void stops.push({ name, stop }),
   }
-  start(service).catch((error: unknown) => stopFor(describe(error), 1))
+  start(service).catch((error: unknown) => stopFor(describeError(error), 1))
   await ended
   const late = setTimeout(() => {
     log.error('stop_took_too_long', {})
@@ -66,7 +67,7 @@ export async function runService(log: Log, start: (service: ServiceProcess) => P
   }, STOP_TIMEOUT_MS)
   for (const { name, stop } of stops.reverse()) {
     await Promise.resolve(stop()).catch((error: unknown) =>
-      log.warn('stop_failed', { part: name, error: describe(error) }),
+      log.warn('stop_failed', { part: name, error: describeError(error) }),
     )
   }
   clearTimeout(late)
@@ -76,11 +77,4 @@ export async function runService(log: Log, start: (service: ServiceProcess) => P
   // So would a socket or timer that a driver has left open, for as long as it likes.
   setTimeout(() => process.exit(exitCode), LINGER_MS).unref()
   return exitCode
-}
-
-/** Messages and stack only: fields of a driver's error may hold rows. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const cause = error.cause instanceof Error ? ` because ${error.cause.message}` : ''
-  return `${error.stack ?? error.message}${cause}`
 }

@@ -5,6 +5,8 @@
  *   C2. `connected()` may say no of a link that has just come back, and yes of one that has just broken; while it says
  *       no, nothing may be published: the client would drop it or send it later, nobody could say which.
  *   C3. A connection that is closed for good says so, so that the process can end: it would be deaf for ever.
+ *   C4. A server that does not carry the largest item of the ledger is refused at the first connect; one that is met
+ *       after a reconnect is told of in the log.
  */
 import { readFileSync } from 'node:fs'
 import {
@@ -52,22 +54,43 @@ const RECONNECT_JITTER_MS = 250
 const PING_INTERVAL_MS = 3000
 const PINGS_UNANSWERED = 2
 const DRAIN_TIMEOUT_MS = 5000
+/**
+ * What one item and its answer need at most. Everything in a body that is sent on is bounded: metadata of 4,096 bytes, a
+ * public key of 2,048 characters, signatures and names, and inside a message each character takes three bytes at most:
+ * less than 64 KiB. The rest is for the client's grants, 3,000 token IDs and more.
+ */
+const SMALLEST_MAX_PAYLOAD_BYTES = 262_144
 /** How often a first connect that does not come is mentioned. */
 const STILL_WAITING_MS = 10_000
 
-/** Waits until a server answers. Rejects only for settings or credentials that cannot work. */
+/** Waits until a server answers. Rejects only for settings or credentials that cannot work, and for C4. */
 export async function connectNats(options: NatsOptions): Promise<NatsLink> {
   const { name, log } = options
   const settings = connectionOptions(options)
   const waiting = setInterval(() => log.warn('nats_not_reached_yet', { name }), STILL_WAITING_MS)
+  let connection: NatsConnection
   try {
-    return linkOf(await connect(settings), options)
+    connection = await connect(settings)
   } catch (cause) {
     // The client's errors carry codes and server addresses, which were stripped of credentials before.
     throw new Error(`NATS refused the connection: ${cause instanceof NatsError ? cause.code : 'failed'}`, { cause })
   } finally {
     clearInterval(waiting)
   }
+  const tooSmall = payloadFault(connection)
+  if (tooSmall === undefined) return linkOf(connection, options)
+  await connection.close()
+  throw new Error(tooSmall)
+}
+
+/** Undefined: the server that is connected carries enough (C4). */
+function payloadFault({ info }: NatsConnection): string | undefined {
+  const carried = info?.max_payload
+  if (carried === undefined || carried >= SMALLEST_MAX_PAYLOAD_BYTES) return undefined
+  return (
+    `this NATS server carries messages of at most ${carried} bytes and the ledger needs ${SMALLEST_MAX_PAYLOAD_BYTES}: ` +
+    'set "max_payload: 8MB" in the configuration of every nats-server of the cluster (its default, 1MB, is enough)'
+  )
 }
 
 function linkOf(connection: NatsConnection, { name, inboxPrefix, log }: NatsOptions): NatsLink {
@@ -82,6 +105,8 @@ function linkOf(connection: NatsConnection, { name, inboxPrefix, log }: NatsOpti
       } else if (type === Events.Reconnect) {
         connected = true
         log.info('nats_reconnected', { name })
+        const tooSmall = payloadFault(connection)
+        if (tooSmall !== undefined) log.error('nats_carries_too_little', { name, reason: tooSmall })
         for (const run of reconnected) run()
       } else if (type === Events.Error)
         log.error('nats_error', { name, code: typeof data === 'string' ? data : 'unknown' })

@@ -2,7 +2,8 @@
  * Transport over core NATS. One wildcard subscription takes every reply; each request has a reply subject of its own.
  *   T1. `not_delivered` is said in two cases: the server answered that nobody listens, or the message was never handed
  *       to the client because the link was down (C2). A link that breaks later leaves silence: the message may be out.
- *   T2. A reply that cannot be sent is dropped; requesters wait no longer than their timeout anyway.
+ *   T2. A reply that cannot be sent, one too large included, is dropped; requesters wait no longer than their timeout
+ *       anyway.
  * Hot path: callbacks only, no promise, iterator or stack trace per message.
  */
 import { createInbox, ErrorCode, NatsError, type Msg, type Subscription } from 'nats'
@@ -22,9 +23,9 @@ export function createNatsTransport(link: NatsLink, log: Log): Transport {
         if (error !== null) return log.error('nats_service_failed', { subject, code: error.code })
         const replySubject = message.reply ?? ''
         const reply = (body: string): void => {
-          if (replySubject !== '') publish(replySubject, body)
+          if (replySubject !== '') guard(log, 'nats_reply_dropped', () => publish(replySubject, body))
         }
-        guard(log, () => handler(textOf(message), reply))
+        guard(log, 'nats_callback_failed', () => handler(textOf(message), reply))
       },
     })
     return { drain: () => drain(subscription) }
@@ -75,7 +76,7 @@ function createRequester(link: NatsLink, publish: Publish, log: Log): Transport[
       if (request === undefined) return
       const nobody = saysNobodyListens(message)
       if (nobody) request.close()
-      guard(log, () => request.onReply(nobody ? NOT_DELIVERED : textOf(message)))
+      guard(log, 'nats_callback_failed', () => request.onReply(nobody ? NOT_DELIVERED : textOf(message)))
     },
   })
   return (subject, message, timeoutMs, onReply) => {
@@ -96,7 +97,7 @@ function createRequester(link: NatsLink, publish: Publish, log: Log): Transport[
 function notSent(onReply: (reply: NotDelivered) => void, log: Log): PendingRequest {
   let open = true
   queueMicrotask(() => {
-    if (open) guard(log, () => onReply(NOT_DELIVERED))
+    if (open) guard(log, 'nats_callback_failed', () => onReply(NOT_DELIVERED))
   })
   return {
     close: () => {
@@ -111,11 +112,11 @@ async function drain(subscription: Subscription): Promise<void> {
 }
 
 /** An error that escapes a callback would end the client's reader, and with it the whole connection. */
-function guard(log: Log, run: () => void): void {
+function guard(log: Log, event: string, run: () => void): void {
   try {
     run()
   } catch (error) {
-    log.error('nats_callback_failed', { reason: error instanceof Error ? error.message : 'unknown' })
+    log.error(event, { reason: error instanceof Error ? error.message : 'unknown' })
   }
 }
 

@@ -25,13 +25,20 @@ export interface IdentityGuard {
   readonly stopped: () => string | undefined
 }
 
-export function createIdentityGuard(expectedLedgerId?: string): IdentityGuard {
+/** `onStopped` is called once, with the reason: nothing that this guard was asked about will work again. */
+export function createIdentityGuard(
+  expectedLedgerId?: string,
+  onStopped: (reason: string) => void = () => undefined,
+): IdentityGuard {
   let first: DatabaseIdentity | undefined
   let stopped: string | undefined
   return {
     stopped: () => stopped,
     check: (seen) => {
-      stopped ??= difference(first, expectedLedgerId, seen)
+      if (stopped === undefined) {
+        stopped = difference(first, expectedLedgerId, seen)
+        if (stopped !== undefined) onStopped(stopped)
+      }
       if (stopped !== undefined) throw new LedgerStoreUnavailable(stopped)
       first ??= seen
     },

@@ -2,7 +2,9 @@
  * The ledger of record in PostgreSQL. One object is one session: it commits down one connection, which holds the
  * session's lock, and does everything else on others. Every connection is checked for whose database it is.
  *   R1. A commit is one autocommit statement behind a fence that locks (I1).
- *   R2. Once the database is another than the one seen first, nothing is served from here again.
+ *   R2. Once the database is another than the one seen first, nothing is served from here again, and `onStopped` says so:
+ *       the process must end, or it would be a zombie that owns nothing and looks alive.
+ *   R3. No connection is used on which an answered commit could be lost (durability.ts).
  * Contract: test/contract/ledger-store.contract.ts
  */
 import {
@@ -15,6 +17,7 @@ import type { Log } from '../../runtime/ports/log.ts'
 import { type CommitLane, openCommitLane } from './commit-lane.ts'
 import { type CommitStatement, commitStatement } from './commit-statement.ts'
 import { applicationName, connect, type Connection, type Sql, withDeadline } from './connection.ts'
+import { demandDurability } from './durability.ts'
 import { codeOf, unavailable } from './failure.ts'
 import { createIdentityGuard, type IdentityGuard, readIdentity } from './identity.ts'
 import { createLanes, type Lanes } from './lane.ts'
@@ -32,6 +35,10 @@ export interface PostgresLedgerStoreOptions {
   /** Another ledger in the database is refused. Left out: the one found first is the one for good. */
   readonly ledgerId?: string
   readonly log: Log
+  /** In production standbys that no commit waits for are refused, too. */
+  readonly production?: boolean
+  /** Called once, if the database turns out to be another than the one seen first: the store is of no use any more. */
+  readonly onStopped?: (reason: string) => void
   /** Without an answer after this a commit's outcome is unknown. */
   readonly commitTimeoutMs?: number
   /** Of every other call. */
@@ -54,7 +61,7 @@ const CONTROL_LANES = 4
 /** Rejects with `LedgerStoreUnavailable`: nobody answers, the database is not the one, or the session is in use. */
 export async function createPostgresLedgerStore(options: PostgresLedgerStoreOptions): Promise<PostgresLedgerStore> {
   if (!/^[0-9a-f]{32}$/.test(options.session)) throw new RangeError('a session is 32 hexadecimal digits')
-  const guard = createIdentityGuard(options.ledgerId)
+  const guard = createIdentityGuard(options.ledgerId, options.onStopped)
   const callTimeoutMs = options.callTimeoutMs ?? DEFAULT_TIMEOUT_MS
   const lockTimeout = `${options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS}ms`
   const bounded = { statement_timeout: `${callTimeoutMs}ms` }
@@ -101,11 +108,13 @@ async function openChecked(
   })
   try {
     guard.check(await withDeadline(readIdentity(connection.sql), DEFAULT_TIMEOUT_MS, connection.destroy))
+    const durable = demandDurability(connection.sql, options.production ?? false)
+    await withDeadline(durable, DEFAULT_TIMEOUT_MS, connection.destroy)
     return connection
   } catch (cause) {
     connection.destroy()
-    const stopped = guard.stopped()
-    if (stopped !== undefined) options.log.error('postgres_refused', { reason: stopped })
+    // Only words of ours are of this class here.
+    if (cause instanceof LedgerStoreUnavailable) options.log.error('postgres_refused', { reason: cause.message })
     throw cause
   }
 }

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { connectNats, type NatsLink } from '../../infra/nats/connection.ts'
 import { createNatsTransport } from '../../infra/nats/transport-nats.ts'
@@ -54,6 +55,30 @@ async function failureOf(promise: Promise<unknown>): Promise<string> {
   const shown: unknown[] = []
   for (let cause = error; cause instanceof Error; cause = cause.cause) shown.push(cause.message, Object.entries(cause))
   return JSON.stringify(shown)
+}
+
+/** As much of a NATS server as a client needs to connect. */
+async function startGreeter(maxPayloadBytes: number) {
+  const sockets = new Set<Socket>()
+  const info = { server_id: 'x', version: '2.10.0', proto: 1, headers: true, max_payload: maxPayloadBytes }
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    socket.on('error', () => undefined)
+    socket.write(`INFO ${JSON.stringify(info)}\r\n`)
+    socket.on('data', (data) => {
+      for (const _ of data.toString('latin1').matchAll(/^PING\r$/gm)) socket.write('PONG\r\n')
+    })
+  })
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `nats://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    open: () => sockets.size,
+    close: async () => {
+      for (const socket of sockets) socket.destroy()
+      await new Promise((resolve) => void server.close(resolve))
+    },
+  }
 }
 
 describe('NATS connection', () => {
@@ -116,6 +141,18 @@ describe('NATS connection', () => {
     expect(connected && link.connected()).toBe(true)
   })
 
+  test('C4: a server that carries too little is refused, with what to set; the least that is enough is taken', async () => {
+    const small = await startGreeter(262_143)
+    const shown = await failureOf(connect([small.url]))
+    expect(shown).toContain('max_payload')
+    expect(shown).toContain('262144')
+    await until(() => small.open() === 0)
+    await small.close()
+    const enough = await startGreeter(262_144)
+    expect((await connect([enough.url])).connected()).toBe(true)
+    await enough.close()
+  })
+
   test('a server that falls silent is given up within 15 s; until then its messages are lost, afterwards not_delivered', async () => {
     const link = await connect([nats.url()])
     const transport = createNatsTransport(link, SILENT_LOG)
@@ -151,6 +188,22 @@ describe('NATS transport', () => {
       'nats_callback_failed {"reason":"handler broke"}',
       'nats_callback_failed {"reason":"callback broke"}',
     ])
+  })
+
+  test('T2: a reply that is too large is dropped and told of; whoever gives it goes on', async () => {
+    const log = recordingLog()
+    const transport = createNatsTransport(await connect([nats.url()]), log)
+    const later: ((text: string) => void)[] = []
+    transport.serve('large', (_message, reply) => later.push(reply))
+    const replies = ask(transport, 'large', 'hello')
+    await until(() => later.length > 0)
+    for (const reply of later) {
+      reply('x'.repeat(transport.maxMessageBytes() + 1))
+      reply('fits')
+    }
+    await until(() => replies.length > 0)
+    expect(replies).toEqual(['fits'])
+    expect(log.lines).toEqual([expect.stringMatching(/^nats_reply_dropped .*message of \d+ bytes/)])
   })
 
   test('after close() requests are not_delivered and replies are dropped, neither throws', async () => {

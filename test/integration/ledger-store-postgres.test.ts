@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { commitStatement } from '../../infra/postgres/commit-statement.ts'
+import { readDurability } from '../../infra/postgres/durability.ts'
 import { createPostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
 import { ACCOUNTS_LOOK_UP, OPERATIONS_LOOK_UP, TRANSACTIONS_LOOK_UP } from '../../infra/postgres/look-up.ts'
 import { PLAN_SETTINGS } from '../../infra/postgres/plan-settings.ts'
@@ -160,7 +161,8 @@ describe('the outcome of a commit', () => {
 
 describe('whose database it is', () => {
   test('N1: another ledger under the same address stops the store for good', async () => {
-    const a = await harness.open()
+    const reasons: string[] = []
+    const a = await harness.open({ onStopped: (reason) => reasons.push(reason) })
     const token = await own(a, 3)
     const [{ ledger_id: ledgerId } = { ledger_id: '' }] = await harness.sql<{ ledger_id: string }[]>`
       SELECT ledger_id FROM ledger`
@@ -171,6 +173,7 @@ describe('whose database it is', () => {
     expect(await a.store.commit({ shards: [partOf(token)] })).toMatchObject({ kind: 'unknown' })
     await expect(a.store.shards()).rejects.toThrow(/ledgerId was .* and is another/)
     await expect(a.store.probe()).rejects.toBeInstanceOf(LedgerStoreUnavailable)
+    expect(reasons).toEqual([expect.stringMatching(/ledgerId was .* and is another/)])
   })
 
   test('a ledger other than the one expected, and a database without one, are refused from the start', async () => {
@@ -217,6 +220,93 @@ describe('whose database it is', () => {
       () => a.store.probe(),
     ]
     for (const call of calls) await expect(call()).rejects.toBeInstanceOf(LedgerStoreUnavailable)
+  })
+})
+
+describe('whether an answered commit can be lost', () => {
+  const nameOf = (url: string): string => new URL(url).pathname.slice(1)
+
+  /** Of the server, until the work is done; it is every database's, so it is put back. */
+  async function withServerSetting(name: string, value: string, work: () => Promise<void>): Promise<void> {
+    const shows = async (wanted: (shown: string) => boolean): Promise<boolean> => {
+      const sql = postgres(harness.url, { max: 1, onnotice: () => undefined })
+      const [row] = await sql.unsafe<{ shown: string }[]>(`SELECT current_setting('${name}') AS shown`)
+      await sql.end()
+      return wanted(row?.shown ?? '')
+    }
+    await harness.sql.unsafe(`ALTER SYSTEM SET ${name} = '${value}'`)
+    await harness.sql`SELECT pg_reload_conf()`
+    try {
+      await until(() => shows((shown) => shown === value))
+      await work()
+    } finally {
+      await harness.sql.unsafe(`ALTER SYSTEM RESET ${name}`)
+      await harness.sql`SELECT pg_reload_conf()`
+      await until(() => shows((shown) => shown !== value))
+    }
+  }
+
+  test('W1: synchronous_commit = off is refused, at start and when a connection is opened anew', async () => {
+    const a = await harness.open()
+    await harness.sql.unsafe(`ALTER DATABASE ${nameOf(harness.url)} SET synchronous_commit = off`)
+    await expect(harness.open()).rejects.toThrow(/synchronous_commit = off/)
+    await expect(harness.open()).rejects.toBeInstanceOf(LedgerStoreUnavailable)
+    a.wire.cut()
+    await until(() => a.events.includes('postgres_refused'))
+    await expect(a.store.shards()).rejects.toBeInstanceOf(LedgerStoreUnavailable)
+    await harness.sql.unsafe(`ALTER DATABASE ${nameOf(harness.url)} RESET synchronous_commit`)
+    await until(() => a.events.includes('commit_connection_open'))
+    const token = await own(a, 3)
+    expect(await a.store.commit({ shards: [partOf(token)] })).toEqual(only(3))
+  })
+
+  test('W3: commits have it as a setting of their session, which no later change of the server reaches', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    await harness.sql.unsafe(`
+      CREATE TABLE seen (setting text, source text);
+      CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO seen SELECT setting, source FROM pg_settings WHERE name = 'synchronous_commit';
+        RETURN NULL; END $$;
+      CREATE TRIGGER note AFTER INSERT ON accounts EXECUTE FUNCTION note()`)
+    await opened(a, token)
+    const seen = await harness.sql`SELECT setting, source FROM seen`
+    expect([...seen]).toEqual([{ setting: 'on', source: 'session' }])
+  })
+
+  test('W1: fsync and the standbys are read as the server has them', async () => {
+    const sound = { fsync: 'on', synchronousCommit: 'on', standbyNames: '', standbys: 0 }
+    expect(await readDurability(harness.sql)).toEqual(sound)
+    await withServerSetting('synchronous_standby_names', 'ANY 1 (a, b)', async () => {
+      expect(await readDurability(harness.sql)).toEqual({ ...sound, standbyNames: 'ANY 1 (a, b)' })
+    })
+  })
+
+  test('W2: in production a standby that no commit waits for is refused, a backup that is under way is not', async () => {
+    const replicating = async (name: string) => {
+      const walSender = { replication: 'database', application_name: name }
+      const sql = postgres(harness.url, { max: 1, fetch_types: false, connection: walSender })
+      await sql.unsafe('IDENTIFY_SYSTEM').simple()
+      return sql
+    }
+    const backup = await replicating('pg_basebackup')
+    await harness.open({ production: true })
+    await backup.end()
+    const standby = await replicating('b')
+    await expect(harness.open({ production: true })).rejects.toThrow(/synchronous_standby_names/)
+    await harness.open({ production: false })
+    await standby.end()
+    await until(async () => (await harness.sql`SELECT 1 FROM pg_stat_replication`).length === 0)
+    await harness.open({ production: true })
+  })
+
+  test('W2: in production synchronous_commit = local is refused where a standby is named', async () => {
+    await harness.sql.unsafe(`ALTER DATABASE ${nameOf(harness.url)} SET synchronous_commit = local`)
+    await harness.open({ production: true })
+    await withServerSetting('synchronous_standby_names', 'b', async () => {
+      await expect(harness.open({ production: true })).rejects.toThrow(/synchronous_commit = local/)
+      await harness.open({ production: false })
+    })
   })
 })
 

@@ -137,6 +137,35 @@ describe('POST /v1/accounts/{id}/keys', () => {
   })
 })
 
+describe('the size of a public key', () => {
+  const sized = (length: number): object => {
+    const jwk = { ...jwkOf(key.publicKey), note: '' }
+    return { ...jwk, note: 'n'.repeat(length - JSON.stringify(jwk).length) }
+  }
+  const tooLarge = {
+    'one character too many': sized(2049),
+    'numbers that print longer than they are written': { ...jwkOf(key.publicKey), more: Array(1000).fill(1e20) },
+    'white space around a PEM': `${key.pem}${' '.repeat(3000)}`,
+  }
+
+  test('2,048 characters of canonical JSON are taken', async () => {
+    const edge = answering({ kind: 'registered', account: ACCOUNT, created: true, replayed: false })
+    const body = { account_id: 'alice', public_key: sized(2048) }
+    expect((await edge.post('/v1/accounts', body, await edge.tokenFor('admin'))).status).toBe(201)
+  })
+
+  test.for(Object.entries(tooLarge))('%s: refused, and nobody is asked', async ([, publicKey]) => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('admin')
+    const registration = { account_id: 'alice', public_key: publicKey }
+    const rotation = { ...registration, idempotency_key: 'k', signature: 's' }
+    const expected = { status: 400, codes: ['ERR_INVALID_PUBLIC_KEY'], fields: ['public_key'] }
+    expect(await refusalOf(await edge.post('/v1/accounts', registration, token))).toEqual(expected)
+    expect(await refusalOf(await edge.post('/v1/accounts/alice/keys', rotation, token))).toEqual(expected)
+    expect(edge.gateway.asked).toEqual([])
+  })
+})
+
 describe('POST /v1/accounts/{id}/status', () => {
   test('is for admins, and passes on what is given', async () => {
     const edge = answering({ kind: 'status_changed', account: ACCOUNT })

@@ -103,4 +103,14 @@ describe('the body of a POST', () => {
     })
     expect(await refusal(request(broken))).toBe('invalid-request')
   })
+
+  test('J3: a body within its bytes but of too many parts is 400, unless it is asked for with that many', async () => {
+    const members = (count: number): string =>
+      JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, index) => [`m${index}`, 0])))
+    const read = await readJsonBody(request(members(25_001)))
+    expect(read).toMatchObject({ ok: false, error: { type: 'invalid-request', codes: ['ERR_INVALID_FIELD'] } })
+    expect(await refusal(request(members(25_000)))).toBeUndefined()
+    expect((await readJsonBody(request(members(3)), 6)).ok).toBe(true)
+    expect((await readJsonBody(request(members(3)), 5)).ok).toBe(false)
+  })
 })

@@ -69,6 +69,8 @@ export interface FakeServiceKeys extends ServiceKeys {
   /** Adds a token key and signs with it from now on. */
   readonly rotate: () => string
   readonly signWith: (keyId: string, text: string) => string
+  /** Which call throws. */
+  failsAt: 'current' | 'sign' | null
 }
 
 export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
@@ -89,17 +91,28 @@ export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
     if (key === undefined) throw new Error('no such key')
     return createSign('sha256').update(text).sign(key, 'base64')
   }
-  return {
+  const failAt = (call: 'current' | 'sign'): void => {
+    if (fake.failsAt === call) throw new Error('the keys are away')
+  }
+  const fake: FakeServiceKeys = {
     keys,
+    failsAt: null,
     published: () => keys,
-    current: (purpose) => (purpose === 'token' ? token : receipt),
-    sign: async (keyId, payloads) => payloads.map((payload) => signWith(keyId, payload)),
+    current: (purpose) => {
+      failAt('current')
+      return purpose === 'token' ? token : receipt
+    },
+    sign: async (keyId, payloads) => {
+      failAt('sign')
+      return payloads.map((payload) => signWith(keyId, payload))
+    },
     signWith,
     rotate: () => {
       token = add('token')
       return token
     },
   }
+  return fake
 }
 
 export const SECRET = 'a secret of the test'
@@ -265,7 +278,7 @@ export interface EdgeFixture {
   readonly log: LogLine[]
   readonly settings: EdgeSettings
   readonly readiness: { ready: boolean; checks: Record<string, boolean> }
-  readonly secretChecks: { failure: Error | null; known: boolean[] }
+  readonly secretChecks: { failure: Error | null; known: boolean[]; addresses: string[] }
   /** A token of a client with this role; the client is made if need be. */
   readonly tokenFor: (role: Role) => Promise<string>
   readonly get: (path: string, token?: string, headers?: Record<string, string>) => Promise<Response>
@@ -283,7 +296,7 @@ export function createEdgeFixture(): EdgeFixture {
   const gateway = createFakeGateway()
   const log: LogLine[] = []
   const readiness = { ready: true, checks: { postgres: true, nats: true } as Record<string, boolean> }
-  const secretChecks = { failure: null as Error | null, known: [] as boolean[] }
+  const secretChecks = { failure: null as Error | null, known: [] as boolean[], addresses: [] as string[] }
   const write =
     (level: LogLine['level']) =>
     (event: string, fields: LogFields = {}): void =>
@@ -314,8 +327,9 @@ export function createEdgeFixture(): EdgeFixture {
     },
     log: { info: write('info'), warn: write('warn'), error: write('error') },
     secrets: {
-      async verify(record, secret) {
+      async verify(record, secret, address) {
         secretChecks.known.push(record !== undefined)
+        secretChecks.addresses.push(address)
         if (secretChecks.failure !== null) throw secretChecks.failure
         return record !== undefined && record.secretHash === `of ${secret}`
       },

@@ -37,4 +37,20 @@ describe('JSON as a money order may be written', () => {
   ] as const)('J1: %s is refused', ([, text]) => {
     expect(parseStrictJson(text).ok).toBe(false)
   })
+
+  test('J3: as many brackets, colons and commas as are allowed are read, one more is refused', () => {
+    for (const text of ['{"a":[1,2]}', '[[],{}]'])
+      expect([parseStrictJson(text, 4).ok, parseStrictJson(text, 3)]).toEqual([
+        true,
+        { ok: false, error: 'The JSON has more than 3 brackets, colons and commas.' },
+      ])
+  })
+
+  test('J3: what stands inside strings is not counted', () => {
+    expect(parseStrictJson(String.raw`{"a,:[{\"":"\",,,::[[{{"}`, 2).ok).toBe(true)
+  })
+
+  test('J3: the text is refused before it is parsed, well formed or not', () => {
+    expect(parseStrictJson('[,,,,', 3)).toMatchObject({ error: expect.stringContaining('more than 3') as string })
+  })
 })

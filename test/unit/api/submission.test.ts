@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
+import { type Invalid, invalidProblem } from '../../../api/problem.ts'
 import { submissionErrors } from '../../../api/schemas/submission.ts'
 
 const GOOD: JsonObject = {
@@ -118,5 +119,18 @@ describe('the shape of a submission', () => {
     expect(errors({ type: 'transfer', to_account_id: 'alice@bank' })).toEqual(['to_account_id ERR_SELF_TRANSFER'])
     expect(errors({ type: 'transfer', to_account_id: 'bob' })).toEqual(['type ERR_INVALID_TYPE'])
     expect(submissionErrors({ ...GOOD, type: 'transfer', group_id: GROUP })[0]?.message).toContain('credit and debit')
+  })
+
+  test('P4: of many unknown fields a hundred are told, and that there are more', () => {
+    const unknown = (count: number): readonly Invalid[] =>
+      submissionErrors({ ...GOOD, ...Object.fromEntries(Array.from({ length: count }, (_, i) => [`x${i}`, 0])) })
+    const told = (count: number) => {
+      const { detail, errors: listed } = invalidProblem('validation-error', unknown(count))
+      return [detail, listed?.length]
+    }
+    expect(told(100)).toEqual(['100 parts of the request are not valid; see errors.', 100])
+    expect(told(101)).toEqual(['More than 100 parts of the request are not valid; errors tells the first 100.', 100])
+    expect(told(20_000)).toEqual(told(101))
+    expect(unknown(20_000).length).toBeLessThan(200)
   })
 })

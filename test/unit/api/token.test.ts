@@ -137,6 +137,52 @@ describe('POST /v1/auth/token', () => {
     expect(edge.clock.pending()).toBe(0)
   })
 
+  test('a hundred members are read; a body made to be costly is refused before it is parsed', async () => {
+    const extra = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`extra${index}`, index]))
+    expect((await fixture().post('/v1/auth/token', { ...CREDENTIALS, ...extra(98) })).status).toBe(200)
+    for (const costly of [extra(99), { deep: Array.from({ length: 200 }, () => []) }]) {
+      const refused = await refusalOf(await fixture().post('/v1/auth/token', { ...CREDENTIALS, ...costly }))
+      expect(refused).toEqual({ status: 400, codes: ['ERR_INVALID_FIELD'], fields: ['body'] })
+    }
+  })
+
+  test('a name that no client can have is not looked for, and its secret is checked all the same', async () => {
+    const edge = fixture()
+    const long = 'x'.repeat(1000)
+    edge.access.clients.set(long, clientOf(long, 'admin'))
+    expect((await edge.post('/v1/auth/token', { client_id: long, client_secret: SECRET })).status).toBe(401)
+    expect(edge.secretChecks.known).toEqual([false])
+  })
+
+  test.for(['current', 'sign'] as const)(
+    'I3: while the token key fails at %s nothing is spent or begun',
+    async (at) => {
+      const edge = fixture()
+      const first = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
+      const refresh = { grant_type: 'refresh_token', refresh_token: first['refresh_token'] }
+      edge.keys.failsAt = at
+      for (const body of [refresh, CREDENTIALS]) {
+        expect(await refusalOf(await edge.post('/v1/auth/token', body))).toMatchObject({ status: 503 })
+      }
+      expect(edge.access.families).toHaveLength(1)
+      edge.keys.failsAt = null
+      expect((await edge.post('/v1/auth/token', refresh)).status).toBe(200)
+    },
+  )
+
+  test('secrets are checked with the address of the connection, whatever a header says', async () => {
+    const edge = fixture()
+    const request = new Request('http://localhost/v1/auth/token', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': '10.9.9.9' },
+      body: JSON.stringify(CREDENTIALS),
+    })
+    const response = await edge.app.fetch(request, { incoming: { socket: { remoteAddress: '192.0.2.7' } } })
+    expect(response.status).toBe(200)
+    expect(edge.secretChecks.addresses).toEqual(['192.0.2.7'])
+  })
+
   test('too many checks of secrets, and a store that is away, are 503 and not 401', async () => {
     const edge = fixture()
     edge.secretChecks.failure = new Error('busy')

@@ -1,4 +1,4 @@
-/** Goal: P1 to P3 of client-secrets.ts. */
+/** Goal: P1 to P5 of client-secrets.ts. */
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import {
@@ -11,40 +11,41 @@ import { readMasterKey } from '../../../infra/keys/master-key.ts'
 
 const masterKey = readMasterKey(randomBytes(32).toString('base64url'))
 const secrets = createClientSecrets({ masterKey })
+const HERE = '192.0.2.1'
 
 test('a generated secret has 256 bits, is stored as a keyed hash and is recognised', async () => {
   const secret = generateClientSecret()
   expect(secret).toMatch(/^lsk_[A-Za-z0-9_-]{43}$/)
   const secretHash = await secrets.hash(secret)
   expect(secretHash).toMatch(/^hmac-sha256:[0-9a-f]{64}$/)
-  expect(await secrets.verify({ secretHash }, secret)).toBe(true)
-  expect(await secrets.verify({ secretHash }, generateClientSecret())).toBe(false)
-  expect(await secrets.verify({ secretHash }, 'chosen')).toBe(false)
+  expect(await secrets.verify({ secretHash }, secret, HERE)).toBe(true)
+  expect(await secrets.verify({ secretHash }, generateClientSecret(), HERE)).toBe(false)
+  expect(await secrets.verify({ secretHash }, 'chosen', HERE)).toBe(false)
 })
 
 test('a chosen secret is stretched with a salt of its own and is recognised', async () => {
   const [first, second] = await Promise.all([secrets.hash('correct horse'), secrets.hash('correct horse')])
   expect(first).toMatch(/^scrypt:32768-8-1:[0-9a-f]{32}:[0-9a-f]{64}$/)
   expect(first).not.toBe(second)
-  expect(await secrets.verify({ secretHash: first }, 'correct horse')).toBe(true)
-  expect(await secrets.verify({ secretHash: first }, 'correct horse ')).toBe(false)
-  expect(await secrets.verify({ secretHash: first }, '')).toBe(false)
-  expect(await secrets.verify({ secretHash: first }, generateClientSecret())).toBe(false)
+  expect(await secrets.verify({ secretHash: first }, 'correct horse', HERE)).toBe(true)
+  expect(await secrets.verify({ secretHash: first }, 'correct horse ', HERE)).toBe(false)
+  expect(await secrets.verify({ secretHash: first }, '', HERE)).toBe(false)
+  expect(await secrets.verify({ secretHash: first }, generateClientSecret(), HERE)).toBe(false)
 })
 
 test('an unknown client and an unreadable record have no secret', async () => {
   for (const secret of [generateClientSecret(), 'chosen', '']) {
-    expect(await secrets.verify(undefined, secret)).toBe(false)
-    expect(await secrets.verify({ secretHash: '' }, secret)).toBe(false)
-    expect(await secrets.verify({ secretHash: 'scrypt:1-1-1:00:00' }, secret)).toBe(false)
-    expect(await secrets.verify({ secretHash: `hmac-sha256:${'0'.repeat(64)}` }, secret)).toBe(false)
+    expect(await secrets.verify(undefined, secret, HERE)).toBe(false)
+    expect(await secrets.verify({ secretHash: '' }, secret, HERE)).toBe(false)
+    expect(await secrets.verify({ secretHash: 'scrypt:1-1-1:00:00' }, secret, HERE)).toBe(false)
+    expect(await secrets.verify({ secretHash: `hmac-sha256:${'0'.repeat(64)}` }, secret, HERE)).toBe(false)
   }
 })
 
 test('P2: under another master key nothing is recognised', async () => {
   const others = createClientSecrets({ masterKey: readMasterKey(randomBytes(32).toString('base64url')) })
   for (const secret of [generateClientSecret(), 'chosen']) {
-    expect(await others.verify({ secretHash: await secrets.hash(secret) }, secret)).toBe(false)
+    expect(await others.verify({ secretHash: await secrets.hash(secret) }, secret, HERE)).toBe(false)
   }
 })
 
@@ -53,19 +54,57 @@ test('P1: a chosen secret takes a slot of scrypt, whether the client exists, and
   const chosen = { secretHash: await secrets.hash('chosen') }
   for (const record of [undefined, generated, chosen, { secretHash: 'garbage' }]) {
     const full = createClientSecrets({ masterKey, concurrency: 0, maxWaiting: 0 })
-    await expect(full.verify(record, 'wrong')).rejects.toThrow(ClientSecretsBusy)
-    expect(await full.verify(record, generateClientSecret())).toBe(false)
+    await expect(full.verify(record, 'wrong', HERE)).rejects.toThrow(ClientSecretsBusy)
+    expect(await full.verify(record, generateClientSecret(), HERE)).toBe(false)
   }
 })
 
 test('P3: beyond the bound a check is refused, those within it are answered', async () => {
   const bounded = createClientSecrets({ masterKey, concurrency: 1, maxWaiting: 1 })
-  const results = await Promise.allSettled([1, 2, 3].map(() => bounded.verify(undefined, 'chosen')))
+  const results = await Promise.allSettled([1, 2, 3].map(() => bounded.verify(undefined, 'chosen', HERE)))
   expect(results.map((result) => result.status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
-  expect(await bounded.verify(undefined, 'chosen')).toBe(false)
+  expect(await bounded.verify(undefined, 'chosen', HERE)).toBe(false)
 })
 
 test('a secret longer than any is refused before any work', async () => {
   const full = createClientSecrets({ masterKey, concurrency: 0, maxWaiting: 0 })
-  expect(await full.verify(undefined, 'x'.repeat(LONGEST_SECRET + 1))).toBe(false)
+  expect(await full.verify(undefined, 'x'.repeat(LONGEST_SECRET + 1), HERE)).toBe(false)
+})
+
+test('P4: one address fills only its share; a right secret from elsewhere gets in', async () => {
+  const shared = createClientSecrets({ masterKey, concurrency: 1, maxWaiting: 3, maxPerNetwork: 2 })
+  const record = { secretHash: await shared.hash('chosen') }
+  const flood = [1, 2, 3, 4, 5, 6].map(() => shared.verify(undefined, 'guess', HERE))
+  const right = shared.verify(record, 'chosen', '198.51.100.9')
+  const settled = await Promise.allSettled(flood)
+  expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(2)
+  expect(await right).toBe(true)
+  expect(await shared.verify(undefined, 'guess', HERE)).toBe(false)
+})
+
+test.for([
+  ['2001:db8:0:7::1', '2001:db8::7:9:9:9:9', true],
+  ['2001:DB8:0:7:ffff::', '2001:db8:0:7::1%eth0', true],
+  ['::ffff:192.0.2.1', '192.0.2.1', true],
+  ['2001:db8:0:7::1', '2001:db8:0:8::1', false],
+  ['::1', '192.0.2.1', false],
+  ['192.0.2.1', '192.0.2.2', false],
+  ['::ffff:192.0.2.1', '::ffff:192.0.2.2', false],
+] as const)('P4: %s and %s share: %s', async ([first, second, same]) => {
+  const shared = createClientSecrets({ masterKey, concurrency: 2, maxWaiting: 0, maxPerNetwork: 1 })
+  const results = await Promise.allSettled([first, second].map((address) => shared.verify(undefined, 'x', address)))
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', same ? 'rejected' : 'fulfilled'])
+})
+
+test('P5: a secret that was right once is recognised without scrypt, another or one for another record is not', async () => {
+  const once = createClientSecrets({ masterKey, concurrency: 1, maxWaiting: 0 })
+  const [record, other] = [{ secretHash: await once.hash('chosen') }, { secretHash: await once.hash('chosen') }]
+  expect(await once.verify(record, 'chosen', HERE)).toBe(true)
+  const occupied = once.verify(undefined, 'guess', HERE)
+  expect(await once.verify(record, 'chosen', HERE)).toBe(true)
+  await expect(once.verify(record, 'wrong', HERE)).rejects.toThrow(ClientSecretsBusy)
+  await expect(once.verify(other, 'chosen', HERE)).rejects.toThrow(ClientSecretsBusy)
+  await expect(once.verify(undefined, 'chosen', HERE)).rejects.toThrow(ClientSecretsBusy)
+  expect(await occupied).toBe(false)
+  expect(await once.verify(record, 'wrong', HERE)).toBe(false)
 })

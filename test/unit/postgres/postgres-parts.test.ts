@@ -1,6 +1,7 @@
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
 import { verdictOfError } from '../../../infra/postgres/commit-verdict.ts'
+import { durabilityFault } from '../../../infra/postgres/durability.ts'
 import { createIdentityGuard, type DatabaseIdentity } from '../../../infra/postgres/identity.ts'
 import { arrayLiteral } from '../../../infra/postgres/array-literal.ts'
 import { applicationName } from '../../../infra/postgres/connection.ts'
@@ -71,6 +72,40 @@ test.for([
   expect(() => guard.check({ ...FIRST, [field]: value })).toThrow(field)
   expect(guard.stopped()).toContain(field)
   expect(() => guard.check(FIRST)).toThrow(field)
+})
+
+test('N1: whoever is to end the process is told of the stop, once', () => {
+  const told: string[] = []
+  const guard = createIdentityGuard(undefined, (reason) => told.push(reason))
+  guard.check(FIRST)
+  expect(told).toEqual([])
+  const other = { ...FIRST, timeline: '00000002' }
+  for (const seen of [other, FIRST, other]) expect(() => guard.check(seen)).toThrow('timeline')
+  expect(told).toEqual([guard.stopped()])
+})
+
+const SOUND = { fsync: 'on', synchronousCommit: 'on', standbyNames: '', standbys: 0 }
+
+test.for([true, false])('W1: synchronous_commit = off is refused (production: %s)', (production) => {
+  const fault = (synchronousCommit: string) => durabilityFault({ ...SOUND, synchronousCommit }, production)
+  expect(fault('off')).toMatch(/synchronous_commit = off.*synchronous_commit = on/)
+  for (const value of ['local', 'on', 'remote_write', 'remote_apply']) expect(fault(value)).toBeUndefined()
+})
+
+test('W1: fsync = off is refused everywhere', () => {
+  for (const production of [true, false]) {
+    expect(durabilityFault({ ...SOUND, fsync: 'off' }, production)).toMatch(/fsync = off.*fsync = on/)
+  }
+})
+
+test('W2: in production a commit waits for the standbys that there are', () => {
+  const replicated = { ...SOUND, standbyNames: 'FIRST 1 (b)', standbys: 1 }
+  expect(durabilityFault(replicated, true)).toBeUndefined()
+  expect(durabilityFault({ ...replicated, synchronousCommit: 'local' }, true)).toContain('synchronous_commit = local')
+  expect(durabilityFault({ ...SOUND, standbys: 1 }, true)).toContain('synchronous_standby_names')
+  expect(durabilityFault({ ...SOUND, standbyNames: ' ', standbys: 1 }, true)).toContain('synchronous_standby_names')
+  expect(durabilityFault({ ...replicated, synchronousCommit: 'local' }, false)).toBeUndefined()
+  expect(durabilityFault({ ...SOUND, standbys: 1 }, false)).toBeUndefined()
 })
 
 test('N1: the ledger that is expected is the only one that is ever taken', () => {
