@@ -1,24 +1,14 @@
 /** GET /v1/accounts/{id} (D2). */
+import { accountRead } from '../account-read.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
-import { checkAccountId } from '../path-values.ts'
 import { noSuchAccount } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
-import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+import type { GuardedRoute } from '../route.ts'
 import { accountMembers } from '../views.ts'
 
 export function getAccount({ reads, jwkOf }: EdgeDependencies): GuardedRoute {
-  return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/accounts/:accountId',
-    roles: EVERYONE,
-    asksLedger: false,
-    async handle(call) {
-      const accountId = pathValue(call, 'accountId')
-      const illFormed = checkAccountId(accountId)
-      if (illFormed !== undefined) return illFormed
-      const account = await reads.account(accountId)
-      return account === undefined ? noSuchAccount() : jsonReply(200, accountMembers(account, jwkOf))
-    },
-  }
+  return accountRead('/v1/accounts/:accountId', async (accountId) => {
+    const account = await reads.account(accountId)
+    return account === undefined ? noSuchAccount() : jsonReply(200, accountMembers(account, jwkOf))
+  })
 }

@@ -1,29 +1,19 @@
 /** GET /v1/accounts/{id}/balances/{tokenId}: one balance, once there was a movement (D4). */
+import { accountRead } from '../account-read.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
-import { checkAccountId } from '../path-values.ts'
 import { notFound } from '../problem.ts'
 import { noSuchAccount } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
-import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+import { type GuardedRoute, pathValue } from '../route.ts'
 import { balanceMembers } from '../views.ts'
 
 export function getBalance({ reads }: EdgeDependencies): GuardedRoute {
-  return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/accounts/:accountId/balances/:tokenId',
-    roles: EVERYONE,
-    asksLedger: false,
-    async handle(call) {
-      const accountId = pathValue(call, 'accountId')
-      const illFormed = checkAccountId(accountId)
-      if (illFormed !== undefined) return illFormed
-      const balances = await reads.balances(accountId)
-      if (balances === undefined) return noSuchAccount()
-      const tokenId = pathValue(call, 'tokenId')
-      const balance = balances.find((held) => held.tokenId === tokenId)
-      if (balance === undefined) return notFound('The account holds no such token.')
-      return jsonReply(200, { account_id: accountId, ...balanceMembers(balance) })
-    },
-  }
+  return accountRead('/v1/accounts/:accountId/balances/:tokenId', async (accountId, call) => {
+    const balances = await reads.balances(accountId)
+    if (balances === undefined) return noSuchAccount()
+    const tokenId = pathValue(call, 'tokenId')
+    const balance = balances.find((held) => held.tokenId === tokenId)
+    if (balance === undefined) return notFound('The account holds no such token.')
+    return jsonReply(200, { account_id: accountId, ...balanceMembers(balance) })
+  })
 }

@@ -1,43 +1,33 @@
 /** GET /v1/accounts/{id}/balances: what the account holds, by token (D4). */
+import { accountRead } from '../account-read.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageTokens } from '../page-token.ts'
 import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
-import { checkAccountId } from '../path-values.ts'
 import { readQuery } from '../query.ts'
 import { noSuchAccount } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
-import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+import type { GuardedRoute } from '../route.ts'
 import { balanceMembers } from '../views.ts'
 
 export function listBalances({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return {
-    access: 'token',
-    method: 'GET',
-    path: '/v1/accounts/:accountId/balances',
-    roles: EVERYONE,
-    asksLedger: false,
-    async handle(call) {
-      const accountId = pathValue(call, 'accountId')
-      const illFormed = checkAccountId(accountId)
-      if (illFormed !== undefined) return illFormed
-      const scope = listScope('/v1/accounts/balances', call.caller.clientId, [accountId])
-      const query = readQuery(call.http.req.url)
-      const { limit, after } = readPageRequest(query, tokens, scope)
-      const refused = query.problem()
-      if (refused !== undefined) return refused
-      const balances = await reads.balances(accountId)
-      if (balances === undefined) return noSuchAccount()
-      // An account holds a bounded number of assets, and the read gives them all: pages are cut here.
-      const rest = balances
-        .filter((balance) => after === null || balance.tokenId > after.cursor)
-        .sort((one, other) => (one.tokenId < other.tokenId ? -1 : 1))
-      const page = rest.slice(0, limit)
-      const last = page.length < rest.length ? page.at(-1) : undefined
-      return jsonReply(200, {
-        account_id: accountId,
-        balances: page.map(balanceMembers),
-        next_page_token: nextPageToken(tokens, scope, last?.tokenId ?? null, null),
-      })
-    },
-  }
+  return accountRead('/v1/accounts/:accountId/balances', async (accountId, call) => {
+    const scope = listScope('/v1/accounts/balances', call.caller.clientId, [accountId])
+    const query = readQuery(call.http.req.url)
+    const { limit, after } = readPageRequest(query, tokens, scope)
+    const refused = query.problem()
+    if (refused !== undefined) return refused
+    const balances = await reads.balances(accountId)
+    if (balances === undefined) return noSuchAccount()
+    // An account holds a bounded number of assets, and the read gives them all: pages are cut here.
+    const rest = balances
+      .filter((balance) => after === null || balance.tokenId > after.cursor)
+      .sort((one, other) => (one.tokenId < other.tokenId ? -1 : 1))
+    const page = rest.slice(0, limit)
+    const last = page.length < rest.length ? page.at(-1) : undefined
+    return jsonReply(200, {
+      account_id: accountId,
+      balances: page.map(balanceMembers),
+      next_page_token: nextPageToken(tokens, scope, last?.tokenId ?? null, null),
+    })
+  })
 }
