@@ -1,8 +1,12 @@
 /**
- * The Signer of production: node:crypto on the thread pool, so that the main thread only hands out work.
- * Invariants G1 and G2 of the port.
+ * The Signer of production: node:crypto, on the thread pool or in place. Invariants G1 and G2 of the port.
+ * A check takes 66 µs; to hand it to the pool and take it back takes 18 µs of the main thread and 25 µs of the pool's
+ * besides. Where there are processors to spare that is well spent. Where the pool has none of its own it is not, and
+ * checks are made in place, a few at a time, with the event loop's turn between them.
  */
 import { type KeyObject, verify } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { setImmediate } from 'node:timers/promises'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import type { SignatureCheck, Signer } from '../../runtime/ports/signer.ts'
 import { type BoundedCache, createBoundedCache } from '../../runtime/bounded-cache.ts'
@@ -13,12 +17,21 @@ export interface NodeSignerOptions {
   readonly keys: ServiceKeys
   /** How many imported public keys are kept; the one unused longest goes first. Importing one costs 50-170 µs. */
   readonly cachedKeys?: number
+  /** Whether signatures are checked in place; by default where there are fewer than four processors. */
+  readonly inPlace?: boolean
 }
 
-export function createNodeSigner({ keys, cachedKeys = 50_000 }: NodeSignerOptions): Signer {
+/** Checks in place between two turns of the event loop: about a millisecond. */
+const CHECKS_A_TURN = 16
+
+export function createNodeSigner(options: NodeSignerOptions): Signer {
+  const { keys, cachedKeys = 50_000, inPlace = availableParallelism() < 4 } = options
   const publicKeys: KeyCache = createBoundedCache(cachedKeys)
   return {
-    verifyMany: (checks) => Promise.all(checks.map((check) => verifyOne(check, publicKeys))),
+    verifyMany: (checks) =>
+      inPlace
+        ? inTurns(checks, (check) => verifyOne(check, publicKeys, verifiesHere))
+        : Promise.all(checks.map((check) => verifyOne(check, publicKeys, verifiesOnPool))),
     signMany: (keyId, payloads) => keys.sign(keyId, payloads),
     receiptKeyId: () => keys.current('receipt'),
   }
@@ -38,7 +51,19 @@ function importedKey(publicKey: string, publicKeys: KeyCache): KeyObject | undef
   }
 }
 
-async function verifyOne(check: SignatureCheck, publicKeys: KeyCache): Promise<boolean> {
+/** Whether the signature is the key's over the payload. */
+type Verify = (payload: Buffer, key: KeyObject, signature: DecodedSignature) => boolean | Promise<boolean>
+
+async function inTurns<T, R>(all: readonly T[], run: (one: T) => Promise<R>): Promise<readonly R[]> {
+  const results: R[] = []
+  for (const one of all) {
+    results.push(await run(one))
+    if (results.length % CHECKS_A_TURN === 0) await setImmediate()
+  }
+  return results
+}
+
+async function verifyOne(check: SignatureCheck, publicKeys: KeyCache, verifies: Verify): Promise<boolean> {
   const readings = decodeSignature(check.signature)
   if (readings.length === 0) return false
   const key = importedKey(check.publicKey, publicKeys)
@@ -51,7 +76,15 @@ async function verifyOne(check: SignatureCheck, publicKeys: KeyCache): Promise<b
 }
 
 /** Signature bytes that OpenSSL cannot read are no signature of anything (G1). */
-function verifies(payload: Buffer, key: KeyObject, signature: DecodedSignature): Promise<boolean> {
+function verifiesHere(payload: Buffer, key: KeyObject, signature: DecodedSignature): boolean {
+  try {
+    return verify('sha256', payload, { key, dsaEncoding: signature.encoding }, signature.bytes)
+  } catch {
+    return false
+  }
+}
+
+function verifiesOnPool(payload: Buffer, key: KeyObject, signature: DecodedSignature): Promise<boolean> {
   return new Promise((resolve) => {
     verify('sha256', payload, { key, dsaEncoding: signature.encoding }, signature.bytes, (error, valid) =>
       resolve(error === null && valid),

@@ -45,16 +45,18 @@ function nobleKey(): ClientKey & { readonly raw: (payload: string | Buffer) => B
   }
 }
 
-signerContract('node:crypto', async () => {
-  const keys = serviceKeys()
-  return {
-    signer: createNodeSigner({ keys, cachedKeys: 2 }),
-    clientKey: nobleKey,
-    verifies: keys.verifies,
-    settle: (work) => work,
-    close: () => Promise.resolve(),
-  }
-})
+for (const inPlace of [false, true]) {
+  signerContract(`node:crypto ${inPlace ? 'in place' : 'on the thread pool'}`, async () => {
+    const keys = serviceKeys()
+    return {
+      signer: createNodeSigner({ keys, cachedKeys: 2, inPlace }),
+      clientKey: nobleKey,
+      verifies: keys.verifies,
+      settle: (work) => work,
+      close: () => Promise.resolve(),
+    }
+  })
+}
 
 const ORDER = p256.Point.CURVE().n
 const PAYLOAD = '{"account_id":"alice","amount":"1"}'
@@ -78,10 +80,10 @@ function mirrored(raw: Buffer): Buffer {
   return Buffer.concat([raw.subarray(0, 32), Buffer.from(s.toString(16).padStart(64, '0'), 'hex')])
 }
 
-describe('D6: encodings of a signature', () => {
+describe.for([false, true])('D6: encodings of a signature (in place: %s)', (inPlace) => {
   const key = nobleKey()
   const raw = key.raw(PAYLOAD)
-  const signer = createNodeSigner({ keys: serviceKeys() })
+  const signer = createNodeSigner({ keys: serviceKeys(), inPlace })
   const verify = async (signature: string, changes: Partial<SignatureCheck> = {}): Promise<boolean | undefined> =>
     (await signer.verifyMany([{ publicKey: key.publicKey, payload: PAYLOAD, signature, ...changes }]))[0]
 
