@@ -40,6 +40,8 @@ export interface MailboxLimits {
   readonly maxNodeMailbox: number
 }
 
+/** So many fit into the smallest message that a transport may be limited to. */
+const MAX_VERDICTS_A_MESSAGE = 200
 /** Before each try to recover from an unknown outcome, the first included: what made it unknown needs a moment too. */
 const RECOVERY_RETRY_MS = 20
 const BUSY_RETRY_MS = 5
@@ -121,7 +123,13 @@ export class ShardHost {
 
   /** One message from an edge. */
   receive(message: string, reply: (message: string) => void): void {
-    const channel: ReplyChannel = { send: (verdicts) => reply(encodeVerdicts(verdicts)) }
+    const channel: ReplyChannel = {
+      send: (verdicts) => {
+        for (let start = 0; start < verdicts.length; start += MAX_VERDICTS_A_MESSAGE) {
+          reply(encodeVerdicts(verdicts.slice(start, start + MAX_VERDICTS_A_MESSAGE)))
+        }
+      },
+    }
     const turnedAway: ItemVerdict[] = []
     let backlog = this.backlog()
     for (const item of decodeItems(message)) {

@@ -1,6 +1,6 @@
 /** Goal: B1, B2, H1-H4: what follows from each verdict of a commit, and what is told to whom. */
 import { describe, expect, test } from 'vitest'
-import type { Operation } from '../../../runtime/messages.ts'
+import { decodeVerdicts, encodeItems, type Operation } from '../../../runtime/messages.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import { OTHER_KEY, START_MS } from '../../support/accounts.ts'
 import {
@@ -270,6 +270,17 @@ describe('the shard host', () => {
     send(late)
     await clock.pass(10)
     expect(verdicts.map(({ attempt }) => attempt)).toEqual([2])
+  })
+
+  test('what one message asked is answered in messages of bounded size', async () => {
+    const { clock, host, item } = hosting([0])
+    const replies: number[] = []
+    const items = Array.from({ length: 90 }, (_, index) => item(0, `a${index}`, register))
+    const epochs = Array.from({ length: 450 }, (_, index) => item(0, `b${index}`, register, { epoch: 2 }))
+    host.receive(encodeItems([...items, ...epochs]), (reply) => replies.push(decodeVerdicts(reply).length))
+    await clock.pass(20)
+    expect(replies.reduce((sum, length) => sum + length, 0)).toBe(540)
+    expect(Math.max(...replies)).toBeLessThanOrEqual(200)
   })
 
   test('what has passed its deadline is not stepped', async () => {
