@@ -17,8 +17,8 @@ import { type Incarnation, takeUp } from './incarnation.ts'
 import { holdOn, type LookUpMembership, type Pending, verdictKey } from './pending.ts'
 import type { PinBoard } from './pin-board.ts'
 
-/** Look-ups in flight at once. */
-const MAX_OPEN_ROUNDS = 2
+/** Look-ups in flight at once. One: what comes meanwhile goes with the next, and a larger one costs little more. */
+const MAX_OPEN_ROUNDS = 1
 /** Commands in one look-up. */
 const MAX_ROUND_SIZE = 2_000
 const RETRY_DELAY_MS = 100
