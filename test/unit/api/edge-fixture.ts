@@ -7,7 +7,7 @@ import type { AccountView } from '../../../actors/account/outcome.ts'
 import type { EdgeDependencies, EdgeSettings } from '../../../api/dependencies.ts'
 import { createEdge } from '../../../api/edge.ts'
 import { jwkOf, readPublicKey } from '../../../infra/keys/public-key.ts'
-import type { AccessStore, ClientRecord, RefreshFamily, RefreshOutcome } from '../../../runtime/ports/access-store.ts'
+import type { ClientRecord } from '../../../runtime/ports/access-store.ts'
 import type { Clock } from '../../../runtime/ports/clock.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../../runtime/ports/ledger-gateway.ts'
 import type {
@@ -20,7 +20,8 @@ import type {
   TransactionView,
 } from '../../../runtime/ports/ledger-reads.ts'
 import type { LogFields } from '../../../runtime/ports/log.ts'
-import type { PublishedKey, ServiceKeys } from '../../../runtime/ports/service-keys.ts'
+import { KEY_PURPOSES, type PublishedKey, type ServiceKeys } from '../../../runtime/ports/service-keys.ts'
+import { createFakeAccess, type FakeAccess } from './fake-access.ts'
 
 export interface ManualClock extends Clock {
   /** Lets time pass and runs what became due, in order. */
@@ -84,8 +85,7 @@ export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
     keys.push({ keyId, purpose, x: String(jwk.x), y: String(jwk.y), activeFromMs, retiredAtMs: null })
     return keyId
   }
-  let token = add('token')
-  const receipt = add('receipt')
+  const current = new Map(KEY_PURPOSES.map((purpose) => [purpose, add(purpose)]))
   const signWith = (keyId: string, text: string): string => {
     const key = privateKeys.get(keyId)
     if (key === undefined) throw new Error('no such key')
@@ -100,7 +100,7 @@ export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
     published: () => keys,
     current: (purpose) => {
       failAt('current')
-      return purpose === 'token' ? token : receipt
+      return current.get(purpose) ?? ''
     },
     sign: async (keyId, payloads) => {
       failAt('sign')
@@ -108,7 +108,8 @@ export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
     },
     signWith,
     rotate: () => {
-      token = add('token')
+      const token = add('token')
+      current.set('token', token)
       return token
     },
   }
@@ -116,73 +117,6 @@ export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
 }
 
 export const SECRET = 'a secret of the test'
-
-export interface FakeAccess extends AccessStore {
-  readonly clients: Map<string, ClientRecord>
-  readonly families: RefreshFamily[]
-  readonly revokedSessions: Set<string>
-  /** What the next exchange says; null: rotates a family that exists. */
-  refreshOutcome: RefreshOutcome | null
-  /** Thrown by every call while it is set. */
-  failure: Error | null
-  /** While set, the lists are not answered. */
-  hanging: boolean
-  listed: number
-}
-
-export function createFakeAccess(): FakeAccess {
-  const clients = new Map<string, ClientRecord>()
-  const families: RefreshFamily[] = []
-  const revokedSessions = new Set<string>()
-  const fake: FakeAccess = {
-    clients,
-    families,
-    revokedSessions,
-    refreshOutcome: null,
-    failure: null,
-    hanging: false,
-    listed: 0,
-    async findClient(clientId) {
-      check()
-      return clients.get(clientId)
-    },
-    async listClients() {
-      fake.listed += 1
-      check()
-      if (fake.hanging) await new Promise(() => {})
-      return [...clients.values()]
-    },
-    async putClient(client) {
-      clients.set(client.clientId, client)
-    },
-    async revokeClient(clientId, atMs) {
-      const client = clients.get(clientId)
-      if (client !== undefined) clients.set(clientId, { ...client, revokedAtMs: atMs })
-      return client !== undefined
-    },
-    async createFamily(family) {
-      check()
-      families.push(family)
-    },
-    async rotateFamily(exchange) {
-      check()
-      if (fake.refreshOutcome !== null) return fake.refreshOutcome
-      const index = families.findIndex((family) => family.tokenHash === exchange.tokenHash)
-      const family = families[index]
-      if (family === undefined) return { kind: 'unknown' }
-      families[index] = { ...family, tokenHash: exchange.nextTokenHash, expiresAtMs: exchange.nextExpiresAtMs }
-      return { kind: 'rotated', sessionId: family.sessionId, clientId: family.clientId }
-    },
-    async listRevokedSessions() {
-      check()
-      return [...revokedSessions]
-    },
-  }
-  function check(): void {
-    if (fake.failure !== null) throw fake.failure
-  }
-  return fake
-}
 
 export interface FakeReads extends LedgerReads {
   readonly accountViews: Map<string, AccountView>

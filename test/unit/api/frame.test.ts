@@ -141,7 +141,7 @@ describe('outside /v1', () => {
     expect(response.headers.get('cache-control')).toBe('public, max-age=300')
     const body = (await bodyOf(response)) as { ledger_id: string; keys: Record<string, unknown>[] }
     expect(body.ledger_id).toBe(LEDGER_ID)
-    expect(body.keys.map((key) => key['purpose'])).toEqual(['token', 'receipt'])
+    expect(body.keys.map((key) => key['purpose'])).toEqual(['token', 'receipt', 'assertion', 'attestation'])
     expect(body.keys[0]).toEqual({
       kty: 'EC',
       crv: 'P-256',

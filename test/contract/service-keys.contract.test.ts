@@ -1,0 +1,32 @@
+/** Both keepers of the service's keys, PostgreSQL and memory, under one contract. */
+import { randomBytes } from 'node:crypto'
+import { readMasterKey } from '../../infra/keys/master-key.ts'
+import { createServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
+import { createLedgerDatabase } from '../support/ledger-database.ts'
+import { createManualClock } from '../support/manual-clock.ts'
+import { SILENT_LOG } from '../support/nats.ts'
+import { createFakeServiceKeys } from '../unit/api/edge-fixture.ts'
+import { serviceKeysContract } from './service-keys.contract.ts'
+
+const START_MS = 1_790_000_000_000
+
+serviceKeysContract('PostgreSQL', async () => {
+  const database = await createLedgerDatabase()
+  const clock = createManualClock(START_MS)
+  const masterKey = readMasterKey(randomBytes(32).toString('base64url'))
+  const keys = await createServiceKeys({ url: database.url, masterKey, clock, log: SILENT_LOG })
+  return {
+    keys,
+    nowMs: clock.now,
+    close: async () => {
+      await keys.close()
+      await database.drop()
+    },
+  }
+})
+
+serviceKeysContract('memory', async () => ({
+  keys: createFakeServiceKeys(START_MS),
+  nowMs: () => START_MS,
+  close: () => Promise.resolve(),
+}))

@@ -1,0 +1,105 @@
+/** The access store in memory: all that the port promises, for tests that want no database. */
+import {
+  type AccessStore,
+  AccessStoreUnavailable,
+  type ClientRecord,
+  type RefreshExchange,
+  type RefreshFamily,
+  type RefreshOutcome,
+} from '../../runtime/ports/access-store.ts'
+
+export interface MemoryFamily extends RefreshFamily {
+  readonly revokedAtMs: number | null
+}
+
+/** What every store made from it shares. Each call takes effect in one turn, so none sees half of another. */
+export interface MemoryAccessState {
+  readonly clients: Map<string, ClientRecord>
+  readonly families: MemoryFamily[]
+  /** By the hash of the token. */
+  readonly usedTokens: Map<string, { readonly sessionId: string; readonly usedAtMs: number }>
+}
+
+export function createMemoryAccessStore(): {
+  readonly store: AccessStore
+  readonly other: AccessStore
+  readonly state: MemoryAccessState
+} {
+  const state: MemoryAccessState = { clients: new Map(), families: [], usedTokens: new Map() }
+  return { store: storeOn(state), other: storeOn(state), state }
+}
+
+function storeOn(state: MemoryAccessState): AccessStore {
+  const { clients, families } = state
+  return {
+    async findClient(clientId) {
+      const client = clients.get(clientId)
+      return client === undefined ? undefined : structuredClone(client)
+    },
+    async listClients() {
+      const all = [...clients.values()].sort((a, b) => (a.clientId < b.clientId ? -1 : 1))
+      return structuredClone(all)
+    },
+    async putClient(client) {
+      const createdAtMs = clients.get(client.clientId)?.createdAtMs ?? client.createdAtMs
+      clients.set(client.clientId, structuredClone({ ...client, createdAtMs }))
+      if (client.revokedAtMs !== null) revokeFamilies(state, client.clientId, client.revokedAtMs)
+    },
+    async revokeClient(clientId, atMs) {
+      const client = clients.get(clientId)
+      if (client === undefined) return false
+      clients.set(clientId, { ...client, revokedAtMs: client.revokedAtMs ?? atMs })
+      revokeFamilies(state, clientId, atMs)
+      return true
+    },
+    async createFamily(family) {
+      const taken = families.some(
+        (other) => other.sessionId === family.sessionId || other.tokenHash === family.tokenHash,
+      )
+      if (taken) throw new AccessStoreUnavailable('There is such a session or token already.')
+      const live = clients.get(family.clientId)?.revokedAtMs === null
+      families.push({ ...family, revokedAtMs: live ? null : family.createdAtMs })
+    },
+    rotateFamily: async (exchange) => rotateFamily(state, exchange),
+    async listRevokedSessions(sinceMs) {
+      const revoked = families.filter((family) => family.revokedAtMs !== null && family.revokedAtMs >= sinceMs)
+      return revoked.map((family) => family.sessionId).sort()
+    },
+  }
+}
+
+function revokeFamilies(state: MemoryAccessState, clientId: string, atMs: number): void {
+  for (const [index, family] of state.families.entries()) {
+    if (family.clientId === clientId) revokeFamily(state, index, atMs)
+  }
+}
+
+function revokeFamily(state: MemoryAccessState, index: number, atMs: number): void {
+  const family = state.families[index]
+  if (family !== undefined) state.families[index] = { ...family, revokedAtMs: family.revokedAtMs ?? atMs }
+}
+
+function rotateFamily(state: MemoryAccessState, exchange: RefreshExchange): RefreshOutcome {
+  const { clients, families, usedTokens } = state
+  const index = families.findIndex((family) => family.tokenHash === exchange.tokenHash)
+  const family = families[index]
+  if (family === undefined) return usedExchange(state, exchange)
+  if (family.revokedAtMs !== null || clients.get(family.clientId)?.revokedAtMs !== null) return { kind: 'revoked' }
+  if (family.expiresAtMs <= exchange.atMs) return { kind: 'expired' }
+  if (families.some((other) => other.tokenHash === exchange.nextTokenHash)) {
+    throw new AccessStoreUnavailable('There is such a token already.')
+  }
+  usedTokens.set(exchange.tokenHash, { sessionId: family.sessionId, usedAtMs: exchange.atMs })
+  families[index] = { ...family, tokenHash: exchange.nextTokenHash, expiresAtMs: exchange.nextExpiresAtMs }
+  return { kind: 'rotated', sessionId: family.sessionId, clientId: family.clientId }
+}
+
+/** A used token yields nothing; one that comes back late takes its family with it. */
+function usedExchange(state: MemoryAccessState, exchange: RefreshExchange): RefreshOutcome {
+  const used = state.usedTokens.get(exchange.tokenHash)
+  if (used === undefined) return { kind: 'unknown' }
+  const index = state.families.findIndex((family) => family.sessionId === used.sessionId)
+  if (state.families[index]?.revokedAtMs !== null) return { kind: 'revoked' }
+  if (used.usedAtMs < exchange.atMs - exchange.reuseGraceMs) revokeFamily(state, index, exchange.atMs)
+  return { kind: 'reused' }
+}

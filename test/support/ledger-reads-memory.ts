@@ -1,0 +1,276 @@
+/**
+ * LedgerReads without a database, for tests of what stands on it: arrays of the rows that batches wrote, filtered and
+ * sorted whole for each answer. Rows are taken as they come: fences and versions are the store's to check.
+ * Held to test/contract/ledger-reads.contract.ts.
+ */
+import type { AccountState } from '../../actors/account/state.ts'
+import { availableOf } from '../../actors/account/state.ts'
+import type { Transaction } from '../../actors/account/outcome.ts'
+import { viewOf } from '../../actors/account/outcome.ts'
+import { receiptPayload } from '../../actors/account/receipt.ts'
+import { BASE_DECIMALS, formatQuantity, parseQuantity } from '../../actors/money.ts'
+import type {
+  AccountsPage,
+  AuditChainPage,
+  BalanceView,
+  LedgerReads,
+  SignedReceipt,
+  TransactionCursor,
+  TransactionPage,
+  TransactionQuery,
+  TransactionView,
+} from '../../runtime/ports/ledger-reads.ts'
+import type { AuditEntryWrite, BalanceWrite, CommitBatch, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
+
+export interface MemoryLedgerReads extends LedgerReads {
+  /** One commit: its rows are seen together, its shards are owned from now on. */
+  readonly commit: (batch: CommitBatch) => void
+  /** Nobody owns the shard until something commits to it again. */
+  readonly disown: (shardId: number) => void
+}
+
+export interface MemoryLedgerReadsOptions {
+  readonly ledgerId: string
+  readonly shardOf: (accountId: string) => number
+  /** Matches are counted up to here; beyond, the count is a lower bound, unless only account and status are asked for. */
+  readonly countLimit?: number
+}
+
+const COUNT_LIMIT = 10_000
+
+interface Committed extends TransactionWrite {
+  /** Number of the commit, from 1. */
+  readonly commit: number
+}
+
+interface Rows {
+  commits: number
+  readonly accounts: Map<string, AccountState>
+  readonly balances: BalanceWrite[]
+  readonly entries: AuditEntryWrite[]
+  readonly transactions: Committed[]
+  readonly owned: Set<number>
+}
+
+export function createMemoryLedgerReads(options: MemoryLedgerReadsOptions): MemoryLedgerReads {
+  const { ledgerId, shardOf, countLimit = COUNT_LIMIT } = options
+  const rows: Rows = {
+    commits: 0,
+    accounts: new Map(),
+    balances: [],
+    entries: [],
+    transactions: [],
+    owned: new Set(),
+  }
+  return {
+    commit: (batch) => apply(rows, batch),
+    disown: (shardId) => void rows.owned.delete(shardId),
+    transaction: async (txnId) => {
+      const row = transactionRow(rows, txnId)
+      return row === undefined ? undefined : transactionViewOf(row.transaction)
+    },
+    receipt: async (txnId) => receiptOf(transactionRow(rows, txnId), ledgerId),
+    transactions: async (query) => pageOf(rows, query, countLimit),
+    account: async (accountId) => {
+      const account = rows.accounts.get(accountId)
+      return account === undefined ? undefined : viewOf(account)
+    },
+    accounts: async (after, limit) => accountsPage(rows, after, limit),
+    balances: async (accountId) => (rows.accounts.has(accountId) ? balancesOf(rows, accountId) : undefined),
+    auditChain: async (accountId, afterSequence, limit) => chainPage(rows, accountId, afterSequence, limit),
+    shardOf,
+    shardOwned: async (accountId) => rows.owned.has(shardOf(accountId)),
+  }
+}
+
+function apply(rows: Rows, { shards }: CommitBatch): void {
+  rows.commits += 1
+  const commit = rows.commits
+  for (const part of shards) {
+    rows.owned.add(part.token.shardId)
+    for (const { account } of part.accounts) rows.accounts.set(account.accountId, account)
+    for (const write of part.balances) {
+      const held = rows.balances.findIndex(
+        ({ accountId, tokenId }) => accountId === write.accountId && tokenId === write.tokenId,
+      )
+      if (held === -1) rows.balances.push(write)
+      else rows.balances[held] = write
+    }
+    rows.entries.push(...part.entries)
+    rows.transactions.push(...part.transactions.map((write) => ({ ...write, commit })))
+  }
+}
+
+function transactionRow(rows: Rows, txnId: string): Committed | undefined {
+  return rows.transactions.find(({ transaction }) => transaction.txnId === txnId)
+}
+
+function receiptOf(row: Committed | undefined, ledgerId: string): SignedReceipt | undefined {
+  if (row === undefined) return undefined
+  return { payload: receiptPayload(row.transaction, ledgerId, row.receiptKeyId), signature: row.receiptSignature }
+}
+
+function transactionViewOf(transaction: Transaction): TransactionView {
+  return {
+    txnId: transaction.txnId,
+    accountId: transaction.accountId,
+    shardId: transaction.shardId,
+    type: transaction.type,
+    amount: transaction.amount,
+    tokenId: transaction.tokenId,
+    groupId: transaction.groupId,
+    status: transaction.status,
+    failure: transaction.failure,
+    origin: transaction.origin,
+    metadata: transaction.metadata,
+    createdAtMs: transaction.createdAtMs,
+    processedAtMs: transaction.processedAtMs,
+    auditHash: transaction.auditHash,
+  }
+}
+
+function accountsPage(rows: Rows, after: string | null, limit: number): AccountsPage {
+  const following = [...rows.accounts.values()]
+    .filter(({ accountId }) => accountId > (after ?? ''))
+    .sort((left, right) => compare(left.accountId, right.accountId))
+  const accounts = following.slice(0, limit).map(viewOf)
+  return {
+    accounts,
+    next: following.length > limit ? (accounts.at(-1)?.accountId ?? null) : null,
+    total: rows.accounts.size,
+  }
+}
+
+/** Every asset is the base unit so far. */
+function balancesOf(rows: Rows, accountId: string): readonly BalanceView[] {
+  return rows.balances
+    .filter((row) => row.accountId === accountId)
+    .sort((left, right) => compare(left.tokenId, right.tokenId))
+    .map(({ tokenId, balance }) => ({
+      tokenId,
+      tokenClass: 'fungible',
+      balance: formatQuantity(balance.balance),
+      available: formatQuantity(availableOf(balance)),
+      incoming: formatQuantity(balance.incoming),
+      decimals: BASE_DECIMALS,
+      updatedAtMs: balance.updatedAtMs,
+    }))
+}
+
+function chainPage(rows: Rows, accountId: string, afterSequence: number, limit: number): AuditChainPage | undefined {
+  const account = rows.accounts.get(accountId)
+  if (account === undefined) return undefined
+  const following = rows.entries
+    .filter((entry) => entry.accountId === accountId && entry.sequence > afterSequence)
+    .sort((left, right) => left.sequence - right.sequence)
+  const entries = following.slice(0, limit).map(({ sequence, txnId, previousHash, auditHash, payload }) => ({
+    sequence,
+    txnId,
+    previousHash,
+    auditHash,
+    payload,
+  }))
+  return {
+    entries,
+    next: following.length > limit ? (entries.at(-1)?.sequence ?? null) : null,
+    total: account.sequence + 1,
+  }
+}
+
+function pageOf(rows: Rows, query: TransactionQuery, countLimit: number): TransactionPage {
+  const matching = rows.transactions.filter(({ transaction }) => matches(transaction, query))
+  const following = query.order === 'asc' ? feedFrom(matching, query) : newestFirst(matching, query)
+  const shown = following.slice(0, query.limit)
+  const last = following.length > shown.length ? shown.at(-1) : undefined
+  return {
+    transactions: shown.map(({ transaction }) => transactionViewOf(transaction)),
+    next: query.order === 'asc' ? feedNext(rows, query, last) : listNext(last),
+    count: query.counted ? countOf(matching.length, query, countLimit) : null,
+  }
+}
+
+function newestFirst(matching: readonly Committed[], { after }: TransactionQuery): readonly Committed[] {
+  return matching
+    .filter(({ transaction }) => after === null || transaction.txnId < after.txnId)
+    .sort((left, right) => compare(right.transaction.txnId, left.transaction.txnId))
+}
+
+function listNext(last: Committed | undefined): TransactionCursor | null {
+  return last === undefined ? null : { position: null, txnId: last.transaction.txnId }
+}
+
+/** A place in the feed: the order of commits, then of IDs. */
+interface Place {
+  readonly commit: number
+  readonly txnId: string
+}
+
+function feedFrom(matching: readonly Committed[], query: TransactionQuery): readonly Committed[] {
+  const start = feedStart(query)
+  return matching
+    .filter((row) => comparePlaces(placeOf(row), start) > 0)
+    .sort((left, right) => comparePlaces(placeOf(left), placeOf(right)))
+}
+
+/** At the feed's end: before whatever the next commit brings. A feed never goes back. */
+function feedNext(rows: Rows, query: TransactionQuery, last: Committed | undefined): TransactionCursor {
+  const start = feedStart(query)
+  const reached = last === undefined ? { commit: rows.commits + 1, txnId: '' } : placeOf(last)
+  const { commit, txnId } = comparePlaces(reached, start) < 0 ? start : reached
+  return { position: String(commit), txnId }
+}
+
+function feedStart({ after }: TransactionQuery): Place {
+  const position = after?.position ?? '0'
+  return { commit: /^[0-9]{1,20}$/.test(position) ? Number(position) : 0, txnId: after?.txnId ?? '' }
+}
+
+function placeOf({ commit, transaction }: Committed): Place {
+  return { commit, txnId: transaction.txnId }
+}
+
+function comparePlaces(left: Place, right: Place): number {
+  return left.commit === right.commit ? compare(left.txnId, right.txnId) : left.commit - right.commit
+}
+
+function countOf(matched: number, query: TransactionQuery, limit: number): TransactionPage['count'] {
+  const isCounter = [
+    query.createdFromMs,
+    query.createdToMs,
+    query.type,
+    query.tokenId,
+    query.groupId,
+    query.amountMin,
+    query.amountMax,
+    query.idempotencyKey,
+  ].every((filter) => filter === null)
+  return isCounter || matched <= limit ? { total: matched, exact: true } : { total: limit, exact: false }
+}
+
+function matches(transaction: Transaction, query: TransactionQuery): boolean {
+  const { createdFromMs, createdToMs, amountMin, amountMax } = query
+  const quantity = parseQuantity(transaction.amount)
+  return (
+    isAsked(query.accountId, transaction.accountId) &&
+    isAsked(query.type, transaction.type) &&
+    isAsked(query.tokenId, transaction.tokenId) &&
+    isAsked(query.tokenClass, 'fungible') &&
+    isAsked(query.groupId, transaction.groupId) &&
+    isAsked(query.status, transaction.status) &&
+    isAsked(query.idempotencyKey, transaction.idempotencyKey) &&
+    (createdFromMs === null || transaction.createdAtMs >= createdFromMs) &&
+    (createdToMs === null || transaction.createdAtMs < createdToMs) &&
+    (amountMin === null || quantity.gte(amountMin)) &&
+    (amountMax === null || quantity.lte(amountMax))
+  )
+}
+
+function isAsked(asked: string | null, value: string | null): boolean {
+  return asked === null || asked === value
+}
+
+/** By code units. */
+function compare(left: string, right: string): number {
+  if (left === right) return 0
+  return left < right ? -1 : 1
+}
