@@ -213,6 +213,8 @@ export class CommitLane {
         for (const { incarnation, pendings } of drafts) {
           incarnation.phase = 'suspended'
           for (const pending of pendings) pending.perhapsApplied = true
+          // What waits in groups is still in the mailbox: it comes again through a look-up, and must not come twice.
+          this.takeFromGroups(incarnation)
         }
         onUnknown(drafts.map(({ incarnation }) => incarnation))
     }
@@ -254,15 +256,14 @@ export class CommitLane {
 
   /** Back to the head of the shard's queue, before what still waits in groups, so that order is kept (B2). */
   private putBack(incarnation: Incarnation, pendings: readonly Pending[]): void {
-    const inGroups: Pending[] = []
-    this.groups = this.groups.map((group) =>
-      group.filter((pending) => {
-        const moves = pending.incarnation === incarnation
-        if (moves) inGroups.push(pending)
-        return !moves
-      }),
-    )
-    incarnation.ready = [...pendings, ...inGroups, ...incarnation.ready]
+    incarnation.ready = [...pendings, ...this.takeFromGroups(incarnation), ...incarnation.ready]
+  }
+
+  /** In order. */
+  private takeFromGroups(incarnation: Incarnation): readonly Pending[] {
+    const taken = this.groups.flatMap((group) => group.filter((pending) => pending.incarnation === incarnation))
+    this.groups = this.groups.map((group) => group.filter((pending) => pending.incarnation !== incarnation))
+    return taken
   }
 
   /** Nothing was applied. What no row is to blame for comes whole, a few times; the rest, and what goes on so, halved. */

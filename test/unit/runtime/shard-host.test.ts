@@ -128,6 +128,29 @@ describe('the shard host', () => {
     expect(ids).toEqual([...ids].sort((one, other) => one - other))
   })
 
+  test('H3: a half whose outcome is unknown leaves no other half behind: each command is stepped once', async () => {
+    const { clock, control, batches, verdicts, item, send, host, keep } = hosting([0])
+    const commitAll = (batch: CommitBatch) => {
+      keep(batch)
+      return applied(batch)
+    }
+    control.commit = commitAll
+    send(item(0, 'a', register))
+    await clock.pass(10)
+    control.commit = () => {
+      control.commit = () => {
+        control.commit = commitAll
+        return { kind: 'unknown', detail: 'no answer' }
+      }
+      return { kind: 'failed', cause: 'data', detail: 'one of them' }
+    }
+    send(...['k1', 'k2', 'k3', 'k4'].map((key) => item(0, 'a', credit('a', key))))
+    await clock.pass(500)
+    expect(host.refused()).toEqual([])
+    expect(kinds(verdicts)).toEqual(['registered', 'accepted', 'accepted', 'accepted', 'accepted'])
+    expect(batches.at(-1)?.shards[0]?.token.attempt).toBe(1)
+  })
+
   test('I10: a change of status whose commit was applied unheard is not judged anew', async () => {
     const { clock, control, batches, verdicts, item, send, keep } = hosting([0])
     const change = (status: 'frozen' | 'active' | 'closed'): Operation => ({
