@@ -3,6 +3,8 @@
  * here 16 bits count within the millisecond, 16 carry the shard, 48 are random. So an ID tells its shard, and the
  * IDs that one shard gives grow in the order in which they were given.
  */
+import { hash } from 'node:crypto'
+
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const ACCOUNT_ID = /^[A-Za-z0-9_.:@-]{1,128}$/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -75,4 +77,17 @@ export function shardOfTransactionId(txnId: string): number | undefined {
 export function transactionIdFloor(timeMs: number): string {
   const clamped = Math.min(Math.max(Math.ceil(timeMs), 0), 2 ** 48 - 1)
   return `txn_${encodeUlid({ timeMs: clamped, counter: 0, shardId: 0, random: 0 })}`
+}
+
+/** A UUID of version 8 (RFC 9562) made of a text that is unique and that nobody else can guess. */
+export function uuidOf(text: string): string {
+  const digits = hash('sha256', text, 'hex')
+  const variant = '89ab'.charAt(Number.parseInt(digits.charAt(16), 16) % 4)
+  return [
+    digits.slice(0, 8),
+    digits.slice(8, 12),
+    `8${digits.slice(13, 16)}`,
+    variant + digits.slice(17, 20),
+    digits.slice(20, 32),
+  ].join('-')
 }

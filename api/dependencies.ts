@@ -21,7 +21,10 @@ export interface EdgeDependencies {
   readonly readPublicKey: (input: unknown) => AccountKey | undefined
   /** The JWK of a compressed point in base64url. */
   readonly jwkOf: (publicKey: string) => object
-  /** 32 bytes, the same on every edge of the ledger, so that a page token of one is good at another. */
+  /**
+   * 32 bytes, the same on every edge of the ledger, so that a page token of one is good at another, and a repeat finds
+   * the group whose ID another one chose. What it signs says what it is for.
+   */
   readonly pageTokenKey: Uint8Array
   readonly settings: EdgeSettings
   readonly readiness: () => Promise<Readiness>

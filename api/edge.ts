@@ -14,17 +14,22 @@ import { createGrants } from './auth/grants.ts'
 import { createTokenGrants } from './auth/token-grants.ts'
 import type { EdgeDependencies } from './dependencies.ts'
 import { createFrame, isVersioned } from './frame.ts'
+import { createGroupIds } from './group-ids.ts'
 import { createPageTokens } from './page-token.ts'
 import { createPreferWait } from './prefer-wait.ts'
 import { downstreamFailure, isUnavailable, notFound, type Problem, problem, type UnansweredOutcome } from './problem.ts'
 import type { EndpointOutcome, GuardedRoute, Route } from './route.ts'
 import { changeStatus } from './routes/change-status.ts'
 import { createAccount } from './routes/create-account.ts'
+import { createFungibleToken } from './routes/create-fungible-token.ts'
+import { createSettlementGroup } from './routes/create-settlement-group.ts'
 import { errorPage } from './routes/error-page.ts'
 import { getAccountState } from './routes/get-account-state.ts'
 import { getAccount } from './routes/get-account.ts'
 import { getBalance } from './routes/get-balance.ts'
+import { getFungibleToken } from './routes/get-fungible-token.ts'
 import { getReceipt } from './routes/get-receipt.ts'
+import { getSettlementGroup } from './routes/get-settlement-group.ts'
 import { getTransaction } from './routes/get-transaction.ts'
 import { health } from './routes/health.ts'
 import { issueToken } from './routes/issue-token.ts'
@@ -33,9 +38,11 @@ import { listAccountNfts } from './routes/list-account-nfts.ts'
 import { listAccounts } from './routes/list-accounts.ts'
 import { listAuditChain } from './routes/list-audit-chain.ts'
 import { listBalances } from './routes/list-balances.ts'
+import { listFungibleTokens } from './routes/list-fungible-tokens.ts'
 import { listGroupTransactions } from './routes/list-group-transactions.ts'
 import { listTransactions } from './routes/list-transactions.ts'
 import { ready } from './routes/ready.ts'
+import { revertSettlementGroup } from './routes/revert-settlement-group.ts'
 import { rotateKey } from './routes/rotate-key.ts'
 import { submitTransaction } from './routes/submit-transaction.ts'
 
@@ -77,6 +84,7 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
 /** The endpoints that need a token. */
 function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
   const tokens = createPageTokens(dependencies.pageTokenKey)
+  const newGroupId = createGroupIds(dependencies.random, dependencies.pageTokenKey)
   const preferWait = createPreferWait(dependencies.clock)
   return [
     submitTransaction(dependencies),
@@ -94,6 +102,12 @@ function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
     listBalances(dependencies, tokens),
     getBalance(dependencies),
     listAccountNfts(dependencies, tokens),
+    createFungibleToken(dependencies),
+    listFungibleTokens(dependencies, tokens),
+    getFungibleToken(dependencies),
+    createSettlementGroup(dependencies, newGroupId),
+    getSettlementGroup(dependencies, preferWait),
+    revertSettlementGroup(dependencies),
   ]
 }
 

@@ -7,7 +7,9 @@ import { type Clock, delay } from '../runtime/ports/clock.ts'
 
 const MAX_WAITING = 256
 const MAX_WAIT_S = 30
-const FIRST_INTERVAL_MS = 50
+const FIRST_INTERVAL_MS = 10
+/** Each look comes half as late again as the one before: the answer is late by a third of what it took at most. */
+const GROWTH = 1.5
 const MAX_INTERVAL_MS = 1000
 
 const WAIT = /(?:^|[,;])[ \t]*wait[ \t]*=[ \t]*"?([0-9]{1,9})"?[ \t]*(?=$|[,;])/i
@@ -42,7 +44,7 @@ export function createPreferWait(clock: Clock): PreferWait {
     for (let leftMs = waitMs; !isFinal(value) && leftMs > 0; leftMs = deadlineMs - clock.monotonic()) {
       await delay(clock, Math.min(intervalMs, leftMs))
       value = await look()
-      intervalMs = Math.min(intervalMs * 2, MAX_INTERVAL_MS)
+      intervalMs = Math.min(intervalMs * GROWTH, MAX_INTERVAL_MS)
     }
     return value
   }

@@ -1,5 +1,6 @@
 /** What the ledger says no with, or cannot say, as problems. A code without a row does not compile. */
-import type { Answer, RefusalCode } from '../actors/account/outcome.ts'
+import type { Answer } from '../actors/account/outcome.ts'
+import type { RefusalCode } from '../actors/refusal.ts'
 import type { GatewayOutcome } from '../runtime/ports/ledger-gateway.ts'
 import { type ErrorCode, notFound, type Problem, problem, type ProblemType, PROBLEM_TYPES } from './problem.ts'
 
@@ -17,13 +18,33 @@ const REFUSALS = {
   expired: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
   token_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
   class_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
+  amount_precision: { type: 'validation-error', code: 'ERR_INVALID_AMOUNT' },
+  not_issuer: { type: 'forbidden', code: 'ERR_NOT_ISSUER' },
+  self_transfer: { type: 'validation-error', code: 'ERR_SELF_TRANSFER' },
+  receiver_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
+  issuer_consent_missing: { type: 'forbidden', code: 'ERR_SIGNATURE_MISMATCH' },
   group_terms_unknown: { type: 'conflict', code: 'ERR_CONFLICT' },
+  group_registered: { type: 'conflict', code: 'ERR_CONFLICT' },
   public_key_conflict: { type: 'conflict', code: 'ERR_CONFLICT' },
   proof_missing: { type: 'validation-error', code: 'ERR_INVALID_SIGNATURE' },
   proof_mismatch: { type: 'forbidden', code: 'ERR_SIGNATURE_MISMATCH' },
   account_not_active: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_closed: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_not_empty: { type: 'conflict', code: 'ERR_CONFLICT' },
+  account_refuses: { type: 'conflict', code: 'ERR_CONFLICT' },
+  balance_limit: { type: 'conflict', code: 'ERR_CONFLICT' },
+  asset_limit: { type: 'conflict', code: 'ERR_CONFLICT' },
+  supply_limit: { type: 'conflict', code: 'ERR_CONFLICT' },
+  supply_underflow: { type: 'conflict', code: 'ERR_CONFLICT' },
+  pending_limit: { type: 'conflict', code: 'ERR_CONFLICT' },
+  expectation_limit: { type: 'conflict', code: 'ERR_CONFLICT' },
+  token_exists: { type: 'conflict', code: 'ERR_CONFLICT' },
+  group_exists: { type: 'conflict', code: 'ERR_CONFLICT' },
+  group_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
+  group_settled: { type: 'conflict', code: 'ERR_CONFLICT' },
+  group_expired: { type: 'conflict', code: 'ERR_CONFLICT' },
+  transaction_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
+  not_allowed: { type: 'forbidden', code: 'ERR_FORBIDDEN' },
   rejected: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
 } as const satisfies Record<RefusalCode, ProblemRow>
 
@@ -42,9 +63,9 @@ const UNAVAILABLE = {
   no_healthy_shards: { code: 'ERR_NO_HEALTHY_SHARDS', detail: 'No shard of the ledger has an owner at this moment.' },
   shard_unavailable: {
     code: 'ERR_SHARD_UNAVAILABLE',
-    detail: 'The shard of the account is not available at this moment.',
+    detail: 'The shard that decides this is not available at this moment.',
   },
-  overloaded: { code: 'ERR_OVERLOADED', detail: 'The shard of the account has more requests than it can take.' },
+  overloaded: { code: 'ERR_OVERLOADED', detail: 'The shard that decides this has more requests than it can take.' },
 } as const satisfies Record<Unavailable['reason'], { code: ErrorCode; detail: string }>
 
 export function unavailableProblem(reason: Unavailable['reason'], outcome: Problem['outcome']): Problem {

@@ -2,7 +2,10 @@
 import type { AuditEntry } from '../actors/audit-chain.ts'
 import { showHash } from '../actors/audit-chain.ts'
 import type { AccountView } from '../actors/account/outcome.ts'
+import type { GroupLegView, GroupView } from '../actors/group/state.ts'
+import type { ExchangeSide } from '../actors/message.ts'
 import { isoTimestamp } from '../actors/timestamp.ts'
+import type { TokenView } from '../actors/token/state.ts'
 import type { BalanceView, TransactionView } from '../runtime/ports/ledger-reads.ts'
 
 export function accountMembers(account: AccountView, jwkOf: (publicKey: string) => object): object {
@@ -70,7 +73,6 @@ export function groupLegMembers(transaction: TransactionView): object {
 
 /** The detail: what does not apply is left out, but `audit_hash`, which is null unless the transaction completed. */
 export function transactionDetailMembers(transaction: TransactionView): object {
-  const final = transaction.status !== 'pending'
   return {
     txn_id: transaction.txnId,
     account_id: transaction.accountId,
@@ -83,11 +85,68 @@ export function transactionDetailMembers(transaction: TransactionView): object {
     audit_hash:
       transaction.status === 'completed' && transaction.auditHash !== null ? showHash(transaction.auditHash) : null,
     origin: transaction.origin,
-    ...(transaction.groupId === null ? {} : { group_id: transaction.groupId }),
+    ...present('group_id', transaction.groupId),
     ...(transaction.metadata === null ? {} : { metadata: transaction.metadata }),
-    ...(final ? { processed_at: isoTimestamp(transaction.processedAtMs) } : {}),
+    ...present('to_account_id', transaction.toAccountId),
+    ...present('from_account_id', transaction.fromAccountId),
+    ...(transaction.receive === null ? {} : { receive: exchangeSideMembers(transaction.receive) }),
+    ...(transaction.processedAtMs === null ? {} : { processed_at: isoTimestamp(transaction.processedAtMs) }),
+    ...present('compensates', transaction.compensates),
+    ...present('compensated_by', transaction.compensatedBy),
     ...(transaction.failure === null
       ? {}
       : { failure: { code: transaction.failure.code, detail: transaction.failure.detail } }),
   }
+}
+
+export function tokenMembers(token: TokenView): object {
+  return {
+    token_id: token.tokenId,
+    symbol: token.tokenId,
+    decimals: token.decimals,
+    issuer: token.issuer,
+    total_supply: token.totalSupply,
+    created_at: isoTimestamp(token.createdAtMs),
+  }
+}
+
+export function groupMembers(group: GroupView): object {
+  return {
+    group_id: group.groupId,
+    status: group.status,
+    terms_hash: group.termsHash === null ? null : showHash(group.termsHash),
+    expected_legs: group.legs.length,
+    legs: group.legs.map(legMembers),
+    compensations: group.compensations.map(({ compensates, txnId }) => ({ compensates, txn_id: txnId })),
+    partial_failures: group.partialFailures.map(({ txnId, code, detail }) => ({ txn_id: txnId, code, detail })),
+    created_at: timeOrNull(group.createdAtMs),
+    due_at: timeOrNull(group.dueAtMs),
+    finished_at: timeOrNull(group.finishedAtMs),
+  }
+}
+
+function legMembers(leg: GroupLegView): object {
+  return {
+    account_id: leg.accountId,
+    type: leg.type,
+    amount: leg.amount,
+    token_id: leg.tokenId,
+    ...present('to_account_id', leg.toAccountId),
+    ...(leg.boundary ? { boundary: true } : {}),
+    leg_status: leg.status,
+    ...present('txn_id', leg.txnId),
+  }
+}
+
+function exchangeSideMembers({ amount, tokenId }: ExchangeSide): object {
+  return { amount, token_id: tokenId }
+}
+
+/** One member, or none. */
+function present(name: string, value: string | null): Readonly<Record<string, string>> {
+  return value === null ? {} : { [name]: value }
+}
+
+function timeOrNull(timeMs: number | null): string | null {
+  return timeMs === null ? null : isoTimestamp(timeMs)
 }

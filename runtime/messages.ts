@@ -2,7 +2,9 @@
  * What edges and nodes say to each other, as JSON. One message carries all items of one tick for one node; each item
  * names its shard and epoch and gets its own verdict; verdicts come back in as many messages as there are batches.
  */
+import type { ActorAddress } from '../actors/address.ts'
 import type { Answer } from '../actors/account/outcome.ts'
+import type { Envelope } from '../actors/message.ts'
 import type { AccountKey, AccountStatus, IncomingPolicy } from '../actors/account/state.ts'
 import type { Caller } from '../actors/account/commands.ts'
 
@@ -24,6 +26,22 @@ export type Operation =
       readonly incoming: IncomingPolicy | null
       readonly reason: string
     }
+  /** `payload`: the canonical body. `signature`: the issuer's over it, or null. */
+  | {
+      readonly kind: 'register_token'
+      readonly payload: string
+      readonly signature: string | null
+      readonly registrationKey: string | null
+    }
+  /** `payload`: the canonical terms, {group_id, legs, timeout_seconds}. */
+  | { readonly kind: 'register_group'; readonly payload: string; readonly registrationKey: string | null }
+  /** `transactions`: what is to be undone in a linked group; empty for a registered one. */
+  | { readonly kind: 'revert_group'; readonly reason: string; readonly transactions: readonly NamedTransaction[] }
+
+export interface NamedTransaction {
+  readonly txnId: string
+  readonly accountId: string
+}
 
 /** One attempt at one request. `requestId` names the request over all its attempts; `attempt` counts from 1. */
 export interface Item {
@@ -31,7 +49,7 @@ export interface Item {
   readonly attempt: number
   readonly shardId: number
   readonly epoch: number
-  readonly accountId: string
+  readonly actor: ActorAddress
   readonly caller: Caller
   /** Wall clock, milliseconds since 1970: past it nobody waits, and the item is dropped at its step. */
   readonly deadlineMs: number
@@ -58,6 +76,59 @@ export interface ItemVerdict {
 /** The subject a node listens on, one per session: a message to a dead session reaches nobody. */
 export function sessionSubject(session: string): string {
   return `ledger.node.${session}`
+}
+
+/** The subject on which a node takes messages between shards. */
+export function deliverySubject(session: string): string {
+  return `ledger.node.${session}.deliveries`
+}
+
+/**
+ * Committed messages of one shard to another, in order and without a gap. `acknowledged`: what the target is known to
+ * have taken in. `epoch`, `attempt`: the source's incarnation that carries them; `began`: the last number that had been
+ * sent when it began. A mark below the first, or above the last before that incarnation has sent anything, means that a
+ * store went back.
+ */
+export interface Delivery {
+  readonly source: number
+  readonly target: number
+  readonly epoch: number
+  readonly attempt: number
+  readonly began: number
+  readonly acknowledged: number
+  readonly messages: readonly DeliveredMessage[]
+}
+
+export interface DeliveredMessage {
+  readonly number: number
+  readonly envelope: Envelope
+}
+
+/**
+ * What became of a delivery. `taken`: everything up to `mark` is committed. `moved`: the target is not served here.
+ * `stopped`: the counters contradict each other, nothing more is taken until somebody has looked.
+ */
+export interface DeliveryAnswer {
+  readonly source: number
+  readonly target: number
+  readonly kind: 'taken' | 'moved' | 'stopped'
+  readonly mark: number
+}
+
+export function encodeDeliveries(deliveries: readonly Delivery[]): string {
+  return JSON.stringify(deliveries)
+}
+
+export function decodeDeliveries(message: string): readonly Delivery[] {
+  return JSON.parse(message) as readonly Delivery[]
+}
+
+export function encodeDeliveryAnswers(answers: readonly DeliveryAnswer[]): string {
+  return JSON.stringify(answers)
+}
+
+export function decodeDeliveryAnswers(message: string): readonly DeliveryAnswer[] {
+  return JSON.parse(message) as readonly DeliveryAnswer[]
 }
 
 export function encodeItems(items: readonly Item[]): string {

@@ -4,6 +4,7 @@
  */
 import { sha256Hex } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
+import type { AccountMessage, ExchangeSide, Stamp } from '../message.ts'
 import type { AccountKey, AccountStatus, IncomingPolicy } from './state.ts'
 
 export const TRANSACTION_TYPES = ['debit', 'credit', 'transfer', 'exchange', 'mint', 'burn'] as const
@@ -29,18 +30,19 @@ export interface Submission {
   /** Lower case. */
   readonly groupId: string | null
   readonly idempotencyKey: string
+  readonly toAccountId: string | null
+  /** What an exchange is to bring. */
+  readonly receive: ExchangeSide | null
   readonly metadata: JsonObject | null
+  /** 64 hexadecimal digits: the leg of a registered group, and nothing less. */
   readonly termsHash: string | null
   readonly classId: string | null
   readonly ledgerId: string | null
   readonly expiresAtMs: number | null
 }
 
-interface CommandBase {
-  /** Wall clock of the owner as the command entered the mailbox, milliseconds since 1970. */
-  readonly atMs: number
-  /** 32 hexadecimal digits. */
-  readonly salt: string
+/** What a client asked for. */
+export interface CommandBase extends Stamp {
   readonly caller: Caller
 }
 
@@ -63,7 +65,6 @@ export interface RegisterCommand extends CommandBase {
 
 export interface SubmitCommand extends SignedCommandBase {
   readonly type: 'submit'
-  readonly txnId: string
   readonly submission: Submission
 }
 
@@ -83,9 +84,17 @@ export interface ChangeStatusCommand extends CommandBase {
   readonly reason: string
 }
 
-export type AccountCommand = RegisterCommand | SubmitCommand | RotateKeyCommand | ChangeStatusCommand
+/** A message from another actor, stamped as it entered the mailbox. */
+export type Received<M extends { readonly type: string }> = M &
+  Stamp & { readonly accountId: string; readonly shardId: number }
+export type AccountMessageCommand = {
+  [Type in AccountMessage['type']]: Received<Extract<AccountMessage, { readonly type: Type }>>
+}[AccountMessage['type']]
 
-/** The operations that an idempotency key is scoped to, beside the account. */
+export type AccountClientCommand = RegisterCommand | SubmitCommand | RotateKeyCommand | ChangeStatusCommand
+export type AccountCommand = AccountClientCommand | AccountMessageCommand
+
+/** The operations that an idempotency key is scoped to, beside the actor. */
 export type KeyedOperation = 'transaction' | 'key_rotation' | 'registration'
 
 export interface KeyUse {
@@ -109,13 +118,13 @@ export function keyUseOf(command: AccountCommand): KeyUse | undefined {
       if (registrationKey === null) return undefined
       return { operation: 'registration', idempotencyKey: `${caller.clientId} ${registrationKey}` }
     }
-    case 'change_status':
+    default:
       return undefined
   }
 }
 
 /** What tells a repeat from another request under the same key. */
-export function payloadHashOf(command: AccountCommand): string {
+export function payloadHashOf(command: AccountClientCommand): string {
   switch (command.type) {
     case 'submit':
     case 'rotate_key':

@@ -1,49 +1,13 @@
 /** What a step says: answers to the caller, refusals, and the facts to be made durable with them. */
 import type { AuditEntry } from '../audit-chain.ts'
-import type { JsonObject } from '../canonical-json.ts'
-import type { KeyedOperation, TransactionType } from './commands.ts'
+import type { GroupView } from '../group/state.ts'
+import type { Envelope } from '../message.ts'
+import type { Quantity } from '../money.ts'
+import type { RefusalCode } from '../refusal.ts'
+import type { TokenView } from '../token/state.ts'
+import type { KeyedOperation } from './commands.ts'
 import type { AccountKey, AccountState } from './state.ts'
-
-/** Why an accepted transaction ended `failed`. Never reused, never renamed: clients store them. */
-export type FailureCode =
-  | 'insufficient_funds'
-  | 'balance_limit'
-  | 'asset_limit'
-  | 'account_frozen'
-  | 'account_closed'
-  | 'incoming_refused'
-
-export interface Failure {
-  readonly code: FailureCode
-  readonly detail: string
-}
-
-/** A transaction as it is stored. Immutable once its status is final. */
-export interface Transaction {
-  readonly txnId: string
-  readonly accountId: string
-  readonly shardId: number
-  readonly type: TransactionType
-  readonly amount: string
-  readonly tokenId: string
-  readonly groupId: string | null
-  readonly status: 'completed' | 'failed'
-  readonly failure: Failure | null
-  readonly origin: 'client' | 'ledger'
-  readonly metadata: JsonObject | null
-  readonly createdAtMs: number
-  readonly processedAtMs: number
-  /** The chain's fields are null for a failed transaction: only what changed the account is in its chain. */
-  readonly sequence: number | null
-  readonly previousHash: string | null
-  readonly auditHash: string | null
-  readonly idempotencyKey: string
-  /** The canonical payload that the client signed, its SHA-256, the signature as it came and the key it was accepted under. */
-  readonly payload: string
-  readonly payloadHash: string
-  readonly signature: string
-  readonly keyId: string
-}
+import type { Transaction, TransactionRecord } from './transaction.ts'
 
 /** An idempotent operation that is no transaction: its original answer is kept whole. `keyId`: the key it was accepted under. */
 export interface RecordedOperation {
@@ -59,8 +23,18 @@ export interface RecordedOperation {
 /** The facts a step adds, besides the account's next state. */
 export type Effect =
   | { readonly kind: 'entry_appended'; readonly entry: AuditEntry }
-  | { readonly kind: 'transaction_decided'; readonly transaction: Transaction }
+  /** New: pending, or final at once. */
+  | { readonly kind: 'transaction_entered'; readonly transaction: Transaction }
+  /** One that was pending is final. */
+  | { readonly kind: 'transaction_finished'; readonly transaction: TransactionRecord }
+  | { readonly kind: 'transaction_compensated'; readonly txnId: string; readonly by: string }
   | { readonly kind: 'balance_changed'; readonly tokenId: string }
+  | { readonly kind: 'hold_changed'; readonly holdId: string }
+  /** Value came in from outside the ledger (positive) or left it. */
+  | { readonly kind: 'boundary_crossed'; readonly tokenId: string; readonly quantity: Quantity }
+  | { readonly kind: 'message_sent'; readonly envelope: Envelope }
+  /** What was answered `deferred` is decided: whoever waits for this actor is told. */
+  | { readonly kind: 'concluded'; readonly answer: Answer }
   | { readonly kind: 'key_registered'; readonly key: AccountKey; readonly fromSequence: number; readonly atMs: number }
   | { readonly kind: 'operation_recorded'; readonly operation: RecordedOperation }
 
@@ -116,6 +90,19 @@ export type Answer =
     }
   | { readonly kind: 'rotated'; readonly account: AccountView; readonly replayed: boolean; readonly mismatch: boolean }
   | { readonly kind: 'status_changed'; readonly account: AccountView }
+  | {
+      readonly kind: 'token_registered'
+      readonly token: TokenView
+      readonly replayed: boolean
+    }
+  /** `created`: it is new to its client. */
+  | {
+      readonly kind: 'group_registered'
+      readonly group: GroupView
+      readonly created: boolean
+      readonly replayed: boolean
+    }
+  | { readonly kind: 'group_reverting'; readonly group: GroupView }
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly detail: string; readonly field: string | null }
 
 /** What the operation answered when it was new. */
@@ -127,27 +114,6 @@ export function originalAnswer({ operation, answer }: Pick<RecordedOperation, 'o
       return { kind: 'rotated', account: answer, replayed: false, mismatch: false }
   }
 }
-
-/** Why a command was refused: nothing changed, and its key is free. In the order in which they are judged (D7). */
-export const REFUSAL_CODES = [
-  'account_not_found',
-  'account_keyless',
-  'signature_mismatch',
-  'boundary_not_granted',
-  'wrong_ledger',
-  'expired',
-  'token_not_found',
-  'class_not_found',
-  'group_terms_unknown',
-  'public_key_conflict',
-  'proof_missing',
-  'proof_mismatch',
-  'account_not_active',
-  'account_closed',
-  'account_not_empty',
-  'rejected',
-] as const
-export type RefusalCode = (typeof REFUSAL_CODES)[number]
 
 export function refusal(code: RefusalCode, detail: string, field: string | null = null): Answer {
   return { kind: 'refused', code, detail, field }

@@ -1,14 +1,11 @@
 /**
- * What commands do to an account, as arithmetic: the machine decides which of these runs.
- *   A1. available = balance - reserved, and neither is ever negative.
- *   A2. A balance never leaves 18+18 digits.
- *   A3. What completes is one entry in the chain; what fails is none, and is counted all the same.
- *   A4. Time within an account never goes back.
+ * What clients' commands do to an account, as arithmetic: the machine decides which of these runs. What is decided
+ * elsewhere is in pending.ts, legs of registered groups in legs.ts.
  */
-import { appendEntry, type AuditEntry, ENTRY_FORMAT } from '../audit-chain.ts'
+import { appendEntry, ENTRY_FORMAT, GENESIS } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
-import { formatQuantity, LARGEST, parseQuantity, type Quantity } from '../money.ts'
-import { GENESIS } from '../audit-chain.ts'
+import type { Stamp } from '../message.ts'
+import { parseQuantity } from '../money.ts'
 import { isoTimestamp } from '../timestamp.ts'
 import {
   type ChangeStatusCommand,
@@ -18,157 +15,158 @@ import {
   type RotateKeyCommand,
   type SubmitCommand,
 } from './commands.ts'
-import {
-  type Effect,
-  type Failure,
-  type FailureCode,
-  type RecordedOperation,
-  type Transaction,
-  viewOf,
-} from './outcome.ts'
-import { type AccountKey, type AccountState, availableOf, balanceOf } from './state.ts'
+import { failLeg, postLeg } from './legs.ts'
+import { type Effect, type RecordedOperation, viewOf } from './outcome.ts'
+import { beginExchange, beginSupplyChange, beginTransfer } from './pending.ts'
+import { completed, entered, failed, submitted } from './record.ts'
+import { type AccountKey, type AccountState, availableOf } from './state.ts'
+import { failure, type FailureCode } from './transaction.ts'
+import { type Posted, Turn } from './turn.ts'
 
-/** An account after a command, and the facts that are new. */
-export interface Posted {
-  readonly account: AccountState
-  readonly effects: readonly Effect[]
+/** An account that nobody has the key of yet has none. */
+export interface Opening {
+  readonly accountId: string
+  readonly shardId: number
+  readonly key: AccountKey | null
+  readonly clientId: string
 }
 
-export function open(command: RegisterCommand): Posted {
+/** A new account, with the entry that is its chain's first. */
+export function openAccount({ accountId, shardId, key, clientId }: Opening, stamp: Stamp): Posted {
+  const { atMs, salt } = stamp
   const entry = appendEntry(GENESIS, {
-    account_id: command.accountId,
-    created_at: isoTimestamp(command.atMs),
+    account_id: accountId,
+    created_at: isoTimestamp(atMs),
     format: ENTRY_FORMAT,
-    key_id: command.key.keyId,
+    key_id: key?.keyId ?? null,
     kind: 'registration',
-    public_key: command.key.publicKey,
-    salt: command.salt,
+    public_key: key?.publicKey ?? null,
+    salt,
     sequence: 0,
     txn_id: null,
   })
   const account: AccountState = {
-    accountId: command.accountId,
-    shardId: command.shardId,
+    accountId,
+    shardId,
     status: 'active',
     incoming: 'accept',
-    key: command.key,
+    key,
     version: 1,
     sequence: 0,
     tip: entry.auditHash,
     balances: new Map(),
+    holds: new Map(),
     completedCount: 0,
     failedCount: 0,
-    registeredBy: command.caller.clientId,
-    createdAtMs: command.atMs,
-    updatedAtMs: command.atMs,
-    lastTimeMs: command.atMs,
+    registeredBy: clientId,
+    createdAtMs: atMs,
+    updatedAtMs: atMs,
+    lastTimeMs: atMs,
   }
-  const effects: Effect[] = [
-    { kind: 'entry_appended', entry },
-    { kind: 'key_registered', key: command.key, fromSequence: 0, atMs: command.atMs },
-  ]
-  const use = keyUseOf(command)
-  if (use !== undefined)
-    effects.push(recorded(account, 'registration', use.idempotencyKey, payloadHashOf(command), command.key))
+  const effects: Effect[] = [{ kind: 'entry_appended', entry }]
+  if (key !== null) effects.push({ kind: 'key_registered', key, fromSequence: 0, atMs })
   return { account, effects }
 }
 
-/** Applies a credit or debit in one asset, or fails it: either way the transaction is final. */
+export function open(command: RegisterCommand): Posted {
+  const { accountId, shardId, key, caller } = command
+  const opened = openAccount({ accountId, shardId, key, clientId: caller.clientId }, command)
+  return { ...opened, effects: [...opened.effects, ...registrationOf(opened.account, command)] }
+}
+
+/** A keyless account gets its first key. */
+export function claim(account: AccountState, command: RegisterCommand): Posted {
+  const turn = new Turn(account, command)
+  enterFact(turn, { kind: 'key_registration', key_id: command.key.keyId, public_key: command.key.publicKey })
+  const { account: claimed, effects } = turn.done({ key: command.key })
+  const registered: Effect = {
+    kind: 'key_registered',
+    key: command.key,
+    fromSequence: claimed.sequence,
+    atMs: claimed.updatedAtMs,
+  }
+  return { account: claimed, effects: [...effects, registered, ...registrationOf(claimed, command)] }
+}
+
+function registrationOf(account: AccountState, command: RegisterCommand): readonly Effect[] {
+  const use = keyUseOf(command)
+  return use === undefined
+    ? []
+    : [recorded(account, 'registration', use.idempotencyKey, payloadHashOf(command), command.key)]
+}
+
+/** Applies a submission, fails it, or sends it to who decides. */
 export function post(account: AccountState, command: SubmitCommand): Posted {
   const { submission } = command
-  const amount = parseQuantity(submission.amount)
-  const held = balanceOf(account, submission.tokenId)
-  if (submission.type === 'credit') {
-    if (account.incoming === 'refuse') return fail(account, command, 'incoming_refused')
-    if (held.balance.plus(held.incoming).plus(amount).greaterThan(LARGEST))
-      return fail(account, command, 'balance_limit')
-    return complete(account, command, held.balance.plus(amount))
-  }
-  if (availableOf(held).lessThan(amount)) return fail(account, command, 'insufficient_funds')
-  return complete(account, command, held.balance.minus(amount))
-}
-
-function complete(account: AccountState, command: SubmitCommand, balance: Quantity): Posted {
-  const { submission } = command
-  const processedAtMs = Math.max(command.atMs, account.lastTimeMs)
-  const sequence = account.sequence + 1
-  const entry = appendEntry(account.tip, {
-    account_id: account.accountId,
-    amount: submission.amount,
-    balance: formatQuantity(balance),
-    created_at: isoTimestamp(command.atMs),
-    format: ENTRY_FORMAT,
-    group_id: submission.groupId,
-    key_id: keyIdOf(account),
-    kind: 'transaction',
-    metadata: submission.metadata,
-    origin: 'client',
-    processed_at: isoTimestamp(processedAtMs),
-    salt: command.salt,
-    sequence,
-    shard_id: account.shardId,
-    submission_hash: command.payloadHash,
-    token_id: submission.tokenId,
-    txn_id: command.txnId,
-    type: submission.type,
-  })
-  const held = balanceOf(account, submission.tokenId)
-  const transaction = decided(account, command, processedAtMs, entry, null)
-  return {
-    account: {
-      ...account,
-      version: account.version + 1,
-      sequence,
-      tip: entry.auditHash,
-      balances: new Map(account.balances).set(submission.tokenId, { ...held, balance, updatedAtMs: processedAtMs }),
-      completedCount: account.completedCount + 1,
-      updatedAtMs: processedAtMs,
-      lastTimeMs: processedAtMs,
-    },
-    effects: [
-      { kind: 'entry_appended', entry },
-      { kind: 'balance_changed', tokenId: submission.tokenId },
-      { kind: 'transaction_decided', transaction },
-    ],
+  if (submission.termsHash !== null) return postLeg(account, command)
+  switch (submission.type) {
+    case 'credit':
+      return credit(account, command)
+    case 'transfer':
+      return submission.toAccountId === null
+        ? debit(account, command)
+        : beginTransfer(account, command, submission.toAccountId)
+    case 'exchange':
+      return submission.receive === null ? debit(account, command) : beginExchange(account, command, submission.receive)
+    case 'debit':
+      return debit(account, command)
+    case 'mint':
+    case 'burn':
+      return beginSupplyChange(account, command, submission.type)
   }
 }
 
-const FAILURES: Record<FailureCode, string> = {
-  insufficient_funds: 'The amount is larger than the available balance.',
-  balance_limit: 'The balance would leave 18 integer digits.',
-  asset_limit: 'The account holds as many assets as an account may.',
-  account_frozen: 'The account is frozen: it may only receive.',
-  account_closed: 'The account is closed.',
-  incoming_refused: 'The account refuses incoming value.',
+/** In from outside the ledger. */
+function credit(account: AccountState, command: SubmitCommand): Posted {
+  const { tokenId, amount } = command.submission
+  const quantity = parseQuantity(amount)
+  const turn = new Turn(account, command)
+  if (account.incoming === 'refuse') return failing(turn, command, 'incoming_refused')
+  const lacks = turn.lacksRoom(tokenId, quantity)
+  if (lacks !== undefined) return failing(turn, command, lacks)
+  turn.change(tokenId, { balance: quantity })
+  turn.note({ kind: 'boundary_crossed', tokenId, quantity })
+  entered(turn, completed(turn, submitted(turn, command)))
+  return turn.done()
 }
 
-/** The transaction is final and failed: nothing moves, the chain does not grow, the key is used up. */
+/** Out of the ledger. */
+function debit(account: AccountState, command: SubmitCommand): Posted {
+  const { tokenId, amount } = command.submission
+  const quantity = parseQuantity(amount).negated()
+  const turn = new Turn(account, command)
+  if (availableOf(turn.balance(tokenId)).plus(quantity).isNegative())
+    return failing(turn, command, 'insufficient_funds')
+  turn.change(tokenId, { balance: quantity })
+  turn.note({ kind: 'boundary_crossed', tokenId, quantity })
+  entered(turn, completed(turn, submitted(turn, command)))
+  return turn.done()
+}
+
+function failing(turn: Turn, command: SubmitCommand, code: FailureCode): Posted {
+  entered(turn, failed(turn, submitted(turn, command), failure(code)))
+  return turn.done()
+}
+
+/** The transaction is final and failed; a leg of a registered group tells its group. */
 export function fail(account: AccountState, command: SubmitCommand, code: FailureCode): Posted {
-  const processedAtMs = Math.max(command.atMs, account.lastTimeMs)
-  const transaction = decided(account, command, processedAtMs, null, { code, detail: FAILURES[code] })
-  return {
-    account: {
-      ...account,
-      version: account.version + 1,
-      failedCount: account.failedCount + 1,
-      lastTimeMs: processedAtMs,
-    },
-    effects: [{ kind: 'transaction_decided', transaction }],
-  }
+  if (command.submission.termsHash !== null) return failLeg(account, command, code)
+  return failing(new Turn(account, command), command, code)
 }
 
 export function rotateKey(account: AccountState, command: RotateKeyCommand): Posted {
-  const next = entered(account, command, {
+  const turn = new Turn(account, command)
+  enterFact(turn, {
     kind: 'key_rotation',
     key_id: command.newKey.keyId,
     public_key: command.newKey.publicKey,
     submission_hash: command.payloadHash,
   })
-  const rotated: AccountState = { ...next.account, key: command.newKey }
+  const { account: rotated, effects } = turn.done({ key: command.newKey })
   return {
     account: rotated,
     effects: [
-      ...next.effects,
+      ...effects,
       { kind: 'key_registered', key: command.newKey, fromSequence: rotated.sequence, atMs: rotated.updatedAtMs },
       recorded(rotated, 'key_rotation', command.idempotencyKey, command.payloadHash, account.key),
     ],
@@ -200,70 +198,20 @@ function recorded(
 export function changeStatus(account: AccountState, command: ChangeStatusCommand): Posted {
   const status = command.status ?? account.status
   const incoming = command.incoming ?? account.incoming
-  const next = entered(account, command, { kind: 'status_change', status, incoming, reason: command.reason })
-  return { ...next, account: { ...next.account, status, incoming } }
+  const turn = new Turn(account, command)
+  enterFact(turn, { kind: 'status_change', status, incoming, reason: command.reason })
+  return turn.done({ status, incoming })
 }
 
-function entered(account: AccountState, command: RotateKeyCommand | ChangeStatusCommand, fields: JsonObject): Posted {
-  const atMs = Math.max(command.atMs, account.lastTimeMs)
-  const sequence = account.sequence + 1
-  const entry = appendEntry(account.tip, {
+/** An entry that is no transaction. */
+function enterFact(turn: Turn, fields: JsonObject): void {
+  turn.enter((sequence) => ({
     ...fields,
-    account_id: account.accountId,
+    account_id: turn.before.accountId,
     format: ENTRY_FORMAT,
-    processed_at: isoTimestamp(atMs),
-    salt: command.salt,
+    processed_at: isoTimestamp(turn.timeMs),
+    salt: turn.stamp.salt,
     sequence,
     txn_id: null,
-  })
-  return {
-    account: {
-      ...account,
-      version: account.version + 1,
-      sequence,
-      tip: entry.auditHash,
-      updatedAtMs: atMs,
-      lastTimeMs: atMs,
-    },
-    effects: [{ kind: 'entry_appended', entry }],
-  }
-}
-
-/** With its entry it is completed, with a failure it has failed. */
-function decided(
-  account: AccountState,
-  command: SubmitCommand,
-  processedAtMs: number,
-  entry: AuditEntry | null,
-  failure: Failure | null,
-): Transaction {
-  const { submission } = command
-  return {
-    txnId: command.txnId,
-    accountId: account.accountId,
-    shardId: account.shardId,
-    type: submission.type,
-    amount: submission.amount,
-    tokenId: submission.tokenId,
-    groupId: submission.groupId,
-    status: failure === null ? 'completed' : 'failed',
-    failure,
-    origin: 'client',
-    metadata: submission.metadata,
-    createdAtMs: command.atMs,
-    processedAtMs,
-    sequence: entry?.sequence ?? null,
-    previousHash: entry?.previousHash ?? null,
-    auditHash: entry?.auditHash ?? null,
-    idempotencyKey: command.idempotencyKey,
-    payload: command.payload,
-    payloadHash: command.payloadHash,
-    signature: command.signature,
-    keyId: keyIdOf(account),
-  }
-}
-
-/** A signed command of a keyless account is refused before it gets here. */
-function keyIdOf(account: AccountState): string {
-  return account.key?.keyId ?? ''
+  }))
 }

@@ -5,43 +5,45 @@
 import { showHash } from '../audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../canonical-json.ts'
 import { isoTimestamp } from '../timestamp.ts'
-import type { Transaction } from './outcome.ts'
+import type { TransactionRecord } from './transaction.ts'
 
 export const RECEIPT_FORMAT = 1
 
-/** `keyId`: the service's receipt key. Absent optional fields are left out, so that adding fields later changes no old receipt. */
-export function receiptOf(transaction: Transaction, ledgerId: string, keyId: string): JsonObject {
-  const receipt = {
+/**
+ * `keyId`: the service's receipt key. Absent optional fields are left out, so that adding fields later changes no old
+ * receipt. Members in order: it is canonical as it stands.
+ */
+export function receiptOf(transaction: TransactionRecord, ledgerId: string, keyId: string): JsonObject {
+  const { compensates, counterTxnId, failure, fromAccountId, groupId, metadata, receive, toAccountId } = transaction
+  return {
     account_id: transaction.accountId,
     amount: transaction.amount,
     audit_hash: transaction.auditHash === null ? null : showHash(transaction.auditHash),
+    ...(compensates === null ? undefined : { compensates }),
+    ...(counterTxnId === null ? undefined : { counter_txn_id: counterTxnId }),
     created_at: isoTimestamp(transaction.createdAtMs),
+    ...(failure === null ? undefined : { failure: { code: failure.code, detail: failure.detail } }),
     format: RECEIPT_FORMAT,
+    ...(fromAccountId === null ? undefined : { from_account_id: fromAccountId }),
+    ...(groupId === null ? undefined : { group_id: groupId }),
     key_id: keyId,
     ledger_id: ledgerId,
+    ...(metadata === null ? undefined : { metadata }),
     origin: transaction.origin,
     previous_hash: transaction.previousHash === null ? null : showHash(transaction.previousHash),
-    processed_at: isoTimestamp(transaction.processedAtMs),
+    processed_at: isoTimestamp(transaction.processedAtMs ?? transaction.createdAtMs),
+    ...(receive === null ? undefined : { receive: { amount: receive.amount, token_id: receive.tokenId } }),
     sequence: transaction.sequence,
     shard_id: transaction.shardId,
     status: transaction.status,
     submission_hash: showHash(transaction.payloadHash),
+    ...(toAccountId === null ? undefined : { to_account_id: toAccountId }),
     token_id: transaction.tokenId,
     txn_id: transaction.txnId,
     type: transaction.type,
   }
-  const { groupId, metadata, failure } = transaction
-  if (groupId === null && metadata === null && failure === null) return receipt
-  return {
-    ...receipt,
-    ...(transaction.groupId === null ? {} : { group_id: transaction.groupId }),
-    ...(transaction.metadata === null ? {} : { metadata: transaction.metadata }),
-    ...(transaction.failure === null
-      ? {}
-      : { failure: { code: transaction.failure.code, detail: transaction.failure.detail } }),
-  }
 }
 
-export function receiptPayload(transaction: Transaction, ledgerId: string, keyId: string): string {
+export function receiptPayload(transaction: TransactionRecord, ledgerId: string, keyId: string): string {
   return canonicalJson(receiptOf(transaction, ledgerId, keyId))
 }

@@ -1,6 +1,8 @@
 /** What an account is. Plain data: the codec writes it, the machine carries it, the step computes with it. */
 import type { Hash } from '../audit-chain.ts'
-import { type Quantity, ZERO } from '../money.ts'
+import type { LegRole, LegTerms } from '../message.ts'
+import { parseQuantity, type Quantity, ZERO } from '../money.ts'
+import type { TransactionRecord } from './transaction.ts'
 
 export type AccountStatus = 'active' | 'frozen' | 'closed'
 export type IncomingPolicy = 'accept' | 'refuse'
@@ -11,12 +13,51 @@ export interface AccountKey {
   readonly publicKey: string
 }
 
-/** Holdings of one asset. `available` = balance - reserved; `incoming` is in neither. */
+/**
+ * Holdings of one asset. `available` = balance - reserved; `incoming` is in neither. `room` is kept free for value that
+ * may still come: nothing that was promised is ever refused for want of digits.
+ */
 export interface Balance {
   readonly balance: Quantity
   readonly reserved: Quantity
   readonly incoming: Quantity
+  readonly room: Quantity
+  /** 0 until the first movement: before that the account does not hold the asset. */
   readonly updatedAtMs: number
+}
+
+/** Something unfinished at an account. Plain JSON. What is reserved and kept free stands in the balances too. */
+export type Hold = PendingHold | LegHold | IssueHold
+
+/** A transaction that others decide on. */
+export interface PendingHold {
+  readonly kind: 'pending'
+  readonly transaction: TransactionRecord
+  /** Set aside of the transaction's own asset: its amount, or nothing for a mint. */
+  readonly reserves: boolean
+  /** Room kept for what it brings. */
+  readonly room: { readonly tokenId: string; readonly amount: string } | null
+  /** When this undoes a transfer and its group waits to hear: what an administrator named, and the transfer itself. */
+  readonly reportsOn: { readonly asked: string; readonly transfer: string } | null
+}
+
+/** One side of a leg of a registered group. */
+export interface LegHold {
+  readonly kind: 'leg'
+  readonly groupId: string
+  readonly leg: number
+  readonly role: LegRole
+  readonly termsHash: string
+  readonly terms: LegTerms
+  readonly state: 'expected' | 'completed' | 'failed'
+  readonly txnId: string | null
+}
+
+/** A token that is being registered with this account as its issuer: room for its supply. */
+export interface IssueHold {
+  readonly kind: 'issue'
+  readonly tokenId: string
+  readonly totalSupply: string
 }
 
 export interface AccountState {
@@ -32,6 +73,8 @@ export interface AccountState {
   readonly sequence: number
   readonly tip: Hash
   readonly balances: ReadonlyMap<string, Balance>
+  /** By `holdId`. */
+  readonly holds: ReadonlyMap<string, Hold>
   readonly completedCount: number
   readonly failedCount: number
   /** The client whose request brought the account into being. */
@@ -42,7 +85,7 @@ export interface AccountState {
   readonly lastTimeMs: number
 }
 
-const NOTHING_HELD: Balance = { balance: ZERO, reserved: ZERO, incoming: ZERO, updatedAtMs: 0 }
+export const NOTHING_HELD: Balance = { balance: ZERO, reserved: ZERO, incoming: ZERO, room: ZERO, updatedAtMs: 0 }
 
 export function balanceOf(account: AccountState, tokenId: string): Balance {
   return account.balances.get(tokenId) ?? NOTHING_HELD
@@ -50,4 +93,35 @@ export function balanceOf(account: AccountState, tokenId: string): Balance {
 
 export function availableOf(balance: Balance): Quantity {
   return balance.balance.minus(balance.reserved)
+}
+
+/** Names a hold within its account. */
+export function holdId(hold: Hold): string {
+  switch (hold.kind) {
+    case 'pending':
+      return hold.transaction.txnId
+    case 'leg':
+      return legHoldId(hold)
+    case 'issue':
+      return `issue ${hold.tokenId}`
+  }
+}
+
+export function legHoldId({ groupId, leg, role }: Pick<LegHold, 'groupId' | 'leg' | 'role'>): string {
+  return `${groupId} ${leg} ${role}`
+}
+
+/**
+ * Value that has left a balance and is the hold's until the group ends: what an outgoing leg took. Summed over all holds
+ * it is part of what is in transit (I4).
+ */
+export function valueOf(hold: Hold): { readonly tokenId: string; readonly quantity: Quantity } | undefined {
+  if (hold.kind !== 'leg' || hold.state !== 'completed' || hold.role !== 'own' || !leavesBalance(hold.terms))
+    return undefined
+  return { tokenId: hold.terms.tokenId, quantity: parseQuantity(hold.terms.amount) }
+}
+
+/** Whether a leg takes its amount out of the balance when it is applied; a burn is only held. */
+export function leavesBalance({ type }: LegTerms): boolean {
+  return type === 'debit' || type === 'transfer' || type === 'exchange'
 }

@@ -4,28 +4,32 @@
  *   S1. A refused or repeated command changes nothing.
  *   S2. Judged in this order: the account, the signature, the repeat, the rest.
  *   S3. A verdict on a signature counts only for the key that this step sees, or the one its original was accepted under.
+ *   S4. Every message is consumed: what it cannot have is said in a message of its own.
  */
+import { accountAddress, groupAddress } from '../address.ts'
+import { invariant } from '../result.ts'
 import type {
   AccountCommand,
+  AccountMessageCommand,
   ChangeStatusCommand,
   RegisterCommand,
   RotateKeyCommand,
   SubmitCommand,
 } from './commands.ts'
-import { BASE_UNIT } from '../money.ts'
-import { advance, type AccountSnapshot } from './machine.ts'
+import { advance, type AccountEvent, type AccountSnapshot } from './machine.ts'
 import { type Answer, type EarlierUse, type Effect, refusal, viewOf } from './outcome.ts'
 import type { AccountKey, AccountState } from './state.ts'
+import { judgeSubmission, type SubmissionEvidence } from './submission.ts'
+import { type CompensableTransaction, failure } from './transaction.ts'
 
 /** What the step must be told, because it may not look for it. */
-export interface Evidence {
-  readonly ledgerId: string
-  /** In production the fields that the sandbox leaves optional are required. */
-  readonly production: boolean
+export interface Evidence extends SubmissionEvidence {
   /** What the command's idempotency key did before. */
   readonly earlier: EarlierUse | undefined
   /** Whether this key signed the command's payload with this signature; undefined where nobody has checked yet. */
   readonly verdict: (keyId: string, signature: string) => boolean | undefined
+  /** The transaction that a compensation names. */
+  readonly transaction: CompensableTransaction | undefined
 }
 
 export type StepResult =
@@ -33,7 +37,8 @@ export type StepResult =
       readonly kind: 'stepped'
       readonly snapshot: AccountSnapshot
       readonly effects: readonly Effect[]
-      readonly answer: Answer
+      /** null: nobody asked, a message was heard. */
+      readonly answer: Answer | null
     }
   /** Nothing changes: a refusal or a repeat. */
   | { readonly kind: 'answered'; readonly answer: Answer }
@@ -45,11 +50,13 @@ export function stepAccount(snapshot: AccountSnapshot, command: AccountCommand, 
     case 'register':
       return register(snapshot, command, evidence)
     case 'submit':
-      return signed(snapshot, command, evidence, () => submit(snapshot, command, evidence))
+      return signed(snapshot, command, evidence, (account) => submit(snapshot, account, command, evidence))
     case 'rotate_key':
       return signed(snapshot, command, evidence, (account) => rotate(snapshot, account, command, evidence))
     case 'change_status':
       return change(snapshot, command)
+    default:
+      return hear(snapshot, command, evidence)
   }
 }
 
@@ -60,29 +67,35 @@ function answered(answer: Answer): StepResult {
 function register(snapshot: AccountSnapshot, command: RegisterCommand, { earlier }: Evidence): StepResult {
   const { account } = snapshot.context
   if (earlier !== undefined) return answered(repeatedRegistration(earlier.answer, command))
-  if (account === null) {
-    return stepped(snapshot, command, (opened) => ({
-      kind: 'registered',
-      account: viewOf(opened),
-      created: true,
-      replayed: false,
-    }))
+  const created = (opened: AccountState): Answer => ({
+    kind: 'registered',
+    account: viewOf(opened),
+    created: true,
+    replayed: false,
+  })
+  if (account === null) return stepped(snapshot, command, created)
+  const { clientId, role } = command.caller
+  const sameClient = account.registeredBy === clientId
+  if (account.key === null) {
+    // Whoever could name an issuer could take what was issued to it.
+    const mayClaim = (sameClient || role === 'admin') && account.status !== 'closed'
+    if (mayClaim) return stepped(snapshot, command, created)
+    return answered(
+      refusal('public_key_conflict', 'The account exists without a key, and is not yours to give one.', 'public_key'),
+    )
   }
-  if (account.key?.keyId !== command.key.keyId) {
+  if (account.key.keyId !== command.key.keyId) {
     return answered(refusal('public_key_conflict', 'The account exists with another key.', 'public_key'))
   }
-  const sameClient = account.registeredBy === command.caller.clientId
   // This very command, stepped again because what became of its commit was not known.
-  if (sameClient && account.version === 1 && account.createdAtMs === command.atMs) {
-    return answered({ kind: 'registered', account: viewOf(account), created: true, replayed: false })
-  }
+  if (sameClient && account.version === 1 && account.createdAtMs === command.atMs) return answered(created(account))
   return answered({ kind: 'registered', account: viewOf(account), created: false, replayed: false })
 }
 
 /** The original answer, whatever has become of the account since. */
 function repeatedRegistration(answer: Answer, command: RegisterCommand): Answer {
   if (answer.kind !== 'registered') return answer
-  return { ...answer, created: true, replayed: answer.account.createdAtMs !== command.atMs }
+  return { ...answer, created: true, replayed: answer.account.updatedAtMs !== command.atMs }
 }
 
 /** The checks that every signed command shares: the account, the signature, the repeat. */
@@ -118,62 +131,40 @@ function repeat({ answer, payloadHash }: EarlierUse, command: SubmitCommand | Ro
   switch (answer.kind) {
     case 'accepted':
       // The very command, stepped again after its commit's outcome was unknown, is no repeat to its client.
-      return { ...answer, mismatch, replayed: command.type !== 'submit' || answer.receipt.txnId !== command.txnId }
+      return { ...answer, mismatch, replayed: command.type !== 'submit' || answer.receipt.txnId !== command.newTxnId }
     case 'rotated':
       return { ...answer, mismatch, replayed: answer.account.updatedAtMs !== command.atMs }
-    case 'registered':
-    case 'status_changed':
-    case 'refused':
+    default:
       return answer
   }
 }
 
-function submit(snapshot: AccountSnapshot, command: SubmitCommand, evidence: Evidence): StepResult {
-  const { submission, caller } = command
-  if (submission.type === 'credit' && !mayCross(caller.boundary, submission.tokenId)) {
-    return answered(refusal('boundary_not_granted', 'This client may not bring value in from outside the ledger.'))
-  }
-  const foreign = wrongLedger(submission.ledgerId, evidence)
-  if (foreign !== undefined) return foreign
-  if (submission.expiresAtMs !== null && submission.expiresAtMs <= command.atMs) {
-    return answered(refusal('expired', 'The submission had expired when it arrived.', 'expires_at'))
-  }
-  if (submission.classId !== null) {
-    return answered(refusal('class_not_found', 'There is no such NFT class.', 'class_id'))
-  }
-  if (submission.tokenId !== BASE_UNIT) {
-    return answered(refusal('token_not_found', 'There is no such token.', 'token_id'))
-  }
-  if (submission.termsHash !== null) {
-    return answered(refusal('group_terms_unknown', 'No registered group expects this leg.', 'terms_hash'))
-  }
-  return stepped(snapshot, command, (account) => ({
+function submit(
+  snapshot: AccountSnapshot,
+  account: AccountState,
+  command: SubmitCommand,
+  evidence: Evidence,
+): StepResult {
+  const refused = judgeSubmission(account, command, evidence)
+  if (refused !== undefined) return answered(refused)
+  return stepped(snapshot, command, (next, effects) => ({
     kind: 'accepted',
     receipt: {
-      txnId: command.txnId,
-      accountId: account.accountId,
-      shardId: account.shardId,
+      txnId: command.newTxnId,
+      accountId: next.accountId,
+      shardId: next.shardId,
       enqueuedAtMs: command.atMs,
-      groupId: submission.groupId,
+      groupId: groupIdOf(effects) ?? command.submission.groupId,
     },
     replayed: false,
     mismatch: false,
   }))
 }
 
-function mayCross(grant: boolean | readonly string[], tokenId: string): boolean {
-  return typeof grant === 'boolean' ? grant : grant.includes(tokenId)
-}
-
-function wrongLedger(ledgerId: string | null, evidence: Evidence): StepResult | undefined {
-  if (ledgerId === null && evidence.production) {
-    return answered(
-      refusal('wrong_ledger', 'The field is required: it says for which ledger the order is.', 'ledger_id'),
-    )
-  }
-  return ledgerId === null || ledgerId === evidence.ledgerId
-    ? undefined
-    : answered(refusal('wrong_ledger', 'The submission was signed for another ledger.', 'ledger_id'))
+/** A transfer without a group ID was given one. */
+function groupIdOf(effects: readonly Effect[]): string | null {
+  for (const effect of effects) if (effect.kind === 'transaction_entered') return effect.transaction.groupId
+  return null
 }
 
 function rotate(
@@ -213,16 +204,93 @@ function change(snapshot: AccountSnapshot, command: ChangeStatusCommand): StepRe
   return stepped(snapshot, command, (changed) => ({ kind: 'status_changed', account: viewOf(changed) }))
 }
 
+/** Messages of other actors. */
+function hear(snapshot: AccountSnapshot, command: AccountMessageCommand, evidence: Evidence): StepResult {
+  const { account } = snapshot.context
+  if (account === null && command.type !== 'prepare_issue') return unknownAccount(snapshot, command)
+  if (command.type === 'compensate') return heard(snapshot, { ...command, found: evidence.transaction })
+  if (command.type === 'prepare_issue' && command.consentNeeded && account !== null && account.key !== null) {
+    const { key } = account
+    const { signature } = command
+    const verdict = signature === '' ? false : evidence.verdict(key.keyId, signature)
+    if (verdict === undefined) return { kind: 'unverified', key, signature }
+    if (!verdict) return withoutConsent(snapshot, command)
+  }
+  return heard(snapshot, command)
+}
+
+function heard(snapshot: AccountSnapshot, event: AccountEvent): StepResult {
+  const next = advance(snapshot, event)
+  invariant(next !== snapshot, `an account that is ${snapshot.value} cannot hear ${event.type}`)
+  return { kind: 'stepped', snapshot: next, effects: next.context.effects, answer: null }
+}
+
+/** Nothing of an account changes, a message goes out. */
+function replied(
+  snapshot: AccountSnapshot,
+  envelope: Extract<Effect, { kind: 'message_sent' }>['envelope'],
+): StepResult {
+  return { kind: 'stepped', snapshot, effects: [{ kind: 'message_sent', envelope }], answer: null }
+}
+
+function unknownAccount(snapshot: AccountSnapshot, command: AccountMessageCommand): StepResult {
+  switch (command.type) {
+    case 'receive_transfer':
+      return replied(snapshot, {
+        to: accountAddress(command.fromAccountId),
+        message: {
+          type: 'conclude_transfer',
+          txnId: command.txnId,
+          failure: failure('account_closed'),
+          counterTxnId: null,
+        },
+        carries: [],
+      })
+    case 'expect_leg': {
+      const { groupId, leg, role, accountId } = command
+      const refused = { code: 'account_not_found', detail: `There is no account ${accountId}.` } as const
+      return replied(snapshot, {
+        to: groupAddress(groupId),
+        message: { type: 'leg_expected', groupId, leg, role, refused },
+        carries: [],
+      })
+    }
+    case 'compensate': {
+      const { groupId, asked } = command
+      const outcome = { kind: 'failed', failure: failure('not_compensable') } as const
+      return replied(snapshot, {
+        to: groupAddress(groupId),
+        message: { type: 'compensation_ended', asked, outcome },
+        carries: [],
+      })
+    }
+    default:
+      return heard(snapshot, command)
+  }
+}
+
+function withoutConsent(
+  snapshot: AccountSnapshot,
+  { tokenId }: Extract<AccountMessageCommand, { readonly type: 'prepare_issue' }>,
+): StepResult {
+  const refused = { code: 'issuer_consent_missing', detail: 'The issuer did not sign this registration.' } as const
+  return replied(snapshot, {
+    to: { kind: 'token', id: tokenId.toLowerCase() },
+    message: { type: 'issue_prepared', refused },
+    carries: [],
+  })
+}
+
 /** Hands the command to the machine. What the machine does not hear is refused: a ledger says no, it does not ignore. */
 function stepped(
   snapshot: AccountSnapshot,
-  command: AccountCommand,
-  answer: (account: AccountState) => Answer,
+  command: AccountEvent,
+  answer: (account: AccountState, effects: readonly Effect[]) => Answer,
 ): StepResult {
   const next = advance(snapshot, command)
   const { account, effects } = next.context
   if (next === snapshot || account === null) {
     return answered(refusal('account_not_empty', 'The account still holds something.', 'status'))
   }
-  return { kind: 'stepped', snapshot: next, effects, answer: answer(account) }
+  return { kind: 'stepped', snapshot: next, effects, answer: answer(account, effects) }
 }

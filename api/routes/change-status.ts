@@ -1,4 +1,5 @@
 /** POST /v1/accounts/{id}/status: freezes, closes, opens again, or says what the account takes in (D2). */
+import { accountAddress } from '../../actors/address.ts'
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { checkAccountId } from '../path-values.ts'
@@ -27,7 +28,7 @@ export function changeStatus({ gateway, jwkOf }: EdgeDependencies): GuardedRoute
       if (!change.ok) return invalidProblem('validation-error', change.error)
       const { status, incoming, reason } = change.value
       const outcome = await gateway.ask({
-        accountId,
+        actor: accountAddress(accountId),
         caller: call.caller,
         operation: { kind: 'change_status', status: status ?? null, incoming: incoming ?? null, reason },
       })

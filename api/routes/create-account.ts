@@ -1,16 +1,15 @@
 /** POST /v1/accounts: registers an account with its public key (D2). */
-import { isIdempotencyKey, IDEMPOTENCY_KEY_RULE } from '../schemas/fields.ts'
+import { accountAddress } from '../../actors/address.ts'
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
-import { type Invalid, invalidProblem } from '../problem.ts'
-import { unavailableProblem, refusalProblem } from '../refusals.ts'
+import { invalidProblem } from '../problem.ts'
+import { refusalProblem, unavailableProblem } from '../refusals.ts'
+import { readRegistrationKey } from '../registration-key.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, SUBMITTERS } from '../route.ts'
 import { readRegistration } from '../schemas/account.ts'
 import { unexpectedAnswer } from '../unexpected-answer.ts'
 import { accountMembers } from '../views.ts'
-
-const KEY_HEADER = 'Idempotency-Key'
 
 export function createAccount({ gateway, readPublicKey, jwkOf }: EdgeDependencies): GuardedRoute {
   return {
@@ -22,12 +21,16 @@ export function createAccount({ gateway, readPublicKey, jwkOf }: EdgeDependencie
     async handle({ http, caller }) {
       const body = await readJsonBody(http.req.raw)
       if (!body.ok) return body.error
-      const registrationKey = http.req.header(KEY_HEADER) ?? null
+      const { registrationKey, keyErrors } = readRegistrationKey(http)
       const registration = readRegistration(body.value, readPublicKey)
-      const invalid = [...keyErrors(registrationKey), ...(registration.ok ? [] : registration.error)]
+      const invalid = [...keyErrors, ...(registration.ok ? [] : registration.error)]
       if (!registration.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
       const { accountId, key } = registration.value
-      const outcome = await gateway.ask({ accountId, caller, operation: { kind: 'register', key, registrationKey } })
+      const outcome = await gateway.ask({
+        actor: accountAddress(accountId),
+        caller,
+        operation: { kind: 'register', key, registrationKey },
+      })
       if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
       const { answer } = outcome
       if (answer.kind === 'refused') return refusalProblem(answer)
@@ -38,9 +41,4 @@ export function createAccount({ gateway, readPublicKey, jwkOf }: EdgeDependencie
       })
     },
   }
-}
-
-function keyErrors(registrationKey: string | null): Invalid[] {
-  if (registrationKey === null || isIdempotencyKey(registrationKey)) return []
-  return [{ field: KEY_HEADER, code: 'ERR_INVALID_IDEMPOTENCY_KEY', message: IDEMPOTENCY_KEY_RULE }]
 }

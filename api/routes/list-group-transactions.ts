@@ -53,7 +53,9 @@ export function listGroupTransactions(
         () => reads.transactions({ ...NO_OTHER_FILTER, groupId, limit, after: cursor }),
         nothingPending,
       )
-      if (after === null && page.transactions.length === 0 && page.next === null) {
+      const empty = after === null && page.transactions.length === 0 && page.next === null
+      // A registered group has an empty list until its first leg is in.
+      if (empty && (await reads.group(groupId)) === undefined) {
         return notFound('No transaction carries this group ID.')
       }
       return jsonReply(

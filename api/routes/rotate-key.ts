@@ -1,4 +1,5 @@
 /** POST /v1/accounts/{id}/keys: another key for the account, signed by the one in force (D2). */
+import { accountAddress } from '../../actors/address.ts'
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { checkAccountId } from '../path-values.ts'
@@ -31,7 +32,7 @@ export function rotateKey({ gateway, readPublicKey, jwkOf }: EdgeDependencies): 
       if (!rotation.ok) return invalidProblem('validation-error', rotation.error)
       const { signature, proof, newKey } = rotation.value
       const outcome = await gateway.ask({
-        accountId,
+        actor: accountAddress(accountId),
         caller: call.caller,
         operation: {
           kind: 'rotate_key',

@@ -1,4 +1,5 @@
 /** POST /v1/transactions: one signed submission on its way to the owner of its account's shard (D5 to D8). */
+import { accountAddress } from '../../actors/address.ts'
 import type { SubmissionReceipt } from '../../actors/account/outcome.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
@@ -28,7 +29,7 @@ export function submitTransaction({ gateway }: EdgeDependencies): GuardedRoute {
       if (invalid.length > 0) return invalidProblem('validation-error', invalid)
       const { accountId, signature } = addressed(body.value)
       const outcome = await gateway.ask({
-        accountId,
+        actor: accountAddress(accountId),
         caller,
         operation: {
           kind: 'submit',

@@ -15,6 +15,10 @@ const FIELD_CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ['proof', 'ERR_INVALID_SIGNATURE'],
   ['idempotency_key', 'ERR_INVALID_IDEMPOTENCY_KEY'],
   ['public_key', 'ERR_INVALID_PUBLIC_KEY'],
+  ['symbol', 'ERR_INVALID_SYMBOL'],
+  ['decimals', 'ERR_INVALID_DECIMALS'],
+  ['issuer', 'ERR_INVALID_ISSUER'],
+  ['total_supply', 'ERR_INVALID_TOTAL_SUPPLY'],
   ['expires_at', 'ERR_INVALID_TIMESTAMP'],
 ])
 

@@ -81,37 +81,64 @@ export function submissionErrors(body: JsonObject): readonly Invalid[] {
     ...counterpartErrors(body),
   ]
   const { receive } = body
-  if (isObject(receive)) invalid.push(...unknownFields(receive, RECEIVE_FIELDS, 'receive.'))
-  if (invalid.length === 0 && body['type'] === 'transfer') return [NOT_OFFERED]
+  if (isObject(receive)) {
+    invalid.push(...unknownFields(receive, RECEIVE_FIELDS, 'receive.'))
+    if (body['type'] === 'exchange') invalid.push(...receiveErrors(receive, body))
+  }
   return invalid
 }
 
-const NOT_OFFERED: Invalid = {
-  field: 'type',
-  code: 'ERR_INVALID_TYPE',
-  message: 'transfers are not offered by this version, which offers credit and debit',
-}
+type Add = (field: string, code: ErrorCode, message: string) => void
 
 /** What moves: the base unit, a token, or one instance of a class. */
 function assetErrors(body: JsonObject): Invalid[] {
-  const { type, token_id: tokenId, class_id: classId, instance_id: instanceId, amount } = body
+  const { type, class_id: classId } = body
   const invalid: Invalid[] = []
-  const add = (field: string, code: ErrorCode, message: string): void => void invalid.push({ field, code, message })
-  if (classId === undefined) {
-    if (instanceId !== undefined) add('class_id', 'ERR_INVALID_CLASS_ID', 'is required with instance_id')
-    const named = tokenId !== undefined && tokenId !== BASE_UNIT
-    if (!named && (type === 'mint' || type === 'burn' || type === 'exchange')) {
-      add('token_id', 'ERR_INVALID_TOKEN_ID', `a ${type} needs a token, or a class and an instance`)
+  const add: Add = (field, code, message) => void invalid.push({ field, code, message })
+  if (classId !== undefined) {
+    if (type === 'credit' || type === 'debit' || type === 'mint') {
+      add('type', 'ERR_INVALID_TYPE', `a ${type} cannot move an NFT`)
     }
+    addInstanceErrors(body, add)
     return invalid
   }
+  const needy = type === 'mint' || type === 'burn' || type === 'exchange'
+  addTokenErrors(body, needy ? `a ${type} needs a token, or a class and an instance` : null, add)
+  return invalid
+}
+
+/** What an exchange is to bring, judged against what it gives. */
+function receiveErrors(receive: JsonObject, given: JsonObject): Invalid[] {
+  const invalid: Invalid[] = []
+  const add: Add = (field, code, message) => void invalid.push({ field: `receive.${field}`, code, message })
+  const { token_id: tokenId, class_id: classId, instance_id: instanceId } = receive
+  if (classId === undefined) addTokenErrors(receive, 'an exchange brings a token, or a class and an instance', add)
+  else addInstanceErrors(receive, add)
+  if (classId === undefined && tokenId !== undefined && tokenId === given['token_id']) {
+    add('token_id', 'ERR_INVALID_TOKEN_ID', 'is the token that is given')
+  }
+  if (classId !== undefined && classId === given['class_id'] && instanceId === given['instance_id']) {
+    add('instance_id', 'ERR_INVALID_FIELD', 'is the instance that is given')
+  }
+  return invalid
+}
+
+/** Of an asset without a class. `needed`: why the base unit will not do; null where it will. */
+function addTokenErrors(
+  { token_id: tokenId, instance_id: instanceId }: JsonObject,
+  needed: string | null,
+  add: Add,
+): void {
+  if (instanceId !== undefined) add('class_id', 'ERR_INVALID_CLASS_ID', 'is required with instance_id')
+  const named = tokenId !== undefined && tokenId !== BASE_UNIT
+  if (!named && needed !== null) add('token_id', 'ERR_INVALID_TOKEN_ID', needed)
+}
+
+/** Of an asset with a class. */
+function addInstanceErrors({ token_id: tokenId, instance_id: instanceId, amount }: JsonObject, add: Add): void {
   if (instanceId === undefined) add('instance_id', 'ERR_INVALID_FIELD', 'is required with class_id')
   if (tokenId !== undefined) add('token_id', 'ERR_INVALID_TOKEN_ID', 'cannot stand beside class_id')
-  if (type === 'credit' || type === 'debit' || type === 'mint') {
-    add('type', 'ERR_INVALID_TYPE', `a ${type} cannot move an NFT`)
-  }
   if (amount !== '1') add('amount', 'ERR_INVALID_AMOUNT', 'must be "1" for an NFT')
-  return invalid
 }
 
 /** Whom it moves to, and under which group. */

@@ -1,9 +1,10 @@
 /** Composition root of an edge. */
+import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import { createEdge } from '../../api/edge.ts'
 import type { Readiness } from '../../api/dependencies.ts'
 import { createUnmigratedEdge } from '../../api/unmigrated-edge.ts'
 import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
-import { Routes } from '../../runtime/edge/routes.ts'
+import { Routes } from '../../runtime/routes.ts'
 import { LedgerStoreUnavailable, type LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
@@ -91,9 +92,10 @@ async function createApp(
   const { environment, errorBase, accessTokenTtlMs, refreshTokenTtlMs } = configuration
   const { ledgerId } = ledger
   const shardOf = shardHashOf(masterKey, ledger)
+  const homeOf = (address: ActorAddress): number => shardOf(actorKey(address))
   const serviceKeys = await createServiceKeys({ url, masterKey, clock, log })
   service.onStop('keys', serviceKeys.close)
-  const reads = createLedgerReads({ url, ledgerId, shardOf })
+  const reads = createLedgerReads({ url, ledgerId, shardOf, homeOf })
   service.onStop('reads', reads.close)
   const access = createAccessStore({ url, now: clock.now, onCleanUpFailed: () => log.warn('clean_up_failed') })
   service.onStop('access', access.close)
@@ -107,7 +109,7 @@ async function createApp(
   await routes.start()
   const transport = createNatsTransport(link, log)
   return createEdge({
-    gateway: new Gateway({ transport, routes, clock, random, shardOf, settings: GATEWAY_DEFAULTS }),
+    gateway: new Gateway({ transport, routes, clock, random, homeOf, settings: GATEWAY_DEFAULTS }),
     reads,
     access,
     serviceKeys,

@@ -1,4 +1,5 @@
 /** Composition root of a shard node. */
+import { actorKey } from '../../actors/address.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { LedgerNode } from '../../runtime/node/ledger-node.ts'
 import type { Configuration } from '../config/configuration.ts'
@@ -27,8 +28,8 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
   const ledger = await findLedger(url, log, service.stopping)
   if (ledger === undefined) return
   refuseOtherShards(ledger, configuration.shards)
-  // Only to refuse a wrong master key before any shard is taken.
-  shardHashOf(masterKey, ledger)
+  // A wrong master key is refused here, before any shard is taken.
+  const shardOf = shardHashOf(masterKey, ledger)
   const { ledgerId } = ledger
   const production = configuration.environment === 'production'
   const store = await createPostgresLedgerStore({
@@ -58,6 +59,7 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
     log,
     ledgerId,
     production,
+    homeOf: (actor) => shardOf(actorKey(actor)),
     onStoreWentBack: () => service.fail('PostgreSQL went back: it shows an older state than was seen before'),
   })
   if (service.stopping()) return

@@ -1,53 +1,19 @@
 /** What a batch becomes in tables: one description from which both the statement and its parameters are made. */
-import { canonicalJson } from '../../actors/canonical-json.ts'
-import { formatQuantity } from '../../actors/money.ts'
+import { valueOf } from '../../actors/account/state.ts'
+import type { RecordedOperation } from '../../actors/account/outcome.ts'
+import { formatQuantity, ZERO } from '../../actors/money.ts'
 import type {
   AccountKeyWrite,
   AccountWrite,
   AuditEntryWrite,
   BalanceWrite,
-  ShardBatch,
-  TransactionWrite,
+  BoundaryCrossing,
+  HoldName,
+  HoldWrite,
 } from '../../runtime/ports/ledger-store.ts'
-import type { RecordedOperation } from '../../actors/account/outcome.ts'
-import type { ColumnType, ColumnValue } from './array-literal.ts'
-
-interface Column<Row> {
-  readonly name: string
-  readonly type: ColumnType
-  readonly value: (row: Row) => ColumnValue
-}
-
-/** Rows of one table, or of one way to write it. `shard_id` comes first, always, and is not among the columns. */
-export interface Section {
-  readonly name: SectionName
-  readonly columns: readonly { readonly name: string; readonly type: ColumnType }[]
-  /** The rows of a shard's part, a value a column in the order of the columns. */
-  readonly rowsOf: (part: ShardBatch) => readonly (readonly ColumnValue[])[]
-}
-
-export const SECTION_NAMES = [
-  'changed_accounts',
-  'new_accounts',
-  'balances',
-  'account_keys',
-  'audit_entries',
-  'transactions',
-  'operations',
-] as const
-export type SectionName = (typeof SECTION_NAMES)[number]
-
-function section<Row>(
-  name: SectionName,
-  select: (part: ShardBatch) => readonly Row[],
-  columns: readonly Column<Row>[],
-): Section {
-  return {
-    name,
-    columns,
-    rowsOf: (part) => select(part).map((row) => columns.map((column) => column.value(row))),
-  }
-}
+import { ACTOR_SECTIONS, MESSAGE_SECTIONS } from './commit-rows-actors.ts'
+import { TRANSACTION_SECTIONS } from './commit-rows-transactions.ts'
+import { type Column, type Section, section, type SectionName } from './commit-section.ts'
 
 const ACCOUNT_COLUMNS: readonly Column<AccountWrite>[] = [
   { name: 'account_id', type: 'text', value: ({ account }) => account.accountId },
@@ -65,43 +31,13 @@ const ACCOUNT_COLUMNS: readonly Column<AccountWrite>[] = [
   { name: 'last_time', type: 'timestamptz', value: ({ account }) => account.lastTimeMs },
 ]
 
-const TRANSACTION_COLUMNS: readonly Column<TransactionWrite>[] = [
-  { name: 'txn_id', type: 'text', value: ({ transaction }) => transaction.txnId },
-  { name: 'account_id', type: 'text', value: ({ transaction }) => transaction.accountId },
-  { name: 'type', type: 'text', value: ({ transaction }) => transaction.type },
-  { name: 'amount', type: 'text', value: ({ transaction }) => transaction.amount },
-  { name: 'quantity', type: 'numeric', value: ({ transaction }) => transaction.amount },
-  { name: 'token_id', type: 'text', value: ({ transaction }) => transaction.tokenId },
-  { name: 'group_id', type: 'uuid', value: ({ transaction }) => transaction.groupId },
-  { name: 'status', type: 'text', value: ({ transaction }) => transaction.status },
-  { name: 'failure_code', type: 'text', value: ({ transaction }) => transaction.failure?.code ?? null },
-  { name: 'failure_detail', type: 'text', value: ({ transaction }) => transaction.failure?.detail ?? null },
-  { name: 'origin', type: 'text', value: ({ transaction }) => transaction.origin },
-  {
-    name: 'metadata',
-    type: 'json',
-    value: ({ transaction }) => (transaction.metadata === null ? null : canonicalJson(transaction.metadata)),
-  },
-  { name: 'created_at', type: 'timestamptz', value: ({ transaction }) => transaction.createdAtMs },
-  { name: 'processed_at', type: 'timestamptz', value: ({ transaction }) => transaction.processedAtMs },
-  { name: 'sequence', type: 'bigint', value: ({ transaction }) => transaction.sequence },
-  { name: 'previous_hash', type: 'bytea', value: ({ transaction }) => transaction.previousHash },
-  { name: 'audit_hash', type: 'bytea', value: ({ transaction }) => transaction.auditHash },
-  { name: 'idempotency_key', type: 'text', value: ({ transaction }) => transaction.idempotencyKey },
-  { name: 'payload', type: 'json', value: ({ transaction }) => transaction.payload },
-  { name: 'payload_hash', type: 'bytea', value: ({ transaction }) => transaction.payloadHash },
-  { name: 'signature', type: 'text', value: ({ transaction }) => transaction.signature },
-  { name: 'key_id', type: 'text', value: ({ transaction }) => transaction.keyId },
-  { name: 'receipt_key_id', type: 'text', value: ({ receiptKeyId }) => receiptKeyId },
-  { name: 'receipt_signature', type: 'text', value: ({ receiptSignature }) => receiptSignature },
-]
-
 const BALANCE_COLUMNS: readonly Column<BalanceWrite>[] = [
   { name: 'account_id', type: 'text', value: ({ accountId }) => accountId },
   { name: 'token_id', type: 'text', value: ({ tokenId }) => tokenId },
   { name: 'balance', type: 'numeric', value: ({ balance }) => formatQuantity(balance.balance) },
   { name: 'reserved', type: 'numeric', value: ({ balance }) => formatQuantity(balance.reserved) },
   { name: 'incoming', type: 'numeric', value: ({ balance }) => formatQuantity(balance.incoming) },
+  { name: 'room', type: 'numeric', value: ({ balance }) => formatQuantity(balance.room) },
   { name: 'updated_at', type: 'timestamptz', value: ({ balance }) => balance.updatedAtMs },
 ]
 
@@ -132,19 +68,45 @@ const OPERATION_COLUMNS: readonly Column<RecordedOperation>[] = [
   { name: 'recorded_at', type: 'timestamptz', value: ({ atMs }) => atMs },
 ]
 
+const HOLD_NAME_COLUMNS: readonly Column<HoldName>[] = [
+  { name: 'account_id', type: 'text', value: ({ accountId }) => accountId },
+  { name: 'hold_id', type: 'text', value: ({ holdId }) => holdId },
+]
+
+interface HoldRow extends HoldWrite {
+  readonly value: ReturnType<typeof valueOf>
+}
+
+const HOLD_COLUMNS: readonly Column<HoldRow>[] = [
+  ...HOLD_NAME_COLUMNS,
+  { name: 'document', type: 'json', value: ({ hold }) => JSON.stringify(hold) },
+  { name: 'token_id', type: 'text', value: ({ value }) => value?.tokenId ?? null },
+  { name: 'value', type: 'numeric', value: ({ value }) => formatQuantity(value?.quantity ?? ZERO) },
+]
+
+const BOUNDARY_COLUMNS: readonly Column<BoundaryCrossing>[] = [
+  { name: 'token_id', type: 'text', value: ({ tokenId }) => tokenId },
+  { name: 'credited', type: 'numeric', value: ({ credited }) => credited },
+  { name: 'debited', type: 'numeric', value: ({ debited }) => debited },
+]
+
 export const SECTIONS: Readonly<Record<SectionName, Section>> = {
   changed_accounts: section(
-    'changed_accounts',
     (part) => part.accounts.filter((write) => write.previousVersion !== 0),
     [...ACCOUNT_COLUMNS, { name: 'previous_version', type: 'bigint', value: ({ previousVersion }) => previousVersion }],
   ),
-  new_accounts: section('new_accounts', (part) => part.accounts.filter((write) => write.previousVersion === 0), [
-    ...ACCOUNT_COLUMNS,
-    { name: 'created_at', type: 'timestamptz', value: ({ account }) => account.createdAtMs },
-  ]),
-  balances: section('balances', (part) => part.balances, BALANCE_COLUMNS),
-  account_keys: section('account_keys', (part) => part.keys, KEY_COLUMNS),
-  audit_entries: section('audit_entries', (part) => part.entries, ENTRY_COLUMNS),
-  transactions: section('transactions', (part) => part.transactions, TRANSACTION_COLUMNS),
-  operations: section('operations', (part) => part.operations, OPERATION_COLUMNS),
+  new_accounts: section(
+    (part) => part.accounts.filter((write) => write.previousVersion === 0),
+    [...ACCOUNT_COLUMNS, { name: 'created_at', type: 'timestamptz', value: ({ account }) => account.createdAtMs }],
+  ),
+  balances: section((part) => part.balances, BALANCE_COLUMNS),
+  account_keys: section((part) => part.keys, KEY_COLUMNS),
+  audit_entries: section((part) => part.entries, ENTRY_COLUMNS),
+  ...TRANSACTION_SECTIONS,
+  operations: section((part) => part.operations, OPERATION_COLUMNS),
+  holds: section((part) => part.holds.map((write) => ({ ...write, value: valueOf(write.hold) })), HOLD_COLUMNS),
+  removed_holds: section((part) => part.removedHolds, HOLD_NAME_COLUMNS),
+  ...ACTOR_SECTIONS,
+  ...MESSAGE_SECTIONS,
+  boundary: section((part) => part.boundary, BOUNDARY_COLUMNS),
 }

@@ -4,13 +4,16 @@
  *       are those given, in order, and skips what is locked. It locks and does not write.
  *   F2. Every write takes only rows of shards that the fence returned. The condition is `(… IN (…)) IS TRUE`: so it
  *       stays a look-up in a hash table of the fence, never a join that a plan could turn around.
- *   F3. The accounts written are counted, and a count other than the one asked for raises LG001 (I1b).
+ *   F3. What was computed from an earlier state is written only on top of it: accounts, actors, changes of transactions,
+ *       counters and marks. The rows written are counted, and a count other than the one asked for raises LG001 (I1b).
  * A few shapes of it, so that the common ones do not carry columns of tables that they do not touch; all are generated
  * from the description in `commit-rows.ts`.
  */
 import type { CommitBatch, ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import { arrayExpression, arrayLiteral, arrayParameter, type ColumnType, type ColumnValue } from './array-literal.ts'
-import { type Section, SECTION_NAMES, type SectionName, SECTIONS } from './commit-rows.ts'
+import { SECTIONS } from './commit-rows.ts'
+import { type Section, SECTION_NAMES, type SectionName } from './commit-section.ts'
+import { DEMANDS, FENCED, writeOf } from './commit-writes.ts'
 
 export interface CommitStatement {
   readonly text: string
@@ -22,17 +25,29 @@ interface Shape {
   readonly text: string
 }
 
-const BROKEN = 'an account is not in the version that its next state was computed from'
+/** What credits and debits at the boundary write. */
+const AT_BOUNDARY: readonly SectionName[] = [
+  'changed_accounts',
+  'balances',
+  'audit_entries',
+  'transactions',
+  'boundary',
+]
 
-/** F2. `i` is a row that came in. */
-const FENCED = '(i.shard_id IN (SELECT fence.shard_id FROM fence)) IS TRUE'
+/** What transfers between accounts write, at the sender, at the receiver and at the sender again. */
+const OF_TRANSFERS: readonly SectionName[] = [
+  ...AT_BOUNDARY,
+  'transaction_changes',
+  'holds',
+  'removed_holds',
+  'outbox',
+  'new_channels',
+  'sent',
+  'marks',
+]
 
 /** From lean to whole; a batch takes the first that has all it needs. */
-const SHAPES: readonly Shape[] = [
-  shapeOf([]),
-  shapeOf(['changed_accounts', 'balances', 'audit_entries', 'transactions']),
-  shapeOf(SECTION_NAMES),
-]
+const SHAPES: readonly Shape[] = [shapeOf([]), shapeOf(AT_BOUNDARY), shapeOf(OF_TRANSFERS), shapeOf(SECTION_NAMES)]
 
 /** Throws a RangeError for a time that is none, and for a batch that no shape fits. */
 export function commitStatement(batch: CommitBatch, session: string): CommitStatement {
@@ -56,9 +71,13 @@ function fenceParameters(parts: readonly ShardBatch[]): string[] {
 }
 
 function countParameters(parts: readonly ShardBatch[]): string[] {
-  return (['completed', 'failed'] as const).map((status) =>
-    integers(parts, (part) => part.transactions.filter(({ transaction }) => transaction.status === status).length),
-  )
+  return (['completed', 'failed'] as const).map((status) => integers(parts, (part) => decidedIn(part, status)))
+}
+
+function decidedIn({ transactions, transactionChanges }: ShardBatch, status: 'completed' | 'failed'): number {
+  const entered = transactions.filter(({ transaction }) => transaction.status === status)
+  const finished = transactionChanges.filter((change) => change.finished?.transaction.status === status)
+  return entered.length + finished.length
 }
 
 function integers(parts: readonly ShardBatch[], value: (part: ShardBatch) => number): string {
@@ -92,14 +111,19 @@ function shapeOf(sections: readonly SectionName[]): Shape {
   const demands: string[] = []
   for (const name of sections) {
     const arriving = arrivingRows(SECTIONS[name], next)
-    steps.push(`${name}_written AS (\n${writeOf(name, arriving)})`)
-    if (name === 'changed_accounts' || name === 'new_accounts') {
-      demands.push(`(SELECT count(*) FROM ${name}_written) = (SELECT count(*) FROM ${arriving} WHERE ${FENCED})`)
-    }
+    steps.push(`${name}_written AS (\n${writeOf(name, arriving, session)})`)
+    const broken = DEMANDS[name]
+    if (broken !== undefined) demands.push(demandOf(name, arriving, broken))
   }
   if (counted) steps.push(`counted AS (\n${countOf(session)})`)
-  const demand = demands.length === 0 ? '' : `\nWHERE (SELECT ledger_demand(${demands.join(' AND ')}, '${BROKEN}'))`
+  const demand = demands.length === 0 ? '' : `\nWHERE ${demands.join('\n  AND ')}`
   return { sections, text: `WITH ${steps.join(',\n')}\nSELECT fence.shard_id FROM fence${demand}` }
+}
+
+/** F3. */
+function demandOf(name: SectionName, arriving: string, broken: string): string {
+  const written = `(SELECT count(*) FROM ${name}_written)`
+  return `(SELECT ledger_demand(${written} = (SELECT count(*) FROM ${arriving} WHERE ${FENCED}), '${broken}'))`
 }
 
 /** F1. */
@@ -118,44 +142,6 @@ function arrivingRows(section: Section, next: (type: ColumnType) => string): str
   const columns = ['shard_id', ...section.columns.map(({ name }) => name)]
   const types: readonly ColumnType[] = ['integer', ...section.columns.map(({ type }) => type)]
   return `unnest(${types.map(next).join(', ')}) AS i (${columns.join(', ')})`
-}
-
-function writeOf(name: SectionName, arriving: string): string {
-  switch (name) {
-    case 'changed_accounts':
-      return updateAccounts(arriving)
-    case 'new_accounts':
-      return `${insertInto('accounts', name, arriving)}\nRETURNING shard_id`
-    case 'balances':
-      return `${insertInto('balances', name, arriving)}
-ON CONFLICT (shard_id, account_id, token_id) DO UPDATE SET balance = excluded.balance, reserved = excluded.reserved,
-  incoming = excluded.incoming, updated_at = excluded.updated_at`
-    case 'account_keys':
-    case 'audit_entries':
-    case 'transactions':
-    case 'operations':
-      return insertInto(name, name, arriving)
-  }
-}
-
-function insertInto(table: string, name: SectionName, arriving: string): string {
-  const columns = ['shard_id', ...SECTIONS[name].columns.map((column) => column.name)]
-  return `INSERT INTO ${table} (${columns.join(', ')})
-SELECT ${columns.map((column) => `i.${column}`).join(', ')}
-  FROM ${arriving}
- WHERE ${FENCED}`
-}
-
-function updateAccounts(arriving: string): string {
-  const changes = SECTIONS.changed_accounts.columns
-    .map((column) => column.name)
-    .filter((column) => column !== 'account_id' && column !== 'previous_version')
-  return `UPDATE accounts a
-   SET ${changes.map((column) => `${column} = i.${column}`).join(', ')}
-  FROM ${arriving}
- WHERE ${FENCED}
-   AND a.shard_id = i.shard_id AND a.account_id = i.account_id AND a.version = i.previous_version
-RETURNING a.shard_id`
 }
 
 function countOf(session: string): string {

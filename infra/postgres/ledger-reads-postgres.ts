@@ -1,25 +1,28 @@
 /**
- * The read model: PostgreSQL itself, the tables that the commits write. Each answer is one statement, so one moment.
+ * The read model: PostgreSQL itself, the tables that the commits write. Each answer is one statement, so one moment:
+ * what was seen final before it began was committed, and it shows all of that (D8).
  * A pool of its own, in which every statement has a bound on its time and none may write.
  */
+import type { ActorAddress } from '../../actors/address.ts'
 import { type AuditEntry } from '../../actors/audit-chain.ts'
 import { isAccountId, shardOfTransactionId } from '../../actors/identifiers.ts'
-import { BASE_DECIMALS, formatQuantity, parseQuantity } from '../../actors/money.ts'
 import type { AccountView } from '../../actors/account/outcome.ts'
 import { receiptPayload } from '../../actors/account/receipt.ts'
 import {
   type AccountsPage,
   type AuditChainPage,
-  type BalanceView,
   type LedgerReads,
   ReadsUnavailable,
   type SignedReceipt,
   type TransactionView,
 } from '../../runtime/ports/ledger-reads.ts'
+import { type AccountPlace, readBalances } from './balance-reads.ts'
+import { readGroup, readOpenGroups } from './group-reads.ts'
 import { createQueryPool, type QueryPool } from './query-pool.ts'
+import { readToken, readTokens } from './token-reads.ts'
 import {
-  decidedTransactionOf,
   known,
+  processedOf,
   RECEIPT_COLUMNS,
   type TransactionReceiptRow,
   transactionViewOf,
@@ -38,6 +41,8 @@ export interface LedgerReadsOptions {
   readonly ledgerId: string
   /** As `createShardHash` gives it. */
   readonly shardOf: (accountId: string) => number
+  /** The shard that an actor's key hashes to. */
+  readonly homeOf: (actor: ActorAddress) => number
   readonly poolSize?: number
 }
 
@@ -53,7 +58,7 @@ export const READ_SETTINGS = {
 } as const
 
 export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerReads {
-  const { shardOf, ledgerId } = options
+  const { shardOf, homeOf, ledgerId } = options
   const pool = createQueryPool({
     url: options.url,
     name: 'ledger reads',
@@ -71,18 +76,16 @@ export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerRe
     transactions: (query) => readable(() => pool.run((sql) => readTransactionPage(sql, query, { shardOf }))),
     account: (accountId) => readable(() => readAccount(pool, placeOf(accountId))),
     accounts: (after, limit) => readable(() => readAccounts(pool, after, limit)),
-    balances: (accountId) => readBalances(pool, placeOf(accountId)),
+    balances: (accountId) => readable(() => readBalances(pool, placeOf(accountId))),
     auditChain: (accountId, afterSequence, limit) => readAuditChain(pool, placeOf(accountId), afterSequence, limit),
+    token: (tokenId) => readable(() => readToken(pool, tokenId, homeOf)),
+    tokens: (after, limit) => readable(() => readTokens(pool, after, limit)),
+    group: (groupId) => readable(() => readGroup(pool, groupId, homeOf)),
+    openGroups: (clientId) => readOpenGroups(pool, clientId),
     shardOf,
     shardOwned: (accountId) => readOwned(pool, shardOf(accountId)),
     close: pool.close,
   }
-}
-
-/** Where an account is found. */
-interface AccountPlace {
-  readonly shardId: number
-  readonly accountId: string
 }
 
 async function readable<T>(read: () => Promise<T>): Promise<T> {
@@ -112,9 +115,10 @@ async function readReceipt(pool: QueryPool, txnId: string, ledgerId: string): Pr
     (sql) => sql<TransactionReceiptRow[]>`
       SELECT ${sql(RECEIPT_COLUMNS)} FROM transactions WHERE shard_id = ${shardId} AND txn_id = ${txnId}`,
   )
-  const transaction = row === undefined ? undefined : decidedTransactionOf(row)
-  if (row === undefined || transaction === undefined) return undefined
-  return { payload: receiptPayload(transaction, ledgerId, row.receipt_key_id), signature: row.receipt_signature }
+  const processed = row === undefined ? undefined : processedOf(row)
+  if (processed === undefined) return undefined
+  const { transaction, receipt } = processed
+  return { payload: receiptPayload(transaction, ledgerId, receipt.keyId), signature: receipt.signature }
 }
 
 interface AccountRow {
@@ -185,50 +189,6 @@ async function readAccounts(pool: QueryPool, after: string | null, limit: number
     next: found.length > limit ? (accounts.at(-1)?.accountId ?? null) : null,
     total: Number(rows[0]?.total ?? 0),
   }
-}
-
-interface BalanceRow {
-  readonly token_id: string | null
-  readonly balance: string
-  readonly available: string
-  readonly incoming: string
-  readonly updated_at: Date
-}
-
-async function readBalances(
-  pool: QueryPool,
-  place: AccountPlace | undefined,
-): Promise<readonly BalanceView[] | undefined> {
-  if (place === undefined) return undefined
-  const rows = await pool.run(
-    (sql) => sql<BalanceRow[]>`
-      SELECT held.token_id, held.balance, held.balance - held.reserved AS available, held.incoming, held.updated_at
-      FROM accounts LEFT JOIN balances held USING (shard_id, account_id)
-      WHERE shard_id = ${place.shardId} AND account_id = ${place.accountId}
-      ORDER BY held.token_id`,
-  )
-  return rows.length === 0 ? undefined : rows.flatMap(balanceViewsOf)
-}
-
-/** Every asset of this ledger is the base unit so far. An account without any has one row that names none. */
-function balanceViewsOf(row: BalanceRow): readonly BalanceView[] {
-  if (row.token_id === null) return []
-  return [
-    {
-      tokenId: row.token_id,
-      tokenClass: 'fungible',
-      balance: minimal(row.balance),
-      available: minimal(row.available),
-      incoming: minimal(row.incoming),
-      decimals: BASE_DECIMALS,
-      updatedAtMs: row.updated_at.getTime(),
-    },
-  ]
-}
-
-/** numeric(36, 18) shows all its decimals. */
-function minimal(quantity: string): string {
-  return formatQuantity(parseQuantity(quantity))
 }
 
 interface EntryRow {

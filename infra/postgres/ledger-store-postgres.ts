@@ -22,9 +22,11 @@ import { codeOf, unavailable } from './failure.ts'
 import { createIdentityGuard, type IdentityGuard, readIdentity } from './identity.ts'
 import { createLanes, type Lanes } from './lane.ts'
 import { lookUp } from './look-up.ts'
+import { acknowledge, prune } from './outbox.ts'
 import { acquireShard, listShards, type Owner, raiseAttempt, releaseShard } from './ownership.ts'
 import { PLAN_SETTINGS } from './plan-settings.ts'
 import { sessionLockKey } from './session-lock.ts'
+import { dueActors, openShard } from './shard-start.ts'
 import { isSessionHeld, probeSession, terminateSession } from './sessions.ts'
 
 export interface PostgresLedgerStoreOptions {
@@ -73,7 +75,7 @@ export async function createPostgresLedgerStore(options: PostgresLedgerStoreOpti
   const control = createLanes({
     count: CONTROL_LANES,
     timeoutMs: callTimeoutMs,
-    open: () => openChecked(options, guard, { ...bounded, lock_timeout: lockTimeout }),
+    open: () => openChecked(options, guard, { ...bounded, ...PLAN_SETTINGS, lock_timeout: lockTimeout }),
   })
   try {
     await control.run((sql) => probeSession(sql, options))
@@ -156,7 +158,10 @@ function storeOn({ owner, guard, reads, control, commits }: Parts): PostgresLedg
       return guard.stopped() === undefined ? verdict : stoppedVerdict(guard)
     },
     lookUp: (question) => read((sql) => lookUp(sql, question)),
-    lastTransactionId: (shardId) => read((sql) => lastTransactionId(sql, shardId)),
+    openShard: (shardId) => read((sql) => openShard(sql, shardId)),
+    due: (shardIds, untilMs, limit) => read((sql) => dueActors(sql, shardIds, untilMs, limit)),
+    acknowledge: (channels) => change((sql) => acknowledge(sql, channels)),
+    prune: (shardIds, writtenBeforeMs, limit) => change((sql) => prune(sql, shardIds, writtenBeforeMs, limit)),
     sessionHeld: (other) => read((sql) => isSessionHeld(sql, other)),
     terminate: async (other) => {
       if (other !== session) await change((sql) => terminateSession(sql, other))
@@ -198,10 +203,4 @@ function committedOf(rows: readonly unknown[], asked: ReadonlySet<number>): Comm
     committed.add(shardId)
   }
   return { kind: 'answered', committed }
-}
-
-async function lastTransactionId(sql: Sql, shardId: number): Promise<string | null> {
-  const [row] = await sql<{ txn_id: string }[]>`
-    SELECT txn_id FROM transactions WHERE shard_id = ${shardId} ORDER BY txn_id DESC LIMIT 1`
-  return row?.txn_id ?? null
 }

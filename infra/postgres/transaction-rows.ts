@@ -1,8 +1,10 @@
 /** Rows of `transactions` as the domain knows them. */
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { TRANSACTION_TYPES, type TransactionType } from '../../actors/account/commands.ts'
-import type { Failure, Transaction } from '../../actors/account/outcome.ts'
+import type { Failure, TransactionRecord } from '../../actors/account/transaction.ts'
 import { TRANSACTION_STATUSES, type TransactionStatus, type TransactionView } from '../../runtime/ports/ledger-reads.ts'
+import type { ReceiptWrite } from '../../runtime/ports/ledger-store.ts'
+import { detailsOf } from './transaction-details.ts'
 
 /** What the list and the detail show. */
 export interface TransactionViewRow {
@@ -18,8 +20,12 @@ export interface TransactionViewRow {
   readonly failure_detail: string | null
   readonly origin: string
   readonly metadata: string | null
+  readonly to_account_id: string | null
+  readonly from_account_id: string | null
+  readonly details: string | null
+  readonly compensated_by: string | null
   readonly created_at: Date
-  readonly processed_at: Date
+  readonly processed_at: Date | null
   readonly audit_hash: Buffer | null
 }
 
@@ -28,12 +34,10 @@ export interface TransactionReceiptRow extends TransactionViewRow {
   readonly sequence: string | null
   readonly previous_hash: Buffer | null
   readonly idempotency_key: string
-  readonly payload: string
   readonly payload_hash: Buffer
-  readonly signature: string
   readonly key_id: string
-  readonly receipt_key_id: string
-  readonly receipt_signature: string
+  readonly receipt_key_id: string | null
+  readonly receipt_signature: string | null
 }
 
 /** Names of the columns, without user input in them. */
@@ -50,6 +54,10 @@ export const VIEW_COLUMNS = [
   'failure_detail',
   'origin',
   'metadata',
+  'to_account_id',
+  'from_account_id',
+  'details',
+  'compensated_by',
   'created_at',
   'processed_at',
   'audit_hash',
@@ -60,9 +68,7 @@ export const RECEIPT_COLUMNS = [
   'sequence',
   'previous_hash',
   'idempotency_key',
-  'payload',
   'payload_hash',
-  'signature',
   'key_id',
   'receipt_key_id',
   'receipt_signature',
@@ -74,6 +80,7 @@ export class UnreadableRow extends Error {
 }
 
 export function transactionViewOf(row: TransactionViewRow): TransactionView {
+  const { receive, compensates } = detailsOf(row.details)
   return {
     txnId: row.txn_id,
     accountId: row.account_id,
@@ -86,27 +93,33 @@ export function transactionViewOf(row: TransactionViewRow): TransactionView {
     failure: failureOf(row),
     origin: originOf(row.origin),
     metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as JsonObject),
+    toAccountId: row.to_account_id,
+    fromAccountId: row.from_account_id,
+    receive,
+    compensates,
+    compensatedBy: row.compensated_by,
     createdAtMs: row.created_at.getTime(),
-    processedAtMs: row.processed_at.getTime(),
+    processedAtMs: row.processed_at?.getTime() ?? null,
     auditHash: row.audit_hash?.toString('hex') ?? null,
   }
 }
 
-/** undefined while the transaction is not final. */
-export function decidedTransactionOf(row: TransactionReceiptRow): Transaction | undefined {
-  const view = transactionViewOf(row)
-  const { status } = view
-  if (status === 'pending') return undefined
+/** A final transaction and the signature of its receipt; undefined while there is none. */
+export function processedOf(
+  row: TransactionReceiptRow,
+): { readonly transaction: TransactionRecord; readonly receipt: ReceiptWrite } | undefined {
+  if (row.receipt_key_id === null || row.receipt_signature === null) return undefined
   return {
-    ...view,
-    status,
-    sequence: row.sequence === null ? null : Number(row.sequence),
-    previousHash: row.previous_hash?.toString('hex') ?? null,
-    idempotencyKey: row.idempotency_key,
-    payload: row.payload,
-    payloadHash: row.payload_hash.toString('hex'),
-    signature: row.signature,
-    keyId: row.key_id,
+    transaction: {
+      ...transactionViewOf(row),
+      ...detailsOf(row.details),
+      sequence: row.sequence === null ? null : Number(row.sequence),
+      previousHash: row.previous_hash?.toString('hex') ?? null,
+      idempotencyKey: row.idempotency_key,
+      payloadHash: row.payload_hash.toString('hex'),
+      keyId: row.key_id,
+    },
+    receipt: { keyId: row.receipt_key_id, signature: row.receipt_signature },
   }
 }
 
@@ -118,7 +131,7 @@ function statusOf(text: string): TransactionStatus {
   return known(TRANSACTION_STATUSES, text, 'status')
 }
 
-function originOf(text: string): Transaction['origin'] {
+function originOf(text: string): TransactionRecord['origin'] {
   return known(['client', 'ledger'] as const, text, 'origin')
 }
 

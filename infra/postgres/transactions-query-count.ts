@@ -1,6 +1,11 @@
 /**
  * How many transactions a query matches: exact from counters where they serve, otherwise up to a bound. Columns
  * `counted` and `count_exact`, read in the statement that reads the page, so that both see the same moment.
+ *
+ * Counters tell how many ended, per account and per session that wrote. Nothing counts what is pending: those are looked
+ * up as the holds that each has at its account, under its own ID, for exactly as long. Few are unfinished at any moment,
+ * and an account may have a few thousand holds at most, so that they are read from the index of the holds' key; where
+ * all accounts are asked for, up to COUNT_HOLDS of them.
  */
 import type postgres from 'postgres'
 import type { TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
@@ -18,28 +23,50 @@ const COUNT_LIMIT = 10_000
 const COUNT_LIMIT_BY_AMOUNT = 1_000
 /** Rows looked at for a count. A ledger, account or group with more of them has a lower bound where the filter is rare. */
 const COUNT_ROWS = 50_000
+/** Holds of any kind that are looked at for what is pending in the whole ledger; beyond, the total is a lower bound. */
+export const COUNT_HOLDS = 50_000
 
 /** A relation of one row. */
 export function countRelation(sql: postgres.Sql, query: TransactionQuery, shards: ShardOf): Fragment {
   if (!query.counted) return sql`(SELECT NULL::bigint AS counted, NULL::boolean AS count_exact)`
-  const counter = counterOf(sql, query, shards)
-  if (counter !== undefined) return sql`(SELECT coalesce((${counter}), 0)::bigint AS counted, true AS count_exact)`
-  return boundedCount(sql, query, shards)
+  return hasOtherFilters(query) ? boundedCount(sql, query, shards) : counters(sql, query, shards)
 }
 
-/** Counters are by account and by final status: nothing counts what is pending. */
-function counterOf(sql: postgres.Sql, query: TransactionQuery, { shardOf }: ShardOf): Fragment | undefined {
+function counters(sql: postgres.Sql, query: TransactionQuery, { shardOf }: ShardOf): Fragment {
   const { accountId, status } = query
-  if (status === 'pending' || hasOtherFilters(query)) return undefined
-  const counters = {
+  const ofAccount = accountId === null ? undefined : sql`shard_id = ${shardOf(accountId)} AND account_id = ${accountId}`
+  const ended = endedOf(sql, status, ofAccount)
+  if (status !== 'pending' && status !== null) {
+    return sql`(SELECT coalesce((${ended}), 0)::bigint AS counted, true AS count_exact)`
+  }
+  return sql`(
+    SELECT coalesce((${ended}), 0)::bigint + pending.n AS counted, pending.exact AS count_exact
+    FROM (${pendingOf(sql, ofAccount)}) pending)`
+}
+
+/** How many ended, or ended so. */
+function endedOf(sql: postgres.Sql, status: TransactionQuery['status'], ofAccount: Fragment | undefined): Fragment {
+  if (status === 'pending') return sql`SELECT 0`
+  const columns = {
     completed: sql`completed_count`,
     failed: sql`failed_count`,
     any: sql`completed_count + failed_count`,
   }
-  const counter = counters[status ?? 'any']
-  return accountId === null
-    ? sql`SELECT sum(${counter}) FROM sessions`
-    : sql`SELECT ${counter} FROM accounts WHERE shard_id = ${shardOf(accountId)} AND account_id = ${accountId}`
+  const column = columns[status ?? 'any']
+  return ofAccount === undefined
+    ? sql`SELECT sum(${column}) FROM sessions`
+    : sql`SELECT ${column} FROM accounts WHERE ${ofAccount}`
+}
+
+/** The range that begins with the prefix of transaction IDs, as no name of another kind of hold does. */
+function pendingOf(sql: postgres.Sql, ofAccount: Fragment | undefined): Fragment {
+  const isPending = sql`hold_id >= 'txn_' AND hold_id < 'txn\`'`
+  if (ofAccount !== undefined) {
+    return sql`SELECT count(*) AS n, true AS exact FROM holds WHERE ${ofAccount} AND ${isPending}`
+  }
+  return sql`
+    SELECT count(*) FILTER (WHERE ${isPending}) AS n, count(*) <= ${COUNT_HOLDS} AS exact
+    FROM (SELECT hold_id FROM holds LIMIT ${COUNT_HOLDS + 1}) walked`
 }
 
 function hasOtherFilters(query: TransactionQuery): boolean {

@@ -9,19 +9,20 @@
  *       would be more of what it complains of.
  */
 import type { Answer } from '../../actors/account/outcome.ts'
+import type { ActorAddress } from '../../actors/address.ts'
 import { decodeVerdicts, encodeItems, type Item, type Operation, sessionSubject, type Verdict } from '../messages.ts'
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { GatewayOutcome, GatewayRequest, LedgerGateway } from '../ports/ledger-gateway.ts'
 import type { Random } from '../ports/random.ts'
 import { NOT_DELIVERED, type NotDelivered, type PendingRequest, type Transport } from '../ports/transport.ts'
-import type { Route, Routes } from './routes.ts'
+import type { Route, Routes } from '../routes.ts'
 
 export interface GatewayDependencies {
   readonly transport: Transport
   readonly routes: Routes
   readonly clock: Clock
   readonly random: Random
-  readonly shardOf: (accountId: string) => number
+  readonly homeOf: (actor: ActorAddress) => number
   readonly settings: GatewaySettings
 }
 
@@ -52,6 +53,8 @@ const LAST_BACKOFF_MS = 250
 const ENVELOPE_BYTES = 1_024
 /** Everything of an item that is bounded: names, keys, grants. */
 const ITEM_BYTES = 16_384
+/** A transaction ID, an account ID and their names. */
+const NAMED_TRANSACTION_LENGTH = 256
 
 interface Waiting {
   readonly requestId: string
@@ -82,7 +85,7 @@ export class Gateway implements LedgerGateway {
   }
 
   ask(request: GatewayRequest): Promise<GatewayOutcome> {
-    const { clock, random, shardOf, settings } = this.dependencies
+    const { clock, random, homeOf, settings } = this.dependencies
     if (this.waiting.size >= settings.maxWaiting) {
       return Promise.resolve({ kind: 'unavailable', reason: 'overloaded', outcome: 'not_applied' })
     }
@@ -90,7 +93,7 @@ export class Gateway implements LedgerGateway {
       const waiting: Waiting = {
         requestId: random.hex(12),
         request,
-        shardId: shardOf(request.accountId),
+        shardId: homeOf(request.actor),
         startedMs: clock.monotonic(),
         startedAtMs: clock.now(),
         resolve,
@@ -134,7 +137,7 @@ export class Gateway implements LedgerGateway {
       attempt,
       shardId,
       epoch: route.epoch,
-      accountId: request.accountId,
+      actor: request.actor,
       caller: request.caller,
       deadlineMs: clock.now() + Math.max(0, settings.deadlineMs - elapsedMs),
       operation: request.operation,
@@ -298,6 +301,11 @@ function hasKey(operation: Operation): boolean {
       return true
     case 'register':
       return operation.registrationKey !== null
+    // What these made is recognised by the request that made it.
+    case 'register_token':
+    case 'register_group':
+    case 'revert_group':
+      return true
     case 'change_status':
       return false
   }
@@ -305,7 +313,9 @@ function hasKey(operation: Operation): boolean {
 
 /** No less than the item takes as JSON: a UTF-16 unit is three bytes of UTF-8 at most, and no escape adds more. */
 function boundOfSize({ operation }: Item): number {
-  const text = 'payload' in operation ? operation.payload.length + operation.signature.length : 0
-  const reason = operation.kind === 'change_status' ? operation.reason.length : 0
-  return ITEM_BYTES + 3 * (text + reason)
+  const text = 'payload' in operation ? operation.payload.length : 0
+  const signature = 'signature' in operation ? (operation.signature?.length ?? 0) : 0
+  const reason = 'reason' in operation ? operation.reason.length : 0
+  const named = operation.kind === 'revert_group' ? operation.transactions.length * NAMED_TRANSACTION_LENGTH : 0
+  return ITEM_BYTES + 3 * (text + signature + reason + named)
 }

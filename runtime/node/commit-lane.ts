@@ -9,23 +9,24 @@ import { receiptPayload } from '../../actors/account/receipt.ts'
 import { refusal } from '../../actors/account/outcome.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
 import { type Clock, delay } from '../ports/clock.ts'
-import type { CommitVerdict, FailedCause, LedgerStore, TransactionWrite } from '../ports/ledger-store.ts'
+import type { CommitVerdict, FailedCause, LedgerStore } from '../ports/ledger-store.ts'
+import type { Verdict } from '../messages.ts'
 import type { Log } from '../ports/log.ts'
 import type { Signer } from '../ports/signer.ts'
-import { createShardDraft, rowsOf, type ShardDraft, stepInto, type StepSettings } from './draft.ts'
-import { type Incarnation, passivate, type Resident } from './incarnation.ts'
+import { createShardDraft, type ShardDraft, stepInto, type StepSurroundings } from './draft.ts'
+import type { Incarnation } from './incarnation.ts'
 import type { OutputGate } from './output-gate.ts'
-import { type Pending, sendVerdicts, settle, verdictKey } from './pending.ts'
-import type { PinBoard } from './pin-board.ts'
+import { giveUp, isLate, type Pending, settle, verdictKey } from './pending.ts'
+import { processedIn, rowsOf } from './rows.ts'
 
 export interface CommitLaneDependencies {
   readonly store: Pick<LedgerStore, 'commit'>
   readonly signer: Signer
   readonly clock: Clock
   readonly log: Log
-  readonly pins: PinBoard
   readonly gate: OutputGate
-  readonly settings: StepSettings & CommitLimits
+  readonly settings: CommitLimits
+  readonly surroundings: StepSurroundings
   /** The shards that the node serves, in any order. */
   readonly incarnations: () => Iterable<Incarnation>
   /** The fence did not let these pass: busy, or another's. */
@@ -33,6 +34,8 @@ export interface CommitLaneDependencies {
   /** What was committed of these is not known; nothing of them is stepped until they are replaced. */
   readonly onUnknown: (incarnations: readonly Incarnation[]) => void
   readonly onBroken: (incarnation: Incarnation, detail: string) => void
+  /** A shard's part is durable: memory follows, answers and messages leave. */
+  readonly onApplied: (applied: ShardDraft) => void
   readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
 }
 
@@ -40,8 +43,6 @@ export interface CommitLimits {
   /** Commands in one batch, and about how many bytes of rows. */
   readonly maxBatchSize: number
   readonly maxBatchBytes: number
-  /** Accounts kept in memory for each shard. */
-  readonly maxResidents: number
 }
 
 const TRANSIENT_RETRY_MS = 20
@@ -112,9 +113,12 @@ export class CommitLane {
     return group
   }
 
-  /** Steps a group. A command whose signature must be checked again stays behind, with all that follow it in its shard. */
+  /**
+   * Steps a group. A command whose signature must be checked again, or that is for the next batch, stays behind with all
+   * that follow it in its shard.
+   */
   private draft(group: readonly Pending[]): ShardDraft[] {
-    const { clock, settings, gate, onBroken } = this.dependencies
+    const { clock, surroundings, gate, onBroken } = this.dependencies
     const drafts = new Map<Incarnation, ShardDraft>()
     const halted = new Map<Incarnation, Pending[]>()
     const nowMs = clock.now()
@@ -127,20 +131,24 @@ export class CommitLane {
         continue
       }
       // Checked last, here and not by a timer: a paused process runs what it had queued when it wakes.
-      if (pending.item.deadlineMs <= nowMs && pending.forced === null) {
-        giveUp(pending)
+      if (pending.forced === null && isLate(pending, nowMs)) {
+        giveUp([pending])
         continue
       }
       const shard = drafts.get(incarnation) ?? createShardDraft(incarnation)
-      const step = stepInto(shard, pending, settings)
+      const step = stepInto(shard, pending, surroundings)
       if (step.kind === 'taken') {
         drafts.set(incarnation, shard)
-        gate.decided([pending, { kind: 'answered', answer: step.answer }])
+        if (step.answer !== null) gate.decided([pending, { kind: 'answered', answer: step.answer }])
       } else if (step.kind === 'unverified') {
         halted.set(incarnation, [pending])
         this.checkAgain(pending, step.key, step.signature)
+      } else if (step.kind === 'early') {
+        halted.set(incarnation, [pending])
       } else if (step.kind === 'untold') {
-        giveUp(pending)
+        giveUp([pending])
+      } else if (step.kind === 'repeated') {
+        settle(pending)
       } else {
         drafts.delete(incarnation)
         onBroken(incarnation, step.detail)
@@ -163,42 +171,37 @@ export class CommitLane {
 
   /** Signs the receipts and commits. Never rejects. */
   private async commit(drafts: readonly ShardDraft[]): Promise<CommitVerdict> {
-    const { signer, store, settings } = this.dependencies
-    const transactions = drafts.flatMap((shard) => shard.transactions)
+    const { signer, store, surroundings } = this.dependencies
+    const processed = drafts.flatMap(processedIn)
     let keyId = ''
     let signatures: readonly string[] = []
     try {
-      if (transactions.length > 0) {
+      if (processed.length > 0) {
         keyId = signer.receiptKeyId()
         signatures = await signer.signMany(
           keyId,
-          transactions.map((transaction) => receiptPayload(transaction, settings.ledgerId, keyId)),
+          processed.map((transaction) => receiptPayload(transaction, surroundings.settings.ledgerId, keyId)),
         )
       }
     } catch {
       return { kind: 'failed', cause: 'unsent', detail: 'Receipts could not be signed.' }
     }
     let next = 0
-    const shards = drafts.map((shard) =>
-      rowsOf(
-        shard,
-        shard.transactions.map((transaction): TransactionWrite => {
-          const receiptSignature = signatures[next] ?? ''
-          next += 1
-          return { transaction, receiptKeyId: keyId, receiptSignature }
-        }),
-      ),
-    )
-    return await store.commit({ shards })
+    const nextReceipt = () => {
+      const signature = signatures[next] ?? ''
+      next += 1
+      return { keyId, signature }
+    }
+    return await store.commit({ shards: drafts.map((shard) => rowsOf(shard, nextReceipt)) })
   }
 
   private async conclude(drafts: readonly ShardDraft[], verdict: CommitVerdict, startedMs: number): Promise<void> {
-    const { clock, log, onCommitted, onUnknown } = this.dependencies
+    const { clock, log, onApplied, onCommitted, onUnknown } = this.dependencies
     switch (verdict.kind) {
       case 'answered': {
         this.transientFailures = 0
         const committed = drafts.filter(({ incarnation }) => verdict.committed.has(incarnation.token.shardId))
-        for (const applied of committed) this.apply(applied)
+        for (const applied of committed) onApplied(applied)
         const commands = committed.reduce((sum, { pendings }) => sum + pendings.length, 0)
         onCommitted?.(commands, committed.length, clock.monotonic() - startedMs)
         this.skip(drafts.filter((shard) => !committed.includes(shard)))
@@ -210,38 +213,17 @@ export class CommitLane {
         return
       case 'unknown':
         log.warn('commit_unknown', { detail: verdict.detail, shards: drafts.length })
-        for (const { incarnation, pendings } of drafts) {
+        for (const { incarnation, pendings, answers } of drafts) {
           incarnation.phase = 'suspended'
           for (const pending of pendings) pending.perhapsApplied = true
+          // Stepped again it may be accepted, with an ID from before those that this commit may have made durable (N1):
+          // who was refused asks anew.
+          giveUp(answers.filter(([, decided]) => isRefusal(decided)).map(([pending]) => pending))
           // What waits in groups is still in the mailbox: it comes again through a look-up, and must not come twice.
           this.takeFromGroups(incarnation)
         }
         onUnknown(drafts.map(({ incarnation }) => incarnation))
     }
-  }
-
-  /** The shard's part is durable: memory follows, keys are pinned, answers leave. */
-  private apply(applied: ShardDraft): void {
-    const { pins, gate, settings } = this.dependencies
-    const { incarnation } = applied
-    const touched: Resident[] = []
-    for (const [accountId, snapshot] of applied.changed) {
-      const resident = incarnation.residents.get(accountId)
-      if (resident === undefined) continue
-      resident.account = snapshot.context.account
-      resident.pins += 1
-      resident.used = true
-      touched.push(resident)
-    }
-    for (const [keyAddress, earlier] of applied.keyUses) incarnation.recentKeys.set(keyAddress, { earlier })
-    pins.pin(() => {
-      for (const resident of touched) resident.pins -= 1
-      for (const keyAddress of applied.keyUses.keys()) incarnation.recentKeys.delete(keyAddress)
-      passivate(incarnation, settings.maxResidents)
-    })
-    gate.committed(applied.answers)
-    for (const pending of applied.pendings) settle(pending)
-    passivate(incarnation, settings.maxResidents)
   }
 
   /** The fence did not let these pass: their commands wait in place until it is known why. */
@@ -301,7 +283,8 @@ export class CommitLane {
   }
 
   private blame(incarnation: Incarnation, guilty: Pending, cause: 'data' | 'invariant', detail: string): void {
-    if (cause === 'invariant' || guilty.forced !== null) {
+    // A message cannot be refused: every one can be consumed, or its shard stops.
+    if (cause === 'invariant' || guilty.forced !== null || guilty.origin.kind !== 'request') {
       this.dependencies.onBroken(incarnation, detail)
       return
     }
@@ -311,10 +294,8 @@ export class CommitLane {
   }
 }
 
-/** Without a verdict: nobody waits for it, or nobody can tell. */
-function giveUp(pending: Pending): void {
-  settle(pending)
-  sendVerdicts([[pending, { kind: 'undecided' }]])
+function isRefusal(verdict: Verdict): boolean {
+  return verdict.kind === 'answered' && verdict.answer.kind === 'refused'
 }
 
 /** About what a command's rows take, bytes: what was signed stands in them twice, beside fields of bounded size. */

@@ -1,16 +1,27 @@
 /**
  * A batch being made: commands stepped one after another on top of committed memory and of what the batch itself
  * changed. Nothing of it touches memory: if its commit fails, it is thrown away and the commands are stepped again.
- * Each row is written once: what several commands do to an account is folded here.
+ * Each row is written once: what several commands do to an actor is folded here.
  */
+import { type AccountClientCommand, payloadHashOf } from '../../actors/account/commands.ts'
+import { type Answer, type EarlierUse, type Effect, refusal } from '../../actors/account/outcome.ts'
+import type { AccountKey, AccountState } from '../../actors/account/state.ts'
+import type { CompensableTransaction, Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
+import { type ActorAddress, actorKey } from '../../actors/address.ts'
+import { type Quantity, ZERO } from '../../actors/money.ts'
 import { BrokenInvariant } from '../../actors/result.ts'
-import { accountOf, payloadHashOf } from '../../actors/account/commands.ts'
-import { type AccountSnapshot, snapshotOf } from '../../actors/account/machine.ts'
-import { type Answer, type EarlierUse, type Effect, refusal, type Transaction } from '../../actors/account/outcome.ts'
-import { balanceOf } from '../../actors/account/state.ts'
-import { stepAccount, type StepResult } from '../../actors/account/step.ts'
-import type { AccountKeyWrite, AuditEntryWrite, ShardBatch, TransactionWrite } from '../ports/ledger-store.ts'
-import type { Incarnation } from './incarnation.ts'
+import type { AnyState, StepActor, StepOutcome } from '../../actors/step-actor.ts'
+import {
+  type AccountKeyWrite,
+  type AuditEntryWrite,
+  type GroupUse,
+  groupUseAddressOf,
+  type HoldName,
+  type OutboxWrite,
+  type ShardBatch,
+} from '../ports/ledger-store.ts'
+import type { Facts } from './facts.ts'
+import type { Incarnation, TransactionNews } from './incarnation.ts'
 import type { DecidedAnswer } from './output-gate.ts'
 import { type Pending, verdictKey } from './pending.ts'
 
@@ -19,19 +30,48 @@ export interface StepSettings {
   readonly production: boolean
 }
 
+/** What stepping needs of its node. */
+export interface StepSurroundings {
+  readonly settings: StepSettings
+  readonly step: StepActor
+  readonly facts: Facts
+  readonly inbox: InboxOrder
+  readonly homeOf: (actor: ActorAddress) => number
+}
+
+/** In which order messages of one shard are taken in (D6): exactly the one after the last. */
+export interface InboxOrder {
+  readonly isNext: (mark: number, number: number) => boolean
+}
+
+export const inboxOrder: InboxOrder = { isNext: (mark, number) => number === mark + 1 }
+
 /** One shard's part of a batch. */
 export interface ShardDraft {
   readonly incarnation: Incarnation
   /** Every command that was stepped, in order: to be settled, or stepped again. */
   readonly pendings: Pending[]
   readonly answers: DecidedAnswer[]
-  readonly changed: Map<string, AccountSnapshot>
+  /** Requests whose answer comes with a later step of their actor. */
+  readonly deferred: Pending[]
+  /** What requests that wait since an earlier batch are told, by actor key. */
+  readonly concluded: Map<string, Answer>
+  readonly changed: Map<string, { readonly actor: ActorAddress; readonly state: AnyState | null }>
   readonly balances: Map<string, { readonly accountId: string; readonly tokenId: string }>
+  readonly holds: Map<string, HoldName>
   readonly keys: AccountKeyWrite[]
   readonly entries: AuditEntryWrite[]
   readonly transactions: Transaction[]
+  readonly finished: Map<string, TransactionRecord>
+  readonly compensatedBy: Map<string, string>
   readonly operations: ShardBatch['operations'][number][]
   readonly keyUses: Map<string, EarlierUse>
+  readonly groupUses: Map<string, GroupUse[]>
+  readonly news: Map<string, TransactionNews>
+  readonly outbox: OutboxWrite[]
+  readonly sent: Map<number, number>
+  readonly marks: Map<number, number>
+  readonly boundary: Map<string, { credited: Quantity; debited: Quantity }>
 }
 
 export function createShardDraft(incarnation: Incarnation): ShardDraft {
@@ -39,33 +79,60 @@ export function createShardDraft(incarnation: Incarnation): ShardDraft {
     incarnation,
     pendings: [],
     answers: [],
+    deferred: [],
+    concluded: new Map(),
     changed: new Map(),
     balances: new Map(),
+    holds: new Map(),
     keys: [],
     entries: [],
     transactions: [],
+    finished: new Map(),
+    compensatedBy: new Map(),
     operations: [],
     keyUses: new Map(),
+    groupUses: new Map(),
+    news: new Map(),
+    outbox: [],
+    sent: new Map(),
+    marks: new Map(),
+    boundary: new Map(),
   }
 }
 
 export type DraftStep =
-  | { readonly kind: 'taken'; readonly answer: Answer }
-  | Extract<StepResult, { readonly kind: 'unverified' }>
+  | { readonly kind: 'taken'; readonly answer: Answer | null }
+  | Extract<StepOutcome, { readonly kind: 'unverified' }>
   /** It may have been applied before, and has no key by which that could be told. */
   | { readonly kind: 'untold' }
+  /** It changes a transaction that this very batch adds, whose row is not there yet: it is for the next one. */
+  | { readonly kind: 'early' }
+  /** A message that was taken in before: it is dropped. */
+  | { readonly kind: 'repeated' }
   /** An invariant is broken: the shard must stop. */
   | { readonly kind: 'broken'; readonly detail: string }
 
 /** Steps one command into the draft. */
-export function stepInto(draft: ShardDraft, pending: Pending, settings: StepSettings): DraftStep {
-  const result = judge(draft, pending, settings)
+export function stepInto(draft: ShardDraft, pending: Pending, surroundings: StepSurroundings): DraftStep {
+  const { origin } = pending
+  if (origin.kind === 'message') {
+    const mark = draft.marks.get(origin.source) ?? draft.incarnation.marks.get(origin.source) ?? 0
+    if (!surroundings.inbox.isNext(mark, origin.number)) {
+      if (origin.number <= mark) return { kind: 'repeated' }
+      return { kind: 'broken', detail: `message ${origin.number} of shard ${origin.source} came after ${mark}` }
+    }
+  }
+  const result = judge(draft, pending, surroundings)
   if (isUntold(pending, result)) return { kind: 'untold' }
   if (result.kind === 'unverified' || result.kind === 'broken') return result
+  if (result.kind === 'stepped' && changesWhatIsNew(draft, result.effects)) return { kind: 'early' }
   draft.pendings.push(pending)
-  draft.answers.push([pending, { kind: 'answered', answer: result.answer }])
-  if (result.kind === 'stepped') fold(draft, pending, result)
-  return { kind: 'taken', answer: result.answer }
+  if (origin.kind === 'message') draft.marks.set(origin.source, origin.number)
+  const { answer } = result
+  if (answer === 'deferred') draft.deferred.push(pending)
+  else if (answer !== null) draft.answers.push([pending, { kind: 'answered', answer }])
+  if (result.kind === 'stepped') fold(draft, pending, result, surroundings)
+  return { kind: 'taken', answer: answer === 'deferred' ? null : answer }
 }
 
 /**
@@ -75,50 +142,96 @@ export function stepInto(draft: ShardDraft, pending: Pending, settings: StepSett
 function isUntold({ perhapsApplied, keyAddress, command }: Pending, result: { readonly kind: string }): boolean {
   if (!perhapsApplied || keyAddress !== null) return false
   if (command.type === 'change_status') return true
-  return 'answer' in result && (result as { readonly answer: Answer }).answer.kind === 'refused'
+  if (command.type !== 'register' || !('answer' in result)) return false
+  return (result as { readonly answer: Answer }).answer.kind === 'refused'
+}
+
+/** An end is always of an earlier batch: what decides it is sent only after the commit. What undoes a leg need not wait. */
+function changesWhatIsNew({ transactions }: ShardDraft, effects: readonly Effect[]): boolean {
+  return effects.some(
+    (effect) => effect.kind === 'transaction_compensated' && transactions.some(({ txnId }) => txnId === effect.txnId),
+  )
 }
 
 function judge(
   draft: ShardDraft,
   pending: Pending,
-  settings: StepSettings,
-): StepResult | { readonly kind: 'broken'; readonly detail: string } {
+  { settings, step, facts, homeOf }: StepSurroundings,
+): StepOutcome | { readonly kind: 'broken'; readonly detail: string } {
   if (pending.forced !== null) return { kind: 'answered', answer: pending.forced }
-  const { command, keyAddress } = pending
-  const { resident } = pending
-  if (resident === null) return { kind: 'broken', detail: 'A command was stepped without its account.' }
-  const snapshot = draft.changed.get(accountOf(command)) ?? snapshotOf(resident.account)
-  const { recentKeys } = pending.incarnation
+  const { command, keyAddress, resident } = pending
+  if (resident === null) return { kind: 'broken', detail: 'A command was stepped without its actor.' }
+  const changed = draft.changed.get(pending.actorKey)
+  const state = changed === undefined ? resident.state : changed.state
+  const { recent } = pending.incarnation
   const earlier =
     keyAddress === null
       ? undefined
-      : (draft.keyUses.get(keyAddress) ?? recentKeys.get(keyAddress)?.earlier ?? pending.earlier)
+      : (draft.keyUses.get(keyAddress) ?? recent.keys.get(keyAddress)?.earlier ?? pending.earlier)
   try {
-    return stepAccount(snapshot, command, {
+    return step(pending.actor, state, command, {
       ...settings,
       earlier,
       verdict: (keyId, signature) => pending.verdicts.get(verdictKey(keyId, signature)),
+      token: facts.token,
+      exists: (accountId) => facts.exists({ shardId: homeOf({ kind: 'account', id: accountId }), accountId }),
+      groupUses: groupUsesOf(draft, pending),
+      transaction: transactionOf(draft, pending),
     })
   } catch (error) {
-    if (error instanceof BrokenInvariant) return { kind: 'broken', detail: error.message }
+    if (error instanceof BrokenInvariant || pending.origin.kind !== 'request') {
+      return { kind: 'broken', detail: error instanceof Error ? error.message : 'A command could not be stepped.' }
+    }
     return { kind: 'answered', answer: refusal('rejected', 'The ledger cannot process this request.') }
   }
 }
 
-function fold(draft: ShardDraft, pending: Pending, step: Extract<StepResult, { readonly kind: 'stepped' }>): void {
-  const accountId = accountOf(pending.command)
-  const before = draft.changed.get(accountId)?.context.account ?? pending.resident?.account
-  draft.changed.set(accountId, step.snapshot)
-  for (const effect of step.effects) foldEffect(draft, accountId, effect)
-  const { command, keyAddress } = pending
+/** What was found, and what has been committed or stepped since. */
+function groupUsesOf(draft: ShardDraft, { command, found, incarnation }: Pending): readonly GroupUse[] {
+  if (command.type !== 'submit' || command.submission.groupId === null) return []
+  const { accountId, groupId } = command.submission
+  const address = groupUseAddressOf({ shardId: incarnation.token.shardId, accountId, groupId })
+  const since = [...(incarnation.recent.groupUses.get(address) ?? []), ...(draft.groupUses.get(address) ?? [])]
+  return since.length === 0 ? found.groupUses : [...found.groupUses, ...since]
+}
+
+function transactionOf(draft: ShardDraft, { found, incarnation }: Pending): CompensableTransaction | undefined {
+  const { transaction } = found
+  if (transaction === undefined) return undefined
+  const { txnId } = transaction
+  return { ...transaction, ...incarnation.recent.transactions.get(txnId), ...draft.news.get(txnId) }
+}
+
+function fold(
+  draft: ShardDraft,
+  pending: Pending,
+  step: Extract<StepOutcome, { readonly kind: 'stepped' }>,
+  { homeOf }: StepSurroundings,
+): void {
+  const { actor, command, keyAddress } = pending
+  const before = draft.changed.get(pending.actorKey)?.state ?? pending.resident?.state ?? null
+  if (step.state !== before) draft.changed.set(pending.actorKey, { actor, state: step.state })
+  for (const effect of step.effects) foldEffect(draft, pending, effect, homeOf)
   // A rotation is recorded under the key that ordered it, not the one it brought in.
-  const key = before?.key ?? step.snapshot.context.account?.key
-  if (keyAddress !== null && key !== null && key !== undefined) {
-    draft.keyUses.set(keyAddress, { payloadHash: payloadHashOf(command), key, answer: step.answer })
+  const key = keyOf(before) ?? keyOf(step.state)
+  const { answer } = step
+  if (keyAddress !== null && key !== null && answer !== null && answer !== 'deferred') {
+    const payloadHash = payloadHashOf(command as AccountClientCommand)
+    draft.keyUses.set(keyAddress, { payloadHash, key, answer })
   }
 }
 
-function foldEffect(draft: ShardDraft, accountId: string, effect: Effect): void {
+function keyOf(state: AnyState | null): AccountKey | null {
+  return state !== null && 'key' in state ? state.key : null
+}
+
+function foldEffect(
+  draft: ShardDraft,
+  { actor, actorKey: key, command, incarnation }: Pending,
+  effect: Effect,
+  homeOf: StepSurroundings['homeOf'],
+): void {
+  const accountId = actor.id
   switch (effect.kind) {
     case 'entry_appended':
       draft.entries.push({ ...effect.entry, accountId })
@@ -126,8 +239,39 @@ function foldEffect(draft: ShardDraft, accountId: string, effect: Effect): void 
     case 'balance_changed':
       draft.balances.set(`${accountId} ${effect.tokenId}`, { accountId, tokenId: effect.tokenId })
       return
-    case 'transaction_decided':
+    case 'hold_changed':
+      draft.holds.set(`${accountId} ${effect.holdId}`, { accountId, holdId: effect.holdId })
+      return
+    case 'transaction_entered':
       draft.transactions.push(effect.transaction)
+      noteGroupUse(draft, effect.transaction)
+      return
+    case 'transaction_finished': {
+      const { txnId, status, counterTxnId } = effect.transaction
+      draft.finished.set(txnId, effect.transaction)
+      draft.news.set(txnId, { ...draft.news.get(txnId), status, counterTxnId })
+      return
+    }
+    case 'transaction_compensated':
+      draft.compensatedBy.set(effect.txnId, effect.by)
+      draft.news.set(effect.txnId, { ...draft.news.get(effect.txnId), compensatedBy: effect.by })
+      return
+    case 'boundary_crossed': {
+      const sums = draft.boundary.get(effect.tokenId) ?? { credited: ZERO, debited: ZERO }
+      if (effect.quantity.isNegative()) sums.debited = sums.debited.minus(effect.quantity)
+      else sums.credited = sums.credited.plus(effect.quantity)
+      draft.boundary.set(effect.tokenId, sums)
+      return
+    }
+    case 'message_sent': {
+      const target = homeOf(effect.envelope.to)
+      const number = (draft.sent.get(target) ?? incarnation.sent.get(target) ?? 0) + 1
+      draft.sent.set(target, number)
+      draft.outbox.push({ target, number, envelope: effect.envelope, atMs: command.atMs })
+      return
+    }
+    case 'concluded':
+      conclude(draft, key, effect.answer)
       return
     case 'key_registered':
       draft.keys.push({ accountId, key: effect.key, fromSequence: effect.fromSequence, atMs: effect.atMs })
@@ -138,22 +282,30 @@ function foldEffect(draft: ShardDraft, accountId: string, effect: Effect): void 
   }
 }
 
-/** The rows of a draft; `signed` are its transactions with their receipts. */
-export function rowsOf(draft: ShardDraft, signed: readonly TransactionWrite[]): ShardBatch {
-  const { incarnation } = draft
-  const accounts: ShardBatch['accounts'][number][] = []
-  for (const [accountId, snapshot] of draft.changed) {
-    const { account } = snapshot.context
-    const previous = incarnation.residents.get(accountId)?.account
-    if (account !== null) accounts.push({ previousVersion: previous?.version ?? 0, account })
+/** Whoever has asked by now is told; who asks after this, in the same batch even, has begun something new. */
+function conclude(draft: ShardDraft, key: string, answer: Answer): void {
+  draft.concluded.set(key, answer)
+  for (const pending of draft.deferred.splice(0)) {
+    if (pending.actorKey === key) draft.answers.push([pending, { kind: 'answered', answer }])
+    else draft.deferred.push(pending)
   }
-  const balances: ShardBatch['balances'][number][] = []
-  for (const { accountId, tokenId } of draft.balances.values()) {
-    const account = draft.changed.get(accountId)?.context.account
-    if (account !== null && account !== undefined) {
-      balances.push({ accountId, tokenId, balance: balanceOf(account, tokenId) })
-    }
-  }
-  const { keys, entries, operations } = draft
-  return { token: incarnation.token, accounts, balances, keys, entries, transactions: signed, operations }
+}
+
+function noteGroupUse(draft: ShardDraft, { origin, shardId, accountId, groupId, type, tokenId }: Transaction): void {
+  if (groupId === null || origin !== 'client') return
+  const address = groupUseAddressOf({ shardId, accountId, groupId })
+  const uses = draft.groupUses.get(address)
+  if (uses === undefined) draft.groupUses.set(address, [{ type, tokenId }])
+  else if (!isKnownUse(uses, { type, tokenId })) uses.push({ type, tokenId })
+}
+
+/** Each is kept once: a busy account may enter thousands under one group ID while look-ups are open. */
+export function isKnownUse(uses: readonly GroupUse[], { type, tokenId }: GroupUse): boolean {
+  return uses.some((use) => use.type === type && use.tokenId === tokenId)
+}
+
+/** The state of an account as the draft leaves it. */
+export function accountIn(draft: ShardDraft, accountId: string): AccountState | undefined {
+  const state = draft.changed.get(actorKey({ kind: 'account', id: accountId }))?.state
+  return state !== null && state !== undefined && 'balances' in state ? state : undefined
 }

@@ -6,19 +6,20 @@
  *   N3. Memory holds committed state only; a batch in flight carries its own.
  */
 import type { EarlierUse } from '../../actors/account/outcome.ts'
-import type { AccountState } from '../../actors/account/state.ts'
+import type { CompensableTransaction } from '../../actors/account/transaction.ts'
 import { decodeUlid, encodeUlid, MAX_IDS_PER_MS } from '../../actors/identifiers.ts'
-import type { ShardToken } from '../ports/ledger-store.ts'
+import type { AnyState } from '../../actors/step-actor.ts'
+import type { GroupUse, ShardStart, ShardToken } from '../ports/ledger-store.ts'
 import type { Random } from '../ports/random.ts'
 import type { Pending } from './pending.ts'
 
 /**
- * An account in memory. `pins` and `waiting` keep it there. Its machine is made anew for each batch: a snapshot costs
- * a microsecond to make, and several times the account's memory to keep.
+ * An actor in memory. `pins` and `waiting` keep it there. Its machine is made anew for each step: a snapshot costs a
+ * microsecond to make, and several times the actor's memory to keep.
  */
 export interface Resident {
   /** null: it does not exist. */
-  account: AccountState | null
+  state: AnyState | null
   /** Batches whose look-ups have not all closed (P1). */
   pins: number
   /** Commands in the mailbox that will be stepped on it. */
@@ -37,16 +38,43 @@ export interface Incarnation {
   readonly mailbox: Set<Pending>
   /** Those that may be stepped, in order. */
   ready: Pending[]
+  /** Commands that a look-up is under way for, or about to be. */
+  lookingUp: number
   /** A signature has to be checked again before the first of `ready` can be stepped. */
   blocked: boolean
+  /** By actor key. */
   readonly residents: Map<string, Resident>
-  /** What keys did that committed while look-ups were open, by key address. */
-  readonly recentKeys: Map<string, { readonly earlier: EarlierUse }>
+  /** What committed while look-ups were open, and what they found may be older than. */
+  readonly recent: Recent
+  /** Requests whose answer a later step of their actor brings, by actor key. */
+  readonly parked: Map<string, Set<Pending>>
+  /** Times that have been put into the mailbox and not been stepped, by actor key. */
+  readonly dueWaiting: Set<string>
+  /** The last number sent, by target; what is committed. */
+  readonly sent: Map<number, number>
+  /** The same, as it was found: what an earlier incarnation had sent. */
+  readonly began: ReadonlyMap<number, number>
+  /** The last number taken in, by source: committed, and in the mailbox. */
+  readonly marks: Map<number, number>
+  readonly entered: Map<number, number>
   lastIdMs: number
   lastIdCounter: number
 }
 
-export function createIncarnation(token: ShardToken, lastTransactionId: string | null): Incarnation {
+/** Entries are objects of their own, so that a later one is not taken away with an earlier one's pin. */
+export interface Recent {
+  /** By key address. */
+  readonly keys: Map<string, { readonly earlier: EarlierUse }>
+  /** Changes of transactions, by ID. */
+  readonly transactions: Map<string, TransactionNews>
+  /** By group use address. */
+  readonly groupUses: Map<string, readonly GroupUse[]>
+}
+
+export type TransactionNews = Partial<Pick<CompensableTransaction, 'status' | 'counterTxnId' | 'compensatedBy'>>
+
+export function createIncarnation(token: ShardToken, start: ShardStart): Incarnation {
+  const { lastTransactionId } = start
   const last = lastTransactionId === null ? undefined : decodeUlid(lastTransactionId.slice(4))
   return {
     token,
@@ -54,8 +82,15 @@ export function createIncarnation(token: ShardToken, lastTransactionId: string |
     mailbox: new Set(),
     ready: [],
     blocked: false,
+    lookingUp: 0,
     residents: new Map(),
-    recentKeys: new Map(),
+    recent: { keys: new Map(), transactions: new Map(), groupUses: new Map() },
+    parked: new Map(),
+    dueWaiting: new Set(),
+    sent: new Map(start.channels.map(({ target, sent }) => [target, sent])),
+    began: new Map(start.channels.map(({ target, sent }) => [target, sent])),
+    marks: new Map(start.marks.map(({ source, mark }) => [source, mark])),
+    entered: new Map(start.marks.map(({ source, mark }) => [source, mark])),
     lastIdMs: last?.timeMs ?? 0,
     lastIdCounter: last?.counter ?? 0,
   }
@@ -81,27 +116,27 @@ export function nextStamp(incarnation: Incarnation, nowMs: number, random: Rando
 }
 
 /** Takes up what a look-up found, unless memory knows better: memory wins over loads. */
-export function takeUp(incarnation: Incarnation, accountId: string, loaded: AccountState | undefined): Resident {
-  const known = incarnation.residents.get(accountId)
+export function takeUp(incarnation: Incarnation, key: string, loaded: AnyState | undefined): Resident {
+  const known = incarnation.residents.get(key)
   if (known !== undefined) return known
-  const resident: Resident = { account: loaded ?? null, pins: 0, waiting: 0, used: true }
-  incarnation.residents.set(accountId, resident)
+  const resident: Resident = { state: loaded ?? null, pins: 0, waiting: 0, used: true }
+  incarnation.residents.set(key, resident)
   return resident
 }
 
 /**
- * Forgets accounts that nothing needs until at most `limit` are left: in the order in which they came, but what was
+ * Forgets actors that nothing needs until at most `limit` are left: in the order in which they came, but what was
  * used since it was last looked at is passed over once (the clock algorithm: a use costs a flag, and no reordering).
  */
 export function passivate({ residents }: Incarnation, limit: number): void {
   let looks = residents.size > limit ? residents.size : 0
-  for (const [accountId, resident] of residents) {
+  for (const [key, resident] of residents) {
     if (looks === 0 || residents.size <= limit) return
     looks -= 1
     if (resident.pins > 0 || resident.waiting > 0) continue
-    residents.delete(accountId)
+    residents.delete(key)
     if (!resident.used) continue
     resident.used = false
-    residents.set(accountId, resident)
+    residents.set(key, resident)
   }
 }

@@ -1,5 +1,7 @@
 /** One shard node: serves the subject of its session, owns shards, and leaves in order. */
-import { sessionSubject } from '../messages.ts'
+import type { ActorAddress } from '../../actors/address.ts'
+import { type StepActor, stepActor } from '../../actors/step-actor.ts'
+import { deliverySubject, sessionSubject } from '../messages.ts'
 import { type Clock, delay } from '../ports/clock.ts'
 import type { LeaseStore } from '../ports/lease-store.ts'
 import type { LedgerStore } from '../ports/ledger-store.ts'
@@ -7,6 +9,8 @@ import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
 import type { Signer } from '../ports/signer.ts'
 import type { Service, Transport } from '../ports/transport.ts'
+import { Routes } from '../routes.ts'
+import { type InboxOrder, inboxOrder } from './draft.ts'
 import { type OutputGate, outputGate } from './output-gate.ts'
 import { Ownership } from './ownership.ts'
 import { createPinBoard, type PinBoard } from './pin-board.ts'
@@ -25,24 +29,30 @@ export interface LedgerNodeDependencies {
   readonly log: Log
   readonly ledgerId: string
   readonly production: boolean
+  /** The shard that decides an actor. */
+  readonly homeOf: (actor: ActorAddress) => number
   readonly settings?: Partial<NodeSettings>
+  /** Rules that are the same in production and that simulation breaks, one at a time. */
   readonly pins?: PinBoard
   readonly gate?: OutputGate
+  readonly step?: StepActor
+  readonly inboxOrder?: InboxOrder
   /** After each commit: commands, shards and milliseconds of it. */
   readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
   /** PostgreSQL shows an older state than this node has seen: the process must end. */
   readonly onStoreWentBack: () => void
 }
 
-/** Times in milliseconds; the others are numbers of commands or accounts. */
+/** Times in milliseconds; the others are numbers of commands, messages or actors. */
 export interface NodeSettings {
   readonly maxBatchSize: number
   /** About how many bytes of rows in one batch. */
   readonly maxBatchBytes: number
-  /** Accounts kept in memory for each shard. */
+  /** Actors kept in memory for each shard. */
   readonly maxResidents: number
   readonly maxShardMailbox: number
   readonly maxNodeMailbox: number
+  readonly maxOutbox: number
   readonly reconcileMs: number
   readonly renewMs: number
   readonly maxClockSkewMs: number
@@ -55,6 +65,7 @@ export const NODE_DEFAULTS: NodeSettings = {
   maxResidents: 2_000,
   maxShardMailbox: 4_096,
   maxNodeMailbox: 16_384,
+  maxOutbox: 4_096,
   reconcileMs: 1_000,
   renewMs: 2_000,
   maxClockSkewMs: 500,
@@ -68,16 +79,21 @@ export class LedgerNode {
   private readonly dependencies: LedgerNodeDependencies
   private readonly host: ShardHost
   private readonly ownership: Ownership
-  private service: Service | undefined
+  private readonly routes: Routes
+  private services: readonly Service[] = []
 
   constructor(dependencies: LedgerNodeDependencies) {
     const { nodeId, session, store, leases, clock, log, ledgerId, production, onStoreWentBack } = dependencies
     const settings = { ...NODE_DEFAULTS, ...dependencies.settings }
     this.dependencies = dependencies
+    this.routes = new Routes({ store, leases, clock })
     this.host = new ShardHost({
       ...dependencies,
       pins: dependencies.pins ?? createPinBoard(),
       gate: dependencies.gate ?? outputGate,
+      step: dependencies.step ?? stepActor,
+      inboxOrder: dependencies.inboxOrder ?? inboxOrder,
+      routes: this.routes,
       settings: { ...settings, ledgerId, production },
     })
     this.ownership = new Ownership({
@@ -94,19 +110,26 @@ export class LedgerNode {
   }
 
   async start(): Promise<void> {
+    const { transport, session } = this.dependencies
     // Listening comes first: a shard that is owned must be reachable.
-    this.service = this.dependencies.transport.serve(sessionSubject(this.dependencies.session), (message, reply) => {
-      this.host.receive(message, reply)
-    })
+    this.services = [
+      transport.serve(sessionSubject(session), (message, reply) => this.host.receive(message, reply)),
+      transport.serve(deliverySubject(session), (message, reply) => this.host.receiveDeliveries(message, reply)),
+    ]
+    this.host.start()
+    // Without routes messages wait; they come with the first refresh that succeeds.
+    await this.routes.start().catch(() => undefined)
     await this.ownership.start()
   }
 
   /** Gives every shard away, then stops listening. */
   async stop(): Promise<void> {
     await this.ownership.stop()
+    this.host.stop()
+    this.routes.stop()
     // Who asks meanwhile is told that the shards have moved, instead of nothing.
     if (this.ownership.hasPeers()) await delay(this.dependencies.clock, MOVED_MS)
-    await this.service?.drain()
+    await Promise.all(this.services.map((service) => service.drain()))
   }
 
   isReady(): boolean {

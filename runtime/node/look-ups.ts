@@ -4,16 +4,21 @@
  *   K1. Commands leave in the order in which they came, whatever comes back first.
  *   K2. A look-up's findings hang on the incarnation that asked; for another they are dropped.
  *   K3. A key that memory knows is not asked for: its answer goes with the command at once.
+ *   K4. A message whose actor is in memory needs nothing more: it waits for no look-up, unless one of its shard is under
+ *       way before it (K1).
  */
-import { accountOf } from '../../actors/account/commands.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
+import type { ActorAddress } from '../../actors/address.ts'
+import type { AnyState } from '../../actors/step-actor.ts'
 import type { Clock } from '../ports/clock.ts'
 import { delay } from '../ports/clock.ts'
-import type { KeyAddress, LedgerStore, LookUpAnswer } from '../ports/ledger-store.ts'
+import type { AccountAddress, HomedActor, KeyAddress, LedgerStore, LookUpAnswer } from '../ports/ledger-store.ts'
 import { addressOf } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { SignatureCheck, Signer } from '../ports/signer.ts'
+import type { Facts } from './facts.ts'
 import { type Incarnation, takeUp } from './incarnation.ts'
+import { addNeeds, findingsFor, noNeeds } from './needs.ts'
 import { holdOn, type LookUpMembership, type Pending, verdictKey } from './pending.ts'
 import type { PinBoard } from './pin-board.ts'
 
@@ -34,6 +39,8 @@ export interface LookUpDependencies {
   readonly clock: Clock
   readonly log: Log
   readonly pins: PinBoard
+  readonly facts: Facts
+  readonly homeOf: (actor: ActorAddress) => number
   /** Called once a round, after its commands have been put into their `ready` queues. */
   readonly onReady: () => void
 }
@@ -50,6 +57,21 @@ export function createLookUps(dependencies: LookUpDependencies): LookUps {
   let openRounds = 0
   let scheduled = false
   let lastDelivery: Promise<void> = Promise.resolve()
+
+  /** K4: for whom each command is looked up; one that is handed on counts for its new incarnation alone. */
+  const under = new Map<Pending, Incarnation>()
+
+  function begin(pending: Pending): void {
+    end(pending, under.get(pending))
+    under.set(pending, pending.incarnation)
+    pending.incarnation.lookingUp += 1
+  }
+
+  function end(pending: Pending, incarnation: Incarnation | undefined): void {
+    if (incarnation === undefined || under.get(pending) !== incarnation) return
+    under.delete(pending)
+    incarnation.lookingUp -= 1
+  }
 
   function schedule(): void {
     if (scheduled || gathering.size === 0 || openRounds >= MAX_OPEN_ROUNDS) return
@@ -70,6 +92,7 @@ export function createLookUps(dependencies: LookUpDependencies): LookUps {
 
   function start(round: readonly Pending[]): void {
     openRounds += 1
+    for (const pending of round) if (!isWanted(pending)) end(pending, pending.incarnation)
     const asked = joinLookUp(round.filter(isWanted), dependencies.pins)
     const found = find(asked, dependencies)
     const before = lastDelivery
@@ -77,6 +100,7 @@ export function createLookUps(dependencies: LookUpDependencies): LookUps {
       const answer = await found
       await before
       openRounds -= 1
+      for (const { pending, incarnation } of asked) end(pending, incarnation)
       deliver(asked, answer)
       dependencies.onReady()
       schedule()
@@ -85,11 +109,25 @@ export function createLookUps(dependencies: LookUpDependencies): LookUps {
 
   return {
     add: (pending) => {
+      const { incarnation } = pending
+      if (isKnown(pending) && incarnation.lookingUp === 0) {
+        holdOn(pending, takeUp(incarnation, pending.actorKey, undefined))
+        incarnation.ready.push(pending)
+        dependencies.clock.after(0, dependencies.onReady)
+        return
+      }
+      begin(pending)
       gathering.delete(pending)
       gathering.add(pending)
       schedule()
     },
   }
+}
+
+/** K4: a compensation names a transaction that nobody keeps, and what is signed is to be checked. */
+function isKnown({ origin, actorKey, command, incarnation }: Pending): boolean {
+  if (origin.kind !== 'message' || command.type === 'compensate' || 'signature' in command) return false
+  return incarnation.residents.has(actorKey)
 }
 
 /** Whether the command still waits for its incarnation: it may have been given up meanwhile. */
@@ -119,33 +157,57 @@ function joinLookUp(round: readonly Pending[], pins: PinBoard): readonly Asked[]
 }
 
 async function find(asked: readonly Asked[], dependencies: LookUpDependencies): Promise<LookUpAnswer> {
-  const accounts = new Map<string, { shardId: number; accountId: string }>()
+  const { facts, homeOf, signer } = dependencies
+  const accounts = new Map<string, AccountAddress>()
+  const actors = new Map<string, HomedActor>()
   const keys: KeyAddress[] = []
+  const needs = noNeeds()
   const early: Pending[] = []
   for (const { pending, incarnation } of asked) {
-    const accountId = accountOf(pending.command)
+    const { actor, actorKey: key } = pending
     const { shardId } = incarnation.token
-    const resident = incarnation.residents.get(accountId)
-    if (resident === undefined) accounts.set(addressOf({ shardId, accountId }), { shardId, accountId })
-    else {
+    const resident = incarnation.residents.get(key)
+    if (resident !== undefined) {
       holdOn(pending, resident)
       early.push(pending)
-    }
-    const known = pending.keyAddress === null ? undefined : incarnation.recentKeys.get(pending.keyAddress)
+    } else if (actor.kind === 'account') accounts.set(key, { shardId, accountId: actor.id })
+    else actors.set(key, { shardId, address: actor })
+    const known = pending.keyAddress === null ? undefined : incarnation.recent.keys.get(pending.keyAddress)
     if (known !== undefined) pending.earlier = known.earlier
     else if (pending.keyUse !== null) keys.push(pending.keyUse)
+    addNeeds(needs, pending, facts, homeOf)
+  }
+  const question = {
+    accounts: [...accounts.values()],
+    keys,
+    actors: [...actors.values()],
+    transactions: [...needs.transactions.values()],
+    groupUses: [...needs.groupUses.values()],
+    tokens: [...needs.tokens.values()],
+    existing: [...needs.existing.values()],
   }
   const [answer] = await Promise.all([
-    ask({ accounts: [...accounts.values()], keys }, dependencies),
-    verify(early, (pending) => pending.resident?.account?.key ?? null, dependencies.signer),
+    ask(question, dependencies),
+    verify(early, (pending) => keyOf(pending.resident?.state), signer),
   ])
+  facts.note(answer)
   const late = asked.filter(({ pending }) => pending.resident === null).map(({ pending }) => pending)
-  await verify(late, (pending) => loadedKey(pending, answer), dependencies.signer)
+  await verify(late, (pending) => keyOf(loaded(pending, answer)), signer)
   // A repeat may be signed by the key that its original was accepted under (D7): known now, it is checked now, for a
   // command that is found unverified at its step holds up its shard.
   const repeats = asked.map(({ pending }) => pending).filter(({ verdicts }) => ![...verdicts.values()].includes(true))
-  await verify(repeats, (pending) => originalKey(pending, answer), dependencies.signer)
+  await verify(repeats, (pending) => originalKey(pending, answer), signer)
   return answer
+}
+
+function keyOf(state: AnyState | null | undefined): AccountKey | null {
+  return state !== null && state !== undefined && 'key' in state ? state.key : null
+}
+
+/** What was found of the command's actor. */
+function loaded({ actor, actorKey: key, incarnation }: Pending, answer: LookUpAnswer): AnyState | undefined {
+  if (actor.kind !== 'account') return answer.actors.get(key)
+  return answer.accounts.get(addressOf({ shardId: incarnation.token.shardId, accountId: actor.id }))
 }
 
 function originalKey(pending: Pending, answer: LookUpAnswer): AccountKey | null {
@@ -153,9 +215,14 @@ function originalKey(pending: Pending, answer: LookUpAnswer): AccountKey | null 
   return (pending.earlier ?? answer.keys.get(pending.keyAddress))?.key ?? null
 }
 
-function loadedKey(pending: Pending, answer: LookUpAnswer): AccountKey | null {
-  const { shardId } = pending.incarnation.token
-  return answer.accounts.get(addressOf({ shardId, accountId: accountOf(pending.command) }))?.key ?? null
+const NOTHING: LookUpAnswer = {
+  accounts: new Map(),
+  keys: new Map(),
+  actors: new Map(),
+  transactions: new Map(),
+  groupUses: new Map(),
+  tokens: new Map(),
+  existing: new Set(),
 }
 
 /** Asks until it is answered: what waits here has its own deadline, and the ledger cannot be served without. */
@@ -163,7 +230,7 @@ async function ask(
   question: Parameters<LedgerStore['lookUp']>[0],
   { store, clock, log }: LookUpDependencies,
 ): Promise<LookUpAnswer> {
-  if (question.accounts.length === 0 && question.keys.length === 0) return { accounts: new Map(), keys: new Map() }
+  if (Object.values(question).every((asked: readonly unknown[]) => asked.length === 0)) return NOTHING
   for (;;) {
     try {
       return await store.lookUp(question)
@@ -184,7 +251,7 @@ async function verify(
   for (const pending of pendings) {
     const { command } = pending
     const key = keyOf(pending)
-    if (key === null || !('signature' in command)) continue
+    if (key === null || !('signature' in command) || command.signature === '') continue
     const verdict = verdictKey(key.keyId, command.signature)
     if (pending.verdicts.has(verdict)) continue
     checks.push({ publicKey: key.publicKey, payload: command.payload, signature: command.signature })
@@ -198,14 +265,12 @@ async function verify(
 function deliver(asked: readonly Asked[], answer: LookUpAnswer): void {
   for (const { pending, incarnation, membership } of asked) {
     if (pending.lookUp !== membership || pending.incarnation !== incarnation) continue
-    const accountId = accountOf(pending.command)
-    const { shardId } = incarnation.token
-    if (pending.resident === null) {
-      holdOn(pending, takeUp(incarnation, accountId, answer.accounts.get(addressOf({ shardId, accountId }))))
-    }
+    if (pending.resident === null) holdOn(pending, takeUp(incarnation, pending.actorKey, loaded(pending, answer)))
     if (pending.keyAddress !== null) {
-      pending.earlier ??= incarnation.recentKeys.get(pending.keyAddress)?.earlier ?? answer.keys.get(pending.keyAddress)
+      pending.earlier ??=
+        incarnation.recent.keys.get(pending.keyAddress)?.earlier ?? answer.keys.get(pending.keyAddress)
     }
+    pending.found = findingsFor(pending, answer)
     incarnation.ready.push(pending)
   }
 }

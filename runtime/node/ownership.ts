@@ -269,9 +269,9 @@ export class Ownership {
       await store.release(result.token)
       return
     }
-    const lastTransactionId = await store.lastTransactionId(shardId)
+    const start = await store.openShard(shardId)
     if (this.stopped) return
-    host.serve(result.token, lastTransactionId)
+    host.serve(result.token, start)
     void leases.hint({ shardId, nodeId, session, epoch: nextEpoch }).catch(() => undefined)
   }
 

@@ -1,24 +1,36 @@
-/** A command in a mailbox, from its arrival to its verdict. */
-import type { AccountCommand } from '../../actors/account/commands.ts'
-import { accountOf, keyUseOf } from '../../actors/account/commands.ts'
+/** A command in a mailbox, from its arrival to its end. */
+import type { KeyedOperation } from '../../actors/account/commands.ts'
+import { keyUseOf } from '../../actors/account/commands.ts'
 import type { Answer, EarlierUse } from '../../actors/account/outcome.ts'
+import type { CompensableTransaction } from '../../actors/account/transaction.ts'
+import { type ActorAddress, actorKey } from '../../actors/address.ts'
+import type { AnyCommand } from '../../actors/step-actor.ts'
 import type { Item, ItemVerdict, Verdict } from '../messages.ts'
-import type { KeyAddress } from '../ports/ledger-store.ts'
+import { type GroupUse, type KeyAddress, keyAddressOf } from '../ports/ledger-store.ts'
 import type { Incarnation, Resident } from './incarnation.ts'
 
+/** A client's request has somebody who waits; a message has a number that it is taken in under; a time has neither. */
+export type Origin =
+  | { readonly kind: 'request'; readonly item: Item; readonly channel: ReplyChannel }
+  | { readonly kind: 'message'; readonly source: number; readonly number: number }
+  | { readonly kind: 'due' }
+
 export interface Pending {
-  readonly item: Item
-  readonly command: AccountCommand
+  readonly origin: Origin
+  readonly actor: ActorAddress
+  readonly actorKey: string
+  readonly command: AnyCommand
   /** Where its idempotency key is looked up, and as one string; null for commands without one. */
   readonly keyUse: KeyAddress | null
   readonly keyAddress: string | null
-  readonly channel: ReplyChannel
   incarnation: Incarnation
   /** The look-up that this command's evidence came from; it stays open until the command is settled (P2). */
   lookUp: LookUpMembership | null
-  /** The account in memory that it keeps there; null until the account has been looked up. */
+  /** The actor in memory that it keeps there; null until it has been looked up. */
   resident: Resident | null
   earlier: EarlierUse | undefined
+  /** What was looked up beside the actor and its key. */
+  found: Findings
   /** Verdicts on signatures, by key and signature. */
   readonly verdicts: Map<string, boolean>
   /** Decided whatever the step would say: it could not be stored. */
@@ -26,6 +38,13 @@ export interface Pending {
   /** It was in a commit whose outcome is not known. */
   perhapsApplied: boolean
 }
+
+export interface Findings {
+  readonly groupUses: readonly GroupUse[]
+  readonly transaction: CompensableTransaction | undefined
+}
+
+export const NOTHING_FOUND: Findings = { groupUses: [], transaction: undefined }
 
 export interface LookUpMembership {
   readonly leave: () => void
@@ -36,22 +55,51 @@ export interface ReplyChannel {
   readonly send: (verdicts: readonly ItemVerdict[]) => void
 }
 
+export function createPending(
+  origin: Origin,
+  actor: ActorAddress,
+  command: AnyCommand,
+  incarnation: Incarnation,
+): Pending {
+  const keyUse = keyUseFor(actor, command, incarnation.token.shardId)
+  return {
+    origin,
+    actor,
+    actorKey: actorKey(actor),
+    command,
+    keyUse,
+    keyAddress: keyUse === null ? null : keyAddressOf(keyUse),
+    incarnation,
+    lookUp: null,
+    resident: null,
+    earlier: undefined,
+    found: NOTHING_FOUND,
+    verdicts: new Map(),
+    forced: null,
+    perhapsApplied: false,
+  }
+}
+
+function keyUseFor(actor: ActorAddress, command: AnyCommand, shardId: number): KeyAddress | null {
+  const use: { operation: KeyedOperation; idempotencyKey: string } | undefined =
+    command.type === 'submit' || command.type === 'rotate_key' || command.type === 'register'
+      ? keyUseOf(command)
+      : undefined
+  return use === undefined ? null : { shardId, accountId: actor.id, ...use }
+}
+
 export function verdictKey(keyId: string, signature: string): string {
   return `${keyId} ${signature}`
 }
 
-export function keyAddressOfCommand(command: AccountCommand, shardId: number): KeyAddress | null {
-  const use = keyUseOf(command)
-  return use === undefined ? null : { shardId, accountId: accountOf(command), ...use }
-}
-
-/** Sends verdicts, one message to each channel. */
+/** Sends the verdicts of requests, one message to each channel; nobody waits for what became of the others. */
 export function sendVerdicts(verdicts: Iterable<readonly [Pending, Verdict]>): void {
   const byChannel = new Map<ReplyChannel, ItemVerdict[]>()
-  for (const [pending, verdict] of verdicts) {
-    const { requestId, attempt } = pending.item
-    const list = byChannel.get(pending.channel)
-    if (list === undefined) byChannel.set(pending.channel, [{ requestId, attempt, verdict }])
+  for (const [{ origin }, verdict] of verdicts) {
+    if (origin.kind !== 'request') continue
+    const { requestId, attempt } = origin.item
+    const list = byChannel.get(origin.channel)
+    if (list === undefined) byChannel.set(origin.channel, [{ requestId, attempt, verdict }])
     else list.push({ requestId, attempt, verdict })
   }
   for (const [channel, list] of byChannel) channel.send(list)
@@ -60,12 +108,28 @@ export function sendVerdicts(verdicts: Iterable<readonly [Pending, Verdict]>): v
 /** Takes the command out of its mailbox and closes its part in the look-up. */
 export function settle(pending: Pending): void {
   pending.incarnation.mailbox.delete(pending)
+  release(pending)
+}
+
+/** It needs nothing of memory any more, though somebody may wait for it still. */
+export function release(pending: Pending): void {
   pending.lookUp?.leave()
   pending.lookUp = null
   letGo(pending)
 }
 
-/** Keeps the account in memory until the command is settled. */
+/** Without a verdict: nobody waits for it, or nobody can tell. */
+export function giveUp(pendings: readonly Pending[]): void {
+  for (const pending of pendings) settle(pending)
+  sendVerdicts(pendings.map((pending) => [pending, { kind: 'undecided' }]))
+}
+
+/** Whether nobody waits for it any more. Messages and times wait for ever. */
+export function isLate({ origin }: Pending, nowMs: number): boolean {
+  return origin.kind === 'request' && origin.item.deadlineMs <= nowMs
+}
+
+/** Keeps the actor in memory until the command is settled. */
 export function holdOn(pending: Pending, resident: Resident): void {
   letGo(pending)
   resident.waiting += 1

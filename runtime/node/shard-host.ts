@@ -3,24 +3,44 @@
  *   H1. An item enters the mailbox of the incarnation whose epoch it names, or is told `moved`.
  *   H2. Mailboxes are bounded: what does not fit is told `overloaded` and has not entered.
  *   H3. After an unknown outcome nothing is stepped until the store has fenced this node's own earlier commits (B1).
- *   H4. A broken invariant ends its shard here and nothing else; this node does not serve it again.
+ *   H4. A broken invariant ends its shard here and nothing else; this node does not serve it again. It counts only if
+ *       the shard is still this node's: what is loaded for one that is another's by now may be newer than its marks.
+ *   H5. Messages between shards have a lane of their own: submissions cannot fill it, and those that would add to it are
+ *       refused while too much of what their shard has sent to the same target is not taken in.
  */
 import { refusal } from '../../actors/account/outcome.ts'
-import { decodeItems, encodeVerdicts, type Item, type ItemVerdict, type Verdict } from '../messages.ts'
+import { type ActorAddress, actorKey } from '../../actors/address.ts'
+import type { StepActor } from '../../actors/step-actor.ts'
+import {
+  decodeDeliveries,
+  decodeItems,
+  encodeDeliveryAnswers,
+  encodeVerdicts,
+  type Item,
+  type ItemVerdict,
+  type Verdict,
+} from '../messages.ts'
 import { type Clock, delay } from '../ports/clock.ts'
-import { keyAddressOf, type LedgerStore, type ShardToken } from '../ports/ledger-store.ts'
+import type { DueActor, LedgerStore, ShardStart, ShardToken } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
 import type { Signer } from '../ports/signer.ts'
+import type { Transport } from '../ports/transport.ts'
+import { applyDraft } from './applied.ts'
 import { createAttemptMemory } from './attempt-memory.ts'
 import { commandOf } from './command.ts'
 import { CommitLane, type CommitLimits } from './commit-lane.ts'
-import type { StepSettings } from './draft.ts'
+import { Courier, type CourierDependencies } from './courier.ts'
+import type { InboxOrder, StepSettings } from './draft.ts'
+import { createFacts } from './facts.ts'
+import { Inbox } from './inbox.ts'
 import { createIncarnation, type Incarnation, nextStamp } from './incarnation.ts'
 import { createLookUps, type LookUps } from './look-ups.ts'
 import type { OutputGate } from './output-gate.ts'
-import { keyAddressOfCommand, letGo, type Pending, type ReplyChannel, sendVerdicts, settle } from './pending.ts'
+import { receiversOf } from './receivers.ts'
+import { createPending, giveUp, isLate, letGo, type Pending, type ReplyChannel, settle } from './pending.ts'
 import type { PinBoard } from './pin-board.ts'
+import { Timers } from './timers.ts'
 
 export interface ShardHostDependencies {
   readonly store: LedgerStore
@@ -30,14 +50,24 @@ export interface ShardHostDependencies {
   readonly log: Log
   readonly pins: PinBoard
   readonly gate: OutputGate
+  readonly step: StepActor
+  readonly inboxOrder: InboxOrder
+  readonly homeOf: (actor: ActorAddress) => number
+  readonly session: string
+  readonly transport: Transport
+  readonly routes: CourierDependencies['routes']
   readonly settings: StepSettings & CommitLimits & MailboxLimits
   readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
 }
 
-/** Bounds in commands. */
+/** Bounds in commands; `maxOutbox` in messages, `maxResidents` in actors. */
 export interface MailboxLimits {
   readonly maxShardMailbox: number
   readonly maxNodeMailbox: number
+  /** Messages of a shard to another that are not taken in; above, what would add to them is refused. */
+  readonly maxOutbox: number
+  /** Actors kept in memory for each shard. */
+  readonly maxResidents: number
 }
 
 /** So many fit into the smallest message that a transport may be limited to. */
@@ -53,22 +83,67 @@ export class ShardHost {
   private readonly incarnations = new Map<number, Incarnation>()
   private readonly lane: CommitLane
   private readonly lookUps: LookUps
+  private readonly courier: Courier
+  private readonly inbox: Inbox
+  private readonly timers: Timers
   private readonly attempts: ReturnType<typeof createAttemptMemory>
   private readonly broken = new Set<number>()
 
   constructor(dependencies: ShardHostDependencies) {
+    const { settings, step, inboxOrder: inbox, homeOf } = dependencies
     this.dependencies = dependencies
     this.attempts = createAttemptMemory(dependencies.clock)
+    const facts = createFacts()
     this.lane = new CommitLane({
       ...dependencies,
+      surroundings: { settings, step, facts, inbox, homeOf },
       incarnations: () => this.incarnations.values(),
       onSkipped: (skipped) => void this.lookAtSkipped(skipped, BUSY_RETRY_MS),
       onUnknown: (unknown) => {
         for (const incarnation of unknown) void this.recover(incarnation)
       },
-      onBroken: (incarnation, detail) => this.quarantine(incarnation, detail),
+      onBroken: (incarnation, detail) => void this.lookAtBroken(incarnation, detail),
+      onApplied: (applied) => {
+        const { maxResidents } = settings
+        applyDraft(applied, { ...dependencies, maxResidents, courier: this.courier, inbox: this.inbox })
+      },
     })
-    this.lookUps = createLookUps({ ...dependencies, onReady: () => this.lane.kick() })
+    this.lookUps = createLookUps({ ...dependencies, facts, onReady: () => this.lane.kick() })
+    this.courier = new Courier({
+      ...dependencies,
+      sentTo: async (incarnation, target) => {
+        const start = await this.startOf(incarnation)
+        // What no counter was ever written for is 0; only of another's shard nothing is known.
+        return start && (start.channels.find((channel) => channel.target === target)?.sent ?? 0)
+      },
+      deliverHere: (deliveries, answer) => this.inbox.receive(deliveries, answer),
+    })
+    this.inbox = new Inbox({
+      ...dependencies,
+      find: (shardId) => this.incarnations.get(shardId),
+      enter: (pending) => this.enter(pending),
+      markOf: async (incarnation, source) => {
+        const start = await this.startOf(incarnation)
+        return start && (start.marks.find((mark) => mark.source === source)?.mark ?? 0)
+      },
+    })
+    this.timers = new Timers({
+      ...dependencies,
+      // One that has not stepped the last ones yet is left out: it would be all that is ever found.
+      shards: () =>
+        [...this.incarnations].filter(([, { dueWaiting }]) => dueWaiting.size === 0).map(([shardId]) => shardId),
+      onDue: (due) => this.enterDue(due),
+      onTick: () => this.giveUpParked(),
+    })
+  }
+
+  start(): void {
+    this.timers.start()
+  }
+
+  stop(): void {
+    this.timers.stop()
+    this.courier.stop()
   }
 
   /** Shards that this node serves, with the epoch it serves them in. */
@@ -89,10 +164,15 @@ export class ShardHost {
   }
 
   /** Begins to serve a shard that was acquired. */
-  serve(token: ShardToken, lastTransactionId: string | null): void {
+  serve(token: ShardToken, start: ShardStart): void {
     const before = this.incarnations.get(token.shardId)
     if (before !== undefined) this.end(before)
-    this.incarnations.set(token.shardId, createIncarnation(token, lastTransactionId))
+    this.begin(createIncarnation(token, start), start)
+  }
+
+  private begin(incarnation: Incarnation, start: ShardStart): void {
+    this.incarnations.set(incarnation.token.shardId, incarnation)
+    this.courier.open(incarnation, start)
   }
 
   /** Gives a shard up at once: it is another's. What waits is told that its outcome is not known here. */
@@ -112,6 +192,8 @@ export class ShardHost {
       const incarnation = this.incarnations.get(shardId)
       if (incarnation === undefined) return undefined
       if (incarnation.phase === 'serving') incarnation.phase = 'draining'
+      // Whoever waits for a conclusion asks the next owner.
+      giveUpAll(incarnation.parked)
       if (incarnation.phase === 'draining' && incarnation.mailbox.size === 0) return incarnation.token
       if (clock.monotonic() >= untilMs) {
         if (incarnation.phase === 'draining') incarnation.phase = 'serving'
@@ -143,36 +225,70 @@ export class ShardHost {
 
   /** undefined: it entered the mailbox. */
   private admit(item: Item, channel: ReplyChannel, backlog: number): Verdict | undefined {
-    const { clock, random, settings } = this.dependencies
+    const { clock, random, settings, homeOf } = this.dependencies
     const incarnation = this.incarnations.get(item.shardId)
     if (incarnation === undefined || incarnation.token.epoch !== item.epoch || incarnation.phase === 'draining') {
       return { kind: 'moved', epoch: incarnation?.token.epoch ?? null }
     }
+    // A request that another shard decides would be taken for a new one there.
+    if (homeOf(item.actor) !== item.shardId) {
+      return { kind: 'answered', answer: refusal('rejected', 'The request was sent to another shard than its own.') }
+    }
     if (incarnation.mailbox.size >= settings.maxShardMailbox || backlog >= settings.maxNodeMailbox) {
       return { kind: 'overloaded' }
     }
-    const command = commandOf(item, nextStamp(incarnation, clock.now(), random), random)
+    const command = commandOf(item, nextStamp(incarnation, clock.now(), random), random, settings.production)
     if (command === undefined) {
       return { kind: 'answered', answer: refusal('rejected', 'The request is not one that this ledger understands.') }
     }
-    const keyUse = keyAddressOfCommand(command, item.shardId)
-    const pending: Pending = {
-      item,
-      command,
-      keyUse,
-      keyAddress: keyUse === null ? null : keyAddressOf(keyUse),
-      channel,
-      incarnation,
-      lookUp: null,
-      resident: null,
-      earlier: undefined,
-      verdicts: new Map(),
-      forced: null,
-      perhapsApplied: false,
-    }
-    incarnation.mailbox.add(pending)
-    this.lookUps.add(pending)
+    // Only what would add to a channel that does not move: others are none the worse for it (H5).
+    const isStuck = (actor: ActorAddress): boolean =>
+      this.courier.backlog(incarnation, homeOf(actor)) >= settings.maxOutbox
+    if (receiversOf(command).some(isStuck)) return { kind: 'overloaded' }
+    this.enter(createPending({ kind: 'request', item, channel }, item.actor, command, incarnation))
     return undefined
+  }
+
+  private enter(pending: Pending): void {
+    pending.incarnation.mailbox.add(pending)
+    this.lookUps.add(pending)
+  }
+
+  /** Messages between shards from another node. */
+  receiveDeliveries(message: string, reply: (message: string) => void): void {
+    this.inbox.receive(decodeDeliveries(message), (answers) => reply(encodeDeliveryAnswers(answers)))
+  }
+
+  /** A time has come: it goes the way of every command, once. */
+  private enterDue({ shardId, address, dueAtMs }: DueActor): void {
+    const { clock, random } = this.dependencies
+    const incarnation = this.incarnations.get(shardId)
+    const key = actorKey(address)
+    if (incarnation?.phase !== 'serving' || incarnation.dueWaiting.has(key)) return
+    incarnation.dueWaiting.add(key)
+    const { atMs, ulid } = nextStamp(incarnation, clock.now(), random)
+    const command = { type: 'due', dueAtMs, atMs, salt: random.hex(16), newTxnId: `txn_${ulid}` } as const
+    this.enter(createPending({ kind: 'due' }, address, command, incarnation))
+  }
+
+  private giveUpParked(): void {
+    const nowMs = this.dependencies.clock.now()
+    for (const { parked } of this.incarnations.values()) {
+      for (const [key, waiting] of parked) {
+        const late = [...waiting].filter((pending) => isLate(pending, nowMs))
+        for (const pending of late) waiting.delete(pending)
+        if (waiting.size === 0) parked.delete(key)
+        giveUp(late)
+      }
+    }
+  }
+
+  /** What the store says of a shard that is still served as this incarnation; undefined when it is another's. */
+  private async startOf({ token }: Incarnation): Promise<ShardStart | undefined> {
+    const { store } = this.dependencies
+    const start = await store.openShard(token.shardId)
+    const record = (await store.shards()).find(({ shardId }) => shardId === token.shardId)
+    return record?.epoch === token.epoch && record.attempt === token.attempt ? start : undefined
   }
 
   private end(incarnation: Incarnation): void {
@@ -180,9 +296,31 @@ export class ShardHost {
       this.incarnations.delete(incarnation.token.shardId)
     }
     incarnation.phase = 'ended'
-    const waiting = [...incarnation.mailbox]
-    for (const pending of waiting) settle(pending)
-    sendVerdicts(waiting.map((pending) => [pending, { kind: 'undecided' }]))
+    this.courier.close(incarnation)
+    this.inbox.close(incarnation)
+    giveUp([...incarnation.mailbox])
+  }
+
+  /** A shard that is another's by now was stepped on what that one has committed: nothing is broken then. */
+  private async lookAtBroken(incarnation: Incarnation, detail: string): Promise<void> {
+    const { store, clock, log } = this.dependencies
+    const { shardId, epoch, attempt } = incarnation.token
+    incarnation.phase = 'suspended'
+    for (let waitMs = BUSY_RETRY_MS; this.incarnations.get(shardId) === incarnation; waitMs = longer(waitMs)) {
+      try {
+        const record = (await store.shards()).find((found) => found.shardId === shardId)
+        if (this.incarnations.get(shardId) !== incarnation) return
+        if (record?.epoch === epoch && record.attempt === attempt) this.quarantine(incarnation, detail)
+        else {
+          log.warn('shard_fenced', { shard: shardId, epoch, found: record?.epoch })
+          this.end(incarnation)
+        }
+        return
+      } catch {
+        this.giveUpLate(incarnation)
+        await delay(clock, waitMs)
+      }
+    }
   }
 
   private quarantine(incarnation: Incarnation, detail: string): void {
@@ -211,7 +349,7 @@ export class ShardHost {
       }
       this.lane.kick()
     } catch {
-      void this.lookAtSkipped(skipped, Math.min(waitMs * 2, LONGEST_RETRY_MS))
+      void this.lookAtSkipped(skipped, longer(waitMs))
     }
   }
 
@@ -219,15 +357,12 @@ export class ShardHost {
   private async recover(incarnation: Incarnation): Promise<void> {
     const { store, clock, log } = this.dependencies
     const { shardId, epoch, attempt } = incarnation.token
-    for (
-      let waitMs = RECOVERY_RETRY_MS;
-      incarnation.phase !== 'ended';
-      waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)
-    ) {
+    let raised = false
+    for (let waitMs = RECOVERY_RETRY_MS; incarnation.phase !== 'ended'; waitMs = longer(waitMs)) {
       await delay(clock, waitMs)
       try {
-        const ours = await store.raiseAttempt(incarnation.token)
-        if (ours) this.replace(incarnation, { shardId, epoch, attempt: attempt + 1 })
+        raised ||= await store.raiseAttempt(incarnation.token)
+        if (raised) this.replace(incarnation, { shardId, epoch, attempt: attempt + 1 }, await store.openShard(shardId))
         else this.end(incarnation)
         return
       } catch (error) {
@@ -240,25 +375,43 @@ export class ShardHost {
   /** Nobody waits for these any more. */
   private giveUpLate({ mailbox }: Incarnation): void {
     const nowMs = this.dependencies.clock.now()
-    const late = [...mailbox].filter(({ item }) => item.deadlineMs <= nowMs)
-    for (const pending of late) settle(pending)
-    sendVerdicts(late.map((pending) => [pending, { kind: 'undecided' }]))
+    giveUp([...mailbox].filter((pending) => isLate(pending, nowMs)))
   }
 
-  private replace(old: Incarnation, token: ShardToken): void {
+  private replace(old: Incarnation, token: ShardToken, start: ShardStart): void {
     if (old.phase === 'ended') return
     old.phase = 'ended'
-    const next = createIncarnation(token, null)
-    next.lastIdMs = old.lastIdMs
-    next.lastIdCounter = old.lastIdCounter
-    this.incarnations.set(token.shardId, next)
-    for (const pending of old.mailbox) {
+    this.courier.close(old)
+    this.inbox.close(old)
+    const next = createIncarnation(token, start)
+    if (old.lastIdMs >= next.lastIdMs) {
+      next.lastIdMs = old.lastIdMs
+      next.lastIdCounter = old.lastIdCounter
+    }
+    this.begin(next, start)
+    const waiting = [...old.mailbox]
+    old.mailbox.clear()
+    for (const pending of waiting) {
+      // Messages are carried again, and times looked for again: here they would come out of turn.
+      if (pending.origin.kind !== 'request') {
+        settle(pending)
+        continue
+      }
       letGo(pending)
       pending.earlier = undefined
       pending.incarnation = next
       next.mailbox.add(pending)
       this.lookUps.add(pending)
     }
-    old.mailbox.clear()
   }
+}
+
+/** Backs off. */
+function longer(waitMs: number): number {
+  return Math.min(waitMs * 2, LONGEST_RETRY_MS)
+}
+
+function giveUpAll(parked: Map<string, Set<Pending>>): void {
+  for (const waiting of parked.values()) giveUp([...waiting])
+  parked.clear()
 }

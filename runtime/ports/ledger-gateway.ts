@@ -1,4 +1,5 @@
 /** What the edge calls: turns a client's request into messages to the shard's owner, and its verdicts into one outcome. */
+import type { ActorAddress } from '../../actors/address.ts'
 import type { Caller } from '../../actors/account/commands.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { Operation } from '../messages.ts'
@@ -8,8 +9,9 @@ export interface LedgerGateway {
   readonly ask: (request: GatewayRequest) => Promise<GatewayOutcome>
 }
 
+/** `actor`: whose home judges it. */
 export interface GatewayRequest {
-  readonly accountId: string
+  readonly actor: ActorAddress
   readonly caller: Caller
   readonly operation: Operation
 }

@@ -5,7 +5,10 @@
  */
 import type { AuditEntry } from '../../actors/audit-chain.ts'
 import type { TransactionType } from '../../actors/account/commands.ts'
-import type { AccountView, Transaction } from '../../actors/account/outcome.ts'
+import type { AccountView } from '../../actors/account/outcome.ts'
+import type { Transaction } from '../../actors/account/transaction.ts'
+import type { GroupView } from '../../actors/group/state.ts'
+import type { TokenView } from '../../actors/token/state.ts'
 
 export interface LedgerReads {
   readonly transaction: (txnId: string) => Promise<TransactionView | undefined>
@@ -19,6 +22,17 @@ export interface LedgerReads {
   readonly balances: (accountId: string) => Promise<readonly BalanceView[] | undefined>
   /** Oldest first, from the entry after `afterSequence` (-1: from the start); undefined when there is no such account. */
   readonly auditChain: (accountId: string, afterSequence: number, limit: number) => Promise<AuditChainPage | undefined>
+  /** Registered tokens, by exactly the symbol as it was registered; undefined while a registration is not final. */
+  readonly token: (tokenId: string) => Promise<TokenView | undefined>
+  /** By symbol in lower case, from the one after `after` (a token ID). */
+  readonly tokens: (after: string | null, limit: number) => Promise<TokensPage>
+  /**
+   * A registered group; or, of an ID that was never registered, what was linked or compensated under it (`linked`);
+   * undefined when nothing was.
+   */
+  readonly group: (groupId: string) => Promise<GroupView | undefined>
+  /** How many groups of the client are not final. */
+  readonly openGroups: (clientId: string) => Promise<number>
   readonly shardOf: (accountId: string) => number
   /** Whether somebody owns the account's shard. */
   readonly shardOwned: (accountId: string) => Promise<boolean>
@@ -37,10 +51,14 @@ export type TransactionView = Pick<
   | 'failure'
   | 'origin'
   | 'metadata'
+  | 'toAccountId'
+  | 'fromAccountId'
+  | 'receive'
+  | 'compensates'
   | 'createdAtMs'
   | 'processedAtMs'
   | 'auditHash'
-> & { readonly status: TransactionStatus }
+> & { readonly status: TransactionStatus; readonly compensatedBy: string | null }
 
 export const TRANSACTION_STATUSES = ['pending', 'completed', 'failed'] as const
 export type TransactionStatus = (typeof TRANSACTION_STATUSES)[number]
@@ -90,6 +108,13 @@ export interface AccountsPage {
   readonly accounts: readonly AccountView[]
   readonly next: string | null
   /** All accounts, exact. */
+  readonly total: number
+}
+
+export interface TokensPage {
+  readonly tokens: readonly TokenView[]
+  readonly next: string | null
+  /** All registered tokens, exact. */
   readonly total: number
 }
 

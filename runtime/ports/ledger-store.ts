@@ -8,11 +8,17 @@
  *   D3. `failed` means that nothing was applied. Whatever is not known to be applied or failed is `unknown`.
  *   D4. A look-up shows what was committed when it was sent, and perhaps what was committed since.
  *   D5. `acquire` returns `owned` only after every commit of the owner before has ended.
+ *   D6. What a shard has sent, and what it has taken in, are counters of their own, written in the batch that sends or
+ *       takes: they do not follow from the rows that happen to be left.
  */
+import type { ActorAddress } from '../../actors/address.ts'
 import type { AuditEntry } from '../../actors/audit-chain.ts'
-import type { KeyedOperation } from '../../actors/account/commands.ts'
-import type { EarlierUse, RecordedOperation, Transaction } from '../../actors/account/outcome.ts'
-import type { AccountKey, AccountState, Balance } from '../../actors/account/state.ts'
+import type { ActorState } from '../../actors/actor-state.ts'
+import type { KeyedOperation, TransactionType } from '../../actors/account/commands.ts'
+import type { EarlierUse, RecordedOperation } from '../../actors/account/outcome.ts'
+import type { AccountKey, AccountState, Balance, Hold } from '../../actors/account/state.ts'
+import type { CompensableTransaction, Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
+import type { Envelope } from '../../actors/message.ts'
 
 export interface LedgerStore {
   /** Who owns what, as durable truth. */
@@ -27,8 +33,14 @@ export interface LedgerStore {
   readonly commit: (batch: CommitBatch) => Promise<CommitVerdict>
   /** One query for everything that waits. */
   readonly lookUp: (question: LookUpQuestion) => Promise<LookUpAnswer>
-  /** The last transaction ID that the shard gave, so that its IDs go on growing; null when it gave none. */
-  readonly lastTransactionId: (shardId: number) => Promise<string | null>
+  /** What an owner must know of a shard before it serves it. Asked only after an acquire, or a raised attempt. */
+  readonly openShard: (shardId: number) => Promise<ShardStart>
+  /** Groups and exchanges of these shards that are due at or before the time, the longest due first. */
+  readonly due: (shardIds: readonly number[], untilMs: number, limit: number) => Promise<readonly DueActor[]>
+  /** Notes what receivers have taken in: a fact that never goes back, so it needs no fence and may be late. */
+  readonly acknowledge: (channels: readonly AcknowledgedChannel[]) => Promise<void>
+  /** Deletes messages that were taken in and are older than the time. Returns how many; at most `limit`. */
+  readonly prune: (shardIds: readonly number[], writtenBeforeMs: number, limit: number) => Promise<number>
   /** Whether a session can still have a commit in flight: false is proof that it cannot. */
   readonly sessionHeld: (session: string) => Promise<boolean>
   /** Ends the connections of a session that is held for dead, so that its locks go. */
@@ -71,7 +83,18 @@ export interface ShardBatch {
   readonly keys: readonly AccountKeyWrite[]
   readonly entries: readonly AuditEntryWrite[]
   readonly transactions: readonly TransactionWrite[]
+  readonly transactionChanges: readonly TransactionChange[]
   readonly operations: readonly RecordedOperation[]
+  readonly holds: readonly HoldWrite[]
+  readonly removedHolds: readonly HoldName[]
+  readonly actors: readonly ActorWrite[]
+  readonly outbox: readonly OutboxWrite[]
+  /** The last number sent, per target, of every target in `outbox`. */
+  readonly sent: readonly SentCounter[]
+  /** The last number taken in, per source. */
+  readonly marks: readonly InboxMark[]
+  /** Value that came in from outside the ledger and value that left it, per asset; decimal strings, not both zero. */
+  readonly boundary: readonly BoundaryCrossing[]
 }
 
 export interface AccountWrite {
@@ -97,12 +120,97 @@ export interface AuditEntryWrite extends AuditEntry {
   readonly accountId: string
 }
 
-/** A decided transaction with its receipt's signature. */
+/** A new transaction, with its receipt's signature if it is final. */
 export interface TransactionWrite {
   readonly transaction: Transaction
-  readonly receiptKeyId: string
+  /** null while pending. */
+  readonly receipt: ReceiptWrite | null
+}
+
+export interface ReceiptWrite {
+  readonly keyId: string
   /** DER in base64, over the canonical receipt. */
-  readonly receiptSignature: string
+  readonly signature: string
+}
+
+/** A transaction that was there before. At least one of `finished` and `compensatedBy` is not null. */
+export interface TransactionChange {
+  readonly txnId: string
+  readonly finished: { readonly transaction: TransactionRecord; readonly receipt: ReceiptWrite } | null
+  readonly compensatedBy: string | null
+}
+
+export interface HoldName {
+  readonly accountId: string
+  readonly holdId: string
+}
+
+export interface HoldWrite extends HoldName {
+  readonly hold: Hold
+}
+
+export interface ActorWrite {
+  readonly address: ActorAddress
+  /** 0: the actor is new. */
+  readonly previousVersion: number
+  /** null: it is no more. */
+  readonly state: ActorState | null
+}
+
+export interface OutboxWrite {
+  readonly target: number
+  /** Without a gap, from 1. */
+  readonly number: number
+  readonly envelope: Envelope
+  readonly atMs: number
+}
+
+export interface SentCounter {
+  readonly target: number
+  readonly sent: number
+}
+
+export interface InboxMark {
+  readonly source: number
+  readonly mark: number
+}
+
+export interface BoundaryCrossing {
+  readonly tokenId: string
+  readonly credited: string
+  readonly debited: string
+}
+
+/** What a new owner finds. */
+export interface ShardStart {
+  /** The last transaction ID that the shard gave, so that its IDs go on growing; null when it gave none. */
+  readonly lastTransactionId: string | null
+  readonly channels: readonly ChannelStart[]
+  readonly marks: readonly InboxMark[]
+  /** Messages above what was acknowledged, in order per target. */
+  readonly outbox: readonly OutboxMessage[]
+}
+
+export interface ChannelStart extends SentCounter {
+  readonly acknowledged: number
+}
+
+export interface OutboxMessage {
+  readonly target: number
+  readonly number: number
+  readonly envelope: Envelope
+}
+
+export interface AcknowledgedChannel {
+  readonly shardId: number
+  readonly target: number
+  readonly acknowledged: number
+}
+
+export interface DueActor {
+  readonly shardId: number
+  readonly address: ActorAddress
+  readonly dueAtMs: number
 }
 
 export type FailedCause = 'data' | 'invariant' | 'transient' | 'unsent'
@@ -117,9 +225,16 @@ export type CommitVerdict =
   | { readonly kind: 'failed'; readonly cause: FailedCause; readonly detail: string }
   | { readonly kind: 'unknown'; readonly detail: string }
 
+/** Of the shards that the asker owns, except for `tokens` and `existing`: facts that never change, of any shard. */
 export interface LookUpQuestion {
   readonly accounts: readonly AccountAddress[]
   readonly keys: readonly KeyAddress[]
+  readonly actors: readonly HomedActor[]
+  readonly transactions: readonly TransactionName[]
+  /** Whether there is such a use. */
+  readonly groupUses: readonly (GroupUseAddress & GroupUse)[]
+  readonly tokens: readonly HomedActor[]
+  readonly existing: readonly AccountAddress[]
 }
 
 export interface AccountAddress {
@@ -127,15 +242,44 @@ export interface AccountAddress {
   readonly accountId: string
 }
 
+/** `accountId`: whose key it is. */
 export interface KeyAddress extends AccountAddress {
   readonly operation: KeyedOperation
   readonly idempotencyKey: string
 }
 
-/** Addresses as `addressOf` writes them; what is not there does not exist. */
+/** An actor that is no account, and its home. */
+export interface HomedActor {
+  readonly shardId: number
+  readonly address: ActorAddress
+}
+
+export interface TransactionName {
+  readonly shardId: number
+  readonly txnId: string
+}
+
+export interface GroupUseAddress extends AccountAddress {
+  readonly groupId: string
+}
+
+/** What a client did on an account under a group ID, whatever became of it. */
+export interface GroupUse {
+  readonly type: TransactionType
+  readonly tokenId: string
+}
+
+/** Addresses as `addressOf`, `keyAddressOf`, `actorKey` and `groupUseAddressOf` write them; what is not there does not exist. */
 export interface LookUpAnswer {
   readonly accounts: ReadonlyMap<string, AccountState>
   readonly keys: ReadonlyMap<string, EarlierUse>
+  readonly actors: ReadonlyMap<string, ActorState>
+  /** By transaction ID. */
+  readonly transactions: ReadonlyMap<string, CompensableTransaction>
+  readonly groupUses: ReadonlyMap<string, readonly GroupUse[]>
+  readonly tokens: ReadonlyMap<string, ActorState>
+  /** Addresses of accounts. */
+  readonly existing: ReadonlySet<string>
 }
 
 /** One string for an account; IDs have no space in them. */
@@ -145,6 +289,10 @@ export function addressOf(address: AccountAddress): string {
 
 export function keyAddressOf(address: KeyAddress): string {
   return `${address.shardId} ${address.accountId} ${address.operation} ${address.idempotencyKey}`
+}
+
+export function groupUseAddressOf(address: GroupUseAddress): string {
+  return `${addressOf(address)} ${address.groupId}`
 }
 
 export interface StoreProbe {

@@ -1,14 +1,15 @@
 /** The bench's side of the load generator's process. */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { LoadOrder, LoadReply, RunResult, Scenario } from './load-messages.ts'
+import type { LoadOrder, LoadReply, RunPlan, RunResult, Scenario, ShardByAccount } from './load-messages.ts'
 
 export interface LoadGenerator {
   readonly pid: number
   readonly setup: (origin: string, token: string, accounts: number) => Promise<void>
   readonly register: (connections: number) => Promise<RunResult>
+  readonly locate: (shards: ShardByAccount) => Promise<void>
   readonly prepare: (scenario: Scenario, count: number) => Promise<void>
-  readonly run: (connections: number, seconds: number) => Promise<RunResult>
+  readonly run: (plan: RunPlan) => Promise<RunResult>
   readonly stop: () => void
 }
 
@@ -49,8 +50,9 @@ export function startLoadGenerator(): LoadGenerator {
     pid,
     setup: async (origin, token, accounts) => void (await ask({ kind: 'setup', origin, token, accounts })),
     register: (connections) => askRun({ kind: 'register', connections }),
+    locate: async (shards) => void (await ask({ kind: 'locate', shards })),
     prepare: async (scenario, count) => void (await ask({ kind: 'prepare', scenario, count })),
-    run: (connections, seconds) => askRun({ kind: 'run', connections, seconds }),
+    run: (plan) => askRun({ kind: 'run', plan }),
     stop: () => void child.kill('SIGKILL'),
   }
 }

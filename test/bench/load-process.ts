@@ -1,12 +1,12 @@
 /** The load generator, a process of its own: what it costs is not counted to the ledger. Takes orders one at a time. */
-import { runLoad } from './load-run.ts'
+import type { FollowTarget } from './follower.ts'
 import type { LoadOrder, LoadReply, Scenario } from './load-messages.ts'
+import { runLoad } from './load-run.ts'
 import { createSigningPool, type SigningPool } from './signing-pool.ts'
+import type { Stock } from './stock.ts'
 
 interface Target {
-  readonly host: string
-  readonly port: number
-  readonly token: string
+  readonly followed: FollowTarget
   readonly pool: SigningPool
 }
 
@@ -14,7 +14,7 @@ const REGISTRATION_TIME_LIMIT_S = 600
 
 let target: Target | undefined
 let stockOf: Scenario | undefined
-let stock: { readonly requests: readonly Uint8Array[]; next: number } = { requests: [], next: 0 }
+let stock: Stock = { requests: [], next: 0 }
 
 process.on('message', (order: LoadOrder) => {
   carryOut(order).then(answer, (error: unknown) => {
@@ -29,27 +29,32 @@ function answer(reply: LoadReply): void {
 async function carryOut(order: LoadOrder): Promise<LoadReply> {
   if (order.kind === 'setup') {
     const { hostname, port, host } = new URL(order.origin)
+    const { token } = order
+    const requestOf = (acceptedBody: string, headers: string): string => {
+      const { txn_id: txnId } = JSON.parse(acceptedBody) as { txn_id: string }
+      return `GET /v1/transactions/${txnId} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n`
+    }
     target = {
-      host: hostname,
-      port: Number(port),
-      token: order.token,
-      pool: createSigningPool(host, order.token, order.accounts),
+      followed: { host: hostname, port: Number(port), requestOf },
+      pool: createSigningPool(host, token, order.accounts),
     }
     return { kind: 'done' }
   }
   if (target === undefined) throw new Error('there is no ledger to load yet')
-  const { host, port, token, pool } = target
+  const { followed, pool } = target
   switch (order.kind) {
     case 'register': {
       stock = { requests: await pool.registrations(), next: 0 }
-      const { connections } = order
-      const follow = undefined
+      const loop = { kind: 'closed', connections: order.connections } as const
       const seconds = REGISTRATION_TIME_LIMIT_S
       return {
         kind: 'ran',
-        result: await runLoad({ host, port, connections, seconds, stock, expectedStatus: 201, follow }),
+        result: await runLoad({ target: followed, loop, seconds, followed: [], stock, expectedStatus: 201 }),
       }
     }
+    case 'locate':
+      pool.locate(order.shards)
+      return { kind: 'done' }
     case 'prepare': {
       // What was signed and not sent comes first: the debits that follow count on its credits.
       const left = stockOf === order.scenario ? stock.requests.slice(stock.next) : []
@@ -58,16 +63,7 @@ async function carryOut(order: LoadOrder): Promise<LoadReply> {
       stockOf = order.scenario
       return { kind: 'done' }
     }
-    case 'run': {
-      const { connections, seconds } = order
-      const follow = (body: string): string => {
-        const { txn_id: txnId } = JSON.parse(body) as { txn_id: string }
-        return `GET /v1/transactions/${txnId} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`
-      }
-      return {
-        kind: 'ran',
-        result: await runLoad({ host, port, connections, seconds, stock, expectedStatus: 202, follow }),
-      }
-    }
+    case 'run':
+      return { kind: 'ran', result: await runLoad({ target: followed, ...order.plan, stock, expectedStatus: 202 }) }
   }
 }

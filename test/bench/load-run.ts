@@ -1,145 +1,73 @@
-/** A closed loop: each connection sends its next request when the reply to the last one is in. */
-import type { RunResult } from './load-messages.ts'
+/** One run of the load generator: its connections, its loop, and what it follows. */
+import { closedLoop } from './closed-loop.ts'
+import { Follower, type FollowTarget } from './follower.ts'
+import type { FollowedHow, RunPlan, RunResult } from './load-messages.ts'
+import { openLoop } from './open-loop.ts'
 import { RawConnection } from './raw-connection.ts'
-import { latencyOf } from './statistics.ts'
+import { type Latency, latencyOf } from './statistics.ts'
+import type { Stock } from './stock.ts'
+import { Tally } from './tally.ts'
 
-export interface Load {
-  readonly host: string
-  readonly port: number
-  readonly connections: number
-  readonly seconds: number
-  /** Taken from the front: what is left when the time is over stays. */
-  readonly stock: { readonly requests: readonly Uint8Array[]; next: number }
-  /** Every other status is counted, and no reason to stop. */
+export interface Load extends RunPlan {
+  readonly target: FollowTarget
+  readonly stock: Stock
   readonly expectedStatus: number
-  /** How to ask for a submission that was accepted; undefined where there is nothing to follow. */
-  readonly follow: ((acceptedBody: string) => string) | undefined
 }
 
-/** Of so many submissions at most one is followed until it is final: following costs what is measured a request. */
-const FOLLOW_EVERY = 50
-const FINAL = /"status":"(?:completed|failed)"/
-const MAX_SURPRISES = 5
 const SILENCE_LIMIT_MS = 30_000
+const NOTHING: Latency = latencyOf(new Float64Array(0))
 
 /** Rejects when a connection breaks or nothing comes for `SILENCE_LIMIT_MS`. */
 export async function runLoad(load: Load): Promise<RunResult> {
+  const { target, loop, followed } = load
   const connections = await Promise.all(
-    Array.from({ length: load.connections }, () => RawConnection.open(load.host, load.port)),
+    Array.from({ length: loop.connections }, () => RawConnection.open(target.host, target.port)),
   )
-  const followers = load.follow === undefined ? [] : [await RawConnection.open(load.host, load.port)]
+  let fail: (cause: Error) => void = () => undefined
+  const failed = new Promise<never>((_resolve, reject) => {
+    fail = reject
+  })
+  const followers = followed.map((plan) => new Follower(plan, target, (cause) => fail(cause)))
   try {
-    return await new LoadRun(load, connections, followers[0]).result()
+    return await Promise.race([failed, measured(load, connections, followers, fail)])
   } finally {
-    for (const connection of [...connections, ...followers]) connection.close()
+    for (const open of [...connections, ...followers]) open.close()
   }
 }
 
-class LoadRun {
-  private readonly load: Load
-  private readonly connections: readonly RawConnection[]
-  private readonly follower: RawConnection | undefined
-  private readonly durationsMs: Float64Array
-  private answered = 0
-  private readonly finalMs: number[] = []
-  private following = false
-  private readonly statuses: Record<string, number> = {}
-  private readonly surprises: string[] = []
-  private startedMs = 0
-  private untilMs = 0
-  private busy = 0
-  private ended: () => void = () => undefined
-  private failed: (cause: Error) => void = () => undefined
-  private lastAnswered = -1
-
-  constructor(load: Load, connections: readonly RawConnection[], follower: RawConnection | undefined) {
-    this.load = load
-    this.connections = connections
-    this.follower = follower
-    this.durationsMs = new Float64Array(load.stock.requests.length - load.stock.next)
+async function measured(
+  { loop, seconds, stock, expectedStatus }: Load,
+  connections: readonly RawConnection[],
+  followers: readonly Follower[],
+  fail: (cause: Error) => void,
+): Promise<RunResult> {
+  const tally = new Tally(expectedStatus, stock.requests.length - stock.next, followers)
+  const watch = watchSilence(tally, fail)
+  const startedMs = performance.now()
+  let lateness: Latency | null = null
+  try {
+    if (loop.kind === 'closed') await closedLoop(connections, stock, seconds, tally)
+    else lateness = await openLoop(connections, stock, { seconds, perSecond: loop.perSecond }, tally)
+  } finally {
+    clearInterval(watch)
   }
+  const durationMs = performance.now() - startedMs
+  const { statuses, surprises } = tally
+  const ranDry = stock.next >= stock.requests.length
+  const toFinal = await ended(followers)
+  return { durationMs, statuses, surprises, latency: tally.latency(), toFinal, lateness, ranDry }
+}
 
-  async result(): Promise<RunResult> {
-    const watch = setInterval(() => this.watchSilence(), SILENCE_LIMIT_MS / 2)
-    let durationMs: number
-    try {
-      await new Promise<void>((resolve, reject) => {
-        this.ended = resolve
-        this.failed = reject
-        this.startedMs = performance.now()
-        this.untilMs = this.startedMs + this.load.seconds * 1000
-        for (const connection of this.connections) this.next(connection)
-      })
-      durationMs = performance.now() - this.startedMs
-    } finally {
-      clearInterval(watch)
-    }
-    const { stock } = this.load
-    return {
-      durationMs,
-      statuses: this.statuses,
-      surprises: this.surprises,
-      latency: latencyOf(this.durationsMs.subarray(0, this.answered)),
-      toFinal: latencyOf(Float64Array.from(this.finalMs)),
-      ranDry: stock.next >= stock.requests.length,
-    }
-  }
+async function ended(followers: readonly Follower[]): Promise<Readonly<Record<FollowedHow, Latency>>> {
+  const toFinal: Record<FollowedHow, Latency> = { polled: NOTHING, waited: NOTHING }
+  for (const follower of followers) toFinal[follower.plan.how] = await follower.end()
+  return toFinal
+}
 
-  private next(connection: RawConnection): void {
-    const { stock } = this.load
-    const sentMs = performance.now()
-    const request = sentMs < this.untilMs ? stock.requests[stock.next] : undefined
-    if (request === undefined) {
-      if (this.busy === 0 && !this.following) this.ended()
-      return
-    }
-    stock.next += 1
-    this.busy += 1
-    connection.send(
-      request,
-      (status, body) => {
-        this.busy -= 1
-        this.take(status, body, sentMs)
-        this.next(connection)
-      },
-      (cause) => this.failed(cause),
-    )
-  }
-
-  private take(status: number, body: () => string, sentMs: number): void {
-    const { expectedStatus, follow } = this.load
-    this.statuses[status] = (this.statuses[status] ?? 0) + 1
-    if (status !== expectedStatus) {
-      if (this.surprises.length < MAX_SURPRISES) this.surprises.push(`${status} ${body()}`)
-      return
-    }
-    this.durationsMs[this.answered] = performance.now() - sentMs
-    this.answered += 1
-    if (follow === undefined || this.following || this.answered % FOLLOW_EVERY !== 0) return
-    this.following = true
-    this.followOn(follow(body()), sentMs)
-  }
-
-  /** Asks until the submission is final. */
-  private followOn(request: string, sentMs: number): void {
-    this.follower?.send(
-      request,
-      (_status, body) => {
-        if (!FINAL.test(body())) {
-          this.followOn(request, sentMs)
-          return
-        }
-        this.finalMs.push(performance.now() - sentMs)
-        this.following = false
-        if (this.busy === 0) this.ended()
-      },
-      (cause) => this.failed(cause),
-    )
-  }
-
-  private watchSilence(): void {
-    const total = Object.values(this.statuses).reduce((sum, count) => sum + count, 0)
-    if (total === this.lastAnswered) this.failed(new Error(`no reply came for ${SILENCE_LIMIT_MS / 2} ms`))
-    this.lastAnswered = total
-  }
+function watchSilence(tally: Tally, fail: (cause: Error) => void): NodeJS.Timeout {
+  let before = -1
+  return setInterval(() => {
+    if (tally.replies === before) fail(new Error(`no reply came for ${SILENCE_LIMIT_MS / 2} ms`))
+    before = tally.replies
+  }, SILENCE_LIMIT_MS / 2)
 }

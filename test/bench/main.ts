@@ -5,28 +5,20 @@
 import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { LedgerClient } from '../support/client.ts'
-import { type Cluster, startCluster } from '../support/cluster-process.ts'
+import { startCluster } from '../support/cluster-process.ts'
 import { batchSizeSince, countTransactions, lastCommit } from './committed.ts'
+import { type Bench, demandAll, HEADROOM, say, sayOddities, WARM_UP_RATE, WARM_UP_S } from './context.ts'
 import { cpuPer, LEDGER_PARTS, PARTS, readCpu } from './cpu.ts'
 import { meanFloor, measureFloor } from './floor.ts'
-import { type LoadGenerator, startLoadGenerator } from './load-generator.ts'
-import type { RunResult, Scenario } from './load-messages.ts'
-import { type BenchOptions, HELP, readOptions } from './options.ts'
+import { startLoadGenerator } from './load-generator.ts'
+import type { RunPlan, Scenario } from './load-messages.ts'
+import { HELP, readOptions } from './options.ts'
 import { type BenchReport, type Measured, renderReport } from './report.ts'
+import { measureTransfers } from './transfers.ts'
 
-const WARM_UP_S = 5
-/** Prepared for warming up, a second: more than two cores can do. */
-const WARM_UP_RATE = 8_000
-/** How much faster than warming up the measured run may be before it runs dry. */
-const HEADROOM = 2.5
 const REGISTERING_CONNECTIONS = 64
-
-interface Bench {
-  readonly options: BenchOptions
-  readonly cluster: Cluster
-  readonly client: LedgerClient
-  readonly load: LoadGenerator
-}
+/** Of the accepted ones. */
+const FOLLOWED = [{ how: 'polled', share: 0.02 }] as const
 
 /** The exit code. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -71,8 +63,14 @@ async function measureAll(bench: Bench): Promise<BenchReport> {
     await measure(bench, 'random', `${options.accounts} accounts`),
     await measure(bench, 'hot', 'one account'),
   ]
+  const transfers = await measureTransfers(bench)
   const { node } = process.versions
-  return { options, machine: { cores: availableParallelism(), model: cpus()[0]?.model ?? '', node }, measured }
+  return {
+    options,
+    machine: { cores: availableParallelism(), model: cpus()[0]?.model ?? '', node },
+    measured,
+    transfers,
+  }
 }
 
 async function measure(bench: Bench, scenario: Scenario, name: string): Promise<Measured> {
@@ -80,7 +78,12 @@ async function measure(bench: Bench, scenario: Scenario, name: string): Promise<
   const { connections, seconds } = options
   say(`${name}: warming up ...`)
   await load.prepare(scenario, WARM_UP_S * WARM_UP_RATE)
-  const warmUp = await load.run(connections, WARM_UP_S)
+  const planOf = (forSeconds: number): RunPlan => ({
+    loop: { kind: 'closed', connections },
+    seconds: forSeconds,
+    followed: FOLLOWED,
+  })
+  const warmUp = await load.run(planOf(WARM_UP_S))
   const warmRate = (warmUp.latency.count * 1000) / warmUp.durationMs
   const wanted = Math.ceil(warmRate * HEADROOM * seconds) + connections
   say(`${name}: signing ${wanted} submissions beforehand ...`)
@@ -91,7 +94,7 @@ async function measure(bench: Bench, scenario: Scenario, name: string): Promise<
   const since = await lastCommit(databaseUrl)
   const countBefore = await countTransactions(client)
   const cpuBefore = readCpu(cluster, load.pid)
-  const run = await load.run(connections, seconds)
+  const run = await load.run(planOf(seconds))
   const cpuAfter = readCpu(cluster, load.pid)
   const countAfter = await countTransactions(client)
   const completed = countAfter.completed - countBefore.completed
@@ -100,8 +103,7 @@ async function measure(bench: Bench, scenario: Scenario, name: string): Promise<
   if (processed < run.latency.count) {
     throw new Error(`${run.latency.count} submissions were answered with 202, but the ledger counts ${processed}`)
   }
-  for (const surprise of run.surprises) say(`${name}: unexpected: ${surprise}`)
-  if (run.ranDry) say(`${name}: all that was signed beforehand was sent before the time was over`)
+  sayOddities(name, run)
   const floor = meanFloor([floorBefore, measureFloor()])
   const cpuUs = cpuPer(cpuBefore, cpuAfter, processed)
   const ledgerCpuUs = LEDGER_PARTS.reduce((sum, part) => sum + cpuUs[part], 0)
@@ -119,13 +121,4 @@ async function measure(bench: Bench, scenario: Scenario, name: string): Promise<
     floor,
     floorRatio: ledgerCpuUs / (floor.verifyUs + floor.signUs),
   }
-}
-
-function demandAll(result: RunResult, status: number): void {
-  const others = Object.keys(result.statuses).filter((found) => found !== String(status))
-  if (others.length > 0) throw new Error(`not all were answered with ${status}:\n${result.surprises.join('\n')}`)
-}
-
-function say(text: string): void {
-  process.stderr.write(`${text}\n`)
 }

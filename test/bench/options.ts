@@ -14,7 +14,8 @@ export interface BenchOptions {
 export const HELP = `Usage: npm run bench -- [options]
 
 Starts a ledger of its own, loads it over HTTP (keep-alive, closed loop, signatures prepared beforehand) and prints
-what it did and what that cost: first on random accounts, then on a single one.
+what it did and what that cost: on random accounts, on a single one, and transfers between accounts of different shards:
+as many as get through, then half as many at a constant rate.
 
   --seconds N       of each measured run (default 10)
   --connections N   requests in flight (default 128)

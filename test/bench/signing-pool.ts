@@ -2,12 +2,14 @@
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { newAccountKeys } from '../support/client-keys.ts'
-import type { Scenario } from './load-messages.ts'
+import type { Scenario, ShardByAccount } from './load-messages.ts'
 import type { WorkerOrder, WorkerSetup, WorkerStock } from './signing-worker.ts'
 
 export interface SigningPool {
   /** Whole requests that register every account. */
   readonly registrations: () => Promise<readonly Uint8Array[]>
+  /** Before the first transfers. */
+  readonly locate: (shards: ShardByAccount) => void
   readonly submissions: (scenario: Scenario, count: number) => Promise<readonly Uint8Array[]>
   readonly close: () => Promise<void>
 }
@@ -32,6 +34,9 @@ export function createSigningPool(host: string, token: string, accounts: number)
     mixed(await Promise.all(workers.map((worker, index) => ask(worker, orderOf(index)))))
   return {
     registrations: () => all(() => ({ kind: 'register' })),
+    locate: (shards) => {
+      for (const worker of workers) worker.postMessage({ kind: 'locate', shards } satisfies WorkerOrder, [])
+    },
     submissions: (scenario, total) => all((index) => ({ kind: 'sign', scenario, count: shareOf(total, count, index) })),
     close: async () => {
       await Promise.all(workers.map((worker) => worker.terminate()))

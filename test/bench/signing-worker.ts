@@ -2,7 +2,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type AccountKeys, type Members, newAccountKeys, signed } from '../support/client-keys.ts'
-import type { Scenario } from './load-messages.ts'
+import type { Scenario, ShardByAccount } from './load-messages.ts'
 
 export interface WorkerSetup {
   readonly index: number
@@ -17,6 +17,8 @@ export interface WorkerSetup {
 
 export type WorkerOrder =
   | { readonly kind: 'register' }
+  /** Not answered. */
+  | { readonly kind: 'locate'; readonly shards: ShardByAccount }
   | { readonly kind: 'sign'; readonly scenario: Scenario; readonly count: number }
 
 /** Requests one after another; the n-th ends where `ends[n]` says. */
@@ -31,12 +33,32 @@ interface Account {
   submissions: number
 }
 
+/** One that transfers can go to. */
+interface Located {
+  readonly accountId: string
+  readonly shardId: number
+}
+
+/** More than all transfers of one account together. */
+const FUNDS = '1000000'
+const TRANSFERRED = '0.01'
+const MAX_TRIES = 1_000
+
 const setup = workerData as WorkerSetup
 const hot: Account = { accountId: setup.hotAccountId, privateKey: createPrivateKey(setup.hotKeyPem), submissions: 0 }
 const accounts: Account[] = []
+let located: readonly Located[] = []
+let shards: ReadonlyMap<string, number> = new Map()
 let serial = 0
 
 parentPort?.on('message', (order: WorkerOrder) => {
+  if (order.kind === 'locate') {
+    shards = new Map(Object.entries(order.shards))
+    located = [...shards]
+      .map(([accountId, shardId]) => ({ accountId, shardId }))
+      .filter(({ accountId }) => accountId !== hot.accountId)
+    return
+  }
   const requests = order.kind === 'register' ? registrations() : submissions(order.scenario, order.count)
   const stock = packed(requests)
   parentPort?.postMessage(stock, [stock.bytes.buffer, stock.ends.buffer])
@@ -55,24 +77,48 @@ function registrations(): readonly string[] {
 }
 
 function submissions(scenario: Scenario, count: number): readonly string[] {
-  return Array.from({ length: count }, () => {
-    const account = scenario === 'hot' ? hot : accounts[Math.floor(Math.random() * accounts.length)]
-    if (account === undefined) throw new Error('there is no account to submit to')
-    return requestOf('/v1/transactions', signed(next(account), account.privateKey))
+  return Array.from({ length: count }, (_, number) => {
+    const account = submitter(scenario, number)
+    return requestOf('/v1/transactions', signed(fieldsOf(scenario, account), account.privateKey))
   })
 }
 
-/** Credits and debits by turns; far more comes in than goes out, so that order hardly ever makes a debit fail. */
-function next(account: Account): Members {
+function submitter(scenario: Scenario, number: number): Account {
+  if (scenario === 'hot') return hot
+  const account = accounts[scenario === 'fund' ? number % accounts.length : anyOf(accounts)]
+  if (account === undefined) throw new Error('there is no account to submit to')
+  return account
+}
+
+function fieldsOf(scenario: Scenario, account: Account): Members {
   serial += 1
-  account.submissions += 1
-  const credit = account.submissions % 2 === 1
-  return {
-    account_id: account.accountId,
-    amount: credit ? '1000.25' : '1.5',
-    type: credit ? 'credit' : 'debit',
-    idempotency_key: `${setup.index}-${serial}`,
+  const fields = { account_id: account.accountId, idempotency_key: `${setup.index}-${serial}` }
+  switch (scenario) {
+    case 'random':
+    case 'hot': {
+      // By turns; far more comes in than goes out, so that order hardly ever makes a debit fail.
+      account.submissions += 1
+      const credit = account.submissions % 2 === 1
+      return { ...fields, amount: credit ? '1000.25' : '1.5', type: credit ? 'credit' : 'debit' }
+    }
+    case 'fund':
+      return { ...fields, amount: FUNDS, type: 'credit' }
+    case 'transfer':
+      return { ...fields, amount: TRANSFERRED, type: 'transfer', to_account_id: receiverFor(account) }
   }
+}
+
+function receiverFor({ accountId }: Account): string {
+  const shardId = shards.get(accountId)
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+    const receiver = located[anyOf(located)]
+    if (receiver !== undefined && receiver.shardId !== shardId) return receiver.accountId
+  }
+  throw new Error('there is no account on another shard')
+}
+
+function anyOf(list: readonly unknown[]): number {
+  return Math.floor(Math.random() * list.length)
 }
 
 function requestOf(path: string, body: Members): string {

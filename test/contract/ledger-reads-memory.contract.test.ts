@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
 import { createMemoryLedgerReads, type MemoryLedgerReads } from '../support/ledger-reads-memory.ts'
-import { aQuery, ledgerReadsContract, receiptSignatureOf, SEED_START_MS, walk } from './ledger-reads.contract.ts'
+import { ledgerReadsContract } from './ledger-reads.contract.ts'
+import { aQuery, receiptSignatureOf, SEED_START_MS, walk } from './ledger-reads-scene.ts'
 import { createBook, type ShardSeed } from './ledger-reads-rows.ts'
 
 const LEDGER_ID = 'ledger-under-test'

@@ -2,25 +2,23 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
 import { createLedgerReads, type PostgresLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts'
 import { createPostgresLedgerStore, type PostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
 import { EXAMINED_ROWS } from '../../infra/postgres/transactions-query.ts'
+import { COUNT_HOLDS } from '../../infra/postgres/transactions-query-count.ts'
 import { ReadsUnavailable } from '../../runtime/ports/ledger-reads.ts'
 import type { ShardToken } from '../../runtime/ports/ledger-store.ts'
 import { createLedgerDatabase, DEFAULT_SHARD_COUNT, type LedgerDatabase } from '../support/ledger-database.ts'
-import {
-  aQuery,
-  type LedgerReadsSubject,
-  ledgerReadsContract,
-  receiptSignatureOf,
-  SEED_START_MS,
-  walk,
-} from './ledger-reads.contract.ts'
+import { groupState, tokenState } from '../support/ledger-rows-values.ts'
+import { ledgerReadsContract } from './ledger-reads.contract.ts'
 import { createBook, type ShardSeed } from './ledger-reads-rows.ts'
+import { aQuery, type LedgerReadsSubject, receiptSignatureOf, SEED_START_MS, walk } from './ledger-reads-scene.ts'
 
 const LEDGER_ID = 'ledger-under-test'
 const shardOf = createShardHash(Buffer.alloc(32, 7), DEFAULT_SHARD_COUNT)
+const homeOf = (actor: ActorAddress): number => shardOf(actorKey(actor))
 
 interface Postgres extends LedgerReadsSubject {
   readonly reads: PostgresLedgerReads
@@ -32,7 +30,7 @@ async function createSubject(): Promise<Postgres> {
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
   const session = randomBytes(16).toString('hex')
   const store = await createPostgresLedgerStore({ url: database.url, nodeId: 'node', session, log })
-  const reads = createLedgerReads({ url: database.url, ledgerId: LEDGER_ID, shardOf, poolSize: 3 })
+  const reads = createLedgerReads({ url: database.url, ledgerId: LEDGER_ID, shardOf, homeOf, poolSize: 3 })
   const tokens = new Map<number, ShardToken>()
   return {
     reads,
@@ -81,7 +79,16 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
     const book = createBook(shardOf, receiptSignatureOf)
     await subject.write([
       book.open('tampered', SEED_START_MS),
-      book.decide('tampered', { atMs: SEED_START_MS + 1, amount: '5', metadata: { a: 'b' }, groupId: randomUUID() }),
+      book.decide('tampered', {
+        atMs: SEED_START_MS + 1,
+        amount: '5',
+        metadata: { a: 'b' },
+        groupId: randomUUID(),
+        toAccountId: 'elsewhere',
+        fromAccountId: 'elsewhere',
+        receive: { tokenId: 'EUR', amount: '1' },
+        compensates: 'txn_1',
+      }),
     ])
     const txnId = book.transactions[0]?.txnId ?? ''
     const original = await reads.receipt(txnId)
@@ -102,6 +109,11 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
       'payload_hash = audit_hash',
       "receipt_key_id = 'x'",
       "failure_code = 'expired'",
+      "to_account_id = 'other'",
+      'from_account_id = NULL',
+      "details = details::jsonb #- '{receive}'",
+      'details = details::jsonb || \'{"compensates": "txn_2"}\'',
+      "details = details::jsonb - 'counterTxnId'",
     ]
     const unseen: string[] = []
     for (const change of changes) {
@@ -113,22 +125,27 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
     expect(await reads.receipt(txnId)).toEqual(original)
   })
 
-  test('a pending transaction has no receipt, and is listed and counted', async () => {
+  test('a balance of a token that nobody registered is no answer', async () => {
     const book = createBook(shardOf, receiptSignatureOf)
-    await subject.write([book.open('slow', SEED_START_MS), book.decide('slow', { atMs: SEED_START_MS + 1 })])
-    const txnId = book.transactions[0]?.txnId ?? ''
-    await sql`UPDATE transactions SET status = 'pending', audit_hash = NULL WHERE txn_id = ${txnId}`
-    expect(await reads.receipt(txnId)).toBeUndefined()
-    const page = await reads.transactions(aQuery({ status: 'pending' }))
-    expect(page.transactions.map((view) => view.txnId)).toEqual([txnId])
-    expect(page.count).toEqual({ total: 1, exact: true })
+    await subject.write([book.open('damaged', SEED_START_MS)])
+    await subject.write([book.decide('damaged', { atMs: SEED_START_MS, tokenId: 'GHOST' })])
+    await expect(reads.balances('damaged')).rejects.toThrow(ReadsUnavailable)
   })
 
-  test('what is reserved is in the balance and not available', async () => {
+  test('documents of another kind or format are no answer', async () => {
     const book = createBook(shardOf, receiptSignatureOf)
-    await subject.write([book.open('held', SEED_START_MS), book.decide('held', { atMs: SEED_START_MS, amount: '10' })])
-    await sql`UPDATE balances SET reserved = 2.5, incoming = 0.250 WHERE account_id = 'held'`
-    expect(await reads.balances('held')).toMatchObject([{ balance: '10', available: '7.5', incoming: '0.25' }])
+    const [token, group] = [tokenState({ status: 'active' }), groupState({ status: 'open' })]
+    await subject.write([book.put(token), book.put(group)])
+    for (const change of [{ format: 2 }, { kind: 'exchange' }]) {
+      const patch = JSON.stringify(change)
+      await sql`UPDATE actors SET document = document::jsonb || ${patch}::text::jsonb`
+      for (const read of [() => reads.token('EUR'), () => reads.tokens(null, 1), () => reads.group(group.id)]) {
+        await expect(read()).rejects.toThrow(ReadsUnavailable)
+      }
+      await sql`UPDATE actors SET document = document::jsonb || jsonb_build_object('format', 1, 'kind', kind)`
+      expect(await reads.token('EUR')).toBeDefined()
+      expect(await reads.group(group.id)).toBeDefined()
+    }
   })
 
   test('a shard that nobody owns is not owned', async () => {
@@ -141,7 +158,7 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
   })
 
   test('without PostgreSQL every read says that it is unavailable, and names no host', async () => {
-    const lost = createLedgerReads({ url: 'postgres://u:secret@127.0.0.1:1/x', ledgerId: LEDGER_ID, shardOf })
+    const lost = createLedgerReads({ url: 'postgres://u:secret@127.0.0.1:1/x', ledgerId: LEDGER_ID, shardOf, homeOf })
     const txnId = 'txn_00000000000000000000000000'
     const outcomes = await Promise.allSettled([
       lost.transaction(txnId),
@@ -151,6 +168,10 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
       lost.accounts(null, 1),
       lost.balances('a'),
       lost.auditChain('a', -1, 1),
+      lost.token('a'),
+      lost.tokens(null, 1),
+      lost.group(randomUUID()),
+      lost.openGroups('a'),
       lost.shardOwned('a'),
     ])
     for (const outcome of outcomes) {
@@ -183,7 +204,7 @@ describe('LedgerReads: PostgreSQL, bounds', () => {
   let sql: postgres.Sql
   beforeAll(async () => {
     database = await createLedgerDatabase()
-    reads = createLedgerReads({ url: database.url, ledgerId: LEDGER_ID, shardOf: () => 0 })
+    reads = createLedgerReads({ url: database.url, ledgerId: LEDGER_ID, shardOf: () => 0, homeOf: () => 0 })
     sql = postgres(database.url, { max: 3, onnotice: () => undefined })
     for (let from = 1; from <= MANY; from += 1_000) await insertMany(sql, from, from + 999)
     await sql`ANALYZE transactions`
@@ -256,6 +277,27 @@ describe('LedgerReads: PostgreSQL, bounds', () => {
     const groupId = '00000000-0000-4000-8000-000000000000'
     expect(await count({ groupId })).toEqual({ total: 10_000, exact: false })
     expect(await count({ groupId, accountId: 'rare' })).toEqual({ total: rare.length, exact: true })
+  })
+
+  test('what is pending is counted whole for an account, and for the ledger while few things are unfinished', async () => {
+    const count = async (changes: Parameters<typeof aQuery>[0]) => (await reads.transactions(aQuery(changes))).count
+    const insertHolds = (accountId: string, prefix: string, holds: number) => sql`
+      INSERT INTO holds (shard_id, account_id, hold_id, document)
+      SELECT 0, ${accountId}, ${prefix} || n, '{}' FROM generate_series(1, ${holds}::integer) n`
+    await insertHolds('many', 'txn_', 4_000)
+    await insertHolds('many', 'issue ', 10)
+    await insertHolds('crowd', 'leg ', COUNT_HOLDS - 4_010)
+    for (const status of ['pending', null] as const) {
+      expect(await count({ accountId: 'many', status })).toEqual({ total: 4_000, exact: true })
+      expect(await count({ status })).toEqual({ total: 4_000, exact: true })
+    }
+    await insertHolds('zealous', 'txn_', 1)
+    for (const status of ['pending', null] as const) {
+      expect(await count({ accountId: 'many', status })).toEqual({ total: 4_000, exact: true })
+      expect(await count({ status })).toMatchObject({ exact: false })
+      expect((await count({ status }))?.total).toBeLessThanOrEqual(4_001)
+    }
+    expect(await count({ status: 'completed' })).toEqual({ total: 0, exact: true })
   })
 
   test('L3: what is in flight elsewhere holds the feed back, and nothing slips behind a position', async () => {

@@ -1,15 +1,17 @@
 /** A small ledger for tests of reads: accounts and transactions as the domain would decide them, at times that are given. */
 import { chainEntry } from '../support/chain.ts'
+import { NO_ROWS, type Rows } from '../support/ledger-rows.ts'
 import { GENESIS, sha256Hex } from '../../actors/audit-chain.ts'
 import type { TransactionType } from '../../actors/account/commands.ts'
-import type { Transaction } from '../../actors/account/outcome.ts'
-import { type AccountState, balanceOf } from '../../actors/account/state.ts'
+import { type AccountState, type Balance, balanceOf, type Hold, holdId } from '../../actors/account/state.ts'
+import type { Transaction } from '../../actors/account/transaction.ts'
+import { type ActorState, addressOfState } from '../../actors/actor-state.ts'
+import { actorKey } from '../../actors/address.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
-import { BASE_UNIT, parseQuantity, ZERO } from '../../actors/money.ts'
-import type { AccountWrite, AuditEntryWrite, ShardBatch, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
-
-export type SeedRows = Omit<ShardBatch, 'token'>
+import type { ExchangeSide } from '../../actors/message.ts'
+import { BASE_UNIT, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
+import type { AuditEntryWrite, ReceiptWrite } from '../../runtime/ports/ledger-store.ts'
 
 const SALT = '00112233445566778899aabbccddeeff'
 
@@ -22,70 +24,173 @@ export interface Order {
   readonly groupId?: string
   readonly idempotencyKey?: string
   readonly metadata?: JsonObject
+  readonly toAccountId?: string
+  readonly fromAccountId?: string
+  readonly receive?: ExchangeSide
+  readonly compensates?: string
 }
 
 /** Keeps the accounts; each call gives the rows of one commit of one shard. */
 export interface Book {
   readonly account: (accountId: string) => AccountState
+  /** As they are by now, in the order in which they came. */
   readonly transactions: readonly Transaction[]
+  readonly compensatedBy: ReadonlyMap<string, string>
   readonly open: (accountId: string, atMs: number) => ShardSeed
+  /** Final at once. Whatever its type, the balance grows by the amount. */
   readonly decide: (accountId: string, order: Order) => ShardSeed
+  /** Left to others to decide: the amount is reserved until then. */
+  readonly pend: (accountId: string, order: Order) => ShardSeed
+  /** The end of one that is pending: the amount is gone, or free again. */
+  readonly finish: (txnId: string, end: { readonly atMs: number; readonly failed?: boolean }) => ShardSeed
+  readonly compensate: (txnId: string, by: string) => ShardSeed
+  /** Balances in the place of those that are there, and holds beside those. */
+  readonly keep: (
+    accountId: string,
+    balances: Readonly<Record<string, Partial<Balance>>>,
+    ...holds: readonly Hold[]
+  ) => ShardSeed
+  /** A group or token in its next version, at its home. */
+  readonly put: (state: ActorState) => ShardSeed
 }
 
 export interface ShardSeed {
   readonly shardId: number
-  readonly rows: SeedRows
+  readonly rows: Rows
 }
 
-/** `sign`: the receipt's signature over the transaction. */
-export function createBook(
-  shardOf: (accountId: string) => number,
-  sign: (transaction: Transaction) => Pick<TransactionWrite, 'receiptKeyId' | 'receiptSignature'>,
-): Book {
-  const accounts = new Map<string, AccountState>()
-  const transactions: Transaction[] = []
-  let serial = 0
+/** What a book is kept in. */
+interface Pages {
+  readonly accounts: Map<string, AccountState>
+  readonly transactions: Transaction[]
+  readonly sign: (transaction: Transaction) => ReceiptWrite
+  serial: number
+}
 
-  function account(accountId: string): AccountState {
-    const found = accounts.get(accountId)
-    if (found === undefined) throw new Error(`${accountId} was not opened`)
-    return found
-  }
-
+/** `sign`: the receipt of the transaction. */
+export function createBook(shardOf: (text: string) => number, sign: Pages['sign']): Book {
+  const pages: Pages = { accounts: new Map(), transactions: [], sign, serial: 0 }
+  const compensatedBy = new Map<string, string>()
   return {
-    account,
-    transactions,
+    account: (accountId) => accountIn(pages, accountId),
+    transactions: pages.transactions,
+    compensatedBy,
     open: (accountId, atMs) => {
       const key = { keyId: `key-${accountId}`, publicKey: `point-${accountId}` }
       const entry = chainEntry(GENESIS, 0, null, SALT, { kind: 'registration', account_id: accountId })
-      const opened = newAccount(accountId, shardOf(accountId), key, entry.auditHash, atMs)
-      accounts.set(accountId, opened)
-      const write: AccountWrite = { previousVersion: 0, account: opened }
+      const absent = { ...newAccount(accountId, shardOf(accountId), key, entry.auditHash, atMs), version: 0 }
       const keys = [{ accountId, key, fromSequence: 0, atMs }]
-      return seedOf(opened, { accounts: [write], keys, entries: [{ accountId, ...entry }] })
+      return turned(pages, absent, {}, { keys, entries: [{ accountId, ...entry }] })
     },
-    decide: (accountId, order) => {
-      serial += 1
-      const before = account(accountId)
-      const { transaction, after, entries } = decide(before, order, serial)
-      accounts.set(accountId, after)
-      transactions.push(transaction)
-      return seedOf(after, {
-        accounts: [{ previousVersion: before.version, account: after }],
-        balances:
-          entries.length === 0
-            ? []
-            : [...after.balances].map(([tokenId, balance]) => ({ accountId, tokenId, balance })),
-        entries,
-        transactions: [{ transaction, ...sign(transaction) }],
+    decide: (accountId, order) => decide(pages, accountId, order),
+    pend: (accountId, order) => pend(pages, accountId, order),
+    finish: (txnId, end) => finish(pages, txnId, end),
+    compensate: (txnId, by) => {
+      const { shardId } = transactionIn(pages, txnId)
+      compensatedBy.set(txnId, by)
+      return { shardId, rows: { ...NO_ROWS, transactionChanges: [{ txnId, finished: null, compensatedBy: by }] } }
+    },
+    keep: (accountId, balances, ...holds) => {
+      const before = accountIn(pages, accountId)
+      const kept = Object.entries(balances).map(
+        ([tokenId, part]) => [tokenId, { ...balanceOf(before, tokenId), ...part }] as const,
+      )
+      const changes = { balances: new Map([...before.balances, ...kept]) }
+      return turned(pages, before, changes, {
+        holds: holds.map((hold) => ({ accountId, holdId: holdId(hold), hold })),
       })
+    },
+    put: (state) => {
+      const address = addressOfState(state)
+      const actors = [{ address, previousVersion: state.version - 1, state }]
+      return { shardId: shardOf(actorKey(address)), rows: { ...NO_ROWS, actors } }
     },
   }
 }
 
-function seedOf(account: AccountState, rows: Partial<SeedRows>): ShardSeed {
-  const none: SeedRows = { accounts: [], balances: [], keys: [], entries: [], transactions: [], operations: [] }
-  return { shardId: account.shardId, rows: { ...none, ...rows } }
+function accountIn({ accounts }: Pages, accountId: string): AccountState {
+  const found = accounts.get(accountId)
+  if (found === undefined) throw new Error(`${accountId} was not opened`)
+  return found
+}
+
+function transactionIn({ transactions }: Pages, txnId: string): Transaction {
+  const found = transactions.find((transaction) => transaction.txnId === txnId)
+  if (found === undefined) throw new Error(`${txnId} was never decided`)
+  return found
+}
+
+/** The account in its next version, with the rows that are written beside it. */
+function turned(
+  { accounts }: Pages,
+  before: AccountState,
+  changes: Partial<AccountState>,
+  rows: Partial<Rows>,
+): ShardSeed {
+  const account = { ...before, version: before.version + 1, ...changes }
+  const { accountId, shardId } = account
+  accounts.set(accountId, account)
+  const balances = [...(changes.balances ?? [])].map(([tokenId, balance]) => ({ accountId, tokenId, balance }))
+  return {
+    shardId,
+    rows: { ...NO_ROWS, accounts: [{ previousVersion: before.version, account }], balances, ...rows },
+  }
+}
+
+function decide(pages: Pages, accountId: string, order: Order): ShardSeed {
+  const before = accountIn(pages, accountId)
+  const ordered = transactionOf(before, order, (pages.serial += 1))
+  const moved = { balance: parseQuantity(ordered.amount) }
+  const { transaction, changes, entries } = ended(before, ordered, order.atMs, order.failed === true, moved)
+  pages.transactions.push(transaction)
+  return turned(pages, before, changes, {
+    entries,
+    transactions: [{ transaction, receipt: pages.sign(transaction) }],
+  })
+}
+
+function pend(pages: Pages, accountId: string, order: Order): ShardSeed {
+  const before = accountIn(pages, accountId)
+  const ordered = transactionOf(before, order, (pages.serial += 1))
+  const transaction: Transaction = { ...ordered, status: 'pending', processedAtMs: null, counterTxnId: null }
+  pages.transactions.push(transaction)
+  const hold = pendingHold(transaction)
+  const reserved = { reserved: parseQuantity(transaction.amount) }
+  const changes = {
+    balances: moving(before, transaction.tokenId, reserved, order.atMs),
+    holds: new Map(before.holds).set(holdId(hold), hold),
+  }
+  return turned(pages, before, changes, {
+    transactions: [{ transaction, receipt: null }],
+    holds: [{ accountId, holdId: holdId(hold), hold }],
+  })
+}
+
+function finish(
+  pages: Pages,
+  txnId: string,
+  { atMs, failed = false }: { readonly atMs: number; readonly failed?: boolean },
+): ShardSeed {
+  const pending = transactionIn(pages, txnId)
+  const { accountId } = pending
+  const before = accountIn(pages, accountId)
+  const amount = parseQuantity(pending.amount).negated()
+  const moved = failed ? { reserved: amount } : { balance: amount, reserved: amount }
+  const counterTxnId = failed ? null : `txn_opposite_${txnId}`
+  const end = ended(before, { ...pending, processedAtMs: atMs, counterTxnId }, atMs, failed, moved)
+  pages.transactions[pages.transactions.indexOf(pending)] = end.transaction
+  const { payload: _payload, signature: _signature, ...transaction } = end.transaction
+  const changes = {
+    ...end.changes,
+    balances: moving(before, pending.tokenId, moved, atMs),
+    holds: new Map([...before.holds].filter(([name]) => name !== txnId)),
+  }
+  const finished = { transaction, receipt: pages.sign(end.transaction) }
+  return turned(pages, before, changes, {
+    entries: end.entries,
+    transactionChanges: [{ txnId, finished, compensatedBy: null }],
+    removedHolds: [{ accountId, holdId: txnId }],
+  })
 }
 
 function newAccount(
@@ -105,6 +210,7 @@ function newAccount(
     sequence: 0,
     tip,
     balances: new Map(),
+    holds: new Map(),
     completedCount: 0,
     failedCount: 0,
     registeredBy: 'client',
@@ -114,36 +220,53 @@ function newAccount(
   }
 }
 
-interface Decided {
+interface Ended {
   readonly transaction: Transaction
-  readonly after: AccountState
+  readonly changes: Partial<AccountState>
   readonly entries: readonly AuditEntryWrite[]
 }
 
-function decide(before: AccountState, order: Order, serial: number): Decided {
-  const { accountId } = before
-  const transaction = transactionOf(before, order, serial)
-  if (order.failed === true) {
-    const after = { ...before, version: before.version + 1, failedCount: before.failedCount + 1 }
+type Moved = { readonly [Part in 'balance' | 'reserved']?: Quantity }
+
+/** What fails moves nothing, unless something was reserved for it, and is no entry. */
+function ended(before: AccountState, transaction: Transaction, atMs: number, failed: boolean, moved: Moved): Ended {
+  if (failed) {
     const failure = { code: 'insufficient_funds' as const, detail: 'The amount is larger than the available balance.' }
-    return { after, entries: [], transaction: { ...transaction, status: 'failed', failure } }
+    const changes = { failedCount: before.failedCount + 1 }
+    return { changes, entries: [], transaction: { ...transaction, status: 'failed', failure } }
   }
+  const { accountId } = before
   const sequence = before.sequence + 1
   const entry = chainEntry(before.tip, sequence, transaction.txnId, SALT, { kind: 'transaction' })
-  const held = balanceOf(before, transaction.tokenId)
-  const balance = { balance: held.balance.plus(parseQuantity(transaction.amount)), reserved: ZERO, incoming: ZERO }
-  const after: AccountState = {
-    ...before,
-    version: before.version + 1,
+  const changes = {
     completedCount: before.completedCount + 1,
     sequence,
     tip: entry.auditHash,
-    balances: new Map(before.balances).set(transaction.tokenId, { ...balance, updatedAtMs: order.atMs }),
-    updatedAtMs: order.atMs,
-    lastTimeMs: order.atMs,
+    balances: moving(before, transaction.tokenId, moved, atMs),
+    updatedAtMs: atMs,
+    lastTimeMs: atMs,
   }
   const chain = { sequence, previousHash: entry.previousHash, auditHash: entry.auditHash }
-  return { after, entries: [{ accountId, ...entry }], transaction: { ...transaction, ...chain } }
+  return { changes, entries: [{ accountId, ...entry }], transaction: { ...transaction, status: 'completed', ...chain } }
+}
+
+function moving(
+  before: AccountState,
+  tokenId: string,
+  { balance = ZERO, reserved = ZERO }: Moved,
+  atMs: number,
+): Map<string, Balance> {
+  const held = balanceOf(before, tokenId)
+  return new Map(before.balances).set(tokenId, {
+    ...held,
+    balance: held.balance.plus(balance),
+    reserved: held.reserved.plus(reserved),
+    updatedAtMs: atMs,
+  })
+}
+
+function pendingHold({ payload: _payload, signature: _signature, ...transaction }: Transaction): Hold {
+  return { kind: 'pending', transaction, reserves: true, room: null, reportsOn: null }
 }
 
 function transactionOf(account: AccountState, order: Order, serial: number): Transaction {
@@ -160,6 +283,11 @@ function transactionOf(account: AccountState, order: Order, serial: number): Tra
     failure: null,
     origin: 'client',
     metadata: order.metadata ?? null,
+    toAccountId: order.toAccountId ?? null,
+    fromAccountId: order.fromAccountId ?? null,
+    receive: order.receive ?? null,
+    compensates: order.compensates ?? null,
+    counterTxnId: order.toAccountId === undefined ? null : `txn_opposite_${serial}`,
     createdAtMs: order.atMs,
     processedAtMs: order.atMs + 1,
     sequence: null,

@@ -1,139 +1,26 @@
 /** What every LedgerReads must do. Lists are held against the same filters over everything that was written. */
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Transaction } from '../../actors/account/outcome.ts'
 import { viewOf } from '../../actors/account/outcome.ts'
 import { receiptPayload } from '../../actors/account/receipt.ts'
 import { chainHash, GENESIS } from '../../actors/audit-chain.ts'
-import { parseQuantity } from '../../actors/money.ts'
+import { TRANSACTION_STATUSES, type TransactionQuery, type TransactionView } from '../../runtime/ports/ledger-reads.ts'
+import { type Book, createBook } from './ledger-reads-rows.ts'
 import {
-  TRANSACTION_STATUSES,
-  type LedgerReads,
-  type TransactionPage,
-  type TransactionQuery,
-  type TransactionView,
-} from '../../runtime/ports/ledger-reads.ts'
-import { type Book, createBook, type ShardSeed } from './ledger-reads-rows.ts'
-
-export interface LedgerReadsSubject {
-  readonly reads: LedgerReads
-  readonly ledgerId: string
-  /** Commits each of them by itself, in order. */
-  readonly write: (seeds: readonly ShardSeed[]) => Promise<void>
-  readonly close: () => Promise<void>
-}
-
-export const SEED_START_MS = 1_790_000_000_000
-
-/** A page of everything, newest first. */
-export function aQuery(changes: Partial<TransactionQuery> = {}): TransactionQuery {
-  return {
-    accountId: null,
-    createdFromMs: null,
-    createdToMs: null,
-    type: null,
-    tokenId: null,
-    tokenClass: null,
-    groupId: null,
-    amountMin: null,
-    amountMax: null,
-    status: null,
-    idempotencyKey: null,
-    order: 'desc',
-    limit: 100,
-    after: null,
-    counted: true,
-    ...changes,
-  }
-}
-
-/** Every page until the list ends, or, for a feed, until a page is empty. */
-export async function walk(reads: LedgerReads, query: TransactionQuery): Promise<readonly TransactionPage[]> {
-  const pages: TransactionPage[] = []
-  let { after } = query
-  for (;;) {
-    const page = await reads.transactions({ ...query, after })
-    pages.push(page)
-    const stands = page.next?.txnId === after?.txnId && page.next?.position === after?.position
-    if (page.next === null || (query.order === 'asc' && page.transactions.length === 0 && stands)) return pages
-    after = page.next
-  }
-}
-
-export function receiptSignatureOf(transaction: Transaction): { receiptKeyId: string; receiptSignature: string } {
-  return {
-    receiptKeyId: 'receipt-key',
-    receiptSignature: createHash('sha256').update(transaction.txnId).digest('base64'),
-  }
-}
-
-function viewedAs(transaction: Transaction): TransactionView {
-  const { txnId, accountId, shardId, type, amount, tokenId, groupId, status, failure, origin, metadata } = transaction
-  const { createdAtMs, processedAtMs, auditHash } = transaction
-  return {
-    txnId,
-    accountId,
-    shardId,
-    type,
-    amount,
-    tokenId,
-    groupId,
-    status,
-    failure,
-    origin,
-    metadata,
-    createdAtMs,
-    processedAtMs,
-    auditHash,
-  }
-}
-
-function matches(transaction: Transaction, query: TransactionQuery): boolean {
-  const quantity = parseQuantity(transaction.amount)
-  return (
-    [
-      [query.accountId, transaction.accountId],
-      [query.type, transaction.type],
-      [query.tokenId, transaction.tokenId],
-      [query.groupId, transaction.groupId],
-      [query.status, transaction.status],
-      [query.idempotencyKey, transaction.idempotencyKey],
-    ].every(([asked, has]) => asked === null || asked === has) &&
-    (query.tokenClass === null || query.tokenClass === 'fungible') &&
-    (query.createdFromMs === null || transaction.createdAtMs >= query.createdFromMs) &&
-    (query.createdToMs === null || transaction.createdAtMs < query.createdToMs) &&
-    (query.amountMin === null || quantity.greaterThanOrEqualTo(query.amountMin)) &&
-    (query.amountMax === null || quantity.lessThanOrEqualTo(query.amountMax))
-  )
-}
-
-const ACCOUNTS = ['alice@bank', 'bob', 'carol:1', 'dave.x', 'erin-y', 'Zoe']
-const GROUPS = [randomUUID(), randomUUID()]
-const TRANSACTIONS = 240
-
-/** Every combination of fields turns up; several transactions share a millisecond. */
-function seed(book: Book): readonly ShardSeed[] {
-  const opened = ACCOUNTS.map((accountId, index) => book.open(accountId, SEED_START_MS + index))
-  const amounts = ['1', '0.5', '10', '9', '100.000000000000000001', '999999999999999999.999999999999999999', '2.50']
-  return [
-    ...opened,
-    ...Array.from({ length: TRANSACTIONS }, (_, index) => {
-      const groupId = GROUPS[index % 9]
-      return book.decide(ACCOUNTS[index % (ACCOUNTS.length - 1)] ?? '', {
-        atMs: SEED_START_MS + 1_000 + Math.floor(index / 3),
-        type: index % 4 === 0 ? 'debit' : 'credit',
-        amount: index % 5 === 4 ? '3' : (amounts[index % 3] ?? '1'),
-        failed: index % 7 === 3,
-        idempotencyKey: `key ${index % 50} ${index}`,
-        ...(index % 2 === 0 ? { metadata: { note: 'a "quoted" \\ é' } } : {}),
-        ...(groupId === undefined ? {} : { groupId }),
-      })
-    }),
-    book.decide('bob', { atMs: SEED_START_MS + 5_000, amount: '0.000000000000000001' }),
-    book.decide('carol:1', { atMs: SEED_START_MS + 5_000, amount: '999999999.50' }),
-  ]
-}
+  ACCOUNTS,
+  aQuery,
+  GROUPS,
+  type LedgerReadsSubject,
+  matches,
+  receiptSignatureOf,
+  seed,
+  SEED_START_MS,
+  type Seeded,
+  viewedBy,
+  walk,
+} from './ledger-reads-scene.ts'
+import { actorTests, movingTests } from './ledger-reads-values.contract.ts'
 
 export function ledgerReadsContract(name: string, create: () => Promise<LedgerReadsSubject>): void {
   describe(`LedgerReads: ${name}`, () => {
@@ -147,17 +34,17 @@ export function ledgerReadsContract(name: string, create: () => Promise<LedgerRe
     afterAll(() => subject.close())
 
     singleTests(() => ({ ...subject, book }))
+    movingTests(() => ({ ...subject, book }))
+    actorTests(() => ({ ...subject, book }))
     listTests(() => ({ ...subject, book }))
   })
 }
-
-type Seeded = LedgerReadsSubject & { readonly book: Book }
 
 function singleTests(seeded: () => Seeded): void {
   test('a transaction is shown as it was decided', async () => {
     const { reads, book } = seeded()
     for (const transaction of book.transactions) {
-      expect(await reads.transaction(transaction.txnId)).toEqual(viewedAs(transaction))
+      expect(await reads.transaction(transaction.txnId)).toEqual(viewedBy(book)(transaction))
     }
   })
 
@@ -171,14 +58,13 @@ function singleTests(seeded: () => Seeded): void {
     }
   })
 
-  test('a receipt is the signed payload, made anew, with the signature that was stored', async () => {
+  test('a receipt is the signed payload, made anew, with the signature that was stored; none while pending', async () => {
     const { reads, book, ledgerId } = seeded()
     for (const transaction of book.transactions) {
-      const { receiptKeyId, receiptSignature } = receiptSignatureOf(transaction)
-      expect(await reads.receipt(transaction.txnId)).toEqual({
-        payload: receiptPayload(transaction, ledgerId, receiptKeyId),
-        signature: receiptSignature,
-      })
+      const { keyId, signature } = receiptSignatureOf(transaction)
+      const payload = receiptPayload(transaction, ledgerId, keyId)
+      const receipt = transaction.status === 'pending' ? undefined : { payload, signature }
+      expect(await reads.receipt(transaction.txnId)).toEqual(receipt)
     }
   })
 
@@ -201,9 +87,9 @@ function singleTests(seeded: () => Seeded): void {
           tokenId,
           tokenClass: 'fungible',
           balance: balance.balance.toFixed(),
-          available: balance.balance.toFixed(),
-          incoming: '0',
-          decimals: 18,
+          available: balance.balance.minus(balance.reserved).toFixed(),
+          incoming: balance.incoming.toFixed(),
+          decimals: tokenId === 'EUR' ? 2 : 18,
           updatedAtMs: balance.updatedAtMs,
         })),
       )
@@ -268,14 +154,14 @@ const FILTERS = fc.record<Partial<TransactionQuery>>(
     accountId: fc.constantFrom(...ACCOUNTS, 'nobody'),
     createdFromMs: fc.integer({ min: 990, max: 1_090 }).map((ms) => SEED_START_MS + ms / 1.5),
     createdToMs: fc.integer({ min: 990, max: 8_000 }).map((ms) => SEED_START_MS + ms),
-    type: fc.constantFrom('credit', 'debit', 'mint'),
-    tokenId: fc.constantFrom('BASE', 'base', 'USD'),
+    type: fc.constantFrom('credit', 'debit', 'transfer', 'mint'),
+    tokenId: fc.constantFrom('BASE', 'base', 'EUR', 'USD'),
     tokenClass: fc.constantFrom('fungible', 'nft'),
     groupId: fc.constantFrom(...GROUPS, randomUUID()),
     amountMin: fc.constantFrom('0', '0.5', '1', '3', '10.000000000000000001'),
     amountMax: fc.constantFrom('0.000000000000000001', '1', '9', '10', '999999999999999999'),
     status: fc.constantFrom('completed', 'failed', 'pending'),
-    idempotencyKey: fc.constantFrom('key 0 0', 'key 5 155', 'key 3 3', 'none'),
+    idempotencyKey: fc.constantFrom('key 0 0', 'key 5 155', 'key 3 3', 'pending 7', 'none'),
   },
   { requiredKeys: [] },
 )
@@ -285,7 +171,7 @@ function listTests(seeded: () => Seeded): void {
   function expected(query: TransactionQuery): readonly TransactionView[] {
     return seeded()
       .book.transactions.filter((transaction) => matches(transaction, query))
-      .map(viewedAs)
+      .map(viewedBy(seeded().book))
       .sort((left, right) => (left.txnId < right.txnId ? 1 : -1))
   }
 
@@ -312,7 +198,7 @@ function listTests(seeded: () => Seeded): void {
         const pages = await walk(seeded().reads, query)
         const ids = new Set(expected(query).map((view) => view.txnId))
         const committed = seeded().book.transactions.filter((transaction) => ids.has(transaction.txnId))
-        expect(pages.flatMap((page) => page.transactions)).toEqual(committed.map(viewedAs))
+        expect(pages.flatMap((page) => page.transactions)).toEqual(committed.map(viewedBy(seeded().book)))
         for (const page of pages) {
           expect(page.next).not.toBeNull()
           expect(page.count).toBeNull()
@@ -380,7 +266,7 @@ function listTests(seeded: () => Seeded): void {
     const rest = await walk(reads, aQuery({ limit: 10, after: first.next }))
     expect([...first.transactions, ...rest.flatMap((page) => page.transactions)]).toEqual(before)
     const later = await reads.transactions(aQuery({ order: 'asc', after: feed.at(-1)?.next ?? null }))
-    expect(later.transactions).toEqual(book.transactions.slice(-2).map(viewedAs))
+    expect(later.transactions).toEqual(book.transactions.slice(-2).map(viewedBy(book)))
     const end = await reads.transactions(aQuery({ order: 'asc', after: later.next }))
     expect(end.transactions).toEqual([])
     expect(end.next).not.toBeNull()

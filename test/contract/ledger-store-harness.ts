@@ -10,7 +10,15 @@ export interface LedgerStoreHarness {
   readonly run: <T>(work: Promise<T>) => Promise<T>
   /** Lets this much time pass, and whatever falls due in it happen. */
   readonly passTime: (durationMs: number) => Promise<void>
+  /** What crossed the ledger's boundary so far, by token, over all sessions. */
+  readonly boundaryTotals: () => Promise<ReadonlyMap<string, BoundaryTotal>>
   readonly close: () => Promise<void>
+}
+
+/** Decimal strings in their minimal form. */
+export interface BoundaryTotal {
+  readonly credited: string
+  readonly debited: string
 }
 
 export interface SessionUnderTest {

@@ -42,7 +42,7 @@ export function outcomesContract(scene: Scene): void {
       expect(await scene.run(scene.a.store.raiseAttempt(token))).toBe(true)
       expect(await scene.stateOf(scene.a, alice)).toEqual(credit.account)
       const key = { shardId: 3, accountId: 'alice', operation: 'transaction', idempotencyKey: 'k1' } as const
-      expect((await scene.run(scene.a.store.lookUp({ accounts: [], keys: [key] }))).keys.size).toBe(1)
+      expect((await scene.ask(scene.a, { keys: [key] })).keys.size).toBe(1)
       await scene.committing(scene.a, partOf({ ...token, attempt: 1 }, creditAccount(credit.account, 'k2')))
     })
 
@@ -154,7 +154,7 @@ export function outcomesContract(scene: Scene): void {
         const addresses = keys.map(
           (idempotencyKey) => ({ ...address, operation: 'transaction', idempotencyKey }) as const,
         )
-        const found = await scene.run(scene.b.store.lookUp({ accounts: [], keys: addresses }))
+        const found = await scene.ask(scene.b, { keys: addresses })
         expect(found.keys.size).toBe(keys.length)
       }
     })

@@ -1,4 +1,5 @@
 /** The part of the contract that is about what a batch writes and what is refused of it (D1, D2). Registered by `ledgerStoreContract`. */
+import { BASE_UNIT } from '../../actors/money.ts'
 import { describe, expect, test } from 'vitest'
 import { keyAddressOf } from '../../runtime/ports/ledger-store.ts'
 import {
@@ -10,6 +11,8 @@ import {
   partOf,
   rotateAccount,
 } from '../support/ledger-rows.ts'
+import { groupAddress, tokenAddress } from '../../actors/address.ts'
+import { GROUP_ID } from '../support/ledger-rows-values.ts'
 import { committed, type Scene } from './ledger-store-scene.ts'
 
 export function rowsContract(scene: Scene): void {
@@ -43,17 +46,22 @@ export function rowsContract(scene: Scene): void {
     test('what does not exist is not in the answer', async () => {
       const token = await scene.own(scene.a, 3)
       const alice = await scene.opened(scene.a, token)
-      const answer = await scene.run(
-        scene.a.store.lookUp({
-          accounts: [
-            { shardId: 3, accountId: 'nobody' },
-            { shardId: 4, accountId: alice.accountId },
-          ],
-          keys: [{ shardId: 3, accountId: alice.accountId, operation: 'transaction', idempotencyKey: 'unused' }],
-        }),
-      )
-      expect(answer.accounts.size).toBe(0)
-      expect(answer.keys.size).toBe(0)
+      const answer = await scene.ask(scene.a, {
+        accounts: [
+          { shardId: 3, accountId: 'nobody' },
+          { shardId: 4, accountId: alice.accountId },
+        ],
+        keys: [{ shardId: 3, accountId: alice.accountId, operation: 'transaction', idempotencyKey: 'unused' }],
+        actors: [{ shardId: 3, address: groupAddress('none') }],
+        transactions: [{ shardId: 3, txnId: 'txn_none' }],
+        groupUses: [{ shardId: 3, accountId: alice.accountId, groupId: GROUP_ID, type: 'credit', tokenId: BASE_UNIT }],
+        tokens: [{ shardId: 3, address: tokenAddress('none') }],
+        existing: [
+          { shardId: 3, accountId: 'nobody' },
+          { shardId: 4, accountId: alice.accountId },
+        ],
+      })
+      expect(Object.values(answer).map(({ size }) => size)).toEqual([0, 0, 0, 0, 0, 0, 0])
     })
 
     test('a used key shows what it did, and under which key it was signed, also after a rotation', async () => {
@@ -66,7 +74,7 @@ export function rowsContract(scene: Scene): void {
       const key = { shardId: 3, accountId: alice.accountId, idempotencyKey: 'same' }
       const asTransaction = { ...key, operation: 'transaction' } as const
       const asRotation = { ...key, operation: 'key_rotation' } as const
-      const { keys } = await scene.run(scene.b.store.lookUp({ accounts: [], keys: [asTransaction, asRotation] }))
+      const { keys } = await scene.ask(scene.b, { keys: [asTransaction, asRotation] })
       const [write] = credit.rows.transactions
       const [operation] = rotated.rows.operations
       expect(keys.get(keyAddressOf(asTransaction))).toEqual({
@@ -95,7 +103,7 @@ export function rowsContract(scene: Scene): void {
     test('the last transaction ID of a shard is the largest that was committed in it', async () => {
       const token = await scene.own(scene.a, 3)
       const other = await scene.own(scene.a, 4)
-      expect(await scene.run(scene.a.store.lastTransactionId(3))).toBeNull()
+      expect((await scene.run(scene.a.store.openShard(3))).lastTransactionId).toBeNull()
       const alice = await scene.opened(scene.a, token)
       const bob = await scene.opened(scene.a, other, 'bob')
       const first = creditAccount(alice, 'k1')
@@ -103,7 +111,9 @@ export function rowsContract(scene: Scene): void {
       const elsewhere = creditAccount(bob, 'k1')
       await scene.apply(scene.a, partOf(token, first), partOf(other, elsewhere))
       await scene.apply(scene.a, partOf(token, second))
-      expect(await scene.run(scene.b.store.lastTransactionId(3))).toBe(second.rows.transactions[0]?.transaction.txnId)
+      expect((await scene.run(scene.b.store.openShard(3))).lastTransactionId).toBe(
+        second.rows.transactions[0]?.transaction.txnId,
+      )
     })
   })
 
@@ -124,7 +134,7 @@ export function rowsContract(scene: Scene): void {
       expect(await scene.stateOf(scene.b, bob)).toEqual(bob)
       expect(await scene.stateOf(scene.b, { shardId: 4, accountId: 'carol' })).toBeUndefined()
       const key = { shardId: 4, accountId: 'bob', operation: 'transaction', idempotencyKey: 'k1' } as const
-      expect((await scene.run(scene.b.store.lookUp({ accounts: [], keys: [key] }))).keys.size).toBe(0)
+      expect((await scene.ask(scene.b, { keys: [key] })).keys.size).toBe(0)
       await scene.apply(scene.b, partOf(theirs, creditAccount(bob, 'k1')))
     })
 

@@ -5,11 +5,12 @@ import {
   addressOf,
   type CommitVerdict,
   type LookUpAnswer,
+  type LookUpQuestion,
   type ShardBatch,
   type ShardToken,
 } from '../../runtime/ports/ledger-store.ts'
 import type { AccountState } from '../../actors/account/state.ts'
-import { openAccount, partOf } from '../support/ledger-rows.ts'
+import { openAccount, partOf, questionOf } from '../support/ledger-rows.ts'
 import type { LedgerStoreHarness, SessionUnderTest } from './ledger-store-harness.ts'
 
 export interface Scene {
@@ -26,7 +27,10 @@ export interface Scene {
   readonly apply: (session: SessionUnderTest, ...parts: ShardBatch[]) => Promise<void>
   /** Commits until there is an answer: a connection that was cut has to be opened first. */
   readonly committing: (session: SessionUnderTest, part: ShardBatch) => Promise<void>
+  readonly ask: (session: SessionUnderTest, question: Partial<LookUpQuestion>) => Promise<LookUpAnswer>
   readonly look: (session: SessionUnderTest, ...accounts: AccountAddress[]) => Promise<LookUpAnswer>
+  /** Commits, and expects a broken invariant. */
+  readonly refuse: (session: SessionUnderTest, ...parts: ShardBatch[]) => Promise<void>
   readonly stateOf: (session: SessionUnderTest, address: AccountAddress) => Promise<AccountState | undefined>
   /** Opens an account in an owned shard. */
   readonly opened: (session: SessionUnderTest, token: ShardToken, accountId?: string) => Promise<AccountState>
@@ -75,7 +79,11 @@ export function setScene(makeHarness: () => Promise<LedgerStoreHarness>): Scene 
       expect(await scene.commit(session, ...parts)).toEqual(committed(...parts.map((part) => part.token.shardId)))
     },
     committing: (session, part) => scene.until(async () => (await scene.commit(session, part)).kind === 'answered'),
-    look: ({ store }, ...accounts) => run(store.lookUp({ accounts, keys: [] })),
+    ask: ({ store }, question) => run(store.lookUp(questionOf(question))),
+    look: (session, ...accounts) => scene.ask(session, { accounts }),
+    refuse: async (session, ...parts) => {
+      expect(await scene.commit(session, ...parts)).toMatchObject({ kind: 'failed', cause: 'invariant' })
+    },
     stateOf: async (session, address) => (await scene.look(session, address)).accounts.get(addressOf(address)),
     opened: async (session, token, accountId = 'alice') => {
       const change = openAccount(token.shardId, accountId)

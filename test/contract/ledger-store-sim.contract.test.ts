@@ -1,4 +1,5 @@
 import { createSimHarness } from '../simulation/sim-ledger-store-harness.ts'
 import { ledgerStoreContract } from './ledger-store.contract.ts'
 
-ledgerStoreContract('the simulation', () => createSimHarness(1))
+for (let seed = 1; seed <= 4; seed += 1)
+  ledgerStoreContract(`the simulation of seed ${seed}`, () => createSimHarness(seed))

@@ -4,7 +4,7 @@
  */
 import type { AccountState } from '../../actors/account/state.ts'
 import { addressOf, type LedgerStore, type ShardToken } from '../../runtime/ports/ledger-store.ts'
-import { type Change, creditAccount, openAccount, partOf } from '../support/ledger-rows.ts'
+import { type Change, creditAccount, openAccount, partOf, questionOf } from '../support/ledger-rows.ts'
 
 export interface StealingOptions {
   readonly shardIds: readonly number[]
@@ -46,7 +46,7 @@ export async function stealAndCommit(
     if (result.kind !== 'owned') return undefined
     steals += 1
     const address = { shardId, accountId: String(shardId) }
-    const { accounts } = await store.lookUp({ accounts: [address], keys: [] })
+    const { accounts } = await store.lookUp(questionOf({ accounts: [address] }))
     return { token: result.token, account: accounts.get(addressOf(address)) }
   }
 

@@ -1,5 +1,5 @@
 /**
- * What every ledger store must keep (D1-D5 of the port), as a suite over a harness: the real one and the simulated one
+ * What every ledger store must keep (D1-D6 of the port), as a suite over a harness: the real one and the simulated one
  * are held by it alike. Nothing here knows a product; what the store holds is seen through the port alone.
  */
 import { describe } from 'vitest'
@@ -7,7 +7,10 @@ import type { LedgerStoreHarness } from './ledger-store-harness.ts'
 import { outcomesContract } from './ledger-store-outcomes.contract.ts'
 import { ownershipContract } from './ledger-store-ownership.contract.ts'
 import { rowsContract } from './ledger-store-rows.contract.ts'
+import { actorsContract } from './ledger-store-actors.contract.ts'
+import { messagesContract } from './ledger-store-messages.contract.ts'
 import { setScene } from './ledger-store-scene.ts'
+import { valuesContract } from './ledger-store-values.contract.ts'
 
 export type { LedgerStoreHarness, SessionUnderTest } from './ledger-store-harness.ts'
 
@@ -16,6 +19,9 @@ export function ledgerStoreContract(name: string, makeHarness: () => Promise<Led
     const scene = setScene(makeHarness)
     ownershipContract(scene)
     rowsContract(scene)
+    valuesContract(scene)
+    actorsContract(scene)
+    messagesContract(scene)
     outcomesContract(scene)
   })
 }

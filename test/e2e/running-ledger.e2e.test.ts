@@ -2,10 +2,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LedgerClient } from '../support/client.ts'
 import { type Cluster, startCluster } from '../support/cluster-process.ts'
+import { groupPathsSuite } from '../model/group-paths.suite.ts'
 import { hostileSuite } from './hostile.suite.ts'
 import { idempotencySuite } from './idempotency.suite.ts'
 import { poisonSuite } from './poison.suite.ts'
+import { restartSuite } from './restart.suite.ts'
 import type { Running } from './running.ts'
+import { valueMovesSuite } from './value-moves.suite.ts'
 import { verifySuite } from './verify.suite.ts'
 
 let running: Running | undefined
@@ -41,6 +44,8 @@ idempotencySuite(getRunning)
 poisonSuite(getRunning)
 hostileSuite(getRunning)
 verifySuite(getRunning)
+valueMovesSuite(getRunning)
+groupPathsSuite(() => getRunning().client)
 
 test('after all of it every process is the one that was started, and nothing is pending', async () => {
   const { client, cluster } = getRunning()
@@ -48,3 +53,5 @@ test('after all of it every process is the one that was started, and nothing is 
   expect(pidsOf(cluster)).toEqual(pids)
   expect(await client.read('/v1/transactions?status=pending')).toMatchObject({ total_count: 0 })
 })
+
+restartSuite(getRunning)

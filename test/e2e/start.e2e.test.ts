@@ -41,22 +41,31 @@ describe('ledger up', () => {
     expect(balances).toHaveProperty('balances')
   })
 
-  test('the first transaction of the README can be pasted into a shell', async () => {
+  test('the examples of the README can be pasted into a shell, one after another', async () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-    const block = /## A first transaction[\s\S]*?```sh\n([\s\S]*?)```/.exec(readme)?.[1] ?? ''
-    const here = block
+    const blockOf = (title: string): string =>
+      new RegExp(`## ${title}[\\s\\S]*?\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(readme)?.[1] ?? ''
+    const here = (blockOf('A first transaction') + blockOf('Value between accounts'))
       .replaceAll('http://127.0.0.1:8080', ledger.address)
       .replaceAll('.ledger/', `${dataDir}/`)
       .replaceAll('alice', 'reader')
       .replaceAll('npx ledger', `'${process.execPath}' '${PROGRAM}'`)
     expect(here).toContain('sign --key reader.pem')
     const { code, out, err } = await paste(here, await freshDirectory())
-    const [account, receipt, balances, verdict] = out.trim().split('\n')
+    const [account, receipt, balances, chain, proof, ...moves] = out.trim().split('\n')
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(JSON.parse(account ?? '')).toMatchObject({ account_id: 'reader', status: 'active' })
     expect(JSON.parse(receipt ?? '')).toMatchObject({ account_id: 'reader', status: 'pending' })
     expect(JSON.parse(balances ?? '')).toMatchObject({ balances: [{ token_id: 'BASE', balance: '100.5' }] })
-    expect(verdict).toContain('reader')
+    expect(chain).toContain('reader')
+    expect(proof).toContain('txn_')
+    const [bob, token, transfer, debit, credit, group, held] = moves.map((line) => JSON.parse(line) as object)
+    expect(bob).toMatchObject({ account_id: 'bob', status: 'active' })
+    expect(token).toMatchObject({ token_id: 'GOLD', issuer: 'reader', total_supply: '1000' })
+    expect(transfer).toMatchObject({ type: 'transfer', status: 'completed', to_account_id: 'bob' })
+    expect([debit, credit]).toMatchObject([{ account_id: 'reader' }, { account_id: 'bob' }])
+    expect(group).toMatchObject({ status: 'settled', legs: [{ leg_status: 'completed' }, { leg_status: 'completed' }] })
+    expect(held).toMatchObject({ balances: [{ token_id: 'GOLD', balance: '30', available: '30', incoming: '0' }] })
   })
 
   test('takes a signed credit and completes it', async () => {

@@ -2,15 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { commitStatement } from '../../infra/postgres/commit-statement.ts'
 import { readDurability } from '../../infra/postgres/durability.ts'
 import { createPostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
-import { ACCOUNTS_LOOK_UP, OPERATIONS_LOOK_UP, TRANSACTIONS_LOOK_UP } from '../../infra/postgres/look-up.ts'
-import { PLAN_SETTINGS } from '../../infra/postgres/plan-settings.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import { type CommitVerdict, LedgerStoreUnavailable, type ShardToken } from '../../runtime/ports/ledger-store.ts'
 import { createLedgerDatabase } from '../support/ledger-database.ts'
-import { creditAccount, failAccount, openAccount, partOf } from '../support/ledger-rows.ts'
+import { creditAccount, failAccount, openAccount, partOf, partWith, questionOf } from '../support/ledger-rows.ts'
+import { concludeTransfer, failTransfer, pendTransfer } from '../support/ledger-rows-values.ts'
 import {
   createPostgresHarness,
   type PostgresHarness,
@@ -68,7 +66,7 @@ describe('the outcome of a commit', () => {
     expect(left).toHaveLength(0)
     expect(await committingPid(a.session)).not.toBe(before)
     await held.letGo()
-    expect((await a.store.lookUp({ accounts: [alice], keys: [] })).accounts.get('3 alice')).toEqual(alice)
+    expect((await a.store.lookUp(questionOf({ accounts: [alice] }))).accounts.get('3 alice')).toEqual(alice)
   })
 
   test('an answer that never comes is unknown although the commit was applied', async () => {
@@ -79,7 +77,7 @@ describe('the outcome of a commit', () => {
     expect(await a.store.commit({ shards: [partOf(token, credit)] })).toMatchObject({ kind: 'unknown' })
     expect(a.wire.lost()).toBe(1)
     expect(await a.store.raiseAttempt(token)).toBe(true)
-    const { accounts } = await a.store.lookUp({ accounts: [credit.account], keys: [] })
+    const { accounts } = await a.store.lookUp(questionOf({ accounts: [credit.account] }))
     expect(accounts.get('3 alice')).toEqual(credit.account)
   })
 
@@ -152,10 +150,19 @@ describe('the outcome of a commit', () => {
       await Promise.all(probes)
       alice = credit.account
     }
-    expect(await a.store.commit({ shards: [partOf(token, failAccount(alice, 'debit'))] })).toEqual(only(3))
+    const pending = pendTransfer(alice, 'transfer')
+    const refused = pendTransfer(pending.account, 'refused')
+    const [ends, fails] = [pending, refused].map(({ rows }) => rows.transactions[0]?.transaction.txnId ?? '')
+    const concluded = concludeTransfer(refused.account, ends ?? '')
+    const failed = failTransfer(concluded.account, fails ?? '')
+    for (const change of [pending, refused, concluded, failed]) {
+      const fenced = partWith(foreign, { transactionChanges: change.rows.transactionChanges })
+      expect(await a.store.commit({ shards: [partOf(token, change), fenced] })).toEqual(only(3))
+    }
+    expect(await a.store.commit({ shards: [partOf(token, failAccount(failed.account, 'debit'))] })).toEqual(only(3))
     const counts = await harness.sql<{ completed_count: string; failed_count: string }[]>`
       SELECT completed_count, failed_count FROM sessions WHERE session = ${a.session}`
-    expect([...counts]).toEqual([{ completed_count: String(rounds), failed_count: '1' }])
+    expect([...counts]).toEqual([{ completed_count: String(rounds + 1), failed_count: '2' }])
   })
 })
 
@@ -213,8 +220,11 @@ describe('whose database it is', () => {
       () => a.store.acquire(5, 0, 1),
       () => a.store.release(token),
       () => a.store.raiseAttempt(token),
-      () => a.store.lookUp({ accounts: [{ shardId: 3, accountId: 'alice' }], keys: [] }),
-      () => a.store.lastTransactionId(3),
+      () => a.store.lookUp(questionOf({ accounts: [{ shardId: 3, accountId: 'alice' }] })),
+      () => a.store.openShard(3),
+      () => a.store.due([3], 0, 1),
+      () => a.store.acknowledge([{ shardId: 3, target: 4, acknowledged: 1 }]),
+      () => a.store.prune([3], 0, 1),
       () => a.store.sessionHeld(a.session),
       () => a.store.terminate('0'.repeat(32)),
       () => a.store.probe(),
@@ -307,38 +317,5 @@ describe('whether an answered commit can be lost', () => {
       await expect(harness.open({ production: true })).rejects.toThrow(/synchronous_commit = local/)
       await harness.open({ production: false })
     })
-  })
-})
-
-describe('plans', () => {
-  test('in a new, empty database every statement finds its rows by primary key or the key that it is asked for', async () => {
-    const sql = postgres(harness.url, { max: 1, connection: PLAN_SETTINGS, onnotice: () => undefined })
-    const plan = async (text: string): Promise<string> => {
-      const rows = await sql.unsafe<{ 'QUERY PLAN': string }[]>(`EXPLAIN (GENERIC_PLAN) ${text}`)
-      return rows.map((row) => row['QUERY PLAN']).join('\n')
-    }
-    const token = { shardId: 3, epoch: 1, attempt: 0 }
-    const open = openAccount(3, 'alice')
-    const whole = partOf(token, creditAccount(open.account, 'k'), openAccount(3, 'bob'))
-    const lean = partOf(token, creditAccount(open.account, 'k'))
-    const plans = [
-      await plan(commitStatement({ shards: [whole] }, 's').text),
-      await plan(commitStatement({ shards: [lean] }, 's').text),
-      await plan(ACCOUNTS_LOOK_UP),
-      await plan(TRANSACTIONS_LOOK_UP),
-      await plan(OPERATIONS_LOOK_UP),
-    ]
-    await sql.end()
-    const indexes = plans.map((text) => [...text.matchAll(/Scan using (\w+)/g)].map((found) => found[1]).join(' '))
-    // An account's ID alone finds one row, too: it stands in one shard.
-    const account = 'accounts_(pkey|by_id)'
-    expect(indexes).toEqual([
-      expect.stringMatching(`^shards_pkey ${account} sessions_pkey$`),
-      expect.stringMatching(`^shards_pkey ${account} sessions_pkey$`),
-      expect.stringMatching(`^${account} balances_pkey$`),
-      'transactions_by_key account_keys_pkey',
-      'operations_pkey account_keys_pkey',
-    ])
-    expect(plans.join('\n')).not.toMatch(/Seq Scan|Hash Join|Merge Join|Bitmap/)
   })
 })

@@ -1,14 +1,13 @@
 /** One node and one edge of the simulated cluster: the production runtime over simulated ports, watched at its mouth. */
 import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
-import { Routes } from '../../runtime/edge/routes.ts'
 import { LedgerNode } from '../../runtime/node/ledger-node.ts'
-import type { OutputGate } from '../../runtime/node/output-gate.ts'
-import { sendVerdicts } from '../../runtime/node/pending.ts'
-import type { PinBoard } from '../../runtime/node/pin-board.ts'
 import type { ShardHost } from '../../runtime/node/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
-import type { Transport } from '../../runtime/ports/transport.ts'
 import type { Log } from '../../runtime/ports/log.ts'
+import { Routes } from '../../runtime/routes.ts'
+import type { ActorAddress } from '../../actors/address.ts'
+import { carryingUncommitted, mutatedParts, type RuntimeMutations } from './cluster-mutations.ts'
+import { watchedStore, watchedTransport } from './cluster-witness.ts'
 import type { ClientChecker } from './invariants-clients.ts'
 import type { LedgerChecker } from './invariants.ts'
 import type { SimProcess } from './kernel-process.ts'
@@ -24,16 +23,6 @@ import { createSimTransport, type SimNetwork } from './sim-transport.ts'
 export const LEDGER_ID = 'simulated-ledger'
 export const RECEIPT_KEY_ID = 'receipt-key'
 
-/** Rules of the runtime that a mutation breaks. */
-export interface RuntimeMutations {
-  /** Nothing that was looked up is pinned. */
-  readonly noPins: boolean
-  /** Answers leave as soon as they are decided. */
-  readonly replyBeforeCommit: boolean
-}
-
-export const NO_RUNTIME_MUTATIONS: RuntimeMutations = { noPins: false, replyBeforeCommit: false }
-
 /** What nodes and edges stand on. */
 export interface World {
   readonly kernel: Kernel
@@ -43,7 +32,8 @@ export interface World {
   readonly checker: LedgerChecker
   readonly clients: ClientChecker
   readonly mutations: RuntimeMutations
-  readonly shardOf: (accountId: string) => number
+  /** The shard that decides an actor. */
+  readonly homeOf: (actor: ActorAddress) => number
 }
 
 export interface SimNode {
@@ -60,41 +50,49 @@ export interface SimEdge {
 }
 
 /** Small bounds, so that what is rare at full size happens here. */
-const NODE_SETTINGS = { maxBatchSize: 6, maxResidents: 3, maxShardMailbox: 40, maxNodeMailbox: 90, settleMs: 200 }
+const NODE_SETTINGS = {
+  maxBatchSize: 6,
+  maxResidents: 3,
+  maxShardMailbox: 40,
+  maxNodeMailbox: 90,
+  maxOutbox: 60,
+  settleMs: 200,
+}
 
 /** Clocks of nodes differ from the store's by up to this, which is allowed: a shard moves between clocks that disagree. */
 const USUAL_SKEW_MS = 240
 
 /** Starts a new incarnation of the named node. */
 export function startNode(world: World, name: string): SimNode {
-  const { kernel, database, network, leases, clients, mutations } = world
+  const { kernel, database, network, leases, mutations } = world
   const process = kernel.process(name)
   process.setClock({ offsetMs: kernel.random.fork(`offset ${process.id}`).between(-USUAL_SKEW_MS, USUAL_SKEW_MS) })
   const clock = createSimClock(process, kernel.random)
   const random = createSimRandom(kernel.random, process.id)
   const session = random.hex(16)
-  const store = createSimLedgerStore({ database, process, session, nodeId: name })
+  const own = watchedStore(createSimLedgerStore({ database, process, session, nodeId: name }), kernel)
+  const store = mutations.carriesUncommitted ? carryingUncommitted(own, () => host) : own
   const log = watchedLog(world, process)
   const node = new LedgerNode({
     nodeId: name,
     session,
     store,
     leases: createSimLeaseStore(leases, process),
-    transport: watched(createSimTransport(network, process), clients, process.id),
+    transport: watchedTransport(createSimTransport(network, process), world, session, process.id),
     signer: createSimSigner(process, kernel.random, { receiptKeyId: RECEIPT_KEY_ID }),
     clock,
     random,
     log,
     ledgerId: LEDGER_ID,
     production: false,
+    homeOf: world.homeOf,
     settings: NODE_SETTINGS,
-    ...(mutations.noPins ? { pins: noPins } : {}),
-    ...(mutations.replyBeforeCommit ? { gate: hastyGate } : {}),
+    ...mutatedParts(mutations),
     onCommitted: () => kernel.count('node:commit'),
     onStoreWentBack: () => process.crash(),
   })
   // The one look behind the node's front: which shards it serves, and a takeover that nothing but a mistake would start.
-  const host = Reflect.get(node, 'host') as ShardHost
+  const host: ShardHost = Reflect.get(node, 'host') as ShardHost
   process.later(0, 'starts', () => void node.start())
   return { process, session, store, host, node }
 }
@@ -108,15 +106,15 @@ export function usurp({ kernel, database }: World, { process, store, host }: Sim
     const result = await store.acquire(shardId, epoch, epoch + 1)
     if (result.kind !== 'owned') return
     kernel.count('fault:usurped')
-    const last = await store.lastTransactionId(shardId)
+    const start = await store.openShard(shardId)
     // Ownership may have taken it again meanwhile, in a later epoch.
-    if ((host.serving().get(shardId)?.epoch ?? -1) < result.token.epoch) host.serve(result.token, last)
+    if ((host.serving().get(shardId)?.epoch ?? -1) < result.token.epoch) host.serve(result.token, start)
   }
   process.deliver(() => void take().catch(() => undefined))
 }
 
 export function startEdge(world: World, name: string): SimEdge {
-  const { kernel, database, network, leases, shardOf } = world
+  const { kernel, database, network, leases, homeOf } = world
   const process = kernel.process(name)
   const clock = createSimClock(process, kernel.random)
   const random = createSimRandom(kernel.random, process.id)
@@ -124,16 +122,7 @@ export function startEdge(world: World, name: string): SimEdge {
   const routes = new Routes({ store, leases: createSimLeaseStore(leases, process), clock })
   const transport = createSimTransport(network, process)
   process.later(0, 'starts', () => void routes.start())
-  return { process, gateway: new Gateway({ transport, routes, clock, random, shardOf, settings: GATEWAY_DEFAULTS }) }
-}
-
-/** The node's transport, with a witness at its mouth. */
-function watched(transport: Transport, clients: ClientChecker, nodeId: string): Transport {
-  return {
-    ...transport,
-    serve: (subject, handler) =>
-      transport.serve(subject, (message, reply) => handler(message, clients.watched(message, reply, nodeId))),
-  }
+  return { process, gateway: new Gateway({ transport, routes, clock, random, homeOf, settings: GATEWAY_DEFAULTS }) }
 }
 
 /** Counts what is logged. A quarantined shard or a store that went back is a finding: nothing here may break those. */
@@ -152,7 +141,3 @@ function watchedLog({ kernel, checker }: World, process: SimProcess): Log {
     },
   }
 }
-
-const noPins: PinBoard = { open: () => 0, close: () => undefined, pin: (letGo) => letGo() }
-
-const hastyGate: OutputGate = { decided: (answer) => sendVerdicts([answer]), committed: () => undefined }

@@ -1,5 +1,5 @@
 /**
- * Goal: no seed, however cruel, breaks I1 to I7 or I10 to I12. A seed that fails says how to run it alone:
+ * Goal: no seed, however cruel, breaks I1 to I8 or I10 to I12. A seed that fails says how to run it alone:
  * `SIM_SEED=<seed> npm run sim` shows its whole trace.
  */
 import { expect, test } from 'vitest'
@@ -56,16 +56,70 @@ const DEMANDED = [
   'answer:rejected',
   'answer:unknown',
   'answer:not_applied',
+  'answer:token_registered',
+  'answer:token_exists',
+  'answer:group_registered',
+  'answer:group_exists',
+  'answer:group_reverting',
+  'answer:group_settled',
+  'answer:group_not_found',
+  'answer:group_terms_unknown',
+  'answer:not_allowed',
+  'answer:not_issuer',
+  'answer:amount_precision',
+  'answer:account_keyless',
+  'answer:account_refuses',
+  'answer:account_closed',
+  'answer:issuer_consent_missing',
+  'answer:receiver_not_found',
+  'answer:self_transfer',
+  // Messages between shards.
+  'fault:delivery_lost',
+  'fault:delivery_doubled',
+  'delivery:doubled',
+  'delivery:sent_again',
+  'delivery:to_zombie',
+  'delivery:from_zombie',
+  'delivery:channel_opened_again',
+  'answer:deferred_after_move',
+  'due:found',
+  'due:found_after_move',
+  // Ends of what several homes decide.
+  'ended:client transfer to another completed',
+  'ended:client transfer to another expired',
+  'ended:client transfer to another incoming_refused',
+  'ended:client transfer to another account_closed',
+  'ended:client exchange to another completed',
+  'ended:client exchange to another exchange_expired',
+  'ended:client mint completed',
+  'ended:client mint supply_limit',
+  'ended:client burn completed',
+  'ended:group settled',
+  'ended:group reverted',
+  'ended:group linked',
+  'ended:compensation completed',
+  'ended:partial failure insufficient_funds',
+  'ended:partial failure already_compensated',
 ]
 
 const sums = new Map<string, number>()
 
-test.for(firstSeeds)('I1-I7, I10-I12 hold in the ten seeds from %i on', async (first) => {
+test.for(firstSeeds)('I1-I8, I10-I12 hold in the ten seeds from %i on', async (first) => {
   for (let seed = first; seed < first + SEEDS_PER_TEST; seed += 1) {
     const { counters, steps } = await runCluster({ seed })
     expect(steps).toBeGreaterThan(500)
     for (const [name, count] of counters) sums.set(name, (sums.get(name) ?? 0) + count)
   }
+})
+
+/** Each failed once, and says why it is here as long as the run that its seed gives is still the same. */
+const FOUND: readonly (readonly [seed: number, why: string])[] = [
+  [214, 'N1: what a commit of unknown outcome had refused was accepted later, under an ID from before that commit'],
+  [272, 'H4: a shard was held for broken that was another node’s by then, and had gone on there'],
+]
+
+test.for(FOUND)('seed %i, which once failed, holds: %s', async ([seed]) => {
+  await expect(runCluster({ seed })).resolves.toMatchObject({ hash: expect.any(String) })
 })
 
 test('every fault, every answer and every rare path occurred in those seeds', () => {

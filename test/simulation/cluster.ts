@@ -3,8 +3,18 @@
  * everything that can go wrong. First a phase of faults, then one without: whatever was asked must come to an end (I11).
  */
 import { createHash } from 'node:crypto'
-import { type RuntimeMutations, NO_RUNTIME_MUTATIONS, RECEIPT_KEY_ID } from './cluster-node.ts'
-import { LEDGER_ID, type SimEdge, type SimNode, startEdge, startNode, usurp, type World } from './cluster-node.ts'
+import { type ActorAddress, actorKey } from '../../actors/address.ts'
+import { NO_RUNTIME_MUTATIONS, type RuntimeMutations } from './cluster-mutations.ts'
+import {
+  LEDGER_ID,
+  RECEIPT_KEY_ID,
+  type SimEdge,
+  type SimNode,
+  startEdge,
+  startNode,
+  usurp,
+  type World,
+} from './cluster-node.ts'
 import { drawRates, endRates, strike } from './faults.ts'
 import { ClientChecker } from './invariants-clients.ts'
 import { LedgerChecker } from './invariants.ts'
@@ -36,6 +46,8 @@ const EDGES = ['edge-a', 'edge-b']
 const LIVENESS_MS = 120_000
 /** How long a clock runs too fast or too slow before it is set right. */
 const CLOCK_BENT_MS = 4_000
+/** How often it is looked whether everything has ended. */
+const REST_POLL_MS = 250
 /** The end of the trace, unless it was kept whole: then all of it. */
 const SHOWN_LINES = 60
 
@@ -67,6 +79,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
     settled = true
   })
   if (!(await run(() => settled, LIVENESS_MS))) throw failing([`I11: ${cluster.whatIsMissing()}`])
+  if (!(await run(cluster.atRest, LIVENESS_MS))) throw failing([`I11: ${checker.unfinished().join(', ')}`])
   checker.atEnd()
   cluster.world.clients.atEnd()
   if (checker.violations.length > 0) throw failing(checker.violations)
@@ -83,6 +96,7 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
     undefined,
     (name) => network.reachable(name) && kernel.now() >= (cutFromLeases.get(name) ?? 0),
   )
+  const startedAtMs = kernel.wallMs() - kernel.now()
   const verdicts = new Map<string, boolean>()
   const verifies = (publicKey: string, payload: string, signature: string): boolean => {
     const check = `${publicKey} ${signature} ${payload}`
@@ -94,15 +108,17 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
   }
   const checker: LedgerChecker = new LedgerChecker(database, {
     ledgerId: LEDGER_ID,
+    wallAt: (ms) => startedAtMs + ms,
+    homeOf: (accountId) => homeOf({ kind: 'account', id: accountId }),
     verifies,
     receiptVerifies: (keyId, payload, signature) =>
       keyId === RECEIPT_KEY_ID && simVerify({ publicKey: simReceiptPublicKey(keyId), payload, signature }),
     wasOrdered: (payload, signature) => clients.wasOrdered(payload, signature),
     rotationOrdered: (accountId, key, hash) => clients.rotationOrdered(accountId, key, hash),
   })
-  const clients = new ClientChecker(checker, kernel.now)
+  const clients = new ClientChecker(checker, kernel, homeOf)
   const runtimeMutations = options.runtimeMutations ?? NO_RUNTIME_MUTATIONS
-  const world: World = { kernel, database, network, leases, checker, clients, mutations: runtimeMutations, shardOf }
+  const world: World = { kernel, database, network, leases, checker, clients, mutations: runtimeMutations, homeOf }
   const nodes = new Map<string, SimNode>(NODES.map((name) => [name, startNode(world, name)]))
   const edges = new Map<string, SimEdge>(EDGES.map((name) => [name, startEdge(world, name)]))
   const workload = new Workload({
@@ -111,10 +127,11 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
     edges: () => [...edges.values()],
     accounts: 8,
     clients: 6,
-    requestsPerClient: 30,
+    requestsPerClient: 15,
   })
   const processOf = (name: string) => nodes.get(name)?.process ?? edges.get(name)?.process
   let deadForGood: string | undefined
+  let lookedMs = 0
   /** True time again, as after a synchronisation. */
   const setRight = (name: string): void => {
     const process = processOf(name)
@@ -172,6 +189,12 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
         cutFromLeases.set(name, kernel.now() + durationMs)
       },
     },
+    /** Whether everything that was begun has ended; looked at now and then. */
+    atRest: (): boolean => {
+      if (kernel.now() < lookedMs + REST_POLL_MS) return false
+      lookedMs = kernel.now()
+      return checker.unfinished().length === 0
+    },
     /** Ends all faults; one node, if named, stays dead for good. */
     heal: (dead: string | undefined): void => {
       kernel.record(`${kernel.now()} heals`)
@@ -194,8 +217,8 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
   }
 }
 
-function shardOf(accountId: string): number {
-  return createHash('sha256').update(accountId).digest().readUInt32BE(0) % SHARD_COUNT
+function homeOf(actor: ActorAddress): number {
+  return createHash('sha256').update(actorKey(actor)).digest().readUInt32BE(0) % SHARD_COUNT
 }
 
 function violation(kernel: Kernel, violations: readonly string[], whole: boolean): SimulationFailure {

@@ -50,6 +50,7 @@ export function drawRates({ kernel, database, network, leases }: World, random: 
     slowMs: random.between(10, 3_000),
     loss: swizzled(random, 0.05),
     duplication: 0,
+    deliveryDuplication: swizzled(random, 0.2),
     noResponders: swizzled(random, 0.05),
   })
   leases.setFaults({

@@ -4,15 +4,19 @@
  * client got it. A request without a verdict may have had its effect or not.
  */
 import { sha256Hex } from '../../actors/audit-chain.ts'
-import { decodeItems, decodeVerdicts } from '../../runtime/messages.ts'
-import type { GatewayOutcome } from '../../runtime/ports/ledger-gateway.ts'
+import type { Answer } from '../../actors/account/outcome.ts'
+import { actorKey } from '../../actors/address.ts'
+import { decodeItems, decodeVerdicts, type Item } from '../../runtime/messages.ts'
+import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import { objectionToActor, registeredAt } from './invariants-answers.ts'
 import type { LedgerChecker } from './invariants.ts'
-import { type ModelRequest, signedFields, useKey } from './reference-model.ts'
+import type { Kernel } from './kernel.ts'
+import { signedFields } from './reference-fields.ts'
+import { type ModelRequest, useKey, type Window } from './reference-model.ts'
 
 /** One request as its client saw it. */
 export interface HistoryEntry {
-  readonly request: ModelRequest
-  readonly shardId: number
+  readonly request: GatewayRequest
   readonly fromMs: number
   /** undefined while, and if, nothing is heard. */
   toMs: number | undefined
@@ -23,24 +27,35 @@ export class ClientChecker {
   readonly histories: HistoryEntry[] = []
   private readonly checker: LedgerChecker
   private readonly now: () => number
+  private readonly homeOf: (actor: GatewayRequest['actor']) => number
+  private readonly count: (name: string) => void
   private readonly ordered = new Set<string>()
+  /** By request, the epoch in which a node first heard of it. */
+  private readonly firstEpochs = new Map<string, number>()
   private readonly rotations = new Map<string, { readonly payload: string; readonly signature: string }>()
 
-  constructor(checker: LedgerChecker, now: () => number) {
+  constructor(
+    checker: LedgerChecker,
+    { now, count }: Pick<Kernel, 'now' | 'count'>,
+    homeOf: (actor: GatewayRequest['actor']) => number,
+  ) {
     this.checker = checker
     this.now = now
+    this.count = count
+    this.homeOf = homeOf
   }
 
   /** A client is about to send this. */
-  sends(request: ModelRequest, shardId: number): HistoryEntry {
+  sends(request: GatewayRequest): HistoryEntry {
     const { operation } = request
-    if ('payload' in operation) this.ordered.add(orderOf(operation.payload, operation.signature))
+    if (operation.kind === 'submit' || operation.kind === 'rotate_key')
+      this.ordered.add(orderOf(operation.payload, operation.signature))
     if (operation.kind === 'rotate_key') {
       const { payload, signature } = operation
       const { idempotencyKey } = signedFields(payload)
-      this.rotations.set(`${request.accountId} ${idempotencyKey} ${sha256Hex(payload)}`, { payload, signature })
+      this.rotations.set(`${request.actor.id} ${idempotencyKey} ${sha256Hex(payload)}`, { payload, signature })
     }
-    const entry: HistoryEntry = { request, shardId, fromMs: this.now(), toMs: undefined, outcome: undefined }
+    const entry: HistoryEntry = { request, fromMs: this.now(), toMs: undefined, outcome: undefined }
     this.histories.push(entry)
     return entry
   }
@@ -49,9 +64,24 @@ export class ClientChecker {
     entry.toMs = this.now()
     entry.outcome = outcome
     if (outcome.kind !== 'answered') return
-    const model = this.checker.account(entry.shardId, entry.request.accountId)
-    const objection = model.objection(entry.request, outcome.answer, entry.fromMs, entry.toMs, 'many')
-    this.checker.demand(objection === undefined, `I10: a client of ${entry.request.accountId} was told: ${objection}`)
+    const window = { fromMs: entry.fromMs, toMs: entry.toMs }
+    const objection = this.objection(entry.request, outcome.answer, window, 'many')
+    const about = `${entry.request.operation.kind} on ${actorKey(entry.request.actor)}`
+    this.checker.demand(objection === undefined, `I10: a client was told of ${about}: ${objection}`)
+  }
+
+  private objection(
+    request: GatewayRequest,
+    answer: Answer,
+    window: Window,
+    attempts: 'one' | 'many',
+  ): string | undefined {
+    const asked = modelRequestOf(request)
+    if (asked === undefined) {
+      const { actors } = this.checker
+      return objectionToActor(actors, { token: (tokenId) => actors.token(tokenId) }, request, answer, window)
+    }
+    return this.checker.account(this.homeOf(request.actor), asked.accountId).objection(asked, answer, window, attempts)
   }
 
   wasOrdered(payload: string, signature: string): boolean {
@@ -70,18 +100,28 @@ export class ClientChecker {
   watched(message: string, reply: (message: string) => void, nodeId: string): (message: string) => void {
     const cameMs = this.now()
     const items = new Map(decodeItems(message).map((item) => [`${item.requestId} ${item.attempt}`, item]))
+    for (const { requestId, epoch } of items.values()) {
+      if (!this.firstEpochs.has(requestId)) this.firstEpochs.set(requestId, epoch)
+    }
     return (verdicts) => {
       for (const { requestId, attempt, verdict } of decodeVerdicts(verdicts)) {
         const item = items.get(`${requestId} ${attempt}`)
         this.checker.demand(item !== undefined, `I10: ${nodeId} answers what was not asked`)
         if (item === undefined || verdict.kind !== 'answered') continue
-        const model = this.checker.account(item.shardId, item.accountId)
-        const objection = model.objection(item, verdict.answer, cameMs, this.now(), 'one')
-        const about = `${item.operation.kind} on ${item.accountId} (${requestId}.${attempt})`
+        this.countDeferred(item, verdict.answer)
+        const window = { fromMs: cameMs, toMs: this.now() }
+        const objection = this.objection(item, verdict.answer, window, 'one')
+        const about = `${item.operation.kind} on ${actorKey(item.actor)} (${requestId}.${attempt})`
         this.checker.demand(objection === undefined, `I10: ${nodeId} said of ${about}: ${objection}`)
       }
       reply(verdicts)
     }
+  }
+
+  /** What a registration was told by another owner than the one that took it in. */
+  private countDeferred({ requestId, epoch }: Item, answer: Answer): void {
+    const isDeferred = answer.kind === 'token_registered' || answer.kind === 'group_registered'
+    if (isDeferred && this.firstEpochs.get(requestId) !== epoch) this.count('answer:deferred_after_move')
   }
 
   /** I12: what a client was told not to have happened has not happened, unless another request did it. */
@@ -93,20 +133,25 @@ export class ClientChecker {
       const others = this.histories.some(
         (other) => isSame(other, entry) && other.fromMs <= effectMs && !isDenied(other),
       )
-      const what = `${entry.request.operation.kind} on ${entry.request.accountId} sent at ${entry.fromMs}`
+      const what = `${entry.request.operation.kind} on ${actorKey(entry.request.actor)} sent at ${entry.fromMs}`
       this.checker.demand(others, `I12: ${what} was said not to be applied, and took effect at ${effectMs}`)
     }
   }
 
   /** When what this request ordered took effect, by whichever request. */
-  private effectOf({ request, shardId }: HistoryEntry): number | undefined {
-    const model = this.checker.account(shardId, request.accountId)
-    const { operation } = request
+  private effectOf({ request }: HistoryEntry): number | undefined {
+    const { operation, actor } = request
+    if (operation.kind === 'register_token' || operation.kind === 'register_group') {
+      return registeredAt(this.checker.actors, request, operation)
+    }
+    // A group that reverts does so for many reasons.
+    if (operation.kind === 'revert_group') return undefined
+    const model = this.checker.account(this.homeOf(actor), actor.id)
     switch (operation.kind) {
       case 'register':
-        return model.states[0]?.keyId === operation.key.keyId ? model.states[0].fromMs : undefined
+        return model.states.find(({ keyId }) => keyId === operation.key.keyId)?.fromMs
       case 'change_status':
-        return this.checker.statusReasons.get(operation.reason)
+        return this.checker.replay.statusReasons.get(operation.reason)
       case 'submit':
       case 'rotate_key': {
         const kind = operation.kind === 'submit' ? 'transaction' : 'key_rotation'
@@ -121,7 +166,7 @@ export class ClientChecker {
 
 /** Whether either request may have done what the other ordered. */
 function isSame({ request: left }: HistoryEntry, { request: right }: HistoryEntry): boolean {
-  if (left.accountId !== right.accountId) return false
+  if (actorKey(left.actor) !== actorKey(right.actor)) return false
   if (left.operation.kind === 'register' && right.operation.kind === 'register') {
     return left.operation.key.keyId === right.operation.key.keyId
   }
@@ -134,9 +179,22 @@ function isSame({ request: left }: HistoryEntry, { request: right }: HistoryEntr
  */
 function isDenied({ outcome, request }: HistoryEntry): boolean {
   if (outcome?.kind === 'unavailable') return outcome.outcome === 'not_applied'
-  return outcome?.answer.kind === 'refused' && 'payload' in request.operation
+  return outcome?.answer.kind === 'refused' && 'signature' in request.operation
 }
 
 function orderOf(payload: string, signature: string): string {
   return `${signature} ${payload}`
+}
+
+/** undefined: it is not an account that was asked. */
+function modelRequestOf({ actor, caller, operation }: GatewayRequest): ModelRequest | undefined {
+  switch (operation.kind) {
+    case 'submit':
+    case 'rotate_key':
+    case 'register':
+    case 'change_status':
+      return { accountId: actor.id, caller, operation }
+    default:
+      return undefined
+  }
 }

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import { type ClusterOptions, runCluster } from './cluster.ts'
-import { NO_RUNTIME_MUTATIONS } from './cluster-node.ts'
+import { NO_RUNTIME_MUTATIONS } from './cluster-mutations.ts'
 import { SimulationFailure } from './kernel.ts'
 import { NO_STORE_MUTATIONS } from './sim-ledger-store-faults.ts'
 
@@ -26,7 +26,7 @@ const MUTATIONS: readonly Mutation[] = [
     rule: 'D5: what is loaded after an acquire is loaded by statements of its own',
     options: { storeMutations: { ...NO_STORE_MUTATIONS, acquireLoadsOldSnapshot: true } },
     withinSeeds: 60,
-    foundAs: /computed from version|shard_quarantined|I10|I3|M1|N1/,
+    foundAs: /computed from version|shard_quarantined|channel_stopped|I10|I3|M1|N1/,
   },
   {
     rule: 'P1: what a batch touched stays pinned while look-ups are open',
@@ -39,6 +39,36 @@ const MUTATIONS: readonly Mutation[] = [
     options: { runtimeMutations: { ...NO_RUNTIME_MUTATIONS, replyBeforeCommit: true } },
     withinSeeds: 5,
     foundAs: /I10/,
+  },
+  {
+    rule: 'R1: of what another shard has sent, exactly the next is taken in',
+    options: { runtimeMutations: { ...NO_RUNTIME_MUTATIONS, gapsInInbox: true } },
+    withinSeeds: 10,
+    foundAs: /I3|I4|I11|shard_quarantined/,
+  },
+  {
+    rule: 'D6: what was sent is a counter, and does not follow from the rows that are left',
+    options: { storeMutations: { ...NO_STORE_MUTATIONS, sentFromRows: true } },
+    withinSeeds: 10,
+    foundAs: /I3|I4|I11|channel_stopped/,
+  },
+  {
+    rule: 'V1: only committed messages are carried',
+    options: { runtimeMutations: { ...NO_RUNTIME_MUTATIONS, carriesUncommitted: true } },
+    withinSeeds: 15,
+    foundAs: /I3|I4/,
+  },
+  {
+    rule: 'L2: what comes by a leg cannot be spent before its group has settled',
+    options: { runtimeMutations: { ...NO_RUNTIME_MUTATIONS, spendsIncoming: true } },
+    withinSeeds: 20,
+    foundAs: /M1|I4|I5/,
+  },
+  {
+    rule: 'I8: what is undone is marked, and is not undone again',
+    options: { runtimeMutations: { ...NO_RUNTIME_MUTATIONS, compensatesUnmarked: true } },
+    withinSeeds: 20,
+    foundAs: /I8|computed from|shard_quarantined/,
   },
 ]
 

@@ -3,31 +3,31 @@
  * 10^-18. It keeps every state that an account ever had, so that an answer can be judged as of any moment.
  *   M1. Fed in the order of commits, it must itself arrive at every effect that was committed.
  *   M2. An answer is right if some state between the request and the answer gives it; an effect has its one place.
+ *   M3. What depends on other actors is right if it was so at some moment between.
  */
-import type { AccountStatus, IncomingPolicy } from '../../actors/account/state.ts'
+import type { AccountStatus, IncomingPolicy, LegHold } from '../../actors/account/state.ts'
 import type { Operation } from '../../runtime/messages.ts'
-import type { Answer, RefusalCode, SubmissionReceipt } from '../../actors/account/outcome.ts'
-import type { Caller } from '../../actors/account/commands.ts'
-
-const SCALE = 18
-const LARGEST = 10n ** 36n - 1n
-
-/** Whole units of 10^-18. */
-export function unitsOf(decimal: string): bigint {
-  const [whole = '0', fraction = ''] = decimal.split('.')
-  return BigInt(whole + fraction.padEnd(SCALE, '0'))
-}
+import type { Answer, SubmissionReceipt } from '../../actors/account/outcome.ts'
+import type { RefusalCode } from '../../actors/refusal.ts'
+import type { Caller, TransactionType } from '../../actors/account/commands.ts'
+import { decimalsOf, isPoisonous, type SignedFields, signedFields, unitsOf } from './reference-fields.ts'
+import type { Holdings } from './reference-funds.ts'
 
 export interface ModelState {
   /** Virtual time from which it was committed. */
   readonly fromMs: number
   readonly status: AccountStatus
   readonly incoming: IncomingPolicy
+  /** Both empty while the account has no key. */
   readonly publicKey: string
   readonly keyId: string
-  readonly balance: bigint
   readonly sequence: number
   readonly tip: string
+  readonly holdings: Holdings
+  /** Of registered groups. */
+  readonly legs: readonly LegHold[]
+  /** Whether it holds anything at all; `perhaps` in the middle of a commit. */
+  readonly occupied: 'yes' | 'no' | 'perhaps'
 }
 
 /** What a key was used for, visible from the state with this index. */
@@ -42,84 +42,96 @@ export interface ModelUse {
   readonly receipt: SubmissionReceipt | null
 }
 
+/** A submission under a group ID: it may have come first from `from` on, and has from `surelyFrom` on. */
+export interface GroupedUse {
+  readonly from: number
+  readonly surelyFrom: number
+  readonly groupId: string
+  readonly type: TransactionType
+  readonly tokenId: string
+}
+
+/** What an account is asked; the others are judged by their own checkers. */
+export type AccountOperation = Extract<
+  Operation,
+  { readonly kind: 'submit' | 'rotate_key' | 'register' | 'change_status' }
+>
+
 /** What a client asked, as far as its answer depends on it. */
 export interface ModelRequest {
   readonly accountId: string
   readonly caller: Caller
-  readonly operation: Operation
+  readonly operation: AccountOperation
 }
 
-export type SignatureJudge = (publicKey: string, payload: string, signature: string) => boolean
+/** Virtual times, both included. */
+export interface Window {
+  readonly fromMs: number
+  readonly toMs: number
+}
 
 /** What the model would say of a request in one state. */
 export type Expected =
   | { readonly kind: 'refused'; readonly code: RefusalCode }
   | { readonly kind: 'repeat'; readonly use: ModelUse }
   | { readonly kind: 'registered'; readonly created: boolean }
-  /** An effect: `failure` null when it completes. */
-  | { readonly kind: 'effect'; readonly failure: string | null }
+  | { readonly kind: 'effect' }
   | { readonly kind: 'unchanged' }
-
-export interface SignedFields {
-  readonly idempotencyKey: string
-  readonly type: string
-  readonly amount: string
-  readonly tokenId: string
-  readonly ledgerId: string | null
-  readonly expired: boolean
-}
-
-/** The fields of a signed payload that matter here. `expires_at` in the workload lies far in the past or far ahead. */
-export function signedFields(payload: string): SignedFields {
-  const fields = JSON.parse(payload) as Record<string, string | undefined>
-  const expiresAt = fields['expires_at']
-  return {
-    idempotencyKey: fields['idempotency_key'] ?? '',
-    type: fields['type'] ?? '',
-    amount: fields['amount'] ?? '0',
-    tokenId: fields['token_id'] ?? 'BASE',
-    ledgerId: fields['ledger_id'] ?? null,
-    expired: expiresAt !== undefined && expiresAt < '2020',
-  }
-}
 
 export interface ModelSettings {
   readonly ledgerId: string
-  readonly verifies: SignatureJudge
+  readonly verifies: (publicKey: string, payload: string, signature: string) => boolean
+  /** Milliseconds since 1970 at a virtual time. */
+  readonly wallAt: (ms: number) => number
 }
+
+/** What is known of other actors, and since when: it never changes. */
+export interface ModelFacts {
+  readonly token: (
+    tokenId: string,
+  ) => { readonly fromMs: number; readonly decimals: number; readonly issuer: string } | undefined
+  readonly openSince: (accountId: string) => number | undefined
+}
+
+/** As far as clocks of nodes are ever wrong. */
+const CLOCK_ERROR_MS = 2_500
+const EFFECT = { kind: 'effect' } as const
 
 /** One account through time. */
 export class AccountModel {
   readonly states: ModelState[] = []
   /** By operation and idempotency key. */
   readonly uses = new Map<string, ModelUse>()
+  readonly grouped: GroupedUse[] = []
   registeredBy = ''
-  /** The client and the key that the account was registered under, if a key was sent. */
-  registrationUse: string | null = null
+  /** The clients and keys that it was registered under, if keys were sent. */
+  readonly registrationUses = new Set<string>()
   private readonly settings: ModelSettings
+  private readonly facts: ModelFacts
 
-  constructor(settings: ModelSettings) {
+  constructor(settings: ModelSettings, facts: ModelFacts) {
     this.settings = settings
+    this.facts = facts
   }
 
   latest(): ModelState | undefined {
     return this.states.at(-1)
   }
 
-  /** What the request would get if it were decided on the state with this index; -1 is the time before any. */
-  judge(request: ModelRequest, index: number): Expected {
+  /** What the request may get if it is decided on the state with this index; -1 is the time before any. */
+  judge(request: ModelRequest, index: number, window: Window): readonly Expected[] {
     const state = this.states[index]
     const { operation } = request
     switch (operation.kind) {
       case 'register':
-        return this.judgeRegistration(state, request, operation)
+        return [this.judgeRegistration(state, request, operation)]
       case 'change_status':
         return judgeStatus(state, operation)
       case 'submit':
       case 'rotate_key':
         return state === undefined
-          ? refusedFor('account_not_found')
-          : this.judgeSigned(state, index, request, operation)
+          ? [refusedFor('account_not_found')]
+          : this.judgeSigned(state, index, request, operation, window)
     }
   }
 
@@ -127,69 +139,66 @@ export class AccountModel {
    * Whether an answer that left at `toMs` to a request that came at `fromMs` is right; the reason when it is not.
    * `attempts` more than one: the answer may be a repeat of what an earlier attempt did, and need not say so.
    */
-  objection(
-    request: ModelRequest,
-    answer: Answer,
-    fromMs: number,
-    toMs: number,
-    attempts: 'one' | 'many',
-  ): string | undefined {
-    const window = this.indexesBetween(fromMs, toMs)
-    const expected = window.map((index) => this.judge(request, index))
+  objection(request: ModelRequest, answer: Answer, window: Window, attempts: 'one' | 'many'): string | undefined {
+    const indexes = this.indexesBetween(window)
+    const allowed = (isIt: (one: Expected) => boolean): string | undefined => {
+      const expected = indexes.flatMap((index) => this.judge(request, index, window))
+      const said = answer.kind === 'refused' ? answer.code : answer.kind
+      return expected.some(isIt) ? undefined : `${said}, where every state between says ${show(expected)}`
+    }
     switch (answer.kind) {
       case 'refused':
         // Only what the store cannot take is refused for no reason of the ledger's own.
-        if (answer.code === 'rejected') return isPoisonous(request) ? undefined : 'rejected, and could have been stored'
-        return expected.some((one) => one.kind === 'refused' && one.code === answer.code)
-          ? undefined
-          : `refused with ${answer.code}, which no state between allows: ${show(expected)}`
+        if (answer.code === 'rejected') {
+          return isPoisonous(request.operation) ? undefined : 'rejected, and could have been stored'
+        }
+        return allowed((one) => one.kind === 'refused' && one.code === answer.code)
       case 'accepted':
-        return this.objectionToUse(request, answer, window, { fromMs, toMs, attempts })
       case 'rotated':
-        return this.objectionToUse(request, answer, window, { fromMs, toMs, attempts })
+        return this.objectionToUse(request, answer, indexes, window, attempts)
       case 'registered': {
         const { created, replayed, account } = answer
-        if (!this.knows(account.sequence, account.auditHash, toMs)) return 'shows an account that was never so'
-        if (created && !replayed) {
-          const first = this.states[0]
-          return first !== undefined && first.fromMs >= fromMs ? undefined : 'created what was there before'
-        }
-        return expected.some((one) => one.kind === 'registered' && one.created === created)
-          ? undefined
-          : `registered (created ${created}), which no state between allows: ${show(expected)}`
+        if (!this.knows(account.sequence, account.auditHash, window.toMs)) return 'shows an account that was never so'
+        if (created && !replayed) return this.gotItsKeyIn(window) ? undefined : 'created what was there before'
+        return allowed((one) => one.kind === 'registered' && one.created === created)
       }
       case 'status_changed': {
         const { sequence, auditHash, status, incoming } = answer.account
-        const shown = window.some((index) => {
-          const state = this.states[index]
-          return (
-            state?.tip === auditHash &&
-            state.sequence === sequence &&
-            state.status === status &&
-            state.incoming === incoming
-          )
-        })
+        const shown = indexes
+          .map((index) => this.states[index])
+          .some((state) => state?.tip === auditHash && state.sequence === sequence && isAs(state, status, incoming))
         return shown ? undefined : 'shows a status that was not so'
       }
+      default:
+        return `no account says ${answer.kind}`
     }
   }
 
-  /** The states that held at some moment from `fromMs` to `toMs`, both included; -1 stands for the time before the first. */
-  indexesBetween(fromMs: number, toMs: number): readonly number[] {
+  /** The states that held at some moment of the window; -1 stands for the time before the first. */
+  indexesBetween({ fromMs, toMs }: Window): readonly number[] {
     const indexes: number[] = []
-    for (let index = -1; index < this.states.length; index += 1) {
+    for (let index = this.states.length - 1; index >= -1; index -= 1) {
       const startMs = this.states[index]?.fromMs ?? -Infinity
       const endMs = this.states[index + 1]?.fromMs ?? Infinity
-      if (startMs <= toMs && endMs >= fromMs) indexes.push(index)
+      if (endMs < fromMs) break
+      if (startMs <= toMs) indexes.push(index)
     }
-    return indexes
+    return indexes.reverse()
+  }
+
+  private gotItsKeyIn({ fromMs }: Window): boolean {
+    return this.states.some(
+      ({ keyId, fromMs: sinceMs }, index) =>
+        keyId !== '' && sinceMs >= fromMs && (this.states[index - 1]?.keyId ?? '') === '',
+    )
   }
 
   private objectionToUse(
     { operation }: ModelRequest,
     answer: Extract<Answer, { kind: 'accepted' | 'rotated' }>,
-    window: readonly number[],
-    { fromMs, toMs, attempts }: { readonly fromMs: number; readonly toMs: number; readonly attempts: 'one' | 'many' },
+    indexes: readonly number[],
+    { fromMs, toMs }: Window,
+    attempts: 'one' | 'many',
   ): string | undefined {
     const kind = answer.kind === 'accepted' ? 'transaction' : 'key_rotation'
     if (!('payload' in operation) || (operation.kind === 'submit') !== (kind === 'transaction'))
@@ -206,7 +215,7 @@ export class AccountModel {
     if (answer.mismatch !== mismatch) return `the mark of a mismatch is ${answer.mismatch}`
     if (attempts === 'one' && !answer.replayed && (use.fromMs < fromMs || mismatch))
       return 'a repeat that is not marked as one'
-    const keys = [use.publicKey, ...window.map((index) => this.states[index]?.publicKey ?? '')]
+    const keys = [use.publicKey, ...indexes.map((index) => this.states[index]?.publicKey ?? '')]
     const signed = keys.some((publicKey) => publicKey !== '' && this.settings.verifies(publicKey, payload, signature))
     return signed ? undefined : `${answer.kind} without a signature by any key that was in force`
   }
@@ -220,11 +229,16 @@ export class AccountModel {
     { caller }: ModelRequest,
     operation: Extract<Operation, { kind: 'register' }>,
   ): Expected {
-    if (state === undefined) return { kind: 'effect', failure: null }
+    if (state === undefined) return EFFECT
     const { registrationKey } = operation
-    const repeats = registrationKey !== null && `${caller.clientId} ${registrationKey}` === this.registrationUse
-    if (!repeats && operation.key.keyId !== state.keyId) return refusedFor('public_key_conflict')
-    return { kind: 'registered', created: repeats }
+    const repeats = registrationKey !== null && this.registrationUses.has(`${caller.clientId} ${registrationKey}`)
+    if (repeats) return { kind: 'registered', created: true }
+    if (state.keyId === '') {
+      const mayClaim = caller.role === 'admin' || caller.clientId === this.registeredBy
+      return mayClaim && state.status !== 'closed' ? EFFECT : refusedFor('public_key_conflict')
+    }
+    if (operation.key.keyId !== state.keyId) return refusedFor('public_key_conflict')
+    return { kind: 'registered', created: false }
   }
 
   private judgeSigned(
@@ -232,57 +246,131 @@ export class AccountModel {
     index: number,
     request: ModelRequest,
     operation: Extract<Operation, { kind: 'submit' | 'rotate_key' }>,
-  ): Expected {
+    window: Window,
+  ): readonly Expected[] {
     const { payload, signature } = operation
     const fields = signedFields(payload)
     const kind = operation.kind === 'submit' ? 'transaction' : 'key_rotation'
     const found = this.uses.get(useKey(kind, fields.idempotencyKey))
     const use = found !== undefined && found.from <= index ? found : undefined
     const { verifies } = this.settings
-    const signed =
-      verifies(state.publicKey, payload, signature) ||
-      (use !== undefined && verifies(use.publicKey, payload, signature))
-    if (!signed) return refusedFor('signature_mismatch')
-    if (use !== undefined) return { kind: 'repeat', use }
+    const keys = [state.publicKey, use?.publicKey ?? ''].filter((publicKey) => publicKey !== '')
+    if (keys.length === 0) return [refusedFor('account_keyless')]
+    if (!keys.some((publicKey) => verifies(publicKey, payload, signature))) return [refusedFor('signature_mismatch')]
+    if (use !== undefined) return [{ kind: 'repeat', use }]
     return operation.kind === 'submit'
-      ? this.judgeSubmission(state, request, fields)
-      : judgeRotation(state, operation, verifies)
+      ? this.judgeSubmission(state, index, request, fields, window)
+      : [judgeRotation(state, operation, verifies)]
   }
 
-  private judgeSubmission(state: ModelState, { caller }: ModelRequest, fields: SignedFields): Expected {
-    const { type, amount, tokenId, ledgerId } = fields
-    if (type === 'credit' && caller.boundary !== true) return refusedFor('boundary_not_granted')
-    if (ledgerId !== null && ledgerId !== this.settings.ledgerId) return refusedFor('wrong_ledger')
-    if (fields.expired) return refusedFor('expired')
-    if (tokenId !== 'BASE') return refusedFor('token_not_found')
-    const units = unitsOf(amount)
-    if (state.status === 'closed') return { kind: 'effect', failure: 'account_closed' }
-    if (type === 'credit') {
-      if (state.incoming === 'refuse') return { kind: 'effect', failure: 'incoming_refused' }
-      return { kind: 'effect', failure: state.balance + units > LARGEST ? 'balance_limit' : null }
+  /** In the order in which the ledger looks: what is uncertain may be, and then the next may be what it says. */
+  private judgeSubmission(
+    state: ModelState,
+    index: number,
+    { caller, accountId }: ModelRequest,
+    fields: SignedFields,
+    window: Window,
+  ): readonly Expected[] {
+    const { type, ledgerId, termsHash } = fields
+    if (type === 'credit' && termsHash === null && caller.boundary !== true) return [refusedFor('boundary_not_granted')]
+    if (ledgerId !== null && ledgerId !== this.settings.ledgerId) return [refusedFor('wrong_ledger')]
+    const doubts: Expected[] = []
+    for (const { code, certain } of this.doubts(state, index, accountId, fields, window)) {
+      doubts.push(refusedFor(code))
+      if (certain) return doubts
     }
-    if (state.status === 'frozen') return { kind: 'effect', failure: 'account_frozen' }
-    return { kind: 'effect', failure: state.balance < units ? 'insufficient_funds' : null }
+    return [...doubts, EFFECT]
   }
+
+  private *doubts(
+    state: ModelState,
+    index: number,
+    accountId: string,
+    fields: SignedFields,
+    { fromMs, toMs }: Window,
+  ): Generator<{ readonly code: RefusalCode; readonly certain: boolean }> {
+    const { expiresAtMs, toAccountId, type, tokenId, receive } = fields
+    const { wallAt } = this.settings
+    if (expiresAtMs !== null && expiresAtMs <= wallAt(toMs) + CLOCK_ERROR_MS) {
+      yield { code: 'expired', certain: expiresAtMs < wallAt(fromMs) - CLOCK_ERROR_MS }
+    }
+    const since = (known: number | undefined): { readonly may: boolean; readonly certain: boolean } => ({
+      may: known === undefined || known >= fromMs,
+      certain: known === undefined || known > toMs,
+    })
+    const sides = [{ tokenId, amount: fields.amount }, ...(receive === null ? [] : [receive])]
+    for (const side of sides.filter((one) => one.tokenId !== 'BASE')) {
+      const token = this.facts.token(side.tokenId)
+      const { may, certain } = since(token?.fromMs)
+      if (may) yield { code: 'token_not_found', certain }
+      if (decimalsOf(side.amount) > (token?.decimals ?? 18)) yield { code: 'amount_precision', certain: true }
+    }
+    if (type === 'mint' && this.facts.token(tokenId)?.issuer !== accountId) yield { code: 'not_issuer', certain: true }
+    const receiver = since(toAccountId === null ? -Infinity : this.facts.openSince(toAccountId))
+    if (receiver.may) yield { code: 'receiver_not_found', certain: receiver.certain }
+    yield* this.groupDoubts(state, index, fields)
+  }
+
+  private *groupDoubts(
+    { legs }: ModelState,
+    index: number,
+    fields: SignedFields,
+  ): Generator<{ readonly code: RefusalCode; readonly certain: boolean }> {
+    const { groupId, termsHash, type, tokenId } = fields
+    if (groupId === null) return
+    if (termsHash !== null) {
+      const expected = legs.some((leg) => leg.state === 'expected' && isAgreed(leg, fields))
+      if (!expected) yield { code: 'group_terms_unknown', certain: true }
+      return
+    }
+    if (legs.some((leg) => leg.groupId === groupId)) yield { code: 'group_registered', certain: true }
+    const opposite = type === 'transfer' ? 'credit' : type === 'credit' ? 'transfer' : ''
+    const uses = this.grouped.filter(
+      (use) => use.from <= index && use.groupId === groupId && use.type === opposite && use.tokenId === tokenId,
+    )
+    if (uses.length === 0) return
+    yield { code: 'self_transfer', certain: uses.some(({ surelyFrom }) => surelyFrom <= index) }
+  }
+}
+
+/** Whether a submission is what the leg was agreed to be. */
+export function isAgreed({ role, groupId, termsHash, terms }: LegHold, fields: SignedFields): boolean {
+  return (
+    role === 'own' &&
+    groupId === fields.groupId &&
+    termsHash === fields.termsHash &&
+    terms.type === fields.type &&
+    terms.tokenId === fields.tokenId &&
+    terms.toAccountId === fields.toAccountId &&
+    fields.receive === null &&
+    unitsOf(terms.amount) === fields.units
+  )
+}
+
+function isAs(state: ModelState, status: AccountStatus, incoming: IncomingPolicy): boolean {
+  return state.status === status && state.incoming === incoming
 }
 
 function judgeRotation(
   state: ModelState,
   operation: Extract<Operation, { kind: 'rotate_key' }>,
-  verifies: SignatureJudge,
+  verifies: ModelSettings['verifies'],
 ): Expected {
   const { proof, newKey, payload } = operation
   if (proof !== null && !verifies(newKey.publicKey, payload, proof)) return refusedFor('proof_mismatch')
-  return state.status === 'active' ? { kind: 'effect', failure: null } : refusedFor('account_not_active')
+  return state.status === 'active' ? EFFECT : refusedFor('account_not_active')
 }
 
-function judgeStatus(state: ModelState | undefined, wish: Extract<Operation, { kind: 'change_status' }>): Expected {
-  if (state === undefined) return refusedFor('account_not_found')
-  if (state.status === 'closed') return refusedFor('account_closed')
+function judgeStatus(
+  state: ModelState | undefined,
+  wish: Extract<Operation, { kind: 'change_status' }>,
+): readonly Expected[] {
+  if (state === undefined) return [refusedFor('account_not_found')]
+  if (state.status === 'closed') return [refusedFor('account_closed')]
   const status = wish.status ?? state.status
-  if (status === state.status && (wish.incoming ?? state.incoming) === state.incoming) return { kind: 'unchanged' }
-  const closesFull = status === 'closed' && state.balance > 0n
-  return closesFull ? refusedFor('account_not_empty') : { kind: 'effect', failure: null }
+  if (isAs(state, status, wish.incoming ?? state.incoming)) return [{ kind: 'unchanged' }]
+  if (status !== 'closed' || state.occupied === 'no') return [EFFECT]
+  return state.occupied === 'yes' ? [refusedFor('account_not_empty')] : [refusedFor('account_not_empty'), EFFECT]
 }
 
 function refusedFor(code: RefusalCode): Expected {
@@ -291,11 +379,6 @@ function refusedFor(code: RefusalCode): Expected {
 
 export function useKey(operation: 'transaction' | 'key_rotation', idempotencyKey: string): string {
   return `${operation} ${idempotencyKey}`
-}
-
-/** Whether the request carries a value that the simulated store refuses. */
-export function isPoisonous({ operation }: ModelRequest): boolean {
-  return 'payload' in operation && operation.payload.includes('\\u0000')
 }
 
 function show(expected: readonly Expected[]): string {

@@ -6,10 +6,8 @@
  *   B3. A session's lock is free only when no commit of it can still take effect.
  */
 import type { AcquireResult, CommitBatch, CommitVerdict, ShardRecord } from '../../runtime/ports/ledger-store.ts'
-import type { LookUpAnswer, LookUpQuestion, ShardBatch, ShardToken } from '../../runtime/ports/ledger-store.ts'
-import { addressOf, keyAddressOf } from '../../runtime/ports/ledger-store.ts'
-import type { EarlierUse } from '../../actors/account/outcome.ts'
-import type { AccountState } from '../../actors/account/state.ts'
+import type { AcknowledgedChannel, DueActor, LookUpAnswer, LookUpQuestion } from '../../runtime/ports/ledger-store.ts'
+import type { ShardBatch, ShardStart, ShardToken } from '../../runtime/ports/ledger-store.ts'
 import type { Kernel } from './kernel.ts'
 import {
   NO_STORE_FAULTS,
@@ -18,6 +16,8 @@ import {
   type StoreMutations,
 } from './sim-ledger-store-faults.ts'
 import { createRowLocks, type RowLocks } from './sim-ledger-store-locks.ts'
+import { lookUpStatements } from './sim-ledger-store-look-up.ts'
+import { openShardStatements, type Statements, type StatementWorld } from './sim-ledger-store-statements.ts'
 import { poisonIn, Rows, type ShardRow } from './sim-ledger-store-rows.ts'
 import type { SeededRandom } from './sim-random.ts'
 
@@ -71,7 +71,7 @@ interface OldSnapshot {
 const SAME_STATEMENT_MS = 250
 
 export class SimDatabase {
-  readonly rows = new Rows()
+  readonly rows: Rows
   readonly faults: StoreFaults = { ...NO_STORE_FAULTS }
   readonly locks: RowLocks
   readonly random: SeededRandom
@@ -92,6 +92,7 @@ export class SimDatabase {
     this.kernel = options.kernel
     this.shardCount = options.shardCount
     this.mutations = options.mutations ?? NO_STORE_MUTATIONS
+    this.rows = new Rows({ sentFromRows: this.mutations.sentFromRows })
     this.random = options.kernel.random.fork('database')
     this.locks = createRowLocks(options.kernel)
     for (let shardId = 0; shardId < options.shardCount; shardId += 1) {
@@ -267,23 +268,34 @@ export class SimDatabase {
     return { reached: first, letGo }
   }
 
-  /** Everything committed now, its rows in an order of their own: a set-based query promises none. */
-  lookUp(session: string, question: LookUpQuestion): LookUpAnswer {
-    const accounts = new Map<string, AccountState>()
-    for (const address of this.shuffled(question.accounts)) {
-      const found = this.rowsSeenBy(session, address.shardId).account(address)
-      if (found !== undefined) accounts.set(addressOf(address), found)
-    }
-    const keys = new Map<string, EarlierUse>()
-    for (const address of this.shuffled(question.keys)) {
-      const found = this.rowsSeenBy(session, address.shardId).earlierUse(address)
-      if (found !== undefined) keys.set(keyAddressOf(address), found)
-    }
-    return { accounts, keys }
+  /** What a look-up is made of, as this session's statements see the tables. */
+  lookUp(session: string, question: LookUpQuestion): Statements<LookUpAnswer> {
+    return lookUpStatements(this.worldOf(session), question)
   }
 
-  lastTransactionId(session: string, shardId: number): string | null {
-    return this.rowsSeenBy(session, shardId).lastTransactionId(shardId)
+  /** What an owner reads of a shard, each part as a statement of its own. */
+  openShard(session: string, shardId: number): Statements<ShardStart> {
+    return openShardStatements(this.worldOf(session), shardId)
+  }
+
+  /** The longest due first; those that are due since the same time in any order. */
+  due(session: string, shardIds: readonly number[], untilMs: number, limit: number): readonly DueActor[] {
+    const found = shardIds.flatMap((shardId) => this.rowsSeenBy(session, shardId).actors.due(shardId, untilMs))
+    return this.shuffled(found)
+      .toSorted((left, right) => left.dueAtMs - right.dueAtMs)
+      .slice(0, limit)
+  }
+
+  acknowledge(channels: readonly AcknowledgedChannel[]): void {
+    this.rows.channels.acknowledge(channels)
+  }
+
+  prune(shardIds: readonly number[], writtenBeforeMs: number, limit: number): number {
+    return this.rows.channels.prune(shardIds, writtenBeforeMs, limit)
+  }
+
+  private worldOf(session: string): StatementWorld {
+    return { rowsOf: (shardId) => this.rowsSeenBy(session, shardId), shuffled: (items) => this.shuffled(items) }
   }
 
   private rowsSeenBy(session: string, shardId: number): Rows {
@@ -358,6 +370,7 @@ export class SimDatabase {
     this.connections.get(connection.session)?.delete(connection)
   }
 
+  /** A set-based query promises no order. */
   private shuffled<T>(items: readonly T[]): readonly T[] {
     return items
       .map((item) => ({ item, order: this.random.bits() }))

@@ -42,9 +42,18 @@ export interface StoreMutations {
   readonly fenceLocks: boolean
   /** True: what is loaded with an acquire is what was committed before the acquire waited. */
   readonly acquireLoadsOldSnapshot: boolean
+  /**
+   * True: no counters (D6). What a shard has sent is the highest number above what was acknowledged that is left, and
+   * messages go as soon as they are acknowledged.
+   */
+  readonly sentFromRows: boolean
 }
 
-export const NO_STORE_MUTATIONS: StoreMutations = { fenceLocks: true, acquireLoadsOldSnapshot: false }
+export const NO_STORE_MUTATIONS: StoreMutations = {
+  fenceLocks: true,
+  acquireLoadsOldSnapshot: false,
+  sentFromRows: false,
+}
 
 /** Names of the counters, one for each way to be cruel; a run that means to prove something demands that they are not 0. */
 export const STORE_FAULT_COUNTERS = [

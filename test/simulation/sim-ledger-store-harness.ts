@@ -1,8 +1,9 @@
 /** The simulated store under the contract of a ledger store: each test has a kernel of its own, driven by what it waits for. */
-import type { LedgerStoreHarness, SessionUnderTest } from '../contract/ledger-store.contract.ts'
+import type { BoundaryTotal, LedgerStoreHarness, SessionUnderTest } from '../contract/ledger-store-harness.ts'
 import { createKernel } from './kernel.ts'
 import { SimDatabase } from './sim-ledger-store-database.ts'
 import { createSimLedgerStore } from './sim-ledger-store.ts'
+import { decimalOf } from './sim-ledger-store-value.ts'
 
 const SHARD_COUNT = 8
 /** Virtual time that any one wait may take. */
@@ -38,6 +39,16 @@ export function createSimHarness(seed: number): Promise<LedgerStoreHarness> {
     open: () => Promise.resolve(open()),
     run: (work) => kernel.runToEnd(work, WAIT_MS),
     passTime: kernel.runFor,
+    boundaryTotals: () => Promise.resolve(boundaryTotals(database)),
     close: () => Promise.resolve(),
   })
+}
+
+function boundaryTotals(database: SimDatabase): ReadonlyMap<string, BoundaryTotal> {
+  return new Map(
+    [...database.rows.boundary].map(([tokenId, { credited, debited }]) => [
+      tokenId,
+      { credited: decimalOf(credited), debited: decimalOf(debited) },
+    ]),
+  )
 }

@@ -1,13 +1,26 @@
 /**
  * The tables of the simulated database: what is committed, and nothing else.
  *   R1. `check` finds every reason to refuse a write before anything of it is applied: a statement is whole or nothing.
- *   R2. Balances live in rows of their own, as in the real schema: a balance that a batch forgets to write is missing.
+ *   R2. Balances and holds live in rows of their own, as in the real schema: one that a batch forgets to write is missing.
+ *   R3. What is a document in the real schema is text here: nothing that is read is shared with anybody.
  */
-import type { AuditEntryWrite, BalanceWrite, ShardBatch, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
-import type { AccountAddress, KeyAddress } from '../../runtime/ports/ledger-store.ts'
+import type {
+  AuditEntryWrite,
+  BalanceWrite,
+  HoldName,
+  HoldWrite,
+  ShardBatch,
+} from '../../runtime/ports/ledger-store.ts'
+import type { AccountAddress, KeyAddress, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import { addressOf, keyAddressOf } from '../../runtime/ports/ledger-store.ts'
 import { type Answer, type EarlierUse, originalAnswer, type RecordedOperation } from '../../actors/account/outcome.ts'
-import type { AccountKey, AccountState, Balance } from '../../actors/account/state.ts'
+import { type AccountKey, type AccountState, type Balance, type Hold, valueOf } from '../../actors/account/state.ts'
+import { actorKey } from '../../actors/address.ts'
+import { ActorTable } from './sim-ledger-store-actors.ts'
+import { ChannelTable } from './sim-ledger-store-channels.ts'
+import { broken, copyShard, itself, push, type RowRefusal } from './sim-ledger-store-table.ts'
+import { type StoredTransaction, TransactionTable } from './sim-ledger-store-transactions.ts'
+import { signedUnits, ValueCount, type ValueSink } from './sim-ledger-store-value.ts'
 
 /** A value that the simulated store cannot take, as PostgreSQL cannot take a NUL in a text. */
 export const POISON = 'poison\u0000'
@@ -19,29 +32,42 @@ export interface ShardRow {
   session: string | null
 }
 
-export interface RowRefusal {
-  readonly cause: 'data' | 'invariant'
-  readonly detail: string
-}
-
 export interface Tables {
   readonly accounts: ReadonlyMap<string, AccountState>
   readonly balances: ReadonlyMap<string, ReadonlyMap<string, Balance>>
   readonly keys: ReadonlyMap<string, readonly AccountKey[]>
   readonly entries: ReadonlyMap<string, readonly AuditEntryWrite[]>
-  readonly transactions: ReadonlyMap<string, TransactionWrite>
+  readonly transactions: ReadonlyMap<string, StoredTransaction>
   readonly operations: ReadonlyMap<string, RecordedOperation>
+}
+
+export interface RowsOptions {
+  readonly sentFromRows?: boolean
+}
+
+/** What crossed the boundary of an asset, in whole units of 10^-18. */
+export interface BoundaryTotal {
+  readonly credited: bigint
+  readonly debited: bigint
+}
+
+interface HoldRow extends HoldName {
+  readonly shardId: number
+  readonly text: string
 }
 
 /** Values that no table takes: they fail the statement as it is read, whatever the fence says (F2). */
 export function poisonIn(shards: readonly ShardBatch[]): RowRefusal | undefined {
-  for (const { accounts, transactions, operations } of shards) {
+  for (const { accounts, transactions, operations, holds, actors, outbox } of shards) {
     const texts: unknown[] = []
     for (const { account } of accounts) texts.push(account.accountId, account.registeredBy)
     for (const { transaction } of transactions) {
       texts.push(transaction.idempotencyKey, transaction.payload, ...Object.values(transaction.metadata ?? {}))
     }
     for (const operation of operations) texts.push(operation.idempotencyKey)
+    for (const { holdId } of holds) texts.push(holdId)
+    for (const { address } of actors) texts.push(address.id)
+    for (const { envelope } of outbox) texts.push(actorKey(envelope.to))
     if (texts.some((text) => typeof text === 'string' && text.includes('\u0000'))) {
       return { cause: 'data', detail: 'a text that cannot be stored' }
     }
@@ -50,36 +76,72 @@ export function poisonIn(shards: readonly ShardBatch[]): RowRefusal | undefined 
 }
 
 export class Rows implements Tables {
-  /** Without their balances. */
+  /** Without their balances and holds. */
   readonly accounts = new Map<string, AccountState>()
   readonly balances = new Map<string, Map<string, Balance>>()
   /** In the order in which they came into force. */
   readonly keys = new Map<string, AccountKey[]>()
   readonly entries = new Map<string, AuditEntryWrite[]>()
-  /** By key address: the unique index and the table in one. */
-  readonly transactions = new Map<string, TransactionWrite>()
   readonly operations = new Map<string, RecordedOperation>()
-  private readonly transactionIds = new Set<string>()
-  private readonly lastTransactionIds = new Map<number, string>()
+  readonly boundary = new Map<string, BoundaryTotal>()
+  readonly value = new ValueCount()
+  readonly actors = new ActorTable(this.value.add)
+  readonly transactionTable = new TransactionTable()
+  readonly channels: ChannelTable
+  private readonly holdTexts = new Map<string, Map<string, HoldRow>>()
+
+  constructor({ sentFromRows = false }: RowsOptions = {}) {
+    this.channels = new ChannelTable({ counted: this.value.add, sentFromRows })
+  }
+
+  /** By key address. */
+  get transactions(): ReadonlyMap<string, StoredTransaction> {
+    return this.transactionTable.byKey
+  }
 
   /** What of a broken invariant these writes would show; undefined when nothing. */
   check(shards: readonly ShardBatch[]): RowRefusal | undefined {
     for (const batch of shards) {
-      const found = this.checkAccounts(batch) ?? this.checkFacts(batch) ?? checkBalances(batch.balances)
+      const found =
+        this.checkAccounts(batch) ??
+        this.checkFacts(batch) ??
+        checkBalances(batch.balances) ??
+        this.actors.check(batch) ??
+        this.transactionTable.check(batch) ??
+        this.channels.check(batch)
       if (found !== undefined) return found
     }
     return undefined
   }
 
   apply(shards: readonly ShardBatch[]): void {
-    for (const batch of shards) this.applyShard(batch)
+    for (const batch of shards) {
+      this.applyAccounts(batch)
+      this.applyHolds(batch)
+      this.applyBoundary(batch)
+      this.actors.apply(batch)
+      this.transactionTable.apply(batch)
+      this.channels.apply(batch)
+    }
   }
 
   /** The account as a look-up shows it; undefined when it does not exist. */
   account(address: AccountAddress): AccountState | undefined {
     const at = addressOf(address)
     const row = this.accounts.get(at)
-    return row === undefined ? undefined : { ...row, balances: new Map(this.balances.get(at)) }
+    if (row === undefined) return undefined
+    const holds = new Map([...(this.holdTexts.get(at) ?? [])].map(([holdId, hold]) => [holdId, holdIn(hold)] as const))
+    return { ...row, balances: new Map(this.balances.get(at)), holds }
+  }
+
+  /** All holds, with the accounts that keep them. */
+  allHolds(): readonly (HoldWrite & { readonly shardId: number })[] {
+    return [...this.holdTexts.values()].flatMap((ofAccount) =>
+      [...ofAccount.values()].map((row) => {
+        const { shardId, accountId, holdId } = row
+        return { shardId, accountId, holdId, hold: holdIn(row) }
+      }),
+    )
   }
 
   earlierUse(address: KeyAddress): EarlierUse | undefined {
@@ -91,24 +153,38 @@ export class Rows implements Tables {
     return this.useOf(address, recorded, originalAnswer(recorded))
   }
 
-  lastTransactionId(shardId: number): string | null {
-    return this.lastTransactionIds.get(shardId) ?? null
+  /** Where all value is, from the rows alone: what `value` was kept up to. */
+  recount(): ValueCount {
+    const count = new ValueCount()
+    for (const ofAccount of this.balances.values()) {
+      for (const [tokenId, { balance }] of ofAccount) count.add('balances', tokenId, signedUnits(balance.toFixed()))
+    }
+    for (const { hold } of this.allHolds()) countHold(count.add, hold, 1n)
+    for (const { envelope } of this.channels.unconsumed()) {
+      for (const { tokenId, quantity } of envelope.carries) count.add('carried', tokenId, signedUnits(quantity))
+    }
+    for (const { state } of this.actors.all()) {
+      if (state.kind !== 'token' || state.status === 'preparing') continue
+      count.add('supply', state.tokenId, signedUnits(state.totalSupply))
+    }
+    for (const [tokenId, { credited, debited }] of this.boundary) {
+      count.add('credited', tokenId, credited)
+      count.add('debited', tokenId, debited)
+    }
+    return count
   }
 
   /** What is committed now for one shard: what a statement sees whose snapshot is this old. */
   snapshotOf(shardId: number): Rows {
     const copy = new Rows()
-    const lead = `${shardId} `
-    const take = <T>(from: Map<string, T>, to: Map<string, T>, clone: (value: T) => T): void => {
-      for (const [at, value] of from) if (at.startsWith(lead)) to.set(at, clone(value))
-    }
-    take(this.accounts, copy.accounts, (value) => value)
-    take(this.balances, copy.balances, (value) => new Map(value))
-    take(this.keys, copy.keys, (value) => [...value])
-    take(this.transactions, copy.transactions, (value) => value)
-    take(this.operations, copy.operations, (value) => value)
-    const last = this.lastTransactionIds.get(shardId)
-    if (last !== undefined) copy.lastTransactionIds.set(shardId, last)
+    copyShard(this.accounts, copy.accounts, shardId, itself)
+    copyShard(this.balances, copy.balances, shardId, (value) => new Map(value))
+    copyShard(this.holdTexts, copy.holdTexts, shardId, (value) => new Map(value))
+    copyShard(this.keys, copy.keys, shardId, (value) => [...value])
+    copyShard(this.operations, copy.operations, shardId, itself)
+    this.actors.copyShard(shardId, copy.actors)
+    this.transactionTable.copyShard(shardId, copy.transactionTable)
+    this.channels.copyShard(shardId, copy.channels)
     return copy
   }
 
@@ -131,7 +207,7 @@ export class Rows implements Tables {
       if (seen.has(at)) return { cause: 'data', detail: `a row is written twice: ${at}` }
       seen.add(at)
       if (stored !== previousVersion || account.shardId !== shardId) {
-        return { cause: 'invariant', detail: `${at}: computed from version ${previousVersion}, stored is ${stored}` }
+        return broken(`${at}: computed from version ${previousVersion}, stored is ${stored}`)
       }
     }
     return undefined
@@ -142,51 +218,77 @@ export class Rows implements Tables {
     for (const entry of batch.entries) {
       const at = addressOf({ shardId, accountId: entry.accountId })
       if ((this.entries.get(at) ?? []).some((known) => known.sequence === entry.sequence)) {
-        return { cause: 'invariant', detail: `${at}: entry ${entry.sequence} exists` }
+        return broken(`${at}: entry ${entry.sequence} exists`)
       }
-    }
-    const added = new Set<string>()
-    for (const { transaction } of batch.transactions) {
-      const at = keyAddressOf({ ...transaction, shardId, operation: 'transaction' })
-      if (this.transactionIds.has(transaction.txnId) || this.transactions.has(at) || added.has(at)) {
-        return { cause: 'invariant', detail: `${at}: the transaction or its key exists` }
-      }
-      added.add(at)
     }
     for (const operation of batch.operations) {
       const at = keyAddressOf({ ...operation, shardId })
-      if (this.operations.has(at)) return { cause: 'invariant', detail: `${at}: the operation is recorded` }
+      if (this.operations.has(at)) return broken(`${at}: the operation is recorded`)
+    }
+    for (const { tokenId, credited, debited } of batch.boundary) {
+      if (signedUnits(credited) < 0n || signedUnits(debited) < 0n)
+        return broken(`${tokenId}: less than nothing crossed`)
     }
     return undefined
   }
 
-  private applyShard(batch: ShardBatch): void {
+  private applyAccounts(batch: ShardBatch): void {
     const { shardId } = batch.token
     const addressIn = (accountId: string): string => addressOf({ shardId, accountId })
     for (const { account } of batch.accounts) {
-      this.accounts.set(addressIn(account.accountId), { ...account, balances: new Map() })
+      this.accounts.set(addressIn(account.accountId), { ...account, balances: new Map(), holds: new Map() })
     }
     for (const { accountId, tokenId, balance } of batch.balances) {
       const at = addressIn(accountId)
-      this.balances.set(at, (this.balances.get(at) ?? new Map<string, Balance>()).set(tokenId, balance))
+      const ofAccount = this.balances.get(at) ?? new Map<string, Balance>()
+      const before = ofAccount.get(tokenId)?.balance.toFixed() ?? '0'
+      this.value.add('balances', tokenId, signedUnits(balance.balance.toFixed()) - signedUnits(before))
+      this.balances.set(at, ofAccount.set(tokenId, balance))
     }
     for (const { accountId, key } of batch.keys) push(this.keys, addressIn(accountId), key)
     for (const entry of batch.entries) push(this.entries, addressIn(entry.accountId), entry)
-    for (const write of batch.transactions) {
-      const { transaction } = write
-      this.transactions.set(keyAddressOf({ ...transaction, shardId, operation: 'transaction' }), write)
-      this.transactionIds.add(transaction.txnId)
-      const last = this.lastTransactionIds.get(shardId)
-      if (last === undefined || last < transaction.txnId) this.lastTransactionIds.set(shardId, transaction.txnId)
-    }
     for (const operation of batch.operations) this.operations.set(keyAddressOf({ ...operation, shardId }), operation)
+  }
+
+  private applyHolds({ token: { shardId }, holds, removedHolds }: ShardBatch): void {
+    for (const name of removedHolds) this.removeHold(shardId, name)
+    for (const { accountId, holdId, hold } of holds) {
+      this.removeHold(shardId, { accountId, holdId })
+      const at = addressOf({ shardId, accountId })
+      const row = { shardId, accountId, holdId, text: JSON.stringify(hold) }
+      this.holdTexts.set(at, (this.holdTexts.get(at) ?? new Map<string, HoldRow>()).set(holdId, row))
+      countHold(this.value.add, hold, 1n)
+    }
+  }
+
+  private removeHold(shardId: number, { accountId, holdId }: HoldName): void {
+    const ofAccount = this.holdTexts.get(addressOf({ shardId, accountId }))
+    const row = ofAccount?.get(holdId)
+    if (row === undefined) return
+    countHold(this.value.add, holdIn(row), -1n)
+    ofAccount?.delete(holdId)
+  }
+
+  private applyBoundary({ boundary }: ShardBatch): void {
+    for (const crossing of boundary) {
+      const credited = signedUnits(crossing.credited)
+      const debited = signedUnits(crossing.debited)
+      const before = this.boundary.get(crossing.tokenId) ?? { credited: 0n, debited: 0n }
+      const after = { credited: before.credited + credited, debited: before.debited + debited }
+      this.boundary.set(crossing.tokenId, after)
+      this.value.add('credited', crossing.tokenId, credited)
+      this.value.add('debited', crossing.tokenId, debited)
+    }
   }
 }
 
-function push<T>(table: Map<string, T[]>, at: string, value: T): void {
-  const list = table.get(at)
-  if (list === undefined) table.set(at, [value])
-  else list.push(value)
+function holdIn({ text }: HoldRow): Hold {
+  return JSON.parse(text) as Hold
+}
+
+function countHold(counted: ValueSink, hold: Hold, sign: bigint): void {
+  const value = valueOf(hold)
+  if (value !== undefined) counted('held', value.tokenId, sign * signedUnits(value.quantity.toFixed()))
 }
 
 /** The original's receipt, as a repeat is told it. */
@@ -205,10 +307,12 @@ function acceptedAnswer({ transaction }: TransactionWrite): Answer {
   }
 }
 
+/** Constraints of the table: to break one is to break an invariant. */
 function checkBalances(writes: readonly BalanceWrite[]): RowRefusal | undefined {
-  for (const { accountId, balance, reserved, incoming } of writes.map((write) => ({ ...write, ...write.balance }))) {
-    if (balance.isNegative() || reserved.isNegative() || incoming.isNegative() || reserved.greaterThan(balance)) {
-      return { cause: 'data', detail: `${accountId}: a balance that the table does not take` }
+  for (const { accountId, tokenId, balance: held } of writes) {
+    const { balance, reserved, incoming, room } = held
+    if ([balance, reserved, incoming, room].some((part) => part.isNegative()) || reserved.greaterThan(balance)) {
+      return broken(`${accountId} ${tokenId}: a balance that the table does not take`)
     }
   }
   return undefined

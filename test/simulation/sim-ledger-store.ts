@@ -13,6 +13,7 @@ import {
 import type { SimProcess } from './kernel-process.ts'
 import type { Connection, SimDatabase } from './sim-ledger-store-database.ts'
 import type { ShardRow } from './sim-ledger-store-rows.ts'
+import type { Statements } from './sim-ledger-store-statements.ts'
 import type { SeededRandom } from './sim-random.ts'
 
 /** A commit without an answer for this long is unknown. */
@@ -60,8 +61,10 @@ export function createSimLedgerStore({ database, process, session, nodeId }: Sim
   const simple = <T>(label: string, read: () => T): Promise<T> =>
     call(link, {
       label,
-      serve: (_, answer) => {
-        database.kernel.schedule(executionOf(link), `database ${label}`, () => answer(read()))
+      serve: (connection, answer) => {
+        database.kernel.schedule(executionOf(link), `database ${label}`, () => {
+          if (!connection.ended) answer(read())
+        })
       },
     })
   const change = (token: ShardToken, label: string, next: (row: ShardRow) => ShardRow): Promise<boolean> =>
@@ -74,7 +77,11 @@ export function createSimLedgerStore({ database, process, session, nodeId }: Sim
 
   return {
     shards: () => simple('shards', () => database.shards()),
-    lastTransactionId: (shardId) => simple('last id', () => database.lastTransactionId(session, shardId)),
+    openShard: (shardId) => statements(link, 'open shard', database.openShard(session, shardId), executionOf(link)),
+    due: (shardIds, untilMs, limit) => simple('due', () => database.due(session, shardIds, untilMs, limit)),
+    acknowledge: (channels) => simple('acknowledge', () => database.acknowledge(channels)),
+    prune: (shardIds, writtenBeforeMs, limit) =>
+      simple('prune', () => database.prune(shardIds, writtenBeforeMs, limit)),
     sessionHeld: (other) => simple('session held', () => database.sessionHeld(other)),
     terminate: (other) =>
       simple('terminate', () => {
@@ -114,16 +121,7 @@ export function createSimLedgerStore({ database, process, session, nodeId }: Sim
       }
       const slow = random.chance(database.faults.lookUpSlow)
       if (slow) database.kernel.count('fault:store:look-up-slow')
-      // The snapshot is drawn: long before the answer, or just before it.
-      const takesMs = random.between(0, slow ? 200 : 3)
-      const before = random.fraction() * takesMs
-      return call(link, {
-        label: 'look-up',
-        answersAfterMs: takesMs - before,
-        serve: (_, answer) => {
-          database.kernel.schedule(before, 'database looks up', () => answer(database.lookUp(session, question)))
-        },
-      })
+      return statements(link, 'look-up', database.lookUp(session, question), random.between(0, slow ? 200 : 3))
     },
     commit: (batch) => commit(link, batch),
     nextCommit: (fate) => {
@@ -219,6 +217,28 @@ function call<T>(link: Link, { label, serve, answersAfterMs }: ServerCall<T>): P
   })
 }
 
+/** Each statement at a moment of its own, drawn: long before the answer, or just before it. */
+function statements<T>(link: Link, label: string, asked: Statements<T>, takesMs: number): Promise<T> {
+  const { kernel } = link.database
+  const moments = asked.statements.map(() => link.random.fraction() * takesMs)
+  const lastMs = Math.max(0, ...moments)
+  let waiting = asked.statements.length
+  return call(link, {
+    label,
+    answersAfterMs: takesMs - lastMs,
+    serve: (_, answer) => {
+      if (waiting === 0) answer(asked.answer())
+      asked.statements.forEach((run, index) => {
+        kernel.schedule(moments[index] ?? 0, `database ${label}`, () => {
+          run()
+          waiting -= 1
+          if (waiting === 0) answer(asked.answer())
+        })
+      })
+    },
+  })
+}
+
 /** Times out by the process's own clock: one that was paused finds out when it wakes. */
 function afterMonotonic(process: SimProcess, delayMs: number, label: string, run: () => void): { cancel: () => void } {
   const deadlineMs = process.monotonicMs() + delayMs
@@ -250,6 +270,7 @@ function fateOf(link: Link): CommitFate {
 function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
   const { database, process, random, session } = link
   const connection = openConnection(link)
+  const ordered = link.nextFate !== undefined
   const fate = fateOf(link)
   const lateMs = fate === 'late' ? random.between(LATE_ARRIVAL_MS.from, LATE_ARRIVAL_MS.to) : 0
   const executionMs =
@@ -280,8 +301,9 @@ function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
       if (verdict === undefined) return
       process.later(tripOf(link), 'commit answered', () => settle(verdict))
     }
-    // The client often learns at once that its connection is gone, while what it sent is still under way.
-    if ((fate === 'answer_lost' || fate === 'lost' || fate === 'late') && random.chance(0.6)) {
+    // The client often learns at once that its connection is gone, while what it sent is still under way: what it does
+    // then may end it. A fate that a test has ordered comes about.
+    if (!ordered && (fate === 'answer_lost' || fate === 'lost' || fate === 'late') && random.chance(0.6)) {
       process.later(random.between(0, 10), 'commit loses its connection', () => unknown('the connection was lost'))
     }
     database.kernel.schedule(tripOf(link) + lateMs, `commit of ${session} arrives`, () => {

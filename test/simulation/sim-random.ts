@@ -33,7 +33,11 @@ export function createSeededRandom(seed: number, name = ''): SeededRandom {
     between: (from, to) => from + fraction() * (to - from),
     chance: (probability) => probability > 0 && (probability >= 1 || fraction() < probability),
     pick: (values) => values[integer(values.length)] ?? values[0],
-    hex: (size) => Array.from({ length: size }, () => (next() >>> 24).toString(16).padStart(2, '0')).join(''),
+    hex: (size) => {
+      let digits = ''
+      while (digits.length < 2 * size) digits += next().toString(16).padStart(8, '0')
+      return digits.slice(0, 2 * size)
+    },
     fork: (child) => createSeededRandom(seed, `${name}/${child}`),
   }
 }

@@ -17,6 +17,7 @@ const CRUEL: NetworkFaults = {
   slowMs: 200,
   loss: 0.05,
   duplication: 0.1,
+  deliveryDuplication: 0,
   noResponders: 0.1,
 }
 

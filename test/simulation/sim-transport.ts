@@ -18,6 +18,8 @@ export interface NetworkFaults {
   readonly slowMs: number
   readonly loss: number
   readonly duplication: number
+  /** The same, of what nodes deliver to each other only. */
+  readonly deliveryDuplication: number
   /** A request to a living peer is dropped by the server, which says that nobody is there. */
   readonly noResponders: number
 }
@@ -28,6 +30,7 @@ export const CALM_NETWORK: NetworkFaults = {
   slowMs: 0,
   loss: 0,
   duplication: 0,
+  deliveryDuplication: 0,
   noResponders: 0,
 }
 
@@ -99,9 +102,16 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
       first?.()
     })
   }
-  const lost = (): boolean => {
+  const lost = (subject: string): boolean => {
     if (!random.chance(faults.loss)) return false
     kernel.count('fault:message_lost')
+    if (isDelivery(subject)) kernel.count('fault:delivery_lost')
+    return true
+  }
+  const comesTwice = (subject: string): boolean => {
+    if (random.chance(faults.duplication)) return true
+    if (!isDelivery(subject) || !random.chance(faults.deliveryDuplication)) return false
+    kernel.count('fault:delivery_doubled')
     return true
   }
   const toProcess = (channel: string, label: string, process: SimProcess, run: () => void, gone: () => void): void => {
@@ -127,8 +137,8 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
       if (cuts.has(cutKey(from.name, to.name))) return kernel.count('fault:cut')
       const label = `reply ${from.id} to ${to.id} on ${subject}`
       const take = (): void => onReply(body)
-      if (!lost()) toProcess(`${from.id} reply ${to.id} ${subject}`, label, to, take, nothing)
-      if (!random.chance(faults.duplication)) return
+      if (!lost(subject)) toProcess(`${from.id} reply ${to.id} ${subject}`, label, to, take, nothing)
+      if (!comesTwice(subject)) return
       kernel.count('fault:reply_duplicated')
       toProcess(`${from.id} reply again ${to.id} ${subject}`, `${label} again`, to, take, nothing)
     })
@@ -165,9 +175,9 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
       return sayNobody(from, sent)
     }
     for (const target of targets) {
-      if (lost()) continue
+      if (lost(sent.subject)) continue
       forward(from, sent, target)
-      if (random.chance(faults.duplication)) forwardAgain(from, sent, target)
+      if (comesTwice(sent.subject)) forwardAgain(from, sent, target)
     }
   }
   /** The first hop. */
@@ -195,7 +205,7 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
     send: (sent) => {
       if (!process.alive()) return
       deliverable(process, sent, () => {
-        if (!lost()) route(process, sent)
+        if (!lost(sent.subject)) route(process, sent)
       })
     },
     subscribe: (subject, handler) => {
@@ -311,4 +321,8 @@ function cutKey(from: string, to: string): string {
 
 function nothing(): void {
   // What is lost needs no bookkeeping.
+}
+
+function isDelivery(subject: string): boolean {
+  return subject.endsWith('.deliveries')
 }

@@ -13,7 +13,10 @@ import type {
 } from '../../actors/account/commands.ts'
 import type { AccountKey, AccountState } from '../../actors/account/state.ts'
 import { type Evidence, stepAccount, type StepResult } from '../../actors/account/step.ts'
+import type { RegisterGroupCommand, RevertGroupCommand } from '../../actors/group/commands.ts'
+import type { Terms } from '../../actors/group/terms.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
+import type { RegisterTokenCommand } from '../../actors/token/commands.ts'
 
 export const ACCOUNT = 'alice@example'
 export const KEY: AccountKey = { keyId: 'key-1', publicKey: 'public-1' }
@@ -21,6 +24,8 @@ export const OTHER_KEY: AccountKey = { keyId: 'key-2', publicKey: 'public-2' }
 export const CALLER: Caller = { clientId: 'client-1', role: 'transactor', boundary: true }
 export const SALT = '00112233445566778899aabbccddeeff'
 export const START_MS = 1_790_000_000_000
+/** Of commands that make no transaction. */
+const TXN_ID = `txn_${encodeUlid({ timeMs: START_MS, counter: 0, shardId: 7, random: 0 })}`
 
 export function registerCommand(changes: Partial<RegisterCommand> = {}): RegisterCommand {
   return {
@@ -29,6 +34,7 @@ export function registerCommand(changes: Partial<RegisterCommand> = {}): Registe
     shardId: 7,
     key: KEY,
     registrationKey: null,
+    newTxnId: TXN_ID,
     caller: CALLER,
     atMs: START_MS,
     salt: SALT,
@@ -47,6 +53,8 @@ export function submitCommand(fields: Partial<Submission> = {}, changes: Partial
     tokenId: BASE_UNIT,
     groupId: null,
     idempotencyKey: `key-${serial}`,
+    toAccountId: null,
+    receive: null,
     metadata: null,
     termsHash: null,
     classId: null,
@@ -57,7 +65,7 @@ export function submitCommand(fields: Partial<Submission> = {}, changes: Partial
   const payload = canonicalJson(submission as unknown as JsonObject)
   return {
     type: 'submit',
-    txnId: `txn_${encodeUlid({ timeMs: START_MS, counter: serial, shardId: 7, random: 1 })}`,
+    newTxnId: `txn_${encodeUlid({ timeMs: START_MS, counter: serial, shardId: 7, random: 1 })}`,
     submission,
     payload,
     payloadHash: sha256Hex(payload),
@@ -81,6 +89,7 @@ export function rotateCommand(changes: Partial<RotateKeyCommand> = {}): RotateKe
     payloadHash: sha256Hex(payload),
     signature: 'signature',
     idempotencyKey: 'rotation-1',
+    newTxnId: TXN_ID,
     caller: CALLER,
     atMs: START_MS,
     salt: SALT,
@@ -95,6 +104,7 @@ export function statusCommand(changes: Partial<ChangeStatusCommand> = {}): Chang
     status: null,
     incoming: null,
     reason: 'because',
+    newTxnId: TXN_ID,
     caller: { ...CALLER, role: 'admin' },
     atMs: START_MS,
     salt: SALT,
@@ -102,7 +112,66 @@ export function statusCommand(changes: Partial<ChangeStatusCommand> = {}): Chang
   }
 }
 
-export const SIGNED: Evidence = { ledgerId: 'ledger-1', production: false, earlier: undefined, verdict: () => true }
+export function registerTokenCommand(changes: Partial<RegisterTokenCommand> = {}): RegisterTokenCommand {
+  serial += 1
+  return {
+    type: 'register_token',
+    tokenId: 'GOLD',
+    decimals: 2,
+    issuer: ACCOUNT,
+    totalSupply: '1000',
+    payload: '{}',
+    signature: '',
+    consentNeeded: false,
+    registrationKey: `request ${serial}`,
+    newTxnId: TXN_ID,
+    caller: CALLER,
+    atMs: START_MS,
+    salt: SALT,
+    ...changes,
+  }
+}
+
+export function registerGroupCommand(terms: Terms, changes: Partial<RegisterGroupCommand> = {}): RegisterGroupCommand {
+  serial += 1
+  return {
+    type: 'register_group',
+    groupId: terms.groupId,
+    terms,
+    registrationKey: `request ${serial}`,
+    newTxnId: TXN_ID,
+    caller: CALLER,
+    atMs: START_MS,
+    salt: SALT,
+    ...changes,
+  }
+}
+
+export function revertGroupCommand(groupId: string, changes: Partial<RevertGroupCommand> = {}): RevertGroupCommand {
+  return {
+    type: 'revert_group',
+    groupId,
+    reason: 'because',
+    transactions: [],
+    newTxnId: TXN_ID,
+    caller: CALLER,
+    atMs: START_MS,
+    salt: SALT,
+    ...changes,
+  }
+}
+
+/** A caller whose signature holds, in a ledger with nothing in it but the account. */
+export const SIGNED: Evidence = {
+  ledgerId: 'ledger-1',
+  production: false,
+  earlier: undefined,
+  verdict: () => true,
+  transaction: undefined,
+  token: () => undefined,
+  exists: () => false,
+  groupUses: [],
+}
 
 /** Steps commands one after another and demands that each changes the account. */
 export function afterSteps(...commands: Parameters<typeof stepAccount>[1][]): AccountSnapshot {

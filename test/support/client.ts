@@ -94,8 +94,8 @@ export class LedgerClient {
     this.agent.destroy()
   }
 
-  get(path: string): Promise<HttpReply> {
-    return send(this.origin, { method: 'GET', path, headers: this.authorization() }, this.agent)
+  get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpReply> {
+    return send(this.origin, { method: 'GET', path, headers: { ...this.authorization(), ...headers } }, this.agent)
   }
 
   /** `body`: text and bytes are sent as they are. */
@@ -127,8 +127,8 @@ export class LedgerClient {
   }
 
   /** GET of what must be there. */
-  async read(path: string): Promise<Members> {
-    const reply = await this.get(path)
+  async read(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Members> {
+    const reply = await this.get(path, headers)
     if (reply.status !== 200) throw new Error(`GET ${path}: ${reply.status} ${reply.body}`)
     return membersOf(reply)
   }

@@ -4,23 +4,37 @@
  * Held to test/contract/ledger-reads.contract.ts.
  */
 import type { AccountState } from '../../actors/account/state.ts'
+import type { GroupState } from '../../actors/group/state.ts'
 import { availableOf } from '../../actors/account/state.ts'
-import type { Transaction } from '../../actors/account/outcome.ts'
 import { viewOf } from '../../actors/account/outcome.ts'
 import { receiptPayload } from '../../actors/account/receipt.ts'
-import { BASE_DECIMALS, formatQuantity, parseQuantity } from '../../actors/money.ts'
-import type {
-  AccountsPage,
-  AuditChainPage,
-  BalanceView,
-  LedgerReads,
-  SignedReceipt,
-  TransactionCursor,
-  TransactionPage,
-  TransactionQuery,
-  TransactionView,
+import type { Transaction } from '../../actors/account/transaction.ts'
+import type { ActorState } from '../../actors/actor-state.ts'
+import { type ActorAddress, actorKey, groupAddress, tokenAddress } from '../../actors/address.ts'
+import { type GroupView, groupViewOf } from '../../actors/group/state.ts'
+import { BASE_DECIMALS, BASE_UNIT, formatQuantity, parseQuantity } from '../../actors/money.ts'
+import { type TokenState, tokenFactsOf, tokenViewOf } from '../../actors/token/state.ts'
+import {
+  type AccountsPage,
+  type AuditChainPage,
+  type BalanceView,
+  type LedgerReads,
+  ReadsUnavailable,
+  type SignedReceipt,
+  type TokensPage,
+  type TransactionCursor,
+  type TransactionPage,
+  type TransactionQuery,
+  type TransactionView,
 } from '../../runtime/ports/ledger-reads.ts'
-import type { AuditEntryWrite, BalanceWrite, CommitBatch, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
+import type {
+  AuditEntryWrite,
+  BalanceWrite,
+  CommitBatch,
+  ShardBatch,
+  TransactionChange,
+  TransactionWrite,
+} from '../../runtime/ports/ledger-store.ts'
 
 export interface MemoryLedgerReads extends LedgerReads {
   /** One commit: its rows are seen together, its shards are owned from now on. */
@@ -39,8 +53,9 @@ export interface MemoryLedgerReadsOptions {
 const COUNT_LIMIT = 10_000
 
 interface Committed extends TransactionWrite {
-  /** Number of the commit, from 1. */
+  /** Number of the commit that it came with, from 1. */
   readonly commit: number
+  readonly compensatedBy: string | null
 }
 
 interface Rows {
@@ -49,6 +64,8 @@ interface Rows {
   readonly balances: BalanceWrite[]
   readonly entries: AuditEntryWrite[]
   readonly transactions: Committed[]
+  /** By `actorKey`. */
+  readonly actors: Map<string, ActorState>
   readonly owned: Set<number>
 }
 
@@ -60,6 +77,7 @@ export function createMemoryLedgerReads(options: MemoryLedgerReadsOptions): Memo
     balances: [],
     entries: [],
     transactions: [],
+    actors: new Map(),
     owned: new Set(),
   }
   return {
@@ -67,7 +85,7 @@ export function createMemoryLedgerReads(options: MemoryLedgerReadsOptions): Memo
     disown: (shardId) => void rows.owned.delete(shardId),
     transaction: async (txnId) => {
       const row = transactionRow(rows, txnId)
-      return row === undefined ? undefined : transactionViewOf(row.transaction)
+      return row === undefined ? undefined : transactionViewOf(row)
     },
     receipt: async (txnId) => receiptOf(transactionRow(rows, txnId), ledgerId),
     transactions: async (query) => pageOf(rows, query, countLimit),
@@ -78,6 +96,13 @@ export function createMemoryLedgerReads(options: MemoryLedgerReadsOptions): Memo
     accounts: async (after, limit) => accountsPage(rows, after, limit),
     balances: async (accountId) => (rows.accounts.has(accountId) ? balancesOf(rows, accountId) : undefined),
     auditChain: async (accountId, afterSequence, limit) => chainPage(rows, accountId, afterSequence, limit),
+    token: async (tokenId) => {
+      const token = registeredTokens(rows).find((candidate) => candidate.tokenId === tokenId)
+      return token === undefined ? undefined : tokenViewOf(token)
+    },
+    tokens: async (after, limit) => tokensPage(rows, after, limit),
+    group: async (groupId) => groupOf(rows, groupAddress(groupId)),
+    openGroups: async (clientId) => openGroupsOf(rows, clientId),
     shardOf,
     shardOwned: async (accountId) => rows.owned.has(shardOf(accountId)),
   }
@@ -89,15 +114,41 @@ function apply(rows: Rows, { shards }: CommitBatch): void {
   for (const part of shards) {
     rows.owned.add(part.token.shardId)
     for (const { account } of part.accounts) rows.accounts.set(account.accountId, account)
-    for (const write of part.balances) {
-      const held = rows.balances.findIndex(
-        ({ accountId, tokenId }) => accountId === write.accountId && tokenId === write.tokenId,
-      )
-      if (held === -1) rows.balances.push(write)
-      else rows.balances[held] = write
-    }
     rows.entries.push(...part.entries)
-    rows.transactions.push(...part.transactions.map((write) => ({ ...write, commit })))
+    rows.transactions.push(...part.transactions.map((write) => ({ ...write, commit, compensatedBy: null })))
+    for (const change of part.transactionChanges) applyChange(rows, change)
+    applyBalances(rows, part)
+    applyActors(rows, part)
+  }
+}
+
+function applyBalances(rows: Rows, { balances }: ShardBatch): void {
+  for (const write of balances) {
+    const held = rows.balances.findIndex(
+      ({ accountId, tokenId }) => accountId === write.accountId && tokenId === write.tokenId,
+    )
+    if (held === -1) rows.balances.push(write)
+    else rows.balances[held] = write
+  }
+}
+
+function applyActors(rows: Rows, { actors }: ShardBatch): void {
+  for (const { address, state } of actors) {
+    if (state === null) rows.actors.delete(actorKey(address))
+    else rows.actors.set(actorKey(address), state)
+  }
+}
+
+/** It stays where it was in the feed. */
+function applyChange(rows: Rows, { txnId, finished, compensatedBy }: TransactionChange): void {
+  const place = rows.transactions.findIndex(({ transaction }) => transaction.txnId === txnId)
+  const row = rows.transactions[place]
+  if (row === undefined) throw new Error(`${txnId} is changed and was never written`)
+  rows.transactions[place] = {
+    ...row,
+    transaction: { ...row.transaction, ...finished?.transaction },
+    receipt: finished?.receipt ?? row.receipt,
+    compensatedBy: compensatedBy ?? row.compensatedBy,
   }
 }
 
@@ -106,11 +157,12 @@ function transactionRow(rows: Rows, txnId: string): Committed | undefined {
 }
 
 function receiptOf(row: Committed | undefined, ledgerId: string): SignedReceipt | undefined {
-  if (row === undefined) return undefined
-  return { payload: receiptPayload(row.transaction, ledgerId, row.receiptKeyId), signature: row.receiptSignature }
+  const receipt = row?.receipt ?? null
+  if (row === undefined || receipt === null) return undefined
+  return { payload: receiptPayload(row.transaction, ledgerId, receipt.keyId), signature: receipt.signature }
 }
 
-function transactionViewOf(transaction: Transaction): TransactionView {
+function transactionViewOf({ transaction, compensatedBy }: Committed): TransactionView {
   return {
     txnId: transaction.txnId,
     accountId: transaction.accountId,
@@ -123,6 +175,11 @@ function transactionViewOf(transaction: Transaction): TransactionView {
     failure: transaction.failure,
     origin: transaction.origin,
     metadata: transaction.metadata,
+    toAccountId: transaction.toAccountId,
+    fromAccountId: transaction.fromAccountId,
+    receive: transaction.receive,
+    compensates: transaction.compensates,
+    compensatedBy,
     createdAtMs: transaction.createdAtMs,
     processedAtMs: transaction.processedAtMs,
     auditHash: transaction.auditHash,
@@ -141,10 +198,10 @@ function accountsPage(rows: Rows, after: string | null, limit: number): Accounts
   }
 }
 
-/** Every asset is the base unit so far. */
+/** What was never moved only keeps room. */
 function balancesOf(rows: Rows, accountId: string): readonly BalanceView[] {
   return rows.balances
-    .filter((row) => row.accountId === accountId)
+    .filter((row) => row.accountId === accountId && row.balance.updatedAtMs > 0)
     .sort((left, right) => compare(left.tokenId, right.tokenId))
     .map(({ tokenId, balance }) => ({
       tokenId,
@@ -152,9 +209,60 @@ function balancesOf(rows: Rows, accountId: string): readonly BalanceView[] {
       balance: formatQuantity(balance.balance),
       available: formatQuantity(availableOf(balance)),
       incoming: formatQuantity(balance.incoming),
-      decimals: BASE_DECIMALS,
+      decimals: decimalsOf(rows, tokenId),
       updatedAtMs: balance.updatedAtMs,
     }))
+}
+
+function decimalsOf(rows: Rows, tokenId: string): number {
+  if (tokenId === BASE_UNIT) return BASE_DECIMALS
+  const token = rows.actors.get(actorKey(tokenAddress(tokenId)))
+  if (token?.kind !== 'token') throw new ReadsUnavailable('A balance is of a token that is not registered.')
+  return token.decimals
+}
+
+function registeredTokens(rows: Rows): readonly TokenState[] {
+  return [...rows.actors.values()].flatMap((state) =>
+    state.kind === 'token' && tokenFactsOf(state) !== undefined ? [state] : [],
+  )
+}
+
+function tokensPage(rows: Rows, after: string | null, limit: number): TokensPage {
+  const registered = registeredTokens(rows)
+  const from = after === null ? '' : tokenAddress(after).id
+  const following = registered.filter(({ id }) => id > from).sort((left, right) => compare(left.id, right.id))
+  const tokens = following.slice(0, limit).map(tokenViewOf)
+  return {
+    tokens,
+    next: following.length > limit ? (tokens.at(-1)?.tokenId ?? null) : null,
+    total: registered.length,
+  }
+}
+
+function groupOf(rows: Rows, address: ActorAddress): GroupView | undefined {
+  const state = rows.actors.get(actorKey(address))
+  const registered = state?.kind === 'group' ? groupViewOf(state) : undefined
+  if (registered !== undefined) return registered
+  if (!rows.transactions.some(({ transaction }) => transaction.groupId === address.id)) return undefined
+  return {
+    groupId: address.id,
+    status: 'linked',
+    termsHash: null,
+    legs: [],
+    compensations: [],
+    partialFailures: [],
+    createdAtMs: null,
+    dueAtMs: null,
+    finishedAtMs: null,
+  }
+}
+
+const FINAL: readonly GroupState['status'][] = ['settled', 'reverted', 'linked']
+
+function openGroupsOf(rows: Rows, clientId: string): number {
+  return [...rows.actors.values()].filter(
+    (state) => state.kind === 'group' && state.clientId === clientId && !FINAL.includes(state.status),
+  ).length
 }
 
 function chainPage(rows: Rows, accountId: string, afterSequence: number, limit: number): AuditChainPage | undefined {
@@ -183,7 +291,7 @@ function pageOf(rows: Rows, query: TransactionQuery, countLimit: number): Transa
   const shown = following.slice(0, query.limit)
   const last = following.length > shown.length ? shown.at(-1) : undefined
   return {
-    transactions: shown.map(({ transaction }) => transactionViewOf(transaction)),
+    transactions: shown.map(transactionViewOf),
     next: query.order === 'asc' ? feedNext(rows, query, last) : listNext(last),
     count: query.counted ? countOf(matching.length, query, countLimit) : null,
   }

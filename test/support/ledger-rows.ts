@@ -5,11 +5,12 @@ import { GENESIS, sha256Hex } from '../../actors/audit-chain.ts'
 import { BASE_UNIT, parseQuantity, ZERO } from '../../actors/money.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import { balanceOf } from '../../actors/account/state.ts'
-import type { Transaction } from '../../actors/account/outcome.ts'
-import type { AccountWrite, ShardBatch, ShardToken } from '../../runtime/ports/ledger-store.ts'
+import type { Transaction } from '../../actors/account/transaction.ts'
+import type { AccountWrite, LookUpQuestion, ShardBatch, ShardToken } from '../../runtime/ports/ledger-store.ts'
 
 export const ROWS_START_MS = 1_790_000_000_123
-const SALT = '00112233445566778899aabbccddeeff'
+export const RECEIPT = { keyId: 'receipt-key', signature: 'c2lnbmF0dXJl' }
+export const SALT = '00112233445566778899aabbccddeeff'
 
 export type Rows = Omit<ShardBatch, 'token'>
 
@@ -19,18 +20,49 @@ export interface Change {
   readonly rows: Rows
 }
 
-export const NO_ROWS: Rows = { accounts: [], balances: [], keys: [], entries: [], transactions: [], operations: [] }
+export const NO_ROWS: Rows = {
+  accounts: [],
+  balances: [],
+  keys: [],
+  entries: [],
+  transactions: [],
+  transactionChanges: [],
+  operations: [],
+  holds: [],
+  removedHolds: [],
+  actors: [],
+  outbox: [],
+  sent: [],
+  marks: [],
+  boundary: [],
+}
 
 /** A shard's part of a batch: the rows of several changes of different accounts. */
 export function partOf(token: ShardToken, ...changes: readonly Change[]): ShardBatch {
+  return partWith(token, ...changes.map((change) => change.rows))
+}
+
+export function partWith(token: ShardToken, ...rows: readonly Partial<Rows>[]): ShardBatch {
+  const all = <Name extends keyof Rows>(name: Name): Rows[Name][number][] => {
+    const parts: readonly Rows[Name][] = rows.map((some) => some[name] ?? NO_ROWS[name])
+    return parts.flat() as Rows[Name][number][]
+  }
   return {
     token,
-    accounts: changes.flatMap((change) => change.rows.accounts),
-    balances: changes.flatMap((change) => change.rows.balances),
-    keys: changes.flatMap((change) => change.rows.keys),
-    entries: changes.flatMap((change) => change.rows.entries),
-    transactions: changes.flatMap((change) => change.rows.transactions),
-    operations: changes.flatMap((change) => change.rows.operations),
+    accounts: all('accounts'),
+    balances: all('balances'),
+    keys: all('keys'),
+    entries: all('entries'),
+    transactions: all('transactions'),
+    transactionChanges: all('transactionChanges'),
+    operations: all('operations'),
+    holds: all('holds'),
+    removedHolds: all('removedHolds'),
+    actors: all('actors'),
+    outbox: all('outbox'),
+    sent: all('sent'),
+    marks: all('marks'),
+    boundary: all('boundary'),
   }
 }
 
@@ -47,6 +79,7 @@ export function openAccount(shardId: number, accountId: string): Change {
     sequence: 0,
     tip: entry.auditHash,
     balances: new Map(),
+    holds: new Map(),
     completedCount: 0,
     failedCount: 0,
     registeredBy: 'client "one" \\ {2}',
@@ -171,15 +204,16 @@ export function rotateAccount(before: AccountState, idempotencyKey: string): Cha
   }
 }
 
-function writeOf(before: AccountState, account: AccountState): AccountWrite {
+export function writeOf(before: AccountState, account: AccountState): AccountWrite {
   return { previousVersion: before.version, account }
 }
 
 function decided(transaction: Transaction): Rows['transactions'][number] {
-  return { transaction, receiptKeyId: 'receipt-key', receiptSignature: 'c2lnbmF0dXJl' }
+  return { transaction, receipt: RECEIPT }
 }
 
-function transactionOf(
+/** A completed credit of the base unit; its chain's fields are null. */
+export function transactionOf(
   account: AccountState,
   txnId: string,
   idempotencyKey: string,
@@ -199,6 +233,11 @@ function transactionOf(
     failure: null,
     origin: 'client',
     metadata: { note: 'for "you", \\ and NULL' },
+    toAccountId: null,
+    fromAccountId: null,
+    receive: null,
+    compensates: null,
+    counterTxnId: null,
     createdAtMs: atMs,
     processedAtMs: atMs,
     sequence: null,
@@ -215,4 +254,18 @@ function transactionOf(
 /** The balance in the base unit, minimal form. */
 export function baseBalanceOf(account: AccountState | undefined): string {
   return (account?.balances.get(BASE_UNIT)?.balance ?? ZERO).toFixed()
+}
+
+/** A look-up of this and nothing else. */
+export function questionOf(question: Partial<LookUpQuestion>): LookUpQuestion {
+  return {
+    accounts: [],
+    keys: [],
+    actors: [],
+    transactions: [],
+    groupUses: [],
+    tokens: [],
+    existing: [],
+    ...question,
+  }
 }

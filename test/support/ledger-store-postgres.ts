@@ -7,7 +7,12 @@ import {
   type PostgresLedgerStoreOptions,
 } from '../../infra/postgres/ledger-store-postgres.ts'
 import type { Log } from '../../runtime/ports/log.ts'
-import type { HeldCommits, LedgerStoreHarness, SessionUnderTest } from '../contract/ledger-store-harness.ts'
+import type {
+  BoundaryTotal,
+  HeldCommits,
+  LedgerStoreHarness,
+  SessionUnderTest,
+} from '../contract/ledger-store-harness.ts'
 import { createLedgerDatabase, DEFAULT_SHARD_COUNT } from './ledger-database.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
@@ -40,6 +45,7 @@ export async function createPostgresHarness(): Promise<PostgresHarness> {
     url: database.url,
     run: (work) => work,
     passTime: pause,
+    boundaryTotals: () => readBoundaryTotals(sql),
     open: async (options = {}) => {
       const session = await openSession(database.url, sql, holds, { nodeId: `node.${sessions.length}`, ...options })
       sessions.push(session)
@@ -55,6 +61,13 @@ export async function createPostgresHarness(): Promise<PostgresHarness> {
       await database.drop()
     },
   }
+}
+
+async function readBoundaryTotals(sql: postgres.Sql): Promise<Map<string, BoundaryTotal>> {
+  const rows = await sql<{ token_id: string; credited: string; debited: string }[]>`
+    SELECT token_id, trim_scale(sum(credited))::text AS credited, trim_scale(sum(debited))::text AS debited
+      FROM boundary_totals GROUP BY token_id`
+  return new Map(rows.map(({ token_id: tokenId, credited, debited }) => [tokenId, { credited, debited }]))
 }
 
 async function openSession(

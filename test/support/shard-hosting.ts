@@ -1,94 +1,194 @@
-/** A shard host on a store that is told what to say, and the commands to try it with. */
-import { canonicalJson } from '../../actors/canonical-json.ts'
-import type { Answer, EarlierUse } from '../../actors/account/outcome.ts'
-import type { AccountState } from '../../actors/account/state.ts'
-import { decodeVerdicts, encodeItems, type Item, type ItemVerdict, type Operation } from '../../runtime/messages.ts'
+/**
+ * Shard hosts on one store and one network in memory: the store is true to its port (what is answered as committed is
+ * there, what breaks a row's rules is refused), and a test may put its own word in for either.
+ */
+import type { ActorAddress } from '../../actors/address.ts'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import type { Answer } from '../../actors/account/outcome.ts'
+import { stepActor } from '../../actors/step-actor.ts'
+import {
+  decodeVerdicts,
+  deliverySubject,
+  encodeItems,
+  type Item,
+  type ItemVerdict,
+  type Operation,
+} from '../../runtime/messages.ts'
+import { inboxOrder } from '../../runtime/node/draft.ts'
 import { outputGate } from '../../runtime/node/output-gate.ts'
 import { createPinBoard } from '../../runtime/node/pin-board.ts'
-import { ShardHost } from '../../runtime/node/shard-host.ts'
+import { type MailboxLimits, ShardHost } from '../../runtime/node/shard-host.ts'
 import {
-  addressOf,
+  type AcknowledgedChannel,
   type CommitBatch,
   type CommitVerdict,
-  keyAddressOf,
   type LedgerStore,
+  LedgerStoreUnavailable,
+  type LookUpAnswer,
+  type LookUpQuestion,
   type ShardRecord,
+  type ShardToken,
 } from '../../runtime/ports/ledger-store.ts'
+import { NOT_DELIVERED, type NotDelivered, type Transport } from '../../runtime/ports/transport.ts'
+import { lookUpStatements } from '../simulation/sim-ledger-store-look-up.ts'
+import { poisonIn, Rows } from '../simulation/sim-ledger-store-rows.ts'
+import { openShardStatements, type Statements } from '../simulation/sim-ledger-store-statements.ts'
 import { CALLER, KEY, OTHER_KEY, START_MS } from './accounts.ts'
 import { createManualClock } from './manual-clock.ts'
 
 export type Commit = (batch: CommitBatch) => CommitVerdict | Promise<CommitVerdict>
+export type Limits = Partial<MailboxLimits & { readonly maxBatchBytes: number }>
+export type Fate = 'carried' | 'lost' | 'not_delivered'
 
 export const applied: Commit = ({ shards }) => ({
   kind: 'answered',
   committed: new Set(shards.map(({ token }) => token.shardId)),
 })
 
-export function hosting(
-  shardIds: readonly number[] = [0, 1],
-  limits: { maxShardMailbox?: number; maxBatchBytes?: number } = {},
-) {
+/** By the first letter of an actor's ID: b is at home on shard 1, c on 2, d on 3, every other on 0. */
+export function homeOf({ id }: ActorAddress): number {
+  return Math.max(0, 'abcd'.indexOf(id.charAt(0)))
+}
+
+export interface Logged {
+  readonly event: string
+  readonly fields: unknown
+}
+
+/** What a test may change of the store and the network. */
+export interface Control {
+  /** What is said of a commit. */
+  commit: Commit
+  raises: boolean
+  /** What was read is answered once this has resolved. */
+  lookUps: Promise<void>
+  acknowledges: (channels: readonly AcknowledgedChannel[]) => Promise<void>
+  /** What becomes of a message between nodes. */
+  carry: (subject: string, message: string) => Fate
+}
+
+const NETWORK_MS = 1
+
+/** Shards that nobody serves yet, with their records and rows. */
+export function createLedger(shardIds: readonly number[]) {
   const clock = createManualClock(START_MS)
+  const rows = new Rows()
+  const records = new Map<number, ShardRecord>()
   const batches: CommitBatch[] = []
-  const signing = { fails: false }
-  const stored = new Map<string, AccountState>()
-  const uses = new Map<string, { readonly address: string; readonly earlier: EarlierUse }>()
-  const control: { commit: Commit; raises: boolean; epochs: Map<number, number>; lookUps: Promise<void> } = {
+  const questions: LookUpQuestion[] = []
+  const logged: Logged[] = []
+  const refreshes = { count: 0 }
+  const handlers = new Map<string, (message: string, reply: (message: string) => void) => void>()
+  const control: Control = {
     commit: applied,
-    lookUps: Promise.resolve(),
     raises: true,
-    epochs: new Map(shardIds.map((shardId) => [shardId, 1])),
+    lookUps: Promise.resolve(),
+    acknowledges: (channels) => Promise.resolve(rows.channels.acknowledge(channels)),
+    carry: () => 'carried',
   }
-  const unused = () => Promise.reject(new Error('not used here'))
-  const store: LedgerStore = {
-    shards: () =>
-      Promise.resolve(
-        [...control.epochs].map(([shardId, epoch]): ShardRecord => ({
-          shardId,
-          epoch,
-          attempt: 0,
-          nodeId: 'n',
-          session: 's',
-        })),
-      ),
-    commit: (batch) => {
-      batches.push(batch)
-      return Promise.resolve(control.commit(batch))
+  /** The shard is this session's, in its next epoch. */
+  const give = (shardId: number, session: string): ShardToken => {
+    const epoch = (records.get(shardId)?.epoch ?? 0) + 1
+    records.set(shardId, { shardId, epoch, attempt: 0, nodeId: session, session })
+    return { shardId, epoch, attempt: 0 }
+  }
+  for (const shardId of shardIds) records.set(shardId, { shardId, epoch: 0, attempt: 0, nodeId: null, session: null })
+  const transport: Transport = {
+    maxMessageBytes: () => 1_048_576,
+    serve: (subject, handler) => {
+      handlers.set(subject, handler)
+      return { drain: () => Promise.resolve() }
     },
-    lookUp: async ({ accounts, keys }) => {
-      await control.lookUps
-      const found = accounts.flatMap((address) => stored.get(addressOf(address)) ?? [])
-      const used = keys.flatMap((key) => uses.get(keyAddressOf(key)) ?? [])
-      return {
-        accounts: new Map(found.map((account) => [addressOf(account), account])),
-        keys: new Map(used.map(({ address, earlier }) => [address, earlier])),
+    request: (subject, message, _timeoutMs, onReply) => {
+      const fate = control.carry(subject, message)
+      const answer = (reply: string | NotDelivered) => void clock.after(NETWORK_MS, () => onReply(reply))
+      if (fate === 'not_delivered') answer(NOT_DELIVERED)
+      else if (fate === 'carried') {
+        clock.after(NETWORK_MS, () => {
+          const handler = handlers.get(subject)
+          if (handler === undefined) answer(NOT_DELIVERED)
+          else handler(message, answer)
+        })
       }
+      return { close: () => undefined }
     },
-    raiseAttempt: () => Promise.resolve(control.raises),
+  }
+  const routes = {
+    find: (shardId: number) => {
+      const { session, epoch } = records.get(shardId) ?? { session: null, epoch: 0 }
+      return session === null ? undefined : { session, epoch }
+    },
+    refresh: () => {
+      refreshes.count += 1
+      return Promise.resolve()
+    },
+  }
+  return { clock, rows, records, batches, questions, logged, refreshes, handlers, control, give, transport, routes }
+}
+
+export type Ledger = ReturnType<typeof createLedger>
+
+function answerOf<T>({ statements, answer }: Statements<T>): T {
+  for (const run of statements) run()
+  return answer()
+}
+
+/** The store as one session sees it. */
+export function storeOf({ rows, records, batches, questions, control }: Ledger, session: string): LedgerStore {
+  const world = { rowsOf: () => rows, shuffled: <T>(items: readonly T[]) => items }
+  const unused = () => Promise.reject(new Error('not used here'))
+  const isMine = ({ shardId, epoch, attempt }: ShardToken) => {
+    const record = records.get(shardId)
+    return record?.session === session && record.epoch === epoch && record.attempt === attempt
+  }
+  return {
+    shards: () => Promise.resolve([...records.values()]),
+    commit: async (batch) => {
+      batches.push(batch)
+      const verdict = await control.commit(batch)
+      if (verdict.kind !== 'answered') return verdict
+      const passed = batch.shards.filter(({ token }) => verdict.committed.has(token.shardId) && isMine(token))
+      const refused = poisonIn(batch.shards) ?? rows.check(passed)
+      if (refused !== undefined) return { kind: 'failed', ...refused }
+      rows.apply(passed)
+      return { kind: 'answered', committed: new Set(passed.map(({ token }) => token.shardId)) }
+    },
+    lookUp: async (question): Promise<LookUpAnswer> => {
+      questions.push(question)
+      const answer = answerOf(lookUpStatements(world, question))
+      await control.lookUps
+      return answer
+    },
+    raiseAttempt: (token) => {
+      const record = records.get(token.shardId)
+      if (!control.raises || record === undefined || !isMine(token)) return Promise.resolve(false)
+      records.set(token.shardId, { ...record, attempt: record.attempt + 1 })
+      return Promise.resolve(true)
+    },
+    openShard: (shardId) => Promise.resolve(answerOf(openShardStatements(world, shardId))),
+    due: (shardIds, untilMs, limit) =>
+      Promise.resolve(shardIds.flatMap((shardId) => rows.actors.due(shardId, untilMs)).slice(0, limit)),
+    acknowledge: (channels) => control.acknowledges(channels),
+    prune: (shardIds, writtenBeforeMs, limit) => Promise.resolve(rows.channels.prune(shardIds, writtenBeforeMs, limit)),
     acquire: unused,
     release: unused,
-    lastTransactionId: unused,
     sessionHeld: unused,
     terminate: unused,
     probe: unused,
   }
-  /** What a commit does to the ledger, whatever is said of it. */
-  const keep = (batch: CommitBatch): void => {
-    for (const { accounts, transactions, token } of batch.shards) {
-      for (const { account } of accounts) stored.set(addressOf(account), account)
-      for (const { transaction } of transactions) {
-        const { accountId, idempotencyKey, txnId, payloadHash, createdAtMs } = transaction
-        const { shardId } = token
-        const address = keyAddressOf({ shardId, accountId, operation: 'transaction', idempotencyKey })
-        const receipt = { txnId, accountId, shardId, enqueuedAtMs: createdAtMs, groupId: null }
-        const answer = { kind: 'accepted', receipt, replayed: false, mismatch: false } as const
-        uses.set(address, { address, earlier: { payloadHash, key: KEY, answer } })
-      }
-    }
-  }
-  let serial = 0
+}
+
+/** A node of this session that serves these shards. */
+export function startHost(ledger: Ledger, session: string, shardIds: readonly number[], limits: Limits = {}) {
+  const { clock, logged, transport, routes, give } = ledger
+  const signing = { fails: false }
+  const store = storeOf(ledger, session)
+  const note = (event: string, fields?: unknown) => void logged.push({ event, fields })
   const host = new ShardHost({
+    session,
     store,
+    transport,
+    routes,
     signer: {
       verifyMany: (checks) =>
         Promise.resolve(checks.map(({ signature, publicKey }) => signature === `by ${publicKey}`)),
@@ -100,52 +200,106 @@ export function hosting(
     },
     clock,
     random: { hex: (size) => '0'.repeat(size * 2), integer: () => 0 },
-    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    log: { info: note, warn: note, error: note },
     pins: createPinBoard(),
     gate: outputGate,
+    step: stepActor,
+    inboxOrder,
+    homeOf,
     settings: {
       ledgerId: 'ledger',
       production: false,
       maxBatchSize: 100,
-      maxBatchBytes: limits.maxBatchBytes ?? 1_000_000,
+      maxBatchBytes: 1_000_000,
       maxResidents: 100,
-      maxShardMailbox: limits.maxShardMailbox ?? 100,
+      maxShardMailbox: 100,
       maxNodeMailbox: 10_000,
+      maxOutbox: 1_000,
+      ...limits,
     },
   })
-  for (const shardId of shardIds) host.serve({ shardId, epoch: 1, attempt: 0 }, null)
-  const verdicts: ItemVerdict[] = []
-  const item = (shardId: number, accountId: string, operation: Operation, changes: Partial<Item> = {}): Item => {
-    serial += 1
-    return {
-      requestId: `request-${serial}`,
-      attempt: 1,
-      shardId,
-      epoch: 1,
-      accountId,
-      caller: CALLER,
-      deadlineMs: START_MS + 60_000,
-      operation,
-      ...changes,
-    }
+  transport.serve(deliverySubject(session), (message, reply) => host.receiveDeliveries(message, reply))
+  /** Takes the shard, whoever has it. */
+  const serve = async (shardId: number) => {
+    const token = give(shardId, session)
+    host.serve(token, await store.openShard(shardId))
   }
-  const send = (...items: Item[]) =>
-    host.receive(encodeItems(items), (reply) => verdicts.push(...decodeVerdicts(reply)))
-  return { clock, control, batches, host, verdicts, item, send, keep, signing }
+  for (const shardId of shardIds) {
+    host.serve(give(shardId, session), { lastTransactionId: null, channels: [], marks: [], outbox: [] })
+  }
+  return { host, store, signing, serve }
+}
+
+let serial = 0
+
+/** One node that serves everything, and the commands to try it with. */
+export function hosting(shardIds: readonly number[] = [0, 1], limits: Limits = {}) {
+  const ledger = createLedger(shardIds)
+  const started = startHost(ledger, 's', shardIds, limits)
+  const { rows, batches } = ledger
+  /** What a commit does to the ledger when nothing is heard of it. */
+  const keep = ({ shards }: CommitBatch): void => {
+    const refused = rows.check(shards)
+    if (refused !== undefined) throw new Error(refused.detail)
+    rows.apply(shards)
+  }
+  serial = 0
+  const verdicts: ItemVerdict[] = []
+  const send = (...items: Item[]) => sendTo(started.host, verdicts, ...items)
+  return { ...ledger, ...started, batches, verdicts, item, send, keep }
+}
+
+/** `id`: of an account, or an actor. */
+export function item(
+  shardId: number,
+  actor: string | ActorAddress,
+  operation: Operation,
+  changes: Partial<Item> = {},
+): Item {
+  serial += 1
+  return {
+    requestId: `request-${serial}`,
+    attempt: 1,
+    shardId,
+    epoch: 1,
+    actor: typeof actor === 'string' ? { kind: 'account', id: actor } : actor,
+    caller: CALLER,
+    deadlineMs: START_MS + 60_000,
+    operation,
+    ...changes,
+  }
+}
+
+export function sendTo(host: ShardHost, verdicts: ItemVerdict[], ...items: readonly Item[]): void {
+  host.receive(encodeItems(items), (reply) => verdicts.push(...decodeVerdicts(reply)))
+}
+
+export function failing(detail = 'the store cannot be reached'): Promise<never> {
+  return Promise.reject(new LedgerStoreUnavailable(detail))
 }
 
 export const register: Operation = { kind: 'register', key: KEY, registrationKey: null }
-export const credit = (accountId: string, key: string, signature = `by ${KEY.publicKey}`): Operation => ({
+export const submit = (fields: JsonObject, signature = `by ${KEY.publicKey}`): Operation => ({
   kind: 'submit',
-  payload: canonicalJson({ account_id: accountId, amount: '1', type: 'credit', idempotency_key: key }),
+  payload: canonicalJson(fields),
   signature,
 })
+export const credit = (accountId: string, key: string, signature?: string, amount = '1'): Operation =>
+  submit({ account_id: accountId, amount, type: 'credit', idempotency_key: key }, signature)
+export const transfer = (accountId: string, toAccountId: string, key: string, amount = '1'): Operation =>
+  submit({ account_id: accountId, to_account_id: toAccountId, amount, type: 'transfer', idempotency_key: key })
 export const rotation = (accountId: string): Operation => ({
   kind: 'rotate_key',
   payload: canonicalJson({ account_id: accountId, idempotency_key: 'rotation' }),
   signature: `by ${KEY.publicKey}`,
   proof: null,
   newKey: OTHER_KEY,
+})
+export const registerToken = (symbol: string, issuer: string, registrationKey: string | null = null): Operation => ({
+  kind: 'register_token',
+  payload: canonicalJson({ symbol, decimals: 2, issuer, total_supply: '100' }),
+  signature: null,
+  registrationKey,
 })
 export const answersOf = (verdicts: readonly ItemVerdict[]): readonly (Answer | string)[] =>
   verdicts.map(({ verdict }) => (verdict.kind === 'answered' ? verdict.answer : verdict.kind))
@@ -160,3 +314,14 @@ export const writes = (batches: readonly CommitBatch[], key: string) =>
   batches
     .flatMap(({ shards }) => shards.flatMap(({ transactions }) => transactions))
     .filter((row) => row.transaction.idempotencyKey === key).length
+/** The numbers of the messages that reached an actor in what was committed, as marks of their source. */
+export const marksIn = (batches: readonly CommitBatch[], target: number, source: number) =>
+  batches
+    .flatMap(({ shards }) => shards.filter(({ token }) => token.shardId === target))
+    .flatMap(({ marks }) => marks.filter((mark) => mark.source === source).map(({ mark }) => mark))
+/** What is there of an account's holdings. */
+export const balanceIn = (rows: Rows, accountId: string, tokenId = 'BASE'): string => {
+  const shardId = homeOf({ kind: 'account', id: accountId })
+  return rows.account({ shardId, accountId })?.balances.get(tokenId)?.balance.toFixed() ?? '0'
+}
+export const actorIn = (rows: Rows, address: ActorAddress) => rows.actors.state({ shardId: homeOf(address), address })

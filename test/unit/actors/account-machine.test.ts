@@ -2,11 +2,16 @@
 import { transition } from 'xstate'
 import { getShortestPaths } from 'xstate/graph'
 import { describe, expect, test } from 'vitest'
-import { accountMachine, absentAccount, advance, snapshotOf } from '../../../actors/account/machine.ts'
-import type { AccountCommand } from '../../../actors/account/commands.ts'
+import {
+  accountMachine,
+  absentAccount,
+  type AccountEvent,
+  advance,
+  snapshotOf,
+} from '../../../actors/account/machine.ts'
 import { accountIn, registerCommand, rotateCommand, statusCommand, submitCommand } from '../../support/accounts.ts'
 
-const EVENTS: AccountCommand[] = [
+const EVENTS: AccountEvent[] = [
   registerCommand(),
   submitCommand({ type: 'credit', amount: '10' }),
   submitCommand({ type: 'debit', amount: '10' }),

@@ -3,9 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { chainHash, GENESIS } from '../../../actors/audit-chain.ts'
 import { formatQuantity } from '../../../actors/money.ts'
 import { absentAccount } from '../../../actors/account/machine.ts'
-import { type EarlierUse, originalAnswer, REFUSAL_CODES, type Transaction } from '../../../actors/account/outcome.ts'
+import { type EarlierUse, originalAnswer } from '../../../actors/account/outcome.ts'
 import { balanceOf } from '../../../actors/account/state.ts'
 import { type Evidence, stepAccount, type StepResult } from '../../../actors/account/step.ts'
+import type { Transaction } from '../../../actors/account/transaction.ts'
+import { REFUSAL_CODES } from '../../../actors/refusal.ts'
 import {
   accountIn,
   afterSteps,
@@ -21,12 +23,13 @@ import {
   submitCommand,
 } from '../../support/accounts.ts'
 
+const GROUP = '5f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33'
 const HUGE = '999999999999999999.999999999999999999'
 
 function transactionOf(result: StepResult): Transaction {
   if (result.kind !== 'stepped') throw new Error(`Not stepped: ${JSON.stringify(result)}`)
-  const effect = result.effects.find(({ kind }) => kind === 'transaction_decided')
-  if (effect?.kind !== 'transaction_decided') throw new Error('No transaction was decided.')
+  const effect = result.effects.find(({ kind }) => kind === 'transaction_entered')
+  if (effect?.kind !== 'transaction_entered') throw new Error('No transaction was entered.')
   return effect.transaction
 }
 
@@ -117,7 +120,7 @@ describe('credit and debit', () => {
     if (failed.kind !== 'stepped') throw new Error('Not stepped.')
     const before = accountIn(snapshot)
     expect(accountIn(failed.snapshot)).toMatchObject({ version: 2, sequence: 0, tip: before.tip, failedCount: 1 })
-    expect(failed.effects.map(({ kind }) => kind)).toEqual(['transaction_decided'])
+    expect(failed.effects.map(({ kind }) => kind)).toEqual(['transaction_entered'])
   })
 
   test('A4: time within an account does not go back when the clock does', () => {
@@ -156,7 +159,9 @@ describe('S2: the order of judgement', () => {
     const snapshot = afterSteps(registerCommand())
     const first = stepAccount(snapshot, submitCommand({ idempotencyKey: 'k' }), SIGNED)
     if (first.kind !== 'stepped') throw new Error('Not stepped.')
-    const earlier: EarlierUse = { payloadHash: 'another', key: KEY, answer: first.answer }
+    const { answer } = first
+    if (answer === null) throw new Error('Not answered.')
+    const earlier: EarlierUse = { payloadHash: 'another', key: KEY, answer }
     const stranger = { ...CALLER, boundary: false }
     const repeat = submitCommand({ idempotencyKey: 'k' }, { caller: stranger })
     expect(refusalOf(stepAccount(first.snapshot, repeat, { ...unsigned, earlier }))).toBe('signature_mismatch')
@@ -187,7 +192,7 @@ describe('S2: the order of judgement', () => {
     ['expired', submitCommand({ expiresAtMs: START_MS }, { atMs: START_MS })],
     ['class_not_found', submitCommand({ classId: 'cls_1' })],
     ['token_not_found', submitCommand({ tokenId: 'GOLD', type: 'burn' })],
-    ['group_terms_unknown', submitCommand({ termsHash: 'sha256:0' })],
+    ['group_terms_unknown', submitCommand({ groupId: GROUP, termsHash: '0'.repeat(64) })],
   ] as const)('S1: %s is refused and changes nothing', ([code, command]) => {
     const snapshot = afterSteps(registerCommand())
     const result = stepAccount(snapshot, command, SIGNED)

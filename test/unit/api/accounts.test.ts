@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Answer } from '../../../actors/account/outcome.ts'
+import { accountAddress } from '../../../actors/address.ts'
 import { jwkOf } from '../../../infra/keys/public-key.ts'
 import { accountView, bodyOf, createEdgeFixture, newAccountKey, refusalOf } from './edge-fixture.ts'
 import type { BalanceView } from '../../../runtime/ports/ledger-reads.ts'
@@ -37,7 +38,7 @@ describe('POST /v1/accounts', () => {
     expect(created.headers.get('location')).toBe('/v1/accounts/alice')
     expect(await bodyOf(created)).toEqual(SHOWN)
     expect(edge.gateway.asked[0]).toEqual({
-      accountId: 'alice',
+      actor: accountAddress('alice'),
       caller: { clientId: 'client-transactor', role: 'transactor', boundary: true },
       operation: {
         kind: 'register',
@@ -105,6 +106,7 @@ describe('POST /v1/accounts/{id}/keys', () => {
     const response = await edge.post('/v1/accounts/al%40ice/keys', body, await edge.tokenFor('transactor'))
     expect(response.status).toBe(201)
     expect(await bodyOf(response)).toEqual(SHOWN)
+    expect(edge.gateway.asked[0]?.actor).toEqual(accountAddress('al@ice'))
     expect(edge.gateway.asked[0]?.operation).toEqual({
       kind: 'rotate_key',
       payload: JSON.stringify({ account_id: 'al@ice', idempotency_key: 'k', public_key: key.pem }),
@@ -177,6 +179,7 @@ describe('POST /v1/accounts/{id}/status', () => {
     const response = await edge.post(path, { incoming: 'refuse', reason: 'audit', note: 1 }, token)
     expect(response.status).toBe(200)
     expect(await bodyOf(response)).toEqual(SHOWN)
+    expect(edge.gateway.asked[0]?.actor).toEqual(accountAddress('alice'))
     expect(edge.gateway.asked.map(({ operation }) => operation)).toEqual([
       { kind: 'change_status', status: null, incoming: 'refuse', reason: 'audit' },
     ])

@@ -4,6 +4,8 @@ import type { Hono } from 'hono'
 import { expect, vi } from 'vitest'
 import type { Role } from '../../../actors/account/commands.ts'
 import type { AccountView } from '../../../actors/account/outcome.ts'
+import type { GroupView } from '../../../actors/group/state.ts'
+import type { TokenView } from '../../../actors/token/state.ts'
 import type { EdgeDependencies, EdgeSettings } from '../../../api/dependencies.ts'
 import { createEdge } from '../../../api/edge.ts'
 import { jwkOf, readPublicKey } from '../../../infra/keys/public-key.ts'
@@ -124,6 +126,10 @@ export interface FakeReads extends LedgerReads {
   readonly chains: Map<string, AuditChainPage>
   readonly transactionViews: Map<string, TransactionView>
   readonly receipts: Map<string, SignedReceipt>
+  readonly tokenViews: Map<string, TokenView>
+  readonly groupViews: Map<string, GroupView>
+  /** By client. */
+  readonly openGroupCounts: Map<string, number>
   readonly queries: TransactionQuery[]
   page: TransactionPage
   owned: boolean
@@ -137,6 +143,9 @@ export function createFakeReads(): FakeReads {
     chains: new Map(),
     transactionViews: new Map(),
     receipts: new Map(),
+    tokenViews: new Map(),
+    groupViews: new Map(),
+    openGroupCounts: new Map(),
     queries: [],
     page: { transactions: [], next: null, count: { total: 0, exact: true } },
     owned: true,
@@ -167,6 +176,17 @@ export function createFakeReads(): FakeReads {
         total: chain.total,
       })
     },
+    token: async (tokenId) => checked(fake.tokenViews.get(tokenId)),
+    async tokens(after, limit) {
+      const place = (tokenId: string): string => tokenId.toLowerCase()
+      const all = [...fake.tokenViews.values()].sort((a, b) => (place(a.tokenId) < place(b.tokenId) ? -1 : 1))
+      const rest = all.filter(({ tokenId }) => after === null || place(tokenId) > place(after))
+      const tokens = rest.slice(0, limit)
+      const next = rest.length > limit ? (tokens.at(-1)?.tokenId ?? null) : null
+      return checked({ tokens, next, total: all.length })
+    },
+    group: async (groupId) => checked(fake.groupViews.get(groupId)),
+    openGroups: async (clientId) => checked(fake.openGroupCounts.get(clientId) ?? 0),
     shardOf: () => 7,
     shardOwned: async () => checked(fake.owned),
   }
@@ -348,10 +368,65 @@ export function transactionView(overrides: Partial<TransactionView> = {}): Trans
     failure: null,
     origin: 'client',
     metadata: null,
+    toAccountId: null,
+    fromAccountId: null,
+    receive: null,
+    compensates: null,
+    compensatedBy: null,
     createdAtMs: 1_760_000_000_000,
     processedAtMs: 1_760_000_000_004,
     auditHash: 'cd'.repeat(32),
     status: 'completed',
+    ...overrides,
+  }
+}
+
+export function tokenView(overrides: Partial<TokenView> = {}): TokenView {
+  return {
+    tokenId: 'EUR.x',
+    decimals: 2,
+    issuer: 'issuer@bank',
+    totalSupply: '1000.5',
+    createdAtMs: 1_760_000_000_000,
+    ...overrides,
+  }
+}
+
+export const GROUP_ID = '3f2b8a52-0d5e-4a1e-9a0f-5f1f3d3c2b1a'
+
+/** An open group: a debit that is in, a transfer that is not. */
+export function groupView(overrides: Partial<GroupView> = {}): GroupView {
+  return {
+    groupId: GROUP_ID,
+    status: 'open',
+    termsHash: 'ef'.repeat(32),
+    legs: [
+      {
+        accountId: 'alice',
+        type: 'debit',
+        amount: '10.50',
+        tokenId: 'BASE',
+        toAccountId: null,
+        boundary: true,
+        status: 'completed',
+        txnId: TXN_ID,
+      },
+      {
+        accountId: 'bob',
+        type: 'transfer',
+        amount: '2',
+        tokenId: 'EUR.x',
+        toAccountId: 'carol',
+        boundary: false,
+        status: 'expected',
+        txnId: null,
+      },
+    ],
+    compensations: [],
+    partialFailures: [],
+    createdAtMs: 1_760_000_000_000,
+    dueAtMs: 1_760_000_900_000,
+    finishedAtMs: null,
     ...overrides,
   }
 }

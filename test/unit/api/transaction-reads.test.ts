@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { ReadsUnavailable } from '../../../runtime/ports/ledger-reads.ts'
-import { bodyOf, createEdgeFixture, refusalOf, transactionView, TXN_ID } from './edge-fixture.ts'
+import { bodyOf, createEdgeFixture, refusalOf, transactionView, TXN_ID, groupView } from './edge-fixture.ts'
 
 const GROUP = '3f2b8a52-0d5e-4a1e-9a0f-5f1f3d3c2b1a'
+const PENDING = { status: 'pending', auditHash: null, processedAtMs: null } as const
 
 describe('GET /v1/transactions/{id}', () => {
   test('shows what there is', async () => {
@@ -26,6 +27,29 @@ describe('GET /v1/transactions/{id}', () => {
     })
   })
 
+  test('D5: shows whom and what it concerns, and what undid what', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    const shownOf = async (overrides: Parameters<typeof transactionView>[0]) => {
+      edge.reads.transactionViews.set(TXN_ID, transactionView(overrides))
+      return bodyOf(await edge.get(`/v1/transactions/${TXN_ID}`, token))
+    }
+    const swap = { toAccountId: 'bob', receive: { tokenId: 'USD', amount: '2.0' }, compensatedBy: 'txn_2' }
+    expect(await shownOf({ type: 'exchange', tokenId: 'EUR', ...swap })).toMatchObject({
+      to_account_id: 'bob',
+      receive: { amount: '2.0', token_id: 'USD' },
+      compensated_by: 'txn_2',
+    })
+    const credit = await shownOf({ fromAccountId: 'bob', compensates: 'txn_1', origin: 'ledger' })
+    expect(credit).toMatchObject({ from_account_id: 'bob', compensates: 'txn_1', origin: 'ledger' })
+    for (const absent of ['to_account_id', 'receive', 'compensated_by']) expect(credit).not.toHaveProperty(absent)
+    const shown = await shownOf({ type: 'transfer', toAccountId: 'bob', ...PENDING })
+    expect(shown).toMatchObject({ status: 'pending', to_account_id: 'bob', audit_hash: null })
+    for (const absent of ['processed_at', 'failure', 'from_account_id', 'compensates']) {
+      expect(shown).not.toHaveProperty(absent)
+    }
+  })
+
   test('a failed one has its failure and no audit hash', async () => {
     const edge = createEdgeFixture()
     const failure = { code: 'insufficient_funds' as const, detail: 'Too little.' }
@@ -46,7 +70,7 @@ describe('GET /v1/transactions/{id}', () => {
   test('D8: Prefer: wait is honoured until the transaction is final', async () => {
     const edge = createEdgeFixture()
     const token = await edge.tokenFor('viewer')
-    edge.reads.transactionViews.set(TXN_ID, transactionView({ status: 'pending', auditHash: null }))
+    edge.reads.transactionViews.set(TXN_ID, transactionView(PENDING))
     let answered: Response | undefined
     const pending = edge
       .get(`/v1/transactions/${TXN_ID}`, token, { prefer: 'respond-async, wait=99' })
@@ -64,7 +88,7 @@ describe('GET /v1/transactions/{id}', () => {
   test('D8: when the time is up, what is pending is shown as such; without the preference at once', async () => {
     const edge = createEdgeFixture()
     const token = await edge.tokenFor('viewer')
-    edge.reads.transactionViews.set(TXN_ID, transactionView({ status: 'pending', auditHash: null }))
+    edge.reads.transactionViews.set(TXN_ID, transactionView(PENDING))
     const pending = edge.get(`/v1/transactions/${TXN_ID}`, token, { prefer: 'wait="2"' })
     await edge.clock.timersSet(1)
     await edge.clock.advance(2000)
@@ -257,10 +281,16 @@ describe('GET /v1/transactions/group/{groupID}', () => {
     expect(edge.reads.queries[0]).toMatchObject({ groupId: GROUP, counted: false, accountId: null })
   })
 
-  test('an ID that no transaction carries is 404, an ill-formed one 400', async () => {
+  test('an ID that nothing carries is 404, a registered group without a leg an empty list, an ill-formed ID 400', async () => {
     const edge = createEdgeFixture()
     const token = await edge.tokenFor('viewer')
     expect((await edge.get(`/v1/transactions/group/${GROUP}`, token)).status).toBe(404)
+    edge.reads.groupViews.set(GROUP, groupView({ groupId: GROUP }))
+    expect(await bodyOf(await edge.get(`/v1/transactions/group/${GROUP}`, token))).toEqual({
+      group_id: GROUP,
+      transactions: [],
+      next_page_token: '',
+    })
     expect(await refusalOf(await edge.get('/v1/transactions/group/receipt', token))).toEqual({
       status: 400,
       codes: ['ERR_INVALID_GROUP_ID'],

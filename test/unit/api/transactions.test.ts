@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Answer, RefusalCode } from '../../../actors/account/outcome.ts'
-import { REFUSAL_CODES } from '../../../actors/account/outcome.ts'
-import { bodyOf, createEdgeFixture, refusalOf, TXN_ID } from './edge-fixture.ts'
+import type { Answer } from '../../../actors/account/outcome.ts'
+import { accountAddress } from '../../../actors/address.ts'
+import { REFUSAL_CODES, type RefusalCode } from '../../../actors/refusal.ts'
+import { bodyOf, createEdgeFixture, GROUP_ID, refusalOf, TXN_ID } from './edge-fixture.ts'
 
 const SUBMISSION = {
   type: 'credit',
@@ -32,6 +33,20 @@ describe('POST /v1/transactions', () => {
     )
   })
 
+  test('D5: the receipt names the group, also the one that the service made', async () => {
+    const edge = answering({
+      kind: 'accepted',
+      receipt: { ...RECEIPT, groupId: GROUP_ID },
+      replayed: false,
+      mismatch: false,
+    })
+    const transfer = { ...SUBMISSION, type: 'transfer', to_account_id: 'bob' }
+    const response = await edge.post('/v1/transactions', transfer, await edge.tokenFor('transactor'))
+    expect(response.status).toBe(202)
+    expect(await bodyOf(response)).toMatchObject({ status: 'pending', group_id: GROUP_ID })
+    expect(edge.gateway.asked).toHaveLength(1)
+  })
+
   test('D6: sends on the canonical body without its signature, and who asks', async () => {
     const edge = answering(ACCEPTED)
     const token = await edge.tokenFor('admin')
@@ -42,7 +57,7 @@ describe('POST /v1/transactions', () => {
     )
     expect(edge.gateway.asked).toEqual([
       {
-        accountId: 'alice',
+        actor: accountAddress('alice'),
         caller: { clientId: 'client-admin', role: 'admin', boundary: true },
         operation: {
           kind: 'submit',
@@ -122,6 +137,12 @@ describe('POST /v1/transactions', () => {
     expired: [400, 'validation-error', 'ERR_INVALID_FIELD'],
     token_not_found: [404, 'not-found', 'ERR_NOT_FOUND'],
     class_not_found: [404, 'not-found', 'ERR_NOT_FOUND'],
+    amount_precision: [400, 'validation-error', 'ERR_INVALID_AMOUNT'],
+    not_issuer: [403, 'forbidden', 'ERR_NOT_ISSUER'],
+    self_transfer: [400, 'validation-error', 'ERR_SELF_TRANSFER'],
+    receiver_not_found: [404, 'not-found', 'ERR_NOT_FOUND'],
+    issuer_consent_missing: [403, 'forbidden', 'ERR_SIGNATURE_MISMATCH'],
+    group_registered: [409, 'conflict', 'ERR_CONFLICT'],
     group_terms_unknown: [409, 'conflict', 'ERR_CONFLICT'],
     public_key_conflict: [409, 'conflict', 'ERR_CONFLICT'],
     proof_missing: [400, 'validation-error', 'ERR_INVALID_SIGNATURE'],
@@ -129,6 +150,20 @@ describe('POST /v1/transactions', () => {
     account_not_active: [409, 'conflict', 'ERR_CONFLICT'],
     account_closed: [409, 'conflict', 'ERR_CONFLICT'],
     account_not_empty: [409, 'conflict', 'ERR_CONFLICT'],
+    account_refuses: [409, 'conflict', 'ERR_CONFLICT'],
+    balance_limit: [409, 'conflict', 'ERR_CONFLICT'],
+    asset_limit: [409, 'conflict', 'ERR_CONFLICT'],
+    supply_limit: [409, 'conflict', 'ERR_CONFLICT'],
+    supply_underflow: [409, 'conflict', 'ERR_CONFLICT'],
+    pending_limit: [409, 'conflict', 'ERR_CONFLICT'],
+    expectation_limit: [409, 'conflict', 'ERR_CONFLICT'],
+    token_exists: [409, 'conflict', 'ERR_CONFLICT'],
+    group_exists: [409, 'conflict', 'ERR_CONFLICT'],
+    group_not_found: [404, 'not-found', 'ERR_NOT_FOUND'],
+    group_settled: [409, 'conflict', 'ERR_CONFLICT'],
+    group_expired: [409, 'conflict', 'ERR_CONFLICT'],
+    transaction_not_found: [404, 'not-found', 'ERR_NOT_FOUND'],
+    not_allowed: [403, 'forbidden', 'ERR_FORBIDDEN'],
     rejected: [400, 'validation-error', 'ERR_INVALID_FIELD'],
   }
 

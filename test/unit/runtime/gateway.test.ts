@@ -1,8 +1,9 @@
 /** Goal: W1 to W4: the edge says `not_applied` only when it is proved, and `unknown` when it is not. */
 import { describe, expect, test } from 'vitest'
+import { accountAddress } from '../../../actors/address.ts'
 import type { Answer } from '../../../actors/account/outcome.ts'
 import { Gateway, GATEWAY_DEFAULTS } from '../../../runtime/edge/gateway.ts'
-import { Routes } from '../../../runtime/edge/routes.ts'
+import { Routes } from '../../../runtime/routes.ts'
 import { decodeItems, encodeVerdicts, type Item, type Verdict } from '../../../runtime/messages.ts'
 import type { GatewayOutcome } from '../../../runtime/ports/ledger-gateway.ts'
 import type { ShardRecord } from '../../../runtime/ports/ledger-store.ts'
@@ -59,13 +60,13 @@ async function edge(records: readonly Partial<ShardRecord>[] = [{ shardId: 0 }, 
     routes,
     clock,
     random: { hex: () => `request-${(serial += 1)}`, integer: (below) => Math.floor(below / 2) },
-    shardOf: (accountId) => Number(accountId.slice(1)),
+    homeOf: ({ id }) => Number(id.slice(1)),
     settings: { ...GATEWAY_DEFAULTS, maxWaiting: 4 },
   })
   const ask = (accountId = 'a0', payload = '{}') => {
     const asked: { outcome: GatewayOutcome | undefined } = { outcome: undefined }
     void gateway
-      .ask({ accountId, caller: CALLER, operation: { kind: 'submit', payload, signature: 's' } })
+      .ask({ actor: accountAddress(accountId), caller: CALLER, operation: { kind: 'submit', payload, signature: 's' } })
       .then((outcome) => (asked.outcome = outcome))
     return asked
   }
@@ -178,7 +179,9 @@ describe('the gateway', () => {
     const { clock, sent, gateway } = await edge()
     const asked: { outcome: GatewayOutcome | undefined } = { outcome: undefined }
     const operation = { kind: 'change_status', status: 'closed', incoming: null, reason: 'r' } as const
-    void gateway.ask({ accountId: 'a0', caller: CALLER, operation }).then((outcome) => (asked.outcome = outcome))
+    void gateway
+      .ask({ actor: accountAddress('a0'), caller: CALLER, operation })
+      .then((outcome) => (asked.outcome = outcome))
     await clock.pass(1)
     sent[0]?.answer([{ kind: 'undecided' }])
     await clock.pass(300)

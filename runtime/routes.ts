@@ -1,10 +1,10 @@
 /**
- * Where each shard is, as far as this edge knows. Truth is in PostgreSQL; hints make it known sooner. A stale route
+ * Where each shard is, as far as this process knows. Truth is in PostgreSQL; hints make it known sooner. A stale route
  * costs a retry and nothing else: the owner checks the epoch that every item names.
  */
-import type { Clock, Timer } from '../ports/clock.ts'
-import type { LeaseStore, Watch } from '../ports/lease-store.ts'
-import type { LedgerStore } from '../ports/ledger-store.ts'
+import type { Clock, Timer } from './ports/clock.ts'
+import type { LeaseStore, Watch } from './ports/lease-store.ts'
+import type { LedgerStore } from './ports/ledger-store.ts'
 
 export interface Route {
   readonly session: string

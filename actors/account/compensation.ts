@@ -1,0 +1,109 @@
+/**
+ * What an administrator undoes in a linked group, one transaction at a time. Nothing was reserved for it, so it can
+ * fail, and says so; what it undoes it undoes once.
+ */
+import { accountAddress, groupAddress } from '../address.ts'
+import type { CompensationOutcome } from '../message.ts'
+import { parseQuantity } from '../money.ts'
+import type { AccountMessageCommand } from './commands.ts'
+import { pendingHold, reserve } from './pending.ts'
+import { completed, entered, ordered } from './record.ts'
+import { type AccountState, availableOf } from './state.ts'
+import { type CompensableTransaction, failure, type FailureCode } from './transaction.ts'
+import { type Posted, Turn } from './turn.ts'
+
+type Compensate = Extract<AccountMessageCommand, { readonly type: 'compensate' }>
+
+/** `found`: the transaction that it names, as it is now; undefined when there is none. */
+export function compensate(
+  account: AccountState,
+  command: Compensate,
+  found: CompensableTransaction | undefined,
+): Posted {
+  const turn = new Turn(account, command)
+  const refused = found === undefined ? 'not_compensable' : refusesCompensation(account, command, found)
+  if (found === undefined || refused !== undefined) return ended(turn, command, refused ?? 'not_compensable')
+  const { type, fromAccountId, toAccountId, counterTxnId } = found
+  if (type === 'transfer' && toAccountId !== null && counterTxnId !== null) {
+    // The value is there: it must come back from there.
+    return answer(turn, command, { kind: 'elsewhere', accountId: toAccountId, txnId: counterTxnId })
+  }
+  if (type === 'credit' && fromAccountId !== null && counterTxnId !== null) {
+    return giveBack(turn, command, found, { accountId: fromAccountId, txnId: counterTxnId })
+  }
+  return undoAtBoundary(turn, command, found)
+}
+
+function refusesCompensation(
+  { accountId, holds, status }: AccountState,
+  { groupId, compensates }: Compensate,
+  found: CompensableTransaction,
+): FailureCode | undefined {
+  if (found.accountId !== accountId || found.groupId !== groupId) return 'not_compensable'
+  if (found.termsHash !== null || found.status !== 'completed' || found.compensates !== null) return 'not_compensable'
+  if (found.type === 'mint' || found.type === 'burn' || found.receive !== null) return 'not_compensable'
+  if (found.compensatedBy !== null) return 'already_compensated'
+  for (const hold of holds.values()) {
+    if (hold.kind === 'pending' && hold.transaction.compensates === compensates) return 'already_compensated'
+  }
+  return status === 'closed' ? 'account_closed' : undefined
+}
+
+/** A transfer in the other direction: its sender decides whether it can take the value back. */
+function giveBack(
+  turn: Turn,
+  command: Compensate,
+  { amount, tokenId, groupId, txnId: compensates }: CompensableTransaction,
+  original: { readonly accountId: string; readonly txnId: string },
+): Posted {
+  const cause = `compensate ${compensates} ${command.newTxnId}`
+  const toAccountId = original.accountId
+  const transaction = ordered(turn, { type: 'debit', amount, tokenId, groupId, cause, toAccountId, compensates })
+  const lacks = reserve(turn, transaction)
+  if (lacks !== undefined) return ended(turn, command, lacks)
+  turn.keep(pendingHold(transaction, true, null, { asked: command.asked, transfer: original.txnId }))
+  entered(turn, transaction)
+  turn.send(accountAddress(toAccountId), {
+    type: 'receive_transfer',
+    txnId: transaction.txnId,
+    fromAccountId: turn.before.accountId,
+    tokenId,
+    amount,
+    groupId,
+    metadata: null,
+    expiresAtMs: null,
+    compensates: original.txnId,
+  })
+  return turn.done()
+}
+
+/** What came from outside goes back there, what went there comes back. */
+function undoAtBoundary(turn: Turn, command: Compensate, found: CompensableTransaction): Posted {
+  const { amount, tokenId, groupId, txnId: compensates } = found
+  const takesBack = found.type === 'credit'
+  const quantity = parseQuantity(amount)
+  const refused = takesBack
+    ? availableOf(turn.balance(tokenId)).lessThan(quantity)
+      ? 'insufficient_funds'
+      : undefined
+    : turn.lacksRoom(tokenId, quantity)
+  if (refused !== undefined) return ended(turn, command, refused)
+  const moved = takesBack ? quantity.negated() : quantity
+  turn.change(tokenId, { balance: moved })
+  turn.note({ kind: 'boundary_crossed', tokenId, quantity: moved })
+  const cause = `compensate ${compensates} ${command.newTxnId}`
+  const type = takesBack ? 'debit' : 'credit'
+  const transaction = completed(turn, ordered(turn, { type, amount, tokenId, groupId, cause, compensates }))
+  entered(turn, transaction)
+  turn.note({ kind: 'transaction_compensated', txnId: compensates, by: transaction.txnId })
+  return answer(turn, command, { kind: 'done', compensations: [{ compensates, txnId: transaction.txnId }] })
+}
+
+function ended(turn: Turn, command: Compensate, code: FailureCode): Posted {
+  return answer(turn, command, { kind: 'failed', failure: failure(code) })
+}
+
+function answer(turn: Turn, { groupId, asked }: Compensate, outcome: CompensationOutcome): Posted {
+  turn.send(groupAddress(groupId), { type: 'compensation_ended', asked, outcome })
+  return turn.done()
+}

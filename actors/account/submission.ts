@@ -1,0 +1,125 @@
+/**
+ * What a submission must be before its account applies it, beyond its signature: in the order in which it is judged.
+ * Undefined where nothing is wrong; a refusal uses no key up.
+ */
+import { BASE_DECIMALS, BASE_UNIT, fractionalDigits, parseQuantity } from '../money.ts'
+import type { TokenFacts } from '../token/state.ts'
+import type { Submission, SubmitCommand, TransactionType } from './commands.ts'
+import { expectationFor } from './legs.ts'
+import { type Answer, refusal } from './outcome.ts'
+import type { AccountState } from './state.ts'
+
+/** The most transactions of an account that others have still to decide on. */
+export const MAX_PENDING = 4_096
+
+export interface SubmissionEvidence {
+  readonly ledgerId: string
+  /** In production the fields that the sandbox leaves optional are required. */
+  readonly production: boolean
+  /** What is known of a registered token. */
+  readonly token: (tokenId: string) => TokenFacts | undefined
+  /** Whether an account exists, of those that the command names. */
+  readonly exists: (accountId: string) => boolean
+  /** What clients did on this account under the submission's group ID. */
+  readonly groupUses: readonly { readonly type: TransactionType; readonly tokenId: string }[]
+}
+
+export function judgeSubmission(
+  account: AccountState,
+  command: SubmitCommand,
+  evidence: SubmissionEvidence,
+): Answer | undefined {
+  const { submission, caller } = command
+  if (submission.type === 'credit' && submission.termsHash === null && !mayCross(caller.boundary, submission.tokenId)) {
+    return refusal('boundary_not_granted', 'This client may not bring value in from outside the ledger.')
+  }
+  const foreign = wrongLedger(submission.ledgerId, evidence)
+  if (foreign !== undefined) return foreign
+  if (submission.expiresAtMs !== null && submission.expiresAtMs <= command.atMs) {
+    return refusal('expired', 'The submission had expired when it arrived.', 'expires_at')
+  }
+  return (
+    wrongAsset(account, submission, evidence) ??
+    wrongReceiver(submission, evidence) ??
+    wrongGroup(account, submission, evidence) ??
+    tooMuchPending(account)
+  )
+}
+
+export function mayCross(grant: boolean | readonly string[], tokenId: string): boolean {
+  return typeof grant === 'boolean' ? grant : grant.includes(tokenId)
+}
+
+export function wrongLedger(
+  ledgerId: string | null,
+  evidence: Pick<SubmissionEvidence, 'ledgerId' | 'production'>,
+): Answer | undefined {
+  if (ledgerId === null && evidence.production) {
+    return refusal('wrong_ledger', 'The field is required: it says for which ledger the order is.', 'ledger_id')
+  }
+  return ledgerId === null || ledgerId === evidence.ledgerId
+    ? undefined
+    : refusal('wrong_ledger', 'The submission was signed for another ledger.', 'ledger_id')
+}
+
+function wrongAsset(
+  { accountId }: AccountState,
+  { type, classId, tokenId, amount, receive }: Submission,
+  evidence: SubmissionEvidence,
+): Answer | undefined {
+  if (classId !== null) return refusal('class_not_found', 'There is no such NFT class.', 'class_id')
+  const wrong =
+    wrongAmount(tokenId, amount, evidence, '') ??
+    (receive === null ? undefined : wrongAmount(receive.tokenId, receive.amount, evidence, 'receive.'))
+  if (wrong !== undefined) return wrong
+  if (type === 'mint' && evidence.token(tokenId)?.issuer !== accountId) {
+    return refusal('not_issuer', 'Only the issuer of the token may mint it.')
+  }
+  return undefined
+}
+
+/** `prefix`: of the field's name. */
+function wrongAmount(
+  tokenId: string,
+  amount: string,
+  evidence: Pick<SubmissionEvidence, 'token'>,
+  prefix: string,
+): Answer | undefined {
+  const decimals = tokenId === BASE_UNIT ? BASE_DECIMALS : evidence.token(tokenId)?.decimals
+  if (decimals === undefined) return refusal('token_not_found', 'There is no such token.', `${prefix}token_id`)
+  if (fractionalDigits(parseQuantity(amount)) <= decimals) return undefined
+  return refusal('amount_precision', `The token has ${decimals} decimals.`, `${prefix}amount`)
+}
+
+function wrongReceiver({ toAccountId }: Submission, { exists }: SubmissionEvidence): Answer | undefined {
+  if (toAccountId === null || exists(toAccountId)) return undefined
+  return refusal('receiver_not_found', 'There is no such account.', 'to_account_id')
+}
+
+function wrongGroup(
+  account: AccountState,
+  submission: Submission,
+  { groupUses }: SubmissionEvidence,
+): Answer | undefined {
+  const { groupId, termsHash, type, tokenId } = submission
+  if (termsHash !== null) {
+    if (groupId !== null && expectationFor(account, submission) !== undefined) return undefined
+    return refusal('group_terms_unknown', 'No registered group expects this leg.', 'terms_hash')
+  }
+  if (groupId === null) return undefined
+  for (const hold of account.holds.values()) {
+    if (hold.kind === 'leg' && hold.groupId === groupId) {
+      return refusal('group_registered', 'The group is registered: its legs carry terms_hash.', 'group_id')
+    }
+  }
+  const opposite = type === 'transfer' ? 'credit' : type === 'credit' ? 'transfer' : undefined
+  if (groupUses.some((use) => use.type === opposite && use.tokenId === tokenId)) {
+    return refusal('self_transfer', `The account has a ${opposite} of this asset under the same group ID.`, 'group_id')
+  }
+  return undefined
+}
+
+function tooMuchPending({ holds }: AccountState): Answer | undefined {
+  if (holds.size < MAX_PENDING) return undefined
+  return refusal('pending_limit', 'Too much of this account is undecided: try again when less is.')
+}

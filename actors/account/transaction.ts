@@ -1,0 +1,108 @@
+/** A transaction as it is stored, and how it ended. */
+import type { JsonObject } from '../canonical-json.ts'
+import type { ExchangeSide } from '../message.ts'
+import type { TransactionType } from './commands.ts'
+
+/** Why an accepted transaction ended `failed`, or why a compensation did. Never reused, never renamed: clients store them. */
+export type FailureCode =
+  | 'insufficient_funds'
+  | 'balance_limit'
+  | 'asset_limit'
+  | 'account_frozen'
+  | 'account_closed'
+  | 'incoming_refused'
+  | 'expired'
+  | 'exchange_expired'
+  | 'exchange_limit'
+  | 'supply_limit'
+  | 'supply_underflow'
+  | 'group_closed'
+  | 'already_compensated'
+  | 'not_compensable'
+
+export interface Failure {
+  readonly code: FailureCode
+  readonly detail: string
+}
+
+const FAILURES: Record<FailureCode, string> = {
+  insufficient_funds: 'The amount is larger than the available balance.',
+  balance_limit: 'The balance would leave 18 integer digits.',
+  asset_limit: 'The account holds as many assets as an account may.',
+  account_frozen: 'The account is frozen: it may only receive.',
+  account_closed: 'The account is closed.',
+  incoming_refused: 'The account refuses incoming value.',
+  expired: 'The submission expired before it was decided.',
+  exchange_expired: 'The other side of the exchange did not come in time.',
+  exchange_limit: 'Too many exchanges wait under this group ID.',
+  supply_limit: 'The supply would leave 18 integer digits.',
+  supply_underflow: 'The amount is larger than the total supply.',
+  group_closed: 'The settlement group is closed.',
+  already_compensated: 'The transaction has been compensated, or is being compensated.',
+  not_compensable: 'A transaction of this kind cannot be compensated.',
+}
+
+export function failure(code: FailureCode): Failure {
+  return { code, detail: FAILURES[code] }
+}
+
+/** Everything of a transaction but what the client sent. Immutable once final, except that it may be compensated. */
+export interface TransactionRecord {
+  readonly txnId: string
+  readonly accountId: string
+  readonly shardId: number
+  readonly type: TransactionType
+  readonly amount: string
+  readonly tokenId: string
+  readonly groupId: string | null
+  readonly status: 'pending' | 'completed' | 'failed'
+  readonly failure: Failure | null
+  readonly origin: 'client' | 'ledger'
+  readonly metadata: JsonObject | null
+  readonly toAccountId: string | null
+  readonly fromAccountId: string | null
+  /** What an exchange brings. */
+  readonly receive: ExchangeSide | null
+  /** The transaction that this one undoes. */
+  readonly compensates: string | null
+  /** The transaction of the other side, once it is decided. */
+  readonly counterTxnId: string | null
+  readonly createdAtMs: number
+  /** null while pending. */
+  readonly processedAtMs: number | null
+  /** The chain's fields are null unless completed: only what changed the account is in its chain. */
+  readonly sequence: number | null
+  readonly previousHash: string | null
+  readonly auditHash: string | null
+  readonly idempotencyKey: string
+  readonly payloadHash: string
+  /** The account's key that it was accepted under; empty for the ledger's own. */
+  readonly keyId: string
+}
+
+export interface Transaction extends TransactionRecord {
+  /** The canonical payload that the client signed, or what the ledger did, and the signature as it came. */
+  readonly payload: string
+  readonly signature: string
+}
+
+/** What another transaction needs to know of an earlier one in order to undo it. */
+export type CompensableTransaction = Pick<
+  TransactionRecord,
+  | 'txnId'
+  | 'accountId'
+  | 'type'
+  | 'amount'
+  | 'tokenId'
+  | 'groupId'
+  | 'status'
+  | 'toAccountId'
+  | 'fromAccountId'
+  | 'receive'
+  | 'compensates'
+  | 'counterTxnId'
+> & {
+  readonly compensatedBy: string | null
+  /** Whether it was a leg of a registered group, which alone undoes it. */
+  readonly termsHash: string | null
+}

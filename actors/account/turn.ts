@@ -1,0 +1,158 @@
+/**
+ * One command's work on one account: changes gather here and become the next state and its effects, or nothing.
+ *   A1. available = balance - reserved, and neither is ever negative; nor is incoming or room.
+ *   A2. balance + incoming + room never leaves 18+18 digits.
+ *   A3. What completes is one entry in the chain; what fails is none, and is counted all the same.
+ *   A4. Time within an account never goes back.
+ */
+import type { ActorAddress } from '../address.ts'
+import { appendEntry, type AuditEntry, type EntryFields } from '../audit-chain.ts'
+import type { Carried, Message, Stamp } from '../message.ts'
+import { LARGEST, type Quantity, ZERO } from '../money.ts'
+import { invariant } from '../result.ts'
+import type { Effect } from './outcome.ts'
+import { type AccountState, type Balance, type Hold, holdId, NOTHING_HELD } from './state.ts'
+
+/** The most assets that an account may hold or be promised. */
+export const MAX_ASSETS = 10_000
+
+/** An account after a command, and the facts that are new. */
+export interface Posted {
+  readonly account: AccountState
+  readonly effects: readonly Effect[]
+}
+
+/** What is added to each part of a balance; negative to take away. */
+export type BalanceChange = { readonly [Part in 'balance' | 'reserved' | 'incoming' | 'room']?: Quantity }
+
+export class Turn {
+  readonly before: AccountState
+  readonly stamp: Stamp
+  /** The time at which whatever this turn does is processed. */
+  readonly timeMs: number
+  private readonly effects: Effect[] = []
+  private balances: Map<string, Balance> | undefined
+  private holds: Map<string, Hold> | undefined
+  private sequence: number
+  private tip: string
+  private updatedAtMs: number
+  private completed = 0
+  private failed = 0
+
+  constructor(account: AccountState, stamp: Stamp) {
+    this.before = account
+    this.stamp = stamp
+    this.timeMs = Math.max(stamp.atMs, account.lastTimeMs)
+    this.sequence = account.sequence
+    this.tip = account.tip
+    this.updatedAtMs = account.updatedAtMs
+  }
+
+  balance(tokenId: string): Balance {
+    return (this.balances ?? this.before.balances).get(tokenId) ?? NOTHING_HELD
+  }
+
+  hold(id: string): Hold | undefined {
+    return (this.holds ?? this.before.holds).get(id)
+  }
+
+  /** Why the account could not take so much more of an asset; undefined when it can. */
+  lacksRoom(tokenId: string, amount: Quantity): 'balance_limit' | 'asset_limit' | undefined {
+    const held = this.balance(tokenId)
+    if (held.balance.plus(held.incoming).plus(held.room).plus(amount).greaterThan(LARGEST)) return 'balance_limit'
+    const balances = this.balances ?? this.before.balances
+    if (isSlot(held) || balances.size < MAX_ASSETS) return undefined
+    let slots = 0
+    for (const balance of balances.values()) if (isSlot(balance)) slots += 1
+    return slots < MAX_ASSETS ? undefined : 'asset_limit'
+  }
+
+  /** Room alone is no movement: it does not make the account a holder of the asset. */
+  change(tokenId: string, { balance = ZERO, reserved = ZERO, incoming = ZERO, room = ZERO }: BalanceChange): void {
+    const held = this.balance(tokenId)
+    const moved = !(balance.isZero() && reserved.isZero() && incoming.isZero())
+    const next: Balance = {
+      balance: held.balance.plus(balance),
+      reserved: held.reserved.plus(reserved),
+      incoming: held.incoming.plus(incoming),
+      room: held.room.plus(room),
+      updatedAtMs: moved ? this.timeMs : held.updatedAtMs,
+    }
+    invariant(
+      !next.reserved.isNegative() && !next.balance.lessThan(next.reserved),
+      'A1: an account would be left with less than it has reserved',
+    )
+    invariant(
+      !next.incoming.isNegative() && !next.room.isNegative(),
+      'A1: an account would release what it was not promised',
+    )
+    invariant(
+      !next.balance.plus(next.incoming).plus(next.room).greaterThan(LARGEST),
+      'A2: an account would be left with more than 18 integer digits',
+    )
+    this.balances ??= new Map(this.before.balances)
+    this.balances.set(tokenId, next)
+    this.effects.push({ kind: 'balance_changed', tokenId })
+  }
+
+  keep(hold: Hold): void {
+    const id = holdId(hold)
+    this.holds ??= new Map(this.before.holds)
+    this.holds.set(id, hold)
+    this.effects.push({ kind: 'hold_changed', holdId: id })
+  }
+
+  letGo(hold: Hold): void {
+    const id = holdId(hold)
+    this.holds ??= new Map(this.before.holds)
+    this.holds.delete(id)
+    this.effects.push({ kind: 'hold_changed', holdId: id })
+  }
+
+  /** Appends to the chain. `fieldsAt` makes the payload for the sequence it gets. */
+  enter(fieldsAt: (sequence: number) => EntryFields): AuditEntry {
+    this.sequence += 1
+    const entry = appendEntry(this.tip, fieldsAt(this.sequence))
+    this.tip = entry.auditHash
+    this.updatedAtMs = this.timeMs
+    this.effects.push({ kind: 'entry_appended', entry })
+    return entry
+  }
+
+  count(status: 'completed' | 'failed'): void {
+    if (status === 'completed') this.completed += 1
+    else this.failed += 1
+  }
+
+  note(effect: Effect): void {
+    this.effects.push(effect)
+  }
+
+  send(to: ActorAddress, message: Message, carries: readonly Carried[] = []): void {
+    this.effects.push({ kind: 'message_sent', envelope: { to, message, carries } })
+  }
+
+  done(changes: Partial<Pick<AccountState, 'key' | 'status' | 'incoming'>> = {}): Posted {
+    const { before } = this
+    return {
+      account: {
+        ...before,
+        ...changes,
+        version: before.version + 1,
+        sequence: this.sequence,
+        tip: this.tip,
+        balances: this.balances ?? before.balances,
+        holds: this.holds ?? before.holds,
+        completedCount: before.completedCount + this.completed,
+        failedCount: before.failedCount + this.failed,
+        updatedAtMs: this.updatedAtMs,
+        lastTimeMs: this.timeMs,
+      },
+      effects: this.effects,
+    }
+  }
+}
+
+function isSlot({ updatedAtMs, room }: Balance): boolean {
+  return updatedAtMs > 0 || !room.isZero()
+}

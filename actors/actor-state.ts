@@ -1,0 +1,11 @@
+/** What the ledger keeps of an actor that is no account: plain JSON, with the version of its format inside. */
+import type { ActorAddress } from './address.ts'
+import type { ExchangeState } from './exchange/state.ts'
+import type { GroupState } from './group/state.ts'
+import type { TokenState } from './token/state.ts'
+
+export type ActorState = GroupState | ExchangeState | TokenState
+
+export function addressOfState({ kind, id }: ActorState): ActorAddress {
+  return { kind, id }
+}

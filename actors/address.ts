@@ -1,0 +1,34 @@
+/**
+ * Where an actor is found. Every fact has one home: the shard that its actor's key hashes to, which alone decides it;
+ * all others send messages.
+ */
+export const ACTOR_KINDS = ['account', 'group', 'exchange', 'token'] as const
+export type ActorKind = (typeof ACTOR_KINDS)[number]
+
+/** `id`: an account ID; a group ID in lower case, for groups and exchanges; a symbol in lower case, for tokens. */
+export interface ActorAddress {
+  readonly kind: ActorKind
+  readonly id: string
+}
+
+/** One string for an address. Account IDs have no space in them, so that no two addresses share one. */
+export function actorKey({ kind, id }: ActorAddress): string {
+  return kind === 'account' ? id : `${kind} ${id}`
+}
+
+export function accountAddress(accountId: string): ActorAddress {
+  return { kind: 'account', id: accountId }
+}
+
+export function groupAddress(groupId: string): ActorAddress {
+  return { kind: 'group', id: groupId.toLowerCase() }
+}
+
+export function exchangeAddress(groupId: string): ActorAddress {
+  return { kind: 'exchange', id: groupId.toLowerCase() }
+}
+
+/** Symbols are unique without regard to case, and ASCII. */
+export function tokenAddress(tokenId: string): ActorAddress {
+  return { kind: 'token', id: tokenId.toLowerCase() }
+}

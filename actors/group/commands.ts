@@ -1,0 +1,27 @@
+/** What a settlement group can be asked. */
+import type { CommandBase } from '../account/commands.ts'
+import type { DueCommand, Heard } from '../actor-step.ts'
+import type { GroupMessage } from '../message.ts'
+import type { Terms } from './terms.ts'
+
+export interface RegisterGroupCommand extends CommandBase {
+  readonly type: 'register_group'
+  readonly groupId: string
+  readonly terms: Terms
+  /** What names the registration to its client: it begins with `request` unless the client gave it. */
+  readonly registrationKey: string
+}
+
+export interface RevertGroupCommand extends CommandBase {
+  readonly type: 'revert_group'
+  readonly groupId: string
+  readonly reason: string
+  /** What is to be undone in a linked group. */
+  readonly transactions: readonly { readonly txnId: string; readonly accountId: string }[]
+}
+
+export type GroupMessageCommand = {
+  [Type in GroupMessage['type']]: Heard<Extract<GroupMessage, { readonly type: Type }>>
+}[GroupMessage['type']]
+
+export type GroupCommand = RegisterGroupCommand | RevertGroupCommand | GroupMessageCommand | DueCommand

@@ -1,0 +1,328 @@
+/**
+ * What commands do to a settlement group: the machine decides which of these runs.
+ *   G1. A part of a leg is told once to expect, once to settle or revert; which of the two is decided once, here (I8).
+ *   G2. A final state is written only when every part has answered.
+ *   G3. Nothing is undone twice: what was asked to be undone is remembered by the transaction that was named.
+ */
+import { accountAddress, type ActorAddress, tokenAddress } from '../address.ts'
+import { type Effect, refusal } from '../account/outcome.ts'
+import type { JsonObject } from '../canonical-json.ts'
+import type { Carried, LegName, LegRole, LegTerms, Message, Refused, Stamp } from '../message.ts'
+import { invariant } from '../result.ts'
+import type { GroupMessageCommand, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
+import { type GroupLeg, type GroupState, type GroupStatus, groupViewOf, type LegPart, type PartState } from './state.ts'
+
+export interface Turned {
+  readonly group: GroupState | null
+  readonly effects: readonly Effect[]
+}
+
+type Named<Type extends GroupMessageCommand['type']> = Extract<GroupMessageCommand, { readonly type: Type }>
+
+/** A step on its way: what one does, the next goes on from. */
+export type Progress = (group: GroupState, effects: Effect[]) => GroupState
+
+export function begin(command: RegisterGroupCommand): Turned {
+  const { terms, caller, atMs } = command
+  const dueAtMs = atMs + terms.timeoutSeconds * 1_000
+  const legs = terms.legs.map((leg): GroupLeg => ({ terms: leg, parts: rolesOf(leg).map(askedPart) }))
+  const group: GroupState = {
+    ...blank(terms.groupId, command),
+    status: 'registering',
+    termsHash: terms.termsHash,
+    timeoutSeconds: terms.timeoutSeconds,
+    legs,
+    clientId: caller.clientId,
+    registrationKey: command.registrationKey,
+    dueAtMs,
+    timeoutAtMs: dueAtMs,
+  }
+  const effects: Effect[] = []
+  eachPart(group, (name, leg) => {
+    tell(effects, leg, name, { type: 'expect_leg', ...name, termsHash: terms.termsHash, terms: leg })
+  })
+  return { group, effects }
+}
+
+function blank(id: string, { atMs, caller }: RegisterGroupCommand | RevertGroupCommand): GroupState {
+  return {
+    kind: 'group',
+    format: 1,
+    id,
+    version: 1,
+    status: 'linked',
+    termsHash: '',
+    timeoutSeconds: 0,
+    legs: [],
+    clientId: caller.clientId,
+    registrationKey: '',
+    refused: null,
+    compensationsAsked: {},
+    compensations: [],
+    partialFailures: [],
+    createdAtMs: atMs,
+    dueAtMs: null,
+    timeoutAtMs: null,
+    finishedAtMs: null,
+    lastTimeMs: atMs,
+  }
+}
+
+function rolesOf({ type, toAccountId }: LegTerms): readonly LegRole[] {
+  if (type === 'mint' || type === 'burn') return ['own', 'supply']
+  return toAccountId === null ? ['own'] : ['own', 'receiver']
+}
+
+function askedPart(role: LegRole): LegPart {
+  return { role, state: 'asked', txnId: null, metadata: null, failed: false, compensationTxnId: null }
+}
+
+/** Who decides a part. */
+function homeOf({ accountId, toAccountId, tokenId }: LegTerms, role: LegRole): ActorAddress {
+  switch (role) {
+    case 'own':
+      return accountAddress(accountId)
+    case 'receiver':
+      return accountAddress(toAccountId ?? '')
+    case 'supply':
+      return tokenAddress(tokenId)
+  }
+}
+
+function tell(effects: Effect[], leg: LegTerms, { role }: LegName, message: Message, carries: readonly Carried[] = []) {
+  effects.push({ kind: 'message_sent', envelope: { to: homeOf(leg, role), message, carries } })
+}
+
+function eachPart(group: GroupState, see: (name: LegName, leg: LegTerms, part: LegPart) => void): void {
+  group.legs.forEach(({ terms, parts }, leg) => {
+    for (const part of parts) see({ groupId: group.id, leg, role: part.role }, terms, part)
+  })
+}
+
+function everyPart({ legs }: GroupState, holds: (part: LegPart) => boolean): boolean {
+  return legs.every(({ parts }) => parts.every(holds))
+}
+
+/** The named part with these changes. */
+function withPart(group: GroupState, { leg, role }: LegName, changes: Partial<LegPart>): GroupState {
+  const named = group.legs[leg]
+  invariant(named?.parts.some((part) => part.role === role) === true, `group ${group.id} has no ${role} of leg ${leg}`)
+  const parts = named.parts.map((part) => (part.role === role ? { ...part, ...changes } : part))
+  return { ...group, legs: group.legs.map((other, index) => (index === leg ? { ...named, parts } : other)) }
+}
+
+function withParts(group: GroupState, change: (part: LegPart) => LegPart): GroupState {
+  return { ...group, legs: group.legs.map((leg) => ({ ...leg, parts: leg.parts.map(change) })) }
+}
+
+/** Runs the steps one after another and counts the write. */
+export function turned(group: GroupState, { atMs }: Stamp, ...steps: readonly Progress[]): Turned {
+  const effects: Effect[] = []
+  let next: GroupState = { ...group, version: group.version + 1, lastTimeMs: Math.max(atMs, group.lastTimeMs) }
+  for (const step of steps) next = step(next, effects)
+  return { group: next, effects }
+}
+
+export function noteExpected(command: Named<'leg_expected'>): Progress {
+  return (group) => {
+    const { refused } = command
+    const next = withPart(group, command, { state: refused === null ? 'expected' : 'refused' })
+    return refused === null || next.refused !== null ? next : { ...next, refused }
+  }
+}
+
+/** Its time was over before everybody expected it. */
+export const noteExpired: Progress = (group) => {
+  const expired: Refused = { code: 'group_expired', detail: 'The group was not registered before its time was over.' }
+  return { ...group, refused: group.refused ?? expired, dueAtMs: null }
+}
+
+/** Everybody expects its legs. What was submitted before is in already. */
+export const open: Progress = (group, effects) => {
+  const opened = entering(group, 'open')
+  const view = groupViewOf(opened)
+  if (view !== undefined) {
+    effects.push({
+      kind: 'concluded',
+      answer: { kind: 'group_registered', group: view, created: true, replayed: false },
+    })
+  }
+  return opened.legs.reduce((next, { parts }, leg) => {
+    const own = parts.find(({ role }) => role === 'own')
+    return own?.state === 'completed' ? orderReceiver(next, effects, leg, own.txnId ?? '', own.metadata) : next
+  }, opened)
+}
+
+/** Tells the receiver of a transfer to take it, held until the group settles. */
+function orderReceiver(
+  group: GroupState,
+  effects: Effect[],
+  leg: number,
+  counterTxnId: string,
+  metadata: JsonObject | null,
+): GroupState {
+  const { terms } = group.legs[leg] ?? {}
+  if (terms === undefined || terms.toAccountId === null) return group
+  const receiver: LegName = { groupId: group.id, leg, role: 'receiver' }
+  tell(effects, terms, receiver, { type: 'credit_leg', ...receiver, counterTxnId, metadata })
+  return withPart(group, receiver, { state: 'ordered' })
+}
+
+/** Those that expect their legs, or have done them already, are told that it comes to nothing. */
+export const refuse: Progress = (group, effects) => {
+  const next = withParts(group, (part) => (isBound(part) ? { ...part, state: 'reverting' } : part))
+  eachPart(next, (name, leg, part) => {
+    if (part.state === 'reverting') tell(effects, leg, name, { type: 'revert_leg', ...name })
+  })
+  return { ...entering(next, 'refusing'), dueAtMs: null }
+}
+
+/** Whether somebody keeps something for this part. */
+export function isBound({ state }: LegPart): boolean {
+  return state === 'expected' || state === 'completed' || state === 'failed'
+}
+
+/** The ID is free again, and whoever asked is told why. */
+export function forget({ refused }: GroupState): Turned {
+  const { code, detail } = refused ?? { code: 'rejected', detail: 'The group was refused.' }
+  return { group: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'legs') }] }
+}
+
+export function noteCompleted(command: Named<'leg_completed'>): Progress {
+  return (group, effects) => {
+    const { leg, role, txnId, metadata } = command
+    const next = withPart(group, command, { state: 'completed', txnId, metadata })
+    // Not everybody may expect it yet: the receiver is told when all do.
+    return group.status === 'open' && role === 'own' ? orderReceiver(next, effects, leg, txnId, metadata) : next
+  }
+}
+
+/** What was told to revert meanwhile stays so: only its transaction is noted. */
+export function noteLate(command: Named<'leg_completed'> | Named<'leg_failed'>): Progress {
+  return (group) => withPart(group, command, { txnId: command.txnId, failed: command.type === 'leg_failed' })
+}
+
+export function noteFailed(command: Named<'leg_failed'>): Progress {
+  return (group) => withPart(group, command, { state: 'failed', txnId: command.txnId, failed: true })
+}
+
+/** Whether nothing is missing when the named part is in this state. */
+export function isComplete(group: GroupState, name: LegName, state: PartState): boolean {
+  return everyPart(withPart(group, name, { state }), isIn)
+}
+
+/** A token that holds a mint or burn has nothing more to say until the group ends. */
+function isIn({ role, state }: LegPart): boolean {
+  return state === 'completed' || (role === 'supply' && state === 'expected')
+}
+
+export const settle: Progress = (group, effects) => {
+  const next = withParts(group, (part) => ({ ...part, state: 'settling' }))
+  eachPart(next, (name, leg) =>
+    tell(effects, leg, name, { type: 'settle_leg', ...name }, carriedBySettling(leg, name.role)),
+  )
+  return { ...entering(next, 'settling'), dueAtMs: null }
+}
+
+/** What settling adds to balances and holds at its home; a boundary's other side moves with it. */
+function carriedBySettling(leg: LegTerms, role: LegRole): readonly Carried[] {
+  const { tokenId, amount, type, boundary } = leg
+  if (boundary) return []
+  const comes = role === 'receiver' || type === 'credit' || type === 'mint'
+  // A mint's supply rises by what its account gets: until its token has heard of it, it is owed.
+  const adds = role === 'supply' ? type === 'burn' : comes
+  return adds ? [{ tokenId, quantity: amount }] : [{ tokenId, quantity: `-${amount}` }]
+}
+
+export const revert: Progress = (group, effects) => {
+  const next = withParts(group, (part) => ({ ...part, state: 'reverting' }))
+  // One that failed keeps its place until it is told, too: its hold is let go there.
+  eachPart(next, (name, leg) => tell(effects, leg, name, { type: 'revert_leg', ...name }))
+  return { ...entering(next, 'reverting'), dueAtMs: null }
+}
+
+export function noteSettled(command: Named<'leg_settled'>): Progress {
+  return (group) => withPart(group, command, { state: 'settled' })
+}
+
+export function noteReverted(command: Named<'leg_reverted'>): Progress {
+  return (group) => {
+    const { compensation } = command
+    const next = withPart(group, command, {
+      state: 'reverted',
+      ...(compensation === null ? {} : { txnId: compensation.compensates, compensationTxnId: compensation.txnId }),
+    })
+    return compensation === null ? next : { ...next, compensations: [...next.compensations, compensation] }
+  }
+}
+
+/** Whether the command is the answer of the last part that had not answered. */
+export function isLastAnswer(
+  group: GroupState,
+  { leg, role }: LegName,
+  answered: readonly LegPart['state'][],
+): boolean {
+  return group.legs.every(({ parts }, index) =>
+    parts.every((part) => answered.includes(part.state) || (index === leg && part.role === role)),
+  )
+}
+
+export function finish(status: 'settled' | 'reverted'): Progress {
+  return (group) => ({ ...entering(group, status), finishedAtMs: group.lastTimeMs, dueAtMs: null })
+}
+
+/** An ID that was never registered, under which something is to be undone. */
+export function beginLinked(command: RevertGroupCommand): Turned {
+  const group = { ...blank(command.groupId, command), version: 0 }
+  return turned(group, command, ask(command))
+}
+
+/** G3: what failed before may be tried again. */
+export function ask(command: RevertGroupCommand): Progress {
+  return (group, effects) => {
+    const asked = { ...group.compensationsAsked }
+    for (const { txnId, accountId } of command.transactions) {
+      if (asked[txnId] !== undefined && asked[txnId].state !== 'failed') continue
+      asked[txnId] = { accountId, state: 'asked' }
+      effects.push(compensationOf(group.id, accountId, txnId, txnId))
+    }
+    return { ...group, compensationsAsked: asked }
+  }
+}
+
+function compensationOf(groupId: string, accountId: string, txnId: string, asked: string): Effect {
+  const message: Message = { type: 'compensate', groupId, compensates: txnId, asked }
+  return { kind: 'message_sent', envelope: { to: accountAddress(accountId), message, carries: [] } }
+}
+
+export function noteCompensation({ asked: named, outcome }: Named<'compensation_ended'>): Progress {
+  return (group, effects) => {
+    const asked = group.compensationsAsked[named]
+    invariant(asked !== undefined, `nobody asked for ${named} to be undone`)
+    switch (outcome.kind) {
+      case 'elsewhere':
+        effects.push(compensationOf(group.id, outcome.accountId, outcome.txnId, named))
+        return group
+      case 'done':
+        return {
+          ...group,
+          compensationsAsked: { ...group.compensationsAsked, [named]: { ...asked, state: 'done' } },
+          compensations: [...group.compensations, ...outcome.compensations],
+          partialFailures: group.partialFailures.filter(({ txnId }) => txnId !== named),
+        }
+      case 'failed':
+        return {
+          ...group,
+          compensationsAsked: { ...group.compensationsAsked, [named]: { ...asked, state: 'failed' } },
+          partialFailures: [
+            ...group.partialFailures.filter(({ txnId }) => txnId !== named),
+            { txnId: named, ...outcome.failure },
+          ],
+        }
+    }
+  }
+}
+
+function entering(group: GroupState, status: GroupStatus): GroupState {
+  return { ...group, status }
+}

@@ -1,0 +1,138 @@
+/** What a settlement group is. Plain JSON. */
+import type { Failure } from '../account/transaction.ts'
+import type { JsonObject } from '../canonical-json.ts'
+import type { Compensation, LegRole, LegTerms, Refused } from '../message.ts'
+
+/**
+ * `registering`: not every account expects its legs yet; `refusing`: one would not, the others are being told;
+ * `open`; `settling`, `reverting`: decided, not everybody has done it; `settled`, `reverted`: final.
+ * `linked`: never registered, it only keeps what was compensated under its ID.
+ */
+export type GroupStatus =
+  | 'registering'
+  | 'refusing'
+  | 'open'
+  | 'settling'
+  | 'settled'
+  | 'reverting'
+  | 'reverted'
+  | 'linked'
+
+export interface GroupState {
+  readonly kind: 'group'
+  readonly format: 1
+  /** The group ID, in lower case. */
+  readonly id: string
+  /** Counts every write (I1b). */
+  readonly version: number
+  readonly status: GroupStatus
+  /** 64 hexadecimal digits; empty for a linked group. */
+  readonly termsHash: string
+  readonly timeoutSeconds: number
+  readonly legs: readonly GroupLeg[]
+  readonly clientId: string
+  readonly registrationKey: string
+  /** Why it is being refused, while it is. */
+  readonly refused: Refused | null
+  /** What an administrator asked to be undone in a linked group, by the transaction named. */
+  readonly compensationsAsked: { readonly [txnId: string]: AskedCompensation }
+  readonly compensations: readonly Compensation[]
+  readonly partialFailures: readonly PartialFailure[]
+  readonly createdAtMs: number
+  /** When it is reverted unless all legs are in. null once nothing is due. */
+  readonly dueAtMs: number | null
+  /** `dueAtMs` as it was agreed: shown for ever. */
+  readonly timeoutAtMs: number | null
+  readonly finishedAtMs: number | null
+  readonly lastTimeMs: number
+}
+
+export interface GroupLeg {
+  readonly terms: LegTerms
+  readonly parts: readonly LegPart[]
+}
+
+/**
+ * One side of a leg, at its own home.
+ *   `asked`: told to expect it; `expected`; `refused`: would not; `ordered`: told to credit a transfer's receiver;
+ *   `completed`, `failed`: its transaction is final; `settling`, `settled`; `reverting`, `reverted`.
+ */
+export interface LegPart {
+  readonly role: LegRole
+  readonly state: PartState
+  readonly txnId: string | null
+  /** Of that transaction, for its other side. */
+  readonly metadata: JsonObject | null
+  /** Whether that transaction failed: what it was told since does not change it. */
+  readonly failed: boolean
+  /** The transaction that undid it. */
+  readonly compensationTxnId: string | null
+}
+
+export type PartState =
+  | 'asked'
+  | 'expected'
+  | 'refused'
+  | 'ordered'
+  | 'completed'
+  | 'failed'
+  | 'settling'
+  | 'settled'
+  | 'reverting'
+  | 'reverted'
+
+export interface AskedCompensation {
+  readonly accountId: string
+  readonly state: 'asked' | 'done' | 'failed'
+}
+
+export interface PartialFailure extends Failure {
+  readonly txnId: string
+}
+
+/** A group as it is shown. */
+export interface GroupView {
+  readonly groupId: string
+  readonly status: 'open' | 'settled' | 'reverting' | 'reverted' | 'linked'
+  readonly termsHash: string | null
+  readonly legs: readonly GroupLegView[]
+  readonly compensations: readonly Compensation[]
+  readonly partialFailures: readonly PartialFailure[]
+  readonly createdAtMs: number | null
+  readonly dueAtMs: number | null
+  readonly finishedAtMs: number | null
+}
+
+export interface GroupLegView extends LegTerms {
+  readonly status: 'expected' | 'completed' | 'failed' | 'compensated'
+  readonly txnId: string | null
+}
+
+/** undefined until it is registered. */
+export function groupViewOf(group: GroupState): GroupView | undefined {
+  const { status } = group
+  if (status === 'registering' || status === 'refusing') return undefined
+  return {
+    groupId: group.id,
+    status: status === 'settling' ? 'open' : status,
+    termsHash: status === 'linked' ? null : group.termsHash,
+    legs: group.legs.map(legViewOf),
+    compensations: group.compensations,
+    partialFailures: group.partialFailures,
+    createdAtMs: status === 'linked' ? null : group.createdAtMs,
+    dueAtMs: group.timeoutAtMs,
+    finishedAtMs: group.finishedAtMs,
+  }
+}
+
+function legViewOf({ terms, parts }: GroupLeg): GroupLegView {
+  const own = parts.find(({ role }) => role === 'own')
+  const txnId = own?.txnId ?? null
+  return { ...terms, status: legStatusOf(own), txnId }
+}
+
+function legStatusOf(own: LegPart | undefined): GroupLegView['status'] {
+  if (own === undefined || own.txnId === null) return 'expected'
+  if (own.compensationTxnId !== null) return 'compensated'
+  return own.failed ? 'failed' : 'completed'
+}

@@ -1,0 +1,168 @@
+/**
+ * What the parties of a settlement group agree on: its legs, and until when they must be in (D10).
+ *   Legs net to zero per asset: a leg with a receiver stands for both sides, one marked `boundary` has its other side
+ *   outside the ledger; mints and burns are outside the netting.
+ */
+import { sha256Hex } from '../audit-chain.ts'
+import { canonicalJson, type Json, type JsonObject } from '../canonical-json.ts'
+import { isAccountId, isUuid } from '../identifiers.ts'
+import type { LegTerms } from '../message.ts'
+import { BASE_UNIT, isDecimalString, parseQuantity, type Quantity, ZERO } from '../money.ts'
+import { ok, refuse, type Result } from '../result.ts'
+
+export const MIN_LEGS = 2
+export const MAX_LEGS = 64
+export const MAX_TIMEOUT_SECONDS = 86_400
+export const DEFAULT_TIMEOUT_SECONDS = 900
+
+export interface Terms {
+  /** Lower case. */
+  readonly groupId: string
+  readonly legs: readonly LegTerms[]
+  readonly timeoutSeconds: number
+  /** 64 hexadecimal digits. */
+  readonly termsHash: string
+}
+
+export type TermsRule =
+  | 'group_id'
+  | 'legs'
+  | 'timeout'
+  | 'account_id'
+  | 'type'
+  | 'amount'
+  | 'asset'
+  | 'class'
+  | 'receiver'
+  | 'self_transfer'
+  | 'boundary'
+  | 'net'
+
+/** `field`: as `legs[0].amount`. */
+export interface TermsProblem {
+  readonly field: string
+  readonly rule: TermsRule
+  readonly message: string
+}
+
+const TYPES = ['debit', 'credit', 'transfer', 'exchange', 'mint', 'burn'] as const
+const TOKEN_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+/** Reads {group_id, legs, timeout_seconds}; all that is wrong is told at once. */
+export function readTerms(fields: JsonObject): Result<Terms, readonly TermsProblem[]> {
+  const problems: TermsProblem[] = []
+  const { group_id: groupId, legs, timeout_seconds: timeout } = fields
+  if (typeof groupId !== 'string' || !isUuid(groupId))
+    problems.push({ field: 'group_id', rule: 'group_id', message: 'must be a UUID' })
+  if (typeof timeout !== 'number' || !Number.isInteger(timeout) || timeout < 1 || timeout > MAX_TIMEOUT_SECONDS) {
+    problems.push({
+      field: 'timeout_seconds',
+      rule: 'timeout',
+      message: `must be a whole number from 1 to ${MAX_TIMEOUT_SECONDS}`,
+    })
+  }
+  const read = readLegs(legs, problems)
+  if (problems.length === 0) problems.push(...unbalanced(read))
+  if (problems.length > 0 || typeof groupId !== 'string' || typeof timeout !== 'number') return refuse(problems)
+  const id = groupId.toLowerCase()
+  return ok({ groupId: id, legs: read, timeoutSeconds: timeout, termsHash: termsHashOf(id, legs, timeout) })
+}
+
+/** What the legs' submissions carry, so that they are this agreement's and no other's. */
+function termsHashOf(groupId: string, legs: Json | undefined, timeoutSeconds: number): string {
+  return sha256Hex(canonicalJson({ group_id: groupId, legs: legs ?? null, timeout_seconds: timeoutSeconds }))
+}
+
+function readLegs(legs: Json | undefined, problems: TermsProblem[]): readonly LegTerms[] {
+  if (!Array.isArray(legs) || legs.length < MIN_LEGS || legs.length > MAX_LEGS) {
+    problems.push({ field: 'legs', rule: 'legs', message: `must be an array of ${MIN_LEGS} to ${MAX_LEGS} legs` })
+    return []
+  }
+  return (legs as readonly Json[]).flatMap((leg, index) => {
+    const read = readLeg(leg, `legs[${index}]`, problems)
+    return read === undefined ? [] : [read]
+  })
+}
+
+function readLeg(leg: Json, at: string, problems: TermsProblem[]): LegTerms | undefined {
+  if (leg === null || typeof leg !== 'object' || Array.isArray(leg)) {
+    problems.push({ field: at, rule: 'legs', message: 'must be an object' })
+    return undefined
+  }
+  const fields = leg as JsonObject
+  const { account_id: accountId, amount, to_account_id: to, boundary = false } = fields
+  const wrong = (field: string, rule: TermsRule, message: string): void =>
+    void problems.push({ field: `${at}.${field}`, rule, message })
+  const before = problems.length
+  const type = TYPES.find((known) => known === fields['type'])
+  if (typeof accountId !== 'string' || !isAccountId(accountId))
+    wrong('account_id', 'account_id', 'must be an account ID')
+  if (type === undefined) wrong('type', 'type', `must be one of ${TYPES.join(', ')}`)
+  if (typeof amount !== 'string' || !isDecimalString(amount) || parseQuantity(amount).isZero()) {
+    wrong('amount', 'amount', 'must be a positive decimal string of at most 18+18 digits')
+  }
+  if (typeof boundary !== 'boolean') wrong('boundary', 'boundary', 'must be true or false')
+  else if (boundary && (type === 'mint' || type === 'burn' || to !== undefined)) {
+    wrong('boundary', 'boundary', 'stands on legs whose other side is outside the ledger')
+  }
+  readReceiver(fields, type, wrong)
+  const tokenId = readAsset(fields, type, wrong)
+  if (problems.length > before || type === undefined) return undefined
+  if (typeof accountId !== 'string' || typeof amount !== 'string') return undefined
+  return {
+    accountId,
+    type,
+    amount,
+    tokenId,
+    toAccountId: typeof to === 'string' ? to : null,
+    boundary: boundary === true,
+  }
+}
+
+type Wrong = (field: string, rule: TermsRule, message: string) => void
+
+function readReceiver(fields: JsonObject, type: LegTerms['type'] | undefined, wrong: Wrong): void {
+  const { account_id: accountId, to_account_id: to } = fields
+  if (to === undefined) return
+  if (typeof to !== 'string' || !isAccountId(to)) wrong('to_account_id', 'receiver', 'must be an account ID')
+  else if (type !== 'transfer') wrong('to_account_id', 'receiver', 'stands in transfers only')
+  else if (to === accountId) wrong('to_account_id', 'self_transfer', 'is the account itself')
+}
+
+function readAsset(fields: JsonObject, type: LegTerms['type'] | undefined, wrong: Wrong): string {
+  const { token_id: tokenId = BASE_UNIT } = fields
+  if (fields['class_id'] === undefined && fields['instance_id'] !== undefined) {
+    wrong('class_id', 'asset', 'is required with instance_id')
+    return BASE_UNIT
+  }
+  if (fields['class_id'] !== undefined) {
+    wrong('class_id', 'class', 'names no NFT class of this ledger')
+    return BASE_UNIT
+  }
+  if (typeof tokenId !== 'string' || !TOKEN_ID.test(tokenId)) {
+    wrong('token_id', 'asset', 'must be the ID of a token')
+    return BASE_UNIT
+  }
+  if (tokenId === BASE_UNIT && (type === 'mint' || type === 'burn' || type === 'exchange')) {
+    wrong('token_id', 'asset', `a ${type} needs a token`)
+  }
+  return tokenId
+}
+
+/** What comes must have come from somewhere. */
+function unbalanced(legs: readonly LegTerms[]): readonly TermsProblem[] {
+  const sums = new Map<string, Quantity>()
+  for (const { type, tokenId, amount, toAccountId, boundary } of legs) {
+    if (boundary || toAccountId !== null || type === 'mint' || type === 'burn') continue
+    const quantity = parseQuantity(amount)
+    const before = sums.get(tokenId) ?? ZERO
+    sums.set(tokenId, type === 'credit' ? before.plus(quantity) : before.minus(quantity))
+  }
+  return [...sums]
+    .filter(([, sum]) => !sum.isZero())
+    .map(([tokenId, sum]) => ({
+      field: 'legs',
+      rule: 'net',
+      message: `do not net to zero in ${tokenId}: ${sum.toFixed()} is left`,
+    }))
+}

@@ -1,0 +1,182 @@
+/**
+ * What actors say to each other. A message takes effect exactly once, in the order in which its sender's shard sent
+ * it to its receiver's; its outcome is data, so that every message can be consumed.
+ *
+ * Plain JSON: quantities are decimal strings. `carries` is what consuming the message will add to the balances and holds
+ * of the ledger, so that value in transit can be counted from what is durable (I4).
+ */
+import type { ActorAddress } from './address.ts'
+import type { JsonObject } from './canonical-json.ts'
+import type { Failure } from './account/transaction.ts'
+import type { RefusalCode } from './refusal.ts'
+
+export interface Envelope {
+  readonly to: ActorAddress
+  readonly message: Message
+  readonly carries: readonly Carried[]
+}
+
+/** A signed quantity of an asset. */
+export interface Carried {
+  readonly tokenId: string
+  readonly quantity: string
+}
+
+/** The side of a leg: its own account; the account that a transfer goes to; the token that a mint or burn changes. */
+export type LegRole = 'own' | 'receiver' | 'supply'
+
+/** A leg of a registered group, as it was agreed. */
+export interface LegTerms {
+  readonly accountId: string
+  readonly type: 'debit' | 'credit' | 'transfer' | 'exchange' | 'mint' | 'burn'
+  readonly amount: string
+  readonly tokenId: string
+  readonly toAccountId: string | null
+  /** Its other side is the outside world, not another leg. */
+  readonly boundary: boolean
+}
+
+/** Names one side of one leg of a group. */
+export interface LegName {
+  readonly groupId: string
+  /** Its place in the registration, from 0. */
+  readonly leg: number
+  readonly role: LegRole
+}
+
+export interface Refused {
+  readonly code: RefusalCode
+  readonly detail: string
+}
+
+/** To an account. */
+export type AccountMessage =
+  /** Value that another account has reserved for this one: it decides, once and for good. */
+  | {
+      readonly type: 'receive_transfer'
+      readonly txnId: string
+      readonly fromAccountId: string
+      readonly tokenId: string
+      readonly amount: string
+      readonly groupId: string | null
+      readonly metadata: JsonObject | null
+      readonly expiresAtMs: number | null
+      /** The transaction of this account that the transfer gives back; null for an ordinary one. */
+      readonly compensates: string | null
+    }
+  /** The receiver has decided. */
+  | {
+      readonly type: 'conclude_transfer'
+      readonly txnId: string
+      readonly failure: Failure | null
+      readonly counterTxnId: string | null
+    }
+  /** The group's home has paired an exchange, or given it up. */
+  | {
+      readonly type: 'conclude_exchange'
+      readonly txnId: string
+      readonly failure: Failure | null
+      readonly counterTxnId: string | null
+    }
+  /** The token has decided on a mint or burn. */
+  | { readonly type: 'conclude_supply'; readonly txnId: string; readonly failure: Failure | null }
+  /** A token is being registered with this account as its issuer: open it if need be, judge, and reserve the room. */
+  | {
+      readonly type: 'prepare_issue'
+      readonly tokenId: string
+      readonly totalSupply: string
+      readonly clientId: string
+      /** Whether the issuer, if it has a key, must have signed the registration. */
+      readonly consentNeeded: boolean
+      /** What the issuer signed, and its signature; empty where there is none. */
+      readonly payload: string
+      readonly signature: string
+    }
+  /** The token is registered: credit its supply. */
+  | { readonly type: 'credit_issue'; readonly tokenId: string; readonly totalSupply: string }
+  /** Plants the expectation of a leg, with room for what it brings. */
+  | (LegName & { readonly type: 'expect_leg'; readonly termsHash: string; readonly terms: LegTerms })
+  /** The transfer's own leg is completed: credit the receiver, held until the group settles. */
+  | (LegName & { readonly type: 'credit_leg'; readonly counterTxnId: string; readonly metadata: JsonObject | null })
+  | (LegName & { readonly type: 'settle_leg' })
+  /** Cancels a leg that is only expected, undoes one that is completed. */
+  | (LegName & { readonly type: 'revert_leg' })
+  /** An administrator undoes a transaction of a linked group. */
+  | {
+      readonly type: 'compensate'
+      readonly groupId: string
+      /** The transaction to be undone, and the one that the administrator named. */
+      readonly compensates: string
+      readonly asked: string
+    }
+
+/** To a settlement group. */
+export type GroupMessage =
+  | (LegName & { readonly type: 'leg_expected'; readonly refused: Refused | null })
+  | (LegName & { readonly type: 'leg_completed'; readonly txnId: string; readonly metadata: JsonObject | null })
+  | (LegName & { readonly type: 'leg_failed'; readonly txnId: string })
+  | (LegName & { readonly type: 'leg_settled' })
+  /** `compensation`: the transaction that undid the completed leg; null where there was nothing to undo. */
+  | (LegName & { readonly type: 'leg_reverted'; readonly compensation: Compensation | null })
+  /** `asked`: the transaction that the administrator named. */
+  | {
+      readonly type: 'compensation_ended'
+      readonly asked: string
+      readonly outcome: CompensationOutcome
+    }
+
+export interface Compensation {
+  /** The transaction that was undone. */
+  readonly compensates: string
+  readonly txnId: string
+}
+
+export type CompensationOutcome =
+  /** More than one where both sides of a transfer were undone. */
+  | { readonly kind: 'done'; readonly compensations: readonly Compensation[] }
+  /** Its other side must give the value back: the transaction there that is to be undone. */
+  | { readonly kind: 'elsewhere'; readonly accountId: string; readonly txnId: string }
+  | { readonly kind: 'failed'; readonly failure: Failure }
+
+/** To the home of the exchanges of a group ID. */
+export type ExchangeMessage = {
+  readonly type: 'offer_exchange'
+  readonly txnId: string
+  readonly accountId: string
+  readonly toAccountId: string
+  readonly gives: ExchangeSide
+  readonly receives: ExchangeSide
+  readonly expiresAtMs: number
+}
+
+export interface ExchangeSide {
+  readonly tokenId: string
+  readonly amount: string
+}
+
+/** To a token. */
+export type TokenMessage =
+  | {
+      readonly type: 'change_supply'
+      readonly txnId: string
+      readonly accountId: string
+      readonly change: 'mint' | 'burn'
+      readonly amount: string
+    }
+  | { readonly type: 'issue_prepared'; readonly refused: Refused | null }
+  | { readonly type: 'issue_credited' }
+  | (LegName & { readonly type: 'expect_leg'; readonly termsHash: string; readonly terms: LegTerms })
+  | (LegName & { readonly type: 'settle_leg' })
+  | (LegName & { readonly type: 'revert_leg' })
+
+export type Message = AccountMessage | GroupMessage | ExchangeMessage | TokenMessage
+
+/** What every command has, given by its owner as it entered the mailbox: stepped again, it has the same (N1). */
+export interface Stamp {
+  /** Wall clock of the owner, milliseconds since 1970. */
+  readonly atMs: number
+  /** 32 hexadecimal digits. */
+  readonly salt: string
+  /** The ID of the transaction that the command may make. */
+  readonly newTxnId: string
+}

@@ -1,0 +1,23 @@
+/** What a token can be asked. */
+import type { CommandBase } from '../account/commands.ts'
+import type { Heard } from '../actor-step.ts'
+import type { TokenMessage } from '../message.ts'
+
+export interface RegisterTokenCommand extends CommandBase {
+  readonly type: 'register_token'
+  readonly tokenId: string
+  readonly decimals: number
+  readonly issuer: string
+  readonly totalSupply: string
+  /** The canonical body, and the issuer's signature over it; empty where there is none. */
+  readonly payload: string
+  readonly signature: string
+  /** Whether an issuer that has a key must have signed. */
+  readonly consentNeeded: boolean
+  /** What names the registration to its client: it begins with `request` unless the client gave it. */
+  readonly registrationKey: string
+}
+
+export type TokenCommand =
+  | RegisterTokenCommand
+  | { [Type in TokenMessage['type']]: Heard<Extract<TokenMessage, { readonly type: Type }>> }[TokenMessage['type']]

@@ -1,0 +1,51 @@
+/** What a token is: its supply and what is about to change it. Plain JSON, quantities as decimal strings. */
+import { formatQuantity, parseQuantity } from '../money.ts'
+
+export interface TokenState {
+  readonly kind: 'token'
+  readonly format: 1
+  /** The symbol in lower case. */
+  readonly id: string
+  /** Counts every write (I1b). */
+  readonly version: number
+  /** `preparing`: the issuer has not agreed; `crediting`: the token exists, its supply is on the way; `active`. */
+  readonly status: 'preparing' | 'crediting' | 'active'
+  /** The symbol as it was registered. */
+  readonly tokenId: string
+  readonly decimals: number
+  readonly issuer: string
+  readonly totalSupply: string
+  readonly initialSupply: string
+  /** Legs of open groups that will mint or burn when their group settles, by group ID and leg. */
+  readonly held: { readonly [leg: string]: { readonly change: 'mint' | 'burn'; readonly amount: string } }
+  readonly clientId: string
+  /** What names the registration to its client: a header, or the request itself. */
+  readonly registrationKey: string
+  readonly createdAtMs: number
+  readonly lastTimeMs: number
+  readonly dueAtMs: null
+}
+
+/** What never changes of a registered token: any shard may rely on it. */
+export interface TokenFacts {
+  readonly tokenId: string
+  readonly decimals: number
+  readonly issuer: string
+}
+
+/** A token as it is shown. */
+export interface TokenView extends TokenFacts {
+  readonly totalSupply: string
+  readonly createdAtMs: number
+}
+
+/** undefined while the registration is not final. */
+export function tokenFactsOf(token: TokenState): TokenFacts | undefined {
+  if (token.status === 'preparing') return undefined
+  return { tokenId: token.tokenId, decimals: token.decimals, issuer: token.issuer }
+}
+
+/** The supply in minimal form, however it was written (D4). */
+export function tokenViewOf({ tokenId, decimals, issuer, totalSupply, createdAtMs }: TokenState): TokenView {
+  return { tokenId, decimals, issuer, totalSupply: formatQuantity(parseQuantity(totalSupply)), createdAtMs }
+}

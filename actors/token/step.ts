@@ -1,0 +1,45 @@
+/**
+ * Token: one command, judged and applied. Its home alone decides its name, its supply, its mints and burns.
+ * Pure: time and ids arrive in the command, effects leave as data.
+ */
+import { refusal } from '../account/outcome.ts'
+import type { ActorStepResult } from '../actor-step.ts'
+import { groupAddress } from '../address.ts'
+import { BASE_UNIT } from '../money.ts'
+import { invariant } from '../result.ts'
+import type { RegisterTokenCommand, TokenCommand } from './commands.ts'
+import { advanceToken, tokenSnapshotOf } from './machine.ts'
+import type { TokenState } from './state.ts'
+import { expected, registeredAnswer } from './supply.ts'
+
+export function stepToken(token: TokenState | null, command: TokenCommand): ActorStepResult<TokenState> {
+  if (command.type === 'register_token') return register(token, command)
+  if (token === null && command.type === 'expect_leg') {
+    const refused = { code: 'token_not_found', detail: 'There is no such token.' } as const
+    const envelope = { to: groupAddress(command.groupId), message: expected(command, refused), carries: [] }
+    return { kind: 'stepped', state: null, effects: [{ kind: 'message_sent', envelope }], answer: null }
+  }
+  return advanced(token, command, null)
+}
+
+function register(token: TokenState | null, command: RegisterTokenCommand): ActorStepResult<TokenState> {
+  if (command.tokenId.toUpperCase() === BASE_UNIT) {
+    return { kind: 'answered', answer: refusal('token_exists', 'The symbol is that of the ledger itself.', 'symbol') }
+  }
+  if (token === null) return advanced(token, command, 'deferred')
+  const same = token.clientId === command.caller.clientId && token.registrationKey === command.registrationKey
+  if (!same) return { kind: 'answered', answer: refusal('token_exists', 'The symbol is taken.', 'symbol') }
+  if (token.status !== 'active') return { kind: 'answered', answer: 'deferred' }
+  return { kind: 'answered', answer: registeredAnswer(token, !command.registrationKey.startsWith('request ')) }
+}
+
+function advanced(
+  token: TokenState | null,
+  command: TokenCommand,
+  answer: 'deferred' | null,
+): ActorStepResult<TokenState> {
+  const before = tokenSnapshotOf(token)
+  const after = advanceToken(before, command)
+  invariant(after !== before, `a token that is ${before.value} cannot hear ${command.type}`)
+  return { kind: 'stepped', state: after.context.token, effects: after.context.effects, answer }
+}

@@ -1,0 +1,174 @@
+/**
+ * What commands do to a token's supply, which it alone decides (one home for every fact).
+ *   T1. Supply and what open groups will mint never leave 18 integer digits; what burns, held burns included, is there.
+ *   T2. What it decides it decides once: the messages it hears come once.
+ */
+import { accountAddress, groupAddress } from '../address.ts'
+import { type Effect, refusal } from '../account/outcome.ts'
+import { failure } from '../account/transaction.ts'
+import type { Carried, LegName, Message, Refused, Stamp } from '../message.ts'
+import { formatQuantity, LARGEST, parseQuantity, type Quantity, ZERO } from '../money.ts'
+import { invariant } from '../result.ts'
+import type { ActorAddress } from '../address.ts'
+import type { RegisterTokenCommand, TokenCommand } from './commands.ts'
+import { type TokenState, tokenViewOf } from './state.ts'
+
+export interface Turned {
+  readonly token: TokenState | null
+  readonly effects: readonly Effect[]
+}
+
+type Named<Type extends TokenCommand['type']> = Extract<TokenCommand, { readonly type: Type }>
+
+export function register(command: RegisterTokenCommand): Turned {
+  const { tokenId, decimals, issuer, totalSupply, caller, atMs } = command
+  const token: TokenState = {
+    kind: 'token',
+    format: 1,
+    id: tokenId.toLowerCase(),
+    version: 1,
+    status: 'preparing',
+    tokenId,
+    decimals,
+    issuer,
+    totalSupply,
+    initialSupply: totalSupply,
+    held: {},
+    clientId: caller.clientId,
+    registrationKey: command.registrationKey,
+    createdAtMs: atMs,
+    lastTimeMs: atMs,
+    dueAtMs: null,
+  }
+  const prepare: Message = {
+    type: 'prepare_issue',
+    tokenId,
+    totalSupply,
+    clientId: caller.clientId,
+    consentNeeded: command.consentNeeded,
+    payload: command.payload,
+    signature: command.signature,
+  }
+  return { token, effects: [sent(accountAddress(issuer), prepare)] }
+}
+
+/** The issuer does not agree: the name is free again. */
+export function giveUp(_: TokenState, { refused }: Named<'issue_prepared'>): Turned {
+  const { code, detail } = refused ?? { code: 'rejected', detail: 'The issuer did not agree.' }
+  return { token: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'issuer') }] }
+}
+
+/** From here on the token exists, and its supply is on the way to its issuer. */
+export function begin(token: TokenState, stamp: Stamp): Turned {
+  const { tokenId, issuer, totalSupply } = token
+  const credit: Message = { type: 'credit_issue', tokenId, totalSupply }
+  return {
+    token: next(token, stamp, { status: 'crediting' }),
+    effects: [sent(accountAddress(issuer), credit, [{ tokenId, quantity: totalSupply }])],
+  }
+}
+
+export function activate(token: TokenState, stamp: Stamp): Turned {
+  const active = next(token, stamp, { status: 'active' })
+  return { token: active, effects: [{ kind: 'concluded', answer: registeredAnswer(active, false) }] }
+}
+
+/** As it was when it was new. */
+export function registeredAnswer(token: TokenState, replayed: boolean) {
+  const view = { ...tokenViewOf(token), totalSupply: formatQuantity(parseQuantity(token.initialSupply)) }
+  return { kind: 'token_registered', token: view, replayed } as const
+}
+
+export function changeSupply(token: TokenState, command: Named<'change_supply'>): Turned {
+  const { txnId, accountId, change, amount } = command
+  const { tokenId } = token
+  const refused = refuses(token, change, parseQuantity(amount))
+  const answer: Message = { type: 'conclude_supply', txnId, failure: refused === undefined ? null : failure(refused) }
+  if (refused !== undefined)
+    return { token: next(token, command, {}), effects: [sent(accountAddress(accountId), answer)] }
+  return {
+    token: next(token, command, { totalSupply: supplyAfter(token, change, amount) }),
+    effects: [sent(accountAddress(accountId), answer, [{ tokenId, quantity: signed(change, amount) }])],
+  }
+}
+
+export function expectLeg(token: TokenState, command: Named<'expect_leg'>): Turned {
+  const { terms } = command
+  const change = terms.type === 'mint' ? 'mint' : 'burn'
+  const code = refuses(token, change, parseQuantity(terms.amount))
+  const refused: Refused | null = code === undefined ? null : { code, detail: failure(code).detail }
+  const held =
+    refused === null ? { ...token.held, [heldKey(command)]: { change, amount: terms.amount } as const } : token.held
+  return {
+    token: next(token, command, { held }),
+    effects: [sent(groupAddress(command.groupId), expected(command, refused))],
+  }
+}
+
+export function expected({ groupId, leg, role }: LegName, refused: Refused | null): Message {
+  return { type: 'leg_expected', groupId, leg, role, refused }
+}
+
+export function settleLeg(token: TokenState, command: Named<'settle_leg'>): Turned {
+  const { groupId, leg, role } = command
+  const { held, change, amount } = released(token, command)
+  return {
+    token: next(token, command, { held, totalSupply: supplyAfter(token, change, amount) }),
+    effects: [sent(groupAddress(groupId), { type: 'leg_settled', groupId, leg, role })],
+  }
+}
+
+export function revertLeg(token: TokenState, command: Named<'revert_leg'>): Turned {
+  const { groupId, leg, role } = command
+  const { held } = released(token, command)
+  return {
+    token: next(token, command, { held }),
+    effects: [sent(groupAddress(groupId), { type: 'leg_reverted', groupId, leg, role, compensation: null })],
+  }
+}
+
+function released(token: TokenState, name: LegName) {
+  const { [heldKey(name)]: hold, ...held } = token.held
+  invariant(hold !== undefined, `${token.tokenId} does not hold leg ${name.leg} of ${name.groupId}`)
+  return { held, ...hold }
+}
+
+function heldKey({ groupId, leg }: LegName): string {
+  return `${groupId} ${leg}`
+}
+
+/** T1. */
+function refuses(
+  token: TokenState,
+  change: 'mint' | 'burn',
+  amount: Quantity,
+): 'supply_limit' | 'supply_underflow' | undefined {
+  const supply = parseQuantity(token.totalSupply)
+  const held = heldOf(token, change)
+  if (change === 'mint') return supply.plus(held).plus(amount).greaterThan(LARGEST) ? 'supply_limit' : undefined
+  return supply.minus(held).lessThan(amount) ? 'supply_underflow' : undefined
+}
+
+function heldOf({ held }: TokenState, change: 'mint' | 'burn'): Quantity {
+  let sum = ZERO
+  for (const hold of Object.values(held)) if (hold.change === change) sum = sum.plus(parseQuantity(hold.amount))
+  return sum
+}
+
+function supplyAfter({ totalSupply }: TokenState, change: 'mint' | 'burn', amount: string): string {
+  const before = parseQuantity(totalSupply)
+  const quantity = parseQuantity(amount)
+  return formatQuantity(change === 'mint' ? before.plus(quantity) : before.minus(quantity))
+}
+
+function signed(change: 'mint' | 'burn', amount: string): string {
+  return change === 'mint' ? amount : `-${amount}`
+}
+
+function next(token: TokenState, { atMs }: Stamp, changes: Partial<TokenState>): TokenState {
+  return { ...token, ...changes, version: token.version + 1, lastTimeMs: Math.max(atMs, token.lastTimeMs) }
+}
+
+function sent(to: ActorAddress, message: Message, carries: readonly Carried[] = []): Effect {
+  return { kind: 'message_sent', envelope: { to, message, carries } }
+}

@@ -1,0 +1,58 @@
+/** POST /v1/fungible-tokens: registers a token; its supply is its issuer's when the answer is given (D5). */
+import { tokenAddress } from '../../actors/address.ts'
+import { BASE_UNIT } from '../../actors/money.ts'
+import { readJsonBody } from '../body.ts'
+import type { EdgeDependencies } from '../dependencies.ts'
+import { invalidProblem, type Problem, problem } from '../problem.ts'
+import { refusalProblem, unavailableProblem } from '../refusals.ts'
+import { readRegistrationKey } from '../registration-key.ts'
+import { jsonReply } from '../reply.ts'
+import { type GuardedRoute, SUBMITTERS } from '../route.ts'
+import { readTokenRegistration } from '../schemas/fungible-token.ts'
+import { carriedSignature } from '../signed-body.ts'
+import { unexpectedAnswer } from '../unexpected-answer.ts'
+import { tokenMembers } from '../views.ts'
+
+export function createFungibleToken({ gateway }: EdgeDependencies): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'POST',
+    path: '/v1/fungible-tokens',
+    roles: SUBMITTERS,
+    asksLedger: true,
+    async handle({ http, caller }) {
+      const body = await readJsonBody(http.req.raw)
+      if (!body.ok) return body.error
+      const { registrationKey, keyErrors } = readRegistrationKey(http)
+      const registration = readTokenRegistration(body.value)
+      const invalid = [...keyErrors, ...(registration.ok ? [] : registration.error)]
+      if (!registration.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
+      const { symbol, payload, signature } = registration.value
+      if (symbol.toUpperCase() === BASE_UNIT) return baseUnitTaken()
+      const outcome = await gateway.ask({
+        actor: tokenAddress(symbol),
+        caller,
+        operation: {
+          kind: 'register_token',
+          payload,
+          signature: signature === null ? null : carriedSignature(signature),
+          registrationKey,
+        },
+      })
+      if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
+      const { answer } = outcome
+      if (answer.kind === 'refused') return refusalProblem(answer)
+      if (answer.kind !== 'token_registered') return unexpectedAnswer(answer)
+      return jsonReply(201, tokenMembers(answer.token), {
+        location: `/v1/fungible-tokens/${encodeURIComponent(answer.token.tokenId)}`,
+        ...(answer.replayed ? { 'idempotency-replayed': 'true' } : {}),
+      })
+    },
+  }
+}
+
+/** Symbols are unique without regard to case (D1), and this one is taken from the start (D3). */
+function baseUnitTaken(): Problem {
+  const message = `${BASE_UNIT} is the ledger's own unit.`
+  return problem('conflict', 'ERR_CONFLICT', message, [{ field: 'symbol', message }])
+}

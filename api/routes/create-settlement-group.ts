@@ -1,0 +1,71 @@
+/** POST /v1/settlement-groups: agrees on legs that all take effect or none (D10). */
+import { groupAddress } from '../../actors/address.ts'
+import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
+import { readJsonBody } from '../body.ts'
+import type { EdgeDependencies } from '../dependencies.ts'
+import type { NewGroupId } from '../group-ids.ts'
+import { type Invalid, invalidProblem, type Problem, problem } from '../problem.ts'
+import { refusalProblem, unavailableProblem } from '../refusals.ts'
+import { readRegistrationKey } from '../registration-key.ts'
+import { jsonReply } from '../reply.ts'
+import { type GuardedRoute, SUBMITTERS } from '../route.ts'
+import { readGroupRegistration } from '../schemas/settlement-group.ts'
+import { unexpectedAnswer } from '../unexpected-answer.ts'
+import { groupMembers } from '../views.ts'
+
+const MAX_OPEN_GROUPS = 1000
+
+export function createSettlementGroup({ gateway, reads }: EdgeDependencies, newGroupId: NewGroupId): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'POST',
+    path: '/v1/settlement-groups',
+    roles: SUBMITTERS,
+    asksLedger: true,
+    async handle({ http, caller }) {
+      const body = await readJsonBody(http.req.raw)
+      if (!body.ok) return body.error
+      const { registrationKey, keyErrors } = readRegistrationKey(http)
+      const registration = readGroupRegistration(body.value, () => newGroupId(caller.clientId, registrationKey))
+      const invalid = [...keyErrors, ...(registration.ok ? [] : registration.error)]
+      if (!registration.ok || invalid.length > 0) return refusedProblem(invalid)
+      const { groupId, payload } = registration.value
+      const full = await checkOpenGroups(reads, caller.clientId, groupId)
+      if (full !== undefined) return full
+      const outcome = await gateway.ask({
+        actor: groupAddress(groupId),
+        caller,
+        operation: { kind: 'register_group', payload, registrationKey },
+      })
+      if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
+      const { answer } = outcome
+      if (answer.kind === 'refused') return refusalProblem(answer)
+      if (answer.kind !== 'group_registered') return unexpectedAnswer(answer)
+      return jsonReply(answer.created ? 201 : 200, groupMembers(answer.group), {
+        ...(answer.created ? { location: `/v1/settlement-groups/${answer.group.groupId}` } : {}),
+        ...(answer.replayed ? { 'idempotency-replayed': 'true' } : {}),
+      })
+    },
+  }
+}
+
+/** The shape is judged before what it names is looked for (D7). */
+function refusedProblem(invalid: readonly Invalid[]): Problem {
+  const illFormed = invalid.filter(({ code }) => code !== 'ERR_NOT_FOUND')
+  if (illFormed.length > 0) return invalidProblem('validation-error', illFormed)
+  const errors = invalid.map(({ field, message }) => ({ field, message }))
+  return problem('not-found', 'ERR_NOT_FOUND', 'The legs name something that does not exist.', errors)
+}
+
+/** Counted over what is committed: registrations that are under way at the same time may go beyond the bound. */
+async function checkOpenGroups(
+  reads: Pick<LedgerReads, 'openGroups' | 'group'>,
+  clientId: string,
+  groupId: string,
+): Promise<Problem | undefined> {
+  if ((await reads.openGroups(clientId)) < MAX_OPEN_GROUPS) return undefined
+  // The same terms again are no new group.
+  const group = await reads.group(groupId)
+  if (group !== undefined && group.status !== 'linked') return undefined
+  return problem('conflict', 'ERR_CONFLICT', `The client has ${MAX_OPEN_GROUPS.toLocaleString('en')} open groups.`)
+}

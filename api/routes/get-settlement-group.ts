@@ -1,0 +1,35 @@
+/** GET /v1/settlement-groups/{id} (D8, D10). */
+import type { GroupView } from '../../actors/group/state.ts'
+import type { EdgeDependencies } from '../dependencies.ts'
+import { checkGroupId } from '../path-values.ts'
+import type { PreferWait } from '../prefer-wait.ts'
+import { notFound } from '../problem.ts'
+import { jsonReply } from '../reply.ts'
+import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+import { groupMembers } from '../views.ts'
+
+export function getSettlementGroup({ reads }: EdgeDependencies, preferWait: PreferWait): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'GET',
+    path: '/v1/settlement-groups/:groupId',
+    roles: EVERYONE,
+    asksLedger: false,
+    async handle(call) {
+      const groupId = pathValue(call, 'groupId').toLowerCase()
+      const illFormed = checkGroupId(groupId)
+      if (illFormed !== undefined) return illFormed
+      const { value: group, headers } = await preferWait.until(
+        call.http.req.header('prefer'),
+        () => reads.group(groupId),
+        (seen) => seen === undefined || isFinal(seen),
+      )
+      if (group === undefined) return notFound('There is no such settlement group.')
+      return jsonReply(200, groupMembers(group), headers)
+    },
+  }
+}
+
+function isFinal({ status }: GroupView): boolean {
+  return status !== 'open' && status !== 'reverting'
+}

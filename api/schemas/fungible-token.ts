@@ -1,0 +1,55 @@
+/** The shape of a token's registration (D1, D5). */
+import * as v from 'valibot'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import { fractionalDigits, isDecimalString, parseQuantity } from '../../actors/money.ts'
+import { ok, refuse, type Result } from '../../actors/result.ts'
+import type { Invalid } from '../problem.ts'
+import { accountIdField, isTokenId, signatureField } from './fields.ts'
+import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
+
+const MAX_DECIMALS = 18
+
+const SYMBOL_RULE = 'must be 1 to 64 characters of a-z, A-Z, 0-9 and . _ -, the first a letter or digit'
+const DECIMALS_RULE = 'must be an integer from 0 to 18'
+const SUPPLY_RULE = 'must be a decimal string, zero or above, with at most 18 integer and 18 fractional digits'
+
+const signedEntries = {
+  symbol: v.pipe(v.string(SYMBOL_RULE), v.check(isTokenId, SYMBOL_RULE)),
+  decimals: v.pipe(v.number(DECIMALS_RULE), v.check(isDecimals, DECIMALS_RULE)),
+  issuer: accountIdField,
+  total_supply: v.pipe(v.string(SUPPLY_RULE), v.check(isDecimalString, SUPPLY_RULE)),
+}
+const tokenSchema = v.object({ ...signedEntries, signature: v.exactOptional(signatureField) }, objectMessage)
+const SIGNED_FIELDS: ReadonlySet<string> = new Set(Object.keys(signedEntries))
+const TOKEN_FIELDS: ReadonlySet<string> = new Set([...SIGNED_FIELDS, 'signature'])
+
+export interface TokenRegistration {
+  readonly symbol: string
+  /** Canonical JSON of what is registered, which is what the issuer signed if there is a signature. */
+  readonly payload: string
+  readonly signature: string | null
+}
+
+export function readTokenRegistration(body: JsonObject): Result<TokenRegistration, readonly Invalid[]> {
+  const invalid = schemaErrors(tokenSchema, body)
+  if (hasFinerSupply(body)) {
+    const message = 'has more fractional digits than decimals'
+    invalid.push({ field: 'total_supply', code: 'ERR_INVALID_TOTAL_SUPPLY', message })
+  }
+  // What was signed is never ignored; without a signature only what is known counts.
+  if (body['signature'] !== undefined) invalid.push(...unknownFields(body, TOKEN_FIELDS))
+  if (invalid.length > 0) return refuse(invalid)
+  const { symbol, signature } = body as v.InferOutput<typeof tokenSchema>
+  const registered = Object.fromEntries(Object.entries(body).filter(([field]) => SIGNED_FIELDS.has(field)))
+  return ok({ symbol, payload: canonicalJson(registered), signature: signature ?? null })
+}
+
+function isDecimals(value: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= MAX_DECIMALS
+}
+
+/** Of two fields that are good by themselves. */
+function hasFinerSupply({ decimals, total_supply: supply }: JsonObject): boolean {
+  if (typeof decimals !== 'number' || !isDecimals(decimals)) return false
+  return typeof supply === 'string' && isDecimalString(supply) && fractionalDigits(parseQuantity(supply)) > decimals
+}

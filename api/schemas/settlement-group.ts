@@ -1,0 +1,93 @@
+/** The shapes of what is asked of settlement groups: registration and revert (D10). */
+import * as v from 'valibot'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import { DEFAULT_TIMEOUT_SECONDS, readTerms, type TermsRule } from '../../actors/group/terms.ts'
+import { isTransactionId } from '../../actors/identifiers.ts'
+import { ok, refuse, type Result } from '../../actors/result.ts'
+import type { ErrorCode, Invalid } from '../problem.ts'
+import { codePoints } from './fields.ts'
+import { objectMessage, schemaErrors } from './invalid.ts'
+
+/**
+ * As canonical JSON. 64 legs with all their fields at their longest have half of it; legs may have members that nobody
+ * knows, which are hashed and sent on: without a bound a legal body would fit into no message.
+ */
+const MAX_TERMS_LENGTH = 65_536
+const TERMS_LENGTH_RULE = 'must have at most 65,536 characters in all'
+
+const MAX_REASON_LENGTH = 256
+const REASON_RULE = 'must be 1 to 256 characters'
+const MAX_REVERTED = 100
+const TXN_IDS_RULE = 'must be 1 to 100 different transaction IDs'
+const TXN_ID_RULE = 'must be a transaction ID'
+
+const TERMS_CODES = {
+  account_id: 'ERR_INVALID_ACCOUNT_ID',
+  type: 'ERR_INVALID_TYPE',
+  amount: 'ERR_INVALID_AMOUNT',
+  asset: 'ERR_INVALID_TOKEN_ID',
+  class: 'ERR_NOT_FOUND',
+  receiver: 'ERR_INVALID_ACCOUNT_ID',
+  self_transfer: 'ERR_SELF_TRANSFER',
+  boundary: 'ERR_INVALID_FIELD',
+  legs: 'ERR_INVALID_FIELD',
+  timeout: 'ERR_INVALID_FIELD',
+  group_id: 'ERR_INVALID_GROUP_ID',
+  net: 'ERR_INVALID_FIELD',
+} as const satisfies Record<TermsRule, ErrorCode>
+
+export interface GroupRegistration {
+  /** Lower case. */
+  readonly groupId: string
+  /** The canonical terms, legs exactly as sent: what `terms_hash` is over. */
+  readonly payload: string
+}
+
+/** `newGroupId`: for a body that names none. What is well formed and names nothing has the code `ERR_NOT_FOUND`. */
+export function readGroupRegistration(
+  body: JsonObject,
+  newGroupId: () => string,
+): Result<GroupRegistration, readonly Invalid[]> {
+  const { group_id: named, legs, timeout_seconds: timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = body
+  const groupId = named === undefined ? newGroupId() : named
+  const terms: JsonObject = {
+    group_id: typeof groupId === 'string' ? groupId.toLowerCase() : groupId,
+    ...(legs === undefined ? {} : { legs }),
+    timeout_seconds: timeoutSeconds,
+  }
+  const payload = canonicalJson(terms)
+  if (payload.length > MAX_TERMS_LENGTH) {
+    return refuse([{ field: 'legs', code: 'ERR_INVALID_FIELD', message: TERMS_LENGTH_RULE }])
+  }
+  const read = readTerms(terms)
+  if (!read.ok) {
+    return refuse(read.error.map(({ field, rule, message }) => ({ field, code: TERMS_CODES[rule], message })))
+  }
+  return ok({ groupId: terms['group_id'] as string, payload })
+}
+
+const revertSchema = v.object(
+  {
+    reason: v.pipe(
+      v.string(REASON_RULE),
+      v.check((text) => text !== '' && codePoints(text) <= MAX_REASON_LENGTH, REASON_RULE),
+    ),
+    txn_ids: v.exactOptional(
+      v.pipe(
+        v.array(v.pipe(v.string(TXN_ID_RULE), v.check(isTransactionId, TXN_ID_RULE)), TXN_IDS_RULE),
+        v.check(
+          (ids) => ids.length > 0 && ids.length <= MAX_REVERTED && new Set(ids).size === ids.length,
+          TXN_IDS_RULE,
+        ),
+      ),
+    ),
+  },
+  objectMessage,
+)
+
+export type Revert = v.InferOutput<typeof revertSchema>
+
+export function readRevert(body: JsonObject): Result<Revert, readonly Invalid[]> {
+  const invalid = schemaErrors(revertSchema, body)
+  return invalid.length > 0 ? refuse(invalid) : ok(body as Revert)
+}

@@ -1,0 +1,110 @@
+/** Actors that are no accounts as a commit writes them, and what shards say to each other. */
+import { type ActorAddress, actorKey } from '../../actors/address.ts'
+import type { ActorState } from '../../actors/actor-state.ts'
+import type { Carried } from '../../actors/message.ts'
+import type { InboxMark, OutboxWrite, SentCounter, ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import type { ColumnValue } from './array-literal.ts'
+import { type Column, type Section, section } from './commit-section.ts'
+
+interface ActorRow extends ActorVersion {
+  readonly state: ActorState
+}
+
+interface ActorVersion {
+  readonly address: ActorAddress
+  readonly previousVersion: number
+}
+
+const ADDRESS_COLUMNS: readonly Column<ActorVersion>[] = [
+  { name: 'kind', type: 'text', value: ({ address }) => address.kind },
+  { name: 'actor_id', type: 'text', value: ({ address }) => address.id },
+]
+
+const STATE_COLUMNS: readonly Column<ActorRow>[] = [
+  { name: 'version', type: 'bigint', value: ({ state }) => state.version },
+  { name: 'status', type: 'text', value: ({ state }) => (state.kind === 'exchange' ? 'waiting' : state.status) },
+  { name: 'document', type: 'json', value: ({ state }) => JSON.stringify(state) },
+  { name: 'due_at', type: 'timestamptz', value: ({ state }) => state.dueAtMs },
+  { name: 'client_id', type: 'text', value: ({ state }) => (state.kind === 'exchange' ? null : state.clientId) },
+]
+
+const PREVIOUS_VERSION: Column<ActorVersion> = {
+  name: 'previous_version',
+  type: 'bigint',
+  value: ({ previousVersion }) => previousVersion,
+}
+
+const CREATED_AT: Column<ActorRow> = {
+  name: 'created_at',
+  type: 'timestamptz',
+  value: ({ state }) => (state.kind === 'exchange' ? state.lastTimeMs : state.createdAtMs),
+}
+
+export const ACTOR_SECTIONS = {
+  new_actors: section(
+    (part) => actorsWith(part, (previousVersion) => previousVersion === 0),
+    [...ADDRESS_COLUMNS, ...STATE_COLUMNS, CREATED_AT],
+  ),
+  changed_actors: section(
+    (part) => actorsWith(part, (previousVersion) => previousVersion !== 0),
+    [...ADDRESS_COLUMNS, ...STATE_COLUMNS, PREVIOUS_VERSION],
+  ),
+  // One that was made and is gone within the batch never was.
+  removed_actors: section(
+    (part) => part.actors.filter(({ previousVersion, state }) => state === null && previousVersion !== 0),
+    [...ADDRESS_COLUMNS, PREVIOUS_VERSION],
+  ),
+} satisfies Record<string, Section>
+
+function actorsWith(part: ShardBatch, isAsked: (previousVersion: number) => boolean): ActorRow[] {
+  return part.actors.flatMap(({ address, previousVersion, state }) =>
+    state !== null && isAsked(previousVersion) ? [{ address, previousVersion, state }] : [],
+  )
+}
+
+const OUTBOX_COLUMNS: readonly Column<OutboxWrite>[] = [
+  { name: 'target_shard', type: 'integer', value: ({ target }) => target },
+  { name: 'number', type: 'bigint', value: ({ number }) => number },
+  { name: 'receiver', type: 'text', value: ({ envelope }) => actorKey(envelope.to) },
+  { name: 'message', type: 'json', value: ({ envelope }) => JSON.stringify(envelope) },
+  { name: 'carries', type: 'json', value: ({ envelope }) => carriesText(envelope.carries) },
+  { name: 'written_at', type: 'timestamptz', value: ({ atMs }) => atMs },
+]
+
+function carriesText(carries: readonly Carried[]): ColumnValue {
+  if (carries.length === 0) return null
+  return JSON.stringify(carries.map(({ tokenId, quantity }) => [tokenId, quantity]))
+}
+
+interface SentRow extends SentCounter {
+  /** What the counter must be for the messages of this batch to follow without a gap. */
+  readonly sentBefore: number
+}
+
+const CHANNEL_COLUMNS: readonly Column<SentCounter>[] = [
+  { name: 'target_shard', type: 'integer', value: ({ target }) => target },
+  { name: 'sent', type: 'bigint', value: ({ sent }) => sent },
+]
+
+const MARK_COLUMNS: readonly Column<InboxMark>[] = [
+  { name: 'source_shard', type: 'integer', value: ({ source }) => source },
+  { name: 'mark', type: 'bigint', value: ({ mark }) => mark },
+]
+
+export const MESSAGE_SECTIONS = {
+  outbox: section((part) => part.outbox, OUTBOX_COLUMNS),
+  new_channels: section((part) => sentRows(part).filter(({ sentBefore }) => sentBefore === 0), CHANNEL_COLUMNS),
+  sent: section(
+    (part) => sentRows(part).filter(({ sentBefore }) => sentBefore !== 0),
+    [...CHANNEL_COLUMNS, { name: 'sent_before', type: 'bigint', value: ({ sentBefore }) => sentBefore }],
+  ),
+  marks: section((part) => part.marks, MARK_COLUMNS),
+} satisfies Record<string, Section>
+
+/** The primary key of `outbox` sees to it that no number is there twice; so the count tells of a gap. */
+function sentRows({ sent, outbox }: ShardBatch): SentRow[] {
+  if (sent.length === 0) return []
+  const counts = new Map<number, number>()
+  for (const { target } of outbox) counts.set(target, (counts.get(target) ?? 0) + 1)
+  return sent.map((counter) => ({ ...counter, sentBefore: counter.sent - (counts.get(counter.target) ?? 0) }))
+}

@@ -1,0 +1,21 @@
+/** Addresses as a look-up gives them to PostgreSQL: an array a column. */
+import type { AccountAddress } from '../../runtime/ports/ledger-store.ts'
+import { arrayLiteral } from './array-literal.ts'
+
+export function shardIds(addresses: readonly { readonly shardId: number }[]): string {
+  return arrayLiteral(
+    'integer',
+    addresses.map((address) => address.shardId),
+  )
+}
+
+export function accountIds(addresses: readonly AccountAddress[]): string {
+  return arrayLiteral(
+    'text',
+    addresses.map((address) => address.accountId),
+  )
+}
+
+export function texts(values: readonly string[]): string {
+  return arrayLiteral('text', values)
+}

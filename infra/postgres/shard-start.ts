@@ -1,0 +1,125 @@
+/** What an owner reads of a shard before it serves it: statements of their own, each after the acquire (D5). */
+import type { ActorKind } from '../../actors/address.ts'
+import { isoTimestamp } from '../../actors/timestamp.ts'
+import type { Envelope } from '../../actors/message.ts'
+import type { ChannelStart, DueActor, InboxMark, OutboxMessage, ShardStart } from '../../runtime/ports/ledger-store.ts'
+import { arrayLiteral } from './array-literal.ts'
+import type { Sql } from './connection.ts'
+
+export const LAST_TRANSACTION = `
+SELECT txn_id FROM transactions WHERE shard_id = $1::integer ORDER BY txn_id DESC LIMIT 1`
+
+/**
+ * What the receivers are known to have taken in: noted late, or their own marks where they stand in this server. A mark
+ * above what was sent tells nothing: it is for the two sides to find out.
+ */
+const KNOWN = `
+  FROM outbox_channels c
+  LEFT JOIN outbox_acknowledgements a ON a.shard_id = c.shard_id AND a.target_shard = c.target_shard
+  LEFT JOIN inbox_marks r ON r.shard_id = c.target_shard AND r.source_shard = c.shard_id AND r.mark <= c.sent`
+const ACKNOWLEDGED = 'greatest(a.acknowledged, r.mark, 0)'
+
+export const CHANNELS = `
+SELECT c.target_shard, c.sent, ${ACKNOWLEDGED} AS acknowledged${KNOWN}
+ WHERE c.shard_id = $1::integer
+ ORDER BY c.target_shard`
+
+export const MARKS = `
+SELECT source_shard, mark FROM inbox_marks WHERE shard_id = $1::integer ORDER BY source_shard`
+
+/** Channel by channel: what was acknowledged long ago may still be there, and is not walked through. */
+export const UNACKNOWLEDGED = `
+SELECT c.target_shard, o.number, o.message${KNOWN}
+ CROSS JOIN LATERAL (
+   SELECT m.number, m.message FROM outbox m
+    WHERE m.shard_id = c.shard_id AND m.target_shard = c.target_shard AND m.number > ${ACKNOWLEDGED}
+    ORDER BY m.number) o
+ WHERE c.shard_id = $1::integer
+ ORDER BY c.target_shard, o.number`
+
+export async function openShard(sql: Sql, shardId: number): Promise<ShardStart> {
+  const [lastTransactionId, channels, marks, outbox] = await Promise.all([
+    lastTransaction(sql, shardId),
+    channelsOf(sql, shardId),
+    marksOf(sql, shardId),
+    unacknowledged(sql, shardId),
+  ])
+  return { lastTransactionId, channels, marks, outbox }
+}
+
+async function lastTransaction(sql: Sql, shardId: number): Promise<string | null> {
+  const [row] = await sql.unsafe<{ readonly txn_id: string }[]>(LAST_TRANSACTION, [shardId], { prepare: true })
+  return row?.txn_id ?? null
+}
+
+/** `bigint` arrives as text; numbers stay far below 2^53. */
+interface ChannelRow {
+  readonly target_shard: number
+  readonly sent: string
+  readonly acknowledged: string
+}
+
+async function channelsOf(sql: Sql, shardId: number): Promise<ChannelStart[]> {
+  const rows = await sql.unsafe<ChannelRow[]>(CHANNELS, [shardId], { prepare: true })
+  return rows.map((row) => ({
+    target: row.target_shard,
+    sent: Number(row.sent),
+    acknowledged: Number(row.acknowledged),
+  }))
+}
+
+async function marksOf(sql: Sql, shardId: number): Promise<InboxMark[]> {
+  const rows = await sql.unsafe<{ readonly source_shard: number; readonly mark: string }[]>(MARKS, [shardId], {
+    prepare: true,
+  })
+  return rows.map((row) => ({ source: row.source_shard, mark: Number(row.mark) }))
+}
+
+interface OutboxRow {
+  readonly target_shard: number
+  readonly number: string
+  readonly message: string
+}
+
+async function unacknowledged(sql: Sql, shardId: number): Promise<OutboxMessage[]> {
+  const rows = await sql.unsafe<OutboxRow[]>(UNACKNOWLEDGED, [shardId], { prepare: true })
+  return rows.map((row) => ({
+    target: row.target_shard,
+    number: Number(row.number),
+    envelope: JSON.parse(row.message) as Envelope,
+  }))
+}
+
+/** The longest due of each shard first, then of all. */
+export const DUE = `
+SELECT i.shard_id, d.kind, d.actor_id, d.due_at
+  FROM unnest($1::integer[]) AS i (shard_id)
+ CROSS JOIN LATERAL (
+   SELECT a.kind, a.actor_id, a.due_at FROM actors a
+    WHERE a.shard_id = i.shard_id AND a.due_at <= $2::timestamptz
+    ORDER BY a.due_at LIMIT $3::integer) d
+ ORDER BY d.due_at, i.shard_id, d.kind, d.actor_id
+ LIMIT $3::integer`
+
+interface DueRow {
+  readonly shard_id: number
+  readonly kind: ActorKind
+  readonly actor_id: string
+  readonly due_at: Date
+}
+
+export async function dueActors(
+  sql: Sql,
+  shardIds: readonly number[],
+  untilMs: number,
+  limit: number,
+): Promise<DueActor[]> {
+  if (shardIds.length === 0) return []
+  const parameters = [arrayLiteral('integer', shardIds), isoTimestamp(untilMs), limit]
+  const rows = await sql.unsafe<DueRow[]>(DUE, parameters, { prepare: true })
+  return rows.map((row) => ({
+    shardId: row.shard_id,
+    address: { kind: row.kind, id: row.actor_id },
+    dueAtMs: row.due_at.getTime(),
+  }))
+}

@@ -1,0 +1,124 @@
+/**
+ * What follows when a shard's part of a batch is durable: memory takes it over and keeps it as long as an older look-up
+ * may still come back (P1), answers leave, messages set out, and who has waited is told.
+ */
+import type { Answer } from '../../actors/account/outcome.ts'
+import type { Courier } from './courier.ts'
+import { isKnownUse, type ShardDraft } from './draft.ts'
+import type { Inbox } from './inbox.ts'
+import { type Incarnation, passivate, type Resident } from './incarnation.ts'
+import type { DecidedAnswer, OutputGate } from './output-gate.ts'
+import { type Pending, release, settle } from './pending.ts'
+import type { PinBoard } from './pin-board.ts'
+
+export interface AppliedDependencies {
+  readonly pins: PinBoard
+  readonly gate: OutputGate
+  readonly courier: Courier
+  readonly inbox: Inbox
+  /** Actors kept in memory for each shard. */
+  readonly maxResidents: number
+}
+
+export function applyDraft(applied: ShardDraft, dependencies: AppliedDependencies): void {
+  const { gate, courier, inbox, maxResidents } = dependencies
+  const { incarnation } = applied
+  remember(applied, dependencies)
+  for (const [target, sent] of applied.sent) incarnation.sent.set(target, sent)
+  const told = concluded(applied)
+  park(applied)
+  gate.committed([...applied.answers, ...told])
+  for (const pending of applied.pendings) {
+    if (pending.origin.kind === 'due') incarnation.dueWaiting.delete(pending.actorKey)
+    if (!isParked(incarnation, pending.actorKey, pending)) settle(pending)
+  }
+  courier.take(incarnation, applied.outbox)
+  inbox.committed(incarnation, applied.marks)
+  passivate(incarnation, maxResidents)
+}
+
+function remember(
+  { incarnation, changed, keyUses, news, groupUses }: ShardDraft,
+  dependencies: AppliedDependencies,
+): void {
+  const { pins, maxResidents } = dependencies
+  const touched: Resident[] = []
+  for (const [key, { state }] of changed) {
+    const resident = incarnation.residents.get(key)
+    if (resident === undefined) continue
+    resident.state = state
+    resident.pins += 1
+    resident.used = true
+    touched.push(resident)
+  }
+  const { recent } = incarnation
+  const forget = [
+    pinned(
+      recent.keys,
+      mapped(keyUses, (earlier) => ({ earlier })),
+    ),
+    pinned(
+      recent.transactions,
+      mapped(news, (change, txnId) => ({ ...recent.transactions.get(txnId), ...change })),
+    ),
+    pinned(
+      recent.groupUses,
+      mapped(groupUses, (uses, address) => {
+        const known = recent.groupUses.get(address) ?? []
+        return [...known, ...uses.filter((use) => !isKnownUse(known, use))]
+      }),
+    ),
+  ]
+  pins.pin(() => {
+    for (const resident of touched) resident.pins -= 1
+    for (const run of forget) run()
+    passivate(incarnation, maxResidents)
+  })
+}
+
+function mapped<V, W>(map: ReadonlyMap<string, V>, change: (value: V, key: string) => W): Map<string, W> {
+  return new Map([...map].map(([key, value]) => [key, change(value, key)]))
+}
+
+/** Adds the entries; what it returns takes away those of them that nothing newer has replaced. */
+function pinned<V>(map: Map<string, V>, entries: ReadonlyMap<string, V>): () => void {
+  for (const [key, value] of entries) map.set(key, value)
+  return () => {
+    for (const [key, value] of entries) if (map.get(key) === value) map.delete(key)
+  }
+}
+
+/** Requests that a later step of their actor answers: they need nothing of memory meanwhile. */
+function park({ incarnation, deferred }: ShardDraft): void {
+  for (const pending of deferred) {
+    release(pending)
+    const waiting = incarnation.parked.get(pending.actorKey)
+    if (waiting === undefined) incarnation.parked.set(pending.actorKey, new Set([pending]))
+    else waiting.add(pending)
+  }
+}
+
+function isParked(incarnation: Incarnation, key: string, pending: DecidedAnswer[0]): boolean {
+  return incarnation.parked.get(key)?.has(pending) === true
+}
+
+/** The answers of those who have waited for what is concluded now. */
+function concluded({ incarnation, concluded: answers }: ShardDraft): DecidedAnswer[] {
+  const told: DecidedAnswer[] = []
+  for (const [key, answer] of answers) {
+    const waiting = [...(incarnation.parked.get(key) ?? [])]
+    for (const pending of waiting) {
+      told.push([pending, { kind: 'answered', answer: answerFor(pending, waiting[0], answer) }])
+      settle(pending)
+    }
+    incarnation.parked.delete(key)
+  }
+  return told
+}
+
+/** Who asked for the same in another request, while the first was under way, has made nothing. */
+function answerFor({ command }: Pending, first: Pending | undefined, answer: Answer): Answer {
+  if (answer.kind !== 'group_registered' || command.type !== 'register_group') return answer
+  const isFirst = first?.command.type === 'register_group' && first.command.registrationKey === command.registrationKey
+  return { ...answer, created: isFirst }
+}

@@ -1,0 +1,379 @@
+/**
+ * Carries committed messages of this node's shards to the owners of their targets, until these have committed them.
+ *   V1. Only committed rows are carried, to this node's own shards too: no shard decides on what may still be undone.
+ *   V2. Per (source, target) at most so many are on the way; the rest waits in the outbox.
+ *   V3. What is not acknowledged is carried again, later and later; whoever owns the source does so.
+ *   V4. An acknowledgement beyond what was sent means that a store went back, or that the shard is another's by now:
+ *       the store says which, and in the first case the channel stops.
+ */
+import type { Clock, Timer } from '../ports/clock.ts'
+import type { AcknowledgedChannel, LedgerStore, OutboxMessage, ShardStart } from '../ports/ledger-store.ts'
+import type { Log } from '../ports/log.ts'
+import type { Transport } from '../ports/transport.ts'
+import { NOT_DELIVERED } from '../ports/transport.ts'
+import {
+  decodeDeliveryAnswers,
+  type DeliveredMessage,
+  type Delivery,
+  type DeliveryAnswer,
+  deliverySubject,
+  encodeDeliveries,
+} from '../messages.ts'
+import type { Route } from '../routes.ts'
+import type { Incarnation } from './incarnation.ts'
+
+export interface CourierDependencies {
+  readonly session: string
+  readonly store: Pick<LedgerStore, 'acknowledge'>
+  readonly transport: Transport
+  readonly routes: { readonly find: (shardId: number) => Route | undefined; readonly refresh: () => Promise<void> }
+  readonly clock: Clock
+  readonly log: Log
+  /** What the store says that a shard it serves has sent to a target; undefined when it is another's. */
+  readonly sentTo: (incarnation: Incarnation, target: number) => Promise<number | undefined>
+  /** Takes deliveries to shards of this very node. */
+  readonly deliverHere: (deliveries: readonly Delivery[], answer: (answers: readonly DeliveryAnswer[]) => void) => void
+}
+
+/** V2. */
+export const WINDOW = 256
+const FIRST_RESEND_MS = 250
+const LAST_RESEND_MS = 5_000
+/** What was turned away is not lost, and need not wait as long as what may only be late. */
+const TURNED_AWAY_SHARE = 0.2
+const TICK_MS = 50
+/** What was acknowledged is noted in the store this often: until then it may be carried again by another owner. */
+export const NOTE_MS = 60_000
+/** How long answers to one message are listened for. */
+const ANSWERS_MS = 10_000
+/** About what an envelope takes beside its metadata, and what a message to a node may take of the transport's bound. */
+const ENVELOPE_BYTES = 1_024
+const MESSAGE_SHARE = 0.5
+
+interface Outgoing {
+  readonly incarnation: Incarnation
+  readonly channels: Map<number, Channel>
+}
+
+interface Channel {
+  readonly incarnation: Incarnation
+  readonly target: number
+  /** Committed and not acknowledged, in order. */
+  readonly waiting: OutboxMessage[]
+  acknowledged: number
+  /** The last number that is on its way. */
+  carried: number
+  resendMs: number
+  dueMs: number
+  stopped: boolean
+}
+
+export class Courier {
+  private readonly dependencies: CourierDependencies
+  /** By source. */
+  private readonly outgoing = new Map<number, Outgoing>()
+  /** Channels with something to carry. */
+  private readonly ready = new Set<Channel>()
+  /** Channels with something on its way. */
+  private readonly underWay = new Set<Channel>()
+  private readonly unnoted = new Map<string, AcknowledgedChannel>()
+  private flushing = false
+  private timer: Timer | undefined
+  /** When it fires. */
+  private tickMs = 0
+  private notedMs: number
+  private stopped = false
+
+  constructor(dependencies: CourierDependencies) {
+    this.dependencies = dependencies
+    this.notedMs = dependencies.clock.monotonic()
+  }
+
+  stop(): void {
+    this.stopped = true
+    this.timer?.cancel()
+  }
+
+  /** Messages of the shard to that target that are committed and not known to be taken in. */
+  backlog({ token }: Incarnation, target: number): number {
+    return this.outgoing.get(token.shardId)?.channels.get(target)?.waiting.length ?? 0
+  }
+
+  /**
+   * Goes on where the shard's last owner ended. Counters and messages were read one after the other, and more may have
+   * been acknowledged in between: what is the first message left, and what is known to be taken in, follow from both.
+   */
+  open(incarnation: Incarnation, { channels, outbox }: ShardStart): void {
+    const first = new Map<number, number>()
+    for (const { target, number } of outbox) if (!first.has(target)) first.set(target, number)
+    const acknowledged = new Map<number, number>()
+    for (const channel of channels) {
+      const { target, sent } = channel
+      acknowledged.set(target, Math.max(channel.acknowledged, (first.get(target) ?? sent + 1) - 1))
+      this.channelOf(incarnation, target, acknowledged.get(target) ?? 0)
+    }
+    this.take(
+      incarnation,
+      outbox.filter(({ target, number }) => number > (acknowledged.get(target) ?? 0)),
+    )
+  }
+
+  /** Committed rows, in order. */
+  take(incarnation: Incarnation, messages: readonly OutboxMessage[]): void {
+    // What an ended incarnation still commits, its successor has found in the outbox.
+    if (incarnation.phase === 'ended' || messages.length === 0) return
+    for (const message of messages) {
+      const channel = this.channelOf(incarnation, message.target, message.number - 1)
+      channel.waiting.push(message)
+      this.ready.add(channel)
+    }
+    this.flushSoon()
+  }
+
+  /** The shard is another's now, or served in another incarnation. */
+  close(incarnation: Incarnation): void {
+    const { shardId } = incarnation.token
+    const outgoing = this.outgoing.get(shardId)
+    if (outgoing?.incarnation !== incarnation) return
+    for (const channel of outgoing.channels.values()) {
+      this.ready.delete(channel)
+      this.underWay.delete(channel)
+    }
+    this.outgoing.delete(shardId)
+  }
+
+  private channelOf(incarnation: Incarnation, target: number, acknowledged: number): Channel {
+    const { channels } = this.outgoingOf(incarnation)
+    const known = channels.get(target)
+    if (known !== undefined) return known
+    const channel: Channel = {
+      incarnation,
+      target,
+      waiting: [],
+      acknowledged,
+      carried: acknowledged,
+      resendMs: FIRST_RESEND_MS,
+      dueMs: 0,
+      stopped: false,
+    }
+    channels.set(target, channel)
+    return channel
+  }
+
+  private outgoingOf(incarnation: Incarnation): Outgoing {
+    const { shardId } = incarnation.token
+    const known = this.outgoing.get(shardId)
+    if (known?.incarnation === incarnation) return known
+    const outgoing: Outgoing = { incarnation, channels: new Map() }
+    this.outgoing.set(shardId, outgoing)
+    return outgoing
+  }
+
+  private flushSoon(): void {
+    if (this.flushing || this.ready.size === 0) return
+    this.flushing = true
+    this.dependencies.clock.after(0, () => {
+      this.flushing = false
+      this.flush()
+    })
+  }
+
+  private flush(): void {
+    const { routes, session, clock, deliverHere } = this.dependencies
+    const nowMs = clock.monotonic()
+    const bySession = new Map<string, Delivery[]>()
+    for (const channel of this.ready) {
+      const delivery = this.load(channel)
+      if (delivery === undefined) {
+        this.ready.delete(channel)
+        continue
+      }
+      const route = routes.find(channel.target)
+      // Until there is an owner it stays ready, and is looked at with the next tick.
+      if (route === undefined) continue
+      this.ready.delete(channel)
+      channel.carried = delivery.messages.at(-1)?.number ?? channel.carried
+      // What follows does not put off what may have been lost before it.
+      if (!this.underWay.has(channel)) channel.dueMs = nowMs + channel.resendMs
+      this.underWay.add(channel)
+      const list = bySession.get(route.session)
+      if (list === undefined) bySession.set(route.session, [delivery])
+      else list.push(delivery)
+    }
+    for (const [owner, deliveries] of bySession) {
+      if (owner === session) deliverHere(deliveries, (answers) => this.hear(answers))
+      else this.send(owner, deliveries)
+    }
+    this.tickSoon()
+  }
+
+  /** V2: what may go now; undefined when nothing may. */
+  private load({ incarnation, target, waiting, acknowledged, carried, stopped }: Channel): Delivery | undefined {
+    if (stopped || incarnation.phase === 'ended') return undefined
+    const messages = waiting.slice(carried - acknowledged, WINDOW).map(({ number, envelope }) => ({ number, envelope }))
+    if (messages.length === 0) return undefined
+    const { shardId: source, epoch, attempt } = incarnation.token
+    const began = incarnation.began.get(target) ?? 0
+    return { source, target, epoch, attempt, began, acknowledged, messages }
+  }
+
+  private send(session: string, deliveries: readonly Delivery[]): void {
+    const { transport } = this.dependencies
+    for (const message of split(deliveries, transport.maxMessageBytes() * MESSAGE_SHARE)) {
+      // Answers are listened for long after: the messages themselves are not kept for them.
+      const channels = message.map(({ source, target }) => ({ source, target }))
+      try {
+        transport.request(deliverySubject(session), encodeDeliveries(message), ANSWERS_MS, (reply) => {
+          if (reply === NOT_DELIVERED) this.turnedAway(channels)
+          else this.hear(decodeDeliveryAnswers(reply))
+        })
+      } catch {
+        this.turnedAway(channels)
+      }
+    }
+  }
+
+  /** Nobody has it: where the shard is now is asked, and it is carried again soon, less so each time. */
+  private turnedAway(deliveries: readonly Pick<Delivery, 'source' | 'target'>[]): void {
+    void this.dependencies.routes.refresh()
+    const nowMs = this.dependencies.clock.monotonic()
+    for (const { source, target } of deliveries) {
+      const channel = this.find(source, target)
+      if (channel !== undefined) channel.dueMs = Math.min(channel.dueMs, nowMs + channel.resendMs * TURNED_AWAY_SHARE)
+    }
+  }
+
+  private find(source: number, target: number): Channel | undefined {
+    return this.outgoing.get(source)?.channels.get(target)
+  }
+
+  private hear(answers: readonly DeliveryAnswer[]): void {
+    for (const answer of answers) {
+      const channel = this.find(answer.source, answer.target)
+      if (channel === undefined) continue
+      if (answer.kind === 'moved') this.turnedAway([answer])
+      else if (answer.kind === 'stopped') this.halt(channel, answer.mark)
+      else this.acknowledge(channel, answer.mark)
+    }
+    this.flushSoon()
+    this.tickSoon()
+  }
+
+  private acknowledge(channel: Channel, mark: number): void {
+    const { incarnation, target } = channel
+    const { shardId } = incarnation.token
+    if (mark > (incarnation.sent.get(target) ?? 0)) {
+      void this.doubt(channel, mark)
+      return
+    }
+    if (mark <= channel.acknowledged) return
+    channel.waiting.splice(0, mark - channel.acknowledged)
+    channel.acknowledged = mark
+    channel.carried = Math.max(channel.carried, mark)
+    channel.resendMs = FIRST_RESEND_MS
+    channel.dueMs = this.dependencies.clock.monotonic() + channel.resendMs
+    this.unnoted.set(`${shardId} ${target}`, { shardId, target, acknowledged: mark })
+    if (channel.carried === mark) this.underWay.delete(channel)
+    if (channel.waiting.length > channel.carried - mark) this.ready.add(channel)
+  }
+
+  /** V4. */
+  private async doubt(channel: Channel, mark: number): Promise<void> {
+    const { incarnation, target } = channel
+    const sent = await this.dependencies.sentTo(incarnation, target).catch(() => undefined)
+    if (sent !== undefined && sent < mark) this.halt(channel, mark)
+  }
+
+  private halt(channel: Channel, mark: number): void {
+    if (channel.stopped) return
+    channel.stopped = true
+    this.ready.delete(channel)
+    this.underWay.delete(channel)
+    const { incarnation, target } = channel
+    this.dependencies.log.error('channel_stopped', {
+      shard: incarnation.token.shardId,
+      target,
+      sent: incarnation.sent.get(target) ?? 0,
+      acknowledged: channel.acknowledged,
+      mark,
+    })
+  }
+
+  /** Only while there is something to look after, and no sooner than it needs it. */
+  private tickSoon(): void {
+    const { clock } = this.dependencies
+    const carrying = this.ready.size > 0 || this.underWay.size > 0
+    if (this.stopped || (!carrying && this.unnoted.size === 0)) return
+    const nowMs = clock.monotonic()
+    const atMs = nowMs + (carrying ? TICK_MS : Math.max(TICK_MS, this.notedMs + NOTE_MS - nowMs))
+    if (this.timer !== undefined && this.tickMs <= atMs) return
+    this.timer?.cancel()
+    this.tickMs = atMs
+    this.timer = clock.after(atMs - nowMs, () => {
+      this.timer = undefined
+      this.tick()
+    })
+  }
+
+  private tick(): void {
+    if (this.stopped) return
+    const nowMs = this.dependencies.clock.monotonic()
+    for (const channel of this.underWay) {
+      if (channel.dueMs > nowMs) continue
+      // Everything from what is known to be taken in: what arrived is known by its number.
+      channel.carried = channel.acknowledged
+      channel.resendMs = Math.min(channel.resendMs * 2, LAST_RESEND_MS)
+      this.underWay.delete(channel)
+      this.ready.add(channel)
+    }
+    this.flushSoon()
+    if (nowMs - this.notedMs >= NOTE_MS) this.note(nowMs)
+    this.tickSoon()
+  }
+
+  private note(nowMs: number): void {
+    this.notedMs = nowMs
+    if (this.unnoted.size === 0) return
+    const channels = [...this.unnoted.values()]
+    this.unnoted.clear()
+    this.dependencies.store.acknowledge(channels).catch(() => {
+      // Facts that never go back: a later one stands for an earlier one.
+      for (const channel of channels) {
+        const key = `${channel.shardId} ${channel.target}`
+        if (!this.unnoted.has(key)) this.unnoted.set(key, channel)
+      }
+      this.tickSoon()
+    })
+  }
+}
+
+/** As few messages as fit; what of a channel does not fit into one goes on in the next, in order. */
+function split(deliveries: readonly Delivery[], maxBytes: number): readonly (readonly Delivery[])[] {
+  const messages: Delivery[][] = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const delivery of deliveries) {
+    let part: DeliveredMessage[] | undefined
+    for (const message of delivery.messages) {
+      const size = sizeOf(message.envelope)
+      if (part === undefined || bytes + size > maxBytes) {
+        if (bytes + ENVELOPE_BYTES + size > maxBytes) {
+          messages.push([])
+          bytes = 0
+        }
+        part = []
+        messages.at(-1)?.push({ ...delivery, messages: part })
+        bytes += ENVELOPE_BYTES
+      }
+      part.push(message)
+      bytes += size
+    }
+  }
+  return messages
+}
+
+function sizeOf(envelope: Delivery['messages'][number]['envelope']): number {
+  const { message } = envelope
+  const metadata = 'metadata' in message && message.metadata !== null ? JSON.stringify(message.metadata).length : 0
+  const payload = 'payload' in message ? message.payload.length : 0
+  return ENVELOPE_BYTES + 3 * (metadata + payload)
+}

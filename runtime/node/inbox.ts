@@ -1,0 +1,153 @@
+/**
+ * Takes in what other shards have sent: in order, each number once, whatever is lost, doubled or late.
+ *   R1. A message enters the mailbox if it is the one after the last that has entered; what came before is known, what
+ *       comes after a gap is carried again.
+ *   R2. It is acknowledged when the batch that took it in is committed, with all before it.
+ *   R3. Submissions cannot fill its lane: at most a window of each source is on its way.
+ *   R4. A source that was told more than is known here, or that begins with less than it had sent here before, means
+ *       that a store went back, or that the shard is another's by now: the store says which, and in the first case
+ *       nothing more of it is taken.
+ */
+import type { AnyCommand } from '../../actors/step-actor.ts'
+import type { Envelope } from '../../actors/message.ts'
+import type { Delivery, DeliveryAnswer } from '../messages.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
+import type { Random } from '../ports/random.ts'
+import type { InboxOrder } from './draft.ts'
+import { type Incarnation, nextStamp } from './incarnation.ts'
+import { createPending, type Pending } from './pending.ts'
+
+export type DeliveryReply = (answers: readonly DeliveryAnswer[]) => void
+
+export interface InboxDependencies {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly inboxOrder: InboxOrder
+  readonly find: (shardId: number) => Incarnation | undefined
+  readonly enter: (pending: Pending) => void
+  /** What the store says that a shard it serves has taken in of a source; undefined when it is another's. */
+  readonly markOf: (incarnation: Incarnation, source: number) => Promise<number | undefined>
+}
+
+/** What is known of a source of messages. */
+interface Contact {
+  /** Who is to hear of what was taken in: whoever delivered last. */
+  reply: DeliveryReply
+  /** The latest of its incarnations that was heard of. */
+  epoch: number
+  attempt: number
+  /** Nothing more is taken of it (R4). */
+  stopped: boolean
+}
+
+export class Inbox {
+  private readonly dependencies: InboxDependencies
+  /** By target and source. */
+  private readonly contacts = new Map<Incarnation, Map<number, Contact>>()
+
+  constructor(dependencies: InboxDependencies) {
+    this.dependencies = dependencies
+  }
+
+  receive(deliveries: readonly Delivery[], reply: DeliveryReply): void {
+    const answers: DeliveryAnswer[] = []
+    for (const delivery of deliveries) {
+      const answer = this.takeIn(delivery, reply)
+      if (answer !== undefined) answers.push(answer)
+    }
+    if (answers.length > 0) reply(answers)
+  }
+
+  /** R2. */
+  committed(incarnation: Incarnation, marks: ReadonlyMap<number, number>): void {
+    const contacts = this.contacts.get(incarnation)
+    const target = incarnation.token.shardId
+    const byReply = new Map<DeliveryReply, DeliveryAnswer[]>()
+    for (const [source, mark] of marks) {
+      incarnation.marks.set(source, mark)
+      const reply = contacts?.get(source)?.reply
+      if (reply === undefined) continue
+      const answer: DeliveryAnswer = { source, target, kind: 'taken', mark }
+      const list = byReply.get(reply)
+      if (list === undefined) byReply.set(reply, [answer])
+      else list.push(answer)
+    }
+    for (const [reply, list] of byReply) reply(list)
+  }
+
+  close(incarnation: Incarnation): void {
+    this.contacts.delete(incarnation)
+  }
+
+  /** R4. */
+  private async doubt(
+    incarnation: Incarnation,
+    source: number,
+    contact: Contact,
+    contradicts: (mark: number) => boolean,
+  ): Promise<void> {
+    const { markOf, log } = this.dependencies
+    const mark = await markOf(incarnation, source).catch(() => undefined)
+    if (mark === undefined || !contradicts(mark) || incarnation.phase === 'ended') return
+    contact.stopped = true
+    log.error('channel_stopped', { shard: incarnation.token.shardId, source, mark })
+  }
+
+  private takeIn(delivery: Delivery, reply: DeliveryReply): DeliveryAnswer | undefined {
+    const { source, target, epoch, attempt, began, acknowledged, messages } = delivery
+    const incarnation = this.dependencies.find(target)
+    if (incarnation === undefined || incarnation.phase === 'draining') return { source, target, kind: 'moved', mark: 0 }
+    const mark = incarnation.marks.get(source) ?? 0
+    const { contact, isNew } = this.contactOf(incarnation, delivery, reply)
+    if (contact.stopped) return { source, target, kind: 'stopped', mark }
+    // What was taken in here was sent before this incarnation of the source began, and stood in its counter then.
+    const contradicts = (known: number): boolean => acknowledged > known || (isNew && known > began)
+    if (contradicts(mark)) {
+      void this.doubt(incarnation, source, contact, contradicts)
+      return { source, target, kind: 'moved', mark }
+    }
+    contact.reply = reply
+    if (isNew) Object.assign(contact, { epoch, attempt })
+    const { inboxOrder: order } = this.dependencies
+    let entered = incarnation.entered.get(source) ?? 0
+    for (const { number, envelope } of messages) {
+      if (!order.isNext(entered, number)) continue
+      entered = number
+      incarnation.entered.set(source, number)
+      this.enter(incarnation, source, number, envelope)
+    }
+    // What it does not know yet of what is committed here.
+    return mark > acknowledged ? { source, target, kind: 'taken', mark } : undefined
+  }
+
+  /** `isNew`: an incarnation of the source that comes after one that was heard of before. */
+  private contactOf(
+    incarnation: Incarnation,
+    { source, epoch, attempt }: Delivery,
+    reply: DeliveryReply,
+  ): { readonly contact: Contact; readonly isNew: boolean } {
+    const contacts = this.contacts.get(incarnation) ?? new Map<number, Contact>()
+    this.contacts.set(incarnation, contacts)
+    const known = contacts.get(source)
+    if (known !== undefined) {
+      const isNew = epoch > known.epoch || (epoch === known.epoch && attempt > known.attempt)
+      return { contact: known, isNew }
+    }
+    const contact: Contact = { reply, epoch, attempt, stopped: false }
+    contacts.set(source, contact)
+    return { contact, isNew: false }
+  }
+
+  private enter(incarnation: Incarnation, source: number, number: number, { to, message }: Envelope): void {
+    const { clock, random } = this.dependencies
+    const { atMs, ulid } = nextStamp(incarnation, clock.now(), random)
+    const stamp = { atMs, salt: random.hex(16), newTxnId: `txn_${ulid}` }
+    const { shardId } = incarnation.token
+    const command = (
+      to.kind === 'account' ? { ...message, ...stamp, accountId: to.id, shardId } : { ...message, ...stamp }
+    ) as AnyCommand
+    this.dependencies.enter(createPending({ kind: 'message', source, number }, to, command, incarnation))
+  }
+}

@@ -1,0 +1,74 @@
+/** What must be looked up before a command can be stepped, beside its actor and its key. */
+import type { ActorAddress } from '../../actors/address.ts'
+import { tokenAddress } from '../../actors/address.ts'
+import { BASE_UNIT } from '../../actors/money.ts'
+import {
+  type AccountAddress,
+  addressOf,
+  type GroupUse,
+  type GroupUseAddress,
+  groupUseAddressOf,
+  type HomedActor,
+  type LookUpAnswer,
+  type TransactionName,
+} from '../ports/ledger-store.ts'
+import type { Facts } from './facts.ts'
+import { type Findings, NOTHING_FOUND, type Pending } from './pending.ts'
+
+export interface Needs {
+  readonly tokens: Map<string, HomedActor>
+  readonly existing: Map<string, AccountAddress>
+  readonly groupUses: Map<string, GroupUseAddress & GroupUse>
+  readonly transactions: Map<string, TransactionName>
+}
+
+export function noNeeds(): Needs {
+  return { tokens: new Map(), existing: new Map(), groupUses: new Map(), transactions: new Map() }
+}
+
+type HomeOf = (actor: ActorAddress) => number
+
+/** Adds what this command needs and is not known yet. */
+export function addNeeds(needs: Needs, { command, incarnation }: Pending, facts: Facts, homeOf: HomeOf): void {
+  const { shardId } = incarnation.token
+  if (command.type === 'submit') {
+    const { tokenId, receive, toAccountId, groupId, termsHash, type, accountId } = command.submission
+    needToken(needs, tokenId, facts, homeOf)
+    if (receive !== null) needToken(needs, receive.tokenId, facts, homeOf)
+    if (toAccountId !== null) {
+      const account = { shardId: homeOf({ kind: 'account', id: toAccountId }), accountId: toAccountId }
+      if (!facts.exists(account)) needs.existing.set(addressOf(account), account)
+    }
+    if (groupId !== null && termsHash === null && (type === 'transfer' || type === 'credit')) {
+      const use = { shardId, accountId, groupId, tokenId, type: oppositeOf(type) }
+      needs.groupUses.set(`${groupUseAddressOf(use)} ${use.type} ${tokenId}`, use)
+    }
+  } else if (command.type === 'register_group') {
+    for (const { tokenId } of command.terms.legs) needToken(needs, tokenId, facts, homeOf)
+  } else if (command.type === 'compensate') {
+    needs.transactions.set(command.compensates, { shardId, txnId: command.compensates })
+  }
+}
+
+/** What would be the other half of a transfer to oneself. */
+function oppositeOf(type: 'transfer' | 'credit'): GroupUse['type'] {
+  return type === 'transfer' ? 'credit' : 'transfer'
+}
+
+function needToken(needs: Needs, tokenId: string, facts: Facts, homeOf: HomeOf): void {
+  if (tokenId === BASE_UNIT || facts.token(tokenId) !== undefined) return
+  const address = tokenAddress(tokenId)
+  needs.tokens.set(address.id, { shardId: homeOf(address), address })
+}
+
+/** What was found of what it needed. */
+export function findingsFor({ command, incarnation }: Pending, answer: LookUpAnswer): Findings {
+  if (command.type === 'compensate') {
+    return { ...NOTHING_FOUND, transaction: answer.transactions.get(command.compensates) }
+  }
+  if (command.type !== 'submit' || command.submission.groupId === null) return NOTHING_FOUND
+  const { accountId, groupId } = command.submission
+  const address = groupUseAddressOf({ shardId: incarnation.token.shardId, accountId, groupId })
+  const groupUses = answer.groupUses.get(address)
+  return groupUses === undefined ? NOTHING_FOUND : { ...NOTHING_FOUND, groupUses }
+}

@@ -1,0 +1,112 @@
+/**
+ * Follows some of the submissions that were accepted until each is final, on connections of its own. Which ones is left
+ * to chance before anything is known of them, and none is given up: slow ones must not be missing from what is measured.
+ */
+import type { FollowPlan } from './load-messages.ts'
+import { RawConnection } from './raw-connection.ts'
+import { type Latency, latencyOf } from './statistics.ts'
+
+export interface FollowTarget {
+  readonly host: string
+  readonly port: number
+  /** The request that asks for a submission, given the body that accepted it and further header lines. */
+  readonly requestOf: (acceptedBody: string, headers: string) => string
+}
+
+/** Between a reply that showed one pending and the next look: what is measured is at most so much too long. */
+export const POLL_PAUSE_MS = 20
+const WAIT_HEADER = 'Prefer: wait=10\r\n'
+/** At a time; the others wait for a connection. Below the number of requests that an edge lets wait. */
+const MAX_CONNECTIONS = 200
+const FINAL_LIMIT_MS = 60_000
+const FINAL = /"status":"(?:completed|failed)"/
+
+interface Followed {
+  readonly request: string
+  readonly sinceMs: number
+}
+
+export class Follower {
+  readonly plan: FollowPlan
+  private readonly target: FollowTarget
+  private readonly onFailed: (cause: Error) => void
+  private readonly idle: RawConnection[] = []
+  private readonly queue: Followed[] = []
+  private readonly finalMs: number[] = []
+  private connections: RawConnection[] = []
+  private opened = 0
+  private unfinished = 0
+  private finished: (() => void) | undefined
+
+  constructor(plan: FollowPlan, target: FollowTarget, onFailed: (cause: Error) => void) {
+    this.plan = plan
+    this.target = target
+    this.onFailed = onFailed
+  }
+
+  /** A submission was accepted. `sinceMs`: when its time began. */
+  consider(acceptedBody: () => string, sinceMs: number): void {
+    if (Math.random() >= this.plan.share) return
+    this.unfinished += 1
+    const request = this.target.requestOf(acceptedBody(), this.plan.how === 'waited' ? WAIT_HEADER : '')
+    this.queue.push({ request, sinceMs })
+    this.goOn()
+  }
+
+  /** Nothing is added any more: resolves when all that is followed is final. */
+  async end(): Promise<Latency> {
+    await new Promise<void>((resolve) => {
+      this.finished = resolve
+      if (this.unfinished === 0) resolve()
+    })
+    return latencyOf(Float64Array.from(this.finalMs))
+  }
+
+  close(): void {
+    for (const connection of this.connections) connection.close()
+    this.connections = []
+  }
+
+  private goOn(): void {
+    if (this.queue.length === 0) return
+    const connection = this.idle.pop()
+    if (connection === undefined) {
+      this.openOne()
+      return
+    }
+    const followed = this.queue.shift()
+    if (followed !== undefined) this.look(followed, connection)
+  }
+
+  private openOne(): void {
+    if (this.opened === MAX_CONNECTIONS) return
+    this.opened += 1
+    const { host, port } = this.target
+    RawConnection.open(host, port).then((connection) => {
+      this.connections.push(connection)
+      this.idle.push(connection)
+      this.goOn()
+    }, this.onFailed)
+  }
+
+  private look(followed: Followed, connection: RawConnection): void {
+    connection.send(
+      followed.request,
+      (_status, body) => {
+        const elapsedMs = performance.now() - followed.sinceMs
+        if (FINAL.test(body())) {
+          this.finalMs.push(elapsedMs)
+          this.unfinished -= 1
+          this.idle.push(connection)
+          this.goOn()
+          if (this.unfinished === 0) this.finished?.()
+        } else if (elapsedMs > FINAL_LIMIT_MS) {
+          this.onFailed(new Error(`after ${FINAL_LIMIT_MS} ms not final: ${body()}`))
+        } else {
+          setTimeout(() => this.look(followed, connection), this.plan.how === 'waited' ? 0 : POLL_PAUSE_MS)
+        }
+      },
+      this.onFailed,
+    )
+  }
+}

@@ -1,0 +1,48 @@
+/** What was measured of transfers between shards, for people. */
+import { LEDGER_PARTS, PARTS } from './cpu.ts'
+import { POLL_PAUSE_MS } from './follower.ts'
+import { type Cells, latency, number, percent, statuses, table } from './report-table.ts'
+import type { Latency } from './statistics.ts'
+import type { TransfersMeasured } from './transfers.ts'
+
+export function renderTransfers(transfers: readonly TransfersMeasured[]): readonly string[] {
+  return [
+    ...table(
+      transfers.map(({ name }) => name),
+      transfers.map(cellsOf),
+    ),
+    '',
+    'A transfer is settled when the sender and the receiver, on different shards, have both completed it.',
+    `Polled: looked at every ${POLL_PAUSE_MS} ms, so up to that much too long. Prefer: wait: the reply that a client gets,`,
+    'which looks 0, 50, 150, 350 ms after the 202 and so on: it comes in such steps, whatever the ledger does in between.',
+    'In the open loop a time begins when the request was to be sent; when it was sent late, that is part of it.',
+  ]
+}
+
+function cellsOf(measured: TransfersMeasured): Cells {
+  const { run, cpuUs, floor, atEnd, drained, offeredPerSecond } = measured
+  return [
+    ['offered per second', offeredPerSecond === null ? 'as many as fit' : number(offeredPerSecond)],
+    ['accepted per second', number(measured.acceptedPerSecond)],
+    ['settled per second', number(measured.settledPerSecond)],
+    ['at the end: accepted / settled / pending', `${atEnd.accepted} / ${atEnd.settled} / ${atEnd.pending}`],
+    ['in the end: settled / failed', `${drained.settled} / ${drained.failed}`],
+    ['nothing pending after', `${number(measured.drainedMs)} ms`],
+    ['settled per second until then', number(measured.settledPerSecondToLast)],
+    ['replies by status', statuses(run)],
+    ['steps per commit (three a transfer)', measured.stepsPerCommit.toFixed(1)],
+    ['202: p50 / p99 / max', latency(run.latency)],
+    ['final, polled: p50 / p99 / max', sample(run.toFinal.polled)],
+    ['final, Prefer: wait: p50 / p99 / max', sample(run.toFinal.waited)],
+    ['sent late: p50 / p99 / max', run.lateness === null ? '' : latency(run.lateness)],
+    ...PARTS.map((part) => [`CPU µs, ${part}`, cpuUs[part].toFixed(1)] as const),
+    [`CPU µs, ${LEDGER_PARTS.join(' + ')}`, measured.ledgerCpuUs.toFixed(1)],
+    ['floor µs: verify + 2 sign', `${floor.verifyUs.toFixed(1)} + 2 x ${floor.signUs.toFixed(1)}`],
+    ['CPU per transfer / floor', measured.floorRatio.toFixed(2)],
+    ['processors in use', percent(measured.cpuShare)],
+  ]
+}
+
+function sample(followed: Latency): string {
+  return followed.count === 0 ? '' : `${latency(followed)} (${followed.count})`
+}

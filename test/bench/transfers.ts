@@ -1,0 +1,190 @@
+/**
+ * Transfers between accounts of different shards: first as many as 128 clients get through, then half as many, coming at
+ * a constant rate. A transfer counts when both sides are completed, by what PostgreSQL says and not by what was answered.
+ */
+import { availableParallelism } from 'node:os'
+import { setTimeout as delay } from 'node:timers/promises'
+import { lastCommit } from './committed.ts'
+import { type Bench, demandAll, HEADROOM, say, sayOddities, WARM_UP_RATE, WARM_UP_S } from './context.ts'
+import { type CpuByPart, cpuPer, LEDGER_PARTS, PARTS, readCpu } from './cpu.ts'
+import { type Floor, meanFloor, measureFloor } from './floor.ts'
+import type { RunPlan, RunResult } from './load-messages.ts'
+import { openTransferLedger, type TransferCounts, type TransferLedger } from './transfer-counts.ts'
+
+export interface TransfersMeasured {
+  readonly name: string
+  /** Arrivals; null in a closed loop. */
+  readonly offeredPerSecond: number | null
+  readonly run: RunResult
+  /** At the end of the time in which transfers were sent. What is pending then is the backlog. */
+  readonly atEnd: TransferCounts
+  readonly acceptedPerSecond: number
+  readonly settledPerSecond: number
+  /** From then until nothing was pending any more, milliseconds; a look takes place every few. */
+  readonly drainedMs: number
+  /** When nothing was pending any more. */
+  readonly drained: TransferCounts
+  /** From the first request until then. */
+  readonly settledPerSecondToLast: number
+  /** A transfer is three: the order, the credit, and the completion. */
+  readonly stepsPerCommit: number
+  /** Microseconds for each settled transfer, until all were settled. */
+  readonly cpuUs: CpuByPart
+  readonly ledgerCpuUs: number
+  readonly cpuShare: number
+  readonly floor: Floor
+  /** Against one verification and two receipts. */
+  readonly floorRatio: number
+}
+
+const FUNDING_LIMIT_S = 120
+const DRAIN_LIMIT_MS = 60_000
+/** A look costs PostgreSQL some milliseconds. */
+const DRAIN_POLL_MS = 100
+const STEPS = 3
+/** Connections in an open loop: enough for a stall of a second. */
+const OPEN_CONNECTIONS = 512
+/** Of what is prepared for warming up on credits and debits. */
+const WARM_UP_SHARE = 0.5
+/** Of the accepted ones, so that what following costs hardly shows. */
+const CLOSED_FOLLOWED = [{ how: 'waited', share: 0.02 }] as const
+const OPEN_FOLLOWED = [
+  { how: 'polled', share: 0.15 },
+  { how: 'waited', share: 0.05 },
+] as const
+
+export async function measureTransfers(bench: Bench): Promise<readonly TransfersMeasured[]> {
+  const { options, cluster, load } = bench
+  const { connections, seconds } = options
+  const ledger = openTransferLedger(cluster.databaseUrl())
+  try {
+    const warmRate = await warmUp(bench, ledger)
+    await load.prepare('transfer', Math.ceil(warmRate * HEADROOM * seconds) + connections)
+    const closed = await measure(bench, ledger, 'transfers, closed loop', {
+      loop: { kind: 'closed', connections },
+      seconds,
+      followed: CLOSED_FOLLOWED,
+    })
+    const perSecond = Math.max(1, Math.round(closed.settledPerSecond / 2))
+    await load.prepare('transfer', perSecond * seconds)
+    const open = await measure(bench, ledger, 'half of that, open loop', {
+      loop: { kind: 'open', connections: OPEN_CONNECTIONS, perSecond },
+      seconds,
+      followed: OPEN_FOLLOWED,
+    })
+    return [closed, open]
+  } finally {
+    await ledger.end()
+  }
+}
+
+/** Puts money on every account and lets some transfers go. How many were accepted a second. */
+async function warmUp({ options, cluster, load }: Bench, ledger: TransferLedger): Promise<number> {
+  const { accounts, connections } = options
+  say('transfers: funding the accounts ...')
+  await load.locate(await ledger.shards())
+  await load.prepare('fund', accounts)
+  demandAll(await load.run({ loop: { kind: 'closed', connections }, seconds: FUNDING_LIMIT_S, followed: [] }), 202)
+  say('transfers: warming up ...')
+  const since = await lastCommit(cluster.databaseUrl())
+  await load.prepare('transfer', WARM_UP_S * WARM_UP_RATE * WARM_UP_SHARE)
+  const running = load.run({ loop: { kind: 'closed', connections }, seconds: WARM_UP_S, followed: [] })
+  await drain(ledger, since, running)
+  const run = await running
+  return (run.latency.count * 1000) / run.durationMs
+}
+
+async function measure(
+  { cluster, load }: Bench,
+  ledger: TransferLedger,
+  name: string,
+  plan: RunPlan,
+): Promise<TransfersMeasured> {
+  say(`${name}: measuring for ${plan.seconds} s ...`)
+  const floorBefore = measureFloor()
+  const since = await lastCommit(cluster.databaseUrl())
+  const cpuBefore = readCpu(cluster, load.pid)
+  const startedMs = performance.now()
+  const running = load.run(plan)
+  const watching = windowEnd(ledger, since, plan.seconds).then(async (window) => ({
+    window,
+    drained: await drain(ledger, since, running),
+  }))
+  const [run, { window, drained }] = await Promise.all([running, watching])
+  sayOddities(name, run)
+  const totalMs = drained.atMs - startedMs
+  const cpuAfter = readCpu(cluster, load.pid)
+  const { counts } = drained
+  demandSettled(run, counts)
+  const floor = meanFloor([floorBefore, measureFloor()])
+  const cpuUs = cpuPer(cpuBefore, cpuAfter, counts.settled)
+  const ledgerCpuUs = LEDGER_PARTS.reduce((sum, part) => sum + cpuUs[part], 0)
+  const allCpuUs = PARTS.reduce((sum, part) => sum + cpuUs[part], 0) * counts.settled
+  const windowMs = window.atMs - startedMs
+  return {
+    name,
+    offeredPerSecond: plan.loop.kind === 'open' ? plan.loop.perSecond : null,
+    run,
+    atEnd: window.counts,
+    acceptedPerSecond: (window.counts.accepted * 1000) / windowMs,
+    settledPerSecond: (window.counts.settled * 1000) / windowMs,
+    drainedMs: drained.atMs - window.atMs,
+    drained: counts,
+    settledPerSecondToLast: (counts.settled * 1000) / totalMs,
+    stepsPerCommit: (STEPS * counts.settled) / Math.max(1, await ledger.commits(since)),
+    cpuUs,
+    ledgerCpuUs,
+    cpuShare: allCpuUs / (totalMs * 1000 * availableParallelism()),
+    floor,
+    floorRatio: ledgerCpuUs / (floor.verifyUs + 2 * floor.signUs),
+  }
+}
+
+interface Seen {
+  readonly atMs: number
+  readonly counts: TransferCounts
+}
+
+/** Looks when the time is over, whatever is still on its way. */
+async function windowEnd(ledger: TransferLedger, since: string, seconds: number): Promise<Seen> {
+  await delay(seconds * 1000)
+  return look(ledger, since)
+}
+
+/** Looks until `sent` is and nothing is pending. Resolves to the first look that showed it. */
+async function drain(ledger: TransferLedger, since: string, sent: Promise<unknown>): Promise<Seen> {
+  const untilMs = performance.now() + DRAIN_LIMIT_MS
+  let allSent = false
+  const mark = (): void => {
+    allSent = true
+  }
+  sent.then(mark, mark)
+  let first: Seen | undefined
+  for (;;) {
+    const noneToCome = allSent
+    const seen = await look(ledger, since)
+    if (seen.counts.pending > 0) first = undefined
+    else if (first?.counts.accepted !== seen.counts.accepted) first = seen
+    if (noneToCome && first !== undefined) return first
+    if (seen.atMs > untilMs) {
+      throw new Error(`after ${DRAIN_LIMIT_MS} ms ${seen.counts.pending} transfers are still pending`)
+    }
+    await delay(DRAIN_POLL_MS)
+  }
+}
+
+async function look(ledger: TransferLedger, since: string): Promise<Seen> {
+  const atMs = performance.now()
+  return { atMs, counts: await ledger.counts(since) }
+}
+
+/** Every one that was accepted, on both sides, and none that failed. */
+function demandSettled(run: RunResult, counts: TransferCounts): void {
+  const { accepted, settled, failed, credits } = counts
+  if (failed > 0 || settled !== accepted || credits !== accepted || accepted < run.latency.count) {
+    throw new Error(
+      `${run.latency.count} transfers were answered with 202; the ledger has ${accepted}, ` +
+        `${settled} of them completed with ${credits} credits, and ${failed} failures`,
+    )
+  }
+}

@@ -1,0 +1,174 @@
+/** What the contract of reads is asked about: a small ledger, and what of it a query must find. */
+import { createHash, randomUUID } from 'node:crypto'
+import type { Transaction } from '../../actors/account/transaction.ts'
+import { parseQuantity } from '../../actors/money.ts'
+import type {
+  LedgerReads,
+  TransactionPage,
+  TransactionQuery,
+  TransactionView,
+} from '../../runtime/ports/ledger-reads.ts'
+import type { ReceiptWrite } from '../../runtime/ports/ledger-store.ts'
+import { legHold, tokenState } from '../support/ledger-rows-values.ts'
+import type { Book, ShardSeed } from './ledger-reads-rows.ts'
+
+export interface LedgerReadsSubject {
+  readonly reads: LedgerReads
+  readonly ledgerId: string
+  /** Commits each of them by itself, in order. */
+  readonly write: (seeds: readonly ShardSeed[]) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export const SEED_START_MS = 1_790_000_000_000
+
+/** The subject, and the book that everything it holds is in. */
+export type Seeded = LedgerReadsSubject & { readonly book: Book }
+
+/** A page of everything, newest first. */
+export function aQuery(changes: Partial<TransactionQuery> = {}): TransactionQuery {
+  return {
+    accountId: null,
+    createdFromMs: null,
+    createdToMs: null,
+    type: null,
+    tokenId: null,
+    tokenClass: null,
+    groupId: null,
+    amountMin: null,
+    amountMax: null,
+    status: null,
+    idempotencyKey: null,
+    order: 'desc',
+    limit: 100,
+    after: null,
+    counted: true,
+    ...changes,
+  }
+}
+
+/** Every page until the list ends, or, for a feed, until a page is empty. */
+export async function walk(reads: LedgerReads, query: TransactionQuery): Promise<readonly TransactionPage[]> {
+  const pages: TransactionPage[] = []
+  let { after } = query
+  for (;;) {
+    const page = await reads.transactions({ ...query, after })
+    pages.push(page)
+    const stands = page.next?.txnId === after?.txnId && page.next?.position === after?.position
+    if (page.next === null || (query.order === 'asc' && page.transactions.length === 0 && stands)) return pages
+    after = page.next
+  }
+}
+
+export function receiptSignatureOf(transaction: Transaction): ReceiptWrite {
+  return { keyId: 'receipt-key', signature: createHash('sha256').update(transaction.txnId).digest('base64') }
+}
+
+/** As it is by now. */
+export function viewedBy({ compensatedBy }: Book): (transaction: Transaction) => TransactionView {
+  return (transaction) => {
+    const { txnId, accountId, shardId, type, amount, tokenId, groupId, status, failure, origin, metadata } = transaction
+    const { toAccountId, fromAccountId, receive, compensates, createdAtMs, processedAtMs, auditHash } = transaction
+    return {
+      txnId,
+      accountId,
+      shardId,
+      type,
+      amount,
+      tokenId,
+      groupId,
+      status,
+      failure,
+      origin,
+      metadata,
+      toAccountId,
+      fromAccountId,
+      receive,
+      compensates,
+      compensatedBy: compensatedBy.get(txnId) ?? null,
+      createdAtMs,
+      processedAtMs,
+      auditHash,
+    }
+  }
+}
+
+export function matches(transaction: Transaction, query: TransactionQuery): boolean {
+  const quantity = parseQuantity(transaction.amount)
+  return (
+    [
+      [query.accountId, transaction.accountId],
+      [query.type, transaction.type],
+      [query.tokenId, transaction.tokenId],
+      [query.groupId, transaction.groupId],
+      [query.status, transaction.status],
+      [query.idempotencyKey, transaction.idempotencyKey],
+    ].every(([asked, has]) => asked === null || asked === has) &&
+    (query.tokenClass === null || query.tokenClass === 'fungible') &&
+    (query.createdFromMs === null || transaction.createdAtMs >= query.createdFromMs) &&
+    (query.createdToMs === null || transaction.createdAtMs < query.createdToMs) &&
+    (query.amountMin === null || quantity.greaterThanOrEqualTo(query.amountMin)) &&
+    (query.amountMax === null || quantity.lessThanOrEqualTo(query.amountMax))
+  )
+}
+
+export const ACCOUNTS = ['alice@bank', 'bob', 'carol:1', 'dave.x', 'erin-y', 'Zoe']
+export const GROUPS = [randomUUID(), randomUUID()]
+const TRANSACTIONS = 240
+
+/** Every combination of fields turns up; several transactions share a millisecond; some are pending, some were. */
+export function seed(book: Book): readonly ShardSeed[] {
+  const opened = ACCOUNTS.map((accountId, index) => book.open(accountId, SEED_START_MS + index))
+  const amounts = ['1', '0.5', '10', '9', '100.000000000000000001', '999999999999999999.999999999999999999', '2.50']
+  const decided = Array.from({ length: TRANSACTIONS }, (_, index) => {
+    const groupId = GROUPS[index % 9]
+    return book.decide(ACCOUNTS[index % (ACCOUNTS.length - 1)] ?? '', {
+      atMs: SEED_START_MS + 1_000 + Math.floor(index / 3),
+      type: index % 4 === 0 ? 'debit' : 'credit',
+      amount: index % 5 === 4 ? '3' : (amounts[index % 3] ?? '1'),
+      failed: index % 7 === 3,
+      idempotencyKey: `key ${index % 50} ${index}`,
+      ...(index % 2 === 0 ? { metadata: { note: 'a "quoted" \\ é' } } : {}),
+      ...(index % 3 === 0 ? { toAccountId: 'elsewhere' } : {}),
+      ...(index % 6 === 1 ? { fromAccountId: 'elsewhere' } : {}),
+      ...(index % 10 === 7 ? { compensates: `txn_${index}` } : {}),
+      ...(groupId === undefined ? {} : { groupId }),
+    })
+  })
+  return [
+    ...opened,
+    ...decided,
+    book.decide('bob', { atMs: SEED_START_MS + 5_000, amount: '0.000000000000000001' }),
+    book.decide('carol:1', { atMs: SEED_START_MS + 5_000, amount: '999999999.50' }),
+    ...seedUnfinished(book),
+  ]
+}
+
+/** Pending ones among final ones, and holds that are no transactions. */
+function seedUnfinished(book: Book): readonly ShardSeed[] {
+  const held = { atMs: SEED_START_MS + 5_000, amount: '400', tokenId: 'EUR' }
+  const token = book.put(tokenState({ status: 'active' }))
+  const funded = ['alice@bank', 'bob', 'erin-y'].map((accountId) => book.decide(accountId, held))
+  const begun = Array.from({ length: 40 }, (_, index) =>
+    book.pend(index % 2 === 0 ? 'alice@bank' : 'bob', {
+      atMs: SEED_START_MS + 5_001 + Math.floor(index / 2),
+      type: index % 4 < 2 ? 'transfer' : 'exchange',
+      amount: index % 3 === 0 ? '3' : '1.50',
+      tokenId: 'EUR',
+      idempotencyKey: `pending ${index}`,
+      groupId: GROUPS[index % 4] ?? randomUUID(),
+      toAccountId: 'elsewhere',
+      ...(index % 4 < 2 ? {} : { receive: { tokenId: 'USD', amount: '0.000000000000000001' } }),
+    }),
+  )
+  const pending = book.transactions.filter(({ status }) => status === 'pending')
+  const ends = pending
+    .filter((_, index) => index % 5 < 3)
+    .map(({ txnId }, index) => book.finish(txnId, { atMs: SEED_START_MS + 6_000 + index, failed: index % 4 === 0 }))
+  const undone = book.transactions
+    .filter(({ status }, index) => status === 'completed' && index % 20 === 0)
+    .map(({ txnId }) => book.compensate(txnId, `txn_undoes_${txnId}`))
+  const legs = [0, 1].map((leg) => legHold({ leg, terms: { ...legHold().terms, accountId: 'bob' } }))
+  const kept = book.keep('bob', {}, ...legs, { kind: 'issue', tokenId: 'txnfish', totalSupply: '1' })
+  return [token, ...funded, ...begun, ...ends, ...undone, kept]
+}

@@ -1,0 +1,151 @@
+/** The part of the contract that is about actors that are no accounts. Registered by `ledgerStoreContract`. */
+import { describe, expect, test } from 'vitest'
+import { actorKey } from '../../actors/address.ts'
+import type { ActorState } from '../../actors/actor-state.ts'
+import { creditAccount, partOf, partWith, ROWS_START_MS } from '../support/ledger-rows.ts'
+import {
+  actorRows,
+  addressOf,
+  endActor,
+  exchangeState,
+  GROUP_ID,
+  groupState,
+  tokenState,
+} from '../support/ledger-rows-values.ts'
+import { committed, type Scene } from './ledger-store-scene.ts'
+import type { SessionUnderTest } from './ledger-store-harness.ts'
+
+export function actorsContract(scene: Scene): void {
+  const found = async (
+    session: SessionUnderTest,
+    shardId: number,
+    state: ActorState,
+  ): Promise<ActorState | undefined> => {
+    const address = addressOf(state)
+    return (await scene.ask(session, { actors: [{ shardId, address }] })).actors.get(actorKey(address))
+  }
+
+  describe('actors', () => {
+    test('groups, exchanges and tokens are shown as they were written last, each by its kind', async () => {
+      const token = await scene.own(scene.a, 3)
+      const first = [groupState(), exchangeState(), tokenState()]
+      await scene.apply(scene.a, partWith(token, ...first.map((state) => actorRows(state))))
+      for (const state of first) expect(await found(scene.b, 3, state)).toEqual(state)
+      const then = [
+        groupState({ version: 2, status: 'settled', dueAtMs: null, finishedAtMs: ROWS_START_MS + 5 }),
+        exchangeState({ version: 2, offers: [] }),
+        tokenState({ version: 2, status: 'active', held: { [`${GROUP_ID} 0`]: { change: 'burn', amount: '"' } } }),
+      ]
+      await scene.apply(scene.a, partWith(token, ...then.map((state) => actorRows(state))))
+      const answer = await scene.ask(scene.b, {
+        actors: then.map((state) => ({ shardId: 3, address: addressOf(state) })),
+      })
+      expect(answer.actors).toEqual(new Map(then.map((state) => [actorKey(addressOf(state)), state])))
+      expect(answer.tokens.size).toBe(0)
+    })
+
+    test('a token is told of any shard, apart from the actors asked for', async () => {
+      const token = await scene.own(scene.a, 3)
+      const eur = tokenState({ status: 'active' })
+      await scene.apply(scene.a, partWith(token, actorRows(eur), actorRows(groupState())))
+      const answer = await scene.ask(scene.b, {
+        tokens: [{ shardId: 3, address: addressOf(eur) }],
+        actors: [{ shardId: 3, address: addressOf(groupState()) }],
+      })
+      expect(answer.tokens).toEqual(new Map([['token eur', eur]]))
+      expect([...answer.actors.keys()]).toEqual([`group ${GROUP_ID}`])
+    })
+
+    test('one that is no more is not found, and may begin again', async () => {
+      const token = await scene.own(scene.a, 3)
+      const exchange = exchangeState()
+      await scene.apply(scene.a, partWith(token, actorRows(exchange)))
+      await scene.apply(scene.a, partWith(token, endActor(exchange)))
+      expect(await found(scene.b, 3, exchange)).toBeUndefined()
+      await scene.apply(scene.a, partWith(token, actorRows(exchange)))
+      expect(await found(scene.b, 3, exchange)).toEqual(exchange)
+    })
+
+    test('one that was made and is gone within its batch leaves nothing', async () => {
+      const token = await scene.own(scene.a, 3)
+      const exchange = exchangeState()
+      await scene.apply(
+        scene.a,
+        partWith(token, { actors: [{ address: addressOf(exchange), previousVersion: 0, state: null }] }),
+      )
+      expect(await found(scene.b, 3, exchange)).toBeUndefined()
+    })
+
+    test('D2: an actor is written, and ended, on top of the version it was computed from, or the batch fails', async () => {
+      const token = await scene.own(scene.a, 3)
+      const other = await scene.own(scene.a, 4)
+      const bob = await scene.opened(scene.a, other, 'bob')
+      const group = groupState({ version: 2 })
+      await scene.apply(scene.a, partWith(token, actorRows(groupState())))
+      await scene.apply(scene.a, partWith(token, actorRows(group)))
+      const broken = [
+        actorRows(groupState()),
+        actorRows(groupState({ version: 2, status: 'open' })),
+        actorRows(groupState({ version: 4, status: 'open' })),
+        actorRows(exchangeState({ version: 2 })),
+        endActor(groupState()),
+        endActor(groupState({ version: 3 })),
+        endActor(exchangeState()),
+      ]
+      for (const rows of broken) {
+        await scene.refuse(scene.a, partWith(token, rows), partOf(other, creditAccount(bob, 'k1')))
+      }
+      expect(await found(scene.b, 3, group)).toEqual(group)
+      expect(await found(scene.b, 3, exchangeState())).toBeUndefined()
+      expect(await scene.stateOf(scene.b, bob)).toEqual(bob)
+    })
+
+    test('D1: of a shard that was stolen no actor is written or ended', async () => {
+      const token = await scene.own(scene.a, 3)
+      const kept = await scene.own(scene.a, 4)
+      const group = groupState()
+      const exchange = exchangeState()
+      await scene.apply(scene.a, partWith(token, actorRows(group), actorRows(exchange)))
+      await scene.own(scene.b, 3, token.epoch)
+      const rows = [actorRows(groupState({ version: 2 })), endActor(exchange), actorRows(tokenState())]
+      expect(await scene.commit(scene.a, partWith(token, ...rows), partWith(kept, actorRows(tokenState())))).toEqual(
+        committed(4),
+      )
+      expect(await found(scene.b, 3, group)).toEqual(group)
+      expect(await found(scene.b, 3, exchange)).toEqual(exchange)
+      expect(await found(scene.b, 3, tokenState())).toBeUndefined()
+      expect(await found(scene.b, 4, tokenState())).toEqual(tokenState())
+    })
+  })
+
+  describe('what is due', () => {
+    test('the actors of the shards asked for that are due by then, the longest due first, so many at most', async () => {
+      const three = await scene.own(scene.a, 3)
+      const four = await scene.own(scene.a, 4)
+      const due = (id: string, dueAtMs: number | null): ActorState => groupState({ id, dueAtMs })
+      const at = ROWS_START_MS
+      await scene.apply(
+        scene.a,
+        partWith(
+          three,
+          actorRows(due('late', at + 30)),
+          actorRows(due('first', at + 1)),
+          actorRows(due('never', null)),
+        ),
+        partWith(four, actorRows(exchangeState({ dueAtMs: at + 20 })), actorRows(tokenState())),
+      )
+      const names = async (shardIds: readonly number[], untilMs: number, limit: number): Promise<string[]> => {
+        const answer = await scene.run(scene.b.store.due(shardIds, untilMs, limit))
+        return answer.map(({ shardId, address, dueAtMs }) => `${shardId} ${actorKey(address)} ${dueAtMs - at}`)
+      }
+      const [first, second, third] = ['3 group first 1', `4 exchange ${GROUP_ID} 20`, '3 group late 30']
+      expect(await names([3, 4, 5], at + 30, 10)).toEqual([first, second, third])
+      expect(await names([3, 4], at + 29, 10)).toEqual([first, second])
+      expect(await names([4, 3], at + 30, 2)).toEqual([first, second])
+      expect(await names([3], at + 30, 10)).toEqual([first, third])
+      expect(await names([], at + 30, 10)).toEqual([])
+      await scene.apply(scene.a, partWith(three, actorRows(groupState({ id: 'first', version: 2, dueAtMs: null }))))
+      expect(await names([3], at + 30, 10)).toEqual([third])
+    })
+  })
+}

@@ -1,0 +1,40 @@
+/** `ledger verify` on what a client has read: every entry of accounts' chains, and the receipts of their transactions. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type LedgerClient, send, textOf } from '../support/client.ts'
+import { type Finished, runLedger } from './start-harness.ts'
+
+export interface OfflineCheck extends Finished {
+  /** The transactions of the accounts, as the list shows them. */
+  readonly txnIds: readonly string[]
+}
+
+export async function checkOffline(client: LedgerClient, accountIds: readonly string[]): Promise<OfflineCheck> {
+  const chains: object[] = []
+  const receipts: object[] = []
+  const txnIds: string[] = []
+  for (const accountId of accountIds) {
+    const entries = await client.readAll(`/v1/accounts/${accountId}/audit-chain`, 'entries')
+    chains.push({ account_id: accountId, entries })
+    for (const listed of await client.readAll(`/v1/transactions?account_id=${accountId}`, 'transactions')) {
+      const txnId = textOf(listed, 'txn_id')
+      txnIds.push(txnId)
+      receipts.push(await client.read(`/v1/transactions/${txnId}/receipt`))
+    }
+  }
+  const { body: jwks } = await send(client.origin, { method: 'GET', path: '/.well-known/jwks.json' })
+  const directory = mkdtempSync(join(tmpdir(), 'ledger-offline-'))
+  try {
+    const file = (name: string, text: string): string => {
+      const path = join(directory, name)
+      writeFileSync(path, text)
+      return path
+    }
+    const saved = [...chains, ...receipts].map((one) => JSON.stringify(one)).join('\n')
+    const args = ['verify', '--jwks', file('jwks.json', jwks), file('saved.ndjson', saved)]
+    return { ...(await runLedger(args)), txnIds }
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}

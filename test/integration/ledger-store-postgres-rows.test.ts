@@ -1,0 +1,238 @@
+/** How PostgreSQL finds and keeps the rows of a ledger store: plans and columns, which no other store has. */
+import postgres from 'postgres'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { commitStatement } from '../../infra/postgres/commit-statement.ts'
+import { ACCOUNTS_LOOK_UP, EXISTING_LOOK_UP } from '../../infra/postgres/look-up-accounts.ts'
+import { ACTORS_LOOK_UP } from '../../infra/postgres/look-up-actors.ts'
+import { OPERATIONS_LOOK_UP, SUBMISSIONS_LOOK_UP } from '../../infra/postgres/look-up-keys.ts'
+import { COMPENSABLE_LOOK_UP, GROUP_USES_LOOK_UP } from '../../infra/postgres/look-up-transactions.ts'
+import { ACKNOWLEDGE, PRUNE } from '../../infra/postgres/outbox.ts'
+import { PLAN_SETTINGS } from '../../infra/postgres/plan-settings.ts'
+import { CHANNELS, DUE, LAST_TRANSACTION, MARKS, UNACKNOWLEDGED } from '../../infra/postgres/shard-start.ts'
+import type { AccountState } from '../../actors/account/state.ts'
+import type { CommitVerdict, ShardToken } from '../../runtime/ports/ledger-store.ts'
+import { creditAccount, openAccount, partOf, partWith, RECEIPT } from '../support/ledger-rows.ts'
+import {
+  actorRows,
+  concludeTransfer,
+  endActor,
+  exchangeState,
+  failTransfer,
+  groupState,
+  keepHolds,
+  legHold,
+  pendTransfer,
+  sendRows,
+  tokenState,
+} from '../support/ledger-rows-values.ts'
+import { createPostgresHarness, type PostgresHarness, type PostgresSession } from '../support/ledger-store-postgres.ts'
+
+let harness: PostgresHarness
+
+beforeEach(async () => {
+  harness = await createPostgresHarness()
+})
+afterEach(async () => {
+  await harness.close()
+})
+
+const only = (...shardIds: readonly number[]): CommitVerdict => ({ kind: 'answered', committed: new Set(shardIds) })
+
+async function own({ store }: PostgresSession, shardId: number): Promise<ShardToken> {
+  const result = await store.acquire(shardId, 0, 1)
+  if (result.kind !== 'owned') throw new Error(`shard ${shardId} was not acquired`)
+  return result.token
+}
+
+async function opened({ store }: PostgresSession, token: ShardToken, accountId = 'alice'): Promise<AccountState> {
+  const change = openAccount(token.shardId, accountId)
+  expect(await store.commit({ shards: [partOf(token, change)] })).toEqual(only(token.shardId))
+  return change.account
+}
+
+describe('plans', () => {
+  test('in a new, empty database every statement finds its rows by primary key or the key that it is asked for', async () => {
+    const sql = postgres(harness.url, { max: 1, connection: PLAN_SETTINGS, onnotice: () => undefined })
+    const plan = async (text: string): Promise<string> => {
+      const rows = await sql.unsafe<{ 'QUERY PLAN': string }[]>(`EXPLAIN (GENERIC_PLAN) ${text}`)
+      return rows.map((row) => row['QUERY PLAN']).join('\n')
+    }
+    const token = { shardId: 3, epoch: 1, attempt: 0 }
+    const open = openAccount(3, 'alice')
+    const whole = partWith(token, creditAccount(open.account, 'k').rows, openAccount(3, 'bob').rows)
+    const lean = partOf(token, creditAccount(open.account, 'k'))
+    const transfers = partWith(token, lean, sendRows(2, 2, 2))
+    const plans = await Promise.all(
+      [
+        ...[whole, transfers, lean].map((part) => commitStatement({ shards: [part] }, 's').text),
+        ACCOUNTS_LOOK_UP,
+        EXISTING_LOOK_UP,
+        SUBMISSIONS_LOOK_UP,
+        OPERATIONS_LOOK_UP,
+        ACTORS_LOOK_UP,
+        COMPENSABLE_LOOK_UP,
+        GROUP_USES_LOOK_UP,
+        LAST_TRANSACTION,
+        CHANNELS,
+        MARKS,
+        UNACKNOWLEDGED,
+        DUE,
+        ACKNOWLEDGE,
+        PRUNE,
+      ].map(plan),
+    )
+    await sql.end()
+    const indexes = plans.map((text) =>
+      [...text.matchAll(/Scan (?:Backward )?using (\w+)/g)].map((found) => found[1]).join(' '),
+    )
+    // An account's and an actor's ID alone finds one row, too: it stands in one shard.
+    const account = 'accounts_(pkey|by_id)'
+    const actor = 'actors_(pkey|by_id)'
+    expect(indexes).toEqual([
+      expect.stringMatching(
+        `^shards_pkey ${account} transactions_by_id holds_pkey ${actor} ${actor} outbox_channels_pkey sessions_pkey$`,
+      ),
+      expect.stringMatching(
+        `^shards_pkey ${account} transactions_by_id holds_pkey outbox_channels_pkey sessions_pkey$`,
+      ),
+      expect.stringMatching(`^shards_pkey ${account} sessions_pkey$`),
+      expect.stringMatching(`^${account} balances_pkey holds_pkey$`),
+      expect.stringMatching(`^${account}$`),
+      'transactions_by_key account_keys_pkey',
+      'operations_pkey account_keys_pkey',
+      expect.stringMatching(`^${actor}$`),
+      'transactions_by_id',
+      'transactions_by_group_use',
+      'transactions_pkey',
+      'outbox_channels_pkey outbox_acknowledgements_pkey inbox_marks_pkey',
+      'inbox_marks_pkey',
+      'outbox_channels_pkey outbox_acknowledgements_pkey inbox_marks_pkey outbox_pkey',
+      'actors_due',
+      'outbox_channels_pkey',
+      'outbox_acknowledgements_pkey outbox_pkey outbox_pkey outbox_pkey',
+    ])
+    expect(plans.join('\n')).not.toMatch(/Seq Scan|Hash Join|Merge Join|Bitmap/)
+  })
+})
+
+describe('columns', () => {
+  test('a transaction has all of its decision, as if it had been final from the start', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const credit = creditAccount(await opened(a, token), 'credit')
+    const pending = pendTransfer(credit.account, 'transfer')
+    const txnId = pending.rows.transactions[0]?.transaction.txnId ?? ''
+    const concluded = concludeTransfer(pending.account, txnId)
+    for (const change of [credit, pending])
+      expect(await a.store.commit({ shards: [partOf(token, change)] })).toEqual(only(3))
+    const read = async () => (await harness.sql`SELECT * FROM transactions WHERE txn_id = ${txnId}`)[0]
+    const before = await read()
+    const nothing = { processed_at: null, sequence: null, previous_hash: null, audit_hash: null }
+    expect(before).toMatchObject({ status: 'pending', ...nothing, receipt_key_id: null, receipt_signature: null })
+    expect(await a.store.commit({ shards: [partOf(token, concluded)] })).toEqual(only(3))
+    const { record } = concluded
+    expect(await read()).toEqual({
+      ...before,
+      status: 'completed',
+      processed_at: new Date(record.processedAtMs ?? 0),
+      sequence: String(record.sequence),
+      previous_hash: Buffer.from(record.previousHash ?? '', 'hex'),
+      audit_hash: Buffer.from(record.auditHash ?? '', 'hex'),
+      details: JSON.stringify({ receive: record.receive, counterTxnId: record.counterTxnId }),
+      receipt_key_id: RECEIPT.keyId,
+      receipt_signature: RECEIPT.signature,
+    })
+  })
+
+  test('one that failed has its reason', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const pending = pendTransfer(creditAccount(await opened(a, token), 'unwritten').account, 'transfer')
+    const txnId = pending.rows.transactions[0]?.transaction.txnId ?? ''
+    const { transactions } = pending.rows
+    const end = failTransfer(pending.account, txnId).rows.transactionChanges
+    const parts = [partWith(token, { transactions }), partWith(token, { transactionChanges: end })]
+    for (const part of parts) expect(await a.store.commit({ shards: [part] })).toEqual(only(3))
+    const rows = await harness.sql`
+      SELECT status, failure_code, failure_detail, receipt_key_id FROM transactions WHERE txn_id = ${txnId}`
+    expect([...rows]).toEqual([
+      {
+        status: 'failed',
+        failure_code: 'incoming_refused',
+        failure_detail: 'of "them"',
+        receipt_key_id: RECEIPT.keyId,
+      },
+    ])
+  })
+
+  test('a final transaction without a receipt, and a pending one with it, are broken invariants', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const [final] = creditAccount(await opened(a, token), 'k1').rows.transactions
+    if (final === undefined) throw new Error('a credit is a transaction')
+    const pending = { ...final.transaction, status: 'pending', processedAtMs: null } as const
+    for (const write of [
+      { ...final, receipt: null },
+      { ...final, transaction: pending },
+    ]) {
+      const verdict = await a.store.commit({ shards: [partWith(token, { transactions: [write] })] })
+      expect(verdict).toMatchObject({ kind: 'failed', cause: 'invariant' })
+    }
+    expect(await a.store.commit({ shards: [partWith(token, { transactions: [final] })] })).toEqual(only(3))
+  })
+
+  test('what is in transit can be summed: values of holds, and what messages carry', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const alice = await opened(a, token)
+    const held = keepHolds(
+      alice,
+      legHold(),
+      legHold({ leg: 1, state: 'expected' }),
+      legHold({ leg: 2, role: 'receiver' }),
+    )
+    const part = partWith(token, held.rows, sendRows(2, 1, 4))
+    expect(await a.store.commit({ shards: [part] })).toEqual(only(3))
+    const holds = await harness.sql`SELECT token_id, value FROM holds ORDER BY hold_id`
+    expect([...holds]).toEqual([
+      { token_id: 'BASE', value: '2.500000000000000000' },
+      { token_id: null, value: '0.000000000000000000' },
+      { token_id: null, value: '0.000000000000000000' },
+    ])
+    const carried = await harness.sql`
+      SELECT c ->> 0 AS token_id, sum((c ->> 1)::numeric)::text AS quantity
+        FROM outbox o, jsonb_array_elements(o.carries::jsonb) c WHERE o.number > 2 GROUP BY 1`
+    expect([...carried]).toEqual([{ token_id: 'BASE', quantity: '4.5' }])
+    const receivers = await harness.sql`SELECT receiver FROM outbox ORDER BY number LIMIT 1`
+    expect([...receivers]).toEqual([{ receiver: 'receiver-1' }])
+  })
+
+  test('actors have beside their state what lists ask for', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const states = [groupState(), exchangeState(), tokenState()]
+    const then = [
+      groupState({ version: 2, status: 'settled', dueAtMs: null }),
+      tokenState({ version: 2, status: 'active' }),
+    ]
+    for (const written of [states, then]) {
+      const part = partWith(token, ...written.map((state) => actorRows(state)))
+      expect(await a.store.commit({ shards: [part] })).toEqual(only(3))
+    }
+    const read = () => harness.sql`
+      SELECT kind, actor_id, version, status, due_at, client_id, created_at FROM actors ORDER BY kind`
+    const [group, exchange, issued] = states.map(({ id, dueAtMs, lastTimeMs }) => ({
+      actor_id: id,
+      due_at: dueAtMs === null ? null : new Date(dueAtMs),
+      created_at: new Date(lastTimeMs),
+    }))
+    const clientId = groupState().clientId
+    expect([...(await read())]).toEqual([
+      { ...exchange, kind: 'exchange', version: '1', status: 'waiting', client_id: null },
+      { ...group, kind: 'group', version: '2', status: 'settled', due_at: null, client_id: clientId },
+      { ...issued, kind: 'token', version: '2', status: 'active', client_id: clientId },
+    ])
+    expect(await a.store.commit({ shards: [partWith(token, endActor(exchangeState()))] })).toEqual(only(3))
+    expect(await read()).toHaveLength(2)
+  })
+})

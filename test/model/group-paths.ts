@@ -1,0 +1,117 @@
+/**
+ * Paths through the life of a group (group-model.ts), each as the actions of its parties with what each is answered and
+ * what is seen after it. Every path that ends where nothing new can be done is there, once: `allPaths`.
+ *
+ * Of three legs there are some hundreds: `coveringPaths` are so many of them that every pair of actions that can follow
+ * each other is walked, each action taken together with the status of the group that it meets. The steps alone walk all
+ * paths; the simulated cluster walks all of two legs and the covering ones of three; real time the covering ones of both.
+ */
+import { getSimplePaths } from 'xstate/graph'
+import {
+  type Action,
+  answerTo,
+  type Answered,
+  labelOf,
+  type Scene,
+  sceneMachine,
+  seenIn,
+  type Seen,
+  type SceneSnapshot,
+} from './group-model.ts'
+
+export interface PathStep {
+  readonly action: Action
+  readonly answer: Answered
+  readonly seen: Seen
+}
+
+export interface GroupPath {
+  readonly scene: Scene
+  /** Its actions, in words. */
+  readonly title: string
+  readonly steps: readonly PathStep[]
+  /** The pairs of actions that it walks, as `open: take 0 > open: take 1`. */
+  readonly pairs: readonly string[]
+}
+
+export function allPaths(scene: Scene): readonly GroupPath[] {
+  const machine = sceneMachine(scene)
+  const events = eventsOf(scene)
+  const paths = getSimplePaths(machine, {
+    events,
+    serializeState: stateName,
+    // Where somebody was missing, what is new ends with the registration.
+    ...(scene.missing.length === 0 ? {} : { stopWhen: ({ value }: SceneSnapshot) => value === 'open' }),
+  }).map(({ steps }) => steps.filter(({ event }) => events.includes(event)))
+  const walked = paths.map((steps) => pathOf(scene, machine.resolveState(initialOf(scene)), steps))
+  const prefixes = new Set(walked.flatMap(({ steps }) => steps.map((_, length) => titleOf(steps.slice(0, length)))))
+  return walked.filter(({ title }) => !prefixes.has(title))
+}
+
+/** All of them where they are few. */
+export function chosenPaths(scene: Scene): readonly GroupPath[] {
+  const paths = allPaths(scene)
+  return scene.legs.length === 2 ? paths : coveringPaths(paths)
+}
+
+export function coveringPaths(paths: readonly GroupPath[]): readonly GroupPath[] {
+  const missing = new Set(paths.flatMap(({ pairs }) => pairs))
+  const chosen: GroupPath[] = []
+  while (missing.size > 0) {
+    const news = (path: GroupPath): number => path.pairs.filter((pair) => missing.has(pair)).length
+    const best = paths.reduce((left, right) => (news(right) > news(left) ? right : left))
+    for (const pair of best.pairs) missing.delete(pair)
+    chosen.push(best)
+  }
+  return chosen
+}
+
+function initialOf({ missing, legs }: Scene) {
+  return {
+    value: 'absent',
+    context: { opened: missing.length === 0, legs: legs.map(() => 'expected' as const), odd: null },
+  } as const
+}
+
+/** Every action that a party can think of; the model takes those that mean something where it is. */
+function eventsOf({ legs }: Scene): readonly Action[] {
+  const each = legs.map((_, leg) => leg)
+  return [
+    { type: 'register' },
+    { type: 'open_missing' },
+    ...each.map((leg) => ({ type: 'take', leg }) as const),
+    ...each.map((leg) => ({ type: 'fail', leg }) as const),
+    { type: 'time_out' },
+    { type: 'revert' },
+    ...each.map((leg) => ({ type: 'take_again', leg }) as const),
+    { type: 'revert_again' },
+    { type: 'register_again' },
+  ]
+}
+
+function stateName({ value, context }: SceneSnapshot): string {
+  return JSON.stringify([value, context])
+}
+
+function pathOf(
+  scene: Scene,
+  initial: SceneSnapshot,
+  walked: readonly { readonly event: Action; readonly state: SceneSnapshot }[],
+): GroupPath {
+  let before = initial
+  const steps: PathStep[] = []
+  const pairs: string[] = []
+  let last = ''
+  for (const { event: action, state } of walked) {
+    steps.push({ action, answer: answerTo(action, before), seen: seenIn(scene, state) })
+    const transition = `${before.value}: ${labelOf(action)}`
+    pairs.push(`${last} > ${transition}`)
+    last = transition
+    before = state
+  }
+  return { scene, title: titleOf(steps), steps, pairs }
+}
+
+function titleOf(steps: readonly PathStep[]): string {
+  return steps.map(({ action }) => labelOf(action)).join(', ')
+}

@@ -1,0 +1,94 @@
+/** The scene at a ledger of pure steps: everything is delivered after every action. */
+import type { GroupStage, SetStage } from './group-driver.ts'
+import { legFieldsOf, nameOf } from './group-scene.ts'
+import { type Action, type Answered, FUNDS, type Name, type Scene, type Seen } from './group-model.ts'
+import {
+  agree,
+  balance,
+  fund,
+  GROUP,
+  groupSeen,
+  legOf,
+  open,
+  revert,
+  submission,
+  submit,
+  termsOf,
+} from './mini-clients.ts'
+import { MiniLedger, type MiniLedgerOptions } from './mini-ledger.ts'
+
+const TIMEOUT_SECONDS = 900
+const PREFIX = 's0'
+
+export function pureStage(options: MiniLedgerOptions = {}): SetStage {
+  return (scene) => Promise.resolve(stageOf(scene, new MiniLedger(options)))
+}
+
+function stageOf(scene: Scene, ledger: MiniLedger): GroupStage {
+  const terms = termsOf(legFieldsOf(scene, PREFIX), { timeoutSeconds: TIMEOUT_SECONDS })
+  const enter = (names: readonly Name[]): void => {
+    open(ledger, ...names.map(idOf))
+    for (const name of names) fund(ledger, idOf(name), `${FUNDS}`)
+  }
+  enter(scene.accounts.filter((name) => !scene.missing.includes(name)))
+  const take = (leg: number): Answered => {
+    const answer = submission(ledger, legOf(terms, leg))
+    ledger.drain()
+    return answer.kind === 'refused' ? 'refused' : 'accepted'
+  }
+  const act = (action: Action): Answered => {
+    switch (action.type) {
+      case 'register':
+      case 'register_again':
+        return answered(agree(ledger, terms))
+      case 'open_missing':
+        enter(scene.missing)
+        return 'accepted'
+      case 'fail': {
+        const { accountId } = legOf(terms, action.leg)
+        submit(ledger, { accountId, type: 'debit', amount: balance(ledger, accountId).available })
+        return take(action.leg)
+      }
+      case 'take':
+      case 'take_again':
+        return take(action.leg)
+      case 'time_out':
+        ledger.pass(TIMEOUT_SECONDS * 1_000)
+        ledger.drain()
+        return 'accepted'
+      case 'revert':
+      case 'revert_again':
+        return answered(revert(ledger, GROUP))
+    }
+  }
+  return {
+    act: (action) => Promise.resolve(act(action)),
+    seen: () => Promise.resolve(seenAt(scene, ledger)),
+    goOn: () => Promise.resolve(false),
+  }
+}
+
+function answered({ kind }: { readonly kind: string }): Answered {
+  return kind === 'refused' ? 'refused' : 'accepted'
+}
+
+function seenAt({ accounts }: Scene, ledger: MiniLedger): Seen {
+  const group = groupSeen(ledger, GROUP)
+  return {
+    group: group?.status ?? 'absent',
+    legs: group?.legs.map(({ status }) => status) ?? [],
+    transactions: [...ledger.transactions.values()]
+      .filter(({ groupId }) => groupId === GROUP)
+      .map(({ accountId, type, amount, status }) => `${nameOf(accountId)} ${type} ${amount} ${status}`)
+      .sort(),
+    compensations: group?.compensations.length ?? 0,
+    partialFailures: group?.partialFailures.length ?? 0,
+    balances: Object.fromEntries(
+      accounts.map((name) => [name, ledger.states.has(idOf(name)) ? balance(ledger, idOf(name)) : null]),
+    ),
+  }
+}
+
+function idOf(name: Name): string {
+  return `${PREFIX}.${name}`
+}

@@ -1,0 +1,158 @@
+/** What clients do at a ledger of pure steps, and what they see of it. */
+import type { Caller, ChangeStatusCommand, Submission } from '../../actors/account/commands.ts'
+import type { Answer } from '../../actors/account/outcome.ts'
+import { availableOf, balanceOf } from '../../actors/account/state.ts'
+import { accountAddress, groupAddress, tokenAddress } from '../../actors/address.ts'
+import type { Json } from '../../actors/canonical-json.ts'
+import { type GroupView, groupViewOf } from '../../actors/group/state.ts'
+import { readTerms, type Terms } from '../../actors/group/terms.ts'
+import { formatQuantity } from '../../actors/money.ts'
+import type { RefusalCode } from '../../actors/refusal.ts'
+import type { RegisterTokenCommand } from '../../actors/token/commands.ts'
+import {
+  CALLER,
+  registerCommand,
+  registerGroupCommand,
+  registerTokenCommand,
+  revertGroupCommand,
+  statusCommand,
+  submitCommand,
+} from '../support/accounts.ts'
+import type { KeptTransaction, MiniLedger } from './mini-ledger.ts'
+
+export const ADMIN: Caller = { ...CALLER, clientId: 'admin-1', role: 'admin' }
+export const STRANGER: Caller = { ...CALLER, clientId: 'stranger-1' }
+
+export function open(ledger: MiniLedger, ...accountIds: readonly string[]): void {
+  for (const accountId of accountIds) ledger.ask(accountAddress(accountId), registerCommand({ accountId }))
+}
+
+export interface Sent {
+  readonly signature?: string
+  readonly caller?: Caller
+}
+
+/** The answer to a submission. What it sends waits. */
+export function submission(
+  ledger: MiniLedger,
+  fields: Partial<Submission> & Pick<Submission, 'accountId'>,
+  sent: Sent = {},
+): Answer {
+  const answer = ledger.ask(accountAddress(fields.accountId), submitCommand(fields, sent))
+  if (answer === null || answer === 'deferred') throw new Error('A submission is answered at once.')
+  return answer
+}
+
+/** The ID of what was accepted. */
+export function submit(
+  ledger: MiniLedger,
+  fields: Partial<Submission> & Pick<Submission, 'accountId'>,
+  sent: Sent = {},
+): string {
+  const answer = submission(ledger, fields, sent)
+  if (answer.kind !== 'accepted') throw new Error(`Not accepted: ${JSON.stringify(answer)}`)
+  return answer.receipt.txnId
+}
+
+/** The same, once everything is delivered. */
+export function settled(
+  ledger: MiniLedger,
+  fields: Partial<Submission> & Pick<Submission, 'accountId'>,
+  sent: Sent = {},
+): KeptTransaction {
+  const txnId = submit(ledger, fields, sent)
+  ledger.drain()
+  return ledger.transaction(txnId)
+}
+
+export function codeOf(answer: Answer): RefusalCode | undefined {
+  return answer.kind === 'refused' ? answer.code : undefined
+}
+
+/** Brings value in from outside. */
+export function fund(ledger: MiniLedger, accountId: string, amount: string, tokenId = 'BASE'): string {
+  return submit(ledger, { accountId, amount, tokenId, type: 'credit' })
+}
+
+export function change(
+  ledger: MiniLedger,
+  accountId: string,
+  changes: Pick<Partial<ChangeStatusCommand>, 'status' | 'incoming'>,
+): Answer {
+  const answer = ledger.ask(accountAddress(accountId), statusCommand({ accountId, ...changes }))
+  if (answer === null || answer === 'deferred') throw new Error('A change of status is answered at once.')
+  return answer
+}
+
+/** Registers a token and delivers everything. */
+export function issue(ledger: MiniLedger, changes: Partial<RegisterTokenCommand> = {}): Answer {
+  const command = registerTokenCommand(changes)
+  return ledger.asked(tokenAddress(command.tokenId), command)
+}
+
+export const GROUP = '0f8fad5b-d9cb-469f-a165-70867728950e'
+
+export interface LegFields {
+  readonly [field: string]: Json
+}
+
+export function termsOf(legs: readonly LegFields[], { groupId = GROUP, timeoutSeconds = 900 } = {}): Terms {
+  const read = readTerms({ group_id: groupId, legs, timeout_seconds: timeoutSeconds })
+  if (!read.ok) throw new Error(`No terms: ${JSON.stringify(read.error)}`)
+  return read.value
+}
+
+/** Registers a group and delivers everything. */
+export function agree(ledger: MiniLedger, terms: Terms, caller: Caller = CALLER): Answer {
+  return ledger.asked(groupAddress(terms.groupId), registerGroupCommand(terms, { caller }))
+}
+
+/** Fields of the submission that takes a leg. */
+export function legOf(terms: Terms, leg: number): Partial<Submission> & Pick<Submission, 'accountId'> {
+  const agreed = terms.legs[leg]
+  if (agreed === undefined) throw new Error(`There is no leg ${leg}.`)
+  const { accountId, type, amount, tokenId, toAccountId } = agreed
+  const { groupId, termsHash } = terms
+  return { accountId, type, amount, tokenId, toAccountId, groupId, termsHash }
+}
+
+export function revert(
+  ledger: MiniLedger,
+  groupId: string,
+  { caller = CALLER, txnIds = [] }: { readonly caller?: Caller; readonly txnIds?: readonly string[] } = {},
+): Answer {
+  const transactions = txnIds.map((txnId) => ({ txnId, accountId: ledger.transaction(txnId).accountId }))
+  return ledger.asked(groupAddress(groupId), revertGroupCommand(groupId, { caller, transactions }))
+}
+
+/** As the interface shows a group; undefined while it is not registered. */
+export function groupSeen(ledger: MiniLedger, groupId: string): GroupView | undefined {
+  const group = ledger.group(groupId)
+  return group === undefined ? undefined : groupViewOf(group)
+}
+
+/** As the interface shows a balance. */
+export function balance(ledger: MiniLedger, accountId: string, tokenId = 'BASE') {
+  const held = balanceOf(ledger.account(accountId), tokenId)
+  return {
+    balance: formatQuantity(held.balance),
+    available: formatQuantity(availableOf(held)),
+    incoming: formatQuantity(held.incoming),
+  }
+}
+
+/** All of it is there, and can be spent. */
+export function free(amount: string) {
+  return { balance: amount, available: amount, incoming: '0' }
+}
+
+export function supply(ledger: MiniLedger, tokenId: string): string | undefined {
+  return ledger.token(tokenId)?.totalSupply
+}
+
+/** The ledger's own transactions on an account, oldest first. */
+export function orderedOn(ledger: MiniLedger, accountId: string): readonly KeptTransaction[] {
+  return [...ledger.transactions.values()].filter(
+    (transaction) => transaction.accountId === accountId && transaction.origin === 'ledger',
+  )
+}

@@ -1,0 +1,295 @@
+/**
+ * The domain alone, as a whole ledger in memory: actors are stepped one command at a time, and what they send to each
+ * other waits until it is delivered, in order between any two of them and in no order otherwise. Time stands still
+ * unless it is moved. After every step the ledger is counted (mini-ledger-count.ts).
+ */
+import {
+  type AccountClientCommand,
+  type AccountCommand,
+  keyUseOf,
+  payloadHashOf,
+  type SubmitCommand,
+} from '../../actors/account/commands.ts'
+import type { Answer, EarlierUse, Effect } from '../../actors/account/outcome.ts'
+import type { AccountState } from '../../actors/account/state.ts'
+import type { Evidence } from '../../actors/account/step.ts'
+import type { CompensableTransaction, Transaction } from '../../actors/account/transaction.ts'
+import { accountAddress, type ActorAddress, actorKey, groupAddress, tokenAddress } from '../../actors/address.ts'
+import type { ActorAnswer } from '../../actors/actor-step.ts'
+import type { AuditEntry } from '../../actors/audit-chain.ts'
+import type { GroupState } from '../../actors/group/state.ts'
+import { encodeUlid } from '../../actors/identifiers.ts'
+import type { Envelope, Stamp } from '../../actors/message.ts'
+import { type Quantity, ZERO } from '../../actors/money.ts'
+import { type AnyCommand, type AnyState, stepActor, type StepActor } from '../../actors/step-actor.ts'
+import { type TokenState, tokenFactsOf } from '../../actors/token/state.ts'
+import { SALT, START_MS } from '../support/accounts.ts'
+import { countLedger } from './mini-ledger-count.ts'
+
+export const LEDGER_ID = 'ledger-1'
+/** The one signature that never holds. */
+export const FORGED = 'forged'
+
+export type KeptTransaction = Transaction & { readonly compensatedBy: string | null; readonly termsHash: string | null }
+
+interface Channel {
+  readonly to: ActorAddress
+  readonly queue: Envelope[]
+}
+
+export interface MiniLedgerOptions {
+  readonly production?: boolean
+  /** The step that is tried. */
+  readonly step?: StepActor
+}
+
+/** Chooses among so many channels, from 0. */
+export type Choose = (count: number) => number
+
+const oldestFirst: Choose = () => 0
+/** More messages than any test makes: a conversation that never ends is a finding. */
+const MAX_DELIVERIES = 20_000
+
+export class MiniLedger {
+  readonly states = new Map<string, AnyState>()
+  readonly transactions = new Map<string, KeptTransaction>()
+  readonly entries = new Map<string, AuditEntry[]>()
+  /** Credits less debits at the boundary, by token. */
+  readonly boundary = new Map<string, Quantity>()
+  readonly concluded = new Map<string, Answer>()
+  nowMs = START_MS
+  private readonly channels = new Map<string, Channel>()
+  private readonly keyUses = new Map<string, EarlierUse>()
+  private readonly production: boolean
+  private readonly stepActor: StepActor
+  private serial = 0
+
+  constructor({ production = false, step = stepActor }: MiniLedgerOptions = {}) {
+    this.production = production
+    this.stepActor = step
+  }
+
+  account(accountId: string): AccountState {
+    const account = this.states.get(accountId)
+    if (account === undefined || !('balances' in account)) throw new Error(`There is no account ${accountId}.`)
+    return account
+  }
+
+  group(groupId: string): GroupState | undefined {
+    const state = this.states.get(actorKey(groupAddress(groupId)))
+    return state !== undefined && 'kind' in state && state.kind === 'group' ? state : undefined
+  }
+
+  token(tokenId: string): TokenState | undefined {
+    const state = this.states.get(actorKey(tokenAddress(tokenId)))
+    return state !== undefined && 'kind' in state && state.kind === 'token' ? state : undefined
+  }
+
+  transaction(txnId: string): KeptTransaction {
+    const transaction = this.transactions.get(txnId)
+    if (transaction === undefined) throw new Error(`There is no transaction ${txnId}.`)
+    return transaction
+  }
+
+  accounts(): readonly AccountState[] {
+    return [...this.states.values()].filter((state): state is AccountState => 'balances' in state)
+  }
+
+  undelivered(): readonly Envelope[] {
+    return [...this.channels.values()].flatMap(({ queue }) => queue)
+  }
+
+  /** Puts an actor there, as if it had lived: its value came over the boundary. */
+  put(account: AccountState): void {
+    this.states.set(account.accountId, account)
+    for (const [tokenId, { balance }] of account.balances) this.cross(tokenId, balance)
+  }
+
+  /** Steps a client's command; what it sends waits. */
+  ask(actor: ActorAddress, command: AnyCommand): ActorAnswer | null {
+    return this.step(actor, { ...command, ...this.stamp() })
+  }
+
+  /** The same, delivers everything, and tells what was concluded. */
+  asked(actor: ActorAddress, command: AnyCommand): Answer {
+    this.concluded.delete(actorKey(actor))
+    const answer = this.ask(actor, command)
+    if (answer !== null && answer !== 'deferred') {
+      this.drain()
+      return answer
+    }
+    this.drain()
+    const concluded = this.concluded.get(actorKey(actor))
+    if (concluded === undefined) throw new Error(`${command.type} was never concluded.`)
+    return concluded
+  }
+
+  /** Delivers one message. False when there is none. */
+  deliver(choose: Choose = oldestFirst): boolean {
+    const waiting = [...this.channels.keys()]
+    return this.deliverOn(waiting[choose(waiting.length)] ?? '')
+  }
+
+  /** Delivers the next message from one actor to another, both by key. */
+  deliverFrom(from: string, to: string): boolean {
+    return this.deliverOn(channelName(from, to))
+  }
+
+  private deliverOn(name: string): boolean {
+    const channel = this.channels.get(name)
+    const envelope = channel?.queue.shift()
+    if (channel === undefined || envelope === undefined) return false
+    // Put back behind the others: the oldest channel is the one that has waited longest.
+    this.channels.delete(name)
+    if (channel.queue.length > 0) this.channels.set(name, channel)
+    this.step(channel.to, {
+      ...envelope.message,
+      ...this.stamp(),
+      ...(channel.to.kind === 'account' ? { accountId: channel.to.id, shardId: 7 } : {}),
+    } as AnyCommand)
+    return true
+  }
+
+  drain(choose: Choose = oldestFirst): void {
+    for (let count = 0; this.deliver(choose); count += 1) {
+      if (count > MAX_DELIVERIES) throw new Error('The actors never stop talking.')
+    }
+  }
+
+  /** Moves the clock and tells every actor whose time has come. */
+  pass(durationMs: number): void {
+    this.nowMs += durationMs
+    for (const [key, state] of this.states) {
+      if (!('kind' in state) || state.dueAtMs === null || state.dueAtMs > this.nowMs) continue
+      const actor = { kind: state.kind, id: key.slice(key.indexOf(' ') + 1) }
+      this.step(actor, { ...this.stamp(), type: 'due', dueAtMs: state.dueAtMs })
+    }
+  }
+
+  private stamp(): Stamp {
+    this.serial += 1
+    this.nowMs += 1
+    const ulid = encodeUlid({ timeMs: this.nowMs, counter: this.serial % 65_536, shardId: 7, random: this.serial })
+    return { atMs: this.nowMs, salt: SALT, newTxnId: `txn_${ulid}` }
+  }
+
+  private step(actor: ActorAddress, command: AnyCommand): ActorAnswer | null {
+    const key = actorKey(actor)
+    const before = this.states.get(key) ?? null
+    const outcome = this.stepActor(actor, before, command, this.evidenceFor(actor, command))
+    if (outcome.kind === 'unverified') throw new Error('The ledger has a verdict on every signature.')
+    if (outcome.kind === 'answered') return outcome.answer
+    if (outcome.state === null) this.states.delete(key)
+    else this.states.set(key, outcome.state)
+    for (const effect of outcome.effects) this.apply(actor, effect)
+    this.remember(actor, command, before, outcome.answer)
+    countLedger(this)
+    return outcome.answer
+  }
+
+  private remember(actor: ActorAddress, command: AnyCommand, before: AnyState | null, answer: ActorAnswer | null) {
+    if (actor.kind !== 'account' || answer === null || answer === 'deferred') return
+    const use = keyUseOf(command as AccountCommand)
+    const key = before !== null && 'key' in before ? before.key : null
+    if (use === undefined || key === null) return
+    const payloadHash = payloadHashOf(command as AccountClientCommand)
+    this.keyUses.set(`${actor.id} ${use.operation} ${use.idempotencyKey}`, { payloadHash, key, answer })
+  }
+
+  private apply(from: ActorAddress, effect: Effect): void {
+    switch (effect.kind) {
+      case 'message_sent':
+        this.enqueue(from, effect.envelope)
+        return
+      case 'entry_appended':
+        this.entries.set(from.id, [...(this.entries.get(from.id) ?? []), effect.entry])
+        return
+      case 'transaction_entered':
+        this.enter(effect.transaction)
+        return
+      case 'transaction_finished': {
+        const { transaction } = effect
+        const kept = this.transaction(transaction.txnId)
+        if (kept.status !== 'pending') throw new Error(`${transaction.txnId} was final before.`)
+        this.transactions.set(transaction.txnId, { ...kept, ...transaction })
+        return
+      }
+      case 'transaction_compensated': {
+        const kept = this.transaction(effect.txnId)
+        if (kept.compensatedBy !== null) throw new Error(`${effect.txnId} was compensated before.`)
+        this.transactions.set(effect.txnId, { ...kept, compensatedBy: effect.by })
+        return
+      }
+      case 'boundary_crossed':
+        this.cross(effect.tokenId, effect.quantity)
+        return
+      case 'concluded':
+        this.concluded.set(actorKey(from), effect.answer)
+        return
+      case 'balance_changed':
+      case 'hold_changed':
+      case 'key_registered':
+      case 'operation_recorded':
+        return
+    }
+  }
+
+  private enqueue(from: ActorAddress, envelope: Envelope): void {
+    const name = channelName(actorKey(from), actorKey(envelope.to))
+    const channel = this.channels.get(name)
+    if (channel === undefined) this.channels.set(name, { to: envelope.to, queue: [envelope] })
+    else channel.queue.push(envelope)
+  }
+
+  private enter(transaction: Transaction): void {
+    const { txnId, accountId, idempotencyKey } = transaction
+    const twin = [...this.transactions.values()].find(
+      (kept) => kept.accountId === accountId && kept.idempotencyKey === idempotencyKey,
+    )
+    if (this.transactions.has(txnId) || twin !== undefined) throw new Error(`${txnId} or its key was used before.`)
+    const { termsHash = null } = JSON.parse(transaction.payload) as { readonly termsHash?: string | null }
+    this.transactions.set(txnId, { ...transaction, compensatedBy: null, termsHash })
+  }
+
+  private cross(tokenId: string, quantity: Quantity): void {
+    this.boundary.set(tokenId, (this.boundary.get(tokenId) ?? ZERO).plus(quantity))
+  }
+
+  private evidenceFor(actor: ActorAddress, command: AnyCommand): Evidence {
+    const use = actor.kind === 'account' ? keyUseOf(command as AccountCommand) : undefined
+    const earlier =
+      use === undefined ? undefined : this.keyUses.get(`${actor.id} ${use.operation} ${use.idempotencyKey}`)
+    return {
+      ledgerId: LEDGER_ID,
+      production: this.production,
+      earlier,
+      verdict: (_, signature) => signature !== FORGED,
+      token: (tokenId) => {
+        const token = this.token(tokenId)
+        const facts = token === undefined ? undefined : tokenFactsOf(token)
+        return facts?.tokenId === tokenId ? facts : undefined
+      },
+      exists: (accountId) => this.states.has(actorKey(accountAddress(accountId))),
+      groupUses: command.type === 'submit' ? this.groupUsesOf(command) : [],
+      transaction: command.type === 'compensate' ? this.compensable(command.compensates) : undefined,
+    }
+  }
+
+  private compensable(txnId: string): CompensableTransaction | undefined {
+    return this.transactions.get(txnId)
+  }
+
+  private groupUsesOf({ submission: { accountId, groupId } }: SubmitCommand) {
+    return [...this.transactions.values()].filter(
+      (kept) =>
+        kept.accountId === accountId &&
+        kept.groupId === groupId &&
+        kept.origin === 'client' &&
+        kept.status !== 'failed',
+    )
+  }
+}
+
+function channelName(from: string, to: string): string {
+  return `${from} -> ${to}`
+}

@@ -1,0 +1,70 @@
+/** What passes a node's mouth, watched: answers are held against the rows, deliveries between nodes are counted. */
+import { decodeDeliveries, type Delivery } from '../../runtime/messages.ts'
+import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
+import type { Transport } from '../../runtime/ports/transport.ts'
+import type { ClientChecker } from './invariants-clients.ts'
+import type { Kernel } from './kernel.ts'
+import type { SimDatabase } from './sim-ledger-store-database.ts'
+
+interface Witnesses {
+  readonly kernel: Kernel
+  readonly database: SimDatabase
+  readonly clients: ClientChecker
+}
+
+/** `processId`: of the node that this is the mouth of, in its `session`. */
+export function watchedTransport(
+  transport: Transport,
+  { kernel, database, clients }: Witnesses,
+  session: string,
+  processId: string,
+): Transport {
+  const came = new Map<string, number>()
+  const went = new Map<string, number>()
+  const ownerOf = (shardId: number): string | null => database.shardRow(shardId).session
+  /** Whether some of it has passed here before. */
+  const again = (passed: Map<string, number>, { source, target, messages }: Delivery): boolean => {
+    const way = `${source} ${target}`
+    const highest = passed.get(way) ?? 0
+    passed.set(way, Math.max(highest, messages.at(-1)?.number ?? 0))
+    return (messages[0]?.number ?? Infinity) <= highest
+  }
+  const receives = (delivery: Delivery): void => {
+    kernel.count('delivery:came')
+    if (again(came, delivery)) kernel.count('delivery:doubled')
+    if (ownerOf(delivery.target) !== session) kernel.count('delivery:to_zombie')
+  }
+  const sends = (delivery: Delivery): void => {
+    if (again(went, delivery)) kernel.count('delivery:sent_again')
+    if (ownerOf(delivery.source) !== session) kernel.count('delivery:from_zombie')
+  }
+  return {
+    ...transport,
+    request: (subject, message, timeoutMs, onReply) => {
+      if (isDelivery(subject)) decodeDeliveries(message).forEach(sends)
+      return transport.request(subject, message, timeoutMs, onReply)
+    },
+    serve: (subject, handler) =>
+      transport.serve(subject, (message, reply) => {
+        if (!isDelivery(subject)) return handler(message, clients.watched(message, reply, processId))
+        decodeDeliveries(message).forEach(receives)
+        return handler(message, reply)
+      }),
+  }
+}
+
+function isDelivery(subject: string): boolean {
+  return subject.endsWith('.deliveries')
+}
+
+/** Counts the shards that are opened with messages still to be carried. */
+export function watchedStore(store: LedgerStore, kernel: Kernel): LedgerStore {
+  return {
+    ...store,
+    openShard: async (shardId) => {
+      const start = await store.openShard(shardId)
+      if (start.outbox.length > 0) kernel.count('delivery:channel_opened_again')
+      return start
+    },
+  }
+}

@@ -1,0 +1,391 @@
+/**
+ * Follows each account through the commits: its chain entry by entry (I6), and the model beside it, which must itself
+ * arrive at whatever was committed (M1). What other shards said to an account within the same commit has no place among
+ * its own entries: there the model gives bounds.
+ */
+import { chainHash, GENESIS } from '../../actors/audit-chain.ts'
+import type { Message } from '../../actors/message.ts'
+import type { TransactionRecord } from '../../actors/account/transaction.ts'
+import { addressOf, type ShardBatch, type TransactionWrite } from '../../runtime/ports/ledger-store.ts'
+import { type FundsChecker, movedBy } from './invariants-funds.ts'
+import type { Demand } from './invariants-messages.ts'
+import { decimalsOf, signedFields, unitsOf } from './reference-fields.ts'
+import {
+  between,
+  type BoundsOf,
+  endsOf,
+  exactly,
+  type Holdings,
+  holdingsAfter,
+  holdingsAfterFailedLeg,
+  isDecidedElsewhere,
+  isEmpty,
+  isSame,
+} from './reference-funds.ts'
+import {
+  AccountModel,
+  isAgreed,
+  type ModelFacts,
+  type ModelSettings,
+  type ModelState,
+  useKey,
+} from './reference-model.ts'
+
+export interface ReplaySettings extends ModelSettings {
+  /** The rotation that a client has sent with this key and hash: what is recorded of it names no more. */
+  readonly rotationOrdered: (
+    accountId: string,
+    idempotencyKey: string,
+    payloadHash: string,
+  ) => { readonly payload: string; readonly signature: string } | undefined
+}
+
+type EntryFields = Readonly<Record<string, string | number | null>>
+type Chained = Pick<ModelState, 'fromMs' | 'sequence' | 'tip'>
+
+/** One account's part of a commit. */
+interface Part {
+  readonly at: string
+  readonly accountId: string
+  readonly model: AccountModel
+  readonly batch: ShardBatch
+  readonly heard: readonly Message[]
+  readonly before: Holdings
+  readonly after: Holdings
+  readonly news: readonly TransactionWrite[]
+  /** What completed or failed, new or not. */
+  readonly ended: readonly TransactionRecord[]
+  /** The index of the state that each completed transaction was decided on. */
+  readonly decidedOn: Map<string, number>
+  /** Whether groups burn, or have burned, something of it: that is in its balance, and counts no more. */
+  readonly burnsInGroups: boolean
+  /** The index of the first state that anything here may have been decided on. */
+  readonly firstIndex: number
+}
+
+export class AccountReplay {
+  readonly accounts = new Map<string, AccountModel>()
+  /** When a change of status took effect, by the reason that its request gave: the workload gives each its own. */
+  readonly statusReasons = new Map<string, number>()
+  private readonly demand: Demand
+  private readonly now: () => number
+  private readonly settings: ReplaySettings
+  private readonly facts: ModelFacts
+  private readonly funds: FundsChecker
+
+  constructor(demand: Demand, now: () => number, settings: ReplaySettings, facts: ModelFacts, funds: FundsChecker) {
+    this.demand = demand
+    this.now = now
+    this.settings = settings
+    this.facts = facts
+    this.funds = funds
+  }
+
+  account(shardId: number, accountId: string): AccountModel {
+    const at = addressOf({ shardId, accountId })
+    const known = this.accounts.get(at)
+    if (known !== undefined) return known
+    const model = new AccountModel(this.settings, this.facts)
+    this.accounts.set(at, model)
+    return model
+  }
+
+  /** `finished`: transactions of this account that were pending and are final now. */
+  commit(
+    accountId: string,
+    batch: ShardBatch,
+    heard: readonly Message[],
+    finished: readonly TransactionRecord[],
+  ): void {
+    const { shardId } = batch.token
+    const at = addressOf({ shardId, accountId })
+    const model = this.account(shardId, accountId)
+    const news = batch.transactions.filter(({ transaction }) => transaction.accountId === accountId)
+    const part: Part = {
+      at,
+      accountId,
+      model,
+      batch,
+      heard,
+      before: model.latest()?.holdings ?? new Map(),
+      after: this.funds.holdingsOf(at),
+      news,
+      ended: [...news.map(({ transaction }) => transaction), ...finished].filter(({ status }) => status !== 'pending'),
+      decidedOn: new Map(),
+      burnsInGroups: [...(model.latest()?.legs ?? []), ...this.funds.legsOf(at)].some(
+        ({ terms }) => terms.type === 'burn',
+      ),
+      firstIndex: Math.max(0, model.states.length - 1),
+    }
+    this.middle(part)
+    this.entries(part)
+    this.last(part)
+    for (const ended of part.ended) if (ended.status === 'completed') this.funds.completed(at, ended)
+    this.funds.check(at, part.after)
+    this.judge(part)
+    this.compare(part)
+  }
+
+  /** While the commit was made it may have held what it held neither before nor after. */
+  private middle({ model, at, after }: Part): void {
+    const before = model.latest()
+    if (before === undefined) return
+    const legs = [...before.legs, ...this.funds.legsOf(at)]
+    const occupied = before.occupied === 'no' && isEmpty(after) ? 'perhaps' : before.occupied
+    model.states.push({ ...before, fromMs: this.now(), legs, occupied: occupied === 'yes' ? 'yes' : 'perhaps' })
+  }
+
+  private entries(part: Part): void {
+    const { at, accountId, batch, model } = part
+    const entries = batch.entries
+      .filter((entry) => entry.accountId === accountId)
+      .sort((left, right) => left.sequence - right.sequence)
+    const values = new Map<string, bigint>()
+    for (const entry of entries) {
+      const before = model.latest()
+      const fields = JSON.parse(entry.payload) as EntryFields
+      const hash = chainHash(before?.tip ?? GENESIS, entry.payload)
+      const follows = entry.sequence === (before?.sequence ?? -1) + 1
+      this.demand(follows, `I6: ${at}: entry ${entry.sequence} after ${before?.sequence ?? 'none'}`)
+      this.demand(entry.auditHash === hash, `I6: ${at}: entry ${entry.sequence} does not continue the chain`)
+      this.demand(fields['sequence'] === entry.sequence, `I6: ${at}: entry ${entry.sequence} says another number`)
+      const chained = { fromMs: this.now(), sequence: entry.sequence, tip: entry.auditHash }
+      if (before === undefined) this.opens(part, fields, chained)
+      else if (fields['kind'] === 'transaction')
+        this.completes(part, before, entry.txnId ?? '', fields, chained, values)
+      else if (fields['kind'] === 'status_change') this.changesStatus(part, before, fields, chained)
+      else this.getsKey(part, before, fields, chained)
+    }
+  }
+
+  private opens({ model, batch, accountId }: Part, fields: EntryFields, chained: Chained): void {
+    const write = batch.accounts.find(({ account }) => account.accountId === accountId)
+    this.demand(write?.previousVersion === 0, `I3: ${accountId} is opened twice`)
+    model.registeredBy = write?.account.registeredBy ?? ''
+    this.registrations(model, batch, accountId)
+    const key = { publicKey: String(fields['public_key'] ?? ''), keyId: String(fields['key_id'] ?? '') }
+    const empty = { holdings: new Map(), legs: [], occupied: 'no' } as const
+    model.states.push({ ...chained, ...key, ...empty, status: 'active', incoming: 'accept' })
+  }
+
+  private registrations(model: AccountModel, batch: ShardBatch, accountId: string): void {
+    for (const { accountId: owner, operation, idempotencyKey } of batch.operations) {
+      if (owner === accountId && operation === 'registration') model.registrationUses.add(idempotencyKey)
+    }
+  }
+
+  private completes(
+    part: Part,
+    before: ModelState,
+    txnId: string,
+    fields: EntryFields,
+    chained: Chained,
+    values: Map<string, bigint>,
+  ): void {
+    const { at, ended, model, decidedOn } = part
+    const transaction = ended.find((one) => one.txnId === txnId)
+    if (transaction?.status !== 'completed') {
+      this.demand(false, `I7: ${at}: entry ${chained.sequence} has no transaction`)
+      return
+    }
+    this.demand(
+      transaction.sequence === chained.sequence && transaction.auditHash === chained.tip,
+      `I7: ${at}: ${txnId} does not name its entry`,
+    )
+    const same =
+      fields['amount'] === transaction.amount &&
+      fields['token_id'] === transaction.tokenId &&
+      fields['type'] === transaction.type &&
+      fields['group_id'] === transaction.groupId
+    this.demand(same, `I6: ${at}: entry ${chained.sequence} is another transaction than ${txnId}`)
+    this.shown(part, transaction, fields, values)
+    decidedOn.set(txnId, model.states.length - 1)
+    model.states.push({ ...before, ...chained, occupied: 'perhaps' })
+  }
+
+  /** The balance that an entry shows; what open groups burn is still in it, so that those are left out. */
+  private shown(
+    { at, burnsInGroups }: Part,
+    transaction: TransactionRecord,
+    fields: EntryFields,
+    values: Map<string, bigint>,
+  ): void {
+    const { tokenId, receive } = transaction
+    const add = (asset: string, units: bigint): void => {
+      values.set(asset, (values.get(asset) ?? this.funds.valueOf(at, asset)) + units)
+    }
+    add(tokenId, movedBy(transaction))
+    if (receive !== null) add(receive.tokenId, unitsOf(receive.amount))
+    if (burnsInGroups) return
+    const balance = unitsOf(String(fields['balance'])) + unitsOf(String(fields['incoming'] ?? '0'))
+    this.demand(balance === values.get(tokenId), `I4: ${at}: the entry of ${transaction.txnId} shows another balance`)
+  }
+
+  /** A rotation, or the first key of an account that had none. */
+  private getsKey(part: Part, before: ModelState, fields: EntryFields, chained: Chained): void {
+    const { at, accountId, batch, model } = part
+    const key = { publicKey: String(fields['public_key']), keyId: String(fields['key_id']) }
+    if (fields['kind'] === 'key_registration') {
+      this.demand(before.keyId === '', `M1: ${at}: got a first key, and had one`)
+      this.demand(before.status !== 'closed', `M1: ${at}: got a first key when it was closed`)
+      this.registrations(model, batch, accountId)
+      model.states.push({ ...before, ...chained, ...key })
+      return
+    }
+    const recorded = batch.operations.find(
+      ({ accountId: owner, operation, answer }) =>
+        owner === accountId && operation === 'key_rotation' && answer.auditHash === chained.tip,
+    )
+    this.demand(recorded !== undefined, `I3: ${at}: the rotation ${chained.sequence} is not recorded under its key`)
+    this.demand(before.status === 'active', `M1: ${at}: rotated while ${before.status}`)
+    this.demand(recorded?.keyId === before.keyId, `M1: ${at}: rotated under a key that was not in force`)
+    model.states.push({ ...before, ...chained, ...key })
+    if (recorded === undefined) return
+    const ordered = this.settings.rotationOrdered(accountId, recorded.idempotencyKey, recorded.payloadHash)
+    this.demand(ordered !== undefined, `I3: ${at}: nobody ordered the rotation ${chained.sequence}`)
+    if (ordered === undefined) return
+    const from = { from: model.states.length - 1, fromMs: chained.fromMs }
+    const use = { ...from, ...ordered, publicKey: before.publicKey, receipt: null }
+    this.use(part, useKey('key_rotation', recorded.idempotencyKey), use)
+  }
+
+  private changesStatus({ model, after, at }: Part, before: ModelState, fields: EntryFields, chained: Chained): void {
+    const status = fields['status'] as ModelState['status']
+    this.statusReasons.set(String(fields['reason']), chained.fromMs)
+    this.demand(before.status !== 'closed', 'M1: a closed account changed its status')
+    const empty = isEmpty(after) && this.funds.holdsOf(at).length === 0
+    this.demand(status !== 'closed' || empty, `M1: ${at}: was closed, and holds something`)
+    model.states.push({ ...before, ...chained, status, incoming: fields['incoming'] as ModelState['incoming'] })
+  }
+
+  /** As it is from now on. */
+  private last({ model, at, after }: Part): void {
+    const before = model.latest()
+    if (before === undefined) return
+    const holds = this.funds.holdsOf(at)
+    const occupied = isEmpty(after) && holds.length === 0 ? 'no' : 'yes'
+    model.states.push({ ...before, fromMs: this.now(), holdings: after, legs: this.funds.legsOf(at), occupied })
+  }
+
+  /** M1: what clients submitted, in the order in which it was stepped. */
+  private judge(part: Part): void {
+    const { heard, before, after, news, at } = part
+    const exact = heard.length === 0
+    const bounds = between(before, after, movements(part))
+    let running = before
+    for (const { transaction } of news) {
+      if (transaction.origin !== 'client') continue
+      const fields = signedFields(transaction.payload)
+      this.submission(part, transaction, exact ? exactly(running) : bounds)
+      if (transaction.status !== 'failed') running = holdingsAfter(running, fields)
+      else if (fields.termsHash !== null) running = holdingsAfterFailedLeg(running, fields)
+    }
+    const same = !exact || isSame(running, after)
+    this.demand(same, `M1: ${at}: what it holds is not what the model says`)
+  }
+
+  private submission(part: Part, transaction: TransactionWrite['transaction'], bounds: BoundsOf): void {
+    const { at, model, firstIndex, decidedOn } = part
+    const { txnId, status, failure, payload, signature } = transaction
+    const fields = signedFields(payload)
+    const decided = decidedOn.get(txnId)
+    const candidates = decided === undefined ? model.states.slice(firstIndex) : model.states.slice(decided, decided + 1)
+    const ends = candidates.map((state) => [...endsOf(state, fields, bounds)])
+    const index = candidates.findIndex(
+      (state, place) => state.keyId === transaction.keyId && ends[place]?.includes(failure?.code ?? null) === true,
+    )
+    const said = `${txnId} (${fields.type} of ${fields.amount} ${fields.tokenId}) is ${status} ${failure?.code ?? ''}`
+    this.demand(index >= 0, `M1: ${at}: ${said}, the model says ${ends.map((all) => all.join(' or ')).join(', ')}`)
+    const waits = status === 'pending'
+    const final = status === 'failed' || waits === isDecidedElsewhere(fields)
+    this.demand(final, `M1: ${at}: ${said}`)
+    const { publicKey } = candidates[Math.max(0, index)] ?? { publicKey: '' }
+    const signed = this.settings.verifies(publicKey, payload, signature)
+    this.demand(signed, `M1: ${at}: ${txnId} is not signed by the key it was accepted under`)
+    this.demand(fields.idempotencyKey === transaction.idempotencyKey, `I3: ${at}: another key than was signed`)
+    this.elsewhere(part, transaction)
+    this.noteUse(part, transaction, publicKey)
+  }
+
+  /** What had to be so of other actors, and of the group that it is a leg of. */
+  private elsewhere(
+    { at, accountId, model, heard, firstIndex }: Part,
+    { txnId, payload, status }: TransactionRecord & { readonly payload: string },
+  ): void {
+    const fields = signedFields(payload)
+    const { tokenId, amount, receive, toAccountId, type, termsHash, groupId } = fields
+    for (const side of [{ tokenId, amount }, ...(receive === null ? [] : [receive])]) {
+      if (side.tokenId === 'BASE') continue
+      const token = this.facts.token(side.tokenId)
+      const fits = token !== undefined && decimalsOf(side.amount) <= token.decimals
+      this.demand(fits, `M1: ${at}: ${txnId} is of ${side.amount} ${side.tokenId}, which is no such token`)
+    }
+    if (type === 'mint')
+      this.demand(this.facts.token(tokenId)?.issuer === accountId, `M1: ${txnId} mints for a stranger`)
+    const known = toAccountId === null || this.facts.openSince(toAccountId) !== undefined
+    this.demand(known, `M1: ${txnId} goes to ${toAccountId}, who is not there`)
+    const states = model.states.slice(firstIndex)
+    if (termsHash === null) {
+      const free = states.some(({ legs }) => !legs.some((leg) => leg.groupId === groupId))
+      this.demand(free, `M1: ${at}: ${txnId} is under a registered group and no leg of it`)
+      return
+    }
+    const agreed = states.some(({ legs }) => legs.some((leg) => isAgreed(leg, fields)))
+    const passed = heard.some((message) => message.type === 'expect_leg' && message.groupId === groupId)
+    this.demand(agreed || passed, `I8: ${at}: ${txnId} is a leg that nobody expects (${status})`)
+  }
+
+  private noteUse(part: Part, transaction: TransactionWrite['transaction'], publicKey: string): void {
+    const { model } = part
+    const { txnId, accountId, shardId, createdAtMs, groupId, payload, signature, type, tokenId } = transaction
+    const from = model.states.length - 1
+    if (groupId !== null) model.grouped.push({ from: part.firstIndex, surelyFrom: from, groupId, type, tokenId })
+    this.use(part, useKey('transaction', transaction.idempotencyKey), {
+      from,
+      fromMs: this.now(),
+      payload,
+      signature,
+      publicKey,
+      receipt: { txnId, accountId, shardId, enqueuedAtMs: createdAtMs, groupId },
+    })
+  }
+
+  private use(
+    { model, at }: Part,
+    key: string,
+    use: AccountModel['uses'] extends Map<string, infer Use> ? Use : never,
+  ) {
+    this.demand(!model.uses.has(key), `I3: ${at}: ${key} took effect twice`)
+    model.uses.set(key, use)
+  }
+
+  private compare({ at, accountId, batch, model }: Part): void {
+    const state = model.latest()
+    const account = batch.accounts.find((write) => write.account.accountId === accountId)?.account
+    const same =
+      account !== undefined &&
+      state?.tip === account.tip &&
+      state.sequence === account.sequence &&
+      state.status === account.status &&
+      state.incoming === account.incoming &&
+      state.keyId === (account.key?.keyId ?? '')
+    this.demand(same, `M1: ${at}: the stored account is not the model's`)
+  }
+}
+
+/** As much as can have moved to and fro within the commit, of each asset. */
+function movements({ news, ended, heard }: Part): ReadonlyMap<string, bigint> {
+  const moved = new Map<string, bigint>()
+  const add = (tokenId: string, amount: string): void => {
+    moved.set(tokenId, (moved.get(tokenId) ?? 0n) + unitsOf(amount))
+  }
+  for (const { tokenId, amount, receive } of [...news.map(({ transaction }) => transaction), ...ended]) {
+    add(tokenId, amount)
+    if (receive !== null) add(receive.tokenId, receive.amount)
+  }
+  for (const message of heard) {
+    if ('terms' in message) add(message.terms.tokenId, message.terms.amount)
+    if ('tokenId' in message && 'amount' in message) add(message.tokenId, message.amount)
+  }
+  return moved
+}

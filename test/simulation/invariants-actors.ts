@@ -1,0 +1,194 @@
+/**
+ * Groups, exchanges and tokens as their rows tell of them: what is final stays (I8), a settled group has all its legs,
+ * in a reverted one whatever completed is undone once, and nothing stays behind at any account.
+ */
+import type { ActorState } from '../../actors/actor-state.ts'
+import { actorKey } from '../../actors/address.ts'
+import type { GroupState, GroupStatus } from '../../actors/group/state.ts'
+import type { TokenState } from '../../actors/token/state.ts'
+import type { ActorWrite } from '../../runtime/ports/ledger-store.ts'
+import type { FundsChecker } from './invariants-funds.ts'
+import type { Demand } from './invariants-messages.ts'
+import type { TransactionChecker } from './invariants-transactions.ts'
+
+/** What an actor was from a moment on; null: it was no more. */
+export interface ActorMoment {
+  readonly fromMs: number
+  readonly state: ActorState | null
+}
+
+export interface TokenSince {
+  readonly fromMs: number
+  readonly decimals: number
+  readonly issuer: string
+}
+
+/** From where a group may come, over as many steps as one commit holds. */
+const NEXT: Readonly<Record<GroupStatus | 'absent', readonly (GroupStatus | 'absent')[]>> = {
+  absent: ['registering', 'open', 'reverting', 'linked'],
+  registering: ['registering', 'open', 'refusing', 'absent', 'settling', 'reverting'],
+  refusing: ['refusing', 'absent'],
+  open: ['open', 'settling', 'reverting', 'settled', 'reverted'],
+  settling: ['settling', 'settled'],
+  reverting: ['reverting', 'reverted'],
+  settled: [],
+  reverted: [],
+  linked: ['linked'],
+}
+
+export class ActorChecker {
+  private readonly demand: Demand
+  private readonly now: () => number
+  private readonly transactions: TransactionChecker
+  private readonly funds: FundsChecker
+  private readonly histories = new Map<string, ActorMoment[]>()
+  /** By the symbol as it was registered. */
+  private readonly tokens = new Map<string, TokenSince>()
+
+  constructor(demand: Demand, now: () => number, transactions: TransactionChecker, funds: FundsChecker) {
+    this.demand = demand
+    this.now = now
+    this.transactions = transactions
+    this.funds = funds
+  }
+
+  token(tokenId: string): TokenSince | undefined {
+    return this.tokens.get(tokenId)
+  }
+
+  /** What it was at some moment of the window, oldest first; null stands for the time before the first, too. */
+  statesBetween(key: string, fromMs: number, toMs: number): readonly (ActorState | null)[] {
+    const moments: readonly ActorMoment[] = [{ fromMs: -Infinity, state: null }, ...(this.histories.get(key) ?? [])]
+    return moments
+      .filter((moment, index) => moment.fromMs <= toMs && (moments[index + 1]?.fromMs ?? Infinity) >= fromMs)
+      .map(({ state }) => state)
+  }
+
+  momentsOf(key: string): readonly ActorMoment[] {
+    return this.histories.get(key) ?? []
+  }
+
+  latest(key: string): ActorState | null {
+    return this.histories.get(key)?.at(-1)?.state ?? null
+  }
+
+  /** What has not come to its end. */
+  unfinished(): readonly string[] {
+    return [...this.histories.keys()].filter((key) => {
+      const state = this.latest(key)
+      return state !== null && !isFinished(state)
+    })
+  }
+
+  commit({ address, previousVersion, state }: ActorWrite): void {
+    const key = actorKey(address)
+    const before = this.latest(key)
+    this.demand((before?.version ?? 0) === previousVersion, `I1b: ${key}: written on ${previousVersion}`)
+    const copy = state === null ? null : (JSON.parse(JSON.stringify(state)) as ActorState)
+    const moments = this.histories.get(key) ?? []
+    // Given up and registered anew within one commit: in between it was no more.
+    const between = isAnew(before, copy) ? [{ fromMs: this.now(), state: null }] : []
+    this.histories.set(key, [...moments, ...between, { fromMs: this.now(), state: copy }])
+    if (address.kind === 'group') this.group(key, before as GroupState | null, copy as GroupState | null)
+    if (address.kind === 'token') this.registered(key, before as TokenState | null, copy as TokenState | null)
+  }
+
+  private registered(key: string, before: TokenState | null, after: TokenState | null): void {
+    const was = before?.status ?? 'absent'
+    const is = after?.status ?? 'absent'
+    const order = ['absent', 'preparing', 'crediting', 'active']
+    const gaveUp = was === 'preparing' && is === 'absent'
+    this.demand(gaveUp || order.indexOf(is) >= order.indexOf(was), `I3: ${key} was ${was} and is ${is}`)
+    if (after === null || is === 'preparing' || this.tokens.has(after.tokenId)) return
+    const { tokenId, decimals, issuer } = after
+    this.tokens.set(tokenId, { fromMs: this.now(), decimals, issuer })
+  }
+
+  private group(key: string, before: GroupState | null, after: GroupState | null): void {
+    const was = before?.status ?? 'absent'
+    const is = after?.status ?? 'absent'
+    if (isAnew(before, after)) {
+      this.demand(NEXT[was].includes('absent'), `I8: ${key} was ${was} and is registered anew`)
+      this.demand(NEXT.absent.includes(is), `I8: ${key} is new and ${is}`)
+    } else {
+      this.demand(NEXT[was].includes(is), `I8: ${key} was ${was} and is ${is}`)
+      const same = before === null || after === null || before.termsHash === after.termsHash
+      this.demand(same, `I8: ${key} has other terms`)
+    }
+    if (after?.status === 'settled') this.settled(after)
+    if (after?.status === 'reverted') this.reverted(after)
+  }
+
+  private settled(group: GroupState): void {
+    for (const { terms, parts } of group.legs) {
+      for (const { role, txnId } of parts) {
+        if (role === 'supply') continue
+        const leg = this.transactions.known.get(txnId ?? '')
+        const named = role === 'receiver' ? terms.toAccountId : terms.accountId
+        const done = leg?.transaction.status === 'completed' && leg.transaction.accountId === named
+        this.demand(done, `I8: ${group.id} is settled and ${txnId} of ${named} is not completed`)
+        this.demand(leg?.compensatedBy === null, `I8: ${group.id} is settled and ${txnId} is undone`)
+      }
+    }
+    this.demand(group.compensations.length === 0, `I8: ${group.id} is settled and names what it has undone`)
+    this.released(group)
+  }
+
+  private reverted(group: GroupState): void {
+    for (const { transaction, compensatedBy } of this.legTransactions(group)) {
+      const { txnId, status } = transaction
+      if (status !== 'completed') continue
+      this.demand(compensatedBy !== null, `I8: ${group.id} is reverted and ${txnId} is not undone`)
+      const named = group.compensations.filter(({ compensates }) => compensates === txnId)
+      // A leg of an earlier registration that was refused was undone then, and has no part in this one.
+      const times = group.legs.some(({ parts }) => parts.some((part) => part.txnId === txnId)) ? 1 : 0
+      this.demand(
+        named.length === times && named.every(({ txnId: by }) => by === compensatedBy),
+        `I8: ${group.id} names ${named.length} compensations of ${txnId}`,
+      )
+    }
+    this.released(group)
+  }
+
+  /** What clients did as legs, and what the ledger credited for them. */
+  private legTransactions({ id }: GroupState) {
+    return this.transactions
+      .ofGroup(id)
+      .filter(({ transaction: { payload, origin, compensates } }) =>
+        origin === 'client' ? payload.includes('"terms_hash"') : compensates === null,
+      )
+  }
+
+  private released({ id, status }: GroupState): void {
+    for (const [at, holds] of this.funds.holds) {
+      for (const hold of holds.values()) {
+        this.demand(hold.kind !== 'leg' || hold.groupId !== id, `I8: ${id} is ${status} and ${at} still holds a leg`)
+      }
+    }
+    for (const key of this.histories.keys()) {
+      const state = this.latest(key)
+      if (state?.kind !== 'token') continue
+      const held = Object.keys(state.held).some((leg) => leg.startsWith(id))
+      this.demand(!held, `I8: ${id} is ${status} and ${key} still holds a leg`)
+    }
+  }
+}
+
+function isAnew(before: ActorState | null, after: ActorState | null): boolean {
+  if (before === null || after === null || !('createdAtMs' in before) || !('createdAtMs' in after)) return false
+  return before.createdAtMs !== after.createdAtMs
+}
+
+function isFinished(state: ActorState): boolean {
+  switch (state.kind) {
+    case 'group':
+      if (state.status === 'linked') {
+        return Object.values(state.compensationsAsked).every(({ state: asked }) => asked !== 'asked')
+      }
+      return state.status === 'settled' || state.status === 'reverted'
+    case 'token':
+      return state.status === 'active' && Object.keys(state.held).length === 0
+    case 'exchange':
+      return false
+  }
+}

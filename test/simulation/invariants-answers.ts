@@ -1,0 +1,145 @@
+/** Whether what a client was told of a group or a token is so, or was so at some moment between (I10). */
+import type { ActorState } from '../../actors/actor-state.ts'
+import { actorKey } from '../../actors/address.ts'
+import { canonicalJson, type Json } from '../../actors/canonical-json.ts'
+import { sha256Hex } from '../../actors/audit-chain.ts'
+import type { Answer } from '../../actors/account/outcome.ts'
+import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { ActorChecker } from './invariants-actors.ts'
+import type { ModelFacts, Window } from './reference-model.ts'
+
+type RegisterOperation = Extract<GatewayRequest['operation'], { kind: 'register_token' | 'register_group' }>
+
+/** What accounts may say of what they are to take part in; their own states say whether they may. */
+const OF_ACCOUNTS = [
+  'account_not_found',
+  'account_closed',
+  'account_not_active',
+  'account_refuses',
+  'balance_limit',
+  'issuer_consent_missing',
+  'supply_limit',
+  'supply_underflow',
+  'group_expired',
+] as const
+
+export function objectionToActor(
+  actors: ActorChecker,
+  facts: Pick<ModelFacts, 'token'>,
+  { actor, caller, operation }: GatewayRequest,
+  answer: Answer,
+  window: Window,
+): string | undefined {
+  const key = actorKey(actor)
+  const states = actors.statesBetween(key, window.fromMs, window.toMs)
+  const latest = states.at(-1) ?? null
+  switch (answer.kind) {
+    case 'token_registered': {
+      const registered = latest?.kind === 'token' && latest.status === 'active' && latest.clientId === caller.clientId
+      const same = registered && latest.tokenId === answer.token.tokenId && latest.issuer === answer.token.issuer
+      return same ? undefined : `registered, and the token is ${show(latest)}`
+    }
+    case 'group_registered': {
+      const agreed = operation.kind === 'register_group' ? sha256Hex(operation.payload) : ''
+      const registered = latest?.kind === 'group' && latest.status !== 'registering' && latest.status !== 'refusing'
+      const same = registered && latest.clientId === caller.clientId && latest.termsHash === agreed
+      const shown = answer.group.termsHash === agreed
+      return same && shown ? undefined : `registered, and the group is ${show(latest)}`
+    }
+    case 'group_reverting': {
+      const reverts = latest?.kind === 'group' && ['reverting', 'reverted', 'linked'].includes(latest.status)
+      return reverts ? undefined : `reverting, and the group is ${show(latest)}`
+    }
+    case 'refused':
+      return objectionToRefusal(answer.code, operation, states, facts, window, caller)
+    default:
+      return `no ${actor.kind} says ${answer.kind}`
+  }
+}
+
+function objectionToRefusal(
+  code: string,
+  operation: GatewayRequest['operation'],
+  states: readonly (ActorState | null)[],
+  facts: Pick<ModelFacts, 'token'>,
+  { fromMs }: Window,
+  caller: GatewayRequest['caller'],
+): string | undefined {
+  const some = (isIt: (state: ActorState | null) => boolean): string | undefined =>
+    states.some(isIt) ? undefined : `${code}, and it was only ${states.map(show).join(', ')}`
+  const statusIn = (...statuses: readonly string[]): string | undefined =>
+    some((state) => state?.kind === 'group' && statuses.includes(state.status))
+  switch (code) {
+    case 'token_exists':
+    case 'group_exists':
+      return some((state) => state !== null && !('offers' in state) && !isItsOwn(state, operation, caller))
+    case 'group_settled':
+      return statusIn('settling', 'settled')
+    case 'group_not_found':
+      return some((state) => state?.kind !== 'group' || state.status === 'registering' || state.status === 'refusing')
+    case 'transaction_not_found':
+      return statusIn('linked')
+    case 'not_allowed':
+      return caller.role === 'admin' ? 'an administrator is not allowed' : undefined
+    case 'boundary_not_granted':
+      return caller.boundary === true ? 'the boundary is not granted to who has it' : undefined
+    case 'token_not_found': {
+      const known = tokensIn(operation).map((tokenId) => facts.token(tokenId))
+      const missing = known.some((token) => token === undefined || token.fromMs >= fromMs)
+      return missing ? undefined : 'a token is not found that was there'
+    }
+    case 'amount_precision':
+    case 'not_issuer':
+      return undefined
+    default: {
+      if (!OF_ACCOUNTS.some((known) => known === code)) return `refused with ${code}`
+      // A refused registration leaves nothing behind.
+      return some((state) => state === null)
+    }
+  }
+}
+
+/** Whether the state is what this very request made. */
+function isItsOwn(
+  state: Exclude<ActorState, { kind: 'exchange' }>,
+  operation: GatewayRequest['operation'],
+  caller: GatewayRequest['caller'],
+): boolean {
+  if (state.clientId !== caller.clientId || !('registrationKey' in operation)) return false
+  return operation.registrationKey !== null && state.registrationKey === `key ${operation.registrationKey}`
+}
+
+function tokensIn(operation: GatewayRequest['operation']): readonly string[] {
+  if (operation.kind !== 'register_group') return []
+  const { legs } = JSON.parse(operation.payload) as { readonly legs: readonly { readonly token_id?: string }[] }
+  return legs.map(({ token_id: tokenId }) => tokenId).filter((tokenId) => tokenId !== undefined)
+}
+
+/** When the group or token was first there for good, if this request, or one just like it, made it. */
+export function registeredAt(
+  actors: ActorChecker,
+  { actor, caller }: GatewayRequest,
+  operation: RegisterOperation,
+): number | undefined {
+  const first = actors
+    .momentsOf(actorKey(actor))
+    .find(({ state }) => state !== null && !['preparing', 'registering', 'refusing'].includes(statusOf(state)))
+  const state = first?.state
+  if (first === undefined || state === null || state === undefined || !('clientId' in state)) return undefined
+  if (state.clientId !== caller.clientId) return undefined
+  if (state.kind === 'group') {
+    return state.termsHash === sha256Hex(operation.payload) ? first.fromMs : undefined
+  }
+  const { symbol, decimals, issuer, total_supply: supply } = JSON.parse(operation.payload) as Record<string, Json>
+  const terms = canonicalJson([symbol ?? null, decimals ?? null, issuer ?? null, supply ?? null])
+  const made = canonicalJson([state.tokenId, state.decimals, state.issuer, state.initialSupply])
+  return terms === made ? first.fromMs : undefined
+}
+
+function statusOf(state: ActorState): string {
+  return 'status' in state ? state.status : ''
+}
+
+function show(state: ActorState | null): string {
+  return state === null ? 'absent' : `${statusOf(state)} in version ${state.version}`
+}

@@ -1,0 +1,157 @@
+/**
+ * What an account's balances must be, told by two witnesses that know nothing of each other: the transactions that
+ * completed, and the holds that are open (I4, I5).
+ *   What is an account's, spendable or promised, is what its completed transactions add up to.
+ *   What is reserved, incoming and kept free is what its holds say, no more and no less.
+ */
+import { type Balance, type Hold, leavesBalance, type LegHold } from '../../actors/account/state.ts'
+import type { TransactionRecord } from '../../actors/account/transaction.ts'
+import { addressOf, type ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import type { Demand } from './invariants-messages.ts'
+import { unitsOf } from './reference-fields.ts'
+import { type Funds, type Holdings, LARGEST, NO_FUNDS } from './reference-funds.ts'
+import type { Rows } from './sim-ledger-store-rows.ts'
+
+type Owed = { -readonly [Part in 'reserved' | 'incoming' | 'room']: bigint }
+
+export class FundsChecker {
+  /** By address and hold ID: what was written, not what the runtime thinks. */
+  readonly holds = new Map<string, Map<string, Hold>>()
+  private readonly demand: Demand
+  private readonly rows: Rows
+  /** By address and asset. */
+  private readonly values = new Map<string, bigint>()
+  /** Rows are replaced, never changed. */
+  private readonly read = new WeakMap<Balance, Funds>()
+
+  constructor(demand: Demand, rows: Rows) {
+    this.demand = demand
+    this.rows = rows
+  }
+
+  holdsOf(at: string): readonly Hold[] {
+    return [...(this.holds.get(at)?.values() ?? [])]
+  }
+
+  legsOf(at: string): readonly LegHold[] {
+    return this.holdsOf(at).filter((hold) => hold.kind === 'leg')
+  }
+
+  /** How many are open, of all accounts. */
+  open(): number {
+    let sum = 0
+    for (const ofAccount of this.holds.values()) sum += ofAccount.size
+    return sum
+  }
+
+  commit({ token: { shardId }, holds, removedHolds }: ShardBatch): void {
+    for (const { accountId, holdId } of removedHolds) this.holds.get(addressOf({ shardId, accountId }))?.delete(holdId)
+    for (const { accountId, holdId, hold } of holds) {
+      const at = addressOf({ shardId, accountId })
+      const ofAccount = this.holds.get(at) ?? new Map<string, Hold>()
+      this.holds.set(at, ofAccount.set(holdId, JSON.parse(JSON.stringify(hold)) as Hold))
+    }
+  }
+
+  /** What completed transactions have made of an asset, burns in open groups included. */
+  valueOf(at: string, tokenId: string): bigint {
+    return this.values.get(`${at} ${tokenId}`) ?? 0n
+  }
+
+  completed(at: string, transaction: Pick<TransactionRecord, 'type' | 'amount' | 'tokenId' | 'receive'>): void {
+    const { tokenId, receive } = transaction
+    this.add(at, tokenId, movedBy(transaction))
+    if (receive !== null) this.add(at, receive.tokenId, unitsOf(receive.amount))
+  }
+
+  /** What the rows say that the account holds. */
+  holdingsOf(at: string): Holdings {
+    const holdings = new Map<string, Funds>()
+    for (const [tokenId, row] of this.rows.balances.get(at) ?? []) holdings.set(tokenId, this.fundsOf(row))
+    return holdings
+  }
+
+  private fundsOf(row: Balance): Funds {
+    const known = this.read.get(row)
+    if (known !== undefined) return known
+    const { balance, reserved, incoming, room } = row
+    const funds = {
+      balance: unitsOf(balance.toFixed()),
+      reserved: unitsOf(reserved.toFixed()),
+      incoming: unitsOf(incoming.toFixed()),
+      room: unitsOf(room.toFixed()),
+    }
+    this.read.set(row, funds)
+    return funds
+  }
+
+  check(at: string, holdings: Holdings): void {
+    const owed = this.owed(at)
+    for (const tokenId of new Set([...holdings.keys(), ...owed.keys()])) {
+      const { balance, reserved, incoming, room } = holdings.get(tokenId) ?? NO_FUNDS
+      const expected = owed.get(tokenId) ?? NO_FUNDS
+      this.demand(
+        balance >= 0n && reserved >= 0n && incoming >= 0n && room >= 0n && balance >= reserved,
+        `I5: ${at}: of ${tokenId} ${balance}, ${reserved} reserved, ${incoming} incoming, ${room} kept free`,
+      )
+      this.demand(balance + incoming + room <= LARGEST, `I5: ${at}: more of ${tokenId} than 18 digits`)
+      this.demand(
+        reserved === expected.reserved && incoming === expected.incoming && room === expected.room,
+        `I5: ${at}: of ${tokenId} ${reserved}, ${incoming}, ${room} are reserved, incoming and kept free; ` +
+          `its holds say ${expected.reserved}, ${expected.incoming}, ${expected.room}`,
+      )
+      const value = balance + incoming - this.burning(at, tokenId)
+      const completed = this.valueOf(at, tokenId)
+      this.demand(value === completed, `I4: ${at}: has ${value} of ${tokenId}, its transactions say ${completed}`)
+    }
+  }
+
+  /** Reserved by burns of open groups: completed, and still in the balance. */
+  burning(at: string, tokenId: string): bigint {
+    let sum = 0n
+    for (const { role, state, terms } of this.legsOf(at)) {
+      if (role === 'own' && state === 'completed' && terms.type === 'burn' && terms.tokenId === tokenId) {
+        sum += unitsOf(terms.amount)
+      }
+    }
+    return sum
+  }
+
+  private owed(at: string): ReadonlyMap<string, Owed> {
+    const owed = new Map<string, Owed>()
+    const add = (tokenId: string, part: keyof Owed, amount: string): void => {
+      const sums = owed.get(tokenId) ?? { reserved: 0n, incoming: 0n, room: 0n }
+      owed.set(tokenId, sums)
+      sums[part] += unitsOf(amount)
+    }
+    for (const hold of this.holdsOf(at)) {
+      if (hold.kind === 'issue') add(hold.tokenId, 'room', hold.totalSupply)
+      else if (hold.kind === 'leg') addLeg(hold, add)
+      else {
+        if (hold.reserves) add(hold.transaction.tokenId, 'reserved', hold.transaction.amount)
+        if (hold.room !== null) add(hold.room.tokenId, 'room', hold.room.amount)
+      }
+    }
+    return owed
+  }
+
+  private add(at: string, tokenId: string, units: bigint): void {
+    this.values.set(`${at} ${tokenId}`, this.valueOf(at, tokenId) + units)
+  }
+}
+
+/** What comes is kept free until it is there, and then incoming; what left may come back. */
+function addLeg({ role, state, terms }: LegHold, add: (tokenId: string, part: keyof Owed, amount: string) => void) {
+  const { type, tokenId, amount } = terms
+  const comes = role === 'receiver' || type === 'credit' || type === 'mint'
+  if (comes && state === 'expected') add(tokenId, 'room', amount)
+  if (state !== 'completed') return
+  if (comes) add(tokenId, 'incoming', amount)
+  else if (leavesBalance(terms)) add(tokenId, 'room', amount)
+  else add(tokenId, 'reserved', amount)
+}
+
+/** What a completed transaction adds to its account, of its own asset. */
+export function movedBy({ type, amount }: Pick<TransactionRecord, 'type' | 'amount'>): bigint {
+  return type === 'credit' || type === 'mint' ? unitsOf(amount) : -unitsOf(amount)
+}

@@ -1,0 +1,156 @@
+/**
+ * Transactions from the moment they are entered: final once and for good (I2), each cause once (I3), a receipt for each
+ * that is processed (I7), undone once if at all (I8), and two sides that say the same of each other.
+ */
+import { receiptPayload } from '../../actors/account/receipt.ts'
+import type { Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
+import type { ReceiptWrite, ShardBatch, TransactionChange, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
+import { causes, type Demand, type Heard } from './invariants-messages.ts'
+import { unitsOf } from './reference-fields.ts'
+
+export interface TransactionSettings {
+  readonly ledgerId: string
+  /** Whether the receipt key signed this. */
+  readonly receiptVerifies: (keyId: string, payload: string, signature: string) => boolean
+  /** Whether some client has sent exactly this by now: an effect that nobody ordered is one too many. */
+  readonly wasOrdered: (payload: string, signature: string) => boolean
+}
+
+/** A transaction as the rows have told of it so far. */
+export interface KnownTransaction {
+  readonly transaction: Transaction
+  readonly compensatedBy: string | null
+}
+
+export class TransactionChecker {
+  readonly known = new Map<string, KnownTransaction>()
+  private readonly demand: Demand
+  private readonly settings: TransactionSettings
+  private readonly lastIds = new Map<number, string>()
+  private readonly causes = new Set<string>()
+  private readonly byGroup = new Map<string, string[]>()
+  private readonly pendingIds = new Set<string>()
+
+  constructor(demand: Demand, settings: TransactionSettings) {
+    this.demand = demand
+    this.settings = settings
+  }
+
+  ofGroup(groupId: string): readonly KnownTransaction[] {
+    return (this.byGroup.get(groupId) ?? []).map((txnId) => this.known.get(txnId)).filter((one) => one !== undefined)
+  }
+
+  /** How many are not final. */
+  pending(): number {
+    return this.pendingIds.size
+  }
+
+  commit({ token, transactions, transactionChanges }: ShardBatch, heard: Heard): void {
+    for (const write of transactions) this.entered(write, token.shardId, heard)
+    for (const change of transactionChanges) this.changed(change, heard)
+    for (const { txnId, compensatedBy } of transactionChanges) this.compensated(txnId, compensatedBy)
+  }
+
+  private entered({ transaction, receipt }: TransactionWrite, shardId: number, heard: Heard): void {
+    const { txnId, accountId, status, origin, payload, signature, idempotencyKey, groupId } = transaction
+    const last = this.lastIds.get(shardId) ?? ''
+    this.demand(txnId > last, `N1: shard ${shardId} gave ${txnId} after ${last}`)
+    this.lastIds.set(shardId, txnId)
+    this.demand(!this.known.has(txnId), `I3: ${txnId} is given twice`)
+    this.known.set(txnId, { transaction, compensatedBy: null })
+    const ids = this.byGroup.get(groupId ?? '') ?? []
+    if (groupId !== null) this.byGroup.set(groupId, [...ids, txnId])
+    if (status === 'pending') this.pendingIds.add(txnId)
+    else this.receipt(transaction, receipt)
+    if (origin === 'client') {
+      this.demand(this.settings.wasOrdered(payload, signature), `I3: nobody ordered ${txnId}`)
+      return
+    }
+    const cause = `${accountId} ${idempotencyKey}`
+    this.demand(!this.causes.has(cause), `I3: ${cause} took effect twice`)
+    this.causes.add(cause)
+    const caused = heard.of('account', accountId).some((message) => causes(message, idempotencyKey.slice(1)))
+    this.demand(caused, `I3: ${txnId} says ${idempotencyKey}, and no message said so`)
+  }
+
+  private changed({ txnId, finished }: TransactionChange, heard: Heard): void {
+    if (finished === null) return
+    const { transaction: end, receipt } = finished
+    const before = this.known.get(txnId)
+    if (before === undefined) {
+      this.demand(false, `I2: ${txnId} is finished and was never entered`)
+      return
+    }
+    const { transaction } = before
+    this.demand(transaction.status === 'pending', `I2: ${txnId} is ${end.status}, and was ${transaction.status}`)
+    this.demand(end.status !== 'pending', `I2: ${txnId} is finished as pending`)
+    const told = heard
+      .of('account', transaction.accountId)
+      .filter((message) => message.type.startsWith('conclude_') && 'txnId' in message && message.txnId === txnId)
+    this.demand(told.length === 1, `I3: ${txnId} is finished and ${told.length} messages said so`)
+    this.pendingIds.delete(txnId)
+    this.known.set(txnId, { ...before, transaction: { ...transaction, ...end } })
+    this.receipt(end, receipt)
+    this.otherSide(end)
+  }
+
+  /** What completes at one account has completed at the other, or is about to. */
+  private otherSide({ txnId, status, type, counterTxnId, receive, amount, tokenId }: TransactionRecord): void {
+    if (type === 'mint' || type === 'burn') return
+    if (status === 'failed') {
+      this.demand(counterTxnId === null, `I4: ${txnId} failed, and ${counterTxnId} is its other side`)
+      return
+    }
+    const other = this.known.get(counterTxnId ?? '')?.transaction
+    const [thereTokenId, thereAmount] = receive === null ? [tokenId, amount] : [receive.tokenId, receive.amount]
+    const agrees =
+      other !== undefined &&
+      other.status !== 'failed' &&
+      other.tokenId === thereTokenId &&
+      unitsOf(other.amount) === unitsOf(thereAmount)
+    this.demand(agrees, `I4: ${txnId} completed, and ${counterTxnId} is not its other side`)
+  }
+
+  private compensated(txnId: string, by: string | null): void {
+    if (by === null) return
+    const before = this.known.get(txnId)
+    const undoing = this.known.get(by)?.transaction
+    const fits = undoing?.compensates === txnId && undoing.status === 'completed'
+    this.demand(fits, `I8: ${txnId} is said to be undone by ${by}, which does not`)
+    this.demand(before?.transaction.status === 'completed', `I8: ${txnId} is undone and never completed`)
+    this.demand(before?.compensatedBy === null, `I8: ${txnId} is undone by ${before?.compensatedBy} and by ${by}`)
+    if (before !== undefined) this.known.set(txnId, { ...before, compensatedBy: by })
+  }
+
+  private receipt(transaction: TransactionRecord, receipt: ReceiptWrite | null): void {
+    const verifies =
+      receipt !== null &&
+      this.settings.receiptVerifies(
+        receipt.keyId,
+        receiptPayload(transaction, this.settings.ledgerId, receipt.keyId),
+        receipt.signature,
+      )
+    this.demand(verifies, `I7: the receipt of ${transaction.txnId} does not verify`)
+  }
+
+  /** Everything once more, from the rows alone. */
+  atEnd(rows: ReadonlyMap<string, TransactionWrite & { readonly compensatedBy: string | null }>): void {
+    const undone = new Set<string>()
+    for (const { transaction, compensatedBy } of rows.values()) {
+      const { txnId, status, sequence, compensates } = transaction
+      this.demand(status !== 'pending', `I2: ${txnId} is pending for ever`)
+      this.demand((status === 'completed') === (sequence !== null), `I2: ${txnId} is ${status} at entry ${sequence}`)
+      const known = this.known.get(txnId)
+      const same = known?.transaction.status === status && known.compensatedBy === compensatedBy
+      this.demand(same, `I2: ${txnId} is not what it was`)
+      if (compensates === null || status !== 'completed') continue
+      this.demand(!undone.has(compensates), `I8: ${compensates} is undone twice`)
+      undone.add(compensates)
+      this.demand(this.known.get(compensates)?.compensatedBy === txnId, `I8: ${compensates} does not know of ${txnId}`)
+    }
+    this.demand(
+      rows.size === this.known.size,
+      `I2: ${this.known.size} transactions were entered, ${rows.size} are there`,
+    )
+  }
+}

@@ -1,0 +1,67 @@
+/** What a signed payload says, read without any of the ledger's own code. */
+import type { Operation } from '../../runtime/messages.ts'
+
+const SCALE = 18
+
+/** Whole units of 10^-18. */
+export function unitsOf(decimal: string): bigint {
+  const [whole = '0', fraction = ''] = decimal.split('.')
+  return BigInt(whole + fraction.padEnd(SCALE, '0'))
+}
+
+export interface SignedFields {
+  readonly idempotencyKey: string
+  readonly type: string
+  readonly amount: string
+  readonly units: bigint
+  readonly tokenId: string
+  readonly ledgerId: string | null
+  readonly groupId: string | null
+  readonly toAccountId: string | null
+  readonly receive: { readonly tokenId: string; readonly units: bigint; readonly amount: string } | null
+  /** 64 hexadecimal digits. */
+  readonly termsHash: string | null
+  readonly expiresAtMs: number | null
+}
+
+interface Body {
+  readonly [field: string]: string | undefined | { readonly token_id: string; readonly amount: string }
+}
+
+export function signedFields(payload: string): SignedFields {
+  const body = JSON.parse(payload) as Body
+  const text = (field: string): string | null => {
+    const value = body[field]
+    return typeof value === 'string' ? value : null
+  }
+  const amount = text('amount') ?? '0'
+  const expiresAt = text('expires_at')
+  const { receive } = body
+  return {
+    idempotencyKey: text('idempotency_key') ?? '',
+    type: text('type') ?? '',
+    amount,
+    units: unitsOf(amount),
+    tokenId: text('token_id') ?? 'BASE',
+    ledgerId: text('ledger_id'),
+    groupId: text('group_id'),
+    toAccountId: text('to_account_id'),
+    receive:
+      typeof receive === 'object'
+        ? { tokenId: receive.token_id, units: unitsOf(receive.amount), amount: receive.amount }
+        : null,
+    termsHash: text('terms_hash')?.slice('sha256:'.length) ?? null,
+    expiresAtMs: expiresAt === null ? null : Date.parse(expiresAt),
+  }
+}
+
+/** Digits behind the point that count. */
+export function decimalsOf(amount: string): number {
+  const [, fraction = ''] = amount.split('.')
+  return fraction.replace(/0+$/, '').length
+}
+
+/** Whether the request carries a value that the simulated store refuses. */
+export function isPoisonous(operation: Operation): boolean {
+  return 'payload' in operation && operation.payload.includes('\\u0000')
+}

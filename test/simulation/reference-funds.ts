@@ -1,0 +1,150 @@
+/**
+ * How a submission may end, by what its account holds of each asset: whole units of 10^-18, and no code of the ledger's.
+ * Where other shards spoke to the account in the same commit, what it held at the moment of each submission is known
+ * only within bounds, and so is the end.
+ */
+import type { AccountStatus, IncomingPolicy } from '../../actors/account/state.ts'
+import type { SignedFields } from './reference-fields.ts'
+
+export const LARGEST = 10n ** 36n - 1n
+
+export interface Funds {
+  readonly balance: bigint
+  readonly reserved: bigint
+  readonly incoming: bigint
+  readonly room: bigint
+}
+
+export type Holdings = ReadonlyMap<string, Funds>
+
+export const NO_FUNDS: Funds = { balance: 0n, reserved: 0n, incoming: 0n, room: 0n }
+
+/** What an account held, at least and at most: of what is available, and of what counts against its limit. */
+export interface Bounds {
+  readonly available: { readonly low: bigint; readonly high: bigint }
+  readonly filled: { readonly low: bigint; readonly high: bigint }
+}
+
+export type BoundsOf = (tokenId: string) => Bounds
+
+export function exactly(holdings: Holdings): BoundsOf {
+  return (tokenId) => {
+    const { balance, reserved, incoming, room } = holdings.get(tokenId) ?? NO_FUNDS
+    const available = balance - reserved
+    const filled = balance + incoming + room
+    return { available: { low: available, high: available }, filled: { low: filled, high: filled } }
+  }
+}
+
+/** Anything between two holdings, with so much to and fro of each asset meanwhile. */
+export function between(before: Holdings, after: Holdings, moved: ReadonlyMap<string, bigint>): BoundsOf {
+  return (tokenId) => {
+    const [first, last] = [exactly(before)(tokenId), exactly(after)(tokenId)]
+    const slack = moved.get(tokenId) ?? 0n
+    return {
+      available: widest(first.available, last.available, slack),
+      filled: widest(first.filled, last.filled, slack),
+    }
+  }
+}
+
+function widest(first: Bounds['available'], last: Bounds['available'], slack: bigint): Bounds['available'] {
+  return {
+    low: (first.low < last.low ? first.low : last.low) - slack,
+    high: (first.high > last.high ? first.high : last.high) + slack,
+  }
+}
+
+interface Standing {
+  readonly status: AccountStatus
+  readonly incoming: IncomingPolicy
+}
+
+/** Codes that it may fail with as it is entered; null: it does not. */
+export function endsOf({ status, incoming }: Standing, fields: SignedFields, of: BoundsOf): ReadonlySet<string | null> {
+  const { type, tokenId, units, receive, termsHash } = fields
+  if (status === 'closed') return new Set(['account_closed'])
+  if (status === 'frozen' && type !== 'credit') return new Set(['account_frozen'])
+  if (termsHash !== null) {
+    return type === 'credit' || type === 'mint' ? new Set([null]) : paying(of(tokenId), units, [null])
+  }
+  switch (type) {
+    case 'credit':
+      return incoming === 'refuse' ? new Set(['incoming_refused']) : taking(of(tokenId), units)
+    case 'mint':
+      return taking(of(tokenId), units)
+    case 'exchange': {
+      if (receive === null) return paying(of(tokenId), units, [null])
+      const then = incoming === 'refuse' ? ['incoming_refused'] : taking(of(receive.tokenId), receive.units)
+      return paying(of(tokenId), units, then)
+    }
+    default:
+      return paying(of(tokenId), units, [null])
+  }
+}
+
+function paying({ available }: Bounds, units: bigint, then: Iterable<string | null>): ReadonlySet<string | null> {
+  const ends = new Set<string | null>()
+  if (available.low < units) ends.add('insufficient_funds')
+  if (available.high >= units) for (const end of then) ends.add(end)
+  return ends
+}
+
+function taking({ filled }: Bounds, units: bigint): ReadonlySet<string | null> {
+  const ends = new Set<string | null>()
+  if (filled.high + units > LARGEST) ends.add('balance_limit')
+  if (filled.low + units <= LARGEST) ends.add(null)
+  return ends
+}
+
+/** Whether others must decide before it is final. */
+export function isDecidedElsewhere({ type, toAccountId, termsHash }: SignedFields): boolean {
+  if (termsHash !== null) return false
+  return type === 'mint' || type === 'burn' || toAccountId !== null
+}
+
+/** What a submission that was entered, and did not fail, makes of the holdings. */
+export function holdingsAfter(before: Holdings, fields: SignedFields): Holdings {
+  const after = new Map(before)
+  const add = (tokenId: string, change: Partial<Funds>): void => {
+    const held = after.get(tokenId) ?? NO_FUNDS
+    after.set(tokenId, {
+      balance: held.balance + (change.balance ?? 0n),
+      reserved: held.reserved + (change.reserved ?? 0n),
+      incoming: held.incoming + (change.incoming ?? 0n),
+      room: held.room + (change.room ?? 0n),
+    })
+  }
+  const { type, tokenId, units, receive, termsHash } = fields
+  if (termsHash !== null) {
+    if (type === 'credit' || type === 'mint') add(tokenId, { incoming: units, room: -units })
+    else if (type === 'burn') add(tokenId, { reserved: units })
+    else add(tokenId, { balance: -units, room: units })
+  } else if (type === 'mint') add(tokenId, { room: units })
+  else if (isDecidedElsewhere(fields)) add(tokenId, { reserved: units })
+  else add(tokenId, { balance: type === 'credit' ? units : -units })
+  if (receive !== null) add(receive.tokenId, { room: receive.units })
+  return after
+}
+
+/** A failed leg gives up the room that was kept for what it was to bring. */
+export function holdingsAfterFailedLeg(before: Holdings, { type, tokenId, units }: SignedFields): Holdings {
+  if (type !== 'credit' && type !== 'mint') return before
+  const held = before.get(tokenId) ?? NO_FUNDS
+  return new Map([...before, [tokenId, { ...held, room: held.room - units }]])
+}
+
+export function isSame(left: Holdings, right: Holdings): boolean {
+  for (const tokenId of new Set([...left.keys(), ...right.keys()])) {
+    const [one, two] = [left.get(tokenId) ?? NO_FUNDS, right.get(tokenId) ?? NO_FUNDS]
+    if (one.balance !== two.balance || one.reserved !== two.reserved) return false
+    if (one.incoming !== two.incoming || one.room !== two.room) return false
+  }
+  return true
+}
+
+export function isEmpty(holdings: Holdings): boolean {
+  return [...holdings.values()].every(
+    ({ balance, reserved, incoming, room }) => balance === 0n && reserved === 0n && incoming === 0n && room === 0n,
+  )
+}

@@ -1,0 +1,89 @@
+/** Groups, exchanges and tokens of the simulated database, as JSON text: nothing that is read is shared with anybody. */
+import { type ActorAddress, actorKey } from '../../actors/address.ts'
+import type { ActorState } from '../../actors/actor-state.ts'
+import type { DueActor, HomedActor, ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import { broken, copyShard, itself, type RowRefusal } from './sim-ledger-store-table.ts'
+import { signedUnits, type ValueSink } from './sim-ledger-store-value.ts'
+
+interface ActorRow {
+  readonly shardId: number
+  readonly address: ActorAddress
+  readonly version: number
+  readonly dueAtMs: number | null
+  readonly text: string
+}
+
+export class ActorTable {
+  /** By shard and actor. */
+  private readonly rows = new Map<string, ActorRow>()
+  private readonly counted: ValueSink
+
+  constructor(counted: ValueSink) {
+    this.counted = counted
+  }
+
+  state({ shardId, address }: HomedActor): ActorState | undefined {
+    const row = this.rows.get(rowKey(shardId, address))
+    return row === undefined ? undefined : stateIn(row)
+  }
+
+  /** All states, with their shards. */
+  all(): readonly { readonly shardId: number; readonly state: ActorState }[] {
+    return [...this.rows.values()].map((row) => ({ shardId: row.shardId, state: stateIn(row) }))
+  }
+
+  /** In no order. */
+  due(shardId: number, untilMs: number): readonly DueActor[] {
+    const found: DueActor[] = []
+    for (const { shardId: home, address, dueAtMs } of this.rows.values()) {
+      if (home === shardId && dueAtMs !== null && dueAtMs <= untilMs) found.push({ shardId, address, dueAtMs })
+    }
+    return found
+  }
+
+  check(batch: ShardBatch): RowRefusal | undefined {
+    const written = new Set<string>()
+    for (const { address, previousVersion } of batch.actors) {
+      const at = rowKey(batch.token.shardId, address)
+      const stored = this.rows.get(at)?.version ?? 0
+      if (written.has(at)) return broken(`${at}: written twice`)
+      if (stored !== previousVersion)
+        return broken(`${at}: computed from version ${previousVersion}, stored is ${stored}`)
+      written.add(at)
+    }
+    return undefined
+  }
+
+  apply(batch: ShardBatch): void {
+    const { shardId } = batch.token
+    for (const { address, state } of batch.actors) {
+      const at = rowKey(shardId, address)
+      const before = this.rows.get(at)
+      if (before !== undefined) this.countSupply(stateIn(before), -1n)
+      if (state === null) {
+        this.rows.delete(at)
+        continue
+      }
+      const { version, dueAtMs } = state
+      this.rows.set(at, { shardId, address: { ...address }, version, dueAtMs, text: JSON.stringify(state) })
+      this.countSupply(state, 1n)
+    }
+  }
+
+  copyShard(shardId: number, copy: ActorTable): void {
+    copyShard(this.rows, copy.rows, shardId, itself)
+  }
+
+  private countSupply(state: ActorState, sign: bigint): void {
+    if (state.kind !== 'token' || state.status === 'preparing') return
+    this.counted('supply', state.tokenId, sign * signedUnits(state.totalSupply))
+  }
+}
+
+function rowKey(shardId: number, address: ActorAddress): string {
+  return `${shardId} ${actorKey(address)}`
+}
+
+function stateIn({ text }: ActorRow): ActorState {
+  return JSON.parse(text) as ActorState
+}

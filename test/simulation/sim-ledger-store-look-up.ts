@@ -1,0 +1,77 @@
+/** The look-up of the simulated database: a few statements, each of which sees what is committed as it runs (D4). */
+import type { EarlierUse } from '../../actors/account/outcome.ts'
+import type { AccountState } from '../../actors/account/state.ts'
+import type { CompensableTransaction } from '../../actors/account/transaction.ts'
+import type { ActorState } from '../../actors/actor-state.ts'
+import { actorKey } from '../../actors/address.ts'
+import {
+  addressOf,
+  type GroupUse,
+  groupUseAddressOf,
+  type HomedActor,
+  type KeyAddress,
+  keyAddressOf,
+  type LookUpAnswer,
+  type LookUpQuestion,
+} from '../../runtime/ports/ledger-store.ts'
+import type { Rows } from './sim-ledger-store-rows.ts'
+import type { Statements, StatementWorld } from './sim-ledger-store-statements.ts'
+
+/** Only for what is asked there is a statement. */
+export function lookUpStatements(world: StatementWorld, question: LookUpQuestion): Statements<LookUpAnswer> {
+  const answer = {
+    accounts: new Map<string, AccountState>(),
+    keys: new Map<string, EarlierUse>(),
+    actors: new Map<string, ActorState>(),
+    transactions: new Map<string, CompensableTransaction>(),
+    groupUses: new Map<string, readonly GroupUse[]>(),
+    tokens: new Map<string, ActorState>(),
+    existing: new Set<string>(),
+  }
+  const statements: (() => void)[] = []
+  const ask = <T extends { readonly shardId: number }>(
+    items: readonly T[],
+    find: (item: T, rows: Rows) => void,
+  ): void => {
+    if (items.length === 0) return
+    statements.push(() => {
+      for (const item of world.shuffled(items)) find(item, world.rowsOf(item.shardId))
+    })
+  }
+  const use = (address: KeyAddress, rows: Rows): void => {
+    const found = rows.earlierUse(address)
+    if (found !== undefined) answer.keys.set(keyAddressOf(address), found)
+  }
+  const actorInto = (into: Map<string, ActorState>) => (actor: HomedActor, rows: Rows) => {
+    const found = rows.actors.state(actor)
+    if (found !== undefined) into.set(actorKey(actor.address), found)
+  }
+  ask(question.accounts, (address, rows) => {
+    const found = rows.account(address)
+    if (found !== undefined) answer.accounts.set(addressOf(address), found)
+  })
+  ask(question.keys.filter(isTransaction), use)
+  ask(
+    question.keys.filter((key) => !isTransaction(key)),
+    use,
+  )
+  ask(question.actors, actorInto(answer.actors))
+  ask(question.transactions, (name, rows) => {
+    const found = rows.transactionTable.compensable(name)
+    if (found !== undefined) answer.transactions.set(name.txnId, found)
+  })
+  ask(question.groupUses, (address, rows) => {
+    const found = rows.transactionTable.groupUses(address)
+    const at = groupUseAddressOf(address)
+    if (found.length > 0) answer.groupUses.set(at, world.shuffled([...(answer.groupUses.get(at) ?? []), ...found]))
+  })
+  ask(question.tokens, actorInto(answer.tokens))
+  ask(question.existing, (address, rows) => {
+    if (rows.accounts.has(addressOf(address))) answer.existing.add(addressOf(address))
+  })
+  return { statements, answer: () => answer }
+}
+
+function isTransaction(key: KeyAddress): boolean {
+  return key.operation === 'transaction'
+}

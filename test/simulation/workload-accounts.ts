@@ -1,0 +1,124 @@
+/** What clients ask of an account alone: money in and out, keys, its status; and what should be refused. */
+import { accountAddress } from '../../actors/address.ts'
+import { canonicalJson } from '../../actors/canonical-json.ts'
+import type { Operation } from '../../runtime/messages.ts'
+import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import { LEDGER_ID } from './cluster-node.ts'
+import { POISON } from './sim-ledger-store-rows.ts'
+import { simSign } from './sim-signer.ts'
+import { CALLER, type Cast, type ClientAccount, STRANGER } from './workload-cast.ts'
+
+/** The last accounts are the ones that little happens to: these are closed now and then. */
+const CLOSED_OFTEN = 2
+
+export class AccountRequests {
+  private readonly cast: Cast
+
+  constructor(cast: Cast) {
+    this.cast = cast
+  }
+
+  draw(account: ClientAccount): GatewayRequest {
+    const kind = this.cast.random.fraction()
+    if (kind < 0.34) return this.credit(account)
+    if (kind < 0.58) return this.cast.submission(account, 'debit', { token_id: this.heldAsset() })
+    if (kind < 0.74) return this.repeat(account)
+    if (kind < 0.8) return this.rotation(account)
+    if (kind < 0.89) return this.statusChange(account)
+    if (kind < 0.92) return this.registration(account)
+    return this.oddity(account)
+  }
+
+  /** The first money of a run is enough for what follows. */
+  private credit(account: ClientAccount): GatewayRequest {
+    const amount = this.cast.random.chance(0.3) ? `${200 + this.cast.random.integer(300)}` : this.cast.amount()
+    return this.cast.submission(account, 'credit', { amount })
+  }
+
+  registration(account: ClientAccount): GatewayRequest {
+    const { random } = this.cast
+    const first = account.keys[0] ?? ''
+    const seed = account.sent.length > 0 && random.chance(0.2) ? this.cast.name('other key') : first
+    const registrationKey = random.chance(0.5) ? `registration ${account.accountId}` : null
+    const operation: Operation = { kind: 'register', key: this.cast.bring(seed), registrationKey }
+    return { actor: accountAddress(account.accountId), caller: CALLER, operation }
+  }
+
+  /** Mostly the base unit, and named only sometimes. */
+  private heldAsset(): string | undefined {
+    return this.cast.random.chance(0.7) ? undefined : this.cast.pickAsset()
+  }
+
+  /** The same key again: the same bytes, the same order signed anew, or another order. */
+  private repeat(account: ClientAccount): GatewayRequest {
+    const { random } = this.cast
+    const earlier = account.sent[random.integer(account.sent.length)]
+    const operation = earlier?.operation
+    if (earlier === undefined || (operation?.kind !== 'submit' && operation?.kind !== 'rotate_key')) {
+      return this.cast.submission(account, 'credit', {})
+    }
+    const kind = random.fraction()
+    if (kind < 0.6 || operation.kind === 'rotate_key') return earlier
+    const seed = account.keys.at(-1) ?? ''
+    const { payload } = operation
+    if (kind < 0.8) return { ...earlier, operation: { ...operation, signature: simSign(seed, payload) } }
+    const fields = JSON.parse(payload) as Record<string, string>
+    const changed = canonicalJson({ ...fields, amount: this.cast.amount() })
+    return { ...earlier, operation: { kind: 'submit', payload: changed, signature: simSign(seed, changed) } }
+  }
+
+  private rotation(account: ClientAccount): GatewayRequest {
+    const { random } = this.cast
+    const oldSeed = account.keys.at(-1) ?? ''
+    const newSeed = this.cast.name(`${account.accountId} key`)
+    const newKey = this.cast.bring(newSeed)
+    const body = {
+      account_id: account.accountId,
+      public_key: newKey.publicKey,
+      idempotency_key: this.cast.name('rotation'),
+    }
+    const payload = canonicalJson(body)
+    const proof = random.chance(0.5) ? simSign(random.chance(0.1) ? oldSeed : newSeed, payload) : null
+    const operation: Operation = { kind: 'rotate_key', payload, signature: simSign(oldSeed, payload), proof, newKey }
+    return { actor: accountAddress(account.accountId), caller: CALLER, operation }
+  }
+
+  private statusChange(account: ClientAccount): GatewayRequest {
+    const { random } = this.cast
+    const isCold = this.cast.accounts.indexOf(account) >= this.cast.accounts.length - CLOSED_OFTEN
+    const closes = random.chance(isCold ? 0.3 : 0.04)
+    const status = closes ? 'closed' : random.pick(['active', 'active', 'active', 'active', 'frozen', null] as const)
+    const incoming = random.pick([null, 'accept', 'accept', 'refuse'] as const)
+    const operation: Operation = { kind: 'change_status', status, incoming, reason: this.cast.name('reason') }
+    return { actor: accountAddress(account.accountId), caller: CALLER, operation }
+  }
+
+  private oddity(account: ClientAccount): GatewayRequest {
+    const { random } = this.cast
+    const unknown: ClientAccount = { accountId: `nobody-${random.integer(3)}`, keys: account.keys, sent: [] }
+    switch (random.integer(10)) {
+      case 0:
+        return this.cast.submission(account, 'debit', {}, 'a forger')
+      case 1:
+        return this.cast.submission(unknown, 'credit', {})
+      case 2:
+        return this.cast.submission(account, 'credit', { token_id: 'NOPE' })
+      case 3:
+        return this.cast.submission(account, 'credit', { ledger_id: random.chance(0.5) ? LEDGER_ID : 'another' })
+      case 4:
+        return this.cast.submission(account, 'credit', {
+          expires_at: random.chance(0.5) ? '2001-01-01T00:00:00Z' : '2101-01-01T00:00:00Z',
+        })
+      case 5:
+        return this.cast.submission(account, 'credit', { amount: '999999999999999999.5' })
+      case 6:
+        return this.cast.submission(account, 'transfer', { to_account_id: unknown.accountId })
+      case 7:
+        return this.cast.submission(account, 'credit', { token_id: this.cast.pickAsset(), amount: '0.123' })
+      case 8:
+        return { ...this.registration(account), caller: STRANGER }
+      default:
+        return this.cast.submission(account, 'credit', { metadata: { note: POISON } })
+    }
+  }
+}

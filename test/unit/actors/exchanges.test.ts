@@ -1,0 +1,233 @@
+/** Goal: an exchange is made with its mirror or not at all, and nothing can refuse it once both sides are in (P2, X1, X2). */
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Submission } from '../../../actors/account/commands.ts'
+import { MAX_OFFERS } from '../../../actors/exchange/step.ts'
+import {
+  balance,
+  change,
+  codeOf,
+  free,
+  fund,
+  GROUP,
+  issue,
+  open,
+  settled,
+  submission,
+  submit,
+} from '../../model/mini-clients.ts'
+import { MiniLedger } from '../../model/mini-ledger.ts'
+
+const ANNS = {
+  accountId: 'ann',
+  type: 'exchange',
+  amount: '3',
+  tokenId: 'GOLD',
+  toAccountId: 'bob',
+  receive: { tokenId: 'BASE', amount: '50' },
+  groupId: GROUP,
+} as const satisfies Partial<Submission>
+
+const BOBS = {
+  accountId: 'bob',
+  type: 'exchange',
+  amount: '50.0',
+  tokenId: 'BASE',
+  toAccountId: 'ann',
+  receive: { tokenId: 'GOLD', amount: '3.00' },
+  groupId: GROUP,
+} as const satisfies Partial<Submission>
+
+let ledger: MiniLedger
+
+/** Ann has 10 GOLD, which she issued; Bob has 100. */
+beforeEach(() => {
+  ledger = new MiniLedger()
+  open(ledger, 'ann', 'bob')
+  issue(ledger, { issuer: 'ann', totalSupply: '10' })
+  fund(ledger, 'bob', '100')
+})
+
+function nothingHappened(): void {
+  expect(balance(ledger, 'ann', 'GOLD')).toEqual(free('10'))
+  expect(balance(ledger, 'bob')).toEqual(free('100'))
+  for (const name of ['ann', 'bob']) expect(ledger.account(name).holds.size).toBe(0)
+}
+
+describe('an exchange', () => {
+  test('waits, reserved, for its mirror; amounts compare by value, and each side names the other', () => {
+    const anns = submit(ledger, ANNS)
+    ledger.drain()
+    expect(ledger.transaction(anns).status).toBe('pending')
+    expect(balance(ledger, 'ann', 'GOLD')).toEqual({ balance: '10', available: '7', incoming: '0' })
+    const bobs = submit(ledger, BOBS)
+    ledger.drain()
+    expect(ledger.transaction(anns)).toMatchObject({ status: 'completed', counterTxnId: bobs, amount: '3' })
+    expect(ledger.transaction(bobs)).toMatchObject({ status: 'completed', counterTxnId: anns, amount: '50.0' })
+    expect(balance(ledger, 'ann', 'GOLD')).toEqual(free('7'))
+    expect(balance(ledger, 'ann')).toEqual(free('50'))
+    expect(balance(ledger, 'bob', 'GOLD')).toEqual(free('3'))
+    expect(balance(ledger, 'bob')).toEqual(free('50'))
+    expect(ledger.states.has(`exchange ${GROUP}`)).toBe(false)
+    expect(JSON.parse(ledger.entries.get('ann')?.at(-1)?.payload ?? '')).toMatchObject({
+      balance: '7',
+      received_balance: '50',
+      receive: { token_id: 'BASE', amount: '50' },
+      counter_txn_id: bobs,
+      to_account_id: 'bob',
+    })
+  })
+
+  test.for<[string, Partial<Submission>]>([
+    ['another amount', { amount: '50.01' }],
+    ['another amount in return', { receive: { tokenId: 'GOLD', amount: '2.99' } }],
+    ['another account', { toAccountId: 'cid' }],
+    ['another group', { groupId: '2f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33' }],
+  ])('does not take %s for its mirror', ([, fields]) => {
+    open(ledger, 'cid')
+    const anns = submit(ledger, ANNS)
+    const bobs = submit(ledger, { ...BOBS, ...fields })
+    ledger.drain()
+    expect([anns, bobs].map((txnId) => ledger.transaction(txnId).status)).toEqual(['pending', 'pending'])
+    ledger.pass(901_000)
+    ledger.drain()
+    nothingHappened()
+  })
+
+  test('that finds no mirror in 900 seconds fails, and what was reserved is free', () => {
+    const anns = submit(ledger, ANNS)
+    ledger.drain()
+    ledger.pass(899_000)
+    ledger.drain()
+    expect(ledger.transaction(anns).status).toBe('pending')
+    ledger.pass(1_000)
+    ledger.drain()
+    expect(ledger.transaction(anns)).toMatchObject({ status: 'failed', failure: { code: 'exchange_expired' } })
+    nothingHappened()
+  })
+
+  test('whose time has passed pairs with nothing, though nobody has told its home so', () => {
+    const anns = submit(ledger, { ...ANNS, expiresAtMs: ledger.nowMs + 500 })
+    ledger.drain()
+    ledger.nowMs += 1_000
+    const bobs = submit(ledger, BOBS)
+    ledger.drain()
+    expect(ledger.transaction(anns).failure?.code).toBe('exchange_expired')
+    expect(ledger.transaction(bobs).status).toBe('pending')
+  })
+
+  test('that arrives at its home too late fails, and leaves nothing behind there', () => {
+    const anns = submit(ledger, { ...ANNS, expiresAtMs: ledger.nowMs + 500 })
+    ledger.nowMs += 1_000
+    ledger.drain()
+    expect(ledger.transaction(anns).failure?.code).toBe('exchange_expired')
+    expect(ledger.states.has(`exchange ${GROUP}`)).toBe(false)
+    nothingHappened()
+  })
+
+  test('completes though both accounts have been frozen and refuse incoming value by then', () => {
+    const anns = submit(ledger, ANNS)
+    const bobs = submit(ledger, BOBS)
+    for (const name of ['ann', 'bob']) change(ledger, name, { status: 'frozen', incoming: 'refuse' })
+    ledger.drain()
+    expect([anns, bobs].map((txnId) => ledger.transaction(txnId).status)).toEqual(['completed', 'completed'])
+  })
+
+  test.for<[string, () => unknown, Partial<Submission>]>([
+    ['insufficient_funds', () => undefined, { amount: '10.01' }],
+    ['balance_limit', () => fund(ledger, 'ann', '999999999999999950'), {}],
+    ['incoming_refused', () => change(ledger, 'ann', { incoming: 'refuse' }), {}],
+  ])('that cannot be kept fails with %s at once and offers nothing', ([code, spoil, fields]) => {
+    spoil()
+    const txnId = submit(ledger, { ...ANNS, ...fields })
+    expect(ledger.transaction(txnId)).toMatchObject({ status: 'failed', failure: { code } })
+    expect(ledger.undelivered()).toEqual([])
+    nothingHappened()
+  })
+
+  test('pairs with the first mirror that waits', () => {
+    const first = submit(ledger, ANNS)
+    const second = submit(ledger, ANNS)
+    ledger.drain()
+    const { counterTxnId } = settled(ledger, BOBS)
+    expect(counterTxnId).toBe(first)
+    expect(ledger.transaction(second).status).toBe('pending')
+  })
+
+  test(`waits under one group ID with ${MAX_OFFERS - 1} others at most; a mirror is heard all the same`, () => {
+    fund(ledger, 'ann', '1000')
+    const offer = (index: number) =>
+      submit(ledger, {
+        ...ANNS,
+        amount: '1',
+        tokenId: 'BASE',
+        receive: { tokenId: 'GOLD', amount: `0.${10 + index}` },
+        toAccountId: 'bob',
+      })
+    for (let index = 0; index < MAX_OFFERS; index += 1) offer(index)
+    const tooMany = offer(MAX_OFFERS)
+    ledger.drain()
+    expect(ledger.transaction(tooMany)).toMatchObject({ status: 'failed', failure: { code: 'exchange_limit' } })
+    submit(ledger, { accountId: 'ann', type: 'transfer', toAccountId: 'bob', amount: '5', tokenId: 'GOLD' })
+    ledger.drain()
+    const mirror = { ...BOBS, tokenId: 'GOLD', amount: '0.1', receive: { tokenId: 'BASE', amount: '1' } }
+    expect(settled(ledger, mirror).status).toBe('completed')
+  })
+
+  test('without a receiver goes over the boundary at once', () => {
+    const out = settled(ledger, { ...ANNS, toAccountId: null, receive: null })
+    expect(out.status).toBe('completed')
+    expect(balance(ledger, 'ann', 'GOLD')).toEqual(free('7'))
+  })
+
+  test('for an asset that does not exist, or more finely than it is divided, is refused', () => {
+    const unknown = { ...ANNS, receive: { tokenId: 'NOPE', amount: '1' } }
+    expect(codeOf(submission(ledger, unknown))).toBe('token_not_found')
+    expect(codeOf(submission(ledger, { ...BOBS, receive: { tokenId: 'GOLD', amount: '3.001' } }))).toBe(
+      'amount_precision',
+    )
+  })
+})
+
+const offer = fc.record({
+  byAnn: fc.boolean(),
+  gold: fc.integer({ min: 1, max: 3 }),
+  base: fc.integer({ min: 10, max: 12 }),
+  lives: fc.constantFrom(2, 20, 2_000),
+  deliveries: fc.array(fc.nat({ max: 8 }), { maxLength: 3 }),
+  passes: fc.constantFrom(0, 0, 30),
+})
+
+test('X1, I4: whatever comes in whatever order, both sides of a pair complete, and all else is given back', () => {
+  fc.assert(
+    fc.property(fc.array(offer, { minLength: 2, maxLength: 20 }), (offers) => {
+      const own = new MiniLedger()
+      open(own, 'ann', 'bob')
+      issue(own, { issuer: 'ann', totalSupply: '100' })
+      fund(own, 'bob', '1000')
+      for (const { byAnn, gold, base, lives, deliveries, passes } of offers) {
+        const givesGold = { tokenId: 'GOLD', amount: `${gold}` }
+        const givesBase = { tokenId: 'BASE', amount: `${base}` }
+        submit(own, {
+          ...(byAnn ? ANNS : BOBS),
+          ...(byAnn ? givesGold : givesBase),
+          receive: byAnn ? givesBase : givesGold,
+          expiresAtMs: own.nowMs + lives + 10,
+        })
+        for (const number of deliveries) own.deliver((count) => number % count)
+        if (passes > 0) own.pass(passes)
+      }
+      own.drain()
+      own.pass(10_000)
+      own.drain()
+      for (const { txnId, counterTxnId, status, type } of own.transactions.values()) {
+        if (type !== 'exchange') continue
+        expect(status).not.toBe('pending')
+        if (status !== 'completed') continue
+        expect(own.transaction(counterTxnId ?? '')).toMatchObject({ status: 'completed', counterTxnId: txnId })
+      }
+      for (const name of ['ann', 'bob']) expect(own.account(name).holds.size).toBe(0)
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,275 @@
+/** Goal: a registered group does all of what was agreed, or none of it (L2-L4, G1, G2). */
+import { beforeEach, describe, expect, test } from 'vitest'
+import { groupAddress } from '../../../actors/address.ts'
+import type { Terms } from '../../../actors/group/terms.ts'
+import { revertGroupCommand } from '../../support/accounts.ts'
+import {
+  ADMIN,
+  agree,
+  balance,
+  change,
+  codeOf,
+  free,
+  fund,
+  GROUP,
+  groupSeen,
+  issue,
+  type LegFields,
+  legOf,
+  open,
+  orderedOn,
+  revert,
+  settled,
+  STRANGER,
+  submit,
+  supply,
+  termsOf,
+} from '../../model/mini-clients.ts'
+import { MiniLedger } from '../../model/mini-ledger.ts'
+
+const OUT = { account_id: 'ann', type: 'debit', amount: '4' }
+const IN = { account_id: 'bob', type: 'credit', amount: '4' }
+const ACROSS = { account_id: 'ann', type: 'transfer', amount: '4', to_account_id: 'bob' }
+
+let ledger: MiniLedger
+
+beforeEach(() => {
+  ledger = new MiniLedger()
+  open(ledger, 'ann', 'bob')
+  fund(ledger, 'ann', '10')
+  issue(ledger, { issuer: 'ann', totalSupply: '10' })
+})
+
+function agreed(...legs: readonly LegFields[]): Terms {
+  const terms = termsOf(legs)
+  const answer = agree(ledger, terms)
+  if (answer.kind !== 'group_registered') throw new Error(JSON.stringify(answer))
+  return terms
+}
+
+function noHolds(): void {
+  for (const { holds } of ledger.accounts()) expect(holds.size).toBe(0)
+}
+
+interface Kind {
+  readonly leg: LegFields
+  /** The account and the asset that the leg is about. */
+  readonly at: readonly [string, string]
+  readonly completed: ReturnType<typeof free>
+  readonly settled: ReturnType<typeof free>
+  readonly compensation: string
+}
+
+const held = (balance: string, available: string, incoming: string) => ({ balance, available, incoming })
+const GOLDEN = { account_id: 'ann', amount: '4', token_id: 'GOLD' }
+
+/** Ann has 10 of each; the leg is about 4. */
+const KINDS: readonly (readonly [string, Kind])[] = [
+  [
+    'debit',
+    {
+      leg: { ...OUT, boundary: true },
+      at: ['ann', 'BASE'],
+      completed: free('6'),
+      settled: free('6'),
+      compensation: 'credit',
+    },
+  ],
+  [
+    'credit',
+    {
+      leg: { ...IN, account_id: 'ann', boundary: true },
+      at: ['ann', 'BASE'],
+      completed: held('10', '10', '4'),
+      settled: free('14'),
+      compensation: 'debit',
+    },
+  ],
+  [
+    'exchange',
+    {
+      leg: { ...GOLDEN, type: 'exchange', boundary: true },
+      at: ['ann', 'GOLD'],
+      completed: free('6'),
+      settled: free('6'),
+      compensation: 'credit',
+    },
+  ],
+  [
+    'transfer over the boundary',
+    {
+      leg: { ...OUT, type: 'transfer', boundary: true },
+      at: ['ann', 'BASE'],
+      completed: free('6'),
+      settled: free('6'),
+      compensation: 'credit',
+    },
+  ],
+  ['transfer', { leg: ACROSS, at: ['ann', 'BASE'], completed: free('6'), settled: free('6'), compensation: 'credit' }],
+  [
+    'mint',
+    {
+      leg: { ...GOLDEN, type: 'mint' },
+      at: ['ann', 'GOLD'],
+      completed: held('10', '10', '4'),
+      settled: free('14'),
+      compensation: 'debit',
+    },
+  ],
+  [
+    'burn',
+    {
+      leg: { ...GOLDEN, type: 'burn' },
+      at: ['ann', 'GOLD'],
+      completed: held('10', '6', '0'),
+      settled: free('6'),
+      compensation: 'credit',
+    },
+  ],
+]
+
+describe.for(KINDS)('a %s', ([name, { leg, at, completed, settled: after, compensation }]) => {
+  const CID = { account_id: 'cid', type: 'credit', amount: '1', boundary: true }
+  const goldAfter = { mint: '14', burn: '6' }[name] ?? '10'
+
+  function completedLeg(): { readonly terms: Terms; readonly txnId: string } {
+    open(ledger, 'cid')
+    const terms = agreed(leg, CID)
+    const { txnId, status, sequence } = settled(ledger, legOf(terms, 0))
+    expect([status, typeof sequence]).toEqual(['completed', 'number'])
+    expect(balance(ledger, ...at)).toEqual(completed)
+    expect(supply(ledger, 'GOLD')).toBe('10')
+    return { terms, txnId }
+  }
+
+  test('is applied when it is completed, and its value is free when the group settles, without another entry', () => {
+    const { terms } = completedLeg()
+    const entries = ledger.entries.get('ann')?.length
+    settled(ledger, legOf(terms, 1))
+    expect(groupSeen(ledger, GROUP)).toMatchObject({ status: 'settled', compensations: [], partialFailures: [] })
+    expect(balance(ledger, ...at)).toEqual(after)
+    expect(supply(ledger, 'GOLD')).toBe(goldAfter)
+    expect(ledger.entries.get('ann')).toHaveLength(entries ?? -1)
+    expect(balance(ledger, 'bob')).toEqual(free(name === 'transfer' ? '4' : '0'))
+    noHolds()
+  })
+
+  test('is undone by a transaction of the ledger when the group reverts', () => {
+    const { txnId } = completedLeg()
+    revert(ledger, GROUP)
+    expect(balance(ledger, ...at)).toEqual(free('10'))
+    expect(supply(ledger, 'GOLD')).toBe('10')
+    expect(ledger.token('GOLD')?.held).toEqual({})
+    const undone = orderedOn(ledger, 'ann').at(-1)
+    expect(undone).toMatchObject({
+      type: compensation,
+      amount: '4',
+      status: 'completed',
+      groupId: GROUP,
+      compensates: txnId,
+    })
+    expect(ledger.transaction(txnId)).toMatchObject({ status: 'completed', compensatedBy: undone?.txnId })
+    expect(groupSeen(ledger, GROUP)).toMatchObject({
+      status: 'reverted',
+      legs: [
+        { status: 'compensated', txnId },
+        { status: 'expected', txnId: null },
+      ],
+      partialFailures: [],
+    })
+    expect(balance(ledger, 'bob')).toEqual(free('0'))
+    noHolds()
+  })
+
+  test('that nobody has submitted leaves nothing when the group reverts', () => {
+    open(ledger, 'cid')
+    agreed(leg, CID)
+    const count = ledger.transactions.size
+    revert(ledger, GROUP)
+    expect(balance(ledger, ...at)).toEqual(free('10'))
+    expect(ledger.transactions.size).toBe(count)
+    expect(ledger.token('GOLD')?.held).toEqual({})
+    noHolds()
+  })
+})
+
+describe('reverting', () => {
+  test('begins with a leg that fails: it stays failed, the others are undone, and each says so', () => {
+    const terms = agreed({ ...OUT, amount: '11' }, { ...IN, amount: '11' })
+    const credit = settled(ledger, legOf(terms, 1))
+    expect(balance(ledger, 'bob')).toEqual(held('0', '0', '11'))
+    const failing = settled(ledger, legOf(terms, 0))
+    expect(failing).toMatchObject({ status: 'failed', failure: { code: 'insufficient_funds' } })
+    expect(groupSeen(ledger, GROUP)).toMatchObject({
+      status: 'reverted',
+      legs: [
+        { status: 'failed', txnId: failing.txnId },
+        { status: 'compensated', txnId: credit.txnId },
+      ],
+      compensations: [{ compensates: credit.txnId }],
+    })
+    expect(balance(ledger, 'bob')).toEqual(free('0'))
+    noHolds()
+  })
+
+  test('begins when the time is over, not before', () => {
+    const terms = agreed(OUT, IN)
+    settled(ledger, legOf(terms, 0))
+    const { dueAtMs = null } = ledger.group(GROUP) ?? {}
+    ledger.pass((dueAtMs ?? 0) - ledger.nowMs - 1)
+    ledger.drain()
+    expect(groupSeen(ledger, GROUP)?.status).toBe('open')
+    ledger.pass(1)
+    expect(groupSeen(ledger, GROUP)?.status).toBe('reverting')
+    ledger.drain()
+    expect(groupSeen(ledger, GROUP)).toMatchObject({ status: 'reverted', dueAtMs })
+    expect(balance(ledger, 'ann')).toEqual(free('10'))
+  })
+
+  test('undoes a leg that was completed before its order came, on both sides of a transfer', () => {
+    const terms = agreed(ACROSS, { ...OUT, boundary: true })
+    submit(ledger, legOf(terms, 0))
+    ledger.ask(groupAddress(GROUP), revertGroupCommand(GROUP))
+    const late = submit(ledger, legOf(terms, 1))
+    ledger.drain()
+    expect(groupSeen(ledger, GROUP)).toMatchObject({
+      status: 'reverted',
+      legs: [{ status: 'compensated' }, { status: 'compensated', txnId: late }],
+    })
+    expect(balance(ledger, 'ann')).toEqual(free('10'))
+    expect(balance(ledger, 'bob')).toEqual(free('0'))
+    noHolds()
+  })
+
+  test('again is answered and starts nothing; once the group settles it is refused', () => {
+    const terms = agreed(OUT, IN)
+    expect(revert(ledger, GROUP)).toMatchObject({ kind: 'group_reverting', group: { status: 'reverting' } })
+    const { version } = ledger.group(GROUP) ?? {}
+    expect(revert(ledger, GROUP)).toMatchObject({ kind: 'group_reverting', group: { status: 'reverted' } })
+    expect(ledger.group(GROUP)?.version).toBe(version)
+    expect(terms.groupId).toBe(GROUP)
+    const other = termsOf([OUT, IN], { groupId: '2f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33' })
+    agree(ledger, other)
+    settled(ledger, legOf(other, 0))
+    submit(ledger, legOf(other, 1))
+    ledger.deliver()
+    expect(ledger.group(other.groupId)?.status).toBe('settling')
+    expect(groupSeen(ledger, other.groupId)?.status).toBe('open')
+    expect(codeOf(revert(ledger, other.groupId))).toBe('group_settled')
+    expect(codeOf(revert(ledger, other.groupId))).toBe('group_settled')
+  })
+
+  test('is for the client that registered the group, and for administrators', () => {
+    agreed(OUT, IN)
+    expect(codeOf(revert(ledger, GROUP, { caller: STRANGER }))).toBe('not_allowed')
+    expect(revert(ledger, GROUP, { caller: ADMIN }).kind).toBe('group_reverting')
+  })
+
+  test('gives back though the account is frozen and refuses incoming value by then', () => {
+    const terms = agreed(OUT, IN)
+    settled(ledger, legOf(terms, 0))
+    change(ledger, 'ann', { status: 'frozen', incoming: 'refuse' })
+    revert(ledger, GROUP)
+    expect(balance(ledger, 'ann')).toEqual(free('10'))
+  })
+})

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { commitStatement } from '../../../infra/postgres/commit-statement.ts'
+import { detailsOf, detailsText } from '../../../infra/postgres/transaction-details.ts'
+import type { ShardBatch } from '../../../runtime/ports/ledger-store.ts'
+import { creditAccount, openAccount, partOf, partWith, type Rows, rotateAccount } from '../../support/ledger-rows.ts'
+import { actorRows, concludeTransfer, groupState, pendTransfer, sendRows } from '../../support/ledger-rows-values.ts'
+
+const TOKEN = { shardId: 3, epoch: 1, attempt: 0 }
+const OPEN = openAccount(3, 'alice')
+const CREDIT = creditAccount(OPEN.account, 'k1')
+const PENDING = pendTransfer(CREDIT.account, 'k2')
+const CONCLUDED = concludeTransfer(PENDING.account, PENDING.rows.transactions[0]?.transaction.txnId ?? '')
+const CROSSED: Partial<Rows> = { boundary: [{ tokenId: 'BASE', credited: '1', debited: '0' }] }
+
+function tablesOf(...parts: readonly ShardBatch[]): string[] {
+  const { text } = commitStatement({ shards: parts }, 'session')
+  const tables = [...text.matchAll(/(?:INSERT INTO|UPDATE|DELETE FROM) ([a-z_]+)/g)].map((found) => found[1] ?? '')
+  return [...new Set(tables)].toSorted()
+}
+
+test('a batch of credits and debits carries nothing of tables that they do not touch', () => {
+  const tables = ['accounts', 'audit_entries', 'balances', 'boundary_totals', 'sessions', 'transactions']
+  expect(tablesOf(partWith(TOKEN, CREDIT.rows, CROSSED))).toEqual(tables)
+})
+
+test('the three steps of a transfer take one statement, which makes no accounts and knows no groups', () => {
+  const steps = [
+    partWith(TOKEN, PENDING.rows, sendRows(2, 2, 2)),
+    partWith(TOKEN, CREDIT.rows, sendRows(2, 2, 2), { marks: [{ source: 2, mark: 1 }] }),
+    partWith(TOKEN, CONCLUDED.rows, { marks: [{ source: 2, mark: 1 }] }),
+  ]
+  const texts = new Set(steps.map((part) => commitStatement({ shards: [part] }, 's').text))
+  expect(texts.size).toBe(1)
+  const tables = tablesOf(...steps)
+  expect(tables).toContain('holds')
+  for (const other of ['actors', 'account_keys', 'operations']) expect(tables).not.toContain(other)
+})
+
+test('there are few statements, whatever a batch is made of', () => {
+  const kinds = [
+    {},
+    CREDIT.rows,
+    OPEN.rows,
+    PENDING.rows,
+    CONCLUDED.rows,
+    CROSSED,
+    rotateAccount(OPEN.account, 'r1').rows,
+    actorRows(groupState()),
+    sendRows(2, 1, 1),
+    sendRows(2, 2, 2),
+  ]
+  const texts = kinds.flatMap((one) =>
+    kinds.map((other) => commitStatement({ shards: [partWith(TOKEN, one), partWith(TOKEN, other)] }, 's').text),
+  )
+  expect(new Set(texts).size).toBe(4)
+})
+
+test('every parameter of a statement is given, and none beside', () => {
+  for (const part of [partOf(TOKEN), partOf(TOKEN, CREDIT), partOf(TOKEN, PENDING), partOf(TOKEN, OPEN)]) {
+    const { text, parameters } = commitStatement({ shards: [part] }, 's')
+    const numbers = [...text.matchAll(/\$(\d+)/g)].map((found) => Number(found[1]))
+    expect(parameters).toHaveLength(Math.max(...numbers))
+    expect(new Set(numbers).size).toBe(parameters.length)
+  }
+})
+
+test('details are what is not null, and nothing at all where nothing is', () => {
+  const none = { receive: null, compensates: null, counterTxnId: null }
+  expect(detailsText(none)).toBeNull()
+  expect(detailsOf(null)).toEqual(none)
+  const some = [
+    { ...none, counterTxnId: 'txn_"1"' },
+    { ...none, compensates: 'txn_1' },
+    { receive: { tokenId: 'EUR', amount: '1' }, compensates: 'txn_1', counterTxnId: 'txn_2' },
+  ]
+  for (const details of some) expect(detailsOf(detailsText(details))).toEqual(details)
+  expect(detailsText({ ...none, compensates: 'txn_1' })).toBe('{"compensates":"txn_1"}')
+})
