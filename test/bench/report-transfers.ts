@@ -14,7 +14,7 @@ export function renderTransfers(transfers: readonly TransfersMeasured[]): readon
     '',
     'A transfer is settled when the sender and the receiver, on different shards, have both completed it.',
     `Polled: looked at every ${POLL_PAUSE_MS} ms, so up to that much too long. Prefer: wait: the reply that a client gets,`,
-    'which looks 0, 50, 150, 350 ms after the 202 and so on: it comes in such steps, whatever the ledger does in between.',
+    'which looks 0, 10, 25, 47, 81, 132 ms after the 202 and so on, each time half as late again: it comes in such steps.',
     'In the open loop a time begins when the request was to be sent; when it was sent late, that is part of it.',
   ]
 }
