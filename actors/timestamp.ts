@@ -17,6 +17,9 @@ export function isoTimestamp(timeMs: number): string {
 
 const RFC_3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)$/i
 
+/** Year 10000, which neither four digits nor every store can hold. */
+const END_OF_TIME_MS = 253_402_300_800_000
+
 /**
  * Milliseconds since 1970 of an RFC 3339 date-time with offset, fractions of a millisecond included as far as a
  * number holds them; undefined when it is none (30 February, 24:00 and leap seconds that clocks do not have included).
@@ -29,7 +32,9 @@ export function parseTimestamp(text: string): number | undefined {
   const read = isoTimestampOrEmpty(wholeMs)
   if (read.slice(0, 19) !== `${year}-${month}-${day}T${hour}:${minute}:${second}`) return undefined
   const offsetMs = offsetOf(offset)
-  return offsetMs === undefined ? undefined : wholeMs - offsetMs + Number(`0${fraction}`) * 1000
+  if (offsetMs === undefined) return undefined
+  const timeMs = wholeMs - offsetMs + Number(`0${fraction}`) * 1000
+  return timeMs < END_OF_TIME_MS ? timeMs : undefined
 }
 
 function isoTimestampOrEmpty(timeMs: number): string {

@@ -142,7 +142,7 @@ export function creditLeg(account: AccountState, command: Heard<'credit_leg'>): 
   const { tokenId, amount, accountId: fromAccountId } = hold.terms
   const quantity = parseQuantity(amount)
   turn.change(tokenId, { incoming: quantity, room: quantity.negated() })
-  const cause = `leg ${groupId} ${leg}`
+  const cause = `leg ${groupId} ${leg} ${counterTxnId}`
   const credit = completed(
     turn,
     ordered(turn, { type: 'credit', amount, tokenId, groupId, cause, metadata, fromAccountId, counterTxnId }),
@@ -193,7 +193,8 @@ function undo(turn: Turn, hold: LegHold): Compensation {
   else if (leavesBalance(terms)) turn.change(tokenId, { balance: quantity, room: quantity.negated() })
   else turn.change(tokenId, { reserved: quantity.negated() })
   const compensates = hold.txnId ?? ''
-  const cause = `revert ${groupId} ${leg} ${role}`
+  // A group that was refused frees its ID: the same leg may be undone again, of another life of it.
+  const cause = `revert ${groupId} ${leg} ${role} ${compensates}`
   const type = brings(hold) ? 'debit' : 'credit'
   const transaction = completed(turn, ordered(turn, { type, amount, tokenId, groupId, cause, compensates }))
   entered(turn, transaction)

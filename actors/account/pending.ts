@@ -16,8 +16,9 @@ import { type AccountState, availableOf, type PendingHold } from './state.ts'
 import { failure, type FailureCode, type Transaction, type TransactionRecord } from './transaction.ts'
 import { type Posted, Turn } from './turn.ts'
 
-/** How long an exchange waits for its mirror unless it says otherwise. */
+/** How long an exchange waits for its mirror unless it says otherwise, and at most. */
 export const EXCHANGE_TIMEOUT_MS = 900_000
+export const LONGEST_EXCHANGE_MS = 30 * 86_400_000
 
 type Heard<Type extends AccountMessageCommand['type']> = Extract<AccountMessageCommand, { readonly type: Type }>
 
@@ -67,7 +68,10 @@ export function beginExchange(account: AccountState, command: SubmitCommand, rec
     toAccountId,
     gives: { tokenId: transaction.tokenId, amount: transaction.amount },
     receives: receive,
-    expiresAtMs: submission.expiresAtMs ?? command.atMs + EXCHANGE_TIMEOUT_MS,
+    expiresAtMs: Math.min(
+      submission.expiresAtMs ?? command.atMs + EXCHANGE_TIMEOUT_MS,
+      command.atMs + LONGEST_EXCHANGE_MS,
+    ),
   })
   return turn.done()
 }

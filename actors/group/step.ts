@@ -104,13 +104,13 @@ function refusesLeg(
 function revert(group: GroupState | null, command: RevertGroupCommand): ActorStepResult<GroupState> {
   const { caller, transactions } = command
   const isAdmin = caller.role === 'admin'
+  if (group === null && transactions.length === 0)
+    return answered(refusal('group_not_found', 'There is no such group.'))
   if (group === null || group.status === 'linked') {
     if (!isAdmin)
       return answered(refusal('not_allowed', 'Only an administrator may undo transactions of a linked group.'))
     if (transactions.length === 0) {
-      return group === null
-        ? answered(refusal('group_not_found', 'There is no such group.'))
-        : answered(refusal('transaction_not_found', 'Name what is to be undone.', 'txn_ids'))
+      return answered(refusal('transaction_not_found', 'Name what is to be undone.', 'txn_ids'))
     }
     const named = Object.keys(group?.compensationsAsked ?? {}).length
     if (named + transactions.length > MAX_COMPENSATIONS) {

@@ -95,8 +95,7 @@ export function changeSupply(token: TokenState, command: Named<'change_supply'>)
 export function expectLeg(token: TokenState, command: Named<'expect_leg'>): Turned {
   const { terms } = command
   const change = terms.type === 'mint' ? 'mint' : 'burn'
-  const code = refuses(token, change, parseQuantity(terms.amount))
-  const refused: Refused | null = code === undefined ? null : { code, detail: failure(code).detail }
+  const refused = refusesLeg(token, change, parseQuantity(terms.amount))
   const held =
     refused === null ? { ...token.held, [heldKey(command)]: { change, amount: terms.amount } as const } : token.held
   return {
@@ -135,6 +134,20 @@ function released(token: TokenState, name: LegName) {
 
 function heldKey({ groupId, leg }: LegName): string {
   return `${groupId} ${leg}`
+}
+
+/** Legs of open groups that a token holds supply for: every one of them is looked at with every change. */
+export const MAX_HELD_LEGS = 500
+
+function refusesLeg(token: TokenState, change: 'mint' | 'burn', amount: Quantity): Refused | null {
+  if (Object.keys(token.held).length >= MAX_HELD_LEGS) {
+    return {
+      code: 'expectation_limit',
+      detail: `The token ${token.tokenId} is in as many open legs as a token may be.`,
+    }
+  }
+  const code = refuses(token, change, amount)
+  return code === undefined ? null : { code, detail: failure(code).detail }
 }
 
 /** T1. */

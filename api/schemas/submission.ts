@@ -6,8 +6,8 @@ import * as v from 'valibot'
 import { TRANSACTION_TYPES } from '../../actors/account/commands.ts'
 import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
 import { BASE_UNIT } from '../../actors/money.ts'
+import { parseTimestamp } from '../../actors/timestamp.ts'
 import type { ErrorCode, Invalid } from '../problem.ts'
-import { parseRfc3339 } from '../rfc3339.ts'
 import {
   accountIdField,
   amountField,
@@ -63,7 +63,7 @@ const submissionEntries = {
   expires_at: v.exactOptional(
     v.pipe(
       v.string(EXPIRY_RULE),
-      v.check((text) => parseRfc3339(text) !== undefined, EXPIRY_RULE),
+      v.check((text) => parseTimestamp(text) !== undefined, EXPIRY_RULE),
     ),
   ),
 }

@@ -49,6 +49,11 @@ const TRANSIENT_RETRY_MS = 20
 /** Transient failures in a row before the batch is halved to find what they hang on. */
 const WHOLE_RETRIES = 5
 const PUT_ASIDE_MS = 1_000
+/** Messages that one batch may send: a command of a large group sends many, and its rows are not known before its step. */
+const MAX_BATCH_MESSAGES = 4_000
+/** However small a batch has become, it holds so many commands. */
+const SMALLEST_BATCH = 8
+const SMALLEST_SHARE = 1 / 256
 const ROW_BYTES = 1_500
 
 export class CommitLane {
@@ -57,6 +62,8 @@ export class CommitLane {
   private running = false
   private turn = 0
   private transientFailures = 0
+  /** The share of its bounds that a batch may use: what was too much to be answered in time comes in smaller parts. */
+  private allowance = 1
   private readonly dependencies: CommitLaneDependencies
 
   constructor(dependencies: CommitLaneDependencies) {
@@ -88,7 +95,12 @@ export class CommitLane {
 
   /** Takes what is ready, as evenly over the shards as the bounds demand. */
   private gather(): Pending[] {
-    const { maxBatchSize, maxBatchBytes } = this.dependencies.settings
+    const { settings } = this.dependencies
+    const maxBatchSize = Math.max(
+      Math.min(SMALLEST_BATCH, settings.maxBatchSize),
+      settings.maxBatchSize * this.allowance,
+    )
+    const maxBatchBytes = settings.maxBatchBytes * this.allowance
     const ready = [...this.dependencies.incarnations()].filter(
       ({ phase, blocked, ready }) => ready.length > 0 && !blocked && (phase === 'serving' || phase === 'draining'),
     )
@@ -103,7 +115,7 @@ export class CommitLane {
     for (const incarnation of open) {
       let taken = 0
       for (const pending of incarnation.ready) {
-        if (taken === share || group.length === maxBatchSize || bytes >= maxBatchBytes) break
+        if (taken === share || group.length >= maxBatchSize || bytes >= maxBatchBytes) break
         taken += 1
         bytes += sizeOf(pending)
         group.push(pending)
@@ -115,16 +127,19 @@ export class CommitLane {
 
   /**
    * Steps a group. A command whose signature must be checked again, or that is for the next batch, stays behind with all
-   * that follow it in its shard.
+   * that follow it in its shard; so does everything once the batch sends as many messages as it may.
    */
   private draft(group: readonly Pending[]): ShardDraft[] {
     const { clock, surroundings, gate, onBroken } = this.dependencies
     const drafts = new Map<Incarnation, ShardDraft>()
     const halted = new Map<Incarnation, Pending[]>()
     const nowMs = clock.now()
+    const maxMessages = MAX_BATCH_MESSAGES * this.allowance
+    let messages = 0
     for (const pending of group) {
       const { incarnation } = pending
       if (incarnation.phase === 'ended' || incarnation.phase === 'suspended') continue
+      if (messages >= maxMessages && !halted.has(incarnation)) halted.set(incarnation, [])
       const behind = halted.get(incarnation)
       if (behind !== undefined) {
         behind.push(pending)
@@ -136,8 +151,10 @@ export class CommitLane {
         continue
       }
       const shard = drafts.get(incarnation) ?? createShardDraft(incarnation)
+      const before = shard.outbox.length
       const step = stepInto(shard, pending, surroundings)
       if (step.kind === 'taken') {
+        messages += shard.outbox.length - before
         drafts.set(incarnation, shard)
         if (step.answer !== null) gate.decided([pending, { kind: 'answered', answer: step.answer }])
       } else if (step.kind === 'unverified') {
@@ -200,6 +217,7 @@ export class CommitLane {
     switch (verdict.kind) {
       case 'answered': {
         this.transientFailures = 0
+        this.allowance = Math.min(1, this.allowance * 2)
         const committed = drafts.filter(({ incarnation }) => verdict.committed.has(incarnation.token.shardId))
         for (const applied of committed) onApplied(applied)
         const commands = committed.reduce((sum, { pendings }) => sum + pendings.length, 0)
@@ -213,6 +231,7 @@ export class CommitLane {
         return
       case 'unknown':
         log.warn('commit_unknown', { detail: verdict.detail, shards: drafts.length })
+        this.allowance = Math.max(this.allowance / 2, SMALLEST_SHARE)
         for (const { incarnation, pendings, answers } of drafts) {
           incarnation.phase = 'suspended'
           for (const pending of pendings) pending.perhapsApplied = true

@@ -14,7 +14,11 @@ export function receiversOf(command: AnyCommand): readonly ActorAddress[] {
     case 'register_token':
       return [accountAddress(command.issuer)]
     case 'register_group':
-      return command.terms.legs.map(({ accountId }) => accountAddress(accountId))
+      return command.terms.legs.flatMap(({ accountId, toAccountId, type, tokenId }) => [
+        accountAddress(accountId),
+        ...(toAccountId === null ? [] : [accountAddress(toAccountId)]),
+        ...(type === 'mint' || type === 'burn' ? [tokenAddress(tokenId)] : []),
+      ])
     case 'revert_group':
       return command.transactions.map(({ accountId }) => accountAddress(accountId))
     default:

@@ -84,9 +84,9 @@ export function causes(message: Message, cause: string): boolean {
     case 'credit_issue':
       return cause === `issue ${message.tokenId}`
     case 'credit_leg':
-      return cause === `leg ${message.groupId} ${message.leg}`
+      return cause === `leg ${message.groupId} ${message.leg} ${message.counterTxnId}`
     case 'revert_leg':
-      return cause === `revert ${message.groupId} ${message.leg} ${message.role}`
+      return cause.startsWith(`revert ${message.groupId} ${message.leg} ${message.role} txn_`)
     case 'compensate':
       return cause.startsWith(`compensate ${message.compensates} `)
     default:

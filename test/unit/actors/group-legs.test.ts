@@ -222,6 +222,19 @@ describe('a leg that comes before every other account expects its own', () => {
     }
   })
 
+  test('is undone as often as a group under this ID is refused', () => {
+    change(ledger, 'bob', { incoming: 'refuse' })
+    const terms = termsOf([OUT, IN])
+    for (const key of ['first', 'second']) {
+      ledger.ask(groupAddress(GROUP), registerGroupCommand(terms))
+      ledger.deliverFrom(`group ${GROUP}`, 'ann')
+      submit(ledger, { ...legOf(terms, 0), idempotencyKey: key })
+      ledger.drain()
+    }
+    expect(balance(ledger, 'ann', 'BASE')).toEqual(free('10'))
+    noHolds()
+  })
+
   test('settles the group there and then, if all the others expect is a mint', () => {
     const mint = { account_id: 'ann', type: 'mint', amount: '1', token_id: 'GOLD' }
     const terms = halfAgreed({ ...OUT, boundary: true }, mint)

@@ -170,6 +170,7 @@ describe('timestamps', () => {
     '2026-01-01T00:00:00',
     '2026-01-01T00:00:00+24:00',
     '2026-01-01T00:00:60Z',
+    '9999-12-31T23:59:59-00:01',
     '',
   ])('%j is no timestamp', (text) => {
     expect(parseTimestamp(text)).toBeUndefined()

@@ -1,6 +1,9 @@
 /** Goal: a symbol is one token's, its supply is what was issued, minted and burned, and its issuer has agreed (T1, T2, P3). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { accountAddress, tokenAddress } from '../../../actors/address.ts'
+import type { TokenState } from '../../../actors/token/state.ts'
+import { stepToken } from '../../../actors/token/step.ts'
+import { MAX_HELD_LEGS } from '../../../actors/token/supply.ts'
 import {
   ADMIN,
   balance,
@@ -8,6 +11,7 @@ import {
   codeOf,
   free,
   fund,
+  GROUP,
   issue,
   open,
   settled,
@@ -212,5 +216,46 @@ describe('mint and burn', () => {
     const full = settled(ledger, { accountId: 'ann', tokenId: 'GOLD', amount: '999999999999999980' })
     expect(full.status).toBe('completed')
     expect(settled(ledger, { ...MINT, amount: '10' }).failure?.code).toBe('balance_limit')
+  })
+})
+
+describe('legs of open groups', () => {
+  test('of a token are bounded: one more is refused, and nothing is held for it', () => {
+    issue(ledger, { issuer: 'ann', totalSupply: '10' })
+    const token = ledger.states.get('token gold') as TokenState
+    const held = Object.fromEntries(
+      Array.from({ length: MAX_HELD_LEGS }, (_, leg) => [`group ${leg}`, { change: 'burn', amount: '0.01' } as const]),
+    )
+    const terms = {
+      accountId: 'bob',
+      type: 'burn',
+      amount: '1',
+      tokenId: 'GOLD',
+      toAccountId: null,
+      boundary: false,
+    } as const
+    const command = {
+      type: 'expect_leg',
+      groupId: GROUP,
+      leg: 0,
+      role: 'supply',
+      termsHash: '',
+      terms,
+      atMs: token.lastTimeMs,
+      salt: '',
+      newTxnId: '',
+    } as const
+    const answerOf = (state: TokenState) => {
+      const step = stepToken(state, command)
+      if (step.kind !== 'stepped') throw new Error('a message is heard')
+      const [effect] = step.effects
+      const message = effect?.kind === 'message_sent' ? effect.envelope.message : undefined
+      return {
+        held: Object.keys(step.state?.held ?? {}).length,
+        refused: message?.type === 'leg_expected' ? (message.refused?.code ?? null) : undefined,
+      }
+    }
+    expect(answerOf(token)).toEqual({ held: 1, refused: null })
+    expect(answerOf({ ...token, held })).toEqual({ held: MAX_HELD_LEGS, refused: 'expectation_limit' })
   })
 })

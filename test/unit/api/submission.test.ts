@@ -83,6 +83,8 @@ describe('the shape of a submission', () => {
     [{ token_id: null }, 'token_id ERR_INVALID_TOKEN_ID'],
     [{ group_id: 'g' }, 'group_id ERR_INVALID_GROUP_ID'],
     [{ expires_at: '2025-02-29T00:00:00Z' }, 'expires_at ERR_INVALID_TIMESTAMP'],
+    [{ expires_at: '9999-12-31T23:59:59-23:59' }, 'expires_at ERR_INVALID_TIMESTAMP'],
+    [{ expires_at: '2025-02-28T23:59:60Z' }, 'expires_at ERR_INVALID_TIMESTAMP'],
     [{ terms_hash: 'sha256:00', group_id: GROUP }, 'terms_hash ERR_INVALID_FIELD'],
     [{ terms_hash: `sha256:${'0a'.repeat(32)}` }, 'group_id ERR_INVALID_GROUP_ID'],
     [{ metadata: { a: 1 } }, 'metadata ERR_INVALID_FIELD'],

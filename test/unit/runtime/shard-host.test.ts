@@ -210,6 +210,22 @@ describe('the shard host', () => {
     expect(Math.max(...batches.map(({ shards }) => shards.flatMap(({ accounts }) => accounts).length))).toBe(3)
   })
 
+  test('what is too much to be answered in time comes in smaller batches, until one is answered', async () => {
+    const { clock, control, rows, item, send } = hosting([0])
+    const sizes: number[] = []
+    control.commit = (batch) => {
+      const size = batch.shards.flatMap(({ accounts }) => accounts).length
+      sizes.push(size)
+      if (size > 20) return { kind: 'unknown', detail: 'no answer in time' }
+      return applied(batch)
+    }
+    send(...Array.from({ length: 100 }, (_, index) => item(0, `a${index}`, register)))
+    await clock.pass(2_000)
+    expect(sizes[0]).toBe(100)
+    expect(sizes.filter((size) => size > 20).length).toBeLessThan(12)
+    expect(rows.accounts.size).toBe(100)
+  })
+
   test('receipts that cannot be signed now are signed later', async () => {
     const { clock, verdicts, item, send, signing } = hosting([0])
     send(item(0, 'a', register))
