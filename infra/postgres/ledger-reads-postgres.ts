@@ -62,6 +62,7 @@ export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerRe
   const pool = createQueryPool({
     url: options.url,
     name: 'ledger reads',
+    readsOnly: true,
     size: options.poolSize ?? 8,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     settings: READ_SETTINGS,

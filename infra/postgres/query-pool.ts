@@ -4,9 +4,13 @@
  *   Q2. Every run ends: PostgreSQL ends a statement after `statementTimeoutMs`; a connection that does not even say so
  *       (half-open, server stopped) is thrown away with its pool, because the driver would put other queries on it.
  *   Q3. Every failure is the port's own error; the product's is its cause and goes no further than the log.
+ *   Q4. What only reads, and met a connection that had gone while nobody used it, or one that was being made as the
+ *       server came back, is asked again, a few times: a server that has just started is not away.
  */
 import postgres from 'postgres'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createSlots } from '../keys/slots.ts'
+import { codeOf } from './failure.ts'
 
 export interface QueryPoolOptions {
   readonly url: string
@@ -15,6 +19,8 @@ export interface QueryPoolOptions {
   readonly size: number
   readonly statementTimeoutMs: number
   readonly maxWaiting?: number
+  /** Nothing that runs here writes: it may be asked twice (Q4). */
+  readonly readsOnly?: boolean
   /** Server settings beside the common ones. */
   readonly settings?: Readonly<Record<string, string>>
   /** Makes the port's error. */
@@ -35,6 +41,26 @@ const KEEP_ALIVE_SECONDS = 5
  * the server is back waits for it.
  */
 const LONGEST_PAUSE_SECONDS = 0.25
+/** Q4. */
+const MAX_ATTEMPTS = 4
+const PAUSE_MS = 50
+/** The driver's and the network's codes for a connection that is not there, and the server's while it starts or stops. */
+const LOST: ReadonlySet<string> = new Set([
+  'CONNECTION_CLOSED',
+  'CONNECTION_DESTROYED',
+  'CONNECTION_ENDED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  '57P01',
+  '57P02',
+  '57P03',
+])
+
+function isLost(error: unknown): boolean {
+  return LOST.has(codeOf(error))
+}
+
 /** So that a backend whose client is gone ends, too. Texts throughout: the driver drops a setting that is `false`. */
 const SERVER_SETTINGS = {
   timezone: 'UTC',
@@ -58,8 +84,15 @@ export function createQueryPool(options: QueryPoolOptions): QueryPool {
     run: async (work) => {
       try {
         return await slots.run(async () => {
-          const used = sql
-          return await within(work(used), options.statementTimeoutMs + GRACE_MS, () => discard(used))
+          for (let attempt = 1; ; attempt += 1) {
+            const used = sql
+            try {
+              return await within(work(used), options.statementTimeoutMs + GRACE_MS, () => discard(used))
+            } catch (error) {
+              if (options.readsOnly !== true || attempt === MAX_ATTEMPTS || !isLost(error)) throw error
+              await pause(PAUSE_MS * attempt)
+            }
+          }
         })
       } catch (cause) {
         throw options.unavailable('The database did not answer this query.', { cause })

@@ -1,4 +1,4 @@
-/** Goal: Q1 to Q3 of query-pool.ts, over a wire that can go silent. */
+/** Goal: Q1 to Q4 of query-pool.ts, over a wire that can go silent. */
 import net from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { READ_SETTINGS } from '../../infra/postgres/ledger-reads-postgres.ts'
@@ -112,6 +112,24 @@ test('Q2: connections that say nothing any more are thrown away, and new ones an
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected'])
     expect(await one(pool)).toEqual([{ one: 1 }])
   }))
+
+test.for([
+  { readsOnly: true, attempts: 2, outcome: 'answered' },
+  { readsOnly: false, attempts: 1, outcome: 'unavailable' },
+])('Q4: a lost connection is asked again by what only reads: $readsOnly', ({ readsOnly, ...expected }) =>
+  withPool({ readsOnly }, async (pool) => {
+    let attempts = 0
+    const ask = pool.run((sql) => {
+      attempts += 1
+      return attempts === 1 ? sql`SELECT pg_terminate_backend(pg_backend_pid())` : sql`SELECT 1 AS one`
+    })
+    const outcome = await ask.then(
+      () => 'answered',
+      (error: unknown) => (error instanceof Unavailable ? 'unavailable' : 'unexpected'),
+    )
+    expect({ attempts, outcome }).toEqual(expected)
+  }),
+)
 
 test("Q3: a product's error is the cause of the port's error and not in its text", () =>
   withPool({}, async (pool) => {
