@@ -1,5 +1,7 @@
 /** Goal: B1, B2, H1-H4: what follows from each verdict of a commit, and what is told to whom. */
 import { describe, expect, test } from 'vitest'
+import { groupAddress } from '../../../actors/address.ts'
+import { canonicalJson } from '../../../actors/canonical-json.ts'
 import { decodeVerdicts, encodeItems, type Operation } from '../../../runtime/messages.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import { OTHER_KEY, START_MS } from '../../support/accounts.ts'
@@ -208,6 +210,22 @@ describe('the shard host', () => {
     await clock.pass(20)
     expect(kinds(verdicts).length).toBe(10)
     expect(Math.max(...batches.map(({ shards }) => shards.flatMap(({ accounts }) => accounts).length))).toBe(3)
+  })
+
+  test('a batch is bounded by the messages that it sends, too', async () => {
+    const { clock, batches, item, send } = hosting([0])
+    const legs = Array.from({ length: 64 }, (_, leg) => {
+      return { account_id: `a${leg}`, to_account_id: `b${leg}`, type: 'transfer', amount: '1' }
+    })
+    const registrations = Array.from({ length: 100 }, (_, index) => {
+      const id = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
+      const payload = canonicalJson({ group_id: id, legs, timeout_seconds: 900 })
+      return item(0, groupAddress(id), { kind: 'register_group', payload, registrationKey: null })
+    })
+    send(...registrations)
+    await clock.pass(20)
+    const sent = batches.map(({ shards }) => shards.flatMap(({ outbox }) => outbox).length)
+    expect(sent.slice(0, 3)).toEqual([32 * 128, 32 * 128, 32 * 128])
   })
 
   test('what is too much to be answered in time comes in smaller batches, until one is answered', async () => {
