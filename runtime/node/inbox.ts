@@ -38,6 +38,8 @@ interface Contact {
   /** The latest of its incarnations that was heard of. */
   epoch: number
   attempt: number
+  /** The last number that has entered here: of it, not of what was taken in before this incarnation of the target. */
+  taken: number
   /** Nothing more is taken of it (R4). */
   stopped: boolean
 }
@@ -102,8 +104,8 @@ export class Inbox {
     const mark = incarnation.marks.get(source) ?? 0
     const { contact, isNew } = this.contactOf(incarnation, delivery, reply)
     if (contact.stopped) return { source, target, kind: 'stopped', mark }
-    // What was taken in here was sent before this incarnation of the source began, and stood in its counter then.
-    const contradicts = (known: number): boolean => acknowledged > known || (isNew && known > began)
+    // What has entered here was sent before this incarnation of the source began, and stood in its counter then.
+    const contradicts = (known: number): boolean => acknowledged > known || (isNew && contact.taken > began)
     if (contradicts(mark)) {
       void this.doubt(incarnation, source, contact, contradicts)
       return { source, target, kind: 'moved', mark }
@@ -115,6 +117,7 @@ export class Inbox {
     for (const { number, envelope } of messages) {
       if (!order.isNext(entered, number)) continue
       entered = number
+      contact.taken = number
       incarnation.entered.set(source, number)
       this.enter(incarnation, source, number, envelope)
     }
@@ -135,7 +138,7 @@ export class Inbox {
       const isNew = epoch > known.epoch || (epoch === known.epoch && attempt > known.attempt)
       return { contact: known, isNew }
     }
-    const contact: Contact = { reply, epoch, attempt, stopped: false }
+    const contact: Contact = { reply, epoch, attempt, taken: 0, stopped: false }
     contacts.set(source, contact)
     return { contact, isNew: false }
   }

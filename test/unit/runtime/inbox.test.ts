@@ -174,6 +174,19 @@ describe('what is taken in', () => {
     expect(entered).toEqual([5, 6, 7])
   })
 
+  test('R4: an old owner of the source that is heard first does not make its successor suspect', async () => {
+    const { answers, entered, logged, control, receive } = receiving(6)
+    control.mark = 6
+    receive(delivery([3], { epoch: 1, began: 2, acknowledged: 2 }))
+    // What its successor sent as 5 and 6 was taken in by an earlier owner of the target.
+    receive(delivery([6, 7], { epoch: 2, began: 4, acknowledged: 5 }))
+    await Promise.resolve().then(() => undefined)
+    receive(delivery([8], { epoch: 2, began: 4, acknowledged: 6 }))
+    expect(logged).toEqual([])
+    expect(answers.map(({ kind }) => kind)).toEqual(['taken', 'taken'])
+    expect(entered).toEqual([7, 8])
+  })
+
   test.for([
     { name: 'the shard is another’s', mark: undefined },
     { name: 'the store knows as much', mark: 6 },
