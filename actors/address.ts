@@ -2,10 +2,15 @@
  * Where an actor is found. Every fact has one home: the shard that its actor's key hashes to, which alone decides it;
  * all others send messages.
  */
-export const ACTOR_KINDS = ['account', 'group', 'exchange', 'token'] as const
+import { foldedName } from './nft-class/state.ts'
+
+export const ACTOR_KINDS = ['account', 'group', 'exchange', 'token', 'class', 'instance'] as const
 export type ActorKind = (typeof ACTOR_KINDS)[number]
 
-/** `id`: an account ID; a group ID in lower case, for groups and exchanges; a symbol in lower case, for tokens. */
+/**
+ * `id`: an account ID; a group ID in lower case, for groups and exchanges; a symbol in lower case, for tokens; a folded
+ * name, for NFT classes; `class/instance`, for NFT instances.
+ */
 export interface ActorAddress {
   readonly kind: ActorKind
   readonly id: string
@@ -31,4 +36,14 @@ export function exchangeAddress(groupId: string): ActorAddress {
 /** Symbols are unique without regard to case, and ASCII. */
 export function tokenAddress(tokenId: string): ActorAddress {
   return { kind: 'token', id: tokenId.toLowerCase() }
+}
+
+/** Classes are at the home of their name. */
+export function classAddress(name: string): ActorAddress {
+  return { kind: 'class', id: foldedName(name) }
+}
+
+/** `nftId`: `class/instance`. */
+export function instanceAddress(nftId: string): ActorAddress {
+  return { kind: 'instance', id: nftId }
 }

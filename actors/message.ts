@@ -8,6 +8,7 @@
 import type { ActorAddress } from './address.ts'
 import type { JsonObject } from './canonical-json.ts'
 import type { Failure } from './account/transaction.ts'
+import type { InstanceView } from './nft-instance/state.ts'
 import type { RefusalCode } from './refusal.ts'
 
 export interface Envelope {
@@ -16,20 +17,24 @@ export interface Envelope {
   readonly carries: readonly Carried[]
 }
 
-/** A signed quantity of an asset. */
+/** A signed quantity of a fungible asset. */
 export interface Carried {
   readonly tokenId: string
   readonly quantity: string
 }
 
-/** The side of a leg: its own account; the account that a transfer goes to; the token that a mint or burn changes. */
-export type LegRole = 'own' | 'receiver' | 'supply'
+/**
+ * The side of a leg: its own account; the account that a transfer goes to; the token that a mint or burn changes; the NFT
+ * that it moves.
+ */
+export type LegRole = 'own' | 'receiver' | 'supply' | 'instance'
 
 /** A leg of a registered group, as it was agreed. */
 export interface LegTerms {
   readonly accountId: string
   readonly type: 'debit' | 'credit' | 'transfer' | 'exchange' | 'mint' | 'burn'
   readonly amount: string
+  /** Whatever moves: `BASE`, a token, or an NFT as `class/instance` (nft-id.ts); here and everywhere. */
   readonly tokenId: string
   readonly toAccountId: string | null
   /** Its other side is the outside world, not another leg. */
@@ -92,6 +97,47 @@ export type AccountMessage =
       readonly payload: string
       readonly signature: string
     }
+  /** The same for a class: nothing is credited. */
+  | {
+      readonly type: 'prepare_class'
+      /** The class's actor ID: its folded name. */
+      readonly name: string
+      readonly clientId: string
+      readonly consentNeeded: boolean
+      readonly payload: string
+      readonly signature: string
+    }
+  /** An NFT that its home holds for this account: it decides, once and for good. `fromAccountId`: null for a mint to its issuer. */
+  | {
+      readonly type: 'receive_nft'
+      readonly txnId: string
+      readonly nftId: string
+      readonly fromAccountId: string | null
+      readonly groupId: string | null
+      readonly metadata: JsonObject | null
+      readonly expiresAtMs: number | null
+      /** The transaction of this account that the transfer gives back; null for an ordinary one. */
+      readonly compensates: string | null
+    }
+  /** The NFT's home holds it for the transaction, or does not. */
+  | {
+      readonly type: 'nft_held'
+      readonly txnId: string
+      readonly leg: LegName | null
+      readonly failure: Failure | null
+    }
+  /** What was held for an exchange that came to nothing is free again. */
+  | { readonly type: 'nft_released'; readonly txnId: string }
+  /** The NFT is minted, or is not. */
+  | {
+      readonly type: 'conclude_mint'
+      readonly nftId: string
+      readonly txnId: string
+      readonly refused: Refused | null
+      readonly minted: InstanceView | null
+      /** The owner's transaction, where the owner is not the issuer. */
+      readonly counterTxnId: string | null
+    }
   /** The token is registered: credit its supply. */
   | { readonly type: 'credit_issue'; readonly tokenId: string; readonly totalSupply: string }
   /** Plants the expectation of a leg, with room for what it brings. */
@@ -149,6 +195,59 @@ export type ExchangeMessage = {
   readonly expiresAtMs: number
 }
 
+/** To the same: the NFT that it has ordered to change hands has. */
+export type ExchangeDeliveryMessage = { readonly type: 'nft_delivered'; readonly txnId: string }
+
+/** To an NFT class. */
+export type ClassMessage = { readonly type: 'issue_prepared'; readonly refused: Refused | null }
+
+/** To an NFT instance. `txnId`: the transaction of its owner; of a mint, the issuer's. */
+export type InstanceMessage =
+  | {
+      readonly type: 'mint_nft'
+      readonly txnId: string
+      readonly issuer: string
+      readonly owner: string
+      readonly metadata: JsonObject
+    }
+  | {
+      readonly type: 'move_nft'
+      readonly txnId: string
+      readonly accountId: string
+      readonly toAccountId: string
+      readonly groupId: string | null
+      readonly metadata: JsonObject | null
+      readonly expiresAtMs: number | null
+      readonly compensates: string | null
+    }
+  | { readonly type: 'burn_nft'; readonly txnId: string; readonly accountId: string }
+  /** For an exchange, or for a leg. */
+  | {
+      readonly type: 'hold_nft'
+      readonly txnId: string
+      readonly accountId: string
+      readonly leg: LegName | null
+    }
+  | { readonly type: 'release_nft'; readonly txnId: string; readonly accountId: string }
+  /** An exchange is paired: it changes hands. */
+  | {
+      readonly type: 'deliver_nft'
+      readonly txnId: string
+      readonly toAccountId: string
+      /** The group ID of the exchange. */
+      readonly exchangeId: string
+    }
+  /** The receiver has decided. `counterTxnId`: its transaction; null where it has none, or refused. */
+  | {
+      readonly type: 'nft_received'
+      readonly txnId: string
+      readonly failure: Failure | null
+      readonly counterTxnId: string | null
+    }
+  | (LegName & { readonly type: 'expect_leg'; readonly termsHash: string; readonly terms: LegTerms })
+  | (LegName & { readonly type: 'settle_leg' })
+  | (LegName & { readonly type: 'revert_leg' })
+
 export interface ExchangeSide {
   readonly tokenId: string
   readonly amount: string
@@ -169,7 +268,14 @@ export type TokenMessage =
   | (LegName & { readonly type: 'settle_leg' })
   | (LegName & { readonly type: 'revert_leg' })
 
-export type Message = AccountMessage | GroupMessage | ExchangeMessage | TokenMessage
+export type Message =
+  | AccountMessage
+  | GroupMessage
+  | ExchangeMessage
+  | ExchangeDeliveryMessage
+  | TokenMessage
+  | ClassMessage
+  | InstanceMessage
 
 /** What every command has, given by its owner as it entered the mailbox: stepped again, it has the same (N1). */
 export interface Stamp {

@@ -4,7 +4,7 @@ import { snapshotOf } from './account/machine.ts'
 import type { Effect } from './account/outcome.ts'
 import type { AccountKey, AccountState } from './account/state.ts'
 import { type Evidence, stepAccount } from './account/step.ts'
-import type { ActorAnswer } from './actor-step.ts'
+import type { ActorAnswer, Heard } from './actor-step.ts'
 import type { ActorState } from './actor-state.ts'
 import type { ActorAddress } from './address.ts'
 import { type ExchangeCommand, stepExchange } from './exchange/step.ts'
@@ -12,12 +12,24 @@ import type { ExchangeState } from './exchange/state.ts'
 import type { GroupCommand } from './group/commands.ts'
 import type { GroupState } from './group/state.ts'
 import { stepGroup } from './group/step.ts'
+import type { InstanceMessage } from './message.ts'
+import type { ClassCommand } from './nft-class/commands.ts'
+import type { ClassState } from './nft-class/state.ts'
+import { stepClass } from './nft-class/step.ts'
+import type { InstanceState } from './nft-instance/state.ts'
+import { stepInstance } from './nft-instance/step.ts'
 import type { TokenCommand } from './token/commands.ts'
 import type { TokenState } from './token/state.ts'
 import { stepToken } from './token/step.ts'
 
 export type AnyState = AccountState | ActorState
-export type AnyCommand = AccountCommand | GroupCommand | ExchangeCommand | TokenCommand
+export type AnyCommand =
+  | AccountCommand
+  | GroupCommand
+  | ExchangeCommand
+  | TokenCommand
+  | ClassCommand
+  | Heard<InstanceMessage>
 
 export type StepOutcome =
   | {
@@ -48,6 +60,10 @@ export const stepActor: StepActor = (actor, state, command, evidence) => {
       return stepExchange(state as ExchangeState | null, actor.id, command as ExchangeCommand)
     case 'token':
       return stepToken(state as TokenState | null, command as TokenCommand)
+    case 'class':
+      return stepClass(state as ClassState | null, command as ClassCommand)
+    case 'instance':
+      return stepInstance(state as InstanceState | null, actor.id, command as Heard<InstanceMessage>)
   }
 }
 

@@ -1,18 +1,29 @@
 /** What the edge is given. It reads no environment, clock or randomness of its own. */
 import type { AccountKey } from '../actors/account/state.ts'
 import type { AccessStore, ClientRecord } from '../runtime/ports/access-store.ts'
+import type { AssertionSource } from '../runtime/ports/assertion-source.ts'
+import type { AttestationStore } from '../runtime/ports/attestation-store.ts'
 import type { Clock } from '../runtime/ports/clock.ts'
 import type { LedgerGateway } from '../runtime/ports/ledger-gateway.ts'
 import type { LedgerReads } from '../runtime/ports/ledger-reads.ts'
 import type { Log } from '../runtime/ports/log.ts'
 import type { Random } from '../runtime/ports/random.ts'
+import type { SchemaValidator } from '../runtime/ports/schema-validator.ts'
 import type { ServiceKeys } from '../runtime/ports/service-keys.ts'
+import type { ShardHealth } from '../runtime/ports/shard-health.ts'
+import type { Signer } from '../runtime/ports/signer.ts'
 
 export interface EdgeDependencies {
   readonly gateway: LedgerGateway
   readonly reads: LedgerReads
+  readonly shardHealth: ShardHealth
+  readonly attestations: AttestationStore
+  readonly assertions: AssertionSource
+  readonly schemas: SchemaValidator
   readonly access: AccessStore
   readonly serviceKeys: ServiceKeys
+  /** Checks what no owner checks: signatures under what edges write themselves. */
+  readonly signatures: Pick<Signer, 'verifyMany'>
   readonly clock: Clock
   readonly random: Random
   readonly log: Log

@@ -15,36 +15,59 @@ import { createTokenGrants } from './auth/token-grants.ts'
 import type { EdgeDependencies } from './dependencies.ts'
 import { createFrame, isVersioned } from './frame.ts'
 import { createGroupIds } from './group-ids.ts'
+import { interfaceContents } from './openapi/contents.ts'
 import { createPageTokens } from './page-token.ts'
 import { createPreferWait } from './prefer-wait.ts'
 import { downstreamFailure, isUnavailable, notFound, type Problem, problem, type UnansweredOutcome } from './problem.ts'
 import type { EndpointOutcome, GuardedRoute, Route } from './route.ts'
 import { changeStatus } from './routes/change-status.ts'
 import { createAccount } from './routes/create-account.ts'
+import { createAttestation } from './routes/create-attestation.ts'
 import { createFungibleToken } from './routes/create-fungible-token.ts'
+import { createNftClass } from './routes/create-nft-class.ts'
 import { createSettlementGroup } from './routes/create-settlement-group.ts'
+import { docs } from './routes/docs.ts'
 import { errorPage } from './routes/error-page.ts'
 import { getAccountState } from './routes/get-account-state.ts'
 import { getAccount } from './routes/get-account.ts'
+import { getAttestation } from './routes/get-attestation.ts'
 import { getBalance } from './routes/get-balance.ts'
 import { getFungibleToken } from './routes/get-fungible-token.ts'
+import { getLiabilityProof } from './routes/get-liability-proof.ts'
+import { getNftClass } from './routes/get-nft-class.ts'
+import { getNftInstance } from './routes/get-nft-instance.ts'
+import { getProvenance } from './routes/get-provenance.ts'
 import { getReceipt } from './routes/get-receipt.ts'
 import { getSettlementGroup } from './routes/get-settlement-group.ts'
+import { getShard } from './routes/get-shard.ts'
 import { getTransaction } from './routes/get-transaction.ts'
 import { health } from './routes/health.ts'
 import { issueToken } from './routes/issue-token.ts'
 import { keySet } from './routes/key-set.ts'
 import { listAccountNfts } from './routes/list-account-nfts.ts'
 import { listAccounts } from './routes/list-accounts.ts'
+import { listAttestations } from './routes/list-attestations.ts'
 import { listAuditChain } from './routes/list-audit-chain.ts'
 import { listBalances } from './routes/list-balances.ts'
 import { listFungibleTokens } from './routes/list-fungible-tokens.ts'
 import { listGroupTransactions } from './routes/list-group-transactions.ts'
+import { listShards } from './routes/list-shards.ts'
+import { listNftClasses } from './routes/list-nft-classes.ts'
+import { listNftHistory } from './routes/list-nft-history.ts'
+import { listNftInstances } from './routes/list-nft-instances.ts'
 import { listTransactions } from './routes/list-transactions.ts'
+import { openApi } from './routes/openapi.ts'
+import { putShardHealth } from './routes/put-shard-health.ts'
+import { mintNft } from './routes/mint-nft.ts'
+import { proveCompliance } from './routes/prove-compliance.ts'
+import { proveLiabilities } from './routes/prove-liabilities.ts'
+import { proveProvenance } from './routes/prove-provenance.ts'
 import { ready } from './routes/ready.ts'
 import { revertSettlementGroup } from './routes/revert-settlement-group.ts'
+import { revokeAttestation } from './routes/revoke-attestation.ts'
 import { rotateKey } from './routes/rotate-key.ts'
 import { submitTransaction } from './routes/submit-transaction.ts'
+import { verifyAssertion } from './routes/verify-assertion.ts'
 
 type Authorise = (http: Context) => Promise<Result<Caller, Problem>>
 
@@ -55,13 +78,16 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
   const accessTokens = createAccessTokens({ serviceKeys, clock, random, ledgerId, ttlMs: accessTokenTtlMs })
   const authenticate = createAuthentication(accessTokens, createGrants({ access, clock, log, accessTokenTtlMs }))
   const authorise: Authorise = (http) => authenticate(http.req.header('authorization') ?? null)
+  const contents = interfaceContents(errorBase)
   const routes = [
     ...ledgerRoutes(dependencies),
     issueToken(createTokenGrants(dependencies, accessTokens), createFailureThrottle(clock), accessTokenTtlMs),
     health(),
     ready({ readiness: dependencies.readiness, environment: settings.environment, ledgerId }),
     keySet(dependencies),
-    errorPage(),
+    errorPage(errorBase),
+    openApi(contents),
+    docs(contents),
   ]
 
   const app = new Hono()
@@ -105,9 +131,29 @@ function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
     createFungibleToken(dependencies),
     listFungibleTokens(dependencies, tokens),
     getFungibleToken(dependencies),
+    createNftClass(dependencies),
+    listNftClasses(dependencies, tokens),
+    getNftClass(dependencies),
+    mintNft(dependencies),
+    listNftInstances(dependencies, tokens),
+    getNftInstance(dependencies),
+    listNftHistory(dependencies, tokens),
+    getProvenance(dependencies, tokens),
+    createAttestation(dependencies),
+    listAttestations(dependencies, tokens),
+    getAttestation(dependencies),
+    revokeAttestation(dependencies),
     createSettlementGroup(dependencies, newGroupId),
     getSettlementGroup(dependencies, preferWait),
     revertSettlementGroup(dependencies),
+    proveLiabilities(dependencies),
+    proveProvenance(dependencies),
+    proveCompliance(dependencies),
+    verifyAssertion(dependencies),
+    getLiabilityProof(dependencies, tokens),
+    listShards(dependencies, tokens),
+    getShard(dependencies),
+    putShardHealth(dependencies),
   ]
 }
 
@@ -145,7 +191,7 @@ async function unrouted(app: Hono, http: Context, authorise: Authorise): Promise
     const caller = await authorise(http)
     if (!caller.ok) return caller.error
   }
-  const allowed = (['GET', 'POST'] as const).filter((method) => app.router.match(method, path)[0].length > 0)
+  const allowed = (['GET', 'POST', 'PUT'] as const).filter((method) => app.router.match(method, path)[0].length > 0)
   if (allowed.length === 0) return notFound('There is nothing under this address.')
   const names = allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
   const refused = problem('method-not-allowed', 'ERR_METHOD_NOT_ALLOWED', 'The resource has no such method.')

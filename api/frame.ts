@@ -7,15 +7,26 @@
  */
 import type { Context } from 'hono'
 import { AccessStoreUnavailable } from '../runtime/ports/access-store.ts'
+import { AssertionUnavailable } from '../runtime/ports/assertion-source.ts'
+import { AttestationStoreUnavailable } from '../runtime/ports/attestation-store.ts'
 import type { Log } from '../runtime/ports/log.ts'
 import { ReadsUnavailable } from '../runtime/ports/ledger-reads.ts'
 import type { Random } from '../runtime/ports/random.ts'
+import { ShardHealthUnavailable } from '../runtime/ports/shard-health.ts'
 import { dropBody } from './body.ts'
 import { downstreamFailure, type Problem, renderProblem } from './problem.ts'
 import type { EndpointOutcome } from './route.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
 const REQUEST_ID_BYTES = 16
+/** What ports throw when what is behind them is away. */
+const EXPECTED = [
+  ReadsUnavailable,
+  AccessStoreUnavailable,
+  AttestationStoreUnavailable,
+  AssertionUnavailable,
+  ShardHealthUnavailable,
+]
 /** Frames of a stack that are logged. */
 const MAX_FRAMES = 6
 
@@ -55,7 +66,9 @@ export function createFrame({ random, log, errorBase }: FrameContext): Frame {
         'x-content-type-options': 'nosniff',
       }
       if (isVersioned(path)) headers['cache-control'] = 'no-store'
-      return new Response(reply.body, { status: reply.status, headers: Object.assign(headers, reply.headers) })
+      // Of the statuses that are answered here only this one may have no body, not even an empty one.
+      const body = reply.status === 304 ? null : reply.body
+      return new Response(body, { status: reply.status, headers: Object.assign(headers, reply.headers) })
     },
   }
 }
@@ -67,7 +80,7 @@ export function isVersioned(path: string): boolean {
 /** An expected failure of a port is a warning without a trace; anything else is an error with its place. */
 function logFailure(log: Log, error: unknown, requestId: string, method: string): void {
   const fields = { request_id: requestId, method, failure: error instanceof Error ? error.name : typeof error }
-  if (error instanceof ReadsUnavailable || error instanceof AccessStoreUnavailable) {
+  if (EXPECTED.some((known) => error instanceof known)) {
     log.warn('port_unavailable', fields)
     return
   }

@@ -6,117 +6,103 @@
  *   P3. No text of a dependency, no stack and no address gets into a problem: `detail` is written here or by an actor.
  *   P4. At most 100 errors are listed: a body of one megabyte must not get an answer of several.
  */
+import type { ERROR_CODES } from './error-codes.ts'
 import { jsonReply, type Reply } from './reply.ts'
 
-/** Slug -> status, title, and what the page at `{error_base}/<slug>` says. */
+/** Slug -> status, title, and what the page at `{error_base}/<slug>` says: `retry` answers whether to send it again. */
 export const PROBLEM_TYPES = {
   'invalid-request': {
     status: 400,
     title: 'Bad Request',
     meaning: 'The request could not be read: its JSON, its path or its query is not well formed.',
-    remedy: 'Look at `errors`: it names each part that is wrong. Correct the request and send it again.',
+    remedy: 'Look at `errors`: it names each part that is wrong.',
+    retry: 'Not as it is. Corrected, yes, with the same idempotency key: nothing was done under it.',
   },
   'validation-error': {
     status: 400,
     title: 'Validation Error',
     meaning: 'The body is JSON, but some of its fields are missing, wrong or not known.',
-    remedy:
-      'Look at `errors` and `error_codes`: all that is wrong is listed at once. The idempotency key was not used up.',
+    remedy: 'Look at `errors` and `error_codes`: all that is wrong is listed at once, up to 100 fields.',
+    retry: 'Not as it is. Corrected and signed again, yes, with the same idempotency key: nothing was done under it.',
   },
   unauthorized: {
     status: 401,
     title: 'Unauthorized',
     meaning: 'The access token is missing, malformed, expired or revoked, or the credentials are wrong.',
     remedy: 'Get a new access token from POST /v1/auth/token and send it as `Authorization: Bearer <token>`.',
+    retry: 'With a new token, yes: the same request, with the same idempotency key.',
   },
   forbidden: {
     status: 403,
     title: 'Forbidden',
     meaning: 'The client may not do this, or the signature of the request does not match the key of the account.',
     remedy: 'Check the role and the grants of the client. For signatures, check the canonical payload and the key.',
+    retry: 'Not as it is. Once the cause is gone, yes, with the same idempotency key: a refusal does not use it up.',
   },
   'not-found': {
     status: 404,
     title: 'Not Found',
     meaning: 'There is nothing under this address, or the request names something that does not exist.',
     remedy: 'Check the identifier. Where the body names what is missing, `errors` says which field it is.',
+    retry: 'Once what is missing is there, yes, with the same idempotency key: a refusal does not use it up.',
   },
   'method-not-allowed': {
     status: 405,
     title: 'Method Not Allowed',
     meaning: 'The resource exists, but not with this method.',
     remedy: 'Use one of the methods in the header `Allow`.',
+    retry: 'Not with this method.',
   },
   conflict: {
     status: 409,
     title: 'Conflict',
     meaning: 'The request contradicts what is there: it exists already, or its state does not permit the change.',
-    remedy: 'Read the resource and decide again. Sending the same request again does not help.',
+    remedy: 'Read the resource and decide again.',
+    retry:
+      'Not as it is: while the state stays, the answer does. The idempotency key may be used again: a refusal does not use it up.',
   },
   'payload-too-large': {
     status: 413,
     title: 'Payload Too Large',
     meaning: 'The body is larger than 1,048,576 bytes.',
     remedy: 'Send less in one request.',
+    retry: 'Not as it is. In smaller parts, yes; nothing was done.',
   },
   'unsupported-media-type': {
     status: 415,
     title: 'Unsupported Media Type',
     meaning: 'The body is not declared as `application/json`, or it is compressed.',
     remedy: 'Send `Content-Type: application/json` and no `Content-Encoding`.',
+    retry: 'With the right headers, yes, with the same idempotency key: nothing was done under it.',
   },
   'shard-unavailable': {
     status: 503,
     title: 'Service Unavailable',
     meaning: 'The shard that decides this request has no owner at this moment, or is overloaded.',
     remedy:
-      'Retry with the same idempotency key and exponential back-off. `outcome` says whether anything can have happened.',
+      'Wait and try again. `outcome`, where it stands, says what can have become of the request: `not_applied` is proved, `unknown` means that it may have happened.',
+    retry:
+      'Yes: with exponential back-off, not before `Retry-After` (seconds), and with the same idempotency key, so that whatever happened happens once.',
   },
   'downstream-failure': {
     status: 503,
     title: 'Service Unavailable',
     meaning: 'Something that the service depends on is not available at this moment.',
     remedy:
-      'Retry with the same idempotency key and exponential back-off. `outcome`, where it stands, says whether anything can have happened.',
+      'Wait and try again. `outcome`, where it stands, says what can have become of the request: `not_applied` is proved, `unknown` means that it may have happened.',
+    retry:
+      'Yes: with exponential back-off, not before `Retry-After` (seconds), and with the same idempotency key, so that whatever happened happens once.',
   },
-} as const satisfies Record<string, { status: number; title: string; meaning: string; remedy: string }>
+} as const satisfies Record<string, { status: number; title: string; meaning: string; remedy: string; retry: string }>
 
 export type ProblemType = keyof typeof PROBLEM_TYPES
 
-export type ErrorCode =
-  | 'ERR_NOT_FOUND'
-  | 'ERR_CONFLICT'
-  | 'ERR_PAYLOAD_TOO_LARGE'
-  | 'ERR_UNSUPPORTED_CONTENT_TYPE'
-  | 'ERR_SHARD_UNAVAILABLE'
-  | 'ERR_DOWNSTREAM_FAILURE'
-  | 'ERR_INVALID_ACCOUNT_ID'
-  | 'ERR_INVALID_AMOUNT'
-  | 'ERR_INVALID_TYPE'
-  | 'ERR_INVALID_SIGNATURE'
-  | 'ERR_INVALID_IDEMPOTENCY_KEY'
-  | 'ERR_INVALID_GROUP_ID'
-  | 'ERR_SELF_TRANSFER'
-  | 'ERR_INVALID_TOKEN_ID'
-  | 'ERR_INVALID_CLASS_ID'
-  | 'ERR_INVALID_SYMBOL'
-  | 'ERR_INVALID_DECIMALS'
-  | 'ERR_INVALID_ISSUER'
-  | 'ERR_INVALID_TOTAL_SUPPLY'
-  | 'ERR_NO_SHARDS'
-  | 'ERR_NO_HEALTHY_SHARDS'
-  | 'ERR_INVALID_TIMESTAMP'
-  | 'ERR_UNAUTHORIZED'
-  | 'ERR_FORBIDDEN'
-  | 'ERR_SIGNATURE_MISMATCH'
-  | 'ERR_NOT_ISSUER'
-  | 'ERR_INVALID_PUBLIC_KEY'
-  | 'ERR_WRONG_LEDGER'
-  | 'ERR_INVALID_QUERY'
-  | 'ERR_INVALID_FIELD'
-  | 'ERR_UNKNOWN_FIELD'
-  | 'ERR_METHOD_NOT_ALLOWED'
-  | 'ERR_OVERLOADED'
+export type ErrorCode = keyof typeof ERROR_CODES
+
+/** The codes that a problem of this type may carry. */
+export type CodeOf<T extends ProblemType> = {
+  [C in ErrorCode]: T extends (typeof ERROR_CODES)[C]['types'][number] ? C : never
+}[ErrorCode]
 
 /** One thing that is wrong with one part of a request. */
 export interface FieldError {
@@ -145,9 +131,9 @@ export interface Problem {
 /** Seconds a client should let pass before it asks again: a planned move of a shard takes less. */
 const RETRY_AFTER_S = '1'
 
-export function problem(
-  type: ProblemType,
-  code: ErrorCode,
+export function problem<T extends ProblemType>(
+  type: T,
+  code: CodeOf<T>,
   detail: string,
   errors: readonly FieldError[] | null = null,
 ): Problem {

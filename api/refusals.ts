@@ -2,12 +2,9 @@
 import type { Answer } from '../actors/account/outcome.ts'
 import type { RefusalCode } from '../actors/refusal.ts'
 import type { GatewayOutcome } from '../runtime/ports/ledger-gateway.ts'
-import { type ErrorCode, notFound, type Problem, problem, type ProblemType, PROBLEM_TYPES } from './problem.ts'
+import { type CodeOf, notFound, type Problem, problem, type ProblemType, PROBLEM_TYPES } from './problem.ts'
 
-interface ProblemRow {
-  readonly type: ProblemType
-  readonly code: ErrorCode
-}
+type ProblemRow = { [T in ProblemType]: { readonly type: T; readonly code: CodeOf<T> } }[ProblemType]
 
 const REFUSALS = {
   account_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
@@ -18,6 +15,12 @@ const REFUSALS = {
   expired: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
   token_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
   class_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
+  class_exists: { type: 'conflict', code: 'ERR_CONFLICT' },
+  instance_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
+  instance_exists: { type: 'conflict', code: 'ERR_CONFLICT' },
+  instance_burned: { type: 'conflict', code: 'ERR_CONFLICT' },
+  metadata_invalid: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  owner_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
   amount_precision: { type: 'validation-error', code: 'ERR_INVALID_AMOUNT' },
   not_issuer: { type: 'forbidden', code: 'ERR_NOT_ISSUER' },
   self_transfer: { type: 'validation-error', code: 'ERR_SELF_TRANSFER' },
@@ -66,7 +69,7 @@ const UNAVAILABLE = {
     detail: 'The shard that decides this is not available at this moment.',
   },
   overloaded: { code: 'ERR_OVERLOADED', detail: 'The shard that decides this has more requests than it can take.' },
-} as const satisfies Record<Unavailable['reason'], { code: ErrorCode; detail: string }>
+} as const satisfies Record<Unavailable['reason'], { code: CodeOf<'shard-unavailable'>; detail: string }>
 
 export function unavailableProblem(reason: Unavailable['reason'], outcome: Problem['outcome']): Problem {
   const { code, detail } = UNAVAILABLE[reason]

@@ -16,7 +16,7 @@ export interface GuardedCall extends PublicCall {
 }
 
 interface RouteBase {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT'
   /** Hono's pattern. */
   readonly path: string
 }

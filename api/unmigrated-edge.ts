@@ -6,10 +6,13 @@ import { Hono } from 'hono'
 import type { Log } from '../runtime/ports/log.ts'
 import type { Random } from '../runtime/ports/random.ts'
 import { createFrame, isVersioned } from './frame.ts'
+import { interfaceContents } from './openapi/contents.ts'
 import { notFound } from './problem.ts'
 import { unavailableProblem } from './refusals.ts'
 import { errorPage } from './routes/error-page.ts'
+import { docs } from './routes/docs.ts'
 import { health } from './routes/health.ts'
+import { openApi } from './routes/openapi.ts'
 import { ready, type ReadyContext } from './routes/ready.ts'
 
 export interface UnmigratedEdgeDependencies {
@@ -22,10 +25,13 @@ export interface UnmigratedEdgeDependencies {
 export function createUnmigratedEdge({ random, log, readiness, settings }: UnmigratedEdgeDependencies): Hono {
   const app = new Hono()
   const frame = createFrame({ random, log, errorBase: settings.errorBase })
+  const contents = interfaceContents(settings.errorBase)
   for (const route of [
     health(),
     ready({ readiness, environment: settings.environment, ledgerId: null }),
-    errorPage(),
+    errorPage(settings.errorBase),
+    openApi(contents),
+    docs(contents),
   ]) {
     app.on(route.method, route.path, (http) => frame.respond(http, (requestId) => route.handle({ http, requestId })))
   }

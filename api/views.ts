@@ -4,6 +4,7 @@ import { showHash } from '../actors/audit-chain.ts'
 import type { AccountView } from '../actors/account/outcome.ts'
 import type { GroupLegView, GroupView } from '../actors/group/state.ts'
 import type { ExchangeSide } from '../actors/message.ts'
+import { assetMembers } from '../actors/nft-id.ts'
 import { isoTimestamp } from '../actors/timestamp.ts'
 import type { TokenView } from '../actors/token/state.ts'
 import type { BalanceView, TransactionView } from '../runtime/ports/ledger-reads.ts'
@@ -52,7 +53,7 @@ export function transactionMembers(transaction: TransactionView): object {
     account_id: transaction.accountId,
     amount: transaction.amount,
     type: transaction.type,
-    token_id: transaction.tokenId,
+    ...assetMembers(transaction.tokenId),
     status: transaction.status,
     shard_id: transaction.shardId,
     created_at: isoTimestamp(transaction.createdAtMs),
@@ -66,7 +67,7 @@ export function groupLegMembers(transaction: TransactionView): object {
     account_id: transaction.accountId,
     amount: transaction.amount,
     type: transaction.type,
-    token_id: transaction.tokenId,
+    ...assetMembers(transaction.tokenId),
     status: transaction.status,
   }
 }
@@ -80,7 +81,7 @@ export function transactionDetailMembers(transaction: TransactionView): object {
     type: transaction.type,
     status: transaction.status,
     shard_id: transaction.shardId,
-    token_id: transaction.tokenId,
+    ...assetMembers(transaction.tokenId),
     created_at: isoTimestamp(transaction.createdAtMs),
     audit_hash:
       transaction.status === 'completed' && transaction.auditHash !== null ? showHash(transaction.auditHash) : null,
@@ -130,7 +131,7 @@ function legMembers(leg: GroupLegView): object {
     account_id: leg.accountId,
     type: leg.type,
     amount: leg.amount,
-    token_id: leg.tokenId,
+    ...assetMembers(leg.tokenId),
     ...present('to_account_id', leg.toAccountId),
     ...(leg.boundary ? { boundary: true } : {}),
     leg_status: leg.status,
@@ -139,7 +140,7 @@ function legMembers(leg: GroupLegView): object {
 }
 
 function exchangeSideMembers({ amount, tokenId }: ExchangeSide): object {
-  return { amount, token_id: tokenId }
+  return { amount, ...assetMembers(tokenId) }
 }
 
 /** One member, or none. */
@@ -147,6 +148,6 @@ function present(name: string, value: string | null): Readonly<Record<string, st
   return value === null ? {} : { [name]: value }
 }
 
-function timeOrNull(timeMs: number | null): string | null {
+export function timeOrNull(timeMs: number | null): string | null {
   return timeMs === null ? null : isoTimestamp(timeMs)
 }

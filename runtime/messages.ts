@@ -6,7 +6,7 @@ import type { ActorAddress } from '../actors/address.ts'
 import type { Answer } from '../actors/account/outcome.ts'
 import type { Envelope } from '../actors/message.ts'
 import type { AccountKey, AccountStatus, IncomingPolicy } from '../actors/account/state.ts'
-import type { Caller } from '../actors/account/commands.ts'
+import type { Caller, MetadataVerdict } from '../actors/account/commands.ts'
 
 /** What a client asked, in its own words: the owner reads the fields out of the signed payload itself. */
 export type Operation =
@@ -32,6 +32,20 @@ export type Operation =
       readonly payload: string
       readonly signature: string | null
       readonly registrationKey: string | null
+    }
+  /** The same of an NFT class. */
+  | {
+      readonly kind: 'register_class'
+      readonly payload: string
+      readonly signature: string | null
+      readonly registrationKey: string | null
+    }
+  /** `metadataVerdict`: what the schema of the class says of the metadata in the payload, as the edge had it judged. */
+  | {
+      readonly kind: 'mint'
+      readonly payload: string
+      readonly signature: string
+      readonly metadataVerdict: MetadataVerdict
     }
   /** `payload`: the canonical terms, {group_id, legs, timeout_seconds}. */
   | { readonly kind: 'register_group'; readonly payload: string; readonly registrationKey: string | null }

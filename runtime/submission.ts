@@ -8,6 +8,7 @@ import { type Submission, TRANSACTION_TYPES, type TransactionType } from '../act
 import { isAccountId, isUuid } from '../actors/identifiers.ts'
 import type { ExchangeSide } from '../actors/message.ts'
 import { BASE_UNIT, isDecimalString, parseQuantity } from '../actors/money.ts'
+import { isNft, NFT_AMOUNT, nftId } from '../actors/nft-id.ts'
 import { parseTimestamp } from '../actors/timestamp.ts'
 
 export interface SignedPayload {
@@ -32,34 +33,37 @@ export function readSubmission(fields: JsonObject): Submission | undefined {
   if (groupId !== null && !isUuid(groupId)) return undefined
   const expiresAt = text(fields['expires_at'])
   const expiresAtMs = expiresAt === null ? null : parseTimestamp(expiresAt)
+  const tokenId = readAsset(fields, BASE_UNIT)
   const receive = readReceive(fields['receive'])
   const termsHash = readTermsHash(fields['terms_hash'])
-  if (expiresAtMs === undefined || receive === undefined || termsHash === undefined) return undefined
+  if (expiresAtMs === undefined || tokenId === undefined || receive === undefined || termsHash === undefined) {
+    return undefined
+  }
   const submission: Submission = {
     accountId,
     amount,
     type,
     idempotencyKey,
-    tokenId: text(fields['token_id']) ?? BASE_UNIT,
+    tokenId,
     groupId,
     toAccountId: text(fields['to_account_id']),
     receive,
     metadata: (fields['metadata'] ?? null) as JsonObject | null,
     termsHash,
-    classId: text(fields['class_id']) ?? classOf(fields['receive']),
     ledgerId: text(fields['ledger_id']),
     expiresAtMs,
   }
   return isWhole(submission) ? submission : undefined
 }
 
-/** What the fields demand of each other (D3, D5): a money order that could mean two things means none. */
-function isWhole({ accountId, type, tokenId, classId, groupId, toAccountId, receive, termsHash }: Submission): boolean {
+/** What the fields demand of each other (D3, D5, D11): a money order that could mean two things means none. */
+function isWhole(submission: Submission): boolean {
+  const { accountId, type, tokenId, groupId, toAccountId, receive, termsHash } = submission
   if (termsHash !== null && groupId === null) return false
   if (toAccountId !== null && (toAccountId === accountId || !isAccountId(toAccountId))) return false
   if (toAccountId !== null && type !== 'transfer' && type !== 'exchange') return false
   if (receive !== null && (type !== 'exchange' || receive.tokenId === tokenId)) return false
-  const inBaseUnit = tokenId === BASE_UNIT && classId === null
+  if (isNft(tokenId)) return isWholeNft(submission)
   switch (type) {
     case 'credit':
     case 'debit':
@@ -67,10 +71,25 @@ function isWhole({ accountId, type, tokenId, classId, groupId, toAccountId, rece
     case 'transfer':
       return toAccountId !== null || groupId !== null
     case 'exchange':
-      return groupId !== null && !inBaseUnit && (toAccountId === null) === (receive === null)
+      return groupId !== null && tokenId !== BASE_UNIT && (toAccountId === null) === (receive === null)
     case 'mint':
     case 'burn':
-      return !inBaseUnit
+      return tokenId !== BASE_UNIT
+  }
+}
+
+/** An NFT has an owner, whoever it is: it is handed to somebody, exchanged with somebody, or burned. */
+function isWholeNft({ type, amount, groupId, toAccountId, receive }: Submission): boolean {
+  if (amount !== NFT_AMOUNT) return false
+  switch (type) {
+    case 'transfer':
+      return toAccountId !== null
+    case 'exchange':
+      return groupId !== null && toAccountId !== null && receive !== null
+    case 'burn':
+      return true
+    default:
+      return false
   }
 }
 
@@ -84,14 +103,20 @@ function readReceive(value: Json | undefined): ExchangeSide | null | undefined {
   if (typeof value !== 'object' || Array.isArray(value)) return undefined
   const fields = value as JsonObject
   const amount = text(fields['amount'])
-  const tokenId = text(fields['token_id'])
-  if (amount === null || !isAmount(amount) || (tokenId === null) === (classOf(fields) === null)) return undefined
-  return { tokenId: tokenId ?? '', amount }
+  const tokenId = readAsset(fields, undefined)
+  if (amount === null || !isAmount(amount) || tokenId === undefined) return undefined
+  return isNft(tokenId) && amount !== NFT_AMOUNT ? undefined : { tokenId, amount }
 }
 
-/** A class is refused where it is looked for, not here. */
-function classOf(value: Json | undefined): string | null {
-  return value === null || typeof value !== 'object' ? null : text((value as JsonObject)['class_id'])
+/** A token, or one instance of a class; `otherwise`: what no asset means. */
+function readAsset(fields: JsonObject, otherwise: string | undefined): string | undefined {
+  const { token_id: tokenId, class_id: classId, instance_id: instanceId } = fields
+  if (classId === undefined && instanceId === undefined) {
+    const named = text(tokenId)
+    return named !== null && isNft(named) ? undefined : (named ?? otherwise)
+  }
+  if (tokenId !== undefined || typeof classId !== 'string' || typeof instanceId !== 'string') return undefined
+  return isAccountId(instanceId) ? nftId({ classId, instanceId }) : undefined
 }
 
 function readTermsHash(value: Json | undefined): string | null | undefined {

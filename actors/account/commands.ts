@@ -26,6 +26,7 @@ export interface Submission {
   readonly type: TransactionType
   /** As it was signed. */
   readonly amount: string
+  /** `BASE`, a token, or an NFT as `class/instance`. */
   readonly tokenId: string
   /** Lower case. */
   readonly groupId: string | null
@@ -36,7 +37,6 @@ export interface Submission {
   readonly metadata: JsonObject | null
   /** 64 hexadecimal digits: the leg of a registered group, and nothing less. */
   readonly termsHash: string | null
-  readonly classId: string | null
   readonly ledgerId: string | null
   readonly expiresAtMs: number | null
 }
@@ -76,6 +76,22 @@ export interface RotateKeyCommand extends SignedCommandBase {
   readonly proof: string | null
 }
 
+export interface MintCommand extends SignedCommandBase {
+  readonly type: 'mint'
+  /** The issuer of the class, who signs. */
+  readonly accountId: string
+  readonly classId: string
+  readonly instanceId: string
+  readonly owner: string
+  readonly metadata: JsonObject
+  /** Whether the metadata satisfies the class's schema; `unchecked`: whoever was to check it knew no such class. */
+  readonly metadataVerdict: MetadataVerdict
+  readonly ledgerId: string | null
+}
+
+export const METADATA_VERDICTS = ['valid', 'invalid', 'unchecked'] as const
+export type MetadataVerdict = (typeof METADATA_VERDICTS)[number]
+
 export interface ChangeStatusCommand extends CommandBase {
   readonly type: 'change_status'
   readonly accountId: string
@@ -91,11 +107,16 @@ export type AccountMessageCommand = {
   [Type in AccountMessage['type']]: Received<Extract<AccountMessage, { readonly type: Type }>>
 }[AccountMessage['type']]
 
-export type AccountClientCommand = RegisterCommand | SubmitCommand | RotateKeyCommand | ChangeStatusCommand
+export type AccountClientCommand =
+  | RegisterCommand
+  | SubmitCommand
+  | RotateKeyCommand
+  | MintCommand
+  | ChangeStatusCommand
 export type AccountCommand = AccountClientCommand | AccountMessageCommand
 
 /** The operations that an idempotency key is scoped to, beside the actor. */
-export type KeyedOperation = 'transaction' | 'key_rotation' | 'registration'
+export type KeyedOperation = 'transaction' | 'key_rotation' | 'registration' | 'mint'
 
 export interface KeyUse {
   readonly operation: KeyedOperation
@@ -113,6 +134,8 @@ export function keyUseOf(command: AccountCommand): KeyUse | undefined {
       return { operation: 'transaction', idempotencyKey: command.idempotencyKey }
     case 'rotate_key':
       return { operation: 'key_rotation', idempotencyKey: command.idempotencyKey }
+    case 'mint':
+      return { operation: 'mint', idempotencyKey: command.idempotencyKey }
     case 'register': {
       const { registrationKey, caller } = command
       if (registrationKey === null) return undefined
@@ -128,6 +151,7 @@ export function payloadHashOf(command: AccountClientCommand): string {
   switch (command.type) {
     case 'submit':
     case 'rotate_key':
+    case 'mint':
       return command.payloadHash
     case 'register':
       return sha256Hex(command.key.publicKey)

@@ -2,11 +2,12 @@
  * What an administrator undoes in a linked group, one transaction at a time. Nothing was reserved for it, so it can
  * fail, and says so; what it undoes it undoes once.
  */
-import { accountAddress, groupAddress } from '../address.ts'
+import { groupAddress } from '../address.ts'
 import type { CompensationOutcome } from '../message.ts'
 import { parseQuantity } from '../money.ts'
+import { isNft } from '../nft-id.ts'
 import type { AccountMessageCommand } from './commands.ts'
-import { pendingHold, reserve } from './pending.ts'
+import { reserve, sendTransfer } from './pending.ts'
 import { completed, entered, ordered } from './record.ts'
 import { type AccountState, availableOf } from './state.ts'
 import { type CompensableTransaction, failure, type FailureCode } from './transaction.ts'
@@ -58,22 +59,12 @@ function giveBack(
 ): Posted {
   const cause = `compensate ${compensates} ${command.newTxnId}`
   const toAccountId = original.accountId
-  const transaction = ordered(turn, { type: 'debit', amount, tokenId, groupId, cause, toAccountId, compensates })
+  const type = isNft(tokenId) ? 'transfer' : 'debit'
+  const transaction = ordered(turn, { type, amount, tokenId, groupId, cause, toAccountId, compensates })
   const lacks = reserve(turn, transaction)
   if (lacks !== undefined) return ended(turn, command, lacks)
-  turn.keep(pendingHold(transaction, true, null, { asked: command.asked, transfer: original.txnId }))
-  entered(turn, transaction)
-  turn.send(accountAddress(toAccountId), {
-    type: 'receive_transfer',
-    txnId: transaction.txnId,
-    fromAccountId: turn.before.accountId,
-    tokenId,
-    amount,
-    groupId,
-    metadata: null,
-    expiresAtMs: null,
-    compensates: original.txnId,
-  })
+  const reportsOn = { asked: command.asked, transfer: original.txnId }
+  sendTransfer(turn, transaction, toAccountId, { expiresAtMs: null, compensates: original.txnId }, reportsOn)
   return turn.done()
 }
 

@@ -1,5 +1,5 @@
 /**
- * The issuer's part in the registration of a token: it comes into being if need be, agrees, keeps room for the supply,
+ * The issuer's part in the registration of a token or an NFT class: it comes into being if need be, agrees, keeps room for the supply,
  * and is credited when the token exists.
  */
 import { tokenAddress } from '../address.ts'
@@ -16,14 +16,34 @@ type Heard<Type extends AccountMessageCommand['type']> = Extract<AccountMessageC
 
 /** An issuer that nobody knows comes into being keyless: it can receive and cannot submit. */
 export function openIssuer(command: Heard<'prepare_issue'>): Posted {
+  return opening(command, (account) => prepareIssue(account, command))
+}
+
+export function openClassIssuer(command: Heard<'prepare_class'>): Posted {
+  return opening(command, (account) => prepareClass(account, command))
+}
+
+function opening(
+  command: Heard<'prepare_issue'> | Heard<'prepare_class'>,
+  prepare: (account: AccountState) => Posted,
+): Posted {
   const { accountId, shardId, clientId } = command
   const opened = openAccount({ accountId, shardId, key: null, clientId }, command)
-  const prepared = prepareIssue(opened.account, command)
+  const prepared = prepare(opened.account)
   return {
     // One write: the row is new, whatever happened to it before it was written.
     account: { ...prepared.account, version: opened.account.version },
     effects: [...opened.effects, ...prepared.effects],
   }
+}
+
+/** Nothing is credited: the issuer only has to be there, and not closed. */
+export function prepareClass(account: AccountState, command: Heard<'prepare_class'>): Posted {
+  const turn = new Turn(account, command)
+  const refused: Refused | null =
+    account.status === 'closed' ? { code: 'account_closed', detail: 'The issuer is closed.' } : null
+  turn.send({ kind: 'class', id: command.name }, { type: 'issue_prepared', refused })
+  return turn.done()
 }
 
 export function prepareIssue(account: AccountState, command: Heard<'prepare_issue'>): Posted {

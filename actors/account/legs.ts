@@ -6,15 +6,17 @@
  *       settles nobody can spend any of it.
  *   L3. Room for what comes, and for what may come back, is kept: neither order can be refused.
  *   L4. Settling and reverting end the hold; an order without a hold is a broken invariant.
+ *   L5. An NFT stays its owner's until the group settles, held by its home for the leg; the leg is completed once it is.
  */
-import { groupAddress } from '../address.ts'
-import type { Compensation, LegTerms, Refused } from '../message.ts'
+import { groupAddress, instanceAddress } from '../address.ts'
+import type { Compensation, LegName, LegTerms, Refused } from '../message.ts'
 import { parseQuantity } from '../money.ts'
+import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageCommand, Submission, SubmitCommand } from './commands.ts'
-import { completed, entered, failed, ordered, submitted } from './record.ts'
+import { completed, entered, failed, type Order, ordered, submitted } from './record.ts'
 import { type AccountState, availableOf, leavesBalance, type LegHold, legHoldId } from './state.ts'
-import { failure, type FailureCode } from './transaction.ts'
+import { failure, type FailureCode, type TransactionRecord } from './transaction.ts'
 import { type Posted, Turn } from './turn.ts'
 
 /** The most legs that an account may be expected to take part in at once. */
@@ -33,7 +35,7 @@ export function expectLeg(account: AccountState, command: Heard<'expect_leg'>): 
   const refused = refusesLeg(turn, command)
   if (refused === null) {
     turn.keep({ kind: 'leg', groupId, leg, role, termsHash, terms, state: 'expected', txnId: null })
-    if (brings(command)) turn.change(terms.tokenId, { room: parseQuantity(terms.amount) })
+    if (brings(command)) turn.keepRoom(terms)
   }
   turn.send(groupAddress(groupId), { type: 'leg_expected', groupId, leg, role, refused })
   return turn.done()
@@ -96,6 +98,7 @@ export function postLeg(account: AccountState, command: SubmitCommand): Posted {
   const hold = expectationOf(account, command)
   const { terms } = hold
   const { tokenId, type } = terms
+  if (isNft(tokenId)) return askForNft(turn, command, hold)
   const amount = parseQuantity(terms.amount)
   if (!brings(hold) && availableOf(turn.balance(tokenId)).lessThan(amount)) {
     return failingLeg(turn, command, hold, 'insufficient_funds')
@@ -105,10 +108,49 @@ export function postLeg(account: AccountState, command: SubmitCommand): Posted {
   else turn.change(tokenId, { balance: amount.negated(), room: amount })
   const transaction = completed(turn, submitted(turn, command))
   entered(turn, transaction)
+  completeLeg(turn, hold, transaction)
+  return turn.done()
+}
+
+function completeLeg(turn: Turn, hold: LegHold, { txnId, metadata }: TransactionRecord): void {
   const { groupId, leg, role } = hold
-  turn.keep({ ...hold, state: 'completed', txnId: transaction.txnId })
-  const { txnId, metadata } = transaction
+  turn.keep({ ...hold, state: 'completed', txnId })
   turn.send(groupAddress(groupId), { type: 'leg_completed', groupId, leg, role, txnId, metadata })
+}
+
+/** L5. */
+function askForNft(turn: Turn, command: SubmitCommand, hold: LegHold): Posted {
+  const transaction = submitted(turn, command)
+  entered(turn, transaction)
+  const { payload: _payload, signature: _signature, ...pending } = transaction
+  const { txnId, accountId, tokenId } = transaction
+  turn.keep({ ...hold, state: 'holding', txnId, transaction: pending })
+  const { groupId, leg, role } = hold
+  turn.send(instanceAddress(tokenId), { type: 'hold_nft', txnId, accountId, leg: { groupId, leg, role } })
+  return turn.done()
+}
+
+/** L5: the NFT is held for the leg, or is not. */
+export function holdLeg(account: AccountState, command: Heard<'nft_held'> & { readonly leg: LegName }): Posted {
+  const turn = new Turn(account, command)
+  const hold = legHoldOf(turn, command.leg)
+  const { transaction, reverting: _, ...held } = hold
+  const { groupId, leg, role } = hold
+  invariant(hold.state === 'holding' && transaction !== undefined, `L5: leg ${leg} of ${groupId} asked for no NFT`)
+  // Told to revert meanwhile, it comes to nothing whatever its home says.
+  const refused = command.failure ?? (hold.reverting === true ? failure('group_closed') : null)
+  const ended = refused === null ? completed(turn, transaction) : failed(turn, transaction, refused)
+  turn.note({ kind: 'transaction_finished', transaction: ended })
+  if (hold.reverting === true) {
+    turn.letGo(hold)
+    turn.send(groupAddress(groupId), { type: 'leg_failed', groupId, leg, role, txnId: ended.txnId })
+    turn.send(groupAddress(groupId), { type: 'leg_reverted', groupId, leg, role, compensation: null })
+  } else if (refused === null) {
+    completeLeg(turn, held, ended)
+  } else {
+    turn.keep({ ...held, state: 'failed', txnId: ended.txnId })
+    turn.send(groupAddress(groupId), { type: 'leg_failed', groupId, leg, role, txnId: ended.txnId })
+  }
   return turn.done()
 }
 
@@ -127,7 +169,7 @@ function failingLeg(turn: Turn, command: SubmitCommand, hold: LegHold, code: Fai
   const transaction = failed(turn, submitted(turn, command), failure(code))
   entered(turn, transaction)
   const { groupId, leg, role } = hold
-  if (brings(hold)) turn.change(hold.terms.tokenId, { room: parseQuantity(hold.terms.amount).negated() })
+  if (brings(hold)) turn.freeRoom(hold.terms)
   turn.keep({ ...hold, state: 'failed', txnId: transaction.txnId })
   turn.send(groupAddress(groupId), { type: 'leg_failed', groupId, leg, role, txnId: transaction.txnId })
   return turn.done()
@@ -141,7 +183,8 @@ export function creditLeg(account: AccountState, command: Heard<'credit_leg'>): 
   invariant(hold.state === 'expected', `L4: leg ${leg} of ${groupId} was credited before`)
   const { tokenId, amount, accountId: fromAccountId } = hold.terms
   const quantity = parseQuantity(amount)
-  turn.change(tokenId, { incoming: quantity, room: quantity.negated() })
+  // A place for an NFT stays kept until the group settles.
+  if (!isNft(tokenId)) turn.change(tokenId, { incoming: quantity, room: quantity.negated() })
   const cause = `leg ${groupId} ${leg} ${counterTxnId}`
   const credit = completed(
     turn,
@@ -159,15 +202,24 @@ export function settleLeg(account: AccountState, command: Heard<'settle_leg'>): 
   const turn = new Turn(account, command)
   const hold = legHoldOf(turn, command)
   invariant(hold.state === 'completed', `L4: leg ${leg} of ${groupId} is to settle and is ${hold.state}`)
+  takeEffect(turn, hold)
+  turn.letGo(hold)
+  turn.send(groupAddress(groupId), { type: 'leg_settled', groupId, leg, role })
+  return turn.done()
+}
+
+function takeEffect(turn: Turn, hold: LegHold): void {
   const { tokenId, type, boundary } = hold.terms
   const amount = parseQuantity(hold.terms.amount)
+  if (isNft(tokenId)) {
+    if (brings(hold)) turn.fillRoom(hold.terms)
+    else turn.changeNfts({ owned: -1 })
+    return
+  }
   if (brings(hold)) turn.change(tokenId, { incoming: amount.negated(), balance: amount })
   else if (type === 'burn') turn.change(tokenId, { reserved: amount.negated(), balance: amount.negated() })
   else turn.change(tokenId, { room: amount.negated() })
   if (boundary) turn.note({ kind: 'boundary_crossed', tokenId, quantity: brings(hold) ? amount : amount.negated() })
-  turn.letGo(hold)
-  turn.send(groupAddress(groupId), { type: 'leg_settled', groupId, leg, role })
-  return turn.done()
 }
 
 /** The group has failed: an expectation is cancelled, a completed leg is undone by a transaction of its own. */
@@ -175,12 +227,14 @@ export function revertLeg(account: AccountState, command: Heard<'revert_leg'>): 
   const { groupId, leg, role } = command
   const turn = new Turn(account, command)
   const hold = legHoldOf(turn, command)
-  turn.letGo(hold)
-  let compensation: Compensation | null = null
-  if (hold.state === 'expected' && brings(hold)) {
-    turn.change(hold.terms.tokenId, { room: parseQuantity(hold.terms.amount).negated() })
+  if (hold.state === 'holding') {
+    // Its NFT's home has still to say whether it holds it (L5).
+    turn.keep({ ...hold, reverting: true })
+    return turn.done()
   }
-  if (hold.state === 'completed') compensation = undo(turn, hold)
+  turn.letGo(hold)
+  if (hold.state === 'expected' && brings(hold)) turn.freeRoom(hold.terms)
+  const compensation = hold.state === 'completed' ? undo(turn, hold) : null
   turn.send(groupAddress(groupId), { type: 'leg_reverted', groupId, leg, role, compensation })
   return turn.done()
 }
@@ -188,18 +242,34 @@ export function revertLeg(account: AccountState, command: Heard<'revert_leg'>): 
 function undo(turn: Turn, hold: LegHold): Compensation {
   const { groupId, leg, role, terms } = hold
   const { tokenId, amount } = terms
-  const quantity = parseQuantity(amount)
-  if (brings(hold)) turn.change(tokenId, { incoming: quantity.negated() })
-  else if (leavesBalance(terms)) turn.change(tokenId, { balance: quantity, room: quantity.negated() })
-  else turn.change(tokenId, { reserved: quantity.negated() })
+  giveBack(turn, hold)
   const compensates = hold.txnId ?? ''
   // A group that was refused frees its ID: the same leg may be undone again, of another life of it.
   const cause = `revert ${groupId} ${leg} ${role} ${compensates}`
-  const type = brings(hold) ? 'debit' : 'credit'
-  const transaction = completed(turn, ordered(turn, { type, amount, tokenId, groupId, cause, compensates }))
+  const order = { ...returned(hold), amount, tokenId, groupId, cause, compensates }
+  const transaction = completed(turn, ordered(turn, order))
   entered(turn, transaction)
   turn.note({ kind: 'transaction_compensated', txnId: compensates, by: transaction.txnId })
   return { compensates, txnId: transaction.txnId }
+}
+
+function giveBack(turn: Turn, hold: LegHold): void {
+  const { terms } = hold
+  const quantity = parseQuantity(terms.amount)
+  if (isNft(terms.tokenId)) {
+    // It never left its owner: only the place that was kept for it is free again.
+    if (brings(hold)) turn.freeRoom(terms)
+  } else if (brings(hold)) turn.change(terms.tokenId, { incoming: quantity.negated() })
+  else if (leavesBalance(terms)) turn.change(terms.tokenId, { balance: quantity, room: quantity.negated() })
+  else turn.change(terms.tokenId, { reserved: quantity.negated() })
+}
+
+/** D10: credit gives back a debit or transfer, debit takes back a credit, transfer returns an NFT. */
+function returned(hold: LegHold): Pick<Order, 'type' | 'toAccountId' | 'fromAccountId'> {
+  const { tokenId, accountId, toAccountId } = hold.terms
+  if (!isNft(tokenId)) return { type: brings(hold) ? 'debit' : 'credit' }
+  if (brings(hold)) return { type: 'transfer', toAccountId: accountId }
+  return toAccountId === null ? { type: 'transfer' } : { type: 'transfer', fromAccountId: toAccountId }
 }
 
 function legHoldOf(turn: Turn, name: Pick<LegHold, 'groupId' | 'leg' | 'role'>): LegHold {

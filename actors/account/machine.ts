@@ -11,13 +11,16 @@ import type {
   AccountCommand,
   AccountMessageCommand,
   ChangeStatusCommand,
+  MintCommand,
   RegisterCommand,
   RotateKeyCommand,
   SubmitCommand,
 } from './commands.ts'
 import { compensate } from './compensation.ts'
-import { creditIssue, openIssuer, prepareIssue } from './issue.ts'
+import { creditIssue, openClassIssuer, openIssuer, prepareClass, prepareIssue } from './issue.ts'
 import { creditLeg, expectLeg, revertLeg, settleLeg } from './legs.ts'
+import { beginMint, concludeMint } from './mint.ts'
+import { nftHeld, nftReleased, receiveNft } from './nfts.ts'
 import type { Effect } from './outcome.ts'
 import { conclude, receiveTransfer } from './pending.ts'
 import { changeStatus, claim, fail, open, post, rotateKey } from './postings.ts'
@@ -72,6 +75,13 @@ const setUp = setup({
     post: assign(on<SubmitCommand>(post)),
     failFrozen: assign(on<SubmitCommand>((account, command) => fail(account, command, 'account_frozen'))),
     failClosed: assign(on<SubmitCommand>((account, command) => fail(account, command, 'account_closed'))),
+    mint: assign(on<MintCommand>(beginMint)),
+    concludeMint: assign(on<Heard<'conclude_mint'>>(concludeMint)),
+    receiveNft: assign(on<Heard<'receive_nft'>>(receiveNft)),
+    nftHeld: assign(on<Heard<'nft_held'>>(nftHeld)),
+    nftReleased: assign(on<Heard<'nft_released'>>(nftReleased)),
+    openClassIssuer: assign(({ event }) => openClassIssuer(event as Heard<'prepare_class'>)),
+    prepareClass: assign(on<Heard<'prepare_class'>>(prepareClass)),
     rotateKey: assign(on<RotateKeyCommand>(rotateKey)),
     changeStatus: assign(on<ChangeStatusCommand>(changeStatus)),
     receiveTransfer: assign(on<Heard<'receive_transfer'>>(receiveTransfer)),
@@ -89,6 +99,8 @@ const setUp = setup({
 /** What others ask of an account, whatever its status: each of them knows what a closed one says. */
 const ASKED = {
   receive_transfer: { actions: 'receiveTransfer' },
+  receive_nft: { actions: 'receiveNft' },
+  prepare_class: { actions: 'prepareClass' },
   prepare_issue: { actions: 'prepareIssue' },
   expect_leg: { actions: 'expectLeg' },
   compensate: { actions: 'compensate' },
@@ -99,6 +111,9 @@ const ENDED = {
   conclude_transfer: { actions: 'conclude' },
   conclude_exchange: { actions: 'conclude' },
   conclude_supply: { actions: 'conclude' },
+  conclude_mint: { actions: 'concludeMint' },
+  nft_held: { actions: 'nftHeld' },
+  nft_released: { actions: 'nftReleased' },
   credit_issue: { actions: 'creditIssue' },
   credit_leg: { actions: 'creditLeg' },
   settle_leg: { actions: 'settleLeg' },
@@ -114,6 +129,7 @@ export const accountMachine = setUp.createMachine({
       on: {
         register: { target: 'active', actions: 'open' },
         prepare_issue: { target: 'active', actions: 'openIssuer' },
+        prepare_class: { target: 'active', actions: 'openClassIssuer' },
       },
     },
     active: {
@@ -122,6 +138,7 @@ export const accountMachine = setUp.createMachine({
         ...ENDED,
         register: { actions: 'claim' },
         submit: { actions: 'post' },
+        mint: { actions: 'mint' },
         rotate_key: { actions: 'rotateKey' },
         change_status: [
           { guard: 'freezes', target: 'frozen', actions: 'changeStatus' },
@@ -151,7 +168,7 @@ export type AccountSnapshot = SnapshotFrom<typeof accountMachine>
 
 /** Closing needs zero balances and nothing pending, reserved, promised or on its way. */
 function isEmpty(account: AccountState): boolean {
-  if (account.holds.size > 0) return false
+  if (account.holds.size > 0 || account.nftCount > 0 || account.nftRoom > 0) return false
   return [...account.balances.values()].every(
     (held) => held.balance.isZero() && held.reserved.isZero() && held.incoming.isZero() && held.room.isZero(),
   )

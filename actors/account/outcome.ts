@@ -3,21 +3,32 @@ import type { AuditEntry } from '../audit-chain.ts'
 import type { GroupView } from '../group/state.ts'
 import type { Envelope } from '../message.ts'
 import type { Quantity } from '../money.ts'
+import type { ClassView } from '../nft-class/state.ts'
+import type { InstanceView, NftEvent } from '../nft-instance/state.ts'
 import type { RefusalCode } from '../refusal.ts'
 import type { TokenView } from '../token/state.ts'
-import type { KeyedOperation } from './commands.ts'
+import type { KeyUse } from './commands.ts'
 import type { AccountKey, AccountState } from './state.ts'
 import type { Transaction, TransactionRecord } from './transaction.ts'
 
 /** An idempotent operation that is no transaction: its original answer is kept whole. `keyId`: the key it was accepted under. */
-export interface RecordedOperation {
+export type RecordedOperation = {
   readonly accountId: string
-  readonly operation: Exclude<KeyedOperation, 'transaction'>
   readonly idempotencyKey: string
   readonly payloadHash: string
   readonly keyId: string
-  readonly answer: AccountView
   readonly atMs: number
+} & RecordedAnswer
+
+export type RecordedAnswer =
+  | { readonly operation: 'registration' | 'key_rotation'; readonly answer: AccountView }
+  | { readonly operation: 'mint'; readonly answer: MintedNft }
+
+/** `txnId`: the transaction that minted it. `payloadHash`: of what was signed. */
+export interface MintedNft {
+  readonly instance: InstanceView
+  readonly txnId: string
+  readonly payloadHash: string
 }
 
 /** The facts a step adds, besides the account's next state. */
@@ -33,10 +44,15 @@ export type Effect =
   /** Value came in from outside the ledger (positive) or left it. */
   | { readonly kind: 'boundary_crossed'; readonly tokenId: string; readonly quantity: Quantity }
   | { readonly kind: 'message_sent'; readonly envelope: Envelope }
-  /** What was answered `deferred` is decided: whoever waits for this actor is told. */
-  | { readonly kind: 'concluded'; readonly answer: Answer }
+  /** What was answered `deferred` is decided: whoever waits for this actor, or for this use of a key of it, is told. */
+  | { readonly kind: 'concluded'; readonly answer: Answer; readonly use?: KeyUse }
+  | { readonly kind: 'nft_event'; readonly nftId: string; readonly event: NftEvent }
   | { readonly kind: 'key_registered'; readonly key: AccountKey; readonly fromSequence: number; readonly atMs: number }
-  | { readonly kind: 'operation_recorded'; readonly operation: RecordedOperation }
+  | {
+      readonly kind: 'operation_recorded'
+      readonly operation: RecordedOperation
+      readonly acceptedUnder: AccountKey | null
+    }
 
 /** What the 202 says; a repeat says the same, byte for byte. */
 export interface SubmissionReceipt {
@@ -103,15 +119,19 @@ export type Answer =
       readonly replayed: boolean
     }
   | { readonly kind: 'group_reverting'; readonly group: GroupView }
+  | { readonly kind: 'class_registered'; readonly nftClass: ClassView; readonly replayed: boolean }
+  | (MintedNft & { readonly kind: 'minted'; readonly replayed: boolean; readonly mismatch: boolean })
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly detail: string; readonly field: string | null }
 
 /** What the operation answered when it was new. */
-export function originalAnswer({ operation, answer }: Pick<RecordedOperation, 'operation' | 'answer'>): Answer {
-  switch (operation) {
+export function originalAnswer(recorded: RecordedAnswer): Answer {
+  switch (recorded.operation) {
     case 'registration':
-      return { kind: 'registered', account: answer, created: true, replayed: false }
+      return { kind: 'registered', account: recorded.answer, created: true, replayed: false }
     case 'key_rotation':
-      return { kind: 'rotated', account: answer, replayed: false, mismatch: false }
+      return { kind: 'rotated', account: recorded.answer, replayed: false, mismatch: false }
+    case 'mint':
+      return { kind: 'minted', ...recorded.answer, replayed: false, mismatch: false }
   }
 }
 

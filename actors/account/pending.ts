@@ -3,17 +3,18 @@
  * room for what comes is kept free when it begins, so that its end can move them whatever has happened since.
  *   P1. A transfer: reserved here -> the receiver decides, once and for good, and credits -> completed or released here.
  *   P2. An exchange: both sides reserve what they give and the room for what they get; nothing can refuse its completion.
- *   P3. A mint or burn: the token decides.
+ *   P3. A mint or burn: the token decides. What an NFT takes part in, its own home decides (nfts.ts).
  */
-import { accountAddress, exchangeAddress, groupAddress, tokenAddress } from '../address.ts'
+import { accountAddress, exchangeAddress, groupAddress, instanceAddress, tokenAddress } from '../address.ts'
 import { uuidOf } from '../identifiers.ts'
 import type { CompensationOutcome, ExchangeSide } from '../message.ts'
 import { parseQuantity } from '../money.ts'
+import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageCommand, SubmitCommand } from './commands.ts'
 import { completed, entered, failed, ordered, submitted } from './record.ts'
 import { type AccountState, availableOf, type PendingHold } from './state.ts'
-import { failure, type FailureCode, type Transaction, type TransactionRecord } from './transaction.ts'
+import { type Failure, failure, type FailureCode, type Transaction, type TransactionRecord } from './transaction.ts'
 import { type Posted, Turn } from './turn.ts'
 
 /** How long an exchange waits for its mirror unless it says otherwise, and at most. */
@@ -30,20 +31,43 @@ export function beginTransfer(account: AccountState, command: SubmitCommand, toA
   const transaction = submitted(turn, command, groupId)
   const reserved = reserve(turn, transaction)
   if (reserved !== undefined) return failing(turn, transaction, reserved)
-  turn.keep(pendingHold(transaction, true))
+  sendTransfer(turn, transaction, toAccountId, { expiresAtMs: submission.expiresAtMs, compensates: null })
+  return turn.done()
+}
+
+/** To whom decides: the receiver of value, the home of an NFT. What is sent is reserved already, where it can be. */
+export function sendTransfer(
+  turn: Turn,
+  transaction: Transaction,
+  toAccountId: string,
+  terms: { readonly expiresAtMs: number | null; readonly compensates: string | null },
+  reportsOn: PendingHold['reportsOn'] = null,
+): void {
+  const { txnId, accountId, tokenId, amount, groupId, metadata } = transaction
+  turn.keep(pendingHold(transaction, !isNft(tokenId), null, reportsOn))
   entered(turn, transaction)
+  if (isNft(tokenId)) {
+    turn.send(instanceAddress(tokenId), {
+      type: 'move_nft',
+      txnId,
+      accountId,
+      toAccountId,
+      groupId,
+      metadata,
+      ...terms,
+    })
+    return
+  }
   turn.send(accountAddress(toAccountId), {
     type: 'receive_transfer',
-    txnId: transaction.txnId,
-    fromAccountId: account.accountId,
-    tokenId: transaction.tokenId,
-    amount: transaction.amount,
+    txnId,
+    fromAccountId: accountId,
+    tokenId,
+    amount,
     groupId,
-    metadata: transaction.metadata,
-    expiresAtMs: submission.expiresAtMs,
-    compensates: null,
+    metadata,
+    ...terms,
   })
-  return turn.done()
 }
 
 export function beginExchange(account: AccountState, command: SubmitCommand, receive: ExchangeSide): Posted {
@@ -56,30 +80,54 @@ export function beginExchange(account: AccountState, command: SubmitCommand, rec
   const lacks = account.incoming === 'refuse' ? 'incoming_refused' : turn.lacksRoom(receive.tokenId, brings)
   // A new turn: what was reserved is forgotten with the old one.
   if (lacks !== undefined) return failing(new Turn(account, command), transaction, lacks)
-  turn.change(receive.tokenId, { room: brings })
-  turn.keep(pendingHold(transaction, true, receive))
+  turn.keepRoom(receive)
   entered(turn, transaction)
-  const { groupId, toAccountId } = submission
-  invariant(groupId !== null && toAccountId !== null, 'P2: an exchange names its group and its other side')
+  const expiresAtMs = Math.min(
+    submission.expiresAtMs ?? command.atMs + EXCHANGE_TIMEOUT_MS,
+    command.atMs + LONGEST_EXCHANGE_MS,
+  )
+  if (isNft(transaction.tokenId)) {
+    // Offered once it is held.
+    const nft = { state: 'holding', expiresAtMs, failure: null } as const
+    turn.keep({ ...pendingHold(transaction, false, receive), nft })
+    const { txnId, accountId, tokenId } = transaction
+    turn.send(instanceAddress(tokenId), { type: 'hold_nft', txnId, accountId, leg: null })
+    return turn.done()
+  }
+  turn.keep(pendingHold(transaction, true, receive))
+  offer(turn, transaction, expiresAtMs)
+  return turn.done()
+}
+
+/** P2: to the home that pairs it. What it gives is reserved, room for what it brings is kept. */
+export function offer(turn: Turn, transaction: TransactionRecord, expiresAtMs: number): void {
+  const { txnId, accountId, tokenId, amount, groupId, toAccountId, receive } = transaction
+  invariant(
+    groupId !== null && toAccountId !== null && receive !== null,
+    'P2: an exchange names its group, its other side and what it brings',
+  )
   turn.send(exchangeAddress(groupId), {
     type: 'offer_exchange',
-    txnId: transaction.txnId,
-    accountId: account.accountId,
+    txnId,
+    accountId,
     toAccountId,
-    gives: { tokenId: transaction.tokenId, amount: transaction.amount },
+    gives: { tokenId, amount },
     receives: receive,
-    expiresAtMs: Math.min(
-      submission.expiresAtMs ?? command.atMs + EXCHANGE_TIMEOUT_MS,
-      command.atMs + LONGEST_EXCHANGE_MS,
-    ),
+    expiresAtMs,
   })
-  return turn.done()
 }
 
 export function beginSupplyChange(account: AccountState, command: SubmitCommand, change: 'mint' | 'burn'): Posted {
   const turn = new Turn(account, command)
   const transaction = submitted(turn, command)
   const { tokenId, amount } = transaction
+  if (isNft(tokenId)) {
+    turn.keep(pendingHold(transaction, false))
+    entered(turn, transaction)
+    const { txnId, accountId } = transaction
+    turn.send(instanceAddress(tokenId), { type: 'burn_nft', txnId, accountId })
+    return turn.done()
+  }
   const refused = change === 'burn' ? reserve(turn, transaction) : turn.lacksRoom(tokenId, parseQuantity(amount))
   if (refused !== undefined) return failing(turn, transaction, refused)
   if (change === 'mint') turn.change(tokenId, { room: parseQuantity(amount) })
@@ -143,22 +191,34 @@ export function conclude(
   command: Heard<'conclude_transfer'> | Heard<'conclude_exchange'> | Heard<'conclude_supply'>,
 ): Posted {
   const turn = new Turn(account, command)
-  const hold = turn.hold(command.txnId)
-  invariant(hold?.kind === 'pending', `a decision came for ${command.txnId}, which is not pending`)
+  const hold = pendingHoldOf(turn, command.txnId)
+  const refused = command.failure
+  if (refused !== null && hold.nft?.state === 'held') {
+    const { txnId, accountId, tokenId } = hold.transaction
+    turn.keep({ ...hold, nft: { ...hold.nft, state: 'releasing', failure: refused } })
+    turn.send(instanceAddress(tokenId), { type: 'release_nft', txnId, accountId })
+    return turn.done()
+  }
+  end(turn, hold, refused, 'counterTxnId' in command ? command.counterTxnId : null)
+  return turn.done()
+}
+
+export function pendingHoldOf(turn: Turn, txnId: string): PendingHold {
+  const hold = turn.hold(txnId)
+  invariant(hold?.kind === 'pending', `a decision came for ${txnId}, which is not pending`)
+  return hold
+}
+
+/** The transaction is final, its hold is gone. */
+export function end(turn: Turn, hold: PendingHold, refused: Failure | null, counterTxnId: string | null): void {
   const { transaction, reserves, room, reportsOn } = hold
   const { tokenId, compensates } = transaction
   const amount = parseQuantity(transaction.amount).negated()
   turn.letGo(hold)
-  const refused = command.failure
   if (reserves) turn.change(tokenId, refused === null ? { balance: amount, reserved: amount } : { reserved: amount })
-  if (room !== null) {
-    const brought = parseQuantity(room.amount)
-    turn.change(
-      room.tokenId,
-      refused === null ? { balance: brought, room: brought.negated() } : { room: brought.negated() },
-    )
-  }
-  const counterTxnId = 'counterTxnId' in command ? command.counterTxnId : null
+  else if (isNft(tokenId) && refused === null) turn.changeNfts({ owned: -1 })
+  if (room !== null && refused === null) turn.fillRoom(room)
+  else if (room !== null) turn.freeRoom(room)
   const ended =
     refused === null ? completed(turn, { ...transaction, counterTxnId }) : failed(turn, transaction, refused)
   turn.note({ kind: 'transaction_finished', transaction: ended })
@@ -170,7 +230,6 @@ export function conclude(
     const outcome = outcomeOf(ended, reportsOn.transfer)
     turn.send(groupAddress(transaction.groupId), { type: 'compensation_ended', asked, outcome })
   }
-  return turn.done()
 }
 
 function outcomeOf(
@@ -187,8 +246,9 @@ function outcomeOf(
   }
 }
 
-/** Sets the amount aside, or says why it cannot. */
+/** Sets the amount aside, or says why it cannot. Of an NFT that is its home's to say. */
 export function reserve(turn: Turn, { tokenId, amount }: Transaction): FailureCode | undefined {
+  if (isNft(tokenId)) return undefined
   const quantity = parseQuantity(amount)
   if (availableOf(turn.balance(tokenId)).lessThan(quantity)) return 'insufficient_funds'
   turn.change(tokenId, { reserved: quantity })

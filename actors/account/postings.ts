@@ -16,7 +16,7 @@ import {
   type SubmitCommand,
 } from './commands.ts'
 import { failLeg, postLeg } from './legs.ts'
-import { type Effect, type RecordedOperation, viewOf } from './outcome.ts'
+import { type Effect, viewOf } from './outcome.ts'
 import { beginExchange, beginSupplyChange, beginTransfer } from './pending.ts'
 import { completed, entered, failed, submitted } from './record.ts'
 import { type AccountKey, type AccountState, availableOf } from './state.ts'
@@ -56,6 +56,8 @@ export function openAccount({ accountId, shardId, key, clientId }: Opening, stam
     tip: entry.auditHash,
     balances: new Map(),
     holds: new Map(),
+    nftCount: 0,
+    nftRoom: 0,
     completedCount: 0,
     failedCount: 0,
     registeredBy: clientId,
@@ -176,7 +178,7 @@ export function rotateKey(account: AccountState, command: RotateKeyCommand): Pos
 /** What the key did, so that a repeat gets the same answer. `acceptedUnder`: the account's key at the time. */
 function recorded(
   account: AccountState,
-  operation: RecordedOperation['operation'],
+  operation: 'registration' | 'key_rotation',
   idempotencyKey: string,
   payloadHash: string,
   acceptedUnder: AccountKey | null,
@@ -192,6 +194,7 @@ function recorded(
       answer: viewOf(account),
       atMs: account.updatedAtMs,
     },
+    acceptedUnder,
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { showHash } from '../audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../canonical-json.ts'
+import { assetMembers, nftNameOf } from '../nft-id.ts'
 import { isoTimestamp } from '../timestamp.ts'
 import type { TransactionRecord } from './transaction.ts'
 
@@ -15,10 +16,12 @@ export const RECEIPT_FORMAT = 1
  */
 export function receiptOf(transaction: TransactionRecord, ledgerId: string, keyId: string): JsonObject {
   const { compensates, counterTxnId, failure, fromAccountId, groupId, metadata, receive, toAccountId } = transaction
+  const name = nftNameOf(transaction.tokenId)
   return {
     account_id: transaction.accountId,
     amount: transaction.amount,
     audit_hash: transaction.auditHash === null ? null : showHash(transaction.auditHash),
+    ...(name === undefined ? undefined : { class_id: name.classId }),
     ...(compensates === null ? undefined : { compensates }),
     ...(counterTxnId === null ? undefined : { counter_txn_id: counterTxnId }),
     created_at: isoTimestamp(transaction.createdAtMs),
@@ -26,19 +29,20 @@ export function receiptOf(transaction: TransactionRecord, ledgerId: string, keyI
     format: RECEIPT_FORMAT,
     ...(fromAccountId === null ? undefined : { from_account_id: fromAccountId }),
     ...(groupId === null ? undefined : { group_id: groupId }),
+    ...(name === undefined ? undefined : { instance_id: name.instanceId }),
     key_id: keyId,
     ledger_id: ledgerId,
     ...(metadata === null ? undefined : { metadata }),
     origin: transaction.origin,
     previous_hash: transaction.previousHash === null ? null : showHash(transaction.previousHash),
     processed_at: isoTimestamp(transaction.processedAtMs ?? transaction.createdAtMs),
-    ...(receive === null ? undefined : { receive: { amount: receive.amount, token_id: receive.tokenId } }),
+    ...(receive === null ? undefined : { receive: { amount: receive.amount, ...assetMembers(receive.tokenId) } }),
     sequence: transaction.sequence,
     shard_id: transaction.shardId,
     status: transaction.status,
     submission_hash: showHash(transaction.payloadHash),
     ...(toAccountId === null ? undefined : { to_account_id: toAccountId }),
-    token_id: transaction.tokenId,
+    ...(name === undefined ? { token_id: transaction.tokenId } : undefined),
     txn_id: transaction.txnId,
     type: transaction.type,
   }

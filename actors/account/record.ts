@@ -6,6 +6,7 @@ import { ENTRY_FORMAT, type EntryFields, sha256Hex } from '../audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../canonical-json.ts'
 import type { ExchangeSide } from '../message.ts'
 import { formatQuantity } from '../money.ts'
+import { assetMembers, isNft } from '../nft-id.ts'
 import { isoTimestamp } from '../timestamp.ts'
 import type { SubmitCommand } from './commands.ts'
 import type { Failure, Transaction, TransactionRecord } from './transaction.ts'
@@ -47,7 +48,8 @@ export function submitted(turn: Turn, command: SubmitCommand, groupId = command.
 
 /** What the ledger itself does on an account. */
 export interface Order {
-  readonly type: 'credit' | 'debit' | 'mint'
+  /** A `transfer` returns an NFT. */
+  readonly type: 'credit' | 'debit' | 'mint' | 'transfer'
   readonly amount: string
   readonly tokenId: string
   readonly groupId: string | null
@@ -126,21 +128,20 @@ export function entered(turn: Turn, transaction: Transaction): void {
   turn.note({ kind: 'transaction_entered', transaction })
 }
 
-/** Members in order: it is canonical as it stands. */
+/** Members in order, but of NFTs: it is canonical as it stands. */
 function entryFields(turn: Turn, transaction: TransactionRecord, sequence: number): EntryFields {
-  const { balance, incoming } = turn.balance(transaction.tokenId)
   const { compensates, counterTxnId, fromAccountId, receive, toAccountId } = transaction
   return {
     account_id: transaction.accountId,
     amount: transaction.amount,
-    balance: formatQuantity(balance),
+    ...holdingFields(turn, transaction.tokenId),
     ...(compensates === null ? undefined : { compensates }),
     ...(counterTxnId === null ? undefined : { counter_txn_id: counterTxnId }),
     created_at: isoTimestamp(transaction.createdAtMs),
     format: ENTRY_FORMAT,
     ...(fromAccountId === null ? undefined : { from_account_id: fromAccountId }),
     group_id: transaction.groupId,
-    ...(incoming.isZero() ? undefined : { incoming: formatQuantity(incoming) }),
+    ...incomingField(turn, transaction.tokenId),
     key_id: transaction.keyId,
     kind: 'transaction',
     metadata: transaction.metadata,
@@ -152,13 +153,26 @@ function entryFields(turn: Turn, transaction: TransactionRecord, sequence: numbe
     shard_id: transaction.shardId,
     submission_hash: transaction.payloadHash,
     ...(toAccountId === null ? undefined : { to_account_id: toAccountId }),
-    token_id: transaction.tokenId,
+    ...(isNft(transaction.tokenId) ? undefined : { token_id: transaction.tokenId }),
     txn_id: transaction.txnId,
     type: transaction.type,
   }
 }
 
-function receivedFields(turn: Turn, { amount, tokenId }: ExchangeSide) {
-  const received = formatQuantity(turn.balance(tokenId).balance)
-  return { receive: { amount, token_id: tokenId }, received_balance: received }
+/** What the account holds afterwards of a fungible asset; which NFT it was. */
+function holdingFields(turn: Turn, assetId: string): JsonObject {
+  if (isNft(assetId)) return assetMembers(assetId)
+  return { balance: formatQuantity(turn.balance(assetId).balance) }
+}
+
+function incomingField(turn: Turn, assetId: string): JsonObject | undefined {
+  if (isNft(assetId)) return undefined
+  const { incoming } = turn.balance(assetId)
+  return incoming.isZero() ? undefined : { incoming: formatQuantity(incoming) }
+}
+
+function receivedFields(turn: Turn, { amount, tokenId }: ExchangeSide): JsonObject {
+  const receive = { amount, ...assetMembers(tokenId) }
+  if (isNft(tokenId)) return { receive }
+  return { receive, received_balance: formatQuantity(turn.balance(tokenId).balance) }
 }

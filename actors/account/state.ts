@@ -2,7 +2,8 @@
 import type { Hash } from '../audit-chain.ts'
 import type { LegRole, LegTerms } from '../message.ts'
 import { parseQuantity, type Quantity, ZERO } from '../money.ts'
-import type { TransactionRecord } from './transaction.ts'
+import { isNft } from '../nft-id.ts'
+import type { Failure, Transaction, TransactionRecord } from './transaction.ts'
 
 export type AccountStatus = 'active' | 'frozen' | 'closed'
 export type IncomingPolicy = 'accept' | 'refuse'
@@ -27,7 +28,7 @@ export interface Balance {
 }
 
 /** Something unfinished at an account. Plain JSON. What is reserved and kept free stands in the balances too. */
-export type Hold = PendingHold | LegHold | IssueHold
+export type Hold = PendingHold | LegHold | IssueHold | MintHold
 
 /** A transaction that others decide on. */
 export interface PendingHold {
@@ -39,6 +40,18 @@ export interface PendingHold {
   readonly room: { readonly tokenId: string; readonly amount: string } | null
   /** When this undoes a transfer and its group waits to hear: what an administrator named, and the transfer itself. */
   readonly reportsOn: { readonly asked: string; readonly transfer: string } | null
+  /** Of an exchange that gives an NFT. */
+  readonly nft?: ExchangedNft
+}
+
+/**
+ * `holding`: its home is asked to hold it; `held`: the exchange is offered; `releasing`: the exchange has failed, and its
+ * home is to let the NFT go before that is said.
+ */
+export interface ExchangedNft {
+  readonly state: 'holding' | 'held' | 'releasing'
+  readonly expiresAtMs: number
+  readonly failure: Failure | null
 }
 
 /** One side of a leg of a registered group. */
@@ -49,8 +62,13 @@ export interface LegHold {
   readonly role: LegRole
   readonly termsHash: string
   readonly terms: LegTerms
-  readonly state: 'expected' | 'completed' | 'failed'
+  /** `holding`: submitted, and the NFT's home is asked to hold it for the leg. */
+  readonly state: 'expected' | 'holding' | 'completed' | 'failed'
   readonly txnId: string | null
+  /** The transaction, while it is `holding`. */
+  readonly transaction?: TransactionRecord
+  /** It was told to revert while it was `holding`: it answers once it knows. */
+  readonly reverting?: boolean
 }
 
 /** A token that is being registered with this account as its issuer: room for its supply. */
@@ -58,6 +76,16 @@ export interface IssueHold {
   readonly kind: 'issue'
   readonly tokenId: string
   readonly totalSupply: string
+}
+
+/** An NFT that this account, the issuer of its class, is minting: its home decides. */
+export interface MintHold {
+  readonly kind: 'mint'
+  readonly idempotencyKey: string
+  /** Entered once it is completed: a mint that is refused never was. */
+  readonly transaction: Transaction
+  /** What signed it. */
+  readonly acceptedUnder: AccountKey
 }
 
 export interface AccountState {
@@ -75,6 +103,9 @@ export interface AccountState {
   readonly balances: ReadonlyMap<string, Balance>
   /** By `holdId`. */
   readonly holds: ReadonlyMap<string, Hold>
+  /** NFTs that it took in, less those that it gave away; and places kept for those that are promised to it. */
+  readonly nftCount: number
+  readonly nftRoom: number
   readonly completedCount: number
   readonly failedCount: number
   /** The client whose request brought the account into being. */
@@ -104,7 +135,13 @@ export function holdId(hold: Hold): string {
       return legHoldId(hold)
     case 'issue':
       return `issue ${hold.tokenId}`
+    case 'mint':
+      return mintHoldId(hold.idempotencyKey)
   }
+}
+
+export function mintHoldId(idempotencyKey: string): string {
+  return `mint ${idempotencyKey}`
 }
 
 export function legHoldId({ groupId, leg, role }: Pick<LegHold, 'groupId' | 'leg' | 'role'>): string {
@@ -121,7 +158,8 @@ export function valueOf(hold: Hold): { readonly tokenId: string; readonly quanti
   return { tokenId: hold.terms.tokenId, quantity: parseQuantity(hold.terms.amount) }
 }
 
-/** Whether a leg takes its amount out of the balance when it is applied; a burn is only held. */
-export function leavesBalance({ type }: LegTerms): boolean {
+/** Whether a leg takes its amount out of the balance when it is applied; a burn and an NFT are only held. */
+export function leavesBalance({ type, tokenId }: LegTerms): boolean {
+  if (isNft(tokenId)) return false
   return type === 'debit' || type === 'transfer' || type === 'exchange'
 }

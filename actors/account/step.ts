@@ -6,20 +6,23 @@
  *   S3. A verdict on a signature counts only for the key that this step sees, or the one its original was accepted under.
  *   S4. Every message is consumed: what it cannot have is said in a message of its own.
  */
-import { accountAddress, groupAddress } from '../address.ts'
+import type { ActorAnswer } from '../actor-step.ts'
+import { accountAddress, groupAddress, instanceAddress, tokenAddress } from '../address.ts'
 import { invariant } from '../result.ts'
 import type {
   AccountCommand,
   AccountMessageCommand,
   ChangeStatusCommand,
+  MintCommand,
   RegisterCommand,
   RotateKeyCommand,
   SubmitCommand,
 } from './commands.ts'
+import { mintUnderWay } from './mint.ts'
 import { advance, type AccountEvent, type AccountSnapshot } from './machine.ts'
 import { type Answer, type EarlierUse, type Effect, refusal, viewOf } from './outcome.ts'
 import type { AccountKey, AccountState } from './state.ts'
-import { judgeSubmission, type SubmissionEvidence } from './submission.ts'
+import { judgeMint, judgeSubmission, type SubmissionEvidence } from './submission.ts'
 import { type CompensableTransaction, failure } from './transaction.ts'
 
 /** What the step must be told, because it may not look for it. */
@@ -38,10 +41,10 @@ export type StepResult =
       readonly snapshot: AccountSnapshot
       readonly effects: readonly Effect[]
       /** null: nobody asked, a message was heard. */
-      readonly answer: Answer | null
+      readonly answer: ActorAnswer | null
     }
   /** Nothing changes: a refusal or a repeat. */
-  | { readonly kind: 'answered'; readonly answer: Answer }
+  | { readonly kind: 'answered'; readonly answer: ActorAnswer }
   /** Have this checked, then step the same command again. */
   | { readonly kind: 'unverified'; readonly key: AccountKey; readonly signature: string }
 
@@ -53,6 +56,8 @@ export function stepAccount(snapshot: AccountSnapshot, command: AccountCommand, 
       return signed(snapshot, command, evidence, (account) => submit(snapshot, account, command, evidence))
     case 'rotate_key':
       return signed(snapshot, command, evidence, (account) => rotate(snapshot, account, command, evidence))
+    case 'mint':
+      return signed(snapshot, command, evidence, (account) => mint(snapshot, account, command, evidence))
     case 'change_status':
       return change(snapshot, command)
     default:
@@ -60,7 +65,7 @@ export function stepAccount(snapshot: AccountSnapshot, command: AccountCommand, 
   }
 }
 
-function answered(answer: Answer): StepResult {
+function answered(answer: ActorAnswer): StepResult {
   return { kind: 'answered', answer }
 }
 
@@ -101,14 +106,16 @@ function repeatedRegistration(answer: Answer, command: RegisterCommand): Answer 
 /** The checks that every signed command shares: the account, the signature, the repeat. */
 function signed(
   snapshot: AccountSnapshot,
-  command: SubmitCommand | RotateKeyCommand,
+  command: SubmitCommand | RotateKeyCommand | MintCommand,
   evidence: Evidence,
   rest: (account: AccountState) => StepResult,
 ): StepResult {
   const { account } = snapshot.context
   if (account === null) return answered(refusal('account_not_found', 'There is no such account.', 'account_id'))
   const { earlier } = evidence
-  const keys = [account.key, earlier?.key ?? null].filter((key) => key !== null)
+  // A mint that is under way is a repeat's original, too: it was accepted under the key that was in force then (D7).
+  const begun = command.type === 'mint' ? mintUnderWay(account, command.idempotencyKey) : undefined
+  const keys = [account.key, earlier?.key ?? null, begun?.acceptedUnder ?? null].filter((key) => key !== null)
   if (keys.length === 0) return answered(refusal('account_keyless', 'The account has no key yet: it can only receive.'))
   let verified = false
   for (const key of keys) {
@@ -123,10 +130,10 @@ function signed(
     return answered(refusal('signature_mismatch', 'The signature does not match the key of the account.', 'signature'))
   }
   if (earlier !== undefined) return answered(repeat(earlier, command))
-  return rest(account)
+  return begun === undefined ? rest(account) : answered('deferred')
 }
 
-function repeat({ answer, payloadHash }: EarlierUse, command: SubmitCommand | RotateKeyCommand): Answer {
+function repeat({ answer, payloadHash }: EarlierUse, command: SubmitCommand | RotateKeyCommand | MintCommand): Answer {
   const mismatch = payloadHash !== command.payloadHash
   switch (answer.kind) {
     case 'accepted':
@@ -134,6 +141,8 @@ function repeat({ answer, payloadHash }: EarlierUse, command: SubmitCommand | Ro
       return { ...answer, mismatch, replayed: command.type !== 'submit' || answer.receipt.txnId !== command.newTxnId }
     case 'rotated':
       return { ...answer, mismatch, replayed: answer.account.updatedAtMs !== command.atMs }
+    case 'minted':
+      return { ...answer, mismatch, replayed: answer.txnId !== command.newTxnId }
     default:
       return answer
   }
@@ -192,6 +201,11 @@ function rotate(
   }))
 }
 
+function mint(snapshot: AccountSnapshot, account: AccountState, command: MintCommand, evidence: Evidence): StepResult {
+  const refused = judgeMint(account, command, evidence)
+  return refused === undefined ? stepped(snapshot, command, () => 'deferred') : answered(refused)
+}
+
 function change(snapshot: AccountSnapshot, command: ChangeStatusCommand): StepResult {
   const { account } = snapshot.context
   if (account === null) return answered(refusal('account_not_found', 'There is no such account.', 'account_id'))
@@ -207,9 +221,10 @@ function change(snapshot: AccountSnapshot, command: ChangeStatusCommand): StepRe
 /** Messages of other actors. */
 function hear(snapshot: AccountSnapshot, command: AccountMessageCommand, evidence: Evidence): StepResult {
   const { account } = snapshot.context
-  if (account === null && command.type !== 'prepare_issue') return unknownAccount(snapshot, command)
+  const prepares = command.type === 'prepare_issue' || command.type === 'prepare_class'
+  if (account === null && !prepares) return unknownAccount(snapshot, command)
   if (command.type === 'compensate') return heard(snapshot, { ...command, found: evidence.transaction })
-  if (command.type === 'prepare_issue' && command.consentNeeded && account !== null && account.key !== null) {
+  if (prepares && command.consentNeeded && account !== null && account.key !== null) {
     const { key } = account
     const { signature } = command
     const verdict = signature === '' ? false : evidence.verdict(key.keyId, signature)
@@ -246,6 +261,17 @@ function unknownAccount(snapshot: AccountSnapshot, command: AccountMessageComman
         },
         carries: [],
       })
+    case 'receive_nft':
+      return replied(snapshot, {
+        to: instanceAddress(command.nftId),
+        message: {
+          type: 'nft_received',
+          txnId: command.txnId,
+          failure: failure('account_closed'),
+          counterTxnId: null,
+        },
+        carries: [],
+      })
     case 'expect_leg': {
       const { groupId, leg, role, accountId } = command
       const refused = { code: 'account_not_found', detail: `There is no account ${accountId}.` } as const
@@ -271,11 +297,11 @@ function unknownAccount(snapshot: AccountSnapshot, command: AccountMessageComman
 
 function withoutConsent(
   snapshot: AccountSnapshot,
-  { tokenId }: Extract<AccountMessageCommand, { readonly type: 'prepare_issue' }>,
+  command: Extract<AccountMessageCommand, { readonly type: 'prepare_issue' | 'prepare_class' }>,
 ): StepResult {
   const refused = { code: 'issuer_consent_missing', detail: 'The issuer did not sign this registration.' } as const
   return replied(snapshot, {
-    to: { kind: 'token', id: tokenId.toLowerCase() },
+    to: command.type === 'prepare_issue' ? tokenAddress(command.tokenId) : { kind: 'class', id: command.name },
     message: { type: 'issue_prepared', refused },
     carries: [],
   })
@@ -285,7 +311,7 @@ function withoutConsent(
 function stepped(
   snapshot: AccountSnapshot,
   command: AccountEvent,
-  answer: (account: AccountState, effects: readonly Effect[]) => Answer,
+  answer: (account: AccountState, effects: readonly Effect[]) => ActorAnswer,
 ): StepResult {
   const next = advance(snapshot, command)
   const { account, effects } = next.context

@@ -3,8 +3,10 @@
  * Undefined where nothing is wrong; a refusal uses no key up.
  */
 import { BASE_DECIMALS, BASE_UNIT, fractionalDigits, parseQuantity } from '../money.ts'
+import type { ClassFacts } from '../nft-class/state.ts'
+import { nftNameOf } from '../nft-id.ts'
 import type { TokenFacts } from '../token/state.ts'
-import type { Submission, SubmitCommand, TransactionType } from './commands.ts'
+import type { MintCommand, Submission, SubmitCommand, TransactionType } from './commands.ts'
 import { expectationFor } from './legs.ts'
 import { type Answer, refusal } from './outcome.ts'
 import type { AccountState } from './state.ts'
@@ -12,12 +14,23 @@ import type { AccountState } from './state.ts'
 /** The most transactions of an account that others have still to decide on. */
 export const MAX_PENDING = 4_096
 
-export interface SubmissionEvidence {
+/** The most mints of an account that are not decided: each is kept there with its metadata, which may be large. */
+export const MAX_MINTS_UNDER_WAY = 256
+
+/** What is known of assets. */
+export interface AssetEvidence {
+  /** Of a registered token. */
+  readonly token: (tokenId: string) => TokenFacts | undefined
+  /** Of a registered class. */
+  readonly nftClass: (classId: string) => ClassFacts | undefined
+  /** Whether the NFT was ever minted. */
+  readonly minted: (nftId: string) => boolean
+}
+
+export interface SubmissionEvidence extends AssetEvidence {
   readonly ledgerId: string
   /** In production the fields that the sandbox leaves optional are required. */
   readonly production: boolean
-  /** What is known of a registered token. */
-  readonly token: (tokenId: string) => TokenFacts | undefined
   /** Whether an account exists, of those that the command names. */
   readonly exists: (accountId: string) => boolean
   /** What clients did on this account under the submission's group ID. */
@@ -46,6 +59,30 @@ export function judgeSubmission(
   )
 }
 
+/** The rest of what a mint must be, in the order in which it is judged. */
+export function judgeMint(
+  account: AccountState,
+  command: MintCommand,
+  evidence: SubmissionEvidence,
+): Answer | undefined {
+  const { classId, metadataVerdict, owner } = command
+  const foreign = wrongLedger(command.ledgerId, evidence)
+  if (foreign !== undefined) return foreign
+  const facts = evidence.nftClass(classId)
+  if (facts === undefined || metadataVerdict === 'unchecked') {
+    return refusal('class_not_found', 'There is no such NFT class.', 'class_id')
+  }
+  if (facts.issuer !== account.accountId) return refusal('not_issuer', 'Only the issuer of the class may mint in it.')
+  if (metadataVerdict === 'invalid') {
+    return refusal('metadata_invalid', 'The metadata does not satisfy the schema of the class.', 'metadata')
+  }
+  if (owner !== account.accountId && !evidence.exists(owner)) {
+    return refusal('owner_not_found', 'There is no such account.', 'owner')
+  }
+  if (account.status !== 'active') return refusal('account_not_active', `The account is ${account.status}.`)
+  return tooManyMints(account) ?? tooMuchPending(account)
+}
+
 export function mayCross(grant: boolean | readonly string[], tokenId: string): boolean {
   return typeof grant === 'boolean' ? grant : grant.includes(tokenId)
 }
@@ -64,13 +101,12 @@ export function wrongLedger(
 
 function wrongAsset(
   { accountId }: AccountState,
-  { type, classId, tokenId, amount, receive }: Submission,
+  { type, tokenId, amount, receive }: Submission,
   evidence: SubmissionEvidence,
 ): Answer | undefined {
-  if (classId !== null) return refusal('class_not_found', 'There is no such NFT class.', 'class_id')
   const wrong =
-    wrongAmount(tokenId, amount, evidence, '') ??
-    (receive === null ? undefined : wrongAmount(receive.tokenId, receive.amount, evidence, 'receive.'))
+    wrongQuantity(tokenId, amount, evidence, '') ??
+    (receive === null ? undefined : wrongQuantity(receive.tokenId, receive.amount, evidence, 'receive.'))
   if (wrong !== undefined) return wrong
   if (type === 'mint' && evidence.token(tokenId)?.issuer !== accountId) {
     return refusal('not_issuer', 'Only the issuer of the token may mint it.')
@@ -79,12 +115,20 @@ function wrongAsset(
 }
 
 /** `prefix`: of the field's name. */
-function wrongAmount(
+export function wrongQuantity(
   tokenId: string,
   amount: string,
-  evidence: Pick<SubmissionEvidence, 'token'>,
+  evidence: AssetEvidence,
   prefix: string,
 ): Answer | undefined {
+  const nft = nftNameOf(tokenId)
+  if (nft !== undefined) {
+    if (evidence.nftClass(nft.classId) === undefined) {
+      return refusal('class_not_found', 'There is no such NFT class.', `${prefix}class_id`)
+    }
+    if (evidence.minted(tokenId)) return undefined
+    return refusal('instance_not_found', 'There is no such NFT.', `${prefix}instance_id`)
+  }
   const decimals = tokenId === BASE_UNIT ? BASE_DECIMALS : evidence.token(tokenId)?.decimals
   if (decimals === undefined) return refusal('token_not_found', 'There is no such token.', `${prefix}token_id`)
   if (fractionalDigits(parseQuantity(amount)) <= decimals) return undefined
@@ -117,6 +161,13 @@ function wrongGroup(
     return refusal('self_transfer', `The account has a ${opposite} of this asset under the same group ID.`, 'group_id')
   }
   return undefined
+}
+
+function tooManyMints({ holds }: AccountState): Answer | undefined {
+  let mints = 0
+  for (const { kind } of holds.values()) if (kind === 'mint') mints += 1
+  if (mints < MAX_MINTS_UNDER_WAY) return undefined
+  return refusal('pending_limit', 'Too many mints of this account are under way: try again when fewer are.')
 }
 
 function tooMuchPending({ holds }: AccountState): Answer | undefined {

@@ -19,6 +19,8 @@ export type FailureCode =
   | 'group_closed'
   | 'already_compensated'
   | 'not_compensable'
+  | 'not_owner'
+  | 'held'
 
 export interface Failure {
   readonly code: FailureCode
@@ -40,6 +42,8 @@ const FAILURES: Record<FailureCode, string> = {
   group_closed: 'The settlement group is closed.',
   already_compensated: 'The transaction has been compensated, or is being compensated.',
   not_compensable: 'A transaction of this kind cannot be compensated.',
+  not_owner: 'The account does not own the NFT.',
+  held: 'Another transaction holds the NFT.',
 }
 
 export function failure(code: FailureCode): Failure {
@@ -53,6 +57,7 @@ export interface TransactionRecord {
   readonly shardId: number
   readonly type: TransactionType
   readonly amount: string
+  /** `BASE`, a token, or an NFT as `class/instance`. */
   readonly tokenId: string
   readonly groupId: string | null
   readonly status: 'pending' | 'completed' | 'failed'

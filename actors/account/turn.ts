@@ -1,14 +1,15 @@
 /**
  * One command's work on one account: changes gather here and become the next state and its effects, or nothing.
- *   A1. available = balance - reserved, and neither is ever negative; nor is incoming or room.
+ *   A1. available = balance - reserved, and neither is ever negative; nor is incoming or room, nor the count of NFTs.
  *   A2. balance + incoming + room never leaves 18+18 digits.
  *   A3. What completes is one entry in the chain; what fails is none, and is counted all the same.
  *   A4. Time within an account never goes back.
  */
 import type { ActorAddress } from '../address.ts'
 import { appendEntry, type AuditEntry, type EntryFields } from '../audit-chain.ts'
-import type { Carried, Message, Stamp } from '../message.ts'
-import { LARGEST, type Quantity, ZERO } from '../money.ts'
+import type { Carried, ExchangeSide, Message, Stamp } from '../message.ts'
+import { LARGEST, parseQuantity, type Quantity, ZERO } from '../money.ts'
+import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { Effect } from './outcome.ts'
 import { type AccountState, type Balance, type Hold, holdId, NOTHING_HELD } from './state.ts'
@@ -36,6 +37,8 @@ export class Turn {
   private sequence: number
   private tip: string
   private updatedAtMs: number
+  private nftCount: number
+  private nftRoom: number
   private completed = 0
   private failed = 0
 
@@ -46,6 +49,8 @@ export class Turn {
     this.sequence = account.sequence
     this.tip = account.tip
     this.updatedAtMs = account.updatedAtMs
+    this.nftCount = account.nftCount
+    this.nftRoom = account.nftRoom
   }
 
   balance(tokenId: string): Balance {
@@ -58,13 +63,49 @@ export class Turn {
 
   /** Why the account could not take so much more of an asset; undefined when it can. */
   lacksRoom(tokenId: string, amount: Quantity): 'balance_limit' | 'asset_limit' | undefined {
-    const held = this.balance(tokenId)
-    if (held.balance.plus(held.incoming).plus(held.room).plus(amount).greaterThan(LARGEST)) return 'balance_limit'
+    if (!isNft(tokenId)) {
+      const held = this.balance(tokenId)
+      if (held.balance.plus(held.incoming).plus(held.room).plus(amount).greaterThan(LARGEST)) return 'balance_limit'
+      if (isSlot(held)) return undefined
+    }
+    const nfts = this.nftCount + this.nftRoom
     const balances = this.balances ?? this.before.balances
-    if (isSlot(held) || balances.size < MAX_ASSETS) return undefined
-    let slots = 0
+    if (balances.size + nfts < MAX_ASSETS) return undefined
+    let slots = nfts
     for (const balance of balances.values()) if (isSlot(balance)) slots += 1
     return slots < MAX_ASSETS ? undefined : 'asset_limit'
+  }
+
+  /**
+   * `owned`, `promised`: what is added to the NFTs that it owns and to the places kept for more. One that has changed hands
+   * may be given on before its new owner's account has heard of it: it is promised still, and is owed then.
+   */
+  changeNfts({ owned = 0, promised = 0 }: { readonly owned?: number; readonly promised?: number }): void {
+    this.nftCount += owned
+    this.nftRoom += promised
+    invariant(
+      this.nftRoom >= 0 && this.nftCount + this.nftRoom >= 0,
+      'A1: an account would give up an NFT that it does not have',
+    )
+  }
+
+  /** Keeps room for what may come, whatever it is. */
+  keepRoom({ tokenId, amount }: ExchangeSide): void {
+    if (isNft(tokenId)) this.changeNfts({ promised: 1 })
+    else this.change(tokenId, { room: parseQuantity(amount) })
+  }
+
+  /** It will not come. */
+  freeRoom({ tokenId, amount }: ExchangeSide): void {
+    if (isNft(tokenId)) this.changeNfts({ promised: -1 })
+    else this.change(tokenId, { room: parseQuantity(amount).negated() })
+  }
+
+  /** It has come. */
+  fillRoom({ tokenId, amount }: ExchangeSide): void {
+    const quantity = parseQuantity(amount)
+    if (isNft(tokenId)) this.changeNfts({ owned: 1, promised: -1 })
+    else this.change(tokenId, { balance: quantity, room: quantity.negated() })
   }
 
   /** Room alone is no movement: it does not make the account a holder of the asset. */
@@ -143,6 +184,8 @@ export class Turn {
         tip: this.tip,
         balances: this.balances ?? before.balances,
         holds: this.holds ?? before.holds,
+        nftCount: this.nftCount,
+        nftRoom: this.nftRoom,
         completedCount: before.completedCount + this.completed,
         failedCount: before.failedCount + this.failed,
         updatedAtMs: this.updatedAtMs,

@@ -10,6 +10,8 @@ export interface ExchangeState {
   readonly version: number
   /** In the order in which they came. */
   readonly offers: readonly ExchangeOffer[]
+  /** Paired, and waiting for their NFTs to change hands. */
+  readonly pairs?: readonly ExchangePair[]
   readonly lastTimeMs: number
   /** When the first of them expires. */
   readonly dueAtMs: number | null
@@ -22,4 +24,10 @@ export interface ExchangeOffer {
   readonly gives: ExchangeSide
   readonly receives: ExchangeSide
   readonly expiresAtMs: number
+}
+
+export interface ExchangePair {
+  readonly sides: readonly [ExchangeOffer, ExchangeOffer]
+  /** Transactions whose NFTs have not changed hands yet. */
+  readonly delivering: readonly string[]
 }

@@ -1,21 +1,31 @@
 /**
  * Pairs the exchanges of one group ID: both sides complete in one decision, or both have failed.
- *   X1. What is offered here is reserved at its account, with room for what it brings: nothing refuses a completion.
+ *   X1. What is offered here is reserved at its account or held by its NFT's home, with room for what it brings: nothing
+ *       refuses a completion.
  *   X2. An offer is concluded once: paired, or given up when its time has come.
+ *   X3. NFTs of a pair change hands before either side is told.
  * Pure: time and ids arrive in the command, effects leave as data.
  */
 import type { Effect } from '../account/outcome.ts'
 import { failure, type FailureCode } from '../account/transaction.ts'
 import type { ActorStepResult, DueCommand, Heard } from '../actor-step.ts'
-import { accountAddress } from '../address.ts'
-import type { ExchangeMessage, ExchangeSide } from '../message.ts'
+import { accountAddress, type ActorAddress, instanceAddress } from '../address.ts'
+import type { Carried, ExchangeDeliveryMessage, ExchangeMessage, ExchangeSide, Message } from '../message.ts'
 import { parseQuantity } from '../money.ts'
-import type { ExchangeOffer, ExchangeState } from './state.ts'
+import { isNft } from '../nft-id.ts'
+import { invariant } from '../result.ts'
+import type { ExchangeOffer, ExchangePair, ExchangeState } from './state.ts'
 
-export type ExchangeCommand = Heard<ExchangeMessage> | DueCommand
+export type ExchangeCommand = Heard<ExchangeMessage> | Heard<ExchangeDeliveryMessage> | DueCommand
 
-/** Offers that wait under one group ID. */
+/** Offers that wait under one group ID, for their mirror or for an NFT to change hands. */
 export const MAX_OFFERS = 64
+
+/** What waits, as a step changes it. */
+interface Waiting {
+  readonly offers: readonly ExchangeOffer[]
+  readonly pairs: readonly ExchangePair[]
+}
 
 export function stepExchange(
   exchange: ExchangeState | null,
@@ -23,48 +33,92 @@ export function stepExchange(
   command: ExchangeCommand,
 ): ActorStepResult<ExchangeState> {
   const timeMs = Math.max(command.atMs, exchange?.lastTimeMs ?? 0)
-  const offers = exchange?.offers ?? []
+  const { offers = [], pairs = [] } = exchange ?? {}
   const late = offers.filter(({ expiresAtMs }) => expiresAtMs <= timeMs)
   if (command.type === 'due' && late.length === 0) return { kind: 'answered', answer: null }
-  const waiting = offers.filter((offer) => !late.includes(offer))
   const effects = late.map((offer) => refused(offer, 'exchange_expired'))
-  const left = command.type === 'due' ? waiting : take(waiting, command, timeMs, effects)
-  if (left.length === 0) return { kind: 'stepped', state: null, effects, answer: null }
+  const waiting = { offers: offers.filter((offer) => !late.includes(offer)), pairs }
+  const left = heard(waiting, id, command, timeMs, effects)
+  if (left.offers.length === 0 && left.pairs.length === 0)
+    return { kind: 'stepped', state: null, effects, answer: null }
   const state: ExchangeState = {
     kind: 'exchange',
     format: 1,
     id,
     version: (exchange?.version ?? 0) + 1,
-    offers: left,
+    offers: left.offers,
+    pairs: left.pairs,
     lastTimeMs: timeMs,
-    dueAtMs: Math.min(...left.map(({ expiresAtMs }) => expiresAtMs)),
+    dueAtMs: left.offers.length === 0 ? null : Math.min(...left.offers.map(({ expiresAtMs }) => expiresAtMs)),
   }
   return { kind: 'stepped', state, effects, answer: null }
 }
 
-/** Pairs the offer, keeps it, or gives it up. Returns what waits then. */
+function heard(waiting: Waiting, id: string, command: ExchangeCommand, timeMs: number, effects: Effect[]): Waiting {
+  switch (command.type) {
+    case 'due':
+      return waiting
+    case 'offer_exchange':
+      return take(waiting, id, command, timeMs, effects)
+    case 'nft_delivered':
+      return delivered(waiting, command.txnId, effects)
+  }
+}
+
+/** Pairs the offer, keeps it, or gives it up. */
 function take(
-  waiting: readonly ExchangeOffer[],
+  { offers, pairs }: Waiting,
+  id: string,
   offer: ExchangeOffer,
   timeMs: number,
   effects: Effect[],
-): readonly ExchangeOffer[] {
+): Waiting {
   const { txnId, accountId, toAccountId, gives, receives, expiresAtMs } = offer
   const fresh: ExchangeOffer = { txnId, accountId, toAccountId, gives, receives, expiresAtMs }
   if (expiresAtMs <= timeMs) {
     effects.push(refused(fresh, 'exchange_expired'))
-    return waiting
+    return { offers, pairs }
   }
-  const mirror = waiting.find((other) => isMirror(other, fresh))
+  const mirror = offers.find((other) => isMirror(other, fresh))
   if (mirror !== undefined) {
-    effects.push(completed(mirror, fresh.txnId), completed(fresh, mirror.txnId))
-    return waiting.filter((other) => other !== mirror)
+    const left = offers.filter((other) => other !== mirror)
+    return { offers: left, pairs: [...pairs, ...paired([mirror, fresh], id, effects)] }
   }
-  if (waiting.length >= MAX_OFFERS) {
+  if (offers.length + pairs.length >= MAX_OFFERS) {
     effects.push(refused(fresh, 'exchange_limit'))
-    return waiting
+    return { offers, pairs }
   }
-  return [...waiting, fresh]
+  return { offers: [...offers, fresh], pairs }
+}
+
+/** Completes both at once, or orders their NFTs to change hands first (X3). Returns what then waits. */
+function paired(
+  sides: readonly [ExchangeOffer, ExchangeOffer],
+  id: string,
+  effects: Effect[],
+): readonly ExchangePair[] {
+  const nfts = sides.filter(({ gives }) => isNft(gives.tokenId))
+  if (nfts.length === 0) {
+    complete(sides, effects)
+    return []
+  }
+  for (const { txnId, toAccountId, gives } of nfts) {
+    const message = { type: 'deliver_nft', txnId, toAccountId, exchangeId: id } as const
+    effects.push(sent(instanceAddress(gives.tokenId), message))
+  }
+  return [{ sides, delivering: nfts.map(({ txnId }) => txnId) }]
+}
+
+function delivered({ offers, pairs }: Waiting, txnId: string, effects: Effect[]): Waiting {
+  const pair = pairs.find(({ delivering }) => delivering.includes(txnId))
+  invariant(pair !== undefined, `X3: the NFT of ${txnId} changed hands, and nobody had ordered it`)
+  const delivering = pair.delivering.filter((other) => other !== txnId)
+  if (delivering.length === 0) complete(pair.sides, effects)
+  const left = pairs.flatMap((other) => {
+    if (other !== pair) return [other]
+    return delivering.length === 0 ? [] : [{ ...pair, delivering }]
+  })
+  return { offers, pairs: left }
 }
 
 function isMirror(a: ExchangeOffer, b: ExchangeOffer): boolean {
@@ -81,27 +135,29 @@ function isSame(a: ExchangeSide, b: ExchangeSide): boolean {
   return a.tokenId === b.tokenId && parseQuantity(a.amount).equals(parseQuantity(b.amount))
 }
 
+function complete([a, b]: readonly [ExchangeOffer, ExchangeOffer], effects: Effect[]): void {
+  effects.push(completed(a, b.txnId), completed(b, a.txnId))
+}
+
 function completed({ accountId, txnId, gives, receives }: ExchangeOffer, counterTxnId: string): Effect {
-  return {
-    kind: 'message_sent',
-    envelope: {
-      to: accountAddress(accountId),
-      message: { type: 'conclude_exchange', txnId, failure: null, counterTxnId },
-      carries: [
-        { tokenId: gives.tokenId, quantity: `-${gives.amount}` },
-        { tokenId: receives.tokenId, quantity: receives.amount },
-      ],
-    },
-  }
+  const message = { type: 'conclude_exchange', txnId, failure: null, counterTxnId } as const
+  const carries = [
+    { tokenId: gives.tokenId, quantity: `-${gives.amount}` },
+    { tokenId: receives.tokenId, quantity: receives.amount },
+  ]
+  const fungible = carries.filter(({ tokenId }) => !isNft(tokenId))
+  return sent(accountAddress(accountId), message, fungible)
 }
 
 function refused({ accountId, txnId }: ExchangeOffer, code: FailureCode): Effect {
-  return {
-    kind: 'message_sent',
-    envelope: {
-      to: accountAddress(accountId),
-      message: { type: 'conclude_exchange', txnId, failure: failure(code), counterTxnId: null },
-      carries: [],
-    },
-  }
+  return sent(accountAddress(accountId), {
+    type: 'conclude_exchange',
+    txnId,
+    failure: failure(code),
+    counterTxnId: null,
+  })
+}
+
+function sent(to: ActorAddress, message: Message, carries: readonly Carried[] = []): Effect {
+  return { kind: 'message_sent', envelope: { to, message, carries } }
 }

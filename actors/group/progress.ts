@@ -4,10 +4,11 @@
  *   G2. A final state is written only when every part has answered.
  *   G3. Nothing is undone twice: what was asked to be undone is remembered by the transaction that was named.
  */
-import { accountAddress, type ActorAddress, tokenAddress } from '../address.ts'
+import { accountAddress, type ActorAddress, instanceAddress, tokenAddress } from '../address.ts'
 import { type Effect, refusal } from '../account/outcome.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { Carried, LegName, LegRole, LegTerms, Message, Refused, Stamp } from '../message.ts'
+import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { GroupMessageCommand, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
 import { type GroupLeg, type GroupState, type GroupStatus, groupViewOf, type LegPart, type PartState } from './state.ts'
@@ -68,7 +69,8 @@ function blank(id: string, { atMs, caller }: RegisterGroupCommand | RevertGroupC
   }
 }
 
-function rolesOf({ type, toAccountId }: LegTerms): readonly LegRole[] {
+function rolesOf({ type, toAccountId, tokenId }: LegTerms): readonly LegRole[] {
+  if (isNft(tokenId)) return type === 'burn' ? ['own', 'instance'] : ['own', 'receiver', 'instance']
   if (type === 'mint' || type === 'burn') return ['own', 'supply']
   return toAccountId === null ? ['own'] : ['own', 'receiver']
 }
@@ -86,6 +88,8 @@ function homeOf({ accountId, toAccountId, tokenId }: LegTerms, role: LegRole): A
       return accountAddress(toAccountId ?? '')
     case 'supply':
       return tokenAddress(tokenId)
+    case 'instance':
+      return instanceAddress(tokenId)
   }
 }
 
@@ -211,9 +215,9 @@ export function isComplete(group: GroupState, name: LegName, state: PartState): 
   return everyPart(withPart(group, name, { state }), isIn)
 }
 
-/** A token that holds a mint or burn has nothing more to say until the group ends. */
+/** A token that holds a mint or burn, and an NFT, have nothing more to say until the group ends. */
 function isIn({ role, state }: LegPart): boolean {
-  return state === 'completed' || (role === 'supply' && state === 'expected')
+  return state === 'completed' || ((role === 'supply' || role === 'instance') && state === 'expected')
 }
 
 export const settle: Progress = (group, effects) => {
@@ -227,7 +231,7 @@ export const settle: Progress = (group, effects) => {
 /** What settling adds to balances and holds at its home; a boundary's other side moves with it. */
 function carriedBySettling(leg: LegTerms, role: LegRole): readonly Carried[] {
   const { tokenId, amount, type, boundary } = leg
-  if (boundary) return []
+  if (boundary || isNft(tokenId)) return []
   const comes = role === 'receiver' || type === 'credit' || type === 'mint'
   // A mint's supply rises by what its account gets: until its token has heard of it, it is owed.
   const adds = role === 'supply' ? type === 'burn' : comes

@@ -3,20 +3,15 @@
  * Pure: time and ids arrive in the command, effects leave as data.
  */
 import { type Answer, refusal } from '../account/outcome.ts'
-import { mayCross } from '../account/submission.ts'
+import { type AssetEvidence, mayCross, wrongQuantity } from '../account/submission.ts'
 import type { ActorStepResult } from '../actor-step.ts'
 import type { LegTerms } from '../message.ts'
-import { BASE_DECIMALS, BASE_UNIT, fractionalDigits, parseQuantity } from '../money.ts'
 import { invariant } from '../result.ts'
-import type { TokenFacts } from '../token/state.ts'
 import type { GroupCommand, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
 import { advanceGroup, groupSnapshotOf } from './machine.ts'
 import { type GroupState, type GroupView, groupViewOf } from './state.ts'
 
-export interface GroupEvidence {
-  /** What is known of a registered token. */
-  readonly token: (tokenId: string) => TokenFacts | undefined
-}
+export type GroupEvidence = AssetEvidence
 
 /** Transactions that may be named under one linked group ID, over all requests. */
 export const MAX_COMPENSATIONS = 1_000
@@ -85,17 +80,14 @@ function refusesLeg(
   { type, tokenId, amount, accountId, boundary }: LegTerms,
   at: string,
   grant: boolean | readonly string[],
-  { token }: GroupEvidence,
+  evidence: GroupEvidence,
 ): Answer | undefined {
-  const facts = tokenId === BASE_UNIT ? { decimals: BASE_DECIMALS, issuer: '' } : token(tokenId)
-  if (facts === undefined) return refusal('token_not_found', 'There is no such token.', `${at}.token_id`)
-  if (fractionalDigits(parseQuantity(amount)) > facts.decimals) {
-    return refusal('amount_precision', `The token has ${facts.decimals} decimals.`, `${at}.amount`)
-  }
+  const wrong = wrongQuantity(tokenId, amount, evidence, `${at}.`)
+  if (wrong !== undefined) return wrong
   if (boundary && !mayCross(grant, tokenId)) {
     return refusal('boundary_not_granted', 'This client may not move value over the boundary.', `${at}.boundary`)
   }
-  if (type === 'mint' && facts.issuer !== accountId) {
+  if (type === 'mint' && evidence.token(tokenId)?.issuer !== accountId) {
     return refusal('not_issuer', 'Only the issuer of the token may mint it.', `${at}.account_id`)
   }
   return undefined

@@ -8,6 +8,7 @@ import { canonicalJson, type Json, type JsonObject } from '../canonical-json.ts'
 import { isAccountId, isUuid } from '../identifiers.ts'
 import type { LegTerms } from '../message.ts'
 import { BASE_UNIT, isDecimalString, parseQuantity, type Quantity, ZERO } from '../money.ts'
+import { NFT_AMOUNT, nftId } from '../nft-id.ts'
 import { ok, refuse, type Result } from '../result.ts'
 
 export const MIN_LEGS = 2
@@ -33,6 +34,7 @@ export type TermsRule =
   | 'amount'
   | 'asset'
   | 'class'
+  | 'instance'
   | 'receiver'
   | 'self_transfer'
   | 'boundary'
@@ -130,15 +132,9 @@ function readReceiver(fields: JsonObject, type: LegTerms['type'] | undefined, wr
 }
 
 function readAsset(fields: JsonObject, type: LegTerms['type'] | undefined, wrong: Wrong): string {
+  if (fields['class_id'] !== undefined) return readNft(fields, type, wrong)
   const { token_id: tokenId = BASE_UNIT } = fields
-  if (fields['class_id'] === undefined && fields['instance_id'] !== undefined) {
-    wrong('class_id', 'asset', 'is required with instance_id')
-    return BASE_UNIT
-  }
-  if (fields['class_id'] !== undefined) {
-    wrong('class_id', 'class', 'names no NFT class of this ledger')
-    return BASE_UNIT
-  }
+  if (fields['instance_id'] !== undefined) wrong('class_id', 'class', 'is required with instance_id')
   if (typeof tokenId !== 'string' || !TOKEN_ID.test(tokenId)) {
     wrong('token_id', 'asset', 'must be the ID of a token')
     return BASE_UNIT
@@ -147,6 +143,24 @@ function readAsset(fields: JsonObject, type: LegTerms['type'] | undefined, wrong
     wrong('token_id', 'asset', `a ${type} needs a token`)
   }
   return tokenId
+}
+
+/** An NFT is handed over, or burned: nothing else of it nets to zero. */
+function readNft(fields: JsonObject, type: LegTerms['type'] | undefined, wrong: Wrong): string {
+  const { class_id: classId, instance_id: instanceId, amount } = fields
+  if (type !== undefined && type !== 'transfer' && type !== 'burn')
+    wrong('type', 'type', 'an NFT is transferred or burned')
+  if (type === 'transfer' && fields['to_account_id'] === undefined) {
+    wrong('to_account_id', 'receiver', 'is required where an NFT is transferred')
+  }
+  if (fields['token_id'] !== undefined) wrong('token_id', 'asset', 'cannot stand beside class_id')
+  if (fields['boundary'] === true) wrong('boundary', 'boundary', 'an NFT does not leave the ledger')
+  if (amount !== NFT_AMOUNT) wrong('amount', 'amount', `must be "${NFT_AMOUNT}" for an NFT`)
+  if (typeof classId !== 'string' || classId === '') wrong('class_id', 'class', 'must be the ID of an NFT class')
+  if (typeof instanceId !== 'string' || !isAccountId(instanceId)) {
+    wrong('instance_id', 'instance', 'must be the ID of an instance')
+  }
+  return typeof classId === 'string' && typeof instanceId === 'string' ? nftId({ classId, instanceId }) : BASE_UNIT
 }
 
 /** What comes must have come from somewhere. */

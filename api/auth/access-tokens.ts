@@ -4,7 +4,7 @@
  *   V2. Verified tokens are remembered by their text, to save the signature's cost; text is malleable, so nothing that
  *       denies hangs on it: expiry, client and session are judged on every use, by the caller of `verify`.
  *   V3. A key that was retired longer ago than any of its tokens can live signs nothing any more, whatever times a
- *       token claims.
+ *       token claims. Nor does one that was revoked, also for tokens that were verified before.
  */
 import { createLocalJWKSet, type JWTPayload, jwtVerify, type JWTVerifyOptions, type LocalJWKSet } from 'jose'
 import { type Role, ROLES } from '../../actors/account/commands.ts'
@@ -26,6 +26,10 @@ export interface VerifiedToken {
   readonly clientId: string
   readonly sessionId: string
   readonly expiresAtMs: number
+}
+
+interface CheckedToken extends VerifiedToken {
+  readonly keyId: string
 }
 
 interface AccessTokenContext {
@@ -61,12 +65,14 @@ export function createAccessTokens(context: AccessTokenContext): AccessTokens {
     requiredClaims: REQUIRED_CLAIMS,
     currentDate,
   }
-  const remembered = createBoundedCache<string, VerifiedToken>(MAX_REMEMBERED)
+  const remembered = createBoundedCache<string, CheckedToken>(MAX_REMEMBERED)
 
-  async function check(token: string): Promise<VerifiedToken | undefined> {
+  async function check(token: string): Promise<CheckedToken | undefined> {
     try {
-      const { payload, protectedHeader } = await jwtVerify(token, keySet(), options)
-      return typeof protectedHeader.kid === 'string' ? readClaims(payload) : undefined
+      const { payload, protectedHeader } = await jwtVerify(token, keySet().keys, options)
+      const verified = readClaims(payload)
+      const { kid: keyId } = protectedHeader
+      return keyId === undefined || verified === undefined ? undefined : { ...verified, keyId }
     } catch {
       return undefined
     }
@@ -108,6 +114,7 @@ export function createAccessTokens(context: AccessTokenContext): AccessTokens {
       const known = remembered.get(token)
       const verified = known ?? (await check(token))
       if (verified === undefined || verified.expiresAtMs <= clock.now()) return undefined
+      if (!keySet().keyIds.has(verified.keyId)) return undefined
       if (known === undefined) remembered.set(token, verified)
       return verified
     },
@@ -124,16 +131,22 @@ function readClaims(payload: JWTPayload): VerifiedToken | undefined {
     : undefined
 }
 
+interface UsableKeys {
+  readonly keyIds: ReadonlySet<string>
+  readonly keys: LocalJWKSet
+}
+
 /** The published token keys that can still have live tokens; made anew only when they change. */
-function createKeySet(serviceKeys: ServiceKeys, retiredBefore: () => number): () => LocalJWKSet {
-  let made: { readonly keyIds: string; readonly keys: LocalJWKSet } | undefined
+function createKeySet(serviceKeys: ServiceKeys, retiredBefore: () => number): () => UsableKeys {
+  let made: UsableKeys | undefined
   return () => {
     const bound = retiredBefore()
     const usable = serviceKeys
       .published()
       .filter((key) => key.purpose === 'token' && (key.retiredAtMs === null || key.retiredAtMs > bound))
-    const keyIds = usable.map((key) => key.keyId).join(' ')
-    if (made?.keyIds !== keyIds) {
+      .filter((key) => key.revokedAtMs === null)
+    const { keyIds } = made ?? {}
+    if (made === undefined || keyIds?.size !== usable.length || !usable.every((key) => keyIds.has(key.keyId))) {
       const keys = usable.map(({ keyId, x, y }) => ({
         kty: 'EC',
         crv: 'P-256',
@@ -143,9 +156,9 @@ function createKeySet(serviceKeys: ServiceKeys, retiredBefore: () => number): ()
         use: 'sig',
         alg: 'ES256',
       }))
-      made = { keyIds, keys: createLocalJWKSet({ keys }) }
+      made = { keyIds: new Set(usable.map((key) => key.keyId)), keys: createLocalJWKSet({ keys }) }
     }
-    return made.keys
+    return made
   }
 }
 

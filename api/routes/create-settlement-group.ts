@@ -4,7 +4,7 @@ import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { NewGroupId } from '../group-ids.ts'
-import { type Invalid, invalidProblem, type Problem, problem } from '../problem.ts'
+import { invalidProblem, type Problem, problem } from '../problem.ts'
 import { refusalProblem, unavailableProblem } from '../refusals.ts'
 import { readRegistrationKey } from '../registration-key.ts'
 import { jsonReply } from '../reply.ts'
@@ -28,7 +28,7 @@ export function createSettlementGroup({ gateway, reads }: EdgeDependencies, newG
       const { registrationKey, keyErrors } = readRegistrationKey(http)
       const registration = readGroupRegistration(body.value, () => newGroupId(caller.clientId, registrationKey))
       const invalid = [...keyErrors, ...(registration.ok ? [] : registration.error)]
-      if (!registration.ok || invalid.length > 0) return refusedProblem(invalid)
+      if (!registration.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
       const { groupId, payload } = registration.value
       const full = await checkOpenGroups(reads, caller.clientId, groupId)
       if (full !== undefined) return full
@@ -47,14 +47,6 @@ export function createSettlementGroup({ gateway, reads }: EdgeDependencies, newG
       })
     },
   }
-}
-
-/** The shape is judged before what it names is looked for (D7). */
-function refusedProblem(invalid: readonly Invalid[]): Problem {
-  const illFormed = invalid.filter(({ code }) => code !== 'ERR_NOT_FOUND')
-  if (illFormed.length > 0) return invalidProblem('validation-error', illFormed)
-  const errors = invalid.map(({ field, message }) => ({ field, message }))
-  return problem('not-found', 'ERR_NOT_FOUND', 'The legs name something that does not exist.', errors)
 }
 
 /** Counted over what is committed: registrations that are under way at the same time may go beyond the bound. */

@@ -21,7 +21,10 @@ export function keySet({ serviceKeys, settings }: EdgeDependencies): PublicRoute
   }
 }
 
-/** `nbf` and `exp` in seconds since 1970, the span rounded outwards; a key in use has no `exp`. */
+/**
+ * `nbf` and `exp` in seconds since 1970, the span rounded outwards; a key in use has no `exp`. `revoked` as in OpenID
+ * Federation 1.0, 8.7.2: whoever has it checks nothing with the key any more.
+ */
 function keyMembers(key: PublishedKey): object {
   return {
     kty: 'EC',
@@ -34,5 +37,6 @@ function keyMembers(key: PublishedKey): object {
     purpose: key.purpose,
     nbf: Math.floor(key.activeFromMs / 1000),
     ...(key.retiredAtMs === null ? {} : { exp: Math.ceil(key.retiredAtMs / 1000) }),
+    ...(key.revokedAtMs === null ? {} : { revoked: { revoked_at: Math.floor(key.revokedAtMs / 1000) } }),
   }
 }

@@ -1,8 +1,9 @@
-/** GET /v1/accounts/{id}/nfts: no NFT can be minted on this ledger yet, so every account owns none. */
+/** GET /v1/accounts/{id}/nfts: what the account owns, by class and instance (D11, D16). */
 import { accountRead } from '../account-read.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
+import { ownedNftMembers } from '../nft-views.ts'
 import type { PageTokens } from '../page-token.ts'
-import { listScope, readPageRequest } from '../paging.ts'
+import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
 import { readQuery } from '../query.ts'
 import { noSuchAccount } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
@@ -10,11 +11,17 @@ import type { GuardedRoute } from '../route.ts'
 
 export function listAccountNfts({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   return accountRead('/v1/accounts/:accountId/nfts', async (accountId, call) => {
+    const scope = listScope('/v1/accounts/nfts', call.caller.clientId, [accountId])
     const query = readQuery(call.http.req.url)
-    readPageRequest(query, tokens, listScope('/v1/accounts/nfts', call.caller.clientId, [accountId]))
+    const { limit, after } = readPageRequest(query, tokens, scope)
     const refused = query.problem()
     if (refused !== undefined) return refused
-    if ((await reads.account(accountId)) === undefined) return noSuchAccount()
-    return jsonReply(200, { account_id: accountId, nfts: [], next_page_token: '' })
+    const page = await reads.ownedNfts(accountId, after?.cursor ?? null, limit)
+    if (page === undefined) return noSuchAccount()
+    return jsonReply(200, {
+      account_id: accountId,
+      nfts: page.nfts.map(ownedNftMembers),
+      next_page_token: nextPageToken(tokens, scope, page.next, null),
+    })
   })
 }

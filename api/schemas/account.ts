@@ -19,28 +19,32 @@ const REASON_RULE = 'must be 1 to 1,024 characters'
 
 type ReadPublicKey = (input: unknown) => AccountKey | undefined
 
-const registrationSchema = v.object({ account_id: accountIdField, public_key: v.unknown() }, objectMessage)
+/** Any JSON: whether it is a key is for `readPublicKey` to say. */
+export const publicKeyField = v.pipe(v.unknown(), v.metadata({ type: ['object', 'string'] }))
+
+export const registrationSchema = v.object({ account_id: accountIdField, public_key: publicKeyField }, objectMessage)
 
 const rotationEntries = {
   account_id: accountIdField,
-  public_key: v.unknown(),
+  public_key: publicKeyField,
   idempotency_key: idempotencyKeyField,
   signature: signatureField,
   proof: v.exactOptional(signatureField),
 }
-const rotationSchema = v.object(rotationEntries, objectMessage)
+export const rotationSchema = v.object(rotationEntries, objectMessage)
 const ROTATION_FIELDS: ReadonlySet<string> = new Set(Object.keys(rotationEntries))
 
 const STATUS_RULE = 'must be active, frozen or closed'
 const INCOMING_RULE = 'must be accept or refuse'
 
-const statusSchema = v.object(
+export const statusSchema = v.object(
   {
     status: v.exactOptional(v.picklist(['active', 'frozen', 'closed'], STATUS_RULE)),
     incoming: v.exactOptional(v.picklist(['accept', 'refuse'], INCOMING_RULE)),
     reason: v.pipe(
       v.string(REASON_RULE),
       v.check((text) => text !== '' && codePoints(text) <= MAX_REASON_LENGTH, REASON_RULE),
+      v.metadata({ minLength: 1, maxLength: MAX_REASON_LENGTH }),
     ),
   },
   objectMessage,

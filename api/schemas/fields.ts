@@ -1,4 +1,7 @@
-/** Schemas of the fields that several requests share. A field that is absent is a matter of the object around it. */
+/**
+ * Schemas of the fields that several requests share. A field that is absent is a matter of the object around it. The
+ * metadata says in the words of JSON Schema what a check demands, for the interface's description; it checks nothing.
+ */
 import * as v from 'valibot'
 import { isAccountId, isUuid } from '../../actors/identifiers.ts'
 import { isDecimalString } from '../../actors/money.ts'
@@ -22,13 +25,34 @@ export const GROUP_ID_RULE = 'must be a UUID'
 const AMOUNT_RULE = 'must be a decimal string above zero with at most 18 integer and 18 fractional digits'
 const SIGNATURE_RULE = 'must be a signature in base64url'
 
-export const accountIdField = v.pipe(v.string(ACCOUNT_ID_RULE), v.check(isAccountId, ACCOUNT_ID_RULE))
-export const amountField = v.pipe(v.string(AMOUNT_RULE), v.check(isAmount, AMOUNT_RULE))
-export const tokenIdField = v.pipe(v.string(TOKEN_ID_RULE), v.check(isTokenId, TOKEN_ID_RULE))
-export const groupIdField = v.pipe(v.string(GROUP_ID_RULE), v.check(isUuid, GROUP_ID_RULE))
+export const ACCOUNT_ID_PATTERN = '^(?!\\.{1,2}$)[A-Za-z0-9_.:@-]{1,128}$'
+export const DECIMAL_PATTERN = '^(0|[1-9][0-9]{0,17})(\\.[0-9]{1,18})?$'
+export const SYMBOL_PATTERN = SYMBOL.source
+
+export const accountIdField = v.pipe(
+  v.string(ACCOUNT_ID_RULE),
+  v.check(isAccountId, ACCOUNT_ID_RULE),
+  v.metadata({ pattern: ACCOUNT_ID_PATTERN }),
+)
+export const amountField = v.pipe(
+  v.string(AMOUNT_RULE),
+  v.check(isAmount, AMOUNT_RULE),
+  v.metadata({ pattern: '^(?=.*[1-9])(0|[1-9][0-9]{0,17})(\\.[0-9]{1,18})?$' }),
+)
+export const tokenIdField = v.pipe(
+  v.string(TOKEN_ID_RULE),
+  v.check(isTokenId, TOKEN_ID_RULE),
+  v.metadata({ pattern: SYMBOL_PATTERN }),
+)
+export const groupIdField = v.pipe(
+  v.string(GROUP_ID_RULE),
+  v.check(isUuid, GROUP_ID_RULE),
+  v.metadata({ format: 'uuid' }),
+)
 export const idempotencyKeyField = v.pipe(
   v.string(IDEMPOTENCY_KEY_RULE),
   v.check(isIdempotencyKey, IDEMPOTENCY_KEY_RULE),
+  v.metadata({ pattern: IDEMPOTENCY_KEY.source }),
 )
 /** Whether it verifies is for the owner to say: here it only has to be there. */
 export const signatureField = v.pipe(v.string(SIGNATURE_RULE), v.nonEmpty(SIGNATURE_RULE))

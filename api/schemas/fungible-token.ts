@@ -4,7 +4,7 @@ import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { fractionalDigits, isDecimalString, parseQuantity } from '../../actors/money.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../problem.ts'
-import { accountIdField, isTokenId, signatureField } from './fields.ts'
+import { accountIdField, DECIMAL_PATTERN, isTokenId, signatureField, SYMBOL_PATTERN } from './fields.ts'
 import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
 
 const MAX_DECIMALS = 18
@@ -14,12 +14,20 @@ const DECIMALS_RULE = 'must be an integer from 0 to 18'
 const SUPPLY_RULE = 'must be a decimal string, zero or above, with at most 18 integer and 18 fractional digits'
 
 const signedEntries = {
-  symbol: v.pipe(v.string(SYMBOL_RULE), v.check(isTokenId, SYMBOL_RULE)),
-  decimals: v.pipe(v.number(DECIMALS_RULE), v.check(isDecimals, DECIMALS_RULE)),
+  symbol: v.pipe(v.string(SYMBOL_RULE), v.check(isTokenId, SYMBOL_RULE), v.metadata({ pattern: SYMBOL_PATTERN })),
+  decimals: v.pipe(
+    v.number(DECIMALS_RULE),
+    v.check(isDecimals, DECIMALS_RULE),
+    v.metadata({ type: 'integer', minimum: 0, maximum: MAX_DECIMALS }),
+  ),
   issuer: accountIdField,
-  total_supply: v.pipe(v.string(SUPPLY_RULE), v.check(isDecimalString, SUPPLY_RULE)),
+  total_supply: v.pipe(
+    v.string(SUPPLY_RULE),
+    v.check(isDecimalString, SUPPLY_RULE),
+    v.metadata({ pattern: DECIMAL_PATTERN }),
+  ),
 }
-const tokenSchema = v.object({ ...signedEntries, signature: v.exactOptional(signatureField) }, objectMessage)
+export const tokenSchema = v.object({ ...signedEntries, signature: v.exactOptional(signatureField) }, objectMessage)
 const SIGNED_FIELDS: ReadonlySet<string> = new Set(Object.keys(signedEntries))
 const TOKEN_FIELDS: ReadonlySet<string> = new Set([...SIGNED_FIELDS, 'signature'])
 

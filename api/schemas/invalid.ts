@@ -3,13 +3,16 @@ import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { type ErrorCode, type Invalid, MAX_ERRORS } from '../problem.ts'
 
-const FIELD_CODES: ReadonlyMap<string, ErrorCode> = new Map([
+export const FIELD_CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ['account_id', 'ERR_INVALID_ACCOUNT_ID'],
   ['to_account_id', 'ERR_INVALID_ACCOUNT_ID'],
+  ['attester', 'ERR_INVALID_ACCOUNT_ID'],
+  ['owner', 'ERR_INVALID_ACCOUNT_ID'],
   ['amount', 'ERR_INVALID_AMOUNT'],
   ['type', 'ERR_INVALID_TYPE'],
   ['token_id', 'ERR_INVALID_TOKEN_ID'],
   ['class_id', 'ERR_INVALID_CLASS_ID'],
+  ['subject_class', 'ERR_INVALID_CLASS_ID'],
   ['group_id', 'ERR_INVALID_GROUP_ID'],
   ['signature', 'ERR_INVALID_SIGNATURE'],
   ['proof', 'ERR_INVALID_SIGNATURE'],
@@ -18,8 +21,13 @@ const FIELD_CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ['symbol', 'ERR_INVALID_SYMBOL'],
   ['decimals', 'ERR_INVALID_DECIMALS'],
   ['issuer', 'ERR_INVALID_ISSUER'],
+  ['name', 'ERR_INVALID_NAME'],
+  ['metadata_schema', 'ERR_INVALID_SCHEMA'],
+  ['requester', 'ERR_INVALID_REQUESTER'],
   ['total_supply', 'ERR_INVALID_TOTAL_SUPPLY'],
   ['expires_at', 'ERR_INVALID_TIMESTAMP'],
+  ['health_state', 'ERR_INVALID_HEALTH_STATE'],
+  ['txn_count', 'ERR_INVALID_TXN_COUNT'],
 ])
 
 /** The message for an object schema: a missing member is told from an object that is none. */

@@ -26,7 +26,8 @@ const TERMS_CODES = {
   type: 'ERR_INVALID_TYPE',
   amount: 'ERR_INVALID_AMOUNT',
   asset: 'ERR_INVALID_TOKEN_ID',
-  class: 'ERR_NOT_FOUND',
+  class: 'ERR_INVALID_CLASS_ID',
+  instance: 'ERR_INVALID_FIELD',
   receiver: 'ERR_INVALID_ACCOUNT_ID',
   self_transfer: 'ERR_SELF_TRANSFER',
   boundary: 'ERR_INVALID_FIELD',
@@ -43,7 +44,7 @@ export interface GroupRegistration {
   readonly payload: string
 }
 
-/** `newGroupId`: for a body that names none. What is well formed and names nothing has the code `ERR_NOT_FOUND`. */
+/** `newGroupId`: for a body that names none. */
 export function readGroupRegistration(
   body: JsonObject,
   newGroupId: () => string,
@@ -66,19 +67,28 @@ export function readGroupRegistration(
   return ok({ groupId: terms['group_id'] as string, payload })
 }
 
-const revertSchema = v.object(
+export const revertSchema = v.object(
   {
     reason: v.pipe(
       v.string(REASON_RULE),
       v.check((text) => text !== '' && codePoints(text) <= MAX_REASON_LENGTH, REASON_RULE),
+      v.metadata({ minLength: 1, maxLength: MAX_REASON_LENGTH }),
     ),
     txn_ids: v.exactOptional(
       v.pipe(
-        v.array(v.pipe(v.string(TXN_ID_RULE), v.check(isTransactionId, TXN_ID_RULE)), TXN_IDS_RULE),
+        v.array(
+          v.pipe(
+            v.string(TXN_ID_RULE),
+            v.check(isTransactionId, TXN_ID_RULE),
+            v.metadata({ pattern: '^txn_[0-7][0-9A-HJKMNP-TV-Z]{25}$' }),
+          ),
+          TXN_IDS_RULE,
+        ),
         v.check(
           (ids) => ids.length > 0 && ids.length <= MAX_REVERTED && new Set(ids).size === ids.length,
           TXN_IDS_RULE,
         ),
+        v.metadata({ minItems: 1, maxItems: MAX_REVERTED, uniqueItems: true }),
       ),
     ),
   },

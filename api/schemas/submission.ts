@@ -9,6 +9,7 @@ import { BASE_UNIT } from '../../actors/money.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
 import type { ErrorCode, Invalid } from '../problem.ts'
 import {
+  ACCOUNT_ID_PATTERN,
   accountIdField,
   amountField,
   codePoints,
@@ -34,9 +35,20 @@ const nameField = (rule: string) =>
   v.pipe(
     v.string(rule),
     v.check((text) => isName(text), rule),
+    v.metadata({ minLength: 1, maxLength: MAX_NAME_LENGTH }),
   )
 const classIdField = nameField('must be the ID of an NFT class')
 const instanceIdField = accountIdLike('must be the ID of an instance')
+
+export const metadataField = v.pipe(
+  v.custom<JsonObject>((value) => isMetadata(value as Json), METADATA_RULE),
+  v.metadata({
+    type: 'object',
+    maxProperties: MAX_METADATA_MEMBERS,
+    propertyNames: { minLength: 1, maxLength: MAX_METADATA_KEY_LENGTH },
+    additionalProperties: { type: 'string' },
+  }),
+)
 
 const receiveEntries = {
   amount: amountField,
@@ -44,6 +56,8 @@ const receiveEntries = {
   class_id: v.exactOptional(classIdField),
   instance_id: v.exactOptional(instanceIdField),
 }
+
+export const receiveSchema = v.object(receiveEntries, objectMessage)
 
 const submissionEntries = {
   account_id: accountIdField,
@@ -54,8 +68,8 @@ const submissionEntries = {
   token_id: v.exactOptional(tokenIdField),
   group_id: v.exactOptional(groupIdField),
   to_account_id: v.exactOptional(accountIdField),
-  receive: v.exactOptional(v.object(receiveEntries, objectMessage)),
-  metadata: v.exactOptional(v.custom<JsonObject>((value) => isMetadata(value as Json), METADATA_RULE)),
+  receive: v.exactOptional(receiveSchema),
+  metadata: v.exactOptional(metadataField),
   class_id: v.exactOptional(classIdField),
   instance_id: v.exactOptional(instanceIdField),
   terms_hash: v.exactOptional(v.pipe(v.string(TERMS_HASH_RULE), v.regex(/^sha256:[0-9a-f]{64}$/, TERMS_HASH_RULE))),
@@ -64,11 +78,12 @@ const submissionEntries = {
     v.pipe(
       v.string(EXPIRY_RULE),
       v.check((text) => parseTimestamp(text) !== undefined, EXPIRY_RULE),
+      v.metadata({ format: 'date-time' }),
     ),
   ),
 }
 
-const submissionSchema = v.object(submissionEntries, objectMessage)
+export const submissionSchema = v.object(submissionEntries, objectMessage)
 const SUBMISSION_FIELDS: ReadonlySet<string> = new Set(Object.keys(submissionEntries))
 const RECEIVE_FIELDS: ReadonlySet<string> = new Set(Object.keys(receiveEntries))
 
@@ -100,6 +115,10 @@ function assetErrors(body: JsonObject): Invalid[] {
       add('type', 'ERR_INVALID_TYPE', `a ${type} cannot move an NFT`)
     }
     addInstanceErrors(body, add)
+    // Whoever gives an NFT away gives it to somebody: no outside world takes it.
+    if ((type === 'transfer' || type === 'exchange') && body['to_account_id'] === undefined) {
+      add('to_account_id', 'ERR_INVALID_ACCOUNT_ID', 'is required where an NFT is given')
+    }
     return invalid
   }
   const needy = type === 'mint' || type === 'burn' || type === 'exchange'
@@ -191,5 +210,6 @@ function accountIdLike(rule: string) {
   return v.pipe(
     v.string(rule),
     v.check((text) => v.is(accountIdField, text), rule),
+    v.metadata({ pattern: ACCOUNT_ID_PATTERN }),
   )
 }

@@ -1,31 +1,42 @@
 /** The two forms of POST /v1/auth/token (D17). Fields beyond them are ignored. */
+import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../problem.ts'
+import { objectMessage, schemaErrors } from './invalid.ts'
 
 export type TokenRequest =
   | { readonly kind: 'credentials'; readonly clientId: string; readonly clientSecret: string }
   | { readonly kind: 'refresh'; readonly refreshToken: string }
 
+const TEXT_RULE = 'must be a string that is not empty'
+const textField = v.pipe(v.string(TEXT_RULE), v.nonEmpty(TEXT_RULE))
+
+export const credentialsSchema = v.object(
+  { client_id: textField, client_secret: textField, grant_type: v.exactOptional(v.literal('client_credentials')) },
+  objectMessage,
+)
+export const refreshSchema = v.object(
+  { grant_type: v.literal('refresh_token'), refresh_token: textField },
+  objectMessage,
+)
+/** Which of the two it is, the field `grant_type` says. */
+export const tokenRequestSchema = v.union([credentialsSchema, refreshSchema])
+
 export function readTokenRequest(body: JsonObject): Result<TokenRequest, readonly Invalid[]> {
   const grantType = body['grant_type']
-  const invalid: Invalid[] = []
-  const text = (field: string): string => {
-    const value = body[field]
-    if (typeof value === 'string' && value !== '') return value
-    const message = value === undefined ? 'is required' : 'must be a string that is not empty'
-    invalid.push({ field, code: 'ERR_INVALID_FIELD', message })
-    return ''
-  }
   if (grantType === 'refresh_token') {
-    const refreshToken = text('refresh_token')
-    return invalid.length > 0 ? refuse(invalid) : ok({ kind: 'refresh', refreshToken })
+    const invalid = schemaErrors(refreshSchema, body)
+    if (invalid.length > 0) return refuse(invalid)
+    const { refresh_token: refreshToken } = body as v.InferOutput<typeof refreshSchema>
+    return ok({ kind: 'refresh', refreshToken })
   }
   if (grantType !== undefined && grantType !== 'client_credentials') {
     const message = 'must be refresh_token or client_credentials'
     return refuse([{ field: 'grant_type', code: 'ERR_INVALID_FIELD', message }])
   }
-  const clientId = text('client_id')
-  const clientSecret = text('client_secret')
-  return invalid.length > 0 ? refuse(invalid) : ok({ kind: 'credentials', clientId, clientSecret })
+  const invalid = schemaErrors(credentialsSchema, body)
+  if (invalid.length > 0) return refuse(invalid)
+  const { client_id: clientId, client_secret: clientSecret } = body as v.InferOutput<typeof credentialsSchema>
+  return ok({ kind: 'credentials', clientId, clientSecret })
 }

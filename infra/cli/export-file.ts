@@ -1,13 +1,15 @@
 /**
- * Reads what clients save of the interface: pages of an audit chain, receipts, a JWKS document; one JSON value a file,
- * a list of such, or one value a line (NDJSON).
+ * Reads what clients save of the interface: pages of an audit chain, receipts, assertions, proofs of liabilities, a JWKS
+ * document; one JSON value a file, a list of such, or one value a line (NDJSON).
  */
 import * as v from 'valibot'
 import type { AuditEntry } from '../../actors/audit-chain.ts'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import { parseStrictJson } from '../../api/json-text.ts'
+import type { GivenAssertion } from '../../api/schemas/assertion.ts'
 import { CommandFailed } from './command.ts'
 import type { GivenReceipt, ReceiptKeys } from './verify-receipt.ts'
+import type { GivenLiabilityProof } from './verify-liabilities.ts'
 
 export interface ExportedPage {
   /** The page's own account_id, where it has one. */
@@ -20,6 +22,8 @@ export interface ExportedPage {
 export interface Exported {
   readonly pages: readonly ExportedPage[]
   readonly receipts: readonly GivenReceipt[]
+  readonly assertions: readonly GivenAssertion[]
+  readonly proofs: readonly GivenLiabilityProof[]
 }
 
 const HASH = /^sha256:[0-9a-f]{64}$/
@@ -41,6 +45,41 @@ const pageSchema = v.object({
   entries: v.array(v.unknown()),
 })
 const receiptSchema = v.object({ receipt: v.record(v.string(), v.unknown()), signature: v.string() })
+const assertionSchema = v.pipe(
+  v.object({ assertion_type: v.string(), result: v.record(v.string(), v.unknown()), signature: v.string() }),
+  v.transform(({ assertion_type: assertionType, result, signature }): GivenAssertion => {
+    return { assertionType, result: result as JsonObject, signature }
+  }),
+)
+const proofSchema = v.pipe(
+  v.object({
+    account_id: v.string(),
+    merkle_root: hashSchema,
+    totals: v.array(v.object({ token_id: v.string(), root: hashSchema, total: v.string() })),
+    proofs: v.array(
+      v.object({
+        token_id: v.string(),
+        amount: v.string(),
+        shares: v.array(
+          v.object({
+            index: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+            amount: v.string(),
+            nonce: v.string(),
+            siblings: v.array(v.object({ hash: hashSchema, sum: v.string() })),
+          }),
+        ),
+      }),
+    ),
+    assertion: assertionSchema,
+  }),
+  v.transform((shown): GivenLiabilityProof => ({
+    accountId: shown.account_id,
+    merkleRoot: shown.merkle_root,
+    totals: shown.totals.map(({ token_id: tokenId, ...rest }) => ({ tokenId, ...rest })),
+    proofs: shown.proofs.map(({ token_id: tokenId, ...rest }) => ({ tokenId, ...rest })),
+    assertion: shown.assertion,
+  })),
+)
 /** `nbf` and `exp`: the span in seconds since 1970. */
 const jwksSchema = v.object({
   ledger_id: v.optional(v.string()),
@@ -52,6 +91,7 @@ const jwksSchema = v.object({
       y: v.string(),
       nbf: v.number(),
       exp: v.optional(v.number()),
+      revoked: v.optional(v.object({ revoked_at: v.number() })),
     }),
   ),
 })
@@ -60,9 +100,14 @@ const jwksSchema = v.object({
 export function readExport(text: string, name: string): Exported {
   const pages: ExportedPage[] = []
   const receipts: GivenReceipt[] = []
+  const assertions: GivenAssertion[] = []
+  const proofs: GivenLiabilityProof[] = []
   const loose: AuditEntry[] = []
   for (const value of valuesOf(text, name)) {
-    if (v.is(receiptSchema, value)) {
+    const assertion = v.safeParse(assertionSchema, value)
+    if (assertion.success) assertions.push(assertion.output)
+    else if (looksLikeProof(value)) proofs.push(readProof(value, name))
+    else if (v.is(receiptSchema, value)) {
       receipts.push({ receipt: value.receipt as JsonObject, signature: value.signature })
     } else if (v.is(pageSchema, value)) {
       const entries = value.entries.map((entry) => readEntry(entry, name))
@@ -70,7 +115,7 @@ export function readExport(text: string, name: string): Exported {
     } else loose.push(readEntry(value, name))
   }
   if (loose.length > 0) pages.push({ accountId: undefined, total: undefined, entries: loose })
-  return { pages, receipts }
+  return { pages, receipts, assertions, proofs }
 }
 
 export function readJwks(text: string, name: string): ReceiptKeys {
@@ -84,8 +129,21 @@ export function readJwks(text: string, name: string): ReceiptKeys {
     y: key.y,
     activeFromMs: key.nbf * 1_000,
     retiredAtMs: key.exp === undefined ? null : key.exp * 1_000,
+    revokedAtMs: key.revoked === undefined ? null : key.revoked.revoked_at * 1_000,
   }))
   return { ledgerId: read.output.ledger_id, keys }
+}
+
+function looksLikeProof(value: Json): boolean {
+  return v.is(v.object({ proofs: v.array(v.unknown()) }), value)
+}
+
+function readProof(value: Json, name: string): GivenLiabilityProof {
+  const read = v.safeParse(proofSchema, value)
+  if (read.success) return read.output
+  throw new CommandFailed(
+    `${name}: a value is no proof of liabilities (${v.getDotPath(read.issues[0]) ?? 'all of it'})`,
+  )
 }
 
 function readEntry(value: unknown, name: string): AuditEntry {

@@ -1,8 +1,17 @@
-import { KEY_PURPOSES } from '../../runtime/ports/service-keys.ts'
+import { KEY_PURPOSES, type PublishedKey } from '../../runtime/ports/service-keys.ts'
 import { openMasterKey } from '../main/ledger-secrets.ts'
-import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
+import { createServiceKeys, type PostgresServiceKeys } from '../postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../system/clock-system.ts'
-import { EXIT_OK, readArgs, UsageError, wholeNumber, type Command } from './command.ts'
+import {
+  CommandFailed,
+  EXIT_OK,
+  readArgs,
+  required,
+  UsageError,
+  wholeNumber,
+  type Command,
+  type CommandIo,
+} from './command.ts'
 import { configurationOf, refuseMissingInProduction, withDatabase } from './configured.ts'
 
 const DEFAULT_AFTER_SECONDS = 300
@@ -11,42 +20,82 @@ const SHORTEST_AFTER_SECONDS = 10
 const LONGEST_AFTER_SECONDS = 86_400
 
 export const keysCommand: Command = {
-  summary: "rotate the service's signing keys",
+  summary: "rotate or revoke the service's signing keys",
   help: `Usage: ledger keys rotate --purpose ${KEY_PURPOSES.join('|')} [--after SECONDS]
+       ledger keys revoke --kid=KEY_ID
 
-Makes the next signing key of a purpose. It is published in the JWKS at once and signs after SECONDS (${DEFAULT_AFTER_SECONDS} by default, at least ${SHORTEST_AFTER_SECONDS}), so
+rotate makes the next signing key of a purpose. It is published in the JWKS at once and signs after SECONDS (${DEFAULT_AFTER_SECONDS} by default, at least ${SHORTEST_AFTER_SECONDS}), so
 that every cache knows it by then; the key before it retires at that moment and stays published. Nothing is restarted.
 Prints the new key as JSON.
+
+revoke is for a key that somebody else may have. It voids everything that the key ever signed, whenever that was: access
+tokens end, receipts, assertions and attestations no longer verify, and the JWKS says so. A key that is in use is replaced
+at once; every process follows within seconds. It cannot be taken back. Prints the revoked key, and the one that took its
+place, as JSON.
 `,
   run: async (args, io) => {
     const { values, positionals } = readArgs(
       args,
-      { purpose: { type: 'string' }, after: { type: 'string' } },
-      { least: 1, most: 1, what: 'rotate' },
+      { purpose: { type: 'string' }, after: { type: 'string' }, kid: { type: 'string' } },
+      { least: 1, most: 1, what: 'rotate or revoke' },
     )
-    if (positionals[0] !== 'rotate') throw new UsageError(`there is no "keys ${positionals[0] ?? ''}"`)
-    const purpose = KEY_PURPOSES.find((known) => known === values.purpose)
-    if (purpose === undefined) throw new UsageError(`--purpose must be one of ${KEY_PURPOSES.join(', ')}`)
-    const afterSeconds = wholeNumber(
-      values.after,
-      'after',
-      SHORTEST_AFTER_SECONDS,
-      LONGEST_AFTER_SECONDS,
-      DEFAULT_AFTER_SECONDS,
-    )
-    const configuration = configurationOf(io)
-    refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
-    const masterKey = await openMasterKey(configuration)
-    const made = await withDatabase(configuration, io, async (url) => {
-      const keys = await createServiceKeys({ url, masterKey, clock: createSystemClock() })
-      try {
-        return await keys.rotate(purpose, { activeAfterMs: afterSeconds * 1_000 })
-      } finally {
-        await keys.close()
-      }
-    })
-    const activeFrom = new Date(made.activeFromMs).toISOString()
-    io.out(`${JSON.stringify({ kid: made.keyId, purpose: made.purpose, active_from: activeFrom })}\n`)
-    return EXIT_OK
+    switch (positionals[0]) {
+      case 'rotate':
+        return rotate(values, io)
+      case 'revoke':
+        return revoke(values, io)
+      default:
+        throw new UsageError(`there is no "keys ${positionals[0] ?? ''}"`)
+    }
   },
+}
+
+interface Values {
+  readonly purpose?: string | undefined
+  readonly after?: string | undefined
+  readonly kid?: string | undefined
+}
+
+async function rotate({ purpose: named, after, kid }: Values, io: CommandIo): Promise<number> {
+  if (kid !== undefined) throw new UsageError('--kid is for revoke')
+  const purpose = KEY_PURPOSES.find((known) => known === named)
+  if (purpose === undefined) throw new UsageError(`--purpose must be one of ${KEY_PURPOSES.join(', ')}`)
+  const afterSeconds = wholeNumber(after, 'after', SHORTEST_AFTER_SECONDS, LONGEST_AFTER_SECONDS, DEFAULT_AFTER_SECONDS)
+  const made = await withServiceKeys(io, (keys) => keys.rotate(purpose, { activeAfterMs: afterSeconds * 1_000 }))
+  io.out(`${JSON.stringify(membersOf(made))}\n`)
+  return EXIT_OK
+}
+
+async function revoke({ purpose, after, kid }: Values, io: CommandIo): Promise<number> {
+  if (purpose !== undefined || after !== undefined) throw new UsageError('--purpose and --after are for rotate')
+  const keyId = required(kid, 'kid')
+  const revocation = await withServiceKeys(io, (keys) => keys.revoke(keyId))
+  if (revocation === undefined) throw new CommandFailed(`there is no key ${keyId}, or it is revoked already`)
+  const { revoked, replacement } = revocation
+  io.out(
+    `${JSON.stringify({
+      ...membersOf(revoked),
+      revoked_at: new Date(revoked.revokedAtMs ?? 0).toISOString(),
+      replaced_by: replacement === null ? null : membersOf(replacement),
+    })}\n`,
+  )
+  return EXIT_OK
+}
+
+function membersOf({ keyId, purpose, activeFromMs }: PublishedKey): object {
+  return { kid: keyId, purpose, active_from: new Date(activeFromMs).toISOString() }
+}
+
+async function withServiceKeys<T>(io: CommandIo, work: (keys: PostgresServiceKeys) => Promise<T>): Promise<T> {
+  const configuration = configurationOf(io)
+  refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
+  const masterKey = await openMasterKey(configuration)
+  return withDatabase(configuration, io, async (url) => {
+    const keys = await createServiceKeys({ url, masterKey, clock: createSystemClock() })
+    try {
+      return await work(keys)
+    } finally {
+      await keys.close()
+    }
+  })
 }

@@ -1,7 +1,7 @@
 /**
  * Checks a receipt offline:
- *   W1. Its signature verifies under the key that it names, which is in the JWKS, has the purpose `receipt`, and whose
- *       span covers `processed_at`.
+ *   W1. Its signature verifies under the key that it names, which is in the JWKS, has the purpose `receipt`, is not
+ *       revoked, and whose span covers `processed_at`.
  *   W2. What it says of the chain is what the chain's own entry says, where the chain is at hand.
  */
 import { createPublicKey, verify } from 'node:crypto'
@@ -23,6 +23,7 @@ export interface ReceiptKey {
   readonly y: string
   readonly activeFromMs: number
   readonly retiredAtMs: number | null
+  readonly revokedAtMs: number | null
 }
 
 export interface ReceiptKeys {
@@ -49,6 +50,7 @@ function problemOfSignature(given: GivenReceipt, { ledgerId, keys }: ReceiptKeys
   const key = keys.find((candidate) => candidate.keyId === keyId)
   if (key === undefined) return 'the key that it names is not in the JWKS'
   if (key.purpose !== 'receipt') return `the key that it names is for another purpose (${key.purpose})`
+  if (key.revokedAtMs !== null) return 'the key that it names is revoked'
   const processedAt = given.receipt['processed_at']
   const atMs = typeof processedAt === 'string' ? parseTimestamp(processedAt) : undefined
   if (atMs === undefined) return 'it has no processed_at'

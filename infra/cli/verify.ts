@@ -1,25 +1,31 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { AuditEntry } from '../../actors/audit-chain.ts'
+import type { Json } from '../../actors/canonical-json.ts'
 import { CommandFailed, EXIT_FAILED, EXIT_OK, readArgs, UsageError, type Command, type CommandIo } from './command.ts'
+import type { GivenAssertion } from '../../api/schemas/assertion.ts'
 import { readExport, readJwks, type ExportedPage } from './export-file.ts'
 import { verifyChain, type CheckedChain } from './verify-chain.ts'
+import { problemOfGivenAssertion, problemOfLiabilityProof, type GivenLiabilityProof } from './verify-liabilities.ts'
 import { problemOfReceipt, type GivenReceipt, type ReceiptKeys } from './verify-receipt.ts'
 
 const NO_KEYS: ReceiptKeys = { ledgerId: undefined, keys: [] }
 
 export const verifyCommand: Command = {
-  summary: 'check an exported audit chain and receipts, offline',
+  summary: 'check what was saved of a ledger, offline',
   help: `Usage: ledger verify [--jwks FILE] [--tip HASH] FILE...
 
 Checks what was saved of the interface, without asking the ledger. Each FILE (- for standard input) holds pages of
-GET /v1/accounts/{id}/audit-chain, receipts of GET /v1/transactions/{id}/receipt, a list of them, or one of them a line.
-All pages of one account must be given, in any order.
+GET /v1/accounts/{id}/audit-chain, receipts of GET /v1/transactions/{id}/receipt, assertions of POST /v1/assertions/..., proofs
+of GET /v1/accounts/{id}/liability-proof, a list of them, or one of them a line. All pages of one account's chain must be
+given, in any order.
 
-  --jwks FILE   the document of /.well-known/jwks.json; needed for receipts
+  --jwks FILE   the document of /.well-known/jwks.json; needed for all but chains
   --tip HASH    the audit_hash that the account is known to have (sha256:...): shows that no entry at the end is missing
 
-Every hash is computed anew from entry 0; each receipt's signature, key and place in the chain are checked.
+Every hash is computed anew from entry 0; each receipt's signature, key and place in the chain are checked; so are what an
+assertion's key signed, and the way from an account's shares to the total that was signed. A proof of liabilities shows what
+the ledger owed the account, token by token, at the moment of the proof.
 Exit code 0: everything holds. 1: something does not, and the first entry that was tampered with is named.
 `,
   run: async (args, io) => {
@@ -30,19 +36,29 @@ Exit code 0: everything holds. 1: something does not, and the first entry that w
     )
     const pages: ExportedPage[] = []
     const receipts: GivenReceipt[] = []
+    const assertions: GivenAssertion[] = []
+    const proofs: GivenLiabilityProof[] = []
     for (const name of positionals) {
       const found = readExport(await readText(name, io), name)
       pages.push(...found.pages)
       receipts.push(...found.receipts)
+      assertions.push(...found.assertions)
+      proofs.push(...found.proofs)
     }
-    if (receipts.length === 0 && pages.every((page) => page.entries.length === 0)) {
-      throw new CommandFailed('there is nothing to check: no entry and no receipt')
+    const signed = receipts.length + assertions.length + proofs.length
+    if (signed === 0 && pages.every((page) => page.entries.length === 0)) {
+      throw new CommandFailed('there is nothing to check: no entry, and nothing that is signed')
     }
-    if (receipts.length > 0 && values.jwks === undefined) throw new UsageError('--jwks is missing: receipts need it')
+    if (signed > 0 && values.jwks === undefined) throw new UsageError('--jwks is missing: what is signed needs it')
     const keys = values.jwks === undefined ? NO_KEYS : readJwks(await readText(values.jwks, io), values.jwks)
     const chains = checkChains(pages, values.tip, io)
     if (chains === undefined) return EXIT_FAILED
-    return checkReceipts(receipts, keys, chains, io) ? EXIT_OK : EXIT_FAILED
+    const good = [
+      checkReceipts(receipts, keys, chains, io),
+      checkAssertions(assertions, keys, io),
+      checkProofs(proofs, keys, io),
+    ]
+    return good.every(Boolean) ? EXIT_OK : EXIT_FAILED
   },
 }
 
@@ -124,6 +140,38 @@ function checkReceipts(
     return false
   }
   return good
+}
+
+function checkAssertions(assertions: readonly GivenAssertion[], keys: ReceiptKeys, io: CommandIo): boolean {
+  const problems = assertions.map((given) => {
+    const problem = problemOfGivenAssertion(given, keys)
+    const { requester, generated_at: generatedAt } = given.result
+    const named = `${given.assertionType} for ${shown(requester)} of ${shown(generatedAt)}`
+    io.out(problem === undefined ? `ok: ${named}\n` : `TAMPERED: ${named}: ${problem}\n`)
+    return problem
+  })
+  return problems.every((problem) => problem === undefined)
+}
+
+function checkProofs(proofs: readonly GivenLiabilityProof[], keys: ReceiptKeys, io: CommandIo): boolean {
+  const problems = proofs.map((given) => {
+    const problem = problemOfLiabilityProof(given, keys)
+    const { accountId, assertion, proofs: tokens } = given
+    if (problem !== undefined) {
+      io.out(`TAMPERED: liability proof of ${accountId}: ${problem}\n`)
+      return problem
+    }
+    const of = `in the liabilities of ${shown(assertion.result['as_of'])}`
+    for (const { amount, tokenId } of tokens) io.out(`ok: ${accountId} is owed ${amount} ${tokenId} ${of}\n`)
+    if (tokens.length === 0) io.out(`ok: ${accountId} is shown no token ${of}, which proves nothing of it\n`)
+    return problem
+  })
+  return problems.every((problem) => problem === undefined)
+}
+
+/** A member of what somebody else wrote. */
+function shown(member: Json | undefined): string {
+  return JSON.stringify(member ?? null)
 }
 
 async function readText(name: string, io: CommandIo): Promise<string> {

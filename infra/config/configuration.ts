@@ -9,6 +9,7 @@ import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { MasterKey } from '../keys/master-key.ts'
 import type { LogLevel } from '../system/log-json-lines.ts'
 import { SHORTEST_SAFE_SECRET, type BootstrapClient } from './bootstrap-client.ts'
+import type { Framework } from './frameworks.ts'
 import { nearestOf } from './nearest.ts'
 import {
   DEFAULT_PORT,
@@ -40,6 +41,10 @@ export interface Configuration {
   readonly masterKey: MasterKey | undefined
   readonly masterKeyFile: string | undefined
   readonly nodeId: string | undefined
+  /** Of one processor, above 0 and at most 1. */
+  readonly auditorShare: number
+  /** At least one. */
+  readonly frameworks: readonly Framework[]
   readonly logLevel: LogLevel
 }
 
@@ -99,6 +104,8 @@ function configurationOf(variables: Variables, cwd: string): Configuration {
     masterKey: variables.LEDGER_MASTER_KEY,
     masterKeyFile: fileOf(variables.LEDGER_MASTER_KEY_FILE, cwd),
     nodeId: variables.LEDGER_NODE_ID,
+    auditorShare: variables.LEDGER_AUDITOR_SHARE / 100,
+    frameworks: variables.LEDGER_FRAMEWORKS,
     logLevel: variables.LEDGER_LOG_LEVEL,
   }
 }

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { LOG_LEVELS } from '../system/log-json-lines.ts'
 import { MAX_SHARDS } from '../../actors/identifiers.ts'
 import { bootstrapClientsSchema } from './bootstrap-client.ts'
+import { DEFAULT_FRAMEWORK, frameworks } from './frameworks.ts'
 import { textOfMasterKey } from './master-key-text.ts'
 
 export const ENVIRONMENTS = ['sandbox', 'production'] as const
@@ -49,6 +50,8 @@ export const variablesSchema = v.object({
   LEDGER_MASTER_KEY: v.optional(textOfMasterKey),
   LEDGER_MASTER_KEY_FILE: v.optional(pathOfFile),
   LEDGER_NODE_ID: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z, a-z, 0-9, _ and -'))),
+  LEDGER_AUDITOR_SHARE: v.optional(wholeNumber(1, 100), '10'),
+  LEDGER_FRAMEWORKS: v.optional(frameworks, DEFAULT_FRAMEWORK),
   LEDGER_LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`), 'info'),
 })
 

@@ -22,6 +22,7 @@ export type KeyUse =
   | 'messages'
   | 'amount-buckets'
   | 'idempotency-keys'
+  | 'liability-proofs'
 
 export class MasterKeyUnusable extends Error {
   override readonly name = 'MasterKeyUnusable'

@@ -1,5 +1,5 @@
 /**
- * A node or edge as a child process.
+ * A node, an edge or the auditor as a child process.
  *   D1. It is in a session of its own: Ctrl-C in a terminal reaches the launcher only, which stops things in order.
  *   D2. It notices the end of its launcher, however that ends, by the channel between them.
  *   D3. Secrets reach it by its environment, never by arguments.
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 import type { RunningPart } from './kept-part.ts'
 
 export interface ChildOptions {
-  readonly command: 'node' | 'edge'
+  readonly command: 'node' | 'edge' | 'auditor'
   readonly env: Readonly<Record<string, string>>
   readonly onLine: (line: string) => void
 }

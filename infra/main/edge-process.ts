@@ -5,22 +5,30 @@ import type { Readiness } from '../../api/dependencies.ts'
 import { createUnmigratedEdge } from '../../api/unmigrated-edge.ts'
 import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
 import { Routes } from '../../runtime/routes.ts'
+import type { AssertionSource } from '../../runtime/ports/assertion-source.ts'
 import { LedgerStoreUnavailable, type LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
+import { createLiabilities } from '../assertions/liabilities-postgres.ts'
+import { createLiabilityThreads } from '../assertions/liability-thread.ts'
+import { createAuditFindings } from '../audit/audit-findings.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createClientSecrets } from '../keys/client-secrets.ts'
 import { deriveKey, type MasterKey } from '../keys/master-key.ts'
 import { jwkOf, readPublicKey } from '../keys/public-key.ts'
+import { createNodeSigner } from '../keys/signer-node.ts'
 import type { NatsLink } from '../nats/connection.ts'
 import { createNatsLeaseStore } from '../nats/lease-store-nats.ts'
 import { createNatsTransport } from '../nats/transport-nats.ts'
 import { createAccessStore } from '../postgres/access-store-postgres.ts'
+import { createAttestationStore } from '../postgres/attestation-store-postgres.ts'
 import { createLedgerReads } from '../postgres/ledger-reads-postgres.ts'
 import type { LedgerRecord } from '../postgres/migrate.ts'
 import { listShards } from '../postgres/ownership.ts'
 import { createQueryPool } from '../postgres/query-pool.ts'
 import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
+import { createShardHealth } from '../postgres/shard-health-postgres.ts'
+import { createAjvSchemaValidator } from '../schema/schema-validator-ajv.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { createSystemRandom } from '../system/random-system.ts'
 import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
@@ -32,6 +40,8 @@ import { runService, type ServiceProcess } from './service-process.ts'
 import { createSharedProbe } from './shared-probe.ts'
 
 const SHARDS_TIMEOUT_MS = 2_000
+/** Public keys that signatures under attestations are checked with: there are few of those. */
+const CACHED_KEYS = 1_000
 
 interface EdgeContext {
   readonly configuration: Configuration
@@ -99,6 +109,12 @@ async function createApp(
   service.onStop('reads', reads.close)
   const access = createAccessStore({ url, now: clock.now, onCleanUpFailed: () => log.warn('clean_up_failed') })
   service.onStop('access', access.close)
+  const shardHealth = createShardHealth({ url, clock })
+  service.onStop('shard health', shardHealth.close)
+  const attestations = createAttestationStore({ url, homeOf })
+  service.onStop('attestations', attestations.close)
+  const schemas = createAjvSchemaValidator({ log })
+  service.onStop('schemas', schemas.close)
   const store = openShards(url, service)
   const routes = new Routes({
     store,
@@ -111,8 +127,13 @@ async function createApp(
   return createEdge({
     gateway: new Gateway({ transport, routes, clock, random, homeOf, settings: GATEWAY_DEFAULTS }),
     reads,
+    shardHealth,
+    attestations,
+    assertions: openAssertions(context, ledgerId, masterKey),
+    schemas,
     access,
     serviceKeys,
+    signatures: createNodeSigner({ keys: serviceKeys, cachedKeys: CACHED_KEYS }),
     clock,
     random,
     log,
@@ -123,6 +144,24 @@ async function createApp(
     settings: { errorBase, environment, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
     readiness: createReadiness(clock, { store, link, routes, service }),
   })
+}
+
+function openAssertions(context: EdgeContext, ledgerId: string, masterKey: MasterKey): AssertionSource {
+  const { configuration, url, log, service, clock } = context
+  const { provenance, compliance, close } = createAuditFindings({
+    url,
+    ledgerId,
+    clock,
+    frameworks: configuration.frameworks,
+  })
+  service.onStop('audit findings', close)
+  const threads = createLiabilityThreads()
+  const liabilities = createLiabilities({ url, masterKey, log, run: threads.run })
+  service.onStop('liabilities', async () => {
+    await threads.close()
+    await liabilities.close()
+  })
+  return { ...liabilities, provenance, compliance }
 }
 
 type Shards = Pick<LedgerStore, 'shards'>

@@ -16,6 +16,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('../cli/up.ts')).upCommand,
   node: async () => (await import('../cli/node.ts')).nodeCommand,
   edge: async () => (await import('../cli/edge.ts')).edgeCommand,
+  auditor: async () => (await import('../cli/auditor.ts')).auditorCommand,
   migrate: async () => (await import('../cli/migrate.ts')).migrateCommand,
   client: async () => (await import('../cli/client.ts')).clientCommand,
   keys: async () => (await import('../cli/keys.ts')).keysCommand,

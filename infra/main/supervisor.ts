@@ -1,7 +1,7 @@
 /**
- * A whole ledger on one machine: PostgreSQL, nats-server, nodes and edges, as processes that are kept running.
- *   U1. They start in the order in which they need each other (PostgreSQL, schema, clients, NATS, nodes, edges) and stop
- *       in the opposite order: edges first, so that nothing new is taken that nobody could decide.
+ * A whole ledger on one machine: PostgreSQL, nats-server, nodes, edges and the auditor, as processes that are kept running.
+ *   U1. They start in the order in which they need each other (PostgreSQL, schema, clients, NATS, nodes, edges, auditor) and
+ *       stop in the opposite order: edges before nodes, so that nothing new is taken that nobody could decide.
  *   U2. Whatever ends the start, everything that was started is stopped.
  *   U3. A part that dies is started again. One whose server moved to another port is restarted to learn of it.
  */
@@ -18,7 +18,7 @@ import { isRoot } from '../embedded/unprivileged-user.ts'
 import type { MasterKey } from '../keys/master-key.ts'
 import { putStartClients, startClients, type StartClients } from './bootstrap-clients.ts'
 import { lineHandler, serverLineHandler } from './child-lines.ts'
-import { spawnChild } from './child-part.ts'
+import { type ChildOptions, spawnChild } from './child-part.ts'
 import { keepRunning, type KeptPart, type RunningPart } from './kept-part.ts'
 import { takeLauncherLock } from './launcher-lock.ts'
 import { createOrMigrate } from './ledger-creation.ts'
@@ -81,6 +81,7 @@ export class Supervisor {
     await this.step(() => this.startNats())
     await this.step(() => this.startChildren('node', nodes))
     await this.step(() => this.startChildren('edge', edges))
+    await this.step(() => this.startChildren('auditor', 1))
     const addresses = Array.from({ length: edges }, (_, index) => this.addressOf(index))
     say('waiting until requests can be served ...')
     for (const address of addresses) await this.step(() => this.untilReady(address))
@@ -189,7 +190,7 @@ export class Supervisor {
     return { ledgerId: ledger.ledgerId, clients }
   }
 
-  private async startChildren(command: 'node' | 'edge', count: number): Promise<void> {
+  private async startChildren(command: ChildOptions['command'], count: number): Promise<void> {
     const { say } = this.options
     const layer: KeptPart<RunningPart>[] = []
     this.layers.push(layer)
@@ -222,18 +223,18 @@ export class Supervisor {
   }
 
   /** All edges say the same base address, so that problems and tokens of one are good at another. */
-  private environmentOf(command: 'node' | 'edge', index: number): Record<string, string> {
+  private environmentOf(command: ChildOptions['command'], index: number): Record<string, string> {
     const { configuration, env } = this.options
     const { nodeId, dataDir, shards } = configuration
     const inherited = Object.entries(env).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && entry[0] !== 'LEDGER_BOOTSTRAP_CLIENTS',
+      (entry): entry is [string, string] => entry[1] !== undefined && !isKeptFrom(command, entry[0]),
     )
     const baseUrl = env['LEDGER_BASE_URL'] ?? ''
     return {
       ...Object.fromEntries(inherited),
       LEDGER_DATA_DIR: dataDir,
       LEDGER_DATABASE_URL: this.databaseUrl(),
-      LEDGER_NATS_URL: this.natsUrls().join(','),
+      ...(command === 'auditor' ? {} : { LEDGER_NATS_URL: this.natsUrls().join(',') }),
       LEDGER_NODE_ID: nodeId === undefined ? `${command}-${index + 1}` : `${nodeId}-${command}-${index + 1}`,
       LEDGER_PORT: String(this.firstPort + (command === 'edge' ? index : 0)),
       LEDGER_BASE_URL: baseUrl === '' ? this.addressOf(0) : baseUrl,
@@ -260,6 +261,12 @@ export class Supervisor {
   private logFile(name: string) {
     return openLogFile(join(this.options.configuration.dataDir, 'logs', `${name}.log`))
   }
+}
+
+/** Secrets that a part has no use for. */
+function isKeptFrom(command: ChildOptions['command'], variable: string): boolean {
+  if (variable === 'LEDGER_BOOTSTRAP_CLIENTS') return true
+  return command === 'auditor' && /^LEDGER_(?:MASTER_KEY|NATS)/.test(variable)
 }
 
 async function isReady(address: string): Promise<boolean> {

@@ -1,8 +1,15 @@
-/** Actors that are no accounts as a commit writes them, and what shards say to each other. */
+/** Actors that are no accounts as a commit writes them, what became of NFTs, and what shards say to each other. */
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { Carried } from '../../actors/message.ts'
-import type { InboxMark, OutboxWrite, SentCounter, ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import { nftNameOf } from '../../actors/nft-id.ts'
+import type {
+  InboxMark,
+  NftEventWrite,
+  OutboxWrite,
+  SentCounter,
+  ShardBatch,
+} from '../../runtime/ports/ledger-store.ts'
 import type { ColumnValue } from './array-literal.ts'
 import { type Column, type Section, section } from './commit-section.ts'
 
@@ -25,8 +32,23 @@ const STATE_COLUMNS: readonly Column<ActorRow>[] = [
   { name: 'status', type: 'text', value: ({ state }) => (state.kind === 'exchange' ? 'waiting' : state.status) },
   { name: 'document', type: 'json', value: ({ state }) => JSON.stringify(state) },
   { name: 'due_at', type: 'timestamptz', value: ({ state }) => state.dueAtMs },
-  { name: 'client_id', type: 'text', value: ({ state }) => (state.kind === 'exchange' ? null : state.clientId) },
+  { name: 'client_id', type: 'text', value: ({ state }) => ('clientId' in state ? state.clientId : null) },
+  { name: 'class_id', type: 'text', value: ({ state }) => classIdOf(state) },
+  { name: 'class_name', type: 'text', value: ({ state }) => (state.kind === 'class' ? state.name : null) },
+  { name: 'issuer', type: 'text', value: ({ state }) => (state.kind === 'class' ? state.issuer : null) },
+  { name: 'owner', type: 'text', value: ({ state }) => ownerOf(state) },
 ]
+
+function classIdOf(state: ActorState): string | null {
+  if (state.kind === 'class') return state.classId
+  return state.kind === 'instance' ? (nftNameOf(state.id)?.classId ?? null) : null
+}
+
+/** Of an NFT that is listed among what an account owns: one that is held is still its sender's. */
+function ownerOf(state: ActorState): string | null {
+  if (state.kind !== 'instance' || state.status === 'minting' || state.status === 'burned') return null
+  return state.owner
+}
 
 const PREVIOUS_VERSION: Column<ActorVersion> = {
   name: 'previous_version',
@@ -37,8 +59,34 @@ const PREVIOUS_VERSION: Column<ActorVersion> = {
 const CREATED_AT: Column<ActorRow> = {
   name: 'created_at',
   type: 'timestamptz',
-  value: ({ state }) => (state.kind === 'exchange' ? state.lastTimeMs : state.createdAtMs),
+  value: ({ state }) => createdAtMsOf(state),
 }
+
+function createdAtMsOf(state: ActorState): number {
+  switch (state.kind) {
+    case 'exchange':
+      return state.lastTimeMs
+    case 'instance':
+      return state.mintedAtMs
+    case 'group':
+    case 'token':
+    case 'class':
+      return state.createdAtMs
+  }
+}
+
+const NFT_EVENT_COLUMNS: readonly Column<NftEventWrite>[] = [
+  { name: 'nft_id', type: 'text', value: ({ nftId }) => nftId },
+  { name: 'number', type: 'integer', value: ({ event }) => event.number },
+  { name: 'type', type: 'text', value: ({ event }) => event.type },
+  { name: 'from_account_id', type: 'text', value: ({ event }) => event.from },
+  { name: 'to_account_id', type: 'text', value: ({ event }) => event.to },
+  { name: 'txn_id', type: 'text', value: ({ event }) => event.txnId },
+  { name: 'occurred_at', type: 'timestamptz', value: ({ event }) => event.atMs },
+  { name: 'previous_hash', type: 'bytea', value: ({ event }) => event.previousHash },
+  { name: 'event_hash', type: 'bytea', value: ({ event }) => event.eventHash },
+  { name: 'payload', type: 'json', value: ({ event }) => event.payload },
+]
 
 export const ACTOR_SECTIONS = {
   new_actors: section(
@@ -54,6 +102,7 @@ export const ACTOR_SECTIONS = {
     (part) => part.actors.filter(({ previousVersion, state }) => state === null && previousVersion !== 0),
     [...ADDRESS_COLUMNS, PREVIOUS_VERSION],
   ),
+  nft_events: section((part) => part.nftEvents, NFT_EVENT_COLUMNS),
 } satisfies Record<string, Section>
 
 function actorsWith(part: ShardBatch, isAsked: (previousVersion: number) => boolean): ActorRow[] {

@@ -26,6 +26,8 @@ const ACCOUNT_COLUMNS: readonly Column<AccountWrite>[] = [
   { name: 'tip', type: 'bytea', value: ({ account }) => account.tip },
   { name: 'completed_count', type: 'bigint', value: ({ account }) => account.completedCount },
   { name: 'failed_count', type: 'bigint', value: ({ account }) => account.failedCount },
+  { name: 'nft_count', type: 'integer', value: ({ account }) => account.nftCount },
+  { name: 'nft_room', type: 'integer', value: ({ account }) => account.nftRoom },
   { name: 'registered_by', type: 'text', value: ({ account }) => account.registeredBy },
   { name: 'updated_at', type: 'timestamptz', value: ({ account }) => account.updatedAtMs },
   { name: 'last_time', type: 'timestamptz', value: ({ account }) => account.lastTimeMs },
@@ -82,6 +84,11 @@ const HOLD_COLUMNS: readonly Column<HoldRow>[] = [
   { name: 'document', type: 'json', value: ({ hold }) => JSON.stringify(hold) },
   { name: 'token_id', type: 'text', value: ({ value }) => value?.tokenId ?? null },
   { name: 'value', type: 'numeric', value: ({ value }) => formatQuantity(value?.quantity ?? ZERO) },
+  {
+    name: 'pending_txn_id',
+    type: 'text',
+    value: ({ hold }) => (hold.kind === 'leg' && hold.state === 'holding' ? hold.txnId : null),
+  },
 ]
 
 const BOUNDARY_COLUMNS: readonly Column<BoundaryCrossing>[] = [

@@ -16,6 +16,7 @@ export const SECTION_NAMES = [
   'new_actors',
   'changed_actors',
   'removed_actors',
+  'nft_events',
   'outbox',
   'new_channels',
   'sent',

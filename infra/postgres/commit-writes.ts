@@ -60,6 +60,7 @@ RETURNING t.shard_id`
     case 'audit_entries':
     case 'transactions':
     case 'operations':
+    case 'nft_events':
     case 'outbox':
       return insertInto(name, name, arriving)
   }

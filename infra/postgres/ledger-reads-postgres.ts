@@ -18,6 +18,7 @@ import {
 } from '../../runtime/ports/ledger-reads.ts'
 import { type AccountPlace, readBalances } from './balance-reads.ts'
 import { readGroup, readOpenGroups } from './group-reads.ts'
+import { readClass, readClasses, readInstance, readInstances, readNftHistory, readOwnedNfts } from './nft-reads.ts'
 import { createQueryPool, type QueryPool } from './query-pool.ts'
 import { readToken, readTokens } from './token-reads.ts'
 import {
@@ -82,6 +83,13 @@ export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerRe
     token: (tokenId) => readable(() => readToken(pool, tokenId, homeOf)),
     tokens: (after, limit) => readable(() => readTokens(pool, after, limit)),
     group: (groupId) => readable(() => readGroup(pool, groupId, homeOf)),
+    nftClass: (classId) => readable(() => readClass(pool, classId)),
+    nftClasses: (after, limit) => readable(() => readClasses(pool, after, limit)),
+    instance: (classId, instanceId) => readable(() => readInstance(pool, { classId, instanceId }, homeOf)),
+    instances: (classId, after, limit) => readable(() => readInstances(pool, classId, after, limit)),
+    ownedNfts: (accountId, after, limit) => readable(() => readOwnedNfts(pool, placeOf(accountId), after, limit)),
+    nftHistory: (classId, instanceId, afterNumber, limit) =>
+      readable(() => readNftHistory(pool, { classId, instanceId }, { afterNumber, limit }, homeOf)),
     openGroups: (clientId) => readOpenGroups(pool, clientId),
     shardOf,
     shardOwned: (accountId) => readOwned(pool, shardOf(accountId)),

@@ -7,8 +7,8 @@ import { accountIds, shardIds } from './look-up-parameters.ts'
 
 export const ACCOUNTS_LOOK_UP = `
 SELECT a.shard_id, a.account_id, a.version, a.status, a.incoming, a.key_id, a.public_key, a.sequence,
-       encode(a.tip, 'hex') AS tip, a.completed_count, a.failed_count, a.registered_by,
-       a.created_at, a.updated_at, a.last_time,
+       encode(a.tip, 'hex') AS tip, a.completed_count, a.failed_count, a.nft_count, a.nft_room,
+       a.registered_by, a.created_at, a.updated_at, a.last_time,
        (SELECT json_agg(json_build_array(b.token_id, b.balance::text, b.reserved::text, b.incoming::text, b.room::text,
                                           b.updated_at))
           FROM balances b WHERE b.shard_id = a.shard_id AND b.account_id = a.account_id) AS balances,
@@ -40,6 +40,8 @@ interface AccountRow {
   readonly tip: string
   readonly completed_count: string
   readonly failed_count: string
+  readonly nft_count: number
+  readonly nft_room: number
   readonly registered_by: string
   readonly created_at: Date
   readonly updated_at: Date
@@ -63,6 +65,8 @@ function accountOf(row: AccountRow): AccountState {
     tip: row.tip,
     balances: new Map((row.balances ?? []).map((balance) => [balance[0], balanceOf(balance)])),
     holds: new Map(row.holds ?? []),
+    nftCount: row.nft_count,
+    nftRoom: row.nft_room,
     completedCount: Number(row.completed_count),
     failedCount: Number(row.failed_count),
     registeredBy: row.registered_by,

@@ -1,8 +1,8 @@
 /** What idempotency keys did before. */
 import {
-  type AccountView,
   type EarlierUse,
   originalAnswer,
+  type RecordedAnswer,
   type RecordedOperation,
 } from '../../actors/account/outcome.ts'
 import { type KeyAddress, keyAddressOf } from '../../runtime/ports/ledger-store.ts'
@@ -87,7 +87,7 @@ async function findOperations(sql: Sql, keys: readonly KeyAddress[]): Promise<Ma
   return usesOf(
     rows,
     (row) => row.operation,
-    (row) => originalAnswer({ operation: row.operation, answer: JSON.parse(row.answer) as AccountView }),
+    (row) => originalAnswer({ operation: row.operation, answer: JSON.parse(row.answer) as unknown } as RecordedAnswer),
   )
 }
 

@@ -9,16 +9,19 @@ import type { Sql } from './connection.ts'
 import { findAccounts, findExisting } from './look-up-accounts.ts'
 import { findActors } from './look-up-actors.ts'
 import { findKeys } from './look-up-keys.ts'
+import { findClasses, findMinted } from './look-up-nfts.ts'
 import { findGroupUses, findTransactions } from './look-up-transactions.ts'
 
 export async function lookUp(sql: Sql, question: LookUpQuestion): Promise<LookUpAnswer> {
-  const [accounts, keys, actors, transactions, groupUses, existing] = await Promise.all([
+  const [accounts, keys, actors, transactions, groupUses, existing, classes, instances] = await Promise.all([
     findAccounts(sql, question.accounts),
     findKeys(sql, question.keys),
     findActors(sql, [...question.actors, ...question.tokens]),
     findTransactions(sql, question.transactions),
     findGroupUses(sql, question.groupUses),
     findExisting(sql, question.existing),
+    findClasses(sql, question.classes),
+    findMinted(sql, question.instances),
   ])
   return {
     accounts,
@@ -28,6 +31,8 @@ export async function lookUp(sql: Sql, question: LookUpQuestion): Promise<LookUp
     transactions,
     groupUses,
     existing,
+    classes,
+    instances,
   }
 }
 

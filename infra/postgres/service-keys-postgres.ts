@@ -6,6 +6,8 @@
  *   V3. No private key leaves this file; one that retired is forgotten soon after.
  *   V4. A key whose sealed part does not give its public part and its ID is not used and not published.
  *   V5. Whoever has not heard from PostgreSQL for so long that it may have missed a rotation signs nothing.
+ *   V6. A revoked key signs nothing from the moment at which a process hears of it. Where it was in use, or was to be, a new
+ *       key takes its place in the same transaction; nobody could know that one before, so that V2 gives way.
  */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, sign as signWithKey } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -24,9 +26,20 @@ export interface PostgresServiceKeys extends ServiceKeys {
    * before it retires at that moment. A key that is still waiting to become active is replaced.
    */
   readonly rotate: (purpose: KeyPurpose, options?: { readonly activeAfterMs?: number }) => Promise<PublishedKey>
+  /**
+   * Voids everything that the key ever signed. The key that takes its place, where it had one: in use at once, or when
+   * the revoked one would have been. undefined when there is no such key, or it is revoked already.
+   */
+  readonly revoke: (keyId: string) => Promise<Revocation | undefined>
   /** Looks at the table now. Throws ServiceKeysUnavailable. */
   readonly refresh: () => Promise<void>
   readonly close: () => Promise<void>
+}
+
+export interface Revocation {
+  readonly revoked: PublishedKey
+  /** null: it had retired. */
+  readonly replacement: PublishedKey | null
 }
 
 export interface ServiceKeysOptions {
@@ -107,6 +120,17 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
       if (made === undefined) throw new ServiceKeysUnavailable('The new key is not in the table.')
       return made.published
     },
+    revoke: async (keyId) => {
+      const revocation = await table.revoke(keyId, clock.now())
+      if (revocation === undefined) return undefined
+      await refresh()
+      const revoked = held.get(keyId)
+      const replacement = revocation.replacedBy === null ? null : held.get(revocation.replacedBy)
+      if (revoked === undefined || replacement === undefined) {
+        throw new ServiceKeysUnavailable('The keys are not in the table.')
+      }
+      return { revoked: revoked.published, replacement: replacement?.published ?? null }
+    },
     refresh,
     close: async () => {
       refreshing.stop()
@@ -154,6 +178,7 @@ interface KeyRow {
   readonly sealed_private_key: Buffer
   readonly active_from: Date
   readonly retired_at: Date | null
+  readonly revoked_at: Date | null
 }
 
 interface KeyTable {
@@ -161,6 +186,8 @@ interface KeyTable {
   readonly load: (known: ReadonlyMap<string, HeldKey>, nowMs: number) => Promise<ReadonlyMap<string, HeldKey>>
   /** Gives the new key's ID. */
   readonly rotate: (purpose: KeyPurpose, nowMs: number, activeAfterMs: number) => Promise<string>
+  /** undefined: there is nothing to revoke. */
+  readonly revoke: (keyId: string, nowMs: number) => Promise<{ readonly replacedBy: string | null } | undefined>
   readonly close: () => Promise<void>
 }
 
@@ -176,10 +203,11 @@ function createTable(options: ServiceKeysOptions): KeyTable {
   return {
     createMissing: (nowMs) => createMissing(pool, sealingKey, nowMs),
     rotate: (purpose, nowMs, activeAfterMs) => rotate(pool, sealingKey, purpose, nowMs, nowMs + activeAfterMs),
+    revoke: (keyId, nowMs) => revoke(pool, sealingKey, keyId, nowMs),
     load: async (known, nowMs) => {
       const rows = await pool.run(
         (sql) => sql<KeyRow[]>`
-          SELECT key_id, purpose, x, y, sealed_private_key, active_from, retired_at
+          SELECT key_id, purpose, x, y, sealed_private_key, active_from, retired_at, revoked_at
           FROM service_keys ORDER BY active_from, key_id`,
       )
       return new Map(rows.map((row) => [row.key_id, holdKey(row, known.get(row.key_id), sealingKey, nowMs)]))
@@ -197,9 +225,11 @@ function holdKey(row: KeyRow, known: HeldKey | undefined, sealingKey: Buffer, no
     y: row.y,
     activeFromMs: row.active_from.getTime(),
     retiredAtMs: row.retired_at?.getTime() ?? null,
+    revokedAtMs: row.revoked_at?.getTime() ?? null,
   }
   const privateKey = isSame(published, known?.published) ? (known?.privateKey ?? null) : openRow(row, sealingKey)
-  const gone = published.retiredAtMs !== null && published.retiredAtMs + LAST_SIGNATURES_MS < nowMs
+  const retired = published.retiredAtMs !== null && published.retiredAtMs + LAST_SIGNATURES_MS < nowMs
+  const gone = retired || published.revokedAtMs !== null
   return { published, privateKey: gone ? null : privateKey }
 }
 
@@ -279,6 +309,34 @@ async function rotate(
       WHERE purpose = ${purpose} AND active_from <= ${new Date(nowMs).toISOString()}
         AND (retired_at IS NULL OR retired_at > ${new Date(nowMs).toISOString()})`
     return await insertKey(sql, sealingKey, purpose, activeFromMs, nowMs)
+  })
+}
+
+/**
+ * A key that is in use, or will be, is replaced in the same transaction: its span ends where the new one's begins. What
+ * comes before its own beginning is left to the key before.
+ */
+async function revoke(
+  pool: QueryPool,
+  sealingKey: Buffer,
+  keyId: string,
+  nowMs: number,
+): Promise<{ readonly replacedBy: string | null } | undefined> {
+  const now = new Date(nowMs).toISOString()
+  return await locked(pool, async (sql) => {
+    const [row] = await sql<{ purpose: string; active_from: Date; retired_at: Date | null }[]>`
+      SELECT purpose, active_from, retired_at FROM service_keys WHERE key_id = ${keyId} AND revoked_at IS NULL`
+    if (row === undefined) return undefined
+    const fromMs = Math.max(nowMs, row.active_from.getTime())
+    const retiredAt = row.retired_at?.toISOString() ?? null
+    const isReplaced = row.retired_at === null || row.retired_at.getTime() > fromMs
+    const endsAt = isReplaced ? new Date(fromMs).toISOString() : retiredAt
+    await sql`UPDATE service_keys SET revoked_at = ${now}, retired_at = ${endsAt} WHERE key_id = ${keyId}`
+    if (!isReplaced) return { replacedBy: null }
+    const replacedBy = await insertKey(sql, sealingKey, purposeOf(row.purpose), fromMs, nowMs)
+    // Where a rotation was under way, the key that is to follow still does.
+    await sql`UPDATE service_keys SET retired_at = ${retiredAt} WHERE key_id = ${replacedBy}`
+    return { replacedBy }
   })
 }
 

@@ -3,9 +3,10 @@
  * `counted` and `count_exact`, read in the statement that reads the page, so that both see the same moment.
  *
  * Counters tell how many ended, per account and per session that wrote. Nothing counts what is pending: those are looked
- * up as the holds that each has at its account, under its own ID, for exactly as long. Few are unfinished at any moment,
- * and an account may have a few thousand holds at most, so that they are read from the index of the holds' key; where
- * all accounts are asked for, up to COUNT_HOLDS of them.
+ * up as the holds that each has at its account, for exactly as long: under its own ID, or as the leg that it is of, while
+ * an NFT's home is asked. Few are unfinished at any moment, and an account may have a few thousand holds at most, so that
+ * they are read from the indexes of the holds' key and of such legs; where all accounts are asked for, up to COUNT_HOLDS
+ * of them.
  */
 import type postgres from 'postgres'
 import type { TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
@@ -58,15 +59,23 @@ function endedOf(sql: postgres.Sql, status: TransactionQuery['status'], ofAccoun
     : sql`SELECT ${column} FROM accounts WHERE ${ofAccount}`
 }
 
-/** The range that begins with the prefix of transaction IDs, as no name of another kind of hold does. */
+/** Under their own IDs: the range that begins with the prefix of them, as no name of another kind of hold does. */
 function pendingOf(sql: postgres.Sql, ofAccount: Fragment | undefined): Fragment {
   const isPending = sql`hold_id >= 'txn_' AND hold_id < 'txn\`'`
+  const isLeg = sql`pending_txn_id IS NOT NULL`
   if (ofAccount !== undefined) {
-    return sql`SELECT count(*) AS n, true AS exact FROM holds WHERE ${ofAccount} AND ${isPending}`
+    return sql`
+      SELECT (SELECT count(*) FROM holds WHERE ${ofAccount} AND ${isPending})
+           + (SELECT count(*) FROM holds WHERE ${ofAccount} AND ${isLeg}) AS n, true AS exact`
   }
   return sql`
-    SELECT count(*) FILTER (WHERE ${isPending}) AS n, count(*) <= ${COUNT_HOLDS} AS exact
-    FROM (SELECT hold_id FROM holds LIMIT ${COUNT_HOLDS + 1}) walked`
+    SELECT known.n + legs.n AS n, known.exact AND legs.n <= ${COUNT_HOLDS} AS exact
+    FROM (
+      SELECT count(*) FILTER (WHERE ${isPending}) AS n, count(*) <= ${COUNT_HOLDS} AS exact
+      FROM (SELECT hold_id FROM holds LIMIT ${COUNT_HOLDS + 1}) walked
+    ) known CROSS JOIN (
+      SELECT count(*) AS n FROM (SELECT FROM holds WHERE ${isLeg} LIMIT ${COUNT_HOLDS + 1}) walked
+    ) legs`
 }
 
 function hasOtherFilters(query: TransactionQuery): boolean {
@@ -75,6 +84,7 @@ function hasOtherFilters(query: TransactionQuery): boolean {
     query.createdToMs,
     query.type,
     query.tokenId,
+    query.tokenClass,
     query.groupId,
     query.amountMin,
     query.amountMax,

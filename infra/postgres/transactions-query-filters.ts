@@ -50,6 +50,9 @@ export function remainingConditions(sql: postgres.Sql, query: TransactionQuery):
   }
   if (query.type !== null) conditions.push(sql`type = ${query.type}`)
   if (query.tokenId !== null) conditions.push(sql`token_id = ${query.tokenId}`)
+  // An NFT's asset ID is the one that has a slash in it.
+  if (query.tokenClass === 'fungible') conditions.push(sql`strpos(token_id, '/') = 0`)
+  if (query.tokenClass === 'nft') conditions.push(sql`strpos(token_id, '/') > 0`)
   if (query.status !== null) conditions.push(sql`status = ${query.status}`)
   if (query.amountMin !== null) conditions.push(sql`quantity >= ${query.amountMin}`)
   if (query.amountMax !== null) conditions.push(sql`quantity <= ${query.amountMax}`)
@@ -60,10 +63,10 @@ export function all(sql: postgres.Sql, conditions: readonly Fragment[]): Fragmen
   return conditions.reduce((left, right) => sql`${left} AND ${right}`, sql`true`)
 }
 
-/** Whether no row can match: asked without asking the database. Every asset of this ledger is fungible so far. */
+/** Whether no row can match: asked without asking the database. */
 export function matchesNothing(query: TransactionQuery): boolean {
   return (
-    (query.tokenClass !== null && query.tokenClass !== 'fungible') ||
+    (query.tokenClass !== null && query.tokenClass !== 'fungible' && query.tokenClass !== 'nft') ||
     (query.accountId !== null && !isAccountId(query.accountId)) ||
     [query.tokenId, query.idempotencyKey].some((text) => text?.includes('\0') === true)
   )

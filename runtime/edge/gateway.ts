@@ -239,8 +239,9 @@ export class Gateway implements LedgerGateway {
 
   /** What an earlier attempt of this very request did is no replay to its client. */
   private asFirst(waiting: Waiting, answer: Answer): Answer {
-    if (!waiting.uncertain || answer.kind !== 'accepted' || answer.mismatch) return answer
-    return answer.receipt.enqueuedAtMs >= waiting.startedAtMs ? { ...answer, replayed: false } : answer
+    if (!waiting.uncertain || !('mismatch' in answer) || answer.mismatch || answer.kind === 'rotated') return answer
+    const madeAtMs = answer.kind === 'minted' ? answer.instance.mintedAtMs : answer.receipt.enqueuedAtMs
+    return madeAtMs >= waiting.startedAtMs ? { ...answer, replayed: false } : answer
   }
 
   private turnedAway(requestId: string, attempt: number, reason: 'shard_unavailable' | 'overloaded'): void {
@@ -298,11 +299,13 @@ function hasKey(operation: Operation): boolean {
   switch (operation.kind) {
     case 'submit':
     case 'rotate_key':
+    case 'mint':
       return true
     case 'register':
       return operation.registrationKey !== null
     // What these made is recognised by the request that made it.
     case 'register_token':
+    case 'register_class':
     case 'register_group':
     case 'revert_group':
       return true

@@ -2,13 +2,13 @@
  * What follows when a shard's part of a batch is durable: memory takes it over and keeps it as long as an older look-up
  * may still come back (P1), answers leave, messages set out, and who has waited is told.
  */
-import type { Answer } from '../../actors/account/outcome.ts'
+import { answerFor } from './conclusions.ts'
 import type { Courier } from './courier.ts'
 import { isKnownUse, type ShardDraft } from './draft.ts'
 import type { Inbox } from './inbox.ts'
 import { type Incarnation, passivate, type Resident } from './incarnation.ts'
 import type { DecidedAnswer, OutputGate } from './output-gate.ts'
-import { type Pending, release, settle } from './pending.ts'
+import { release, settle, waitsFor } from './pending.ts'
 import type { PinBoard } from './pin-board.ts'
 
 export interface AppliedDependencies {
@@ -30,7 +30,7 @@ export function applyDraft(applied: ShardDraft, dependencies: AppliedDependencie
   gate.committed([...applied.answers, ...told])
   for (const pending of applied.pendings) {
     if (pending.origin.kind === 'due') incarnation.dueWaiting.delete(pending.actorKey)
-    if (!isParked(incarnation, pending.actorKey, pending)) settle(pending)
+    if (!isParked(incarnation, pending)) settle(pending)
   }
   courier.take(incarnation, applied.outbox)
   inbox.committed(incarnation, applied.marks)
@@ -92,14 +92,14 @@ function pinned<V>(map: Map<string, V>, entries: ReadonlyMap<string, V>): () => 
 function park({ incarnation, deferred }: ShardDraft): void {
   for (const pending of deferred) {
     release(pending)
-    const waiting = incarnation.parked.get(pending.actorKey)
-    if (waiting === undefined) incarnation.parked.set(pending.actorKey, new Set([pending]))
+    const waiting = incarnation.parked.get(waitsFor(pending))
+    if (waiting === undefined) incarnation.parked.set(waitsFor(pending), new Set([pending]))
     else waiting.add(pending)
   }
 }
 
-function isParked(incarnation: Incarnation, key: string, pending: DecidedAnswer[0]): boolean {
-  return incarnation.parked.get(key)?.has(pending) === true
+function isParked(incarnation: Incarnation, pending: DecidedAnswer[0]): boolean {
+  return incarnation.parked.get(waitsFor(pending))?.has(pending) === true
 }
 
 /** The answers of those who have waited for what is concluded now. */
@@ -114,11 +114,4 @@ function concluded({ incarnation, concluded: answers }: ShardDraft): DecidedAnsw
     incarnation.parked.delete(key)
   }
   return told
-}
-
-/** Who asked for the same in another request, while the first was under way, has made nothing. */
-function answerFor({ command }: Pending, first: Pending | undefined, answer: Answer): Answer {
-  if (answer.kind !== 'group_registered' || command.type !== 'register_group') return answer
-  const isFirst = first?.command.type === 'register_group' && first.command.registrationKey === command.registrationKey
-  return { ...answer, created: isFirst }
 }

@@ -1,7 +1,11 @@
 /** Turns an item into a command of its actor: time, ids and salt are given here, once (N1). */
+import { METADATA_VERDICTS } from '../../actors/account/commands.ts'
 import type { ActorAddress } from '../../actors/address.ts'
+import type { JsonObject } from '../../actors/canonical-json.ts'
 import { isAccountId } from '../../actors/identifiers.ts'
 import { fractionalDigits, isDecimalString, parseQuantity } from '../../actors/money.ts'
+import { foldedName } from '../../actors/nft-class/state.ts'
+import { isClassId } from '../../actors/nft-id.ts'
 import { readTerms } from '../../actors/group/terms.ts'
 import type { AnyCommand } from '../../actors/step-actor.ts'
 import type { Item, Operation } from '../messages.ts'
@@ -29,6 +33,8 @@ export function commandOf(item: Item, stamp: GivenStamp, random: Random, product
   switch (operation.kind) {
     case 'register_token':
       return registerToken(item, operation, common, production)
+    case 'register_class':
+      return registerClass(item, operation, common, stamp, production)
     case 'register_group':
       return registerGroup(item, operation, common)
     case 'revert_group': {
@@ -44,7 +50,7 @@ export function commandOf(item: Item, stamp: GivenStamp, random: Random, product
 function accountCommand(
   { id: accountId }: ActorAddress,
   shardId: number,
-  operation: Of<'register' | 'change_status' | 'submit' | 'rotate_key'>,
+  operation: Of<'register' | 'change_status' | 'submit' | 'rotate_key' | 'mint'>,
   common: Common,
 ): AnyCommand | undefined {
   switch (operation.kind) {
@@ -70,6 +76,8 @@ function accountCommand(
         idempotencyKey: submission.idempotencyKey,
       }
     }
+    case 'mint':
+      return mint(accountId, operation, common)
     case 'rotate_key': {
       const payload = readPayload(operation.payload)
       const idempotencyKey = payload?.fields['idempotency_key']
@@ -87,6 +95,34 @@ function accountCommand(
         idempotencyKey,
       }
     }
+  }
+}
+
+function mint(accountId: string, operation: Of<'mint'>, common: Common): AnyCommand | undefined {
+  const payload = readPayload(operation.payload)
+  const fields: JsonObject = payload?.fields ?? {}
+  const { class_id: classId, instance_id: instanceId, idempotency_key: idempotencyKey } = fields
+  const { owner = accountId, metadata, ledger_id: ledgerId = null } = fields
+  if (payload === undefined || fields['account_id'] !== accountId || typeof idempotencyKey !== 'string')
+    return undefined
+  if (typeof classId !== 'string' || !isClassId(classId) || typeof instanceId !== 'string') return undefined
+  if (!isAccountId(instanceId) || typeof owner !== 'string' || !isAccountId(owner)) return undefined
+  if (metadata === null || typeof metadata !== 'object' || Array.isArray(metadata)) return undefined
+  if (ledgerId !== null && typeof ledgerId !== 'string') return undefined
+  return {
+    ...common,
+    type: 'mint',
+    accountId,
+    classId,
+    instanceId,
+    owner,
+    metadata: metadata as JsonObject,
+    metadataVerdict: METADATA_VERDICTS.find((known) => known === operation.metadataVerdict) ?? 'unchecked',
+    ledgerId,
+    payload: operation.payload,
+    payloadHash: payload.hash,
+    signature: operation.signature,
+    idempotencyKey,
   }
 }
 
@@ -111,6 +147,36 @@ function registerToken(
     decimals,
     issuer,
     totalSupply,
+    payload: operation.payload,
+    signature: operation.signature ?? '',
+    // A signature that is given must be right, whoever asks.
+    consentNeeded: operation.signature !== null || (production && caller.role !== 'admin'),
+    registrationKey: registrationKeyOf(operation.registrationKey, requestId),
+  }
+}
+
+const MAX_CLASS_NAME_LENGTH = 256
+
+function registerClass(
+  { actor, requestId, caller }: Item,
+  operation: Of<'register_class'>,
+  common: Common,
+  { ulid }: GivenStamp,
+  production: boolean,
+): AnyCommand | undefined {
+  const { name, description, issuer, metadata_schema: schema } = readPayload(operation.payload)?.fields ?? {}
+  if (actor.kind !== 'class' || typeof name !== 'string' || name === '') return undefined
+  if (name.length > 2 * MAX_CLASS_NAME_LENGTH || foldedName(name) !== actor.id) return undefined
+  if (typeof description !== 'string' || typeof issuer !== 'string' || !isAccountId(issuer)) return undefined
+  if (schema === undefined || schema === null || typeof schema !== 'object' || Array.isArray(schema)) return undefined
+  return {
+    ...common,
+    type: 'register_class',
+    newClassId: `cls_${ulid}`,
+    name,
+    description,
+    issuer,
+    metadataSchema: schema as JsonObject,
     payload: operation.payload,
     signature: operation.signature ?? '',
     // A signature that is given must be right, whoever asks.

@@ -4,7 +4,7 @@
  * Each row is written once: what several commands do to an actor is folded here.
  */
 import { type AccountClientCommand, payloadHashOf } from '../../actors/account/commands.ts'
-import { type Answer, type EarlierUse, type Effect, refusal } from '../../actors/account/outcome.ts'
+import { type Answer, type EarlierUse, type Effect, originalAnswer, refusal } from '../../actors/account/outcome.ts'
 import type { AccountKey, AccountState } from '../../actors/account/state.ts'
 import type { CompensableTransaction, Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
@@ -17,13 +17,16 @@ import {
   type GroupUse,
   groupUseAddressOf,
   type HoldName,
+  keyAddressOf,
+  type NftEventWrite,
   type OutboxWrite,
   type ShardBatch,
 } from '../ports/ledger-store.ts'
+import { answerFor } from './conclusions.ts'
 import type { Facts } from './facts.ts'
 import type { Incarnation, TransactionNews } from './incarnation.ts'
 import type { DecidedAnswer } from './output-gate.ts'
-import { type Pending, verdictKey } from './pending.ts'
+import { type Pending, verdictKey, waitsFor } from './pending.ts'
 
 export interface StepSettings {
   readonly ledgerId: string
@@ -54,7 +57,7 @@ export interface ShardDraft {
   readonly answers: DecidedAnswer[]
   /** Requests whose answer comes with a later step of their actor. */
   readonly deferred: Pending[]
-  /** What requests that wait since an earlier batch are told, by actor key. */
+  /** What requests that wait since an earlier batch are told, by what they wait for. */
   readonly concluded: Map<string, Answer>
   readonly changed: Map<string, { readonly actor: ActorAddress; readonly state: AnyState | null }>
   readonly balances: Map<string, { readonly accountId: string; readonly tokenId: string }>
@@ -68,6 +71,7 @@ export interface ShardDraft {
   readonly keyUses: Map<string, EarlierUse>
   readonly groupUses: Map<string, GroupUse[]>
   readonly news: Map<string, TransactionNews>
+  readonly nftEvents: NftEventWrite[]
   readonly outbox: OutboxWrite[]
   readonly sent: Map<number, number>
   readonly marks: Map<number, number>
@@ -93,6 +97,7 @@ export function createShardDraft(incarnation: Incarnation): ShardDraft {
     keyUses: new Map(),
     groupUses: new Map(),
     news: new Map(),
+    nftEvents: [],
     outbox: [],
     sent: new Map(),
     marks: new Map(),
@@ -174,6 +179,8 @@ function judge(
       earlier,
       verdict: (keyId, signature) => pending.verdicts.get(verdictKey(keyId, signature)),
       token: facts.token,
+      nftClass: facts.nftClass,
+      minted: facts.minted,
       exists: (accountId) => facts.exists({ shardId: homeOf({ kind: 'account', id: accountId }), accountId }),
       groupUses: groupUsesOf(draft, pending),
       transaction: transactionOf(draft, pending),
@@ -270,24 +277,40 @@ function foldEffect(
       draft.outbox.push({ target, number, envelope: effect.envelope, atMs: command.atMs })
       return
     }
-    case 'concluded':
-      conclude(draft, key, effect.answer)
+    case 'concluded': {
+      const { use, answer } = effect
+      const { shardId } = incarnation.token
+      conclude(draft, use === undefined ? key : keyAddressOf({ shardId, accountId, ...use }), answer)
+      return
+    }
+    case 'nft_event':
+      draft.nftEvents.push({ nftId: effect.nftId, event: effect.event })
       return
     case 'key_registered':
       draft.keys.push({ accountId, key: effect.key, fromSequence: effect.fromSequence, atMs: effect.atMs })
       return
-    case 'operation_recorded':
-      draft.operations.push(effect.operation)
+    case 'operation_recorded': {
+      const { operation, acceptedUnder } = effect
+      draft.operations.push(operation)
+      if (acceptedUnder === null) return
+      const { shardId } = incarnation.token
+      const { payloadHash } = operation
+      const earlier = { payloadHash, key: acceptedUnder, answer: originalAnswer(operation) }
+      draft.keyUses.set(keyAddressOf({ shardId, ...operation }), earlier)
       return
+    }
   }
 }
 
 /** Whoever has asked by now is told; who asks after this, in the same batch even, has begun something new. */
 function conclude(draft: ShardDraft, key: string, answer: Answer): void {
   draft.concluded.set(key, answer)
-  for (const pending of draft.deferred.splice(0)) {
-    if (pending.actorKey === key) draft.answers.push([pending, { kind: 'answered', answer }])
-    else draft.deferred.push(pending)
+  const [parked] = draft.incarnation.parked.get(key) ?? []
+  const waiting = draft.deferred.filter((pending) => waitsFor(pending) === key)
+  const others = draft.deferred.filter((pending) => waitsFor(pending) !== key)
+  draft.deferred.splice(0, draft.deferred.length, ...others)
+  for (const pending of waiting) {
+    draft.answers.push([pending, { kind: 'answered', answer: answerFor(pending, parked ?? waiting[0], answer) }])
   }
 }
 

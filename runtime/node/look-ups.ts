@@ -185,6 +185,8 @@ async function find(asked: readonly Asked[], dependencies: LookUpDependencies): 
     groupUses: [...needs.groupUses.values()],
     tokens: [...needs.tokens.values()],
     existing: [...needs.existing.values()],
+    classes: [...needs.classes],
+    instances: [...needs.instances.values()],
   }
   const [answer] = await Promise.all([
     ask(question, dependencies),
@@ -223,6 +225,8 @@ const NOTHING: LookUpAnswer = {
   groupUses: new Map(),
   tokens: new Map(),
   existing: new Set(),
+  classes: new Map(),
+  instances: new Set(),
 }
 
 /** Asks until it is answered: what waits here has its own deadline, and the ledger cannot be served without. */

@@ -1,7 +1,8 @@
 /** What must be looked up before a command can be stepped, beside its actor and its key. */
 import type { ActorAddress } from '../../actors/address.ts'
-import { tokenAddress } from '../../actors/address.ts'
+import { instanceAddress, tokenAddress } from '../../actors/address.ts'
 import { BASE_UNIT } from '../../actors/money.ts'
+import { nftNameOf } from '../../actors/nft-id.ts'
 import {
   type AccountAddress,
   addressOf,
@@ -18,12 +19,21 @@ import { type Findings, NOTHING_FOUND, type Pending } from './pending.ts'
 export interface Needs {
   readonly tokens: Map<string, HomedActor>
   readonly existing: Map<string, AccountAddress>
+  readonly classes: Set<string>
+  readonly instances: Map<string, HomedActor>
   readonly groupUses: Map<string, GroupUseAddress & GroupUse>
   readonly transactions: Map<string, TransactionName>
 }
 
 export function noNeeds(): Needs {
-  return { tokens: new Map(), existing: new Map(), groupUses: new Map(), transactions: new Map() }
+  return {
+    tokens: new Map(),
+    existing: new Map(),
+    classes: new Set(),
+    instances: new Map(),
+    groupUses: new Map(),
+    transactions: new Map(),
+  }
 }
 
 type HomeOf = (actor: ActorAddress) => number
@@ -33,21 +43,26 @@ export function addNeeds(needs: Needs, { command, incarnation }: Pending, facts:
   const { shardId } = incarnation.token
   if (command.type === 'submit') {
     const { tokenId, receive, toAccountId, groupId, termsHash, type, accountId } = command.submission
-    needToken(needs, tokenId, facts, homeOf)
-    if (receive !== null) needToken(needs, receive.tokenId, facts, homeOf)
-    if (toAccountId !== null) {
-      const account = { shardId: homeOf({ kind: 'account', id: toAccountId }), accountId: toAccountId }
-      if (!facts.exists(account)) needs.existing.set(addressOf(account), account)
-    }
+    needAsset(needs, tokenId, facts, homeOf)
+    if (receive !== null) needAsset(needs, receive.tokenId, facts, homeOf)
+    if (toAccountId !== null) needAccount(needs, toAccountId, facts, homeOf)
     if (groupId !== null && termsHash === null && (type === 'transfer' || type === 'credit')) {
       const use = { shardId, accountId, groupId, tokenId, type: oppositeOf(type) }
       needs.groupUses.set(`${groupUseAddressOf(use)} ${use.type} ${tokenId}`, use)
     }
   } else if (command.type === 'register_group') {
-    for (const { tokenId } of command.terms.legs) needToken(needs, tokenId, facts, homeOf)
+    for (const { tokenId } of command.terms.legs) needAsset(needs, tokenId, facts, homeOf)
+  } else if (command.type === 'mint') {
+    needClass(needs, command.classId, facts)
+    if (command.owner !== command.accountId) needAccount(needs, command.owner, facts, homeOf)
   } else if (command.type === 'compensate') {
     needs.transactions.set(command.compensates, { shardId, txnId: command.compensates })
   }
+}
+
+function needAccount(needs: Needs, accountId: string, facts: Facts, homeOf: HomeOf): void {
+  const account = { shardId: homeOf({ kind: 'account', id: accountId }), accountId }
+  if (!facts.exists(account)) needs.existing.set(addressOf(account), account)
 }
 
 /** What would be the other half of a transfer to oneself. */
@@ -55,10 +70,20 @@ function oppositeOf(type: 'transfer' | 'credit'): GroupUse['type'] {
   return type === 'transfer' ? 'credit' : 'transfer'
 }
 
-function needToken(needs: Needs, tokenId: string, facts: Facts, homeOf: HomeOf): void {
-  if (tokenId === BASE_UNIT || facts.token(tokenId) !== undefined) return
-  const address = tokenAddress(tokenId)
-  needs.tokens.set(address.id, { shardId: homeOf(address), address })
+function needAsset(needs: Needs, assetId: string, facts: Facts, homeOf: HomeOf): void {
+  const nft = nftNameOf(assetId)
+  if (nft !== undefined) {
+    needClass(needs, nft.classId, facts)
+    const address = instanceAddress(assetId)
+    if (!facts.minted(assetId)) needs.instances.set(assetId, { shardId: homeOf(address), address })
+  } else if (assetId !== BASE_UNIT && facts.token(assetId) === undefined) {
+    const address = tokenAddress(assetId)
+    needs.tokens.set(address.id, { shardId: homeOf(address), address })
+  }
+}
+
+function needClass(needs: Needs, classId: string, facts: Facts): void {
+  if (facts.nftClass(classId) === undefined) needs.classes.add(classId)
 }
 
 /** What was found of what it needed. */

@@ -82,10 +82,15 @@ export function createPending(
 
 function keyUseFor(actor: ActorAddress, command: AnyCommand, shardId: number): KeyAddress | null {
   const use: { operation: KeyedOperation; idempotencyKey: string } | undefined =
-    command.type === 'submit' || command.type === 'rotate_key' || command.type === 'register'
+    command.type === 'submit' || command.type === 'rotate_key' || command.type === 'register' || command.type === 'mint'
       ? keyUseOf(command)
       : undefined
   return use === undefined ? null : { shardId, accountId: actor.id, ...use }
+}
+
+/** What it waits for when it is answered later: the end of its own key's use where it has a key, else of its actor's work. */
+export function waitsFor({ actorKey: key, keyAddress }: Pick<Pending, 'actorKey' | 'keyAddress'>): string {
+  return keyAddress ?? key
 }
 
 export function verdictKey(keyId: string, signature: string): string {

@@ -8,6 +8,8 @@ import type { TransactionType } from '../../actors/account/commands.ts'
 import type { AccountView } from '../../actors/account/outcome.ts'
 import type { Transaction } from '../../actors/account/transaction.ts'
 import type { GroupView } from '../../actors/group/state.ts'
+import type { ClassView } from '../../actors/nft-class/state.ts'
+import type { InstanceView, NftEvent } from '../../actors/nft-instance/state.ts'
 import type { TokenView } from '../../actors/token/state.ts'
 
 export interface LedgerReads {
@@ -31,6 +33,23 @@ export interface LedgerReads {
    * undefined when nothing was.
    */
   readonly group: (groupId: string) => Promise<GroupView | undefined>
+  /** A registered class; undefined while its registration is not final. */
+  readonly nftClass: (classId: string) => Promise<ClassView | undefined>
+  /** By class ID, from the one after `after`. */
+  readonly nftClasses: (after: string | null, limit: number) => Promise<ClassesPage>
+  /** undefined until it is minted; burned ones are there. */
+  readonly instance: (classId: string, instanceId: string) => Promise<InstanceView | undefined>
+  /** By instance ID, from the one after `after`, burned ones among them; undefined when there is no such class. */
+  readonly instances: (classId: string, after: string | null, limit: number) => Promise<InstancesPage | undefined>
+  /** What the account owns, by class ID and instance ID, from the one after `after` (an `nftId`); undefined: no account. */
+  readonly ownedNfts: (accountId: string, after: string | null, limit: number) => Promise<OwnedNftsPage | undefined>
+  /** Oldest first, from the entry after `afterNumber` (-1: from the mint); undefined when there is no such instance. */
+  readonly nftHistory: (
+    classId: string,
+    instanceId: string,
+    afterNumber: number,
+    limit: number,
+  ) => Promise<NftHistoryPage | undefined>
   /** How many groups of the client are not final. */
   readonly openGroups: (clientId: string) => Promise<number>
   readonly shardOf: (accountId: string) => number
@@ -116,6 +135,36 @@ export interface TokensPage {
   readonly next: string | null
   /** All registered tokens, exact. */
   readonly total: number
+}
+
+export interface ClassesPage {
+  readonly classes: readonly ClassView[]
+  /** The class ID to go on after; null: nothing follows. */
+  readonly next: string | null
+  /** All registered classes, exact. */
+  readonly total: number
+}
+
+export interface InstancesPage {
+  readonly instances: readonly InstanceView[]
+  /** The instance ID to go on after. */
+  readonly next: string | null
+}
+
+export interface OwnedNft extends InstanceView {
+  readonly className: string
+  readonly acquiredAtMs: number
+}
+
+export interface OwnedNftsPage {
+  readonly nfts: readonly OwnedNft[]
+  /** The `nftId` to go on after. */
+  readonly next: string | null
+}
+
+export interface NftHistoryPage {
+  readonly events: readonly NftEvent[]
+  readonly next: number | null
 }
 
 /** Quantities in minimal form. */

@@ -17,6 +17,8 @@ import type { ActorState } from '../../actors/actor-state.ts'
 import type { KeyedOperation, TransactionType } from '../../actors/account/commands.ts'
 import type { EarlierUse, RecordedOperation } from '../../actors/account/outcome.ts'
 import type { AccountKey, AccountState, Balance, Hold } from '../../actors/account/state.ts'
+import type { ClassFacts } from '../../actors/nft-class/state.ts'
+import type { NftEvent } from '../../actors/nft-instance/state.ts'
 import type { CompensableTransaction, Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
 import type { Envelope } from '../../actors/message.ts'
 
@@ -88,6 +90,7 @@ export interface ShardBatch {
   readonly holds: readonly HoldWrite[]
   readonly removedHolds: readonly HoldName[]
   readonly actors: readonly ActorWrite[]
+  readonly nftEvents: readonly NftEventWrite[]
   readonly outbox: readonly OutboxWrite[]
   /** The last number sent, per target, of every target in `outbox`. */
   readonly sent: readonly SentCounter[]
@@ -155,6 +158,12 @@ export interface ActorWrite {
   readonly previousVersion: number
   /** null: it is no more. */
   readonly state: ActorState | null
+}
+
+export interface NftEventWrite {
+  /** `class/instance`. */
+  readonly nftId: string
+  readonly event: NftEvent
 }
 
 export interface OutboxWrite {
@@ -225,7 +234,10 @@ export type CommitVerdict =
   | { readonly kind: 'failed'; readonly cause: FailedCause; readonly detail: string }
   | { readonly kind: 'unknown'; readonly detail: string }
 
-/** Of the shards that the asker owns, except for `tokens` and `existing`: facts that never change, of any shard. */
+/**
+ * Of the shards that the asker owns, except for `tokens`, `existing`, `classes` and `instances`: facts that never change, of
+ * any shard.
+ */
 export interface LookUpQuestion {
   readonly accounts: readonly AccountAddress[]
   readonly keys: readonly KeyAddress[]
@@ -235,6 +247,10 @@ export interface LookUpQuestion {
   readonly groupUses: readonly (GroupUseAddress & GroupUse)[]
   readonly tokens: readonly HomedActor[]
   readonly existing: readonly AccountAddress[]
+  /** IDs of NFT classes. */
+  readonly classes: readonly string[]
+  /** NFT instances: whether they were minted. */
+  readonly instances: readonly HomedActor[]
 }
 
 export interface AccountAddress {
@@ -280,6 +296,10 @@ export interface LookUpAnswer {
   readonly tokens: ReadonlyMap<string, ActorState>
   /** Addresses of accounts. */
   readonly existing: ReadonlySet<string>
+  /** By class ID: registered ones. */
+  readonly classes: ReadonlyMap<string, ClassFacts>
+  /** IDs, `class/instance`, of those that were minted, burned ones among them. */
+  readonly instances: ReadonlySet<string>
 }
 
 /** One string for an account; IDs have no space in them. */

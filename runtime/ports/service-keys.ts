@@ -24,4 +24,6 @@ export interface PublishedKey {
   readonly activeFromMs: number
   /** null while it is, or will be, in use. */
   readonly retiredAtMs: number | null
+  /** Not null: nothing that it ever signed counts any more, and it signs nothing. */
+  readonly revokedAtMs: number | null
 }

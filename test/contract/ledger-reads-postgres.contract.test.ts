@@ -11,6 +11,7 @@ import { COUNT_HOLDS } from '../../infra/postgres/transactions-query-count.ts'
 import { ReadsUnavailable } from '../../runtime/ports/ledger-reads.ts'
 import type { ShardToken } from '../../runtime/ports/ledger-store.ts'
 import { createLedgerDatabase, DEFAULT_SHARD_COUNT, type LedgerDatabase } from '../support/ledger-database.ts'
+import { CLASS_ID, classIdOf, classState, instanceState, NFT_ID } from '../support/ledger-rows-nfts.ts'
 import { groupState, tokenState } from '../support/ledger-rows-values.ts'
 import { ledgerReadsContract } from './ledger-reads.contract.ts'
 import { createBook, type ShardSeed } from './ledger-reads-rows.ts'
@@ -132,20 +133,54 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
     await expect(reads.balances('damaged')).rejects.toThrow(ReadsUnavailable)
   })
 
-  test('documents of another kind or format are no answer', async () => {
+  test('documents of another kind or format, and what is no document, are no answer', async () => {
     const book = createBook(shardOf, receiptSignatureOf)
     const [token, group] = [tokenState({ status: 'active' }), groupState({ status: 'open' })]
-    await subject.write([book.put(token), book.put(group)])
-    for (const change of [{ format: 2 }, { kind: 'exchange' }]) {
-      const patch = JSON.stringify(change)
-      await sql`UPDATE actors SET document = document::jsonb || ${patch}::text::jsonb`
-      for (const read of [() => reads.token('EUR'), () => reads.tokens(null, 1), () => reads.group(group.id)]) {
-        await expect(read()).rejects.toThrow(ReadsUnavailable)
-      }
-      await sql`UPDATE actors SET document = document::jsonb || jsonb_build_object('format', 1, 'kind', kind)`
-      expect(await reads.token('EUR')).toBeDefined()
-      expect(await reads.group(group.id)).toBeDefined()
+    const plain = { description: '', metadataSchema: {} }
+    const ofNfts = classState({ status: 'active', ...plain })
+    const instance = instanceState({ status: 'active', owner: 'keeper', metadata: {} })
+    const open = book.open('keeper', SEED_START_MS)
+    await subject.write([open, ...[token, group, ofNfts, instance].map((state) => book.put(state))])
+    const asked = [
+      () => reads.token('EUR'),
+      () => reads.tokens(null, 1),
+      () => reads.group(group.id),
+      () => reads.nftClass(CLASS_ID),
+      () => reads.nftClasses(null, 1),
+      () => reads.instance(CLASS_ID, 'no:1'),
+      () => reads.instances(CLASS_ID, null, 1),
+      () => reads.ownedNfts('keeper', null, 1),
+    ]
+    const answers = await Promise.all(asked.map((read) => read()))
+    expect(answers).not.toContain(undefined)
+    await sql`CREATE TABLE kept AS SELECT * FROM actors`
+    for (const damaged of [`document::jsonb || '{"format": 2}'`, `document::jsonb || '{"kind": "exchange"}'`, `'{'`]) {
+      await sql.unsafe(`UPDATE actors SET document = ${damaged}`)
+      for (const read of asked) await expect(read()).rejects.toThrow(ReadsUnavailable)
+      await sql`DELETE FROM actors`
+      await sql`INSERT INTO actors SELECT * FROM kept`
     }
+    await sql`DROP TABLE kept`
+    expect(await Promise.all(asked.map((read) => read()))).toEqual(answers)
+  })
+
+  test('an NFT of a class that nobody registered, and one that says it is being minted, are no answer', async () => {
+    const book = createBook(shardOf, receiptSignatureOf)
+    const [ofNfts, ghost] = [classIdOf(7), classIdOf(8)]
+    const named = { id: 'of nfts', name: 'Of NFTs', classId: ofNfts, status: 'active', description: '' } as const
+    const instances = [ofNfts, ghost].map((classId) =>
+      instanceState({ id: `${classId}/1`, status: 'held', metadata: {} }),
+    )
+    await subject.write([
+      ...['alice', 'bob'].map((accountId) => book.open(accountId, SEED_START_MS)),
+      book.put(classState({ ...named, metadataSchema: {} })),
+      ...instances.map((state, index) => book.put({ ...state, owner: index === 0 ? 'alice' : 'bob' })),
+    ])
+    expect((await reads.ownedNfts('alice', null, 1))?.nfts).toHaveLength(1)
+    await expect(reads.ownedNfts('bob', null, 1)).rejects.toThrow(ReadsUnavailable)
+    await sql`UPDATE actors SET document = document::jsonb || '{"status": "minting"}' WHERE class_id = ${ofNfts}`
+    await expect(reads.ownedNfts('alice', null, 1)).rejects.toThrow(ReadsUnavailable)
+    await expect(reads.instances(ofNfts, null, 1)).rejects.toThrow(ReadsUnavailable)
   })
 
   test('a shard that nobody owns is not owned', async () => {
@@ -171,6 +206,12 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
       lost.token('a'),
       lost.tokens(null, 1),
       lost.group(randomUUID()),
+      lost.nftClass(CLASS_ID),
+      lost.nftClasses(null, 1),
+      lost.instance(CLASS_ID, '1'),
+      lost.instances(CLASS_ID, null, 1),
+      lost.ownedNfts('a', null, 1),
+      lost.nftHistory(CLASS_ID, '1', -1, 1),
       lost.openGroups('a'),
       lost.shardOwned('a'),
     ])
@@ -183,7 +224,7 @@ describe('LedgerReads: PostgreSQL, its tables', () => {
   })
 })
 
-/** Rows without the domain: all of one shard, one transaction a millisecond, every 4,000th of another type. */
+/** Rows without the domain: all of one shard, one transaction a millisecond, every 4,000th the mint of an NFT. */
 const MANY = 22_000
 const RARE_EVERY = 4_000
 
@@ -192,7 +233,8 @@ function insertMany(sql: postgres.Sql, from: number, to: number) {
     INSERT INTO transactions (shard_id, txn_id, account_id, type, amount, quantity, token_id, group_id, status, origin,
       created_at, processed_at, idempotency_key, payload, payload_hash, signature, key_id, receipt_key_id, receipt_signature)
     SELECT 0, 'txn_' || lpad(n::text, 26, '0'), CASE WHEN n % ${RARE_EVERY} = 0 THEN 'rare' ELSE 'common' END,
-      CASE WHEN n % ${RARE_EVERY} = 0 THEN 'mint' ELSE 'credit' END, '1', n % 100, 'BASE',
+      CASE WHEN n % ${RARE_EVERY} = 0 THEN 'mint' ELSE 'credit' END, '1', n % 100,
+      CASE WHEN n % ${RARE_EVERY} = 0 THEN ${NFT_ID} ELSE 'BASE' END,
       CASE WHEN n % 2 = 0 THEN '00000000-0000-4000-8000-000000000000'::uuid END, 'completed', 'client',
       'epoch', 'epoch', 'key-' || n, '{}', '\\x00', 's', 'k', 'r', 's'
     FROM generate_series(${from}::integer, ${to}::integer) n`
@@ -217,11 +259,12 @@ describe('LedgerReads: PostgreSQL, bounds', () => {
   const idOf = (n: number): string => `txn_${String(n).padStart(26, '0')}`
 
   test('L1: a rare filter: pages examine a bounded number of rows, may be empty, and find every match once', async () => {
-    const query = aQuery({ type: 'mint', limit: 10, counted: false })
-    const pages = await walk(reads, query)
-    expect(pages.flatMap((page) => page.transactions.map((view) => view.txnId))).toEqual(rare.toReversed().map(idOf))
-    expect(pages).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS))
-    expect(pages[0]?.next?.txnId).toBe(idOf(MANY - EXAMINED_ROWS + 1))
+    for (const filter of [{ type: 'mint' }, { tokenClass: 'nft' }] as const) {
+      const pages = await walk(reads, aQuery({ ...filter, limit: 10, counted: false }))
+      expect(pages.flatMap((page) => page.transactions.map((view) => view.txnId))).toEqual(rare.toReversed().map(idOf))
+      expect(pages).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS))
+      expect(pages[0]?.next?.txnId).toBe(idOf(MANY - EXAMINED_ROWS + 1))
+    }
     const none = await walk(reads, aQuery({ type: 'burn', counted: false }))
     expect(none).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS))
   })
@@ -271,6 +314,9 @@ describe('LedgerReads: PostgreSQL, bounds', () => {
     const count = async (changes: Parameters<typeof aQuery>[0]) => (await reads.transactions(aQuery(changes))).count
     expect(await count({ type: 'credit' })).toEqual({ total: 10_000, exact: false })
     expect(await count({ type: 'mint' })).toEqual({ total: rare.length, exact: true })
+    expect(await count({ tokenClass: 'nft' })).toEqual({ total: rare.length, exact: true })
+    expect(await count({ tokenClass: 'fungible' })).toEqual({ total: 10_000, exact: false })
+    expect(await count({ tokenClass: 'another' })).toEqual({ total: 0, exact: true })
     expect(await count({ amountMin: '0' })).toEqual({ total: 1_000, exact: false })
     expect(await count({ amountMin: '99', amountMax: '99' })).toEqual({ total: 220, exact: true })
     expect(await count({ createdFromMs: 1 })).toEqual({ total: 0, exact: true })
@@ -298,6 +344,24 @@ describe('LedgerReads: PostgreSQL, bounds', () => {
       expect((await count({ status }))?.total).toBeLessThanOrEqual(4_001)
     }
     expect(await count({ status: 'completed' })).toEqual({ total: 0, exact: true })
+  })
+
+  test('legs whose transactions are pending are counted with what is pending', async () => {
+    const count = async (changes: Parameters<typeof aQuery>[0]) => (await reads.transactions(aQuery(changes))).count
+    await sql`DELETE FROM holds`
+    await sql`
+      INSERT INTO holds (shard_id, account_id, hold_id, document, pending_txn_id)
+      SELECT 0, 'legs', 'group ' || n || ' own', '{}', CASE WHEN n % 10 = 0 THEN 'txn_' || n END
+      FROM generate_series(1, 100) n`
+    for (const status of ['pending', null] as const) {
+      expect(await count({ accountId: 'legs', status })).toEqual({ total: 10, exact: true })
+      expect(await count({ status })).toEqual({ total: 10, exact: true })
+    }
+    await sql`
+      INSERT INTO holds (shard_id, account_id, hold_id, document, pending_txn_id)
+      SELECT 0, 'crowd', 'group ' || n || ' own', '{}', 'txn_' || n FROM generate_series(1, ${COUNT_HOLDS}::integer) n`
+    expect(await count({ status: 'pending' })).toMatchObject({ exact: false })
+    expect(await count({ accountId: 'legs', status: 'pending' })).toEqual({ total: 10, exact: true })
   })
 
   test('L3: what is in flight elsewhere holds the feed back, and nothing slips behind a position', async () => {

@@ -1,6 +1,7 @@
 /** A small ledger for tests of reads: accounts and transactions as the domain would decide them, at times that are given. */
 import { chainEntry } from '../support/chain.ts'
 import { NO_ROWS, type Rows } from '../support/ledger-rows.ts'
+import { legHold } from '../support/ledger-rows-values.ts'
 import { GENESIS, sha256Hex } from '../../actors/audit-chain.ts'
 import type { TransactionType } from '../../actors/account/commands.ts'
 import { type AccountState, type Balance, balanceOf, type Hold, holdId } from '../../actors/account/state.ts'
@@ -11,6 +12,8 @@ import type { JsonObject } from '../../actors/canonical-json.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
 import type { ExchangeSide } from '../../actors/message.ts'
 import { BASE_UNIT, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
+import { isNft } from '../../actors/nft-id.ts'
+import type { NftEvent } from '../../actors/nft-instance/state.ts'
 import type { AuditEntryWrite, ReceiptWrite } from '../../runtime/ports/ledger-store.ts'
 
 const SALT = '00112233445566778899aabbccddeeff'
@@ -28,6 +31,8 @@ export interface Order {
   readonly fromAccountId?: string
   readonly receive?: ExchangeSide
   readonly compensates?: string
+  /** The leg of its group that it is, while it is pending; its account holds that in the place of the transaction. */
+  readonly leg?: number
 }
 
 /** Keeps the accounts; each call gives the rows of one commit of one shard. */
@@ -50,8 +55,10 @@ export interface Book {
     balances: Readonly<Record<string, Partial<Balance>>>,
     ...holds: readonly Hold[]
   ) => ShardSeed
-  /** A group or token in its next version, at its home. */
-  readonly put: (state: ActorState) => ShardSeed
+  /** An actor in its next version, at its home, with what became of it if it is an NFT. */
+  readonly put: (state: ActorState, ...events: readonly NftEvent[]) => ShardSeed
+  /** It is no more. */
+  readonly end: (state: ActorState) => ShardSeed
 }
 
 export interface ShardSeed {
@@ -100,9 +107,15 @@ export function createBook(shardOf: (text: string) => number, sign: Pages['sign'
         holds: holds.map((hold) => ({ accountId, holdId: holdId(hold), hold })),
       })
     },
-    put: (state) => {
+    put: (state, ...events) => {
       const address = addressOfState(state)
       const actors = [{ address, previousVersion: state.version - 1, state }]
+      const nftEvents = events.map((event) => ({ nftId: state.id, event }))
+      return { shardId: shardOf(actorKey(address)), rows: { ...NO_ROWS, actors, nftEvents } }
+    },
+    end: (state) => {
+      const address = addressOfState(state)
+      const actors = [{ address, previousVersion: state.version, state: null }]
       return { shardId: shardOf(actorKey(address)), rows: { ...NO_ROWS, actors } }
     },
   }
@@ -154,7 +167,7 @@ function pend(pages: Pages, accountId: string, order: Order): ShardSeed {
   const ordered = transactionOf(before, order, (pages.serial += 1))
   const transaction: Transaction = { ...ordered, status: 'pending', processedAtMs: null, counterTxnId: null }
   pages.transactions.push(transaction)
-  const hold = pendingHold(transaction)
+  const hold = order.leg === undefined ? pendingHold(transaction) : holdingLeg(transaction, order.leg)
   const reserved = { reserved: parseQuantity(transaction.amount) }
   const changes = {
     balances: moving(before, transaction.tokenId, reserved, order.atMs),
@@ -180,16 +193,18 @@ function finish(
   const end = ended(before, { ...pending, processedAtMs: atMs, counterTxnId }, atMs, failed, moved)
   pages.transactions[pages.transactions.indexOf(pending)] = end.transaction
   const { payload: _payload, signature: _signature, ...transaction } = end.transaction
+  const hold = [...before.holds.values()].find((candidate) => isOf(candidate, txnId))
+  if (hold === undefined) throw new Error(`${txnId} has no hold`)
   const changes = {
     ...end.changes,
     balances: moving(before, pending.tokenId, moved, atMs),
-    holds: new Map([...before.holds].filter(([name]) => name !== txnId)),
+    holds: new Map([...before.holds].filter(([name]) => name !== holdId(hold))),
   }
   const finished = { transaction, receipt: pages.sign(end.transaction) }
   return turned(pages, before, changes, {
     entries: end.entries,
     transactionChanges: [{ txnId, finished, compensatedBy: null }],
-    removedHolds: [{ accountId, holdId: txnId }],
+    ...endOfHold(accountId, hold, failed),
   })
 }
 
@@ -211,6 +226,8 @@ function newAccount(
     tip,
     balances: new Map(),
     holds: new Map(),
+    nftCount: 0,
+    nftRoom: 0,
     completedCount: 0,
     failedCount: 0,
     registeredBy: 'client',
@@ -256,6 +273,7 @@ function moving(
   { balance = ZERO, reserved = ZERO }: Moved,
   atMs: number,
 ): Map<string, Balance> {
+  if (isNft(tokenId)) return new Map(before.balances)
   const held = balanceOf(before, tokenId)
   return new Map(before.balances).set(tokenId, {
     ...held,
@@ -267,6 +285,24 @@ function moving(
 
 function pendingHold({ payload: _payload, signature: _signature, ...transaction }: Transaction): Hold {
   return { kind: 'pending', transaction, reserves: true, room: null, reportsOn: null }
+}
+
+function holdingLeg({ payload: _payload, signature: _signature, ...transaction }: Transaction, leg: number): Hold {
+  const { accountId, groupId, tokenId, txnId } = transaction
+  const terms = { ...legHold().terms, accountId, type: 'transfer', amount: '1', tokenId } as const
+  return legHold({ groupId: groupId ?? '', leg, terms, state: 'holding', txnId, transaction })
+}
+
+function isOf(hold: Hold, txnId: string): boolean {
+  if (hold.kind === 'leg') return hold.txnId === txnId
+  return hold.kind === 'pending' && hold.transaction.txnId === txnId
+}
+
+/** A leg stays held until its group has ended. */
+function endOfHold(accountId: string, hold: Hold, failed: boolean): Partial<Rows> {
+  const name = { accountId, holdId: holdId(hold) }
+  if (hold.kind !== 'leg') return { removedHolds: [name] }
+  return { holds: [{ ...name, hold: { ...hold, state: failed ? 'failed' : 'completed' } }] }
 }
 
 function transactionOf(account: AccountState, order: Order, serial: number): Transaction {

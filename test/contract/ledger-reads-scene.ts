@@ -2,6 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Transaction } from '../../actors/account/transaction.ts'
 import { parseQuantity } from '../../actors/money.ts'
+import { isNft } from '../../actors/nft-id.ts'
 import type {
   LedgerReads,
   TransactionPage,
@@ -9,6 +10,7 @@ import type {
   TransactionView,
 } from '../../runtime/ports/ledger-reads.ts'
 import type { ReceiptWrite } from '../../runtime/ports/ledger-store.ts'
+import { NFT_ID } from '../support/ledger-rows-nfts.ts'
 import { legHold, tokenState } from '../support/ledger-rows-values.ts'
 import type { Book, ShardSeed } from './ledger-reads-rows.ts'
 
@@ -104,7 +106,7 @@ export function matches(transaction: Transaction, query: TransactionQuery): bool
       [query.status, transaction.status],
       [query.idempotencyKey, transaction.idempotencyKey],
     ].every(([asked, has]) => asked === null || asked === has) &&
-    (query.tokenClass === null || query.tokenClass === 'fungible') &&
+    (query.tokenClass === null || query.tokenClass === (isNft(transaction.tokenId) ? 'nft' : 'fungible')) &&
     (query.createdFromMs === null || transaction.createdAtMs >= query.createdFromMs) &&
     (query.createdToMs === null || transaction.createdAtMs < query.createdToMs) &&
     (query.amountMin === null || quantity.greaterThanOrEqualTo(query.amountMin)) &&
@@ -141,7 +143,38 @@ export function seed(book: Book): readonly ShardSeed[] {
     book.decide('bob', { atMs: SEED_START_MS + 5_000, amount: '0.000000000000000001' }),
     book.decide('carol:1', { atMs: SEED_START_MS + 5_000, amount: '999999999.50' }),
     ...seedUnfinished(book),
+    ...seedNfts(book),
   ]
+}
+
+/** Transactions that move NFTs, final ones and pending ones, in groups and alone, legs of groups among them. */
+function seedNfts(book: Book): readonly ShardSeed[] {
+  const decided = Array.from({ length: 12 }, (_, index) => {
+    const type = (['mint', 'transfer', 'credit', 'burn'] as const)[index % 4] ?? 'mint'
+    const groupId = GROUPS[index % 5]
+    return book.decide(index % 2 === 0 ? 'carol:1' : 'bob', {
+      atMs: SEED_START_MS + 7_000 + Math.floor(index / 2),
+      type,
+      tokenId: index % 3 === 0 ? NFT_ID : `${NFT_ID}${index}`,
+      failed: index % 5 === 4,
+      idempotencyKey: `nft ${index}`,
+      ...(groupId === undefined ? {} : { groupId }),
+    })
+  })
+  const begun = Array.from({ length: 8 }, (_, index) =>
+    book.pend('carol:1', {
+      atMs: SEED_START_MS + 7_100 + index,
+      type: 'transfer',
+      tokenId: NFT_ID,
+      groupId: GROUPS[0] ?? '',
+      ...(index < 6 ? { leg: index } : {}),
+    }),
+  )
+  const legs = book.transactions.slice(-8)
+  const ends = legs
+    .filter((_, index) => index % 3 === 0)
+    .map(({ txnId }, index) => book.finish(txnId, { atMs: SEED_START_MS + 7_200 + index, failed: index === 1 }))
+  return [...decided, ...begun, ...ends]
 }
 
 /** Pending ones among final ones, and holds that are no transactions. */

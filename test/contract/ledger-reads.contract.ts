@@ -6,6 +6,7 @@ import { viewOf } from '../../actors/account/outcome.ts'
 import { receiptPayload } from '../../actors/account/receipt.ts'
 import { chainHash, GENESIS } from '../../actors/audit-chain.ts'
 import { TRANSACTION_STATUSES, type TransactionQuery, type TransactionView } from '../../runtime/ports/ledger-reads.ts'
+import { NFT_ID } from '../support/ledger-rows-nfts.ts'
 import { type Book, createBook } from './ledger-reads-rows.ts'
 import {
   ACCOUNTS,
@@ -20,6 +21,7 @@ import {
   viewedBy,
   walk,
 } from './ledger-reads-scene.ts'
+import { nftTests } from './ledger-reads-nfts.contract.ts'
 import { actorTests, movingTests } from './ledger-reads-values.contract.ts'
 
 export function ledgerReadsContract(name: string, create: () => Promise<LedgerReadsSubject>): void {
@@ -36,6 +38,7 @@ export function ledgerReadsContract(name: string, create: () => Promise<LedgerRe
     singleTests(() => ({ ...subject, book }))
     movingTests(() => ({ ...subject, book }))
     actorTests(() => ({ ...subject, book }))
+    nftTests(() => ({ ...subject, book }))
     listTests(() => ({ ...subject, book }))
   })
 }
@@ -155,8 +158,8 @@ const FILTERS = fc.record<Partial<TransactionQuery>>(
     createdFromMs: fc.integer({ min: 990, max: 1_090 }).map((ms) => SEED_START_MS + ms / 1.5),
     createdToMs: fc.integer({ min: 990, max: 8_000 }).map((ms) => SEED_START_MS + ms),
     type: fc.constantFrom('credit', 'debit', 'transfer', 'mint'),
-    tokenId: fc.constantFrom('BASE', 'base', 'EUR', 'USD'),
-    tokenClass: fc.constantFrom('fungible', 'nft'),
+    tokenId: fc.constantFrom('BASE', 'base', 'EUR', 'USD', NFT_ID),
+    tokenClass: fc.constantFrom('fungible', 'nft', 'NFT'),
     groupId: fc.constantFrom(...GROUPS, randomUUID()),
     amountMin: fc.constantFrom('0', '0.5', '1', '3', '10.000000000000000001'),
     amountMax: fc.constantFrom('0.000000000000000001', '1', '9', '10', '999999999999999999'),

@@ -1,4 +1,5 @@
 /** What a ledger store's contract needs of whoever runs it: stores for several sessions on one database, and faults. */
+import type { NftEvent } from '../../actors/nft-instance/state.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 
 export interface LedgerStoreHarness {
@@ -12,6 +13,8 @@ export interface LedgerStoreHarness {
   readonly passTime: (durationMs: number) => Promise<void>
   /** What crossed the ledger's boundary so far, by token, over all sessions. */
   readonly boundaryTotals: () => Promise<ReadonlyMap<string, BoundaryTotal>>
+  /** What is written of an NFT (`class/instance`) in a shard, oldest first. */
+  readonly nftEvents: (shardId: number, nftId: string) => Promise<readonly NftEvent[]>
   readonly close: () => Promise<void>
 }
 

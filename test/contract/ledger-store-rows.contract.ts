@@ -11,7 +11,8 @@ import {
   partOf,
   rotateAccount,
 } from '../support/ledger-rows.ts'
-import { groupAddress, tokenAddress } from '../../actors/address.ts'
+import { groupAddress, instanceAddress, tokenAddress } from '../../actors/address.ts'
+import { CLASS_ID, NFT_ID } from '../support/ledger-rows-nfts.ts'
 import { GROUP_ID } from '../support/ledger-rows-values.ts'
 import { committed, type Scene } from './ledger-store-scene.ts'
 
@@ -60,8 +61,10 @@ export function rowsContract(scene: Scene): void {
           { shardId: 3, accountId: 'nobody' },
           { shardId: 4, accountId: alice.accountId },
         ],
+        classes: [CLASS_ID],
+        instances: [{ shardId: 3, address: instanceAddress(NFT_ID) }],
       })
-      expect(Object.values(answer).map(({ size }) => size)).toEqual([0, 0, 0, 0, 0, 0, 0])
+      expect(Object.values(answer).map(({ size }) => size)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0])
     })
 
     test('a used key shows what it did, and under which key it was signed, also after a rotation', async () => {

@@ -9,6 +9,7 @@ import { ownershipContract } from './ledger-store-ownership.contract.ts'
 import { rowsContract } from './ledger-store-rows.contract.ts'
 import { actorsContract } from './ledger-store-actors.contract.ts'
 import { messagesContract } from './ledger-store-messages.contract.ts'
+import { nftsContract } from './ledger-store-nfts.contract.ts'
 import { setScene } from './ledger-store-scene.ts'
 import { valuesContract } from './ledger-store-values.contract.ts'
 
@@ -21,6 +22,7 @@ export function ledgerStoreContract(name: string, makeHarness: () => Promise<Led
     rowsContract(scene)
     valuesContract(scene)
     actorsContract(scene)
+    nftsContract(scene)
     messagesContract(scene)
     outcomesContract(scene)
   })

@@ -204,6 +204,58 @@ describe('ServiceKeys: PostgreSQL', () => {
     expect(running.published()).toEqual(before)
   })
 
+  test('V6: a revoked key that is in use signs nothing more, and a new one takes its place in the same moment', async () => {
+    const [keys, other] = [await open(), await open()]
+    const old = keys.current('assertion')
+    const receipt = keys.current('receipt')
+    await clock.pass(1_000)
+    const revocation = await keys.revoke(old)
+    const made = keys.current('assertion')
+    expect(made).not.toBe(old)
+    expect(revocation).toMatchObject({
+      revoked: { keyId: old, retiredAtMs: clock.now(), revokedAtMs: clock.now() },
+      replacement: {
+        keyId: made,
+        purpose: 'assertion',
+        activeFromMs: clock.now(),
+        retiredAtMs: null,
+        revokedAtMs: null,
+      },
+    })
+    await other.refresh()
+    for (const process of [keys, other, await open()]) {
+      expect(process.current('assertion')).toBe(made)
+      expect(process.current('receipt')).toBe(receipt)
+      await expect(process.sign(old, ['late'])).rejects.toThrow(ServiceKeysUnavailable)
+      expect(process.published().find(({ keyId }) => keyId === old)?.revokedAtMs).toBe(clock.now())
+    }
+    expect(await keys.revoke(old)).toBe(undefined)
+    expect(await keys.revoke('nobody')).toBe(undefined)
+    expect(keys.published()).toHaveLength(KEY_PURPOSES.length + 1)
+  })
+
+  test('V6: a key that waits is replaced for when it would have signed, one in rotation until then, a retired one not', async () => {
+    const keys = await open()
+    const inUseAt = async (ms: number): Promise<string> => {
+      await clock.pass(ms)
+      await keys.refresh()
+      return keys.current('receipt')
+    }
+    const first = keys.current('receipt')
+    const waiting = await keys.rotate('receipt')
+    const second = await keys.revoke(waiting.keyId)
+    expect(second?.replacement).toMatchObject({ activeFromMs: waiting.activeFromMs, retiredAtMs: null })
+    expect(keys.current('receipt')).toBe(first)
+    const third = await keys.revoke(first)
+    expect(third?.replacement).toMatchObject({ activeFromMs: START_MS, retiredAtMs: waiting.activeFromMs })
+    expect(keys.current('receipt')).toBe(third?.replacement?.keyId)
+    expect(await inUseAt(CACHE_MS - 1)).toBe(third?.replacement?.keyId)
+    expect(await inUseAt(1)).toBe(second?.replacement?.keyId)
+    const retired = await keys.revoke(third?.replacement?.keyId ?? '')
+    expect(retired).toMatchObject({ revoked: { retiredAtMs: waiting.activeFromMs }, replacement: null })
+    expect(keys.current('receipt')).toBe(second?.replacement?.keyId)
+  })
+
   test('V5: who has not heard from PostgreSQL for a cache lifetime signs with no key, and goes on when it has', async () => {
     const keys = await open({ refreshMs: 10 * CACHE_MS })
     const keyId = keys.current('token')

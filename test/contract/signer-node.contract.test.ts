@@ -21,7 +21,7 @@ function serviceKeys(): Keys {
   const keyId = thumbprintOf({ kty: 'EC', crv: 'P-256', x, y })
   const point = Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
   return {
-    published: () => [{ keyId, purpose: 'receipt', x, y, activeFromMs: 0, retiredAtMs: null }],
+    published: () => [{ keyId, purpose: 'receipt', x, y, activeFromMs: 0, retiredAtMs: null, revokedAtMs: null }],
     current: () => keyId,
     sign: (id, payloads) =>
       id === keyId

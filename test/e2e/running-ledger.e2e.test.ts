@@ -3,11 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LedgerClient } from '../support/client.ts'
 import { type Cluster, startCluster } from '../support/cluster-process.ts'
 import { groupPathsSuite } from '../model/group-paths.suite.ts'
+import { arbitrarySuite } from './arbitrary.suite.ts'
 import { hostileSuite } from './hostile.suite.ts'
 import { idempotencySuite } from './idempotency.suite.ts'
+import { independentSuite } from './independent.suite.ts'
 import { poisonSuite } from './poison.suite.ts'
 import { restartSuite } from './restart.suite.ts'
 import type { Running } from './running.ts'
+import { shardsSuite } from './shards.suite.ts'
 import { valueMovesSuite } from './value-moves.suite.ts'
 import { verifySuite } from './verify.suite.ts'
 
@@ -43,9 +46,12 @@ afterAll(async () => {
 idempotencySuite(getRunning)
 poisonSuite(getRunning)
 hostileSuite(getRunning)
+arbitrarySuite(getRunning)
+independentSuite(getRunning)
 verifySuite(getRunning)
 valueMovesSuite(getRunning)
 groupPathsSuite(() => getRunning().client)
+shardsSuite(getRunning)
 
 test('after all of it every process is the one that was started, and nothing is pending', async () => {
   const { client, cluster } = getRunning()

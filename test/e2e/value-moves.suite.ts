@@ -3,11 +3,14 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import { LedgerClient } from '../support/client.ts'
 import type { Cluster } from '../support/cluster-process.ts'
 import { attacksSuite } from './attacks.suite.ts'
+import { attestationsSuite } from './attestations.suite.ts'
 import { exchangesSuite } from './exchanges.suite.ts'
 import { groupAttacksSuite } from './group-attacks.suite.ts'
 import { groupRevertsSuite } from './group-reverts.suite.ts'
 import { groupsSuite } from './groups.suite.ts'
 import { linkedGroupsSuite } from './linked-groups.suite.ts'
+import { nftMintsSuite } from './nft-mints.suite.ts'
+import { nftMovesSuite } from './nft-moves.suite.ts'
 import type { GetRunning } from './running.ts'
 import type { Scene } from './scene.ts'
 import { runLedger } from './start-harness.ts'
@@ -42,6 +45,9 @@ export function valueMovesSuite(running: GetRunning): void {
     groupsSuite(getScene)
     groupRevertsSuite(getScene)
     linkedGroupsSuite(getScene)
+    nftMintsSuite(getScene)
+    nftMovesSuite(getScene)
+    attestationsSuite(getScene)
     attacksSuite(getScene)
     groupAttacksSuite(getScene)
   })

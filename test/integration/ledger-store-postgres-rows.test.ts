@@ -5,6 +5,7 @@ import { commitStatement } from '../../infra/postgres/commit-statement.ts'
 import { ACCOUNTS_LOOK_UP, EXISTING_LOOK_UP } from '../../infra/postgres/look-up-accounts.ts'
 import { ACTORS_LOOK_UP } from '../../infra/postgres/look-up-actors.ts'
 import { OPERATIONS_LOOK_UP, SUBMISSIONS_LOOK_UP } from '../../infra/postgres/look-up-keys.ts'
+import { CLASSES_LOOK_UP, MINTED_LOOK_UP } from '../../infra/postgres/look-up-nfts.ts'
 import { COMPENSABLE_LOOK_UP, GROUP_USES_LOOK_UP } from '../../infra/postgres/look-up-transactions.ts'
 import { ACKNOWLEDGE, PRUNE } from '../../infra/postgres/outbox.ts'
 import { PLAN_SETTINGS } from '../../infra/postgres/plan-settings.ts'
@@ -12,6 +13,7 @@ import { CHANNELS, DUE, LAST_TRANSACTION, MARKS, UNACKNOWLEDGED } from '../../in
 import type { AccountState } from '../../actors/account/state.ts'
 import type { CommitVerdict, ShardToken } from '../../runtime/ports/ledger-store.ts'
 import { creditAccount, openAccount, partOf, partWith, RECEIPT } from '../support/ledger-rows.ts'
+import { CLASS_ID, classState, instanceState, NFT_ID, ownedBy } from '../support/ledger-rows-nfts.ts'
 import {
   actorRows,
   concludeTransfer,
@@ -70,6 +72,8 @@ describe('plans', () => {
         SUBMISSIONS_LOOK_UP,
         OPERATIONS_LOOK_UP,
         ACTORS_LOOK_UP,
+        CLASSES_LOOK_UP,
+        MINTED_LOOK_UP,
         COMPENSABLE_LOOK_UP,
         GROUP_USES_LOOK_UP,
         LAST_TRANSACTION,
@@ -100,6 +104,8 @@ describe('plans', () => {
       expect.stringMatching(`^${account}$`),
       'transactions_by_key account_keys_pkey',
       'operations_pkey account_keys_pkey',
+      expect.stringMatching(`^${actor}$`),
+      'actors_classes',
       expect.stringMatching(`^${actor}$`),
       'transactions_by_id',
       'transactions_by_group_use',
@@ -234,5 +240,75 @@ describe('columns', () => {
     ])
     expect(await a.store.commit({ shards: [partWith(token, endActor(exchangeState()))] })).toEqual(only(3))
     expect(await read()).toHaveLength(2)
+  })
+
+  test('NFTs have beside their state whose they are: none while being minted, none once burned', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const minting = instanceState()
+    const states = [
+      minting,
+      ownedBy(minting, 'alice'),
+      ownedBy(ownedBy(minting, 'alice'), 'alice', { status: 'held' }),
+      { ...ownedBy(minting, 'bob', { status: 'burned' }), version: 4 },
+    ]
+    const owners: unknown[] = []
+    for (const state of states) {
+      expect(await a.store.commit({ shards: [partWith(token, actorRows(state))] })).toEqual(only(3))
+      const rows = await harness.sql`
+        SELECT kind, actor_id, class_id, class_name, issuer, client_id, created_at FROM actors`
+      const none = { class_name: null, issuer: null, client_id: null }
+      const createdAt = new Date(minting.mintedAtMs)
+      const written = { kind: 'instance', actor_id: NFT_ID, class_id: CLASS_ID, ...none, created_at: createdAt }
+      expect([...rows]).toEqual([written])
+      owners.push((await harness.sql`SELECT status, owner FROM actors`)[0])
+    }
+    expect(owners).toEqual([
+      { status: 'minting', owner: null },
+      { status: 'active', owner: 'alice' },
+      { status: 'held', owner: 'alice' },
+      { status: 'burned', owner: null },
+    ])
+  })
+
+  test('a class has beside its state what is asked of it without its document', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const states = [classState(), groupState(), exchangeState(), tokenState()]
+    const part = partWith(token, ...states.map((state) => actorRows(state)))
+    expect(await a.store.commit({ shards: [part] })).toEqual(only(3))
+    const rows = await harness.sql`
+      SELECT kind, actor_id, class_id, class_name, issuer, owner, client_id, status FROM actors WHERE kind = 'class'`
+    const { id, name, issuer, clientId } = classState()
+    expect([...rows]).toEqual([
+      {
+        kind: 'class',
+        actor_id: id,
+        class_id: CLASS_ID,
+        class_name: name,
+        issuer,
+        owner: null,
+        client_id: clientId,
+        status: 'preparing',
+      },
+    ])
+    const others = await harness.sql`
+      SELECT count(*)::integer AS n, count(coalesce(class_id, class_name, issuer, owner))::integer AS named FROM actors
+       WHERE kind <> 'class'`
+    expect([...others]).toEqual([{ n: 3, named: 0 }])
+  })
+
+  test('a leg is found by its transaction while that is pending, and only then', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const before = await opened(a, token)
+    const holding = keepHolds(before, legHold({ state: 'holding', txnId: 'txn_7' }))
+    const completed = keepHolds(holding.account, legHold({ state: 'completed', txnId: 'txn_7' }))
+    const found: unknown[] = []
+    for (const change of [holding, completed]) {
+      expect(await a.store.commit({ shards: [partOf(token, change)] })).toEqual(only(3))
+      found.push((await harness.sql`SELECT pending_txn_id FROM holds`)[0]?.['pending_txn_id'])
+    }
+    expect(found).toEqual(['txn_7', null])
   })
 })

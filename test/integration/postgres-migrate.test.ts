@@ -68,6 +68,37 @@ test('a schema that is not up to this program reads as not migrated', async () =
   expect(await readLedgerAt(database.url)).toBeUndefined()
 })
 
+test('a ledger without NFTs gets them: what it holds stays as it was, and accounts own none', async () => {
+  await sql`CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
+  for (const { version, name, sql: text } of MIGRATIONS.filter((migration) => migration.version < 3)) {
+    await sql.unsafe(text)
+    await sql`INSERT INTO schema_migrations (version, name) VALUES (${version}, ${name})`
+  }
+  await sql`
+    INSERT INTO accounts (shard_id, account_id, version, status, incoming, sequence, tip, completed_count, failed_count,
+      registered_by, created_at, updated_at, last_time)
+    VALUES (3, 'alice', 7, 'active', 'accept', 0, decode(repeat('00', 32), 'hex'), 5, 0, 'c', now(), now(), now())`
+  const insertActor = (kind: string) => sql`
+    INSERT INTO actors (shard_id, kind, actor_id, version, status, document, created_at)
+    VALUES (3, ${kind}, 'a', 1, 'active', '{}', now())`
+  await insertActor('token')
+  await sql`INSERT INTO holds (shard_id, account_id, hold_id, document) VALUES (3, 'alice', 'txn_1', '{}')`
+  await expect(insertActor('class')).rejects.toThrow(/actors_kind_check/)
+  expect(await migrate(database.url, options)).toMatchObject({ shardCount: 8 })
+  const accounts = await sql`SELECT account_id, version, completed_count, nft_count, nft_room FROM accounts`
+  expect([...accounts]).toEqual([
+    { account_id: 'alice', version: '7', completed_count: '5', nft_count: 0, nft_room: 0 },
+  ])
+  const actors = await sql`SELECT kind, document, class_id, class_name, issuer, owner FROM actors`
+  const none = { class_id: null, class_name: null, issuer: null, owner: null }
+  expect([...actors]).toEqual([{ kind: 'token', document: '{}', ...none }])
+  expect([...(await sql`SELECT hold_id, pending_txn_id FROM holds`)]).toEqual([
+    { hold_id: 'txn_1', pending_txn_id: null },
+  ])
+  for (const kind of ['class', 'instance']) await insertActor(kind)
+  await expect(insertActor('another')).rejects.toThrow(/actors_kind_check/)
+})
+
 test('M1: while another one migrates, a migration waits, and goes on when that one is gone', async () => {
   const other = await sql.reserve()
   await other`SELECT pg_advisory_lock(7810198402634810713)`

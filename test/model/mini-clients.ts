@@ -1,16 +1,21 @@
 /** What clients do at a ledger of pure steps, and what they see of it. */
-import type { Caller, ChangeStatusCommand, Submission } from '../../actors/account/commands.ts'
+import type { Caller, ChangeStatusCommand, MintCommand, Submission } from '../../actors/account/commands.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import { availableOf, balanceOf } from '../../actors/account/state.ts'
-import { accountAddress, groupAddress, tokenAddress } from '../../actors/address.ts'
+import { accountAddress, classAddress, groupAddress, tokenAddress } from '../../actors/address.ts'
 import type { Json } from '../../actors/canonical-json.ts'
 import { type GroupView, groupViewOf } from '../../actors/group/state.ts'
 import { readTerms, type Terms } from '../../actors/group/terms.ts'
 import { formatQuantity } from '../../actors/money.ts'
+import type { RegisterClassCommand } from '../../actors/nft-class/commands.ts'
+import { nftId } from '../../actors/nft-id.ts'
+import { type InstanceView, instanceViewOf, type NftEvent } from '../../actors/nft-instance/state.ts'
 import type { RefusalCode } from '../../actors/refusal.ts'
 import type { RegisterTokenCommand } from '../../actors/token/commands.ts'
 import {
   CALLER,
+  mintCommand,
+  registerClassCommand,
   registerCommand,
   registerGroupCommand,
   registerTokenCommand,
@@ -155,4 +160,62 @@ export function orderedOn(ledger: MiniLedger, accountId: string): readonly KeptT
   return [...ledger.transactions.values()].filter(
     (transaction) => transaction.accountId === accountId && transaction.origin === 'ledger',
   )
+}
+
+/** Registers a class and delivers everything. */
+export function classify(ledger: MiniLedger, changes: Partial<RegisterClassCommand> = {}): Answer {
+  const command = registerClassCommand(changes)
+  return ledger.asked(classAddress(command.name), command)
+}
+
+/** The ID of a class that this account has issued. */
+export function classOf(ledger: MiniLedger, issuer: string, changes: Partial<RegisterClassCommand> = {}): string {
+  const answer = classify(ledger, { issuer, ...changes })
+  if (answer.kind !== 'class_registered') throw new Error(`No class: ${JSON.stringify(answer)}`)
+  return answer.nftClass.classId
+}
+
+export type Mint = Partial<MintCommand> & Pick<MintCommand, 'accountId' | 'classId' | 'instanceId'>
+
+/** Mints and delivers everything. */
+export function mint(ledger: MiniLedger, fields: Mint): Answer {
+  return ledger.asked(accountAddress(fields.accountId), mintCommand(fields))
+}
+
+/** The ID of what was minted. */
+export function minted(ledger: MiniLedger, fields: Mint): string {
+  const answer = mint(ledger, fields)
+  if (answer.kind !== 'minted') throw new Error(`Not minted: ${JSON.stringify(answer)}`)
+  return nftId(fields)
+}
+
+/** As the interface shows an NFT; undefined until it is minted. */
+export function nftSeen(ledger: MiniLedger, id: string): InstanceView | undefined {
+  const instance = ledger.instance(id)
+  return instance === undefined ? undefined : instanceViewOf(instance)
+}
+
+/** Whose it is and was, oldest first. */
+export function ownersOf(ledger: MiniLedger, id: string): readonly (readonly [NftEvent['type'], string])[] {
+  return (ledger.nftEvents.get(id) ?? []).map(({ type, to }) => [type, to])
+}
+
+/** NFTs that an account has, and places that it keeps for more. */
+export function counts(ledger: MiniLedger, accountId: string): { readonly owned: number; readonly promised: number } {
+  const { nftCount, nftRoom } = ledger.account(accountId)
+  return { owned: nftCount, promised: nftRoom }
+}
+
+/** Fields of a submission that hands an NFT over. */
+export function handing(
+  id: string,
+  accountId: string,
+  toAccountId: string,
+): Partial<Submission> & Pick<Submission, 'accountId'> {
+  return { accountId, toAccountId, type: 'transfer', amount: '1', tokenId: id }
+}
+
+/** What the last entry in the chain of an account says. */
+export function lastEntry(ledger: MiniLedger, accountId: string): unknown {
+  return JSON.parse(ledger.entries.get(accountId)?.at(-1)?.payload ?? 'null')
 }

@@ -10,6 +10,8 @@ import { type AccountState, type Hold, leavesBalance, NOTHING_HELD, valueOf } fr
 import { type AuditEntry, chainHash, GENESIS } from '../../actors/audit-chain.ts'
 import type { Envelope } from '../../actors/message.ts'
 import { LARGEST, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
+import type { NftEvent } from '../../actors/nft-instance/state.ts'
+import { isNft } from '../../actors/nft-id.ts'
 import type { AnyState } from '../../actors/step-actor.ts'
 
 /** What is counted. */
@@ -18,6 +20,8 @@ export interface Counted {
   readonly entries: ReadonlyMap<string, readonly AuditEntry[]>
   /** Credits less debits at the boundary, by token. */
   readonly boundary: ReadonlyMap<string, Quantity>
+  /** By NFT. */
+  readonly nftEvents: ReadonlyMap<string, readonly NftEvent[]>
   readonly accounts: () => readonly AccountState[]
   readonly undelivered: () => readonly Envelope[]
 }
@@ -42,6 +46,7 @@ function demand(holds: boolean, what: () => string): void {
 
 export function countLedger(ledger: Counted): void {
   countValue(ledger)
+  countNfts(ledger)
   for (const account of ledger.accounts()) {
     countAccount(account)
     checkChain(ledger, account)
@@ -75,8 +80,47 @@ function countValue(ledger: Counted): void {
   }
 }
 
+/** I9: its history, entry by entry, says whose it is. */
+function countNfts({ states, nftEvents }: Counted): void {
+  for (const state of states.values()) {
+    if (!('kind' in state) || state.kind !== 'instance') continue
+    const events = nftEvents.get(state.id) ?? []
+    let owner: string | null = null
+    let previous = GENESIS
+    for (const [number, event] of events.entries()) {
+      demand(event.number === number && event.from === owner, () => `I9: entry ${number} of ${state.id}`)
+      demand((event.type === 'mint') === (number === 0), () => `I9: entry ${number} of ${state.id} is a ${event.type}`)
+      demand(event.previousHash === previous, () => `I9: hash ${number} of ${state.id}`)
+      demand(event.eventHash === chainHash(previous, event.payload), () => `I9: hash ${number} of ${state.id}`)
+      previous = event.eventHash
+      owner = event.to
+    }
+    demand(state.tip === previous && state.events === events.length, () => `I9: the tip of ${state.id}`)
+    demand((state.status === 'minting') === (owner === null), () => `I9: ${state.id} is ${state.status}`)
+    demand(owner === null || state.owner === owner, () => `I9: ${state.id} is said to be ${state.owner}'s`)
+    demand((events.at(-1)?.type === 'burn') === (state.status === 'burned'), () => `I9: ${state.id} is burned`)
+    demand((state.hold === null) === (state.status === 'active' || state.status === 'burned'), () => `O2: ${state.id}`)
+  }
+}
+
+/** What must be true besides once nobody waits for anybody: each account counts what is its own. */
+export function countAtRest(ledger: Counted): void {
+  const owned = new Map<string, number>()
+  for (const state of ledger.states.values()) {
+    if (!('kind' in state) || state.kind !== 'instance') continue
+    demand(state.status !== 'minting', () => `${state.id} is being minted for ever`)
+    if (state.status !== 'burned') owned.set(state.owner, (owned.get(state.owner) ?? 0) + 1)
+  }
+  for (const { accountId, nftCount } of ledger.accounts()) {
+    demand(nftCount === (owned.get(accountId) ?? 0), () => `I9: ${accountId} counts ${nftCount} NFTs`)
+  }
+}
+
 /** A1, A2, H1. */
-function countAccount({ accountId, balances, holds }: AccountState): void {
+function countAccount({ accountId, balances, holds, nftCount, nftRoom }: AccountState): void {
+  const promised = [...holds.values()].filter(promisesNft).length
+  demand(nftCount + nftRoom >= 0, () => `A1: ${nftCount} NFTs of ${accountId}`)
+  demand(nftRoom === promised, () => `H1: room for ${nftRoom} NFTs, ${promised} promised to ${accountId}`)
   const reserved = new Sums()
   const incoming = new Sums()
   const room = new Sums()
@@ -99,22 +143,30 @@ interface Parts {
   readonly room: Sums
 }
 
+/** Whether a place is kept for an NFT. */
+function promisesNft(hold: Hold): boolean {
+  if (hold.kind === 'leg') return isNft(hold.terms.tokenId) && hold.role === 'receiver' && hold.state !== 'failed'
+  return hold.kind === 'pending' && hold.room !== null && isNft(hold.room.tokenId)
+}
+
 function addHold(hold: Hold, { reserved, incoming, room }: Parts): void {
   switch (hold.kind) {
+    case 'mint':
+      return
     case 'issue':
       room.add(hold.tokenId, parseQuantity(hold.totalSupply))
       return
     case 'pending': {
       const { transaction } = hold
       if (hold.reserves) reserved.add(transaction.tokenId, parseQuantity(transaction.amount))
-      if (hold.room !== null) room.add(hold.room.tokenId, parseQuantity(hold.room.amount))
+      if (hold.room !== null && !isNft(hold.room.tokenId)) room.add(hold.room.tokenId, parseQuantity(hold.room.amount))
       return
     }
     case 'leg': {
       const { role, terms, state } = hold
       const amount = parseQuantity(terms.amount)
       const comes = role === 'receiver' || terms.type === 'credit' || terms.type === 'mint'
-      if (state === 'failed') return
+      if (state === 'failed' || isNft(terms.tokenId)) return
       if (comes) (state === 'expected' ? room : incoming).add(terms.tokenId, amount)
       else if (state === 'completed') (leavesBalance(terms) ? room : reserved).add(terms.tokenId, amount)
     }

@@ -6,21 +6,31 @@
 import {
   type AccountClientCommand,
   type AccountCommand,
+  type KeyUse,
   keyUseOf,
   payloadHashOf,
   type SubmitCommand,
 } from '../../actors/account/commands.ts'
-import type { Answer, EarlierUse, Effect } from '../../actors/account/outcome.ts'
+import { type Answer, type EarlierUse, type Effect, originalAnswer } from '../../actors/account/outcome.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import type { Evidence } from '../../actors/account/step.ts'
 import type { CompensableTransaction, Transaction } from '../../actors/account/transaction.ts'
-import { accountAddress, type ActorAddress, actorKey, groupAddress, tokenAddress } from '../../actors/address.ts'
+import {
+  accountAddress,
+  type ActorAddress,
+  actorKey,
+  groupAddress,
+  instanceAddress,
+  tokenAddress,
+} from '../../actors/address.ts'
 import type { ActorAnswer } from '../../actors/actor-step.ts'
 import type { AuditEntry } from '../../actors/audit-chain.ts'
 import type { GroupState } from '../../actors/group/state.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
 import type { Envelope, Stamp } from '../../actors/message.ts'
 import { type Quantity, ZERO } from '../../actors/money.ts'
+import { classFactsOf, type ClassState } from '../../actors/nft-class/state.ts'
+import type { InstanceState, NftEvent } from '../../actors/nft-instance/state.ts'
 import { type AnyCommand, type AnyState, stepActor, type StepActor } from '../../actors/step-actor.ts'
 import { type TokenState, tokenFactsOf } from '../../actors/token/state.ts'
 import { SALT, START_MS } from '../support/accounts.ts'
@@ -41,6 +51,8 @@ export interface MiniLedgerOptions {
   readonly production?: boolean
   /** The step that is tried. */
   readonly step?: StepActor
+  /** Whether the ledger is counted after every step: it costs the more the longer the chains are. */
+  readonly counted?: boolean
 }
 
 /** Chooses among so many channels, from 0. */
@@ -56,15 +68,20 @@ export class MiniLedger {
   readonly entries = new Map<string, AuditEntry[]>()
   /** Credits less debits at the boundary, by token. */
   readonly boundary = new Map<string, Quantity>()
+  /** By actor, or by the use of a key. */
   readonly concluded = new Map<string, Answer>()
+  readonly nftEvents = new Map<string, NftEvent[]>()
   nowMs = START_MS
   private readonly channels = new Map<string, Channel>()
+  private readonly usedKeys = new Set<string>()
   private readonly keyUses = new Map<string, EarlierUse>()
   private readonly production: boolean
   private readonly stepActor: StepActor
+  private readonly counted: boolean
   private serial = 0
 
-  constructor({ production = false, step = stepActor }: MiniLedgerOptions = {}) {
+  constructor({ production = false, step = stepActor, counted = true }: MiniLedgerOptions = {}) {
+    this.counted = counted
     this.production = production
     this.stepActor = step
   }
@@ -83,6 +100,15 @@ export class MiniLedger {
   token(tokenId: string): TokenState | undefined {
     const state = this.states.get(actorKey(tokenAddress(tokenId)))
     return state !== undefined && 'kind' in state && state.kind === 'token' ? state : undefined
+  }
+
+  instance(nftId: string): InstanceState | undefined {
+    const state = this.states.get(actorKey(instanceAddress(nftId)))
+    return state !== undefined && 'kind' in state && state.kind === 'instance' ? state : undefined
+  }
+
+  classes(): readonly ClassState[] {
+    return [...this.states.values()].filter((state): state is ClassState => 'kind' in state && state.kind === 'class')
   }
 
   transaction(txnId: string): KeptTransaction {
@@ -112,16 +138,17 @@ export class MiniLedger {
 
   /** The same, delivers everything, and tells what was concluded. */
   asked(actor: ActorAddress, command: AnyCommand): Answer {
-    this.concluded.delete(actorKey(actor))
+    const concluded = concludedKey(actor, command)
+    this.concluded.delete(concluded)
     const answer = this.ask(actor, command)
     if (answer !== null && answer !== 'deferred') {
       this.drain()
       return answer
     }
     this.drain()
-    const concluded = this.concluded.get(actorKey(actor))
-    if (concluded === undefined) throw new Error(`${command.type} was never concluded.`)
-    return concluded
+    const ended = this.concluded.get(concluded)
+    if (ended === undefined) throw new Error(`${command.type} was never concluded.`)
+    return ended
   }
 
   /** Delivers one message. False when there is none. */
@@ -183,7 +210,7 @@ export class MiniLedger {
     else this.states.set(key, outcome.state)
     for (const effect of outcome.effects) this.apply(actor, effect)
     this.remember(actor, command, before, outcome.answer)
-    countLedger(this)
+    if (this.counted) countLedger(this)
     return outcome.answer
   }
 
@@ -193,7 +220,7 @@ export class MiniLedger {
     const key = before !== null && 'key' in before ? before.key : null
     if (use === undefined || key === null) return
     const payloadHash = payloadHashOf(command as AccountClientCommand)
-    this.keyUses.set(`${actor.id} ${use.operation} ${use.idempotencyKey}`, { payloadHash, key, answer })
+    this.keyUses.set(useKey(actor, use), { payloadHash, key, answer })
   }
 
   private apply(from: ActorAddress, effect: Effect): void {
@@ -202,7 +229,7 @@ export class MiniLedger {
         this.enqueue(from, effect.envelope)
         return
       case 'entry_appended':
-        this.entries.set(from.id, [...(this.entries.get(from.id) ?? []), effect.entry])
+        this.append(this.entries, from.id, effect.entry)
         return
       case 'transaction_entered':
         this.enter(effect.transaction)
@@ -224,14 +251,29 @@ export class MiniLedger {
         this.cross(effect.tokenId, effect.quantity)
         return
       case 'concluded':
-        this.concluded.set(actorKey(from), effect.answer)
+        this.concluded.set(effect.use === undefined ? actorKey(from) : useKey(from, effect.use), effect.answer)
         return
+      case 'nft_event':
+        this.append(this.nftEvents, effect.nftId, effect.event)
+        return
+      case 'operation_recorded': {
+        const { operation, acceptedUnder: key } = effect
+        if (key === null) return
+        const { payloadHash } = operation
+        this.keyUses.set(useKey(from, operation), { payloadHash, key, answer: originalAnswer(operation) })
+        return
+      }
       case 'balance_changed':
       case 'hold_changed':
       case 'key_registered':
-      case 'operation_recorded':
         return
     }
+  }
+
+  private append<T>(lists: Map<string, T[]>, key: string, item: T): void {
+    const list = lists.get(key)
+    if (list === undefined) lists.set(key, [item])
+    else list.push(item)
   }
 
   private enqueue(from: ActorAddress, envelope: Envelope): void {
@@ -243,10 +285,9 @@ export class MiniLedger {
 
   private enter(transaction: Transaction): void {
     const { txnId, accountId, idempotencyKey } = transaction
-    const twin = [...this.transactions.values()].find(
-      (kept) => kept.accountId === accountId && kept.idempotencyKey === idempotencyKey,
-    )
-    if (this.transactions.has(txnId) || twin !== undefined) throw new Error(`${txnId} or its key was used before.`)
+    const use = `${accountId} ${idempotencyKey}`
+    if (this.transactions.has(txnId) || this.usedKeys.has(use)) throw new Error(`${txnId} or its key was used before.`)
+    this.usedKeys.add(use)
     const { termsHash = null } = JSON.parse(transaction.payload) as { readonly termsHash?: string | null }
     this.transactions.set(txnId, { ...transaction, compensatedBy: null, termsHash })
   }
@@ -257,8 +298,7 @@ export class MiniLedger {
 
   private evidenceFor(actor: ActorAddress, command: AnyCommand): Evidence {
     const use = actor.kind === 'account' ? keyUseOf(command as AccountCommand) : undefined
-    const earlier =
-      use === undefined ? undefined : this.keyUses.get(`${actor.id} ${use.operation} ${use.idempotencyKey}`)
+    const earlier = use === undefined ? undefined : this.keyUses.get(useKey(actor, use))
     return {
       ledgerId: LEDGER_ID,
       production: this.production,
@@ -268,6 +308,14 @@ export class MiniLedger {
         const token = this.token(tokenId)
         const facts = token === undefined ? undefined : tokenFactsOf(token)
         return facts?.tokenId === tokenId ? facts : undefined
+      },
+      nftClass: (classId) => {
+        const found = this.classes().find((known) => known.classId === classId)
+        return found === undefined ? undefined : classFactsOf(found)
+      },
+      minted: (nftId) => {
+        const instance = this.instance(nftId)
+        return instance !== undefined && instance.status !== 'minting'
       },
       exists: (accountId) => this.states.has(actorKey(accountAddress(accountId))),
       groupUses: command.type === 'submit' ? this.groupUsesOf(command) : [],
@@ -280,6 +328,7 @@ export class MiniLedger {
   }
 
   private groupUsesOf({ submission: { accountId, groupId } }: SubmitCommand) {
+    if (groupId === null) return []
     return [...this.transactions.values()].filter(
       (kept) =>
         kept.accountId === accountId &&
@@ -288,6 +337,14 @@ export class MiniLedger {
         kept.status !== 'failed',
     )
   }
+}
+
+function useKey({ id }: ActorAddress, { operation, idempotencyKey }: KeyUse): string {
+  return `${id} ${operation} ${idempotencyKey}`
+}
+
+function concludedKey(actor: ActorAddress, command: AnyCommand): string {
+  return command.type === 'mint' ? useKey(actor, { operation: 'mint', ...command }) : actorKey(actor)
 }
 
 function channelName(from: string, to: string): string {

@@ -24,6 +24,8 @@ export interface RuntimeMutations {
   readonly spendsIncoming: boolean
   /** A compensation does not look at what has been compensated, or is being. */
   readonly compensatesUnmarked: boolean
+  /** An NFT that is held for one is handed to the next. */
+  readonly movesHeld: boolean
 }
 
 export const NO_RUNTIME_MUTATIONS: RuntimeMutations = {
@@ -33,6 +35,7 @@ export const NO_RUNTIME_MUTATIONS: RuntimeMutations = {
   carriesUncommitted: false,
   spendsIncoming: false,
   compensatesUnmarked: false,
+  movesHeld: false,
 }
 
 /** What of a node's parts these mutations replace. */
@@ -43,6 +46,7 @@ export function mutatedParts(mutations: RuntimeMutations) {
     ...(mutations.gapsInInbox ? { inboxOrder: gaps } : {}),
     ...(mutations.spendsIncoming ? { step: spendingIncoming } : {}),
     ...(mutations.compensatesUnmarked ? { step: compensatingUnmarked } : {}),
+    ...(mutations.movesHeld ? { step: movingHeld } : {}),
   }
 }
 
@@ -98,6 +102,14 @@ const compensatingUnmarked: StepActor = (actor, state, command, evidence) => {
     ...after,
     holds: new Map([...hidden, ...after.holds]),
   }))
+}
+
+const movingHeld: StepActor = (actor, state, command, evidence) => {
+  const moves = command.type === 'move_nft' || command.type === 'hold_nft' || command.type === 'burn_nft'
+  if (!moves || state === null || !('kind' in state) || state.kind !== 'instance' || state.status !== 'held') {
+    return stepActor(actor, state, command, evidence)
+  }
+  return stepActor(actor, { ...state, status: 'active', hold: null }, command, evidence)
 }
 
 function lacksFunds(outcome: StepOutcome): boolean {

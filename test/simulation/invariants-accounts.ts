@@ -9,7 +9,7 @@ import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import { addressOf, type ShardBatch, type TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import { type FundsChecker, movedBy } from './invariants-funds.ts'
 import type { Demand } from './invariants-messages.ts'
-import { decimalsOf, signedFields, unitsOf } from './reference-fields.ts'
+import { assetOf, decimalsOf, isNftAsset, signedFields, unitsOf } from './reference-fields.ts'
 import {
   between,
   type BoundsOf,
@@ -194,7 +194,7 @@ export class AccountReplay {
     )
     const same =
       fields['amount'] === transaction.amount &&
-      fields['token_id'] === transaction.tokenId &&
+      assetOf(fields) === transaction.tokenId &&
       fields['type'] === transaction.type &&
       fields['group_id'] === transaction.groupId
     this.demand(same, `I6: ${at}: entry ${chained.sequence} is another transaction than ${txnId}`)
@@ -214,9 +214,9 @@ export class AccountReplay {
     const add = (asset: string, units: bigint): void => {
       values.set(asset, (values.get(asset) ?? this.funds.valueOf(at, asset)) + units)
     }
-    add(tokenId, movedBy(transaction))
-    if (receive !== null) add(receive.tokenId, unitsOf(receive.amount))
-    if (burnsInGroups) return
+    if (!isNftAsset(tokenId)) add(tokenId, movedBy(transaction))
+    if (receive !== null && !isNftAsset(receive.tokenId)) add(receive.tokenId, unitsOf(receive.amount))
+    if (burnsInGroups || isNftAsset(tokenId)) return
     const balance = unitsOf(String(fields['balance'])) + unitsOf(String(fields['incoming'] ?? '0'))
     this.demand(balance === values.get(tokenId), `I4: ${at}: the entry of ${transaction.txnId} shows another balance`)
   }
@@ -234,7 +234,10 @@ export class AccountReplay {
     }
     const recorded = batch.operations.find(
       ({ accountId: owner, operation, answer }) =>
-        owner === accountId && operation === 'key_rotation' && answer.auditHash === chained.tip,
+        owner === accountId &&
+        operation === 'key_rotation' &&
+        'auditHash' in answer &&
+        answer.auditHash === chained.tip,
     )
     this.demand(recorded !== undefined, `I3: ${at}: the rotation ${chained.sequence} is not recorded under its key`)
     this.demand(before.status === 'active', `M1: ${at}: rotated while ${before.status}`)
@@ -275,6 +278,10 @@ export class AccountReplay {
     let running = before
     for (const { transaction } of news) {
       if (transaction.origin !== 'client') continue
+      if (transaction.type === 'mint' && isNftAsset(transaction.tokenId)) {
+        this.minted(part, transaction)
+        continue
+      }
       const fields = signedFields(transaction.payload)
       this.submission(part, transaction, exact ? exactly(running) : bounds)
       if (transaction.status !== 'failed') running = holdingsAfter(running, fields)
@@ -282,6 +289,25 @@ export class AccountReplay {
     }
     const same = !exact || isSame(running, after)
     this.demand(same, `M1: ${at}: what it holds is not what the model says`)
+  }
+
+  /** M1: of a class of this account's, under the key that signed it; which instances there are, their homes say. */
+  private minted(part: Part, transaction: TransactionWrite['transaction']): void {
+    const { at, accountId, batch, model } = part
+    const { txnId, tokenId, payload, signature, keyId } = transaction
+    const { idempotencyKey, tokenId: ordered } = signedFields(payload)
+    const nftClass = this.facts.nftClass(tokenId.slice(0, tokenId.indexOf('/')))
+    this.demand(nftClass?.issuer === accountId && ordered === tokenId, `M1: ${at}: ${txnId} mints for a stranger`)
+    const recorded = batch.operations.find(
+      (one) => one.accountId === accountId && one.operation === 'mint' && one.idempotencyKey === idempotencyKey,
+    )
+    this.demand(recorded !== undefined, `I3: ${at}: the mint ${txnId} is not recorded under its key`)
+    const signer = model.states.find((state) => state.keyId === keyId)?.publicKey ?? ''
+    const signed = this.settings.verifies(signer, payload, signature)
+    this.demand(signed, `M1: ${at}: ${txnId} is not signed by the key it was accepted under`)
+    const from = { from: model.states.length - 1, fromMs: this.now() }
+    const use = { ...from, payload, signature, publicKey: signer, receipt: null, mintTxnId: txnId }
+    this.use(part, useKey('mint', idempotencyKey), use)
   }
 
   private submission(part: Part, transaction: TransactionWrite['transaction'], bounds: BoundsOf): void {
@@ -316,6 +342,11 @@ export class AccountReplay {
     const { tokenId, amount, receive, toAccountId, type, termsHash, groupId } = fields
     for (const side of [{ tokenId, amount }, ...(receive === null ? [] : [receive])]) {
       if (side.tokenId === 'BASE') continue
+      if (isNftAsset(side.tokenId)) {
+        const there = this.facts.mintedSince(side.tokenId) !== undefined
+        this.demand(there, `M1: ${at}: ${txnId} is of ${side.tokenId}, which is no NFT`)
+        continue
+      }
       const token = this.facts.token(side.tokenId)
       const fits = token !== undefined && decimalsOf(side.amount) <= token.decimals
       this.demand(fits, `M1: ${at}: ${txnId} is of ${side.amount} ${side.tokenId}, which is no such token`)

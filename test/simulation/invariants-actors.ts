@@ -5,10 +5,13 @@
 import type { ActorState } from '../../actors/actor-state.ts'
 import { actorKey } from '../../actors/address.ts'
 import type { GroupState, GroupStatus } from '../../actors/group/state.ts'
+import type { ClassState } from '../../actors/nft-class/state.ts'
+import type { InstanceState } from '../../actors/nft-instance/state.ts'
 import type { TokenState } from '../../actors/token/state.ts'
 import type { ActorWrite } from '../../runtime/ports/ledger-store.ts'
 import type { FundsChecker } from './invariants-funds.ts'
 import type { Demand } from './invariants-messages.ts'
+import { NftChecker } from './invariants-nfts.ts'
 import type { TransactionChecker } from './invariants-transactions.ts'
 
 /** What an actor was from a moment on; null: it was no more. */
@@ -44,8 +47,10 @@ export class ActorChecker {
   private readonly histories = new Map<string, ActorMoment[]>()
   /** By the symbol as it was registered. */
   private readonly tokens = new Map<string, TokenSince>()
+  readonly nfts: NftChecker
 
   constructor(demand: Demand, now: () => number, transactions: TransactionChecker, funds: FundsChecker) {
+    this.nfts = new NftChecker(demand, now)
     this.demand = demand
     this.now = now
     this.transactions = transactions
@@ -90,6 +95,9 @@ export class ActorChecker {
     const between = isAnew(before, copy) ? [{ fromMs: this.now(), state: null }] : []
     this.histories.set(key, [...moments, ...between, { fromMs: this.now(), state: copy }])
     if (address.kind === 'group') this.group(key, before as GroupState | null, copy as GroupState | null)
+    if (address.kind === 'instance')
+      this.nfts.instance(key, before as InstanceState | null, copy as InstanceState | null)
+    if (address.kind === 'class') this.nfts.registered(copy as ClassState | null)
     if (address.kind === 'token') this.registered(key, before as TokenState | null, copy as TokenState | null)
   }
 
@@ -122,7 +130,7 @@ export class ActorChecker {
   private settled(group: GroupState): void {
     for (const { terms, parts } of group.legs) {
       for (const { role, txnId } of parts) {
-        if (role === 'supply') continue
+        if (role === 'supply' || role === 'instance') continue
         const leg = this.transactions.known.get(txnId ?? '')
         const named = role === 'receiver' ? terms.toAccountId : terms.accountId
         const done = leg?.transaction.status === 'completed' && leg.transaction.accountId === named
@@ -167,11 +175,17 @@ export class ActorChecker {
     }
     for (const key of this.histories.keys()) {
       const state = this.latest(key)
-      if (state?.kind !== 'token') continue
-      const held = Object.keys(state.held).some((leg) => leg.startsWith(id))
+      if (state?.kind !== 'token' && state?.kind !== 'instance') continue
+      const legs = state.kind === 'token' ? Object.keys(state.held) : legsOf(state)
+      const held = legs.some((leg) => leg.startsWith(id))
       this.demand(!held, `I8: ${id} is ${status} and ${key} still holds a leg`)
     }
   }
+}
+
+/** Of groups that an NFT is held for, or expected in. */
+function legsOf({ expected, hold }: InstanceState): readonly string[] {
+  return [...Object.keys(expected), hold?.leg?.groupId ?? '']
 }
 
 function isAnew(before: ActorState | null, after: ActorState | null): boolean {
@@ -188,6 +202,10 @@ function isFinished(state: ActorState): boolean {
       return state.status === 'settled' || state.status === 'reverted'
     case 'token':
       return state.status === 'active' && Object.keys(state.held).length === 0
+    case 'class':
+      return state.status === 'active'
+    case 'instance':
+      return state.hold === null && Object.keys(state.expected).length === 0
     case 'exchange':
       return false
   }

@@ -8,7 +8,10 @@ import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import type { ActorChecker } from './invariants-actors.ts'
 import type { ModelFacts, Window } from './reference-model.ts'
 
-type RegisterOperation = Extract<GatewayRequest['operation'], { kind: 'register_token' | 'register_group' }>
+type RegisterOperation = Extract<
+  GatewayRequest['operation'],
+  { kind: 'register_token' | 'register_group' | 'register_class' }
+>
 
 /** What accounts may say of what they are to take part in; their own states say whether they may. */
 const OF_ACCOUNTS = [
@@ -38,6 +41,11 @@ export function objectionToActor(
       const registered = latest?.kind === 'token' && latest.status === 'active' && latest.clientId === caller.clientId
       const same = registered && latest.tokenId === answer.token.tokenId && latest.issuer === answer.token.issuer
       return same ? undefined : `registered, and the token is ${show(latest)}`
+    }
+    case 'class_registered': {
+      const registered = latest?.kind === 'class' && latest.status === 'active' && latest.clientId === caller.clientId
+      const same = registered && latest.classId === answer.nftClass.classId && latest.issuer === answer.nftClass.issuer
+      return same ? undefined : `registered, and the class is ${show(latest)}`
     }
     case 'group_registered': {
       const agreed = operation.kind === 'register_group' ? sha256Hex(operation.payload) : ''
@@ -71,8 +79,9 @@ function objectionToRefusal(
     some((state) => state?.kind === 'group' && statuses.includes(state.status))
   switch (code) {
     case 'token_exists':
+    case 'class_exists':
     case 'group_exists':
-      return some((state) => state !== null && !('offers' in state) && !isItsOwn(state, operation, caller))
+      return some((state) => state !== null && 'clientId' in state && !isItsOwn(state, operation, caller))
     case 'group_settled':
       return statusIn('settling', 'settled')
     case 'group_not_found':
@@ -90,6 +99,10 @@ function objectionToRefusal(
     }
     case 'amount_precision':
     case 'not_issuer':
+    // Of what legs name: classes and NFTs come into being at any moment.
+    case 'class_not_found':
+    case 'instance_not_found':
+    case 'instance_burned':
       return undefined
     default: {
       if (!OF_ACCOUNTS.some((known) => known === code)) return `refused with ${code}`
@@ -101,7 +114,7 @@ function objectionToRefusal(
 
 /** Whether the state is what this very request made. */
 function isItsOwn(
-  state: Exclude<ActorState, { kind: 'exchange' }>,
+  state: Exclude<ActorState, { kind: 'exchange' | 'instance' }>,
   operation: GatewayRequest['operation'],
   caller: GatewayRequest['caller'],
 ): boolean {
@@ -129,6 +142,10 @@ export function registeredAt(
   if (state.clientId !== caller.clientId) return undefined
   if (state.kind === 'group') {
     return state.termsHash === sha256Hex(operation.payload) ? first.fromMs : undefined
+  }
+  if (state.kind === 'class') {
+    const { name, issuer } = JSON.parse(operation.payload) as Record<string, Json>
+    return state.name === name && state.issuer === issuer ? first.fromMs : undefined
   }
   const { symbol, decimals, issuer, total_supply: supply } = JSON.parse(operation.payload) as Record<string, Json>
   const terms = canonicalJson([symbol ?? null, decimals ?? null, issuer ?? null, supply ?? null])

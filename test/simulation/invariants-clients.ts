@@ -48,7 +48,7 @@ export class ClientChecker {
   /** A client is about to send this. */
   sends(request: GatewayRequest): HistoryEntry {
     const { operation } = request
-    if (operation.kind === 'submit' || operation.kind === 'rotate_key')
+    if (operation.kind === 'submit' || operation.kind === 'rotate_key' || operation.kind === 'mint')
       this.ordered.add(orderOf(operation.payload, operation.signature))
     if (operation.kind === 'rotate_key') {
       const { payload, signature } = operation
@@ -120,7 +120,7 @@ export class ClientChecker {
 
   /** What a registration was told by another owner than the one that took it in. */
   private countDeferred({ requestId, epoch }: Item, answer: Answer): void {
-    const isDeferred = answer.kind === 'token_registered' || answer.kind === 'group_registered'
+    const isDeferred = ['token_registered', 'group_registered', 'class_registered', 'minted'].includes(answer.kind)
     if (isDeferred && this.firstEpochs.get(requestId) !== epoch) this.count('answer:deferred_after_move')
   }
 
@@ -141,7 +141,11 @@ export class ClientChecker {
   /** When what this request ordered took effect, by whichever request. */
   private effectOf({ request }: HistoryEntry): number | undefined {
     const { operation, actor } = request
-    if (operation.kind === 'register_token' || operation.kind === 'register_group') {
+    if (
+      operation.kind === 'register_token' ||
+      operation.kind === 'register_group' ||
+      operation.kind === 'register_class'
+    ) {
       return registeredAt(this.checker.actors, request, operation)
     }
     // A group that reverts does so for many reasons.
@@ -153,11 +157,12 @@ export class ClientChecker {
       case 'change_status':
         return this.checker.replay.statusReasons.get(operation.reason)
       case 'submit':
+      case 'mint':
       case 'rotate_key': {
-        const kind = operation.kind === 'submit' ? 'transaction' : 'key_rotation'
+        const kind = ({ submit: 'transaction', mint: 'mint', rotate_key: 'key_rotation' } as const)[operation.kind]
         const use = model.uses.get(useKey(kind, signedFields(operation.payload).idempotencyKey))
         const same =
-          use?.payload === operation.payload && (use.receipt === null || use.signature === operation.signature)
+          use?.payload === operation.payload && (kind === 'key_rotation' || use.signature === operation.signature)
         return same ? use.fromMs : undefined
       }
     }
@@ -192,6 +197,7 @@ function modelRequestOf({ actor, caller, operation }: GatewayRequest): ModelRequ
     case 'submit':
     case 'rotate_key':
     case 'register':
+    case 'mint':
     case 'change_status':
       return { accountId: actor.id, caller, operation }
     default:

@@ -8,7 +8,7 @@ import { type Balance, type Hold, leavesBalance, type LegHold } from '../../acto
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import { addressOf, type ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import type { Demand } from './invariants-messages.ts'
-import { unitsOf } from './reference-fields.ts'
+import { isNftAsset, unitsOf } from './reference-fields.ts'
 import { type Funds, type Holdings, LARGEST, NO_FUNDS } from './reference-funds.ts'
 import type { Rows } from './sim-ledger-store-rows.ts'
 
@@ -60,8 +60,8 @@ export class FundsChecker {
 
   completed(at: string, transaction: Pick<TransactionRecord, 'type' | 'amount' | 'tokenId' | 'receive'>): void {
     const { tokenId, receive } = transaction
-    this.add(at, tokenId, movedBy(transaction))
-    if (receive !== null) this.add(at, receive.tokenId, unitsOf(receive.amount))
+    if (!isNftAsset(tokenId)) this.add(at, tokenId, movedBy(transaction))
+    if (receive !== null && !isNftAsset(receive.tokenId)) this.add(at, receive.tokenId, unitsOf(receive.amount))
   }
 
   /** What the rows say that the account holds. */
@@ -120,6 +120,7 @@ export class FundsChecker {
   private owed(at: string): ReadonlyMap<string, Owed> {
     const owed = new Map<string, Owed>()
     const add = (tokenId: string, part: keyof Owed, amount: string): void => {
+      if (isNftAsset(tokenId)) return
       const sums = owed.get(tokenId) ?? { reserved: 0n, incoming: 0n, room: 0n }
       owed.set(tokenId, sums)
       sums[part] += unitsOf(amount)
@@ -127,7 +128,7 @@ export class FundsChecker {
     for (const hold of this.holdsOf(at)) {
       if (hold.kind === 'issue') add(hold.tokenId, 'room', hold.totalSupply)
       else if (hold.kind === 'leg') addLeg(hold, add)
-      else {
+      else if (hold.kind === 'pending') {
         if (hold.reserves) add(hold.transaction.tokenId, 'reserved', hold.transaction.amount)
         if (hold.room !== null) add(hold.room.tokenId, 'room', hold.room.amount)
       }

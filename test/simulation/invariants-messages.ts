@@ -81,6 +81,8 @@ export function causes(message: Message, cause: string): boolean {
   switch (message.type) {
     case 'receive_transfer':
       return cause === `transfer ${message.txnId}`
+    case 'receive_nft':
+      return cause === `nft ${message.txnId}`
     case 'credit_issue':
       return cause === `issue ${message.tokenId}`
     case 'credit_leg':

@@ -14,6 +14,7 @@ import { type Demand, Heard, MessageChecker } from './invariants-messages.ts'
 import { TransactionChecker, type TransactionSettings } from './invariants-transactions.ts'
 import type { AccountModel } from './reference-model.ts'
 import type { AppliedCommit, AppliedShard, ShardChange, SimDatabase } from './sim-ledger-store-database.ts'
+import { isNftAsset } from './reference-fields.ts'
 import { VALUE_PARTS } from './sim-ledger-store-value.ts'
 
 export type CheckerSettings = ReplaySettings &
@@ -45,6 +46,8 @@ export class LedgerChecker {
     this.actors = new ActorChecker(demand, now, this.transactions, this.funds)
     const facts = {
       token: (tokenId: string) => this.actors.token(tokenId),
+      nftClass: (classId: string) => this.actors.nfts.nftClass(classId),
+      mintedSince: (nftId: string) => this.actors.nfts.mintedSince(nftId),
       openSince: (accountId: string) =>
         this.replay.accounts.get(addressOf({ shardId: settings.homeOf(accountId), accountId }))?.states[0]?.fromMs,
     }
@@ -94,11 +97,13 @@ export class LedgerChecker {
       )
     }
     this.transactions.atEnd(rows.transactions)
+    this.actors.nfts.atEnd(rows.accounts.values())
     this.valueAtEnd()
     for (const { transaction } of rows.transactions.values()) {
       const { type, status, failure, origin, toAccountId, receive, compensates } = transaction
       const which = receive !== null || toAccountId !== null ? ' to another' : ''
-      kernel.count(`ended:${origin} ${type}${which} ${failure?.code ?? status}`)
+      const what = isNftAsset(transaction.tokenId) ? ' of an NFT' : ''
+      kernel.count(`ended:${origin} ${type}${what}${which} ${failure?.code ?? status}`)
       if (compensates !== null) kernel.count(`ended:compensation ${status}`)
     }
     for (const { state } of rows.actors.all()) {
@@ -186,6 +191,7 @@ export class LedgerChecker {
       const ofAccount = finished.filter((one) => one.accountId === accountId)
       this.replay.commit(accountId, batch, heard.of('account', accountId), ofAccount)
     }
+    this.actors.nfts.events(batch.nftEvents)
     for (const write of batch.actors) {
       this.dueAfterMove(write, epoch)
       this.actors.commit(write)

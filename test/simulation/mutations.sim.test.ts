@@ -70,6 +70,12 @@ const MUTATIONS: readonly Mutation[] = [
     withinSeeds: 20,
     foundAs: /I8|computed from|shard_quarantined/,
   },
+  {
+    rule: 'O2: an NFT that is held for one is nobody else’s until it is let go or changes hands',
+    options: { runtimeMutations: { ...NO_RUNTIME_MUTATIONS, movesHeld: true } },
+    withinSeeds: 20,
+    foundAs: /I9|I2|I11|shard_quarantined/,
+  },
 ]
 
 async function firstFinding({ options, withinSeeds }: Mutation): Promise<string> {

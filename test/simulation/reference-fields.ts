@@ -18,14 +18,26 @@ export interface SignedFields {
   readonly ledgerId: string | null
   readonly groupId: string | null
   readonly toAccountId: string | null
+  /** Of a mint. */
+  readonly owner: string | null
   readonly receive: { readonly tokenId: string; readonly units: bigint; readonly amount: string } | null
   /** 64 hexadecimal digits. */
   readonly termsHash: string | null
   readonly expiresAtMs: number | null
 }
 
-interface Body {
-  readonly [field: string]: string | undefined | { readonly token_id: string; readonly amount: string }
+type Asset = { readonly token_id?: string; readonly class_id?: string; readonly instance_id?: string }
+type Body = Asset & {
+  readonly [field: string]: string | undefined | (Asset & { readonly amount: string })
+}
+
+/** `class/instance` for an NFT. */
+export function assetOf({ token_id: tokenId, class_id: classId, instance_id: instanceId }: Asset): string {
+  return classId === undefined ? (tokenId ?? 'BASE') : `${classId}/${instanceId}`
+}
+
+export function isNftAsset(assetId: string): boolean {
+  return assetId.includes('/')
 }
 
 export function signedFields(payload: string): SignedFields {
@@ -42,13 +54,14 @@ export function signedFields(payload: string): SignedFields {
     type: text('type') ?? '',
     amount,
     units: unitsOf(amount),
-    tokenId: text('token_id') ?? 'BASE',
+    tokenId: assetOf(body),
     ledgerId: text('ledger_id'),
     groupId: text('group_id'),
     toAccountId: text('to_account_id'),
+    owner: text('owner'),
     receive:
       typeof receive === 'object'
-        ? { tokenId: receive.token_id, units: unitsOf(receive.amount), amount: receive.amount }
+        ? { tokenId: assetOf(receive), units: unitsOf(receive.amount), amount: receive.amount }
         : null,
     termsHash: text('terms_hash')?.slice('sha256:'.length) ?? null,
     expiresAtMs: expiresAt === null ? null : Date.parse(expiresAt),

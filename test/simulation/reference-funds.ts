@@ -4,7 +4,7 @@
  * only within bounds, and so is the end.
  */
 import type { AccountStatus, IncomingPolicy } from '../../actors/account/state.ts'
-import type { SignedFields } from './reference-fields.ts'
+import { isNftAsset, type SignedFields } from './reference-fields.ts'
 
 export const LARGEST = 10n ** 36n - 1n
 
@@ -65,6 +65,13 @@ export function endsOf({ status, incoming }: Standing, fields: SignedFields, of:
   const { type, tokenId, units, receive, termsHash } = fields
   if (status === 'closed') return new Set(['account_closed'])
   if (status === 'frozen' && type !== 'credit') return new Set(['account_frozen'])
+  // Whose an NFT is, its own home says.
+  if (isNftAsset(tokenId)) {
+    if (receive === null || termsHash !== null || isNftAsset(receive.tokenId)) {
+      return new Set([receive !== null && incoming === 'refuse' ? 'incoming_refused' : null])
+    }
+    return incoming === 'refuse' ? new Set(['incoming_refused']) : taking(of(receive.tokenId), receive.units)
+  }
   if (termsHash !== null) {
     return type === 'credit' || type === 'mint' ? new Set([null]) : paying(of(tokenId), units, [null])
   }
@@ -75,7 +82,8 @@ export function endsOf({ status, incoming }: Standing, fields: SignedFields, of:
       return taking(of(tokenId), units)
     case 'exchange': {
       if (receive === null) return paying(of(tokenId), units, [null])
-      const then = incoming === 'refuse' ? ['incoming_refused'] : taking(of(receive.tokenId), receive.units)
+      const takes = isNftAsset(receive.tokenId) ? [null] : taking(of(receive.tokenId), receive.units)
+      const then = incoming === 'refuse' ? ['incoming_refused'] : takes
       return paying(of(tokenId), units, then)
     }
     default:
@@ -98,7 +106,8 @@ function taking({ filled }: Bounds, units: bigint): ReadonlySet<string | null> {
 }
 
 /** Whether others must decide before it is final. */
-export function isDecidedElsewhere({ type, toAccountId, termsHash }: SignedFields): boolean {
+export function isDecidedElsewhere({ type, tokenId, toAccountId, termsHash }: SignedFields): boolean {
+  if (isNftAsset(tokenId)) return true
   if (termsHash !== null) return false
   return type === 'mint' || type === 'burn' || toAccountId !== null
 }
@@ -116,6 +125,8 @@ export function holdingsAfter(before: Holdings, fields: SignedFields): Holdings 
     })
   }
   const { type, tokenId, units, receive, termsHash } = fields
+  if (receive !== null && !isNftAsset(receive.tokenId)) add(receive.tokenId, { room: receive.units })
+  if (isNftAsset(tokenId)) return after
   if (termsHash !== null) {
     if (type === 'credit' || type === 'mint') add(tokenId, { incoming: units, room: -units })
     else if (type === 'burn') add(tokenId, { reserved: units })
@@ -123,7 +134,6 @@ export function holdingsAfter(before: Holdings, fields: SignedFields): Holdings 
   } else if (type === 'mint') add(tokenId, { room: units })
   else if (isDecidedElsewhere(fields)) add(tokenId, { reserved: units })
   else add(tokenId, { balance: type === 'credit' ? units : -units })
-  if (receive !== null) add(receive.tokenId, { room: receive.units })
   return after
 }
 

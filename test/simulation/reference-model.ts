@@ -10,7 +10,7 @@ import type { Operation } from '../../runtime/messages.ts'
 import type { Answer, SubmissionReceipt } from '../../actors/account/outcome.ts'
 import type { RefusalCode } from '../../actors/refusal.ts'
 import type { Caller, TransactionType } from '../../actors/account/commands.ts'
-import { decimalsOf, isPoisonous, type SignedFields, signedFields, unitsOf } from './reference-fields.ts'
+import { decimalsOf, isNftAsset, isPoisonous, type SignedFields, signedFields, unitsOf } from './reference-fields.ts'
 import type { Holdings } from './reference-funds.ts'
 
 export interface ModelState {
@@ -38,8 +38,10 @@ export interface ModelUse {
   readonly signature: string
   /** The key that the original was accepted under. */
   readonly publicKey: string
-  /** null for a rotation. */
+  /** null for a rotation and a mint. */
   readonly receipt: SubmissionReceipt | null
+  /** The transaction of a mint. */
+  readonly mintTxnId?: string
 }
 
 /** A submission under a group ID: it may have come first from `from` on, and has from `surelyFrom` on. */
@@ -54,7 +56,7 @@ export interface GroupedUse {
 /** What an account is asked; the others are judged by their own checkers. */
 export type AccountOperation = Extract<
   Operation,
-  { readonly kind: 'submit' | 'rotate_key' | 'register' | 'change_status' }
+  { readonly kind: 'submit' | 'rotate_key' | 'register' | 'change_status' | 'mint' }
 >
 
 /** What a client asked, as far as its answer depends on it. */
@@ -91,6 +93,9 @@ export interface ModelFacts {
     tokenId: string,
   ) => { readonly fromMs: number; readonly decimals: number; readonly issuer: string } | undefined
   readonly openSince: (accountId: string) => number | undefined
+  readonly nftClass: (classId: string) => { readonly fromMs: number; readonly issuer: string } | undefined
+  /** Since when the NFT is there. */
+  readonly mintedSince: (nftId: string) => number | undefined
 }
 
 /** As far as clocks of nodes are ever wrong. */
@@ -129,6 +134,7 @@ export class AccountModel {
         return judgeStatus(state, operation)
       case 'submit':
       case 'rotate_key':
+      case 'mint':
         return state === undefined
           ? [refusedFor('account_not_found')]
           : this.judgeSigned(state, index, request, operation, window)
@@ -149,12 +155,14 @@ export class AccountModel {
     switch (answer.kind) {
       case 'refused':
         // Only what the store cannot take is refused for no reason of the ledger's own.
+        if (request.operation.kind === 'mint' && BY_NFT_HOME.has(answer.code)) return undefined
         if (answer.code === 'rejected') {
           return isPoisonous(request.operation) ? undefined : 'rejected, and could have been stored'
         }
         return allowed((one) => one.kind === 'refused' && one.code === answer.code)
       case 'accepted':
       case 'rotated':
+      case 'minted':
         return this.objectionToUse(request, answer, indexes, window, attempts)
       case 'registered': {
         const { created, replayed, account } = answer
@@ -195,22 +203,17 @@ export class AccountModel {
 
   private objectionToUse(
     { operation }: ModelRequest,
-    answer: Extract<Answer, { kind: 'accepted' | 'rotated' }>,
+    answer: Extract<Answer, { kind: 'accepted' | 'rotated' | 'minted' }>,
     indexes: readonly number[],
     { fromMs, toMs }: Window,
     attempts: 'one' | 'many',
   ): string | undefined {
-    const kind = answer.kind === 'accepted' ? 'transaction' : 'key_rotation'
-    if (!('payload' in operation) || (operation.kind === 'submit') !== (kind === 'transaction'))
-      return 'another kind of answer'
+    const kind = KINDS[answer.kind]
+    if (!('payload' in operation) || OPERATIONS[kind] !== operation.kind) return 'another kind of answer'
     const { payload, signature } = operation
     const use = this.uses.get(useKey(kind, signedFields(payload).idempotencyKey))
     if (use === undefined || use.fromMs > toMs) return `${answer.kind}, and not committed (I10)`
-    const same =
-      answer.kind === 'accepted'
-        ? JSON.stringify(use.receipt) === JSON.stringify(answer.receipt)
-        : this.states[use.from]?.tip === answer.account.auditHash
-    if (!same) return 'another answer than the one committed (I3)'
+    if (!this.isAnswerOf(use, answer)) return 'another answer than the one committed (I3)'
     const mismatch = use.payload !== payload
     if (answer.mismatch !== mismatch) return `the mark of a mismatch is ${answer.mismatch}`
     if (attempts === 'one' && !answer.replayed && (use.fromMs < fromMs || mismatch))
@@ -218,6 +221,17 @@ export class AccountModel {
     const keys = [use.publicKey, ...indexes.map((index) => this.states[index]?.publicKey ?? '')]
     const signed = keys.some((publicKey) => publicKey !== '' && this.settings.verifies(publicKey, payload, signature))
     return signed ? undefined : `${answer.kind} without a signature by any key that was in force`
+  }
+
+  private isAnswerOf(use: ModelUse, answer: Extract<Answer, { kind: 'accepted' | 'rotated' | 'minted' }>): boolean {
+    switch (answer.kind) {
+      case 'accepted':
+        return JSON.stringify(use.receipt) === JSON.stringify(answer.receipt)
+      case 'rotated':
+        return this.states[use.from]?.tip === answer.account.auditHash
+      case 'minted':
+        return use.mintTxnId === answer.txnId
+    }
   }
 
   private knows(sequence: number, tip: string, toMs: number): boolean {
@@ -245,12 +259,12 @@ export class AccountModel {
     state: ModelState,
     index: number,
     request: ModelRequest,
-    operation: Extract<Operation, { kind: 'submit' | 'rotate_key' }>,
+    operation: Extract<Operation, { kind: 'submit' | 'rotate_key' | 'mint' }>,
     window: Window,
   ): readonly Expected[] {
     const { payload, signature } = operation
     const fields = signedFields(payload)
-    const kind = operation.kind === 'submit' ? 'transaction' : 'key_rotation'
+    const kind = USES[operation.kind]
     const found = this.uses.get(useKey(kind, fields.idempotencyKey))
     const use = found !== undefined && found.from <= index ? found : undefined
     const { verifies } = this.settings
@@ -258,9 +272,35 @@ export class AccountModel {
     if (keys.length === 0) return [refusedFor('account_keyless')]
     if (!keys.some((publicKey) => verifies(publicKey, payload, signature))) return [refusedFor('signature_mismatch')]
     if (use !== undefined) return [{ kind: 'repeat', use }]
-    return operation.kind === 'submit'
-      ? this.judgeSubmission(state, index, request, fields, window)
-      : [judgeRotation(state, operation, verifies)]
+    switch (operation.kind) {
+      case 'submit':
+        return this.judgeSubmission(state, index, request, fields, window)
+      case 'mint':
+        return this.judgeMint(state, request, fields, window)
+      case 'rotate_key':
+        return [judgeRotation(state, operation, verifies)]
+    }
+  }
+
+  /** Whether the NFT then comes into being is its own home's to say. */
+  private judgeMint(
+    state: ModelState,
+    { accountId, operation }: ModelRequest,
+    { owner, tokenId }: SignedFields,
+    { fromMs }: Window,
+  ): readonly Expected[] {
+    const found = this.facts.nftClass(tokenId.slice(0, tokenId.indexOf('/')))
+    const doubts: Expected[] = []
+    if (found === undefined || found.fromMs >= fromMs) doubts.push(refusedFor('class_not_found'))
+    if (found === undefined) return doubts
+    if (found.issuer !== accountId) return [...doubts, refusedFor('not_issuer')]
+    if (operation.kind === 'mint' && operation.metadataVerdict === 'invalid') {
+      return [...doubts, refusedFor('metadata_invalid')]
+    }
+    const ownedSince = owner === null ? -Infinity : this.facts.openSince(owner)
+    if (ownedSince === undefined || ownedSince >= fromMs) doubts.push(refusedFor('owner_not_found'))
+    if (ownedSince === undefined) return doubts
+    return [...doubts, state.status === 'active' ? EFFECT : refusedFor('account_not_active')]
   }
 
   /** In the order in which the ledger looks: what is uncertain may be, and then the next may be what it says. */
@@ -300,6 +340,13 @@ export class AccountModel {
     })
     const sides = [{ tokenId, amount: fields.amount }, ...(receive === null ? [] : [receive])]
     for (const side of sides.filter((one) => one.tokenId !== 'BASE')) {
+      if (isNftAsset(side.tokenId)) {
+        const nftClass = since(this.facts.nftClass(side.tokenId.slice(0, side.tokenId.indexOf('/')))?.fromMs)
+        if (nftClass.may) yield { code: 'class_not_found', certain: nftClass.certain }
+        const minted = since(this.facts.mintedSince(side.tokenId))
+        if (minted.may) yield { code: 'instance_not_found', certain: minted.certain }
+        continue
+      }
       const token = this.facts.token(side.tokenId)
       const { may, certain } = since(token?.fromMs)
       if (may) yield { code: 'token_not_found', certain }
@@ -377,7 +424,18 @@ function refusedFor(code: RefusalCode): Expected {
   return { kind: 'refused', code }
 }
 
-export function useKey(operation: 'transaction' | 'key_rotation', idempotencyKey: string): string {
+/** What only the home of an NFT can say no with, and its owner through it. */
+const BY_NFT_HOME: ReadonlySet<RefusalCode> = new Set([
+  'instance_exists',
+  'account_closed',
+  'account_refuses',
+  'asset_limit',
+])
+const KINDS = { accepted: 'transaction', rotated: 'key_rotation', minted: 'mint' } as const
+const OPERATIONS = { transaction: 'submit', key_rotation: 'rotate_key', mint: 'mint' } as const
+const USES = { submit: 'transaction', rotate_key: 'key_rotation', mint: 'mint' } as const
+
+export function useKey(operation: 'transaction' | 'key_rotation' | 'mint', idempotencyKey: string): string {
   return `${operation} ${idempotencyKey}`
 }
 

@@ -1,6 +1,7 @@
-/** Groups, exchanges and tokens of the simulated database, as JSON text: nothing that is read is shared with anybody. */
+/** Actors of the simulated database that are no accounts, as JSON text: nothing that is read is shared with anybody. */
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
+import { type ClassFacts, classFactsOf } from '../../actors/nft-class/state.ts'
 import type { DueActor, HomedActor, ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import { broken, copyShard, itself, type RowRefusal } from './sim-ledger-store-table.ts'
 import { signedUnits, type ValueSink } from './sim-ledger-store-value.ts'
@@ -16,6 +17,8 @@ interface ActorRow {
 export class ActorTable {
   /** By shard and actor. */
   private readonly rows = new Map<string, ActorRow>()
+  /** By class ID, of all shards: the unique index. */
+  private readonly classes = new Map<string, ActorRow>()
   private readonly counted: ValueSink
 
   constructor(counted: ValueSink) {
@@ -32,6 +35,18 @@ export class ActorTable {
     return [...this.rows.values()].map((row) => ({ shardId: row.shardId, state: stateIn(row) }))
   }
 
+  /** undefined while the registration is not final. */
+  classFacts(classId: string): ClassFacts | undefined {
+    const row = this.classes.get(classId)
+    const state = row === undefined ? undefined : stateIn(row)
+    return state?.kind === 'class' ? classFactsOf(state) : undefined
+  }
+
+  isMinted(instance: HomedActor): boolean {
+    const state = this.state(instance)
+    return state?.kind === 'instance' && state.status !== 'minting'
+  }
+
   /** In no order. */
   due(shardId: number, untilMs: number): readonly DueActor[] {
     const found: DueActor[] = []
@@ -43,12 +58,13 @@ export class ActorTable {
 
   check(batch: ShardBatch): RowRefusal | undefined {
     const written = new Set<string>()
-    for (const { address, previousVersion } of batch.actors) {
+    for (const { address, previousVersion, state } of batch.actors) {
       const at = rowKey(batch.token.shardId, address)
       const stored = this.rows.get(at)?.version ?? 0
       if (written.has(at)) return broken(`${at}: written twice`)
       if (stored !== previousVersion)
         return broken(`${at}: computed from version ${previousVersion}, stored is ${stored}`)
+      if (state?.kind === 'class' && this.isTaken(state.classId, at)) return broken(`${at}: its ID is another class's`)
       written.add(at)
     }
     return undefined
@@ -59,19 +75,31 @@ export class ActorTable {
     for (const { address, state } of batch.actors) {
       const at = rowKey(shardId, address)
       const before = this.rows.get(at)
-      if (before !== undefined) this.countSupply(stateIn(before), -1n)
+      if (before !== undefined) this.forget(stateIn(before))
       if (state === null) {
         this.rows.delete(at)
         continue
       }
       const { version, dueAtMs } = state
-      this.rows.set(at, { shardId, address: { ...address }, version, dueAtMs, text: JSON.stringify(state) })
+      const row = { shardId, address: { ...address }, version, dueAtMs, text: JSON.stringify(state) }
+      this.rows.set(at, row)
+      if (state.kind === 'class') this.classes.set(state.classId, row)
       this.countSupply(state, 1n)
     }
   }
 
   copyShard(shardId: number, copy: ActorTable): void {
     copyShard(this.rows, copy.rows, shardId, itself)
+  }
+
+  private isTaken(classId: string, at: string): boolean {
+    const row = this.classes.get(classId)
+    return row !== undefined && rowKey(row.shardId, row.address) !== at
+  }
+
+  private forget(state: ActorState): void {
+    this.countSupply(state, -1n)
+    if (state.kind === 'class') this.classes.delete(state.classId)
   }
 
   private countSupply(state: ActorState, sign: bigint): void {

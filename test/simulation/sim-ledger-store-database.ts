@@ -295,7 +295,11 @@ export class SimDatabase {
   }
 
   private worldOf(session: string): StatementWorld {
-    return { rowsOf: (shardId) => this.rowsSeenBy(session, shardId), shuffled: (items) => this.shuffled(items) }
+    return {
+      rowsOf: (shardId) => this.rowsSeenBy(session, shardId),
+      allRows: () => this.rows,
+      shuffled: (items) => this.shuffled(items),
+    }
   }
 
   private rowsSeenBy(session: string, shardId: number): Rows {

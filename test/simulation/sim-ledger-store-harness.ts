@@ -40,6 +40,7 @@ export function createSimHarness(seed: number): Promise<LedgerStoreHarness> {
     run: (work) => kernel.runToEnd(work, WAIT_MS),
     passTime: kernel.runFor,
     boundaryTotals: () => Promise.resolve(boundaryTotals(database)),
+    nftEvents: (shardId, nftId) => Promise.resolve(database.rows.nftEvents.history(shardId, nftId)),
     close: () => Promise.resolve(),
   })
 }

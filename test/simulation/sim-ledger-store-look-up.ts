@@ -4,6 +4,7 @@ import type { AccountState } from '../../actors/account/state.ts'
 import type { CompensableTransaction } from '../../actors/account/transaction.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
 import { actorKey } from '../../actors/address.ts'
+import type { ClassFacts } from '../../actors/nft-class/state.ts'
 import {
   addressOf,
   type GroupUse,
@@ -27,6 +28,8 @@ export function lookUpStatements(world: StatementWorld, question: LookUpQuestion
     groupUses: new Map<string, readonly GroupUse[]>(),
     tokens: new Map<string, ActorState>(),
     existing: new Set<string>(),
+    classes: new Map<string, ClassFacts>(),
+    instances: new Set<string>(),
   }
   const statements: (() => void)[] = []
   const ask = <T extends { readonly shardId: number }>(
@@ -68,6 +71,18 @@ export function lookUpStatements(world: StatementWorld, question: LookUpQuestion
   ask(question.tokens, actorInto(answer.tokens))
   ask(question.existing, (address, rows) => {
     if (rows.accounts.has(addressOf(address))) answer.existing.add(addressOf(address))
+  })
+  if (question.classes.length > 0) {
+    statements.push(() => {
+      const { actors } = world.allRows()
+      for (const classId of world.shuffled(question.classes)) {
+        const found = actors.classFacts(classId)
+        if (found !== undefined) answer.classes.set(classId, found)
+      }
+    })
+  }
+  ask(question.instances, (instance, rows) => {
+    if (rows.actors.isMinted(instance)) answer.instances.add(instance.address.id)
   })
   return { statements, answer: () => answer }
 }

@@ -18,6 +18,7 @@ import { type AccountKey, type AccountState, type Balance, type Hold, valueOf } 
 import { actorKey } from '../../actors/address.ts'
 import { ActorTable } from './sim-ledger-store-actors.ts'
 import { ChannelTable } from './sim-ledger-store-channels.ts'
+import { NftEventTable, textsOf } from './sim-ledger-store-nfts.ts'
 import { broken, copyShard, itself, push, type RowRefusal } from './sim-ledger-store-table.ts'
 import { type StoredTransaction, TransactionTable } from './sim-ledger-store-transactions.ts'
 import { signedUnits, ValueCount, type ValueSink } from './sim-ledger-store-value.ts'
@@ -58,7 +59,7 @@ interface HoldRow extends HoldName {
 
 /** Values that no table takes: they fail the statement as it is read, whatever the fence says (F2). */
 export function poisonIn(shards: readonly ShardBatch[]): RowRefusal | undefined {
-  for (const { accounts, transactions, operations, holds, actors, outbox } of shards) {
+  for (const { accounts, transactions, operations, holds, actors, nftEvents, outbox } of shards) {
     const texts: unknown[] = []
     for (const { account } of accounts) texts.push(account.accountId, account.registeredBy)
     for (const { transaction } of transactions) {
@@ -66,7 +67,12 @@ export function poisonIn(shards: readonly ShardBatch[]): RowRefusal | undefined 
     }
     for (const operation of operations) texts.push(operation.idempotencyKey)
     for (const { holdId } of holds) texts.push(holdId)
-    for (const { address } of actors) texts.push(address.id)
+    for (const { address, state } of actors) {
+      texts.push(address.id)
+      if (state?.kind === 'class') texts.push(state.classId, state.name, state.issuer)
+      if (state?.kind === 'instance') texts.push(state.owner)
+    }
+    for (const write of nftEvents) texts.push(...textsOf(write))
     for (const { envelope } of outbox) texts.push(actorKey(envelope.to))
     if (texts.some((text) => typeof text === 'string' && text.includes('\u0000'))) {
       return { cause: 'data', detail: 'a text that cannot be stored' }
@@ -86,6 +92,7 @@ export class Rows implements Tables {
   readonly boundary = new Map<string, BoundaryTotal>()
   readonly value = new ValueCount()
   readonly actors = new ActorTable(this.value.add)
+  readonly nftEvents = new NftEventTable()
   readonly transactionTable = new TransactionTable()
   readonly channels: ChannelTable
   private readonly holdTexts = new Map<string, Map<string, HoldRow>>()
@@ -107,6 +114,7 @@ export class Rows implements Tables {
         this.checkFacts(batch) ??
         checkBalances(batch.balances) ??
         this.actors.check(batch) ??
+        this.nftEvents.check(batch) ??
         this.transactionTable.check(batch) ??
         this.channels.check(batch)
       if (found !== undefined) return found
@@ -120,6 +128,7 @@ export class Rows implements Tables {
       this.applyHolds(batch)
       this.applyBoundary(batch)
       this.actors.apply(batch)
+      this.nftEvents.apply(batch)
       this.transactionTable.apply(batch)
       this.channels.apply(batch)
     }
@@ -183,6 +192,7 @@ export class Rows implements Tables {
     copyShard(this.keys, copy.keys, shardId, (value) => [...value])
     copyShard(this.operations, copy.operations, shardId, itself)
     this.actors.copyShard(shardId, copy.actors)
+    this.nftEvents.copyShard(shardId, copy.nftEvents)
     this.transactionTable.copyShard(shardId, copy.transactionTable)
     this.channels.copyShard(shardId, copy.channels)
     return copy
@@ -209,6 +219,7 @@ export class Rows implements Tables {
       if (stored !== previousVersion || account.shardId !== shardId) {
         return broken(`${at}: computed from version ${previousVersion}, stored is ${stored}`)
       }
+      if (account.nftRoom < 0 || account.nftCount + account.nftRoom < 0) return broken(`${at}: fewer NFTs than none`)
     }
     return undefined
   }

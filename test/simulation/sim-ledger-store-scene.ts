@@ -31,6 +31,8 @@ export const NOTHING_ASKED: LookUpQuestion = {
   groupUses: [],
   tokens: [],
   existing: [],
+  classes: [],
+  instances: [],
 }
 
 export interface World {

@@ -12,6 +12,8 @@ export interface Statements<T> {
 export interface StatementWorld {
   /** What a statement that runs now sees of a shard. */
   readonly rowsOf: (shardId: number) => Rows
+  /** The same of all shards. */
+  readonly allRows: () => Rows
   readonly shuffled: <T>(items: readonly T[]) => readonly T[]
 }
 

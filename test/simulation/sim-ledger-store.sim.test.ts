@@ -11,6 +11,7 @@ import {
   transactionOf,
   type Rows,
 } from '../support/ledger-rows.ts'
+import { eventRows, historyOf, NFT_ID } from '../support/ledger-rows-nfts.ts'
 import {
   balance,
   createWorld,
@@ -235,6 +236,7 @@ test('all of a fenced part is left out', async () => {
     {
       marks: [{ source: 2, mark: 1 }],
       actors: [token(1, 'active', '1')],
+      ...eventRows(NFT_ID, ...historyOf(['alice'])),
       boundary: [{ tokenId: 'BASE', credited: '1', debited: '0' }],
     },
     { holds: [{ accountId: 'alice', holdId: 'h', hold: leg('completed', '1') }] },
@@ -247,4 +249,22 @@ test('all of a fenced part is left out', async () => {
   expect([...database.rows.value.assets()]).toEqual([])
   expect(database.rows.allHolds()).toEqual([])
   expect(database.rows.actors.all()).toEqual([])
+  expect(database.rows.nftEvents.all()).toEqual([])
+})
+
+test('R3: the histories of NFTs are told apart by shard and NFT, and nobody shares them', async () => {
+  const { database, own, apply } = createWorld(1)
+  const [first, second] = structuredClone(historyOf(['alice', 'bob']))
+  if (first === undefined || second === undefined) throw new Error('a history has entries')
+  await apply(await own(SHARD), partWith(await own(OTHER), eventRows(NFT_ID, second, first), eventRows('c/2', first)))
+  const written = [
+    { shardId: SHARD, nftId: NFT_ID, events: historyOf(['alice', 'bob']) },
+    { shardId: SHARD, nftId: 'c/2', events: historyOf(['alice', 'bob']).slice(0, 1) },
+  ]
+  expect(database.rows.nftEvents.all()).toEqual(written)
+  for (const event of [first, second, database.rows.nftEvents.history(SHARD, NFT_ID)[0]]) {
+    Object.assign(event ?? {}, { to: 'mallory' })
+  }
+  expect(database.rows.nftEvents.all()).toEqual(written)
+  expect(database.rows.nftEvents.history(OTHER, NFT_ID)).toEqual([])
 })

@@ -21,6 +21,18 @@ export interface KnownToken {
   readonly issuer: string
 }
 
+export interface KnownClass {
+  readonly classId: string
+  readonly issuer: string
+}
+
+/** An NFT as submissions and legs name it, and its owner as far as clients know. */
+export interface KnownNft {
+  readonly class_id: string
+  readonly instance_id: string
+  owner: string
+}
+
 /** Asks the ledger as its clients do. `wanted`: somebody waits for a verdict, now or after the faults. */
 export type Ask = (request: GatewayRequest, wanted: boolean) => Promise<GatewayOutcome | undefined>
 
@@ -34,6 +46,9 @@ export type Fields = Readonly<Record<string, Json | undefined>>
 export class Cast {
   readonly accounts: readonly ClientAccount[]
   readonly tokens: KnownToken[] = []
+  readonly classes: KnownClass[] = []
+  /** Who is believed to own what. */
+  readonly nfts = new Map<string, KnownNft>()
   readonly random: SeededRandom
   readonly ask: Ask
   readonly world: World
@@ -81,6 +96,15 @@ export class Cast {
   /** The base unit, or a token that is known. */
   pickAsset(): string {
     return this.random.chance(0.5) ? 'BASE' : (this.pickToken()?.tokenId ?? 'BASE')
+  }
+
+  /** Most likely one of the account's, as far as is known. */
+  pickNft(account: ClientAccount): KnownNft | undefined {
+    const all = [...this.nfts.values()]
+    const own = all.filter(({ owner }) => owner === account.accountId)
+    return this.random.chance(0.9) && own.length > 0
+      ? own[this.random.integer(own.length)]
+      : all[this.random.integer(all.length)]
   }
 
   amount(): string {
@@ -141,6 +165,15 @@ export class Cast {
     if (answer.kind === 'token_registered') {
       const { tokenId, issuer } = answer.token
       if (!this.tokens.some((token) => token.tokenId === tokenId)) this.tokens.push({ tokenId, issuer })
+    }
+    if (answer.kind === 'class_registered') {
+      const { classId, issuer } = answer.nftClass
+      if (!this.classes.some((known) => known.classId === classId)) this.classes.push({ classId, issuer })
+    }
+    if (answer.kind === 'minted') {
+      const { classId: class_id, instanceId: instance_id, owner } = answer.instance
+      const nftId = `${class_id}/${instance_id}`
+      if (!this.nfts.has(nftId)) this.nfts.set(nftId, { class_id, instance_id, owner })
     }
     if (answer.kind !== 'rotated' && answer.kind !== 'registered') return
     const account = this.find(actor.id)

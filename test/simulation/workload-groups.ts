@@ -7,7 +7,8 @@ import { sha256Hex } from '../../actors/audit-chain.ts'
 import { canonicalJson, type Json } from '../../actors/canonical-json.ts'
 import type { NamedTransaction } from '../../runtime/messages.ts'
 import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
-import { CALLER, type Cast, type ClientAccount, type Fields, STRANGER } from './workload-cast.ts'
+import { CALLER, type Cast, type ClientAccount, type Fields, type KnownNft, STRANGER } from './workload-cast.ts'
+import { assetOf as nftAsset } from './workload-nfts.ts'
 
 interface Leg extends Fields {
   readonly account_id: string
@@ -81,7 +82,7 @@ export class GroupRequests {
     if (random.chance(0.1)) this.cast.send(account, request)
     // The same once more under a key of its own, something that was not agreed, and something that only links.
     if (random.chance(0.05)) this.cast.send(account, this.cast.submission(account, leg.type, fields))
-    if (random.chance(0.05)) {
+    if (random.chance(0.05) && !('class_id' in leg)) {
       this.cast.send(account, this.cast.submission(account, leg.type, { ...fields, amount: '7.77' }))
     }
     if (random.chance(0.05)) this.cast.send(account, this.cast.submission(account, 'credit', { group_id: groupId }))
@@ -123,6 +124,8 @@ export class GroupRequests {
     const amount = random.chance(0.08) ? TOO_MUCH : this.small()
     const asset = assetOf(this.cast.pickAsset())
     const token = this.cast.pickToken()
+    const nft = this.cast.pickNft(one)
+    if (nft !== undefined && random.chance(0.3)) return this.nftLegs(nft, one, two)
     switch (random.integer(token === undefined ? 4 : 6)) {
       case 0:
         return [legOf(one, 'debit', amount, asset), legOf(two, 'credit', amount, asset)]
@@ -147,6 +150,19 @@ export class GroupRequests {
       default:
         return this.supplyLegs(token?.tokenId ?? '', token?.issuer ?? '', one, two)
     }
+  }
+
+  /** Delivery, or a burn, against payment. */
+  private nftLegs(nft: KnownNft, one: ClientAccount, two: ClientAccount): readonly Leg[] {
+    const burns = this.cast.random.chance(0.2)
+    const { amount, ...asset } = nftAsset(nft)
+    if (!burns) nft.owner = two.accountId
+    return [
+      burns
+        ? legOf(one, 'burn', amount, asset)
+        : legOf(one, 'transfer', amount, { ...asset, to_account_id: two.accountId }),
+      legOf(two, 'transfer', this.small(), { to_account_id: one.accountId }),
+    ]
   }
 
   /** A mint, a burn, and something that is paid for them. */

@@ -9,6 +9,7 @@ import type { SeededRandom } from './sim-random.ts'
 import { AccountRequests } from './workload-accounts.ts'
 import { Cast, type ClientAccount } from './workload-cast.ts'
 import { GroupRequests } from './workload-groups.ts'
+import { NftRequests } from './workload-nfts.ts'
 import { ValueRequests } from './workload-value.ts'
 
 export interface WorkloadOptions {
@@ -32,6 +33,7 @@ export class Workload {
   private readonly ofAccounts: AccountRequests
   private readonly ofValue: ValueRequests
   private readonly ofGroups: GroupRequests
+  private readonly ofNfts: NftRequests
   private running = 0
   private thinkMs = 0
 
@@ -42,6 +44,7 @@ export class Workload {
     this.ofAccounts = new AccountRequests(this.cast)
     this.ofValue = new ValueRequests(this.cast)
     this.ofGroups = new GroupRequests(this.cast)
+    this.ofNfts = new NftRequests(this.cast)
   }
 
   /** Spreads the requests over about that time. */
@@ -80,6 +83,7 @@ export class Workload {
     const registrations = this.cast.accounts.map((account) => this.ask(this.ofAccounts.registration(account), true))
     await Promise.race(registrations)
     this.ofValue.registerTokens()
+    this.ofNfts.registerClasses()
     await this.cast.pause(this.options.random.between(500, 5_000))
     await this.ofValue.distribute()
     await this.ofValue.claimIssuer()
@@ -110,7 +114,9 @@ export class Workload {
   }
 
   private draw(account: ClientAccount): GatewayRequest {
-    const request = this.options.random.chance(0.45) ? this.ofValue.draw(account) : this.ofAccounts.draw(account)
+    const kind = this.options.random.fraction()
+    const others = kind < 0.4 ? this.ofValue : kind < 0.6 ? this.ofNfts : this.ofAccounts
+    const request = others.draw(account)
     this.cast.find(request.actor.id)?.sent.push(request)
     return request
   }

@@ -6,6 +6,7 @@ import { absentAccount, type AccountSnapshot } from '../../actors/account/machin
 import type {
   Caller,
   ChangeStatusCommand,
+  MintCommand,
   RegisterCommand,
   RotateKeyCommand,
   Submission,
@@ -17,6 +18,7 @@ import type { RegisterGroupCommand, RevertGroupCommand } from '../../actors/grou
 import type { Terms } from '../../actors/group/terms.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
 import type { RegisterTokenCommand } from '../../actors/token/commands.ts'
+import type { RegisterClassCommand } from '../../actors/nft-class/commands.ts'
 
 export const ACCOUNT = 'alice@example'
 export const KEY: AccountKey = { keyId: 'key-1', publicKey: 'public-1' }
@@ -57,7 +59,6 @@ export function submitCommand(fields: Partial<Submission> = {}, changes: Partial
     receive: null,
     metadata: null,
     termsHash: null,
-    classId: null,
     ledgerId: null,
     expiresAtMs: null,
     ...fields,
@@ -132,6 +133,51 @@ export function registerTokenCommand(changes: Partial<RegisterTokenCommand> = {}
   }
 }
 
+export function registerClassCommand(changes: Partial<RegisterClassCommand> = {}): RegisterClassCommand {
+  serial += 1
+  return {
+    type: 'register_class',
+    newClassId: `cls_${encodeUlid({ timeMs: START_MS, counter: serial, shardId: 7, random: 1 })}`,
+    name: 'Gems',
+    description: 'Stones of value',
+    issuer: ACCOUNT,
+    metadataSchema: {},
+    payload: '{}',
+    signature: '',
+    consentNeeded: false,
+    registrationKey: `request ${serial}`,
+    newTxnId: TXN_ID,
+    caller: CALLER,
+    atMs: START_MS,
+    salt: SALT,
+    ...changes,
+  }
+}
+
+export function mintCommand(
+  fields: Partial<MintCommand> & Pick<MintCommand, 'accountId' | 'classId' | 'instanceId'>,
+): MintCommand {
+  serial += 1
+  const idempotencyKey = fields.idempotencyKey ?? `mint-${serial}`
+  const payload = canonicalJson({ ...fields, idempotency_key: idempotencyKey } as unknown as JsonObject)
+  return {
+    type: 'mint',
+    owner: fields.accountId,
+    metadata: {},
+    metadataVerdict: 'valid',
+    ledgerId: null,
+    idempotencyKey,
+    payload,
+    payloadHash: sha256Hex(payload),
+    signature: 'signature',
+    newTxnId: TXN_ID,
+    caller: CALLER,
+    atMs: START_MS,
+    salt: SALT,
+    ...fields,
+  }
+}
+
 export function registerGroupCommand(terms: Terms, changes: Partial<RegisterGroupCommand> = {}): RegisterGroupCommand {
   serial += 1
   return {
@@ -169,6 +215,8 @@ export const SIGNED: Evidence = {
   verdict: () => true,
   transaction: undefined,
   token: () => undefined,
+  nftClass: () => undefined,
+  minted: () => false,
   exists: () => false,
   groupUses: [],
 }
@@ -191,5 +239,6 @@ export function accountIn(snapshot: AccountSnapshot): AccountState {
 }
 
 export function refusalOf(result: StepResult): string | undefined {
-  return result.kind === 'answered' && result.answer.kind === 'refused' ? result.answer.code : undefined
+  if (result.kind !== 'answered' || result.answer === 'deferred' || result.answer.kind !== 'refused') return undefined
+  return result.answer.code
 }

@@ -64,30 +64,40 @@ export interface Holder {
   readonly keys: AccountKeys
 }
 
+/** Sees each reply before whoever asked does; what it throws, they get. */
+export type Witness = (what: HttpRequest, reply: HttpReply) => void
+
 export class LedgerClient {
   readonly origin: string
   readonly token: string
   private readonly agent: Agent
+  private readonly witness: Witness
 
-  private constructor(origin: string, token: string, agent: Agent) {
+  private constructor(origin: string, token: string, agent: Agent, witness: Witness) {
     this.origin = origin
     this.token = token
     this.agent = agent
+    this.witness = witness
   }
 
-  static async login(origin: string, { clientId, clientSecret }: Credentials): Promise<LedgerClient> {
+  static async login(
+    origin: string,
+    { clientId, clientSecret }: Credentials,
+    witness: Witness = () => undefined,
+  ): Promise<LedgerClient> {
     const agent = new Agent({ keepAlive: true })
     const body = JSON.stringify({ client_id: clientId, client_secret: clientSecret })
-    const headers = { 'content-type': 'application/json' }
-    const reply = await send(origin, { method: 'POST', path: '/v1/auth/token', headers, body }, agent)
+    const what = { method: 'POST', path: '/v1/auth/token', headers: { 'content-type': 'application/json' }, body }
+    const reply = await send(origin, what, agent)
+    witness(what, reply)
     const token = reply.status === 200 ? membersOf(reply)['access_token'] : undefined
     if (typeof token !== 'string') throw new Error(`login of ${clientId}: ${reply.status} ${reply.body}`)
-    return new LedgerClient(origin, token, agent)
+    return new LedgerClient(origin, token, agent, witness)
   }
 
   /** The same client at another edge. */
   at(origin: string): LedgerClient {
-    return new LedgerClient(origin, this.token, new Agent({ keepAlive: true }))
+    return new LedgerClient(origin, this.token, new Agent({ keepAlive: true }), this.witness)
   }
 
   close(): void {
@@ -95,7 +105,7 @@ export class LedgerClient {
   }
 
   get(path: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpReply> {
-    return send(this.origin, { method: 'GET', path, headers: { ...this.authorization(), ...headers } }, this.agent)
+    return this.ask({ method: 'GET', path, headers: { ...this.authorization(), ...headers } })
   }
 
   /** `body`: text and bytes are sent as they are. */
@@ -106,7 +116,14 @@ export class LedgerClient {
   ): Promise<HttpReply> {
     const bytes = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
     const all = { ...this.authorization(), 'content-type': 'application/json', ...headers }
-    return send(this.origin, { method: 'POST', path, headers: all, body: bytes }, this.agent)
+    return this.ask({ method: 'POST', path, headers: all, body: bytes })
+  }
+
+  /** Sends it as it is: only the headers that it names. */
+  async ask(what: HttpRequest): Promise<HttpReply> {
+    const reply = await send(this.origin, what, this.agent)
+    this.witness(what, reply)
+    return reply
   }
 
   authorization(): Readonly<Record<string, string>> {

@@ -1,7 +1,7 @@
 /** The processes of a ledger that `ledger up` runs, as Linux shows them (/proc): what each is, and what CPU it has used. */
 import { readdirSync, readFileSync } from 'node:fs'
 
-export const PROCESS_KINDS = ['edge', 'node', 'nats-server', 'postgresql', 'supervisor'] as const
+export const PROCESS_KINDS = ['edge', 'node', 'auditor', 'nats-server', 'postgresql', 'supervisor'] as const
 export type ProcessKind = (typeof PROCESS_KINDS)[number]
 
 export interface ClusterProcess {
@@ -79,5 +79,5 @@ function kindOf(command: readonly string[]): ProcessKind | undefined {
   if (program === 'nats-server') return 'nats-server'
   if (program === 'postgres' || program.startsWith('postgres: ')) return 'postgresql'
   if (program !== 'node') return undefined
-  return (['node', 'edge'] as const).find((kind) => command.slice(1).includes(kind))
+  return (['node', 'edge', 'auditor'] as const).find((kind) => command.slice(1).includes(kind))
 }

@@ -13,6 +13,7 @@ import type { ActorState } from '../../actors/actor-state.ts'
 import { type ActorAddress, actorKey, groupAddress, tokenAddress } from '../../actors/address.ts'
 import { type GroupView, groupViewOf } from '../../actors/group/state.ts'
 import { BASE_DECIMALS, BASE_UNIT, formatQuantity, parseQuantity } from '../../actors/money.ts'
+import { isNft } from '../../actors/nft-id.ts'
 import { type TokenState, tokenFactsOf, tokenViewOf } from '../../actors/token/state.ts'
 import {
   type AccountsPage,
@@ -31,10 +32,12 @@ import type {
   AuditEntryWrite,
   BalanceWrite,
   CommitBatch,
+  NftEventWrite,
   ShardBatch,
   TransactionChange,
   TransactionWrite,
 } from '../../runtime/ports/ledger-store.ts'
+import { nftReadsOf } from './ledger-reads-memory-nfts.ts'
 
 export interface MemoryLedgerReads extends LedgerReads {
   /** One commit: its rows are seen together, its shards are owned from now on. */
@@ -66,6 +69,7 @@ interface Rows {
   readonly transactions: Committed[]
   /** By `actorKey`. */
   readonly actors: Map<string, ActorState>
+  readonly nftEvents: NftEventWrite[]
   readonly owned: Set<number>
 }
 
@@ -78,6 +82,7 @@ export function createMemoryLedgerReads(options: MemoryLedgerReadsOptions): Memo
     entries: [],
     transactions: [],
     actors: new Map(),
+    nftEvents: [],
     owned: new Set(),
   }
   return {
@@ -103,6 +108,7 @@ export function createMemoryLedgerReads(options: MemoryLedgerReadsOptions): Memo
     tokens: async (after, limit) => tokensPage(rows, after, limit),
     group: async (groupId) => groupOf(rows, groupAddress(groupId)),
     openGroups: async (clientId) => openGroupsOf(rows, clientId),
+    ...nftReadsOf(rows),
     shardOf,
     shardOwned: async (accountId) => rows.owned.has(shardOf(accountId)),
   }
@@ -115,6 +121,7 @@ function apply(rows: Rows, { shards }: CommitBatch): void {
     rows.owned.add(part.token.shardId)
     for (const { account } of part.accounts) rows.accounts.set(account.accountId, account)
     rows.entries.push(...part.entries)
+    rows.nftEvents.push(...part.nftEvents)
     rows.transactions.push(...part.transactions.map((write) => ({ ...write, commit, compensatedBy: null })))
     for (const change of part.transactionChanges) applyChange(rows, change)
     applyBalances(rows, part)
@@ -347,6 +354,7 @@ function countOf(matched: number, query: TransactionQuery, limit: number): Trans
     query.createdToMs,
     query.type,
     query.tokenId,
+    query.tokenClass,
     query.groupId,
     query.amountMin,
     query.amountMax,
@@ -362,7 +370,7 @@ function matches(transaction: Transaction, query: TransactionQuery): boolean {
     isAsked(query.accountId, transaction.accountId) &&
     isAsked(query.type, transaction.type) &&
     isAsked(query.tokenId, transaction.tokenId) &&
-    isAsked(query.tokenClass, 'fungible') &&
+    isAsked(query.tokenClass, isNft(transaction.tokenId) ? 'nft' : 'fungible') &&
     isAsked(query.groupId, transaction.groupId) &&
     isAsked(query.status, transaction.status) &&
     isAsked(query.idempotencyKey, transaction.idempotencyKey) &&

@@ -1,6 +1,14 @@
 /** Rows for tests of ledger stores: what value moves write beside accounts, as the domain would, without the domain. */
 import { chainEntry } from './chain.ts'
-import { type ActorAddress, accountAddress, exchangeAddress, groupAddress, tokenAddress } from '../../actors/address.ts'
+import {
+  type ActorAddress,
+  accountAddress,
+  classAddress,
+  exchangeAddress,
+  groupAddress,
+  instanceAddress,
+  tokenAddress,
+} from '../../actors/address.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
 import { type AccountState, balanceOf, type Hold, holdId, type LegHold } from '../../actors/account/state.ts'
 import type { Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
@@ -278,7 +286,14 @@ export function endActor(state: ActorState): Partial<Rows> {
 }
 
 export function addressOf({ kind, id }: ActorState): ActorAddress {
-  return { group: groupAddress, exchange: exchangeAddress, token: tokenAddress }[kind](id)
+  const addresses = {
+    group: groupAddress,
+    exchange: exchangeAddress,
+    token: tokenAddress,
+    class: classAddress,
+    instance: instanceAddress,
+  }
+  return addresses[kind](id)
 }
 
 export function envelopeTo(accountId: string, txnId: string, ...carries: readonly Carried[]): Envelope {

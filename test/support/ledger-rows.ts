@@ -31,6 +31,7 @@ export const NO_ROWS: Rows = {
   holds: [],
   removedHolds: [],
   actors: [],
+  nftEvents: [],
   outbox: [],
   sent: [],
   marks: [],
@@ -59,6 +60,7 @@ export function partWith(token: ShardToken, ...rows: readonly Partial<Rows>[]): 
     holds: all('holds'),
     removedHolds: all('removedHolds'),
     actors: all('actors'),
+    nftEvents: all('nftEvents'),
     outbox: all('outbox'),
     sent: all('sent'),
     marks: all('marks'),
@@ -80,6 +82,8 @@ export function openAccount(shardId: number, accountId: string): Change {
     tip: entry.auditHash,
     balances: new Map(),
     holds: new Map(),
+    nftCount: 0,
+    nftRoom: 0,
     completedCount: 0,
     failedCount: 0,
     registeredBy: 'client "one" \\ {2}',
@@ -266,6 +270,8 @@ export function questionOf(question: Partial<LookUpQuestion>): LookUpQuestion {
     groupUses: [],
     tokens: [],
     existing: [],
+    classes: [],
+    instances: [],
     ...question,
   }
 }

@@ -6,6 +6,7 @@ import {
   type PostgresLedgerStore,
   type PostgresLedgerStoreOptions,
 } from '../../infra/postgres/ledger-store-postgres.ts'
+import type { NftEvent } from '../../actors/nft-instance/state.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type {
   BoundaryTotal,
@@ -46,6 +47,7 @@ export async function createPostgresHarness(): Promise<PostgresHarness> {
     run: (work) => work,
     passTime: pause,
     boundaryTotals: () => readBoundaryTotals(sql),
+    nftEvents: (shardId, nftId) => readNftEvents(sql, shardId, nftId),
     open: async (options = {}) => {
       const session = await openSession(database.url, sql, holds, { nodeId: `node.${sessions.length}`, ...options })
       sessions.push(session)
@@ -68,6 +70,34 @@ async function readBoundaryTotals(sql: postgres.Sql): Promise<Map<string, Bounda
     SELECT token_id, trim_scale(sum(credited))::text AS credited, trim_scale(sum(debited))::text AS debited
       FROM boundary_totals GROUP BY token_id`
   return new Map(rows.map(({ token_id: tokenId, credited, debited }) => [tokenId, { credited, debited }]))
+}
+
+interface NftEventRow {
+  readonly number: number
+  readonly type: NftEvent['type']
+  readonly from_account_id: string | null
+  readonly to_account_id: string
+  readonly txn_id: string
+  readonly occurred_at: Date
+  readonly previous_hash: Buffer
+  readonly event_hash: Buffer
+  readonly payload: string
+}
+
+async function readNftEvents(sql: postgres.Sql, shardId: number, nftId: string): Promise<NftEvent[]> {
+  const rows = await sql<NftEventRow[]>`
+    SELECT * FROM nft_events WHERE shard_id = ${shardId} AND nft_id = ${nftId} ORDER BY number`
+  return rows.map((row) => ({
+    number: row.number,
+    type: row.type,
+    from: row.from_account_id,
+    to: row.to_account_id,
+    txnId: row.txn_id,
+    atMs: row.occurred_at.getTime(),
+    previousHash: row.previous_hash.toString('hex'),
+    eventHash: row.event_hash.toString('hex'),
+    payload: row.payload,
+  }))
 }
 
 async function openSession(

@@ -135,7 +135,7 @@ function answerOf<T>({ statements, answer }: Statements<T>): T {
 
 /** The store as one session sees it. */
 export function storeOf({ rows, records, batches, questions, control }: Ledger, session: string): LedgerStore {
-  const world = { rowsOf: () => rows, shuffled: <T>(items: readonly T[]) => items }
+  const world = { rowsOf: () => rows, allRows: () => rows, shuffled: <T>(items: readonly T[]) => items }
   const unused = () => Promise.reject(new Error('not used here'))
   const isMine = ({ shardId, epoch, attempt }: ShardToken) => {
     const record = records.get(shardId)

@@ -32,6 +32,8 @@ function first(leg: JsonObject): JsonObject {
   return terms({ legs: [{ ...OUT, ...leg }, IN] })
 }
 
+const NFT = { class_id: 'cls_1', instance_id: 'ruby', amount: '1' }
+
 describe('what is wrong with terms', () => {
   test('is nothing where nothing is', () => {
     expect(named(terms())).toEqual([])
@@ -68,8 +70,13 @@ describe('what is wrong with terms', () => {
     ['legs[0].token_id asset', first({ type: 'burn' })],
     ['legs[0].token_id asset', first({ type: 'mint', token_id: 'BASE' })],
     ['legs[0].token_id asset', first({ type: 'exchange' })],
-    ['legs[0].class_id class', first({ class_id: 'cls_1', instance_id: '1' })],
-    ['legs[0].class_id asset', first({ instance_id: '1' })],
+    ['legs[0].type type', first({ ...NFT, type: 'credit' })],
+    ['legs[0].to_account_id receiver', first({ ...NFT, type: 'transfer' })],
+    ['legs[0].token_id asset', first({ ...NFT, type: 'burn', token_id: 'GOLD' })],
+    ['legs[0].amount amount', first({ ...NFT, type: 'burn', amount: '2' })],
+    ['legs[0].instance_id instance', first({ ...NFT, type: 'burn', instance_id: 'a b' })],
+    ['legs[0].class_id class', first({ ...NFT, type: 'burn', class_id: 7 })],
+    ['legs[0].class_id class', first({ instance_id: '1' })],
     ['legs[0].to_account_id receiver', first({ type: 'transfer', to_account_id: 'a b' })],
     ['legs[0].to_account_id receiver', first({ to_account_id: 'bob' })],
     ['legs[0].to_account_id self_transfer', first({ type: 'transfer', to_account_id: 'ann' })],

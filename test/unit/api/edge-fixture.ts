@@ -1,16 +1,17 @@
 /** An edge with everything behind it in memory: what the fakes are told, and what they were asked, is open to tests. */
 import { createHash, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import type { Hono } from 'hono'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import type { Role } from '../../../actors/account/commands.ts'
 import type { AccountView } from '../../../actors/account/outcome.ts'
 import type { GroupView } from '../../../actors/group/state.ts'
 import type { TokenView } from '../../../actors/token/state.ts'
 import type { EdgeDependencies, EdgeSettings } from '../../../api/dependencies.ts'
 import { createEdge } from '../../../api/edge.ts'
+import { ERROR_CODES } from '../../../api/error-codes.ts'
 import { jwkOf, readPublicKey } from '../../../infra/keys/public-key.ts'
+import { createNodeSigner } from '../../../infra/keys/signer-node.ts'
 import type { ClientRecord } from '../../../runtime/ports/access-store.ts'
-import type { Clock } from '../../../runtime/ports/clock.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../../runtime/ports/ledger-gateway.ts'
 import type {
   AuditChainPage,
@@ -23,49 +24,17 @@ import type {
 } from '../../../runtime/ports/ledger-reads.ts'
 import type { LogFields } from '../../../runtime/ports/log.ts'
 import { KEY_PURPOSES, type PublishedKey, type ServiceKeys } from '../../../runtime/ports/service-keys.ts'
+import {
+  createMemoryShardHealth,
+  createMemoryShardState,
+  type MemoryShardState,
+} from '../../support/shard-health-memory.ts'
 import { createFakeAccess, type FakeAccess } from './fake-access.ts'
-
-export interface ManualClock extends Clock {
-  /** Lets time pass and runs what became due, in order. */
-  readonly advance: (ms: number) => Promise<void>
-  readonly pending: () => number
-  /** Resolves once so many timers are set: work that crosses the thread pool takes its own time to set them. */
-  readonly timersSet: (count: number) => Promise<void>
-}
-
-export function createManualClock(startMs: number): ManualClock {
-  let elapsedMs = 0
-  const timers = new Set<{ dueMs: number; run: () => void }>()
-  return {
-    now: () => startMs + elapsedMs,
-    monotonic: () => elapsedMs,
-    after(delayMs, run) {
-      const timer = { dueMs: elapsedMs + delayMs, run }
-      timers.add(timer)
-      return { cancel: () => void timers.delete(timer) }
-    },
-    async advance(ms) {
-      const target = elapsedMs + ms
-      for (;;) {
-        await settle()
-        const [next] = [...timers].filter((timer) => timer.dueMs <= target).sort((a, b) => a.dueMs - b.dueMs)
-        if (next === undefined) break
-        timers.delete(next)
-        elapsedMs = Math.max(elapsedMs, next.dueMs)
-        next.run()
-      }
-      elapsedMs = target
-      await settle()
-    },
-    pending: () => timers.size,
-    timersSet: (count) => vi.waitFor(() => expect(timers.size).toBe(count), { timeout: 10_000, interval: 1 }),
-  }
-}
-
-/** Lets everything run that waits for nothing but its turn. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 5; turn += 1) await new Promise<void>((resolve) => void setImmediate(resolve))
-}
+import { createFakeAssertions, type FakeAssertions } from './fake-assertions.ts'
+import { createFakeAttestations, type FakeAttestations } from './fake-attestations.ts'
+import { createFakeSchemaValidator, type FakeSchemaValidator } from './fake-schema-validator.ts'
+import { emptyNfts, fakeNftReads, type FakeNfts } from './fake-nft-reads.ts'
+import { createManualClock, type ManualClock } from './waiting-clock.ts'
 
 export interface FakeServiceKeys extends ServiceKeys {
   readonly keys: PublishedKey[]
@@ -84,7 +53,15 @@ export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
     const jwk = publicKey.export({ format: 'jwk' })
     const keyId = createHash('sha256').update(`${jwk.x}${jwk.y}`).digest('base64url')
     privateKeys.set(keyId, privateKey)
-    keys.push({ keyId, purpose, x: String(jwk.x), y: String(jwk.y), activeFromMs, retiredAtMs: null })
+    keys.push({
+      keyId,
+      purpose,
+      x: String(jwk.x),
+      y: String(jwk.y),
+      activeFromMs,
+      retiredAtMs: null,
+      revokedAtMs: null,
+    })
     return keyId
   }
   const current = new Map(KEY_PURPOSES.map((purpose) => [purpose, add(purpose)]))
@@ -120,7 +97,7 @@ export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
 
 export const SECRET = 'a secret of the test'
 
-export interface FakeReads extends LedgerReads {
+export interface FakeReads extends LedgerReads, FakeNfts {
   readonly accountViews: Map<string, AccountView>
   readonly balanceViews: Map<string, BalanceView[]>
   readonly chains: Map<string, AuditChainPage>
@@ -137,7 +114,10 @@ export interface FakeReads extends LedgerReads {
 }
 
 export function createFakeReads(): FakeReads {
+  const nfts = emptyNfts()
   const fake: FakeReads = {
+    ...nfts,
+    ...fakeNftReads(nfts, (accountId) => fake.accountViews.has(accountId), checked),
     accountViews: new Map(),
     balanceViews: new Map(),
     chains: new Map(),
@@ -229,6 +209,10 @@ export interface EdgeFixture {
   readonly access: FakeAccess
   readonly reads: FakeReads
   readonly gateway: FakeGateway
+  readonly shards: MemoryShardState
+  readonly attestations: FakeAttestations
+  readonly assertions: FakeAssertions
+  readonly schemas: FakeSchemaValidator
   readonly log: LogLine[]
   readonly settings: EdgeSettings
   readonly readiness: { ready: boolean; checks: Record<string, boolean> }
@@ -237,17 +221,22 @@ export interface EdgeFixture {
   readonly tokenFor: (role: Role) => Promise<string>
   readonly get: (path: string, token?: string, headers?: Record<string, string>) => Promise<Response>
   readonly post: (path: string, body: unknown, token?: string, headers?: Record<string, string>) => Promise<Response>
+  readonly put: EdgeFixture['post']
 }
 
 export const LEDGER_ID = 'ledger-of-the-test'
 export const HOUR_MS = 3_600_000
 
-export function createEdgeFixture(): EdgeFixture {
+/** `real`: what is to stand in the place of a double. */
+export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFixture {
   const clock = createManualClock(1_760_000_000_123)
   const keys = createFakeServiceKeys(clock.now() - HOUR_MS)
   const access = createFakeAccess()
   const reads = createFakeReads()
   const gateway = createFakeGateway()
+  const shards = createMemoryShardState(256, clock.now())
+  const attestations = createFakeAttestations()
+  const [assertions, schemas] = [createFakeAssertions(), createFakeSchemaValidator()]
   const log: LogLine[] = []
   const readiness = { ready: true, checks: { postgres: true, nats: true } as Record<string, boolean> }
   const secretChecks = { failure: null as Error | null, known: [] as boolean[], addresses: [] as string[] }
@@ -266,8 +255,13 @@ export function createEdgeFixture(): EdgeFixture {
   const dependencies: EdgeDependencies = {
     gateway,
     reads,
+    shardHealth: createMemoryShardHealth(shards),
+    attestations,
+    assertions,
+    schemas,
     access,
     serviceKeys: keys,
+    signatures: createNodeSigner({ keys }),
     clock,
     random: {
       hex: (size) => {
@@ -293,31 +287,44 @@ export function createEdgeFixture(): EdgeFixture {
     pageTokenKey: new Uint8Array(32).fill(5),
     settings,
     readiness: async () => readiness,
+    ...real,
   }
   const app = createEdge(dependencies)
   const get: EdgeFixture['get'] = async (path, token, headers = {}) =>
     app.request(path, { headers: { ...bearer(token), ...headers } })
-  const post: EdgeFixture['post'] = async (path, body, token, headers = {}) =>
-    app.request(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...bearer(token), ...headers },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    })
+  const send =
+    (method: 'POST' | 'PUT'): EdgeFixture['post'] =>
+    async (path, body, token, headers = {}) =>
+      app.request(path, {
+        method,
+        headers: { 'content-type': 'application/json', ...bearer(token), ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      })
+  const [post, put] = [send('POST'), send('PUT')]
   const tokenFor = async (role: Role): Promise<string> => {
     const clientId = `client-${role}`
     if (!access.clients.has(clientId)) access.clients.set(clientId, clientOf(clientId, role))
     const answer = await post('/v1/auth/token', { client_id: clientId, client_secret: SECRET })
     return String((await bodyOf(answer))['access_token'])
   }
-  return { app, clock, keys, access, reads, gateway, log, settings, readiness, secretChecks, tokenFor, get, post }
+  const ports = { clock, keys, access, reads, gateway, shards, attestations, assertions, schemas }
+  const doubles = { ...ports, log, settings, readiness, secretChecks }
+  return { app, ...doubles, tokenFor, get, post, put }
 }
 
 export function clientOf(clientId: string, role: Role): ClientRecord {
   return { clientId, secretHash: `of ${SECRET}`, role, boundary: true, createdAtMs: 0, revokedAtMs: null }
 }
 
+/** Of a problem: what its page does not explain must not be in it. */
 export async function bodyOf(response: Response): Promise<Record<string, unknown>> {
-  return (await response.json()) as Record<string, unknown>
+  const body = (await response.json()) as Record<string, unknown>
+  const { type, error_codes: codes } = body
+  if (typeof type !== 'string' || !Array.isArray(codes)) return body
+  for (const [code, { types }] of Object.entries(ERROR_CODES)) {
+    if (codes.includes(code)) expect(types).toContain(type.slice(type.lastIndexOf('/') + 1))
+  }
+  return body
 }
 
 /** What a refusal comes down to. */

@@ -181,7 +181,7 @@ describe('POST /v1/settlement-groups', () => {
     expect(edge.gateway.asked).toEqual([])
   })
 
-  test('a leg of an NFT class is 404 while there is none, unless the shape is wrong too', async () => {
+  test('a leg of an NFT is agreed on, and what is wrong with it is told with the rest', async () => {
     const edge = answering(REGISTERED)
     const token = await edge.tokenFor('transactor')
     const nft = {
@@ -192,16 +192,12 @@ describe('POST /v1/settlement-groups', () => {
       class_id: 'cls_1',
       instance_id: 'i',
     }
-    const legs = [...LEGS, nft]
-    expect(await refusalOf(await edge.post(PATH, { ...BODY, legs }, token))).toEqual({
-      status: 404,
-      codes: ['ERR_NOT_FOUND'],
-      fields: ['legs[2].class_id'],
-    })
-    expect(await refusalOf(await edge.post(PATH, { ...BODY, legs, timeout_seconds: 0 }, token))).toEqual({
+    expect((await edge.post(PATH, { ...BODY, legs: [...LEGS, nft] }, token)).status).toBe(201)
+    const wrong = [...LEGS, { ...nft, type: 'credit', amount: '2' }]
+    expect(await refusalOf(await edge.post(PATH, { ...BODY, legs: wrong, timeout_seconds: 0 }, token))).toEqual({
       status: 400,
-      codes: ['ERR_INVALID_FIELD'],
-      fields: ['timeout_seconds'],
+      codes: ['ERR_INVALID_FIELD', 'ERR_INVALID_ACCOUNT_ID', 'ERR_INVALID_TYPE', 'ERR_INVALID_AMOUNT'],
+      fields: ['timeout_seconds', 'legs[2].to_account_id', 'legs[2].type', 'legs[2].amount'],
     })
   })
 

@@ -291,6 +291,18 @@ describe('access tokens', () => {
     const forgedNow = await forged(edge, {}, { exp: Math.floor(edge.clock.now() / 1000) + 100_000 })
     expect((await edge.get('/v1/transactions', forgedNow)).status).toBe(401)
   })
+
+  test('V3: a revoked key ends its tokens at once, also those that were let in before, and no others', async () => {
+    const edge = fixture()
+    const before = await edge.tokenFor('viewer')
+    expect((await edge.get('/v1/transactions', before)).status).toBe(200)
+    const [revoked] = edge.keys.keys
+    edge.keys.rotate()
+    const after = await edge.tokenFor('viewer')
+    if (revoked !== undefined) edge.keys.keys[0] = { ...revoked, revokedAtMs: edge.clock.now() }
+    expect((await edge.get('/v1/transactions', before)).status).toBe(401)
+    expect((await edge.get('/v1/transactions', after)).status).toBe(200)
+  })
 })
 
 describe('grants', () => {

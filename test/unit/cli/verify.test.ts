@@ -183,6 +183,13 @@ describe('a receipt', () => {
     expect(out).toContain(problem)
   })
 
+  test('does not count under a key that is revoked', async () => {
+    const revoked = { ...JWKS, keys: [{ ...KEY, revoked: { revoked_at: 1_790_000_000 } }] }
+    const { code, out } = await verifyReceipt(receiptOf(ENTRY), revoked)
+    expect(code).toBe(1)
+    expect(out).toContain('the key that it names is revoked')
+  })
+
   test('counts only under a key for receipts, and needs the keys at all', async () => {
     const { code, out } = await verifyReceipt(receiptOf(ENTRY), { ...JWKS, keys: [{ ...KEY, purpose: 'token' }] })
     expect(code).toBe(1)

@@ -1,5 +1,6 @@
 /** Goal: a wrong environment is told whole, in words an operator can act on, and shows no secret. */
 import { describe, expect, test } from 'vitest'
+import { CONTROLS } from '../../../actors/audit/finding.ts'
 import { missingInProduction, readConfiguration, type Configuration } from '../../../infra/config/configuration.ts'
 import { redactUrl } from '../../../infra/config/redact-url.ts'
 
@@ -49,6 +50,8 @@ describe('defaults', () => {
       masterKey: undefined,
       masterKeyFile: undefined,
       nodeId: undefined,
+      auditorShare: 0.1,
+      frameworks: [{ name: 'ledger-integrity-1', controls: CONTROLS }],
       logLevel: 'info',
     })
   })

@@ -3,6 +3,7 @@ import { commitStatement } from '../../../infra/postgres/commit-statement.ts'
 import { detailsOf, detailsText } from '../../../infra/postgres/transaction-details.ts'
 import type { ShardBatch } from '../../../runtime/ports/ledger-store.ts'
 import { creditAccount, openAccount, partOf, partWith, type Rows, rotateAccount } from '../../support/ledger-rows.ts'
+import { eventRows, historyOf, instanceState, NFT_ID } from '../../support/ledger-rows-nfts.ts'
 import { actorRows, concludeTransfer, groupState, pendTransfer, sendRows } from '../../support/ledger-rows-values.ts'
 
 const TOKEN = { shardId: 3, epoch: 1, attempt: 0 }
@@ -46,6 +47,8 @@ test('there are few statements, whatever a batch is made of', () => {
     CROSSED,
     rotateAccount(OPEN.account, 'r1').rows,
     actorRows(groupState()),
+    actorRows(instanceState()),
+    eventRows(NFT_ID, ...historyOf(['alice'])),
     sendRows(2, 1, 1),
     sendRows(2, 2, 2),
   ]

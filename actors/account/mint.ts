@@ -1,0 +1,116 @@
+/**
+ * Minting at the issuer's account: the order is the issuer's, whether the instance comes into being its home decides.
+ *   B1. The key of a mint is held from its acceptance to its end: a repeat waits, a refusal frees it.
+ *   B2. A mint is a transaction once it is completed, and never was one before.
+ */
+import { instanceAddress } from '../address.ts'
+import { NFT_AMOUNT, nftId } from '../nft-id.ts'
+import { invariant } from '../result.ts'
+import type { AccountMessageCommand, MintCommand } from './commands.ts'
+import { type Answer, refusal } from './outcome.ts'
+import { completed, entered } from './record.ts'
+import { type AccountState, type MintHold, mintHoldId } from './state.ts'
+import type { Transaction } from './transaction.ts'
+import { type Posted, Turn } from './turn.ts'
+
+type ConcludeMint = Extract<AccountMessageCommand, { readonly type: 'conclude_mint' }>
+
+/** B1: the mint that this key is in use for, while it is not decided. */
+export function mintUnderWay({ holds }: AccountState, idempotencyKey: string): MintHold | undefined {
+  const hold = holds.get(mintHoldId(idempotencyKey))
+  return hold?.kind === 'mint' ? hold : undefined
+}
+
+export function beginMint(account: AccountState, command: MintCommand): Posted {
+  const turn = new Turn(account, command)
+  const { key } = account
+  invariant(key !== null, 'B1: an account without a key has signed a mint')
+  const transaction = orderedMint(turn, command, key.keyId)
+  turn.keep({ kind: 'mint', idempotencyKey: command.idempotencyKey, transaction, acceptedUnder: key })
+  turn.send(instanceAddress(transaction.tokenId), {
+    type: 'mint_nft',
+    txnId: transaction.txnId,
+    issuer: account.accountId,
+    owner: command.owner,
+    metadata: command.metadata,
+  })
+  return turn.done()
+}
+
+function orderedMint(turn: Turn, command: MintCommand, keyId: string): Transaction {
+  const { accountId, shardId } = turn.before
+  return {
+    txnId: command.newTxnId,
+    accountId,
+    shardId,
+    type: 'mint',
+    amount: NFT_AMOUNT,
+    tokenId: nftId(command),
+    groupId: null,
+    status: 'pending',
+    failure: null,
+    origin: 'client',
+    metadata: null,
+    toAccountId: command.owner === accountId ? null : command.owner,
+    fromAccountId: null,
+    receive: null,
+    compensates: null,
+    counterTxnId: null,
+    createdAtMs: command.atMs,
+    processedAtMs: null,
+    sequence: null,
+    previousHash: null,
+    auditHash: null,
+    // Mints have keys of their own (D7): what transactions are told apart by cannot meet them.
+    idempotencyKey: `§mint ${command.idempotencyKey}`,
+    payload: command.payload,
+    payloadHash: command.payloadHash,
+    signature: command.signature,
+    keyId,
+  }
+}
+
+export function concludeMint(account: AccountState, command: ConcludeMint): Posted {
+  const turn = new Turn(account, command)
+  const hold = mintHoldOf(turn, command.txnId)
+  turn.letGo(hold)
+  const { idempotencyKey, transaction } = hold
+  const use = { operation: 'mint', idempotencyKey } as const
+  const { refused, minted } = command
+  if (refused !== null || minted === null) {
+    turn.note({ kind: 'concluded', answer: refusedMint(refused), use })
+    return turn.done()
+  }
+  const done = completed(turn, { ...transaction, counterTxnId: command.counterTxnId })
+  entered(turn, done)
+  const { txnId, payloadHash } = transaction
+  const answer = { instance: minted, txnId, payloadHash }
+  turn.note({
+    kind: 'operation_recorded',
+    operation: {
+      accountId: account.accountId,
+      operation: 'mint',
+      idempotencyKey,
+      payloadHash,
+      keyId: transaction.keyId,
+      answer,
+      atMs: turn.timeMs,
+    },
+    acceptedUnder: hold.acceptedUnder,
+  })
+  turn.note({ kind: 'concluded', answer: { kind: 'minted', ...answer, replayed: false, mismatch: false }, use })
+  return turn.done()
+}
+
+/** Whatever is not said of the ID is said of the owner. */
+function refusedMint(refused: ConcludeMint['refused']): Answer {
+  const { code, detail } = refused ?? { code: 'rejected', detail: 'The NFT was not minted.' }
+  return refusal(code, detail, code === 'instance_exists' ? 'instance_id' : 'owner')
+}
+
+function mintHoldOf({ before }: Turn, txnId: string): MintHold {
+  for (const hold of before.holds.values()) {
+    if (hold.kind === 'mint' && hold.transaction.txnId === txnId) return hold
+  }
+  invariant(false, `B1: the mint ${txnId} was decided, and nobody waits for it`)
+}

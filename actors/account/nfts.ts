@@ -1,0 +1,88 @@
+/**
+ * NFTs at an account. Whose an NFT is, its own home decides; an account writes its own entries and counts, and nobody
+ * else's.
+ *   F1. To send: the NFT's home holds it -> the receiver accepts and has its entry -> it changes hands -> the sender's
+ *       transaction is completed; whatever was refused on the way, the NFT is free again before that is said.
+ *   F2. The receiver accepts once and for good: the NFT is counted from then on.
+ *   F3. An exchange is offered only once its NFT is held: nothing refuses its completion.
+ */
+import { instanceAddress } from '../address.ts'
+import { parseQuantity } from '../money.ts'
+import { NFT_AMOUNT } from '../nft-id.ts'
+import { invariant } from '../result.ts'
+import type { AccountMessageCommand } from './commands.ts'
+import { holdLeg } from './legs.ts'
+import { end, offer, pendingHoldOf } from './pending.ts'
+import { completed, entered, ordered } from './record.ts'
+import type { AccountState } from './state.ts'
+import { type Failure, failure, type FailureCode } from './transaction.ts'
+import { type Posted, Turn } from './turn.ts'
+
+type Heard<Type extends AccountMessageCommand['type']> = Extract<AccountMessageCommand, { readonly type: Type }>
+
+/** F2. */
+export function receiveNft(account: AccountState, command: Heard<'receive_nft'>): Posted {
+  const { txnId, nftId, fromAccountId, groupId, metadata, compensates } = command
+  const turn = new Turn(account, command)
+  const answer = (refused: Failure | null, counterTxnId: string | null): Posted => {
+    turn.send(instanceAddress(nftId), { type: 'nft_received', txnId, failure: refused, counterTxnId })
+    return turn.done()
+  }
+  const refused = refusesNft(turn, command)
+  if (refused !== undefined) return answer(failure(refused), null)
+  turn.changeNfts({ owned: 1 })
+  // What an issuer mints for itself has its entry there: the mint's own.
+  if (fromAccountId === null) return answer(null, null)
+  const cause = `nft ${txnId}`
+  const credit = completed(
+    turn,
+    ordered(turn, {
+      type: 'credit',
+      amount: NFT_AMOUNT,
+      tokenId: nftId,
+      groupId,
+      cause,
+      metadata,
+      fromAccountId,
+      compensates,
+      counterTxnId: txnId,
+    }),
+  )
+  entered(turn, credit)
+  if (compensates !== null) turn.note({ kind: 'transaction_compensated', txnId: compensates, by: credit.txnId })
+  return answer(null, credit.txnId)
+}
+
+/** A give-back is not refused for the account's wishes. */
+function refusesNft(turn: Turn, command: Heard<'receive_nft'>): FailureCode | undefined {
+  const { status, incoming } = turn.before
+  if (command.expiresAtMs !== null && command.expiresAtMs <= command.atMs) return 'expired'
+  if (status === 'closed') return 'account_closed'
+  if (incoming === 'refuse' && command.compensates === null) return 'incoming_refused'
+  return turn.lacksRoom(command.nftId, parseQuantity(NFT_AMOUNT))
+}
+
+/** F3, and the legs of registered groups. */
+export function nftHeld(account: AccountState, command: Heard<'nft_held'>): Posted {
+  const { txnId, leg, failure: refused } = command
+  if (leg !== null) return holdLeg(account, { ...command, leg })
+  const turn = new Turn(account, command)
+  const hold = pendingHoldOf(turn, txnId)
+  invariant(hold.nft?.state === 'holding', `F3: the NFT of ${txnId} is held, and nobody asked for it`)
+  if (refused !== null) {
+    end(turn, hold, refused, null)
+    return turn.done()
+  }
+  turn.keep({ ...hold, nft: { ...hold.nft, state: 'held' } })
+  offer(turn, hold.transaction, hold.nft.expiresAtMs)
+  return turn.done()
+}
+
+/** F1: the exchange has failed, and its NFT is free. */
+export function nftReleased(account: AccountState, command: Heard<'nft_released'>): Posted {
+  const turn = new Turn(account, command)
+  const hold = pendingHoldOf(turn, command.txnId)
+  invariant(hold.nft?.state === 'releasing', `F1: the NFT of ${command.txnId} is free, and nobody let it go`)
+  end(turn, hold, hold.nft.failure ?? failure('exchange_expired'), null)
+  return turn.done()
+}

@@ -1,0 +1,236 @@
+/**
+ * Walks the chain of one account from its registration, and holds what it ends with against the account.
+ *   W1. Entries come in order, none is missing, each covers the one before (C1, C2), and each says whose and which it is.
+ *   W2. An entry of a transaction has that transaction, completed, at this place of this account.
+ *   W3. What the account is follows from its chain: sequence, tip, key, status; and its balances, to the last digit.
+ * After a broken entry the walk goes on, but nothing is concluded any more from what the entries say.
+ */
+import type { Hold } from '../account/state.ts'
+import { type AuditEntry, chainHash, ENTRY_FORMAT, GENESIS, type Hash } from '../audit-chain.ts'
+import type { Json, JsonObject } from '../canonical-json.ts'
+import { Quantity } from '../money.ts'
+import { Books, type StoredBooks } from './books.ts'
+import type { Finding } from './finding.ts'
+import { type HeldValue, heldValue, NO_HELD_VALUE } from './held-value.ts'
+import { storedObject } from './stored-json.ts'
+
+export interface WalkedEntry extends AuditEntry {
+  /** The transaction that it names; null when there is none. */
+  readonly transaction: LinkedTransaction | null
+}
+
+export interface LinkedTransaction {
+  readonly accountId: string
+  readonly status: string
+  readonly sequence: number | null
+  readonly auditHash: Hash | null
+}
+
+/** An account's row as it was at one moment, with its balances and holds at the same moment. */
+export interface AccountHead {
+  readonly sequence: number
+  readonly tip: Hash
+  /** The last entry that there is; null when there is none. */
+  readonly lastEntry: number | null
+  readonly facts: ChainFacts
+  readonly balances: readonly BalanceParts[]
+  /** undefined: one of them cannot be read. */
+  readonly holds: readonly Hold[] | undefined
+}
+
+/** What entries that are no transactions decide. */
+export interface ChainFacts {
+  readonly keyId: string | null
+  readonly publicKey: string | null
+  readonly status: string
+  readonly incoming: string
+}
+
+/** Decimal strings, as far as nobody has been at them. */
+export interface BalanceParts {
+  readonly tokenId: string
+  readonly balance: string
+  readonly reserved: string
+  readonly incoming: string
+}
+
+/** Where a walk was left: plain JSON. */
+export interface StoredWalk {
+  readonly sequence: number
+  readonly tip: Hash
+  readonly facts: ChainFacts
+  readonly books: StoredBooks
+  readonly broken: boolean
+}
+
+const START: StoredWalk = {
+  sequence: -1,
+  tip: GENESIS,
+  facts: { keyId: null, publicKey: null, status: 'active', incoming: 'accept' },
+  books: [],
+  broken: false,
+}
+
+export class ChainWalk {
+  private readonly accountId: string
+  private readonly books: Books
+  private sequence: number
+  private tip: Hash
+  private facts: ChainFacts
+  private broken: boolean
+
+  constructor(accountId: string, stored: StoredWalk = START) {
+    this.accountId = accountId
+    this.books = new Books(stored.books)
+    this.sequence = stored.sequence
+    this.tip = stored.tip
+    this.facts = stored.facts
+    this.broken = stored.broken
+  }
+
+  /** The sequence of the entry that comes next. */
+  next(): number {
+    return this.sequence + 1
+  }
+
+  stored(): StoredWalk {
+    const { sequence, tip, facts, broken } = this
+    return { sequence, tip, facts, books: this.books.stored(), broken }
+  }
+
+  take(entry: WalkedEntry): Finding | undefined {
+    const expected = this.next()
+    const problem = entry.sequence === expected ? this.readable(entry) : 'it is missing'
+    this.sequence = entry.sequence
+    this.tip = entry.auditHash
+    if (problem === undefined) return undefined
+    this.broken = true
+    return this.found(expected, problem)
+  }
+
+  /** Who has been at a row may have left anything there. */
+  private readable(entry: WalkedEntry): string | undefined {
+    try {
+      return this.judge(entry)
+    } catch {
+      return 'it cannot be read'
+    }
+  }
+
+  private found(sequence: number, problem: string): Finding {
+    return { subject: 'chains_verify', place: `account ${this.accountId}, entry ${sequence}`, problem }
+  }
+
+  private judge(entry: WalkedEntry): string | undefined {
+    if (entry.previousHash !== this.tip) return 'its previous_hash is not the hash of the entry before'
+    const members = storedObject(entry.payload)
+    const wrong = entryProblem(entry, this.accountId, members)
+    if (wrong !== undefined || members === undefined) return wrong
+    if (entry.txnId !== null) return this.broken ? undefined : this.books.enter(members)
+    return this.noteFact(entry.sequence, members)
+  }
+
+  private noteFact(sequence: number, members: JsonObject): string | undefined {
+    const { kind } = members
+    if ((kind === 'registration') !== (sequence === 0)) return 'its place is not that of a registration'
+    if (kind === 'status_change') {
+      this.facts = { ...this.facts, status: textIn(members, 'status'), incoming: textIn(members, 'incoming') }
+    } else {
+      this.facts = { ...this.facts, keyId: textOrNull(members, 'key_id'), publicKey: textOrNull(members, 'public_key') }
+    }
+    return undefined
+  }
+
+  /** After the last entry that `head` has (W3). */
+  finish(head: AccountHead): readonly Finding[] {
+    const findings: Finding[] = []
+    const wrong = this.endProblem(head)
+    if (wrong !== undefined)
+      findings.push({ subject: 'chains_verify', place: `account ${this.accountId}`, problem: wrong })
+    for (const [tokenId, problem] of this.balanceProblems(head, wrong === undefined && !this.broken)) {
+      findings.push({ subject: 'no_negative_balance', place: `account ${this.accountId}, ${tokenId}`, problem })
+    }
+    return findings
+  }
+
+  private endProblem({ sequence, tip, lastEntry, facts }: AccountHead): string | undefined {
+    if (lastEntry !== sequence) return `its last entry is ${lastEntry ?? 'missing'}, the account says ${sequence}`
+    if (this.sequence !== sequence) return `its chain ends with ${this.sequence}, the account says ${sequence}`
+    if (this.tip !== tip) return 'its tip is not the hash of its last entry'
+    if (this.broken) return undefined
+    const other = (['keyId', 'publicKey', 'status', 'incoming'] as const).find(
+      (fact) => facts[fact] !== this.facts[fact],
+    )
+    return other === undefined ? undefined : `its ${FACT_NAMES[other]} is not what its chain says`
+  }
+
+  /** `derivable`: whether the chain can be relied on. */
+  private *balanceProblems(head: AccountHead, derivable: boolean): Iterable<readonly [string, string]> {
+    const held = head.holds === undefined ? undefined : heldValue(head.holds)
+    if (held === undefined) yield ['holds', 'what is unfinished at the account cannot be read']
+    const seen = new Set<string>()
+    for (const parts of head.balances) {
+      seen.add(parts.tokenId)
+      const problem = this.balanceProblem(parts, held, derivable)
+      if (problem !== undefined) yield [parts.tokenId, problem]
+    }
+    const named = new Set([...(derivable ? this.books.tokens() : []), ...(held?.keys() ?? [])])
+    for (const tokenId of named) if (!seen.has(tokenId)) yield [tokenId, 'there is no balance of what has moved']
+  }
+
+  private balanceProblem(
+    { tokenId, ...parts }: BalanceParts,
+    held: ReadonlyMap<string, HeldValue> | undefined,
+    derivable: boolean,
+  ): string | undefined {
+    const [balance, reserved, incoming] = [parts.balance, parts.reserved, parts.incoming].map(
+      (text) => new Quantity(text),
+    )
+    if (balance === undefined || reserved === undefined || incoming === undefined) return 'it cannot be read'
+    const isSound = [balance, reserved, incoming, balance.minus(reserved)].every((part) => part.greaterThanOrEqualTo(0))
+    if (!isSound) return 'it is below zero, or below what is reserved of it'
+    if (held === undefined) return undefined
+    const value = held.get(tokenId) ?? NO_HELD_VALUE
+    if (!reserved.equals(value.reserved)) return 'what is reserved is not what is unfinished'
+    if (!incoming.equals(value.incoming)) return 'what is incoming is not what is unfinished'
+    if (!derivable || balance.plus(incoming).minus(value.burns).equals(this.books.sumOf(tokenId))) return undefined
+    return 'it is not what its chain sums up to'
+  }
+}
+
+const FACT_NAMES = { keyId: 'key_id', publicKey: 'public_key', status: 'status', incoming: 'incoming' } as const
+
+/** What is wrong with an entry by itself (W1, W2). `members`: of its payload. */
+export function entryProblem(
+  entry: WalkedEntry,
+  accountId: string,
+  members: JsonObject | undefined,
+): string | undefined {
+  const { sequence, txnId, payload } = entry
+  if (chainHash(entry.previousHash, payload) !== entry.auditHash)
+    return 'its audit_hash does not follow from its payload'
+  if (members === undefined) return 'its payload is no JSON object'
+  if (members['format'] !== ENTRY_FORMAT) return 'its payload is in an unknown format'
+  if (members['account_id'] !== accountId) return 'its payload was written for another account'
+  if (members['sequence'] !== sequence) return 'its payload was written for another sequence'
+  if (members['txn_id'] !== txnId) return 'its payload was written for another transaction'
+  if ((members['kind'] === 'transaction') !== (txnId !== null)) return 'its payload is of another kind'
+  if (txnId === null) return undefined
+  const { transaction } = entry
+  if (transaction === null) return 'its transaction is not there'
+  if (transaction.accountId !== accountId) return 'its transaction is of another account'
+  if (transaction.status !== 'completed') return 'its transaction is not completed'
+  if (transaction.sequence !== sequence || transaction.auditHash !== entry.auditHash) {
+    return 'its transaction has another place in the chain'
+  }
+  return undefined
+}
+
+function textIn(members: JsonObject, name: string): string {
+  return textOrNull(members, name) ?? ''
+}
+
+function textOrNull(members: JsonObject, name: string): string | null {
+  const value: Json | undefined = members[name]
+  return typeof value === 'string' ? value : null
+}

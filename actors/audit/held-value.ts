@@ -1,0 +1,37 @@
+/** What an account's holds say its balances must say: what is set aside, and what is on its way. */
+import type { Hold } from '../account/state.ts'
+import { parseQuantity, type Quantity, ZERO } from '../money.ts'
+import { isNft } from '../nft-id.ts'
+
+/** `burns`: of what is reserved, what legs will burn. */
+export interface HeldValue {
+  readonly reserved: Quantity
+  readonly incoming: Quantity
+  readonly burns: Quantity
+}
+
+export const NO_HELD_VALUE: HeldValue = { reserved: ZERO, incoming: ZERO, burns: ZERO }
+
+/** By token. NFTs are held by their own homes. */
+export function heldValue(holds: readonly Hold[]): ReadonlyMap<string, HeldValue> {
+  const held = new Map<string, HeldValue>()
+  const add = (tokenId: string, part: Partial<HeldValue>): void => {
+    const { reserved, incoming, burns } = held.get(tokenId) ?? NO_HELD_VALUE
+    held.set(tokenId, {
+      reserved: reserved.plus(part.reserved ?? ZERO),
+      incoming: incoming.plus(part.incoming ?? ZERO),
+      burns: burns.plus(part.burns ?? ZERO),
+    })
+  }
+  for (const hold of holds) {
+    if (hold.kind === 'pending' && hold.reserves) {
+      add(hold.transaction.tokenId, { reserved: parseQuantity(hold.transaction.amount) })
+    }
+    if (hold.kind !== 'leg' || hold.state !== 'completed' || isNft(hold.terms.tokenId)) continue
+    const { tokenId, type } = hold.terms
+    const amount = parseQuantity(hold.terms.amount)
+    if (hold.role === 'receiver' || type === 'credit' || type === 'mint') add(tokenId, { incoming: amount })
+    else if (type === 'burn') add(tokenId, { reserved: amount, burns: amount })
+  }
+  return held
+}

@@ -1,0 +1,91 @@
+/**
+ * Whether a final transaction's row agrees with itself and with its entry in the chain.
+ *   Y1. A completed one has an entry, which says the same of it, member for member; a failed one has none.
+ *   Y2. What was submitted is what its hash says, and the amount that is searched by is the one that was signed.
+ */
+import type { TransactionRecord } from '../account/transaction.ts'
+import { ENTRY_FORMAT, type Hash, sha256Hex } from '../audit-chain.ts'
+import { canonicalJson, type JsonObject } from '../canonical-json.ts'
+import { isDecimalString, parseQuantity, Quantity } from '../money.ts'
+import { assetMembers } from '../nft-id.ts'
+import { isoTimestamp } from '../timestamp.ts'
+import { storedObject } from './stored-json.ts'
+
+/** What stands at the transaction's place in its account's chain. */
+export interface EntryAtPlace {
+  readonly txnId: string | null
+  readonly previousHash: Hash
+  readonly auditHash: Hash
+  readonly payload: string
+}
+
+export interface StoredTransaction {
+  readonly transaction: TransactionRecord
+  /** The column that amounts are searched by. */
+  readonly quantity: string
+  /** What was submitted. */
+  readonly payload: string
+  readonly accountExists: boolean
+  readonly entry: EntryAtPlace | null
+}
+
+/** Of a final one. Undefined when all agrees. */
+export function transactionProblem(stored: StoredTransaction): string | undefined {
+  const { transaction, quantity, payload, accountExists, entry } = stored
+  if (!accountExists) return 'its account is not there'
+  if (sha256Hex(payload) !== transaction.payloadHash) return 'its payload is not what was submitted'
+  if (!isDecimalString(transaction.amount)) return 'its amount is no quantity'
+  if (!new Quantity(quantity).equals(parseQuantity(transaction.amount))) return 'its quantity is not its amount'
+  if (transaction.status === 'completed') return completedProblem(transaction, entry)
+  const { sequence, previousHash, auditHash, failure } = transaction
+  if (sequence !== null || previousHash !== null || auditHash !== null) return 'it failed and has a place in the chain'
+  return failure === null ? 'it failed for no reason' : undefined
+}
+
+function completedProblem(transaction: TransactionRecord, entry: EntryAtPlace | null): string | undefined {
+  if (transaction.failure !== null) return 'it is completed and says why it failed'
+  if (entry === null) return 'its entry is not there'
+  if (entry.txnId !== transaction.txnId) return 'the entry at its place is of another transaction'
+  if (entry.auditHash !== transaction.auditHash || entry.previousHash !== transaction.previousHash) {
+    return 'its hashes are not those of its entry'
+  }
+  const members = storedObject(entry.payload)
+  if (members === undefined) return 'its entry cannot be read'
+  return canonicalJson(shared(members)) === canonicalJson(expected(transaction))
+    ? undefined
+    : 'its entry says something else'
+}
+
+/** What an entry says of a moment of the account, and what no row has. */
+const ONLY_IN_ENTRIES: ReadonlySet<string> = new Set(['balance', 'incoming', 'nft_count', 'received_balance', 'salt'])
+
+function shared(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([name]) => !ONLY_IN_ENTRIES.has(name)))
+}
+
+function expected(transaction: TransactionRecord): JsonObject {
+  const { compensates, counterTxnId, fromAccountId, receive, toAccountId } = transaction
+  return {
+    account_id: transaction.accountId,
+    amount: transaction.amount,
+    ...assetMembers(transaction.tokenId),
+    ...(compensates === null ? undefined : { compensates }),
+    ...(counterTxnId === null ? undefined : { counter_txn_id: counterTxnId }),
+    created_at: isoTimestamp(transaction.createdAtMs),
+    format: ENTRY_FORMAT,
+    ...(fromAccountId === null ? undefined : { from_account_id: fromAccountId }),
+    group_id: transaction.groupId,
+    key_id: transaction.keyId,
+    kind: 'transaction',
+    metadata: transaction.metadata,
+    origin: transaction.origin,
+    processed_at: isoTimestamp(transaction.processedAtMs ?? transaction.createdAtMs),
+    ...(receive === null ? undefined : { receive: { amount: receive.amount, ...assetMembers(receive.tokenId) } }),
+    sequence: transaction.sequence,
+    shard_id: transaction.shardId,
+    submission_hash: transaction.payloadHash,
+    ...(toAccountId === null ? undefined : { to_account_id: toAccountId }),
+    txn_id: transaction.txnId,
+    type: transaction.type,
+  }
+}

@@ -1,0 +1,57 @@
+/** What an NFT class is. Plain JSON. */
+import type { JsonObject } from '../canonical-json.ts'
+
+export interface ClassState {
+  readonly kind: 'class'
+  readonly format: 1
+  /** The name, folded: see `foldedName`. */
+  readonly id: string
+  /** Counts every write (I1b). */
+  readonly version: number
+  /** `preparing`: the issuer has not agreed. */
+  readonly status: 'preparing' | 'active'
+  readonly classId: string
+  /** As it was registered. */
+  readonly name: string
+  readonly description: string
+  readonly issuer: string
+  readonly metadataSchema: JsonObject
+  readonly clientId: string
+  /** What names the registration to its client: a header, or the request itself. */
+  readonly registrationKey: string
+  readonly createdAtMs: number
+  readonly lastTimeMs: number
+  readonly dueAtMs: null
+}
+
+/** What never changes of a registered class: any shard may rely on it. */
+export interface ClassFacts {
+  readonly classId: string
+  readonly issuer: string
+}
+
+/** A class as it is shown. */
+export interface ClassView extends ClassFacts {
+  readonly name: string
+  readonly description: string
+  readonly metadataSchema: JsonObject
+  readonly createdAtMs: number
+}
+
+/** undefined while the registration is not final. */
+export function classFactsOf({ status, classId, issuer }: ClassState): ClassFacts | undefined {
+  return status === 'active' ? { classId, issuer } : undefined
+}
+
+export function classViewOf(state: ClassState): ClassView {
+  const { classId, issuer, name, description, metadataSchema, createdAtMs } = state
+  return { classId, issuer, name, description, metadataSchema, createdAtMs }
+}
+
+/**
+ * Names are unique after NFC and case folding. ECMAScript has no fold of its own: lower case of upper case is the same for
+ * all that a full fold makes equal, ß and ss included; but ẞ has an upper case only once it is ß.
+ */
+export function foldedName(name: string): string {
+  return name.normalize('NFC').toLowerCase().toUpperCase().toLowerCase().normalize('NFC')
+}

@@ -1,0 +1,28 @@
+/**
+ * NFT class: one command, judged and applied. The home of its name alone decides whose the name is.
+ * Pure: time and ids arrive in the command, effects leave as data.
+ */
+import { refusal } from '../account/outcome.ts'
+import type { ActorStepResult } from '../actor-step.ts'
+import { invariant } from '../result.ts'
+import type { ClassCommand, RegisterClassCommand } from './commands.ts'
+import { advanceClass, classSnapshotOf } from './machine.ts'
+import { type ClassState, classViewOf } from './state.ts'
+
+export function stepClass(nftClass: ClassState | null, command: ClassCommand): ActorStepResult<ClassState> {
+  if (command.type === 'register_class' && nftClass !== null) return again(nftClass, command)
+  const before = classSnapshotOf(nftClass)
+  const after = advanceClass(before, command)
+  invariant(after !== before, `a class that is ${before.value} cannot hear ${command.type}`)
+  const { context } = after
+  const answer = command.type === 'register_class' ? 'deferred' : null
+  return { kind: 'stepped', state: context.nftClass, effects: context.effects, answer }
+}
+
+function again(nftClass: ClassState, { caller, registrationKey }: RegisterClassCommand): ActorStepResult<ClassState> {
+  const same = nftClass.clientId === caller.clientId && nftClass.registrationKey === registrationKey
+  if (!same) return { kind: 'answered', answer: refusal('class_exists', 'The name is taken.', 'name') }
+  if (nftClass.status !== 'active') return { kind: 'answered', answer: 'deferred' }
+  const replayed = !registrationKey.startsWith('request ')
+  return { kind: 'answered', answer: { kind: 'class_registered', nftClass: classViewOf(nftClass), replayed } }
+}

@@ -1,0 +1,340 @@
+/**
+ * What commands do to an NFT, which its home alone decides.
+ *   O1. It has one owner, or is being minted, or is burned; it is minted once, and never again after a burn (I9).
+ *   O2. Whoever is told that it is held can count on it: until it is let go or changes hands nobody else has it.
+ *   O3. A change of owner is one entry of its history, whose hash covers the entry before.
+ * Pure: time and ids arrive in the command, effects leave as data.
+ */
+import type { Effect } from '../account/outcome.ts'
+import { failure, type FailureCode } from '../account/transaction.ts'
+import type { Heard } from '../actor-step.ts'
+import { accountAddress, type ActorAddress, exchangeAddress, groupAddress } from '../address.ts'
+import { chainHash, ENTRY_FORMAT, GENESIS } from '../audit-chain.ts'
+import { canonicalJson } from '../canonical-json.ts'
+import type { InstanceMessage, LegName, Message, Refused, Stamp } from '../message.ts'
+import { nftNameOf } from '../nft-id.ts'
+import type { RefusalCode } from '../refusal.ts'
+import { invariant } from '../result.ts'
+import { isoTimestamp } from '../timestamp.ts'
+import { type InstanceHold, type InstanceState, instanceViewOf, type NftEvent, type NftEventType } from './state.ts'
+
+/** An instance message as it is heard; the address that it came to names the instance. */
+export type InstanceCommand = Heard<InstanceMessage> & { readonly nftId: string }
+
+export interface Turned {
+  readonly instance: InstanceState | null
+  readonly effects: readonly Effect[]
+}
+
+type Named<Type extends InstanceCommand['type']> = Extract<InstanceCommand, { readonly type: Type }>
+
+/** Legs of open groups that an instance may be expected in at once. */
+export const MAX_EXPECTED_LEGS = 500
+
+/** O1: it is nobody's until its owner has accepted it. */
+export function mint(command: Named<'mint_nft'>): Turned {
+  const { nftId: id, txnId, issuer, owner, metadata, atMs } = command
+  const instance: InstanceState = {
+    kind: 'instance',
+    format: 1,
+    id,
+    version: 1,
+    status: 'minting',
+    issuer,
+    owner,
+    metadata,
+    hold: { txnId, accountId: issuer, toAccountId: owner, leg: null },
+    expected: {},
+    events: 0,
+    tip: GENESIS,
+    mintedAtMs: atMs,
+    acquiredAtMs: atMs,
+    lastTimeMs: atMs,
+    dueAtMs: null,
+  }
+  const ask = { txnId, groupId: null, metadata: null, expiresAtMs: null, compensates: null }
+  return { instance, effects: [receive(instance, owner, { ...ask, fromAccountId: owner === issuer ? null : issuer })] }
+}
+
+type Receive = Omit<Extract<Message, { readonly type: 'receive_nft' }>, 'type' | 'nftId'>
+
+function receive({ id }: InstanceState, accountId: string, fields: Receive): Effect {
+  return sent(accountAddress(accountId), { type: 'receive_nft', nftId: id, ...fields })
+}
+
+/** It exists, or is about to. */
+export function refuseMint(instance: InstanceState, { txnId, issuer }: Named<'mint_nft'>): Turned {
+  const refused = { code: 'instance_exists', detail: 'The class has, or had, an instance of this ID.' } as const
+  return { instance, effects: [mintConcluded(instance, issuer, { txnId, refused, counterTxnId: null })] }
+}
+
+function mintConcluded(
+  instance: InstanceState,
+  issuer: string,
+  { txnId, refused, counterTxnId }: { txnId: string; refused: Refused | null; counterTxnId: string | null },
+): Effect {
+  const minted = refused === null ? (instanceViewOf(instance) ?? null) : null
+  return sent(accountAddress(issuer), {
+    type: 'conclude_mint',
+    nftId: instance.id,
+    txnId,
+    refused,
+    minted,
+    counterTxnId,
+  })
+}
+
+const REFUSALS: Readonly<Partial<Record<FailureCode, RefusalCode>>> = {
+  account_closed: 'account_closed',
+  incoming_refused: 'account_refuses',
+  asset_limit: 'asset_limit',
+}
+
+/** Its owner would not have it: it never was. */
+export function giveUp(instance: InstanceState, { txnId, failure: why }: Named<'nft_received'>): Turned {
+  holdOf(instance, txnId)
+  const code = (why === null ? undefined : REFUSALS[why.code]) ?? 'rejected'
+  const refused = { code, detail: why?.detail ?? 'The owner did not accept it.' }
+  return { instance: null, effects: [mintConcluded(instance, instance.issuer, { txnId, refused, counterTxnId: null })] }
+}
+
+/** The owner has accepted it: it exists. */
+export function begin(instance: InstanceState, command: Named<'nft_received'>): Turned {
+  const { txnId, counterTxnId } = command
+  holdOf(instance, txnId)
+  const mintedAtMs = Math.max(command.atMs, instance.lastTimeMs)
+  const owned = next(instance, command, { status: 'active', hold: null, mintedAtMs, acquiredAtMs: mintedAtMs })
+  const { owner } = owned
+  const { instance: minted, effects } = entering(owned, command, { type: 'mint', from: null, to: owner, txnId })
+  return {
+    instance: minted,
+    effects: [...effects, mintConcluded(minted, minted.issuer, { txnId, refused: null, counterTxnId })],
+  }
+}
+
+export function move(instance: InstanceState, command: Named<'move_nft'>): Turned {
+  const { txnId, accountId, toAccountId, groupId, metadata, expiresAtMs, compensates } = command
+  const held = next(instance, command, { status: 'held', hold: { txnId, accountId, toAccountId, leg: null } })
+  const fields = { txnId, fromAccountId: accountId, groupId, metadata, expiresAtMs, compensates }
+  return { instance: held, effects: [receive(held, toAccountId, fields)] }
+}
+
+/** What another has, or who is not its owner asks for, changes nothing. */
+export function refuseMove(instance: InstanceState, { txnId, accountId }: Named<'move_nft'>): Turned {
+  const why = failure(reason(instance, accountId))
+  const message: Message = { type: 'conclude_transfer', txnId, failure: why, counterTxnId: null }
+  return { instance, effects: [sent(accountAddress(accountId), message)] }
+}
+
+export function refuseBurn(instance: InstanceState, { txnId, accountId }: Named<'burn_nft'>): Turned {
+  const why = failure(reason(instance, accountId))
+  return { instance, effects: [sent(accountAddress(accountId), { type: 'conclude_supply', txnId, failure: why })] }
+}
+
+export function refuseHold(instance: InstanceState, { txnId, accountId, leg }: Named<'hold_nft'>): Turned {
+  const code = leg !== null && expectedFor(instance, leg) === undefined ? 'group_closed' : reason(instance, accountId)
+  return { instance, effects: [heldSaid(accountId, txnId, leg, code)] }
+}
+
+/** Who is not its owner is told that before anything else. */
+function reason({ status, owner }: InstanceState, accountId: string): 'not_owner' | 'held' {
+  return status === 'burned' || owner !== accountId ? 'not_owner' : 'held'
+}
+
+function heldSaid(accountId: string, txnId: string, leg: LegName | null, code: FailureCode | null): Effect {
+  return sent(accountAddress(accountId), {
+    type: 'nft_held',
+    txnId,
+    leg,
+    failure: code === null ? null : failure(code),
+  })
+}
+
+export function burn(instance: InstanceState, command: Named<'burn_nft'>): Turned {
+  const { txnId, accountId } = command
+  const burned = burning(instance, command, txnId)
+  const said = sent(accountAddress(accountId), { type: 'conclude_supply', txnId, failure: null })
+  return { instance: burned.instance, effects: [...burned.effects, said] }
+}
+
+/** For an exchange, or for the leg that it is expected in. */
+export function hold(instance: InstanceState, command: Named<'hold_nft'>): Turned {
+  const { txnId, accountId, leg } = command
+  const expected = leg === null ? undefined : expectedFor(instance, leg)
+  const toAccountId = expected?.toAccountId ?? null
+  const held = next(instance, command, {
+    status: 'held',
+    hold: { txnId, accountId, toAccountId, leg },
+    ...(leg === null ? {} : { expected: without(instance, leg) }),
+  })
+  return { instance: held, effects: [heldSaid(accountId, txnId, leg, null)] }
+}
+
+export function mayHold({ owner, expected }: InstanceState, { accountId, leg }: Named<'hold_nft'>): boolean {
+  return owner === accountId && (leg === null || expected[heldLegKey(leg)]?.accountId === accountId)
+}
+
+/** The exchange came to nothing. */
+export function release(instance: InstanceState, command: Named<'release_nft'>): Turned {
+  const { txnId, accountId } = command
+  holdOf(instance, txnId)
+  const free = next(instance, command, { status: 'active', hold: null })
+  return { instance: free, effects: [sent(accountAddress(accountId), { type: 'nft_released', txnId })] }
+}
+
+/** The receiver has accepted it. */
+export function handOver(instance: InstanceState, command: Named<'nft_received'>): Turned {
+  const { txnId, counterTxnId } = command
+  const { accountId, toAccountId } = holdOf(instance, txnId)
+  const moved = handing(instance, command, toAccountId, txnId)
+  const said: Message = { type: 'conclude_transfer', txnId, failure: null, counterTxnId }
+  return { instance: moved.instance, effects: [...moved.effects, sent(accountAddress(accountId), said)] }
+}
+
+/** The receiver would not have it. */
+export function keep(instance: InstanceState, command: Named<'nft_received'>): Turned {
+  const { txnId, failure: why } = command
+  const { accountId } = holdOf(instance, txnId)
+  const free = next(instance, command, { status: 'active', hold: null })
+  const said: Message = { type: 'conclude_transfer', txnId, failure: why, counterTxnId: null }
+  return { instance: free, effects: [sent(accountAddress(accountId), said)] }
+}
+
+/** Its exchange is paired. */
+export function deliver(instance: InstanceState, command: Named<'deliver_nft'>): Turned {
+  const { txnId, toAccountId, exchangeId } = command
+  holdOf(instance, txnId)
+  const moved = handing(instance, command, toAccountId, txnId)
+  return {
+    instance: moved.instance,
+    effects: [...moved.effects, sent(exchangeAddress(exchangeId), { type: 'nft_delivered', txnId })],
+  }
+}
+
+export function expectLeg(instance: InstanceState, command: Named<'expect_leg'>): Turned {
+  const { groupId, leg, role, terms } = command
+  const full = Object.keys(instance.expected).length >= MAX_EXPECTED_LEGS
+  const refused: Refused | null = full
+    ? { code: 'expectation_limit', detail: 'The NFT is in as many open legs as an NFT may be.' }
+    : null
+  const expected = { accountId: terms.accountId, toAccountId: terms.toAccountId }
+  const expecting = full
+    ? instance
+    : next(instance, command, { expected: { ...instance.expected, [heldLegKey(command)]: expected } })
+  return {
+    instance: expecting,
+    effects: [sent(groupAddress(groupId), { type: 'leg_expected', groupId, leg, role, refused })],
+  }
+}
+
+export function refuseLeg(command: Named<'expect_leg'>, code: 'instance_not_found' | 'instance_burned'): Effect {
+  const { groupId, leg, role } = command
+  const detail = code === 'instance_burned' ? 'The NFT is burned.' : 'There is no such NFT.'
+  return sent(groupAddress(groupId), { type: 'leg_expected', groupId, leg, role, refused: { code, detail } })
+}
+
+/** The group has settled: it changes hands, or is burned. */
+export function settleLeg(instance: InstanceState, command: Named<'settle_leg'>): Turned {
+  const { txnId, toAccountId } = legHoldOf(instance, command)
+  const { groupId, leg, role } = command
+  const settled =
+    toAccountId === null ? burning(instance, command, txnId) : handing(instance, command, toAccountId, txnId)
+  return {
+    instance: settled.instance,
+    effects: [...settled.effects, sent(groupAddress(groupId), { type: 'leg_settled', groupId, leg, role })],
+  }
+}
+
+export function holdsLeg({ hold: held }: InstanceState, leg: LegName): boolean {
+  return held?.leg !== null && held?.leg !== undefined && heldLegKey(held.leg) === heldLegKey(leg)
+}
+
+/** The group has failed: it is let go, or no longer expected. */
+export function revertLeg(instance: InstanceState, command: Named<'revert_leg'>): Turned {
+  const { groupId, leg, role } = command
+  const free = holdsLeg(instance, command)
+    ? next(instance, command, { status: 'active', hold: null })
+    : next(instance, command, { expected: without(instance, command) })
+  return {
+    instance: free,
+    effects: [sent(groupAddress(groupId), { type: 'leg_reverted', groupId, leg, role, compensation: null })],
+  }
+}
+
+function heldLegKey({ groupId, leg }: LegName): string {
+  return `${groupId} ${leg}`
+}
+
+function expectedFor({ expected }: InstanceState, leg: LegName) {
+  return expected[heldLegKey(leg)]
+}
+
+function without({ expected, id }: InstanceState, leg: LegName): InstanceState['expected'] {
+  const { [heldLegKey(leg)]: found, ...others } = expected
+  invariant(found !== undefined, `${id} is not expected in leg ${leg.leg} of ${leg.groupId}`)
+  return others
+}
+
+function holdOf({ hold: held, id }: InstanceState, txnId: string): InstanceHold {
+  invariant(held?.txnId === txnId, `O2: ${id} is not held for ${txnId}`)
+  return held
+}
+
+function legHoldOf(instance: InstanceState, leg: LegName): InstanceHold {
+  invariant(
+    instance.hold !== null && holdsLeg(instance, leg),
+    `O2: ${instance.id} is not held for leg ${leg.leg} of ${leg.groupId}`,
+  )
+  return instance.hold
+}
+
+function handing(instance: InstanceState, stamp: Stamp, to: string | null, txnId: string) {
+  invariant(to !== null, `O2: ${instance.id} is held for nobody`)
+  const { owner: from } = instance
+  const moved = next(instance, stamp, { status: 'active', hold: null, owner: to })
+  const { instance: entered, effects } = entering(moved, stamp, { type: 'transfer', from, to, txnId })
+  return { instance: { ...entered, acquiredAtMs: entered.lastTimeMs }, effects }
+}
+
+function burning(instance: InstanceState, stamp: Stamp, txnId: string) {
+  const { owner } = instance
+  const burned = next(instance, stamp, { status: 'burned', hold: null })
+  return entering(burned, stamp, { type: 'burn', from: owner, to: owner, txnId })
+}
+
+interface Change {
+  readonly type: NftEventType
+  readonly from: string | null
+  readonly to: string
+  readonly txnId: string
+}
+
+/** O3. */
+function entering(instance: InstanceState, { salt }: Stamp, { type, from, to, txnId }: Change) {
+  const { events: number, tip: previousHash, lastTimeMs: atMs, id } = instance
+  const name = nftNameOf(id)
+  const payload = canonicalJson({
+    class_id: name?.classId ?? '',
+    format: ENTRY_FORMAT,
+    from,
+    instance_id: name?.instanceId ?? '',
+    number,
+    salt,
+    timestamp: isoTimestamp(atMs),
+    to,
+    txn_id: txnId,
+    type,
+  })
+  const eventHash = chainHash(previousHash, payload)
+  const event: NftEvent = { number, type, from, to, txnId, atMs, previousHash, eventHash, payload }
+  const effects: readonly Effect[] = [{ kind: 'nft_event', nftId: id, event }]
+  return { instance: { ...instance, events: number + 1, tip: eventHash }, effects }
+}
+
+function next(instance: InstanceState, { atMs }: Stamp, changes: Partial<InstanceState>): InstanceState {
+  return { ...instance, ...changes, version: instance.version + 1, lastTimeMs: Math.max(atMs, instance.lastTimeMs) }
+}
+
+function sent(to: ActorAddress, message: Message): Effect {
+  return { kind: 'message_sent', envelope: { to, message, carries: [] } }
+}

@@ -1,0 +1,82 @@
+/** What an NFT instance is. Plain JSON. */
+import type { Hash } from '../audit-chain.ts'
+import type { JsonObject } from '../canonical-json.ts'
+import type { LegName } from '../message.ts'
+import { nftNameOf } from '../nft-id.ts'
+
+export interface InstanceState {
+  readonly kind: 'instance'
+  readonly format: 1
+  /** `class/instance`. */
+  readonly id: string
+  /** Counts every write (I1b). */
+  readonly version: number
+  /** `minting`: its owner has not accepted it; `held`: a transaction or a leg has it, its owner is still the sender. */
+  readonly status: 'minting' | 'active' | 'held' | 'burned'
+  readonly issuer: string
+  /** Of one that is burned, the last. */
+  readonly owner: string
+  readonly metadata: JsonObject
+  /** What has it while it is `minting` or `held`. */
+  readonly hold: InstanceHold | null
+  /** Legs of open groups that will move it if they come in, by `heldLegKey`. */
+  readonly expected: { readonly [leg: string]: ExpectedLeg }
+  /** Of its history: how many entries, and the hash of the last. */
+  readonly events: number
+  readonly tip: Hash
+  readonly mintedAtMs: number
+  /** When it changed hands last. */
+  readonly acquiredAtMs: number
+  readonly lastTimeMs: number
+  readonly dueAtMs: null
+}
+
+export interface InstanceHold {
+  /** The transaction of its owner; of a mint, the issuer's. */
+  readonly txnId: string
+  /** The account that has asked, and is told the end. */
+  readonly accountId: string
+  /** Who gets it; null for a burn, and for an exchange, whose home says so. */
+  readonly toAccountId: string | null
+  /** The leg that it is held for. */
+  readonly leg: LegName | null
+}
+
+export interface ExpectedLeg {
+  readonly accountId: string
+  readonly toAccountId: string | null
+}
+
+/** An instance as it is shown. */
+export interface InstanceView {
+  readonly classId: string
+  readonly instanceId: string
+  readonly owner: string
+  readonly status: 'active' | 'held' | 'burned'
+  readonly metadata: JsonObject
+  readonly mintedAtMs: number
+}
+
+export type NftEventType = 'mint' | 'transfer' | 'burn'
+
+/** One entry of an instance's history. `from`: null for the mint. */
+export interface NftEvent {
+  /** From 0, the mint. */
+  readonly number: number
+  readonly type: NftEventType
+  readonly from: string | null
+  readonly to: string
+  readonly txnId: string
+  readonly atMs: number
+  readonly previousHash: Hash
+  readonly eventHash: Hash
+  /** Canonical JSON: exactly what is hashed, as in the chains of accounts (C1). */
+  readonly payload: string
+}
+
+/** undefined until it is minted. */
+export function instanceViewOf({ id, status, owner, metadata, mintedAtMs }: InstanceState): InstanceView | undefined {
+  const name = nftNameOf(id)
+  if (status === 'minting' || name === undefined) return undefined
+  return { ...name, owner, status, metadata, mintedAtMs }
+}

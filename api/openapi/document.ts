@@ -1,0 +1,107 @@
+/**
+ * The OpenAPI document: built once, from the descriptions of the endpoints and the schemas that validate.
+ *   O1. It has every route of the edge and nothing else, with the roles that the route demands.
+ *   O2. Every example in it can be sent, in the order of `x-walkthrough`, to a new ledger, and gets the answer that
+ *       stands beside it.
+ */
+import type { Role } from '../../actors/account/commands.ts'
+import { invariant } from '../../actors/result.ts'
+import { ERROR_CODES } from '../error-codes.ts'
+import { ALL_ERROR_CODES, statusOfCode } from './codes.ts'
+import { HEADERS } from './headers.ts'
+import { createSchemaBook, type SchemaBook } from './json-schemas.ts'
+import type { OpenApiDocument, OperationObject } from './openapi-types.ts'
+import type { NamedSchema, Tag } from './operation.ts'
+import { documentPath, operationObject } from './operation-object.ts'
+import { SHARED_SCHEMAS } from './shared-schemas.ts'
+import { TAGS } from './tags.ts'
+import { type Step, WALKTHROUGH } from './walkthrough.ts'
+
+/** Of the release; `package.json` has the same. */
+export const INTERFACE_VERSION = '0.3.0'
+
+/** `errorBase`: where the types of problems are explained. */
+export function createOpenApiDocument(errorBase: string): OpenApiDocument {
+  const book = createSchemaBook(allSchemas(TAGS))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Ledger',
+      version: INTERFACE_VERSION,
+      summary: 'A sharded, privacy-preserving ledger for digital assets.',
+      description: INTRODUCTION,
+      license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'The ledger that serves this document.' }],
+    tags: TAGS.map(({ name, description }) => ({ name, description })),
+    paths: pathsOf(TAGS, book, errorBase),
+    components: {
+      schemas: book.components,
+      headers: Object.fromEntries(
+        Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+      ),
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          bearerFormat: 'JWT',
+          description:
+            'An access token of POST /v1/auth/token. Its client has one role: `viewer`, `transactor` or `admin`.',
+        },
+      },
+    },
+    'x-error-codes': ALL_ERROR_CODES.map((code) => ({
+      code,
+      status: statusOfCode(code),
+      meaning: ERROR_CODES[code].meaning,
+    })),
+    'x-walkthrough': WALKTHROUGH.map((step) => ({
+      operationId: step.operation.id,
+      example: step.example,
+      role: roleOf(step),
+    })),
+  }
+}
+
+const INTRODUCTION = `All of the interface is under \`/v1\`, takes and gives JSON, and needs \`Authorization: Bearer <token>\`, except for the token itself.
+
+- Quantities are decimal strings, never JSON numbers: at most 18 integer and 18 fractional digits.
+- Times are ISO 8601 in UTC with milliseconds.
+- Errors are problem details (RFC 9457) with \`error_codes\` for programs; a 400 lists everything that is wrong at once.
+- Orders are asynchronous: a 202 says that the order is durable, not that it is done. Ask for the transaction with \`Prefer: wait=10\`, and the answer comes as soon as it is final.
+- Every order carries an \`idempotency_key\`. Sent again, it gets the first answer again and nothing is done twice. A 503 says in \`outcome\` whether the order was \`not_applied\` (proved) or is \`unknown\`: both are retried with the same key, with exponential back-off.
+- Lists are paged: send \`next_page_token\` back as \`page_token\` until it is empty. Nothing is skipped or repeated because other rows arrive meanwhile.
+- Within \`/v1\`, fields are only ever added: ignore the ones you do not know.
+
+An order is signed with the P-256 key of its account, over the SHA-256 of its canonical JSON (RFC 8785) without the member \`signature\`. The signature is sent as base64url or base64 of the 64 bytes r||s, or of DER.
+
+The examples are real: in the order of the walk-through they can be sent to a new ledger as they stand. The keys that sign them are published in RFC 6979 (A.2.5), RFC 7515 (A.3) and RFC 7517 (A.2): never use them for anything else.`
+
+function allSchemas(tags: readonly Tag[]): Readonly<Record<string, NamedSchema>> {
+  const schemas: Record<string, NamedSchema> = {}
+  for (const group of [SHARED_SCHEMAS, ...tags.map((tag) => tag.schemas)]) {
+    for (const [name, schema] of Object.entries(group)) {
+      invariant(!Object.hasOwn(schemas, name), `the name ${name} stands for one schema`)
+      schemas[name] = schema
+    }
+  }
+  return schemas
+}
+
+function pathsOf(tags: readonly Tag[], book: SchemaBook, errorBase: string): OpenApiDocument['paths'] {
+  const paths: Record<string, Record<string, OperationObject>> = {}
+  for (const tag of tags) {
+    for (const operation of tag.operations) {
+      const path = documentPath(operation)
+      const method = operation.method.toLowerCase()
+      paths[path] = { ...paths[path], [method]: operationObject(operation, tag, book, errorBase) }
+    }
+  }
+  return paths
+}
+
+function roleOf({ operation: { examples, id }, example: name }: Step): Role | null {
+  const example = examples[name]
+  invariant(example !== undefined, `${id} has the example ${name}`)
+  return example.as
+}

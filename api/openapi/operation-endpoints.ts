@@ -1,0 +1,130 @@
+/** What stands outside /v1 and needs no token (D18). */
+import {
+  healthResponse,
+  keySetResponse,
+  publishedKeyResponse,
+  readinessResponse,
+} from '../schemas/responses/operation.ts'
+import { GET_KEY_SET_EXAMPLES, GET_HEALTH_EXAMPLES, GET_READINESS_EXAMPLES } from './examples/operation.ts'
+import type { Operation, Tag } from './operation.ts'
+import { IF_NONE_MATCH, SEARCH } from './parameters.ts'
+
+export const getHealth: Operation = {
+  id: 'getHealth',
+  method: 'GET',
+  path: '/healthz',
+  summary: 'Whether the process answers',
+  description: 'It does not look at what it depends on.',
+  roles: null,
+  answers: [{ status: 200, description: 'It does.', content: healthResponse }],
+  examples: GET_HEALTH_EXAMPLES,
+}
+
+export const getReadiness: Operation = {
+  id: 'getReadiness',
+  method: 'GET',
+  path: '/readyz',
+  summary: 'Whether requests can be served, and which ledger this is',
+  description: 'Send traffic to the edges that say 200.',
+  roles: null,
+  answers: [
+    { status: 200, description: 'They can.', content: readinessResponse },
+    {
+      status: 503,
+      description: 'They cannot at this moment.',
+      content: readinessResponse,
+      headers: ['Retry-After'],
+    },
+  ],
+  examples: GET_READINESS_EXAMPLES,
+}
+
+export const getKeySet: Operation = {
+  id: 'getKeySet',
+  method: 'GET',
+  path: '/.well-known/jwks.json',
+  summary: 'Get the public keys of the service',
+  description:
+    'Every key that ever signed, each with its one purpose and its span. A signature counts only if it was made by a key of its purpose within the span. Keep a copy with what they signed.',
+  roles: null,
+  answers: [{ status: 200, description: 'The keys.', content: keySetResponse }],
+  examples: GET_KEY_SET_EXAMPLES,
+}
+
+export const getErrorPage: Operation = {
+  id: 'getErrorPage',
+  method: 'GET',
+  path: '/errors/:slug',
+  summary: 'Read what a type of problem means',
+  description: 'A page for a person: the `type` of a problem leads here.',
+  roles: null,
+  answers: [{ status: 200, description: 'The page.', content: 'text/html' }],
+  examples: {},
+}
+
+export const getOpenApi: Operation = {
+  id: 'getOpenApi',
+  method: 'GET',
+  path: '/openapi.json',
+  summary: 'Get this document',
+  description: 'OpenAPI 3.1, built from the schemas that validate requests.',
+  roles: null,
+  parameters: [IF_NONE_MATCH],
+  answers: [
+    { status: 200, description: 'The document.', content: 'application/json', headers: ['ETag'] },
+    { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
+  ],
+  examples: {},
+}
+
+export const getDocs: Operation = {
+  id: 'getDocs',
+  method: 'GET',
+  path: '/docs',
+  summary: 'Read this document as a page',
+  description: 'One page without scripts, and nothing in it comes from elsewhere.',
+  roles: null,
+  parameters: [SEARCH, IF_NONE_MATCH],
+  answers: [
+    { status: 200, description: 'The page.', content: 'text/html', headers: ['ETag'] },
+    { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
+  ],
+  examples: {},
+}
+
+export const OPERATION: Tag = {
+  name: 'Operation',
+  description: 'Outside `/v1`, without a token.',
+  schemas: {
+    Health: { schema: healthResponse, description: 'The process answers.', fields: { status: 'Always `ok`.' } },
+    Readiness: {
+      schema: readinessResponse,
+      description: 'Whether requests can be served.',
+      fields: {
+        status: 'Whether they can.',
+        ledger_id: 'This ledger; null before it was created.',
+        environment: 'In `production` orders name their ledger and key rotations carry a proof.',
+        checks: 'What it depends on, each by its name.',
+      },
+    },
+    PublishedKey: {
+      schema: publishedKeyResponse,
+      description: 'A public key of the service, as a JWK.',
+      fields: {
+        kid: 'The RFC 7638 thumbprint.',
+        use: 'Always `sig`.',
+        alg: 'Always `ES256`.',
+        purpose: 'What it signs, and nothing else.',
+        nbf: 'When its span begins: seconds since 1970.',
+        revoked: 'Where it stands, nothing that the key ever signed counts any more.',
+        exp: 'When its span ended: seconds since 1970. A key in use has none.',
+      },
+    },
+    KeySet: {
+      schema: keySetResponse,
+      description: 'The public keys of the service.',
+      fields: { keys: 'Every key that ever signed.' },
+    },
+  },
+  operations: [getHealth, getReadiness, getKeySet, getErrorPage, getOpenApi, getDocs],
+}

@@ -1,0 +1,73 @@
+/** The parameters that many endpoints share. */
+import * as v from 'valibot'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../paging.ts'
+import { PROBLEM_TYPES } from '../problem.ts'
+import { accountIdField, groupIdField, idempotencyKeyField } from '../schemas/fields.ts'
+import { pageToken, text } from '../schemas/responses/values.ts'
+import type { Parameter } from './operation.ts'
+
+/** By the names that the routes give them. What names nothing is a 404 whatever its shape, so that most take any text. */
+export const PATH_PARAMETERS: Readonly<Record<string, Pick<Parameter, 'description' | 'schema'>>> = {
+  accountId: { description: 'The account.', schema: accountIdField },
+  groupId: { description: 'The group: a UUID in either case.', schema: groupIdField },
+  txnId: { description: 'The transaction.', schema: text },
+  tokenId: {
+    description: 'The token, exactly as it was registered, or `BASE` where balances are asked for.',
+    schema: text,
+  },
+  classId: { description: 'The NFT class.', schema: text },
+  instanceId: { description: 'The instance within its class.', schema: text },
+  attestationId: { description: 'The attestation.', schema: text },
+  shardId: { description: 'The number of the shard.', schema: text },
+  slug: {
+    description: 'The type of problem: the last part of its `type`.',
+    schema: v.picklist(Object.keys(PROBLEM_TYPES) as [string, ...string[]]),
+  },
+}
+
+export const PAGING: readonly Parameter[] = [
+  {
+    name: 'page_size',
+    in: 'query',
+    description: `How many rows a page has at most. Above ${MAX_PAGE_SIZE} is served as ${MAX_PAGE_SIZE}. It may change between pages.`,
+    schema: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1)), DEFAULT_PAGE_SIZE),
+  },
+  {
+    name: 'page_token',
+    in: 'query',
+    description: 'The `next_page_token` of the page before, asked for with the same filters by the same client.',
+    schema: pageToken,
+  },
+]
+
+export const IDEMPOTENCY_KEY_HEADER: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'Makes the request the same request when it is sent again: the original answer comes back, with `Idempotency-Replayed: true`.',
+  schema: idempotencyKeyField,
+}
+
+export const PREFER_WAIT: Parameter = {
+  name: 'Prefer',
+  in: 'header',
+  description:
+    '`wait=N` (RFC 7240): answer when it is final, or after N seconds; above 30 is 30. When too many wait already, the answer is immediate.',
+  schema: v.pipe(v.string(), v.metadata({ pattern: 'wait *= *"?[0-9]+' })),
+}
+
+export const IF_NONE_MATCH: Parameter = {
+  name: 'If-None-Match',
+  in: 'header',
+  description: 'The `ETag` that the client has.',
+  schema: v.string(),
+}
+
+export const MAX_SEARCH_LENGTH = 100
+
+export const SEARCH: Parameter = {
+  name: 'q',
+  in: 'query',
+  description: 'Words: only the endpoints are shown that have all of them.',
+  schema: v.pipe(v.string(), v.maxLength(MAX_SEARCH_LENGTH)),
+}

@@ -1,0 +1,286 @@
+/** Orders, and what became of them (D5 to D9, D16). */
+import * as v from 'valibot'
+import { TRANSACTION_TYPES } from '../../actors/account/commands.ts'
+import { TRANSACTION_STATUSES } from '../../runtime/ports/ledger-reads.ts'
+import { EVERYONE, SUBMITTERS } from '../route.ts'
+import { accountIdField, DECIMAL_PATTERN, groupIdField, idempotencyKeyField, tokenIdField } from '../schemas/fields.ts'
+import {
+  groupedTransactionResponse,
+  groupTransactionsResponse,
+  listedTransactionResponse,
+  receiptPayload,
+  receiptResponse,
+  submissionReceiptResponse,
+  transactionFailure,
+  transactionListResponse,
+  transactionResponse,
+} from '../schemas/responses/transaction.ts'
+import { metadataField, receiveSchema, submissionSchema } from '../schemas/submission.ts'
+import { GET_RECEIPT_EXAMPLES } from './examples/receipts.ts'
+import { SUBMIT_TRANSACTION_EXAMPLES } from './examples/submissions.ts'
+import { LIST_GROUP_TRANSACTIONS_EXAMPLES, LIST_TRANSACTIONS_EXAMPLES } from './examples/transaction-lists.ts'
+import { GET_TRANSACTION_EXAMPLES } from './examples/transactions.ts'
+import type { Operation, Parameter, Tag } from './operation.ts'
+import { PAGING, PREFER_WAIT } from './parameters.ts'
+
+export const submitTransaction: Operation = {
+  id: 'submitTransaction',
+  method: 'POST',
+  path: '/v1/transactions',
+  summary: 'Submit a signed order',
+  description: `Moves value on one account; the account’s key signs the body.
+
+- \`credit\` and \`debit\` bring value in from outside the ledger and take it out. A credit needs the grant \`boundary\` of the client.
+- \`transfer\` with \`to_account_id\` moves value to another account. It is \`pending\`, the amount reserved, until the receiver’s side has decided; then both sides complete or neither does.
+- \`exchange\` with \`to_account_id\` and \`receive\` waits for the mirror exchange of the other party under the same \`group_id\`, for 900 seconds or until \`expires_at\`; both complete in one decision.
+- \`mint\` and \`burn\` change the supply of a token; only its issuer mints.
+- With \`class_id\` and \`instance_id\` in place of \`token_id\`, and the amount \`"1"\`, an NFT is transferred, exchanged or burned.
+- With \`terms_hash\` it is a leg of the registered settlement group \`group_id\`, and nothing less.
+
+**The answer is a 202** as soon as the order is durable, whatever becomes of it: ask for the transaction until it is \`completed\` or \`failed\` (\`Prefer: wait=10\` saves polling). A refusal (4xx) does not use the idempotency key up; an order that was accepted and failed later does.
+
+**Retries**: the same \`idempotency_key\` on the same account gets the first receipt again, byte for byte, even if the body differs (\`Idempotency-Payload-Mismatch: true\`). After a 503, a timeout or a broken connection send the same body again, as often as it takes: it happens once.
+
+Unknown fields are refused: in an order a misspelt field must not be ignored.`,
+  roles: SUBMITTERS,
+  changes: 'shard',
+  body: submissionSchema,
+  answers: [
+    {
+      status: 202,
+      description: 'The order is durable and will be decided. A repeat says the same.',
+      content: submissionReceiptResponse,
+      headers: ['Location', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
+    },
+  ],
+  refusals: {
+    ERR_NOT_FOUND:
+      'The account, the receiver, the token, the class or the NFT does not exist; `errors` names the field.',
+    ERR_CONFLICT:
+      'No registered group expects this leg, the group is registered and the leg has no `terms_hash`, or 4,096 orders of the account are undecided.',
+    ERR_FORBIDDEN:
+      'The role does not permit this, the account has no key, or the client may not bring value in from outside the ledger.',
+    ERR_SIGNATURE_MISMATCH: 'The signature does not verify under the key of the account.',
+    ERR_NOT_ISSUER: 'Only the issuer of the token may mint it.',
+    ERR_WRONG_LEDGER: 'It was signed for another ledger; in production `ledger_id` is required.',
+    ERR_SELF_TRANSFER: 'It would move value from the account to itself, by one order or by two of one group.',
+  },
+  examples: SUBMIT_TRANSACTION_EXAMPLES,
+}
+
+const DATE = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
+const DECIMAL = v.pipe(v.string(), v.metadata({ pattern: DECIMAL_PATTERN }))
+
+function filter(name: string, schema: Parameter['schema'], description: string): Parameter {
+  return { name, in: 'query', description, schema }
+}
+
+export const listTransactions: Operation = {
+  id: 'listTransactions',
+  method: 'GET',
+  path: '/v1/transactions',
+  summary: 'List transactions, or follow them',
+  description: `Newest first, with every filter applied together.
+
+With \`order=asc\` it is a **feed**: each transaction once, where it was accepted, and always a \`next_page_token\`, on an empty page too: keep it, and ask again later with the same filters. Nothing is skipped or repeated.
+
+A page may hold fewer rows than asked for, even none, while \`next_page_token\` is not empty. \`total_count\` is exact without filters, by account, by status and by both; otherwise up to 10,000 (1,000 with an amount filter), and a lower bound beyond (\`X-Total-Count-Relation: gte\`).
+
+\`account_id\` with \`idempotency_key\` finds what a key did.`,
+  roles: EVERYONE,
+  parameters: [
+    filter('account_id', accountIdField, 'Of this account.'),
+    filter('date_from', DATE, 'Created at this time or later: RFC 3339 with an offset.'),
+    filter('date_to', DATE, 'Created before this time: RFC 3339 with an offset.'),
+    filter('type', v.picklist(TRANSACTION_TYPES), 'Of this type.'),
+    filter('token_id', tokenIdField, 'Of this token; `BASE` for the ledger’s own unit.'),
+    filter('token_class', v.string(), '`fungible` or `nft`; anything else finds nothing.'),
+    filter('group_id', groupIdField, 'Under this group ID.'),
+    filter('amount_min', DECIMAL, 'Of this amount or more.'),
+    filter('amount_max', DECIMAL, 'Of this amount or less.'),
+    filter('status', v.picklist(TRANSACTION_STATUSES), 'In this status.'),
+    filter('idempotency_key', idempotencyKeyField, 'Of this key; needs `account_id`.'),
+    filter('order', v.optional(v.picklist(['desc', 'asc']), 'desc'), 'Newest first, or as a feed.'),
+    ...PAGING,
+  ],
+  answers: [
+    {
+      status: 200,
+      description: 'One page.',
+      content: transactionListResponse,
+      headers: ['X-Total-Count-Relation'],
+    },
+  ],
+  refusals: {
+    ERR_INVALID_ACCOUNT_ID: 'The account ID is ill-formed, or missing beside `idempotency_key`.',
+    ERR_INVALID_TIMESTAMP: '',
+    ERR_INVALID_TYPE: '',
+    ERR_INVALID_TOKEN_ID: '',
+    ERR_INVALID_GROUP_ID: '',
+    ERR_INVALID_AMOUNT: 'A bound is no non-negative decimal string.',
+    ERR_INVALID_IDEMPOTENCY_KEY: '',
+  },
+  examples: LIST_TRANSACTIONS_EXAMPLES,
+}
+
+export const listGroupTransactions: Operation = {
+  id: 'listGroupTransactions',
+  method: 'GET',
+  path: '/v1/transactions/group/:groupId',
+  summary: 'List the transactions under a group ID',
+  description:
+    'Newest first. A registered settlement group has an empty list until its first leg is in. With `Prefer: wait=N` the answer comes once none of the page is pending.',
+  roles: EVERYONE,
+  parameters: [PREFER_WAIT, ...PAGING],
+  answers: [
+    { status: 200, description: 'One page.', content: groupTransactionsResponse, headers: ['Preference-Applied'] },
+  ],
+  refusals: { ERR_NOT_FOUND: 'No transaction and no settlement group has this ID.' },
+  examples: LIST_GROUP_TRANSACTIONS_EXAMPLES,
+}
+
+export const getTransaction: Operation = {
+  id: 'getTransaction',
+  method: 'GET',
+  path: '/v1/transactions/:txnId',
+  summary: 'Get a transaction',
+  description: `All there is to say about it. It is there as soon as its 202 was given.
+
+\`Prefer: wait=N\` waits until it is final. Final states never change; a completed transaction may later be compensated by another one, which \`compensated_by\` names.`,
+  roles: EVERYONE,
+  parameters: [PREFER_WAIT],
+  answers: [
+    { status: 200, description: 'The transaction.', content: transactionResponse, headers: ['Preference-Applied'] },
+  ],
+  examples: GET_TRANSACTION_EXAMPLES,
+}
+
+export const getReceipt: Operation = {
+  id: 'getReceipt',
+  method: 'GET',
+  path: '/v1/transactions/:txnId/receipt',
+  summary: 'Get the signed receipt of a transaction',
+  description:
+    'What the service signed when the transaction became final, failed ones too. The signature is over the canonical JSON (RFC 8785) of `receipt`; the key stands in `/.well-known/jwks.json` under `key_id`. `ledger verify` checks it offline.',
+  roles: EVERYONE,
+  answers: [{ status: 200, description: 'The receipt.', content: receiptResponse }],
+  refusals: { ERR_NOT_FOUND: 'There is no such transaction, or it is not final.' },
+  examples: GET_RECEIPT_EXAMPLES,
+}
+
+const DETAIL_FIELDS = {
+  account_id: 'The account that submitted it, or that the ledger moved value on.',
+  audit_hash: 'The hash of its entry in the account’s audit chain; null unless it completed.',
+  origin: '`client` for an order, `ledger` for what the ledger did itself, such as the credit side of a transfer.',
+  failure: 'Why it failed.',
+  compensates: 'The transaction that this one undoes.',
+}
+
+export const TRANSACTIONS: Tag = {
+  name: 'Transactions',
+  description: 'Signed orders on accounts, what became of them, and the proof.',
+  schemas: {
+    Submission: {
+      schema: submissionSchema,
+      description: 'A signed order.',
+      closed: true,
+      relations: {
+        dependentRequired: {
+          class_id: ['instance_id'],
+          instance_id: ['class_id'],
+          receive: ['to_account_id'],
+          terms_hash: ['group_id'],
+        },
+      },
+      fields: {
+        account_id: 'The account whose value moves, and whose key signs.',
+        amount: 'How much; `"1"` for an NFT. At most as many fractional digits as the token has decimals.',
+        type: 'What happens.',
+        token_id: 'The token; without it (or with `BASE`) the ledger’s own unit. Required to mint, burn and exchange.',
+        group_id:
+          'Links orders, or names the settlement group that this is a leg of. Required in exchanges, and in transfers without `to_account_id`.',
+        to_account_id: 'In transfers and exchanges: the other party.',
+        receive: 'In exchanges with `to_account_id`: what comes in return.',
+        metadata: 'Up to 16 strings for the client’s own use, copied to the other side.',
+        class_id: 'With `instance_id`, in place of `token_id`: the NFT that moves.',
+        terms_hash: 'The `terms_hash` of the settlement group that this is a leg of.',
+        ledger_id: 'The ledger that the order is for, as `/readyz` tells it. Required in production.',
+        expires_at: 'Until when it may be decided; too late, it fails.',
+      },
+    },
+    ExchangeReturn: {
+      schema: receiveSchema,
+      description: 'What an exchange is to bring: a token, or one NFT.',
+      closed: true,
+      fields: { amount: 'How much comes; `"1"` for an NFT.' },
+    },
+    OrderMetadata: {
+      schema: metadataField,
+      description: 'A flat object of at most 16 strings, with keys of 1 to 64 characters, and 4,096 bytes in all.',
+    },
+    SubmissionReceipt: {
+      schema: submissionReceiptResponse,
+      description: 'That an order is durable.',
+      fields: {
+        status: '`pending`, whatever has happened since.',
+        enqueued_at: 'When it was accepted: its `created_at`.',
+        group_id: 'What links it with others; the service chooses one for transfers without.',
+      },
+    },
+    TransactionSummary: {
+      schema: listedTransactionResponse,
+      description: 'A transaction, as lists show it.',
+      fields: { status: 'Where it stands: `completed` and `failed` are final.' },
+    },
+    GroupedTransaction: {
+      schema: groupedTransactionResponse,
+      description: 'A transaction, as the list of its group shows it.',
+      fields: { status: 'Where it stands: `completed` and `failed` are final.' },
+    },
+    TransactionFailure: {
+      schema: transactionFailure,
+      description: 'Why a transaction failed.',
+      fields: {
+        code: 'For programs: `insufficient_funds`, `balance_limit`, `asset_limit`, `account_frozen`, `account_closed`, `incoming_refused`, `expired`, `exchange_expired`, `supply_limit`, `supply_underflow`, `group_closed`, `not_owner`, `held`, and others.',
+      },
+    },
+    Transaction: {
+      schema: transactionResponse,
+      description: 'A transaction with all its details; what does not apply to it is left out.',
+      fields: {
+        ...DETAIL_FIELDS,
+        status: 'Where it stands: `completed` and `failed` are final.',
+        compensated_by: 'The transaction that undid this one.',
+      },
+    },
+    TransactionList: {
+      schema: transactionListResponse,
+      description: 'One page of transactions.',
+      fields: { transactions: 'The transactions of this page.' },
+    },
+    GroupTransactions: {
+      schema: groupTransactionsResponse,
+      description: 'The transactions under one group ID.',
+      fields: { transactions: 'The transactions of this page.' },
+    },
+    ReceiptPayload: {
+      schema: receiptPayload,
+      description: 'What the service signs. The three fields of the chain are null for a failed transaction.',
+      fields: {
+        ...DETAIL_FIELDS,
+        status: 'How it ended.',
+        counter_txn_id: 'The transaction of the other side.',
+        format: 'The version of this format.',
+        submission_hash: 'The SHA-256 of the canonical payload that the client signed.',
+        key_id: 'The key of the service that signs.',
+        ledger_id: 'The ledger that says so.',
+      },
+    },
+    Receipt: {
+      schema: receiptResponse,
+      description: 'A signed receipt.',
+      fields: { receipt: 'Canonical JSON as it stands: hash these bytes.', signature: 'Over `receipt`.' },
+    },
+  },
+  operations: [submitTransaction, listTransactions, listGroupTransactions, getTransaction, getReceipt],
+}

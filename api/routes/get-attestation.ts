@@ -1,0 +1,21 @@
+/** GET /v1/attestations/{id} (D13). */
+import { attestationMembers } from '../attestation-views.ts'
+import type { EdgeDependencies } from '../dependencies.ts'
+import { notFound } from '../problem.ts'
+import { jsonReply } from '../reply.ts'
+import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+
+export function getAttestation({ attestations }: EdgeDependencies): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'GET',
+    path: '/v1/attestations/:attestationId',
+    roles: EVERYONE,
+    asksLedger: false,
+    async handle(call) {
+      const attestation = await attestations.attestation(pathValue(call, 'attestationId'))
+      if (attestation === undefined) return notFound('There is no such attestation.')
+      return jsonReply(200, attestationMembers(attestation))
+    },
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * GET /v1/nft-classes/{classId}/instances/{instanceId}/provenance: what became of an NFT and what was stated of it, oldest
+ * first, up to a depth (D11).
+ */
+import { isAccountId } from '../../actors/identifiers.ts'
+import { isClassId } from '../../actors/nft-id.ts'
+import { MAX_PROVENANCE_DEPTH } from '../../runtime/ports/attestation-store.ts'
+import { provenanceMembers } from '../attestation-views.ts'
+import type { EdgeDependencies } from '../dependencies.ts'
+import type { PageTokens } from '../page-token.ts'
+import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
+import { notFound } from '../problem.ts'
+import { readQuery } from '../query.ts'
+import { jsonReply } from '../reply.ts'
+import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+
+const DEFAULT_MAX_DEPTH = 10
+const DEPTH_RULE = 'must be an integer from 0 to 1,000'
+
+export function getProvenance({ attestations }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'GET',
+    path: '/v1/nft-classes/:classId/instances/:instanceId/provenance',
+    roles: EVERYONE,
+    asksLedger: false,
+    async handle(call) {
+      const classId = pathValue(call, 'classId')
+      const instanceId = pathValue(call, 'instanceId')
+      const query = readQuery(call.http.req.url)
+      const maxDepth = query.parsed('max_depth', parseDepth, 'ERR_INVALID_QUERY', DEPTH_RULE) ?? DEFAULT_MAX_DEPTH
+      const scope = listScope('/v1/nft-classes/instances/provenance', call.caller.clientId, [
+        classId,
+        instanceId,
+        maxDepth,
+      ])
+      const { limit, after } = readPageRequest(query, tokens, scope)
+      const refused = query.problem()
+      if (refused !== undefined) return refused
+      // What can be no ID is looked for nowhere.
+      const named = isClassId(classId) && isAccountId(instanceId)
+      const page = named
+        ? await attestations.provenance({ classId, instanceId, maxDepth, limit, after: after?.cursor ?? null })
+        : undefined
+      if (page === undefined) return notFound('The class has no such instance.')
+      return jsonReply(200, {
+        class_id: classId,
+        instance_id: instanceId,
+        provenance: page.entries.map(provenanceMembers),
+        next_page_token: nextPageToken(tokens, scope, page.next, null),
+      })
+    },
+  }
+}
+
+function parseDepth(text: string): number | undefined {
+  if (!/^[0-9]+$/.test(text)) return undefined
+  const depth = Number(text)
+  return depth <= MAX_PROVENANCE_DEPTH ? depth : undefined
+}

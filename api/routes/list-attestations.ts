@@ -1,0 +1,45 @@
+/** GET /v1/attestations: newest first, by any of its filters (D13, D16). A filter that no attestation meets finds nothing. */
+import type { AttestationQuery } from '../../runtime/ports/attestation-store.ts'
+import { listedAttestationMembers } from '../attestation-views.ts'
+import type { EdgeDependencies } from '../dependencies.ts'
+import type { PageTokens } from '../page-token.ts'
+import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
+import { type Query, readQuery } from '../query.ts'
+import { jsonReply } from '../reply.ts'
+import { EVERYONE, type GuardedRoute } from '../route.ts'
+
+const PATH = '/v1/attestations'
+
+export function listAttestations({ attestations }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'GET',
+    path: PATH,
+    roles: EVERYONE,
+    asksLedger: false,
+    async handle({ http, caller }) {
+      const query = readQuery(http.req.url)
+      const filters = readFilters(query)
+      const scope = listScope(PATH, caller.clientId, Object.values(filters))
+      const { limit, after } = readPageRequest(query, tokens, scope)
+      const refused = query.problem()
+      if (refused !== undefined) return refused
+      const page = await attestations.attestations({ ...filters, limit, after: after?.cursor ?? null })
+      return jsonReply(200, {
+        attestations: page.attestations.map(listedAttestationMembers),
+        next_page_token: nextPageToken(tokens, scope, page.next, null),
+      })
+    },
+  }
+}
+
+/** The members stand in a fixed order: their values make the scope of the page tokens. */
+function readFilters(query: Query): Omit<AttestationQuery, 'limit' | 'after'> {
+  return {
+    subjectClass: query.value('subject_class'),
+    subjectInstance: query.value('subject_instance'),
+    assetClass: query.value('asset_class'),
+    attester: query.value('source'),
+    status: query.value('status'),
+  }
+}

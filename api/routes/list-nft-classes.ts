@@ -1,0 +1,31 @@
+/** GET /v1/nft-classes: all registered classes by ID (D16). */
+import type { EdgeDependencies } from '../dependencies.ts'
+import { listedClassMembers } from '../nft-views.ts'
+import type { PageTokens } from '../page-token.ts'
+import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
+import { readQuery } from '../query.ts'
+import { jsonReply } from '../reply.ts'
+import { EVERYONE, type GuardedRoute } from '../route.ts'
+
+export function listNftClasses({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'GET',
+    path: '/v1/nft-classes',
+    roles: EVERYONE,
+    asksLedger: false,
+    async handle({ http, caller }) {
+      const scope = listScope('/v1/nft-classes', caller.clientId)
+      const query = readQuery(http.req.url)
+      const { limit, after } = readPageRequest(query, tokens, scope)
+      const refused = query.problem()
+      if (refused !== undefined) return refused
+      const page = await reads.nftClasses(after?.cursor ?? null, limit)
+      return jsonReply(200, {
+        classes: page.classes.map(listedClassMembers),
+        next_page_token: nextPageToken(tokens, scope, page.next, null),
+        total_count: page.total,
+      })
+    },
+  }
+}

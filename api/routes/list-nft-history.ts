@@ -1,0 +1,38 @@
+/** GET /v1/nft-classes/{classId}/instances/{instanceId}/history: from the mint to the owner of now (D11, D16). */
+import type { EdgeDependencies } from '../dependencies.ts'
+import { nftEventMembers, noSuchInstance } from '../nft-views.ts'
+import type { PageTokens } from '../page-token.ts'
+import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
+import { readQuery } from '../query.ts'
+import { jsonReply } from '../reply.ts'
+import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+
+const BEFORE_ALL = -1
+
+export function listNftHistory({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'GET',
+    path: '/v1/nft-classes/:classId/instances/:instanceId/history',
+    roles: EVERYONE,
+    asksLedger: false,
+    async handle(call) {
+      const classId = pathValue(call, 'classId')
+      const instanceId = pathValue(call, 'instanceId')
+      const scope = listScope('/v1/nft-classes/instances/history', call.caller.clientId, [classId, instanceId])
+      const query = readQuery(call.http.req.url)
+      const { limit, after } = readPageRequest(query, tokens, scope)
+      const refused = query.problem()
+      if (refused !== undefined) return refused
+      const afterNumber = after === null ? BEFORE_ALL : Number(after.cursor)
+      const page = await reads.nftHistory(classId, instanceId, afterNumber, limit)
+      if (page === undefined) return noSuchInstance()
+      return jsonReply(200, {
+        class_id: classId,
+        instance_id: instanceId,
+        history: page.events.map(nftEventMembers),
+        next_page_token: nextPageToken(tokens, scope, page.next === null ? null : String(page.next), null),
+      })
+    },
+  }
+}

@@ -1,0 +1,33 @@
+/** GET /v1/shards: all shards by ID (D15, D16). Their counts may be some seconds old. */
+import type { EdgeDependencies } from '../dependencies.ts'
+import type { PageTokens } from '../page-token.ts'
+import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
+import { readQuery } from '../query.ts'
+import { jsonReply } from '../reply.ts'
+import { EVERYONE, type GuardedRoute } from '../route.ts'
+import { shardMembers } from '../shard-resource.ts'
+
+const BEFORE_THE_FIRST = -1
+
+export function listShards({ shardHealth }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  return {
+    access: 'token',
+    method: 'GET',
+    path: '/v1/shards',
+    roles: EVERYONE,
+    asksLedger: false,
+    async handle({ http, caller }) {
+      const scope = listScope('/v1/shards', caller.clientId)
+      const query = readQuery(http.req.url)
+      const { limit, after } = readPageRequest(query, tokens, scope)
+      const refused = query.problem()
+      if (refused !== undefined) return refused
+      const page = await shardHealth.shards(after === null ? BEFORE_THE_FIRST : Number(after.cursor), limit)
+      return jsonReply(200, {
+        shards: page.shards.map(shardMembers),
+        next_page_token: nextPageToken(tokens, scope, page.next === null ? null : String(page.next), null),
+        total_count: page.total,
+      })
+    },
+  }
+}

@@ -1,0 +1,18 @@
+/** What the endpoints of shards answer (D15). */
+import * as v from 'valibot'
+import { count, pageToken, shardId, text, timestamp } from './values.ts'
+
+export const shardResponse = v.object({
+  shard_id: shardId,
+  owner: v.nullable(text),
+  epoch: count,
+  health_state: v.picklist(['healthy', 'moving', 'draining', 'unavailable']),
+  txn_count: count,
+  updated_at: timestamp,
+})
+
+export const shardListResponse = v.object({
+  shards: v.array(shardResponse),
+  next_page_token: pageToken,
+  total_count: count,
+})

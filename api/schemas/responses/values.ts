@@ -1,0 +1,56 @@
+/**
+ * The values that responses are made of, as strict as the interface is: what a client may rely on, and what a test of the
+ * interface demands. Objects of the responses take further members, because within /v1 fields are added.
+ */
+import * as v from 'valibot'
+import { ACCOUNT_ID_PATTERN, DECIMAL_PATTERN } from '../fields.ts'
+
+const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}'
+const MAX_SHARD_ID = 65_535
+
+export const timestamp = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/),
+  v.metadata({ format: 'date-time' }),
+)
+
+/** As it was signed: trailing zeros may stand. */
+export const decimalString = v.pipe(v.string(), v.regex(new RegExp(DECIMAL_PATTERN)))
+/** Computed: minimal form (D4). */
+export const minimalDecimal = v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,17})(\.[0-9]{0,17}[1-9])?$/))
+/** Computed over many accounts: up to 38 integer digits (D12). */
+export const minimalTotal = v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,37})(\.[0-9]{0,17}[1-9])?$/))
+
+export const transactionId = v.pipe(v.string(), v.regex(new RegExp(`^txn_${ULID}$`)))
+export const attestationId = v.pipe(v.string(), v.regex(new RegExp(`^att_${ULID}$`)))
+export const classId = v.pipe(v.string(), v.regex(new RegExp(`^cls_${ULID}$`)))
+/** Chosen by whoever minted it; formed like an account ID (D1). */
+export const instanceId = v.pipe(v.string(), v.regex(new RegExp(ACCOUNT_ID_PATTERN)))
+/** Lower case (D1). */
+export const groupId = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+  v.metadata({ format: 'uuid' }),
+)
+
+export const sha256 = v.pipe(v.string(), v.regex(/^sha256:[0-9a-f]{64}$/))
+/** Base64 of DER (D9, D12): a P-256 signature has 66 to 72 bytes but for one in billions. */
+export const derSignature = v.pipe(v.string(), v.regex(/^[A-Za-z0-9+/]{86,96}={0,2}$/))
+/** RFC 7638: SHA-256 in base64url. */
+export const keyId = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/))
+const coordinate = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/))
+/** RFC 7517 and RFC 7518: a point on P-256. */
+export const publicJwk = v.object({ kty: v.literal('EC'), crv: v.literal('P-256'), x: coordinate, y: coordinate })
+
+export const shardId = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_SHARD_ID))
+/** Zero or above, exact as a JSON number. */
+export const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+/** Empty on the last page (D16). */
+export const pageToken = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{0,512}$/))
+export const text = v.pipe(v.string(), v.nonEmpty())
+/** Snake case: what went wrong, for programs. More of them may come. */
+export const reasonCode = v.pipe(v.string(), v.regex(/^[a-z]+(_[a-z]+)*$/))
+/** Any JSON object. */
+export const jsonObject = v.record(v.string(), v.unknown())
+/** A flat object of strings (D5). */
+export const transactionMetadata = v.record(v.string(), v.string())

@@ -1,0 +1,26 @@
+/** The shape of what is said of a shard (D15). */
+import * as v from 'valibot'
+import type { JsonObject } from '../../actors/canonical-json.ts'
+import { ok, refuse, type Result } from '../../actors/result.ts'
+import { RECORDED_STATES } from '../../runtime/ports/shard-health.ts'
+import type { Invalid } from '../problem.ts'
+import { objectMessage, schemaErrors } from './invalid.ts'
+
+const STATE_RULE = `must be ${RECORDED_STATES.join(' or ')}`
+const COUNT_RULE = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`
+
+export const shardHealthSchema = v.object(
+  {
+    health_state: v.picklist(RECORDED_STATES, STATE_RULE),
+    txn_count: v.exactOptional(v.pipe(v.number(COUNT_RULE), v.safeInteger(COUNT_RULE), v.minValue(0, COUNT_RULE))),
+  },
+  objectMessage,
+)
+
+export type ShardHealthRequest = v.InferOutput<typeof shardHealthSchema>
+
+/** Fields that are not known are ignored: the body is not signed. */
+export function readShardHealth(body: JsonObject): Result<ShardHealthRequest, readonly Invalid[]> {
+  const invalid = schemaErrors(shardHealthSchema, body)
+  return invalid.length > 0 ? refuse(invalid) : ok(body as ShardHealthRequest)
+}

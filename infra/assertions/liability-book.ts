@@ -1,0 +1,161 @@
+/**
+ * What the ledger owes at one moment, in memory: one row for each account and token that is owed anything, its amount
+ * cut into shares at once. Columns instead of objects: with two shares, 48 bytes a row and the account's ID (a million
+ * rows are about 70 MB); none of it is on the JavaScript heap.
+ */
+import { hash, randomFillSync } from 'node:crypto'
+import { AMOUNT_BYTES, LONGEST_ACCOUNT } from '../../actors/liabilities/hashes.ts'
+import { CUT_BYTES, splitUnits } from '../../actors/liabilities/shares.ts'
+
+export interface BookOptions {
+  /** The most rows that will be added. */
+  readonly capacity: number
+  readonly sharesEach: number
+  /** Of the run. */
+  readonly seed: Uint8Array
+}
+
+/** A row cannot be kept as it is: the ledger wrote no such row. */
+export class UnreadableLiability extends Error {
+  override readonly name = 'UnreadableLiability'
+}
+
+const WORD_BITS = 64n
+const NAME_CHUNK_BYTES = 4_194_304
+const RANDOM_CHUNK_BYTES = 65_536
+const CUT_WORDS = CUT_BYTES / 8
+const LARGEST_UNITS = (1n << 127n) - 1n
+export const FINGERPRINT_BYTES = 8
+
+export class LiabilityBook {
+  readonly sharesEach: number
+  /** By number: in the order in which they were first met. */
+  readonly tokens: string[] = []
+  /** Of each token, by number. */
+  readonly totals: bigint[] = []
+  readonly tokenOf: Uint32Array
+  /** A keyed hash of the account: by it, an account is found again without a list of names. */
+  readonly fingerprints: Buffer
+  private readonly tokenNumbers = new Map<string, number>()
+  private readonly names = new NameArena()
+  private readonly nameOf: Uint32Array
+  private readonly shares: Buffer
+  private readonly random = new RandomWords()
+  private readonly fingerprint: (account: Uint8Array) => Buffer
+  private filled = 0
+
+  constructor({ capacity, sharesEach, seed }: BookOptions) {
+    this.sharesEach = sharesEach
+    this.tokenOf = new Uint32Array(capacity)
+    this.nameOf = new Uint32Array(capacity)
+    this.fingerprints = Buffer.alloc(capacity * FINGERPRINT_BYTES)
+    this.shares = Buffer.alloc(capacity * sharesEach * AMOUNT_BYTES)
+    this.fingerprint = createFingerprint(seed)
+  }
+
+  get rows(): number {
+    return this.filled
+  }
+
+  /** `units`: above zero. Throws UnreadableLiability. */
+  add(account: Uint8Array, tokenId: string, units: bigint): void {
+    const row = this.filled
+    if (row >= this.tokenOf.length) throw new UnreadableLiability('There are more rows than were counted.')
+    if (units <= 0n || units > LARGEST_UNITS) throw new UnreadableLiability('An amount is none that can be owed.')
+    const token = this.numberOf(tokenId)
+    this.totals[token] = (this.totals[token] ?? 0n) + units
+    this.tokenOf[row] = token
+    this.nameOf[row] = this.names.keep(account)
+    this.fingerprints.set(this.fingerprint(account), row * FINGERPRINT_BYTES)
+    const cuts: bigint[] = []
+    while (cuts.length < this.sharesEach - 1) cuts.push(this.random.next())
+    let at = row * this.sharesEach * AMOUNT_BYTES
+    for (const share of splitUnits(units, cuts)) {
+      at = this.shares.writeBigUInt64BE(share >> WORD_BITS, at)
+      at = this.shares.writeBigUInt64BE(BigInt.asUintN(64, share), at)
+    }
+    this.filled = row + 1
+  }
+
+  /** Writes the record of one share of a row, as leaves have it, and gives its end. */
+  writeRecord(row: number, share: number, target: Buffer, at: number): number {
+    const { shares } = this
+    const end = this.names.copy(this.nameOf[row] ?? 0, target, at)
+    const start = (row * this.sharesEach + share) * AMOUNT_BYTES
+    for (let index = 0; index < AMOUNT_BYTES; index += 1) target[end + index] = shares[start + index] ?? 0
+    return end + AMOUNT_BYTES
+  }
+
+  private numberOf(tokenId: string): number {
+    const known = this.tokenNumbers.get(tokenId)
+    if (known !== undefined) return known
+    const number = this.tokens.length
+    this.tokens.push(tokenId)
+    this.tokenNumbers.set(tokenId, number)
+    return number
+  }
+}
+
+const FINGERPRINT_KEY = 'liability fingerprint'
+
+/**
+ * 64 bits of a hash that nobody can compute without the seed, so that nobody can crowd a page of the index. Rows that
+ * meet by chance are told apart by their account. What it gives is overwritten by the next.
+ */
+export function createFingerprint(seed: Uint8Array): (account: Uint8Array) => Buffer {
+  const key = hash('sha256', Buffer.concat([Buffer.from(FINGERPRINT_KEY), seed]), 'buffer')
+  const message = Buffer.alloc(key.length + LONGEST_ACCOUNT)
+  message.set(key)
+  const hashed = Buffer.alloc(FINGERPRINT_BYTES)
+  return (account) => {
+    if (account.length > LONGEST_ACCOUNT) throw new UnreadableLiability('The ID of an account is too long.')
+    message.set(account, key.length)
+    hashed.write(hash('sha256', message.subarray(0, key.length + account.length), 'binary'), 0, 'latin1')
+    return hashed
+  }
+}
+
+/** Names one behind the other, each behind its length. */
+class NameArena {
+  private readonly chunks: Buffer[] = []
+  private used = NAME_CHUNK_BYTES
+
+  keep(name: Uint8Array): number {
+    if (this.used + 1 + name.length > NAME_CHUNK_BYTES) {
+      this.chunks.push(Buffer.alloc(NAME_CHUNK_BYTES))
+      this.used = 0
+    }
+    const place = (this.chunks.length - 1) * NAME_CHUNK_BYTES + this.used
+    const chunk = this.chunks.at(-1)
+    chunk?.writeUInt8(name.length, this.used)
+    chunk?.set(name, this.used + 1)
+    this.used += 1 + name.length
+    return place
+  }
+
+  /** With its length before it. Gives the end. */
+  copy(place: number, target: Buffer, at: number): number {
+    const chunk = this.chunks[Math.floor(place / NAME_CHUNK_BYTES)]
+    if (chunk === undefined) throw new UnreadableLiability('There is no such account.')
+    const start = place % NAME_CHUNK_BYTES
+    const length = 1 + chunk.readUInt8(start)
+    for (let index = 0; index < length; index += 1) target[at + index] = chunk[start + index] ?? 0
+    return at + length
+  }
+}
+
+/** Random values of 128 bits, drawn many at a time. */
+class RandomWords {
+  private readonly words = new BigUint64Array(RANDOM_CHUNK_BYTES / 8)
+  private used = this.words.length
+
+  next(): bigint {
+    if (this.used >= this.words.length) {
+      randomFillSync(this.words)
+      this.used = 0
+    }
+    const value = ((this.words[this.used] ?? 0n) << WORD_BITS) | (this.words[this.used + 1] ?? 0n)
+    this.used += CUT_WORDS
+    return value
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * One run of the proof of liabilities, from the question to the answer, on a connection of its own. Meant for a thread
+ * of its own: it computes for seconds.
+ *   R1. One at a time over the whole ledger: an advisory lock, which ends with the connection.
+ *   R2. The snapshot is taken after the question came; so is that of a run of another process that is shared. Only where
+ *       there is no room for one more run (liability-budget.ts) is the latest one given again; it says its time.
+ *   R3. What it leaves behind when it dies is removed by the next.
+ */
+import { randomBytes } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import { SEED_BYTES } from '../../actors/liabilities/keyed-hash.ts'
+import type { Liabilities } from '../../runtime/ports/assertion-source.ts'
+import { type Connection, connect, type Sql, withDeadline } from '../postgres/connection.ts'
+import { codeOf } from '../postgres/failure.ts'
+import { hasRoom } from './liability-budget.ts'
+import {
+  beginRun,
+  completeRun,
+  liabilitiesOf,
+  listRuns,
+  openDocument,
+  readDocument,
+  removeOldRuns,
+  type RunDocument,
+  type RunRow,
+  sealDocument,
+  takeLatestRun,
+} from './liability-runs.ts'
+import { readSnapshot, type Snapshot } from './liability-snapshot.ts'
+import { buildTrees } from './liability-trees.ts'
+import { createPageCopy } from './page-copy.ts'
+
+/** Can be sent to a thread. */
+export interface LiabilityTask {
+  readonly url: string
+  /** 32 bytes: seals what is stored. */
+  readonly sealingKey: Uint8Array
+  readonly sharesEach: number
+  readonly maxRows: number
+  readonly capacityBytes: number
+}
+
+export type LiabilityOutcome =
+  | { readonly kind: 'done'; readonly liabilities: Liabilities; readonly fresh: boolean }
+  | { readonly kind: 'unreconciled'; readonly tokenIds: readonly string[] }
+  /** `code`: of the driver or the system, or the name of an error. */
+  | { readonly kind: 'failed'; readonly code: string }
+
+/** The first 64 bits of the SHA-256 of `ledger liabilities`: no other lock has this number. */
+export const RUN_LOCK = '-3677021558362087009'
+const LOCK_POLL_MS = 100
+const LOCK_WAIT_MS = 60_000
+const SNAPSHOT_TIMEOUT_MS = 58_000
+const SETTINGS = { statement_timeout: '58s', idle_in_transaction_session_timeout: '10s' } as const
+const BEGINNING_OF_TIME = '-infinity'
+
+/** Never rejects. */
+export async function runLiabilities(task: LiabilityTask): Promise<LiabilityOutcome> {
+  let connection: Connection | undefined
+  try {
+    connection = await connect({ url: task.url, applicationName: 'ledger:liabilities', settings: SETTINGS })
+    return await whileOpen(connection, answer(connection, task))
+  } catch (error) {
+    return { kind: 'failed', code: codeOf(error) }
+  } finally {
+    connection?.destroy()
+  }
+}
+
+/** The driver leaves a COPY waiting for ever when the connection ends. */
+function whileOpen<T>(connection: Connection, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject)
+    connection.onClosed(() => reject(new Error('the connection was closed')))
+  })
+}
+
+async function answer(connection: Connection, task: LiabilityTask): Promise<LiabilityOutcome> {
+  const { sql } = connection
+  const key = Buffer.from(task.sealingKey)
+  const askedAt = await takeLock(sql)
+  const shared = await takeLatestRun(sql, askedAt)
+  if (shared !== undefined) return given(sql, key, shared)
+  await removeOldRuns(sql)
+  const { runs, nowMs } = await listRuns(sql)
+  if (!hasRoom(runs, nowMs, task.capacityBytes)) {
+    const latest = await takeLatestRun(sql, BEGINNING_OF_TIME)
+    if (latest !== undefined) return given(sql, key, latest)
+  }
+  return compute(connection, task, key)
+}
+
+/** Gives the server's time before it waited. Polled: whoever waits inside a statement holds up vacuuming. */
+async function takeLock(sql: Sql): Promise<string> {
+  const [asked] = await sql<{ at: string }[]>`SELECT clock_timestamp()::text AS at`
+  const deadlineMs = performance.now() + LOCK_WAIT_MS
+  for (;;) {
+    const [row] = await sql<{ taken: boolean }[]>`SELECT pg_try_advisory_lock(${RUN_LOCK}::bigint) AS taken`
+    if (row?.taken === true) return asked?.at ?? BEGINNING_OF_TIME
+    if (performance.now() > deadlineMs) throw new Error('other runs did not end in time')
+    await pause(LOCK_POLL_MS)
+  }
+}
+
+/** A run that is there already. */
+async function given(sql: Sql, key: Buffer, row: RunRow): Promise<LiabilityOutcome> {
+  const sealed = await readDocument(sql, row.run_id)
+  if (sealed === undefined) throw new Error('a run is gone')
+  const document = openDocument(key, row.run_id, sealed)
+  const merkleRoot = row.merkle_root.toString('hex')
+  return {
+    kind: 'done',
+    liabilities: liabilitiesOf({ asOfMs: row.as_of.getTime(), merkleRoot, document }),
+    fresh: false,
+  }
+}
+
+async function compute(connection: Connection, task: LiabilityTask, key: Buffer): Promise<LiabilityOutcome> {
+  const { sharesEach, maxRows } = task
+  const seed = randomBytes(SEED_BYTES)
+  const snapshot = await withDeadline(
+    readSnapshot(connection.sql, { sharesEach, seed, maxRows }),
+    SNAPSHOT_TIMEOUT_MS,
+    connection.destroy,
+  )
+  return snapshot.kind === 'unreconciled' ? snapshot : store(connection, snapshot, key, seed)
+}
+
+async function store(
+  connection: Connection,
+  { asOf, book }: Extract<Snapshot, { readonly kind: 'reconciled' }>,
+  key: Buffer,
+  seed: Buffer,
+): Promise<LiabilityOutcome> {
+  const { runId, asOfMs } = await beginRun(connection.sql, asOf)
+  const pages = createPageCopy(connection, runId, key)
+  const built = await buildTrees(book, seed, pages)
+  await pages.end()
+  const { tokens, indexPages, merkleRoot } = built
+  const document: RunDocument = { seed, sharesEach: book.sharesEach, indexPages, tokens }
+  const sealed = sealDocument(key, runId, document)
+  await completeRun(connection.sql, { runId, sizeBytes: pages.sizeBytes(), document: sealed }, built)
+  return { kind: 'done', liabilities: liabilitiesOf({ asOfMs, merkleRoot, document }), fresh: true }
+}

@@ -1,0 +1,167 @@
+/**
+ * The runs of the proof of liabilities that are kept, with what every proof of a run needs: its seed, and its tokens
+ * with their roots. All of that is one sealed document.
+ */
+import * as v from 'valibot'
+import type postgres from 'postgres'
+import type { Hash } from '../../actors/audit-chain.ts'
+import { decimalOf, unitsOf } from '../../actors/liabilities/sums.ts'
+import type { Liabilities } from '../../runtime/ports/assertion-source.ts'
+import { openSealed, seal } from '../keys/sealing.ts'
+import { KEPT_MS, type StoredRun } from './liability-budget.ts'
+import type { BuiltTrees } from './liability-trees.ts'
+
+export interface LiabilityRun {
+  readonly runId: string
+  readonly asOfMs: number
+  readonly merkleRoot: Hash
+  readonly document: RunDocument
+}
+
+export interface RunDocument {
+  readonly seed: Buffer
+  readonly sharesEach: number
+  readonly indexPages: number
+  /** By rank. */
+  readonly tokens: readonly RunToken[]
+}
+
+export interface RunToken {
+  readonly tokenId: string
+  readonly root: Hash
+  readonly units: bigint
+  readonly leaves: number
+}
+
+const KEPT_SECONDS = KEPT_MS / 1_000
+/** Rows that are deleted in one go. */
+const DELETED_PAGES = 2_000
+
+const documentSchema = v.object({
+  format: v.literal(1),
+  seed: v.string(),
+  shares_each: v.number(),
+  index_pages: v.number(),
+  tokens: v.array(v.tuple([v.string(), v.string(), v.string(), v.number()])),
+})
+
+export function sealDocument(key: Buffer, runId: string, document: RunDocument): Buffer {
+  const text = JSON.stringify({
+    format: 1,
+    seed: document.seed.toString('base64url'),
+    shares_each: document.sharesEach,
+    index_pages: document.indexPages,
+    tokens: document.tokens.map(({ tokenId, root, units, leaves }) => [tokenId, root, decimalOf(units), leaves]),
+  } satisfies v.InferInput<typeof documentSchema>)
+  return seal(key, ['liability-run', runId], Buffer.from(text))
+}
+
+/** Throws SealBroken, or a valibot error when it was written by another version. */
+export function openDocument(key: Buffer, runId: string, sealed: Uint8Array): RunDocument {
+  const opened = openSealed(key, ['liability-run', runId], sealed).toString('utf8')
+  const document = v.parse(documentSchema, JSON.parse(opened))
+  return {
+    seed: Buffer.from(document.seed, 'base64url'),
+    sharesEach: document.shares_each,
+    indexPages: document.index_pages,
+    tokens: document.tokens.map(([tokenId, root, total, leaves]) => ({ tokenId, root, units: unitsOf(total), leaves })),
+  }
+}
+
+export function liabilitiesOf({ asOfMs, merkleRoot, document }: Omit<LiabilityRun, 'runId'>): Liabilities {
+  return {
+    totalLiabilities: decimalOf(document.tokens.reduce((sum, { units }) => sum + units, 0n)),
+    byToken: document.tokens.map(({ tokenId, units }) => ({ tokenId, total: decimalOf(units) })),
+    merkleRoot,
+    asOfMs,
+  }
+}
+
+/** A run whose pages may now be written. `asOf`: as PostgreSQL writes it; as a time the driver would cut it to milliseconds. */
+export async function beginRun(
+  sql: postgres.Sql,
+  asOf: string,
+): Promise<{ readonly runId: string; readonly asOfMs: number }> {
+  const [row] = await sql<{ run_id: string; as_of: Date }[]>`
+    INSERT INTO liability_runs (as_of) VALUES (${asOf}::text::timestamptz) RETURNING run_id, as_of`
+  if (row === undefined) throw new Error('a run was not written')
+  return { runId: row.run_id, asOfMs: row.as_of.getTime() }
+}
+
+/** From here on there are proofs of it. */
+export async function completeRun(
+  sql: postgres.Sql,
+  run: { readonly runId: string; readonly sizeBytes: number; readonly document: Buffer },
+  { merkleRoot }: Pick<BuiltTrees, 'merkleRoot'>,
+): Promise<void> {
+  await sql`
+    UPDATE liability_runs
+       SET merkle_root = ${Buffer.from(merkleRoot, 'hex')}, document = ${run.document},
+           size_bytes = ${run.sizeBytes + run.document.length}, used_at = clock_timestamp()
+     WHERE run_id = ${run.runId}`
+}
+
+/** Which runs are kept, and the server's time. */
+export async function listRuns(
+  sql: postgres.Sql,
+): Promise<{ readonly runs: readonly (StoredRun & { readonly runId: string })[]; readonly nowMs: number }> {
+  const rows = await sql<{ run_id: string | null; as_of: Date; size_bytes: string; now: Date }[]>`
+    SELECT run_id, as_of, size_bytes, clock_timestamp() AS now
+      FROM (SELECT 1) one LEFT JOIN liability_runs ON used_at > now() - make_interval(secs => ${KEPT_SECONDS})
+     ORDER BY run_id`
+  const runs = rows.flatMap(({ run_id: runId, as_of: asOf, size_bytes: sizeBytes }) =>
+    runId === null ? [] : [{ runId, asOfMs: asOf.getTime(), sizeBytes: Number(sizeBytes) }],
+  )
+  return { runs, nowMs: rows[0]?.now.getTime() ?? 0 }
+}
+
+export interface RunRow {
+  readonly run_id: string
+  readonly as_of: Date
+  readonly merkle_root: Buffer
+}
+
+/** A kept run, or the latest. `merkleRoot`: null for the latest; undefined when there is none. */
+export async function findRun(sql: postgres.Sql, merkleRoot: Hash | null): Promise<RunRow | undefined> {
+  const rooted =
+    merkleRoot === null ? sql`merkle_root IS NOT NULL` : sql`merkle_root = ${Buffer.from(merkleRoot, 'hex')}`
+  const [row] = await sql<RunRow[]>`
+    SELECT run_id, as_of, merkle_root FROM liability_runs
+     WHERE ${rooted} AND used_at > now() - make_interval(secs => ${KEPT_SECONDS})
+     ORDER BY run_id DESC LIMIT 1`
+  return row
+}
+
+/** The latest of the runs whose snapshot was taken after a moment of the server's; it counts as used now. */
+export async function takeLatestRun(sql: postgres.Sql, notBefore: string): Promise<RunRow | undefined> {
+  const [row] = await sql<RunRow[]>`
+    UPDATE liability_runs SET used_at = clock_timestamp()
+     WHERE run_id = (SELECT run_id FROM liability_runs
+                      WHERE merkle_root IS NOT NULL AND as_of >= ${notBefore}::text::timestamptz
+                        AND used_at > now() - make_interval(secs => ${KEPT_SECONDS})
+                      ORDER BY run_id DESC LIMIT 1)
+    RETURNING run_id, as_of, merkle_root`
+  return row
+}
+
+export async function readDocument(sql: postgres.Sql, runId: string): Promise<Buffer | undefined> {
+  const [row] = await sql<{ document: Buffer }[]>`SELECT document FROM liability_runs WHERE run_id = ${runId}`
+  return row?.document
+}
+
+/** Only by whoever holds the lock of the runs: to others a run that is being written looks like one that died. */
+export async function removeOldRuns(sql: postgres.Sql): Promise<void> {
+  const old = await sql<{ run_id: string }[]>`
+    SELECT run_id FROM liability_runs
+     WHERE used_at IS NULL OR used_at <= now() - make_interval(secs => ${KEPT_SECONDS})`
+  for (const { run_id: runId } of old) {
+    let deleted = DELETED_PAGES
+    while (deleted === DELETED_PAGES) {
+      const { count } = await sql`
+        DELETE FROM liability_pages WHERE ctid = ANY (ARRAY(
+          SELECT ctid FROM liability_pages WHERE run_id = ${runId} LIMIT ${DELETED_PAGES}))`
+      deleted = count
+    }
+    await sql`DELETE FROM liability_runs WHERE run_id = ${runId}`
+  }
+}

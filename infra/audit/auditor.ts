@@ -1,0 +1,286 @@
+/**
+ * Walks the ledger again and again, and follows what is written meanwhile, within a share of one processor.
+ *   A1. One auditor does so at a time; others wait until it is gone. It goes on where the one before it was.
+ *   A2. A turn is some pages of the tail, of what was pending and of the pass, and is durable before the next begins.
+ *   A3. After a turn that took so long it rests as much longer as its share demands. What a turn takes is its whole time:
+ *       that of PostgreSQL, too.
+ *   A4. It writes nothing but its own tables, and holds no lock and no snapshot that a commit could meet.
+ */
+import type { Clock, Timer } from '../../runtime/ports/clock.ts'
+import type { Log } from '../../runtime/ports/log.ts'
+import { type AuditReads, AuditUnavailable, createAuditReads } from './audit-reads.ts'
+import { conservationWalk } from './conservation.ts'
+import { stepPass, WHOLE_PASS } from './pass.ts'
+import { lookAgain } from './pending-round.ts'
+import { type AuditProgress, beginPass, MAX_TOKENS, newProgress, notePass, noteSince, type Turned } from './progress.ts'
+import { openProgressStore, type ProgressStore } from './progress-store.ts'
+import { loadReceiptCheck } from './receipt-check.ts'
+import { type FeedEnd, isTooMuch, lookAtWindow, nextWindow, readFeedEnd } from './tail.ts'
+import type { Look } from './walk.ts'
+import { checkTokens } from './walk-tokens.ts'
+
+export interface AuditorOptions {
+  readonly url: string
+  readonly ledgerId: string
+  readonly clock: Clock
+  readonly log: Log
+  /** Of one processor, above 0 and at most 1. */
+  readonly share: number
+  readonly settings?: Partial<AuditorSettings>
+}
+
+/** Milliseconds. */
+export interface AuditorSettings {
+  /** From the end of a pass to the beginning of the next. */
+  readonly betweenPassesMs: number
+  /** Between two looks at all value, if the share allows it. */
+  readonly betweenMomentsMs: number
+  /** What a turn gives to the tail, and to the pass: no page begins after that. */
+  readonly workMs: number
+  /** A rest where there is nothing to do. */
+  readonly idleMs: number
+  /** Between two tries to reach PostgreSQL, or to be the one auditor. */
+  readonly retryMs: number
+}
+
+export const AUDITOR_DEFAULTS: AuditorSettings = {
+  betweenPassesMs: 5_000,
+  betweenMomentsMs: 30_000,
+  workMs: 100,
+  idleMs: 1_000,
+  retryMs: 5_000,
+}
+
+/** What a turn does, and what it has done so far. */
+interface Turn extends Turned {
+  readonly look: Look
+  readonly end: FeedEnd
+  readonly busy: boolean
+}
+
+export class Auditor {
+  private readonly options: AuditorOptions
+  private readonly settings: AuditorSettings
+  private readonly reads: AuditReads
+  private stopping = false
+  private wake: () => void = () => undefined
+  private running: Promise<void> = Promise.resolve()
+
+  constructor(options: AuditorOptions) {
+    this.options = options
+    this.settings = { ...AUDITOR_DEFAULTS, ...options.settings }
+    this.reads = createAuditReads(options.url, 'ledger auditor reads')
+  }
+
+  start(): void {
+    this.running = this.run()
+  }
+
+  /** What is asked at the moment is broken off: a statement may take a minute. What is known by then is written down. */
+  async stop(): Promise<void> {
+    this.stopping = true
+    this.wake()
+    await Promise.all([this.reads.close(), this.running])
+  }
+
+  private async run(): Promise<void> {
+    const { log } = this.options
+    while (!this.stopping) {
+      try {
+        await this.runAlone()
+      } catch (error) {
+        if (!(error instanceof AuditUnavailable)) throw error
+        if (!this.stopping) log.warn('audit_interrupted', { because: error.message })
+      }
+      await this.rest(this.settings.retryMs)
+    }
+  }
+
+  /** A1. Returns where another auditor runs. */
+  private async runAlone(): Promise<void> {
+    const store = await openProgressStore(this.options.url)
+    if (store === undefined) return
+    try {
+      this.options.log.info('audit_begun')
+      let progress = (await store.load()) ?? (await this.fresh())
+      while (!this.stopping) progress = await this.turnAndRest(store, progress)
+    } finally {
+      await store.close()
+    }
+  }
+
+  private async fresh(): Promise<AuditProgress> {
+    const { settled, nowMs } = await readFeedEnd(this.reads.query)
+    return newProgress(settled, nowMs)
+  }
+
+  /** A2, A3. */
+  private async turnAndRest(store: ProgressStore, before: AuditProgress): Promise<AuditProgress> {
+    const { clock, share } = this.options
+    const startedMs = clock.monotonic()
+    const turn = await this.turn(before)
+    const progress = await store.save(turn)
+    this.report(before, progress, turn)
+    const tookMs = clock.monotonic() - startedMs
+    await this.rest(turn.busy ? (tookMs * (1 - share)) / share : this.settings.idleMs)
+    return progress
+  }
+
+  private async turn(before: AuditProgress): Promise<Turned & { readonly busy: boolean }> {
+    const { query, moment, wholeMoment } = this.reads
+    const end = await readFeedEnd(query)
+    const receiptProblem = await loadReceiptCheck(query, this.options.ledgerId)
+    const look: Look = { query, moment, wholeMoment, receiptProblem, countBelow: null }
+    const progress = this.unlessRestored(before, end)
+    let turn: Turn = { progress, findings: [], pending: [], final: [], busy: false, look, end }
+    for (const part of [this.followTail, rememberPending, this.lookAtMoment, this.walk])
+      turn = await this.tried(part, turn)
+    return turn
+  }
+
+  /** One part that cannot be done, because a statement takes too long, must not keep the others from going on. */
+  private async tried(part: (turn: Turn) => Promise<Turn>, turn: Turn): Promise<Turn> {
+    if (this.stopping) return turn
+    try {
+      return await part(turn)
+    } catch (error) {
+      if (!(error instanceof AuditUnavailable)) throw error
+      if (!this.stopping) this.options.log.warn('audit_step_failed', { part: part.name, because: error.message })
+      return { ...turn, busy: true }
+    }
+  }
+
+  /** A database that was restored elsewhere counts its commits from the beginning: so does the audit. */
+  private unlessRestored(progress: AuditProgress, { settled, nowMs }: FeedEnd): AuditProgress {
+    if (BigInt(settled) >= BigInt(progress.tail.position)) return progress
+    return this.anew(settled, nowMs, 'the database was restored')
+  }
+
+  /** Nothing is known any more but what a pass that begins now will find. */
+  private anew(position: string, nowMs: number, because: string): AuditProgress {
+    this.options.log.warn('audit_begins_anew', { because })
+    return newProgress(position, nowMs)
+  }
+
+  private readonly followTail = (turn: Turn): Promise<Turn> => {
+    const stands = (now: Turn, before: Turn): boolean => now.progress.tail.position === before.progress.tail.position
+    return this.whileTimeLasts(turn, this.followWindow, stands)
+  }
+
+  private readonly followWindow = async (turn: Turn): Promise<Turn> => {
+    const { look, end } = turn
+    const { tail } = turn.progress
+    const window = await nextWindow(look.query, tail.position, end.settled)
+    const position = window?.until ?? tail.position
+    const isMarked = BigInt(position) >= BigInt(tail.mark.position)
+    const marked = isMarked
+      ? { asOfMs: tail.mark.atMs, mark: { position: end.next, atMs: end.nowMs } }
+      : { asOfMs: tail.asOfMs, mark: tail.mark }
+    if (window === undefined) return { ...turn, progress: { ...turn.progress, tail: { ...tail, ...marked } } }
+    if (await isTooMuch(look.query, window)) {
+      const progress = this.anew(window.until, end.nowMs, 'so much was written at once')
+      return { ...turn, progress, busy: true }
+    }
+    const seen = await lookAtWindow(look, window)
+    const tokens = [...new Set([...tail.tokens, ...seen.tokens])].slice(0, MAX_TOKENS)
+    return {
+      ...turn,
+      progress: noteSince({ ...turn.progress, tail: { ...tail, ...marked, position, tokens } }, seen.checked),
+      findings: [...turn.findings, ...seen.findings],
+      pending: [...turn.pending, ...seen.pending],
+      busy: turn.busy || [...Object.values(seen.checked), seen.pending.length].some((count) => count > 0),
+    }
+  }
+
+  /** What can only be seen of one moment, now and then: conservation, and the supply of tokens that it changed. */
+  private readonly lookAtMoment = async (turn: Turn): Promise<Turn> => {
+    const { progress, look, end } = turn
+    const { momentAtMs, tokens } = progress.tail
+    const isDue = momentAtMs === null || end.nowMs - momentAtMs >= this.settings.betweenMomentsMs
+    if (!isDue && tokens.length < MAX_TOKENS) return turn
+    const { findings } = await conservationWalk.step(look, null)
+    const ofTokens = await checkTokens(look, tokens)
+    return {
+      ...turn,
+      progress: { ...progress, tail: { ...progress.tail, momentAtMs: end.nowMs, tokens: [] } },
+      findings: [...turn.findings, ...findings, ...ofTokens],
+      busy: true,
+    }
+  }
+
+  private readonly walk = async (turn: Turn): Promise<Turn> => {
+    const { end } = turn
+    const { last } = turn.progress
+    const isDue = last === null || end.nowMs - last.completedAtMs >= this.settings.betweenPassesMs
+    const progress = turn.progress.pass === null && isDue ? beginPass(turn.progress, end.nowMs) : turn.progress
+    if (progress.pass === null) return turn
+    return this.whileTimeLasts({ ...turn, progress, busy: true }, walkPage, (walked) => walked.progress.pass === null)
+  }
+
+  /** Page after page, one at least. */
+  private async whileTimeLasts(
+    before: Turn,
+    page: (turn: Turn) => Promise<Turn>,
+    isDone: (turn: Turn, before: Turn) => boolean,
+  ): Promise<Turn> {
+    const { clock } = this.options
+    const untilMs = clock.monotonic() + this.settings.workMs
+    let turn = before
+    for (;;) {
+      const next = await page(turn)
+      if (isDone(next, turn) || clock.monotonic() >= untilMs) return next
+      turn = next
+    }
+  }
+
+  private report(before: AuditProgress, { last }: AuditProgress, { findings }: Turned): void {
+    const { log } = this.options
+    const subjects = new Set(findings.map(({ subject }) => subject))
+    for (const subject of subjects) {
+      log.error('audit_found', { subject, count: findings.filter((finding) => finding.subject === subject).length })
+    }
+    if (last !== null && last.number !== before.last?.number) {
+      log.info('audit_pass_complete', { durationMs: last.completedAtMs - last.beganAtMs, ...last.checked })
+    }
+  }
+
+  private async rest(durationMs: number): Promise<void> {
+    if (this.stopping) return
+    let timer: Timer | undefined
+    await new Promise<void>((resolve) => {
+      this.wake = resolve
+      timer = this.options.clock.after(durationMs, resolve)
+    })
+    timer?.cancel()
+  }
+}
+
+async function walkPage(turn: Turn): Promise<Turn> {
+  const { pass } = turn.progress
+  if (pass === null) return turn
+  const { next, seen } = await stepPass(WHOLE_PASS, { ...turn.look, countBelow: pass.beganXid }, pass.place)
+  const nowMs = next === null ? (await readFeedEnd(turn.look.query)).nowMs : turn.end.nowMs
+  return {
+    ...turn,
+    progress: notePass(turn.progress, next, seen, nowMs),
+    findings: [...turn.findings, ...seen.findings],
+    pending: [...turn.pending, ...seen.pending],
+  }
+}
+
+async function rememberPending(turn: Turn): Promise<Turn> {
+  const { tail } = turn.progress
+  const before = tail.pending
+  const seen = await lookAgain(turn.look, before.after)
+  // A round ends: whatever had failed before it began has been seen.
+  const pending =
+    seen.last === null
+      ? { beganAtMs: turn.end.nowMs, completeAsOfMs: before.beganAtMs, after: null }
+      : { ...before, after: seen.last }
+  return {
+    ...turn,
+    progress: noteSince({ ...turn.progress, tail: { ...tail, pending } }, seen.checked),
+    findings: [...turn.findings, ...seen.findings],
+    final: seen.final,
+  }
+}

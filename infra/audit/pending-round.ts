@@ -1,0 +1,66 @@
+/**
+ * Transactions that were pending when they were looked at are looked at again, some at a time, round after round (T3 of
+ * the tail). One that completed is left to the tail: it has an entry.
+ */
+import type { Finding } from '../../actors/audit/finding.ts'
+import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
+import { arrayLiteral } from '../postgres/array-literal.ts'
+import { transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
+import { type Look, SAW_NOTHING, type Seen } from './walk.ts'
+
+const PAGE_SIZE = 300
+
+const REMEMBERED = `
+SELECT shard_id, txn_id FROM audit_pending WHERE (shard_id, txn_id) > ($1::integer, $2::text)
+ ORDER BY shard_id, txn_id LIMIT ${PAGE_SIZE}`
+
+const NAMED = transactionsSql(
+  `SELECT w.* FROM unnest($1::integer[], $2::text[]) AS n (shard_id, txn_id)
+     JOIN transactions w ON w.shard_id = n.shard_id AND w.txn_id = n.txn_id`,
+  '$3',
+)
+
+export interface SeenAgain extends Seen {
+  /** Those that need not be remembered any more. */
+  readonly final: readonly TransactionName[]
+  /** The last one that was looked at; null at the end of a round. */
+  readonly last: TransactionName | null
+}
+
+/** From the one after `after` on; null: from the first. */
+export async function lookAgain(look: Look, after: TransactionName | null): Promise<SeenAgain> {
+  const names = await look.query<{ shard_id: number; txn_id: string }>(REMEMBERED, [
+    after?.shardId ?? -1,
+    after?.txnId ?? '',
+  ])
+  const last = names.at(-1)
+  if (last === undefined) return { ...SAW_NOTHING, final: [], last: null }
+  const rows = await look.query<TransactionRow>(NAMED, [
+    arrayLiteral(
+      'integer',
+      names.map(({ shard_id: shardId }) => shardId),
+    ),
+    arrayLiteral(
+      'text',
+      names.map(({ txn_id: txnId }) => txnId),
+    ),
+    null,
+  ])
+  const found = new Map(rows.map((row) => [row.txn_id, row]))
+  const findings: Finding[] = []
+  const final: TransactionName[] = []
+  let failed = 0
+  for (const { shard_id: shardId, txn_id: txnId } of names) {
+    const row = found.get(txnId)
+    if (row?.status === 'pending') continue
+    final.push({ shardId, txnId })
+    if (row === undefined) {
+      findings.push({ subject: 'chains_verify', place: `transaction ${txnId}`, problem: 'it is gone' })
+    } else if (row.status === 'failed') {
+      failed += 1
+      findings.push(...transactionFindings(row, look.receiptProblem))
+    }
+  }
+  const next = names.length < PAGE_SIZE ? null : { shardId: last.shard_id, txnId: last.txn_id }
+  return { checked: { receipts_verify: failed }, findings, pending: [], final, last: next }
+}

@@ -1,0 +1,148 @@
+/**
+ * The auditor's progress in PostgreSQL.
+ *   S1. One auditor writes at a time: its connection holds a lock, and everything is written on that connection. Whoever
+ *       gets the lock next finds all that was written, because the lock goes with the connection.
+ *   S2. What one turn has seen and where it came to are written together, or not at all: a turn is done twice at most.
+ *   S3. At most MAX_LISTED findings of a subject are listed; those beyond are counted.
+ */
+import { addCounts, type Counts, type Finding, SUBJECTS } from '../../actors/audit/finding.ts'
+import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
+import { arrayLiteral } from '../postgres/array-literal.ts'
+import { connect, type Connection, withDeadline } from '../postgres/connection.ts'
+import { AuditUnavailable } from './audit-reads.ts'
+import { type AuditProgress, currentPass, noteUnlisted, readProgress, type Turned } from './progress.ts'
+
+export interface ProgressStore {
+  /** undefined: no auditor has run yet, or one of a program that wrote it in another form. */
+  readonly load: () => Promise<AuditProgress | undefined>
+  /** Returns the progress as it was written: with the findings that could not be listed. */
+  readonly save: (turned: Turned) => Promise<AuditProgress>
+  readonly close: () => Promise<void>
+}
+
+/** S3. */
+export const MAX_LISTED = 1_000
+
+/** 'ledger auditor' in a key of 64 bits that no session's hash is made from. */
+const LOCK = '7810198402634810714'
+const DEADLINE_MS = 10_000
+
+/** undefined: another auditor runs (S1). Throws AuditUnavailable. */
+export async function openProgressStore(url: string): Promise<ProgressStore | undefined> {
+  return reachable(async () => {
+    const settings = { statement_timeout: String(DEADLINE_MS), lock_timeout: String(DEADLINE_MS) }
+    const connection = await connect({ url, applicationName: 'ledger auditor', settings })
+    const [row] = await connection.sql<{ taken: boolean }[]>`SELECT pg_try_advisory_lock(${LOCK}::bigint) AS taken`
+    if (row?.taken === true) return storeOn(connection)
+    await connection.end()
+    return undefined
+  })
+}
+
+function storeOn(connection: Connection): ProgressStore {
+  const run = <T>(work: Promise<T>): Promise<T> =>
+    reachable(() => withDeadline(work, 2 * DEADLINE_MS, connection.destroy))
+  return {
+    load: () => run(load(connection)),
+    save: (turned) => run(save(connection, turned)),
+    close: connection.end,
+  }
+}
+
+async function reachable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw new AuditUnavailable('The progress of the audit cannot be reached.', { cause })
+  }
+}
+
+async function load({ sql }: Connection): Promise<AuditProgress | undefined> {
+  const [row] = await sql<{ document: string }[]>`SELECT document FROM audit_progress`
+  return row === undefined ? undefined : readProgress(row.document)
+}
+
+const LIST = `
+WITH given AS (
+  SELECT g.subject, g.place, g.problem, f.place IS NOT NULL AS listed
+    FROM unnest($1::text[], $2::text[], $3::text[]) AS g (subject, place, problem)
+    LEFT JOIN audit_findings f ON f.subject = g.subject AND f.place = g.place),
+counted AS (SELECT subject, count(*) AS listed FROM audit_findings GROUP BY subject),
+ranked AS (
+  SELECT given.*, row_number() OVER (PARTITION BY subject, given.listed ORDER BY place) + coalesce(counted.listed, 0) AS nth
+    FROM given LEFT JOIN counted USING (subject))
+INSERT INTO audit_findings (subject, place, problem, pass, found_at)
+SELECT subject, place, problem, $4::bigint, now() FROM ranked WHERE listed OR nth <= ${MAX_LISTED}
+ON CONFLICT (subject, place) DO UPDATE SET problem = excluded.problem, pass = excluded.pass, found_at = excluded.found_at
+RETURNING subject`
+
+async function save({ sql }: Connection, { progress, findings, pending, final }: Turned): Promise<AuditProgress> {
+  const found = distinct(findings)
+  let written = progress
+  await sql.begin(async (transaction) => {
+    if (found.length > 0) {
+      const listed = await transaction.unsafe<{ subject: string }[]>(LIST, [
+        ...texts(found, ['subject', 'place', 'problem']),
+        currentPass(progress),
+      ])
+      written = noteUnlisted(progress, unlisted(found, listed))
+    }
+    if (pending.length > 0) {
+      await transaction.unsafe(
+        `INSERT INTO audit_pending SELECT * FROM unnest($1::integer[], $2::text[]) ON CONFLICT DO NOTHING`,
+        names(pending),
+      )
+    }
+    if (final.length > 0) {
+      await transaction.unsafe(
+        `DELETE FROM audit_pending p USING unnest($1::integer[], $2::text[]) AS f (shard_id, txn_id)
+          WHERE p.shard_id = f.shard_id AND p.txn_id = f.txn_id`,
+        names(final),
+      )
+    }
+    // What the last complete pass, and what has been looked at since, has not found is right again.
+    await transaction`DELETE FROM audit_findings WHERE pass < ${written.last?.number ?? 0}`
+    await transaction`
+      INSERT INTO audit_progress (document, updated_at) VALUES (${JSON.stringify(written)}, now())
+      ON CONFLICT (singleton) DO UPDATE SET document = excluded.document, updated_at = excluded.updated_at`
+  })
+  return written
+}
+
+/** One a place: two of one statement cannot both be written. */
+function distinct(findings: readonly Finding[]): readonly Finding[] {
+  return [...new Map(findings.map((finding) => [`${finding.subject} ${finding.place}`, finding])).values()]
+}
+
+function unlisted(found: readonly Finding[], listed: readonly { readonly subject: string }[]): Counts {
+  let counts: Counts = {}
+  for (const subject of SUBJECTS) {
+    const count = (rows: readonly { readonly subject: string }[]): number =>
+      rows.filter((row) => row.subject === subject).length
+    const missing = count(found) - count(listed)
+    if (missing > 0) counts = addCounts(counts, { [subject]: missing })
+  }
+  return counts
+}
+
+function texts(found: readonly Finding[], fields: readonly (keyof Finding)[]): string[] {
+  return fields.map((field) =>
+    arrayLiteral(
+      'text',
+      found.map((finding) => finding[field]),
+    ),
+  )
+}
+
+function names(transactions: readonly TransactionName[]): string[] {
+  return [
+    arrayLiteral(
+      'integer',
+      transactions.map(({ shardId }) => shardId),
+    ),
+    arrayLiteral(
+      'text',
+      transactions.map(({ txnId }) => txnId),
+    ),
+  ]
+}

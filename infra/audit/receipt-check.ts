@@ -1,0 +1,76 @@
+/**
+ * Whether receipts verify: made anew from the transaction's row, under the key that they name.
+ *   V1. The key is the service's own, for receipts, not revoked, and its ID is its thumbprint (RFC 7638).
+ *   V2. It was in use at the time that the receipt says. A receipt's time is when its transaction was stepped, its key is
+ *       chosen as the batch is committed: about a rotation the one may lie a little outside the span of the other.
+ */
+import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { receiptPayload } from '../../actors/account/receipt.ts'
+import type { TransactionRecord } from '../../actors/account/transaction.ts'
+import type { ReceiptWrite } from '../../runtime/ports/ledger-store.ts'
+import { thumbprintOf } from '../keys/public-key.ts'
+import type { Query } from './audit-reads.ts'
+
+/** Why the receipt is not good; undefined when it is. */
+export type ReceiptCheck = (transaction: TransactionRecord, receipt: ReceiptWrite) => string | undefined
+
+/** V2: how long a node signs by what it last heard of the keys. */
+const SLACK_MS = 300_000
+
+export const RECEIPT_KEYS = `
+SELECT key_id, purpose, x, y, active_from, retired_at, revoked_at FROM service_keys`
+
+interface KeyRow {
+  readonly key_id: string
+  readonly purpose: string
+  readonly x: string
+  readonly y: string
+  readonly active_from: Date
+  readonly retired_at: Date | null
+  readonly revoked_at: Date | null
+}
+
+interface ReceiptKey {
+  readonly key: KeyObject
+  readonly fromMs: number
+  readonly untilMs: number
+}
+
+export async function loadReceiptCheck(query: Query, ledgerId: string): Promise<ReceiptCheck> {
+  const keys = new Map<string, ReceiptKey | string>()
+  for (const row of await query<KeyRow>(RECEIPT_KEYS)) keys.set(row.key_id, keyOf(row))
+  return (transaction, { keyId, signature }) => {
+    const key = keys.get(keyId) ?? 'the key that its receipt names is not there'
+    if (typeof key === 'string') return key
+    const atMs = transaction.processedAtMs ?? Number.NaN
+    if (!(atMs >= key.fromMs && atMs <= key.untilMs)) return 'the key that its receipt names was not in use then'
+    const payload = receiptPayload(transaction, ledgerId, keyId)
+    return signatureVerifies(key.key, payload, signature) ? undefined : 'its receipt does not verify'
+  }
+}
+
+function keyOf(row: KeyRow): ReceiptKey | string {
+  const { key_id: keyId, purpose, x, y, active_from: from, retired_at: until } = row
+  if (purpose !== 'receipt') return 'the key that its receipt names is for another purpose'
+  if (row.revoked_at !== null) return 'the key that its receipt names was revoked'
+  const jwk = { kty: 'EC', crv: 'P-256', x, y } as const
+  try {
+    if (thumbprintOf(jwk) !== keyId) return 'the key that its receipt names is not the one of that name'
+    return {
+      key: createPublicKey({ key: jwk, format: 'jwk' }),
+      fromMs: from.getTime() - SLACK_MS,
+      untilMs: until === null ? Number.POSITIVE_INFINITY : until.getTime() + SLACK_MS,
+    }
+  } catch {
+    return 'the key that its receipt names is no key'
+  }
+}
+
+function signatureVerifies(key: KeyObject, payload: string, signature: string): boolean {
+  try {
+    return verify('sha256', Buffer.from(payload, 'utf8'), { key, dsaEncoding: 'der' }, Buffer.from(signature, 'base64'))
+  } catch {
+    // What OpenSSL cannot read is no signature of anything.
+    return false
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * A pass that is made at once, from its start to its end, of a ledger that is small enough. What is written meanwhile is
+ * looked at where the pass has not been yet; what was committed before it began is looked at whole.
+ */
+import { addCounts, type Counts, type Finding, SUBJECTS } from '../../actors/audit/finding.ts'
+import { createAuditReads } from './audit-reads.ts'
+import { type PassKind, type PassPlace, startOf, stepPass, WALKS } from './pass.ts'
+import { loadReceiptCheck } from './receipt-check.ts'
+import { readFeedEnd } from './tail.ts'
+
+export interface SpotRequest {
+  readonly url: string
+  readonly ledgerId: string
+  readonly kind: PassKind
+}
+
+/** Plain data: it may come from another thread. */
+export interface SpotResult {
+  readonly checked: Counts
+  readonly failed: Counts
+  /** By the database's clock. */
+  readonly beganAtMs: number
+  readonly endedAtMs: number
+}
+
+/** Throws AuditUnavailable. */
+export type SpotPass = (request: SpotRequest) => Promise<SpotResult>
+
+/** Of the places of a subject, so many are told apart; beyond, each finding counts. */
+const MAX_PLACES = 10_000
+
+export async function runSpotPass({ url, ledgerId, kind }: SpotRequest): Promise<SpotResult> {
+  const reads = createAuditReads(url, `ledger audit ${kind}`)
+  try {
+    const began = await readFeedEnd(reads.query)
+    const tally = createTally()
+    let checked: Counts = {}
+    let place: PassPlace | null = startOf(WALKS[kind])
+    while (place !== null) {
+      const receiptProblem = await loadReceiptCheck(reads.query, ledgerId)
+      const look = { ...reads, receiptProblem, countBelow: null }
+      const { next, seen }: Awaited<ReturnType<typeof stepPass>> = await stepPass(WALKS[kind], look, place)
+      checked = addCounts(checked, seen.checked)
+      for (const finding of seen.findings) tally.add(finding)
+      place = next
+    }
+    const ended = await readFeedEnd(reads.query)
+    return { checked, failed: tally.counts(), beganAtMs: began.nowMs, endedAtMs: ended.nowMs }
+  } finally {
+    // What was found is found, however the connection ends.
+    await reads.close().catch(() => undefined)
+  }
+}
+
+/** A place that is wrong in two ways is one that is wrong. */
+function createTally() {
+  const places = new Map(SUBJECTS.map((subject) => [subject, { named: new Set<string>(), beyond: 0 }]))
+  return {
+    add: ({ subject, place }: Finding): void => {
+      const found = places.get(subject)
+      if (found === undefined || found.named.has(place)) return
+      if (found.named.size < MAX_PLACES) found.named.add(place)
+      else found.beyond += 1
+    },
+    counts: (): Counts =>
+      Object.fromEntries([...places].map(([subject, { named, beyond }]) => [subject, named.size + beyond])),
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * Passes on threads of their own, so that whoever waits for one keeps nobody else waiting.
+ *   H1. A thread ends with its pass, after LONGEST_MS, or as it is told to.
+ *   H2. What it may allocate is bounded.
+ */
+import { Worker } from 'node:worker_threads'
+import { AuditUnavailable } from './audit-reads.ts'
+import type { SpotPass, SpotResult } from './spot-pass.ts'
+
+export interface SpotThreads {
+  readonly run: SpotPass
+  /** Ends those that run; whoever waits for one is told so. */
+  readonly close: () => Promise<void>
+}
+
+const LONGEST_MS = 300_000
+const MOST_MIB = 512
+
+export function createSpotThreads(): SpotThreads {
+  const threads = new Set<Worker>()
+  return {
+    run: async (request) => {
+      const thread = new Worker(workerUrl(), {
+        workerData: request,
+        resourceLimits: { maxOldGenerationSizeMb: MOST_MIB },
+      })
+      threads.add(thread)
+      const late = setTimeout(() => void thread.terminate(), LONGEST_MS)
+      try {
+        return await resultOf(thread)
+      } finally {
+        clearTimeout(late)
+        threads.delete(thread)
+        await thread.terminate()
+      }
+    },
+    close: async () => {
+      await Promise.all([...threads].map((thread) => thread.terminate()))
+    },
+  }
+}
+
+/** Beside this file, built as this file is. */
+function workerUrl(): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? './spot-worker.ts' : './spot-worker.js', import.meta.url)
+}
+
+function resultOf(thread: Worker): Promise<SpotResult> {
+  return new Promise((resolve, reject) => {
+    thread.once('message', (result: SpotResult) => resolve(result))
+    thread.once('error', (cause: unknown) => reject(new AuditUnavailable('The pass was broken off.', { cause })))
+    thread.once('exit', () => reject(new AuditUnavailable('The pass was ended before it was over.')))
+  })
+}

@@ -1,0 +1,199 @@
+/**
+ * Follows what is written, commit by commit, and looks at each new row once.
+ *   T1. Entries, transactions and NFT events carry the PostgreSQL transaction that wrote them. What lies below every
+ *       transaction that still runs can no longer be joined by anything: a window ends there, and the next begins where
+ *       it ended. So nothing is missed and nothing is scanned.
+ *   T2. A new entry follows the one before it, is what its account's row says, and has its transaction and receipt.
+ *   T3. A transaction that failed later than it was entered writes no row: those that were pending are remembered, and
+ *       looked at again until they are final.
+ */
+import { entryProblem } from '../../actors/audit/chain-walk.ts'
+import type { Finding } from '../../actors/audit/finding.ts'
+import { storedObject } from '../../actors/audit/stored-json.ts'
+import { GENESIS } from '../../actors/audit-chain.ts'
+import type { JsonObject } from '../../actors/canonical-json.ts'
+import { Quantity } from '../../actors/money.ts'
+import { isNft } from '../../actors/nft-id.ts'
+import type { Query } from './audit-reads.ts'
+import { entryColumns, type EntryRow, walkedEntryOf } from './chain-rows.ts'
+import { agreementFindings, transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
+import { type Look, orUnreadable, type Seen } from './walk.ts'
+import { checkNfts } from './walk-nfts.ts'
+import { seenOf } from './walk-transactions.ts'
+
+/** Commits from `from` up to, not including, `until`: PostgreSQL transaction numbers (xid8) in decimal. */
+export interface Window {
+  readonly from: string
+  readonly until: string
+}
+
+/** What the feed looks like now. */
+export interface FeedEnd {
+  /** Commits below are settled: all that they wrote is there to be seen. */
+  readonly settled: string
+  /** Every commit that was answered before now is below. */
+  readonly next: string
+  readonly nowMs: number
+}
+
+/** Rows of a window, of each of the three kinds; and the rest of what the last of its commits wrote. */
+const WINDOW_ROWS = 300
+
+const FEED_END = `
+SELECT pg_snapshot_xmin(pg_current_snapshot())::text AS settled,
+       pg_snapshot_xmax(pg_current_snapshot())::text AS next, clock_timestamp() AS now`
+
+export async function readFeedEnd(query: Query): Promise<FeedEnd> {
+  const [row] = await query<{ settled: string; next: string; now: Date }>(FEED_END)
+  return { settled: row?.settled ?? '0', next: row?.next ?? '0', nowMs: row?.now.getTime() ?? 0 }
+}
+
+const FED = ['audit_entries', 'transactions', 'nft_events'] as const
+
+const FULL_AT = `
+SELECT ${FED.map(
+  (table) => `(SELECT commit_xid FROM ${table} WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8
+         ORDER BY commit_xid OFFSET ${WINDOW_ROWS - 1} LIMIT 1)::text AS ${table}`,
+).join(',\n       ')}`
+
+/** The next window from `from` on; undefined when nothing is settled there. */
+export async function nextWindow(query: Query, from: string, settled: string): Promise<Window | undefined> {
+  if (BigInt(from) >= BigInt(settled)) return undefined
+  const [row] = await query<Readonly<Record<string, string | null>>>(FULL_AT, [from, settled])
+  let until = BigInt(settled)
+  for (const xid of Object.values(row ?? {})) {
+    if (xid !== null && BigInt(xid) + 1n < until) until = BigInt(xid) + 1n
+  }
+  return { from, until: String(until) }
+}
+
+/**
+ * Commits of the ledger write a few thousand rows at most. What wrote more was something else, and is too much for a
+ * window: it is looked at by a pass.
+ */
+const MAX_WINDOW_ROWS = 10_000
+const TOO_MUCH = `
+SELECT ${FED.map(
+  (table) => `EXISTS (SELECT FROM ${table} WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8
+                 OFFSET ${MAX_WINDOW_ROWS} LIMIT 1)`,
+).join('\n    OR ')} AS too_much`
+
+export async function isTooMuch(query: Query, { from, until }: Window): Promise<boolean> {
+  const [row] = await query<{ too_much: boolean }>(TOO_MUCH, [from, until])
+  return row?.too_much === true
+}
+
+export interface SeenInWindow extends Seen {
+  /** Tokens whose supply was changed, in lower case. */
+  readonly tokens: readonly string[]
+}
+
+export async function lookAtWindow(look: Look, { from, until }: Window): Promise<SeenInWindow> {
+  const parameters = [from, until, null]
+  const entries = await look.query<NewEntryRow>(NEW_ENTRIES, parameters)
+  const completed = seenOf(await look.query<TransactionRow>(COMPLETED, parameters), look)
+  const entered = await look.query<TransactionRow>(ENTERED, parameters)
+  const failed = entered.filter(({ status }) => status === 'failed')
+  const events = await look.query<{ nft_id: string; mints: number }>(NEW_EVENTS, [from, until])
+  return {
+    checked: {
+      chains_verify: entries.length,
+      receipts_verify: (completed.checked.receipts_verify ?? 0) + failed.length,
+      provenance: events.reduce((sum, { mints }) => sum + mints, 0),
+    },
+    findings: [
+      ...entries.flatMap(newEntryFindings),
+      ...completed.findings,
+      ...failed.flatMap((row) => transactionFindings(row, look.receiptProblem)),
+      ...entered.filter(({ status }) => status === 'completed').flatMap(agreementFindings),
+      ...(await checkNfts(
+        look,
+        events.map(({ nft_id: nftId }) => nftId),
+      )),
+    ],
+    pending: entered
+      .filter(({ status }) => status === 'pending')
+      .map(({ shard_id: shardId, txn_id: txnId }) => ({ shardId, txnId })),
+    tokens: [
+      ...new Set(entries.flatMap(({ supply_of: tokenId }) => (tokenId === null ? [] : [tokenId.toLowerCase()]))),
+    ],
+  }
+}
+
+/** $1, $2: the window. The account's balance is read beside its last entry only. */
+const NEW_ENTRIES = `
+SELECT ${entryColumns('$3')},
+       p.audit_hash AS before_hash, a.sequence AS head_sequence, a.tip AS head_tip,
+       t.token_id AS linked_token, b.balance::text AS balance, b.incoming::text AS incoming,
+       CASE WHEN t.type IN ('mint', 'burn') AND position('/' IN t.token_id) = 0 THEN t.token_id END AS supply_of
+  FROM audit_entries e
+  LEFT JOIN audit_entries p
+    ON p.shard_id = e.shard_id AND p.account_id = e.account_id AND p.sequence = e.sequence - 1
+  LEFT JOIN transactions t ON t.shard_id = e.shard_id AND t.txn_id = e.txn_id
+  LEFT JOIN accounts a ON a.shard_id = e.shard_id AND a.account_id = e.account_id
+  LEFT JOIN balances b
+    ON b.shard_id = e.shard_id AND b.account_id = e.account_id AND b.token_id = t.token_id AND e.sequence = a.sequence
+ WHERE e.commit_xid >= $1::xid8 AND e.commit_xid < $2::xid8`
+
+interface NewEntryRow extends EntryRow {
+  readonly before_hash: Buffer | null
+  readonly head_sequence: string | null
+  readonly head_tip: Buffer | null
+  readonly linked_token: string | null
+  readonly balance: string | null
+  readonly incoming: string | null
+  readonly supply_of: string | null
+}
+
+/** T2: transactions that have an entry in the window, whenever they were entered. */
+const COMPLETED = transactionsSql(
+  `SELECT w.* FROM audit_entries n JOIN transactions w ON w.shard_id = n.shard_id AND w.txn_id = n.txn_id
+    WHERE n.commit_xid >= $1::xid8 AND n.commit_xid < $2::xid8`,
+  '$3',
+)
+
+const ENTERED = transactionsSql(
+  'SELECT * FROM transactions WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8',
+  '$3',
+)
+
+const NEW_EVENTS = `
+SELECT nft_id, (count(*) FILTER (WHERE number = 0))::integer AS mints FROM nft_events
+ WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8 GROUP BY nft_id ORDER BY nft_id`
+
+function newEntryFindings(row: NewEntryRow): readonly Finding[] {
+  const members = storedObject(row.payload)
+  const problem = orUnreadable(
+    () => entryProblem(walkedEntryOf(row), row.account_id, members) ?? placeProblem(row),
+    'it cannot be read',
+  )
+  const findings: Finding[] = []
+  const place = `account ${row.account_id}, entry ${row.sequence}`
+  if (problem !== undefined) findings.push({ subject: 'chains_verify', place, problem })
+  const more = members !== undefined && orUnreadable(() => isMoreThanSaid(row, members), true)
+  if (more) {
+    const holding = `account ${row.account_id}, ${row.linked_token ?? ''}`
+    findings.push({ subject: 'no_negative_balance', place: holding, problem: 'it is more than its chain says' })
+  }
+  return findings
+}
+
+function placeProblem(row: NewEntryRow): string | undefined {
+  const sequence = Number(row.sequence)
+  const before = sequence === 0 ? GENESIS : row.before_hash?.toString('hex')
+  if (before === undefined) return 'the entry before it is missing'
+  if (row.previous_hash.toString('hex') !== before) return 'its previous_hash is not the hash of the entry before'
+  if (row.head_sequence === null || row.head_tip === null) return 'its account is not there'
+  if (sequence > Number(row.head_sequence)) return 'its account does not know of it'
+  if (sequence < Number(row.head_sequence) || row.head_tip.equals(row.audit_hash)) return undefined
+  return 'it is the last one, and not the tip of its account'
+}
+
+/** Without an entry an account can only come to have less of an asset: when a group settles, its legs burn. */
+function isMoreThanSaid(row: NewEntryRow, members: JsonObject): boolean {
+  const { balance, incoming = '0' } = members
+  if (row.balance === null || row.linked_token === null || isNft(row.linked_token)) return false
+  if (typeof balance !== 'string' || typeof incoming !== 'string') return true
+  const has = new Quantity(row.balance).plus(row.incoming ?? '0')
+  return !has.lessThanOrEqualTo(new Quantity(balance).plus(incoming))
+}

@@ -1,0 +1,165 @@
+/**
+ * Walks the history of every NFT, from its mint to its owner; then looks for histories of NFTs that are not there.
+ *   G1. An NFT that changes hands meanwhile is walked up to where it was when its row was read.
+ *   G2. A history that is longer than a page is walked over several, and may be left between them.
+ */
+import type { Finding } from '../../actors/audit/finding.ts'
+import { ProvenanceWalk, type StoredProvenance } from '../../actors/audit/provenance-walk.ts'
+import { shardOfTransactionId } from '../../actors/identifiers.ts'
+import { nftNameOf } from '../../actors/nft-id.ts'
+import { classStateOf } from '../postgres/actor-documents.ts'
+import { arrayLiteral } from '../postgres/array-literal.ts'
+import {
+  CLASSES_NAMED,
+  type ClassRow,
+  EVENTS_EXAMINED,
+  EVENTS_PAGE,
+  EVENTS_PAGE_SIZE,
+  type EventRow,
+  INSTANCES_AFTER,
+  INSTANCES_FROM,
+  instanceHeadOf,
+  type InstanceRow,
+  MINT_ON_ITS_WAY,
+  ORPHANS_PAGE,
+  type OrphansRow,
+  walkedEventOf,
+} from './nft-rows.ts'
+import { type Look, orUnreadable, SAW_NOTHING, type Step, type Walk } from './walk.ts'
+
+/** The NFT that the next page begins behind; with `within`, the one whose history was left there; or an entry. */
+export type NftsCursor =
+  | { readonly at: 'instances'; readonly nftId: string; readonly within: StoredProvenance | null }
+  | { readonly at: 'events'; readonly shardId: number; readonly nftId: string; readonly number: number }
+
+const FIRST_EVENT: NftsCursor = { at: 'events', shardId: -1, nftId: '', number: 0 }
+
+export const nftsWalk: Walk<NftsCursor> = {
+  name: 'nfts',
+  subjects: ['provenance'],
+  start: { at: 'instances', nftId: '', within: null },
+  step: (look, cursor) => (cursor.at === 'events' ? orphansStep(look, cursor) : instancesStep(look, cursor)),
+}
+
+type InstancesCursor = Extract<NftsCursor, { readonly at: 'instances' }>
+
+async function instancesStep(look: Look, { nftId, within }: InstancesCursor): Promise<Step<NftsCursor>> {
+  const page = await look.query<InstanceRow>(within === null ? INSTANCES_AFTER : INSTANCES_FROM, [nftId])
+  if (page.length === 0 && within === null) return { ...SAW_NOTHING, next: FIRST_EVENT }
+  if (within !== null && page[0]?.actor_id !== nftId) {
+    const gone: Finding = { subject: 'provenance', place: `NFT ${nftId}`, problem: 'it is gone' }
+    return { ...SAW_NOTHING, next: { at: 'instances', nftId, within: null }, findings: [gone] }
+  }
+  return walkInstances(look, within === null ? page : page.slice(0, 1), within)
+}
+
+/** The same for these NFTs, whole; what is not there is wrong. */
+export async function checkNfts(look: Look, nftIds: readonly string[]): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  for (const nftId of nftIds) {
+    let within: StoredProvenance | null = null
+    do {
+      const [row] = await look.query<InstanceRow>(INSTANCES_FROM, [nftId])
+      if (row?.actor_id !== nftId) {
+        findings.push(orphan(nftId))
+        break
+      }
+      const step: Step<NftsCursor> = await walkInstances(look, [row], within)
+      findings.push(...step.findings)
+      within = step.next?.at === 'instances' ? step.next.within : null
+    } while (within !== null)
+  }
+  return findings
+}
+
+async function walkInstances(
+  look: Look,
+  rows: readonly InstanceRow[],
+  within: StoredProvenance | null,
+): Promise<Step<NftsCursor>> {
+  const issuers = await readIssuers(look, rows)
+  const walks = rows.map((row) => {
+    const issuer = issuers.get(nftNameOf(row.actor_id)?.classId ?? '')
+    return { row, issuer, walk: new ProvenanceWalk(row.actor_id, issuer, within ?? undefined) }
+  })
+  const events = await readEvents(
+    look,
+    walks.map(({ row, walk }) => ({ row, first: walk.next() })),
+  )
+  const findings: Finding[] = []
+  let counted = 0
+  for (const { row, issuer, walk } of walks) {
+    const own = events.get(row.actor_id) ?? []
+    for (const event of own) {
+      if (event.number === 0 && event.counted) counted += 1
+      const finding = walk.take(walkedEventOf(event, look.receiptProblem, await isOnItsWay(look, event, issuer)))
+      if (finding !== undefined) findings.push(finding)
+    }
+    if (own.length === EVENTS_PAGE_SIZE && walk.next() <= (row.last_event ?? -1)) {
+      const next: NftsCursor = { at: 'instances', nftId: row.actor_id, within: walk.stored() }
+      return { next, checked: { provenance: counted }, findings, pending: [] }
+    }
+    findings.push(...walk.finish(instanceHeadOf(row, issuer)))
+  }
+  const next: NftsCursor = { at: 'instances', nftId: rows.at(-1)?.actor_id ?? '', within: null }
+  return { next, checked: { provenance: counted }, findings, pending: [] }
+}
+
+/** By class ID. */
+async function readIssuers(look: Look, rows: readonly InstanceRow[]): Promise<ReadonlyMap<string, string>> {
+  const classIds = new Set(rows.flatMap(({ actor_id: id }) => nftNameOf(id)?.classId ?? []))
+  const classes = await look.query<ClassRow>(CLASSES_NAMED, [arrayLiteral('text', [...classIds])])
+  return new Map(
+    classes.flatMap(({ class_id: classId, document }) => {
+      const state = orUnreadable(() => classStateOf(document), undefined)
+      return state === undefined || state.classId !== classId ? [] : [[classId, state.issuer] as const]
+    }),
+  )
+}
+
+interface Wanted {
+  readonly row: InstanceRow
+  readonly first: number
+}
+
+async function readEvents(look: Look, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, readonly EventRow[]>> {
+  const column = (type: 'integer' | 'text' | 'bigint', valueOf: (one: Wanted) => string | number): string =>
+    arrayLiteral(type, wanted.map(valueOf))
+  const found = await look.query<EventRow>(EVENTS_PAGE, [
+    column('integer', ({ row }) => row.shard_id),
+    column('text', ({ row }) => row.actor_id),
+    column('bigint', ({ first }) => first),
+    column('bigint', ({ row }) => row.last_event ?? -1),
+    look.countBelow,
+  ])
+  const byNft = new Map<string, EventRow[]>()
+  for (const event of found) {
+    const own = byNft.get(event.nft_id)
+    if (own === undefined) byNft.set(event.nft_id, [event])
+    else own.push(event)
+  }
+  return byNft
+}
+
+/** Asked only of a mint whose transaction is not there. */
+async function isOnItsWay(look: Look, event: EventRow, issuer: string | undefined): Promise<boolean> {
+  const found: string | null = event.txn_id
+  const shardId = shardOfTransactionId(event.event_txn_id)
+  if (found !== null || event.event_type !== 'mint' || issuer === undefined || shardId === undefined) return false
+  const [row] = await look.query<{ on_its_way: boolean }>(MINT_ON_ITS_WAY, [event.event_txn_id, issuer, shardId])
+  return row?.on_its_way === true
+}
+
+type EventsCursor = Extract<NftsCursor, { readonly at: 'events' }>
+
+async function orphansStep(look: Look, { shardId, nftId, number }: EventsCursor): Promise<Step<NftsCursor>> {
+  const [row] = await look.query<OrphansRow>(ORPHANS_PAGE, [shardId, nftId, number])
+  if (row === undefined) return { ...SAW_NOTHING, next: null }
+  const next: NftsCursor = { at: 'events', shardId: row.shard_id, nftId: row.nft_id, number: row.number }
+  const findings = (row.orphans ?? []).map(orphan)
+  return { next: row.examined < EVENTS_EXAMINED ? null : next, checked: {}, findings, pending: [] }
+}
+
+function orphan(nftId: string): Finding {
+  return { subject: 'provenance', place: `NFT ${nftId}`, problem: 'it has a history and is not there' }
+}

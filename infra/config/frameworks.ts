@@ -1,0 +1,39 @@
+/** What compliance is asserted by: names, each with the controls that it rests on. */
+import * as v from 'valibot'
+import { type Control, CONTROLS } from '../../actors/audit/finding.ts'
+
+export interface Framework {
+  readonly name: string
+  readonly controls: readonly Control[]
+}
+
+/** All built-in controls. */
+export const DEFAULT_FRAMEWORK = 'ledger-integrity-1'
+const MOST_FRAMEWORKS = 16
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+const ALLOWED = `1 to ${MOST_FRAMEWORKS} names with commas between them, each alone (all controls) or as name=control+control, of ${CONTROLS.join(', ')}`
+
+export const frameworks = v.pipe(
+  v.string(),
+  v.rawTransform<string, readonly Framework[]>(({ dataset, addIssue, NEVER }) => {
+    const read = dataset.value.split(',').map(frameworkOf)
+    const known = read.filter((framework) => framework !== undefined)
+    const names = new Set(known.map(({ name }) => name))
+    if (known.length === read.length && names.size === read.length && read.length <= MOST_FRAMEWORKS) return known
+    addIssue({ message: ALLOWED })
+    return NEVER
+  }),
+)
+
+function frameworkOf(text: string): Framework | undefined {
+  const [name = '', ...rest] = text.trim().split('=')
+  if (!NAME.test(name) || rest.length > 1) return undefined
+  const [listed] = rest
+  if (listed === undefined) return { name, controls: CONTROLS }
+  const controls = listed.split('+').map((control) => CONTROLS.find((known) => known === control.trim()))
+  const known = controls.filter((control) => control !== undefined)
+  return known.length === controls.length && new Set(known).size === known.length
+    ? { name, controls: known }
+    : undefined
+}

@@ -1,0 +1,30 @@
+/** Composition root of the auditor. */
+import { constants, setPriority } from 'node:os'
+import type { Log } from '../../runtime/ports/log.ts'
+import { Auditor } from '../audit/auditor.ts'
+import type { Configuration } from '../config/configuration.ts'
+import { createSystemClock } from '../system/clock-system.ts'
+import { findLedger } from './ledger-found.ts'
+import { runService, type ServiceProcess } from './service-process.ts'
+
+export function runAuditor(configuration: Configuration, databaseUrl: string, log: Log): Promise<number> {
+  // Whoever serves requests on this machine comes first.
+  setPriority(constants.priority.PRIORITY_LOW)
+  return runService(log, (service) => startAuditor(configuration, databaseUrl, log, service))
+}
+
+async function startAuditor(
+  configuration: Configuration,
+  url: string,
+  log: Log,
+  service: ServiceProcess,
+): Promise<void> {
+  const ledger = await findLedger(url, log, service.stopping)
+  if (ledger === undefined) return
+  const { ledgerId } = ledger
+  const share = configuration.auditorShare
+  const auditor = new Auditor({ url, ledgerId, share, clock: createSystemClock(), log })
+  service.onStop('auditor', () => auditor.stop())
+  auditor.start()
+  log.info('auditor_started', { ledgerId, share })
+}

@@ -1,0 +1,104 @@
+/**
+ * Goal: what the interface asserts of provenance and compliance turns false when somebody has been at the database, and
+ * true again when it is as it was; the auditor beside it finds the same by itself, and goes on when it is killed. Real
+ * processes and threads.
+ */
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LedgerClient, type Holder } from '../support/client.ts'
+import { classOf, mintedTo } from '../support/client-nfts.ts'
+import { funded, moved } from '../support/client-moves.ts'
+import type { Members } from '../support/client-keys.ts'
+import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
+
+const DEADLINE_MS = 60_000
+
+let cluster: Cluster
+let client: LedgerClient
+let sql: postgres.Sql
+let lines: string[]
+
+beforeAll(async () => {
+  lines = []
+  cluster = await startCluster({ env: { LEDGER_AUDITOR_SHARE: '100' }, onLine: (line) => lines.push(line) })
+  client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
+  sql = postgres(cluster.databaseUrl(), { max: 2, onnotice: () => undefined })
+  const [alice, bob] = [await funded(client, 'alice@audit', '100'), await funded(client, 'bob@audit', '5')]
+  await moved(client, alice, { type: 'transfer', amount: '40', to_account_id: bob.accountId })
+  await nfts(alice, bob)
+})
+
+afterAll(async () => {
+  client?.close()
+  await sql?.end()
+  await cluster?.stop()
+})
+
+async function nfts(alice: Holder, bob: Holder): Promise<void> {
+  const classId = await classOf(client, 'Audited', alice)
+  const nft = await mintedTo(client, alice, { class_id: classId, instance_id: 'one' }, bob)
+  await moved(client, bob, { type: 'transfer', ...nft, to_account_id: alice.accountId })
+}
+
+async function proved(what: 'provenance' | 'compliance'): Promise<Members> {
+  const reply = await client.post(`/v1/assertions/proof-of-${what}`, { requester: 'a test' })
+  if (reply.status !== 200) throw new Error(`proof-of-${what}: ${reply.status} ${reply.body}`)
+  return (JSON.parse(reply.body) as { readonly result: Members }).result
+}
+
+/** What a complete pass that began after the call has left listed. */
+async function foundByAuditor(): Promise<readonly string[]> {
+  const [now] = await sql<{ ms: number }[]>`SELECT extract(epoch FROM clock_timestamp()) * 1000 AS ms`
+  const begun = Number(now?.ms)
+  await until('the auditor has been through the ledger', DEADLINE_MS, async () => {
+    const [row] = await sql<{ document: string }[]>`SELECT document FROM audit_progress`
+    const { last } = JSON.parse(row?.document ?? '{"last":null}') as { readonly last: { beganAtMs: number } | null }
+    return last !== null && last.beganAtMs > begun
+  })
+  const rows = await sql<{ subject: string }[]>`SELECT DISTINCT subject FROM audit_findings ORDER BY subject`
+  return rows.map(({ subject }) => subject)
+}
+
+test('D12: a ledger that nobody has been at is asserted to be sound', async () => {
+  expect(await proved('provenance')).toMatchObject({ assets_verified: 1, provenance_valid: true })
+  const compliance = await proved('compliance')
+  expect(compliance).toMatchObject({ compliant: true, frameworks: ['ledger-integrity-1'] })
+  const controls = compliance['controls'] as readonly Members[]
+  expect(controls.map(({ name, passed }) => `${String(name)} ${String(passed)}`)).toEqual([
+    'chains_verify true',
+    'value_is_conserved true',
+    'receipts_verify true',
+    'no_negative_balance true',
+    'supply_reconciles true',
+  ])
+  expect(await foundByAuditor()).toEqual([])
+})
+
+test('D12: rows that somebody has been at turn provenance and compliance false, and the auditor names them', async () => {
+  await sql`UPDATE actors SET owner = 'bob@audit' WHERE kind = 'instance'`
+  await sql`UPDATE transactions SET amount = '41' WHERE type = 'transfer' AND account_id = 'alice@audit'`
+  expect(await proved('provenance')).toMatchObject({ assets_verified: 1, provenance_valid: false })
+  const compliance = await proved('compliance')
+  expect(compliance['compliant']).toBe(false)
+  const failed = (compliance['controls'] as readonly Members[]).filter(({ passed }) => passed !== true)
+  expect(failed.map(({ name }) => name)).toEqual(['chains_verify', 'receipts_verify'])
+  expect(await foundByAuditor()).toEqual(['chains_verify', 'provenance', 'receipts_verify'])
+  expect(lines.some((line) => line.includes('auditor-1') && line.includes('audit_found'))).toBe(true)
+  // An operator is told of what kind it is, and nobody's name.
+  expect(lines.filter((line) => line.includes('audit_found') && line.includes('@audit'))).toEqual([])
+})
+
+test('D12: once the rows are as they were, everything is sound again, though the auditor was killed meanwhile', async () => {
+  await sql`UPDATE actors SET owner = 'alice@audit' WHERE kind = 'instance'`
+  await sql`UPDATE transactions SET amount = '40' WHERE type = 'transfer' AND account_id = 'alice@audit' AND amount = '41'`
+  const [before] = cluster.heads('auditor')
+  if (before === undefined) throw new Error('no auditor runs')
+  process.kill(before.pid, 'SIGKILL')
+  await until('another auditor runs', DEADLINE_MS, () => {
+    const [now] = cluster.heads('auditor')
+    return now !== undefined && now.pid !== before.pid
+  })
+  expect(await foundByAuditor()).toEqual([])
+  expect(await proved('provenance')).toMatchObject({ provenance_valid: true })
+  expect(await proved('compliance')).toMatchObject({ compliant: true })
+})

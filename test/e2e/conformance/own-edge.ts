@@ -1,0 +1,56 @@
+/** Another edge beside the stage's own, with settings of its own: a process, as an operator would start it. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { freePort } from '../../../infra/embedded/free-port.ts'
+import { send } from '../../support/client.ts'
+import { until } from '../../support/cluster-process.ts'
+import { PROGRAM } from '../start-harness.ts'
+import type { Stage } from './stage.ts'
+
+export interface OwnEdge {
+  readonly origin: string
+  readonly stop: () => Promise<void>
+}
+
+const DEADLINE_MS = 60_000
+
+/** `settings`: over those of the stage's edge. Resolves once it answers. */
+export async function startOwnEdge({ cluster }: Stage, settings: Readonly<Record<string, string>>): Promise<OwnEdge> {
+  const [edge] = cluster.heads('edge')
+  if (edge === undefined) throw new Error('there is no edge to start another beside')
+  const port = await freePort()
+  const origin = `http://127.0.0.1:${port}`
+  const env = { ...environmentOf(edge.pid), LEDGER_NODE_ID: `own-edge-${port}`, LEDGER_PORT: String(port), ...settings }
+  const child = spawn(process.execPath, [PROGRAM, 'edge'], { env, stdio: 'ignore' })
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM')
+    await until('the edge has ended', DEADLINE_MS, () => hasEnded(child))
+  }
+  try {
+    await until('the edge answers', DEADLINE_MS, () => {
+      if (hasEnded(child)) throw new Error('the edge has ended')
+      return send(origin, { method: 'GET', path: '/healthz' }).then(
+        ({ status }) => status === 200,
+        () => false,
+      )
+    })
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { origin, stop }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
+}
+
+/** As Linux shows it (proc_pid_environ(5)): where the servers are, and the password of one of them. */
+function environmentOf(pid: number): Record<string, string> {
+  const entries = readFileSync(`/proc/${pid}/environ`, 'utf8')
+    .split('\0')
+    .filter((entry) => entry.includes('='))
+  return Object.fromEntries(
+    entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
+  )
+}

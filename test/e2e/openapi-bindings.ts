@@ -1,0 +1,133 @@
+/**
+ * An example of the document and what a running ledger answered, held against each other. They are the same, except for
+ * what nobody can know beforehand: IDs, hashes, signatures and tokens that the ledger makes, and times.
+ *   X1. What the ledger makes has the form of the example's value, and stands for it from then on: wherever the example's
+ *       value comes again, in a request or an answer, it is the same thing.
+ *   X2. Two values of the examples never stand for one value of the ledger.
+ *   X3. Everything else is equal, members that are there or not included.
+ */
+import type { Json, JsonObject } from '../../actors/canonical-json.ts'
+
+/** Lists in the order of what the ledger makes, and the member that tells their items apart. */
+const OWN_ORDER: ReadonlyMap<string, string> = new Map([['keys', 'purpose']])
+
+const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}'
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+/** The forms of what the ledger makes. */
+const MADE = [
+  new RegExp(`^(txn|att|cls)_${ULID}$`),
+  /^sha256:[0-9a-f]{64}$/,
+  /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  /^[0-9a-f]{32}$/,
+  /^[0-9a-f]{64}$/,
+  /^rt_[A-Za-z0-9_-]{43}$/,
+  /^[A-Za-z0-9_-]{43}$/,
+  /^eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/,
+  /^[A-Za-z0-9+/]{86,96}={0,2}$/,
+  /^node-[A-Za-z0-9-]+$/,
+] as const
+/** A page token is as long as what it points at. */
+const TOKEN_MEMBERS = new Set(['next_page_token'])
+/** Numbers that are the ledger's own business, by the names of their members. */
+const OWN_NUMBERS = new Set(['shard_id', 'epoch', 'txn_count', 'nbf'])
+/** Below this the ledger draws by chance: the shares that a balance is cut into, and the leaves that they come to. */
+const BY_CHANCE = /\.shares\[/
+const QUANTITY = /^[0-9]+(\.[0-9]+)?$/
+
+export class Bindings {
+  private readonly made = new Map<string, string>()
+
+  /** The value with everything that the ledger made in place of what stands for it. */
+  apply<T extends Json>(value: T): T {
+    if (typeof value === 'string') return this.text(value) as T
+    if (value === null || typeof value !== 'object') return value
+    if (Array.isArray(value)) return (value as readonly Json[]).map((item) => this.apply(item)) as unknown as T
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.apply(member)])) as T
+  }
+
+  /** What the ledger made may be a part of the text: addresses hold IDs. */
+  text(value: string): string {
+    let text = value
+    for (const [example, actual] of this.made) text = text.replaceAll(example, actual)
+    return text
+  }
+
+  /** What differs, as `legs[0].amount: …`; what the ledger made is bound meanwhile (X1). */
+  differences(example: Json, actual: Json, at = ''): readonly string[] {
+    if (typeof example === 'string' && typeof actual === 'string') return this.textDifferences(example, actual, at)
+    if (Array.isArray(example) && Array.isArray(actual)) {
+      return this.arrayDifferences(example as readonly Json[], actual as readonly Json[], at)
+    }
+    if (isObject(example) && isObject(actual)) return this.memberDifferences(example, actual, at)
+    const isFree = OWN_NUMBERS.has(lastName(at)) || BY_CHANCE.test(at)
+    const isOwn = isFree && typeof example === 'number' && typeof actual === 'number'
+    return example === actual || isOwn ? [] : [difference(at, example, actual)]
+  }
+
+  private arrayDifferences(example: readonly Json[], actual: readonly Json[], at: string): readonly string[] {
+    if (example.length !== actual.length && !BY_CHANCE.test(at)) {
+      return [difference(at, example.length, actual.length)]
+    }
+    const found = ordered(actual, lastName(at)).slice(0, example.length)
+    const items = ordered(example, lastName(at)).slice(0, found.length)
+    return items.flatMap((item, index) => this.differences(item, found[index] ?? null, `${at}[${index}]`))
+  }
+
+  private memberDifferences(example: JsonObject, actual: JsonObject, at: string): readonly string[] {
+    const names = [...new Set([...Object.keys(example), ...Object.keys(actual)])]
+    return names.flatMap((name) => {
+      const [one, other] = [example[name], actual[name]]
+      const place = at === '' ? name : `${at}.${name}`
+      if (one === undefined) return [`${place}: not in the example: ${JSON.stringify(other)}`]
+      return other === undefined ? [`${place}: only in the example`] : this.differences(one, other, place)
+    })
+  }
+
+  private textDifferences(example: string, actual: string, at: string): readonly string[] {
+    if (this.text(example) === actual) return []
+    if (TIMESTAMP.test(example) && TIMESTAMP.test(actual)) {
+      // Two things of one time in the examples need not have one time here: the first is what a request may name.
+      if (!this.made.has(example)) this.made.set(example, actual)
+      return []
+    }
+    const [one, other] = [parsed(example), parsed(actual)]
+    if (one !== undefined && other !== undefined) return this.differences(one, other, at)
+    const form = MADE.find((one) => one.test(example))
+    if (BY_CHANCE.test(at) && [form, QUANTITY].some((one) => one?.test(example) === true && one.test(actual))) return []
+    const isMade = form?.test(actual) === true || TOKEN_MEMBERS.has(lastName(at))
+    const isFree = !this.made.has(example) && ![...this.made.values()].includes(actual)
+    if (!isMade || !isFree || example === '' || actual === '') return [difference(at, this.text(example), actual)]
+    this.made.set(example, actual)
+    return []
+  }
+}
+
+function ordered(items: readonly Json[], name: string): readonly Json[] {
+  const member = OWN_ORDER.get(name)
+  if (member === undefined) return items
+  const keyOf = (item: Json): string => String((item as JsonObject)[member])
+  return items.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+}
+
+function difference(at: string, example: Json, actual: Json): string {
+  return `${at}: ${JSON.stringify(actual)} where the example has ${JSON.stringify(example)}`
+}
+
+/** Of `legs[0].amount`, `amount`. */
+function lastName(at: string): string {
+  return (at.split('.').at(-1) ?? '').replace(/\[\d+\]$/, '')
+}
+
+/** A text that is itself a JSON object, as the payloads of audit chains are. */
+function parsed(text: string): JsonObject | undefined {
+  if (!text.startsWith('{')) return undefined
+  try {
+    return JSON.parse(text) as JsonObject
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: Json): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}

@@ -1,0 +1,125 @@
+/**
+ * Sends the examples of the OpenAPI document to a running ledger in the order that the document gives. What is sent and
+ * expected comes from the document alone; a signature is made anew where the ledger's own IDs got into what was signed.
+ */
+import { sign, verify } from 'node:crypto'
+import type { Json, JsonObject } from '../../actors/canonical-json.ts'
+import type { OpenApiDocument } from '../../api/openapi/openapi-types.ts'
+import { type HttpReply, send } from '../support/client.ts'
+import { canonical } from '../support/client-keys.ts'
+import { type DocumentedInterface, type DocumentedOperation } from '../support/documented-interface.ts'
+import { EXAMPLE_KEYS } from '../support/example-keys.ts'
+import { Bindings } from './openapi-bindings.ts'
+
+export type WalkStep = OpenApiDocument['x-walkthrough'][number]
+
+interface ExampleRequest {
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: JsonObject | null
+}
+
+const SIGNATURES = ['signature', 'proof'] as const
+
+export class ExampleWalk {
+  /** One line for each thing that is not as the document says; empty is good. */
+  readonly faults: string[] = []
+  private readonly bindings = new Bindings()
+  private readonly origin: string
+  private readonly described: DocumentedInterface
+  private readonly tokens: ReadonlyMap<string, string>
+
+  /** `tokens`: by role. */
+  constructor(origin: string, described: DocumentedInterface, tokens: ReadonlyMap<string, string>) {
+    this.origin = origin
+    this.described = described
+    this.tokens = tokens
+  }
+
+  async take({ operationId, example, role }: WalkStep): Promise<void> {
+    const operation = this.described.byId(operationId)
+    const request = this.bound(requestOf(operation, example))
+    const expected = answerOf(operation, example)
+    const reply = await this.send(operation.method, request, role)
+    const differences =
+      reply.status === expected.status
+        ? [
+            ...this.described.faultsOfAnswer(operation, reply),
+            ...this.bindings.differences(expected.value, JSON.parse(reply.body) as Json),
+          ]
+        : [`${reply.status} where the example has ${expected.status}: ${reply.body.slice(0, 400)}`]
+    for (const difference of differences) this.faults.push(`${operationId} ${example}: ${difference}`)
+  }
+
+  private bound({ path, headers, body }: ExampleRequest): ExampleRequest {
+    return { path: this.bindings.text(path), headers, body: body === null ? null : this.boundBody(body) }
+  }
+
+  private boundBody(body: JsonObject): JsonObject {
+    const bound = this.bindings.apply(body)
+    if (canonical(bound) === canonical(body)) return body
+    const [before, after] = [payloadOf(body), payloadOf(bound)]
+    return { ...bound, ...signaturesOf(body, before, after) }
+  }
+
+  private send(method: string, { path, headers, body }: ExampleRequest, role: string | null): Promise<HttpReply> {
+    const token = role === null ? {} : { authorization: `Bearer ${this.tokens.get(role) ?? ''}` }
+    const typed = body === null ? {} : { 'content-type': 'application/json' }
+    return send(this.origin, {
+      method,
+      path,
+      headers: { ...token, ...typed, ...headers },
+      ...(body === null ? {} : { body: JSON.stringify(body) }),
+    })
+  }
+}
+
+/** What a signature of the body is over. */
+function payloadOf(body: JsonObject): Buffer {
+  const { signature: _, proof: __, ...payload } = body
+  return Buffer.from(canonical(payload))
+}
+
+/** Whoever signed the payload of the example signs what is sent; another signature stays as it is. */
+function signaturesOf(body: JsonObject, before: Buffer, after: Buffer): JsonObject {
+  const made = SIGNATURES.flatMap((name) => {
+    const given = body[name]
+    if (typeof given !== 'string') return []
+    const signer = EXAMPLE_KEYS.find((key) =>
+      verify('sha256', before, { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(given, 'base64url')),
+    )
+    if (signer === undefined) return []
+    const fresh = sign('sha256', after, { key: signer, dsaEncoding: 'ieee-p1363' })
+    return [[name, fresh.toString('base64url')] as const]
+  })
+  return Object.fromEntries(made)
+}
+
+function requestOf({ path, members }: DocumentedOperation, example: string): ExampleRequest {
+  let target = path
+  const query: string[] = []
+  const headers: Record<string, string> = {}
+  for (const parameter of members.parameters ?? []) {
+    const value = parameter.examples?.[example]?.value
+    if (typeof value !== 'string') continue
+    if (parameter.in === 'path') target = target.replace(`{${parameter.name}}`, value)
+    else if (parameter.in === 'query') query.push(`${parameter.name}=${encodeURIComponent(value)}`)
+    else headers[parameter.name] = value
+  }
+  const body = members.requestBody?.content['application/json']?.examples?.[example]?.value
+  return {
+    path: query.length === 0 ? target : `${target}?${query.join('&')}`,
+    headers,
+    body: (body as JsonObject | undefined) ?? null,
+  }
+}
+
+function answerOf({ id, members }: DocumentedOperation, example: string): { status: number; value: Json } {
+  for (const [status, { content = {} }] of Object.entries(members.responses)) {
+    for (const { examples = {} } of Object.values(content)) {
+      const { [example]: found } = examples
+      if (found !== undefined) return { status: Number(status), value: found.value }
+    }
+  }
+  throw new Error(`the example ${example} of ${id} has no answer`)
+}

@@ -1,0 +1,180 @@
+/** Goal: what the ledger says of its shards is so, at every edge, and what an administrator says of one is kept (D15). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Holder, type HttpReply, LedgerClient, membersOf, send, textOf } from '../support/client.ts'
+import type { Members } from '../support/client-keys.ts'
+import { funded, moved, submitted } from '../support/client-moves.ts'
+import { until } from '../support/cluster-process.ts'
+import { ProblemCheck } from './problem-check.ts'
+import type { GetRunning } from './running.ts'
+
+const SHARDS = 256
+/** Longer than a list of shards keeps its counts, and than a session is silent under load. */
+const DEADLINE_MS = 60_000
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
+
+type Ask = (path: string) => Promise<Members>
+
+function put(
+  client: LedgerClient,
+  shardId: number | string,
+  body: unknown,
+  type = 'application/json',
+): Promise<HttpReply> {
+  return send(client.origin, {
+    method: 'PUT',
+    path: `/v1/shards/${shardId}/health`,
+    headers: { ...client.authorization(), 'content-type': type },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+}
+
+export function shardsSuite(running: GetRunning): void {
+  describe('shards', () => {
+    let viewer: LedgerClient | undefined
+    let admin: LedgerClient | undefined
+    beforeAll(async () => {
+      const { origin, clients } = running().cluster
+      viewer = await LedgerClient.login(origin, clients.viewer)
+      admin = await LedgerClient.login(origin, clients.admin)
+    })
+    afterAll(() => {
+      viewer?.close()
+      admin?.close()
+    })
+    const getAdmin = (): LedgerClient => {
+      if (admin === undefined) throw new Error('nobody is logged in')
+      return admin
+    }
+
+    test('D15, D16: each is listed once, by ID, with a node for its owner, and is soon healthy, at both edges alike', async () => {
+      const { elsewhere } = running()
+      const listed = (): Promise<readonly Members[]> => elsewhere.readAll('/v1/shards', 'shards')
+      await until('every shard is healthy', DEADLINE_MS, async () =>
+        (await listed()).every((shard) => shard['health_state'] === 'healthy'),
+      )
+      const shards = await listed()
+      expect(shards.map((shard) => shard['shard_id'])).toEqual(Array.from({ length: SHARDS }, (_, id) => id))
+      expect(new Set(shards.map((shard) => shard['owner']))).toEqual(new Set(['node-1', 'node-2']))
+      for (const shard of shards) {
+        expect(shard).toEqual({
+          shard_id: expect.any(Number),
+          owner: expect.any(String),
+          epoch: expect.any(Number),
+          health_state: 'healthy',
+          txn_count: expect.any(Number),
+          updated_at: expect.stringMatching(TIMESTAMP),
+        })
+        expect(shard['epoch']).toBeGreaterThan(0)
+      }
+      expect(await viewer?.read('/v1/shards?page_size=3')).toMatchObject({
+        shards: shards.slice(0, 3).map(({ shard_id: shardId, owner, epoch }) => ({ shard_id: shardId, owner, epoch })),
+        total_count: SHARDS,
+      })
+    })
+
+    counts(running)
+    draining(running, getAdmin)
+    refusals(running, getAdmin)
+  })
+}
+
+function counts(running: GetRunning): void {
+  test('D15: a shard counts what was processed in it, failed ones too, and pending ones not', async () => {
+    const { client, elsewhere } = running()
+    const holder = await funded(client, 'counted@shards', '10')
+    const shardId = await shardOf(client, holder)
+    const countAt = async (edge: LedgerClient): Promise<unknown> =>
+      (await edge.read(`/v1/shards/${shardId}`))['txn_count']
+    const before = Number(await countAt(client))
+    for (const amount of ['1', '2', '3']) await moved(client, holder, { type: 'debit', amount })
+    const failed = await submitted(client, holder, { type: 'debit', amount: '1000' })
+    expect(failed['status']).toBe('failed')
+    expect(await countAt(elsewhere)).toBe(before + 4)
+    const alone = { type: 'exchange', amount: '1', token_id: 'NONE', to_account_id: 'x@shards' }
+    expect((await client.submit(holder, { ...alone, idempotency_key: 'refused' })).status).toBeGreaterThan(399)
+    expect(await countAt(client)).toBe(before + 4)
+  })
+
+  test('D15: the counts of all shards add up to all transactions that ended', async () => {
+    const { client, elsewhere } = running()
+    const totalOf = async (status: string): Promise<number> =>
+      Number((await client.read(`/v1/transactions?status=${status}&page_size=1`))['total_count'])
+    const ended = (await totalOf('completed')) + (await totalOf('failed'))
+    expect(ended).toBeGreaterThan(4)
+    let counted = 0
+    await until('the lists have counted anew', DEADLINE_MS, async () => {
+      const shards = await elsewhere.readAll('/v1/shards', 'shards')
+      counted = shards.reduce((sum, shard) => sum + Number(shard['txn_count']), 0)
+      return counted >= ended
+    })
+    expect(counted).toBe(ended)
+  })
+}
+
+function draining(running: GetRunning, admin: () => LedgerClient): void {
+  test('D15: a shard that is to be drained says so at every edge, goes on serving, and is healthy again when told', async () => {
+    const { client, elsewhere } = running()
+    const holder = await funded(client, 'drained@shards', '10')
+    const shardId = await shardOf(client, holder)
+    const ask: Ask = (path) => elsewhere.read(path)
+    const { txn_count: processed } = await ask(`/v1/shards/${shardId}`)
+    const said = await put(admin(), shardId, { health_state: 'draining', txn_count: processed })
+    expect([said.status, membersOf(said)['health_state']]).toEqual([200, 'draining'])
+    expect(await ask(`/v1/shards/${shardId}`)).toMatchObject({ health_state: 'draining' })
+    const again = await put(admin(), shardId, { health_state: 'draining' })
+    expect(membersOf(again)['updated_at']).toBe(membersOf(said)['updated_at'])
+    await moved(client, holder, { type: 'debit', amount: '4' })
+    expect(await ask(`/v1/accounts/${holder.accountId}/state`)).toMatchObject({ account_id: holder.accountId })
+    const listed = await elsewhere.readAll('/v1/shards', 'shards')
+    expect(listed.filter((shard) => shard['health_state'] === 'draining')).toMatchObject([{ shard_id: shardId }])
+    expect((await put(admin(), shardId, { health_state: 'healthy' })).status).toBe(200)
+    await until('it is healthy again', DEADLINE_MS, async () => {
+      return (await ask(`/v1/shards/${shardId}`))['health_state'] === 'healthy'
+    })
+  })
+
+  test('D15: told to drain a shard that has processed fewer, the ledger refuses with 409 and leaves it as it is', async () => {
+    const { txn_count: processed } = await admin().read('/v1/shards/200')
+    const reply = await put(admin(), 200, { health_state: 'draining', txn_count: Number(processed) + 1 })
+    const problems = new ProblemCheck()
+    problems.check('too few', reply, { status: 409, slug: 'conflict', code: 'ERR_CONFLICT' })
+    expect(problems.faults).toEqual([])
+    expect((await admin().read('/v1/shards/200'))['health_state']).not.toBe('draining')
+  })
+}
+
+function refusals(running: GetRunning, admin: () => LedgerClient): void {
+  test('D15, D17: what no shard is called by, what cannot be said, and who may not say it', async () => {
+    const problems = new ProblemCheck()
+    const { client } = running()
+    const good = { health_state: 'healthy' }
+    const missing = { status: 404, slug: 'not-found', code: 'ERR_NOT_FOUND' }
+    const wrong = { status: 400, slug: 'validation-error' }
+    for (const shardId of [String(SHARDS), '-1', '01', 'x', '1.0', '%00', 'a'.repeat(500)]) {
+      problems.check(`GET ${shardId}`, await client.get(`/v1/shards/${shardId}`), missing)
+      problems.check(`PUT ${shardId}`, await put(admin(), shardId, good), missing)
+    }
+    for (const state of [undefined, 'moving', 'unavailable', 'HEALTHY', 7]) {
+      const reply = await put(admin(), 1, { health_state: state })
+      problems.check(`state ${state}`, reply, { ...wrong, code: 'ERR_INVALID_HEALTH_STATE' })
+    }
+    for (const count of [-1, 0.5, '1', 1e300]) {
+      const reply = await put(admin(), 1, { ...good, txn_count: count })
+      problems.check(`count ${count}`, reply, { ...wrong, code: 'ERR_INVALID_TXN_COUNT' })
+    }
+    const forbidden = { status: 403, slug: 'forbidden', code: 'ERR_FORBIDDEN' }
+    problems.check('a transactor', await put(client, 1, good), forbidden)
+    const unsupported = { status: 415, slug: 'unsupported-media-type', code: 'ERR_UNSUPPORTED_CONTENT_TYPE' }
+    problems.check('a type', await put(admin(), 1, good, 'text/plain'), unsupported)
+    const reply = await admin().post('/v1/shards/1/health', good)
+    problems.check('POST', reply, { status: 405, slug: 'method-not-allowed', code: 'ERR_METHOD_NOT_ALLOWED' })
+    expect(reply.headers.allow).toBe('PUT')
+    expect(problems.faults).toEqual([])
+  })
+}
+
+async function shardOf(client: LedgerClient, { accountId }: Holder): Promise<number> {
+  const account = await client.read(`/v1/accounts/${accountId}`)
+  expect(textOf(account, 'account_id')).toBe(accountId)
+  return Number(account['shard_id'])
+}

@@ -1,0 +1,91 @@
+/** Goal: what is longer than a page is walked over several, each of which may be another process's, to its very end. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Finding } from '../../actors/audit/finding.ts'
+import { createAuditReads } from '../../infra/audit/audit-reads.ts'
+import { PAGE_WEIGHT } from '../../infra/audit/chain-rows.ts'
+import { EVENTS_PAGE_SIZE } from '../../infra/audit/nft-rows.ts'
+import { type PassPlace, startOf, stepPass, WHOLE_PASS } from '../../infra/audit/pass.ts'
+import { loadReceiptCheck } from '../../infra/audit/receipt-check.ts'
+import { type AuditedLedger, createAuditedLedger, Parties } from '../support/audited-ledger.ts'
+import { until } from '../support/ledger-store-postgres.ts'
+
+let ledger: AuditedLedger
+let nftId: string
+
+beforeAll(async () => {
+  ledger = await createAuditedLedger()
+  const parties = new Parties(ledger)
+  const [busy, other] = [await parties.open('busy'), await parties.open('other')]
+  await parties.issue('coin', 'busy', '10')
+  const credits = Array.from({ length: PAGE_WEIGHT + 50 }, () => parties.submit(busy, { type: 'credit', amount: '1' }))
+  await Promise.all(credits)
+  const classId = await parties.registerClass('Travelled far', busy)
+  nftId = await parties.mint(busy, classId, 'far')
+  await parties.atRest()
+  const nft = { type: 'transfer', class_id: classId, instance_id: 'far', amount: '1' }
+  for (let move = 0; move < EVENTS_PAGE_SIZE + 5; move += 1) {
+    const [from, to] = move % 2 === 0 ? [busy, other] : [other, busy]
+    await parties.submit(from, { ...nft, to_account_id: to.accountId })
+    await until(async () => {
+      const [row] = await ledger.sql`SELECT owner FROM actors WHERE kind = 'instance' AND owner = ${to.accountId}`
+      return row !== undefined
+    })
+  }
+  await parties.atRest()
+}, 300_000)
+afterAll(() => ledger?.close())
+
+/** Each step goes on from nothing but what was written down of the one before. */
+async function walked(): Promise<{ readonly findings: readonly Finding[]; readonly places: readonly string[] }> {
+  const reads = createAuditReads(ledger.url, 'audit test')
+  const receiptProblem = await loadReceiptCheck(reads.query, ledger.ledgerId)
+  const findings: Finding[] = []
+  const places: string[] = []
+  let written: string | null = JSON.stringify(startOf(WHOLE_PASS))
+  while (written !== null) {
+    places.push(written)
+    const place = JSON.parse(written) as PassPlace
+    const { next, seen } = await stepPass(WHOLE_PASS, { ...reads, receiptProblem, countBelow: null }, place)
+    findings.push(...seen.findings)
+    written = next === null ? null : JSON.stringify(next)
+  }
+  await reads.close()
+  return { findings, places }
+}
+
+test('W3, N4: a chain and a history of several pages are sound to the last entry', async () => {
+  const { findings, places } = await walked()
+  expect(findings).toEqual([])
+  const within = (walk: string) => places.filter((place) => place.includes(`"${walk}"`) && place.includes('"sequence"'))
+  expect(within('chains')).toHaveLength(1)
+  expect(places.filter((place) => place.includes('"owner"'))).toHaveLength(1)
+})
+
+test('W1, N1: what was changed on a later page is found there', async () => {
+  await ledger.sql`UPDATE audit_entries SET payload = replace(payload, '"amount":"1"', '"amount":"2"')
+                    WHERE account_id = 'busy' AND sequence = ${PAGE_WEIGHT + 20}`
+  await ledger.sql`UPDATE nft_events SET to_account_id = 'mallory' WHERE number = ${EVENTS_PAGE_SIZE + 1}`
+  const { findings } = await walked()
+  expect(findings.map(({ place }) => place)).toEqual([
+    `NFT ${nftId}, entry ${EVENTS_PAGE_SIZE + 1}`,
+    `NFT ${nftId}, entry ${EVENTS_PAGE_SIZE + 2}`,
+    `account busy, entry ${PAGE_WEIGHT + 20}`,
+    expect.stringMatching(/^transaction txn_/),
+  ])
+})
+
+test('G2: what is gone as its walk goes on is found', async () => {
+  const reads = createAuditReads(ledger.url, 'audit test')
+  const receiptProblem = await loadReceiptCheck(reads.query, ledger.ledgerId)
+  const look = { ...reads, receiptProblem, countBelow: null }
+  const { places } = await walked()
+  const left = places.filter((place) => place.includes('"owner"') || place.includes('"sequence"'))
+  await ledger.sql`DELETE FROM accounts WHERE account_id = 'busy'`
+  await ledger.sql`DELETE FROM actors WHERE kind = 'instance'`
+  const steps = await Promise.all(left.map((place) => stepPass(WHOLE_PASS, look, JSON.parse(place) as PassPlace)))
+  await reads.close()
+  expect(steps.flatMap(({ seen }) => seen.findings.map(({ place, problem }) => `${place}: ${problem}`))).toEqual([
+    `NFT ${nftId}: it is gone`,
+    'account busy: it is gone',
+  ])
+})

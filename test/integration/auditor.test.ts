@@ -1,0 +1,336 @@
+/**
+ * Goal: the auditor walks everything again and again, follows what is written, and what it knows is durable: it goes on
+ * after a restart, says what is wrong until it is right again, and takes no more than its share.
+ */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openProgressStore } from '../../infra/audit/progress-store.ts'
+import { beginPass, newProgress, notePass } from '../../infra/audit/progress.ts'
+import {
+  type AuditedLedger,
+  createAuditedLedger,
+  everythingOnce,
+  Parties,
+  type Told,
+} from '../support/audited-ledger.ts'
+import { findingsOf, NEVER_MS, progressOf, startAuditor, untilPasses, untilSeen } from '../support/auditing.ts'
+import { SILENT, until } from '../support/ledger-store-postgres.ts'
+import type { Clock } from '../../runtime/ports/clock.ts'
+import { createSystemClock } from '../../infra/system/clock-system.ts'
+
+/** A pass takes more. */
+const TURNS_BEFORE_REST = 3
+
+let ledger: AuditedLedger
+let parties: Parties
+let told: Told
+
+beforeAll(async () => {
+  ledger = await createAuditedLedger()
+  parties = new Parties(ledger)
+  told = await everythingOnce(parties, 'one')
+})
+afterAll(() => ledger?.close())
+
+beforeEach(async () => {
+  await ledger.sql`TRUNCATE audit_progress, audit_findings, audit_pending`
+})
+
+async function countsOf(): Promise<Readonly<Record<string, number>>> {
+  const [rows] = await ledger.sql<Record<string, number>[]>`
+    SELECT (SELECT count(*)::integer FROM audit_entries) AS chains_verify,
+           (SELECT count(*)::integer FROM transactions) AS receipts_verify,
+           (SELECT count(*)::integer FROM actors WHERE kind = 'instance') AS provenance`
+  return { ...rows }
+}
+
+/** What the last complete pass has looked at with what was written since. */
+async function covered(): Promise<Readonly<Record<string, number>>> {
+  const last = (await progressOf(ledger))?.last
+  const sum = (name: 'chains_verify' | 'receipts_verify' | 'provenance'): number =>
+    (last?.checked[name] ?? 0) + (last?.since[name] ?? 0)
+  return {
+    chains_verify: sum('chains_verify'),
+    receipts_verify: sum('receipts_verify'),
+    provenance: sum('provenance'),
+  }
+}
+
+describe('a pass', () => {
+  test('P1: the last one with what was written since is everything, each thing counted once', async () => {
+    const audit = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
+    await until(() => audit.count('audit_pass_complete') === 1)
+    expect(await covered()).toEqual(await countsOf())
+    await everythingOnce(parties, 'since')
+    await untilSeen(ledger)
+    expect(await covered()).toEqual(await countsOf())
+    const since = (await progressOf(ledger))?.last?.since
+    expect(Math.min(since?.chains_verify ?? 0, since?.receipts_verify ?? 0, since?.provenance ?? 0)).toBeGreaterThan(0)
+    expect(audit.count('audit_pass_complete')).toBe(1)
+    await audit.auditor.stop()
+    expect(await findingsOf(ledger)).toEqual([])
+  })
+
+  test('P1: what is written while one is under way is counted once, too', async () => {
+    const audit = startAuditor(ledger)
+    await everythingOnce(parties, 'meanwhile')
+    await untilSeen(ledger)
+    expect(await covered()).toEqual(await countsOf())
+    await audit.auditor.stop()
+    expect(await findingsOf(ledger)).toEqual([])
+  })
+
+  test('A1, S2: another auditor waits, and goes on in the middle of the pass of the one before it', async () => {
+    let turns = 0
+    const clock = createSystemClock()
+    // Rests for ever in the middle of its first pass.
+    const after: Clock['after'] = (delayMs, run) => {
+      turns += 1
+      return turns < TURNS_BEFORE_REST ? clock.after(delayMs, run) : { cancel: () => undefined }
+    }
+    const first = startAuditor(ledger, { clock: { ...clock, after } })
+    await until(() => turns === TURNS_BEFORE_REST)
+    const left = (await progressOf(ledger))?.pass
+    expect(left?.checked.provenance).toBeGreaterThan(0)
+    expect(await openProgressStore(ledger.url)).toBeUndefined()
+    const second = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
+    await first.auditor.stop()
+    await until(() => second.count('audit_pass_complete') > 0)
+    await second.auditor.stop()
+    expect([first.count('audit_begun'), second.count('audit_begun')]).toEqual([1, 1])
+    expect((await progressOf(ledger))?.last?.number).toBe(left?.number)
+    expect(await covered()).toEqual(await countsOf())
+  })
+
+  test('P2: what is wrong stays listed until the pass after it is right again, and no longer', async () => {
+    const audit = startAuditor(ledger)
+    await untilPasses(audit, 1)
+    expect(await findingsOf(ledger)).toEqual([])
+    const raise = (by: number) => ledger.sql`
+      UPDATE balances SET balance = balance + ${by} WHERE account_id = ${told.alice.accountId} AND token_id = 'BASE'`
+    await raise(1)
+    const wrong = [
+      { subject: 'no_negative_balance', place: 'account alice-one, BASE' },
+      { subject: 'value_is_conserved', place: 'asset BASE' },
+    ]
+    await untilPasses(audit, 1)
+    expect(await findingsOf(ledger)).toEqual(wrong)
+    expect(audit.logged.find(({ event }) => event === 'audit_found')?.fields).toMatchObject({ count: 1 })
+    await untilPasses(audit, 1)
+    expect(await findingsOf(ledger)).toEqual(wrong)
+    await raise(-1)
+    await untilPasses(audit, 2)
+    expect(await findingsOf(ledger)).toEqual([])
+    await audit.auditor.stop()
+  })
+
+  test('a database that was restored elsewhere is walked from the beginning', async () => {
+    const progress = newProgress('9000000000000', 1)
+    await ledger.sql`INSERT INTO audit_progress (document, updated_at) VALUES (${JSON.stringify(progress)}, now())`
+    const audit = startAuditor(ledger)
+    await until(() => audit.count('audit_pass_complete') > 0)
+    await audit.auditor.stop()
+    expect(audit.count('audit_begins_anew')).toBe(1)
+    expect(await covered()).toEqual(await countsOf())
+  })
+})
+
+describe('the tail', () => {
+  /** No pass after the first: what is found, the tail has found. */
+  async function tailOnly<T>(work: () => Promise<T>): Promise<T> {
+    const audit = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS, betweenMomentsMs: NEVER_MS } })
+    try {
+      await until(() => audit.count('audit_pass_complete') === 1)
+      return await work()
+    } finally {
+      await audit.auditor.stop()
+    }
+  }
+
+  test('T2: an entry that no account knows of is found as it is written', async () => {
+    await tailOnly(async () => {
+      await ledger.sql`
+        INSERT INTO audit_entries (shard_id, account_id, sequence, txn_id, previous_hash, audit_hash, payload)
+        SELECT shard_id, account_id, sequence + 2, NULL, tip, sha256('x'), '{}' FROM accounts WHERE account_id = 'alice-one'`
+      await untilSeen(ledger)
+      const [row] = await ledger.sql<{ sequence: string }[]>`
+        DELETE FROM audit_entries WHERE payload = '{}' RETURNING sequence`
+      expect(await findingsOf(ledger)).toEqual([
+        { subject: 'chains_verify', place: `account alice-one, entry ${row?.sequence}` },
+      ])
+    })
+  })
+
+  test('T2: a transaction that has no entry is found as it is written', async () => {
+    await tailOnly(async () => {
+      await ledger.sql`
+        INSERT INTO transactions
+        SELECT (jsonb_populate_record(t, jsonb_build_object('txn_id', 'txn_forged', 'idempotency_key', 'forged',
+                  'sequence', 999, 'commit_xid', pg_current_xact_id()::text))).*
+          FROM transactions t WHERE account_id = 'alice-one' AND amount = '100.5'`
+      await untilSeen(ledger)
+      await ledger.sql`DELETE FROM transactions WHERE txn_id = 'txn_forged'`
+      expect(await findingsOf(ledger)).toEqual([{ subject: 'chains_verify', place: 'transaction txn_forged' }])
+    })
+  })
+
+  test('T2: an NFT whose owner does not follow from a new entry of its history is found', async () => {
+    await tailOnly(async () => {
+      await ledger.sql`
+        INSERT INTO nft_events (shard_id, nft_id, number, type, from_account_id, to_account_id, txn_id, occurred_at,
+                                previous_hash, event_hash, payload)
+        SELECT shard_id, nft_id, number + 1, 'transfer', to_account_id, 'mallory', txn_id, occurred_at, event_hash,
+               sha256('x'), '{}'
+          FROM nft_events WHERE nft_id = ${told.kept} ORDER BY number DESC LIMIT 1`
+      await untilSeen(ledger)
+      await ledger.sql`DELETE FROM nft_events WHERE payload = '{}'`
+      expect(await findingsOf(ledger)).toEqual([
+        { subject: 'provenance', place: `NFT ${told.kept}` },
+        { subject: 'provenance', place: `NFT ${told.kept}, entry 1` },
+      ])
+    })
+  })
+
+  test('T1: what a commit that is still under way will write is not passed over', async () => {
+    await tailOnly(async () => {
+      const before = await progressOf(ledger)
+      let written: () => void = () => undefined
+      let end: () => void = () => undefined
+      const hasBegun = new Promise<void>((resolve) => (written = resolve))
+      const mayEnd = new Promise<void>((resolve) => (end = resolve))
+      const slow = ledger.sql.begin(async (transaction) => {
+        await transaction`
+          INSERT INTO audit_entries (shard_id, account_id, sequence, txn_id, previous_hash, audit_hash, payload)
+          VALUES (0, 'late', 0, NULL, sha256('x'), sha256('x'), '{}')`
+        written()
+        await mayEnd
+      })
+      await hasBegun
+      // Others commit meanwhile, and the auditor takes turns.
+      await parties.submit(told.alice, { type: 'credit', amount: '1' })
+      const turns = async (): Promise<number> => (await progressOf(ledger))?.tail.pending.beganAtMs ?? 0
+      const atMs = await turns()
+      await until(async () => (await turns()) > atMs)
+      expect(await findingsOf(ledger)).toEqual([])
+      expect((await progressOf(ledger))?.tail.asOfMs).toBeGreaterThanOrEqual(before?.tail.asOfMs ?? 0)
+      end()
+      await slow
+      await untilSeen(ledger)
+      await ledger.sql`DELETE FROM audit_entries WHERE account_id = 'late'`
+      expect(await findingsOf(ledger)).toEqual([{ subject: 'chains_verify', place: 'account late, entry 0' }])
+    })
+  })
+
+  test('what no commit of the ledger can write at once is left to a pass', async () => {
+    const audit = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
+    await until(() => audit.count('audit_pass_complete') === 1)
+    await ledger.sql`
+      INSERT INTO nft_events (shard_id, nft_id, number, type, to_account_id, txn_id, occurred_at, previous_hash, event_hash,
+                              payload)
+      SELECT 0, 'cls_x/' || n, 0, 'mint', 'x', 'txn_x', now(), sha256('x'), sha256('x'), '{}'
+        FROM generate_series(0, 10000) n`
+    await until(() => audit.count('audit_pass_complete') === 2)
+    await audit.auditor.stop()
+    await ledger.sql`DELETE FROM nft_events WHERE payload = '{}'`
+    expect(audit.count('audit_begins_anew')).toBe(1)
+    expect((await findingsOf(ledger)).map(({ subject }) => subject)).toContain('provenance')
+  })
+
+  test('supply that was changed since is looked at again', async () => {
+    const tokens = await tailOnly(async () => {
+      await parties.submit(told.alice, { type: 'burn', amount: '1', token_id: 'GOLD-one' })
+      await parties.atRest()
+      await untilSeen(ledger)
+      return (await progressOf(ledger))?.tail.tokens
+    })
+    expect(tokens).toEqual(['gold-one'])
+    await ledger.sql`
+      UPDATE actors SET document = replace(document, '"totalSupply":"', '"totalSupply":"9')
+       WHERE kind = 'token' AND actor_id = 'gold-one'`
+    const audit = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
+    await until(async () => (await progressOf(ledger))?.tail.tokens.length === 0)
+    await audit.auditor.stop()
+    await ledger.sql`
+      UPDATE actors SET document = replace(document, '"totalSupply":"9', '"totalSupply":"')
+       WHERE kind = 'token' AND actor_id = 'gold-one'`
+    expect(await findingsOf(ledger)).toEqual([
+      { subject: 'supply_reconciles', place: 'token gold-one' },
+      { subject: 'value_is_conserved', place: 'asset GOLD-one' },
+    ])
+  })
+
+  test('T3: the receipt of a transaction that failed long after it was entered is looked at', async () => {
+    await tailOnly(async () => {
+      const expires = new Date(Date.now() + 600_000).toISOString()
+      const exchange = {
+        type: 'exchange',
+        group_id: randomUUID(),
+        to_account_id: told.bob.accountId,
+        expires_at: expires,
+      }
+      const offer = { ...exchange, amount: '1', token_id: 'GOLD-one', receive: { amount: '1', token_id: 'silver-one' } }
+      const txnId = await parties.submit(told.alice, offer)
+      await untilSeen(ledger)
+      expect(await ledger.sql`SELECT txn_id FROM audit_pending`).toEqual([{ txn_id: txnId }])
+      await ledger.sql`
+        UPDATE transactions SET status = 'failed', failure_code = 'exchange_expired', processed_at = now(),
+               receipt_key_id = 'mine', receipt_signature = 'mine' WHERE txn_id = ${txnId}`
+      await untilSeen(ledger)
+      expect(await findingsOf(ledger)).toEqual([{ subject: 'receipts_verify', place: `transaction ${txnId}` }])
+      expect(await ledger.sql`SELECT FROM audit_pending`).toHaveLength(0)
+    })
+  })
+})
+
+describe('its bounds', () => {
+  test('S3: a thousand findings of a subject are listed, the others counted; those of the next pass take their place', async () => {
+    const store = await openProgressStore(ledger.url)
+    if (store === undefined) throw new Error('another auditor runs')
+    const named = (count: number, from = 0) =>
+      Array.from({ length: count }, (_, index) => ({
+        subject: 'receipts_verify' as const,
+        place: `transaction ${String(from + index).padStart(5, '0')}`,
+        problem: 'it is wrong',
+      }))
+    const nothing = { pending: [], final: [] }
+    const seen = { checked: {}, findings: [], pending: [] }
+    const first = beginPass(newProgress('1', 1), 1)
+    const saved = await store.save({ ...nothing, progress: first, findings: named(1_500) })
+    expect(saved.pass?.unlisted).toEqual({ receipts_verify: 500 })
+    expect(await findingsOf(ledger)).toHaveLength(1_000)
+    const again = await store.save({ ...nothing, progress: saved, findings: [...named(1_000), ...named(1)] })
+    expect(again.pass?.unlisted).toEqual({ receipts_verify: 500 })
+    const second = beginPass(notePass(again, null, seen, 2), 3)
+    const found = await store.save({ ...nothing, progress: second, findings: named(7, 1_498) })
+    expect(found.pass?.unlisted).toEqual({ receipts_verify: 7 })
+    const complete = await store.save({ ...nothing, progress: notePass(found, null, seen, 4), findings: [] })
+    expect(complete.last?.unlisted).toEqual({ receipts_verify: 7 })
+    expect(await findingsOf(ledger)).toHaveLength(0)
+    await store.close()
+  })
+
+  test('A3: with a tenth of a processor it rests nine times as long as it works', async () => {
+    const rests: number[] = []
+    const works: number[] = []
+    let sinceMs = performance.now()
+    const clock: Clock = {
+      ...createSystemClock(),
+      after: (delayMs, run) => {
+        works.push(performance.now() - sinceMs)
+        rests.push(delayMs)
+        // Nobody waits for it here.
+        return createSystemClock().after(0, () => {
+          sinceMs = performance.now()
+          run()
+        })
+      },
+    }
+    const audit = startAuditor(ledger, { clock, share: 0.1, log: SILENT })
+    await until(async () => ((await progressOf(ledger))?.last?.number ?? 0) > 0)
+    await audit.auditor.stop()
+    const sum = (values: readonly number[]): number => values.slice(1).reduce((total, value) => total + value, 0)
+    expect(rests.length).toBeGreaterThan(5)
+    expect(sum(rests)).toBeGreaterThan(sum(works) * 8)
+    expect(sum(rests)).toBeLessThan(sum(works) * 10)
+  })
+})

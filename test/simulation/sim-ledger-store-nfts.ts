@@ -1,0 +1,59 @@
+/** What became of NFTs in the simulated database: entries that are added and never changed. */
+import type { NftEvent } from '../../actors/nft-instance/state.ts'
+import type { NftEventWrite, ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import { broken, copyShard, push, type RowRefusal } from './sim-ledger-store-table.ts'
+
+export interface NftHistory {
+  readonly shardId: number
+  readonly nftId: string
+  readonly events: readonly NftEvent[]
+}
+
+export class NftEventTable {
+  /** By shard and NFT. */
+  private readonly rows = new Map<string, NftEvent[]>()
+
+  /** All histories, each oldest first. */
+  all(): readonly NftHistory[] {
+    return [...this.rows.keys()].map((at) => {
+      const space = at.indexOf(' ')
+      const [shardId, nftId] = [Number(at.slice(0, space)), at.slice(space + 1)]
+      return { shardId, nftId, events: this.history(shardId, nftId) }
+    })
+  }
+
+  /** Oldest first. */
+  history(shardId: number, nftId: string): readonly NftEvent[] {
+    const events = this.rows.get(`${shardId} ${nftId}`) ?? []
+    return events.toSorted((left, right) => left.number - right.number).map(copyOf)
+  }
+
+  check({ token: { shardId }, nftEvents }: ShardBatch): RowRefusal | undefined {
+    const added = new Set<string>()
+    for (const { nftId, event } of nftEvents) {
+      const at = `${shardId} ${nftId} ${event.number}`
+      const known = this.history(shardId, nftId).some(({ number }) => number === event.number)
+      if (known || added.has(at)) return broken(`${at}: the entry exists`)
+      if (event.number < 0) return broken(`${at}: an entry before the first`)
+      added.add(at)
+    }
+    return undefined
+  }
+
+  apply({ token: { shardId }, nftEvents }: ShardBatch): void {
+    for (const { nftId, event } of nftEvents) push(this.rows, `${shardId} ${nftId}`, copyOf(event))
+  }
+
+  copyShard(shardId: number, copy: NftEventTable): void {
+    copyShard(this.rows, copy.rows, shardId, (events) => [...events])
+  }
+}
+
+/** Texts that the tables do not take (F2). */
+export function textsOf({ nftId, event }: NftEventWrite): readonly (string | null)[] {
+  return [nftId, event.from, event.to, event.txnId]
+}
+
+function copyOf(event: NftEvent): NftEvent {
+  return { ...event }
+}

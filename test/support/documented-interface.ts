@@ -1,0 +1,139 @@
+/**
+ * What the OpenAPI document promises, held against what is answered. Objects of answers may have no member that the
+ * document does not know: a client must ignore what it does not know, and a test must not.
+ */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { fullFormats } from 'ajv-formats/dist/formats.js'
+import type { Json, JsonObject } from '../../actors/canonical-json.ts'
+import type { OpenApiDocument, OperationObject } from '../../api/openapi/openapi-types.ts'
+
+export interface Answer {
+  readonly status: number
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly body: string
+}
+
+export interface DocumentedOperation {
+  readonly id: string
+  readonly method: string
+  /** As the document has it: `/v1/accounts/{accountId}`. */
+  readonly path: string
+  readonly members: OperationObject
+}
+
+/** The document as it is, and with its objects closed. */
+const OPEN = 'open'
+const CLOSED = 'closed'
+
+export class DocumentedInterface {
+  readonly operations: readonly DocumentedOperation[]
+  private readonly document: OpenApiDocument
+  private readonly ajv: Ajv2020
+  private readonly validators = new Map<string, ValidateFunction>()
+
+  /** `served`: as the ledger serves it, or as it is built. */
+  constructor(served: OpenApiDocument | JsonObject) {
+    const document = served as OpenApiDocument
+    this.document = document
+    this.operations = operationsOf(document)
+    this.ajv = new Ajv2020({ strict: false, allErrors: true, formats: fullFormats })
+    this.ajv.addSchema({ $id: OPEN, ...document })
+    this.ajv.addSchema({ $id: CLOSED, ...(closed(document as unknown as JsonObject) as object) })
+  }
+
+  /** The operation that a request is for; undefined where the document has none. `path` may have a query. */
+  find(method: string, path: string): DocumentedOperation | undefined {
+    const segments = segmentsOf(path)
+    const fitting = this.operations.filter((one) => one.method === method && fits(segmentsOf(one.path), segments))
+    return fitting.sort((a, b) => parametersIn(a.path) - parametersIn(b.path))[0]
+  }
+
+  byId(id: string): DocumentedOperation {
+    const found = this.operations.find((operation) => operation.id === id)
+    if (found === undefined) throw new Error(`the document has no operation ${id}`)
+    return found
+  }
+
+  /** What of the answer is not as the document says; empty is good. */
+  faultsOfAnswer(operation: DocumentedOperation, answer: Answer): readonly string[] {
+    const { status, headers, body } = answer
+    const documented = operation.members.responses[status]
+    if (documented === undefined) return [`the status ${status} is not documented: ${body.slice(0, 300)}`]
+    const known = Object.keys(documented.headers).map((name) => name.toLowerCase())
+    const faults = this.headerNames()
+      .filter((name) => headers[name] !== undefined && !known.includes(name))
+      .map((name) => `the header ${name} is not documented`)
+    if (headers['x-request-id'] === undefined) faults.push('there is no X-Request-Id')
+    const { content = {} } = documented
+    const [mediaType = ''] = String(headers['content-type'] ?? '').split(';')
+    if (content[mediaType] === undefined) {
+      if (Object.keys(content).length > 0) faults.push(`the media type ${mediaType} is not documented`)
+      return faults
+    }
+    if (!mediaType.endsWith('json')) return faults
+    const pointer = ['paths', operation.path, operation.method.toLowerCase(), 'responses', String(status), 'content']
+    return [...faults, ...this.faultsUnder(CLOSED, [...pointer, mediaType, 'schema'], JSON.parse(body) as Json)]
+  }
+
+  /** What of a body is not as the document says it must be. */
+  faultsOfBody(operation: DocumentedOperation, body: Json): readonly string[] {
+    const pointer = ['paths', operation.path, operation.method.toLowerCase(), 'requestBody', 'content']
+    return this.faultsOfValue([...pointer, 'application/json', 'schema'], body)
+  }
+
+  /** What of a value is not as a schema of the document says. `keys`: where the schema stands. */
+  faultsOfValue(keys: readonly string[], value: Json): readonly string[] {
+    return this.faultsUnder(OPEN, keys, value)
+  }
+
+  private faultsUnder(document: string, keys: readonly string[], value: Json): readonly string[] {
+    const pointer = keys.map((key) => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')
+    const reference = `${document}#/${pointer}`
+    const validate = this.validators.get(reference) ?? this.ajv.compile({ $ref: reference })
+    this.validators.set(reference, validate)
+    if (validate(value)) return []
+    return (validate.errors ?? []).map(
+      ({ instancePath, message, params }) => `${instancePath} ${message ?? ''} ${JSON.stringify(params)}`,
+    )
+  }
+
+  private headerNames(): string[] {
+    return Object.keys(this.document.components.headers).map((name) => name.toLowerCase())
+  }
+}
+
+function operationsOf({ paths }: OpenApiDocument): readonly DocumentedOperation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, members]) => ({
+      id: members.operationId,
+      method: method.toUpperCase(),
+      path,
+      members,
+    })),
+  )
+}
+
+/** A copy in which objects without a word on further members have none. */
+function closed(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(closed)
+  if (value === null || typeof value !== 'object') return value
+  const copy = Object.fromEntries(Object.entries(value).map(([name, member]) => [name, closed(member)]))
+  const isClosable = copy['type'] === 'object' && copy['properties'] !== undefined
+  return isClosable && copy['additionalProperties'] === undefined ? { ...copy, additionalProperties: false } : copy
+}
+
+function segmentsOf(path: string): readonly string[] {
+  return (path.split('?')[0] ?? '').split('/')
+}
+
+function fits(template: readonly string[], segments: readonly string[]): boolean {
+  return (
+    template.length === segments.length &&
+    template.every((part, index) => (part.startsWith('{') ? segments[index] !== '' : part === segments[index]))
+  )
+}
+
+function parametersIn(path: string): number {
+  return path.split('{').length
+}

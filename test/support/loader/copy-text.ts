@@ -1,0 +1,65 @@
+/**
+ * Rows of a batch as `COPY … FROM STDIN` reads them in its text format (documentation, COPY, File Formats), by the very
+ * description that commits are written from.
+ */
+import { isoTimestamp } from '../../../actors/timestamp.ts'
+import type { ColumnType, ColumnValue } from '../../../infra/postgres/array-literal.ts'
+import { SECTIONS } from '../../../infra/postgres/commit-rows.ts'
+import { SECTION_NAMES, type SectionName } from '../../../infra/postgres/commit-section.ts'
+import type { ShardBatch } from '../../../runtime/ports/ledger-store.ts'
+
+/** Sections of new rows whose table has another name. What is no new row is of a table `undefined`. */
+const TABLES: { readonly [Name in SectionName]?: string | undefined } = {
+  new_accounts: 'accounts',
+  new_actors: 'actors',
+  changed_accounts: undefined,
+  transaction_changes: undefined,
+  changed_actors: undefined,
+  removed_actors: undefined,
+}
+
+/** What is summed over a whole load and written at its end; and a hold that was let go was never written. */
+const NO_ROWS: ReadonlySet<SectionName> = new Set(['boundary', 'new_channels', 'sent', 'marks', 'removed_holds'])
+
+const SPECIAL = /[\\\t\n\r]/
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
+
+export interface TableRows {
+  readonly table: string
+  readonly columns: readonly string[]
+  /** Whole lines. */
+  readonly text: string
+}
+
+/** Throws for what would change a row that is there before. */
+export function copyTextOf(parts: readonly ShardBatch[]): readonly TableRows[] {
+  const tables: TableRows[] = []
+  for (const name of SECTION_NAMES) {
+    if (NO_ROWS.has(name)) continue
+    const { columns, rowsOf } = SECTIONS[name]
+    const types = columns.map(({ type }) => type)
+    let text = ''
+    for (const part of parts) {
+      const { shardId } = part.token
+      for (const row of rowsOf(part)) text += lineOf(shardId, types, row)
+    }
+    if (text === '') continue
+    const table = name in TABLES ? TABLES[name] : name
+    if (table === undefined) throw new Error(`${name}: a load has new rows only`)
+    tables.push({ table, columns: ['shard_id', ...columns.map((column) => column.name)], text })
+  }
+  return tables
+}
+
+function lineOf(shardId: number, types: readonly ColumnType[], row: readonly ColumnValue[]): string {
+  let line = `${shardId}`
+  for (let index = 0; index < types.length; index += 1) line += `\t${fieldOf(types[index], row[index] ?? null)}`
+  return `${line}\n`
+}
+
+function fieldOf(type: ColumnType | undefined, value: ColumnValue): string {
+  if (value === null) return '\\N'
+  if (typeof value === 'number') return type === 'timestamptz' ? isoTimestamp(value) : `${value}`
+  if (type === 'bytea') return `\\\\x${value}`
+  return SPECIAL.test(value) ? value.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '') : value
+}

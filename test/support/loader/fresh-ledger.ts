@@ -1,0 +1,43 @@
+/** A loaded ledger in an embedded PostgreSQL of its own, in a data directory as `ledger up` keeps it: it may go on there. */
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { startPostgres } from '../../../infra/embedded/postgres-server.ts'
+import { makePrivateDirectory } from '../../../infra/embedded/server-record.ts'
+import { isRoot } from '../../../infra/embedded/unprivileged-user.ts'
+import { loadOrCreateMasterKey, type MasterKey } from '../../../infra/keys/master-key.ts'
+import { createOrMigrate } from '../../../infra/main/ledger-creation.ts'
+import { type LoadedLedger, type LoadOptions, loadLedger } from './ledger-load.ts'
+
+export interface FreshLedgerOptions extends Omit<LoadOptions, 'url' | 'masterKey'> {
+  /** New or empty. */
+  readonly dataDir: string
+  readonly shards?: number
+}
+
+export interface FreshLedger extends LoadedLedger {
+  /** Of the PostgreSQL that runs until `stop`. */
+  readonly url: string
+  readonly masterKey: MasterKey
+  readonly masterKeyFile: string
+  /** Of PostgreSQL; the data stays. */
+  readonly stop: () => Promise<void>
+}
+
+/** Throws what `loadLedger` throws; PostgreSQL is stopped then. */
+export async function loadFreshLedger(options: FreshLedgerOptions): Promise<FreshLedger> {
+  const { dataDir, shards, ...load } = options
+  makePrivateDirectory(dataDir)
+  // PostgreSQL's user must be able to pass through.
+  if (isRoot()) chmodSync(dataDir, 0o711)
+  const masterKeyFile = join(dataDir, 'master.key')
+  const masterKey = await loadOrCreateMasterKey(masterKeyFile)
+  const { url, stop } = await startPostgres({ dataDir: join(dataDir, 'postgres') })
+  try {
+    await createOrMigrate(url, masterKey, shards)
+    const loaded = await loadLedger({ ...load, url, masterKey })
+    return { ...loaded, url, masterKey, masterKeyFile, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

@@ -1,0 +1,260 @@
+/** Goal: the arithmetic of audits: what entries sum up to, what a supply must be, and whose an NFT is. */
+import { describe, expect, test } from 'vitest'
+import type { Hold, LegHold } from '../../../actors/account/state.ts'
+import { Books } from '../../../actors/audit/books.ts'
+import { addCounts } from '../../../actors/audit/finding.ts'
+import { heldValue } from '../../../actors/audit/held-value.ts'
+import { type NamedTransaction, ProvenanceWalk, type WalkedEvent } from '../../../actors/audit/provenance-walk.ts'
+import { storedObject } from '../../../actors/audit/stored-json.ts'
+import { type SupplyMoves, supplyProblem } from '../../../actors/audit/supply-check.ts'
+import { chainHash, GENESIS } from '../../../actors/audit-chain.ts'
+import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
+import { isoTimestamp } from '../../../actors/timestamp.ts'
+import { SALT, START_MS } from '../../support/accounts.ts'
+import { legHold, tokenState } from '../../support/ledger-rows-values.ts'
+
+/** An entry's members, as far as books read them. */
+function entry(type: string, amount: string, balance: string, others: JsonObject = {}): JsonObject {
+  return { type, amount, balance, token_id: 'EUR', group_id: null, ...others }
+}
+
+const DISAGREES = 'its balance does not follow from the entries up to it'
+
+describe('books', () => {
+  test('K1: entries move the sum by their amounts, and what they say follows from it', () => {
+    const books = new Books()
+    const entries = [
+      entry('credit', '10', '10'),
+      entry('debit', '2.5', '7.5'),
+      entry('mint', '1', '8.5'),
+      entry('transfer', '3', '5.5'),
+      entry('burn', '0.5', '5'),
+      entry('credit', '4', '5', { incoming: '4' }),
+      entry('debit', '4', '5'),
+      entry('exchange', '1', '4', { receive: { token_id: 'GOLD', amount: '7' } }),
+    ]
+    expect(entries.map((members) => books.enter(members))).toEqual(entries.map(() => undefined))
+    expect(books.stored()).toEqual([
+      ['EUR', '4', '0'],
+      ['GOLD', '7', '0'],
+    ])
+  })
+
+  test('K1: an entry that says another balance is told', () => {
+    for (const [balance, incoming] of [
+      ['9', '0'],
+      ['11', '0'],
+      ['10', '1'],
+    ]) {
+      expect(new Books().enter(entry('credit', '10', `${balance}`, { incoming: `${incoming}` }))).toBe(DISAGREES)
+    }
+  })
+
+  test('K2: what a leg burns is still there until its group settles, and no more than that', () => {
+    const begin = (): Books => {
+      const books = new Books()
+      expect(books.enter(entry('credit', '10', '10'))).toBeUndefined()
+      // Held, not burned.
+      expect(books.enter(entry('burn', '4', '10', { group_id: 'a group' }))).toBeUndefined()
+      return books
+    }
+    for (const [balance, told] of [
+      ['11', undefined],
+      ['7', undefined],
+      ['6.9', DISAGREES],
+      ['11.1', DISAGREES],
+    ] as const) {
+      expect([balance, begin().enter(entry('credit', '1', balance))]).toEqual([balance, told])
+    }
+  })
+
+  test('K2: a burn that is no leg leaves nothing behind', () => {
+    const books = new Books()
+    books.enter(entry('credit', '10', '10'))
+    expect(books.enter(entry('burn', '4', '10'))).toBe(DISAGREES)
+  })
+
+  test('NFTs are kept elsewhere', () => {
+    const books = new Books()
+    const nft = { class_id: 'cls_x', instance_id: 'one' }
+    expect(books.enter({ type: 'transfer', amount: '1', nft_count: 0, ...nft })).toBeUndefined()
+    expect(books.enter(entry('credit', '5', '5'))).toBeUndefined()
+    expect(books.enter(entry('exchange', '2', '3', { receive: { ...nft, amount: '1' } }))).toBeUndefined()
+    expect(books.stored()).toEqual([['EUR', '3', '0']])
+  })
+
+  test('what is no quantity is told', () => {
+    for (const members of [
+      entry('credit', '1e3', '1'),
+      entry('credit', '1', 'much'),
+      entry('credit', '1', '1', { incoming: 'NaN' }),
+      entry('exchange', '1', '1', { receive: { token_id: 'X', amount: '-1' } }),
+    ]) {
+      expect(new Books().enter(members)).toMatch(/is no quantity$/)
+    }
+  })
+
+  test('books that were written down go on where they were', () => {
+    const books = new Books()
+    books.enter(entry('credit', '10', '10'))
+    books.enter(entry('burn', '4', '10', { group_id: 'a group' }))
+    const again = new Books(books.stored())
+    expect([again.sumOf('EUR').toFixed(), again.enter(entry('debit', '1', '9'))]).toEqual(['6', undefined])
+  })
+})
+
+test('holds: what is set aside and what is on its way is theirs, of NFTs nothing', () => {
+  const terms = (changes: Partial<LegHold['terms']>): LegHold['terms'] => ({ ...legHold().terms, ...changes })
+  const pending = { tokenId: 'EUR', amount: '3' } as Extract<Hold, { kind: 'pending' }>['transaction']
+  const held = heldValue([
+    { kind: 'pending', transaction: pending, reserves: true, room: null, reportsOn: null },
+    { kind: 'pending', transaction: pending, reserves: false, room: null, reportsOn: null },
+    legHold({ terms: terms({ type: 'credit', amount: '5', tokenId: 'EUR' }) }),
+    legHold({ role: 'receiver', terms: terms({ type: 'transfer', amount: '7', tokenId: 'EUR' }) }),
+    legHold({ terms: terms({ type: 'mint', amount: '11', tokenId: 'EUR' }), state: 'expected' }),
+    legHold({ terms: terms({ type: 'burn', amount: '13', tokenId: 'EUR' }) }),
+    legHold({ terms: terms({ type: 'debit', amount: '17', tokenId: 'EUR' }) }),
+    legHold({ terms: terms({ type: 'burn', amount: '1', tokenId: 'cls_x/one' }) }),
+    { kind: 'issue', tokenId: 'EUR', totalSupply: '19' },
+  ])
+  const shown = [...held].map(([tokenId, { reserved, incoming, burns }]) => [
+    tokenId,
+    [reserved, incoming, burns].map((part) => part.toFixed()).join(' '),
+  ])
+  expect(shown).toEqual([['EUR', '16 12 13']])
+})
+
+describe('a supply', () => {
+  const token = tokenState({ status: 'active', initialSupply: '100', totalSupply: '110', held: {} })
+  const moves: SupplyMoves = { done: '110', issued: '100', underWay: '0', issuing: '0', settling: [] }
+  const WRONG = 'it is not what was minted and not burned'
+
+  test('S1, S3: is what was minted and not burned, and what is on its way counts', () => {
+    expect(supplyProblem(token, moves)).toBeUndefined()
+    expect(supplyProblem(token, { ...moves, done: '115', underWay: '-5' })).toBeUndefined()
+    expect(supplyProblem(token, { ...moves, done: '10', issued: '0', underWay: '100', issuing: '100' })).toBeUndefined()
+    expect(supplyProblem(token, { ...moves, done: '111' })).toBe(WRONG)
+    expect(supplyProblem(token, { ...moves, issued: '99' })).toBe('what was issued is not its initial supply')
+  })
+
+  test('S2: while a group settles, its legs count unless the token still holds them', () => {
+    const settling = { ...moves, done: '100', settling: [['g1', '10'] as const] }
+    expect(supplyProblem(token, settling)).toBeUndefined()
+    const held = { 'g1 0': { change: 'mint', amount: '25' }, 'g1 1': { change: 'burn', amount: '15' } } as const
+    const others = { 'g11 0': { change: 'mint', amount: '1' } } as const
+    expect(supplyProblem({ ...token, totalSupply: '100', held: { ...held, ...others } }, settling)).toBeUndefined()
+    expect(supplyProblem({ ...token, totalSupply: '85', held: { 'g1 0': held['g1 0'] } }, settling)).toBeUndefined()
+    expect(supplyProblem({ ...token, held }, settling)).toBe(WRONG)
+  })
+
+  test('one that is no quantity is told', () => {
+    expect(supplyProblem({ ...token, totalSupply: 'much' }, moves)).toBe('its supply is no quantity')
+  })
+})
+
+const NFT = 'cls_00000000000000000000000000/one'
+
+function event(previousHash: string, fields: Partial<WalkedEvent>): WalkedEvent {
+  const { number = 0, type = 'mint', from = null, to = 'alice', txnId = 'txn_1', transaction } = fields
+  const [classId = '', instanceId = ''] = NFT.split('/')
+  const payload = canonicalJson({
+    class_id: classId,
+    format: 1,
+    from,
+    instance_id: instanceId,
+    number,
+    salt: SALT,
+    timestamp: isoTimestamp(START_MS),
+    to,
+    txn_id: txnId,
+    type,
+  })
+  const named: NamedTransaction = {
+    accountId: from ?? 'issuer',
+    tokenId: NFT,
+    status: 'completed',
+    type,
+    receiptProblem: undefined,
+  }
+  const eventHash = chainHash(previousHash, payload)
+  const atMs = START_MS
+  return {
+    number,
+    type,
+    from,
+    to,
+    txnId,
+    atMs,
+    previousHash,
+    eventHash,
+    payload,
+    transaction: transaction === undefined ? named : transaction,
+  }
+}
+
+/** What is said of each entry of a history in which every hash holds. */
+function told(...fields: readonly Partial<WalkedEvent>[]): readonly (string | undefined)[] {
+  const walk = new ProvenanceWalk(NFT, 'issuer')
+  let previous = GENESIS
+  return fields.map((some, number) => {
+    const next = event(previous, { number, ...some })
+    previous = next.eventHash
+    return walk.take(next)?.problem
+  })
+}
+
+describe('the history of an NFT', () => {
+  const mint = {}
+  const toBob = { type: 'transfer', from: 'alice', to: 'bob' } as const
+  const of = (changes: Partial<NamedTransaction>): WalkedEvent['transaction'] => {
+    return {
+      accountId: 'alice',
+      tokenId: NFT,
+      status: 'completed',
+      type: 'transfer',
+      receiptProblem: undefined,
+      ...changes,
+    }
+  }
+
+  test('N2: goes from a mint by its issuer from owner to owner, a burn at its end', () => {
+    expect(told(mint, toBob, { type: 'burn', from: 'bob', to: 'bob' })).toEqual([undefined, undefined, undefined])
+    expect(told(mint, { ...toBob, from: 'carol' })[1]).toBe('it does not pass on from the owner before it')
+    expect(told(mint, mint)[1]).toBe('only the first entry is the mint')
+    expect(told({ ...toBob, from: null })[0]).toBe('only the first entry is the mint')
+    expect(told(mint, { type: 'burn', from: 'alice', to: 'bob' })[1]).toBe('it is a burn that passes it on')
+    const after = told(mint, { type: 'burn', from: 'alice', to: 'alice' }, toBob)
+    expect(after[2]).toBe('it comes after the burn')
+  })
+
+  test('N3: each entry has its transaction; a decided one may be pending, that of a mint may still come', () => {
+    const second = (transaction: WalkedEvent['transaction']) => told(mint, { ...toBob, transaction })[1]
+    expect(second(of({ status: 'pending' }))).toBeUndefined()
+    expect(second(of({ type: 'exchange' }))).toBeUndefined()
+    expect(second(of({ status: 'failed' }))).toBe('its transaction failed')
+    expect(second(of({ accountId: 'bob' }))).toBe('its transaction is not of who gave it away')
+    expect(second(of({ tokenId: `${NFT}x` }))).toBe('its transaction is of something else')
+    expect(second(of({ type: 'credit' }))).toBe('its transaction is of another type')
+    expect(second(of({ receiptProblem: 'its receipt does not verify' }))).toBe('its receipt does not verify')
+    expect(second(null)).toBe('its transaction is not there')
+    expect(second('on_its_way')).toBe('its transaction is not there')
+    expect(told({ transaction: 'on_its_way' })[0]).toBeUndefined()
+    expect(told({ transaction: of({ accountId: 'alice', type: 'mint' }) })[0]).toBe(
+      'its transaction is not of who gave it away',
+    )
+  })
+})
+
+test('counts are added by subject, and what nobody counted stays away', () => {
+  expect(addCounts({ chains_verify: 1 }, { chains_verify: 2, provenance: 3 })).toEqual({
+    chains_verify: 3,
+    provenance: 3,
+  })
+})
+
+test('what is stored as JSON and is no object is nothing', () => {
+  expect(['{"a":1}', '[]', 'null', '1', '"a"', '{', ''].map((text) => storedObject(text))).toEqual([
+    { a: 1 },
+    ...Array.from({ length: 6 }, () => undefined),
+  ])
+})

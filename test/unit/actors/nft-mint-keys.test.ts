@@ -1,0 +1,276 @@
+/** Goal: the key of a mint is held from its acceptance to its end, and tells the same mint from another one (B1, D7). */
+import { describe, expect, test } from 'vitest'
+import type { AccountCommand, MintCommand } from '../../../actors/account/commands.ts'
+import { type AccountSnapshot, snapshotOf } from '../../../actors/account/machine.ts'
+import { type EarlierUse, type Effect, originalAnswer } from '../../../actors/account/outcome.ts'
+import { type Evidence, stepAccount, type StepResult } from '../../../actors/account/step.ts'
+import { accountAddress } from '../../../actors/address.ts'
+import type { Message, Refused } from '../../../actors/message.ts'
+import { nftId } from '../../../actors/nft-id.ts'
+import { BrokenInvariant } from '../../../actors/result.ts'
+import { classOf, mint, minted, open, submission, submit } from '../../model/mini-clients.ts'
+import { MiniLedger } from '../../model/mini-ledger.ts'
+import {
+  ACCOUNT,
+  accountIn,
+  afterSteps,
+  KEY,
+  mintCommand,
+  OTHER_KEY,
+  refusalOf,
+  registerCommand,
+  rotateCommand,
+  SALT,
+  SIGNED,
+  START_MS,
+} from '../../support/accounts.ts'
+
+const CLASS = 'cls_00000000000000000000000001'
+const TXN_IDS = [1, 2, 3].map((number) => `txn_${`${number}`.padStart(26, '0')}`)
+const TAKEN: Refused = { code: 'instance_exists', detail: 'Taken.' }
+
+/** A signature holds for the key that it names. */
+const EVIDENCE: Evidence = {
+  ...SIGNED,
+  nftClass: () => ({ classId: CLASS, issuer: ACCOUNT }),
+  verdict: (keyId, signature) => signature === `by ${keyId}`,
+}
+
+function command(number: number, fields: Partial<MintCommand> = {}): MintCommand {
+  return mintCommand({
+    accountId: ACCOUNT,
+    classId: CLASS,
+    instanceId: 'ruby',
+    idempotencyKey: 'once',
+    signature: `by ${KEY.keyId}`,
+    newTxnId: TXN_IDS[number] ?? '',
+    ...fields,
+  })
+}
+
+function stepped(result: StepResult): { readonly snapshot: AccountSnapshot; readonly effects: readonly Effect[] } {
+  if (result.kind !== 'stepped') throw new Error(`Not stepped: ${JSON.stringify(result)}`)
+  return result
+}
+
+function isStepped(snapshot: AccountSnapshot, next: AccountCommand, evidence = EVIDENCE): AccountSnapshot {
+  return stepped(stepAccount(snapshot, next, evidence)).snapshot
+}
+
+function messages(effects: readonly Effect[]): readonly Message[] {
+  return effects.flatMap((effect) => (effect.kind === 'message_sent' ? [effect.envelope.message] : []))
+}
+
+const opened = afterSteps(registerCommand())
+const FIRST = command(0)
+const begun = stepped(stepAccount(opened, FIRST, EVIDENCE))
+
+/** What the home of the instance says of the first mint. */
+function ends(refused: Refused | null): AccountCommand {
+  const minting = { classId: CLASS, instanceId: 'ruby', owner: ACCOUNT, status: 'active', metadata: {} } as const
+  return {
+    type: 'conclude_mint',
+    nftId: nftId(FIRST),
+    txnId: FIRST.newTxnId,
+    refused,
+    minted: refused === null ? { ...minting, mintedAtMs: START_MS } : null,
+    counterTxnId: null,
+    accountId: ACCOUNT,
+    shardId: 7,
+    atMs: START_MS + 9,
+    salt: SALT,
+    newTxnId: TXN_IDS[2] ?? '',
+  }
+}
+
+/** Rotates the key of the account. */
+function rotated(snapshot: AccountSnapshot): AccountSnapshot {
+  return isStepped(snapshot, rotateCommand({ signature: `by ${KEY.keyId}` }))
+}
+
+describe('while a mint is under way', () => {
+  test('its hold is all that there is of it at its issuer, and one message is out', () => {
+    expect(messages(begun.effects)).toMatchObject([{ type: 'mint_nft', txnId: FIRST.newTxnId, issuer: ACCOUNT }])
+    expect(begun.effects.map(({ kind }) => kind).sort()).toEqual(['hold_changed', 'message_sent'])
+    expect(accountIn(begun.snapshot)).toMatchObject({ sequence: 0, nftCount: 0, nftRoom: 0, completedCount: 0 })
+    expect([...accountIn(begun.snapshot).holds]).toMatchObject([['mint once', { acceptedUnder: KEY }]])
+  })
+
+  test.for([
+    ['the very same command', FIRST],
+    ['the same of another request', command(1, { payload: FIRST.payload, payloadHash: FIRST.payloadHash })],
+    ['another mint under its key', command(1, { instanceId: 'opal', owner: 'bob' })],
+    ['one that could not be begun', command(1, { metadataVerdict: 'invalid', ledgerId: 'another' })],
+  ] as const)('%s waits for its end and asks nobody', ([, again]) => {
+    expect(stepAccount(begun.snapshot, again, EVIDENCE)).toEqual({ kind: 'answered', answer: 'deferred' })
+  })
+
+  test('another key of the account begins another', () => {
+    const other = stepped(stepAccount(begun.snapshot, command(1, { idempotencyKey: 'twice' }), EVIDENCE))
+    expect(messages(other.effects)).toMatchObject([{ type: 'mint_nft', txnId: TXN_IDS[1] }])
+    expect(accountIn(other.snapshot).holds.size).toBe(2)
+  })
+
+  test('D7: a repeat by the key it was accepted under waits, though the account has another by now', () => {
+    const since = rotated(begun.snapshot)
+    for (const { keyId } of [KEY, OTHER_KEY]) {
+      expect(stepAccount(since, command(1, { signature: `by ${keyId}` }), EVIDENCE)).toEqual({
+        kind: 'answered',
+        answer: 'deferred',
+      })
+    }
+    expect(refusalOf(stepAccount(since, command(1, { signature: 'by nobody' }), EVIDENCE))).toBe('signature_mismatch')
+  })
+
+  test('D7: what nobody has checked is checked under both keys, the one in force first', () => {
+    const since = rotated(begun.snapshot)
+    const known = new Map<string, boolean>()
+    const verdict: Evidence['verdict'] = (keyId) => known.get(keyId)
+    const asked: string[] = []
+    for (;;) {
+      const result = stepAccount(since, FIRST, { ...EVIDENCE, verdict })
+      if (result.kind !== 'unverified') break
+      asked.push(result.key.keyId)
+      known.set(result.key.keyId, false)
+    }
+    expect(asked).toEqual([OTHER_KEY.keyId, KEY.keyId])
+  })
+
+  test('a key that was rotated away begins no other mint', () => {
+    const other = command(1, { idempotencyKey: 'twice' })
+    expect(refusalOf(stepAccount(rotated(begun.snapshot), other, EVIDENCE))).toBe('signature_mismatch')
+  })
+
+  test('a repeat of a frozen account waits, and does not begin anew', () => {
+    const frozen = snapshotOf({ ...accountIn(begun.snapshot), status: 'frozen' })
+    expect(stepAccount(frozen, command(1), EVIDENCE)).toEqual({ kind: 'answered', answer: 'deferred' })
+    expect(refusalOf(stepAccount(frozen, command(1, { idempotencyKey: 'twice' }), EVIDENCE))).toBe('account_not_active')
+  })
+})
+
+describe('a refusal', () => {
+  const refused = stepped(stepAccount(begun.snapshot, ends(TAKEN), EVIDENCE))
+
+  test('frees the key in the step that says so, and leaves the account as it was', () => {
+    expect(refused.effects).toEqual([
+      { kind: 'hold_changed', holdId: 'mint once' },
+      {
+        kind: 'concluded',
+        use: { operation: 'mint', idempotencyKey: 'once' },
+        answer: { kind: 'refused', code: 'instance_exists', detail: 'Taken.', field: 'instance_id' },
+      },
+    ])
+    const { version: _, lastTimeMs: __, holds, ...rest } = accountIn(refused.snapshot)
+    expect(holds.size).toBe(0)
+    expect(accountIn(opened)).toMatchObject({ ...rest, balances: accountIn(opened).balances })
+  })
+
+  test('is no use of the key: the same command begins anew', () => {
+    const again = stepped(stepAccount(refused.snapshot, FIRST, EVIDENCE))
+    expect(messages(again.effects)).toMatchObject([{ type: 'mint_nft', txnId: FIRST.newTxnId }])
+  })
+
+  test('takes with it what its original was signed by', () => {
+    const since = rotated(refused.snapshot)
+    expect(refusalOf(stepAccount(since, FIRST, EVIDENCE))).toBe('signature_mismatch')
+  })
+})
+
+describe('a mint that is done', () => {
+  const done = stepped(stepAccount(rotated(begun.snapshot), ends(null), EVIDENCE))
+
+  function earlierUse(): EarlierUse {
+    for (const effect of done.effects) {
+      if (effect.kind !== 'operation_recorded' || effect.acceptedUnder === null) continue
+      const { operation, acceptedUnder } = effect
+      return { payloadHash: operation.payloadHash, key: acceptedUnder, answer: originalAnswer(operation) }
+    }
+    throw new Error('Nothing was recorded.')
+  }
+
+  test('records under its key what it answered, with the key that it was accepted under', () => {
+    expect(earlierUse()).toMatchObject({
+      payloadHash: FIRST.payloadHash,
+      key: KEY,
+      answer: { kind: 'minted', txnId: FIRST.newTxnId, instance: { instanceId: 'ruby' } },
+    })
+    expect(done.effects).toContainEqual(
+      expect.objectContaining({
+        kind: 'operation_recorded',
+        operation: expect.objectContaining({ operation: 'mint', idempotencyKey: 'once', keyId: KEY.keyId }) as unknown,
+      }),
+    )
+    expect(done.effects).toContainEqual({
+      kind: 'concluded',
+      use: { operation: 'mint', idempotencyKey: 'once' },
+      answer: { ...earlierUse().answer, replayed: false, mismatch: false },
+    })
+  })
+
+  test.for([
+    ['the very same command, stepped again', FIRST, { replayed: false, mismatch: false }],
+    [
+      'another request of the same payload',
+      command(1, { payload: FIRST.payload, payloadHash: FIRST.payloadHash }),
+      { replayed: true, mismatch: false },
+    ],
+    ['another payload', command(1, { instanceId: 'opal' }), { replayed: true, mismatch: true }],
+    ['one that could not be begun', command(1, { metadataVerdict: 'invalid' }), { replayed: true, mismatch: true }],
+  ] as const)('D7: %s gets the first answer', ([, again, told]) => {
+    const result = stepAccount(done.snapshot, again, { ...EVIDENCE, earlier: earlierUse() })
+    expect(result).toEqual({ kind: 'answered', answer: { ...earlierUse().answer, ...told } })
+  })
+
+  test('D7: a repeat is good under the key of then and the key of now, and under no other', () => {
+    for (const { keyId } of [KEY, OTHER_KEY]) {
+      const evidence = { ...EVIDENCE, earlier: earlierUse() }
+      expect(stepAccount(done.snapshot, command(1, { signature: `by ${keyId}` }), evidence)).toMatchObject({
+        answer: { kind: 'minted' },
+      })
+    }
+    const forged = command(1, { signature: 'by nobody' })
+    expect(refusalOf(stepAccount(done.snapshot, forged, { ...EVIDENCE, earlier: earlierUse() }))).toBe(
+      'signature_mismatch',
+    )
+  })
+
+  test('B1: is concluded once: nobody waits for a second end', () => {
+    expect(() => stepAccount(done.snapshot, ends(null), EVIDENCE)).toThrow(BrokenInvariant)
+    expect(() => stepAccount(done.snapshot, ends(TAKEN), EVIDENCE)).toThrow(BrokenInvariant)
+  })
+})
+
+describe('the keys of mints', () => {
+  test('are no keys of transactions, and are found where transactions are looked for under a name of their own', () => {
+    const ledger = new MiniLedger()
+    open(ledger, 'ann')
+    const classId = classOf(ledger, 'ann')
+    const idempotencyKey = 'the same'
+    submit(ledger, { accountId: 'ann', amount: '1', idempotencyKey })
+    const fields = { accountId: 'ann', classId, instanceId: 'ruby', idempotencyKey }
+    minted(ledger, fields)
+    expect(mint(ledger, fields)).toMatchObject({ kind: 'minted', replayed: true })
+    expect(submission(ledger, { accountId: 'ann', amount: '1', idempotencyKey })).toMatchObject({ replayed: true })
+    expect([...ledger.transactions.values()].map((known) => known.idempotencyKey)).toEqual([
+      'the same',
+      '§mint the same',
+    ])
+  })
+
+  test('are each account’s own', () => {
+    const ledger = new MiniLedger()
+    open(ledger, 'ann', 'bob')
+    const answers = ['ann', 'bob'].map((accountId) => {
+      const classId = classOf(ledger, accountId, { name: `of ${accountId}` })
+      return ledger.ask(
+        accountAddress(accountId),
+        mintCommand({ accountId, classId, instanceId: 'a', idempotencyKey: 'k' }),
+      )
+    })
+    expect(answers).toEqual(['deferred', 'deferred'])
+    ledger.drain()
+    for (const accountId of ['ann', 'bob']) {
+      expect(ledger.concluded.get(`${accountId} mint k`)).toMatchObject({ instance: { owner: accountId } })
+    }
+  })
+})

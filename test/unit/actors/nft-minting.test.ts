@@ -1,0 +1,398 @@
+/** Goal: a mint is an order of its issuer that its instance's home decides: all of it happens, or nothing does (B1, B2, O1). */
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Answer } from '../../../actors/account/outcome.ts'
+import { type AccountState, type Hold, holdId } from '../../../actors/account/state.ts'
+import { MAX_MINTS_UNDER_WAY, MAX_PENDING } from '../../../actors/account/submission.ts'
+import { MAX_ASSETS } from '../../../actors/account/turn.ts'
+import { accountAddress, instanceAddress } from '../../../actors/address.ts'
+import { GENESIS } from '../../../actors/audit-chain.ts'
+import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
+import { receiptOf } from '../../../actors/account/receipt.ts'
+import { FORGED, LEDGER_ID, MiniLedger } from '../../model/mini-ledger.ts'
+import {
+  change,
+  classify,
+  classOf,
+  codeOf,
+  counts,
+  fund,
+  GROUP,
+  handing,
+  lastEntry,
+  type Mint,
+  mint,
+  minted,
+  nftSeen,
+  open,
+  ownersOf,
+  settled,
+  submit,
+} from '../../model/mini-clients.ts'
+import { KEY, mintCommand } from '../../support/accounts.ts'
+
+let ledger: MiniLedger
+let classId: string
+
+/** Ann issues. */
+beforeEach(() => {
+  ledger = new MiniLedger()
+  open(ledger, 'ann', 'bob')
+  classId = classOf(ledger, 'ann')
+})
+
+function ruby(fields: Partial<Mint> = {}): Mint {
+  return { accountId: 'ann', classId, instanceId: 'ruby', ...fields }
+}
+
+function id(instanceId = 'ruby'): string {
+  return `${classId}/${instanceId}`
+}
+
+/** The answer to a mint of which nothing has been delivered. */
+function begun(fields: Partial<Mint> = {}) {
+  return ledger.ask(accountAddress('ann'), mintCommand(ruby(fields)))
+}
+
+function onlyTransactionOf(accountId: string) {
+  const [first, ...others] = [...ledger.transactions.values()].filter((known) => known.accountId === accountId)
+  if (first === undefined || others.length > 0) throw new Error(`${accountId} has not one transaction.`)
+  return first
+}
+
+describe('a mint', () => {
+  test('to the issuer is one entry and one transaction, of which the history tells', () => {
+    const metadata = { colour: 'red', weight: 1.5 }
+    const answer = mint(ledger, ruby({ metadata }))
+    const { txnId, payloadHash, ...transaction } = onlyTransactionOf('ann')
+    const instance = { classId, instanceId: 'ruby', owner: 'ann', status: 'active', metadata }
+    expect(answer).toMatchObject({ kind: 'minted', instance, txnId, payloadHash, replayed: false, mismatch: false })
+    expect(nftSeen(ledger, id())).toMatchObject(instance)
+    expect(transaction).toMatchObject({
+      type: 'mint',
+      amount: '1',
+      tokenId: id(),
+      status: 'completed',
+      origin: 'client',
+      groupId: null,
+      metadata: null,
+      toAccountId: null,
+      fromAccountId: null,
+      counterTxnId: null,
+      sequence: 1,
+      keyId: KEY.keyId,
+    })
+    expect(ledger.account('ann')).toMatchObject({ sequence: 1, completedCount: 1, failedCount: 0 })
+    expect(counts(ledger, 'ann')).toEqual({ owned: 1, promised: 0 })
+    expect(ledger.nftEvents.get(id())).toMatchObject([
+      { number: 0, type: 'mint', from: null, to: 'ann', txnId, previousHash: GENESIS },
+    ])
+  })
+
+  test('to another is two entries and two transactions, each naming the other', () => {
+    mint(ledger, ruby({ owner: 'bob', metadata: { colour: 'red' } }))
+    const [anns, bobs] = [onlyTransactionOf('ann'), onlyTransactionOf('bob')]
+    expect(anns).toMatchObject({ type: 'mint', toAccountId: 'bob', counterTxnId: bobs.txnId, status: 'completed' })
+    expect(bobs).toMatchObject({
+      type: 'credit',
+      amount: '1',
+      tokenId: id(),
+      fromAccountId: 'ann',
+      counterTxnId: anns.txnId,
+      origin: 'ledger',
+      status: 'completed',
+      metadata: null,
+      groupId: null,
+    })
+    expect([counts(ledger, 'ann'), counts(ledger, 'bob')]).toEqual([
+      { owned: 0, promised: 0 },
+      { owned: 1, promised: 0 },
+    ])
+    expect(ownersOf(ledger, id())).toEqual([['mint', 'bob']])
+    expect(nftSeen(ledger, id())?.owner).toBe('bob')
+  })
+
+  test('stands in entries and receipts by class and instance, with no token and no balance', () => {
+    mint(ledger, ruby({ owner: 'bob' }))
+    for (const accountId of ['ann', 'bob']) {
+      const entry = lastEntry(ledger, accountId) as JsonObject
+      const receipt = receiptOf(onlyTransactionOf(accountId), LEDGER_ID, 'receipt-key')
+      for (const shown of [entry, receipt]) {
+        expect(shown).toMatchObject({ class_id: classId, instance_id: 'ruby', amount: '1' })
+        for (const member of ['token_id', 'balance', 'incoming']) expect(shown).not.toHaveProperty(member)
+        expect(JSON.stringify(shown)).not.toContain(id())
+      }
+      expect(canonicalJson(entry)).toBe(ledger.entries.get(accountId)?.at(-1)?.payload)
+    }
+  })
+
+  test('B2: is nothing that anybody sees until it is decided', () => {
+    expect(begun({ owner: 'bob' })).toBe('deferred')
+    while (ledger.deliver()) {
+      const done = ledger.undelivered().length === 0
+      expect(nftSeen(ledger, id()) === undefined).toBe(ledger.instance(id())?.status !== 'active')
+      expect([...ledger.transactions.values()].some(({ accountId }) => accountId === 'ann')).toBe(done)
+      expect(ledger.account('ann')).toMatchObject({ sequence: done ? 1 : 0, completedCount: done ? 1 : 0 })
+    }
+    expect(nftSeen(ledger, id())).toBeDefined()
+  })
+
+  test('cannot be moved, burned or exchanged before it is decided', () => {
+    begun()
+    ledger.deliver()
+    for (const fields of [
+      handing(id(), 'ann', 'bob'),
+      { accountId: 'ann', type: 'burn', tokenId: id(), amount: '1' },
+    ] as const) {
+      expect(() => submit(ledger, fields)).toThrow('instance_not_found')
+    }
+    expect(ledger.instance(id())?.status).toBe('minting')
+  })
+
+  test('that an account frozen since has ordered is completed: it was entered before', () => {
+    begun()
+    change(ledger, 'ann', { status: 'frozen' })
+    ledger.drain()
+    expect(nftSeen(ledger, id())?.owner).toBe('ann')
+  })
+
+  test('keeps its account from being closed while it is under way, and so does what it brings', () => {
+    begun({ owner: 'bob' })
+    expect(codeOf(change(ledger, 'ann', { status: 'closed' }))).toBe('account_not_empty')
+    ledger.drain()
+    expect(codeOf(change(ledger, 'bob', { status: 'closed' }))).toBe('account_not_empty')
+    expect(change(ledger, 'ann', { status: 'closed' }).kind).toBe('status_changed')
+  })
+
+  test('is listed under the time of its order; it was minted when its owner had accepted it, as its history says', () => {
+    const before = ledger.nowMs
+    begun({ owner: 'bob' })
+    ledger.nowMs += 5_000
+    ledger.drain()
+    const { createdAtMs, processedAtMs } = onlyTransactionOf('ann')
+    expect(createdAtMs).toBe(before + 1)
+    expect(processedAtMs).toBeGreaterThan(before + 5_000)
+    const { atMs } = ledger.nftEvents.get(id())?.[0] ?? {}
+    expect(atMs).toBeGreaterThan(before + 5_000)
+    expect(ledger.instance(id())).toMatchObject({ mintedAtMs: atMs, acquiredAtMs: atMs })
+  })
+})
+
+describe('a mint is refused', () => {
+  /** Everything is wrong; each change puts the first thing right that is wrong still. */
+  const REMEDIES: readonly (readonly [string, (fields: Mint) => Mint])[] = [
+    ['account_not_found', (fields) => ({ ...fields, accountId: 'new' })],
+    ['account_keyless', (fields) => ({ ...fields, accountId: 'bob' })],
+    ['signature_mismatch', (fields) => ({ ...fields, signature: 'signature' })],
+    ['wrong_ledger', (fields) => ({ ...fields, ledgerId: LEDGER_ID })],
+    ['class_not_found', (fields) => ({ ...fields, classId, metadataVerdict: 'unchecked' })],
+    ['class_not_found', (fields) => ({ ...fields, metadataVerdict: 'invalid' })],
+    ['not_issuer', (fields) => ({ ...fields, accountId: 'ann' })],
+    ['metadata_invalid', (fields) => ({ ...fields, metadataVerdict: 'valid' })],
+    ['owner_not_found', (fields) => ({ ...fields, owner: 'ann' })],
+    ['account_not_active', (fields) => (change(ledger, 'ann', { status: 'active' }), fields)],
+  ]
+
+  test('in the order of D7, for one thing at a time, and each time nothing has happened', () => {
+    classify(ledger, { name: 'Deeds', issuer: 'new' })
+    change(ledger, 'ann', { status: 'frozen' })
+    const entries = [...ledger.entries]
+    let fields: Mint = {
+      accountId: 'nobody',
+      classId: 'cls_00000000000000000000000000',
+      instanceId: 'ruby',
+      owner: 'ghost',
+      ledgerId: 'another',
+      signature: FORGED,
+      metadataVerdict: 'invalid',
+      idempotencyKey: 'once',
+    }
+    const codes: (string | undefined)[] = []
+    for (const [, remedy] of REMEDIES) {
+      codes.push(codeOf(mint(ledger, fields)))
+      fields = remedy(fields)
+    }
+    expect(codes).toEqual(REMEDIES.map(([code]) => code))
+    expect([...ledger.entries].filter(([account]) => account === 'bob')).toEqual(
+      entries.filter(([account]) => account === 'bob'),
+    )
+    expect(ledger.instance(id())).toBe(undefined)
+    expect(ledger.transactions.size).toBe(0)
+    expect(mint(ledger, fields)).toMatchObject({ kind: 'minted', replayed: false })
+  })
+
+  test.for([
+    ['wrong_ledger', 'ledger_id', { ledgerId: 'another' }],
+    ['class_not_found', 'class_id', { classId: 'cls_00000000000000000000000000' }],
+    ['metadata_invalid', 'metadata', { metadataVerdict: 'invalid' }],
+    ['owner_not_found', 'owner', { owner: 'ghost' }],
+  ] as const)('with %s, naming the field %s, and without an effect', ([code, field, fields]) => {
+    const before = ledger.account('ann')
+    expect(begun(fields)).toMatchObject({ kind: 'refused', code, field })
+    expect(ledger.account('ann')).toBe(before)
+    expect(ledger.undelivered()).toEqual([])
+  })
+
+  test('in production where it does not say for which ledger it is', () => {
+    ledger = new MiniLedger({ production: true })
+    open(ledger, 'ann')
+    classId = classOf(ledger, 'ann')
+    expect(codeOf(mint(ledger, ruby()))).toBe('wrong_ledger')
+    expect(mint(ledger, ruby({ ledgerId: LEDGER_ID })).kind).toBe('minted')
+  })
+
+  test.for([
+    [MAX_MINTS_UNDER_WAY, 'mints', mintHold],
+    [MAX_PENDING, 'things', issueHold],
+  ] as const)('by an account that has %i %s undecided, and not by one that has one less', ([most, , holdOf]) => {
+    const fill = (count: number): void => {
+      const holds = Array.from({ length: count }, (_, index) => holdOf(`fill-${index}`))
+      const named = new Map(holds.map((hold) => [holdId(hold), hold]))
+      ledger.states.set('ann', { ...ledger.account('ann'), holds: named })
+    }
+    fill(most)
+    expect(begun()).toMatchObject({ kind: 'refused', code: 'pending_limit' })
+    fill(most - 1)
+    expect(begun()).toBe('deferred')
+  })
+
+  function mintHold(idempotencyKey: string): Hold {
+    begun({ instanceId: 'opal', idempotencyKey: 'opal' })
+    const [hold] = ledger.account('ann').holds.values()
+    if (hold?.kind !== 'mint') throw new Error('Nothing is being minted.')
+    return { ...hold, idempotencyKey }
+  }
+
+  function issueHold(tokenId: string): Hold {
+    return { kind: 'issue', tokenId, totalSupply: '0' }
+  }
+})
+
+describe('an instance that exists', () => {
+  const STAGES: readonly (readonly [string, () => void])[] = [
+    ['is being minted', () => void begun()],
+    ['is active', () => void minted(ledger, ruby())],
+    [
+      'is held',
+      () => {
+        minted(ledger, ruby())
+        const receive = { tokenId: 'BASE', amount: '5' }
+        settled(ledger, { ...handing(id(), 'ann', 'bob'), type: 'exchange', groupId: GROUP, receive })
+      },
+    ],
+    [
+      'is another’s',
+      () => {
+        minted(ledger, ruby())
+        settled(ledger, handing(id(), 'ann', 'bob'))
+      },
+    ],
+    [
+      'was burned',
+      () => {
+        minted(ledger, ruby())
+        settled(ledger, { accountId: 'ann', type: 'burn', tokenId: id(), amount: '1' })
+      },
+    ],
+  ]
+
+  test.for(STAGES)('and %s is not minted again', ([, make]) => {
+    make()
+    const metadata = { second: true }
+    const again = mint(ledger, ruby({ metadata, owner: 'bob' }))
+    expect(again).toMatchObject({ kind: 'refused', code: 'instance_exists', field: 'instance_id' })
+    expect(ledger.instance(id())?.metadata).toEqual({})
+    expect(ownersOf(ledger, id()).filter(([type]) => type === 'mint')).toEqual([['mint', 'ann']])
+    const mints = [...ledger.transactions.values()].filter(({ type }) => type === 'mint')
+    expect(mints).toHaveLength(1)
+    expect([...ledger.account('ann').holds.values()].some(({ kind }) => kind === 'mint')).toBe(false)
+  })
+
+  test('of another class is another', () => {
+    minted(ledger, ruby())
+    const deeds = classOf(ledger, 'ann', { name: 'Deeds' })
+    expect(mint(ledger, ruby({ classId: deeds })).kind).toBe('minted')
+  })
+
+  test('I9: of ten that arrive at once one is minted, whatever their order', () => {
+    for (let number = 0; number < 10; number += 1) begun({ owner: number % 2 === 0 ? 'ann' : 'bob' })
+    ledger.drain((count) => count - 1)
+    const answers = [...ledger.concluded.values()].filter(
+      (answer) => answer.kind === 'minted' || codeOf(answer) === 'instance_exists',
+    )
+    expect(answers.map(({ kind }) => kind).sort()).toEqual(['minted', ...Array.from({ length: 9 }, () => 'refused')])
+    expect(ledger.account('ann').holds.size).toBe(0)
+    expect(counts(ledger, 'ann').owned + counts(ledger, 'bob').owned).toBe(1)
+  })
+})
+
+describe('a mint that its owner would not have', () => {
+  function crowded(account: AccountState): AccountState {
+    return { ...account, nftCount: MAX_ASSETS }
+  }
+
+  const UNWILLING: readonly (readonly [string, string, (owner: string) => void, (owner: string) => void])[] = [
+    [
+      'refuses what comes in',
+      'account_refuses',
+      (owner) => void change(ledger, owner, { incoming: 'refuse' }),
+      (owner) => void change(ledger, owner, { incoming: 'accept' }),
+    ],
+    [
+      `has ${MAX_ASSETS} assets`,
+      'asset_limit',
+      (owner) => void ledger.states.set(owner, crowded(ledger.account(owner))),
+      (owner) => void ledger.states.set(owner, { ...ledger.account(owner), nftCount: 0 }),
+    ],
+  ]
+
+  test.for(UNWILLING)('because it %s leaves nothing; once it would, the same key mints', ([, code, spoil, mend]) => {
+    for (const owner of ['bob', 'ann']) {
+      spoil(owner)
+      const fields = ruby({ owner, instanceId: `for-${owner}`, idempotencyKey: `to ${owner}` })
+      const { sequence, failedCount } = ledger.account(owner)
+      expect(mint(ledger, fields)).toMatchObject({ kind: 'refused', code, field: 'owner' })
+      expect(ledger.instance(id(`for-${owner}`))).toBe(undefined)
+      expect(ledger.nftEvents.has(id(`for-${owner}`))).toBe(false)
+      expect(ledger.account(owner)).toMatchObject({ sequence, failedCount, nftRoom: 0 })
+      expect(ledger.account('ann').holds.size).toBe(0)
+      expect(ledger.transactions.size).toBe(owner === 'bob' ? 0 : 2)
+      mend(owner)
+      expect(mint(ledger, fields)).toMatchObject({ kind: 'minted', replayed: false, instance: { owner } })
+    }
+  })
+
+  test('because it was closed since leaves nothing', () => {
+    begun({ owner: 'bob', idempotencyKey: 'once' })
+    change(ledger, 'bob', { status: 'closed' })
+    ledger.drain()
+    expect(ledger.concluded.get('ann mint once')).toMatchObject({ code: 'account_closed', field: 'owner' })
+    expect(ledger.instance(id())).toBe(undefined)
+    expect(ledger.transactions.size).toBe(0)
+    expect(ledger.account('ann').holds.size).toBe(0)
+  })
+
+  test('gives the ID to whoever asks for it next, with other metadata and another owner', () => {
+    change(ledger, 'bob', { incoming: 'refuse' })
+    begun({ owner: 'bob', metadata: { of: 'bob' } })
+    ledger.drain()
+    expect(mint(ledger, ruby({ metadata: { of: 'ann' } }))).toMatchObject({ instance: { metadata: { of: 'ann' } } })
+  })
+
+  test('is refused under its own key only: another mint of the same account goes on', () => {
+    change(ledger, 'bob', { incoming: 'refuse' })
+    begun({ owner: 'bob', idempotencyKey: 'one' })
+    begun({ instanceId: 'opal', idempotencyKey: 'two' })
+    ledger.drain()
+    const concluded = (key: string): Answer | undefined => ledger.concluded.get(`ann mint ${key}`)
+    expect(concluded('one')).toMatchObject({ kind: 'refused', code: 'account_refuses' })
+    expect(concluded('two')).toMatchObject({ kind: 'minted', instance: { instanceId: 'opal' } })
+  })
+
+  test('I9: a transfer cannot bring to life what was refused', () => {
+    change(ledger, 'bob', { incoming: 'refuse' })
+    mint(ledger, ruby({ owner: 'bob' }))
+    fund(ledger, 'ann', '1')
+    expect(() => submit(ledger, handing(id(), 'ann', 'bob'))).toThrow('instance_not_found')
+    expect(ledger.states.has(`instance ${instanceAddress(id()).id}`)).toBe(false)
+  })
+})

@@ -1,0 +1,426 @@
+/** Goal: assertions are signed for whoever asks, and only what this ledger has signed and stands by is valid (A1-A3, D12). */
+import { webcrypto } from 'node:crypto'
+import { p256 } from '@noble/curves/nist.js'
+import { describe, expect, test } from 'vitest'
+import { AssertionUnavailable } from '../../../runtime/ports/assertion-source.ts'
+import type { PublishedKey } from '../../../runtime/ports/service-keys.ts'
+import { canonical, type Members } from '../../support/client-keys.ts'
+import {
+  accountView,
+  bodyOf,
+  createEdgeFixture,
+  type EdgeFixture,
+  HOUR_MS,
+  LEDGER_ID,
+  refusalOf,
+} from './edge-fixture.ts'
+import { AS_OF_MS } from './fake-assertions.ts'
+
+const TYPES = ['proof-of-liabilities', 'proof-of-provenance', 'proof-of-compliance'] as const
+const AS_OF = new Date(AS_OF_MS).toISOString()
+
+interface Assertion {
+  assertion_type: string
+  requester: string
+  result: Record<string, unknown>
+  signature: string
+}
+
+async function asked(edge: EdgeFixture, type: string, requester = 'bank'): Promise<Assertion> {
+  const response = await edge.post(`/v1/assertions/${type}`, { requester }, await edge.tokenFor('viewer'))
+  expect(response.status).toBe(200)
+  return (await bodyOf(response)) as unknown as Assertion
+}
+
+async function verified(edge: EdgeFixture, assertion: object): Promise<Record<string, unknown>> {
+  const response = await edge.post('/v1/assertions/verify', assertion, await edge.tokenFor('viewer'))
+  expect(response.status).toBe(200)
+  return bodyOf(response)
+}
+
+function keyOf(edge: EdgeFixture): PublishedKey {
+  const key = edge.keys.keys.find(({ keyId }) => keyId === edge.keys.current('assertion'))
+  if (key === undefined) throw new Error('there is no assertion key')
+  return key
+}
+
+describe('what is asserted', () => {
+  const RESULTS = {
+    'proof-of-liabilities': {
+      total_liabilities: '12345678901234567890.5',
+      merkle_root: `sha256:${'ab'.repeat(32)}`,
+      by_token: [
+        { token_id: 'BASE', total: '12345678901234567890' },
+        { token_id: 'EUR.x', total: '0.5' },
+      ],
+      as_of: AS_OF,
+    },
+    'proof-of-provenance': {
+      assets_verified: 7,
+      provenance_valid: true,
+      as_of: AS_OF,
+      last_full_pass_at: new Date(AS_OF_MS - 1_000).toISOString(),
+    },
+    'proof-of-compliance': {
+      compliant: true,
+      frameworks: ['ledger-integrity-1'],
+      controls: [{ name: 'chains_verify', passed: true, checked: 12, failed: 0 }],
+      as_of: AS_OF,
+      last_full_pass_at: null,
+    },
+  }
+  test.for(TYPES)(
+    '%s says what was found, what it is, for whom, of which ledger, when and under which key',
+    async (type) => {
+      const edge = createEdgeFixture()
+      const assertion = await asked(edge, type, 'Ünited Bänk')
+      expect(Object.keys(assertion)).toEqual(['assertion_type', 'requester', 'result', 'signature'])
+      expect(assertion).toMatchObject({ assertion_type: type, requester: 'Ünited Bänk' })
+      expect(assertion.result).toEqual({
+        ...RESULTS[type],
+        assertion_type: type,
+        requester: 'Ünited Bänk',
+        ledger_id: LEDGER_ID,
+        key_id: keyOf(edge).keyId,
+        generated_at: new Date(edge.clock.now()).toISOString(),
+      })
+    },
+  )
+
+  test.for(TYPES)(
+    'the signature of a %s is DER in base64, over the canonical result: @noble/curves agrees',
+    async (type) => {
+      const edge = createEdgeFixture()
+      const { result, signature } = await asked(edge, type)
+      const { x, y } = keyOf(edge)
+      const point = Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
+      const payload = Buffer.from(canonical(result as Members))
+      expect(signature).toMatch(/^[A-Za-z0-9+/]+={0,2}$/)
+      expect(p256.verify(Buffer.from(signature, 'base64'), payload, point, { format: 'der', lowS: false })).toBe(true)
+    },
+  )
+
+  test('the signature is good for WebCrypto, with the key as the JWKS shows it', async () => {
+    const edge = createEdgeFixture()
+    const { result, signature } = await asked(edge, 'proof-of-liabilities')
+    const jwks = (await bodyOf(await edge.get('/.well-known/jwks.json'))) as {
+      keys: (webcrypto.JsonWebKey & { kid: string })[]
+    }
+    const jwk = jwks.keys.find(({ kid }) => kid === result['key_id'])
+    if (jwk === undefined) throw new Error('the JWKS does not have the key')
+    const { kty, crv, x, y } = jwk
+    const algorithm = { name: 'ECDSA', namedCurve: 'P-256' }
+    const key = await webcrypto.subtle.importKey('jwk', { kty, crv, x, y } as webcrypto.JsonWebKey, algorithm, false, [
+      'verify',
+    ])
+    const raw = p256.Signature.fromBytes(Buffer.from(signature, 'base64'), 'der').toBytes('compact')
+    const payload = Buffer.from(canonical(result as Members))
+    const hashed = { name: 'ECDSA', hash: 'SHA-256' }
+    expect(await webcrypto.subtle.verify(hashed, key, raw, payload)).toBe(true)
+  })
+
+  test.for(['viewer', 'transactor', 'admin'] as const)(
+    'a %s may ask for all of it and have it checked',
+    async (role) => {
+      const edge = createEdgeFixture()
+      const token = await edge.tokenFor(role)
+      for (const type of TYPES) {
+        const response = await edge.post(`/v1/assertions/${type}`, { requester: 'me' }, token)
+        expect(response.status).toBe(200)
+        expect((await edge.post('/v1/assertions/verify', await bodyOf(response), token)).status).toBe(200)
+      }
+    },
+  )
+
+  test('nobody without a token may', async () => {
+    const edge = createEdgeFixture()
+    for (const type of [...TYPES, 'verify']) {
+      expect((await edge.post(`/v1/assertions/${type}`, { requester: 'me' })).status).toBe(401)
+    }
+  })
+
+  test.for(TYPES)('%s without a requester of 1 to 256 characters is 400 ERR_INVALID_REQUESTER', async (type) => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    for (const body of [{}, { requester: '' }, { requester: 7 }, { requester: null }, { requester: 'x'.repeat(257) }]) {
+      expect(await refusalOf(await edge.post(`/v1/assertions/${type}`, body, token))).toEqual({
+        status: 400,
+        codes: ['ERR_INVALID_REQUESTER'],
+        fields: ['requester'],
+      })
+    }
+    // Characters are code points, and unknown fields of what is not signed are ignored.
+    const longest = { requester: '𝄞'.repeat(256), other: 1 }
+    expect((await edge.post(`/v1/assertions/${type}`, longest, token)).status).toBe(200)
+  })
+
+  test('what cannot be computed, and what cannot be signed, is 503 without an outcome', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    const post = () => edge.post('/v1/assertions/proof-of-liabilities', { requester: 'me' }, token)
+    edge.assertions.failure = new AssertionUnavailable('it does not add up')
+    const unavailable = await post()
+    expect(unavailable.headers.get('retry-after')).not.toBe(null)
+    const problem = await bodyOf(unavailable)
+    expect(problem).toMatchObject({ status: 503, error_codes: ['ERR_DOWNSTREAM_FAILURE'] })
+    expect(problem['outcome']).toBe(undefined)
+    expect(JSON.stringify(problem)).not.toContain('add up')
+    expect(edge.log).toContainEqual(expect.objectContaining({ level: 'warn', event: 'port_unavailable' }))
+    edge.assertions.failure = null
+    edge.keys.failsAt = 'sign'
+    expect((await post()).status).toBe(503)
+  })
+
+  test('generated_at is never before the key came into use', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    const index = edge.keys.keys.indexOf(keyOf(edge))
+    const activeFromMs = edge.clock.now() + 2
+    edge.keys.keys[index] = { ...keyOf(edge), activeFromMs }
+    const response = await edge.post('/v1/assertions/proof-of-liabilities', { requester: 'me' }, token)
+    const { result } = (await bodyOf(response)) as unknown as Assertion
+    expect(result['generated_at']).toBe(new Date(activeFromMs).toISOString())
+  })
+})
+
+describe('what is verified', () => {
+  test.for(TYPES)('an untouched %s is valid, whoever asks and in whatever order its members come', async (type) => {
+    const edge = createEdgeFixture()
+    const assertion = await asked(edge, type)
+    const verifiedAt = new Date(edge.clock.now()).toISOString()
+    expect(await verified(edge, assertion)).toEqual({ valid: true, verified_at: verifiedAt })
+    const result = Object.fromEntries(Object.entries(assertion.result).reverse())
+    const { requester: _, ...rest } = assertion
+    expect(await verified(edge, { ...rest, result })).toEqual({ valid: true, verified_at: verifiedAt })
+  })
+
+  test.for(TYPES)('every changed member of a %s is found', async (type) => {
+    const edge = createEdgeFixture()
+    const assertion = await asked(edge, type)
+    const changed = (value: unknown): unknown => {
+      if (typeof value === 'string') return value.endsWith('5') ? `${value.slice(0, -1)}6` : `${value.slice(0, -1)}5`
+      if (typeof value === 'number') return value + 1
+      return typeof value === 'boolean' ? !value : ['other']
+    }
+    const members = Object.keys(assertion.result)
+    expect(members.length).toBeGreaterThan(8)
+    for (const member of members) {
+      const result = { ...assertion.result, [member]: changed(assertion.result[member]) }
+      expect([member, await verified(edge, { ...assertion, result })]).toEqual([
+        member,
+        { valid: false, verified_at: expect.any(String), reason: expect.any(String) },
+      ])
+      const { [member]: _, ...lacking } = assertion.result
+      expect([member, (await verified(edge, { ...assertion, result: lacking }))['valid']]).toEqual([member, false])
+    }
+    const added = { ...assertion.result, other: 1 }
+    expect(await verified(edge, { ...assertion, result: added })).toMatchObject({ valid: false })
+  })
+
+  const GARBAGE: readonly (readonly [string, object])[] = [
+    ['an unknown type', { assertion_type: 'proof-of-work' }],
+    ['another type', { assertion_type: 'proof-of-provenance' }],
+    ['an empty type', { assertion_type: '' }],
+    ['an empty result', { result: {} }],
+    ['an empty signature', { signature: '' }],
+    ['a signature that is no base64', { signature: '!!!' }],
+    ['a signature that is no DER', { signature: 'AAAA' }],
+    ['a signature that is too long', { signature: 'A'.repeat(100_000) }],
+    ['a signature with something behind it', { signature: 'MEUCIQ==' }],
+    ['members of prototypes', { result: JSON.parse('{"__proto__":{"valid":true},"constructor":1}') as object }],
+  ]
+  test.for(GARBAGE)('%s is 200, not valid, with a reason', async ([, change]) => {
+    const edge = createEdgeFixture()
+    const assertion = await asked(edge, 'proof-of-liabilities')
+    expect(await verified(edge, { ...assertion, ...change })).toEqual({
+      valid: false,
+      verified_at: expect.any(String),
+      reason: expect.any(String),
+    })
+  })
+
+  test('A1: a signature over the result of one type is none over another, though every member fits', async () => {
+    const edge = createEdgeFixture()
+    const { result, signature } = await asked(edge, 'proof-of-provenance')
+    const relabelled = { assertion_type: 'proof-of-liabilities', result, signature }
+    expect(await verified(edge, relabelled)).toMatchObject({ valid: false })
+    const mixed = {
+      ...(await asked(edge, 'proof-of-liabilities')).result,
+      ...result,
+      assertion_type: 'proof-of-liabilities',
+    }
+    expect(await verified(edge, { ...relabelled, result: mixed })).toMatchObject({ valid: false })
+    // Also of a result that would fit both, under a signature that is good.
+    const both = { ...mixed, assertion_type: 'proof-of-provenance' } as Members
+    const shown = { result: both, signature: edge.keys.signWith(edge.keys.current('assertion'), canonical(both)) }
+    expect(await verified(edge, { ...shown, assertion_type: 'proof-of-provenance' })).toMatchObject({ valid: true })
+    expect(await verified(edge, { ...shown, assertion_type: 'proof-of-liabilities' })).toMatchObject({ valid: false })
+  })
+
+  test('a result that was signed for another ledger, or under a key of another purpose, is not valid', async () => {
+    const edge = createEdgeFixture()
+    const { result } = await asked(edge, 'proof-of-liabilities')
+    const signedWith = (purpose: 'assertion' | 'receipt', change: object) => {
+      const keyId = edge.keys.current(purpose)
+      const changed = { ...result, key_id: keyId, ...change } as Members
+      const signature = edge.keys.signWith(keyId, canonical(changed))
+      return verified(edge, { assertion_type: 'proof-of-liabilities', result: changed, signature })
+    }
+    expect(await signedWith('assertion', {})).toMatchObject({ valid: true })
+    for (const wrong of [
+      { total_liabilities: '-1' },
+      { total_liabilities: 1 },
+      { by_token: 'none' },
+      { as_of: 'today' },
+    ]) {
+      expect(await signedWith('assertion', wrong)).toMatchObject({ reason: expect.stringMatching(/missing or wrong/) })
+    }
+    expect(await signedWith('assertion', { ledger_id: 'another' })).toMatchObject({
+      reason: expect.stringMatching(/ledger/),
+    })
+    expect(await signedWith('receipt', {})).toMatchObject({ reason: expect.stringMatching(/not for assertions/) })
+    expect(await signedWith('assertion', { key_id: 'unknown' })).toMatchObject({
+      reason: expect.stringMatching(/none of/),
+    })
+  })
+
+  test('A2: the time that is signed must lie in the span of the key, and a revoked key is void', async () => {
+    const edge = createEdgeFixture()
+    const assertion = await asked(edge, 'proof-of-compliance')
+    const key = keyOf(edge)
+    const index = edge.keys.keys.indexOf(key)
+    const atMs = edge.clock.now()
+    const judge = async (change: Partial<PublishedKey>) => {
+      edge.keys.keys[index] = { ...key, ...change }
+      return (await verified(edge, assertion))['reason']
+    }
+    expect(await judge({ activeFromMs: atMs })).toBe(undefined)
+    expect(await judge({ activeFromMs: atMs + 1 })).toMatch(/was not in use/)
+    expect(await judge({ retiredAtMs: atMs })).toBe(undefined)
+    expect(await judge({ retiredAtMs: atMs - 1 })).toMatch(/was not in use/)
+    expect(await judge({ revokedAtMs: atMs + HOUR_MS })).toMatch(/revoked/)
+    const { keys } = (await bodyOf(await edge.get('/.well-known/jwks.json'))) as { keys: Record<string, unknown>[] }
+    const shown = keys.find(({ kid }) => kid === key.keyId)
+    expect(shown?.['revoked']).toEqual({ revoked_at: Math.floor((atMs + HOUR_MS) / 1_000) })
+    expect(keys.filter(({ revoked }) => revoked !== undefined)).toHaveLength(1)
+  })
+
+  test('everything that is missing or of the wrong type is named at once, with 400', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    const all = { status: 400, fields: ['assertion_type', 'result', 'signature'] }
+    const codes = ['ERR_INVALID_FIELD', 'ERR_INVALID_SIGNATURE']
+    for (const body of [
+      {},
+      { assertion_type: 1, result: 'x', signature: 2 },
+      { assertion_type: null, result: null, signature: null },
+      { assertion_type: [], result: [], signature: {} },
+    ]) {
+      expect(await refusalOf(await edge.post('/v1/assertions/verify', body, token))).toEqual({ ...all, codes })
+    }
+    const { signature: _, ...rest } = await asked(edge, 'proof-of-liabilities')
+    expect(await refusalOf(await edge.post('/v1/assertions/verify', rest, token))).toEqual({
+      status: 400,
+      codes: ['ERR_INVALID_SIGNATURE'],
+      fields: ['signature'],
+    })
+    expect((await edge.post('/v1/assertions/verify', '{"result":', token)).status).toBe(400)
+  })
+})
+
+describe('GET /v1/accounts/{id}/liability-proof', () => {
+  const SIBLING = { hash: '0a'.repeat(32), sum: '2.5' }
+  const ROOT = 'ab'.repeat(32)
+
+  function fixture() {
+    const edge = createEdgeFixture()
+    edge.reads.accountViews.set('alice', accountView('alice'))
+    const { liabilities } = edge.assertions.found
+    edge.assertions.found.proof = {
+      liabilities,
+      totals: [{ tokenId: 'BASE', root: '0b'.repeat(32), total: '12345678901234567890' }],
+      proofs: [
+        {
+          tokenId: 'BASE',
+          amount: '7.5',
+          shares: [{ index: 3, amount: '7.5', nonce: '0c'.repeat(16), siblings: [SIBLING] }],
+        },
+      ],
+      next: null,
+    }
+    return edge
+  }
+
+  test('shows the shares with their paths, all totals, and the assertion that signs them for whoever asks', async () => {
+    const edge = fixture()
+    const response = await edge.get('/v1/accounts/alice/liability-proof', await edge.tokenFor('viewer'))
+    expect(response.status).toBe(200)
+    const body = await bodyOf(response)
+    const { assertion, ...rest } = body
+    expect(rest).toEqual({
+      account_id: 'alice',
+      merkle_root: `sha256:${ROOT}`,
+      totals: [{ token_id: 'BASE', root: `sha256:${'0b'.repeat(32)}`, total: '12345678901234567890' }],
+      proofs: [
+        {
+          token_id: 'BASE',
+          amount: '7.5',
+          shares: [
+            {
+              index: 3,
+              amount: '7.5',
+              nonce: '0c'.repeat(16),
+              siblings: [{ hash: `sha256:${SIBLING.hash}`, sum: '2.5' }],
+            },
+          ],
+        },
+      ],
+      next_page_token: '',
+    })
+    expect(assertion).toMatchObject({ assertion_type: 'proof-of-liabilities', requester: 'client-viewer' })
+    expect(await verified(edge, assertion as object)).toMatchObject({ valid: true })
+    expect(edge.assertions.asked).toEqual([{ accountId: 'alice', merkleRoot: null, after: null, limit: 100 }])
+  })
+
+  test('is of the run that is named; pages go on in the run that the first was of', async () => {
+    const edge = fixture()
+    const token = await edge.tokenFor('viewer')
+    const { proof } = edge.assertions.found
+    if (proof === undefined) throw new Error('there is no proof')
+    edge.assertions.found.proof = { ...proof, next: 'BASE' }
+    for (const named of ['', `&merkle_root=sha256:${ROOT}`]) {
+      const first = await bodyOf(await edge.get(`/v1/accounts/alice/liability-proof?page_size=1${named}`, token))
+      const next = `page_token=${encodeURIComponent(String(first['next_page_token']))}`
+      expect((await edge.get(`/v1/accounts/alice/liability-proof?page_size=2&${next}${named}`, token)).status).toBe(200)
+      expect(edge.assertions.asked.splice(0)).toEqual([
+        { accountId: 'alice', merkleRoot: named === '' ? null : ROOT, after: null, limit: 1 },
+        { accountId: 'alice', merkleRoot: ROOT, after: 'BASE', limit: 2 },
+      ])
+      edge.reads.accountViews.set('bob', accountView('bob'))
+      expect((await edge.get(`/v1/accounts/bob/liability-proof?${next}${named}`, token)).status).toBe(400)
+    }
+  })
+
+  test('of an unknown account or root is 404, of an ill-formed one 400, and 503 when it cannot be read', async () => {
+    const edge = fixture()
+    const token = await edge.tokenFor('viewer')
+    const get = (path: string) => edge.get(`/v1/accounts/${path}`, token)
+    expect((await get('nobody/liability-proof')).status).toBe(404)
+    expect(await refusalOf(await get('a%20b/liability-proof'))).toMatchObject({
+      status: 400,
+      codes: ['ERR_INVALID_ACCOUNT_ID'],
+    })
+    for (const root of ['', 'ab', ROOT, `sha256:${ROOT.toUpperCase()}`, `sha256:${ROOT}0`]) {
+      expect(await refusalOf(await get(`alice/liability-proof?merkle_root=${root}`))).toEqual({
+        status: 400,
+        codes: ['ERR_INVALID_QUERY'],
+        fields: ['merkle_root'],
+      })
+    }
+    edge.assertions.failure = new AssertionUnavailable('a page is broken')
+    expect((await get('alice/liability-proof')).status).toBe(503)
+    edge.assertions.failure = null
+    edge.assertions.found.proof = undefined
+    expect((await get('alice/liability-proof')).status).toBe(404)
+  })
+})

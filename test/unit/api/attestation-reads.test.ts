@@ -1,0 +1,333 @@
+import { describe, expect, test } from 'vitest'
+import { AttestationStoreUnavailable } from '../../../runtime/ports/attestation-store.ts'
+import type { EdgeFixture } from './edge-fixture.ts'
+import { attestationEdge, BODY, CLASS_ID, INSTANCE_ID, isSealed, MINT, PATH, stated } from './attestation-scene.ts'
+import { bodyOf, clientOf, refusalOf, SECRET } from './edge-fixture.ts'
+
+const UNKNOWN = `${PATH}/att_01K6ZZZZZZ0000000000000000`
+
+function listedForm(members: Record<string, unknown>): Record<string, unknown> {
+  const left = new Set(['evidence_url', 'key_id', 'signature'])
+  return Object.fromEntries(Object.entries(members).filter(([member]) => !left.has(member)))
+}
+
+/** Another client of the role. */
+async function anotherToken(edge: EdgeFixture): Promise<string> {
+  edge.access.clients.set('another', clientOf('another', 'transactor'))
+  const answer = await edge.post('/v1/auth/token', { client_id: 'another', client_secret: SECRET })
+  return String((await bodyOf(answer))['access_token'])
+}
+
+describe('GET /v1/attestations/{id}', () => {
+  test.for([UNKNOWN, `${PATH}/x`, `${PATH}/%00`, `${PATH}/%E0%A4%A`])('%s is 404', async (path) => {
+    const edge = attestationEdge()
+    expect(await refusalOf(await edge.get(path, await edge.tokenFor('viewer')))).toMatchObject({
+      status: 404,
+      codes: ['ERR_NOT_FOUND'],
+    })
+  })
+
+  test('reads that are away are 503 without an outcome', async () => {
+    const edge = attestationEdge()
+    const token = await edge.tokenFor('viewer')
+    edge.attestations.failure = new AttestationStoreUnavailable('away')
+    for (const path of [UNKNOWN, PATH, `/v1/nft-classes/${CLASS_ID}/instances/${INSTANCE_ID}/provenance`]) {
+      const body = await bodyOf(await edge.get(path, token))
+      expect([body['status'], body['outcome']]).toEqual([503, undefined])
+    }
+  })
+})
+
+describe('POST /v1/attestations/{id}/revoke', () => {
+  test('D13: revoked by who submitted it, it says so, with its reason, and is signed as it is then', async () => {
+    const edge = attestationEdge()
+    const token = await edge.tokenFor('transactor')
+    const before = await stated(edge, token, { evidence_url: 'ipfs://cid/1' })
+    await edge.clock.advance(1_000)
+    const path = `${PATH}/${String(before['attestation_id'])}`
+    const response = await edge.post(`${path}/revoke`, { reason: 'weighed again' }, token)
+    expect(response.status).toBe(200)
+    const revoked = await bodyOf(response)
+    expect(revoked).toEqual({
+      ...before,
+      status: 'revoked',
+      revoked_at: '2025-10-09T08:53:21.123Z',
+      revoked_by: 'client-transactor',
+      revocation_reason: 'weighed again',
+      signature: expect.any(String),
+    })
+    expect(isSealed(edge, revoked)).toBe(true)
+    expect(isSealed(edge, { ...revoked, status: 'active' })).toBe(false)
+    expect(isSealed(edge, { ...before, signature: revoked['signature'] })).toBe(false)
+    expect(await bodyOf(await edge.get(path, token))).toEqual(revoked)
+  })
+
+  test('again it is 200 and nothing new, whoever asks and whatever the reason', async () => {
+    const edge = attestationEdge()
+    const { attestation_id: id } = await stated(edge, await edge.tokenFor('transactor'))
+    const first = await edge.post(`${PATH}/${String(id)}/revoke`, {}, await edge.tokenFor('admin'))
+    const text = await first.text()
+    expect(JSON.parse(text)).toMatchObject({ status: 'revoked', revoked_by: 'client-admin' })
+    expect(text).not.toContain('revocation_reason')
+    await edge.clock.advance(1_000)
+    const token = await edge.tokenFor('transactor')
+    // Nothing is signed for it.
+    edge.keys.failsAt = 'sign'
+    const again = await edge.post(`${PATH}/${String(id)}/revoke`, { reason: 'other' }, token)
+    expect([again.status, await again.text()]).toEqual([200, text])
+  })
+
+  test('of concurrent revocations one stays, and all are told of it', async () => {
+    const edge = attestationEdge()
+    const tokens = [await edge.tokenFor('transactor'), await edge.tokenFor('admin')]
+    const { attestation_id: id } = await stated(edge, tokens[0] ?? '')
+    const responses = await Promise.all(
+      Array.from({ length: 8 }, (_, number) =>
+        edge.post(`${PATH}/${String(id)}/revoke`, { reason: `${number}` }, tokens[number % 2]),
+      ),
+    )
+    expect(new Set(await Promise.all(responses.map((response) => response.text()))).size).toBe(1)
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 200))
+  })
+
+  test('anybody else is 403, also when it is revoked, and changes nothing', async () => {
+    const edge = attestationEdge()
+    const { attestation_id: id } = await stated(edge, await edge.tokenFor('transactor'))
+    const path = `${PATH}/${String(id)}/revoke`
+    const stranger = await anotherToken(edge)
+    for (const token of [await edge.tokenFor('viewer'), stranger]) {
+      expect(await refusalOf(await edge.post(path, {}, token))).toMatchObject({ status: 403, codes: ['ERR_FORBIDDEN'] })
+    }
+    expect(edge.attestations.state.attestations.get(String(id))?.revocation).toBeNull()
+    await edge.post(path, {}, await edge.tokenFor('admin'))
+    expect((await edge.post(path, {}, stranger)).status).toBe(403)
+  })
+
+  test('an attestation that is not there is 404, a wrong reason 400', async () => {
+    const edge = attestationEdge()
+    const token = await edge.tokenFor('admin')
+    expect((await edge.post(`${UNKNOWN}/revoke`, {}, token)).status).toBe(404)
+    for (const reason of ['', 7, null, 'x'.repeat(1_025)]) {
+      expect(await refusalOf(await edge.post(`${UNKNOWN}/revoke`, { reason }, token))).toEqual({
+        status: 400,
+        codes: ['ERR_INVALID_FIELD'],
+        fields: ['reason'],
+      })
+    }
+    const { attestation_id: id } = await stated(edge, token)
+    const longest = 'x'.repeat(1_024)
+    const response = await edge.post(`${PATH}/${String(id)}/revoke`, { reason: longest, note: 1 }, token)
+    expect(await bodyOf(response)).toMatchObject({ revocation_reason: longest })
+  })
+
+  test('D8: a 503 tells the outcome', async () => {
+    const edge = attestationEdge()
+    const token = await edge.tokenFor('admin')
+    const { attestation_id: id } = await stated(edge, token)
+    edge.attestations.lost = new AttestationStoreUnavailable('away')
+    const response = await edge.post(`${PATH}/${String(id)}/revoke`, {}, token)
+    expect(await bodyOf(response)).toMatchObject({ status: 503, outcome: 'unknown' })
+  })
+})
+
+describe('GET /v1/attestations', () => {
+  async function fixture() {
+    const edge = attestationEdge()
+    const token = await edge.tokenFor('admin')
+    const made: Record<string, unknown>[] = []
+    for (const attester of ['a@x', 'b@x', 'a@x']) {
+      await edge.clock.advance(1)
+      made.push(await stated(edge, token, { attester, evidence_url: 'https://assay.example/1' }))
+    }
+    const idsOf = async (query: string): Promise<readonly unknown[]> => {
+      const { attestations } = await bodyOf(await edge.get(`${PATH}${query}`, token))
+      return (attestations as { attestation_id: string }[]).map((one) =>
+        made.findIndex(({ attestation_id: id }) => id === one.attestation_id),
+      )
+    }
+    return { edge, token, made, idsOf }
+  }
+
+  test('D13: newest first, without evidence and without a signature that would be over it', async () => {
+    const { edge, token, made } = await fixture()
+    const list = await bodyOf(await edge.get(PATH, token))
+    const listed = made.toReversed().map(listedForm)
+    expect(list).toEqual({ attestations: listed, next_page_token: '' })
+    const revoked = await edge.post(`${PATH}/${String(made[0]?.['attestation_id'])}/revoke`, { reason: 'r' }, token)
+    const shown = listedForm(await bodyOf(revoked))
+    const after = await bodyOf(await edge.get(`${PATH}?status=revoked`, token))
+    expect(after).toEqual({ attestations: [shown], next_page_token: '' })
+  })
+
+  test('each filter filters; one that nothing meets is 200, empty', async () => {
+    const { edge, token, made, idsOf } = await fixture()
+    await edge.post(`${PATH}/${String(made[0]?.['attestation_id'])}/revoke`, {}, token)
+    for (const [query, found] of [
+      ['?source=a@x', [2, 0]],
+      ['?attester=a@x', [2, 1, 0]],
+      ['?status=active', [2, 1]],
+      ['?status=active&source=a@x', [2]],
+      [`?subject_class=${CLASS_ID}&subject_instance=bar:0001`, [2, 1, 0]],
+      ['?subject_instance=bar:0001&source=b@x', [1]],
+      ['?asset_class=GOLD%20bars', [2, 1, 0]],
+      [`?asset_class=${CLASS_ID}&status=revoked`, [0]],
+      ['?subject_class=nothing', []],
+      ['?subject_instance=%F0%9F', []],
+      ['?asset_class=nothing', []],
+      ['?asset_class=', []],
+      ['?source=A@x', []],
+      ['?status=pending', []],
+    ] as const) {
+      expect([query, await idsOf(query)]).toEqual([query, found])
+    }
+  })
+
+  test('D16: page by page, each once; a token is good for its own filters and client, and a changed size', async () => {
+    const { edge, token, made, idsOf } = await fixture()
+    const first = await bodyOf(await edge.get(`${PATH}?source=a@x&page_size=1`, token))
+    expect(first['attestations']).toHaveLength(1)
+    const next = String(first['next_page_token'])
+    expect(next).not.toBe('')
+    expect(await idsOf(`?source=a@x&page_size=50&page_token=${next}`)).toEqual([0])
+    for (const [query, who] of [
+      [`?source=b@x&page_token=${next}`, token],
+      [`?page_token=${next}`, token],
+      [`?subject_class=a@x&page_token=${next}`, token],
+      [`?source=a@x&page_token=${next}x`, token],
+      [`?source=a@x&page_token=${next}`, await edge.tokenFor('viewer')],
+    ] as const) {
+      expect(await refusalOf(await edge.get(`${PATH}${query}`, who))).toEqual({
+        status: 400,
+        codes: ['ERR_INVALID_QUERY'],
+        fields: ['page_token'],
+      })
+    }
+    expect(made).toHaveLength(3)
+  })
+
+  test('what is wrong with the query is told at once', async () => {
+    const { edge, token } = await fixture()
+    const query = '?source=a&source=b&status=%00&page_size=0&page_token=x'
+    expect(await refusalOf(await edge.get(`${PATH}${query}`, token))).toEqual({
+      status: 400,
+      codes: ['ERR_INVALID_QUERY'],
+      fields: ['source', 'status', 'page_size', 'page_token'],
+    })
+  })
+})
+
+describe('GET /v1/nft-classes/{classId}/instances/{instanceId}/provenance', () => {
+  const PROVENANCE = `/v1/nft-classes/${CLASS_ID}/instances/${INSTANCE_ID}/provenance`
+
+  /** Mint, transfer, statement, burn, statement taken back. */
+  async function fixture() {
+    const edge = attestationEdge()
+    const token = await edge.tokenFor('admin')
+    const atMs = edge.clock.now()
+    const transfer = { ...MINT, number: 1, type: 'transfer', from: 'owner@x', to: 'b@x', txnId: 'txn_1', atMs } as const
+    const burn = { ...transfer, number: 2, type: 'burn', from: 'b@x', txnId: 'txn_2', atMs: atMs + 10 } as const
+    const events = [MINT, transfer, burn]
+    edge.attestations.state.instances.set(`${CLASS_ID}/${INSTANCE_ID}`, { issuer: 'issuer@mint', events })
+    const { attestation_id: id } = await stated(edge, token)
+    await edge.clock.advance(20)
+    await edge.post(`${PATH}/${String(id)}/revoke`, { reason: 'weighed again' }, token)
+    const whole = [
+      { depth: 0, event: 'mint', actor: 'issuer@mint', txn_id: MINT.txnId, timestamp: '2025-09-27T19:06:40.000Z' },
+      { depth: 1, event: 'transfer', actor: 'owner@x', txn_id: 'txn_1', timestamp: '2025-10-09T08:53:20.123Z' },
+      {
+        depth: 2,
+        event: 'attestation',
+        actor: BODY.attester,
+        attestation_id: id,
+        timestamp: '2025-10-09T08:53:20.123Z',
+        details: BODY.statement,
+      },
+      { depth: 3, event: 'burn', actor: 'b@x', txn_id: 'txn_2', timestamp: '2025-10-09T08:53:20.133Z' },
+      {
+        depth: 4,
+        event: 'revocation',
+        actor: BODY.attester,
+        attestation_id: id,
+        timestamp: '2025-10-09T08:53:20.143Z',
+        revoked_by: 'client-admin',
+        details: 'weighed again',
+      },
+    ]
+    return { edge, token, whole }
+  }
+
+  test('D11: what became of it and what was stated of it, from the mint, in order', async () => {
+    const { edge, whole } = await fixture()
+    const response = await edge.get(PROVENANCE, await edge.tokenFor('viewer'))
+    expect(response.status).toBe(200)
+    expect(await bodyOf(response)).toEqual({
+      class_id: CLASS_ID,
+      instance_id: INSTANCE_ID,
+      provenance: whole,
+      next_page_token: '',
+    })
+  })
+
+  test('a revocation without a reason has no details', async () => {
+    const { edge, token, whole } = await fixture()
+    await edge.clock.advance(1)
+    const { attestation_id: id } = await stated(edge, token)
+    await edge.post(`${PATH}/${String(id)}/revoke`, {}, token)
+    const { provenance } = await bodyOf(await edge.get(PROVENANCE, token))
+    expect((provenance as object[]).slice(whole.length)).toEqual([
+      expect.objectContaining({ depth: 5, event: 'attestation', details: BODY.statement }),
+      expect.not.objectContaining({ details: expect.anything() }),
+    ])
+  })
+
+  test('D11: entries up to max_depth, 10 unless said, page by page', async () => {
+    const { edge, token, whole } = await fixture()
+    for (const depth of [0, 1, 3, 4, 1_000, '0002']) {
+      const { provenance } = await bodyOf(await edge.get(`${PROVENANCE}?max_depth=${depth}`, token))
+      expect(provenance).toEqual(whole.slice(0, Number(depth) + 1))
+    }
+    for (let number = 0; number < 8; number += 1) await stated(edge, token)
+    const { provenance, next_page_token: end } = await bodyOf(await edge.get(PROVENANCE, token))
+    expect([(provenance as object[]).length, end]).toEqual([11, ''])
+    const paged: unknown[] = []
+    let page = ''
+    do {
+      const body = await bodyOf(await edge.get(`${PROVENANCE}?max_depth=6&page_size=3${page}`, token))
+      paged.push(...(body['provenance'] as object[]))
+      page = body['next_page_token'] === '' ? '' : `&page_token=${String(body['next_page_token'])}`
+    } while (page !== '')
+    expect(paged).toEqual((provenance as object[]).slice(0, 7))
+  })
+
+  test('a depth that is none is 400, and a page token is good for its own depth', async () => {
+    const { edge, token } = await fixture()
+    for (const depth of ['-1', '1001', '1.5', '', 'all', '1e3', '99999999999999999999']) {
+      expect(await refusalOf(await edge.get(`${PROVENANCE}?max_depth=${depth}`, token))).toEqual({
+        status: 400,
+        codes: ['ERR_INVALID_QUERY'],
+        fields: ['max_depth'],
+      })
+    }
+    const { next_page_token: next } = await bodyOf(await edge.get(`${PROVENANCE}?page_size=1`, token))
+    const response = await edge.get(`${PROVENANCE}?max_depth=9&page_token=${String(next)}`, token)
+    expect(await refusalOf(response)).toMatchObject({ status: 400, fields: ['page_token'] })
+  })
+
+  test.for([
+    `/v1/nft-classes/${CLASS_ID}/instances/nothing/provenance`,
+    `/v1/nft-classes/cls_01K6ZZZZZZ0000000000000001/instances/${INSTANCE_ID}/provenance`,
+    `/v1/nft-classes/${CLASS_ID}%2F${INSTANCE_ID}/instances/x/provenance`,
+    `/v1/nft-classes/%00/instances/%00/provenance`,
+  ])('%s is 404', async (path) => {
+    const { edge, token } = await fixture()
+    expect(await refusalOf(await edge.get(path, token))).toMatchObject({ status: 404, codes: ['ERR_NOT_FOUND'] })
+  })
+
+  test('what can be no ID is looked for nowhere', async () => {
+    const { edge, token } = await fixture()
+    edge.attestations.failure = new AttestationStoreUnavailable('away')
+    for (const path of ['x/instances/x', `${CLASS_ID}/instances/a%20b`]) {
+      expect((await edge.get(`/v1/nft-classes/${path}/provenance`, token)).status).toBe(404)
+    }
+  })
+})

@@ -1,0 +1,320 @@
+import { describe, expect, test } from 'vitest'
+import { AttestationStoreUnavailable } from '../../../runtime/ports/attestation-store.ts'
+import { ReadsUnavailable } from '../../../runtime/ports/ledger-reads.ts'
+import {
+  addInstance,
+  addSigner,
+  attestationEdge,
+  BODY,
+  CLASS_ID,
+  isSealed,
+  PATH,
+  signedBody,
+  stated,
+} from './attestation-scene.ts'
+import { accountView, bodyOf, refusalOf } from './edge-fixture.ts'
+
+const ID = /^att_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
+const KEY = { 'idempotency-key': 'once' }
+
+describe('POST /v1/attestations', () => {
+  test('D13: a new attestation is 201 with all its members, stored, and signed by the service', async () => {
+    const edge = attestationEdge()
+    const body = { ...BODY, evidence_url: 'https://assay.example/1?a=b#c' }
+    const response = await edge.post(PATH, body, await edge.tokenFor('transactor'))
+    expect(response.status).toBe(201)
+    const members = await bodyOf(response)
+    expect(members).toEqual({
+      attestation_id: expect.stringMatching(ID),
+      ...body,
+      created_at: '2025-10-09T08:53:20.123Z',
+      status: 'active',
+      submitted_by: 'client-transactor',
+      attester_verified: false,
+      key_id: edge.keys.current('attestation'),
+      signature: expect.any(String),
+    })
+    expect(response.headers.get('location')).toBe(`${PATH}/${String(members['attestation_id'])}`)
+    expect(response.headers.get('idempotency-replayed')).toBeNull()
+    expect(isSealed(edge, members)).toBe(true)
+    for (const [member, value] of Object.entries(members)) {
+      if (member === 'signature') continue
+      const forged = { ...members, [member]: typeof value === 'boolean' ? !value : `${String(value)}x` }
+      expect([member, isSealed(edge, forged)]).toEqual([member, false])
+    }
+    const read = await edge.get(`${PATH}/${String(members['attestation_id'])}`, await edge.tokenFor('viewer'))
+    expect(await bodyOf(read)).toEqual(members)
+  })
+
+  test('what is not given is not there, and unknown fields of an unsigned body are ignored', async () => {
+    const edge = attestationEdge()
+    const members = await stated(edge, await edge.tokenFor('admin'), { status: 'revoked', note: 'x' })
+    expect(Object.keys(members)).not.toContain('evidence_url')
+    expect(Object.keys(members)).not.toContain('note')
+    expect(members).toMatchObject({ status: 'active', submitted_by: 'client-admin' })
+    expect(isSealed(edge, members)).toBe(true)
+  })
+
+  test('all that is wrong is told at once', async () => {
+    const edge = attestationEdge()
+    const token = await edge.tokenFor('transactor')
+    expect(await refusalOf(await edge.post(PATH, {}, token, { 'idempotency-key': 'é' }))).toEqual({
+      status: 400,
+      codes: ['ERR_INVALID_IDEMPOTENCY_KEY', 'ERR_INVALID_ACCOUNT_ID', 'ERR_INVALID_CLASS_ID', 'ERR_INVALID_FIELD'],
+      fields: ['Idempotency-Key', 'attester', 'subject_class', 'subject_instance', 'attestation_type', 'statement'],
+    })
+    const wrong = {
+      ...Object.fromEntries(Object.keys(BODY).map((field) => [field, 7])),
+      evidence_url: 7,
+      signature: '',
+    }
+    expect(await refusalOf(await edge.post(PATH, wrong, token))).toMatchObject({
+      codes: ['ERR_INVALID_ACCOUNT_ID', 'ERR_INVALID_CLASS_ID', 'ERR_INVALID_FIELD', 'ERR_INVALID_SIGNATURE'],
+      fields: [...Object.keys(BODY), 'evidence_url', 'signature'],
+    })
+    expect(edge.attestations.state.attestations.size).toBe(0)
+  })
+
+  test.for([
+    [{ attester: 'a b' }, 'attester', 'ERR_INVALID_ACCOUNT_ID'],
+    [{ attester: '..' }, 'attester', 'ERR_INVALID_ACCOUNT_ID'],
+    [{ attester: 'x'.repeat(129) }, 'attester', 'ERR_INVALID_ACCOUNT_ID'],
+    [{ subject_class: '' }, 'subject_class', 'ERR_INVALID_CLASS_ID'],
+    [{ subject_class: null }, 'subject_class', 'ERR_INVALID_CLASS_ID'],
+    [{ subject_class: 'x'.repeat(129) }, 'subject_class', 'ERR_INVALID_CLASS_ID'],
+    [{ subject_instance: 'a/b' }, 'subject_instance', 'ERR_INVALID_FIELD'],
+    [{ subject_instance: 'x'.repeat(129) }, 'subject_instance', 'ERR_INVALID_FIELD'],
+    [{ attestation_type: '' }, 'attestation_type', 'ERR_INVALID_FIELD'],
+    [{ attestation_type: 'x'.repeat(65) }, 'attestation_type', 'ERR_INVALID_FIELD'],
+    [{ attestation_type: 'a\nb' }, 'attestation_type', 'ERR_INVALID_FIELD'],
+    [{ attestation_type: 'a\u202eb' }, 'attestation_type', 'ERR_INVALID_FIELD'],
+    [{ attestation_type: 'a\u2028b' }, 'attestation_type', 'ERR_INVALID_FIELD'],
+    [{ statement: '' }, 'statement', 'ERR_INVALID_FIELD'],
+    [{ statement: 'x'.repeat(4_097) }, 'statement', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: null }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: '' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: '/reports/1' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: '//assay.example/1' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: 'https:assay.example' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: 'https://' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: 'ipfs:///x' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: 'https://assay.example:99999/' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: 'https://user:secret@assay.example/' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: 'https://assay.example\\@evil.example/' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: ' https://assay.example/' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: 'https://assay.example/a b' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: 'ht\ntps://assay.example/' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: 'https://assay.example/\u202e' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: 'javascript://assay.example/%0aalert(1)' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: 'file:///etc/passwd' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: 'ftp://assay.example/1' }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ evidence_url: `https://a.example/${'x'.repeat(2_031)}` }, 'evidence_url', 'ERR_INVALID_FIELD'],
+    [{ signature: null }, 'signature', 'ERR_INVALID_SIGNATURE'],
+    [{ signature: '' }, 'signature', 'ERR_INVALID_SIGNATURE'],
+  ] as const)('%j is 400', async ([change, field, code]) => {
+    const edge = attestationEdge()
+    const response = await edge.post(PATH, { ...BODY, ...change }, await edge.tokenFor('transactor'))
+    expect(await refusalOf(response)).toEqual({ status: 400, codes: [code], fields: [field] })
+  })
+
+  test.for([
+    { attester: 'x'.repeat(128) },
+    { attestation_type: '\u{1f947}'.repeat(64) },
+    { attestation_type: 'Größe & Gewicht' },
+    { statement: '\u{1f947}'.repeat(4_096) },
+    { statement: 'a\nb\t\u202e' },
+    { evidence_url: `https://a.example/${'x'.repeat(2_030)}` },
+    { evidence_url: 'HTTP://[::1]:8080/' },
+    { evidence_url: 'ipfs://bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi/1.pdf' },
+    { evidence_url: 'ar://bNbA3TEQVL60xlgCcqdz4ZPHFZ711cZ3hmkpGttDt_U' },
+    { evidence_url: 'https://prüfer.example/größe' },
+  ])('%j is 201, as it came', async (change) => {
+    const edge = attestationEdge()
+    expect(await stated(edge, await edge.tokenFor('transactor'), change)).toMatchObject(change)
+  })
+
+  test('D1: a subject that does not exist is 404 with its field', async () => {
+    const edge = attestationEdge()
+    const token = await edge.tokenFor('transactor')
+    for (const [change, field] of [
+      [{ subject_class: 'cls_01K6ZZZZZZ0000000000000001' }, 'subject_class'],
+      [{ subject_class: 'Gold bars' }, 'subject_class'],
+      [{ subject_class: `${CLASS_ID}/x` }, 'subject_class'],
+      [{ subject_instance: 'bar:0002' }, 'subject_instance'],
+    ] as const) {
+      const response = await edge.post(PATH, { ...BODY, ...change }, token)
+      expect(await refusalOf(response)).toEqual({ status: 404, codes: ['ERR_NOT_FOUND'], fields: [field] })
+    }
+    expect(edge.attestations.state.attestations.size).toBe(0)
+    // What can be no class is looked for nowhere.
+    edge.reads.failure = new ReadsUnavailable('away')
+    expect((await edge.post(PATH, { ...BODY, subject_class: 'Gold bars' }, token)).status).toBe(404)
+  })
+
+  test('an attestation is not dated before the mint, nor its revocation before it, however late the clock is', async () => {
+    const edge = attestationEdge()
+    const mintedAtMs = edge.clock.now() + 400
+    addInstance(edge, 'young', mintedAtMs)
+    const members = await stated(edge, await edge.tokenFor('transactor'), { subject_instance: 'young' })
+    expect(members['created_at']).toBe(new Date(mintedAtMs).toISOString())
+    const path = `${PATH}/${String(members['attestation_id'])}/revoke`
+    const revoked = await bodyOf(await edge.post(path, {}, await edge.tokenFor('transactor')))
+    expect(revoked['revoked_at']).toBe(members['created_at'])
+  })
+
+  test('D7: token, role, content type and text are judged before the shape', async () => {
+    const edge = attestationEdge()
+    const text = { 'content-type': 'text/plain' }
+    expect((await edge.post(PATH, '{', undefined, text)).status).toBe(401)
+    expect((await edge.post(PATH, '{', await edge.tokenFor('viewer'), text)).status).toBe(403)
+    expect((await edge.post(PATH, '{', await edge.tokenFor('transactor'), text)).status).toBe(415)
+    expect((await edge.post(PATH, '{', await edge.tokenFor('transactor'))).status).toBe(400)
+  })
+
+  test('D8: a 503 tells the outcome, also of a write that took effect and nobody was told of', async () => {
+    const edge = attestationEdge()
+    const token = await edge.tokenFor('transactor')
+    edge.attestations.lost = new AttestationStoreUnavailable('away')
+    const lost = await edge.post(PATH, BODY, token, KEY)
+    expect(await bodyOf(lost)).toMatchObject({
+      status: 503,
+      outcome: 'unknown',
+      error_codes: ['ERR_DOWNSTREAM_FAILURE'],
+    })
+    expect(edge.log.at(-1)).toMatchObject({ level: 'warn', event: 'port_unavailable' })
+    edge.attestations.lost = null
+    const again = await edge.post(PATH, BODY, token, KEY)
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true'])
+    expect(edge.attestations.state.attestations.size).toBe(1)
+    for (const fail of [
+      () => (edge.reads.failure = new ReadsUnavailable('away')),
+      () => ((edge.reads.failure = null), (edge.keys.failsAt = 'sign')),
+      () => (edge.attestations.failure = new AttestationStoreUnavailable('away')),
+    ]) {
+      fail()
+      const response = await edge.post(PATH, BODY, token)
+      expect(await bodyOf(response)).toMatchObject({ status: 503, outcome: 'unknown' })
+    }
+    expect(edge.attestations.state.attestations.size).toBe(1)
+  })
+})
+
+describe('POST /v1/attestations, signed by the attester', () => {
+  test('D13: a signature by the key of the account that is named makes it verified', async () => {
+    const edge = attestationEdge()
+    const key = addSigner(edge, BODY.attester)
+    const token = await edge.tokenFor('transactor')
+    const members = await bodyOf(await edge.post(PATH, signedBody(BODY, key), token))
+    expect(members).toMatchObject({ attester_verified: true, submitted_by: 'client-transactor' })
+    expect(isSealed(edge, members)).toBe(true)
+    expect(members['signature']).not.toBe(signedBody(BODY, key)['signature'])
+  })
+
+  test('D6: any other signature is 403, and nothing is stored', async () => {
+    const edge = attestationEdge()
+    const key = addSigner(edge, BODY.attester)
+    const other = addSigner(edge, 'other@x')
+    edge.reads.accountViews.set('keyless@x', accountView('keyless@x', { key: null }))
+    const token = await edge.tokenFor('admin')
+    for (const body of [
+      signedBody(BODY, other),
+      { ...signedBody(BODY, key), statement: 'Fine gold, 999.' },
+      { ...signedBody(BODY, key), evidence_url: 'https://assay.example/' },
+      { ...BODY, signature: 'garbage' },
+      { ...BODY, signature: 'A'.repeat(100_000) },
+      signedBody({ ...BODY, attester: 'keyless@x' }, key),
+      signedBody({ ...BODY, attester: 'nobody@x' }, key),
+    ]) {
+      const response = await edge.post(PATH, body, token)
+      expect(await refusalOf(response)).toMatchObject({ status: 403, codes: ['ERR_SIGNATURE_MISMATCH'] })
+    }
+    expect(edge.attestations.state.attestations.size).toBe(0)
+  })
+
+  test('D5: an unknown field of a signed body is refused', async () => {
+    const edge = attestationEdge()
+    const key = addSigner(edge, BODY.attester)
+    const response = await edge.post(PATH, signedBody({ ...BODY, note: 'x' }, key), await edge.tokenFor('admin'))
+    expect(await refusalOf(response)).toEqual({ status: 400, codes: ['ERR_UNKNOWN_FIELD'], fields: ['note'] })
+  })
+})
+
+describe('POST /v1/attestations under an Idempotency-Key', () => {
+  test('D7: a repeat gets the original answer, byte for byte, also when its body differs', async () => {
+    const edge = attestationEdge()
+    const token = await edge.tokenFor('transactor')
+    const first = await edge.post(PATH, BODY, token, KEY)
+    const original = await first.text()
+    await edge.clock.advance(5_000)
+    const same = await edge.post(PATH, { ...BODY }, token, KEY)
+    expect([same.status, await same.text()]).toEqual([201, original])
+    expect(same.headers.get('idempotency-replayed')).toBe('true')
+    expect(same.headers.get('idempotency-payload-mismatch')).toBeNull()
+    expect(same.headers.get('location')).toBe(first.headers.get('location'))
+    for (const change of [{ statement: 'Lead.' }, { subject_instance: 'nowhere' }, { note: 1 }]) {
+      const differing = await edge.post(PATH, { ...BODY, ...change }, token, KEY)
+      expect([differing.status, await differing.text()]).toEqual([201, original])
+      expect(differing.headers.get('idempotency-payload-mismatch')).toBe('true')
+    }
+    expect(edge.attestations.state.attestations.size).toBe(1)
+  })
+
+  test('D7: a repeat is the original answer whatever became of it: revoked, another key of the attester, of the service', async () => {
+    const edge = attestationEdge()
+    const body = signedBody(BODY, addSigner(edge, BODY.attester))
+    const token = await edge.tokenFor('transactor')
+    const original = await (await edge.post(PATH, body, token, KEY)).text()
+    const { attestation_id: id } = JSON.parse(original) as { attestation_id: string }
+    expect((await edge.post(`${PATH}/${id}/revoke`, {}, token)).status).toBe(200)
+    addSigner(edge, BODY.attester)
+    const again = await edge.post(PATH, body, token, KEY)
+    expect([again.status, await again.text()]).toEqual([201, original])
+    expect(again.headers.get('idempotency-payload-mismatch')).toBeNull()
+  })
+
+  test('D7: concurrent repeats make one, and all get its bytes', async () => {
+    const edge = attestationEdge()
+    const token = await edge.tokenFor('transactor')
+    const responses = await Promise.all(
+      Array.from({ length: 10 }, (_, number) => edge.post(PATH, { ...BODY, statement: `${number % 2}` }, token, KEY)),
+    )
+    const texts = await Promise.all(responses.map((response) => response.text()))
+    expect(responses.map(({ status }) => status)).toEqual(responses.map(() => 201))
+    expect(new Set(texts).size).toBe(1)
+    expect(responses.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(9)
+    const { statement } = JSON.parse(texts[0] ?? '') as { statement: string }
+    for (const [number, { headers }] of responses.entries()) {
+      const mismatch = headers.get('idempotency-payload-mismatch')
+      expect(mismatch).toBe(`${number % 2}` === statement ? null : 'true')
+    }
+    expect(edge.attestations.state.attestations.size).toBe(1)
+  })
+
+  test('D7: the key is its client’s; what was refused does not use it up, and without it each is a new one', async () => {
+    const edge = attestationEdge()
+    const token = await edge.tokenFor('transactor')
+    expect((await edge.post(PATH, { ...BODY, subject_instance: 'no' }, token, KEY)).status).toBe(404)
+    expect((await edge.post(PATH, { ...BODY, statement: '' }, token, KEY)).status).toBe(400)
+    const ids = new Set<unknown>()
+    for (const [who, headers] of [
+      [token, KEY],
+      [await edge.tokenFor('admin'), KEY],
+      [token, {}],
+      [token, {}],
+    ] as const) {
+      const response = await edge.post(PATH, BODY, who, headers)
+      expect([response.status, response.headers.get('idempotency-replayed')]).toEqual([201, null])
+      ids.add((await bodyOf(response))['attestation_id'])
+    }
+    expect(ids.size).toBe(4)
+  })
+
+  test('D7: a repeat of a signed submission is good with a signature made anew', async () => {
+    const edge = attestationEdge()
+    const key = addSigner(edge, BODY.attester)
+    const token = await edge.tokenFor('transactor')
+    const original = await (await edge.post(PATH, signedBody(BODY, key), token, KEY)).text()
+    const again = await edge.post(PATH, signedBody(BODY, key), token, KEY)
+    expect([await again.text(), again.headers.get('idempotency-payload-mismatch')]).toEqual([original, null])
+  })
+})

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { createUnmigratedEdge } from '../../../api/unmigrated-edge.ts'
+import { createOpenApiDocument } from '../../../api/openapi/document.ts'
+import { createDocumentationPage } from '../../../api/openapi/page.ts'
+import { html, inline, prose } from '../../../api/openapi/page-markup.ts'
+import { createEdgeFixture, refusalOf } from './edge-fixture.ts'
+
+const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')
+const PATHS = ['/openapi.json', '/docs'] as const
+
+function operationIds(): readonly string[] {
+  return Object.values(DOCUMENT.paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  )
+}
+
+function shownIn(page: string): readonly string[] {
+  return operationIds().filter((id) => page.includes(`<section id="${id}">`))
+}
+
+async function pageOf(query = ''): Promise<string> {
+  return (await createEdgeFixture().get(`/docs${query}`)).text()
+}
+
+describe('GET /openapi.json and GET /docs', () => {
+  test('the document is served as it is built, to anybody', async () => {
+    const response = await createEdgeFixture().get('/openapi.json')
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json'])
+    expect(await response.json()).toEqual(DOCUMENT)
+  })
+
+  test('D18: both are there before the ledger was created', async () => {
+    const app = createUnmigratedEdge({
+      random: { hex: (size) => 'ab'.repeat(size), integer: () => 0 },
+      log: { info: () => {}, warn: () => {}, error: () => {} },
+      readiness: async () => ({ ready: false, checks: {} }),
+      settings: { errorBase: 'https://ledger.example/errors', environment: 'sandbox' },
+    })
+    for (const path of PATHS) expect((await app.request(path)).status).toBe(200)
+    expect(await (await app.request('/openapi.json')).json()).toEqual(DOCUMENT)
+  })
+
+  test.for(PATHS)('%s may be kept, and is not sent again to whoever has it', async (path) => {
+    const edge = createEdgeFixture()
+    const first = await edge.get(path)
+    const tag = first.headers.get('etag') ?? ''
+    expect(tag).toMatch(/^"[A-Za-z0-9_-]{22}"$/)
+    expect(first.headers.get('cache-control')).toBe('public, max-age=300')
+    for (const known of [tag, `W/${tag}`, `"another", ${tag}`, '*']) {
+      const again = await edge.get(path, undefined, { 'if-none-match': known })
+      expect([known, again.status, await again.text(), again.headers.get('etag')]).toEqual([known, 304, '', tag])
+    }
+    for (const other of ['"another"', tag.slice(1, -1), '']) {
+      const again = await edge.get(path, undefined, { 'if-none-match': other })
+      expect([other, again.status]).toEqual([other, 200])
+    }
+  })
+
+  test.for(PATHS)('%s has no body for HEAD, and no other method', async (path) => {
+    const { app } = createEdgeFixture()
+    const head = await app.request(path, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    const post = await app.request(path, { method: 'POST' })
+    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+  })
+})
+
+describe('the documentation page', () => {
+  test('has nothing from elsewhere, no script, and a policy that lets in its one style', async () => {
+    const response = await createEdgeFixture().get('/docs')
+    const page = await response.text()
+    const [, style = ''] = /<style>([^]*?)<\/style>/.exec(page) ?? []
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(response.headers.get('content-security-policy')).toBe(
+      `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+    )
+    expect(response.headers.get('referrer-policy')).toBe('no-referrer')
+    expect(
+      page.match(
+        /<(script|link|img|iframe|object|embed|audio|video|base|meta http-equiv)|\son\w+=|\sstyle=|@import|url\(/gi,
+      ),
+    ).toBeNull()
+    const targets = [...page.matchAll(/\s(?:href|src|action)="([^"]*)"/g)].map(([, target = '']) => target)
+    expect(targets.filter((target) => !/^(#|\/docs|\/openapi\.json)/.test(target))).toEqual([])
+    expect(targets.length).toBeGreaterThan(100)
+  })
+
+  test('shows every operation, schema, error code and example, and every link on it leads somewhere', async () => {
+    const page = await pageOf()
+    expect(shownIn(page)).toEqual(operationIds())
+    const ids = [...page.matchAll(/\sid="([^"]*)"/g)].map(([, id = '']) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    const schemas = Object.keys(DOCUMENT.components.schemas)
+    expect(schemas.filter((name) => !ids.includes(`schema-${name}`))).toEqual([])
+    const examples = DOCUMENT['x-walkthrough'].map(({ operationId, example }) => `${operationId}-${example}`)
+    expect(examples.filter((example) => !ids.includes(example))).toEqual([])
+    const links = [...page.matchAll(/href="(?:\/docs)?#([^"]*)"/g)].map(([, target = '']) => target)
+    expect(links.filter((target) => !ids.includes(target))).toEqual([])
+    for (const { code } of DOCUMENT['x-error-codes']) expect(page).toContain(`<code>${code}</code>`)
+  })
+
+  test('its elements are closed in the order in which they are opened', async () => {
+    const open: string[] = []
+    const crossed: string[] = []
+    for (const [, close, name = '', rest = ''] of (await pageOf()).matchAll(/<(\/?)([a-z][a-z0-9]*)([^>]*)>/g)) {
+      if (rest.endsWith('/')) continue
+      if (close === '') open.push(name)
+      else if (open.pop() !== name) crossed.push(name)
+    }
+    expect(crossed).toEqual([])
+    expect(open).toEqual([])
+  })
+
+  test('finds the endpoints that have all the words, whatever their case and place', async () => {
+    const all = operationIds()
+    const revert = shownIn(await pageOf('?q=Settlement+REVERT'))
+    expect(revert).toContain('revertSettlementGroup')
+    expect(revert.length).toBeLessThan(all.length / 2)
+    expect(shownIn(await pageOf('?q=revertSettlementGroup'))).toEqual(['revertSettlementGroup'])
+    expect(shownIn(await pageOf('?q=no-such-word'))).toEqual([])
+    expect(shownIn(await pageOf('?q=%20%20'))).toEqual(all)
+    expect(shownIn(await pageOf('?other=x'))).toEqual(all)
+  })
+
+  test('shows what was searched for as text, and never as markup', async () => {
+    const page = await pageOf(`?q=${encodeURIComponent('"><script>alert(1)</script>')}`)
+    expect(page).not.toContain('<script>')
+    expect(page).toContain('value="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"')
+  })
+
+  test('a search that is too long, or stands twice, is refused', async () => {
+    const edge = createEdgeFixture()
+    expect((await edge.get(`/docs?q=${'x'.repeat(100)}`)).status).toBe(200)
+    for (const query of [`q=${'x'.repeat(101)}`, 'q=a&q=b', 'q=%00']) {
+      expect(await refusalOf(await edge.get(`/docs?${query}`))).toEqual({
+        status: 400,
+        codes: ['ERR_INVALID_QUERY'],
+        fields: ['q'],
+      })
+    }
+  })
+
+  test('shows a document of any text without taking it for markup', () => {
+    const name = '<b onclick="x">&amp;'
+    const info = { ...DOCUMENT.info, title: name, version: name, summary: name, description: `\`${name}\`` }
+    const page = createDocumentationPage({ ...DOCUMENT, info }).render('')
+    expect(page).not.toContain('<b ')
+    expect(page).toContain('<code>&lt;b onclick=&quot;x&quot;&gt;&amp;amp;</code>')
+  })
+})
+
+describe('the texts of the page', () => {
+  test('know paragraphs, lists, code and bold, and nothing else', () => {
+    expect(prose('One `a<b` and **two**.\n\n- x\n- y').text.replaceAll(/\s*(<[^>]*>)\s*/g, '$1')).toBe(
+      '<p>One<code>a&lt;b</code>and<strong>two</strong>.</p><ul><li>x</li><li>y</li></ul>',
+    )
+    expect(inline('# [a](b) _c_').text).toBe('# [a](b) _c_')
+    expect(html`<i>${'<'}${1}${[html`&`]}</i>`.text).toBe('<i>&lt;1&</i>')
+  })
+})

@@ -1,0 +1,204 @@
+/**
+ * Goal: whoever meets a problem finds a page that says what it is, which codes come with it and what to do, and on which
+ * nothing runs (D14). Which code belongs to which page stands here once more, by hand, from the interface.
+ */
+import { createHash } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { ERROR_CODES } from '../../../api/error-codes.ts'
+import { PROBLEM_TYPES, type ProblemType } from '../../../api/problem.ts'
+import { createUnmigratedEdge } from '../../../api/unmigrated-edge.ts'
+import { createEdgeFixture } from './edge-fixture.ts'
+
+/** Of what a query, a path or the text of a body can have wrong, and of what its fields can. */
+const BOTH_400 = [
+  'ERR_INVALID_ACCOUNT_ID',
+  'ERR_INVALID_AMOUNT',
+  'ERR_INVALID_TYPE',
+  'ERR_INVALID_IDEMPOTENCY_KEY',
+  'ERR_INVALID_GROUP_ID',
+  'ERR_INVALID_TOKEN_ID',
+  'ERR_INVALID_TIMESTAMP',
+  'ERR_INVALID_FIELD',
+]
+
+const PAGES: Readonly<Record<string, { readonly status: number; readonly codes: readonly string[] }>> = {
+  'invalid-request': { status: 400, codes: [...BOTH_400, 'ERR_INVALID_QUERY'] },
+  'validation-error': {
+    status: 400,
+    codes: [
+      ...BOTH_400,
+      'ERR_INVALID_SIGNATURE',
+      'ERR_SELF_TRANSFER',
+      'ERR_INVALID_SYMBOL',
+      'ERR_INVALID_DECIMALS',
+      'ERR_INVALID_ISSUER',
+      'ERR_INVALID_TOTAL_SUPPLY',
+      'ERR_INVALID_CLASS_ID',
+      'ERR_INVALID_NAME',
+      'ERR_INVALID_SCHEMA',
+      'ERR_INVALID_REQUESTER',
+      'ERR_INVALID_HEALTH_STATE',
+      'ERR_INVALID_TXN_COUNT',
+      'ERR_INVALID_PUBLIC_KEY',
+      'ERR_WRONG_LEDGER',
+      'ERR_UNKNOWN_FIELD',
+    ],
+  },
+  unauthorized: { status: 401, codes: ['ERR_UNAUTHORIZED'] },
+  forbidden: { status: 403, codes: ['ERR_FORBIDDEN', 'ERR_SIGNATURE_MISMATCH', 'ERR_NOT_ISSUER'] },
+  'not-found': { status: 404, codes: ['ERR_NOT_FOUND'] },
+  'method-not-allowed': { status: 405, codes: ['ERR_METHOD_NOT_ALLOWED'] },
+  conflict: { status: 409, codes: ['ERR_CONFLICT'] },
+  'payload-too-large': { status: 413, codes: ['ERR_PAYLOAD_TOO_LARGE'] },
+  'unsupported-media-type': { status: 415, codes: ['ERR_UNSUPPORTED_CONTENT_TYPE'] },
+  'shard-unavailable': {
+    status: 503,
+    codes: ['ERR_SHARD_UNAVAILABLE', 'ERR_NO_SHARDS', 'ERR_NO_HEALTHY_SHARDS', 'ERR_OVERLOADED'],
+  },
+  'downstream-failure': { status: 503, codes: ['ERR_DOWNSTREAM_FAILURE', 'ERR_OVERLOADED'] },
+}
+const SLUGS = Object.keys(PAGES)
+
+/** Codes of the interface that only records of an import can have; nothing takes such records in this version. */
+const OF_IMPORTS = [
+  'ERR_INVALID_INITIAL_SUPPLY',
+  'ERR_INVALID_BALANCE',
+  'ERR_INVALID_PROOF_HASH',
+  'ERR_INVALID_PROOF_SYSTEM',
+  'ERR_INVALID_CREATED_AT',
+  'ERR_INVALID_UPDATED_AT',
+]
+
+interface Page {
+  readonly html: string
+  readonly policy: string
+  /** What a reader sees. */
+  readonly text: string
+}
+
+async function pageOf(slug: string): Promise<Page> {
+  const response = await createEdgeFixture().get(`/errors/${slug}`)
+  expect([slug, response.status]).toEqual([slug, 200])
+  const html = await response.text()
+  return { html, policy: response.headers.get('content-security-policy') ?? '', text: textOf(html) }
+}
+
+/** What stands between tags, with entities undone. */
+function textOf(html: string): string {
+  return html
+    .replaceAll(/<style>[\s\S]*?<\/style>|<[^>]*>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&amp;', '&')
+}
+
+function exampleOn({ html }: Page): Readonly<Record<string, unknown>> {
+  const [, example = ''] = /<pre>([\s\S]*?)<\/pre>/.exec(html) ?? []
+  return JSON.parse(textOf(example)) as Readonly<Record<string, unknown>>
+}
+
+describe('the table of codes', () => {
+  test('has the codes that stand on pages, and every page is of a type of problem', () => {
+    const codes = new Set(Object.values(PAGES).flatMap((page) => page.codes))
+    expect(Object.keys(ERROR_CODES).sort()).toEqual([...codes].sort())
+    expect(Object.keys(PROBLEM_TYPES).sort()).toEqual([...SLUGS].sort())
+  })
+
+  test('a code comes with one status, whatever the type of the problem', () => {
+    for (const [code, { types }] of Object.entries(ERROR_CODES)) {
+      const statuses = new Set(types.map((type: ProblemType) => PROBLEM_TYPES[type].status))
+      expect([code, statuses.size]).toEqual([code, 1])
+    }
+  })
+
+  test('lacks of the codes of the interface those of imports only', () => {
+    for (const code of OF_IMPORTS) expect(Object.keys(ERROR_CODES)).not.toContain(code)
+    expect(OF_IMPORTS.length + Object.keys(ERROR_CODES).filter((code) => !OURS.has(code)).length).toBe(33)
+  })
+})
+
+/** D14: what the interface names no code for. */
+const OURS: ReadonlySet<string> = new Set([
+  'ERR_UNAUTHORIZED',
+  'ERR_FORBIDDEN',
+  'ERR_SIGNATURE_MISMATCH',
+  'ERR_NOT_ISSUER',
+  'ERR_INVALID_PUBLIC_KEY',
+  'ERR_WRONG_LEDGER',
+  'ERR_INVALID_QUERY',
+  'ERR_INVALID_FIELD',
+  'ERR_UNKNOWN_FIELD',
+  'ERR_METHOD_NOT_ALLOWED',
+  'ERR_OVERLOADED',
+])
+
+describe.for(SLUGS)('/errors/%s', (slug) => {
+  test('has exactly its codes, each with its meaning', async () => {
+    const page = await pageOf(slug)
+    const { codes, status } = PAGES[slug] ?? { codes: [], status: 0 }
+    const listed = [...page.html.matchAll(/<dt><code>(\w+)<\/code><\/dt>/g)].map(([, code = '']) => code)
+    expect(listed.sort()).toEqual([...codes].sort())
+    expect(new Set(page.text.match(/ERR_[A-Z_]+/g))).toEqual(new Set(codes))
+    for (const [code, { meaning }] of Object.entries(ERROR_CODES)) {
+      const shown = page.text.includes(`${code}\n${meaning.replaceAll('`', '')}`)
+      expect([code, shown]).toEqual([code, codes.includes(code)])
+    }
+    expect(page.html).toContain(`HTTP status <code>${status}</code>`)
+  })
+
+  test('says what it means, what to do, and whether to send it again', async () => {
+    const { text } = await pageOf(slug)
+    const { meaning, remedy, retry } = PROBLEM_TYPES[slug as ProblemType]
+    const parts = [meaning, remedy, retry].map((part) => text.indexOf(part.replaceAll('`', '')))
+    expect(parts.every((place, index) => place > (parts[index - 1] ?? 0))).toBe(true)
+    expect(retry).toMatch(slug === 'method-not-allowed' || slug === 'payload-too-large' ? /^Not / : /idempotency key/)
+  })
+
+  test('shows an example that is such a problem', async () => {
+    const page = await pageOf(slug)
+    const { status, codes } = PAGES[slug] ?? { status: 0, codes: [] }
+    const example = exampleOn(page)
+    expect(example).toMatchObject({
+      type: `https://ledger.example/errors/${slug}`,
+      title: PROBLEM_TYPES[slug as ProblemType].title,
+      status,
+      instance: expect.stringMatching(/^\/v1\//) as string,
+    })
+    for (const code of example['error_codes'] as readonly string[]) expect(codes).toContain(code)
+    expect(Object.hasOwn(example, 'errors') || status !== 400).toBe(true)
+    expect(Object.hasOwn(example, 'outcome')).toBe(status === 503)
+  })
+
+  test('runs nothing, loads nothing, and lets in one style by its hash', async () => {
+    const { html, policy } = await pageOf(slug)
+    const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(html) ?? []
+    const hash = createHash('sha256').update(style).digest('base64')
+    expect(policy.split('; ')).toEqual([
+      "default-src 'none'",
+      `style-src 'sha256-${hash}'`,
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+    ])
+    expect(html).not.toMatch(/<script|<link|<img|<iframe|<form|\son\w+=|\sstyle=|src=|href=|url\(|@import/i)
+    // Nothing but what the page is made of stands in angle brackets.
+    const tags = new Set([...html.matchAll(/<\/?([^\s>]+)/g)].map(([, tag]) => tag))
+    expect([...tags].filter((tag) => !KNOWN_TAGS.has(tag ?? ''))).toEqual([])
+  })
+})
+
+const KNOWN_TAGS = new Set('!doctype html head meta title style body main h1 h2 p code dl dt dd pre'.split(' '))
+
+test('the edge before the ledger was created has the same pages', async () => {
+  const app = createUnmigratedEdge({
+    random: { hex: (size) => 'a'.repeat(2 * size), integer: () => 0 },
+    log: { info: () => {}, warn: () => {}, error: () => {} },
+    readiness: async () => ({ ready: false, checks: {} }),
+    settings: { errorBase: 'https://ledger.example/errors', environment: 'sandbox' },
+  })
+  for (const slug of SLUGS) {
+    const { html } = await pageOf(slug)
+    expect(await (await app.request(`/errors/${slug}`)).text()).toBe(html)
+  }
+})

@@ -1,0 +1,303 @@
+import { describe, expect, test } from 'vitest'
+import type { ClassView } from '../../../actors/nft-class/state.ts'
+import type { InstanceView, NftEvent } from '../../../actors/nft-instance/state.ts'
+import { type OwnedNft, ReadsUnavailable } from '../../../runtime/ports/ledger-reads.ts'
+import { accountView, bodyOf, createEdgeFixture, type EdgeFixture, refusalOf } from './edge-fixture.ts'
+
+const CLASSES = '/v1/nft-classes'
+const CLASS_IDS = [1, 2, 3].map((number) => `cls_0000000000000000000000000${number}`)
+const [FIRST = '', SECOND = ''] = CLASS_IDS
+const INSTANCES = `${CLASSES}/${FIRST}/instances`
+const RUBY = `${INSTANCES}/ruby`
+const AT = '2025-10-09T08:53:20.000Z'
+const AT_MS = Date.parse(AT)
+
+function classView(classId: string): ClassView {
+  return {
+    classId,
+    name: `Gems ${classId.at(-1)}`,
+    description: 'Stones',
+    issuer: 'issuer',
+    metadataSchema: { type: 'object' },
+    createdAtMs: AT_MS,
+  }
+}
+
+function instanceView(instanceId: string, overrides: Partial<InstanceView> = {}): InstanceView {
+  const common = { classId: FIRST, owner: 'alice', status: 'active', metadata: { of: instanceId } } as const
+  return { ...common, instanceId, mintedAtMs: AT_MS, ...overrides }
+}
+
+function ownedView(instanceId: string): OwnedNft {
+  return { ...instanceView(instanceId), className: 'Gems 1', acquiredAtMs: AT_MS + 5 }
+}
+
+function eventOf(number: number): NftEvent {
+  const hashes = { previousHash: '00'.repeat(32), eventHash: '11'.repeat(32) }
+  const type = number === 0 ? 'mint' : number === 3 ? 'burn' : 'transfer'
+  const from = number === 0 ? null : 'alice'
+  return { number, type, from, to: 'bob', txnId: `txn_${number}`, atMs: AT_MS + number, payload: '{}', ...hashes }
+}
+
+async function scene() {
+  const edge = createEdgeFixture()
+  const { reads } = edge
+  for (const classId of CLASS_IDS) reads.classViews.set(classId, classView(classId))
+  for (const name of ['ruby', 'opal', 'jade']) reads.instanceViews.set(`${FIRST}/${name}`, instanceView(name))
+  reads.instanceViews.set(`${SECOND}/ruby`, instanceView('ruby', { classId: SECOND, owner: 'bob' }))
+  reads.nftHistories.set(`${FIRST}/ruby`, [0, 1, 2, 3].map(eventOf))
+  reads.nftHistories.set(`${FIRST}/opal`, [0, 1].map(eventOf))
+  for (const name of ['alice', 'bob']) reads.accountViews.set(name, accountView(name))
+  reads.ownedNftViews.set('alice', ['jade', 'opal', 'ruby'].map(ownedView))
+  return { ...edge, token: await edge.tokenFor('viewer') }
+}
+
+/** Each list, what it lists, and a second list of the same kind. */
+const LISTS: readonly (readonly [string, string, readonly string[], string])[] = [
+  [CLASSES, 'classes', CLASS_IDS, '/v1/fungible-tokens'],
+  [INSTANCES, 'instances', ['jade', 'opal', 'ruby'], `${CLASSES}/${SECOND}/instances`],
+  [`${RUBY}/history`, 'history', ['txn_0', 'txn_1', 'txn_2', 'txn_3'], `${INSTANCES}/opal/history`],
+  ['/v1/accounts/alice/nfts', 'nfts', ['jade', 'opal', 'ruby'], '/v1/accounts/bob/nfts'],
+]
+
+function idsIn(body: Record<string, unknown>, member: string): readonly unknown[] {
+  return (body[member] as readonly Record<string, unknown>[]).map(
+    (row) => row['instance_id'] ?? row['class_id'] ?? row['txn_id'],
+  )
+}
+
+describe('what there is of NFTs', () => {
+  test('GET /v1/nft-classes/{id} shows one', async () => {
+    const { get, token } = await scene()
+    expect(await bodyOf(await get(`${CLASSES}/${FIRST}`, token))).toEqual({
+      class_id: FIRST,
+      name: 'Gems 1',
+      description: 'Stones',
+      issuer: 'issuer',
+      metadata_schema: { type: 'object' },
+      created_at: AT,
+    })
+  })
+
+  test('GET /v1/nft-classes lists them by ID, without what may be large', async () => {
+    const { get, token } = await scene()
+    expect(await bodyOf(await get(CLASSES, token))).toEqual({
+      classes: CLASS_IDS.map((classId) => ({
+        class_id: classId,
+        name: `Gems ${classId.at(-1)}`,
+        issuer: 'issuer',
+        created_at: AT,
+      })),
+      next_page_token: '',
+      total_count: 3,
+    })
+  })
+
+  test('GET /v1/nft-classes/{classId}/instances lists those of the class by ID', async () => {
+    const { get, token } = await scene()
+    const body = await bodyOf(await get(INSTANCES, token))
+    expect(body).toMatchObject({ class_id: FIRST, next_page_token: '' })
+    expect(body['instances']).toEqual(
+      ['jade', 'opal', 'ruby'].map((name) => ({
+        instance_id: name,
+        owner: 'alice',
+        status: 'active',
+        metadata: { of: name },
+        minted_at: AT,
+      })),
+    )
+  })
+
+  test.for(['active', 'held', 'burned'] as const)('GET of an instance that is %s shows it', async (status) => {
+    const { get, reads, token } = await scene()
+    reads.instanceViews.set(`${FIRST}/a:b@c`, instanceView('a:b@c', { status }))
+    const shown = {
+      class_id: FIRST,
+      instance_id: 'a:b@c',
+      owner: 'alice',
+      status,
+      metadata: { of: 'a:b@c' },
+      minted_at: AT,
+    }
+    for (const path of [`${INSTANCES}/a:b@c`, `${INSTANCES}/a%3Ab%40c`]) {
+      expect(await bodyOf(await get(path, token))).toEqual(shown)
+    }
+  })
+
+  test('GET of a history shows it from the mint to the end', async () => {
+    const { get, token } = await scene()
+    const body = await bodyOf(await get(`${RUBY}/history`, token))
+    expect(body).toMatchObject({ class_id: FIRST, instance_id: 'ruby', next_page_token: '' })
+    expect(body['history']).toEqual([
+      { from: null, to: 'bob', txn_id: 'txn_0', type: 'mint', timestamp: AT },
+      { from: 'alice', to: 'bob', txn_id: 'txn_1', type: 'transfer', timestamp: '2025-10-09T08:53:20.001Z' },
+      { from: 'alice', to: 'bob', txn_id: 'txn_2', type: 'transfer', timestamp: '2025-10-09T08:53:20.002Z' },
+      { from: 'alice', to: 'bob', txn_id: 'txn_3', type: 'burn', timestamp: '2025-10-09T08:53:20.003Z' },
+    ])
+  })
+
+  test('GET /v1/accounts/{id}/nfts shows what it owns, and when it got it; of who owns none, none', async () => {
+    const { get, token } = await scene()
+    const body = await bodyOf(await get('/v1/accounts/alice/nfts', token))
+    expect(body).toMatchObject({ account_id: 'alice', next_page_token: '' })
+    expect((body['nfts'] as readonly unknown[])[0]).toEqual({
+      class_id: FIRST,
+      instance_id: 'jade',
+      class_name: 'Gems 1',
+      status: 'active',
+      metadata: { of: 'jade' },
+      acquired_at: '2025-10-09T08:53:20.005Z',
+    })
+    expect(await bodyOf(await get('/v1/accounts/bob/nfts', token))).toEqual({
+      account_id: 'bob',
+      nfts: [],
+      next_page_token: '',
+    })
+  })
+
+  test('every role may read them, nobody without a token', async () => {
+    const edge = await scene()
+    const paths = [`${CLASSES}/${FIRST}`, RUBY, ...LISTS.map(([path]) => path)]
+    for (const path of paths) {
+      expect([path, (await edge.get(path)).status]).toEqual([path, 401])
+      for (const role of ['viewer', 'transactor', 'admin'] as const) {
+        expect([path, (await edge.get(path, await edge.tokenFor(role))).status]).toEqual([path, 200])
+      }
+    }
+  })
+})
+
+describe('what there is not', () => {
+  const NO_CLASS = 'cls_00000000000000000000000009'
+
+  test.for([
+    `${CLASSES}/${NO_CLASS}`,
+    `${CLASSES}/${FIRST.toLowerCase()}x`,
+    `${CLASSES}/x`,
+    `${CLASSES}/%00`,
+    `${CLASSES}/a%2Fb`,
+    `${CLASSES}/%E0%A4%A`,
+    `${CLASSES}/${NO_CLASS}/instances`,
+    `${CLASSES}/x/instances`,
+    `${CLASSES}/%00/instances`,
+    `${CLASSES}/${NO_CLASS}/instances/ruby`,
+    `${INSTANCES}/topaz`,
+    `${INSTANCES}/RUBY`,
+    `${INSTANCES}/%00`,
+    `${INSTANCES}/ruby%2Fhistory`,
+    `${INSTANCES}/topaz/history`,
+    `${CLASSES}/${SECOND}/instances/opal/history`,
+    `${RUBY}/histories`,
+    '/v1/accounts/nobody/nfts',
+  ])('%s is 404', async (path) => {
+    const { get, token } = await scene()
+    expect(await refusalOf(await get(path, token))).toMatchObject({ status: 404, codes: ['ERR_NOT_FOUND'] })
+  })
+
+  test('an account ID that can be none is 400', async () => {
+    const { get, token } = await scene()
+    for (const id of ['a%20b', '%C3%A9', 'x'.repeat(129), '%00']) {
+      expect(await refusalOf(await get(`/v1/accounts/${id}/nfts`, token))).toMatchObject({
+        status: 400,
+        codes: ['ERR_INVALID_ACCOUNT_ID'],
+      })
+    }
+  })
+
+  test('another method is 405', async () => {
+    const { app, token } = await scene()
+    for (const path of [`${CLASSES}/${FIRST}`, RUBY, `${RUBY}/history`, '/v1/accounts/alice/nfts']) {
+      const response = await app.request(path, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
+      expect([path, response.status, response.headers.get('allow')]).toEqual([path, 405, 'GET, HEAD'])
+    }
+  })
+})
+
+describe.for(LISTS)('D16: the list %s', ([path, member, ids, other]) => {
+  async function page(edge: Pick<EdgeFixture, 'get'> & { readonly token: string }, query: string) {
+    const body = await bodyOf(await edge.get(`${path}?${query}`, edge.token))
+    return { ids: idsIn(body, member), next: body['next_page_token'] as string, total: body['total_count'] }
+  }
+
+  test('comes in pages whose size may change: each row once, in order', async () => {
+    const edge = await scene()
+    const seen: unknown[] = []
+    let { ids: found, next } = await page(edge, 'page_size=1')
+    for (let size = 1; ; size += 1) {
+      seen.push(...found)
+      if (next === '') break
+      expect(found).toHaveLength(Math.min(size, 2))
+      ;({ ids: found, next } = await page(edge, `page_size=2&page_token=${next}`))
+    }
+    expect(seen).toEqual(ids)
+  })
+
+  test('a page that holds the last row is the last, and its empty token begins anew', async () => {
+    const edge = await scene()
+    expect(await page(edge, `page_size=${ids.length}`)).toMatchObject({ ids, next: '' })
+    expect((await page(edge, `page_size=${ids.length - 1}`)).next).not.toBe('')
+    expect((await page(edge, 'page_token=')).ids).toEqual(ids)
+  })
+
+  test('a page size above 1000 is served as 1000', async () => {
+    const edge = await scene()
+    expect((await page(edge, 'page_size=1001')).ids).toEqual(ids)
+    expect((await page(edge, `page_size=${'9'.repeat(400)}`)).ids).toEqual(ids)
+  })
+
+  test.for(['0', '-1', '1.5', 'x', '', '1e2', '+1', ' 1'])('a page size of `%s` is 400', async (size) => {
+    const { get, token } = await scene()
+    expect(await refusalOf(await get(`${path}?page_size=${encodeURIComponent(size)}`, token))).toEqual({
+      status: 400,
+      codes: ['ERR_INVALID_QUERY'],
+      fields: ['page_size'],
+    })
+  })
+
+  test('a token that is damaged, of another list, or of another client’s is 400', async () => {
+    const edge = await scene()
+    const { next } = await page(edge, 'page_size=1')
+    const damaged = [
+      `${next.slice(0, -1)}${next.endsWith('A') ? 'B' : 'A'}`,
+      next.slice(1),
+      `${next}A`,
+      'x',
+      'x'.repeat(513),
+    ]
+    const lists = LISTS.map(([list]) => list).filter((list) => list !== path)
+    const asked = [
+      ...damaged.map((text) => [`${path}?page_token=${text}`, edge.token] as const),
+      ...[other, ...lists].map((list) => [`${list}?page_token=${next}`, edge.token] as const),
+      [`${path}?page_token=${next}`, await edge.tokenFor('admin')] as const,
+    ]
+    for (const [address, token] of asked) {
+      expect([address, await refusalOf(await edge.get(address, token))]).toEqual([
+        address,
+        { status: 400, codes: ['ERR_INVALID_QUERY'], fields: ['page_token'] },
+      ])
+    }
+  })
+
+  test('all that is wrong with its query is told at once; what it does not know it ignores', async () => {
+    const { get, token } = await scene()
+    expect(await refusalOf(await get(`${path}?page_size=0&page_token=x`, token))).toEqual({
+      status: 400,
+      codes: ['ERR_INVALID_QUERY'],
+      fields: ['page_size', 'page_token'],
+    })
+    expect(await refusalOf(await get(`${path}?page_size=1&page_size=1`, token))).toMatchObject({
+      fields: ['page_size'],
+    })
+    expect(idsIn(await bodyOf(await get(`${path}?owner=bob&owner=bob`, token)), member)).toEqual(ids)
+  })
+
+  test('reads that are away are 503', async () => {
+    const edge = await scene()
+    edge.reads.failure = new ReadsUnavailable('away')
+    const response = await edge.get(path, edge.token)
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
+    const problem = await bodyOf(response)
+    expect(problem).toMatchObject({ error_codes: ['ERR_DOWNSTREAM_FAILURE'] })
+    expect(problem).not.toHaveProperty('outcome')
+  })
+})

@@ -1,0 +1,200 @@
+import { readFileSync } from 'node:fs'
+import { verify } from 'node:crypto'
+import { Validator } from '@seriousme/openapi-schema-validator'
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
+import { ERROR_CODES } from '../../../api/error-codes.ts'
+import { createOpenApiDocument } from '../../../api/openapi/document.ts'
+import type { Content } from '../../../api/openapi/openapi-types.ts'
+import { TAGS } from '../../../api/openapi/tags.ts'
+import { PROBLEM_TYPES } from '../../../api/problem.ts'
+import { canonical } from '../../support/client-keys.ts'
+import { DocumentedInterface, type DocumentedOperation } from '../../support/documented-interface.ts'
+import { EXAMPLE_KEYS } from '../../support/example-keys.ts'
+
+const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')
+const DESCRIBED = new DocumentedInterface(DOCUMENT)
+const SCHEMAS = DOCUMENT.components.schemas
+/** The document as JSON. */
+const JSON_DOCUMENT = DOCUMENT as unknown as JsonObject
+
+/** Every value at every depth, each with the keys that lead to it. */
+function walk(value: Json, keys: readonly string[] = []): readonly (readonly [readonly string[], Json])[] {
+  if (value === null || typeof value !== 'object') return [[keys, value]]
+  const inner = Object.entries(value).flatMap(([key, member]) => walk(member, [...keys, key]))
+  return [[keys, value], ...inner]
+}
+
+interface NamedExample {
+  readonly operation: DocumentedOperation
+  readonly name: string
+  readonly status: number
+  readonly mediaType: string
+  readonly answer: Json
+  /** undefined: it has none. */
+  readonly body: JsonObject | undefined
+}
+
+function examples(): readonly NamedExample[] {
+  return DESCRIBED.operations.flatMap((operation) => {
+    const { requestBody, responses } = operation.members
+    const bodies = examplesIn(requestBody?.content)
+    return Object.entries(responses).flatMap(([status, { content }]) =>
+      examplesIn(content).map(({ name, mediaType, value }) => {
+        const body = bodies.find((one) => one.name === name)?.value as JsonObject | undefined
+        return { operation, name, status: Number(status), mediaType, answer: value, body }
+      }),
+    )
+  })
+}
+
+function examplesIn(content: Content = {}): readonly { name: string; mediaType: string; value: Json }[] {
+  return Object.entries(content).flatMap(([mediaType, { examples = {} }]) =>
+    Object.entries(examples).map(([name, { value }]) => ({ name, mediaType, value })),
+  )
+}
+
+describe('the OpenAPI document', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    expect(await new Validator().validate({ ...structuredClone(DOCUMENT) })).toEqual({ valid: true })
+    expect(DOCUMENT.openapi).toBe('3.1.0')
+  })
+
+  test('has the version of the release', () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
+    expect(DOCUMENT.info).toMatchObject({ version })
+  })
+
+  test('names each operation once, and its servers only relative to itself', () => {
+    const ids = DESCRIBED.operations.map(({ id }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(DOCUMENT.servers).toMatchObject([{ url: '/' }])
+  })
+
+  test('every reference leads to something, and every schema is referred to', () => {
+    const references = walk(JSON_DOCUMENT).flatMap(([keys, value]) => (keys.at(-1) === '$ref' ? [String(value)] : []))
+    const targets = new Set(walk(JSON_DOCUMENT).map(([keys]) => `#/${keys.join('/')}`))
+    expect([...new Set(references)].filter((reference) => !targets.has(reference))).toEqual([])
+    const unused = Object.keys(SCHEMAS).filter((name) => !references.includes(`#/components/schemas/${name}`))
+    expect(unused).toEqual([])
+  })
+
+  test('no two objects with a name are the same', () => {
+    const shapes = Object.entries(SCHEMAS).flatMap(([name, schema]) => {
+      const { description: _, ...shape } = schema
+      return shape['type'] === 'object' ? [[name, JSON.stringify(shape)] as const] : []
+    })
+    const twice = shapes.filter(([name, shape]) => shapes.some(([other, same]) => other !== name && same === shape))
+    expect(twice.map(([name]) => name)).toEqual([])
+  })
+
+  test('every schema and every field of one says what it means', () => {
+    const undescribed = walk(SCHEMAS).flatMap(([keys, value]) => {
+      const isField = keys.at(-2) === 'properties' || keys.length === 1
+      const { $ref: reference, description } = isField ? (value as JsonObject) : {}
+      return isField && reference === undefined && typeof description !== 'string' ? [keys.join('.')] : []
+    })
+    expect(undescribed).toEqual([])
+  })
+
+  test('no schema takes just anything, but for the JSON that clients bring themselves', () => {
+    const empty = walk(JSON_DOCUMENT).flatMap(([keys, value]) => {
+      const parent = keys.at(-2)
+      const isSchema =
+        parent === 'properties' || parent === 'schemas' || keys.at(-1) === 'schema' || keys.at(-1) === 'items'
+      const keywords = isSchema
+        ? Object.keys(value as JsonObject).filter((keyword) => keyword !== 'description')
+        : ['-']
+      return keywords.length === 0 ? [keys.join('.')] : []
+    })
+    expect(empty).toEqual([])
+  })
+
+  test('tells every error code with its status', () => {
+    const told = DOCUMENT['x-error-codes']
+    expect(told.map(({ code }) => code)).toEqual(Object.keys(ERROR_CODES))
+    for (const { code, status } of told) {
+      const { types } = ERROR_CODES[code]
+      expect([code, [...new Set(types.map((type) => PROBLEM_TYPES[type].status))]]).toEqual([code, [status]])
+    }
+  })
+
+  test('every code of an answer is one that a problem of its status can have', () => {
+    const wrong = DESCRIBED.operations.flatMap(({ id, members }) =>
+      Object.entries(members.responses).flatMap(([status, answer]) => {
+        const schemas = walk(answer as unknown as JsonObject)
+        const schema = schemas.find(([keys]) => keys.slice(-2).join('.') === 'items.enum')
+        return ((schema?.[1] ?? []) as readonly (keyof typeof ERROR_CODES)[])
+          .filter((code) => ERROR_CODES[code].types.every((type) => String(PROBLEM_TYPES[type].status) !== status))
+          .map((code) => `${id} ${status} ${code}`)
+      }),
+    )
+    expect(wrong).toEqual([])
+  })
+})
+
+describe('the examples of the document', () => {
+  test('each stands in the walk-through once, and the walk-through has nothing else', () => {
+    const taken = DOCUMENT['x-walkthrough'].map(({ operationId, example }) => `${operationId} ${example}`)
+    expect(taken.toSorted()).toEqual(
+      examples()
+        .map(({ operation, name }) => `${operation.id} ${name}`)
+        .toSorted(),
+    )
+  })
+
+  test('every operation that answers JSON has one that succeeds', () => {
+    const succeeding = new Set(examples().flatMap(({ operation, status }) => (status < 300 ? [operation.id] : [])))
+    const wanting = DESCRIBED.operations.filter(({ id, members }) => {
+      const text = JSON.stringify(members.responses)
+      return text.includes('"application/json":{"schema":{"$ref"') && !succeeding.has(id)
+    })
+    expect(wanting.map(({ id }) => id)).toEqual([])
+  })
+
+  test('every answer is one that its schema describes, member by member', () => {
+    const faults = examples().flatMap(({ operation, name, status, mediaType, answer }) => {
+      const headers = { 'x-request-id': 'of-the-test', 'content-type': mediaType }
+      const found = DESCRIBED.faultsOfAnswer(operation, { status, headers, body: JSON.stringify(answer) })
+      return found.map((fault) => `${operation.id} ${name}: ${fault}`)
+    })
+    expect(faults).toEqual([])
+  })
+
+  test('every answer is one that the response schemas take, with what its fields demand of each other', () => {
+    const faults = TAGS.flatMap(({ operations }) => operations).flatMap(({ answers, examples: named, id }) =>
+      Object.entries(named).flatMap(([name, { answer }]) => {
+        if ('kind' in answer) return []
+        const content = answers.find(({ status }) => status === answer.status)?.content
+        const isTaken = typeof content === 'object' && content !== null && v.is(content, answer.body)
+        return isTaken ? [] : [`${id} ${name}`]
+      }),
+    )
+    expect(faults).toEqual([])
+  })
+
+  test('every body that is taken is one that its schema describes', () => {
+    const faults = examples().flatMap(({ operation, name, status, body }) => {
+      const found = body === undefined || status === 400 ? [] : DESCRIBED.faultsOfBody(operation, body)
+      return found.map((fault) => `${operation.id} ${name}: ${fault}`)
+    })
+    expect(faults).toEqual([])
+  })
+
+  test('D6: every signature of a body that is taken verifies under a key of the examples', () => {
+    const unsigned = examples().flatMap(({ operation, name, status, body }) => {
+      if (body === undefined || status >= 400) return []
+      const { signature, proof, ...payload } = body
+      const bytes = Buffer.from(canonical(payload))
+      return [signature, proof].flatMap((given) => {
+        if (typeof given !== 'string' || operation.id === 'verifyAssertion') return []
+        const isGood = EXAMPLE_KEYS.some((key) =>
+          verify('sha256', bytes, { key, dsaEncoding: 'ieee-p1363' }, Buffer.from(given, 'base64url')),
+        )
+        return isGood ? [] : [`${operation.id} ${name}`]
+      })
+    })
+    expect(unsigned).toEqual([])
+  })
+})

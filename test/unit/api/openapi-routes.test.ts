@@ -1,0 +1,224 @@
+/**
+ * Goal: the document and the routes of the edge cannot differ. What a route is, is seen from how it answers, so that
+ * nothing of this rests on what the route or the document says of itself.
+ */
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { ROLES } from '../../../actors/account/commands.ts'
+import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
+import { createOpenApiDocument } from '../../../api/openapi/document.ts'
+import { nameReferredTo } from '../../../api/openapi/openapi-types.ts'
+import { DocumentedInterface, type DocumentedOperation } from '../../support/documented-interface.ts'
+import type { Query } from '../../../api/query.ts'
+import { bodyOf, createEdgeFixture, type EdgeFixture, refusalOf } from './edge-fixture.ts'
+
+interface QueryModule {
+  readonly readQuery: (url: string) => Query
+}
+
+/** The parameters that routes have asked for since it was emptied. */
+const asked = vi.hoisted(() => new Set<string>())
+
+vi.mock('../../../api/query.ts', async (load) => {
+  const { readQuery, ...rest } = await load<QueryModule>()
+  const recording: QueryModule['readQuery'] = (url) => {
+    const query = readQuery(url)
+    return {
+      ...query,
+      value(name) {
+        asked.add(name)
+        return query.value(name)
+      },
+      parsed(name, ...how) {
+        asked.add(name)
+        return query.parsed(name, ...how)
+      },
+    }
+  }
+  return { ...rest, readQuery: recording }
+})
+
+const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')
+const DESCRIBED = new DocumentedInterface(DOCUMENT)
+const { operations } = DESCRIBED
+const guarded = operations.filter(({ members }) => members['x-roles'] !== undefined)
+const withBody = operations.filter(({ members }) => members.requestBody !== undefined)
+
+/** Of every kind that paths name, one that is well formed. */
+const VALUES: Readonly<Record<string, string>> = {
+  accountId: 'alice@example',
+  groupId: '3f2b8a52-0d5e-4a1e-9a0f-5f1f3d3c2b1a',
+  txnId: 'txn_01K6ZZZZZZ0000000000000000',
+  tokenId: 'EUR.x',
+  classId: 'cls_01K6ZZZZZZ0000000000000000',
+  instanceId: 'milkmaid',
+  attestationId: 'att_01K6ZZZZZZ0000000000000000',
+  shardId: '0',
+  slug: 'conflict',
+}
+
+function addressOf({ path }: DocumentedOperation): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => VALUES[name] ?? `no value for ${name}`)
+}
+
+async function ask(
+  edge: EdgeFixture,
+  operation: DocumentedOperation,
+  token?: string,
+  what: { readonly headers?: Readonly<Record<string, string>>; readonly body?: string; readonly query?: string } = {},
+): Promise<Response> {
+  const { headers = {}, body, query = '' } = what
+  return edge.app.request(`${addressOf(operation)}${query}`, {
+    method: operation.method,
+    headers: { ...(token === undefined ? {} : { authorization: `Bearer ${token}` }), ...headers },
+    ...(body === undefined ? {} : { body }),
+  })
+}
+
+/** Posts JSON. */
+function post(edge: EdgeFixture, operation: DocumentedOperation, token: string | undefined, body: Json) {
+  return ask(edge, operation, token, {
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+}
+
+function parametersOf({ members }: DocumentedOperation, place: 'query' | 'header'): readonly string[] {
+  return (members.parameters ?? []).filter((one) => one.in === place).map(({ name }) => name)
+}
+
+async function tokenOf(edge: EdgeFixture, { members }: DocumentedOperation): Promise<string | undefined> {
+  return members['x-roles'] === undefined ? undefined : edge.tokenFor('admin')
+}
+
+afterEach(() => asked.clear())
+
+describe('the document and the routes', () => {
+  test('every route is in the document, and nothing else is', () => {
+    const { app } = createEdgeFixture()
+    const routes = app.routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+    expect(operations.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(routes.toSorted())
+  })
+
+  test('whoever needs a token is said to', async () => {
+    const edge = createEdgeFixture()
+    const refusing: string[] = []
+    for (const operation of operations) {
+      if ((await ask(edge, operation)).status === 401) refusing.push(operation.id)
+    }
+    expect(refusing).toEqual(guarded.map(({ id }) => id))
+  })
+
+  test('the roles are the ones that the route lets in', async () => {
+    const edge = createEdgeFixture()
+    for (const operation of guarded) {
+      const admitted: string[] = []
+      for (const role of ROLES) {
+        const response = await ask(edge, operation, await edge.tokenFor(role))
+        if (response.status !== 403) admitted.push(role)
+      }
+      expect([operation.id, admitted]).toEqual([operation.id, operation.members['x-roles']])
+    }
+  })
+
+  test('D8: a 503 says what can have become of the request where the document says that it does', async () => {
+    const edge = createEdgeFixture()
+    const tokens = new Map<string, string | undefined>()
+    for (const operation of guarded) tokens.set(operation.id, await tokenOf(edge, operation))
+    edge.access.failure = new Error('away')
+    // What is remembered of clients is forgotten.
+    await edge.clock.advance(60_000)
+    for (const operation of guarded) {
+      const response = await ask(edge, operation, tokens.get(operation.id))
+      const { outcome } = await bodyOf(response)
+      expect([operation.id, response.status, outcome !== undefined]).toEqual([
+        operation.id,
+        503,
+        changesTheLedger(operation),
+      ])
+    }
+  })
+
+  test('the parameters of the query are the ones that the route reads, and each is refused when it stands twice', async () => {
+    const edge = createEdgeFixture()
+    for (const operation of operations) {
+      const named = parametersOf(operation, 'query')
+      const query = named.length === 0 ? '' : `?${named.map((name) => `${name}=x&${name}=x`).join('&')}`
+      asked.clear()
+      const response = await ask(edge, operation, await tokenOf(edge, operation), { query })
+      expect([operation.id, [...asked].toSorted()]).toEqual([operation.id, named.toSorted()])
+      if (named.length === 0) continue
+      const { fields } = await refusalOf(response)
+      expect([operation.id, (fields as string[]).toSorted()]).toEqual([operation.id, named.toSorted()])
+    }
+  })
+
+  test('the header Idempotency-Key is in the document where it is read', async () => {
+    const edge = createEdgeFixture()
+    for (const operation of withBody) {
+      const response = await ask(edge, operation, await tokenOf(edge, operation), {
+        headers: { 'content-type': 'application/json', 'idempotency-key': 'x'.repeat(256) },
+        body: '{}',
+      })
+      const { fields } = await refusalOf(response)
+      const isRead = ((fields ?? []) as string[]).includes('Idempotency-Key')
+      expect([operation.id, isRead]).toEqual([
+        operation.id,
+        parametersOf(operation, 'header').includes('Idempotency-Key'),
+      ])
+    }
+  })
+
+  test('what has no body in the document takes no notice of one, and what has one demands it', async () => {
+    const edge = createEdgeFixture()
+    for (const operation of operations.filter(({ method }) => method !== 'GET')) {
+      const response = await ask(edge, operation, await tokenOf(edge, operation))
+      expect([operation.id, response.status === 415]).toEqual([operation.id, withBody.includes(operation)])
+    }
+  })
+
+  test('D5: the bodies that take no further fields are the ones that refuse an unknown one', async () => {
+    const edge = createEdgeFixture()
+    for (const operation of withBody) {
+      const { codes } = await refusalOf(
+        await post(edge, operation, await tokenOf(edge, operation), { no_such_field: true }),
+      )
+      const refuses = ((codes ?? []) as string[]).includes('ERR_UNKNOWN_FIELD')
+      expect([operation.id, refuses]).toEqual([operation.id, isClosed(operation)])
+    }
+  })
+
+  test('an empty body is refused with codes that the document has, for fields that the document requires', async () => {
+    const edge = createEdgeFixture()
+    for (const operation of withBody) {
+      const response = await post(edge, operation, await tokenOf(edge, operation), {})
+      const text = await response.clone().text()
+      const headers = Object.fromEntries(response.headers.entries())
+      const faults = DESCRIBED.faultsOfAnswer(operation, { status: response.status, headers, body: text })
+      expect([operation.id, faults]).toEqual([operation.id, []])
+      const { fields } = await refusalOf(response)
+      const missing = ((fields ?? []) as string[]).filter((field) => !field.startsWith('Idempotency'))
+      const required = requiredFields(operation) ?? missing
+      expect([operation.id, missing.toSorted()]).toEqual([operation.id, required.toSorted()])
+    }
+  })
+})
+
+function changesTheLedger({ members }: DocumentedOperation): boolean {
+  const { required = [] } = members.responses['503']?.content?.['application/problem+json']?.schema ?? {}
+  return (required as readonly string[]).includes('outcome')
+}
+
+function bodySchema({ members }: DocumentedOperation): JsonObject {
+  const { $ref: reference } = members.requestBody?.content['application/json']?.schema ?? {}
+  return DOCUMENT.components.schemas[nameReferredTo(reference)] ?? {}
+}
+
+function isClosed(operation: DocumentedOperation): boolean {
+  return bodySchema(operation)['additionalProperties'] === false
+}
+
+/** undefined: which fields are required depends on others. */
+function requiredFields(operation: DocumentedOperation): readonly string[] | undefined {
+  const { required, anyOf } = bodySchema(operation)
+  return anyOf === undefined ? ((required ?? []) as readonly string[]) : undefined
+}

@@ -1,0 +1,28 @@
+/** Goal: frameworks are what the operator names, with the controls that exist and no others. */
+import { expect, test } from 'vitest'
+import { CONTROLS } from '../../../actors/audit/finding.ts'
+import { readConfiguration } from '../../../infra/config/configuration.ts'
+
+function read(text: string | undefined) {
+  const result = readConfiguration(text === undefined ? {} : { LEDGER_FRAMEWORKS: text }, '/somewhere')
+  return result.ok ? result.value.configuration.frameworks : result.error
+}
+
+test('by default there is one, with all controls', () => {
+  expect(read(undefined)).toEqual([{ name: 'ledger-integrity-1', controls: CONTROLS }])
+})
+
+test('a name alone has all controls, and otherwise those that are listed', () => {
+  expect(read('ours-2, books=supply_reconciles+value_is_conserved')).toEqual([
+    { name: 'ours-2', controls: CONTROLS },
+    { name: 'books', controls: ['supply_reconciles', 'value_is_conserved'] },
+  ])
+})
+
+test('what is no name, no control or there twice is refused, and what is allowed is told', () => {
+  const wrong = ['a b', ',', 'a,', 'a,a', 'a=', 'a=chains', 'a=chains_verify+chains_verify', 'a=b=c', '-a']
+  const many = Array.from({ length: 17 }, (_, index) => `f${index}`).join(',')
+  for (const text of [...wrong, many]) {
+    expect([text, read(text)]).toEqual([text, [expect.stringContaining('chains_verify, value_is_conserved')]])
+  }
+})

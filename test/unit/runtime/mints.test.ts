@@ -1,0 +1,235 @@
+/** Goal: D7, I10, I12: a mint is answered by the commit that decides it, to whoever has asked under its key; a repeat by what was recorded. */
+import { describe, expect, test } from 'vitest'
+import { canonicalJson } from '../../../actors/canonical-json.ts'
+import { START_MS } from '../../support/accounts.ts'
+import { applied, item, rotation, sendTo, startHost } from '../../support/shard-hosting.ts'
+import { left, minting, SIGNED, TAKEN, told } from './mint-fixture.ts'
+
+describe('a mint', () => {
+  test('I10: is answered by the batch that decides it, once that is committed', async () => {
+    const { clock, control, host, verdicts, batches, ask, deliver, decision } = await minting()
+    const request = ask('once')
+    await clock.pass(20)
+    let commit: () => void = () => undefined
+    control.commit = (batch) => new Promise((resolve) => (commit = () => resolve(applied(batch))))
+    deliver(decision(0))
+    await clock.pass(100)
+    expect(verdicts).toEqual([])
+    commit()
+    await clock.pass(10)
+    expect([...told(verdicts)]).toEqual([[request, 'ruby']])
+    expect(left(batches)).toEqual({ transactions: 1, operations: 1 })
+    expect(host.backlog()).toBe(0)
+  })
+
+  test('D7: repeats under its key wait with it; each is told that it is one, and whether it was the same', async () => {
+    const { clock, verdicts, ask, asked, deliver, decision } = await minting()
+    const [first, same, other] = [ask('once'), ask('once'), ask('once', { instance_id: 'opal' })]
+    await clock.pass(20)
+    const late = ask('once')
+    await clock.pass(20)
+    expect([verdicts, asked().length]).toEqual([[], 1])
+    deliver(decision(0))
+    await clock.pass(20)
+    expect([...told(verdicts)]).toEqual([
+      [first, 'ruby'],
+      [same, 'ruby, replayed'],
+      [other, 'ruby, another replayed'],
+      [late, 'ruby, replayed'],
+    ])
+  })
+
+  test('D7: a repeat in the very batch that decides it is told so, too, whichever comes first', async () => {
+    const { clock, verdicts, ask, asked, deliver, decision, gather } = await minting()
+    const first = ask('once')
+    await clock.pass(20)
+    const letGo = await gather()
+    const before = ask('once', { instance_id: 'opal' })
+    await clock.pass(5)
+    deliver(decision(0))
+    await clock.pass(5)
+    const after = ask('once')
+    await clock.pass(5)
+    letGo()
+    await clock.pass(50)
+    const answers = told(verdicts)
+    expect([first, before, after].map((request) => answers.get(request))).toEqual([
+      'ruby',
+      'ruby, another replayed',
+      'ruby, replayed',
+    ])
+    expect(asked()).toHaveLength(1)
+  })
+
+  test('D7: a refusal is told to all that wait, and frees the key in its commit: who comes after begins anew', async () => {
+    const { clock, verdicts, ask, asked, deliver, decision, gather } = await minting()
+    const [first, second] = [ask('once'), ask('once')]
+    await clock.pass(20)
+    const letGo = await gather()
+    deliver(decision(0, TAKEN))
+    await clock.pass(5)
+    const after = ask('once')
+    await clock.pass(5)
+    letGo()
+    await clock.pass(20)
+    const refused = told(verdicts)
+    expect([first, second, after].map((request) => refused.get(request))).toEqual([
+      'instance_exists',
+      'instance_exists',
+      undefined,
+    ])
+    expect(asked()).toHaveLength(2)
+    deliver(decision(1))
+    await clock.pass(20)
+    expect(told(verdicts).get(after)).toBe('ruby')
+  })
+
+  test('of another key of the account is none of its business, in whatever order they end', async () => {
+    const { clock, verdicts, ask, deliver, decision } = await minting()
+    const [one, two, three] = [ask('one'), ask('two', { instance_id: 'opal' }), ask('three', { instance_id: 'jade' })]
+    await clock.pass(20)
+    deliver(decision(1, TAKEN))
+    await clock.pass(20)
+    expect([...told(verdicts)]).toEqual([[two, 'instance_exists']])
+    deliver(decision(2, { code: 'account_closed', detail: 'Closed.' }))
+    deliver(decision(0))
+    await clock.pass(20)
+    expect([...told(verdicts)].slice(1)).toEqual([
+      [three, 'account_closed'],
+      [one, 'ruby'],
+    ])
+  })
+
+  test('and a transaction of the account under the same key do not get each other’s answers', async () => {
+    const { clock, verdicts, send, ask, deliver, decision } = await minting()
+    const payload = canonicalJson({ account_id: 'a', amount: '1', type: 'credit', idempotency_key: 'once' })
+    const minted = ask('once')
+    const credit = item(0, 'a', { kind: 'submit', payload, signature: SIGNED })
+    send(credit)
+    await clock.pass(20)
+    expect([...told(verdicts)]).toEqual([[credit.requestId, 'accepted']])
+    deliver(decision(0))
+    await clock.pass(20)
+    expect(told(verdicts).get(minted)).toBe('ruby')
+  })
+
+  test('D7: a repeat is answered from what was recorded, when memory has forgotten it, and changes nothing', async () => {
+    const { clock, verdicts, batches, questions, ask, deliver, decision } = await minting()
+    ask('once')
+    await clock.pass(20)
+    deliver(decision(0))
+    await clock.pass(1_000)
+    const asked = questions.length
+    const again = ask('once', { instance_id: 'opal', owner: 'nobody' })
+    await clock.pass(20)
+    expect(questions.slice(asked)).toMatchObject([{ keys: [{ operation: 'mint', idempotencyKey: 'once' }] }])
+    expect(told(verdicts).get(again)).toBe('ruby, another replayed')
+    expect(left(batches)).toEqual({ transactions: 1, operations: 1 })
+  })
+
+  test('by a key that was rotated away meanwhile is no repeat of anybody else’s, and its own repeat is heard', async () => {
+    const { clock, verdicts, send, ask, operation, deliver, decision } = await minting()
+    const first = ask('once')
+    await clock.pass(20)
+    send(item(0, 'a', rotation('a')))
+    await clock.pass(20)
+    const [again, other] = [ask('once'), ask('twice')]
+    const forged = item(0, 'a', operation('once', {}, 'by nobody'))
+    send(forged)
+    await clock.pass(20)
+    const waiting = told(verdicts)
+    expect([again, other, forged.requestId].map((request) => waiting.get(request))).toEqual([
+      undefined,
+      'signature_mismatch',
+      'signature_mismatch',
+    ])
+    deliver(decision(0))
+    await clock.pass(20)
+    const ended = told(verdicts)
+    expect([first, again].map((request) => ended.get(request))).toEqual(['ruby', 'ruby, replayed'])
+  })
+})
+
+describe('a mint that nobody will answer here', () => {
+  test('at its deadline is undecided; it goes on, and its repeat is told how it ended', async () => {
+    const { clock, host, verdicts, batches, ask, deliver, decision } = await minting()
+    host.start()
+    const first = ask('once', {}, START_MS + 5_000)
+    await clock.pass(7_000)
+    expect([...told(verdicts)]).toEqual([[first, 'undecided']])
+    expect(host.backlog()).toBe(0)
+    const second = ask('once')
+    await clock.pass(20)
+    deliver(decision(0))
+    await clock.pass(20)
+    expect(told(verdicts).get(second)).toBe('ruby, replayed')
+    expect(left(batches)).toEqual({ transactions: 1, operations: 1 })
+    host.stop()
+  })
+
+  /** Another node has taken the shard. */
+  async function takenOver() {
+    const scene = await minting()
+    const first = scene.ask('once')
+    const other = scene.ask('twice', { instance_id: 'opal' })
+    await scene.clock.pass(20)
+    const next = startHost(scene, 't', [])
+    const again = (requestId: string, key: string, attempt = 2): void =>
+      sendTo(next.host, scene.verdicts, item(0, 'a', scene.operation(key), { requestId, attempt, epoch: 2 }))
+    return { ...scene, next, again, first, other }
+  }
+
+  test('I12: as its shard is drained is undecided, and its next owner tells those that ask again how it ended', async () => {
+    const { clock, host, verdicts, asked, deliver, decision, next, again, first, other } = await takenOver()
+    const drained = host.drain(0, 1_000)
+    await clock.pass(50)
+    expect(await drained).toMatchObject({ shardId: 0, epoch: 1 })
+    expect([...told(verdicts)]).toEqual([
+      [first, 'undecided'],
+      [other, 'undecided'],
+    ])
+    host.drop(0)
+    await next.serve(0)
+    again(first, 'once')
+    await clock.pass(20)
+    expect(told(verdicts).get(first)).toBe('undecided')
+    deliver(decision(1, TAKEN), next.host)
+    deliver(decision(0), next.host)
+    await clock.pass(20)
+    expect(told(verdicts).get(first)).toBe('ruby, replayed')
+    again(other, 'twice')
+    await clock.pass(20)
+    expect(told(verdicts).get(other)).toBe('undecided')
+    expect(asked()).toHaveLength(3)
+  })
+
+  test('I1, I3: whose owner was fenced as it was decided is decided once, by its next owner', async () => {
+    const { clock, host, verdicts, batches, rows, deliver, carryAgain, decision, next, again, first } =
+      await takenOver()
+    await next.serve(0)
+    const end = decision(0)
+    deliver(end)
+    await clock.pass(50)
+    expect(told(verdicts).get(first)).toBe('undecided')
+    expect(host.serving().has(0)).toBe(false)
+    expect(rows.account({ shardId: 0, accountId: 'a' })?.holds.size).toBe(2)
+    batches.length = 0
+    carryAgain(end, next.host)
+    again(first, 'once')
+    await clock.pass(50)
+    expect(told(verdicts).get(first)).toBe('ruby, replayed')
+    expect(left(batches)).toEqual({ transactions: 1, operations: 1 })
+  })
+
+  test('D7: what was decided before the shard was taken is found as a repeat by its next owner', async () => {
+    const { clock, verdicts, batches, deliver, decision, next, again, first } = await takenOver()
+    deliver(decision(0))
+    await clock.pass(20)
+    expect(told(verdicts).get(first)).toBe('ruby')
+    await next.serve(0)
+    again('another request', 'once', 1)
+    await clock.pass(20)
+    expect(told(verdicts).get('another request')).toBe('ruby, replayed')
+    expect(left(batches)).toEqual({ transactions: 1, operations: 1 })
+  })
+})

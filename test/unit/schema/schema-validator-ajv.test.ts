@@ -1,0 +1,158 @@
+/** Goal: one question, however hostile, is refused for good, and all others are answered (M1, M2). */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import { type AjvSchemaValidator, createAjvSchemaValidator } from '../../../infra/schema/schema-validator-ajv.ts'
+import type { WorkerLimits } from '../../../infra/schema/validator-worker.ts'
+import type { LogFields } from '../../../runtime/ports/log.ts'
+
+const PROGRAM = join(import.meta.dirname, 'scripted-validator.mjs')
+const LIMITS: WorkerLimits = { cpuMs: 300, elapsedMs: 60_000, startMs: 60_000, heapMb: 32 }
+const MAX_WAIT_MS = 60_000
+const NO = { kind: 'invalid', reason: 'It takes more time or memory than a schema may.' }
+
+const validators: AjvSchemaValidator[] = []
+afterEach(async () => {
+  await Promise.all(validators.splice(0).map((validator) => validator.close()))
+})
+
+interface Scene {
+  readonly validator: AjvSchemaValidator
+  readonly lost: LogFields[]
+}
+
+function createScene(limits: Partial<WorkerLimits> = {}, program = PROGRAM): Scene {
+  const lost: LogFields[] = []
+  const warn = (_: string, fields: LogFields = {}): void => void lost.push(fields)
+  const log = { info: () => undefined, warn, error: () => undefined }
+  const validator = createAjvSchemaValidator({
+    log,
+    workers: 1,
+    program,
+    limits: { ...LIMITS, ...limits },
+    maxWaitMs: MAX_WAIT_MS,
+  })
+  validators.push(validator)
+  return { validator, lost }
+}
+
+const VALID: JsonObject = { act: 'valid' }
+const numbered = (count: number): JsonObject[] => Array.from({ length: count }, (_, index) => ({ act: 'valid', index }))
+
+describe('M2: a question that ends its process', () => {
+  test.for(['loop', 'exit', 'confused'])('is asked once more, alone, and then refused: %s', async (act) => {
+    const { validator, lost } = createScene()
+    expect(await validator.check({ act })).toEqual(NO)
+    expect(lost).toEqual([
+      { lane: 'ordinary', outcome: 'over' },
+      { lane: 'suspect', outcome: 'over' },
+    ])
+    expect(await validator.check(VALID)).toEqual({ kind: 'valid' })
+  })
+
+  test('is not asked again, once it was refused (M1)', async () => {
+    const { validator, lost } = createScene()
+    const first = await validator.validate({ act: 'exit' }, 1)
+    expect(first).toEqual({
+      kind: 'invalid',
+      errors: [{ path: '', message: 'takes more time or memory to check than is allowed' }],
+    })
+    expect(await validator.validate({ act: 'exit' }, 1)).toEqual(first)
+    expect(lost).toHaveLength(2)
+    // Another value is another question.
+    expect(await validator.validate({ act: 'exit' }, 2)).toEqual(first)
+    expect(lost).toHaveLength(4)
+  })
+
+  test('is answered when it was not its doing', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'schema-validator-'))
+    try {
+      const { validator, lost } = createScene()
+      expect(await validator.check({ act: 'once', mark: join(directory, 'mark') })).toEqual({ kind: 'valid' })
+      expect(lost).toEqual([{ lane: 'ordinary', outcome: 'over' }])
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  })
+
+  test('takes none of those with it that wait for the same process', async () => {
+    const { validator } = createScene()
+    const hostile = [{ act: 'loop' }, { act: 'exit' }, { act: 'grow' }].map((schema) => validator.check(schema))
+    const good = numbered(50).map((schema) => validator.check(schema))
+    expect(await Promise.all(good)).toEqual(good.map(() => ({ kind: 'valid' })))
+    expect(await Promise.all(hostile)).toEqual([NO, NO, NO])
+  })
+
+  test('does not hold up the others while it is asked once more', async () => {
+    const { validator, lost } = createScene({ cpuMs: 1_000 })
+    const hostile = validator.check({ act: 'loop' })
+    const after = await validator.check(VALID)
+    expect(after).toEqual({ kind: 'valid' })
+    // The first process is gone, the second one is at it.
+    expect(lost).toEqual([{ lane: 'ordinary', outcome: 'over' }])
+    expect(await hostile).toEqual(NO)
+  })
+})
+
+describe('what is no answer', () => {
+  test('is not taken for one', async () => {
+    const { validator } = createScene()
+    expect(await validator.check({ act: 'lie' })).toEqual(NO)
+    expect(await validator.validate({ act: 'lie' }, 1)).toMatchObject({ kind: 'invalid', errors: [{ path: '' }] })
+  })
+
+  test('is overload where no process can be started', async () => {
+    const { validator, lost } = createScene({}, join(import.meta.dirname, 'there-is-no-such-program.mjs'))
+    expect(await validator.check(VALID)).toEqual({ kind: 'overloaded' })
+    expect(await validator.validate(VALID, 1)).toEqual({ kind: 'overloaded' })
+    expect(lost).toEqual([
+      { lane: 'ordinary', outcome: 'not_started' },
+      { lane: 'ordinary', outcome: 'not_started' },
+    ])
+  })
+
+  test('is overload where the process is not let run', async () => {
+    const { validator } = createScene({ elapsedMs: 500 })
+    expect(await validator.check({ act: 'silence' })).toEqual({ kind: 'overloaded' })
+    expect(await validator.check(VALID)).toEqual({ kind: 'valid' })
+  })
+
+  test('is overload beyond the bound on what waits', async () => {
+    const { validator } = createScene()
+    const verdicts = await Promise.all(numbered(400).map((schema) => validator.check(schema)))
+    const kinds = verdicts.map(({ kind }) => kind)
+    expect(kinds.filter((kind) => kind === 'valid').length).toBeGreaterThanOrEqual(256)
+    expect(kinds.filter((kind) => kind === 'overloaded').length).toBeGreaterThan(0)
+    expect(new Set(kinds)).toEqual(new Set(['valid', 'overloaded']))
+    expect(await validator.check(VALID)).toEqual({ kind: 'valid' })
+  })
+})
+
+test('after it was closed it has no process, and answers nothing', async () => {
+  const { validator } = createScene()
+  const verdict = await validator.check({ act: 'who' })
+  const pid = verdict.kind === 'invalid' ? Number(verdict.reason) : 0
+  expect(process.kill(pid, 0)).toBe(true)
+  await validator.close()
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  expect(await validator.check(VALID)).toEqual({ kind: 'overloaded' })
+})
+
+test('what is too large or too deep is refused without a process', async () => {
+  const { validator } = createScene({}, 'none')
+  const deep = (levels: number): JsonObject => (levels === 1 ? {} : { not: deep(levels - 1) })
+  expect(await validator.check(deep(33))).toEqual({ kind: 'invalid', reason: 'It is nested deeper than 32 levels.' })
+  expect(await validator.check({ title: 'é'.repeat(32_763) })).toEqual({
+    kind: 'invalid',
+    reason: 'It has more than 65,536 bytes as canonical JSON.',
+  })
+  expect(await validator.validate({}, deep(33))).toEqual({
+    kind: 'invalid',
+    errors: [{ path: '', message: 'is nested deeper than 32 levels' }],
+  })
+  // One less is asked, of nobody here.
+  expect(await validator.check(deep(32))).toEqual({ kind: 'overloaded' })
+  expect(await validator.check({ title: 'é'.repeat(32_762) })).toEqual({ kind: 'overloaded' })
+})

@@ -1,0 +1,105 @@
+/** Goal: an error says where and what, in words that the interface can show. */
+import { describe, expect, test } from 'vitest'
+import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
+import { MAX_COLLECTED_ERRORS } from '../../../infra/schema/limits.ts'
+import { createSchemaValidatorInPlace } from '../../support/schema-validator-in-place.ts'
+
+const validator = createSchemaValidatorInPlace()
+const DRAFT_07 = { $schema: 'http://json-schema.org/draft-07/schema#' }
+
+async function errorsOf(schema: JsonObject, value: Json): Promise<readonly string[]> {
+  const verdict = await validator.validate(schema, value)
+  return verdict.kind === 'invalid' ? verdict.errors.map(({ path, message }) => `${path}: ${message}`) : [verdict.kind]
+}
+
+describe('where', () => {
+  const deep = { properties: { parts: { items: { properties: { weight: { type: 'number' } } } } } }
+  const rows: readonly (readonly [JsonObject, Json, string])[] = [
+    [{ type: 'object' }, 1, ': must be object'],
+    [{ properties: { colour: { type: 'string' } } }, { colour: 1 }, 'colour: must be string'],
+    [deep, { parts: [{}, { weight: 'x' }] }, 'parts[1].weight: must be number'],
+    [{ items: { items: { type: 'string' } } }, [[], ['a', 1]], '[1][1]: must be string'],
+    [{ properties: { 0: { type: 'string' } } }, { 0: 1 }, '0: must be string'],
+    [{ properties: { 'a/b~c': { type: 'string' } } }, { 'a/b~c': 1 }, 'a/b~c: must be string'],
+    [{ required: ['colour'] }, {}, 'colour: is required'],
+    [{ items: { required: ['a'] } }, [{}], '[0].a: is required'],
+    [{ dependentRequired: { a: ['b'] } }, { a: 1 }, 'b: is required by another member'],
+    [{ ...DRAFT_07, dependencies: { a: ['b'] } }, { a: 1 }, 'b: is required by another member'],
+    [{ items: { dependentRequired: { a: ['b'] } } }, [{ a: 1 }], '[0].b: is required by another member'],
+    [{ additionalProperties: false }, { a: 1 }, 'a: is not allowed'],
+    [{ items: { additionalProperties: false } }, [{ a: 1 }], '[0].a: is not allowed'],
+    [{ unevaluatedProperties: false }, { 'a/b': 1 }, 'a/b: is not allowed'],
+    [{ items: { unevaluatedProperties: { type: 'null' } } }, [{ a: 1 }], '[0].a: must be null'],
+    [{ unevaluatedItems: false }, [1], '[0]: is not allowed'],
+    [
+      { properties: { a: { prefixItems: [{}], unevaluatedItems: { type: 'null' } } } },
+      { a: [1, 2] },
+      'a[1]: must be null',
+    ],
+    [{ properties: { a: false } }, { a: 1 }, 'a: is not allowed'],
+    [{ items: { contains: { const: 1 } } }, [[2]], '[0]: must contain at least 1 valid item(s)'],
+    [{ contains: { const: 1 }, maxContains: 1 }, [1, 1], ': must contain at least 1 and no more than 1 valid item(s)'],
+    [{ multipleOf: 0.01 }, 0.001, ': must be multiple of 0.01'],
+    [{ uniqueItems: true }, [1, 1], ': must NOT have duplicate items'],
+    [{ enum: ['a'] }, 'b', ': must be equal to one of the allowed values'],
+    [{ const: 'a' }, 'b', ': must be equal to constant'],
+    [{ minLength: 2 }, 'a', ': must NOT have fewer than 2 characters'],
+    [{ format: 'date' }, 'a', ': must match format "date"'],
+    [{ pattern: '^b' }, 'a', ': must match pattern "^b"'],
+    [{ exclusiveMinimum: 1 }, 1, ': must be > 1'],
+  ]
+  test.for(rows)('%j of %j: %s', async ([schema, value, expected]) => {
+    expect(await errorsOf(schema, value)).toEqual([expected])
+  })
+
+  test('a member with a name that is not allowed', async () => {
+    expect(await errorsOf({ propertyNames: { maxLength: 1 } }, { a: 1, bb: 1 })).toEqual([
+      'bb: has a name that must NOT have more than 1 characters',
+      'bb: has a name that is not allowed',
+    ])
+  })
+})
+
+describe('what', () => {
+  test('all that is wrong is told at once', async () => {
+    const schema = {
+      required: ['a', 'b'],
+      properties: { c: { minimum: 1, multipleOf: 2 } },
+      additionalProperties: false,
+    }
+    expect((await errorsOf(schema, { c: -1, d: 1 })).toSorted()).toEqual([
+      'a: is required',
+      'b: is required',
+      'c: must be >= 1',
+      'c: must be multiple of 2',
+      'd: is not allowed',
+    ])
+  })
+
+  test('the same is told once', async () => {
+    expect(await errorsOf({ allOf: [{ type: 'string' }, { type: 'string' }] }, 1)).toEqual([': must be string'])
+  })
+
+  test('the first, where there is too much to collect', async () => {
+    const schema = { items: { type: 'string' } }
+    expect(
+      await errorsOf(
+        schema,
+        Array.from({ length: MAX_COLLECTED_ERRORS }, () => 1),
+      ),
+    ).toHaveLength(100)
+    expect(
+      await errorsOf(
+        schema,
+        Array.from({ length: 10 * MAX_COLLECTED_ERRORS }, () => 1),
+      ),
+    ).toEqual(['[0]: must be string'])
+  })
+
+  test('messages and paths are short, and characters stay whole', async () => {
+    const [message] = await errorsOf({ pattern: '💩'.repeat(1_000) }, 'a')
+    expect(message).toBe(`: must match pattern "${'💩'.repeat(236)}…`)
+    const [path] = await errorsOf({ additionalProperties: false }, { ['💩'.repeat(1_000)]: 1 })
+    expect(path).toBe(`${'💩'.repeat(256)}…: is not allowed`)
+  })
+})
