@@ -8,7 +8,6 @@
 import type { ActorAddress } from './address.ts'
 import type { JsonObject } from './canonical-json.ts'
 import type { Failure } from './account/transaction.ts'
-import type { InstanceView } from './nft-instance/state.ts'
 import type { RefusalCode } from './refusal.ts'
 
 export interface Envelope {
@@ -134,7 +133,8 @@ export type AccountMessage =
       readonly nftId: string
       readonly txnId: string
       readonly refused: Refused | null
-      readonly minted: InstanceView | null
+      /** null where it is refused. */
+      readonly mintedAtMs: number | null
       /** The owner's transaction, where the owner is not the issuer. */
       readonly counterTxnId: string | null
     }

@@ -13,6 +13,7 @@ export const REFUSAL_CODES = [
   'instance_exists',
   'instance_burned',
   'metadata_invalid',
+  'metadata_unchecked',
   'owner_not_found',
   'amount_precision',
   'not_issuer',

@@ -20,6 +20,7 @@ const REFUSALS = {
   instance_exists: { type: 'conflict', code: 'ERR_CONFLICT' },
   instance_burned: { type: 'conflict', code: 'ERR_CONFLICT' },
   metadata_invalid: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  metadata_unchecked: { type: 'not-found', code: 'ERR_NOT_FOUND' },
   owner_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
   amount_precision: { type: 'validation-error', code: 'ERR_INVALID_AMOUNT' },
   not_issuer: { type: 'forbidden', code: 'ERR_NOT_ISSUER' },

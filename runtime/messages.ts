@@ -157,6 +157,29 @@ export function encodeVerdicts(verdicts: readonly ItemVerdict[]): string {
   return JSON.stringify(verdicts)
 }
 
+/** In as few messages as fit. What alone is too large is said to be undecided: its client asks again, and others are heard. */
+export function encodeVerdictMessages(verdicts: readonly ItemVerdict[], maxBytes: number): readonly string[] {
+  const messages: string[][] = []
+  let left = 0
+  for (const verdict of verdicts) {
+    const whole = JSON.stringify(verdict)
+    const text =
+      boundOfBytes(whole) <= maxBytes ? whole : JSON.stringify({ ...verdict, verdict: { kind: 'undecided' } })
+    if (boundOfBytes(text) > left) {
+      messages.push([])
+      left = maxBytes
+    }
+    messages.at(-1)?.push(text)
+    left -= boundOfBytes(text)
+  }
+  return messages.map((texts) => `[${texts.join(',')}]`)
+}
+
+/** A UTF-16 unit is three bytes of UTF-8 at most; a comma is one. */
+function boundOfBytes(text: string): number {
+  return 3 * text.length + 1
+}
+
 export function decodeVerdicts(message: string): readonly ItemVerdict[] {
   return JSON.parse(message) as readonly ItemVerdict[]
 }

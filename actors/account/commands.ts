@@ -84,7 +84,7 @@ export interface MintCommand extends SignedCommandBase {
   readonly instanceId: string
   readonly owner: string
   readonly metadata: JsonObject
-  /** Whether the metadata satisfies the class's schema; `unchecked`: whoever was to check it knew no such class. */
+  /** Whether the metadata satisfies the class's schema; `unchecked`: nobody has looked. */
   readonly metadataVerdict: MetadataVerdict
   readonly ledgerId: string | null
 }

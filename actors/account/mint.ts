@@ -4,7 +4,9 @@
  *   B2. A mint is a transaction once it is completed, and never was one before.
  */
 import { instanceAddress } from '../address.ts'
-import { NFT_AMOUNT, nftId } from '../nft-id.ts'
+import type { JsonObject } from '../canonical-json.ts'
+import { NFT_AMOUNT, nftId, nftNameOf } from '../nft-id.ts'
+import type { InstanceView } from '../nft-instance/state.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageCommand, MintCommand } from './commands.ts'
 import { type Answer, refusal } from './outcome.ts'
@@ -76,15 +78,15 @@ export function concludeMint(account: AccountState, command: ConcludeMint): Post
   turn.letGo(hold)
   const { idempotencyKey, transaction } = hold
   const use = { operation: 'mint', idempotencyKey } as const
-  const { refused, minted } = command
-  if (refused !== null || minted === null) {
+  const { refused, mintedAtMs } = command
+  if (refused !== null || mintedAtMs === null) {
     turn.note({ kind: 'concluded', answer: refusedMint(refused), use })
     return turn.done()
   }
   const done = completed(turn, { ...transaction, counterTxnId: command.counterTxnId })
   entered(turn, done)
   const { txnId, payloadHash } = transaction
-  const answer = { instance: minted, txnId, payloadHash }
+  const answer = { instance: mintedBy(transaction, mintedAtMs), txnId, payloadHash }
   turn.note({
     kind: 'operation_recorded',
     operation: {
@@ -103,6 +105,14 @@ export function concludeMint(account: AccountState, command: ConcludeMint): Post
 }
 
 /** Whatever is not said of the ID is said of the owner. */
+/** The instance as it was when it was new: what it is was signed, and needs not be sent back. */
+function mintedBy({ tokenId, accountId, toAccountId, payload }: Transaction, mintedAtMs: number): InstanceView {
+  const name = nftNameOf(tokenId)
+  invariant(name !== undefined, `B1: ${tokenId} was minted, and is no NFT`)
+  const { metadata } = JSON.parse(payload) as { readonly metadata: JsonObject }
+  return { ...name, owner: toAccountId ?? accountId, status: 'active', metadata, mintedAtMs }
+}
+
 function refusedMint(refused: ConcludeMint['refused']): Answer {
   const { code, detail } = refused ?? { code: 'rejected', detail: 'The NFT was not minted.' }
   return refusal(code, detail, code === 'instance_exists' ? 'instance_id' : 'owner')

@@ -69,10 +69,11 @@ export function judgeMint(
   const foreign = wrongLedger(command.ledgerId, evidence)
   if (foreign !== undefined) return foreign
   const facts = evidence.nftClass(classId)
-  if (facts === undefined || metadataVerdict === 'unchecked') {
-    return refusal('class_not_found', 'There is no such NFT class.', 'class_id')
-  }
+  if (facts === undefined) return refusal('class_not_found', 'There is no such NFT class.', 'class_id')
   if (facts.issuer !== account.accountId) return refusal('not_issuer', 'Only the issuer of the class may mint in it.')
+  if (metadataVerdict === 'unchecked') {
+    return refusal('metadata_unchecked', 'The metadata was not held against the schema of the class.', 'metadata')
+  }
   if (metadataVerdict === 'invalid') {
     return refusal('metadata_invalid', 'The metadata does not satisfy the schema of the class.', 'metadata')
   }

@@ -183,10 +183,9 @@ export class ChainWalk {
     held: ReadonlyMap<string, HeldValue> | undefined,
     derivable: boolean,
   ): string | undefined {
-    const [balance, reserved, incoming] = [parts.balance, parts.reserved, parts.incoming].map(
-      (text) => new Quantity(text),
-    )
-    if (balance === undefined || reserved === undefined || incoming === undefined) return 'it cannot be read'
+    const balance = new Quantity(parts.balance)
+    const reserved = new Quantity(parts.reserved)
+    const incoming = new Quantity(parts.incoming)
     const isSound = [balance, reserved, incoming, balance.minus(reserved)].every((part) => part.greaterThanOrEqualTo(0))
     if (!isSound) return 'it is below zero, or below what is reserved of it'
     if (held === undefined) return undefined

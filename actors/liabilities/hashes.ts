@@ -18,6 +18,7 @@
  */
 import { hash } from 'node:crypto'
 import type { Hash } from '../audit-chain.ts'
+import { createBeginnings } from './beginnings.ts'
 import { addSums, SUM_BYTES, writeSum } from './sums.ts'
 
 export const HASH_BYTES = 32
@@ -53,6 +54,7 @@ export function writeRecord(target: Buffer, at: number, account: Uint8Array, uni
 /** Leaves of one token. Bytes are moved one by one: they are few, and a view of them costs more than they do. */
 export class LeafHasher {
   private readonly bytes: Buffer
+  private readonly beginning: (length: number) => Buffer
   private readonly recordAt: number
 
   /** Throws a RangeError for a token that is too long. */
@@ -61,6 +63,7 @@ export class LeafHasher {
     this.recordAt = 1 + NONCE_BYTES + 1 + token.length
     this.bytes = Buffer.alloc(this.recordAt + LONGEST_RECORD)
     this.bytes[0] = LEAF
+    this.beginning = createBeginnings(this.bytes)
     this.bytes.writeUInt8(token.length, 1 + NONCE_BYTES)
     this.bytes.set(token, 1 + NONCE_BYTES + 1)
   }
@@ -70,7 +73,7 @@ export class LeafHasher {
     const { bytes, recordAt } = this
     for (let index = 0; index < NONCE_BYTES; index += 1) bytes[1 + index] = nonce[index] ?? 0
     for (let index = start; index < end; index += 1) bytes[recordAt + index - start] = record[index] ?? 0
-    writeHash(entries, at, bytes.subarray(0, recordAt + end - start))
+    writeHash(entries, at, this.beginning(recordAt + end - start))
     const sumEnd = at + ENTRY_BYTES
     for (let index = sumEnd - SUM_BYTES; index < sumEnd - AMOUNT_BYTES; index += 1) entries[index] = 0
     for (let back = 1; back <= AMOUNT_BYTES; back += 1) entries[sumEnd - back] = record[end - back] ?? 0

@@ -1,5 +1,6 @@
 /** HMAC-SHA-256 (RFC 2104), so that a run's seed gives nonces and names that nobody can guess without it. */
 import { hash } from 'node:crypto'
+import { createBeginnings } from './beginnings.ts'
 
 export const SEED_BYTES = 32
 export const KEYED_HASH_BYTES = 32
@@ -22,10 +23,11 @@ export function createKeyedHash(seed: Uint8Array, longest: number): KeyedHash {
     inner[index] = byte ^ INNER
     outer[index] = byte ^ OUTER
   })
+  const beginning = createBeginnings(inner)
   return {
     write: (message, target, at) => {
       inner.set(message, BLOCK_BYTES)
-      const innerHash = hash('sha256', inner.subarray(0, BLOCK_BYTES + message.length), 'binary')
+      const innerHash = hash('sha256', beginning(BLOCK_BYTES + message.length), 'binary')
       outer.write(innerHash, BLOCK_BYTES, KEYED_HASH_BYTES, 'latin1')
       target.write(hash('sha256', outer, 'binary'), at, KEYED_HASH_BYTES, 'latin1')
     },

@@ -16,7 +16,7 @@ import { nftNameOf } from '../nft-id.ts'
 import type { RefusalCode } from '../refusal.ts'
 import { invariant } from '../result.ts'
 import { isoTimestamp } from '../timestamp.ts'
-import { type InstanceHold, type InstanceState, instanceViewOf, type NftEvent, type NftEventType } from './state.ts'
+import { type InstanceHold, type InstanceState, type NftEvent, type NftEventType } from './state.ts'
 
 /** An instance message as it is heard; the address that it came to names the instance. */
 export type InstanceCommand = Heard<InstanceMessage> & { readonly nftId: string }
@@ -73,13 +73,13 @@ function mintConcluded(
   issuer: string,
   { txnId, refused, counterTxnId }: { txnId: string; refused: Refused | null; counterTxnId: string | null },
 ): Effect {
-  const minted = refused === null ? (instanceViewOf(instance) ?? null) : null
+  const mintedAtMs = refused === null ? instance.mintedAtMs : null
   return sent(accountAddress(issuer), {
     type: 'conclude_mint',
     nftId: instance.id,
     txnId,
     refused,
-    minted,
+    mintedAtMs,
     counterTxnId,
   })
 }

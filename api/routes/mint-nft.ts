@@ -1,7 +1,10 @@
 /** POST /v1/nft-classes/{classId}/instances: one signed mint, answered once it is durable (D11). */
+import type { Caller } from '../../actors/account/commands.ts'
 import { accountAddress } from '../../actors/address.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
+import type { ClassView } from '../../actors/nft-class/state.ts'
 import { isClassId } from '../../actors/nft-id.ts'
+import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import type { SchemaValidator, ValueVerdict } from '../../runtime/ports/schema-validator.ts'
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
@@ -16,10 +19,12 @@ import { instanceMembers, noSuchClass } from '../nft-views.ts'
 
 const NOT_SIGNED = ['signature']
 
-/** What the schema says of the metadata; undefined where there is no such class to hold it against. */
-type Judged = Exclude<ValueVerdict, { readonly kind: 'overloaded' }> | undefined
+type Overloaded = Extract<ValueVerdict, { readonly kind: 'overloaded' }>
+/** What the schema says of the metadata; undefined where nobody has asked it. */
+type Judged = Exclude<ValueVerdict, Overloaded> | undefined
 
-export function mintNft({ gateway, reads, schemas }: EdgeDependencies): GuardedRoute {
+export function mintNft(dependencies: EdgeDependencies): GuardedRoute {
+  const { gateway, reads, schemas } = dependencies
   return {
     access: 'token',
     method: 'POST',
@@ -34,20 +39,19 @@ export function mintNft({ gateway, reads, schemas }: EdgeDependencies): GuardedR
       if (invalid.length > 0) return invalidProblem('validation-error', invalid)
       if (!isClassId(classId)) return noSuchClass()
       const nftClass = await reads.nftClass(classId)
-      const judged = nftClass && (await judge(schemas, nftClass.metadataSchema, body.value))
+      const order = orderOf(body.value)
+      let judged: Judged | Overloaded =
+        nftClass !== undefined && (await isSigned(dependencies, nftClass, order))
+          ? await judge(schemas, nftClass, body.value)
+          : undefined
       if (judged?.kind === 'overloaded') return unavailableProblem('overloaded', 'not_applied')
-      const { account_id: accountId, signature } = body.value as { account_id: string; signature: string }
-      const outcome = await gateway.ask({
-        actor: accountAddress(accountId),
-        caller: call.caller,
-        operation: {
-          kind: 'mint',
-          payload: signedPayload(body.value, NOT_SIGNED),
-          signature: carriedSignature(signature),
-          // What a class says never changes: this verdict is as good at its step as here.
-          metadataVerdict: judged?.kind ?? 'unchecked',
-        },
-      })
+      let outcome = await gateway.ask(requestFor(order, judged, call.caller))
+      if (nftClass !== undefined && isUnchecked(outcome)) {
+        // It was signed, by a key that came into force meanwhile.
+        judged = await judge(schemas, nftClass, body.value)
+        if (judged.kind === 'overloaded') return unavailableProblem('overloaded', 'not_applied')
+        outcome = await gateway.ask(requestFor(order, judged, call.caller))
+      }
       if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
       const { answer } = outcome
       if (answer.kind === 'refused') return refused(answer, judged)
@@ -59,8 +63,54 @@ export function mintNft({ gateway, reads, schemas }: EdgeDependencies): GuardedR
   }
 }
 
-function judge(schemas: SchemaValidator, schema: JsonObject, body: JsonObject): Promise<ValueVerdict> {
-  return schemas.validate(schema, body['metadata'] ?? null)
+interface Order {
+  readonly accountId: string
+  readonly payload: string
+  readonly signature: string
+}
+
+/** Of a body without errors. */
+function orderOf(body: JsonObject): Order {
+  return {
+    accountId: body['account_id'] as string,
+    payload: signedPayload(body, NOT_SIGNED),
+    signature: carriedSignature(body['signature'] as string),
+  }
+}
+
+/**
+ * Judging is work: it is done for the issuer of the class alone. Whoever else asks is told no by the ledger, in the order
+ * of D7, and so is an issuer whose key has changed meanwhile, unless its order is one that was signed.
+ */
+async function isSigned(
+  { reads, signatures }: Pick<EdgeDependencies, 'reads' | 'signatures'>,
+  { issuer }: ClassView,
+  { accountId, payload, signature }: Order,
+): Promise<boolean> {
+  if (issuer !== accountId) return false
+  const key = (await reads.account(accountId))?.key ?? null
+  if (key === null) return false
+  const [verified] = await signatures.verifyMany([{ publicKey: key.publicKey, payload, signature }])
+  return verified === true
+}
+
+function requestFor({ accountId, payload, signature }: Order, judged: Judged, caller: Caller): GatewayRequest {
+  return {
+    actor: accountAddress(accountId),
+    caller,
+    // What a class says never changes: this verdict is as good at its step as here.
+    operation: { kind: 'mint', payload, signature, metadataVerdict: judged?.kind ?? 'unchecked' },
+  }
+}
+
+function isUnchecked(outcome: GatewayOutcome): boolean {
+  return (
+    outcome.kind === 'answered' && outcome.answer.kind === 'refused' && outcome.answer.code === 'metadata_unchecked'
+  )
+}
+
+function judge(schemas: SchemaValidator, { metadataSchema }: ClassView, body: JsonObject): Promise<ValueVerdict> {
+  return schemas.validate(metadataSchema, body['metadata'] ?? null)
 }
 
 /** The ledger says that the metadata is wrong, and when it is time to say so; where it is wrong is known here. */

@@ -1,9 +1,10 @@
 /**
  * What the ledger owes at one moment, in memory: one row for each account and token that is owed anything, its amount
- * cut into shares at once. Columns instead of objects: with two shares, 48 bytes a row and the account's ID (a million
+ * cut into shares at once. Columns instead of objects: with two shares, 49 bytes a row and the account's ID (a million
  * rows are about 70 MB); none of it is on the JavaScript heap.
  */
 import { hash, randomFillSync } from 'node:crypto'
+import { createBeginnings } from '../../actors/liabilities/beginnings.ts'
 import { AMOUNT_BYTES, LONGEST_ACCOUNT } from '../../actors/liabilities/hashes.ts'
 import { CUT_BYTES, splitUnits } from '../../actors/liabilities/shares.ts'
 
@@ -21,7 +22,9 @@ export class UnreadableLiability extends Error {
 }
 
 const WORD_BITS = 64n
-const NAME_CHUNK_BYTES = 4_194_304
+const CHUNK_BYTES = 4_194_304
+/** Places are kept in 32 bits. */
+const LARGEST_PLACE = 2 ** 32 - 1
 const RANDOM_CHUNK_BYTES = 65_536
 const CUT_WORDS = CUT_BYTES / 8
 const LARGEST_UNITS = (1n << 127n) - 1n
@@ -37,9 +40,8 @@ export class LiabilityBook {
   /** A keyed hash of the account: by it, an account is found again without a list of names. */
   readonly fingerprints: Buffer
   private readonly tokenNumbers = new Map<string, number>()
-  private readonly names = new NameArena()
-  private readonly nameOf: Uint32Array
-  private readonly shares: Buffer
+  private readonly arena: RowArena
+  private readonly placeOf: Uint32Array
   private readonly random = new RandomWords()
   private readonly fingerprint: (account: Uint8Array) => Buffer
   private filled = 0
@@ -47,9 +49,9 @@ export class LiabilityBook {
   constructor({ capacity, sharesEach, seed }: BookOptions) {
     this.sharesEach = sharesEach
     this.tokenOf = new Uint32Array(capacity)
-    this.nameOf = new Uint32Array(capacity)
+    this.placeOf = new Uint32Array(capacity)
     this.fingerprints = Buffer.alloc(capacity * FINGERPRINT_BYTES)
-    this.shares = Buffer.alloc(capacity * sharesEach * AMOUNT_BYTES)
+    this.arena = new RowArena(sharesEach)
     this.fingerprint = createFingerprint(seed)
   }
 
@@ -65,25 +67,16 @@ export class LiabilityBook {
     const token = this.numberOf(tokenId)
     this.totals[token] = (this.totals[token] ?? 0n) + units
     this.tokenOf[row] = token
-    this.nameOf[row] = this.names.keep(account)
     this.fingerprints.set(this.fingerprint(account), row * FINGERPRINT_BYTES)
     const cuts: bigint[] = []
     while (cuts.length < this.sharesEach - 1) cuts.push(this.random.next())
-    let at = row * this.sharesEach * AMOUNT_BYTES
-    for (const share of splitUnits(units, cuts)) {
-      at = this.shares.writeBigUInt64BE(share >> WORD_BITS, at)
-      at = this.shares.writeBigUInt64BE(BigInt.asUintN(64, share), at)
-    }
+    this.placeOf[row] = this.arena.keep(account, splitUnits(units, cuts))
     this.filled = row + 1
   }
 
   /** Writes the record of one share of a row, as leaves have it, and gives its end. */
   writeRecord(row: number, share: number, target: Buffer, at: number): number {
-    const { shares } = this
-    const end = this.names.copy(this.nameOf[row] ?? 0, target, at)
-    const start = (row * this.sharesEach + share) * AMOUNT_BYTES
-    for (let index = 0; index < AMOUNT_BYTES; index += 1) target[end + index] = shares[start + index] ?? 0
-    return end + AMOUNT_BYTES
+    return this.arena.copy(this.placeOf[row] ?? 0, share, target, at)
   }
 
   private numberOf(tokenId: string): number {
@@ -106,41 +99,57 @@ export function createFingerprint(seed: Uint8Array): (account: Uint8Array) => Bu
   const key = hash('sha256', Buffer.concat([Buffer.from(FINGERPRINT_KEY), seed]), 'buffer')
   const message = Buffer.alloc(key.length + LONGEST_ACCOUNT)
   message.set(key)
+  const beginning = createBeginnings(message)
   const hashed = Buffer.alloc(FINGERPRINT_BYTES)
   return (account) => {
     if (account.length > LONGEST_ACCOUNT) throw new UnreadableLiability('The ID of an account is too long.')
     message.set(account, key.length)
-    hashed.write(hash('sha256', message.subarray(0, key.length + account.length), 'binary'), 0, 'latin1')
+    hashed.write(hash('sha256', beginning(key.length + account.length), 'binary'), 0, 'latin1')
     return hashed
   }
 }
 
-/** Names one behind the other, each behind its length. */
-class NameArena {
+/** Rows one behind the other: the length of the account, the account, the shares. They are read in any order. */
+class RowArena {
   private readonly chunks: Buffer[] = []
-  private used = NAME_CHUNK_BYTES
+  private readonly sharesBytes: number
+  private used = CHUNK_BYTES
 
-  keep(name: Uint8Array): number {
-    if (this.used + 1 + name.length > NAME_CHUNK_BYTES) {
-      this.chunks.push(Buffer.alloc(NAME_CHUNK_BYTES))
+  constructor(sharesEach: number) {
+    this.sharesBytes = sharesEach * AMOUNT_BYTES
+  }
+
+  keep(account: Uint8Array, shares: readonly bigint[]): number {
+    const size = 1 + account.length + this.sharesBytes
+    if (this.used + size > CHUNK_BYTES) {
+      this.chunks.push(Buffer.alloc(CHUNK_BYTES))
       this.used = 0
     }
-    const place = (this.chunks.length - 1) * NAME_CHUNK_BYTES + this.used
+    const place = (this.chunks.length - 1) * CHUNK_BYTES + this.used
     const chunk = this.chunks.at(-1)
-    chunk?.writeUInt8(name.length, this.used)
-    chunk?.set(name, this.used + 1)
-    this.used += 1 + name.length
+    if (chunk === undefined || place > LARGEST_PLACE) throw new UnreadableLiability('There is too much to be kept.')
+    let at = chunk.writeUInt8(account.length, this.used)
+    chunk.set(account, at)
+    at += account.length
+    for (const share of shares) {
+      at = chunk.writeBigUInt64BE(share >> WORD_BITS, at)
+      at = chunk.writeBigUInt64BE(BigInt.asUintN(64, share), at)
+    }
+    this.used += size
     return place
   }
 
-  /** With its length before it. Gives the end. */
-  copy(place: number, target: Buffer, at: number): number {
-    const chunk = this.chunks[Math.floor(place / NAME_CHUNK_BYTES)]
-    if (chunk === undefined) throw new UnreadableLiability('There is no such account.')
-    const start = place % NAME_CHUNK_BYTES
-    const length = 1 + chunk.readUInt8(start)
+  /** Copies the account with its length, and one share. Gives the end. */
+  copy(place: number, share: number, target: Buffer, at: number): number {
+    const chunk = this.chunks[Math.floor(place / CHUNK_BYTES)]
+    if (chunk === undefined) throw new UnreadableLiability('There is no such row.')
+    const start = place % CHUNK_BYTES
+    const length = 1 + (chunk[start] ?? 0)
     for (let index = 0; index < length; index += 1) target[at + index] = chunk[start + index] ?? 0
-    return at + length
+    const amount = start + length + share * AMOUNT_BYTES
+    const end = at + length
+    for (let index = 0; index < AMOUNT_BYTES; index += 1) target[end + index] = chunk[amount + index] ?? 0
+    return end + AMOUNT_BYTES
   }
 }
 

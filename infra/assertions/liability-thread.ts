@@ -17,11 +17,20 @@ const MAX_HEAP_MB = 1_024
 /** Compiled or not, it is beside this file. */
 const WORKER = new URL(`./liability-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
 
-export function createLiabilityThreads(deadlineMs = DEADLINE_MS): LiabilityThreads {
+export interface LiabilityThreadOptions {
+  readonly deadlineMs?: number
+  /** What a thread runs: takes the task as its data, and posts one outcome. */
+  readonly program?: URL
+}
+
+export function createLiabilityThreads({
+  deadlineMs = DEADLINE_MS,
+  program = WORKER,
+}: LiabilityThreadOptions = {}): LiabilityThreads {
   const running = new Set<Worker>()
 
   function start(task: LiabilityTask): Worker {
-    const worker = new Worker(WORKER, { workerData: task, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } })
+    const worker = new Worker(program, { workerData: task, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } })
     running.add(worker)
     return worker
   }

@@ -2,8 +2,8 @@
  * Walks the ledger again and again, and follows what is written meanwhile, within a share of one processor.
  *   A1. One auditor does so at a time; others wait until it is gone. It goes on where the one before it was.
  *   A2. A turn is some pages of the tail, of what was pending and of the pass, and is durable before the next begins.
- *   A3. After a turn that took so long it rests as much longer as its share demands. What a turn takes is its whole time:
- *       that of PostgreSQL, too.
+ *   A3. Of the time from one turn to the next it works no more than its share. What a turn takes is its own processor time
+ *       and all that it waits for PostgreSQL, which works for it meanwhile.
  *   A4. It writes nothing but its own tables, and holds no lock and no snapshot that a commit could meet.
  */
 import type { Clock, Timer } from '../../runtime/ports/clock.ts'
@@ -26,6 +26,8 @@ export interface AuditorOptions {
   readonly log: Log
   /** Of one processor, above 0 and at most 1. */
   readonly share: number
+  /** Milliseconds that have been worked for it so far; as A3 counts them when left out. */
+  readonly workedMs?: () => number
   readonly settings?: Partial<AuditorSettings>
 }
 
@@ -62,6 +64,7 @@ export class Auditor {
   private readonly options: AuditorOptions
   private readonly settings: AuditorSettings
   private readonly reads: AuditReads
+  private readonly workedMs: () => number
   private stopping = false
   private wake: () => void = () => undefined
   private running: Promise<void> = Promise.resolve()
@@ -70,6 +73,7 @@ export class Auditor {
     this.options = options
     this.settings = { ...AUDITOR_DEFAULTS, ...options.settings }
     this.reads = createAuditReads(options.url, 'ledger auditor reads')
+    this.workedMs = options.workedMs ?? workedByProcess
   }
 
   start(): void {
@@ -118,11 +122,12 @@ export class Auditor {
   private async turnAndRest(store: ProgressStore, before: AuditProgress): Promise<AuditProgress> {
     const { clock, share } = this.options
     const startedMs = clock.monotonic()
+    const workedBeforeMs = this.workedMs()
     const turn = await this.turn(before)
     const progress = await store.save(turn)
     this.report(before, progress, turn)
-    const tookMs = clock.monotonic() - startedMs
-    await this.rest(turn.busy ? (tookMs * (1 - share)) / share : this.settings.idleMs)
+    const dueMs = startedMs + (this.workedMs() - workedBeforeMs) / share
+    await this.rest(turn.busy ? dueMs - clock.monotonic() : this.settings.idleMs)
     return progress
   }
 
@@ -253,6 +258,12 @@ export class Auditor {
     })
     timer?.cancel()
   }
+}
+
+/** A3: where processors are short a turn takes long and costs no more for it. */
+function workedByProcess(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000 + performance.eventLoopUtilization().idle
 }
 
 async function walkPage(turn: Turn): Promise<Turn> {

@@ -3,17 +3,12 @@
  *   T1. Entries, transactions and NFT events carry the PostgreSQL transaction that wrote them. What lies below every
  *       transaction that still runs can no longer be joined by anything: a window ends there, and the next begins where
  *       it ended. So nothing is missed and nothing is scanned.
- *   T2. A new entry follows the one before it, is what its account's row says, and has its transaction and receipt.
+ *   T2. A new entry follows the one before it, its account knows of it, and it has its transaction and receipt.
  *   T3. A transaction that failed later than it was entered writes no row: those that were pending are remembered, and
  *       looked at again until they are final.
  */
-import { entryProblem } from '../../actors/audit/chain-walk.ts'
 import type { Finding } from '../../actors/audit/finding.ts'
-import { storedObject } from '../../actors/audit/stored-json.ts'
-import { GENESIS } from '../../actors/audit-chain.ts'
-import type { JsonObject } from '../../actors/canonical-json.ts'
-import { Quantity } from '../../actors/money.ts'
-import { isNft } from '../../actors/nft-id.ts'
+import { type EntryPlace, newEntryFindings } from '../../actors/audit/new-entry.ts'
 import type { Query } from './audit-reads.ts'
 import { entryColumns, type EntryRow, walkedEntryOf } from './chain-rows.ts'
 import { agreementFindings, transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
@@ -102,7 +97,7 @@ export async function lookAtWindow(look: Look, { from, until }: Window): Promise
       provenance: events.reduce((sum, { mints }) => sum + mints, 0),
     },
     findings: [
-      ...entries.flatMap(newEntryFindings),
+      ...entries.flatMap(findingsOf),
       ...completed.findings,
       ...failed.flatMap((row) => transactionFindings(row, look.receiptProblem)),
       ...entered.filter(({ status }) => status === 'completed').flatMap(agreementFindings),
@@ -161,39 +156,18 @@ const NEW_EVENTS = `
 SELECT nft_id, (count(*) FILTER (WHERE number = 0))::integer AS mints FROM nft_events
  WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8 GROUP BY nft_id ORDER BY nft_id`
 
-function newEntryFindings(row: NewEntryRow): readonly Finding[] {
-  const members = storedObject(row.payload)
-  const problem = orUnreadable(
-    () => entryProblem(walkedEntryOf(row), row.account_id, members) ?? placeProblem(row),
-    'it cannot be read',
-  )
-  const findings: Finding[] = []
+function findingsOf(row: NewEntryRow): readonly Finding[] {
   const place = `account ${row.account_id}, entry ${row.sequence}`
-  if (problem !== undefined) findings.push({ subject: 'chains_verify', place, problem })
-  const more = members !== undefined && orUnreadable(() => isMoreThanSaid(row, members), true)
-  if (more) {
-    const holding = `account ${row.account_id}, ${row.linked_token ?? ''}`
-    findings.push({ subject: 'no_negative_balance', place: holding, problem: 'it is more than its chain says' })
+  const unreadable: Finding = { subject: 'chains_verify', place, problem: 'it cannot be read' }
+  return orUnreadable(() => newEntryFindings(walkedEntryOf(row), placeOf(row)), [unreadable])
+}
+
+function placeOf(row: NewEntryRow): EntryPlace {
+  const { head_sequence: sequence, head_tip: tip, linked_token: tokenId, balance, incoming } = row
+  return {
+    accountId: row.account_id,
+    before: row.before_hash?.toString('hex') ?? null,
+    head: sequence === null || tip === null ? null : { sequence: Number(sequence), tip: tip.toString('hex') },
+    holding: tokenId === null || balance === null ? null : { tokenId, balance, incoming: incoming ?? '0' },
   }
-  return findings
-}
-
-function placeProblem(row: NewEntryRow): string | undefined {
-  const sequence = Number(row.sequence)
-  const before = sequence === 0 ? GENESIS : row.before_hash?.toString('hex')
-  if (before === undefined) return 'the entry before it is missing'
-  if (row.previous_hash.toString('hex') !== before) return 'its previous_hash is not the hash of the entry before'
-  if (row.head_sequence === null || row.head_tip === null) return 'its account is not there'
-  if (sequence > Number(row.head_sequence)) return 'its account does not know of it'
-  if (sequence < Number(row.head_sequence) || row.head_tip.equals(row.audit_hash)) return undefined
-  return 'it is the last one, and not the tip of its account'
-}
-
-/** Without an entry an account can only come to have less of an asset: when a group settles, its legs burn. */
-function isMoreThanSaid(row: NewEntryRow, members: JsonObject): boolean {
-  const { balance, incoming = '0' } = members
-  if (row.balance === null || row.linked_token === null || isNft(row.linked_token)) return false
-  if (typeof balance !== 'string' || typeof incoming !== 'string') return true
-  const has = new Quantity(row.balance).plus(row.incoming ?? '0')
-  return !has.lessThanOrEqualTo(new Quantity(balance).plus(incoming))
 }

@@ -9,7 +9,7 @@ import { runService, type ServiceProcess } from './service-process.ts'
 
 export function runAuditor(configuration: Configuration, databaseUrl: string, log: Log): Promise<number> {
   // Whoever serves requests on this machine comes first.
-  setPriority(constants.priority.PRIORITY_LOW)
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
   return runService(log, (service) => startAuditor(configuration, databaseUrl, log, service))
 }
 

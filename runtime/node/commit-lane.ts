@@ -127,7 +127,7 @@ export class CommitLane {
 
   /**
    * Steps a group. A command whose signature must be checked again, or that is for the next batch, stays behind with all
-   * that follow it in its shard; so does everything once the batch sends as many messages as it may.
+   * that follow it in its shard; so does everything once the batch sends as many messages, or holds as much text, as it may.
    */
   private draft(group: readonly Pending[]): ShardDraft[] {
     const { clock, surroundings, gate, onBroken } = this.dependencies
@@ -135,11 +135,14 @@ export class CommitLane {
     const halted = new Map<Incarnation, Pending[]>()
     const nowMs = clock.now()
     const maxMessages = MAX_BATCH_MESSAGES * this.allowance
+    const maxTextBytes = this.dependencies.settings.maxBatchBytes * this.allowance
     let messages = 0
+    let textBytes = 0
     for (const pending of group) {
       const { incarnation } = pending
       if (incarnation.phase === 'ended' || incarnation.phase === 'suspended') continue
-      if (messages >= maxMessages && !halted.has(incarnation)) halted.set(incarnation, [])
+      if ((messages >= maxMessages || textBytes >= maxTextBytes) && !halted.has(incarnation))
+        halted.set(incarnation, [])
       const behind = halted.get(incarnation)
       if (behind !== undefined) {
         behind.push(pending)
@@ -151,10 +154,12 @@ export class CommitLane {
         continue
       }
       const shard = drafts.get(incarnation) ?? createShardDraft(incarnation)
-      const before = shard.outbox.length
+      const { textBytes: textBefore, outbox } = shard
+      const before = outbox.length
       const step = stepInto(shard, pending, surroundings)
       if (step.kind === 'taken') {
-        messages += shard.outbox.length - before
+        messages += outbox.length - before
+        textBytes += shard.textBytes - textBefore
         drafts.set(incarnation, shard)
         if (step.answer !== null) gate.decided([pending, { kind: 'answered', answer: step.answer }])
       } else if (step.kind === 'unverified') {

@@ -21,6 +21,7 @@ import {
 } from '../messages.ts'
 import type { Route } from '../routes.ts'
 import type { Incarnation } from './incarnation.ts'
+import { ENVELOPE_BYTES, envelopeBytes } from './weights.ts'
 
 export interface CourierDependencies {
   readonly session: string
@@ -46,8 +47,7 @@ const TICK_MS = 50
 export const NOTE_MS = 60_000
 /** How long answers to one message are listened for. */
 const ANSWERS_MS = 10_000
-/** About what an envelope takes beside its metadata, and what a message to a node may take of the transport's bound. */
-const ENVELOPE_BYTES = 1_024
+/** What a message to a node may take of the transport's bound. */
 const MESSAGE_SHARE = 0.5
 
 interface Outgoing {
@@ -219,17 +219,24 @@ export class Courier {
 
   private send(session: string, deliveries: readonly Delivery[]): void {
     const { transport } = this.dependencies
-    for (const message of split(deliveries, transport.maxMessageBytes() * MESSAGE_SHARE)) {
-      // Answers are listened for long after: the messages themselves are not kept for them.
-      const channels = message.map(({ source, target }) => ({ source, target }))
-      try {
-        transport.request(deliverySubject(session), encodeDeliveries(message), ANSWERS_MS, (reply) => {
-          if (reply === NOT_DELIVERED) this.turnedAway(channels)
-          else this.hear(decodeDeliveryAnswers(reply))
-        })
-      } catch {
-        this.turnedAway(channels)
-      }
+    const maxBytes = transport.maxMessageBytes() * MESSAGE_SHARE
+    for (const message of split(deliveries, maxBytes)) this.request(session, message)
+  }
+
+  /** What the transport would not take whole, whatever it was reckoned at, goes in parts. */
+  private request(session: string, message: readonly Delivery[]): void {
+    const { transport } = this.dependencies
+    // Answers are listened for long after: the messages themselves are not kept for them.
+    const channels = message.map(({ source, target }) => ({ source, target }))
+    try {
+      transport.request(deliverySubject(session), encodeDeliveries(message), ANSWERS_MS, (reply) => {
+        if (reply === NOT_DELIVERED) this.turnedAway(channels)
+        else this.hear(decodeDeliveryAnswers(reply))
+      })
+    } catch {
+      const parts = halves(message)
+      if (parts.length === 1) this.turnedAway(channels)
+      else for (const part of parts) this.request(session, part)
     }
   }
 
@@ -354,7 +361,7 @@ function split(deliveries: readonly Delivery[], maxBytes: number): readonly (rea
   for (const delivery of deliveries) {
     let part: DeliveredMessage[] | undefined
     for (const message of delivery.messages) {
-      const size = sizeOf(message.envelope)
+      const size = envelopeBytes(message.envelope)
       if (part === undefined || bytes + size > maxBytes) {
         if (bytes + ENVELOPE_BYTES + size > maxBytes) {
           messages.push([])
@@ -371,9 +378,18 @@ function split(deliveries: readonly Delivery[], maxBytes: number): readonly (rea
   return messages
 }
 
-function sizeOf(envelope: Delivery['messages'][number]['envelope']): number {
-  const { message } = envelope
-  const metadata = 'metadata' in message && message.metadata !== null ? JSON.stringify(message.metadata).length : 0
-  const payload = 'payload' in message ? message.payload.length : 0
-  return ENVELOPE_BYTES + 3 * (metadata + payload)
+/** The first and the second half of what it holds; the whole where that is one. */
+function halves(deliveries: readonly Delivery[]): readonly (readonly Delivery[])[] {
+  const count = deliveries.reduce((sum, { messages }) => sum + messages.length, 0)
+  if (count < 2) return [deliveries]
+  const first: Delivery[] = []
+  const second: Delivery[] = []
+  let left = Math.floor(count / 2)
+  for (const delivery of deliveries) {
+    const { messages } = delivery
+    if (left > 0) first.push({ ...delivery, messages: messages.slice(0, left) })
+    if (left < messages.length) second.push({ ...delivery, messages: messages.slice(Math.max(0, left)) })
+    left -= messages.length
+  }
+  return [first, second]
 }

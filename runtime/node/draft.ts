@@ -27,6 +27,7 @@ import type { Facts } from './facts.ts'
 import type { Incarnation, TransactionNews } from './incarnation.ts'
 import type { DecidedAnswer } from './output-gate.ts'
 import { type Pending, verdictKey, waitsFor } from './pending.ts'
+import { effectBytes, stateBytes } from './weights.ts'
 
 export interface StepSettings {
   readonly ledgerId: string
@@ -76,6 +77,8 @@ export interface ShardDraft {
   readonly sent: Map<number, number>
   readonly marks: Map<number, number>
   readonly boundary: Map<string, { credited: Quantity; debited: Quantity }>
+  /** What clients' texts take in the rows so far, beside what is of bounded size. */
+  textBytes: number
 }
 
 export function createShardDraft(incarnation: Incarnation): ShardDraft {
@@ -102,6 +105,7 @@ export function createShardDraft(incarnation: Incarnation): ShardDraft {
     sent: new Map(),
     marks: new Map(),
     boundary: new Map(),
+    textBytes: 0,
   }
 }
 
@@ -217,8 +221,14 @@ function fold(
 ): void {
   const { actor, command, keyAddress } = pending
   const before = draft.changed.get(pending.actorKey)?.state ?? pending.resident?.state ?? null
-  if (step.state !== before) draft.changed.set(pending.actorKey, { actor, state: step.state })
-  for (const effect of step.effects) foldEffect(draft, pending, effect, homeOf)
+  if (step.state !== before) {
+    draft.changed.set(pending.actorKey, { actor, state: step.state })
+    draft.textBytes += stateBytes(step.state)
+  }
+  for (const effect of step.effects) {
+    foldEffect(draft, pending, effect, homeOf)
+    draft.textBytes += effectBytes(effect)
+  }
   // A rotation is recorded under the key that ordered it, not the one it brought in.
   const key = keyOf(before) ?? keyOf(step.state)
   const { answer } = step

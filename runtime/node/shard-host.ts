@@ -15,7 +15,7 @@ import {
   decodeDeliveries,
   decodeItems,
   encodeDeliveryAnswers,
-  encodeVerdicts,
+  encodeVerdictMessages,
   type Item,
   type ItemVerdict,
   type Verdict,
@@ -38,7 +38,7 @@ import { createIncarnation, type Incarnation, nextStamp } from './incarnation.ts
 import { createLookUps, type LookUps } from './look-ups.ts'
 import type { OutputGate } from './output-gate.ts'
 import { receiversOf } from './receivers.ts'
-import { createPending, giveUp, isLate, letGo, type Pending, type ReplyChannel, settle } from './pending.ts'
+import { createPending, giveUp, isLate, letGo, type Pending, type ReplyChannel, settle, waitsFor } from './pending.ts'
 import type { PinBoard } from './pin-board.ts'
 import { Timers } from './timers.ts'
 
@@ -70,8 +70,10 @@ export interface MailboxLimits {
   readonly maxResidents: number
 }
 
-/** So many fit into the smallest message that a transport may be limited to. */
-const MAX_VERDICTS_A_MESSAGE = 200
+/** What a reply takes beside its verdicts. */
+const REPLY_BYTES = 1_024
+/** Requests that wait for one conclusion: the next have not entered. */
+const MAX_WAITERS = 64
 /** Before each try to recover from an unknown outcome, the first included: what made it unknown needs a moment too. */
 const RECOVERY_RETRY_MS = 20
 const BUSY_RETRY_MS = 5
@@ -207,9 +209,8 @@ export class ShardHost {
   receive(message: string, reply: (message: string) => void): void {
     const channel: ReplyChannel = {
       send: (verdicts) => {
-        for (let start = 0; start < verdicts.length; start += MAX_VERDICTS_A_MESSAGE) {
-          reply(encodeVerdicts(verdicts.slice(start, start + MAX_VERDICTS_A_MESSAGE)))
-        }
+        const maxBytes = this.dependencies.transport.maxMessageBytes() - REPLY_BYTES
+        for (const encoded of encodeVerdictMessages(verdicts, maxBytes)) reply(encoded)
       },
     }
     const turnedAway: ItemVerdict[] = []
@@ -245,7 +246,9 @@ export class ShardHost {
     const isStuck = (actor: ActorAddress): boolean =>
       this.courier.backlog(incarnation, homeOf(actor)) >= settings.maxOutbox
     if (receiversOf(command).some(isStuck)) return { kind: 'overloaded' }
-    this.enter(createPending({ kind: 'request', item, channel }, item.actor, command, incarnation))
+    const pending = createPending({ kind: 'request', item, channel }, item.actor, command, incarnation)
+    if ((incarnation.parked.get(waitsFor(pending))?.size ?? 0) >= MAX_WAITERS) return { kind: 'overloaded' }
+    this.enter(pending)
     return undefined
   }
 

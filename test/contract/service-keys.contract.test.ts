@@ -5,7 +5,7 @@ import { createServiceKeys } from '../../infra/postgres/service-keys-postgres.ts
 import { createLedgerDatabase } from '../support/ledger-database.ts'
 import { createManualClock } from '../support/manual-clock.ts'
 import { SILENT_LOG } from '../support/nats.ts'
-import { createFakeServiceKeys } from '../unit/api/edge-fixture.ts'
+import { createFakeServiceKeys } from '../unit/api/fake-service-keys.ts'
 import { serviceKeysContract } from './service-keys.contract.ts'
 
 const START_MS = 1_790_000_000_000

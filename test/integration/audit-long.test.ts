@@ -4,9 +4,11 @@ import type { Finding } from '../../actors/audit/finding.ts'
 import { createAuditReads } from '../../infra/audit/audit-reads.ts'
 import { PAGE_WEIGHT } from '../../infra/audit/chain-rows.ts'
 import { EVENTS_PAGE_SIZE } from '../../infra/audit/nft-rows.ts'
+import { beginPass, newProgress, notePass } from '../../infra/audit/progress.ts'
 import { type PassPlace, startOf, stepPass, WHOLE_PASS } from '../../infra/audit/pass.ts'
 import { loadReceiptCheck } from '../../infra/audit/receipt-check.ts'
 import { type AuditedLedger, createAuditedLedger, Parties } from '../support/audited-ledger.ts'
+import { findingsOf, NEVER_MS, progressOf, startAuditor, untilSeen } from '../support/auditing.ts'
 import { until } from '../support/ledger-store-postgres.ts'
 
 let ledger: AuditedLedger
@@ -59,6 +61,21 @@ test('W3, N4: a chain and a history of several pages are sound to the last entry
   const within = (walk: string) => places.filter((place) => place.includes(`"${walk}"`) && place.includes('"sequence"'))
   expect(within('chains')).toHaveLength(1)
   expect(places.filter((place) => place.includes('"owner"'))).toHaveLength(1)
+})
+
+test('T1: the tail goes through many commits window by window, and sees every row of them once', async () => {
+  const fresh = newProgress('1', 1)
+  const nothing = { checked: {}, findings: [], pending: [] }
+  const progress = notePass(beginPass(fresh, 1), null, nothing, Date.now())
+  await ledger.sql`INSERT INTO audit_progress (document, updated_at) VALUES (${JSON.stringify(progress)}, now())`
+  const audit = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
+  await untilSeen(ledger)
+  await audit.auditor.stop()
+  const [rows] = await ledger.sql`
+    SELECT (SELECT count(*)::integer FROM audit_entries) AS chains_verify,
+           (SELECT count(*)::integer FROM transactions) AS receipts_verify, 1 AS provenance`
+  expect((await progressOf(ledger))?.last?.since).toEqual({ ...rows })
+  expect(await findingsOf(ledger)).toEqual([])
 })
 
 test('W1, N1: what was changed on a later page is found there', async () => {

@@ -57,7 +57,7 @@ export class NftRequests {
       class_id: known?.classId ?? `cls_${'0'.repeat(26)}`,
       instance_id: `nft-${random.integer(30)}`,
       ...(owner === undefined ? {} : { owner: random.chance(0.03) ? 'nobody-1' : owner }),
-      metadata: {},
+      metadata: random.chance(0.3) ? { text: 'x'.repeat(random.integer(60_000)) } : {},
       idempotency_key: random.chance(0.1) ? `mint key ${random.integer(3)}` : this.cast.name('mint key'),
     })
     const signature = simSign(by.keys.at(-1) ?? '', payload)

@@ -65,6 +65,7 @@ export interface Control {
   acknowledges: (channels: readonly AcknowledgedChannel[]) => Promise<void>
   /** What becomes of a message between nodes. */
   carry: (subject: string, message: string) => Fate
+  maxMessageBytes: number
 }
 
 const NETWORK_MS = 1
@@ -85,6 +86,7 @@ export function createLedger(shardIds: readonly number[]) {
     lookUps: Promise.resolve(),
     acknowledges: (channels) => Promise.resolve(rows.channels.acknowledge(channels)),
     carry: () => 'carried',
+    maxMessageBytes: 1_048_576,
   }
   /** The shard is this session's, in its next epoch. */
   const give = (shardId: number, session: string): ShardToken => {
@@ -94,7 +96,7 @@ export function createLedger(shardIds: readonly number[]) {
   }
   for (const shardId of shardIds) records.set(shardId, { shardId, epoch: 0, attempt: 0, nodeId: null, session: null })
   const transport: Transport = {
-    maxMessageBytes: () => 1_048_576,
+    maxMessageBytes: () => control.maxMessageBytes,
     serve: (subject, handler) => {
       handlers.set(subject, handler)
       return { drain: () => Promise.resolve() }

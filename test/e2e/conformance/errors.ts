@@ -21,8 +21,7 @@ const TYPES: Readonly<Record<string, readonly [string, string]>> = {
 }
 
 /** What no problem may show: a stack, a statement, a place in files, a server, a secret. */
-const INSIDE =
-  /\bat \S+:\d+|node_modules|\bSELECT\b|\bINSERT\b|\.ts\b|\.js\b|postgres|nats|127\.0\.0\.1:\d+\/\/|secret/i
+const INSIDE = /\bat \S+:\d+|node_modules|\bSELECT\b|\bINSERT\b|\.ts\b|\.js\b|postgres|nats|secret/i
 
 export function problemChapter(suite: Suite): void {
   const row = suite.chapter('Problem')

@@ -168,7 +168,7 @@ const MINT: WrongBodies = {
         class_id: 'ERR_INVALID_CLASS_ID',
         instance_id: FIELD,
         account_id: ACCOUNT,
-        owner: FIELD,
+        owner: ACCOUNT,
         metadata: FIELD,
         idempotency_key: 'ERR_INVALID_IDEMPOTENCY_KEY',
         signature: 'ERR_INVALID_SIGNATURE',

@@ -1,5 +1,6 @@
 /** An edge with everything behind it in memory: what the fakes are told, and what they were asked, is open to tests. */
-import { createHash, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createFakeServiceKeys, type FakeServiceKeys } from './fake-service-keys.ts'
+import { createHash, generateKeyPairSync } from 'node:crypto'
 import type { Hono } from 'hono'
 import { expect } from 'vitest'
 import type { Role } from '../../../actors/account/commands.ts'
@@ -23,7 +24,6 @@ import type {
   TransactionView,
 } from '../../../runtime/ports/ledger-reads.ts'
 import type { LogFields } from '../../../runtime/ports/log.ts'
-import { KEY_PURPOSES, type PublishedKey, type ServiceKeys } from '../../../runtime/ports/service-keys.ts'
 import {
   createMemoryShardHealth,
   createMemoryShardState,
@@ -35,65 +35,6 @@ import { createFakeAttestations, type FakeAttestations } from './fake-attestatio
 import { createFakeSchemaValidator, type FakeSchemaValidator } from './fake-schema-validator.ts'
 import { emptyNfts, fakeNftReads, type FakeNfts } from './fake-nft-reads.ts'
 import { createManualClock, type ManualClock } from './waiting-clock.ts'
-
-export interface FakeServiceKeys extends ServiceKeys {
-  readonly keys: PublishedKey[]
-  /** Adds a token key and signs with it from now on. */
-  readonly rotate: () => string
-  readonly signWith: (keyId: string, text: string) => string
-  /** Which call throws. */
-  failsAt: 'current' | 'sign' | null
-}
-
-export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
-  const privateKeys = new Map<string, KeyObject>()
-  const keys: PublishedKey[] = []
-  const add = (purpose: PublishedKey['purpose']): string => {
-    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-    const jwk = publicKey.export({ format: 'jwk' })
-    const keyId = createHash('sha256').update(`${jwk.x}${jwk.y}`).digest('base64url')
-    privateKeys.set(keyId, privateKey)
-    keys.push({
-      keyId,
-      purpose,
-      x: String(jwk.x),
-      y: String(jwk.y),
-      activeFromMs,
-      retiredAtMs: null,
-      revokedAtMs: null,
-    })
-    return keyId
-  }
-  const current = new Map(KEY_PURPOSES.map((purpose) => [purpose, add(purpose)]))
-  const signWith = (keyId: string, text: string): string => {
-    const key = privateKeys.get(keyId)
-    if (key === undefined) throw new Error('no such key')
-    return createSign('sha256').update(text).sign(key, 'base64')
-  }
-  const failAt = (call: 'current' | 'sign'): void => {
-    if (fake.failsAt === call) throw new Error('the keys are away')
-  }
-  const fake: FakeServiceKeys = {
-    keys,
-    failsAt: null,
-    published: () => keys,
-    current: (purpose) => {
-      failAt('current')
-      return current.get(purpose) ?? ''
-    },
-    sign: async (keyId, payloads) => {
-      failAt('sign')
-      return payloads.map((payload) => signWith(keyId, payload))
-    },
-    signWith,
-    rotate: () => {
-      const token = add('token')
-      current.set('token', token)
-      return token
-    },
-  }
-  return fake
-}
 
 export const SECRET = 'a secret of the test'
 

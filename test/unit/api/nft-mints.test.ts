@@ -43,9 +43,21 @@ const MINTED = {
   },
 } as const
 
-/** An edge that knows the class. */
-function answering(answer: Answer = MINTED) {
-  const edge = createEdgeFixture()
+/** An edge that knows the class and its issuer. `signed`: whether the issuer's key verifies. */
+function answering(answer: Answer = MINTED, signed = true) {
+  const verifyMany = (checks: readonly unknown[]) => Promise.resolve(checks.map(() => signed))
+  const edge = createEdgeFixture({ signatures: { verifyMany } })
+  edge.reads.accountViews.set('issuer@bank', {
+    accountId: 'issuer@bank',
+    status: 'active',
+    incoming: 'accept',
+    key: { keyId: 'key-1', publicKey: 'public-1' },
+    shardId: 7,
+    sequence: 0,
+    auditHash: '0'.repeat(64),
+    createdAtMs: 1_760_000_000_000,
+    updatedAtMs: 1_760_000_000_000,
+  })
   edge.gateway.outcome = { kind: 'answered', answer }
   edge.reads.classViews.set(CLASS_ID, {
     classId: CLASS_ID,
@@ -65,6 +77,25 @@ function metadataOf(bytes: number, filler = 'x') {
 }
 
 describe('POST /v1/nft-classes/{classId}/instances', () => {
+  const verdictsOf = (edge: ReturnType<typeof answering>) =>
+    edge.gateway.asked.map(({ operation }) => operation.kind === 'mint' && operation.metadataVerdict)
+
+  test.for([
+    ['by whom the class is not', answering(MINTED), { ...BODY, account_id: 'another@bank' }],
+    ['that the key of the issuer did not sign', answering(MINTED, false), BODY],
+  ] as const)('a mint %s costs no judging: the ledger says what it is', async ([, edge, body]) => {
+    await edge.post(PATH, body, await edge.tokenFor('transactor'))
+    expect(edge.schemas.validated).toEqual([])
+    expect(verdictsOf(edge)).toEqual(['unchecked'])
+  })
+
+  test('what the ledger finds signed after all is judged, and asked again', async () => {
+    const edge = answering({ kind: 'refused', code: 'metadata_unchecked', detail: 'No.', field: 'metadata' }, false)
+    await edge.post(PATH, BODY, await edge.tokenFor('transactor'))
+    expect(edge.schemas.validated).toHaveLength(1)
+    expect(verdictsOf(edge)).toEqual(['unchecked', 'valid'])
+  })
+
   test('D6: a mint is 201, and what is asked of the account is exactly what it signed', async () => {
     const edge = answering()
     const created = await edge.post(PATH, BODY, await edge.tokenFor('transactor'))

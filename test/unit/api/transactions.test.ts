@@ -142,6 +142,7 @@ describe('POST /v1/transactions', () => {
     instance_exists: [409, 'conflict', 'ERR_CONFLICT'],
     instance_burned: [409, 'conflict', 'ERR_CONFLICT'],
     metadata_invalid: [400, 'validation-error', 'ERR_INVALID_FIELD'],
+    metadata_unchecked: [404, 'not-found', 'ERR_NOT_FOUND'],
     owner_not_found: [404, 'not-found', 'ERR_NOT_FOUND'],
     amount_precision: [400, 'validation-error', 'ERR_INVALID_AMOUNT'],
     not_issuer: [403, 'forbidden', 'ERR_NOT_ISSUER'],

@@ -1,6 +1,8 @@
 /** Goal: V1 to V4: what is committed is carried until it is taken in, in order, and never too much of it at once. */
 import { describe, expect, test } from 'vitest'
+import { groupAddress } from '../../../actors/address.ts'
 import { NOTE_MS, WINDOW } from '../../../runtime/node/courier.ts'
+import type { OutboxMessage } from '../../../runtime/ports/ledger-store.ts'
 import { carrying, messages, numbersOf, range, SOURCE, TARGET, taken } from './courier-fixture.ts'
 
 /** Longer than any re-send waits. */
@@ -263,6 +265,38 @@ describe('what cannot be', () => {
     await clock.pass(LONG_MS)
     expect(logged).toEqual(['channel_stopped'])
     expect(sent.length).toBe(1)
+  })
+})
+
+describe('what is larger than it was reckoned at', () => {
+  /** A text that nobody reckons with. */
+  const large = (target: number, number: number): OutboxMessage => ({
+    target,
+    number,
+    envelope: {
+      to: groupAddress('0f8fad5b-d9cb-469f-a165-70867728950e'),
+      message: {
+        type: 'leg_expected',
+        groupId: 'g',
+        leg: number,
+        role: 'own',
+        refused: { code: 'rejected', detail: 'x'.repeat(60_000) },
+      },
+      carries: [],
+    },
+  })
+
+  test('goes in parts, in order, and what is beside it goes, too', async () => {
+    const { clock, sent, sessions, open, commit } = carrying(1_048_576)
+    const targets = range(2, 20)
+    for (const target of [...targets, 30]) sessions.set(target, 'other')
+    commit(open(), [...targets.flatMap((target) => [large(target, 1), large(target, 2)]), ...messages(1, 1, 30)])
+    await clock.pass(1)
+    const carried = sent.flatMap(({ deliveries }) => deliveries)
+    for (const target of targets) {
+      expect(numbersOf(carried.filter((delivery) => delivery.target === target))).toEqual([1, 2])
+    }
+    expect(numbersOf(carried.filter(({ target }) => target === 30))).toEqual([1])
   })
 })
 

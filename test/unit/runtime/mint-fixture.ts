@@ -71,16 +71,8 @@ export async function minting() {
   /** What the home says of the mint that was asked for as the n-th, from 0. */
   const decision = (index: number, refused: Refused | null = null): Message => {
     const { txnId = '' } = asked()[index] ?? {}
-    const nft = {
-      classId,
-      instanceId: 'ruby',
-      owner: 'a',
-      status: 'active',
-      metadata: {},
-      mintedAtMs: START_MS,
-    } as const
-    const minted = refused === null ? nft : null
-    return { type: 'conclude_mint', nftId: `${classId}/ruby`, txnId, refused, minted, counterTxnId: null }
+    const mintedAtMs = refused === null ? START_MS : null
+    return { type: 'conclude_mint', nftId: `${classId}/ruby`, txnId, refused, mintedAtMs, counterTxnId: null }
   }
   /** Holds a commit until it is let go, so that what comes meanwhile gathers in one batch. */
   const gather = async (): Promise<() => void> => {

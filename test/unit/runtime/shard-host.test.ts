@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../actors/address.ts'
 import { canonicalJson } from '../../../actors/canonical-json.ts'
-import { decodeVerdicts, encodeItems, type Operation } from '../../../runtime/messages.ts'
+import { decodeVerdicts, encodeItems, encodeVerdictMessages, type Operation } from '../../../runtime/messages.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import { OTHER_KEY, START_MS } from '../../support/accounts.ts'
 import {
@@ -319,15 +319,29 @@ describe('the shard host', () => {
     expect(verdicts.map(({ attempt }) => attempt)).toEqual([2])
   })
 
-  test('what one message asked is answered in messages of bounded size', async () => {
-    const { clock, host, item } = hosting([0])
-    const replies: number[] = []
+  test('what one message asked is answered in messages that the transport takes', async () => {
+    const maxMessageBytes = 20_000
+    const { clock, control, host, item } = hosting([0])
+    control.maxMessageBytes = maxMessageBytes
+    const replies: string[] = []
     const items = Array.from({ length: 90 }, (_, index) => item(0, `a${index}`, register))
     const epochs = Array.from({ length: 450 }, (_, index) => item(0, `a${index}`, register, { epoch: 2 }))
-    host.receive(encodeItems([...items, ...epochs]), (reply) => replies.push(decodeVerdicts(reply).length))
+    host.receive(encodeItems([...items, ...epochs]), (reply) => replies.push(reply))
     await clock.pass(20)
-    expect(replies.reduce((sum, length) => sum + length, 0)).toBe(540)
-    expect(Math.max(...replies)).toBeLessThanOrEqual(200)
+    expect(replies.flatMap(decodeVerdicts)).toHaveLength(540)
+    expect(Math.max(...replies.map((reply) => Buffer.byteLength(reply)))).toBeLessThanOrEqual(maxMessageBytes)
+  })
+
+  test('an answer that no message takes is said to be undecided, and harms no other', () => {
+    const answer = { kind: 'refused', code: 'rejected', detail: 'x'.repeat(5_000), field: null } as const
+    const verdicts = [answer, { ...answer, detail: 'No.' }].map((one, index) => ({
+      requestId: `${index}`,
+      attempt: 1,
+      verdict: { kind: 'answered', answer: one } as const,
+    }))
+    const [message = '', ...others] = encodeVerdictMessages(verdicts, 2_000)
+    expect(others).toEqual([])
+    expect(decodeVerdicts(message)).toEqual([{ ...verdicts[0], verdict: { kind: 'undecided' } }, verdicts[1]])
   })
 
   test('what has passed its deadline is not stepped', async () => {

@@ -1,0 +1,61 @@
+/**
+ * What can be said of an entry that is new, by itself: without the chain before it, but for the entry that it follows.
+ *   X1. It follows that entry, and its account knows of it: as its last one, or there are others after it.
+ *   X2. If it is the last one, the account has no more of its asset than it says. Less it may have: when a group settles,
+ *       its legs burn, and that is no entry.
+ */
+import { GENESIS, type Hash } from '../audit-chain.ts'
+import type { JsonObject } from '../canonical-json.ts'
+import { Quantity } from '../money.ts'
+import { entryProblem, type WalkedEntry } from './chain-walk.ts'
+import type { Finding } from './finding.ts'
+import { storedObject } from './stored-json.ts'
+
+/** What is around the entry, of one moment. */
+export interface EntryPlace {
+  readonly accountId: string
+  /** Of the entry before it; null when there is none. */
+  readonly before: Hash | null
+  /** Of its account; null when there is none. */
+  readonly head: { readonly sequence: number; readonly tip: Hash } | null
+  /** What the account has of the entry's asset, decimal strings; null unless the entry is its last one. */
+  readonly holding: { readonly tokenId: string; readonly balance: string; readonly incoming: string } | null
+}
+
+export function newEntryFindings(entry: WalkedEntry, place: EntryPlace): readonly Finding[] {
+  const { accountId, holding } = place
+  const members = storedObject(entry.payload)
+  const findings: Finding[] = []
+  const problem = entryProblem(entry, accountId, members) ?? placeProblem(entry, place)
+  if (problem !== undefined) {
+    findings.push({ subject: 'chains_verify', place: `account ${accountId}, entry ${entry.sequence}`, problem })
+  }
+  if (holding !== null && members !== undefined && isMoreThanSaid(holding, members)) {
+    const of = `account ${accountId}, ${holding.tokenId}`
+    findings.push({ subject: 'no_negative_balance', place: of, problem: 'it is more than its chain says' })
+  }
+  return findings
+}
+
+/** X1. */
+function placeProblem({ sequence, previousHash, auditHash }: WalkedEntry, { before, head }: EntryPlace) {
+  if (sequence > 0 && before === null) return 'the entry before it is missing'
+  if (previousHash !== (sequence === 0 ? GENESIS : before)) {
+    return 'its previous_hash is not the hash of the entry before'
+  }
+  if (head === null) return 'its account is not there'
+  if (sequence > head.sequence) return 'its account does not know of it'
+  if (sequence === head.sequence && auditHash !== head.tip) return 'it is the last one, and not the tip of its account'
+  return undefined
+}
+
+/** X2. */
+function isMoreThanSaid(
+  holding: { readonly balance: string; readonly incoming: string },
+  members: JsonObject,
+): boolean {
+  const { balance, incoming = '0' } = members
+  if (typeof balance !== 'string' || typeof incoming !== 'string') return true
+  const has = new Quantity(holding.balance).plus(holding.incoming)
+  return !has.lessThanOrEqualTo(new Quantity(balance).plus(incoming))
+}

@@ -1,0 +1,62 @@
+/** The service's keys, made here; a call of them may throw. */
+import { createHash, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { KEY_PURPOSES, type PublishedKey, type ServiceKeys } from '../../../runtime/ports/service-keys.ts'
+
+export interface FakeServiceKeys extends ServiceKeys {
+  readonly keys: PublishedKey[]
+  /** Adds a token key and signs with it from now on. */
+  readonly rotate: () => string
+  readonly signWith: (keyId: string, text: string) => string
+  /** Which call throws. */
+  failsAt: 'current' | 'sign' | null
+}
+
+export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
+  const privateKeys = new Map<string, KeyObject>()
+  const keys: PublishedKey[] = []
+  const add = (purpose: PublishedKey['purpose']): string => {
+    const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
+    const jwk = publicKey.export({ format: 'jwk' })
+    const keyId = createHash('sha256').update(`${jwk.x}${jwk.y}`).digest('base64url')
+    privateKeys.set(keyId, privateKey)
+    keys.push({
+      keyId,
+      purpose,
+      x: String(jwk.x),
+      y: String(jwk.y),
+      activeFromMs,
+      retiredAtMs: null,
+      revokedAtMs: null,
+    })
+    return keyId
+  }
+  const current = new Map(KEY_PURPOSES.map((purpose) => [purpose, add(purpose)]))
+  const signWith = (keyId: string, text: string): string => {
+    const key = privateKeys.get(keyId)
+    if (key === undefined) throw new Error('no such key')
+    return createSign('sha256').update(text).sign(key, 'base64')
+  }
+  const failAt = (call: 'current' | 'sign'): void => {
+    if (fake.failsAt === call) throw new Error('the keys are away')
+  }
+  const fake: FakeServiceKeys = {
+    keys,
+    failsAt: null,
+    published: () => keys,
+    current: (purpose) => {
+      failAt('current')
+      return current.get(purpose) ?? ''
+    },
+    sign: async (keyId, payloads) => {
+      failAt('sign')
+      return payloads.map((payload) => signWith(keyId, payload))
+    },
+    signWith,
+    rotate: () => {
+      const token = add('token')
+      current.set('token', token)
+      return token
+    },
+  }
+  return fake
+}

@@ -1,0 +1,50 @@
+/** Goal: whatever becomes of a thread, whoever asked is told, in time, and nothing is left running. */
+import { afterEach, expect, test } from 'vitest'
+import { createLiabilityThreads, type LiabilityThreads } from '../../../infra/assertions/liability-thread.ts'
+import type { LiabilityTask } from '../../../infra/assertions/liability-run.ts'
+
+const TASK: LiabilityTask = {
+  url: 'postgres://nobody',
+  sealingKey: new Uint8Array(32).fill(7),
+  sharesEach: 2,
+  maxRows: 1,
+  capacityBytes: 1,
+}
+const HOUR_MS = 3_600_000
+
+const opened: LiabilityThreads[] = []
+afterEach(() => Promise.all(opened.splice(0).map((threads) => threads.close())))
+
+/** Threads that run this. */
+function threadsOf(program: string, deadlineMs = HOUR_MS): LiabilityThreads {
+  const source = `import { parentPort, workerData } from 'node:worker_threads'; ${program}`
+  const threads = createLiabilityThreads({
+    deadlineMs,
+    program: new URL(`data:text/javascript,${encodeURIComponent(source)}`),
+  })
+  opened.push(threads)
+  return threads
+}
+
+test('what a thread posts is the outcome, and it is given the task', async () => {
+  const threads = threadsOf(
+    `parentPort.postMessage({ kind: 'unreconciled', tokenIds: [workerData.url, workerData.sealingKey.join()] })`,
+  )
+  expect(await threads.run(TASK)).toEqual({ kind: 'unreconciled', tokenIds: [TASK.url, TASK.sealingKey.join()] })
+})
+
+test.for([
+  ['that fails', `throw new TypeError('broken')`, 'TypeError'],
+  ['that ends without a word', 'process.exit(0)', 'thread_ended'],
+  ['that is no program', 'this is no program', 'SyntaxError'],
+])('a thread %s has failed', async ([, program = '', code]) => {
+  expect(await threadsOf(program).run(TASK)).toEqual({ kind: 'failed', code })
+})
+
+test('a thread that does not end in time is ended, and so are those that run when it is closed', async () => {
+  expect(await threadsOf('for (;;);', 50).run(TASK)).toEqual({ kind: 'failed', code: 'deadline' })
+  const threads = threadsOf('setInterval(() => undefined, 1000)')
+  const outcomes = [threads.run(TASK), threads.run(TASK)]
+  await threads.close()
+  expect(await Promise.all(outcomes)).toEqual(outcomes.map(() => ({ kind: 'failed', code: 'thread_ended' })))
+})

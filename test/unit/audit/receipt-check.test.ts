@@ -1,0 +1,87 @@
+/** Goal: a receipt counts under the service's own key for receipts, in the time in which it was in use, and no other. */
+import { sign } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { receiptPayload } from '../../../actors/account/receipt.ts'
+import type { TransactionRecord } from '../../../actors/account/transaction.ts'
+import { loadReceiptCheck } from '../../../infra/audit/receipt-check.ts'
+import { thumbprintOf } from '../../../infra/keys/public-key.ts'
+import { newAccountKeys } from '../../support/client-keys.ts'
+import { openAccount, creditAccount } from '../../support/ledger-rows.ts'
+
+const LEDGER = 'ledger-1'
+const MINUTE_MS = 60_000
+const { privateKey, jwk } = newAccountKeys()
+const [x, y] = [String(jwk['x']), String(jwk['y'])]
+const KEY_ID = thumbprintOf({ kty: 'EC', crv: 'P-256', x, y })
+const transaction = creditedBy('10')
+const processedAtMs = transaction.processedAtMs ?? 0
+
+function creditedBy(amount: string): TransactionRecord {
+  const [write] = creditAccount(openAccount(0, 'alice').account, 'key', amount).rows.transactions
+  if (write === undefined) throw new Error('there is a transaction')
+  return write.transaction
+}
+
+interface KeyRow {
+  readonly key_id: string
+  readonly purpose: string
+  readonly x: string
+  readonly y: string
+  readonly active_from: Date
+  readonly retired_at: Date | null
+  readonly revoked_at: Date | null
+}
+
+const ROW: KeyRow = {
+  key_id: KEY_ID,
+  purpose: 'receipt',
+  x,
+  y,
+  active_from: new Date(processedAtMs - MINUTE_MS),
+  retired_at: null,
+  revoked_at: null,
+}
+
+/** What is said of a receipt of `transaction`, signed under the name of the row's key. */
+async function said(changes: Partial<KeyRow> = {}, given: { keyId?: string; signature?: string } = {}) {
+  const row = { ...ROW, ...changes }
+  const keyId = given.keyId ?? row.key_id
+  const payload = Buffer.from(receiptPayload(transaction, LEDGER, keyId))
+  const signature = given.signature ?? sign('sha256', payload, privateKey).toString('base64')
+  const query = <Row>(): Promise<readonly Row[]> => Promise.resolve([row] as unknown as readonly Row[])
+  return (await loadReceiptCheck(query, LEDGER))(transaction, { keyId, signature })
+}
+
+test('V1: a receipt that the service signed is good', async () => {
+  expect(await said()).toBeUndefined()
+})
+
+test('V1: no other key is, whatever it has signed', async () => {
+  const other = newAccountKeys().jwk
+  expect(await said({}, { keyId: 'another' })).toBe('the key that its receipt names is not there')
+  expect(await said({ purpose: 'assertion' })).toBe('the key that its receipt names is for another purpose')
+  expect(await said({ revoked_at: new Date() })).toBe('the key that its receipt names was revoked')
+  expect(await said({ key_id: 'ours' })).toBe('the key that its receipt names is not the one of that name')
+  expect(await said({ x: String(other['x']), y: String(other['y']) })).toBe(
+    'the key that its receipt names is not the one of that name',
+  )
+  const nowhere = thumbprintOf({ kty: 'EC', crv: 'P-256', x: y, y: x })
+  expect(await said({ key_id: nowhere, x: y, y: x })).toBe('the key that its receipt names is no key')
+})
+
+test('V1: what is not its signature is none', async () => {
+  const payload = Buffer.from(receiptPayload(creditedBy('11'), LEDGER, KEY_ID))
+  const ofAnother = sign('sha256', payload, privateKey).toString('base64')
+  for (const signature of ['', '!', 'AAAA', ofAnother]) {
+    expect([signature, await said({}, { signature })]).toEqual([signature, 'its receipt does not verify'])
+  }
+})
+
+test('V2: the key was in use then, or a few minutes from it', async () => {
+  const at = (minutes: number): Date => new Date(processedAtMs + minutes * MINUTE_MS)
+  const unused = 'the key that its receipt names was not in use then'
+  expect(await said({ active_from: at(5) })).toBeUndefined()
+  expect(await said({ active_from: at(6) })).toBe(unused)
+  expect(await said({ retired_at: at(-5) })).toBeUndefined()
+  expect(await said({ retired_at: at(-6) })).toBe(unused)
+})
