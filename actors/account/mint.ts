@@ -104,7 +104,6 @@ export function concludeMint(account: AccountState, command: ConcludeMint): Post
   return turn.done()
 }
 
-/** Whatever is not said of the ID is said of the owner. */
 /** The instance as it was when it was new: what it is was signed, and needs not be sent back. */
 function mintedBy({ tokenId, accountId, toAccountId, payload }: Transaction, mintedAtMs: number): InstanceView {
   const name = nftNameOf(tokenId)
@@ -113,6 +112,7 @@ function mintedBy({ tokenId, accountId, toAccountId, payload }: Transaction, min
   return { ...name, owner: toAccountId ?? accountId, status: 'active', metadata, mintedAtMs }
 }
 
+/** Whatever is not said of the ID is said of the owner. */
 function refusedMint(refused: ConcludeMint['refused']): Answer {
   const { code, detail } = refused ?? { code: 'rejected', detail: 'The NFT was not minted.' }
   return refusal(code, detail, code === 'instance_exists' ? 'instance_id' : 'owner')

@@ -28,7 +28,7 @@ describe('kill -9', () => {
 
   afterAll(() => ledger.destroy())
 
-  test.each(['node-1', 'edge-1', 'nats-server', 'postgres'] as const)(
+  test.each(['node-1', 'edge-1', 'auditor-1', 'nats-server', 'postgres'] as const)(
     'of %s: it is started again, and every acknowledged credit is applied once',
     async (part) => {
       const before = ledger.pidOf(part)

@@ -80,7 +80,7 @@ describe('ledger up', () => {
   })
 
   test('secrets are in no argument of a process, and files that hold them are closed to others', async () => {
-    const parts = ['postgres', 'nats-server', 'node-1', 'edge-1'] as const
+    const parts = ['postgres', 'nats-server', 'node-1', 'auditor-1', 'edge-1'] as const
     const secrets = [
       ...readFileSync(join(dataDir, 'clients.json'), 'utf8').matchAll(/lsk_[\w-]+/g),
       ...readFileSync(join(dataDir, 'postgres', 'server.json'), 'utf8').matchAll(/(?<="password":")[^"]+/g),
@@ -96,7 +96,7 @@ describe('ledger up', () => {
       expect((await stat(join(dataDir, file))).mode & 0o077).toBe(0)
     }
     const logs = await readdir(join(dataDir, 'logs'))
-    expect(logs.sort()).toEqual(['edge-1.log', 'nats.log', 'node-1.log', 'postgres.log'])
+    expect(logs.sort()).toEqual(['auditor-1.log', 'edge-1.log', 'nats.log', 'node-1.log', 'postgres.log'])
     const written = logs.map((log) => readFileSync(join(dataDir, 'logs', log), 'utf8')).join('')
     expect(secrets.filter((secret) => written.includes(secret))).toEqual([])
   })
@@ -151,8 +151,8 @@ describe('ledger up', () => {
   })
 
   test('Ctrl-C ends everything in order and leaves no process', async () => {
-    const pids = (['postgres', 'nats-server', 'node-1', 'edge-1'] as const).map((part) => ledger.pidOf(part))
-    expect(pids.filter(isRunning)).toHaveLength(4)
+    const pids = (['postgres', 'nats-server', 'node-1', 'auditor-1', 'edge-1'] as const).map((part) => ledger.pidOf(part))
+    expect(pids.filter(isRunning)).toHaveLength(5)
     const startedMs = performance.now()
     const { code, err } = await ledger.stop('SIGINT')
     expect(code).toBe(0)
@@ -160,7 +160,7 @@ describe('ledger up', () => {
     expect(performance.now() - startedMs).toBeLessThan(15_000)
     expect(pids.filter(isRunning)).toEqual([])
     const order = [...err.matchAll(/^(.+): stopped$/gm)].map((match) => match[1])
-    expect(order).toEqual(['edge-1', 'node-1', 'nats-server', 'PostgreSQL'])
+    expect(order).toEqual(['auditor-1', 'edge-1', 'node-1', 'nats-server', 'PostgreSQL'])
     expect(err).not.toContain('ended unexpectedly')
   })
 

@@ -216,6 +216,7 @@ describe('a give-back fails', () => {
     change(ledger, 'ann', { status: 'closed' })
     undo(sent)
     expect(failures()).toEqual([[sent, 'account_closed']])
+    expect(orderedOn(ledger, 'bob').filter(({ type }) => type === 'transfer')).toEqual([])
     expectAt('bob')
   })
 

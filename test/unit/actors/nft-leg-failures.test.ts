@@ -227,10 +227,19 @@ describe('a leg that comes before everybody expects its own', () => {
 
   test('counts when only an account has not heard of the group', () => {
     const terms = halfAgreed([gives(), PAYS], `instance ${ruby}`)
-    const leg = settled(ledger, legOf(terms, 0))
-    expect(leg.status).toBe('completed')
-    expect(groupSeen(ledger, GROUP)).toMatchObject({ status: 'open', legs: [{ status: 'completed' }, {}] })
-    expect(orderedOn(ledger, 'bob')).toMatchObject([{ type: 'credit', counterTxnId: leg.txnId }])
+    const txnId = submit(ledger, legOf(terms, 0))
+    for (const [from, to] of [
+      ['ann', `instance ${ruby}`],
+      [`instance ${ruby}`, 'ann'],
+      ['ann', AT_HOME],
+    ] as const) {
+      expect(ledger.deliverFrom(from, to)).toBe(true)
+    }
+    expect(ledger.transaction(txnId).status).toBe('completed')
+    expect(ledger.group(GROUP)?.status).toBe('registering')
+    ledger.drain()
+    expect(groupSeen(ledger, GROUP)).toMatchObject({ status: 'open', legs: [{ status: 'completed', txnId }, {}] })
+    expect(orderedOn(ledger, 'bob')).toMatchObject([{ type: 'credit', counterTxnId: txnId }])
     settled(ledger, legOf(terms, 1))
     expect(groupSeen(ledger, GROUP)?.status).toBe('settled')
   })

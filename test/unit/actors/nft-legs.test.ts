@@ -167,14 +167,17 @@ describe('delivery against payment', () => {
 
   test.for([
     ['another receiver', { toAccountId: 'cid' }],
-    ['another NFT', { tokenId: 'cls_00000000000000000000000000/x' }],
-    ['a burn', { type: 'burn', toAccountId: null }],
+    ['another NFT', { tokenId: 'opal' }],
+    ['another type', { type: 'exchange' }],
     ['another account', { accountId: 'bob', toAccountId: 'ann' }],
+    ['other terms', { termsHash: '0'.repeat(64) }],
   ] as const)('%s is no leg of it', ([, fields]) => {
+    const opal = minted(ledger, { accountId: 'ann', classId, instanceId: 'opal' })
     const terms = agreed(gives(), PAYS)
-    expect(['group_terms_unknown', 'class_not_found']).toContain(
-      codeOf(submission(ledger, { ...legOf(terms, 0), ...fields })),
-    )
+    const other = { ...legOf(terms, 0), ...fields }
+    const tokenId = other.tokenId === 'opal' ? opal : ruby
+    expect(codeOf(submission(ledger, { ...other, tokenId }))).toBe('group_terms_unknown')
+    expect(submission(ledger, legOf(terms, 0)).kind).toBe('accepted')
   })
 
   test('O2: nobody gets what is held for a leg: its owner’s other orders fail, and others’ are none of its owner’s', () => {
