@@ -148,7 +148,7 @@ export class LedgerUp {
   }
 
   /** The process that runs this part now. */
-  pidOf(part: 'postgres' | 'nats-server' | `node-${number}` | `edge-${number}`): number {
+  pidOf(part: 'postgres' | 'nats-server' | `node-${number}` | `edge-${number}` | `auditor-${number}`): number {
     if (part === 'postgres')
       return Number(readFileSync(join(this.dataDir, 'postgres', 'data', 'postmaster.pid'), 'utf8').split('\n')[0])
     if (part === 'nats-server') return this.natsPid()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Answer } from '../../../actors/account/outcome.ts'
 import { accountAddress } from '../../../actors/address.ts'
-import { bodyOf, createEdgeFixture, refusalOf } from './edge-fixture.ts'
+import { accountView, bodyOf, createEdgeFixture, refusalOf } from './edge-fixture.ts'
 
 const CLASS_ID = 'cls_01K6ZZZZZZ0000000000000000'
 const OTHER_ID = 'cls_01K6ZZZZZZ0000000000000001'
@@ -47,17 +47,8 @@ const MINTED = {
 function answering(answer: Answer = MINTED, signed = true) {
   const verifyMany = (checks: readonly unknown[]) => Promise.resolve(checks.map(() => signed))
   const edge = createEdgeFixture({ signatures: { verifyMany } })
-  edge.reads.accountViews.set('issuer@bank', {
-    accountId: 'issuer@bank',
-    status: 'active',
-    incoming: 'accept',
-    key: { keyId: 'key-1', publicKey: 'public-1' },
-    shardId: 7,
-    sequence: 0,
-    auditHash: '0'.repeat(64),
-    createdAtMs: 1_760_000_000_000,
-    updatedAtMs: 1_760_000_000_000,
-  })
+  const key = { keyId: 'key-1', publicKey: 'public-1' }
+  edge.reads.accountViews.set('issuer@bank', accountView('issuer@bank', { key }))
   edge.gateway.outcome = { kind: 'answered', answer }
   edge.reads.classViews.set(CLASS_ID, {
     classId: CLASS_ID,
@@ -81,10 +72,14 @@ describe('POST /v1/nft-classes/{classId}/instances', () => {
     edge.gateway.asked.map(({ operation }) => operation.kind === 'mint' && operation.metadataVerdict)
 
   test.for([
-    ['by whom the class is not', answering(MINTED), { ...BODY, account_id: 'another@bank' }],
-    ['that the key of the issuer did not sign', answering(MINTED, false), BODY],
-  ] as const)('a mint %s costs no judging: the ledger says what it is', async ([, edge, body]) => {
-    await edge.post(PATH, body, await edge.tokenFor('transactor'))
+    ['by whom the class is not', true, true, 'another@bank'],
+    ['that the key of the issuer did not sign', false, true, 'issuer@bank'],
+    ['of an issuer without a key', true, false, 'issuer@bank'],
+  ] as const)('a mint %s costs no judging: the ledger says what it is', async ([, signed, keyed, accountId]) => {
+    const edge = answering(MINTED, signed)
+    const key = keyed ? { keyId: 'key-1', publicKey: 'public-1' } : null
+    edge.reads.accountViews.set(accountId, accountView(accountId, { key }))
+    await edge.post(PATH, { ...BODY, account_id: accountId }, await edge.tokenFor('transactor'))
     expect(edge.schemas.validated).toEqual([])
     expect(verdictsOf(edge)).toEqual(['unchecked'])
   })

@@ -5,6 +5,9 @@ import { START_MS } from '../../support/accounts.ts'
 import { applied, item, rotation, sendTo, startHost } from '../../support/shard-hosting.ts'
 import { left, minting, SIGNED, TAKEN, told } from './mint-fixture.ts'
 
+/** Requests that wait for one conclusion at most. */
+const MOST_WAIT = 64
+
 describe('a mint', () => {
   test('I10: is answered by the batch that decides it, once that is committed', async () => {
     const { clock, control, host, verdicts, batches, ask, deliver, decision } = await minting()
@@ -125,6 +128,23 @@ describe('a mint', () => {
     expect(questions.slice(asked)).toMatchObject([{ keys: [{ operation: 'mint', idempotencyKey: 'once' }] }])
     expect(told(verdicts).get(again)).toBe('ruby, another replayed')
     expect(left(batches)).toEqual({ transactions: 1, operations: 1 })
+  })
+
+  test(`is waited for by ${MOST_WAIT} requests; the next has not entered, and others are none the worse for it`, async () => {
+    const { clock, host, verdicts, ask, deliver, decision } = await minting()
+    for (let count = 0; count < MOST_WAIT; count += 1) ask('once')
+    await clock.pass(20)
+    expect(verdicts).toEqual([])
+    const [refused, other] = [ask('once'), ask('twice', { instance_id: 'opal' })]
+    await clock.pass(20)
+    expect([...told(verdicts)]).toEqual([[refused, 'overloaded']])
+    deliver(decision(1, TAKEN))
+    deliver(decision(0))
+    await clock.pass(20)
+    expect(told(verdicts).get(other)).toBe('instance_exists')
+    const waited = [...told(verdicts).values()].filter((answer) => answer.startsWith('ruby'))
+    expect([waited.length, waited.filter((answer) => answer === 'ruby').length]).toEqual([MOST_WAIT, 1])
+    expect(host.backlog()).toBe(0)
   })
 
   test('by a key that was rotated away meanwhile is no repeat of anybody else’s, and its own repeat is heard', async () => {
