@@ -14,7 +14,7 @@ import { funded } from '../support/client-moves.ts'
 import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
 import { verifyOffline } from './liabilities.suite.ts'
 
-const FEW_ACCOUNTS = 30_000
+const FEW_ACCOUNTS = 10_000
 const MANY_ACCOUNTS = 1_000_000
 const ACCOUNTS = Number(process.env['LEDGER_LIABILITIES'] ?? FEW_ACCOUNTS)
 const SAMPLED = 12
@@ -23,7 +23,7 @@ const MAX_READ_MS = 100
 /** Where reads are slow already, because others keep the machine busy. */
 const SLOWER_READS = 3
 const READS_EVERY_MS = 20
-const BASELINE_MS = 5_000
+const BASELINE_MS = 1_000
 /** Of the kernel's clock. */
 const TICKS_A_SECOND = 100
 /** Fields of proc(5): a thread's own time, and that of the children of a process that have ended. */

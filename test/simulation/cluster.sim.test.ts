@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { runCluster } from './cluster.ts'
 import { STORE_FAULT_COUNTERS } from './sim-ledger-store-faults.ts'
 
-const SEEDS = 150
+const SEEDS = 110
 const SEEDS_PER_TEST = 10
 const firstSeeds = Array.from({ length: SEEDS / SEEDS_PER_TEST }, (_, index) => 1 + index * SEEDS_PER_TEST)
 

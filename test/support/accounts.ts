@@ -159,7 +159,8 @@ export function mintCommand(
 ): MintCommand {
   serial += 1
   const idempotencyKey = fields.idempotencyKey ?? `mint-${serial}`
-  const payload = canonicalJson({ ...fields, idempotency_key: idempotencyKey } as unknown as JsonObject)
+  const signed = { metadata: {}, ...fields, idempotency_key: idempotencyKey }
+  const payload = canonicalJson(signed as unknown as JsonObject)
   return {
     type: 'mint',
     owner: fields.accountId,
