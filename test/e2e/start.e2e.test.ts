@@ -151,7 +151,9 @@ describe('ledger up', () => {
   })
 
   test('Ctrl-C ends everything in order and leaves no process', async () => {
-    const pids = (['postgres', 'nats-server', 'node-1', 'auditor-1', 'edge-1'] as const).map((part) => ledger.pidOf(part))
+    const pids = (['postgres', 'nats-server', 'node-1', 'auditor-1', 'edge-1'] as const).map((part) =>
+      ledger.pidOf(part),
+    )
     expect(pids.filter(isRunning)).toHaveLength(5)
     const startedMs = performance.now()
     const { code, err } = await ledger.stop('SIGINT')
