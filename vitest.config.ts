@@ -6,6 +6,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     retry: 0,
+    // Many tests wait for servers of their own to start: two at once, on two processors too.
+    maxWorkers: 2,
     allowOnly: false,
     passWithNoTests: false,
   },

@@ -17,6 +17,7 @@ import {
   type Told,
 } from '../support/audited-ledger.ts'
 import { NEVER_MS, startAuditor, untilPasses, untilSeen } from '../support/auditing.ts'
+import { createLedgerDatabase } from '../support/ledger-database.ts'
 import { until } from '../support/ledger-store-postgres.ts'
 
 const ALL = [{ name: 'ledger-integrity-1', controls: CONTROLS }]
@@ -66,6 +67,16 @@ test('a small ledger is walked as somebody asks: the answer is of then', async (
   expect(complied.asOfMs).toBeGreaterThanOrEqual(askedAtMs)
   expect(complied.lastFullPassAtMs).toBeGreaterThanOrEqual(complied.asOfMs)
   expect(await provenance()).toMatchObject({ assetsVerified: 3, provenanceValid: true })
+})
+
+test('a ledger that has nothing in it is sound', async () => {
+  const empty = await createLedgerDatabase()
+  const { compliance, provenance } = findings({ url: empty.url })
+  expect(await provenance()).toMatchObject({ assetsVerified: 0, provenanceValid: true })
+  const complied = await compliance()
+  expect(complied.compliant).toBe(true)
+  expect(complied.controls.map(({ checked }) => checked)).toEqual(CONTROLS.map(() => 0))
+  await empty.drop()
 })
 
 test('what is wrong is in the next answer, and gone from the one after it is right again', async () => {

@@ -21,6 +21,14 @@ beforeAll(async () => {
   await parties.issue('coin', 'busy', '10')
   const credits = Array.from({ length: PAGE_WEIGHT + 50 }, () => parties.submit(busy, { type: 'credit', amount: '1' }))
   await Promise.all(credits)
+  // Exactly a page with the registration, and one more.
+  for (const [accountId, count] of [
+    ['whole', PAGE_WEIGHT - 1],
+    ['over', PAGE_WEIGHT],
+  ] as const) {
+    const party = await parties.open(accountId)
+    await Promise.all(Array.from({ length: count }, () => parties.submit(party, { type: 'credit', amount: '1' })))
+  }
   const classId = await parties.registerClass('Travelled far', busy)
   nftId = await parties.mint(busy, classId, 'far')
   await parties.atRest()
@@ -59,7 +67,7 @@ test('W3, N4: a chain and a history of several pages are sound to the last entry
   const { findings, places } = await walked()
   expect(findings).toEqual([])
   const within = (walk: string) => places.filter((place) => place.includes(`"${walk}"`) && place.includes('"sequence"'))
-  expect(within('chains')).toHaveLength(1)
+  expect(within('chains')).toHaveLength(2)
   expect(places.filter((place) => place.includes('"owner"'))).toHaveLength(1)
 })
 

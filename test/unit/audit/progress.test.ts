@@ -1,0 +1,76 @@
+/** Goal: what the auditor says it has looked at, and as of when, is no more than it has. */
+import { expect, test } from 'vitest'
+import { CONTROLS } from '../../../actors/audit/finding.ts'
+import { startOf, WHOLE_PASS } from '../../../infra/audit/pass.ts'
+import {
+  asOfMsOf,
+  type AuditProgress,
+  beginPass,
+  coveredBy,
+  currentPass,
+  newProgress,
+  notePass,
+  noteSince,
+  noteUnlisted,
+  readProgress,
+  type TailPlace,
+} from '../../../infra/audit/progress.ts'
+
+const NEW = newProgress('7', 1_000)
+const seen = (entries: number) => ({ checked: { chains_verify: entries }, findings: [], pending: [] })
+
+function tail(changes: Partial<TailPlace>): AuditProgress {
+  const pending = { beganAtMs: 90, completeAsOfMs: 80, after: null }
+  return { ...NEW, tail: { ...NEW.tail, asOfMs: 100, momentAtMs: 70, pending, ...changes } }
+}
+
+test('nothing is known as of any time before everything was looked at once', () => {
+  expect(asOfMsOf(NEW, ['provenance'])).toBeNull()
+  expect(asOfMsOf(NEW, CONTROLS)).toBeNull()
+  expect(asOfMsOf(tail({ momentAtMs: null }), CONTROLS)).toBeNull()
+  expect(asOfMsOf(tail({ momentAtMs: null }), ['provenance'])).toBe(100)
+})
+
+test('as of when is the oldest look that what is asked of rests on', () => {
+  expect(asOfMsOf(tail({}), ['provenance'])).toBe(100)
+  expect(asOfMsOf(tail({}), ['receipts_verify'])).toBe(80)
+  expect(asOfMsOf(tail({}), ['value_is_conserved'])).toBe(70)
+  expect(asOfMsOf(tail({}), ['supply_reconciles'])).toBe(70)
+  expect(asOfMsOf(tail({ momentAtMs: 95 }), CONTROLS)).toBe(80)
+})
+
+test('P1: a pass counts for nothing until it is complete, and then with what the tail has counted since it began', () => {
+  const begun = beginPass(NEW, 1_000)
+  expect(begun.pass).toMatchObject({ beganXid: '7', place: startOf(WHOLE_PASS) })
+  const within = notePass(noteSince(begun, { chains_verify: 2 }), { walk: 'chains', cursor: null }, seen(10), 1_001)
+  expect([coveredBy(within), within.last]).toEqual([{}, null])
+  const complete = notePass(noteSince(within, { chains_verify: 3 }), null, seen(20), 1_002)
+  expect([coveredBy(complete), complete.pass]).toEqual([{ chains_verify: 35 }, null])
+  const next = noteSince(beginPass(complete, 2_000), { chains_verify: 4 })
+  expect(coveredBy(next)).toEqual({ chains_verify: 39 })
+  expect(coveredBy(notePass(next, null, seen(33), 2_001))).toEqual({ chains_verify: 37 })
+})
+
+test('P2: passes have numbers that grow, whatever time it is', () => {
+  const first = notePass(beginPass(NEW, 5_000), null, seen(1), 5_001)
+  expect([currentPass(NEW), currentPass(beginPass(NEW, 5_000)), currentPass(first)]).toEqual([0, 5_000, 5_000])
+  expect(currentPass(beginPass(first, 4_000))).toBe(5_001)
+})
+
+test('findings that are not listed count for the pass that is under way, or else for the last', () => {
+  const counts = { provenance: 3 }
+  expect(noteUnlisted(NEW, counts)).toEqual(NEW)
+  const begun = beginPass(NEW, 1)
+  expect(noteUnlisted(begun, counts).pass?.unlisted).toEqual(counts)
+  const complete = notePass(begun, null, seen(1), 2)
+  expect(noteUnlisted(complete, counts).last?.unlisted).toEqual(counts)
+})
+
+test('a step that nobody is in a pass for changes nothing', () => {
+  expect(notePass(NEW, null, seen(1), 1)).toEqual(NEW)
+})
+
+test('a document of another form is none to go on from', () => {
+  expect(readProgress(JSON.stringify(NEW))).toEqual(NEW)
+  expect(readProgress('{"format":2}')).toBeUndefined()
+})
