@@ -5,6 +5,7 @@
 import type { Clock, Timer } from './ports/clock.ts'
 import type { LeaseStore, Watch } from './ports/lease-store.ts'
 import type { LedgerStore } from './ports/ledger-store.ts'
+import type { RarePaths } from './ports/rare-paths.ts'
 
 export interface Route {
   readonly session: string
@@ -15,6 +16,7 @@ export interface RouteDependencies {
   readonly store: Pick<LedgerStore, 'shards'>
   readonly leases: Pick<LeaseStore, 'watchHints'>
   readonly clock: Clock
+  readonly rare: RarePaths
 }
 
 const REFRESH_MS = 1_000
@@ -64,9 +66,10 @@ export class Routes {
 
   /** Asks the store, at most once at a time and not too often. Never rejects. */
   refresh(): Promise<void> {
-    const { clock, store } = this.dependencies
+    const { clock, store, rare } = this.dependencies
     if (this.refreshing !== undefined) return this.refreshing
     if (clock.monotonic() - this.lastRefreshMs < MIN_REFRESH_GAP_MS) return Promise.resolve()
+    if (rare.takes('refresh_left_out')) return Promise.resolve()
     this.lastRefreshMs = clock.monotonic()
     this.refreshing = store
       .shards()

@@ -38,6 +38,7 @@ import { openMasterKey, shardHashOf } from './ledger-secrets.ts'
 import { leaseOptions, openNatsLink } from './nats-link.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
 import { createSharedProbe } from './shared-probe.ts'
+import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
 
 const SHARDS_TIMEOUT_MS = 2_000
 /** Public keys that signatures under attestations are checked with: there are few of those. */
@@ -120,12 +121,13 @@ async function createApp(
     store,
     leases: createNatsLeaseStore(link, log, leaseOptions(configuration, ledgerId)),
     clock,
+    rare: NO_RARE_PATHS,
   })
   service.onStop('routes', () => routes.stop())
   await routes.start()
   const transport = createNatsTransport(link, log)
   return createEdge({
-    gateway: new Gateway({ transport, routes, clock, random, homeOf, settings: GATEWAY_DEFAULTS }),
+    gateway: new Gateway({ transport, routes, clock, random, rare: NO_RARE_PATHS, homeOf, settings: GATEWAY_DEFAULTS }),
     reads,
     shardHealth,
     attestations,

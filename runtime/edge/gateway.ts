@@ -14,6 +14,7 @@ import { decodeVerdicts, encodeItems, type Item, type Operation, sessionSubject,
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { GatewayOutcome, GatewayRequest, LedgerGateway } from '../ports/ledger-gateway.ts'
 import type { Random } from '../ports/random.ts'
+import type { RarePaths } from '../ports/rare-paths.ts'
 import { NOT_DELIVERED, type NotDelivered, type PendingRequest, type Transport } from '../ports/transport.ts'
 import type { Route, Routes } from '../routes.ts'
 
@@ -22,6 +23,7 @@ export interface GatewayDependencies {
   readonly routes: Routes
   readonly clock: Clock
   readonly random: Random
+  readonly rare: RarePaths
   readonly homeOf: (actor: ActorAddress) => number
   readonly settings: GatewaySettings
 }
@@ -49,6 +51,7 @@ export const GATEWAY_DEFAULTS: GatewaySettings = {
 
 const FIRST_BACKOFF_MS = 10
 const LAST_BACKOFF_MS = 250
+const SHORTEST_ATTEMPT_MS = 5
 /** Room that a message's envelope takes. */
 const ENVELOPE_BYTES = 1_024
 /** Everything of an item that is bounded: names, keys, grants. */
@@ -109,7 +112,7 @@ export class Gateway implements LedgerGateway {
   }
 
   private send(waiting: Waiting): void {
-    const { routes, clock, settings } = this.dependencies
+    const { routes, clock, settings, rare } = this.dependencies
     const route = routes.find(waiting.shardId)
     if (route === undefined) {
       void routes.refresh()
@@ -120,7 +123,8 @@ export class Gateway implements LedgerGateway {
     waiting.underWay = true
     const { attempt } = waiting
     this.enqueue(waiting, route)
-    waiting.timer = clock.after(settings.attemptTimeoutMs, () => {
+    const timeoutMs = rare.takes('attempt_given_up') ? SHORTEST_ATTEMPT_MS : settings.attemptTimeoutMs
+    waiting.timer = clock.after(timeoutMs, () => {
       if (waiting.attempt !== attempt || !waiting.underWay) return
       waiting.uncertain = true
       void routes.refresh()
@@ -159,7 +163,8 @@ export class Gateway implements LedgerGateway {
 
   /** As few messages as the transport's bound allows. */
   private split(items: readonly Item[]): readonly (readonly Item[])[] {
-    const maxBytes = this.dependencies.transport.maxMessageBytes() - ENVELOPE_BYTES
+    const { transport, rare } = this.dependencies
+    const maxBytes = rare.takes('items_one_by_one') ? 0 : transport.maxMessageBytes() - ENVELOPE_BYTES
     const messages: Item[][] = []
     let bytes = Number.POSITIVE_INFINITY
     for (const item of items) {

@@ -10,10 +10,12 @@ import { type Incarnation, passivate, type Resident } from './incarnation.ts'
 import type { DecidedAnswer, OutputGate } from './output-gate.ts'
 import { release, settle, waitsFor } from './pending.ts'
 import type { PinBoard } from './pin-board.ts'
+import type { RarePaths } from '../ports/rare-paths.ts'
 
 export interface AppliedDependencies {
   readonly pins: PinBoard
   readonly gate: OutputGate
+  readonly rare: RarePaths
   readonly courier: Courier
   readonly inbox: Inbox
   /** Actors kept in memory for each shard. */
@@ -21,7 +23,7 @@ export interface AppliedDependencies {
 }
 
 export function applyDraft(applied: ShardDraft, dependencies: AppliedDependencies): void {
-  const { gate, courier, inbox, maxResidents } = dependencies
+  const { gate, courier, inbox, maxResidents, rare } = dependencies
   const { incarnation } = applied
   remember(applied, dependencies)
   for (const [target, sent] of applied.sent) incarnation.sent.set(target, sent)
@@ -34,7 +36,7 @@ export function applyDraft(applied: ShardDraft, dependencies: AppliedDependencie
   }
   courier.take(incarnation, applied.outbox)
   inbox.committed(incarnation, applied.marks)
-  passivate(incarnation, maxResidents)
+  passivate(incarnation, rare.takes('residents_forgotten') ? 0 : maxResidents)
 }
 
 function remember(

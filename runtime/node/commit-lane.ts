@@ -12,6 +12,7 @@ import { type Clock, delay } from '../ports/clock.ts'
 import type { CommitVerdict, FailedCause, LedgerStore } from '../ports/ledger-store.ts'
 import type { Verdict } from '../messages.ts'
 import type { Log } from '../ports/log.ts'
+import type { RarePaths } from '../ports/rare-paths.ts'
 import type { Signer } from '../ports/signer.ts'
 import { createShardDraft, type ShardDraft, stepInto, type StepSurroundings } from './draft.ts'
 import type { Incarnation } from './incarnation.ts'
@@ -25,6 +26,7 @@ export interface CommitLaneDependencies {
   readonly clock: Clock
   readonly log: Log
   readonly gate: OutputGate
+  readonly rare: RarePaths
   readonly settings: CommitLimits
   readonly surroundings: StepSurroundings
   /** The shards that the node serves, in any order. */
@@ -36,6 +38,8 @@ export interface CommitLaneDependencies {
   readonly onBroken: (incarnation: Incarnation, detail: string) => void
   /** A shard's part is durable: memory follows, answers and messages leave. */
   readonly onApplied: (applied: ShardDraft) => void
+  /** What is about to be committed, with the commands that made it. */
+  readonly onDrafted?: (drafts: readonly ShardDraft[]) => void
   readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
 }
 
@@ -87,6 +91,7 @@ export class CommitLane {
       }
       const drafts = this.draft(group)
       if (drafts.length === 0) continue
+      this.dependencies.onDrafted?.(drafts)
       const startedMs = this.dependencies.clock.monotonic()
       const verdict = await this.commit(drafts)
       await this.conclude(drafts, verdict, startedMs)
@@ -95,11 +100,10 @@ export class CommitLane {
 
   /** Takes what is ready, as evenly over the shards as the bounds demand. */
   private gather(): Pending[] {
-    const { settings } = this.dependencies
-    const maxBatchSize = Math.max(
-      Math.min(SMALLEST_BATCH, settings.maxBatchSize),
-      settings.maxBatchSize * this.allowance,
-    )
+    const { settings, rare } = this.dependencies
+    const maxBatchSize = rare.takes('batch_of_one')
+      ? 1
+      : Math.max(Math.min(SMALLEST_BATCH, settings.maxBatchSize), settings.maxBatchSize * this.allowance)
     const maxBatchBytes = settings.maxBatchBytes * this.allowance
     const ready = [...this.dependencies.incarnations()].filter(
       ({ phase, blocked, ready }) => ready.length > 0 && !blocked && (phase === 'serving' || phase === 'draining'),
@@ -130,11 +134,11 @@ export class CommitLane {
    * that follow it in its shard; so does everything once the batch sends as many messages, or holds as much text, as it may.
    */
   private draft(group: readonly Pending[]): ShardDraft[] {
-    const { clock, surroundings, gate, onBroken } = this.dependencies
+    const { clock, surroundings, gate, rare, onBroken } = this.dependencies
     const drafts = new Map<Incarnation, ShardDraft>()
     const halted = new Map<Incarnation, Pending[]>()
     const nowMs = clock.now()
-    const maxMessages = MAX_BATCH_MESSAGES * this.allowance
+    const maxMessages = rare.takes('batch_full_of_messages') ? 1 : MAX_BATCH_MESSAGES * this.allowance
     const maxTextBytes = this.dependencies.settings.maxBatchBytes * this.allowance
     let messages = 0
     let textBytes = 0
@@ -275,7 +279,8 @@ export class CommitLane {
   /** Nothing was applied. What no row is to blame for comes whole, a few times; the rest, and what goes on so, halved. */
   private async tryAgain(drafts: readonly ShardDraft[], cause: FailedCause, detail: string): Promise<void> {
     this.transientFailures = cause === 'transient' ? this.transientFailures + 1 : 0
-    if (cause === 'unsent' || (cause === 'transient' && this.transientFailures < WHOLE_RETRIES)) {
+    const whole = this.transientFailures < WHOLE_RETRIES && !this.dependencies.rare.takes('batch_halved_at_once')
+    if (cause === 'unsent' || (cause === 'transient' && whole)) {
       this.groups.unshift(drafts.flatMap(({ pendings }) => pendings))
       await delay(this.dependencies.clock, TRANSIENT_RETRY_MS)
       return

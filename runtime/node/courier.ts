@@ -9,6 +9,7 @@
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { AcknowledgedChannel, LedgerStore, OutboxMessage, ShardStart } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
+import type { RarePaths } from '../ports/rare-paths.ts'
 import type { Transport } from '../ports/transport.ts'
 import { NOT_DELIVERED } from '../ports/transport.ts'
 import {
@@ -30,6 +31,7 @@ export interface CourierDependencies {
   readonly routes: { readonly find: (shardId: number) => Route | undefined; readonly refresh: () => Promise<void> }
   readonly clock: Clock
   readonly log: Log
+  readonly rare: RarePaths
   /** What the store says that a shard it serves has sent to a target; undefined when it is another's. */
   readonly sentTo: (incarnation: Incarnation, target: number) => Promise<number | undefined>
   /** Takes deliveries to shards of this very node. */
@@ -209,8 +211,9 @@ export class Courier {
 
   /** V2: what may go now; undefined when nothing may. */
   private load({ incarnation, target, waiting, acknowledged, carried, stopped }: Channel): Delivery | undefined {
+    const window = this.dependencies.rare.takes('window_of_one') ? 1 : WINDOW
     if (stopped || incarnation.phase === 'ended') return undefined
-    const messages = waiting.slice(carried - acknowledged, WINDOW).map(({ number, envelope }) => ({ number, envelope }))
+    const messages = waiting.slice(carried - acknowledged, window).map(({ number, envelope }) => ({ number, envelope }))
     if (messages.length === 0) return undefined
     const { shardId: source, epoch, attempt } = incarnation.token
     const began = incarnation.began.get(target) ?? 0
@@ -218,8 +221,8 @@ export class Courier {
   }
 
   private send(session: string, deliveries: readonly Delivery[]): void {
-    const { transport } = this.dependencies
-    const maxBytes = transport.maxMessageBytes() * MESSAGE_SHARE
+    const { transport, rare } = this.dependencies
+    const maxBytes = rare.takes('carried_one_by_one') ? 0 : transport.maxMessageBytes() * MESSAGE_SHARE
     for (const message of split(deliveries, maxBytes)) this.request(session, message)
   }
 
@@ -326,7 +329,7 @@ export class Courier {
     if (this.stopped) return
     const nowMs = this.dependencies.clock.monotonic()
     for (const channel of this.underWay) {
-      if (channel.dueMs > nowMs) continue
+      if (channel.dueMs > nowMs && !this.dependencies.rare.takes('carried_again')) continue
       // Everything from what is known to be taken in: what arrived is known by its number.
       channel.carried = channel.acknowledged
       channel.resendMs = Math.min(channel.resendMs * 2, LAST_RESEND_MS)

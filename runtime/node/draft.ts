@@ -165,10 +165,11 @@ function changesWhatIsNew({ transactions }: ShardDraft, effects: readonly Effect
 function judge(
   draft: ShardDraft,
   pending: Pending,
-  { settings, step, facts, homeOf }: StepSurroundings,
+  { settings, step, homeOf, ...surroundings }: StepSurroundings,
 ): StepOutcome | { readonly kind: 'broken'; readonly detail: string } {
   if (pending.forced !== null) return { kind: 'answered', answer: pending.forced }
   const { command, keyAddress, resident } = pending
+  const facts = pending.found.facts ?? surroundings.facts
   if (resident === null) return { kind: 'broken', detail: 'A command was stepped without its actor.' }
   const changed = draft.changed.get(pending.actorKey)
   const state = changed === undefined ? resident.state : changed.state

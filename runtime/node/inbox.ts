@@ -14,6 +14,7 @@ import type { Delivery, DeliveryAnswer } from '../messages.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
+import type { RarePaths } from '../ports/rare-paths.ts'
 import type { InboxOrder } from './draft.ts'
 import { type Incarnation, nextStamp } from './incarnation.ts'
 import { createPending, type Pending } from './pending.ts'
@@ -24,6 +25,7 @@ export interface InboxDependencies {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  readonly rare: RarePaths
   readonly inboxOrder: InboxOrder
   readonly find: (shardId: number) => Incarnation | undefined
   readonly enter: (pending: Pending) => void
@@ -76,6 +78,7 @@ export class Inbox {
       if (list === undefined) byReply.set(reply, [answer])
       else list.push(answer)
     }
+    if (this.dependencies.rare.takes('delivery_not_acknowledged')) return
     for (const [reply, list] of byReply) reply(list)
   }
 
@@ -99,8 +102,10 @@ export class Inbox {
 
   private takeIn(delivery: Delivery, reply: DeliveryReply): DeliveryAnswer | undefined {
     const { source, target, epoch, attempt, began, acknowledged, messages } = delivery
-    const incarnation = this.dependencies.find(target)
-    if (incarnation === undefined || incarnation.phase === 'draining') return { source, target, kind: 'moved', mark: 0 }
+    const { find, rare } = this.dependencies
+    const incarnation = find(target)
+    const takes = incarnation !== undefined && incarnation.phase !== 'draining' && !rare.takes('delivery_turned_away')
+    if (!takes) return { source, target, kind: 'moved', mark: 0 }
     const mark = incarnation.marks.get(source) ?? 0
     const { contact, isNew } = this.contactOf(incarnation, delivery, reply)
     if (contact.stopped) return { source, target, kind: 'stopped', mark }

@@ -7,10 +7,11 @@ import type { LeaseStore } from '../ports/lease-store.ts'
 import type { LedgerStore } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
+import { NO_RARE_PATHS, type RarePaths } from '../ports/rare-paths.ts'
 import type { Signer } from '../ports/signer.ts'
 import type { Service, Transport } from '../ports/transport.ts'
 import { Routes } from '../routes.ts'
-import { type InboxOrder, inboxOrder } from './draft.ts'
+import { type InboxOrder, inboxOrder, type ShardDraft } from './draft.ts'
 import { type OutputGate, outputGate } from './output-gate.ts'
 import { Ownership } from './ownership.ts'
 import { createPinBoard, type PinBoard } from './pin-board.ts'
@@ -37,6 +38,10 @@ export interface LedgerNodeDependencies {
   readonly gate?: OutputGate
   readonly step?: StepActor
   readonly inboxOrder?: InboxOrder
+  /** None, in production. */
+  readonly rare?: RarePaths
+  /** Before each commit: what it will write, with the commands that made it. */
+  readonly onDrafted?: (drafts: readonly ShardDraft[]) => void
   /** After each commit: commands, shards and milliseconds of it. */
   readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
   /** PostgreSQL shows an older state than this node has seen: the process must end. */
@@ -86,13 +91,15 @@ export class LedgerNode {
     const { nodeId, session, store, leases, clock, log, ledgerId, production, onStoreWentBack } = dependencies
     const settings = { ...NODE_DEFAULTS, ...dependencies.settings }
     this.dependencies = dependencies
-    this.routes = new Routes({ store, leases, clock })
+    const { rare = NO_RARE_PATHS } = dependencies
+    this.routes = new Routes({ store, leases, clock, rare })
     this.host = new ShardHost({
       ...dependencies,
       pins: dependencies.pins ?? createPinBoard(),
       gate: dependencies.gate ?? outputGate,
       step: dependencies.step ?? stepActor,
       inboxOrder: dependencies.inboxOrder ?? inboxOrder,
+      rare,
       routes: this.routes,
       settings: { ...settings, ledgerId, production },
     })
@@ -104,6 +111,7 @@ export class LedgerNode {
       host: this.host,
       clock,
       log,
+      rare,
       settings,
       onStoreWentBack,
     })

@@ -87,13 +87,13 @@ function needClass(needs: Needs, classId: string, facts: Facts): void {
 }
 
 /** What was found of what it needed. */
-export function findingsFor({ command, incarnation }: Pending, answer: LookUpAnswer): Findings {
+export function findingsFor({ command, incarnation }: Pending, answer: LookUpAnswer, facts: Facts): Findings {
   if (command.type === 'compensate') {
-    return { ...NOTHING_FOUND, transaction: answer.transactions.get(command.compensates) }
+    return { ...NOTHING_FOUND, facts, transaction: answer.transactions.get(command.compensates) }
   }
-  if (command.type !== 'submit' || command.submission.groupId === null) return NOTHING_FOUND
+  if (command.type !== 'submit' || command.submission.groupId === null) return { ...NOTHING_FOUND, facts }
   const { accountId, groupId } = command.submission
   const address = groupUseAddressOf({ shardId: incarnation.token.shardId, accountId, groupId })
   const groupUses = answer.groupUses.get(address)
-  return groupUses === undefined ? NOTHING_FOUND : { ...NOTHING_FOUND, groupUses }
+  return { ...NOTHING_FOUND, facts, groupUses: groupUses ?? [] }
 }

@@ -10,6 +10,7 @@ import { type Clock, delay, type Timer } from '../ports/clock.ts'
 import type { LeaseStore, ListedSession, Revision, SessionRecord, Watch } from '../ports/lease-store.ts'
 import type { LedgerStore, ShardRecord } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
+import type { RarePaths } from '../ports/rare-paths.ts'
 import { Peers } from './peers.ts'
 import { placeShards } from './placement.ts'
 import type { ShardHost } from './shard-host.ts'
@@ -22,6 +23,7 @@ export interface OwnershipDependencies {
   readonly host: ShardHost
   readonly clock: Clock
   readonly log: Log
+  readonly rare: RarePaths
   readonly settings: OwnershipSettings
   /** The store went back in time (O3): the process must not go on. */
   readonly onStoreWentBack: () => void
@@ -38,6 +40,7 @@ export interface OwnershipSettings {
 
 const PARALLEL_ACQUIRES = 8
 const DRAIN_TIMEOUT_MS = 2_000
+const LOADED_LATE_MS = 500
 /** A node is given shards of the living only after it has been seen this long. */
 const JOIN_DELAY_MS = 3_000
 
@@ -142,8 +145,8 @@ export class Ownership {
   }
 
   private async look(): Promise<void> {
-    if (this.stopped) return
-    const { store, leases, log } = this.dependencies
+    const { store, leases, log, rare } = this.dependencies
+    if (this.stopped || rare.takes('reconcile_left_out')) return
     try {
       const seen = new Map(this.highestEpochs)
       const records = await store.shards()
@@ -186,7 +189,7 @@ export class Ownership {
   }
 
   private async takeAndGive(records: readonly ShardRecord[], listed: readonly ListedSession[]): Promise<void> {
-    const { nodeId, session, store, host, log } = this.dependencies
+    const { nodeId, session, store, host, log, rare } = this.dependencies
     const candidates = this.candidates(listed)
     const wanted = placeShards(
       records.map(({ shardId }) => shardId),
@@ -211,7 +214,7 @@ export class Ownership {
     const settled = new Set(candidates.filter((peer) => this.hasSettled(peer)).map((peer) => peer.nodeId))
     const misplaced = [...host.serving().keys()].filter((shardId) => {
       const owner = wanted.get(shardId)
-      return owner !== undefined && owner !== nodeId && settled.has(owner)
+      return (owner !== undefined && owner !== nodeId && settled.has(owner)) || rare.takes('shard_given_away')
     })
     const atOnce = Math.max(1, Math.floor(records.length / 10))
     await this.giveAllAway(misplaced.slice(0, atOnce))
@@ -253,7 +256,7 @@ export class Ownership {
   }
 
   private async take(record: ShardRecord, dead: ReadonlySet<string>): Promise<void> {
-    const { nodeId, session, store, leases, host } = this.dependencies
+    const { nodeId, session, store, leases, host, clock, rare } = this.dependencies
     const { shardId } = record
     if (this.isLeaving()) return
     const nextEpoch = Math.max(record.epoch, this.highestEpochs.get(shardId) ?? 0) + 1
@@ -269,6 +272,7 @@ export class Ownership {
       await store.release(result.token)
       return
     }
+    if (rare.takes('loaded_late')) await delay(clock, LOADED_LATE_MS)
     const start = await store.openShard(shardId)
     if (this.stopped) return
     host.serve(result.token, start)

@@ -7,6 +7,7 @@ import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { AnyCommand } from '../../actors/step-actor.ts'
 import type { Item, ItemVerdict, Verdict } from '../messages.ts'
 import { type GroupUse, type KeyAddress, keyAddressOf } from '../ports/ledger-store.ts'
+import type { Facts } from './facts.ts'
 import type { Incarnation, Resident } from './incarnation.ts'
 
 /** A client's request has somebody who waits; a message has a number that it is taken in under; a time has neither. */
@@ -42,9 +43,11 @@ export interface Pending {
 export interface Findings {
   readonly groupUses: readonly GroupUse[]
   readonly transaction: CompensableTransaction | undefined
+  /** null: it was not looked up, and needs none. */
+  readonly facts: Facts | null
 }
 
-export const NOTHING_FOUND: Findings = { groupUses: [], transaction: undefined }
+export const NOTHING_FOUND: Findings = { groupUses: [], transaction: undefined, facts: null }
 
 export interface LookUpMembership {
   readonly leave: () => void

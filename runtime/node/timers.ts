@@ -5,11 +5,13 @@
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { DueActor, LedgerStore } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
+import type { RarePaths } from '../ports/rare-paths.ts'
 
 export interface TimersDependencies {
   readonly store: Pick<LedgerStore, 'due' | 'prune'>
   readonly clock: Clock
   readonly log: Log
+  readonly rare: RarePaths
   /** Shards that are served here. */
   readonly shards: () => readonly number[]
   readonly onDue: (due: DueActor) => void
@@ -45,12 +47,13 @@ export class Timers {
   }
 
   private async tick(): Promise<void> {
-    const { store, clock, log, shards, onDue, onTick } = this.dependencies
+    const { store, clock, log, rare, shards, onDue, onTick } = this.dependencies
     onTick()
     try {
       const served = shards()
       if (served.length > 0) {
-        for (const due of await store.due(served, clock.now(), MAX_DUE)) onDue(due)
+        const limit = rare.takes('due_one_by_one') ? 1 : MAX_DUE
+        for (const due of await store.due(served, clock.now(), limit)) onDue(due)
         await this.prune(served)
       }
     } catch (error) {

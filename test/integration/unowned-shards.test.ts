@@ -15,6 +15,7 @@ import { NOT_DELIVERED } from '../../runtime/ports/transport.ts'
 import { Routes } from '../../runtime/routes.ts'
 import { createLedgerDatabase, DEFAULT_SHARD_COUNT, type LedgerDatabase } from '../support/ledger-database.ts'
 import { bodyOf, createEdgeFixture, type EdgeFixture, LEDGER_ID, refusalOf } from '../unit/api/edge-fixture.ts'
+import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
 
 const shardOf = createShardHash(Buffer.alloc(32, 7), DEFAULT_SHARD_COUNT)
 const ACCOUNT_ID = 'alice'
@@ -49,6 +50,7 @@ describe('a ledger whose nodes are gone', () => {
       store: { shards: () => listShards(sql) },
       leases: { watchHints: () => ({ stop: () => undefined }) },
       clock,
+      rare: NO_RARE_PATHS,
     })
     closing = [reads.close, shardHealth.close, async () => routes.stop()]
     await own([])
@@ -62,6 +64,7 @@ describe('a ledger whose nodes are gone', () => {
         serve: () => ({ drain: () => Promise.resolve() }),
         maxMessageBytes: () => 1_000_000,
       },
+      rare: NO_RARE_PATHS,
       routes,
       clock,
       random: { hex: (size) => 'ab'.repeat(size), integer: () => 0 },

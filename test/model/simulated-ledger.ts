@@ -48,7 +48,17 @@ export async function startSimulatedLedger(seed: number): Promise<SimulatedLedge
   })
   const clients = new ClientChecker(checker, kernel, homeOf)
   const leases = createSimLeaseServer(kernel, undefined, (name) => network.reachable(name))
-  const world: World = { kernel, database, network, leases, checker, clients, mutations: NO_RUNTIME_MUTATIONS, homeOf }
+  const world: World = {
+    kernel,
+    database,
+    network,
+    leases,
+    checker,
+    clients,
+    mutations: NO_RUNTIME_MUTATIONS,
+    rareRates: new Map(),
+    homeOf,
+  }
   const nodes = NODES.map((name) => startNode(world, name))
   const edge = startEdge(world, 'edge-a')
   const isOwned = (): boolean =>

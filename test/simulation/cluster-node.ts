@@ -17,6 +17,7 @@ import { createSimLeaseStore, type SimLeaseServer } from './sim-lease-store.ts'
 import type { SimDatabase } from './sim-ledger-store-database.ts'
 import { createSimLedgerStore } from './sim-ledger-store.ts'
 import { createSimRandom } from './sim-random.ts'
+import { createSimRarePaths, type RareRates } from './sim-rare-paths.ts'
 import { createSimSigner } from './sim-signer.ts'
 import { createSimTransport, type SimNetwork } from './sim-transport.ts'
 
@@ -32,6 +33,7 @@ export interface World {
   readonly checker: LedgerChecker
   readonly clients: ClientChecker
   readonly mutations: RuntimeMutations
+  readonly rareRates: RareRates
   /** The shard that decides an actor. */
   readonly homeOf: (actor: ActorAddress) => number
 }
@@ -87,6 +89,7 @@ export function startNode(world: World, name: string): SimNode {
     production: false,
     homeOf: world.homeOf,
     settings: NODE_SETTINGS,
+    rare: createSimRarePaths(kernel, process, world.rareRates),
     ...mutatedParts(mutations),
     onCommitted: () => kernel.count('node:commit'),
     onStoreWentBack: () => process.crash(),
@@ -114,15 +117,19 @@ export function usurp({ kernel, database }: World, { process, store, host }: Sim
 }
 
 export function startEdge(world: World, name: string): SimEdge {
-  const { kernel, database, network, leases, homeOf } = world
+  const { kernel, database, network, leases, rareRates, homeOf } = world
   const process = kernel.process(name)
   const clock = createSimClock(process, kernel.random)
   const random = createSimRandom(kernel.random, process.id)
   const store = createSimLedgerStore({ database, process, session: random.hex(16), nodeId: name })
-  const routes = new Routes({ store, leases: createSimLeaseStore(leases, process), clock })
+  const rare = createSimRarePaths(kernel, process, rareRates)
+  const routes = new Routes({ store, leases: createSimLeaseStore(leases, process), clock, rare })
   const transport = createSimTransport(network, process)
   process.later(0, 'starts', () => void routes.start())
-  return { process, gateway: new Gateway({ transport, routes, clock, random, homeOf, settings: GATEWAY_DEFAULTS }) }
+  return {
+    process,
+    gateway: new Gateway({ transport, routes, clock, random, rare, homeOf, settings: GATEWAY_DEFAULTS }),
+  }
 }
 
 /** Counts what is logged. A quarantined shard or a store that went back is a finding: nothing here may break those. */

@@ -4,6 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import { runCluster } from './cluster.ts'
+import { planOf } from './plan.ts'
 import { STORE_FAULT_COUNTERS } from './sim-ledger-store-faults.ts'
 
 const SEEDS = 110
@@ -120,7 +121,7 @@ const sums = new Map<string, number>()
 
 test.for(firstSeeds)('I1-I12 hold in the ten seeds from %i on', async (first) => {
   for (let seed = first; seed < first + SEEDS_PER_TEST; seed += 1) {
-    const { counters, steps } = await runCluster({ seed })
+    const { counters, steps } = await runCluster({ plan: planOf(seed) })
     expect(steps).toBeGreaterThan(500)
     for (const [name, count] of counters) sums.set(name, (sums.get(name) ?? 0) + count)
   }
@@ -134,7 +135,7 @@ const FOUND: readonly (readonly [seed: number, why: string])[] = [
 ]
 
 test.for(FOUND)('seed %i, which once failed, holds: %s', async ([seed]) => {
-  await expect(runCluster({ seed })).resolves.toMatchObject({ hash: expect.any(String) })
+  await expect(runCluster({ plan: planOf(seed) })).resolves.toMatchObject({ hash: expect.any(String) })
 })
 
 test('every fault, every answer and every rare path occurred in those seeds', () => {
@@ -144,8 +145,8 @@ test('every fault, every answer and every rare path occurred in those seeds', ()
 test('a seed gives the same trace each time, and another seed another', async () => {
   const hashes = new Set<string>()
   for (const seed of [3, 17, 101]) {
-    const first = await runCluster({ seed })
-    const second = await runCluster({ seed })
+    const first = await runCluster({ plan: planOf(seed) })
+    const second = await runCluster({ plan: planOf(seed) })
     expect(second).toEqual(first)
     hashes.add(first.hash)
   }

@@ -19,6 +19,7 @@ import { drawRates, endRates, strike } from './faults.ts'
 import { ClientChecker } from './invariants-clients.ts'
 import { LedgerChecker } from './invariants.ts'
 import { createKernel, type Kernel, SimulationFailure } from './kernel.ts'
+import type { Plan } from './plan.ts'
 import { createSimLeaseServer } from './sim-lease-store.ts'
 import { SimDatabase } from './sim-ledger-store-database.ts'
 import { NO_STORE_MUTATIONS, type StoreMutations } from './sim-ledger-store-faults.ts'
@@ -27,7 +28,7 @@ import { createSimNetwork } from './sim-transport.ts'
 import { Workload } from './workload.ts'
 
 export interface ClusterOptions {
-  readonly seed: number
+  readonly plan: Plan
   readonly storeMutations?: StoreMutations
   readonly runtimeMutations?: RuntimeMutations
   readonly keepTrace?: boolean
@@ -40,8 +41,6 @@ export interface ClusterRun {
 }
 
 const SHARD_COUNT = 4
-const NODES = ['node-a', 'node-b']
-const EDGES = ['edge-a', 'edge-b']
 /** Two expiries and what a rebalance takes. */
 const LIVENESS_MS = 120_000
 /** How long a clock runs too fast or too slow before it is set right. */
@@ -51,10 +50,10 @@ const REST_POLL_MS = 250
 /** The end of the trace, unless it was kept whole: then all of it. */
 const SHOWN_LINES = 60
 
-/** Runs one seed to its end. Rejects with a `SimulationFailure` that names the seed and what it broke. */
+/** Runs one plan to its end. Rejects with a `SimulationFailure` that names the seed and what it broke. */
 export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
-  const { seed, keepTrace = false } = options
-  const kernel = createKernel({ seed, keepTrace, maxTimeMs: 600_000 })
+  const { plan, keepTrace = false } = options
+  const kernel = createKernel({ seed: plan.seed, keepTrace, maxTimeMs: 600_000 })
   const cluster = createCluster(kernel, options)
   const { checker } = cluster.world
   const failing = (violations: readonly string[]): SimulationFailure => violation(kernel, violations, keepTrace)
@@ -65,12 +64,12 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
   }
   const random = kernel.random.fork('cluster')
   await run(cluster.allOwned, 20_000)
-  const faultsMs = random.between(4_000, 30_000)
-  cluster.workload.start(faultsMs)
-  drawRates(cluster.world, random)
-  strike(cluster.targets, random.fork('blows'), kernel.now() + faultsMs)
-  await run(() => false, faultsMs)
-  cluster.heal(random.chance(0.5) ? NODES[random.integer(NODES.length)] : undefined)
+  cluster.workload.start(plan.faultsMs)
+  drawRates(cluster.world, plan)
+  strike(cluster.targets, kernel.now() + plan.faultsMs)
+  await run(() => false, plan.faultsMs)
+  const { nodes } = cluster.targets
+  cluster.heal(random.chance(0.5) ? nodes[random.integer(nodes.length)] : undefined)
   if (!(await run(() => cluster.workload.finished() && cluster.allOwned(), LIVENESS_MS))) {
     throw failing([`I11: ${cluster.whatIsMissing()}`])
   }
@@ -87,6 +86,9 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
 }
 
 function createCluster(kernel: Kernel, options: ClusterOptions) {
+  const { plan } = options
+  const nodeNames = named('node', plan.nodes)
+  const edgeNames = named('edge', plan.edges)
   const mutations = options.storeMutations ?? NO_STORE_MUTATIONS
   const database = new SimDatabase({ kernel, shardCount: SHARD_COUNT, mutations })
   const network = createSimNetwork(kernel)
@@ -118,16 +120,26 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
   })
   const clients = new ClientChecker(checker, kernel, homeOf)
   const runtimeMutations = options.runtimeMutations ?? NO_RUNTIME_MUTATIONS
-  const world: World = { kernel, database, network, leases, checker, clients, mutations: runtimeMutations, homeOf }
-  const nodes = new Map<string, SimNode>(NODES.map((name) => [name, startNode(world, name)]))
-  const edges = new Map<string, SimEdge>(EDGES.map((name) => [name, startEdge(world, name)]))
+  const world: World = {
+    kernel,
+    database,
+    network,
+    leases,
+    checker,
+    clients,
+    mutations: runtimeMutations,
+    rareRates: new Map(),
+    homeOf,
+  }
+  const nodes = new Map<string, SimNode>(nodeNames.map((name) => [name, startNode(world, name)]))
+  const edges = new Map<string, SimEdge>(edgeNames.map((name) => [name, startEdge(world, name)]))
   const workload = new Workload({
     world,
     random: kernel.random.fork('workload'),
     edges: () => [...edges.values()],
-    accounts: 8,
-    clients: 6,
-    requestsPerClient: 15,
+    accounts: plan.accounts,
+    clients: plan.clients,
+    requestsPerClient: plan.requestsPerClient,
   })
   const processOf = (name: string) => nodes.get(name)?.process ?? edges.get(name)?.process
   let deadForGood: string | undefined
@@ -158,9 +170,10 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
     allOwned,
     targets: {
       world,
-      nodes: NODES,
+      plan,
+      nodes: nodeNames,
       shardCount: SHARD_COUNT,
-      edges: EDGES,
+      edges: edgeNames,
       crash: (name: string, restartAfterMs: number): void => {
         processOf(name)?.crash()
         kernel.schedule(restartAfterMs, `${name} is started again`, () => restart(name))
@@ -201,7 +214,7 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
       endRates(world)
       cutFromLeases.clear()
       deadForGood = dead
-      for (const name of [...NODES, ...EDGES]) {
+      for (const name of [...nodeNames, ...edgeNames]) {
         const process = processOf(name)
         process?.resume()
         setRight(name)
@@ -215,6 +228,11 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
       return `shards ${allOwned() ? 'owned' : owners.join(', ')}; ${workload.pending()} requests without a verdict`
     },
   }
+}
+
+/** `node-a`, `node-b`, … */
+function named(kind: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `${kind}-${String.fromCodePoint(97 + index)}`)
 }
 
 function homeOf(actor: ActorAddress): number {

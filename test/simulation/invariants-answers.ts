@@ -8,7 +8,7 @@ import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import type { ActorChecker } from './invariants-actors.ts'
 import type { ModelFacts, Window } from './reference-model.ts'
 
-type RegisterOperation = Extract<
+export type RegisterOperation = Extract<
   GatewayRequest['operation'],
   { kind: 'register_token' | 'register_group' | 'register_class' }
 >

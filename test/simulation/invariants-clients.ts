@@ -6,9 +6,9 @@
 import { sha256Hex } from '../../actors/audit-chain.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import { actorKey } from '../../actors/address.ts'
-import { decodeItems, decodeVerdicts, type Item } from '../../runtime/messages.ts'
+import { decodeItems, decodeVerdicts, type Item, type Operation } from '../../runtime/messages.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
-import { objectionToActor, registeredAt } from './invariants-answers.ts'
+import { objectionToActor, type RegisterOperation, registeredAt } from './invariants-answers.ts'
 import type { LedgerChecker } from './invariants.ts'
 import type { Kernel } from './kernel.ts'
 import { signedFields } from './reference-fields.ts'
@@ -175,7 +175,15 @@ function isSame({ request: left }: HistoryEntry, { request: right }: HistoryEntr
   if (left.operation.kind === 'register' && right.operation.kind === 'register') {
     return left.operation.key.keyId === right.operation.key.keyId
   }
+  // What is registered is known by its terms: another key, or none, orders the same.
+  if (isRegistration(left.operation) && isRegistration(right.operation)) {
+    return left.operation.payload === right.operation.payload
+  }
   return JSON.stringify(left.operation) === JSON.stringify(right.operation)
+}
+
+function isRegistration(operation: Operation): operation is RegisterOperation {
+  return ['register_token', 'register_class', 'register_group'].includes(operation.kind)
 }
 
 /**

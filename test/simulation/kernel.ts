@@ -179,9 +179,22 @@ function failure(seed: number, trace: Trace, cause: unknown): SimulationFailure 
   return new SimulationFailure(`seed ${seed}: ${reason}\n  ${lines}`, { cause })
 }
 
+const waiting: (() => void)[] = []
+let immediates = 0
+/** Asked for at once: the event loop looks for input between one helping of immediates and the next. */
+const HELPING = 64
+
 /** An immediate runs after every microtask that is due, those that microtasks start included. */
 function microtasksDrained(): Promise<void> {
   return new Promise((resolve) => {
-    setImmediate(resolve)
+    waiting.push(resolve)
+    if (immediates > 0) return
+    immediates = HELPING
+    for (let count = 0; count < HELPING; count += 1) {
+      setImmediate(() => {
+        immediates -= 1
+        waiting.shift()?.()
+      })
+    }
   })
 }

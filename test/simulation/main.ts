@@ -1,6 +1,7 @@
 /** `npm run sim -- --seeds N --from S`: runs seeds one after another and says what it found. `SIM_SEED=<seed>` runs that one, with its whole trace. */
 import { parseArgs } from 'node:util'
 import { type ClusterRun, runCluster } from './cluster.ts'
+import { planOf } from './plan.ts'
 
 const { values } = parseArgs({
   options: { seeds: { type: 'string', default: '100' }, from: { type: 'string', default: '1' } },
@@ -17,7 +18,7 @@ const sums = new Map<string, number>()
 const startedMs = performance.now()
 for (let seed = from; seed < from + seeds; seed += 1) {
   try {
-    add(await runCluster({ seed, keepTrace: single !== undefined }))
+    add(await runCluster({ plan: planOf(seed), keepTrace: single !== undefined }))
   } catch (error) {
     failures.push(`${seed}`)
     write(error instanceof Error ? error.message : String(error))

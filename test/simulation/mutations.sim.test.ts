@@ -4,13 +4,14 @@
  */
 import { expect, test } from 'vitest'
 import { type ClusterOptions, runCluster } from './cluster.ts'
+import { planOf } from './plan.ts'
 import { NO_RUNTIME_MUTATIONS } from './cluster-mutations.ts'
 import { SimulationFailure } from './kernel.ts'
 import { NO_STORE_MUTATIONS } from './sim-ledger-store-faults.ts'
 
 interface Mutation {
   readonly rule: string
-  readonly options: Omit<ClusterOptions, 'seed'>
+  readonly options: Omit<ClusterOptions, 'plan'>
   readonly withinSeeds: number
   readonly foundAs: RegExp
 }
@@ -81,7 +82,7 @@ const MUTATIONS: readonly Mutation[] = [
 async function firstFinding({ options, withinSeeds }: Mutation): Promise<string> {
   for (let seed = 1; seed <= withinSeeds; seed += 1) {
     try {
-      await runCluster({ seed, ...options })
+      await runCluster({ plan: planOf(seed), ...options })
     } catch (error) {
       if (error instanceof SimulationFailure) return error.message
       throw error

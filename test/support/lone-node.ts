@@ -15,6 +15,7 @@ import type { Operation } from '../../runtime/messages.ts'
 import { LedgerNode } from '../../runtime/node/ledger-node.ts'
 import type { LeaseStore, SessionRecord } from '../../runtime/ports/lease-store.ts'
 import { NOT_DELIVERED, type Transport } from '../../runtime/ports/transport.ts'
+import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
 import { Routes } from '../../runtime/routes.ts'
 import { DEFAULT_SHARD_COUNT } from './ledger-database.ts'
 import { SILENT, until } from './ledger-store-postgres.ts'
@@ -54,10 +55,18 @@ export async function startLoneNode(url: string, ledgerId: string): Promise<Lone
     onStoreWentBack: () => undefined,
   })
   await node.start()
-  const routes = new Routes({ store, leases, clock })
+  const routes = new Routes({ store, leases, clock, rare: NO_RARE_PATHS })
   await routes.start()
   await until(() => node.load().shards === DEFAULT_SHARD_COUNT)
-  const gateway = new Gateway({ transport, routes, clock, random, homeOf, settings: GATEWAY_DEFAULTS })
+  const gateway = new Gateway({
+    transport,
+    routes,
+    clock,
+    random,
+    rare: NO_RARE_PATHS,
+    homeOf,
+    settings: GATEWAY_DEFAULTS,
+  })
   return {
     ledgerId,
     keys,

@@ -35,6 +35,7 @@ import { poisonIn, Rows } from '../simulation/sim-ledger-store-rows.ts'
 import { openShardStatements, type Statements } from '../simulation/sim-ledger-store-statements.ts'
 import { CALLER, KEY, OTHER_KEY, START_MS } from './accounts.ts'
 import { createManualClock } from './manual-clock.ts'
+import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
 
 export type Commit = (batch: CommitBatch) => CommitVerdict | Promise<CommitVerdict>
 export type Limits = Partial<MailboxLimits & { readonly maxBatchBytes: number }>
@@ -205,6 +206,7 @@ export function startHost(ledger: Ledger, session: string, shardIds: readonly nu
     log: { info: note, warn: note, error: note },
     pins: createPinBoard(),
     gate: outputGate,
+    rare: NO_RARE_PATHS,
     step: stepActor,
     inboxOrder,
     homeOf,

@@ -21,6 +21,7 @@ import { createFacts, type Facts } from '../../../runtime/node/facts.ts'
 import { createIncarnation, type Incarnation, nextStamp } from '../../../runtime/node/incarnation.ts'
 import { createPending, type Origin, verdictKey } from '../../../runtime/node/pending.ts'
 import type { Random } from '../../../runtime/ports/random.ts'
+import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
 
 export interface DraftingOptions {
   readonly ledgerId: string
@@ -50,7 +51,7 @@ export class Drafting {
     this.surroundings = {
       settings: { ledgerId, production: false },
       step: stepActor,
-      facts: { ...createFacts(), ...facts },
+      facts: { ...createFacts(NO_RARE_PATHS), ...facts },
       inbox: inboxOrder,
       homeOf,
     }

@@ -12,6 +12,7 @@ import type { AcknowledgedChannel, OutboxMessage, ShardStart } from '../../../ru
 import { NOT_DELIVERED } from '../../../runtime/ports/transport.ts'
 import { START_MS } from '../../support/accounts.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
+import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
 
 export const SOURCE = 0
 export const TARGET = 1
@@ -71,6 +72,7 @@ export function carrying(maxMessageBytes = 1_048_576) {
   }
   const courier = new Courier({
     session: 'me',
+    rare: NO_RARE_PATHS,
     store: {
       acknowledge: (channels) => {
         noted.push(channels)

@@ -10,6 +10,7 @@ import type { ShardRecord } from '../../../runtime/ports/ledger-store.ts'
 import { NOT_DELIVERED, type NotDelivered } from '../../../runtime/ports/transport.ts'
 import { CALLER, START_MS } from '../../support/accounts.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
+import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
 
 interface Sent {
   readonly subject: string
@@ -32,10 +33,12 @@ async function edge(records: readonly Partial<ShardRecord>[] = [{ shardId: 0 }, 
     store: { shards: () => Promise.resolve(shards) },
     leases: { watchHints: () => ({ stop: () => undefined }) },
     clock,
+    rare: NO_RARE_PATHS,
   })
   await routes.start()
   let serial = 0
   const gateway = new Gateway({
+    rare: NO_RARE_PATHS,
     transport: {
       request: (subject, message, _timeoutMs, onReply) => {
         const items = decodeItems(message)

@@ -17,6 +17,7 @@ import { POISON } from '../../simulation/sim-ledger-store-rows.ts'
 import { START_MS } from '../../support/accounts.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { applied, balanceIn, credit, hosting, item, kinds, marksIn, register } from '../../support/shard-hosting.ts'
+import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
 
 const SOURCE = 2
 const TARGET = 0
@@ -69,6 +70,7 @@ function receiving(mark = 0) {
     clock: createManualClock(START_MS),
     random: { hex: (size) => '0'.repeat(size * 2), integer: () => 0 },
     log: { info: () => undefined, warn: () => undefined, error: (event) => void logged.push(event) },
+    rare: NO_RARE_PATHS,
     inboxOrder,
     find: () => control.serves,
     enter: ({ origin }: Pending) => void (origin.kind === 'message' && entered.push(origin.number)),

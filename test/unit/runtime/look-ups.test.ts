@@ -7,6 +7,7 @@ import type { Courier } from '../../../runtime/node/courier.ts'
 import { createShardDraft } from '../../../runtime/node/draft.ts'
 import type { Inbox } from '../../../runtime/node/inbox.ts'
 import { createIncarnation } from '../../../runtime/node/incarnation.ts'
+import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
 import { outputGate } from '../../../runtime/node/output-gate.ts'
 import { createPinBoard } from '../../../runtime/node/pin-board.ts'
 import {
@@ -87,7 +88,7 @@ describe('what has committed since a look-up was sent', () => {
     const pins = createPinBoard()
     const courier = { take: () => undefined } as unknown as Courier
     const inbox = { committed: () => undefined } as unknown as Inbox
-    const dependencies = { pins, gate: outputGate, courier, inbox, maxResidents: 10 }
+    const dependencies = { pins, gate: outputGate, rare: NO_RARE_PATHS, courier, inbox, maxResidents: 10 }
     const first = pins.open()
     for (let batch = 0; batch < 100; batch += 1) {
       const draft = createShardDraft(incarnation)

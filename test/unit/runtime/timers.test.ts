@@ -8,6 +8,7 @@ import { START_MS } from '../../support/accounts.ts'
 import { partWith } from '../../support/ledger-rows.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { actorIn, applied, createLedger, homeOf, type Ledger, startHost } from '../../support/shard-hosting.ts'
+import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
 
 const DUE_MS = START_MS + 2_500
 const A = exchangeAddress('a0b0c0d0-0000-4000-8000-000000000001')
@@ -145,6 +146,7 @@ describe('what goes with the same ticks', () => {
       },
       clock,
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+      rare: NO_RARE_PATHS,
       shards: () => [0],
       onDue: () => undefined,
       onTick: () => undefined,
@@ -172,6 +174,7 @@ describe('what goes with the same ticks', () => {
       },
       clock,
       log: { info: () => undefined, warn: (event) => void warned.push(event), error: () => undefined },
+      rare: NO_RARE_PATHS,
       shards: () => [0],
       onDue: () => undefined,
       onTick: () => undefined,
