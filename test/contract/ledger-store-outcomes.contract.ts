@@ -1,10 +1,24 @@
 /** The part of the contract that is about what an answer proves, and what is seen after it (D3-D5). Registered by `ledgerStoreContract`. */
 import { describe, expect, test } from 'vitest'
-import { baseBalanceOf, creditAccount, partOf } from '../support/ledger-rows.ts'
+import { holdId } from '../../actors/account/state.ts'
+import { baseBalanceOf, creditAccount, openAccount, partOf, partWith, rotateAccount } from '../support/ledger-rows.ts'
+import {
+  actorRows,
+  addressOf,
+  concludeTransfer,
+  dropHolds,
+  endActor,
+  keepHolds,
+  legHold,
+  pendTransfer,
+  sendRows,
+  tokenState,
+} from '../support/ledger-rows-values.ts'
 import { committed, type Scene } from './ledger-store-scene.ts'
 import { stealAndCommit } from './ledger-store-stealing.ts'
 
 export function outcomesContract(scene: Scene): void {
+  repeatedContract(scene)
   describe('D3: a failure is definite, and what is not known is unknown', () => {
     test('D3: a row that cannot be stored fails its batch for good, and the next one is taken', async () => {
       const token = await scene.own(scene.a, 3)
@@ -157,6 +171,48 @@ export function outcomesContract(scene: Scene): void {
         const found = await scene.ask(scene.b, { keys: addresses })
         expect(found.keys.size).toBe(keys.length)
       }
+    })
+  })
+}
+
+/** What a store must do with a second copy of a commit, in the epoch and attempt of the first: nothing in between can help. */
+function repeatedContract(scene: Scene): void {
+  describe('I3: a commit that arrives twice takes effect once', () => {
+    /** Each arrives once more after the others, by when what it wrote has been written over, or is gone. */
+    test('every commit of a life fails whole when it comes again', async () => {
+      const token = await scene.own(scene.a, 3)
+      const opened = openAccount(3, 'alice')
+      const credited = creditAccount(opened.account, 'k1')
+      const kept = keepHolds(credited.account, legHold())
+      const dropped = dropHolds(kept.account, holdId(legHold()))
+      const pended = pendTransfer(dropped.account, 'k2')
+      const [transfer] = [...pended.account.holds.keys()].filter((name) => !dropped.account.holds.has(name))
+      const concluded = concludeTransfer(pended.account, transfer ?? '')
+      const rotated = rotateAccount(concluded.account, 'k3')
+      const taken = { marks: [{ source: 5, mark: 3 }] }
+      const life = [
+        partOf(token, opened),
+        partOf(token, credited),
+        partOf(token, kept),
+        partOf(token, dropped),
+        partOf(token, pended),
+        partOf(token, concluded),
+        partOf(token, rotated),
+        partWith(token, sendRows(2, 1, 2)),
+        partWith(token, taken),
+        partWith(token, sendRows(2, 3, 3), actorRows(tokenState())),
+        partWith(token, { marks: [{ source: 5, mark: 4 }] }, endActor(tokenState())),
+      ]
+      for (const part of life) await scene.apply(scene.a, part)
+      const state = await scene.stateOf(scene.b, rotated.account)
+      const start = await scene.run(scene.b.store.openShard(3))
+      const totals = await scene.harness.boundaryTotals()
+      for (const part of life) await scene.refuse(scene.a, part)
+      expect(await scene.stateOf(scene.b, rotated.account)).toEqual(state)
+      expect(await scene.run(scene.b.store.openShard(3))).toEqual(start)
+      expect(await scene.harness.boundaryTotals()).toEqual(totals)
+      const address = addressOf(tokenState())
+      expect((await scene.ask(scene.b, { actors: [{ shardId: 3, address }] })).actors.size).toBe(0)
     })
   })
 }

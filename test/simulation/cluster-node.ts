@@ -6,9 +6,12 @@ import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { Routes } from '../../runtime/routes.ts'
 import type { ActorAddress } from '../../actors/address.ts'
-import { carryingUncommitted, mutatedParts, type RuntimeMutations } from './cluster-mutations.ts'
+import { mutated, mutatedEdge, type RuntimeMutations } from './cluster-mutations.ts'
+import { type Tampering, tamperedStep, tamperedStore } from './cluster-tampering.ts'
 import { watchedStore, watchedTransport } from './cluster-witness.ts'
+import { createDeadlineWitness } from './deadline-witness.ts'
 import type { ClientChecker } from './invariants-clients.ts'
+import type { RowReplay } from './invariants-rows.ts'
 import type { LedgerChecker } from './invariants.ts'
 import type { SimProcess } from './kernel-process.ts'
 import type { Kernel } from './kernel.ts'
@@ -20,6 +23,7 @@ import { createSimRandom } from './sim-random.ts'
 import { createSimRarePaths, type RareRates } from './sim-rare-paths.ts'
 import { createSimSigner } from './sim-signer.ts'
 import { createSimTransport, type SimNetwork } from './sim-transport.ts'
+import { type Story, toldTransport } from './story.ts'
 
 export const LEDGER_ID = 'simulated-ledger'
 export const RECEIPT_KEY_ID = 'receipt-key'
@@ -31,11 +35,14 @@ export interface World {
   readonly network: SimNetwork
   readonly leases: SimLeaseServer
   readonly checker: LedgerChecker
+  readonly rowReplay?: RowReplay
+  readonly tampering?: Tampering | undefined
   readonly clients: ClientChecker
   readonly mutations: RuntimeMutations
   readonly rareRates: RareRates
   /** The shard that decides an actor. */
   readonly homeOf: (actor: ActorAddress) => number
+  readonly story?: Story | undefined
 }
 
 export interface SimNode {
@@ -72,16 +79,25 @@ export function startNode(world: World, name: string): SimNode {
   const clock = createSimClock(process, kernel.random)
   const random = createSimRandom(kernel.random, process.id)
   const session = random.hex(16)
-  const own = watchedStore(createSimLedgerStore({ database, process, session, nodeId: name }), kernel)
-  const store = mutations.carriesUncommitted ? carryingUncommitted(own, () => host) : own
+  world.story?.knows(session, name)
+  const bare = createSimLedgerStore({ database, process, session, nodeId: name })
+  const orders = world.rowReplay?.orders.watched(bare)
+  const own = watchedStore(tamperedStore(orders?.store ?? bare, world.tampering), kernel)
   const log = watchedLog(world, process)
+  const deadlines = createDeadlineWitness(process, (holds, broken) => world.checker.demand(holds, broken))
+  const transport = toldTransport(
+    world.story,
+    process.name,
+    watchedTransport(createSimTransport(network, process), world, session, process.id),
+  )
+  const signer = createSimSigner(process, kernel.random, { receiptKeyId: RECEIPT_KEY_ID })
+  const ports = mutated(mutations, { store: own, transport: deadlines.watched(transport), signer }, () => host)
   const node = new LedgerNode({
     nodeId: name,
     session,
-    store,
+    ...ports,
+    ...tamperedStep(world.tampering),
     leases: createSimLeaseStore(leases, process),
-    transport: watchedTransport(createSimTransport(network, process), world, session, process.id),
-    signer: createSimSigner(process, kernel.random, { receiptKeyId: RECEIPT_KEY_ID }),
     clock,
     random,
     log,
@@ -90,14 +106,17 @@ export function startNode(world: World, name: string): SimNode {
     homeOf: world.homeOf,
     settings: NODE_SETTINGS,
     rare: createSimRarePaths(kernel, process, world.rareRates),
-    ...mutatedParts(mutations),
+    onDrafted: (drafts) => {
+      deadlines.drafted(drafts)
+      orders?.drafted(drafts)
+    },
     onCommitted: () => kernel.count('node:commit'),
     onStoreWentBack: () => process.crash(),
   })
   // The one look behind the node's front: which shards it serves, and a takeover that nothing but a mistake would start.
   const host: ShardHost = Reflect.get(node, 'host') as ShardHost
   process.later(0, 'starts', () => void node.start())
-  return { process, session, store, host, node }
+  return { process, session, store: ports.store, host, node }
 }
 
 /** The node takes a shard, whoever has it: what ownership does when it wrongly holds the owner for dead. */
@@ -117,14 +136,15 @@ export function usurp({ kernel, database }: World, { process, store, host }: Sim
 }
 
 export function startEdge(world: World, name: string): SimEdge {
-  const { kernel, database, network, leases, rareRates, homeOf } = world
+  const { kernel, database, network, leases, rareRates, homeOf, mutations } = world
   const process = kernel.process(name)
   const clock = createSimClock(process, kernel.random)
   const random = createSimRandom(kernel.random, process.id)
   const store = createSimLedgerStore({ database, process, session: random.hex(16), nodeId: name })
   const rare = createSimRarePaths(kernel, process, rareRates)
   const routes = new Routes({ store, leases: createSimLeaseStore(leases, process), clock, rare })
-  const transport = createSimTransport(network, process)
+  const told = toldTransport(world.story, process.name, createSimTransport(network, process))
+  const transport = mutatedEdge(mutations, told, process)
   process.later(0, 'starts', () => void routes.start())
   return {
     process,

@@ -53,7 +53,7 @@ export function watchedTransport(
   }
 }
 
-function isDelivery(subject: string): boolean {
+export function isDelivery(subject: string): boolean {
   return subject.endsWith('.deliveries')
 }
 

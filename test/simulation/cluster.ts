@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
-import { NO_RUNTIME_MUTATIONS, type RuntimeMutations } from './cluster-mutations.ts'
+import { NO_RUNTIME_MUTATIONS, type RuntimeMutations, stepOf } from './cluster-mutations.ts'
 import {
   LEDGER_ID,
   RECEIPT_KEY_ID,
@@ -15,30 +15,33 @@ import {
   usurp,
   type World,
 } from './cluster-node.ts'
+import type { Tampering } from './cluster-tampering.ts'
 import { drawRates, endRates, strike } from './faults.ts'
 import { ClientChecker } from './invariants-clients.ts'
+import { RowReplay } from './invariants-rows.ts'
 import { LedgerChecker } from './invariants.ts'
-import { createKernel, type Kernel, SimulationFailure } from './kernel.ts'
+import { createKernel, type Kernel, type RunEnd, SimulationFailure } from './kernel.ts'
 import type { Plan } from './plan.ts'
 import { createSimLeaseServer } from './sim-lease-store.ts'
 import { SimDatabase } from './sim-ledger-store-database.ts'
 import { NO_STORE_MUTATIONS, type StoreMutations } from './sim-ledger-store-faults.ts'
 import { simReceiptPublicKey, simVerify } from './sim-signer.ts'
 import { createSimNetwork } from './sim-transport.ts'
+import type { Story } from './story.ts'
+import { violationOf } from './violations.ts'
 import { Workload } from './workload.ts'
 
 export interface ClusterOptions {
   readonly plan: Plan
   readonly storeMutations?: StoreMutations
   readonly runtimeMutations?: RuntimeMutations
+  readonly tampering?: Tampering | undefined
   readonly keepTrace?: boolean
+  /** Told everything; the run is the same without. */
+  readonly story?: Story | undefined
 }
 
-export interface ClusterRun {
-  readonly hash: string
-  readonly steps: number
-  readonly counters: ReadonlyMap<string, number>
-}
+export type ClusterRun = RunEnd
 
 const SHARD_COUNT = 4
 /** Two expiries and what a rebalance takes. */
@@ -53,7 +56,7 @@ const SHOWN_LINES = 60
 /** Runs one plan to its end. Rejects with a `SimulationFailure` that names the seed and what it broke. */
 export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
   const { plan, keepTrace = false } = options
-  const kernel = createKernel({ seed: plan.seed, keepTrace, maxTimeMs: 600_000 })
+  const kernel = createKernel({ seed: plan.seed, keepTrace, maxTimeMs: 600_000, witness: options.story?.witness })
   const cluster = createCluster(kernel, options)
   const { checker } = cluster.world
   const failing = (violations: readonly string[]): SimulationFailure => violation(kernel, violations, keepTrace)
@@ -80,9 +83,10 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
   if (!(await run(() => settled, LIVENESS_MS))) throw failing([`I11: ${cluster.whatIsMissing()}`])
   if (!(await run(cluster.atRest, LIVENESS_MS))) throw failing([`I11: ${checker.unfinished().join(', ')}`])
   checker.atEnd()
+  cluster.rowReplay.atEnd()
   cluster.world.clients.atEnd()
   if (checker.violations.length > 0) throw failing(checker.violations)
-  return { hash: kernel.trace.hash(), steps: kernel.steps(), counters: kernel.counters() }
+  return kernel.end()
 }
 
 function createCluster(kernel: Kernel, options: ClusterOptions) {
@@ -91,6 +95,7 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
   const edgeNames = named('edge', plan.edges)
   const mutations = options.storeMutations ?? NO_STORE_MUTATIONS
   const database = new SimDatabase({ kernel, shardCount: SHARD_COUNT, mutations })
+  options.story?.watches(database)
   const network = createSimNetwork(kernel)
   const cutFromLeases = new Map<string, number>()
   const leases = createSimLeaseServer(
@@ -120,9 +125,17 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
   })
   const clients = new ClientChecker(checker, kernel, homeOf)
   const runtimeMutations = options.runtimeMutations ?? NO_RUNTIME_MUTATIONS
+  const rowReplay = new RowReplay(database, (holds, broken) => checker.demand(holds, broken), {
+    ledgerId: LEDGER_ID,
+    homeOf,
+    verifies,
+    step: stepOf(runtimeMutations),
+  })
   const world: World = {
     kernel,
     database,
+    rowReplay,
+    tampering: options.tampering,
     network,
     leases,
     checker,
@@ -130,6 +143,7 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
     mutations: runtimeMutations,
     rareRates: new Map(),
     homeOf,
+    story: options.story,
   }
   const nodes = new Map<string, SimNode>(nodeNames.map((name) => [name, startNode(world, name)]))
   const edges = new Map<string, SimEdge>(edgeNames.map((name) => [name, startEdge(world, name)]))
@@ -140,6 +154,8 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
     accounts: plan.accounts,
     clients: plan.clients,
     requestsPerClient: plan.requestsPerClient,
+    skipped: plan.skippedRequests,
+    idle: plan.idleClients,
   })
   const processOf = (name: string) => nodes.get(name)?.process ?? edges.get(name)?.process
   let deadForGood: string | undefined
@@ -166,6 +182,7 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
       )
   return {
     world,
+    rowReplay,
     workload,
     allOwned,
     targets: {
@@ -243,5 +260,9 @@ function violation(kernel: Kernel, violations: readonly string[], whole: boolean
   const lines = kernel.trace.lines()
   const tail = (whole ? lines : lines.slice(-SHOWN_LINES)).join('\n  ')
   const broken = violations.slice(0, 5).join('\n')
-  return new SimulationFailure(`SIM_SEED=${kernel.seed} npm run sim\n${broken}\n  ${tail}`)
+  return new SimulationFailure(
+    `SIM_SEED=${kernel.seed} npm run sim\n${broken}\n  ${tail}`,
+    violations.map(violationOf),
+    kernel.end(),
+  )
 }

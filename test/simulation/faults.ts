@@ -1,37 +1,16 @@
 /**
  * What goes wrong in a run, drawn from its seed: some kinds are switched off altogether and the others get a rate of
- * their own (swizzled), so that runs differ in kind and not only in number.
+ * their own (swizzled), so that runs differ in kind and not only in number. In some runs all is calm but one thing or
+ * two, which then go wrong much of the time.
  */
 import type { World } from './cluster-node.ts'
 import { RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
+import { BLOWS, type FaultTargets, oneOf } from './fault-blows.ts'
 import type { Plan } from './plan.ts'
 import type { SeededRandom } from './sim-random.ts'
 import { CALM_LEASES } from './sim-lease-store.ts'
 import { NO_STORE_FAULTS, type StoreFaults } from './sim-ledger-store-faults.ts'
-import { CALM_NETWORK } from './sim-transport.ts'
-
-/** What the fault driver may do to the cluster. */
-export interface FaultTargets {
-  readonly world: World
-  readonly plan: Plan
-  readonly nodes: readonly string[]
-  readonly edges: readonly string[]
-  readonly shardCount: number
-  readonly crash: (name: string, restartAfterMs: number) => void
-  /** Leaves in order, and comes back. */
-  readonly restart: (name: string, afterMs: number) => void
-  readonly pause: (name: string, durationMs: number) => void
-  readonly setClock: (name: string, rate: number, offsetMs: number) => void
-  /** It takes a shard from whoever has it, as if it held the owner for dead: in the middle of anything. */
-  readonly usurp: (name: string, shardId: number) => void
-  /** Its session key and hints reach the store no more, and nothing else of it changes. */
-  readonly cutFromLeases: (name: string, durationMs: number) => void
-}
-
-/** Half of all runs are spared this fault; the others get up to `most`. */
-function swizzled(random: SeededRandom, most: number): number {
-  return random.chance(0.5) ? random.between(0, most) : 0
-}
+import { CALM_NETWORK, DEFAULT_MAX_MESSAGE_BYTES } from './sim-transport.ts'
 
 const STORE_MOST: Readonly<StoreFaults> = {
   commitRefused: 0.05,
@@ -39,6 +18,7 @@ const STORE_MOST: Readonly<StoreFaults> = {
   commitLostAnswerLost: 0.1,
   commitLate: 0.05,
   commitStuck: 0.05,
+  commitDoubled: 0.2,
   commitAppliedWhenEnded: 0.6,
   leftConnectionEscapes: 0.6,
   slow: 0.5,
@@ -48,18 +28,55 @@ const STORE_MOST: Readonly<StoreFaults> = {
   callAnswerLost: 0.05,
 }
 const NETWORK_MOST = { slow: 0.1, loss: 0.05, deliveryDuplication: 0.2, noResponders: 0.05 }
-const LEASES_MOST = { unavailable: 0.2, ackLost: 0.2, stale: 0.3, hintLost: 0.5 }
+const LEASES_MOST = { unavailable: 0.2, ackLost: 0.2, stale: 0.3, hintLost: 0.5, hintLate: 0.5 }
 const RARE_MOST = 0.15
+const USURPED_COMMIT_MOST = 0.08
+/** How often a thing goes wrong that is the only one to. */
+const ONLY_MOST = 0.5
+/** The largest item and the largest message between shards fit, and few of them together. */
+const SMALL_MESSAGE_BYTES = { from: 100_000, to: 300_000 }
+
+/** Every kind of fault there is, by the name that a plan may leave it out by. */
+export const FAULT_KINDS: readonly string[] = [
+  ...Object.keys(STORE_MOST).map((name) => `store.${name}`),
+  ...Object.keys(NETWORK_MOST).map((name) => `network.${name}`),
+  ...Object.keys(LEASES_MOST).map((name) => `leases.${name}`),
+  ...RARE_PATHS.map((path) => `rare.${path}`),
+  ...Object.keys(BLOWS).map((name) => `blow.${name}`),
+  'network.smallMessages',
+  'blow.together',
+  'usurped_commit',
+]
+
+/** How a run is cruel: in many ways by half, or in one or two and no other. */
+interface Temper {
+  readonly rate: (kind: string, most: number) => number
+  readonly has: (kind: string) => boolean
+  readonly isSingular: boolean
+}
+
+/** A stream each: what is left out changes nothing of the others. */
+function temperOf(random: SeededRandom, { without }: Plan): Temper {
+  const isSingular = random.chance(0.2)
+  const first = FAULT_KINDS[random.integer(FAULT_KINDS.length)] ?? ''
+  const only = new Set([first, random.chance(0.5) ? first : (FAULT_KINDS[random.integer(FAULT_KINDS.length)] ?? first)])
+  const has = (kind: string): boolean =>
+    !without.has(kind) && (isSingular ? only.has(kind) : random.fork(kind).chance(0.5))
+  const rate = (kind: string, most: number): number => {
+    if (!has(kind)) return 0
+    const amount = random.fork(`${kind} rate`)
+    return isSingular ? amount.between(most, Math.max(most, ONLY_MOST)) : amount.between(0, most)
+  }
+  return { rate, has, isSingular }
+}
 
 /** Kinds are named after their rates, `store.slow`, paths, `rare.batch_of_one`, and blows, `blow.crash`. */
 export function drawRates({ kernel, database, network, leases, rareRates }: World, plan: Plan): void {
   const random = kernel.random.fork('rates')
-  // A stream each: what is left out changes nothing of the others.
+  const temper = temperOf(kernel.random.fork('temper'), plan)
+  if (temper.isSingular) kernel.count('fault:only_kind_or_two')
   const draw = <K extends string>(room: string, most: Readonly<Record<K, number>>): Record<K, number> => {
-    const rates = Object.entries<number>(most).map(([name, limit]) => {
-      const kind = `${room}.${name}`
-      return [name, plan.without.has(kind) ? 0 : swizzled(random.fork(kind), limit)]
-    })
+    const rates = Object.entries<number>(most).map(([name, limit]) => [name, temper.rate(`${room}.${name}`, limit)])
     return Object.fromEntries(rates) as Record<K, number>
   }
   Object.assign(database.faults, draw('store', { ...STORE_MOST }))
@@ -67,9 +84,17 @@ export function drawRates({ kernel, database, network, leases, rareRates }: Worl
     ...CALM_NETWORK,
     latencyMs: { min: 0.05, max: random.between(0.5, 5) },
     slowMs: random.between(10, 3_000),
+    maxMessageBytes: temper.has('network.smallMessages')
+      ? Math.floor(random.between(SMALL_MESSAGE_BYTES.from, SMALL_MESSAGE_BYTES.to))
+      : DEFAULT_MAX_MESSAGE_BYTES,
     ...draw('network', NETWORK_MOST),
   })
-  leases.setFaults({ latencyMs: { min: 0.2, max: 10 }, staleMs: 5_000, ...draw('leases', LEASES_MOST) })
+  leases.setFaults({
+    latencyMs: { min: 0.2, max: 10 },
+    staleMs: 5_000,
+    hintLateMs: 5_000,
+    ...draw('leases', LEASES_MOST),
+  })
   const paths = draw('rare', Object.fromEntries(RARE_PATHS.map((path) => [path, RARE_MOST])))
   for (const path of RARE_PATHS) rareRates.set(path, paths[path] ?? 0)
   kernel.record(`${kernel.now()} rates ${JSON.stringify([database.faults, paths])}`)
@@ -79,66 +104,16 @@ export function drawRates({ kernel, database, network, leases, rareRates }: Worl
 export function endRates({ database, network, leases, rareRates }: World): void {
   rareRates.clear()
   Object.assign(database.faults, NO_STORE_FAULTS)
+  database.far.clear()
   network.setFaults(CALM_NETWORK)
   network.heal()
   leases.setFaults(CALM_LEASES)
   leases.heal()
 }
 
-type Blow = (targets: FaultTargets, random: SeededRandom) => void
-
-/** Takes shards to and fro, so that takeovers meet commits that are under way. */
-const usurpAtRandom: Blow = ({ world, nodes, shardCount, usurp }, random) => {
-  for (let times = random.integer(6); times >= 0; times -= 1) {
-    world.kernel.schedule(random.between(0, 600), 'a takeover', () => {
-      usurp(oneOf(nodes, random), random.integer(shardCount))
-    })
-  }
-}
-
-const BLOWS: Readonly<Record<string, Blow>> = {
-  usurp: usurpAtRandom,
-  crash: ({ nodes, crash }, random) => crash(oneOf(nodes, random), random.between(50, 16_000)),
-  restart: ({ nodes, restart }, random) => restart(oneOf(nodes, random), random.between(50, 3_000)),
-  pause: ({ nodes, pause }, random) => pause(oneOf(nodes, random), pauseMs(random)),
-  pause_edge: ({ edges, pause }, random) => pause(oneOf(edges, random), random.between(100, 8_000)),
-  crash_edge: ({ edges, crash }, random) => crash(oneOf(edges, random), random.between(50, 2_000)),
-  cut_from_leases: ({ nodes, cutFromLeases }, random) =>
-    cutFromLeases(oneOf(nodes, random), random.between(1_000, 30_000)),
-  clock: ({ nodes, setClock }, random) =>
-    setClock(oneOf(nodes, random), random.between(0.8, 1.2), random.between(-400, 400)),
-  cut: ({ world, nodes, edges }, random) => {
-    const [from, to] = random.chance(0.5) ? [edges, nodes] : [nodes, edges]
-    const [sender, receiver] = [oneOf(from, random), oneOf(to, random)]
-    world.network.cut(sender, receiver, random.chance(0.5) ? 'lost' : 'no_responders')
-    world.kernel.schedule(random.between(200, 6_000), `mends ${sender} to ${receiver}`, () =>
-      world.network.mend(sender, receiver),
-    )
-  },
-  disconnect: ({ world, nodes, edges }, random) => {
-    const name = oneOf([...nodes, ...edges], random)
-    world.network.disconnect(name, random.between(10, 2_000))
-    world.kernel.schedule(random.between(500, 8_000), `reconnects ${name}`, () => world.network.reconnect(name))
-  },
-  leases_stop: ({ world }, random) => world.leases.stopFor(random.between(500, 10_000)),
-  leases_empty: ({ world }) => world.leases.empty(),
-  leases_rewind: ({ world }, random) => world.leases.rewind(random.between(1_000, 20_000)),
-}
-
-/** Every kind of fault there is, by the name that a plan may leave it out by. */
-export const FAULT_KINDS: readonly string[] = [
-  ...Object.keys(STORE_MOST).map((name) => `store.${name}`),
-  ...Object.keys(NETWORK_MOST).map((name) => `network.${name}`),
-  ...Object.keys(LEASES_MOST).map((name) => `leases.${name}`),
-  ...RARE_PATHS.map((path) => `rare.${path}`),
-  ...Object.keys(BLOWS).map((name) => `blow.${name}`),
-  'usurped_commit',
-]
-
 /** Lets another node take a shard in the very moment in which its owner commits. */
-function usurpCommits(targets: FaultTargets, random: SeededRandom, untilMs: number): void {
+function usurpCommits(targets: FaultTargets, random: SeededRandom, rate: number, untilMs: number): void {
   const { kernel, database } = targets.world
-  const rate = targets.plan.without.has('usurped_commit') ? 0 : swizzled(random, 0.08)
   database.onCommitStart((nodeId, shardIds) => {
     if (kernel.now() >= untilMs || !random.chance(rate)) return
     const rivals = targets.nodes.filter((name) => name !== nodeId)
@@ -146,33 +121,40 @@ function usurpCommits(targets: FaultTargets, random: SeededRandom, untilMs: numb
   })
 }
 
-/** Strikes again and again until `untilMs`, each time something of the kinds that this run has. */
+/** Strikes again and again until `untilMs`, each time something of the kinds that this run has, or several at once. */
 export function strike(targets: FaultTargets, untilMs: number): void {
   const { world, plan } = targets
   const { kernel } = world
   const random = kernel.random.fork('blows')
-  usurpCommits(targets, random.fork('usurpations'), untilMs)
-  const kinds = Object.keys(BLOWS).filter(() => random.chance(0.5))
-  const gapMs = random.between(300, 3_000)
+  const everything = { ...plan, without: new Set<string>() }
+  const temper = temperOf(kernel.random.fork('temper'), everything)
+  const usurps = temperOf(kernel.random.fork('temper'), plan).rate('usurped_commit', USURPED_COMMIT_MOST)
+  usurpCommits(targets, random.fork('usurpations'), usurps, untilMs)
+  const kinds = Object.keys(BLOWS).filter((kind) => temper.has(`blow.${kind}`))
+  const together = temper.has('blow.together') ? random.fork('together') : undefined
+  const gapMs = random.between(300, temper.isSingular ? 1_000 : 3_000)
   let count = 0
+  /** Whether it struck. A blow that is spared keeps its number, and its stream. */
+  const blow = (): boolean => {
+    const stream = random.fork(`blow ${count}`)
+    const kind = kinds[stream.integer(kinds.length)] ?? ''
+    const isSpared = plan.without.has(`blow.${kind}`) || plan.sparedBlows.has(count)
+    count += 1
+    if (isSpared) return false
+    kernel.count(`blow:${kind}`)
+    kernel.record(`${kernel.now()} blow ${count - 1}: ${kind}`)
+    BLOWS[kind]?.(targets, stream, untilMs)
+    return true
+  }
   const next = (): void => {
     kernel.schedule(random.between(0, 2 * gapMs), 'a blow', () => {
       if (kernel.now() >= untilMs || kinds.length === 0) return
-      const kind = kinds[random.integer(kinds.length)] ?? ''
-      const isSpared = plan.without.has(`blow.${kind}`) || plan.sparedBlows.has(count)
-      if (!isSpared) BLOWS[kind]?.(targets, random.fork(`blow ${count}`))
-      count += 1
+      const more = together?.chance(0.25) === true && !plan.without.has('blow.together') ? 1 + together.integer(2) : 0
+      let struck = 0
+      for (let times = 0; times <= more; times += 1) if (blow()) struck += 1
+      if (struck > 1) kernel.count('blow:together')
       next()
     })
   }
   next()
-}
-
-/** 0.1 to 60 s, short ones far more often. */
-function pauseMs(random: SeededRandom): number {
-  return 100 * 600 ** (random.fraction() ** 1.5)
-}
-
-function oneOf(names: readonly string[], random: SeededRandom): string {
-  return names[random.integer(names.length)] ?? ''
 }

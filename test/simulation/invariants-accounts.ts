@@ -127,12 +127,11 @@ export class AccountReplay {
   }
 
   /** While the commit was made it may have held what it held neither before nor after. */
-  private middle({ model, at, after }: Part): void {
+  private middle({ model, at }: Part): void {
     const before = model.latest()
     if (before === undefined) return
     const legs = [...before.legs, ...this.funds.legsOf(at)]
-    const occupied = before.occupied === 'no' && isEmpty(after) ? 'perhaps' : before.occupied
-    model.states.push({ ...before, fromMs: this.now(), legs, occupied: occupied === 'yes' ? 'yes' : 'perhaps' })
+    model.states.push({ ...before, fromMs: this.now(), legs, occupied: 'perhaps' })
   }
 
   private entries(part: Part): void {
@@ -252,21 +251,26 @@ export class AccountReplay {
     this.use(part, useKey('key_rotation', recorded.idempotencyKey), use)
   }
 
-  private changesStatus({ model, after, at }: Part, before: ModelState, fields: EntryFields, chained: Chained): void {
+  private changesStatus(
+    { model, after, at, batch, accountId }: Part,
+    before: ModelState,
+    fields: EntryFields,
+    chained: Chained,
+  ): void {
     const status = fields['status'] as ModelState['status']
     this.statusReasons.set(String(fields['reason']), chained.fromMs)
     this.demand(before.status !== 'closed', 'M1: a closed account changed its status')
-    const empty = isEmpty(after) && this.funds.holdsOf(at).length === 0
+    const empty = isEmpty(after) && this.funds.holdsOf(at).length === 0 && !ownsNfts(batch, accountId)
     this.demand(status !== 'closed' || empty, `M1: ${at}: was closed, and holds something`)
     model.states.push({ ...before, ...chained, status, incoming: fields['incoming'] as ModelState['incoming'] })
   }
 
   /** As it is from now on. */
-  private last({ model, at, after }: Part): void {
+  private last({ model, at, after, batch, accountId }: Part): void {
     const before = model.latest()
     if (before === undefined) return
     const holds = this.funds.holdsOf(at)
-    const occupied = isEmpty(after) && holds.length === 0 ? 'no' : 'yes'
+    const occupied = isEmpty(after) && holds.length === 0 && !ownsNfts(batch, accountId) ? 'no' : 'yes'
     model.states.push({ ...before, fromMs: this.now(), holdings: after, legs: this.funds.legsOf(at), occupied })
   }
 
@@ -405,6 +409,12 @@ export class AccountReplay {
 }
 
 /** As much as can have moved to and fro within the commit, of each asset. */
+/** Or keeps room for one: what the account counts is held against the NFTs' own homes at the end. */
+function ownsNfts({ accounts }: ShardBatch, accountId: string): boolean {
+  const written = accounts.find(({ account }) => account.accountId === accountId)?.account
+  return written !== undefined && written.nftCount + written.nftRoom > 0
+}
+
 function movements({ news, ended, heard }: Part): ReadonlyMap<string, bigint> {
   const moved = new Map<string, bigint>()
   const add = (tokenId: string, amount: string): void => {

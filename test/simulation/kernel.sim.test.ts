@@ -86,7 +86,7 @@ describe('kernel', () => {
     const kernel = createKernel({ seed: 9, maxSteps: 100 })
     const forever = (): void => void kernel.schedule(1, 'again', forever)
     forever()
-    await expect(kernel.runUntil(() => false, Infinity)).rejects.toThrow(/seed 9: more than 100 steps/)
+    await expect(kernel.runUntil(() => false, Infinity)).rejects.toThrow(/seed 9: K3: more than 100 steps/)
   })
 
   test('an event that throws fails the run with its seed', async () => {

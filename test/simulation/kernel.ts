@@ -10,6 +10,7 @@ import { forbidRealTime } from './kernel-guard.ts'
 import { createProcess, type Scheduled, type SimProcess } from './kernel-process.ts'
 import { createSeededRandom, type SeededRandom } from './sim-random.ts'
 import { createTrace, type Trace } from './trace.ts'
+import { type Violation, violationOf } from './violations.ts'
 
 export interface KernelOptions {
   readonly seed: number
@@ -20,6 +21,23 @@ export interface KernelOptions {
   readonly maxTimeMs?: number
   /** Keeps every line of the trace, to replay a failing seed. */
   readonly keepTrace?: boolean
+  readonly witness?: KernelWitness | undefined
+}
+
+/** Sees what happens, for a story of it. Nothing of a run depends on its being there. */
+export interface KernelWitness {
+  readonly stepped: (nowMs: number, label: string) => void
+  readonly recorded: (line: string) => void
+  readonly counted: (name: string) => void
+}
+
+/** What a run came to, however it ended. */
+export interface RunEnd {
+  readonly hash: string
+  readonly steps: number
+  /** Milliseconds of virtual time. */
+  readonly virtualMs: number
+  readonly counters: ReadonlyMap<string, number>
 }
 
 export interface Kernel {
@@ -42,6 +60,8 @@ export interface Kernel {
   /** How often something happened; 0 when never. */
   readonly counted: (name: string) => number
   readonly counters: () => ReadonlyMap<string, number>
+  /** What the run has come to by now. */
+  readonly end: () => RunEnd
   /**
    * Steps until the condition holds (true), or the virtual time is used up or nothing is left to happen (false).
    * The condition is looked at before the first step and after each. Rejects with a `SimulationFailure`.
@@ -56,6 +76,15 @@ export interface Kernel {
 /** Names the seed, and ends with the last lines of the trace. */
 export class SimulationFailure extends Error {
   override readonly name = 'SimulationFailure'
+  /** At least one; the first is what ended the run. */
+  readonly violations: readonly Violation[]
+  readonly end: RunEnd
+
+  constructor(message: string, violations: readonly Violation[], end: RunEnd, options?: ErrorOptions) {
+    super(message, options)
+    this.violations = violations
+    this.end = end
+  }
 }
 
 const DEFAULT_EPOCH_MS = 1_750_000_000_000
@@ -65,6 +94,7 @@ const SHOWN_LINES = 40
 
 export function createKernel(options: KernelOptions): Kernel {
   const { seed, epochMs = DEFAULT_EPOCH_MS, maxSteps = DEFAULT_MAX_STEPS, maxTimeMs = DEFAULT_MAX_TIME_MS } = options
+  const { witness } = options
   const random = createSeededRandom(seed)
   const ties = random.fork('ties')
   const trace = createTrace(options.keepTrace ?? false)
@@ -89,20 +119,27 @@ export function createKernel(options: KernelOptions): Kernel {
   }
   const count = (name: string, by = 1): void => {
     counters.set(name, (counters.get(name) ?? 0) + by)
+    witness?.counted(name)
   }
-  const world = { now, schedule, random, record: trace.record, count, epochMs }
+  const record = (line: string): void => {
+    trace.record(line)
+    witness?.recorded(line)
+  }
+  const end = (): RunEnd => ({ hash: trace.hash(), steps, virtualMs: nowMs, counters })
+  const world = { now, schedule, random, record, count, epochMs }
 
   const step = async (event: SimEvent): Promise<void> => {
     nowMs = event.timeMs
     steps += 1
     trace.record(`${nowMs} ${event.label}`)
+    witness?.stepped(nowMs, event.label)
     event.run()
     await microtasksDrained()
-    if (steps > maxSteps) throw new Error(`more than ${maxSteps} steps`)
-    if (nowMs > maxTimeMs) throw new Error(`more than ${maxTimeMs} ms of virtual time`)
+    if (steps > maxSteps) throw new Error(`K3: more than ${maxSteps} steps`)
+    if (nowMs > maxTimeMs) throw new Error(`K3: more than ${maxTimeMs} ms of virtual time`)
   }
   const runUntil = (condition: () => boolean, withinMs: number): Promise<boolean> =>
-    guarded(seed, trace, async (rejected) => {
+    guarded(seed, trace, end, async (rejected) => {
       const endMs = nowMs + withinMs
       // What was started before this call may still have microtasks to run.
       await microtasksDrained()
@@ -134,8 +171,9 @@ export function createKernel(options: KernelOptions): Kernel {
       incarnations.set(name, { number, process })
       return process
     },
-    record: trace.record,
+    record,
     count,
+    end,
     counted: (name) => counters.get(name) ?? 0,
     counters: () => counters,
     runUntil,
@@ -148,14 +186,20 @@ export function createKernel(options: KernelOptions): Kernel {
         settled = true
       })
       watched.catch(() => undefined)
-      if (!(await runUntil(() => settled, withinMs))) throw failure(seed, trace, new Error('a promise did not settle'))
+      if (!(await runUntil(() => settled, withinMs)))
+        throw failure(seed, trace, end, new Error('a promise did not settle'))
       return promise
     },
   }
 }
 
 /** Runs with real time forbidden; whatever fails, a rejection that nobody handled included, names the seed. */
-async function guarded<T>(seed: number, trace: Trace, run: (rejected: unknown[]) => Promise<T>): Promise<T> {
+async function guarded<T>(
+  seed: number,
+  trace: Trace,
+  end: () => RunEnd,
+  run: (rejected: unknown[]) => Promise<T>,
+): Promise<T> {
   const rejected: unknown[] = []
   const onRejection = (reason: unknown): void => {
     rejected.push(reason)
@@ -165,18 +209,18 @@ async function guarded<T>(seed: number, trace: Trace, run: (rejected: unknown[])
   try {
     return await run(rejected)
   } catch (error) {
-    throw failure(seed, trace, error)
+    throw failure(seed, trace, end, error)
   } finally {
     allow()
     process.off('unhandledRejection', onRejection)
   }
 }
 
-function failure(seed: number, trace: Trace, cause: unknown): SimulationFailure {
+function failure(seed: number, trace: Trace, end: () => RunEnd, cause: unknown): SimulationFailure {
   if (cause instanceof SimulationFailure) return cause
   const reason = cause instanceof Error ? cause.message : String(cause)
   const lines = trace.lines().slice(-SHOWN_LINES).join('\n  ')
-  return new SimulationFailure(`seed ${seed}: ${reason}\n  ${lines}`, { cause })
+  return new SimulationFailure(`seed ${seed}: ${reason}\n  ${lines}`, [violationOf(reason)], end(), { cause })
 }
 
 const waiting: (() => void)[] = []

@@ -1,36 +1,121 @@
-/** `npm run sim -- --seeds N --from S`: runs seeds one after another and says what it found. `SIM_SEED=<seed>` runs that one, with its whole trace. */
-import { parseArgs } from 'node:util'
-import { type ClusterRun, runCluster } from './cluster.ts'
+/**
+ * `npm run sim`: runs seeds in several threads, says what happened, and tells the story of what fails. `SIM_SEED=<seed>`
+ * replays that one. Exit code 1: a run failed, or something demanded was never seen; 2: the arguments make no sense.
+ */
+import { availableParallelism } from 'node:os'
+import { FAULT_KINDS } from './faults.ts'
 import { planOf } from './plan.ts'
+import { type ManySeeds, type OneRun, readArguments, USAGE } from './runner-arguments.ts'
+import { attempt } from './runner-attempt.ts'
+import { BREAKABLE } from './runner-broken.ts'
+import { shortest, storyOf } from './runner-failure.ts'
+import { runPool } from './runner-pool.ts'
+import { createProgress, type Progress } from './runner-progress.ts'
+import { type Failed, hasFailed, summaryText, Sums } from './runner-summary.ts'
 
-const { values } = parseArgs({
-  options: { seeds: { type: 'string', default: '100' }, from: { type: 'string', default: '1' } },
-})
-const single = process.env['SIM_SEED']
-const from = Number(single ?? values.from)
-const seeds = single === undefined ? Number(values.seeds) : 1
-const write = (line: string): void => {
-  process.stdout.write(`${line}\n`)
-}
+/** Of as many ways to fail a story is told. */
+const TOLD_FAILURES = 2
 
-const failures: string[] = []
-const sums = new Map<string, number>()
-const startedMs = performance.now()
-for (let seed = from; seed < from + seeds; seed += 1) {
-  try {
-    add(await runCluster({ plan: planOf(seed), keepTrace: single !== undefined }))
-  } catch (error) {
-    failures.push(`${seed}`)
-    write(error instanceof Error ? error.message : String(error))
+async function main(): Promise<number> {
+  const known = { faultKinds: FAULT_KINDS, breakable: BREAKABLE, processors: availableParallelism() }
+  const asked = readArguments(process.argv.slice(2), process.env, known)
+  switch (asked.kind) {
+    case 'wrong':
+      process.stderr.write(`${asked.why}\n\n${USAGE}\n`)
+      return 2
+    case 'replay':
+      return replay(asked)
+    case 'hashes':
+      return hashes(asked)
+    case 'seeds':
+      return seeds(asked)
   }
 }
-for (const [name, sum] of [...sums].sort(([left], [right]) => (left < right ? -1 : 1))) write(`${name} ${sum}`)
-write(`${seeds} seeds, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`)
-if (failures.length > 0) {
-  write(`failed: ${failures.join(' ')}`)
-  process.exitCode = 1
+
+async function seeds(asked: ManySeeds): Promise<number> {
+  const notes = asked.json ? process.stderr : process.stdout
+  const progress = createProgress(notes, () => performance.now())
+  const sums = new Sums()
+  const startedMs = performance.now()
+  await runPool({
+    workers: asked.workers,
+    data: { broken: asked.broken },
+    next: seedsOf(asked),
+    onResult: (result) => {
+      sums.add(result)
+      progress.seen(sums)
+    },
+  })
+  progress.end()
+  const summary = sums.summary(asked.from, performance.now() - startedMs)
+  await tellFailures(asked, summary.failures, progress, notes)
+  process.stdout.write(asked.json ? `${JSON.stringify(summary)}\n` : `${summaryText(summary).join('\n')}\n`)
+  return hasFailed(summary) ? 1 : 0
 }
 
-function add({ counters, steps }: ClusterRun): void {
-  for (const [name, count] of [...counters, ['steps', steps] as const]) sums.set(name, (sums.get(name) ?? 0) + count)
+/** One seed for each of the first ways to fail, in its shortest form. */
+async function tellFailures(
+  { broken, full }: ManySeeds,
+  failures: readonly Failed[],
+  progress: Progress,
+  output: NodeJS.WriteStream,
+): Promise<void> {
+  const byName = new Map<string, Failed>()
+  for (const failed of failures) {
+    const name = failed.names[0] ?? ''
+    if (failed.steps < (byName.get(name)?.steps ?? Infinity)) byName.set(name, failed)
+  }
+  for (const { seed } of [...byName.values()].slice(0, TOLD_FAILURES)) {
+    const { text } = await shortestStory({ kind: 'replay', plan: planOf(seed), full, shrink: true, broken }, progress)
+    output.write(`${text.join('\n')}\n\n`)
+  }
 }
+
+async function replay(asked: OneRun): Promise<number> {
+  const progress = createProgress(process.stderr, () => performance.now())
+  const { text, violations } = asked.shrink
+    ? await shortestStory(asked, progress)
+    : await storyOf(asked.plan, asked.broken, asked.full)
+  process.stdout.write(`${text.join('\n')}\n`)
+  return violations.length > 0 ? 1 : 0
+}
+
+async function shortestStory({ plan, broken, full }: OneRun, progress: Progress): ReturnType<typeof storyOf> {
+  const failure = await attempt(plan, broken)
+  if (failure.violations.length === 0) return storyOf(plan, broken, full)
+  const found = await shortest({ plan, failure, broken }, progress.note)
+  progress.end()
+  const story = await storyOf(found.plan, broken, full)
+  const how = `seed ${plan.seed} failed after ${failure.end.steps} steps; the shortest like it of ${found.runs} runs:`
+  return { ...story, text: [how, ...story.text] }
+}
+
+async function hashes(asked: ManySeeds): Promise<number> {
+  const found = new Map<number, string>()
+  const sums = new Sums()
+  await runPool({
+    workers: asked.workers,
+    data: { broken: asked.broken },
+    next: seedsOf(asked),
+    onResult: (result) => {
+      sums.add(result)
+      found.set(result.seed, result.end.hash)
+    },
+  })
+  const lines = [...found].toSorted(([left], [right]) => left - right).map(([seed, hash]) => `${seed} ${hash}\n`)
+  process.stdout.write(lines.join(''))
+  return sums.failures.length > 0 ? 1 : 0
+}
+
+/** Gives seed after seed, until there are no more or the time is up. */
+function seedsOf({ from, count, minutes }: ManySeeds): () => number | undefined {
+  const untilMs = minutes === null ? Infinity : performance.now() + minutes * 60_000
+  let given = 0
+  return () => {
+    if (given >= count || performance.now() >= untilMs) return undefined
+    given += 1
+    return from + given - 1
+  }
+}
+
+process.exitCode = await main()

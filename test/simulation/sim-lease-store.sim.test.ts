@@ -73,6 +73,30 @@ describe('simulated lease store', () => {
     expect(await listed()).toEqual([])
   })
 
+  test('without quorum nothing is written, and what is read is as it was when the majority was lost', async () => {
+    const { kernel, server, store, renew, listed } = createWorld(1)
+    const other = createSimLeaseStore(server, kernel.process('other'))
+    const renewOther = (seen: number) => kernel.runToEnd(other.renew(sessionOf('other'), seen), WITHIN_MS)
+    const heard: number[] = []
+    store.watchHints(({ epoch }) => heard.push(epoch))
+    expect(await renew(0)).toBe(1)
+    server.loseQuorumFor(10_000, 'stale', new Set(['node']))
+    await expect(renew(1)).rejects.toBeInstanceOf(LeaseStoreUnavailable)
+    expect(await renewOther(0)).toBe(2)
+    await kernel.runToEnd(other.hint({ shardId: 1, nodeId: null, session: null, epoch: 7 }), WITHIN_MS)
+    expect(await listed()).toEqual([1])
+    expect((await kernel.runToEnd(other.list(), WITHIN_MS)).map(({ revision }) => revision)).toEqual([1, 2])
+    await kernel.runFor(10_000)
+    expect(await listed()).toEqual([1, 2])
+    expect(await renew(1)).toBe(4)
+    expect(heard).toEqual([])
+    server.loseQuorumFor(10_000, 'fail')
+    await expect(kernel.runToEnd(store.list(), WITHIN_MS)).rejects.toBeInstanceOf(LeaseStoreUnavailable)
+    await expect(renewOther(2)).rejects.toBeInstanceOf(LeaseStoreUnavailable)
+    server.heal()
+    expect(await renewOther(2)).toBe(5)
+  })
+
   test('stale, it shows some earlier state and judges writes by the present one', async () => {
     const { kernel, server, renew, listed } = createWorld(1)
     let revision = 0
@@ -91,6 +115,7 @@ describe('simulated lease store', () => {
   test('S1: under all faults what the store holds is what some call wrote, and revisions only grow', async () => {
     const run = async (seed: number): Promise<Kernel> => {
       const faults: LeaseFaults = {
+        ...CALM_LEASES,
         latencyMs: { min: 0.1, max: 30 },
         unavailable: 0.1,
         ackLost: 0.1,
@@ -140,5 +165,19 @@ describe('simulated lease store', () => {
     await kernel.runFor(100)
     expect(heard).toEqual([1])
     expect(kernel.counted('fault:hint_lost')).toBe(1)
+  })
+
+  test('hints that come late overtake each other, and come', async () => {
+    const { kernel, server, store } = createWorld(1)
+    const heard: number[] = []
+    store.watchHints(({ epoch }) => heard.push(epoch))
+    server.setFaults({ ...CALM_LEASES, hintLate: 1, hintLateMs: 5_000 })
+    const epochs = Array.from({ length: 10 }, (_, index) => index)
+    for (const epoch of epochs) {
+      await kernel.runToEnd(store.hint({ shardId: 1, nodeId: 'node', session: null, epoch }), WITHIN_MS)
+    }
+    await kernel.runFor(6_000)
+    expect(heard.toSorted((left, right) => left - right)).toEqual(epochs)
+    expect(heard).not.toEqual(epochs)
   })
 })

@@ -28,6 +28,9 @@ export interface LeaseFaults {
   readonly staleMs: number
   /** A hint does not reach a watcher. */
   readonly hintLost: number
+  /** A hint comes up to `hintLateMs` late, after later ones perhaps. */
+  readonly hintLate: number
+  readonly hintLateMs: number
 }
 
 export const CALM_LEASES: LeaseFaults = {
@@ -37,12 +40,19 @@ export const CALM_LEASES: LeaseFaults = {
   stale: 0,
   staleMs: 0,
   hintLost: 0,
+  hintLate: 0,
+  hintLateMs: 0,
 }
+
+/** What a server says that has lost its majority: nothing, or what it knew by then. It never writes. */
+export type MinorityReads = 'fail' | 'stale'
 
 export interface SimLeaseServer {
   readonly setFaults: (faults: LeaseFaults) => void
   /** No leader: every call times out until `heal`, or as long as said. */
   readonly stopFor: (durationMs: number) => void
+  /** For the processes named, or all: their server has no majority, cannot write, and reads as it stands at this moment or not at all. */
+  readonly loseQuorumFor: (durationMs: number, reads: MinorityReads, names?: ReadonlySet<string>) => void
   /** All keys are gone; revisions start over. */
   readonly empty: () => void
   /** Everything is as it was that long ago, revisions too. */
@@ -60,9 +70,16 @@ interface LeaseCalls {
   readonly read: (nodeId: string) => ListedSession | undefined
   readonly write: (session: SessionRecord, seen: Revision) => Revision | 'conflict'
   readonly remove: (nodeId: string) => void
-  readonly snapshot: () => readonly ListedSession[]
+  readonly snapshot: (process: SimProcess) => readonly ListedSession[]
   readonly hint: (hint: ShardHint) => void
   readonly watch: (process: SimProcess, onHint: (hint: ShardHint) => void) => Watch
+}
+
+interface Minority {
+  readonly sinceMs: number
+  readonly untilMs: number
+  readonly reads: MinorityReads
+  readonly has: (name: string) => boolean
 }
 
 interface State {
@@ -87,6 +104,7 @@ export function createSimLeaseServer(
   const watchers = new Set<(hint: ShardHint) => void>()
   let faults = initialFaults
   let stoppedUntilMs = 0
+  let minorities: Minority[] = []
   let history: State[] = [NOTHING]
 
   const latency = (): number => random.between(faults.latencyMs.min, faults.latencyMs.max)
@@ -98,6 +116,15 @@ export function createSimLeaseServer(
     history.push({ ...next, atMs: kernel.now() })
   }
   const stopped = (process: SimProcess): boolean => kernel.now() < stoppedUntilMs || !reachable(process.name)
+  const minorityOf = ({ name }: SimProcess): Minority | undefined =>
+    minorities.find((minority) => kernel.now() < minority.untilMs && minority.has(name))
+  /** Whether its server has no majority to answer this. */
+  const withoutQuorum = (process: SimProcess, writes: boolean): boolean => {
+    const minority = minorityOf(process)
+    if (minority === undefined || (!writes && minority.reads === 'stale')) return false
+    kernel.count(writes ? 'fault:lease_write_without_quorum' : 'fault:lease_read_without_quorum')
+    return true
+  }
 
   const run = <T>(process: SimProcess, label: string, writes: boolean, effect: () => T): Promise<T> =>
     process.promise<T>((resolve, reject) => {
@@ -109,6 +136,7 @@ export function createSimLeaseServer(
           kernel.count('fault:lease_unavailable')
           return
         }
+        if (withoutQuorum(process, writes)) return
         const outcome = effect()
         if (writes && random.chance(faults.ackLost)) {
           kernel.count('fault:lease_ack_lost')
@@ -127,7 +155,12 @@ export function createSimLeaseServer(
     change({ revision: next, hints, sessions: new Map(sessions).set(session.nodeId, { ...session, revision: next }) })
     return next
   }
-  const snapshot = (): readonly ListedSession[] => {
+  const snapshot = (process: SimProcess): readonly ListedSession[] => {
+    const minority = minorityOf(process)
+    if (minority !== undefined) {
+      kernel.count('fault:lease_stale_without_quorum')
+      return [...asOf(minority.sinceMs).sessions.values()]
+    }
     if (!random.chance(faults.stale)) return [...now().sessions.values()]
     kernel.count('fault:lease_stale')
     return [...asOf(kernel.now() - random.between(0, faults.staleMs)).sessions.values()]
@@ -147,7 +180,11 @@ export function createSimLeaseServer(
     let stopped = false
     const deliver = (said: ShardHint): void => {
       if (!reachable(process.name) || random.chance(faults.hintLost)) return kernel.count('fault:hint_lost')
-      process.later(latency(), `hears of shard ${said.shardId}`, () => {
+      if (minorityOf(process) !== undefined) return kernel.count('fault:hint_without_quorum')
+      const late = random.chance(faults.hintLate)
+      if (late) kernel.count('fault:hint_late')
+      const lateMs = late ? random.between(0, faults.hintLateMs) : 0
+      process.later(latency() + lateMs, `hears of shard ${said.shardId}`, () => {
         if (!stopped) onHint(said)
       })
     }
@@ -169,6 +206,19 @@ export function createSimLeaseServer(
       kernel.count('fault:lease_stopped')
       stoppedUntilMs = Math.max(stoppedUntilMs, kernel.now() + durationMs)
     },
+    loseQuorumFor: (durationMs, reads, names) => {
+      const sinceMs = kernel.now()
+      kernel.record(
+        `${sinceMs} the lease store has no quorum for ${names === undefined ? 'all' : [...names].join(', ')}`,
+      )
+      minorities = minorities.filter(({ untilMs }) => untilMs > sinceMs)
+      minorities.push({
+        sinceMs,
+        untilMs: sinceMs + durationMs,
+        reads,
+        has: (name) => names === undefined || names.has(name),
+      })
+    },
     empty: () => {
       kernel.count('fault:lease_emptied')
       change(NOTHING)
@@ -180,6 +230,7 @@ export function createSimLeaseServer(
     heal: () => {
       faults = CALM_LEASES
       stoppedUntilMs = 0
+      minorities = []
     },
     sessions: () => [...now().sessions.values()],
     calls: { run, read: (nodeId) => now().sessions.get(nodeId), write, remove, snapshot, hint, watch },
@@ -207,7 +258,7 @@ export function createSimLeaseStore(server: SimLeaseServer, process: SimProcess)
       if (outcome !== 'conflict') lastWritten.set(nodeId, outcome)
       return outcome
     },
-    list: () => run(process, 'lists', false, snapshot),
+    list: () => run(process, 'lists', false, () => snapshot(process)),
     end: (nodeId) =>
       run(process, `ends ${nodeId}`, true, () => {
         if (read(nodeId)?.revision === lastWritten.get(nodeId)) remove(nodeId)

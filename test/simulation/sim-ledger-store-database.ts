@@ -19,6 +19,7 @@ import { createRowLocks, type RowLocks } from './sim-ledger-store-locks.ts'
 import { lookUpStatements } from './sim-ledger-store-look-up.ts'
 import { openShardStatements, type Statements, type StatementWorld } from './sim-ledger-store-statements.ts'
 import { poisonIn, Rows, type ShardRow } from './sim-ledger-store-rows.ts'
+import { hasRows, shuffled } from './sim-ledger-store-table.ts'
 import type { SeededRandom } from './sim-random.ts'
 
 /** `lock_timeout` of whatever waits for a shard's row. */
@@ -73,6 +74,8 @@ const SAME_STATEMENT_MS = 250
 export class SimDatabase {
   readonly rows: Rows
   readonly faults: StoreFaults = { ...NO_STORE_FAULTS }
+  /** By node, how much longer at most its statements and their answers are under way, milliseconds. */
+  readonly far = new Map<string, number>()
   readonly locks: RowLocks
   readonly random: SeededRandom
   readonly kernel: Kernel
@@ -92,7 +95,7 @@ export class SimDatabase {
     this.kernel = options.kernel
     this.shardCount = options.shardCount
     this.mutations = options.mutations ?? NO_STORE_MUTATIONS
-    this.rows = new Rows({ sentFromRows: this.mutations.sentFromRows })
+    this.rows = new Rows(this.mutations)
     this.random = options.kernel.random.fork('database')
     this.locks = createRowLocks(options.kernel)
     for (let shardId = 0; shardId < options.shardCount; shardId += 1) {
@@ -217,6 +220,7 @@ export class SimDatabase {
     batch: CommitBatch,
     executionMs: number,
     answer: (verdict: CommitVerdict) => void,
+    copy: 'first' | 'second' = 'first',
   ): void {
     if (connection.ended) return
     const statement = {}
@@ -230,14 +234,14 @@ export class SimDatabase {
     const ended = (): void => {
       if (this.mutations.fenceLocks && this.random.chance(this.faults.commitAppliedWhenEnded)) {
         this.kernel.count('store:commit-applied-when-ended')
-        this.apply(connection, batch, fenced)
+        this.apply(connection, batch, fenced, copy)
       }
       done()
     }
     connection.onEnded.add(ended)
     const finish = (): void => {
       if (connection.ended) return
-      const verdict = this.apply(connection, batch, fenced)
+      const verdict = this.apply(connection, batch, fenced, copy)
       done()
       answer(verdict)
     }
@@ -281,7 +285,7 @@ export class SimDatabase {
   /** The longest due first; those that are due since the same time in any order. */
   due(session: string, shardIds: readonly number[], untilMs: number, limit: number): readonly DueActor[] {
     const found = shardIds.flatMap((shardId) => this.rowsSeenBy(session, shardId).actors.due(shardId, untilMs))
-    return this.shuffled(found)
+    return shuffled(found, this.random)
       .toSorted((left, right) => left.dueAtMs - right.dueAtMs)
       .slice(0, limit)
   }
@@ -298,7 +302,7 @@ export class SimDatabase {
     return {
       rowsOf: (shardId) => this.rowsSeenBy(session, shardId),
       allRows: () => this.rows,
-      shuffled: (items) => this.shuffled(items),
+      shuffled: (items) => shuffled(items, this.random),
     }
   }
 
@@ -309,7 +313,7 @@ export class SimDatabase {
 
   private passesFence(connection: Connection, token: ShardToken, statement: object): boolean {
     const mine = owns(this.shardRow(token.shardId), token, connection.session)
-    if (!mine) {
+    if (!mine && this.mutations.fenceChecks) {
       this.kernel.count('store:commit-fenced')
       return false
     }
@@ -319,7 +323,13 @@ export class SimDatabase {
     return locked
   }
 
-  private apply(connection: Connection, batch: CommitBatch, fenced: readonly ShardBatch[]): CommitVerdict {
+  private apply(
+    connection: Connection,
+    batch: CommitBatch,
+    fenced: readonly ShardBatch[],
+    copy: 'first' | 'second',
+  ): CommitVerdict {
+    if (copy === 'second') return this.applyAgain(connection, fenced)
     const poison = poisonIn(batch.shards)
     const refused = poison ?? this.rows.check(fenced)
     if (refused !== undefined) {
@@ -333,6 +343,15 @@ export class SimDatabase {
     const applied = { atMs: this.kernel.now(), session: connection.session, nodeId: connection.nodeId, shards }
     for (const listener of this.appliedListeners) listener(applied)
     return { kind: 'answered', committed: new Set(fenced.map((shard) => shard.token.shardId)) }
+  }
+
+  /** Nothing of it is applied: either the tables refuse it, or it has no rows, or that is a broken invariant. */
+  private applyAgain({ nodeId, session }: Connection, fenced: readonly ShardBatch[]): CommitVerdict {
+    const refused = this.rows.check(fenced)
+    if (refused !== undefined) this.kernel.count('store:commit-copy-refused')
+    else if (fenced.length === 0) this.kernel.count('store:commit-copy-fenced')
+    else if (fenced.some(hasRows)) this.brokenWrites.push(`${nodeId} ${session}: a commit took effect twice`)
+    return { kind: 'failed', cause: 'invariant', detail: 'it took effect before' }
   }
 
   private update(
@@ -372,14 +391,6 @@ export class SimDatabase {
   private forgetIfIdle(connection: Connection): void {
     if (connection.open || (!connection.ended && connection.pending > 0)) return
     this.connections.get(connection.session)?.delete(connection)
-  }
-
-  /** A set-based query promises no order. */
-  private shuffled<T>(items: readonly T[]): readonly T[] {
-    return items
-      .map((item) => ({ item, order: this.random.bits() }))
-      .sort((left, right) => left.order - right.order)
-      .map(({ item }) => item)
   }
 }
 

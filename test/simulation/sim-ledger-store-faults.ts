@@ -8,6 +8,8 @@ export interface StoreFaults {
   commitLate: number
   /** Takes effect or not only after seconds, with its locks held meanwhile. */
   commitStuck: number
+  /** Has taken effect, and runs again up to some seconds later: something in between sends what it holds for unanswered. */
+  commitDoubled: number
   /** Its backend is ended while it waits for its standby: it has committed all the same (F5). */
   commitAppliedWhenEnded: number
   /** A connection that its client has left escapes being ended before the next attempt. */
@@ -28,6 +30,7 @@ export const NO_STORE_FAULTS: Readonly<StoreFaults> = {
   commitLostAnswerLost: 0,
   commitLate: 0,
   commitStuck: 0,
+  commitDoubled: 0,
   commitAppliedWhenEnded: 0,
   leftConnectionEscapes: 0,
   slow: 0,
@@ -38,6 +41,8 @@ export const NO_STORE_FAULTS: Readonly<StoreFaults> = {
 }
 
 export interface StoreMutations {
+  /** False: a shard's rows are written whatever its token is. */
+  readonly fenceChecks: boolean
   /** False: the fence reads the token and locks nothing. */
   readonly fenceLocks: boolean
   /** True: what is loaded with an acquire is what was committed before the acquire waited. */
@@ -47,12 +52,19 @@ export interface StoreMutations {
    * messages go as soon as they are acknowledged.
    */
   readonly sentFromRows: boolean
+  /**
+   * False: nothing looks at what was there before it is written: no version, mark or counter (I1b), and what is there
+   * already is written over. Versions alone would not be missed: whatever changes an account adds a row, too.
+   */
+  readonly looksAtPrevious: boolean
 }
 
 export const NO_STORE_MUTATIONS: StoreMutations = {
+  fenceChecks: true,
   fenceLocks: true,
   acquireLoadsOldSnapshot: false,
   sentFromRows: false,
+  looksAtPrevious: true,
 }
 
 /** Names of the counters, one for each way to be cruel; a run that means to prove something demands that they are not 0. */
@@ -62,6 +74,8 @@ export const STORE_FAULT_COUNTERS = [
   'fault:store:commit-lost',
   'fault:store:commit-late',
   'fault:store:commit-stuck',
+  'fault:store:commit-doubled',
+  'fault:store:far',
   'fault:store:slow',
   'fault:store:look-up-slow',
   'fault:store:look-up-failed',

@@ -1,4 +1,6 @@
 /** What the tables of the simulated database have in common. Their keys lead with the shard, as the real ones do. */
+import type { ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import type { SeededRandom } from './sim-random.ts'
 
 export interface RowRefusal {
   readonly cause: 'data' | 'invariant'
@@ -28,4 +30,16 @@ export function copyShard<T>(
 
 export function itself<T>(value: T): T {
   return value
+}
+
+export function hasRows(batch: ShardBatch): boolean {
+  return Object.values(batch).some((rows) => Array.isArray(rows) && rows.length > 0)
+}
+
+/** A set-based query promises no order. */
+export function shuffled<T>(items: readonly T[], random: SeededRandom): readonly T[] {
+  return items
+    .map((item) => ({ item, order: random.bits() }))
+    .sort((left, right) => left.order - right.order)
+    .map(({ item }) => item)
 }

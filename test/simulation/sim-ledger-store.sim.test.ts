@@ -6,6 +6,7 @@ import {
   creditAccount,
   nextTxnId,
   openAccount,
+  partOf,
   partWith,
   RECEIPT,
   transactionOf,
@@ -26,6 +27,60 @@ import {
   token,
 } from './sim-ledger-store-scene.ts'
 import { createSimLedgerStore } from './sim-ledger-store.ts'
+
+describe('I3: a commit that arrives twice takes effect once', () => {
+  test('its second copy is refused whole, whatever has been committed in between, and is no broken write', async () => {
+    const { database, kernel, store, run, own } = createWorld(1)
+    const mine = await own(SHARD)
+    database.faults.commitDoubled = 1
+    const first = openAccount(SHARD, 'alice')
+    const second = creditAccount(first.account, 'k1')
+    const third = creditAccount(second.account, 'k2')
+    for (const change of [first, second, third]) {
+      expect(await run(store.commit({ shards: [partOf(mine, change)] }))).toMatchObject({ kind: 'answered' })
+    }
+    const before = database.rows.recount().assets()
+    await kernel.runFor(10_000)
+    expect(kernel.counted('fault:store:commit-doubled')).toBe(3)
+    expect(kernel.counted('store:commit-copy-refused')).toBe(3)
+    expect(database.rows.recount().assets()).toEqual(before)
+    expect(database.rows.account({ shardId: SHARD, accountId: 'alice' })).toEqual(third.account)
+    expect(database.brokenWrites).toEqual([])
+  })
+
+  test('one whose rows carry nothing that tells of the first is found out', async () => {
+    const { database, kernel, store, run, own } = createWorld(1)
+    const mine = await own(SHARD)
+    database.faults.commitDoubled = 1
+    await run(
+      store.commit({ shards: [partWith(mine, { boundary: [{ tokenId: 'BASE', credited: '1', debited: '0' }] })] }),
+    )
+    await kernel.runFor(10_000)
+    expect(database.brokenWrites).toEqual([`node ${SESSION}: a commit took effect twice`])
+  })
+
+  test('a session of a dead process is held until the second copy is done', async () => {
+    const { database, kernel, own, store, run } = createWorld(2)
+    const mine = await own(SHARD)
+    database.faults.commitDoubled = 1
+    await run(store.commit({ shards: [partOf(mine, openAccount(SHARD, 'alice'))] }))
+    database.leave(SESSION)
+    expect(database.sessionHeld(SESSION)).toBe(true)
+    await kernel.runFor(10_000)
+    expect(kernel.counted('fault:store:commit-doubled')).toBe(1)
+    expect(database.sessionHeld(SESSION)).toBe(false)
+  })
+
+  test('what goes to and from a node that is far away takes longer, and nothing of another', async () => {
+    const { database, kernel, run, store } = createWorld(1)
+    database.far.set('elsewhere', 600)
+    await run(store.probe())
+    expect(kernel.now()).toBeLessThan(20)
+    database.far.set('node', 600)
+    await run(store.probe())
+    expect(kernel.now()).toBeGreaterThan(100)
+  })
+})
 
 describe('R1: what breaks an invariant is refused whole', () => {
   const alice = openAccount(SHARD, 'alice').account

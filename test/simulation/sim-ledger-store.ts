@@ -25,6 +25,8 @@ const USUAL_EXECUTION_MS = 2
 const SLOW_EXECUTION_MS = 300
 const STUCK_EXECUTION_MS = { from: 2_000, to: 12_000 }
 const LATE_ARRIVAL_MS = { from: 100, to: 8_000 }
+/** A second copy of a commit arrives so long after the first has taken effect. */
+const COPY_AFTER_MS = 3_000
 /** A killed process's connections are noticed by the server after this long. */
 const NOTICED_END_MS = { from: 5, to: 20 }
 
@@ -165,8 +167,10 @@ function closeAfterEnd({ database, session, random }: Link): void {
   database.kernel.schedule(noticedMs, `database notices the end of ${session}`, () => database.leave(session))
 }
 
-function tripOf({ random }: Link): number {
-  return random.between(0.05, USUAL_TRIP_MS)
+function tripOf({ random, database, nodeId }: Link): number {
+  const farMs = database.far.get(nodeId) ?? 0
+  if (farMs > 0) database.kernel.count('fault:store:far')
+  return random.between(0.05, USUAL_TRIP_MS + farMs)
 }
 
 function executionOf({ random, database }: Link): number {
@@ -314,9 +318,28 @@ function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
       else if (fate === 'lost') finished(undefined)
       else {
         database.commit(connection, batch, executionMs, (verdict) => {
+          if (tookEffectWhole(batch, verdict) && random.chance(database.faults.commitDoubled))
+            arriveAgain(link, connection, batch)
           finished(fate === 'answer_lost' ? undefined : verdict)
         })
       }
     })
+  })
+}
+
+/** A copy of a commit that skipped a busy shard would be the first for that one: its owner believes that it is not written. */
+function tookEffectWhole({ shards }: CommitBatch, verdict: CommitVerdict): boolean {
+  return verdict.kind === 'answered' && verdict.committed.size === shards.length
+}
+
+/** Nobody waits for what this says. */
+function arriveAgain(link: Link, connection: Connection, batch: CommitBatch): void {
+  const { database, random, session } = link
+  connection.pending += 1
+  database.kernel.schedule(random.between(0, COPY_AFTER_MS), `commit of ${session} arrives again`, () => {
+    if (connection.ended) return
+    database.kernel.count('fault:store:commit-doubled')
+    const finished = (): void => database.finish(connection)
+    database.commit(connection, batch, executionOf(link), finished, 'second')
   })
 }

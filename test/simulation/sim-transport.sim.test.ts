@@ -12,6 +12,7 @@ import {
 } from './sim-transport.ts'
 
 const CRUEL: NetworkFaults = {
+  ...CALM_NETWORK,
   latencyMs: { min: 0.05, max: 3 },
   slow: 0.1,
   slowMs: 200,
@@ -129,6 +130,39 @@ describe('simulated network', () => {
     await world.kernel.runFor(100)
     expect([lost, refused, unanswered, answered]).toEqual([[], [NOT_DELIVERED], [], ['heard answered']])
     expect(heard).toEqual(['unanswered', 'answered'])
+  })
+
+  test('a message above the bound of the present is not sent, and what is sent in parts is counted', async () => {
+    const world = createWorld(6)
+    const { heard } = await serveEcho(world, 'server')
+    const { transport } = world.connect('client')
+    world.network.setFaults({ ...CALM_NETWORK, maxMessageBytes: 20 })
+    expect(transport.maxMessageBytes()).toBe(20)
+    expect(() => ask(transport, 'x'.repeat(21))).toThrow('at most 20 are carried')
+    ask(transport, 'one')
+    await world.kernel.runFor(100)
+    expect(world.kernel.counted('fault:message_split')).toBe(0)
+    for (const part of ['two', 'three']) ask(transport, part)
+    await world.kernel.runFor(100)
+    expect(heard).toEqual(['one', 'two', 'three'])
+    expect(world.kernel.counted('fault:message_split')).toBe(1)
+    world.network.heal()
+    expect(() => ask(transport, 'x'.repeat(21))).not.toThrow()
+  })
+
+  test('what a cut stops is counted under the name that the cut was given, messages and replies', async () => {
+    const world = createWorld(7)
+    await serveEcho(world, 'server')
+    const { transport } = world.connect('client')
+    world.network.cut('client', 'server', 'lost', 'fault:parted')
+    ask(transport, 'there')
+    await world.kernel.runFor(100)
+    world.network.mend('client', 'server')
+    world.network.cut('server', 'client', 'lost', 'fault:parted')
+    ask(transport, 'and back')
+    await world.kernel.runFor(100)
+    expect(world.kernel.counted('fault:parted')).toBe(2)
+    expect(world.kernel.counted('fault:cut')).toBe(0)
   })
 
   test('a dead server is silent for a moment, then nobody; its restart is heard again', async () => {

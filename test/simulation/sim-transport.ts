@@ -22,7 +22,11 @@ export interface NetworkFaults {
   readonly deliveryDuplication: number
   /** A request to a living peer is dropped by the server, which says that nobody is there. */
   readonly noResponders: number
+  /** What the server takes in one message. */
+  readonly maxMessageBytes: number
 }
+
+export const DEFAULT_MAX_MESSAGE_BYTES = 8 * 1024 * 1024
 
 export const CALM_NETWORK: NetworkFaults = {
   latencyMs: { min: 0.05, max: 0.5 },
@@ -32,15 +36,21 @@ export const CALM_NETWORK: NetworkFaults = {
   duplication: 0,
   deliveryDuplication: 0,
   noResponders: 0,
+  maxMessageBytes: DEFAULT_MAX_MESSAGE_BYTES,
 }
 
 /** What a cut does to a message: it is lost, or the server that has no route says so. */
 export type CutKind = 'lost' | 'no_responders'
 
+interface Cut {
+  readonly kind: CutKind
+  readonly counter: string
+}
+
 export interface SimNetwork {
   readonly setFaults: (faults: NetworkFaults) => void
-  /** One way, by process name: what `from` sends no longer reaches `to`. */
-  readonly cut: (from: string, to: string, kind: CutKind) => void
+  /** One way, by process name: what `from` sends no longer reaches `to`; each such message is counted. */
+  readonly cut: (from: string, to: string, kind: CutKind, counter?: string) => void
   readonly mend: (from: string, to: string) => void
   /** The process's connection to the server breaks; both ends notice after `noticedAfterMs`, and send into the void until then. */
   readonly disconnect: (name: string, noticedAfterMs: number) => void
@@ -56,6 +66,7 @@ export interface SimNetwork {
 export interface NetworkPort {
   /** Whether the process believes that it is connected. */
   readonly connected: () => boolean
+  readonly maxMessageBytes: () => number
   readonly send: (message: Sent) => void
   readonly subscribe: (subject: string, handler: Subscription['handler']) => Subscription
   /** Resolves when no message is under way to it any more. */
@@ -77,6 +88,11 @@ export interface Subscription {
   ended: boolean
 }
 
+interface LastSent {
+  atMs: number
+  subject: string
+}
+
 /** How long a server may hold a dead process's connection for alive. */
 const DEATH_NOTICED_WITHIN_MS = 200
 const DUPLICATE_WITHIN_MS = 50
@@ -84,7 +100,7 @@ const DUPLICATE_WITHIN_MS = 50
 export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = CALM_NETWORK): SimNetwork {
   const random = kernel.random.fork('network')
   const interest = new Map<string, Set<Subscription>>()
-  const cuts = new Map<string, CutKind>()
+  const cuts = new Map<string, Cut>()
   const unreachable = new Set<string>()
   const believedGone = new Set<string>()
   const channels = new Map<string, (() => void)[]>()
@@ -134,7 +150,8 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
   const reply = (from: SimProcess, to: SimProcess, { subject, onReply }: Sent, body: string): void => {
     if (!from.alive() || onReply === null) return
     deliverable(from, { subject: `reply ${subject} ${to.id}`, body, onReply: null }, () => {
-      if (cuts.has(cutKey(from.name, to.name))) return kernel.count('fault:cut')
+      const cut = cuts.get(cutKey(from.name, to.name))
+      if (cut !== undefined) return kernel.count(cut.counter)
       const label = `reply ${from.id} to ${to.id} on ${subject}`
       const take = (): void => onReply(body)
       if (!lost(subject)) toProcess(`${from.id} reply ${to.id} ${subject}`, label, to, take, nothing)
@@ -167,8 +184,9 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
   const route = (from: SimProcess, sent: Sent): void => {
     const interested = [...(interest.get(sent.subject) ?? [])].filter(({ process }) => !believedGone.has(process.name))
     const targets = interested.filter(({ process }) => !cuts.has(cutKey(from.name, process.name)))
-    const swallowed = interested.some(({ process }) => cuts.get(cutKey(from.name, process.name)) === 'lost')
-    if (targets.length < interested.length) kernel.count('fault:cut')
+    const cut = interested.map(({ process }) => cuts.get(cutKey(from.name, process.name)))
+    const swallowed = cut.some((met) => met?.kind === 'lost')
+    for (const met of cut) if (met !== undefined) kernel.count(met.counter)
     if (targets.length === 0) return swallowed ? undefined : sayNobody(from, sent)
     if (sent.onReply !== null && random.chance(faults.noResponders)) {
       kernel.count('fault:no_responders_for_living')
@@ -200,10 +218,19 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
     faults = CALM_NETWORK
   }
 
-  const connect = (process: SimProcess): NetworkPort => ({
+  /** What goes to one place at one time would go in one message, had it room. */
+  const countSplit = (last: LastSent, { subject }: Sent): void => {
+    const atMs = kernel.now()
+    const isSplit = last.atMs === atMs && last.subject === subject && faults.maxMessageBytes < DEFAULT_MAX_MESSAGE_BYTES
+    if (isSplit) kernel.count('fault:message_split')
+    Object.assign(last, { atMs, subject })
+  }
+  const connect = (process: SimProcess, last: LastSent = { atMs: -1, subject: '' }): NetworkPort => ({
     connected: () => !believedGone.has(process.name),
+    maxMessageBytes: () => faults.maxMessageBytes,
     send: (sent) => {
       if (!process.alive()) return
+      countSplit(last, sent)
       deliverable(process, sent, () => {
         if (!lost(sent.subject)) route(process, sent)
       })
@@ -238,9 +265,9 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
     setFaults: (next) => {
       faults = next
     },
-    cut: (from, to, kind) => {
+    cut: (from, to, kind, counter = 'fault:cut') => {
       kernel.record(`${kernel.now()} cut ${from} to ${to}: ${kind}`)
-      cuts.set(cutKey(from, to), kind)
+      cuts.set(cutKey(from, to), { kind, counter })
     },
     mend: (from, to) => cuts.delete(cutKey(from, to)),
     disconnect: (name, noticedAfterMs) => {
@@ -260,22 +287,17 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
   }
 }
 
-export const DEFAULT_MAX_MESSAGE_BYTES = 8 * 1024 * 1024
-
 /** The Transport of one incarnation. */
-export function createSimTransport(
-  network: SimNetwork,
-  process: SimProcess,
-  maxMessageBytes = DEFAULT_MAX_MESSAGE_BYTES,
-): Transport {
+export function createSimTransport(network: SimNetwork, process: SimProcess): Transport {
   const port = network.connect(process)
+  const { maxMessageBytes } = port
   const checkSize = (message: string): void => {
     const sizeBytes = Buffer.byteLength(message)
-    if (sizeBytes > maxMessageBytes)
-      throw new Error(`message of ${sizeBytes} bytes: at most ${maxMessageBytes} are carried`)
+    if (sizeBytes > maxMessageBytes())
+      throw new Error(`message of ${sizeBytes} bytes: at most ${maxMessageBytes()} are carried`)
   }
   return {
-    maxMessageBytes: () => maxMessageBytes,
+    maxMessageBytes,
     request: (subject, message, timeoutMs, onReply) => {
       checkSize(message)
       let open = true

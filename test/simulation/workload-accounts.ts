@@ -8,6 +8,10 @@ import { POISON } from './sim-ledger-store-rows.ts'
 import { simSign } from './sim-signer.ts'
 import { CALLER, type Cast, type ClientAccount, STRANGER } from './workload-cast.ts'
 
+/** Whole units: of what an account takes all but what it may hold already. */
+const NEARLY_ALL = 10n ** 18n - 8_192n
+const HALVES = [4_096, 2_048, 1_024, 512, 256, 128, 64, 32, 16, 8, 4]
+
 /** The last accounts are the ones that little happens to: these are closed now and then. */
 const CLOSED_OFTEN = 2
 
@@ -20,6 +24,7 @@ export class AccountRequests {
 
   draw(account: ClientAccount): GatewayRequest {
     const kind = this.cast.random.fraction()
+    if (kind < 0.01) return this.fillUp(account)
     if (kind < 0.34) return this.credit(account)
     if (kind < 0.58) return this.cast.submission(account, 'debit', { token_id: this.heldAsset() })
     if (kind < 0.74) return this.repeat(account)
@@ -33,6 +38,37 @@ export class AccountRequests {
   private credit(account: ClientAccount): GatewayRequest {
     const amount = this.cast.random.chance(0.3) ? `${200 + this.cast.random.integer(300)}` : this.cast.amount()
     return this.cast.submission(account, 'credit', { amount })
+  }
+
+  /**
+   * To the limit, whatever it holds: half of what may be left, a quarter of it, and so on, each taken if it fits. Then what
+   * is promised to it, or may come back, has only the room that is kept for it. Or nearly all of it goes out again.
+   */
+  private fillUp(account: ClientAccount): GatewayRequest {
+    if (this.cast.random.chance(0.3)) return this.cast.submission(account, 'debit', { amount: `${NEARLY_ALL}` })
+    for (const { tokenId } of this.cast.tokens.slice(0, 2)) this.offer(account, tokenId)
+    void this.credits(account, [`${NEARLY_ALL}`, ...HALVES.map(String)])
+    return this.cast.submission(account, 'credit', {})
+  }
+
+  private async credits(account: ClientAccount, amounts: readonly string[]): Promise<void> {
+    for (const amount of amounts) {
+      this.cast.send(account, this.cast.submission(account, 'credit', { amount }))
+      await this.cast.pause(this.cast.random.between(0, 200))
+    }
+  }
+
+  /** Which keeps room as long as nobody takes it. */
+  private offer(account: ClientAccount, tokenId: string): void {
+    const offer = this.cast.submission(account, 'exchange', {
+      amount: '1',
+      token_id: tokenId,
+      to_account_id: this.cast.counterparty(account).accountId,
+      receive: { token_id: 'BASE', amount: '30' },
+      group_id: this.cast.groupId(),
+      expires_at: this.cast.expiresAt(this.cast.random.between(2_000, 8_000)),
+    })
+    this.cast.send(account, offer)
   }
 
   registration(account: ClientAccount): GatewayRequest {

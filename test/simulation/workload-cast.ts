@@ -33,6 +33,50 @@ export interface KnownNft {
   owner: string
 }
 
+/** What all clients of a run play with, and how the run is tilted. */
+export interface Stage {
+  readonly world: World
+  readonly accounts: readonly ClientAccount[]
+  readonly tokens: KnownToken[]
+  readonly classes: KnownClass[]
+  /** Who is believed to own what. */
+  readonly nfts: Map<string, KnownNft>
+  /** Seeds of keys that registrations and rotations bring in, by key. */
+  readonly brings: Map<string, string>
+  /** 1: every account gets as much; the higher, the more goes to the first. */
+  readonly skew: number
+  /** How often an amount is the largest or the smallest there is. */
+  readonly extremes: number
+}
+
+export function createStage(world: World, random: SeededRandom, accounts: number): Stage {
+  return {
+    world,
+    accounts: Array.from({ length: accounts }, (_, index) => ({
+      accountId: `account-${index}`,
+      keys: [`key ${index}.0`],
+      sent: [],
+    })),
+    tokens: [],
+    classes: [],
+    nfts: new Map(),
+    brings: new Map(),
+    // With the third the first account gets a good third of all; with the last, nine tenths.
+    skew: random.fork('skew').pick([1, 2.5, 2.5, 2.5, 6, 20]),
+    extremes: random.fork('extremes').pick([0, 0, 0.03]),
+  }
+}
+
+/** One client's own part of it. */
+export interface Player {
+  /** No other's. */
+  readonly name: string
+  readonly random: SeededRandom
+  readonly ask: Ask
+  /** How far its clock is ahead, milliseconds. */
+  readonly clockOffMs: number
+}
+
 /** Asks the ledger as its clients do. `wanted`: somebody waits for a verdict, now or after the faults. */
 export type Ask = (request: GatewayRequest, wanted: boolean) => Promise<GatewayOutcome | undefined>
 
@@ -43,33 +87,36 @@ export const STRANGER = { clientId: 'stranger', role: 'transactor', boundary: fa
 /** Mutable fields of a body; whoever sends it signs all of them. */
 export type Fields = Readonly<Record<string, Json | undefined>>
 
+const SMALLEST_AMOUNT = '0.000000000000000001'
+const LARGEST_AMOUNT = '999999999999999999.999999999999999999'
+
+/** The stage as one client sees it: chance and names are its own, so that it does the same whoever else plays. */
 export class Cast {
   readonly accounts: readonly ClientAccount[]
-  readonly tokens: KnownToken[] = []
-  readonly classes: KnownClass[] = []
-  /** Who is believed to own what. */
-  readonly nfts = new Map<string, KnownNft>()
+  readonly tokens: KnownToken[]
+  readonly classes: KnownClass[]
+  readonly nfts: Map<string, KnownNft>
   readonly random: SeededRandom
   readonly ask: Ask
   readonly world: World
-  /** Seeds of keys that registrations and rotations bring in, by key. */
-  private readonly brings = new Map<string, string>()
+  private readonly stage: Stage
+  private readonly player: Player
   private serial = 0
 
-  constructor(world: World, random: SeededRandom, accounts: number, ask: Ask) {
-    this.world = world
-    this.random = random
-    this.ask = ask
-    this.accounts = Array.from({ length: accounts }, (_, index) => ({
-      accountId: `account-${index}`,
-      keys: [`key ${index}.0`],
-      sent: [],
-    }))
+  constructor(stage: Stage, player: Player) {
+    this.stage = stage
+    this.player = player
+    this.world = stage.world
+    this.accounts = stage.accounts
+    this.tokens = stage.tokens
+    this.classes = stage.classes
+    this.nfts = stage.nfts
+    this.random = player.random
+    this.ask = player.ask
   }
 
-  /** Skewed: the first account gets a good third of all. */
   pickAccount(): ClientAccount {
-    return this.accountAt(Math.floor(this.accounts.length * this.random.fraction() ** 2.5))
+    return this.accountAt(Math.floor(this.accounts.length * this.random.fraction() ** this.stage.skew))
   }
 
   /** Another one. */
@@ -108,8 +155,14 @@ export class Cast {
   }
 
   amount(): string {
+    if (this.random.chance(this.stage.extremes)) return this.random.chance(0.6) ? SMALLEST_AMOUNT : LARGEST_AMOUNT
+    if (this.random.chance(0.04)) return `${this.random.integer(9)}.${this.digits(17)}7`
     const whole = this.random.integer(50) + 1
     return this.random.chance(0.3) ? `${whole}.${this.random.integer(9) + 1}` : `${whole}`
+  }
+
+  private digits(count: number): string {
+    return Array.from({ length: count }, () => this.random.integer(10)).join('')
   }
 
   groupId(): string {
@@ -117,21 +170,21 @@ export class Cast {
     return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
   }
 
-  /** In so many milliseconds of true time. */
+  /** In so many milliseconds, as this client's clock has it. */
   expiresAt(inMs: number): string {
-    return new Date(Math.floor(this.world.kernel.wallMs() + inMs)).toISOString()
+    return new Date(Math.floor(this.world.kernel.wallMs() + this.player.clockOffMs + inMs)).toISOString()
   }
 
   name(prefix: string): string {
     this.serial += 1
-    return `${prefix} ${this.serial}`
+    return `${prefix} ${this.player.name}.${this.serial}`
   }
 
   /** The key that a seed stands for: whoever is told that it is in force signs with it from then on. */
   bring(seed: string): AccountKey {
     const publicKey = simPublicKey(seed)
     const key = { keyId: `id of ${publicKey}`, publicKey }
-    this.brings.set(key.keyId, seed)
+    this.stage.brings.set(key.keyId, seed)
     return key
   }
 
@@ -154,31 +207,19 @@ export class Cast {
     return { actor, caller, operation: { kind: 'submit', payload, signature } }
   }
 
+  /** The same order under a key that nothing was ordered under; undefined of what has none. */
+  renewed({ operation, actor, ...request }: GatewayRequest): GatewayRequest | undefined {
+    if (operation.kind !== 'submit' && operation.kind !== 'mint') return undefined
+    const fields = JSON.parse(operation.payload) as Record<string, Json>
+    const payload = canonicalJson({ ...fields, idempotency_key: this.name('renewed key') })
+    const signature = simSign(this.find(actor.id)?.keys.at(-1) ?? '', payload)
+    return { ...request, actor, operation: { ...operation, payload, signature } }
+  }
+
   /** Sends it and does not wait. */
   send(account: ClientAccount, request: GatewayRequest): void {
     account.sent.push(request)
     void this.ask(request, true)
-  }
-
-  /** What an answer tells of keys and tokens. */
-  learn({ actor }: GatewayRequest, answer: Answer): void {
-    if (answer.kind === 'token_registered') {
-      const { tokenId, issuer } = answer.token
-      if (!this.tokens.some((token) => token.tokenId === tokenId)) this.tokens.push({ tokenId, issuer })
-    }
-    if (answer.kind === 'class_registered') {
-      const { classId, issuer } = answer.nftClass
-      if (!this.classes.some((known) => known.classId === classId)) this.classes.push({ classId, issuer })
-    }
-    if (answer.kind === 'minted') {
-      const { classId: class_id, instanceId: instance_id, owner } = answer.instance
-      const nftId = `${class_id}/${instance_id}`
-      if (!this.nfts.has(nftId)) this.nfts.set(nftId, { class_id, instance_id, owner })
-    }
-    if (answer.kind !== 'rotated' && answer.kind !== 'registered') return
-    const account = this.find(actor.id)
-    const seed = this.brings.get(answer.account.key?.keyId ?? '')
-    if (seed !== undefined && account?.keys.includes(seed) === false) account.keys.push(seed)
   }
 
   later(withinMs: number, run: () => void): void {
@@ -190,6 +231,31 @@ export class Cast {
       this.world.kernel.schedule(durationMs, 'a client thinks', resolve)
     })
   }
+}
+
+/** What an answer tells of keys and of what there is. */
+export function learn(
+  { accounts, tokens, classes, nfts, brings }: Stage,
+  { actor }: GatewayRequest,
+  answer: Answer,
+): void {
+  if (answer.kind === 'token_registered') {
+    const { tokenId, issuer } = answer.token
+    if (!tokens.some((token) => token.tokenId === tokenId)) tokens.push({ tokenId, issuer })
+  }
+  if (answer.kind === 'class_registered') {
+    const { classId, issuer } = answer.nftClass
+    if (!classes.some((known) => known.classId === classId)) classes.push({ classId, issuer })
+  }
+  if (answer.kind === 'minted') {
+    const { classId: class_id, instanceId: instance_id, owner } = answer.instance
+    const nftId = `${class_id}/${instance_id}`
+    if (!nfts.has(nftId)) nfts.set(nftId, { class_id, instance_id, owner })
+  }
+  if (answer.kind !== 'rotated' && answer.kind !== 'registered') return
+  const account = accounts.find(({ accountId }) => accountId === actor.id)
+  const seed = brings.get(answer.account.key?.keyId ?? '')
+  if (seed !== undefined && account?.keys.includes(seed) === false) account.keys.push(seed)
 }
 
 /** Without what is undefined. */

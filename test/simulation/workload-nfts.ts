@@ -26,6 +26,7 @@ export class NftRequests {
     if (kind < 0.4) return this.mint()
     const nft = this.cast.pickNft(account)
     if (nft === undefined || kind < 0.43) return this.registration(this.cast.name('class'), account.accountId)
+    if (kind < 0.45) return this.transfer(account, { ...nft, instance_id: 'never-minted' })
     if (kind < 0.75) return this.transfer(account, nft)
     if (kind < 0.95) return this.exchange(account, nft)
     return this.cast.submission(account, 'burn', assetOf(nft))

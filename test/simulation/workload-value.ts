@@ -118,6 +118,9 @@ export class ValueRequests {
     const gives = this.cast.pickToken()
     const gets = random.chance(0.2) ? undefined : this.cast.pickToken()
     if (gives === undefined || gives.tokenId === gets?.tokenId) return this.transfer(account)
+    // With nobody named it goes out across the boundary.
+    if (random.chance(0.08))
+      return this.cast.submission(account, 'exchange', { group_id: this.cast.groupId(), token_id: gives.tokenId })
     const soon = random.chance(0.8)
     const asset = gets?.tokenId ?? 'BASE'
     const [gold, price] = [`${1 + random.integer(6)}`, `${1 + random.integer(6)}`]

@@ -1,5 +1,5 @@
 /**
- * The clients of a run: what they ask, of whom, and when they ask again. A few hot accounts get most of it, so that
+ * The clients of a run, and the way of their requests to an edge and back. A few hot accounts get most of it, so that
  * batches, repeats and rotations meet. Every request and what became of it goes into the histories.
  */
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
@@ -7,8 +7,8 @@ import type { SimEdge, World } from './cluster-node.ts'
 import { isPoisonous } from './reference-fields.ts'
 import type { SeededRandom } from './sim-random.ts'
 import { AccountRequests } from './workload-accounts.ts'
-import { Cast, type ClientAccount } from './workload-cast.ts'
-import { GroupRequests } from './workload-groups.ts'
+import { type Ask, Cast, createStage, learn, type Stage } from './workload-cast.ts'
+import { Client } from './workload-client.ts'
 import { NftRequests } from './workload-nfts.ts'
 import { ValueRequests } from './workload-value.ts'
 
@@ -20,39 +20,63 @@ export interface WorkloadOptions {
   readonly accounts: number
   readonly clients: number
   readonly requestsPerClient: number
+  /** Numbers, from 0, of what is asked: it is left out. */
+  readonly skipped: ReadonlySet<number>
+  /** Numbers, from 0, of clients that do not play. */
+  readonly idle: ReadonlySet<number>
+}
+
+/** How a client listens. */
+interface Attention {
+  /** Somebody waits for a verdict, now or after the faults. */
+  readonly isWanted: boolean
+  /** Its connection is gone after that: what is said later reaches nobody. */
+  readonly hangsUpAfterMs?: number
 }
 
 /** Longer than any gateway waits: its edge must be dead. */
 const CLIENT_TIMEOUT_MS = 20_000
+/** Clocks of clients that are wrong: an order that comes from one behind may have expired when it comes. */
+const CLOCK_OFF_MS = { behind: 7_200_000, ahead: 40_000 }
 
 export class Workload {
   /** Requests that have no verdict yet and whose clients have not given up. */
   private readonly unresolved = new Set<GatewayRequest>()
   private readonly options: WorkloadOptions
-  private readonly cast: Cast
-  private readonly ofAccounts: AccountRequests
-  private readonly ofValue: ValueRequests
-  private readonly ofGroups: GroupRequests
-  private readonly ofNfts: NftRequests
+  private readonly stage: Stage
+  /** Chance of what opens the run, and of what is asked after the faults. */
+  private readonly random: SeededRandom
   private running = 0
-  private thinkMs = 0
+  private asked = 0
 
   constructor(options: WorkloadOptions) {
     this.options = options
-    const ask = (request: GatewayRequest, wanted: boolean) => this.ask(request, wanted)
-    this.cast = new Cast(options.world, options.random, options.accounts, ask)
-    this.ofAccounts = new AccountRequests(this.cast)
-    this.ofValue = new ValueRequests(this.cast)
-    this.ofGroups = new GroupRequests(this.cast)
-    this.ofNfts = new NftRequests(this.cast)
+    this.random = options.random.fork('opening')
+    this.stage = createStage(options.world, options.random, options.accounts)
   }
 
   /** Spreads the requests over about that time. */
   start(durationMs: number): void {
-    const { requestsPerClient, clients } = this.options
-    this.thinkMs = durationMs / requestsPerClient
-    void this.begin(() => this.open())
-    for (let client = 0; client < clients; client += 1) void this.begin(() => this.client())
+    const { requestsPerClient, clients, random } = this.options
+    const opening = new Cast(this.stage, {
+      name: 'o',
+      random: this.random,
+      ask: this.askerOf(this.random),
+      clockOffMs: 0,
+    })
+    void this.begin(opening, () => this.open(opening))
+    for (let number = 0; number < clients; number += 1) {
+      const own = random.fork(`client ${number}`)
+      const cast = this.castOf(`c${number}`, own)
+      const client = new Client({
+        cast,
+        askAndHangUp: (request, afterMs) => this.ask(request, own, { isWanted: false, hangsUpAfterMs: afterMs }),
+        giveUp: (request) => this.unresolved.delete(request),
+        requests: requestsPerClient,
+        thinkMs: durationMs / requestsPerClient,
+      })
+      if (!this.options.idle.has(number)) void this.begin(cast, () => client.play())
+    }
   }
 
   /** Whether every client has sent what it had to send. */
@@ -62,9 +86,13 @@ export class Workload {
 
   /** I11: asks again, until everything that a client still wants has a verdict. */
   async settle(): Promise<void> {
+    const { kernel } = this.options.world
     while (this.unresolved.size > 0) {
-      await Promise.all([...this.unresolved].map((request) => this.ask(request, true)))
-      await this.cast.pause(100)
+      const verdicts = [...this.unresolved].map((request) => this.ask(request, this.random, { isWanted: true }))
+      await Promise.all(verdicts)
+      await new Promise<void>((resolve) => {
+        kernel.schedule(100, 'clients wait', resolve)
+      })
     }
   }
 
@@ -72,78 +100,87 @@ export class Workload {
     return this.unresolved.size
   }
 
-  private async begin(client: () => Promise<void>): Promise<void> {
+  private castOf(name: string, random: SeededRandom): Cast {
+    const { behind, ahead } = CLOCK_OFF_MS
+    const clockOffMs = random.chance(0.15) ? random.pick([-random.between(0, behind), random.between(0, ahead)]) : 0
+    if (clockOffMs !== 0) this.options.world.kernel.count('client:clock_off')
+    return new Cast(this.stage, { name, random, ask: this.askerOf(random), clockOffMs })
+  }
+
+  private askerOf(random: SeededRandom): Ask {
+    return (request, isWanted) => this.ask(request, random, { isWanted })
+  }
+
+  private async begin(cast: Cast, play: () => Promise<void>): Promise<void> {
     this.running += 1
-    await this.cast.pause(this.options.random.between(0, 20))
-    await client()
+    await cast.pause(cast.random.between(0, 20))
+    await play()
     this.running -= 1
   }
 
-  private async open(): Promise<void> {
-    const registrations = this.cast.accounts.map((account) => this.ask(this.ofAccounts.registration(account), true))
+  private async open(cast: Cast): Promise<void> {
+    const ofAccounts = new AccountRequests(cast)
+    const ofValue = new ValueRequests(cast)
+    const registrations = cast.accounts.map((account) => cast.ask(ofAccounts.registration(account), true))
     await Promise.race(registrations)
-    this.ofValue.registerTokens()
-    this.ofNfts.registerClasses()
-    await this.cast.pause(this.options.random.between(500, 5_000))
-    await this.ofValue.distribute()
-    await this.ofValue.claimIssuer()
+    ofValue.registerTokens()
+    new NftRequests(cast).registerClasses()
+    await cast.pause(cast.random.between(500, 5_000))
+    await ofValue.distribute()
+    await ofValue.claimIssuer()
   }
 
-  private async client(): Promise<void> {
-    for (let sent = 0; sent < this.options.requestsPerClient; sent += 1) {
-      if (this.options.random.chance(0.12)) await this.ofGroups.play()
-      else await this.turn()
-      await this.cast.pause(this.options.random.between(0, 1.5 * this.thinkMs))
-    }
-  }
-
-  private async turn(): Promise<void> {
-    const { random } = this.options
-    const account = this.cast.pickAccount()
-    const request = this.draw(account)
-    // A client in a hurry asks twice at once, through whatever edge; another sends many requests at once.
-    if (random.chance(0.08)) void this.ask(request, true)
-    const burst = random.chance(0.08) ? random.integer(16) : 0
-    for (let more = 0; more < burst; more += 1) void this.ask(this.draw(account), true)
-    const persistent = random.chance(0.8)
-    for (let attempts = 0; attempts < 4; attempts += 1) {
-      const outcome = await this.ask(request, persistent)
-      if (outcome?.kind === 'answered' || !persistent) return
-      await this.cast.pause(random.between(10, 1_000))
-    }
-  }
-
-  private draw(account: ClientAccount): GatewayRequest {
-    const kind = this.options.random.fraction()
-    const others = kind < 0.4 ? this.ofValue : kind < 0.6 ? this.ofNfts : this.ofAccounts
-    const request = others.draw(account)
-    this.cast.find(request.actor.id)?.sent.push(request)
-    return request
-  }
-
-  /** `wanted`: somebody waits for a verdict, now or after the faults. */
-  private ask(request: GatewayRequest, wanted: boolean): Promise<GatewayOutcome | undefined> {
-    const { world, random, edges } = this.options
-    if (wanted && !isPoisonous(request.operation)) this.unresolved.add(request)
+  private ask(
+    request: GatewayRequest,
+    random: SeededRandom,
+    { isWanted, hangsUpAfterMs }: Attention,
+  ): Promise<GatewayOutcome | undefined> {
+    const { world, edges, skipped } = this.options
+    this.asked += 1
+    world.kernel.count('client:asked')
+    if (skipped.has(this.asked - 1)) return Promise.resolve(undefined)
+    if (isWanted && !isPoisonous(request.operation)) this.unresolved.add(request)
     const alive = edges().filter((edge) => edge?.process.alive() === true)
     const edge = alive[random.integer(alive.length)]
     if (edge === undefined) return Promise.resolve(undefined)
     const entry = world.clients.sends(request)
+    world.story?.asks(edge.process.name, request)
     return new Promise((resolve) => {
-      const timeout = world.kernel.schedule(CLIENT_TIMEOUT_MS, 'a client gives up', () => resolve(undefined))
+      let listens = true
+      const gone = (): void => {
+        listens = hangsUpAfterMs === undefined
+        resolve(undefined)
+      }
+      const timeout = world.kernel.schedule(hangsUpAfterMs ?? CLIENT_TIMEOUT_MS, 'a client gives up', gone)
       edge.process.deliver(() => {
         void edge.gateway.ask(request).then((outcome) => {
           timeout.cancel()
+          if (!listens) return this.unheard(request, outcome)
+          world.story?.hears(edge.process.name, request, outcome)
           world.clients.hears(entry, outcome)
-          world.kernel.count(outcome.kind === 'answered' ? `answer:${nameOf(outcome)}` : `answer:${outcome.outcome}`)
-          if (outcome.kind === 'answered') {
-            this.unresolved.delete(request)
-            this.cast.learn(request, outcome.answer)
-          }
-          resolve(outcome)
+          this.note(request, outcome)
+          return resolve(outcome)
         })
       })
     })
+  }
+
+  /** Its client sees by and by what there is, and never what it was told. */
+  private unheard(request: GatewayRequest, outcome: GatewayOutcome): void {
+    this.options.world.kernel.count('client:answer_unheard')
+    if (outcome.kind === 'answered') learn(this.stage, request, outcome.answer)
+  }
+
+  private note(request: GatewayRequest, outcome: GatewayOutcome): void {
+    const { kernel } = this.options.world
+    if (outcome.kind === 'answered') {
+      kernel.count(`answer:${nameOf(outcome)}`)
+      this.unresolved.delete(request)
+      learn(this.stage, request, outcome.answer)
+    } else {
+      kernel.count(`answer:${outcome.outcome}`)
+      kernel.count(`answer:${outcome.outcome} ${outcome.reason}`)
+    }
   }
 }
 

@@ -1,0 +1,170 @@
+/** Parts of a node that break one rule of the runtime each, and keep all others. */
+import type { Answer } from '../../actors/account/outcome.ts'
+import {
+  decodeDeliveries,
+  decodeDeliveryAnswers,
+  decodeItems,
+  decodeVerdicts,
+  encodeDeliveries,
+  encodeDeliveryAnswers,
+  encodeItems,
+  encodeVerdicts,
+} from '../../runtime/messages.ts'
+import type { InboxOrder } from '../../runtime/node/draft.ts'
+import type { DecidedAnswer, OutputGate } from '../../runtime/node/output-gate.ts'
+import { type Pending, sendVerdicts } from '../../runtime/node/pending.ts'
+import type { PinBoard } from '../../runtime/node/pin-board.ts'
+import type { ShardHost } from '../../runtime/node/shard-host.ts'
+import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
+import type { Signer } from '../../runtime/ports/signer.ts'
+import type { Transport } from '../../runtime/ports/transport.ts'
+import { isDelivery } from './cluster-witness.ts'
+
+export const noPins: PinBoard = { open: () => 0, close: () => undefined, pin: (letGo) => letGo() }
+
+export const hastyGate: OutputGate = { decided: (answer) => sendVerdicts([answer]), committed: () => undefined }
+
+export function createHastyRefusals(): OutputGate {
+  const told = new WeakSet<Pending>()
+  return {
+    decided: (answer) => {
+      if (!isWithoutEffect(answer)) return
+      told.add(answer[0])
+      sendVerdicts([answer])
+    },
+    committed: (answers) => sendVerdicts(answers.filter(([pending]) => !told.has(pending))),
+  }
+}
+
+function isWithoutEffect([, verdict]: DecidedAnswer): boolean {
+  if (verdict.kind !== 'answered') return false
+  const answer: Answer = verdict.answer
+  return answer.kind === 'refused' || ('replayed' in answer && answer.replayed)
+}
+
+export const gaps: InboxOrder = { isNext: (mark, number) => number > mark }
+
+/** Hands over what is about to be committed, as if it were. */
+export function carryingUncommitted(store: LedgerStore, host: () => ShardHost): LedgerStore {
+  return {
+    ...store,
+    commit: (batch) => {
+      const deliveries = batch.shards.flatMap(({ token, outbox }) =>
+        outbox.map(({ target, number, envelope }) => ({
+          source: token.shardId,
+          target,
+          epoch: token.epoch,
+          attempt: token.attempt,
+          began: number,
+          acknowledged: 0,
+          messages: [{ number, envelope }],
+        })),
+      )
+      if (deliveries.length > 0) host().receiveDeliveries(encodeDeliveries(deliveries), () => undefined)
+      return store.commit(batch)
+    },
+  }
+}
+
+export function takingUnknownForFailed(store: LedgerStore): LedgerStore {
+  return {
+    ...store,
+    commit: async (batch) => {
+      const verdict = await store.commit(batch)
+      return verdict.kind === 'unknown' ? { kind: 'failed', cause: 'unsent', detail: verdict.detail } : verdict
+    },
+  }
+}
+
+/** What was read before stands for what is read after. */
+export function loadingBeforeFence(store: LedgerStore): LedgerStore {
+  const early = new Map<number, Awaited<ReturnType<LedgerStore['openShard']>>>()
+  return {
+    ...store,
+    raiseAttempt: async (token) => {
+      early.set(token.shardId, await store.openShard(token.shardId))
+      return await store.raiseAttempt(token)
+    },
+    openShard: async (shardId) => {
+      const start = early.get(shardId)
+      early.delete(shardId)
+      return start ?? (await store.openShard(shardId))
+    },
+  }
+}
+
+export function forgettingIds(store: LedgerStore): LedgerStore {
+  return { ...store, openShard: async (shardId) => ({ ...(await store.openShard(shardId)), lastTransactionId: null }) }
+}
+
+/** Under the transaction's ID, which a command keeps when it is stepped again. */
+export function keepingSignatures(signer: Signer): Signer {
+  const kept = new Map<string, string>()
+  return {
+    ...signer,
+    signMany: async (keyId, payloads) => {
+      const signatures = await signer.signMany(keyId, payloads)
+      return signatures.map((signature, index) => {
+        const { txn_id: txnId } = JSON.parse(payloads[index] ?? '') as { readonly txn_id: string }
+        kept.set(txnId, kept.get(txnId) ?? signature)
+        return kept.get(txnId) ?? signature
+      })
+    },
+  }
+}
+
+type Handler = Parameters<Transport['serve']>[1]
+
+function servingItems(transport: Transport, change: (handler: Handler) => Handler): Transport {
+  return {
+    ...transport,
+    serve: (subject, handler) => transport.serve(subject, isDelivery(subject) ? handler : change(handler)),
+  }
+}
+
+export function ignoringDeadlines(transport: Transport): Transport {
+  return servingItems(transport, (handler) => (message, reply) => {
+    const items = decodeItems(message).map((item) => ({ ...item, deadlineMs: Number.MAX_SAFE_INTEGER }))
+    handler(encodeItems(items), reply)
+  })
+}
+
+export function sayingMoved(transport: Transport): Transport {
+  return servingItems(transport, (handler) => (message, reply) => {
+    handler(message, (verdicts) => {
+      const said = decodeVerdicts(verdicts).map((one) =>
+        one.verdict.kind === 'undecided' ? { ...one, verdict: { kind: 'moved', epoch: null } as const } : one,
+      )
+      reply(encodeVerdicts(said))
+    })
+  })
+}
+
+/** What is turned away is told so before the handler returns; everything else has entered, or had before. */
+export function acknowledgingOnEntry(transport: Transport): Transport {
+  return {
+    ...transport,
+    serve: (subject, handler) => {
+      if (!isDelivery(subject)) return transport.serve(subject, handler)
+      return transport.serve(subject, (message, reply) => {
+        const turnedAway = new Set<string>()
+        const wayOf = ({ source, target }: { readonly source: number; readonly target: number }): string =>
+          `${source} ${target}`
+        handler(message, (answers) => {
+          for (const answer of decodeDeliveryAnswers(answers)) {
+            if (answer.kind !== 'taken') turnedAway.add(wayOf(answer))
+          }
+          reply(answers)
+        })
+        const entered = decodeDeliveries(message).filter((delivery) => !turnedAway.has(wayOf(delivery)))
+        const answers = entered.map(({ source, target, messages }) => ({
+          source,
+          target,
+          kind: 'taken' as const,
+          mark: messages.at(-1)?.number ?? 0,
+        }))
+        if (answers.length > 0) reply(encodeDeliveryAnswers(answers))
+      })
+    },
+  }
+}

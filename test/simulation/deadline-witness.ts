@@ -1,0 +1,46 @@
+/**
+ * What no client waits for any more is not begun (I12): a client that was told that an outcome is unknown may count on
+ * it that nothing of its request takes effect long after. So at the moment in which a batch is drafted none of its
+ * items is past its deadline, by its node's own clock, whatever its node has slept through.
+ */
+import { decodeItems } from '../../runtime/messages.ts'
+import type { ShardDraft } from '../../runtime/node/draft.ts'
+import type { Transport } from '../../runtime/ports/transport.ts'
+import { isDelivery } from './cluster-witness.ts'
+import type { Demand } from './invariants-messages.ts'
+import type { SimProcess } from './kernel-process.ts'
+
+export interface DeadlineWitness {
+  /** Hears the deadlines of what comes. */
+  readonly watched: (transport: Transport) => Transport
+  readonly drafted: (drafts: readonly ShardDraft[]) => void
+}
+
+export function createDeadlineWitness({ id, wallMs }: Pick<SimProcess, 'id' | 'wallMs'>, demand: Demand) {
+  const deadlines = new Map<string, number>()
+  const witness: DeadlineWitness = {
+    watched: (transport) => ({
+      ...transport,
+      serve: (subject, handler) =>
+        transport.serve(subject, (message, reply) => {
+          if (!isDelivery(subject)) {
+            for (const item of decodeItems(message)) deadlines.set(nameOf(item), item.deadlineMs)
+          }
+          handler(message, reply)
+        }),
+    }),
+    drafted: (drafts) => {
+      for (const { origin, forced, command } of drafts.flatMap(({ pendings }) => pendings)) {
+        // What was found to be impossible to store is only told so.
+        if (origin.kind !== 'request' || forced !== null) continue
+        const lateMs = wallMs() - (deadlines.get(nameOf(origin.item)) ?? 0)
+        demand(lateMs < 0, `I12: ${id} steps ${command.type} (${nameOf(origin.item)}) ${lateMs} ms past its deadline`)
+      }
+    },
+  }
+  return witness
+}
+
+function nameOf({ requestId, attempt }: { readonly requestId: string; readonly attempt: number }): string {
+  return `${requestId}.${attempt}`
+}

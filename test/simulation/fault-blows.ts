@@ -1,0 +1,198 @@
+/**
+ * Blows: faults that strike somebody at a moment, and mend themselves after a while. Each is given a stream of chance of
+ * its own, so that one blow less leaves all others as they were.
+ */
+import type { World } from './cluster-node.ts'
+import type { Plan } from './plan.ts'
+import type { SeededRandom } from './sim-random.ts'
+import type { CutKind } from './sim-transport.ts'
+
+/** What the fault driver may do to the cluster. */
+export interface FaultTargets {
+  readonly world: World
+  readonly plan: Plan
+  readonly nodes: readonly string[]
+  readonly edges: readonly string[]
+  readonly shardCount: number
+  readonly crash: (name: string, restartAfterMs: number) => void
+  /** Leaves in order, and comes back. */
+  readonly restart: (name: string, afterMs: number) => void
+  readonly pause: (name: string, durationMs: number) => void
+  readonly setClock: (name: string, rate: number, offsetMs: number) => void
+  /** It takes a shard from whoever has it, as if it held the owner for dead: in the middle of anything. */
+  readonly usurp: (name: string, shardId: number) => void
+  /** Its session key and hints reach the store no more, and nothing else of it changes. */
+  readonly cutFromLeases: (name: string, durationMs: number) => void
+}
+
+/** What goes on for a while ends at `untilMs`. */
+export type Blow = (targets: FaultTargets, random: SeededRandom, untilMs: number) => void
+
+/** More than makes a node not ready, either way, and no more than what was decided meanwhile is forgiven. */
+const CLOCK_STEP_MS = { from: 600, to: 1_600 }
+/** Of a network with routes between its servers. */
+const MOST_SERVERS = 3
+
+/** Takes shards to and fro, so that takeovers meet commits that are under way. */
+const usurpAtRandom: Blow = ({ world, nodes, shardCount, usurp }, random) => {
+  for (let times = random.integer(6); times >= 0; times -= 1) {
+    world.kernel.schedule(random.between(0, 600), 'a takeover', () => {
+      usurp(oneOf(nodes, random), random.integer(shardCount))
+    })
+  }
+}
+
+/** An event loop that is held up again and again: whatever is due comes, late and in heaps. */
+const stall: Blow = ({ world: { kernel }, nodes, pause }, random, untilMs) => {
+  const name = oneOf(nodes, random)
+  const endMs = Math.min(untilMs, kernel.now() + random.between(1_000, 10_000))
+  const longestMs = random.between(20, 2_500)
+  const next = (): void => {
+    if (kernel.now() >= endMs) return
+    kernel.count('fault:stall')
+    const stallMs = random.between(5, longestMs)
+    pause(name, stallMs)
+    kernel.schedule(stallMs + random.between(1, 200), `${name} is held up again`, next)
+  }
+  next()
+}
+
+/** The way between a node and the database is long for a while. */
+const far: Blow = ({ world: { kernel, database }, nodes }, random) => {
+  const name = oneOf(nodes, random)
+  database.far.set(name, random.between(20, 1_500))
+  kernel.schedule(random.between(500, 10_000), `${name} is near again`, () => database.far.delete(name))
+}
+
+/** Both a node and what should take its place. */
+const crashWhilePaused: Blow = ({ world: { kernel }, nodes, pause, crash }, random) => {
+  const paused = oneOf(nodes, random)
+  const others = nodes.filter((name) => name !== paused)
+  kernel.count('fault:crash_while_paused')
+  pause(paused, random.between(500, 20_000))
+  const crashed = oneOf(others, random)
+  const restartAfterMs = random.between(50, 16_000)
+  kernel.schedule(random.between(0, 400), `${crashed} crashes too`, () => crash(crashed, restartAfterMs))
+}
+
+const crashAll: Blow = ({ world: { kernel }, nodes, edges, crash }, random) => {
+  kernel.count('fault:crash_all')
+  const names = random.chance(0.3) ? [...nodes, ...edges] : nodes
+  for (const name of names) crash(name, random.between(50, 5_000))
+}
+
+/** One after another leaves in order and comes back, whether the one before is ready again or not. */
+const rollingRestart: Blow = ({ world: { kernel }, nodes, restart }, random, untilMs) => {
+  kernel.count('fault:rolling_restart')
+  const gapMs = random.between(500, 6_000)
+  nodes.forEach((name, turn) => {
+    const afterMs = random.between(50, 2_000)
+    kernel.schedule(turn * gapMs, `${name} is restarted in turn`, () => {
+      if (kernel.now() < untilMs) restart(name, afterMs)
+    })
+  })
+}
+
+function cutBetween(
+  { world: { kernel, network } }: FaultTargets,
+  random: SeededRandom,
+  from: string,
+  to: string,
+): void {
+  network.cut(from, to, cutKind(random))
+  kernel.schedule(random.between(200, 6_000), `mends ${from} to ${to}`, () => network.mend(from, to))
+}
+
+function cutKind(random: SeededRandom): CutKind {
+  return random.chance(0.5) ? 'lost' : 'no_responders'
+}
+
+/** On which of a few servers each process hangs: the same all through a run. */
+function serversOf({ world: { kernel }, nodes, edges }: FaultTargets): ReadonlyMap<string, number> {
+  const random = kernel.random.fork('servers')
+  const count = 2 + random.integer(MOST_SERVERS - 1)
+  return new Map([...nodes, ...edges].map((name) => [name, random.fork(name).integer(count)]))
+}
+
+/**
+ * One server loses its routes to the others, both ways or one. Of the lease store's servers it has no majority, and of
+ * two nobody has.
+ */
+const partition: Blow = (targets, random) => {
+  const { kernel, network, leases } = targets.world
+  const servers = serversOf(targets)
+  const used = [...new Set(servers.values())]
+  const lonely = used[random.integer(used.length)]
+  const names = [...servers.keys()]
+  const inside = names.filter((name) => servers.get(name) === lonely)
+  const outside = names.filter((name) => servers.get(name) !== lonely)
+  if (outside.length === 0) return
+  const durationMs = random.between(500, 20_000)
+  const ways = random.pick(['both', 'both', 'out', 'in'] as const)
+  const kind = cutKind(random)
+  for (const near of inside) {
+    for (const distant of outside) {
+      const cuts = [ways === 'in' ? [] : [[near, distant] as const], ways === 'out' ? [] : [[distant, near] as const]]
+      for (const [from, to] of cuts.flat()) {
+        network.cut(from, to, kind, 'fault:parted')
+        kernel.schedule(durationMs, `joins ${from} to ${to}`, () => network.mend(from, to))
+      }
+    }
+  }
+  const reads = random.pick(['fail', 'stale'] as const)
+  leases.loseQuorumFor(durationMs, reads, used.length === 2 ? undefined : new Set(inside))
+}
+
+export const BLOWS: Readonly<Record<string, Blow>> = {
+  usurp: usurpAtRandom,
+  crash: ({ nodes, crash }, random) => crash(oneOf(nodes, random), random.between(50, 16_000)),
+  crash_all: crashAll,
+  crash_while_paused: crashWhilePaused,
+  restart: ({ nodes, restart }, random) => restart(oneOf(nodes, random), random.between(50, 3_000)),
+  rolling_restart: rollingRestart,
+  pause: ({ nodes, pause }, random) => pause(oneOf(nodes, random), pauseMs(random)),
+  stall,
+  far,
+  pause_edge: ({ edges, pause }, random) => pause(oneOf(edges, random), random.between(100, 8_000)),
+  crash_edge: ({ edges, crash }, random) => crash(oneOf(edges, random), random.between(50, 2_000)),
+  cut_from_leases: ({ nodes, cutFromLeases }, random) =>
+    cutFromLeases(oneOf(nodes, random), random.between(1_000, 30_000)),
+  clock: ({ nodes, setClock }, random) =>
+    setClock(oneOf(nodes, random), random.between(0.8, 1.2), random.between(-400, 400)),
+  clock_step: ({ world, nodes, edges, setClock }, random) => {
+    world.kernel.count('fault:clock_step')
+    const byMs = random.between(CLOCK_STEP_MS.from, CLOCK_STEP_MS.to)
+    setClock(oneOf(random.chance(0.8) ? nodes : edges, random), 1, random.chance(0.5) ? byMs : -byMs)
+  },
+  cut: (targets, random) => {
+    const { nodes, edges } = targets
+    const [from, to] = random.chance(0.5) ? [edges, nodes] : [nodes, edges]
+    cutBetween(targets, random, oneOf(from, random), oneOf(to, random))
+  },
+  cut_nodes: (targets, random) => {
+    const from = oneOf(targets.nodes, random)
+    const others = targets.nodes.filter((name) => name !== from)
+    targets.world.kernel.count('fault:cut_between_nodes')
+    cutBetween(targets, random, from, oneOf(others, random))
+  },
+  partition,
+  disconnect: ({ world, nodes, edges }, random) => {
+    const name = oneOf([...nodes, ...edges], random)
+    world.network.disconnect(name, random.between(10, 2_000))
+    world.kernel.schedule(random.between(500, 8_000), `reconnects ${name}`, () => world.network.reconnect(name))
+  },
+  leases_stop: ({ world }, random) => world.leases.stopFor(random.between(500, 10_000)),
+  leases_quorum: ({ world }, random) =>
+    world.leases.loseQuorumFor(random.between(500, 20_000), random.pick(['fail', 'stale', 'stale'] as const)),
+  leases_empty: ({ world }) => world.leases.empty(),
+  leases_rewind: ({ world }, random) => world.leases.rewind(random.between(1_000, 20_000)),
+}
+
+/** 0.1 to 60 s, short ones far more often. */
+function pauseMs(random: SeededRandom): number {
+  return 100 * 600 ** (random.fraction() ** 1.5)
+}
+
+export function oneOf(names: readonly string[], random: SeededRandom): string {
+  return names[random.integer(names.length)] ?? ''
+}

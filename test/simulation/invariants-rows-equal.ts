@@ -1,0 +1,48 @@
+/**
+ * Whether two values of the ledger say the same, whoever made them: maps in any order, quantities by their value, and
+ * what is undefined as what is not there. What is read from rows need not look as what was written to them.
+ */
+import { Quantity } from '../../actors/money.ts'
+
+export function isEqual(left: unknown, right: unknown): boolean {
+  if (left === right) return true
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false
+  if (left instanceof Quantity) return right instanceof Quantity && left.equals(right)
+  if (left instanceof Map) return right instanceof Map && areEqualMaps(left, right)
+  if (Array.isArray(left)) return Array.isArray(right) && areEqualLists(left, right)
+  return !(right instanceof Map) && !Array.isArray(right) && areEqualRecords(left, right)
+}
+
+/** The first place where they differ, as a path; empty where the values themselves do. */
+export function differenceOf(left: unknown, right: unknown): string {
+  const parts = partsOf(left)
+  const others = partsOf(right)
+  if (parts === undefined || others === undefined) return ''
+  for (const key of new Set([...parts.keys(), ...others.keys()])) {
+    const [one, other] = [parts.get(key), others.get(key)]
+    if (!isEqual(one, other)) return `.${key}${differenceOf(one, other)}`
+  }
+  return ''
+}
+
+function partsOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (typeof value !== 'object' || value === null || value instanceof Quantity) return undefined
+  return value instanceof Map ? value : new Map(Object.entries(value))
+}
+
+function areEqualMaps(left: ReadonlyMap<unknown, unknown>, right: ReadonlyMap<unknown, unknown>): boolean {
+  if (left.size !== right.size) return false
+  for (const [key, value] of left) if (!right.has(key) || !isEqual(value, right.get(key))) return false
+  return true
+}
+
+function areEqualLists(left: readonly unknown[], right: readonly unknown[]): boolean {
+  return left.length === right.length && left.every((item, index) => isEqual(item, right[index]))
+}
+
+function areEqualRecords(left: object, right: object): boolean {
+  const [one, other] = [left as Record<string, unknown>, right as Record<string, unknown>]
+  for (const key of Object.keys(one)) if (!isEqual(one[key], other[key])) return false
+  for (const key of Object.keys(other)) if (one[key] === undefined && other[key] !== undefined) return false
+  return true
+}

@@ -1,0 +1,110 @@
+/**
+ * What a command is to be judged by, from the rows as they stand: nobody's memory, and no look-up of the past.
+ *   E1. Facts of other shards never change once they are there: whoever asked earlier may not have known them yet, and
+ *       nobody can have known more.
+ *   E2. What was asked once is answered the same for ever, so that the command can be stepped again later.
+ */
+import { type AccountCommand, type KeyedOperation, keyUseOf } from '../../actors/account/commands.ts'
+import type { EarlierUse } from '../../actors/account/outcome.ts'
+import type { Evidence } from '../../actors/account/step.ts'
+import type { CompensableTransaction } from '../../actors/account/transaction.ts'
+import { type ActorAddress, accountAddress, instanceAddress, tokenAddress } from '../../actors/address.ts'
+import type { AnyCommand } from '../../actors/step-actor.ts'
+import { tokenFactsOf } from '../../actors/token/state.ts'
+import { addressOf, type GroupUse, type KeyAddress } from '../../runtime/ports/ledger-store.ts'
+import type { Rows } from './sim-ledger-store-rows.ts'
+
+export interface EvidenceSettings {
+  readonly ledgerId: string
+  readonly homeOf: (actor: ActorAddress) => number
+  readonly verifies: (publicKey: string, payload: string, signature: string) => boolean
+}
+
+export interface RowEvidence extends Evidence {
+  /** Whether the step was told something of another shard that may not have been known yet (E1). */
+  readonly toldOfOthers: () => boolean
+}
+
+export function evidenceFor(
+  rows: Rows,
+  shardId: number,
+  actor: ActorAddress,
+  command: AnyCommand,
+  { ledgerId, homeOf, verifies }: EvidenceSettings,
+): RowEvidence {
+  let toldOfOthers = false
+  const told = new Map<string, unknown>()
+  const once = <T>(question: string, find: () => T): T => {
+    if (!told.has(question)) told.set(question, find())
+    return told.get(question) as T
+  }
+  const ofOthers = <T>(question: string, find: () => T): T => {
+    const found = once(question, find)
+    toldOfOthers ||= found !== undefined && found !== false
+    return found
+  }
+  const homed = (address: ActorAddress) => ({ shardId: homeOf(address), address })
+  return {
+    toldOfOthers: () => toldOfOthers,
+    ledgerId,
+    production: false,
+    earlier: earlierUse(rows, shardId, actor, command),
+    verdict: (keyId, signature) =>
+      once(`verdict ${keyId} ${signature}`, () => {
+        const publicKey = publicKeyOf(rows, shardId, actor, command, keyId)
+        const payload = 'payload' in command ? command.payload : ''
+        return publicKey === undefined ? undefined : verifies(publicKey, payload, signature)
+      }),
+    token: (tokenId) =>
+      ofOthers(`token ${tokenId}`, () => {
+        const state = rows.actors.state(homed(tokenAddress(tokenId)))
+        const facts = state?.kind === 'token' ? tokenFactsOf(state) : undefined
+        return facts?.tokenId === tokenId ? facts : undefined
+      }),
+    nftClass: (classId) => ofOthers(`class ${classId}`, () => rows.actors.classFacts(classId)),
+    minted: (nftId) => ofOthers(`minted ${nftId}`, () => rows.actors.isMinted(homed(instanceAddress(nftId)))),
+    exists: (accountId) =>
+      ofOthers(`exists ${accountId}`, () =>
+        rows.accounts.has(addressOf({ shardId: homeOf(accountAddress(accountId)), accountId })),
+      ),
+    groupUses: groupUses(rows, shardId, command),
+    transaction: compensable(rows, shardId, command),
+  }
+}
+
+function earlierUse(
+  rows: Rows,
+  shardId: number,
+  { kind, id }: ActorAddress,
+  command: AnyCommand,
+): EarlierUse | undefined {
+  const use: { readonly operation: KeyedOperation; readonly idempotencyKey: string } | undefined =
+    kind === 'account' ? keyUseOf(command as AccountCommand) : undefined
+  const address: KeyAddress | undefined = use && { shardId, accountId: id, ...use }
+  return address && rows.earlierUse(address)
+}
+
+/** Of a key that the account has or had, or that the command brings. */
+function publicKeyOf(
+  rows: Rows,
+  shardId: number,
+  { id: accountId }: ActorAddress,
+  command: AnyCommand,
+  keyId: string,
+): string | undefined {
+  if (command.type === 'rotate_key' && command.newKey.keyId === keyId) return command.newKey.publicKey
+  return rows.keys.get(addressOf({ shardId, accountId }))?.find((key) => key.keyId === keyId)?.publicKey
+}
+
+function groupUses(rows: Rows, shardId: number, command: AnyCommand): readonly GroupUse[] {
+  if (command.type !== 'submit' || command.submission.groupId === null) return []
+  const { accountId, groupId, tokenId } = command.submission
+  const address = { shardId, accountId, groupId, tokenId }
+  const types = ['transfer', 'credit'] as const
+  return types.flatMap((type) => rows.transactionTable.groupUses({ ...address, type }))
+}
+
+function compensable(rows: Rows, shardId: number, command: AnyCommand): CompensableTransaction | undefined {
+  if (command.type !== 'compensate') return undefined
+  return rows.transactionTable.compensable({ shardId, txnId: command.compensates })
+}

@@ -1,0 +1,95 @@
+/**
+ * The rows of batches by their names: what several batches write one after another is what one batch may write at once.
+ * Receipts' signatures are left out: they are made between the step and the commit.
+ */
+import { type ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import { actorKey } from '../../actors/address.ts'
+import { differenceOf, isEqual } from './invariants-rows-equal.ts'
+import { signedUnits } from './sim-ledger-store-value.ts'
+
+interface Versioned {
+  readonly previousVersion: number
+  readonly state: unknown
+}
+
+interface Crossed {
+  readonly credited: bigint
+  readonly debited: bigint
+}
+
+/** In place of a hold that is no more. */
+const REMOVED = 'removed'
+
+export class WrittenRows {
+  private readonly rows = new Map<string, unknown>()
+
+  note(batch: ShardBatch): void {
+    for (const { account, previousVersion } of batch.accounts) {
+      // What has rows of its own is no part of the account's.
+      const row = { ...account, balances: undefined, holds: undefined }
+      this.versioned(`account ${account.accountId}`, previousVersion, row)
+    }
+    for (const { address, state, previousVersion } of batch.actors) {
+      this.versioned(actorKey(address), previousVersion, state)
+    }
+    for (const { tokenId, ...crossing } of batch.boundary) this.crossed(`boundary ${tokenId}`, crossing)
+    for (const row of batch.balances) this.set(`balance ${row.accountId} ${row.tokenId}`, row)
+    for (const row of batch.removedHolds) this.set(`hold ${row.accountId} ${row.holdId}`, REMOVED)
+    for (const row of batch.holds) this.set(`hold ${row.accountId} ${row.holdId}`, row)
+    for (const row of batch.keys) this.set(`key ${row.accountId} ${row.fromSequence}`, row)
+    for (const row of batch.entries) this.set(`entry ${row.accountId} ${row.sequence}`, row)
+    for (const { transaction } of batch.transactions) this.set(`transaction ${transaction.txnId}`, transaction)
+    for (const { txnId, finished, compensatedBy } of batch.transactionChanges) {
+      if (finished !== null) this.set(`end of ${txnId}`, finished.transaction)
+      if (compensatedBy !== null) this.set(`compensation of ${txnId}`, compensatedBy)
+    }
+    for (const row of batch.operations) this.set(`${row.operation} ${row.accountId} ${row.idempotencyKey}`, row)
+    for (const row of batch.nftEvents) this.set(`event ${row.event.number} of ${row.nftId}`, row)
+    for (const row of batch.outbox) this.set(`message ${row.number} to ${row.target}`, row)
+    for (const row of batch.sent) this.set(`counter of ${row.target}`, row)
+    for (const row of batch.marks) this.set(`mark of ${row.source}`, row)
+  }
+
+  /** What the other has written that this has not, or otherwise, and the other way round. */
+  differences(other: WrittenRows): readonly string[] {
+    const missing = [...this.rows.keys()]
+      .filter((name) => !other.rows.has(name))
+      .map((name) => `${name} is not written`)
+    const wrong = [...other.rows].flatMap(([name, written]) => {
+      const ordered = this.rows.get(name)
+      if (ordered === undefined) return [`${name} is written, and nothing orders it`]
+      return isEqual(ordered, written) ? [] : [`${name}${differenceOf(ordered, written)} is written otherwise`]
+    })
+    return [...missing, ...wrong]
+  }
+
+  private set(name: string, row: unknown): void {
+    this.rows.set(name, row)
+  }
+
+  /** Computed from what was there before all of it; what is made and gone in between was never there. */
+  private versioned(name: string, previousVersion: number, state: unknown): void {
+    const known = this.rows.get(name) as Versioned | undefined
+    const first = known?.previousVersion ?? previousVersion
+    if (state === null && first === 0) this.rows.delete(name)
+    else this.rows.set(name, { previousVersion: first, state } satisfies Versioned)
+  }
+
+  private crossed(name: string, crossing: { readonly credited: string; readonly debited: string }): void {
+    const { credited, debited } = (this.rows.get(name) as Crossed | undefined) ?? { credited: 0n, debited: 0n }
+    this.rows.set(name, {
+      credited: credited + signedUnits(crossing.credited),
+      debited: debited + signedUnits(crossing.debited),
+    } satisfies Crossed)
+  }
+}
+
+/** The names of what only one of the tables has, or both and not the same. */
+export function tableDifferences(
+  name: string,
+  left: ReadonlyMap<string, unknown>,
+  right: ReadonlyMap<string, unknown>,
+): readonly string[] {
+  const all = new Set([...left.keys(), ...right.keys()])
+  return [...all].filter((at) => !isEqual(left.get(at), right.get(at))).map((at) => `${name} ${at}`)
+}

@@ -1,0 +1,237 @@
+/** Every rule whose breach the simulation must find: how it is broken, within how many seeds, and what then tells. */
+import { NO_RUNTIME_MUTATIONS, type RuntimeMutations } from './cluster-mutations.ts'
+import type { DomainMutation } from './cluster-mutations-domain.ts'
+import { type ClusterOptions, runCluster } from './cluster.ts'
+import { SimulationFailure } from './kernel.ts'
+import { type Plan, planOf } from './plan.ts'
+import { NO_STORE_MUTATIONS, type StoreMutations } from './sim-ledger-store-faults.ts'
+
+export interface Mutation {
+  readonly rule: string
+  readonly options: Omit<ClusterOptions, 'plan'>
+  /** A seed's own, unless it says otherwise. */
+  readonly plan?: (seed: number) => Plan
+  /** About three times as many as it takes. */
+  readonly withinSeeds: number
+  /** Among what such a run breaks: what tells which rule it is. */
+  readonly foundAs: RegExp
+}
+
+export interface Finding {
+  /** Of the seed that found out. */
+  readonly plan: Plan | undefined
+  /** What was broken. */
+  readonly broken: string
+  /** What seeds before it broke that does not tell which rule it is. */
+  readonly otherwise: readonly string[]
+}
+
+/** What needs two things to meet meets more often. */
+function busy(seed: number): Plan {
+  return { ...planOf(seed), clients: 8, requestsPerClient: 40 }
+}
+
+function store(broken: Partial<StoreMutations>): Pick<Mutation, 'options'> {
+  return { options: { storeMutations: { ...NO_STORE_MUTATIONS, ...broken } } }
+}
+
+function runtime(broken: Partial<RuntimeMutations>): Pick<Mutation, 'options'> {
+  return { options: { runtimeMutations: { ...NO_RUNTIME_MUTATIONS, ...broken } } }
+}
+
+function domain(broken: DomainMutation): Pick<Mutation, 'options'> {
+  return runtime({ domain: broken })
+}
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    rule: 'I1: a commit is checked against the token of its shard',
+    ...store({ fenceChecks: false }),
+    withinSeeds: 15,
+    foundAs: /I1: .* wrote shard/,
+  },
+  {
+    rule: 'I1: the fence locks the rows that it reads',
+    ...store({ fenceLocks: false }),
+    withinSeeds: 30,
+    foundAs: /I1: .* wrote shard|I1b: /,
+  },
+  {
+    rule: 'I1b: what is written is written on top of what it was computed from, so that a second copy of it fails',
+    ...store({ looksAtPrevious: false }),
+    withinSeeds: 10,
+    foundAs: /I1b: .*(version \d+ written by .* and by|a commit took effect twice)/,
+  },
+  {
+    rule: 'D5: what is loaded after an acquire is loaded by statements of its own',
+    ...store({ acquireLoadsOldSnapshot: true }),
+    withinSeeds: 30,
+    foundAs:
+      /shard_quarantined .*(computed from|sent .* on \d|mark .* on \d|exists|and not pending)|channel_stopped|I10: |I3: |N1: |W[12]: /,
+  },
+  {
+    rule: 'D6: what was sent is a counter, and does not follow from the rows that are left',
+    ...store({ sentFromRows: true }),
+    withinSeeds: 10,
+    foundAs: /channel_stopped|I3: .* (sends|taken in)|I11: /,
+  },
+  {
+    rule: 'P1: what a batch touched stays pinned while look-ups are open',
+    ...runtime({ noPins: true }),
+    withinSeeds: 10,
+    foundAs: /computed from version|exists|W[12]: |I10: |I3: |N1: /,
+  },
+  {
+    rule: 'I10: no answer leaves before its commit',
+    ...runtime({ replyBeforeCommit: true }),
+    withinSeeds: 5,
+    foundAs: /I10: /,
+  },
+  {
+    rule: 'I10: no refusal and no repeat leaves before the commit that it rides in',
+    ...runtime({ refuseBeforeCommit: true }),
+    withinSeeds: 10,
+    foundAs: /I10: .* said of/,
+  },
+  {
+    rule: 'R1: of what another shard has sent, exactly the next is taken in',
+    ...runtime({ gapsInInbox: true }),
+    withinSeeds: 12,
+    foundAs: /I3: |I4: |I11: |shard_quarantined/,
+  },
+  {
+    rule: 'R2: what was delivered is acknowledged when it is committed, not when it has entered',
+    ...runtime({ acknowledgesOnEntry: true }),
+    withinSeeds: 12,
+    foundAs: /channel_stopped|I11: /,
+  },
+  {
+    rule: 'V1: only committed messages are carried',
+    ...runtime({ carriesUncommitted: true }),
+    withinSeeds: 15,
+    foundAs: /I3: .* taken in before it was committed/,
+  },
+  {
+    rule: 'I12: what has entered a mailbox is never said to have moved',
+    ...runtime({ saysMoved: true }),
+    withinSeeds: 40,
+    foundAs: /I12: .* said not to be applied/,
+  },
+  {
+    rule: 'B1: a commit that is not answered has not failed',
+    ...runtime({ takesUnknownForFailed: true }),
+    withinSeeds: 20,
+    foundAs: /computed from version|exists|sent .* on \d|mark .* on \d|and not pending|I3: /,
+  },
+  {
+    rule: 'H3: what a commit without an answer has left is read after that commit was fenced',
+    ...runtime({ loadsBeforeFence: true }),
+    withinSeeds: 25,
+    foundAs: /shard_quarantined|channel_stopped|N1: |I3: /,
+  },
+  {
+    rule: 'B3: a receipt that was signed for a batch that failed is never shown',
+    ...runtime({ keepsSignatures: true }),
+    withinSeeds: 20,
+    foundAs: /I7: the receipt/,
+  },
+  {
+    rule: 'N1: a new owner gives no ID from before those of the last',
+    ...runtime({ forgetsIds: true }),
+    plan: busy,
+    withinSeeds: 60,
+    foundAs: /N1: /,
+  },
+  {
+    rule: 'I12: what nobody waits for any more is not stepped, however long its node has slept',
+    ...runtime({ ignoresDeadlines: true }),
+    withinSeeds: 20,
+    foundAs: /I12: .* past its deadline/,
+  },
+  {
+    rule: 'I12: silence is no proof that nobody was there',
+    ...runtime({ takesSilenceForNobody: true }),
+    withinSeeds: 10,
+    foundAs: /I12: .* said not to be applied/,
+  },
+  {
+    rule: 'I12: what refused an earlier attempt says nothing of a later one',
+    ...runtime({ believesOldRefusals: true }),
+    withinSeeds: 30,
+    foundAs: /I12: .* said not to be applied/,
+  },
+  {
+    rule: 'S3: a signature counts under the key that the step sees, and only once it was checked',
+    ...domain('trusts_unchecked'),
+    withinSeeds: 10,
+    foundAs: /M1: .* is not signed by the key|without a signature by any key/,
+  },
+  {
+    rule: 'I3: what a key did before is looked at',
+    ...domain('ignores_keys'),
+    withinSeeds: 5,
+    foundAs: /I3: .* took effect twice|the transaction or its key exists|the operation is recorded|I10: .* says repeat/,
+  },
+  {
+    rule: 'L2: what comes by a leg cannot be spent before its group has settled',
+    ...domain('spends_incoming'),
+    withinSeeds: 40,
+    foundAs: /M1: |I4: |I5: /,
+  },
+  {
+    rule: 'I8: what is undone is marked, and is not undone again',
+    ...domain('compensates_unmarked'),
+    withinSeeds: 20,
+    foundAs: /I8: |compensated by \S+ already/,
+  },
+  {
+    rule: 'I5: room is kept for value that may come, or come back',
+    ...domain('gives_room_away'),
+    plan: busy,
+    withinSeeds: 60,
+    foundAs: /I5: .*18 digits|M1: .*balance_limit/,
+  },
+  {
+    rule: 'I5: what is reserved is not spent on anything else',
+    ...domain('spends_reserved'),
+    withinSeeds: 10,
+    foundAs: /I5: |a balance that the table does not take/,
+  },
+  {
+    rule: 'O2: an NFT that is held for one is nobody else’s until it is let go or changes hands',
+    ...domain('moves_held'),
+    withinSeeds: 25,
+    foundAs: /I9: |O2: |an NFT that is \w+ cannot hear/,
+  },
+  {
+    rule: 'G4: a time that was overtaken says nothing',
+    ...domain('believes_old_times'),
+    plan: busy,
+    withinSeeds: 60,
+    foundAs: /a group that is \w+ cannot hear due|I8: |G\d: /,
+  },
+  {
+    rule: 'B1: what undoes a transaction waits until that has a row',
+    ...domain('undoes_what_is_new'),
+    plan: busy,
+    withinSeeds: 60,
+    foundAs: /changed, and not there/,
+  },
+]
+
+/** Runs the seeds from 1 on until one finds out; one that fails of something else, as what follows may, is passed over. */
+export async function firstFinding({ options, plan = planOf, withinSeeds, foundAs }: Mutation): Promise<Finding> {
+  const otherwise: string[] = []
+  for (let seed = 1; seed <= withinSeeds; seed += 1) {
+    try {
+      await runCluster({ plan: plan(seed), ...options })
+    } catch (error) {
+      if (!(error instanceof SimulationFailure)) throw error
+      const broken = error.violations.map(({ text }) => text)
+      const found = broken.find((text) => foundAs.test(text))
+      if (found !== undefined) return { plan: plan(seed), broken: found, otherwise }
+      otherwise.push(...broken.slice(0, 1))
+    }
+  }
+  return { plan: undefined, broken: '', otherwise }
+}

@@ -1,0 +1,165 @@
+/**
+ * The rows are the only witness of what was committed: a ledger that steps the same commands one at a time on rows of its
+ * own must have the same (invariants-rows.ts, W1 to W5). Here each of its rules is broken where nothing else would see it.
+ */
+import { describe, expect, test } from 'vitest'
+import { Quantity } from '../../actors/money.ts'
+import { runCluster } from './cluster.ts'
+import {
+  isAccountState,
+  readingAccounts,
+  readingActors,
+  stepping,
+  type Tampering,
+  writing,
+} from './cluster-tampering.ts'
+import { differenceOf, isEqual } from './invariants-rows-equal.ts'
+import { sealed } from './invariants-rows-sealed.ts'
+import { SimulationFailure } from './kernel.ts'
+import { planOf } from './plan.ts'
+
+interface Case {
+  readonly what: string
+  readonly tampering: Tampering
+  /** About three times as many as it takes. */
+  readonly withinSeeds: number
+  readonly foundAs: RegExp
+}
+
+const CASES: readonly Case[] = [
+  {
+    what: 'a count that is lost when an account is read',
+    tampering: readingAccounts((account) => ({ ...account, failedCount: 0 })),
+    withinSeeds: 3,
+    foundAs: /W1: .*failedCount/,
+  },
+  {
+    what: 'a time of a balance that is lost when an account is read',
+    tampering: readingAccounts((account) => ({
+      ...account,
+      balances: new Map([...account.balances].map(([tokenId, held]) => [tokenId, { ...held, updatedAtMs: 0 }])),
+    })),
+    withinSeeds: 3,
+    foundAs: /W1: .*updatedAtMs/,
+  },
+  {
+    what: 'a failure that is lost when a group is read',
+    tampering: readingActors((state) => (state.kind === 'group' ? { ...state, partialFailures: [] } : state)),
+    withinSeeds: 6,
+    foundAs: /W[12]: .*partialFailures/,
+  },
+  {
+    what: 'a text that is lost when a transaction is written',
+    tampering: writing((batch) => ({
+      ...batch,
+      transactions: batch.transactions.map(({ transaction, receipt }) => ({
+        transaction: { ...transaction, metadata: null },
+        receipt,
+      })),
+    })),
+    withinSeeds: 3,
+    foundAs: /W1: .*transaction .*metadata is written otherwise/,
+  },
+  {
+    what: 'value over the boundary that comes and goes in one row, and that nothing orders',
+    tampering: writing((batch) => {
+      const boundary = [...batch.boundary, { tokenId: 'BASE', credited: '1', debited: '1' }]
+      return batch.accounts.length === 0 || batch.boundary.length > 0 ? batch : { ...batch, boundary }
+    }),
+    withinSeeds: 3,
+    foundAs: /W1: .*boundary BASE is written, and nothing orders it/,
+  },
+  {
+    what: 'an entry about an NFT that is not written',
+    tampering: writing((batch) => ({ ...batch, nftEvents: batch.nftEvents.filter(({ event }) => event.number === 0) })),
+    withinSeeds: 6,
+    foundAs: /I9|W1: .*event \d+ of .* is not written/,
+  },
+  {
+    what: 'a step that knows how many there were before it',
+    tampering: stepping((outcome, _, count) => {
+      if (outcome.kind !== 'stepped' || !isAccountState(outcome.state) || count % 50 !== 0) return outcome
+      const { state } = outcome
+      return { ...outcome, state: { ...state, failedCount: state.failedCount + 1 } }
+    }),
+    withinSeeds: 3,
+    foundAs: /W1: .*failedCount/,
+  },
+  {
+    what: 'a step that changes the state that it is given',
+    tampering: stepping((outcome, before) => {
+      if (outcome.kind === 'answered' && isAccountState(before)) {
+        Object.assign(before, { failedCount: before.failedCount + 1 })
+      }
+      return outcome
+    }),
+    withinSeeds: 3,
+    foundAs: /W1: .*failedCount/,
+  },
+]
+
+async function firstFinding({ tampering, withinSeeds }: Case): Promise<string> {
+  for (let seed = 1; seed <= withinSeeds; seed += 1) {
+    try {
+      await runCluster({ plan: planOf(seed), tampering })
+    } catch (error) {
+      if (error instanceof SimulationFailure) return error.message
+      throw error
+    }
+  }
+  return 'nothing was found'
+}
+
+test.for(CASES)('the row replay finds $what', async (one) => {
+  expect(await firstFinding(one)).toMatch(one.foundAs)
+})
+
+describe('W3: a state that is given to be read', () => {
+  const state = () => sealed({ key: { keyId: 'k' }, holds: new Map([['h', { legs: [1] }]]), sum: new Quantity(1) })
+
+  test.for([
+    ['a field', (given: ReturnType<typeof state>) => Object.assign(given, { key: null })],
+    ['a field of a part', (given: ReturnType<typeof state>) => Object.assign(given.key, { keyId: '' })],
+    ['an entry', (given: ReturnType<typeof state>) => given.holds.delete('h')],
+    ['a list in an entry', (given: ReturnType<typeof state>) => given.holds.get('h')?.legs.push(2)],
+  ] as const)('throws when %s of it is changed', ([, change]) => {
+    expect(() => change(state())).toThrow(TypeError)
+  })
+
+  test('can still be read and computed with', () => {
+    const { sum, holds } = state()
+    expect(sum.plus(1).toFixed()).toBe('2')
+    expect([...holds.keys()]).toEqual(['h'])
+  })
+})
+
+describe('W1: two values that say the same', () => {
+  test.for([
+    [
+      'maps in another order',
+      new Map([
+        ['a', 1],
+        ['b', 2],
+      ]),
+      new Map([
+        ['b', 2],
+        ['a', 1],
+      ]),
+    ],
+    ['a quantity with other zeros', new Quantity('1.50'), new Quantity('1.5')],
+    ['what is undefined and what is not there', { a: 1, b: undefined }, { a: 1 }],
+  ] as const)('are equal: %s', ([, left, right]) => {
+    expect([isEqual(left, right), isEqual(right, left)]).toEqual([true, true])
+  })
+
+  test.for([
+    ['a map with another value', new Map([['a', { b: [1] }]]), new Map([['a', { b: [2] }]]), '.a.b.0'],
+    ['a field that is not there', { a: null }, {}, '.a'],
+    ['another quantity', { a: new Quantity(1) }, { a: new Quantity(2) }, '.a'],
+    ['a longer list', [1], [1, 2], '.1'],
+    ['a map and a record', new Map([['a', 1]]), { a: 1 }, ''],
+  ] as const)('are not equal: %s', ([, left, right, where]) => {
+    expect([isEqual(left, right), isEqual(right, left)]).toEqual([false, false])
+    expect(differenceOf(left, right)).toBe(where)
+  })
+})

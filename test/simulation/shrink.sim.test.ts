@@ -1,0 +1,63 @@
+/** What fails is cut down to what it takes to fail, in the same way, in few runs. */
+import { expect, test } from 'vitest'
+import { FAULT_KINDS } from './faults.ts'
+import { type Plan, planOf } from './plan.ts'
+import { type Attempt, attempt } from './runner-attempt.ts'
+import { shrink } from './shrink.ts'
+
+const KINDS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const
+
+/** A subject that needs one kind of fault, one blow and one client, and breaks something else when it has one node. */
+function imagined(plan: Plan): Promise<Attempt> {
+  const fails =
+    !plan.without.has('e') && !plan.sparedBlows.has(3) && !plan.idleClients.has(1) && plan.requestsPerClient >= 3
+  const name = plan.nodes === 1 ? 'I9' : 'I4'
+  const left = KINDS.length - plan.without.size + plan.clients - plan.idleClients.size - plan.sparedBlows.size
+  const steps = Math.ceil(left + plan.requestsPerClient + plan.faultsMs / 100)
+  const counters = new Map([['blow:a', 6 - plan.sparedBlows.size]])
+  const end = { hash: '', steps, virtualMs: 0, counters }
+  return Promise.resolve({ end, violations: fails ? [{ name, text: `${name}: broken` }] : [] })
+}
+
+const PLAN: Plan = { ...planOf(1), nodes: 2, clients: 4, requestsPerClient: 25, faultsMs: 20_000 }
+
+async function shrinkImagined(maxRuns: number) {
+  const failure = await imagined(PLAN)
+  return shrink({ plan: PLAN, failure, faultKinds: KINDS, run: imagined, maxRuns, isLate: () => false })
+}
+
+test('S1: all that the failure does not need is left out, and it breaks what it broke', async () => {
+  const { plan, failure } = await shrinkImagined(500)
+  expect(failure.violations[0]?.name).toBe('I4')
+  expect(plan.nodes).toBe(2)
+  expect(plan.requestsPerClient).toBe(3)
+  expect([...plan.without].toSorted()).toEqual(KINDS.filter((kind) => kind !== 'e'))
+  expect(plan.sparedBlows).toEqual(new Set([0, 1, 2, 4, 5]))
+  expect(plan.idleClients.has(1)).toBe(false)
+})
+
+test('S2: no more runs are made than are allowed, and the shortest of them is given', async () => {
+  const { failure, runs } = await shrinkImagined(5)
+  expect(runs).toBe(5)
+  expect(failure.violations[0]?.name).toBe('I4')
+  expect(failure.end.steps).toBeLessThan((await imagined(PLAN)).end.steps)
+})
+
+test('a rule that is switched off fails in less than half of the steps, in the same way, twice alike', async () => {
+  const broken = 'moves_held'
+  const { plan, failure } = await firstFailure(broken)
+  const run = (smaller: Plan): Promise<Attempt> => attempt(smaller, broken)
+  const found = await shrink({ plan, failure, faultKinds: FAULT_KINDS, run, maxRuns: 30, isLate: () => false })
+  expect(found.failure.violations[0]?.name).toBe(failure.violations[0]?.name)
+  expect(found.failure.end.steps).toBeLessThan(failure.end.steps / 2)
+  expect(await run(found.plan)).toEqual(found.failure)
+})
+
+async function firstFailure(broken: string): Promise<{ readonly plan: Plan; readonly failure: Attempt }> {
+  for (let seed = 1; seed <= 40; seed += 1) {
+    const plan = planOf(seed)
+    const failure = await attempt(plan, broken)
+    if (failure.violations.length > 0 && failure.end.steps > 3_000) return { plan, failure }
+  }
+  throw new Error(`no seed misses ${broken}`)
+}
