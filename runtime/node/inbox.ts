@@ -110,7 +110,9 @@ export class Inbox {
     const { contact, isNew } = this.contactOf(incarnation, delivery, reply)
     if (contact.stopped) return { source, target, kind: 'stopped', mark }
     // What has entered here was sent before this incarnation of the source began, and stood in its counter then.
-    const contradicts = (known: number): boolean => acknowledged > known || (isNew && contact.taken > began)
+    // As it is now: what enters while the store is asked was sent since.
+    const overtaken = isNew && contact.taken > began
+    const contradicts = (known: number): boolean => acknowledged > known || overtaken
     if (contradicts(mark)) {
       void this.doubt(incarnation, source, contact, contradicts)
       return { source, target, kind: 'moved', mark }

@@ -13,6 +13,7 @@ import type { Service, Transport } from '../ports/transport.ts'
 import { Routes } from '../routes.ts'
 import { type InboxOrder, inboxOrder, type ShardDraft } from './draft.ts'
 import { type OutputGate, outputGate } from './output-gate.ts'
+import { createLedgerClock } from './ledger-clock.ts'
 import { Ownership } from './ownership.ts'
 import { createPinBoard, type PinBoard } from './pin-board.ts'
 import { ShardHost } from './shard-host.ts'
@@ -93,8 +94,10 @@ export class LedgerNode {
     this.dependencies = dependencies
     const { rare = NO_RARE_PATHS } = dependencies
     this.routes = new Routes({ store, leases, clock, rare })
+    const ledgerClock = createLedgerClock(clock)
     this.host = new ShardHost({
       ...dependencies,
+      clock: ledgerClock,
       pins: dependencies.pins ?? createPinBoard(),
       gate: dependencies.gate ?? outputGate,
       step: dependencies.step ?? stepActor,
@@ -113,6 +116,7 @@ export class LedgerNode {
       log,
       rare,
       settings,
+      onStoreTime: ledgerClock.observe,
       onStoreWentBack,
     })
   }

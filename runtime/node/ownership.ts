@@ -25,6 +25,8 @@ export interface OwnershipDependencies {
   readonly log: Log
   readonly rare: RarePaths
   readonly settings: OwnershipSettings
+  /** The store named its time between two moments of the monotonic clock. */
+  readonly onStoreTime: (storeMs: number, askedMs: number, answeredMs: number) => void
   /** The store went back in time (O3): the process must not go on. */
   readonly onStoreWentBack: () => void
 }
@@ -113,10 +115,12 @@ export class Ownership {
 
   /** Probes the store and renews the session key; neither failure ends anything but the claim to new shards. */
   private async renew(): Promise<void> {
-    const { nodeId, session, store, leases, host, clock, log, settings } = this.dependencies
+    const { nodeId, session, store, leases, host, clock, log, settings, onStoreTime } = this.dependencies
     try {
       const beforeMs = clock.now()
+      const askedMs = clock.monotonic()
       const { nowMs } = await store.probe()
+      onStoreTime(nowMs, askedMs, clock.monotonic())
       const skewMs = Math.max(beforeMs - nowMs, nowMs - clock.now(), 0)
       this.ready = skewMs <= settings.maxClockSkewMs
       if (!this.ready) log.warn('clock_skew', { skewMs })

@@ -84,7 +84,7 @@ export function startNode(world: World, name: string): SimNode {
   const orders = world.rowReplay?.orders.watched(bare)
   const own = watchedStore(tamperedStore(orders?.store ?? bare, world.tampering), kernel)
   const log = watchedLog(world, process)
-  const deadlines = createDeadlineWitness(process, (holds, broken) => world.checker.demand(holds, broken))
+  const deadlines = createDeadlineWitness(kernel, process, (holds, broken) => world.checker.demand(holds, broken))
   const transport = toldTransport(
     world.story,
     process.name,

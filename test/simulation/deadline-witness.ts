@@ -1,7 +1,7 @@
 /**
  * What no client waits for any more is not begun (I12): a client that was told that an outcome is unknown may count on
  * it that nothing of its request takes effect long after. So at the moment in which a batch is drafted none of its
- * items is past its deadline, by its node's own clock, whatever its node has slept through.
+ * items is past its deadline, as the ledger counts time, whatever its node has slept through.
  */
 import { decodeItems } from '../../runtime/messages.ts'
 import type { ShardDraft } from '../../runtime/node/draft.ts'
@@ -9,6 +9,7 @@ import type { Transport } from '../../runtime/ports/transport.ts'
 import { isDelivery } from './cluster-witness.ts'
 import type { Demand } from './invariants-messages.ts'
 import type { SimProcess } from './kernel-process.ts'
+import type { Kernel } from './kernel.ts'
 
 export interface DeadlineWitness {
   /** Hears the deadlines of what comes. */
@@ -16,7 +17,14 @@ export interface DeadlineWitness {
   readonly drafted: (drafts: readonly ShardDraft[]) => void
 }
 
-export function createDeadlineWitness({ id, wallMs }: Pick<SimProcess, 'id' | 'wallMs'>, demand: Demand) {
+/** How far a node's idea of the store's time may be off: what its monotonic clock loses or gains between probes that fail. */
+const TIME_ERROR_MS = 1_000
+
+export function createDeadlineWitness(
+  { wallMs }: Pick<Kernel, 'wallMs'>,
+  { id }: Pick<SimProcess, 'id'>,
+  demand: Demand,
+) {
   const deadlines = new Map<string, number>()
   const witness: DeadlineWitness = {
     watched: (transport) => ({
@@ -34,7 +42,10 @@ export function createDeadlineWitness({ id, wallMs }: Pick<SimProcess, 'id' | 'w
         // What was found to be impossible to store is only told so.
         if (origin.kind !== 'request' || forced !== null) continue
         const lateMs = wallMs() - (deadlines.get(nameOf(origin.item)) ?? 0)
-        demand(lateMs < 0, `I12: ${id} steps ${command.type} (${nameOf(origin.item)}) ${lateMs} ms past its deadline`)
+        demand(
+          lateMs < TIME_ERROR_MS,
+          `I12: ${id} steps ${command.type} (${nameOf(origin.item)}) ${lateMs} ms past its deadline`,
+        )
       }
     },
   }

@@ -29,7 +29,7 @@ export interface FaultTargets {
 export type Blow = (targets: FaultTargets, random: SeededRandom, untilMs: number) => void
 
 /** More than makes a node not ready, either way, and no more than what was decided meanwhile is forgiven. */
-const CLOCK_STEP_MS = { from: 600, to: 1_600 }
+const CLOCK_STEP_MS = { from: 600, to: 6_000 }
 /** Of a network with routes between its servers. */
 const MOST_SERVERS = 3
 

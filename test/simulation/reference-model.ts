@@ -99,7 +99,7 @@ export interface ModelFacts {
 }
 
 /** As far as clocks of nodes are ever wrong. */
-const CLOCK_ERROR_MS = 2_500
+const CLOCK_ERROR_MS = 1_500
 const EFFECT = { kind: 'effect' } as const
 
 /** One account through time. */

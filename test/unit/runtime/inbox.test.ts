@@ -176,6 +176,20 @@ describe('what is taken in', () => {
     expect(entered).toEqual([5, 6, 7])
   })
 
+  test('R4: what a later incarnation sends while the store is asked does not make it suspect', async () => {
+    const { entered, logged, control, receive } = receiving(4)
+    receive(delivery([5, 6], { began: 4, acknowledged: 4 }))
+    // Committed, and not heard of here yet: the source has read it from the store.
+    control.mark = 6
+    receive(delivery([7], { attempt: 1, began: 6, acknowledged: 6 }))
+    control.serves?.marks.set(SOURCE, 6)
+    receive(delivery([7], { attempt: 1, began: 6, acknowledged: 6 }))
+    await Promise.resolve().then(() => undefined)
+    receive(delivery([8], { attempt: 1, began: 6, acknowledged: 6 }))
+    expect(logged).toEqual([])
+    expect(entered).toEqual([5, 6, 7, 8])
+  })
+
   test('R4: an old owner of the source that is heard first does not make its successor suspect', async () => {
     const { answers, entered, logged, control, receive } = receiving(6)
     control.mark = 6

@@ -1,0 +1,28 @@
+/**
+ * Time as the ledger counts it: the store's, carried on by this process's monotonic clock from one probe to the next. So
+ * nodes agree on what has expired, and a wall clock that is wrong, or is set, decides nothing.
+ *   T1. An answer to a probe says that the store's time lies between what it named and that plus the round trip: what
+ *       agrees with it is kept, what does not is moved just so far that it does.
+ *   T2. Before the first answer it is the wall clock: nothing is served before that.
+ */
+import type { Clock } from '../ports/clock.ts'
+
+export interface LedgerClock extends Clock {
+  /** The store named `storeMs` (since 1970) between two moments of the monotonic clock. */
+  readonly observe: (storeMs: number, askedMs: number, answeredMs: number) => void
+}
+
+export function createLedgerClock(clock: Clock): LedgerClock {
+  /** What is added to the monotonic clock. */
+  let offsetMs: number | undefined
+  return {
+    monotonic: clock.monotonic,
+    after: clock.after,
+    now: () => (offsetMs === undefined ? clock.now() : Math.floor(clock.monotonic() + offsetMs)),
+    observe: (storeMs, askedMs, answeredMs) => {
+      const least = storeMs - answeredMs
+      const most = storeMs - askedMs
+      offsetMs = offsetMs === undefined ? (least + most) / 2 : Math.min(Math.max(offsetMs, least), most)
+    },
+  }
+}

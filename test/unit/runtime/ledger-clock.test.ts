@@ -1,0 +1,43 @@
+/** Goal: a node counts time as the store does, whatever its own wall clock says. */
+import { describe, expect, test } from 'vitest'
+import { createLedgerClock } from '../../../runtime/node/ledger-clock.ts'
+
+function clocks() {
+  const shown = { wallMs: 1_000_000, monotonicMs: 500 }
+  const clock = createLedgerClock({
+    now: () => shown.wallMs,
+    monotonic: () => shown.monotonicMs,
+    after: () => ({ cancel: () => undefined }),
+  })
+  return { shown, clock }
+}
+
+describe('the ledger’s clock', () => {
+  test('T2: before the store was heard of it shows the wall clock', () => {
+    expect(clocks().clock.now()).toBe(1_000_000)
+  })
+
+  test('it goes on from what the store named, and a wall clock that is set changes nothing', () => {
+    const { shown, clock } = clocks()
+    clock.observe(2_000_000, 500, 500)
+    shown.wallMs += 60_000
+    expect(clock.now()).toBe(2_000_000)
+    shown.monotonicMs += 1_234
+    expect(clock.now()).toBe(2_001_234)
+  })
+
+  test('T1: an answer that took long and agrees moves nothing; one that does not agree moves it just so far that it does', () => {
+    const { shown, clock } = clocks()
+    clock.observe(2_000_000, 500, 500)
+    shown.monotonicMs = 1_500
+    // At 1,000 it was 2,000,500: within what was named at some moment from 500 to 1,500.
+    clock.observe(2_000_500, 500, 1_500)
+    expect(clock.now()).toBe(2_001_000)
+    // Named at 1,500 at the latest, so that it is 2,001,200 by now at least.
+    clock.observe(2_001_200, 1_400, 1_500)
+    expect(clock.now()).toBe(2_001_200)
+    // Named at 1,400 at the earliest: 2,000,900 and the round trip at most.
+    clock.observe(2_000_900, 1_400, 1_500)
+    expect(clock.now()).toBe(2_001_000)
+  })
+})
