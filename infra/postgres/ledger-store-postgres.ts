@@ -23,6 +23,7 @@ import { createIdentityGuard, type IdentityGuard, readIdentity } from './identit
 import { createLanes, type Lanes } from './lane.ts'
 import { lookUp } from './look-up.ts'
 import { acknowledge, prune } from './outbox.ts'
+import { readDrains } from './drains.ts'
 import { acquireShard, listShards, type Owner, raiseAttempt, releaseShard } from './ownership.ts'
 import { PLAN_SETTINGS } from './plan-settings.ts'
 import { sessionLockKey } from './session-lock.ts'
@@ -144,6 +145,7 @@ function storeOn({ owner, guard, reads, control, commits }: Parts): PostgresLedg
 
   return {
     shards: () => read(listShards),
+    drains: () => read(readDrains),
     acquire: (shardId, seen, next) => change((sql) => acquireShard(sql, owner, shardId, seen, next)),
     release: (token) => change((sql) => releaseShard(sql, session, token)),
     raiseAttempt: async (token) => {

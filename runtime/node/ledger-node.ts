@@ -14,6 +14,7 @@ import { Routes } from '../routes.ts'
 import { type InboxOrder, inboxOrder, type ShardDraft } from './draft.ts'
 import { type OutputGate, outputGate } from './output-gate.ts'
 import { Ownership } from './ownership.ts'
+import { NodeCalls } from './node-calls.ts'
 import { createPinBoard, type PinBoard } from './pin-board.ts'
 import { ShardHost } from './shard-host.ts'
 
@@ -88,7 +89,8 @@ export class LedgerNode {
   private services: readonly Service[] = []
 
   constructor(dependencies: LedgerNodeDependencies) {
-    const { nodeId, session, store, leases, clock, log, ledgerId, production, onStoreWentBack } = dependencies
+    const { nodeId, session, store, leases, transport, clock, log, ledgerId, production, onStoreWentBack } =
+      dependencies
     const settings = { ...NODE_DEFAULTS, ...dependencies.settings }
     this.dependencies = dependencies
     const { rare = NO_RARE_PATHS } = dependencies
@@ -109,6 +111,7 @@ export class LedgerNode {
       store,
       leases,
       host: this.host,
+      calls: new NodeCalls({ session, transport, clock }),
       clock,
       log,
       rare,

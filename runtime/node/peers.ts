@@ -12,6 +12,8 @@ import type { ListedSession } from '../ports/lease-store.ts'
 /** Longer than a failover of the lease store, and than two nodes' clocks may drift apart in that time. */
 export const SESSION_EXPIRY_MS = 12_000
 const STALL_MS = 3_000
+/** A renewal is due every two seconds: a session that lives is asked about every other look. */
+const SILENT_MS = 1_000
 
 interface Observation {
   readonly session: string
@@ -61,6 +63,12 @@ export class Peers {
   forget(): void {
     this.observations = new Map()
     this.lastLookMs = undefined
+  }
+
+  /** Whether nothing was heard of it lately: reason to ask, and no more. */
+  isSilent(session: string): boolean {
+    const seen = this.observations.get(session)
+    return seen === undefined || this.clock.monotonic() - seen.sinceMs >= SILENT_MS
   }
 
   isDead(session: string): boolean {

@@ -46,6 +46,7 @@ export function watchedTransport(
     },
     serve: (subject, handler) =>
       transport.serve(subject, (message, reply) => {
+        if (subject.endsWith('.control')) return handler(message, reply)
         if (!isDelivery(subject)) return handler(message, clients.watched(message, reply, processId))
         decodeDeliveries(message).forEach(receives)
         return handler(message, reply)

@@ -73,6 +73,8 @@ const SAME_STATEMENT_MS = 250
 export class SimDatabase {
   readonly rows: Rows
   readonly faults: StoreFaults = { ...NO_STORE_FAULTS }
+  /** What administrators want emptied. */
+  readonly drains = { nodes: new Set<string>(), shards: new Map<number, string>() }
   readonly locks: RowLocks
   readonly random: SeededRandom
   readonly kernel: Kernel

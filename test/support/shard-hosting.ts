@@ -176,6 +176,7 @@ export function storeOf({ rows, records, batches, questions, control }: Ledger, 
     acquire: unused,
     release: unused,
     sessionHeld: unused,
+    drains: unused,
     terminate: unused,
     probe: unused,
   }
