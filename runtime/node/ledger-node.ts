@@ -56,6 +56,8 @@ export interface NodeSettings {
   readonly maxBatchBytes: number
   /** Actors kept in memory for each shard. */
   readonly maxResidents: number
+  /** Of one actor, of one shard, of the node: what does not fit is refused. */
+  readonly maxActorMailbox: number
   readonly maxShardMailbox: number
   readonly maxNodeMailbox: number
   readonly maxOutbox: number
@@ -69,6 +71,7 @@ export const NODE_DEFAULTS: NodeSettings = {
   maxBatchSize: 2_000,
   maxBatchBytes: 4 * 1_048_576,
   maxResidents: 2_000,
+  maxActorMailbox: 2_048,
   maxShardMailbox: 4_096,
   maxNodeMailbox: 16_384,
   maxOutbox: 4_096,

@@ -217,6 +217,7 @@ export function startHost(ledger: Ledger, session: string, shardIds: readonly nu
       maxBatchSize: 100,
       maxBatchBytes: 1_000_000,
       maxResidents: 100,
+      maxActorMailbox: 10_000,
       maxShardMailbox: 100,
       maxNodeMailbox: 10_000,
       maxOutbox: 1_000,
