@@ -30,3 +30,10 @@ export async function endDrain(sql: Sql, nodeId: string): Promise<boolean> {
   const rows = await sql`DELETE FROM drained_nodes WHERE node_id = ${nodeId} RETURNING node_id`
   return rows.length === 1
 }
+
+/** IDs of nodes that have ever served here, in order. */
+export async function nodesSeen(sql: Sql): Promise<readonly string[]> {
+  const rows = await sql<{ node_id: string }[]>`
+    SELECT node_id FROM sessions UNION SELECT node_id FROM shards WHERE node_id IS NOT NULL ORDER BY node_id`
+  return rows.map((row) => row.node_id)
+}

@@ -33,6 +33,8 @@ export interface ClusterParts {
   readonly databaseUrl: string
   readonly startNode: (name: string) => Promise<Part>
   readonly startEdge: (name: string) => Promise<Part>
+  /** Runs `ledger` with these arguments, on the ledger's own database. */
+  readonly administer: (args: readonly string[]) => Promise<string>
   /** PostgreSQL is stopped (`SIGKILL`: at once) and started again on the same port and data. */
   readonly restartPostgres: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
   readonly close: () => Promise<void>
@@ -111,6 +113,7 @@ export async function startParts(options: PartsOptions): Promise<ClusterParts> {
     databaseUrl: url,
     startNode: (name) => start('node', name, {}),
     startEdge: (name) => start('edge', name, { LEDGER_PORT: String(edgePorts[edgeNumber(name)] ?? 0) }),
+    administer: (args) => runLedger(args, administering),
     restartPostgres: async (signal) => {
       if (signal === 'SIGKILL') postgres.kill()
       await postgres.stop()
