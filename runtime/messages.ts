@@ -97,6 +97,11 @@ export function deliverySubject(session: string): string {
   return `ledger.node.${session}.deliveries`
 }
 
+/** The subject on which a node hears other nodes about shards. */
+export function controlSubject(session: string): string {
+  return `ledger.node.${session}.control`
+}
+
 /**
  * Committed messages of one shard to another, in order and without a gap. `acknowledged`: what the target is known to
  * have taken in. `epoch`, `attempt`: the source's incarnation that carries them; `began`: the last number that had been

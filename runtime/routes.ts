@@ -10,6 +10,8 @@ import type { RarePaths } from './ports/rare-paths.ts'
 export interface Route {
   readonly session: string
   readonly epoch: number
+  /** When it was first heard of, on the monotonic clock. */
+  readonly sinceMs: number
 }
 
 export interface RouteDependencies {
@@ -26,6 +28,7 @@ const MIN_REFRESH_GAP_MS = 20
 export class Routes {
   private readonly dependencies: RouteDependencies
   private readonly routes = new Map<number, Route | { readonly session: null; readonly epoch: number }>()
+  private readonly movers: (() => void)[] = []
   private refreshing: Promise<void> | undefined
   private lastRefreshMs = Number.NEGATIVE_INFINITY
   private timer: Timer | undefined
@@ -54,6 +57,11 @@ export class Routes {
   find(shardId: number): Route | undefined {
     const route = this.routes.get(shardId)
     return route === undefined || route.session === null ? undefined : route
+  }
+
+  /** Calls back whenever a shard has another owner than the one that was known. */
+  onMove(run: () => void): void {
+    this.movers.push(run)
   }
 
   /** `unknown` until the ledger could be asked once. */
@@ -92,7 +100,13 @@ export class Routes {
   }
 
   private note(shardId: number, session: string | null, epoch: number): void {
-    const route = this.routes.get(shardId)
-    if (route === undefined || epoch >= route.epoch) this.routes.set(shardId, { session, epoch })
+    const before = this.routes.get(shardId)
+    if (before !== undefined && epoch <= before.epoch) return
+    if (session === null) {
+      this.routes.set(shardId, { session, epoch })
+      return
+    }
+    this.routes.set(shardId, { session, epoch, sinceMs: this.dependencies.clock.monotonic() })
+    if (before !== undefined) for (const run of this.movers) run()
   }
 }

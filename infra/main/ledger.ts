@@ -18,6 +18,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   edge: async () => (await import('../cli/edge.ts')).edgeCommand,
   auditor: async () => (await import('../cli/auditor.ts')).auditorCommand,
   migrate: async () => (await import('../cli/migrate.ts')).migrateCommand,
+  shards: async () => (await import('../cli/shards.ts')).shardsCommand,
+  drain: async () => (await import('../cli/drain.ts')).drainCommand,
   client: async () => (await import('../cli/client.ts')).clientCommand,
   keys: async () => (await import('../cli/keys.ts')).keysCommand,
   keygen: async () => (await import('../cli/keygen.ts')).keygenCommand,

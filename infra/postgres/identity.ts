@@ -21,6 +21,8 @@ export interface DatabaseIdentity {
 export interface IdentityGuard {
   /** Throws `LedgerStoreUnavailable` when it is another than the first, from then on always. */
   readonly check: (seen: DatabaseIdentity) => void
+  /** Stops for a reason that is no difference in identity. Throws as `check` does. */
+  readonly stop: (reason: string) => never
   /** Why the store has stopped for good; undefined while it has not. */
   readonly stopped: () => string | undefined
 }
@@ -32,14 +34,19 @@ export function createIdentityGuard(
 ): IdentityGuard {
   let first: DatabaseIdentity | undefined
   let stopped: string | undefined
+  const stop = (reason: string): never => {
+    if (stopped === undefined) {
+      stopped = reason
+      onStopped(reason)
+    }
+    throw new LedgerStoreUnavailable(stopped)
+  }
   return {
     stopped: () => stopped,
+    stop,
     check: (seen) => {
-      if (stopped === undefined) {
-        stopped = difference(first, expectedLedgerId, seen)
-        if (stopped !== undefined) onStopped(stopped)
-      }
-      if (stopped !== undefined) throw new LedgerStoreUnavailable(stopped)
+      const reason = stopped ?? difference(first, expectedLedgerId, seen)
+      if (reason !== undefined) stop(reason)
       first ??= seen
     },
   }

@@ -5,6 +5,7 @@
  *   R2. Once the database is another than the one seen first, nothing is served from here again, and `onStopped` says so:
  *       the process must end, or it would be a zombie that owns nothing and looks alive.
  *   R3. No connection is used on which an answered commit could be lost (durability.ts).
+ *   R4. A server that lacks what it once answered as committed is another database, whatever it calls itself (evidence.ts).
  * Contract: test/contract/ledger-store.contract.ts
  */
 import {
@@ -18,11 +19,13 @@ import { type CommitLane, openCommitLane } from './commit-lane.ts'
 import { type CommitStatement, commitStatement } from './commit-statement.ts'
 import { applicationName, connect, type Connection, type Sql, withDeadline } from './connection.ts'
 import { demandDurability } from './durability.ts'
+import { createEvidence, type Evidence } from './evidence.ts'
 import { codeOf, unavailable } from './failure.ts'
 import { createIdentityGuard, type IdentityGuard, readIdentity } from './identity.ts'
 import { createLanes, type Lanes } from './lane.ts'
 import { lookUp } from './look-up.ts'
 import { acknowledge, prune } from './outbox.ts'
+import { readDrains } from './drains.ts'
 import { acquireShard, listShards, type Owner, raiseAttempt, releaseShard } from './ownership.ts'
 import { PLAN_SETTINGS } from './plan-settings.ts'
 import { sessionLockKey } from './session-lock.ts'
@@ -64,30 +67,31 @@ const CONTROL_LANES = 4
 export async function createPostgresLedgerStore(options: PostgresLedgerStoreOptions): Promise<PostgresLedgerStore> {
   if (!/^[0-9a-f]{32}$/.test(options.session)) throw new RangeError('a session is 32 hexadecimal digits')
   const guard = createIdentityGuard(options.ledgerId, options.onStopped)
+  const evidence = createEvidence()
   const callTimeoutMs = options.callTimeoutMs ?? DEFAULT_TIMEOUT_MS
   const lockTimeout = `${options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS}ms`
   const bounded = { statement_timeout: `${callTimeoutMs}ms` }
   const reads = createLanes({
     count: READ_LANES,
     timeoutMs: callTimeoutMs,
-    open: () => openChecked(options, guard, { ...bounded, ...PLAN_SETTINGS }),
+    open: () => openChecked(options, { guard, evidence }, { ...bounded, ...PLAN_SETTINGS }),
   })
   const control = createLanes({
     count: CONTROL_LANES,
     timeoutMs: callTimeoutMs,
-    open: () => openChecked(options, guard, { ...bounded, ...PLAN_SETTINGS, lock_timeout: lockTimeout }),
+    open: () => openChecked(options, { guard, evidence }, { ...bounded, ...PLAN_SETTINGS, lock_timeout: lockTimeout }),
   })
   try {
     await control.run((sql) => probeSession(sql, options))
     const commits = await openCommitLane({
-      open: (onNotice) => openChecked(options, guard, PLAN_SETTINGS, onNotice),
+      open: (onNotice) => openChecked(options, { guard, evidence }, PLAN_SETTINGS, onNotice),
       lockKey: sessionLockKey(options.session),
       stopped: guard.stopped,
       commitTimeoutMs: options.commitTimeoutMs ?? DEFAULT_TIMEOUT_MS,
       readyTimeoutMs: callTimeoutMs,
       log: options.log,
     })
-    return storeOn({ owner: options, guard, reads, control, commits })
+    return storeOn({ owner: options, guard, evidence, reads, control, commits })
   } catch (cause) {
     await Promise.all([reads.close(), control.close()])
     throw unavailable(cause)
@@ -96,7 +100,7 @@ export async function createPostgresLedgerStore(options: PostgresLedgerStoreOpti
 
 async function openChecked(
   options: PostgresLedgerStoreOptions,
-  guard: IdentityGuard,
+  { guard, evidence }: Pick<Parts, 'guard' | 'evidence'>,
   settings: Readonly<Record<string, string>>,
   onNotice?: () => void,
 ): Promise<Connection> {
@@ -110,6 +114,8 @@ async function openChecked(
   })
   try {
     guard.check(await withDeadline(readIdentity(connection.sql), DEFAULT_TIMEOUT_MS, connection.destroy))
+    const lacking = await withDeadline(evidence.lackingShard(connection.sql), DEFAULT_TIMEOUT_MS, connection.destroy)
+    if (lacking !== undefined) guard.stop(`PostgreSQL went back: shard ${lacking} lacks what was committed`)
     const durable = demandDurability(connection.sql, options.production ?? false)
     await withDeadline(durable, DEFAULT_TIMEOUT_MS, connection.destroy)
     return connection
@@ -124,12 +130,13 @@ async function openChecked(
 interface Parts {
   readonly owner: Owner
   readonly guard: IdentityGuard
+  readonly evidence: Evidence
   readonly reads: Lanes
   readonly control: Lanes
   readonly commits: CommitLane
 }
 
-function storeOn({ owner, guard, reads, control, commits }: Parts): PostgresLedgerStore {
+function storeOn({ owner, guard, evidence, reads, control, commits }: Parts): PostgresLedgerStore {
   const { session } = owner
 
   /** R2, asked before and after: another connection may have learned of it while this one was answered. */
@@ -144,6 +151,7 @@ function storeOn({ owner, guard, reads, control, commits }: Parts): PostgresLedg
 
   return {
     shards: () => read(listShards),
+    drains: () => read(readDrains),
     acquire: (shardId, seen, next) => change((sql) => acquireShard(sql, owner, shardId, seen, next)),
     release: (token) => change((sql) => releaseShard(sql, session, token)),
     raiseAttempt: async (token) => {
@@ -155,6 +163,7 @@ function storeOn({ owner, guard, reads, control, commits }: Parts): PostgresLedg
     commit: async (batch) => {
       if (guard.stopped() !== undefined) return stoppedVerdict(guard)
       const verdict = await sendBatch(commits, batch, session)
+      if (verdict.kind === 'answered') evidence.note(batch, verdict.committed)
       return guard.stopped() === undefined ? verdict : stoppedVerdict(guard)
     },
     lookUp: (question) => read((sql) => lookUp(sql, question)),

@@ -8,6 +8,7 @@
 import { ASSERTIONS } from './migrations/assertions.ts'
 import { ATTESTATIONS } from './migrations/attestations.ts'
 import { AUDIT } from './migrations/audit.ts'
+import { DRAINS } from './migrations/drains.ts'
 import { INITIAL } from './migrations/initial.ts'
 import { NFTS } from './migrations/nfts.ts'
 import { SHARD_HEALTH } from './migrations/shard-health.ts'
@@ -27,4 +28,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 5, name: 'assertions', sql: ASSERTIONS },
   { version: 6, name: 'audit', sql: AUDIT },
   { version: 7, name: 'shard health', sql: SHARD_HEALTH },
+  { version: 8, name: 'drains', sql: DRAINS },
 ]

@@ -160,9 +160,11 @@ function viewOf(row: ShardRow, txnCount: number): ShardView {
 /** What says the same as before leaves the row as it is, and with it who said so first, and when. */
 async function writeHealth(sql: postgres.Sql, { shardId, state, recordedBy }: HealthChange): Promise<void> {
   await sql`
-    INSERT INTO shard_health AS known (shard_id, health_state, recorded_by, updated_at)
-    VALUES (${shardId}, ${state}, ${recordedBy}, now())
+    INSERT INTO shard_health AS known (shard_id, health_state, recorded_by, updated_at, leaves)
+    SELECT shard_id, ${state}, ${recordedBy}, now(), CASE WHEN ${state} = 'draining' THEN node_id END
+      FROM shards WHERE shard_id = ${shardId}
     ON CONFLICT (shard_id) DO UPDATE
-    SET health_state = excluded.health_state, recorded_by = excluded.recorded_by, updated_at = excluded.updated_at
+    SET health_state = excluded.health_state, recorded_by = excluded.recorded_by, updated_at = excluded.updated_at,
+        leaves = excluded.leaves
     WHERE known.health_state <> excluded.health_state`
 }

@@ -7,6 +7,8 @@
  *   W4. What has no key and is not the same done twice (a change of status) is not tried again once it is uncertain.
  *       Retries carry the same request and the same key, until the deadline; `overloaded` is not retried, for that
  *       would be more of what it complains of.
+ *   W5. An attempt whose shard has gone to another owner is given up soon after, as one without a verdict: its owner may
+ *       be dead, and whoever is not has answered before it gave the shard away.
  */
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
@@ -52,6 +54,8 @@ export const GATEWAY_DEFAULTS: GatewaySettings = {
 const FIRST_BACKOFF_MS = 10
 const LAST_BACKOFF_MS = 250
 const SHORTEST_ATTEMPT_MS = 5
+/** W5: as long as answers of the owner before may still be on their way. */
+const MOVED_GRACE_MS = 150
 /** Room that a message's envelope takes. */
 const ENVELOPE_BYTES = 1_024
 /** Everything of an item that is bounded: names, keys, grants. */
@@ -67,6 +71,8 @@ interface Waiting {
   readonly startedAtMs: number
   readonly resolve: (outcome: GatewayOutcome) => void
   attempt: number
+  /** In which the latest attempt was sent. */
+  epoch: number
   /** Whether the latest attempt may still be answered; between attempts nothing is turned away twice. */
   underWay: boolean
   /** Attempts, and looks that found no owner to attempt. */
@@ -82,9 +88,11 @@ export class Gateway implements LedgerGateway {
   private readonly outgoing = new Map<string, Item[]>()
   private flushing = false
   private flushedMs = Number.NEGATIVE_INFINITY
+  private lookingForMoved = false
 
   constructor(dependencies: GatewayDependencies) {
     this.dependencies = dependencies
+    dependencies.routes.onMove(() => this.lookForMoved())
   }
 
   ask(request: GatewayRequest): Promise<GatewayOutcome> {
@@ -101,6 +109,7 @@ export class Gateway implements LedgerGateway {
         startedAtMs: clock.now(),
         resolve,
         attempt: 0,
+        epoch: 0,
         underWay: false,
         tries: 0,
         uncertain: false,
@@ -120,16 +129,38 @@ export class Gateway implements LedgerGateway {
       return
     }
     waiting.attempt += 1
+    waiting.epoch = route.epoch
     waiting.underWay = true
     const { attempt } = waiting
     this.enqueue(waiting, route)
     const timeoutMs = rare.takes('attempt_given_up') ? SHORTEST_ATTEMPT_MS : settings.attemptTimeoutMs
     waiting.timer = clock.after(timeoutMs, () => {
-      if (waiting.attempt !== attempt || !waiting.underWay) return
-      waiting.uncertain = true
-      void routes.refresh()
-      this.retry(waiting, 'shard_unavailable')
+      if (waiting.attempt === attempt && waiting.underWay) this.withoutVerdict(waiting)
     })
+  }
+
+  /** W5. */
+  private lookForMoved(): void {
+    if (this.lookingForMoved || this.waiting.size === 0) return
+    this.lookingForMoved = true
+    const { clock, routes } = this.dependencies
+    const sinceMs = clock.monotonic()
+    clock.after(MOVED_GRACE_MS, () => {
+      this.lookingForMoved = false
+      for (const waiting of this.waiting.values()) {
+        const route = routes.find(waiting.shardId)
+        if (!waiting.underWay || route === undefined || route.epoch <= waiting.epoch) continue
+        // Moved after this look was called for: the next one has its grace.
+        if (route.sinceMs > sinceMs) this.lookForMoved()
+        else this.withoutVerdict(waiting)
+      }
+    })
+  }
+
+  private withoutVerdict(waiting: Waiting): void {
+    waiting.uncertain = true
+    void this.dependencies.routes.refresh()
+    this.retry(waiting, 'shard_unavailable')
   }
 
   private enqueue(waiting: Waiting, route: Route): void {

@@ -28,7 +28,10 @@ export interface CourierDependencies {
   readonly session: string
   readonly store: Pick<LedgerStore, 'acknowledge'>
   readonly transport: Transport
-  readonly routes: { readonly find: (shardId: number) => Route | undefined; readonly refresh: () => Promise<void> }
+  readonly routes: {
+    readonly find: (shardId: number) => Pick<Route, 'session'> | undefined
+    readonly refresh: () => Promise<void>
+  }
   readonly clock: Clock
   readonly log: Log
   readonly rare: RarePaths

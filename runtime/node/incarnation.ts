@@ -11,6 +11,7 @@ import { decodeUlid, encodeUlid, MAX_IDS_PER_MS } from '../../actors/identifiers
 import type { AnyState } from '../../actors/step-actor.ts'
 import type { GroupUse, ShardStart, ShardToken } from '../ports/ledger-store.ts'
 import type { Random } from '../ports/random.ts'
+import { Mailbox } from './mailbox.ts'
 import type { Pending } from './pending.ts'
 
 /**
@@ -35,7 +36,7 @@ export interface Incarnation {
   readonly token: ShardToken
   phase: IncarnationPhase
   /** Every command that has entered and has no verdict yet, in order. */
-  readonly mailbox: Set<Pending>
+  readonly mailbox: Mailbox
   /** Those that may be stepped, in order. */
   ready: Pending[]
   /** Commands that a look-up is under way for, or about to be. */
@@ -79,7 +80,7 @@ export function createIncarnation(token: ShardToken, start: ShardStart): Incarna
   return {
     token,
     phase: 'serving',
-    mailbox: new Set(),
+    mailbox: new Mailbox(),
     ready: [],
     blocked: false,
     lookingUp: 0,

@@ -15,6 +15,7 @@ import { type InboxOrder, inboxOrder, type ShardDraft } from './draft.ts'
 import { type OutputGate, outputGate } from './output-gate.ts'
 import { createLedgerClock } from './ledger-clock.ts'
 import { Ownership } from './ownership.ts'
+import { NodeCalls } from './node-calls.ts'
 import { createPinBoard, type PinBoard } from './pin-board.ts'
 import { ShardHost } from './shard-host.ts'
 
@@ -56,6 +57,8 @@ export interface NodeSettings {
   readonly maxBatchBytes: number
   /** Actors kept in memory for each shard. */
   readonly maxResidents: number
+  /** Of one actor, of one shard, of the node: what does not fit is refused. */
+  readonly maxActorMailbox: number
   readonly maxShardMailbox: number
   readonly maxNodeMailbox: number
   readonly maxOutbox: number
@@ -69,6 +72,7 @@ export const NODE_DEFAULTS: NodeSettings = {
   maxBatchSize: 2_000,
   maxBatchBytes: 4 * 1_048_576,
   maxResidents: 2_000,
+  maxActorMailbox: 2_048,
   maxShardMailbox: 4_096,
   maxNodeMailbox: 16_384,
   maxOutbox: 4_096,
@@ -89,7 +93,8 @@ export class LedgerNode {
   private services: readonly Service[] = []
 
   constructor(dependencies: LedgerNodeDependencies) {
-    const { nodeId, session, store, leases, clock, log, ledgerId, production, onStoreWentBack } = dependencies
+    const { nodeId, session, store, leases, transport, clock, log, ledgerId, production, onStoreWentBack } =
+      dependencies
     const settings = { ...NODE_DEFAULTS, ...dependencies.settings }
     this.dependencies = dependencies
     const { rare = NO_RARE_PATHS } = dependencies
@@ -112,6 +117,7 @@ export class LedgerNode {
       store,
       leases,
       host: this.host,
+      calls: new NodeCalls({ session, transport, clock }),
       clock,
       log,
       rare,

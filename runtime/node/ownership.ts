@@ -1,18 +1,25 @@
 /**
  * Which shards this node owns. PostgreSQL decides; session keys and hints only say who lives and where to look first.
  *   O1. A shard is taken by an acquire of its own, and loaded only after that has returned.
- *   O2. It is taken only if nobody owns it or its owner is held for dead; it is given away only when it is empty.
+ *   O2. It is taken only if nobody owns it or its owner is held for dead; it is given away only when it is empty, and
+ *       then to the node that should have it, by a word that spares it the wait for a look.
  *   O3. An epoch lower than one seen before means that the store went back: the node stops rather than serve.
  *   O4. A missed renewal ends nothing: an owner serves until it is fenced.
+ *   O5. A process is held for dead at once if nobody answers for it and the store says that it cannot commit: either alone
+ *       is no proof, for a cut route answers like a death, and a connection may be lost by the living.
  * One loop derives everything from durable state; nothing is remembered that cannot be read again.
  */
 import { type Clock, delay, type Timer } from '../ports/clock.ts'
 import type { LeaseStore, ListedSession, Revision, SessionRecord, Watch } from '../ports/lease-store.ts'
-import type { LedgerStore, ShardRecord } from '../ports/ledger-store.ts'
+import type { Drains, LedgerStore, ShardRecord } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
+import type { Service } from '../ports/transport.ts'
+import { createHandOver, type HandOver } from './hand-over.ts'
+import { inParallel } from './in-parallel.ts'
+import type { NodeCalls } from './node-calls.ts'
 import { Peers } from './peers.ts'
-import { placeShards } from './placement.ts'
+import { placeOn, sessionsOf } from './placement.ts'
 import type { ShardHost } from './shard-host.ts'
 
 export interface OwnershipDependencies {
@@ -21,6 +28,7 @@ export interface OwnershipDependencies {
   readonly store: LedgerStore
   readonly leases: LeaseStore
   readonly host: ShardHost
+  readonly calls: NodeCalls
   readonly clock: Clock
   readonly log: Log
   readonly rare: RarePaths
@@ -40,8 +48,6 @@ export interface OwnershipSettings {
   readonly settleMs: number
 }
 
-const PARALLEL_ACQUIRES = 8
-const DRAIN_TIMEOUT_MS = 2_000
 const LOADED_LATE_MS = 500
 /** A node is given shards of the living only after it has been seen this long. */
 const JOIN_DELAY_MS = 3_000
@@ -49,11 +55,17 @@ const JOIN_DELAY_MS = 3_000
 export class Ownership {
   private readonly dependencies: OwnershipDependencies
   private readonly peers: Peers
+  private readonly handOver: HandOver
   private readonly highestEpochs = new Map<number, number>()
   private readonly firstSeenMs = new Map<string, number>()
   private revision: Revision = 0
   private ready = false
   private draining = false
+  /** An administrator wants this node empty. */
+  private emptying = false
+  /** Shards that are being taken: by a look, or because their owner said so. */
+  private readonly taking = new Set<number>()
+  private service: Service | undefined
   private stopped = false
   private reconciling: Promise<void> = Promise.resolve()
   private timers: (Timer | undefined)[] = []
@@ -62,10 +74,15 @@ export class Ownership {
   constructor(dependencies: OwnershipDependencies) {
     this.dependencies = dependencies
     this.peers = new Peers(dependencies.clock)
+    this.handOver = createHandOver({ ...dependencies, sawEpoch: (shardId, epoch) => this.sawEpoch(shardId, epoch) })
   }
 
   async start(): Promise<void> {
-    const { clock, leases, settings } = this.dependencies
+    const { clock, leases, host, settings } = this.dependencies
+    this.service = this.dependencies.calls.serve({
+      wouldTake: (shardIds) => (this.mayTake() ? shardIds.filter((shardId) => !host.refused().includes(shardId)) : []),
+      take: (shardId, epoch) => this.takeReleased(shardId, epoch),
+    })
     this.watch = leases.watchHints(({ shardId, epoch }) => this.sawEpoch(shardId, epoch))
     await this.renew()
     await delay(clock, settings.settleMs)
@@ -75,7 +92,7 @@ export class Ownership {
   }
 
   isReady(): boolean {
-    return this.ready && !this.draining && !this.stopped
+    return this.ready && !this.draining && !this.emptying && !this.stopped
   }
 
   /** Gives every shard away in order, then forgets the session. */
@@ -85,8 +102,9 @@ export class Ownership {
     const { host, leases, nodeId } = this.dependencies
     // What a look under way still takes must be given away too.
     await this.reconciling
-    await this.giveAllAway([...host.serving().keys()])
+    await this.handOver.giveAllAway([...host.serving().keys()], await this.successors())
     this.halt()
+    await this.service?.drain()
     await leases.end(nodeId).catch(() => undefined)
   }
 
@@ -104,6 +122,11 @@ export class Ownership {
 
   private isLeaving(): boolean {
     return this.stopped || this.draining
+  }
+
+  /** Whether this node would be given more. */
+  private mayTake(): boolean {
+    return this.isReady()
   }
 
   private every(periodMs: number, slot: number, run: () => Promise<void>): void {
@@ -131,7 +154,7 @@ export class Ownership {
       nodeId,
       session,
       ready: this.ready,
-      draining: this.draining,
+      draining: this.draining || this.emptying,
       refusedShards: host.refused(),
     }
     try {
@@ -153,13 +176,14 @@ export class Ownership {
     if (this.stopped || rare.takes('reconcile_left_out')) return
     try {
       const seen = new Map(this.highestEpochs)
-      const records = await store.shards()
+      const [records, drains] = await Promise.all([store.shards(), store.drains()])
       if (this.wentBack(records, seen)) return
+      this.emptying = drains.nodes.has(this.dependencies.nodeId)
       this.followStore(records)
       const listed = await leases.list().catch(() => undefined)
       if (listed === undefined) this.peers.forget()
       else this.peers.observe(listed, ownersOf(records))
-      if (!this.draining) await this.takeAndGive(records, listed ?? [])
+      if (!this.draining) await this.takeAndGive(records, listed ?? [], drains)
     } catch (error) {
       log.warn('reconcile_failed', { cause: error instanceof Error ? error.message : 'unknown' })
     }
@@ -192,25 +216,29 @@ export class Ownership {
     }
   }
 
-  private async takeAndGive(records: readonly ShardRecord[], listed: readonly ListedSession[]): Promise<void> {
+  private async takeAndGive(
+    records: readonly ShardRecord[],
+    listed: readonly ListedSession[],
+    drains: Drains,
+  ): Promise<void> {
     const { nodeId, session, store, host, log, rare } = this.dependencies
-    const candidates = this.candidates(listed)
-    const wanted = placeShards(
-      records.map(({ shardId }) => shardId),
-      candidates.map((peer) => ({ nodeId: peer.nodeId, refusedShards: new Set(peer.refusedShards) })),
-    )
-    const dead = await this.deadSessions(records)
+    const dead = await this.deadSessions([...ownersOf(records), ...listed])
+    const alive = listed.filter((peer) => !dead.has(peer.session))
+    const candidates = this.candidates(alive, drains)
+    const shardIds = records.map(({ shardId }) => shardId)
+    const wanted = placeOn(candidates, shardIds, drains)
     const mine = records.filter(({ shardId }) => wanted.get(shardId) === nodeId)
     // Written as this session's and not served here, after an answer was lost or an invariant broke: while this node
     // lives nobody else would take it.
     const serving = host.serving()
+    const isStray = ({ shardId }: ShardRecord) => !serving.has(shardId) && !this.taking.has(shardId)
     const stranded = records.filter(
-      (record) => record.session === session && !serving.has(record.shardId) && wanted.get(record.shardId) !== nodeId,
+      (record) => record.session === session && isStray(record) && wanted.get(record.shardId) !== nodeId,
     )
     await inParallel(stranded, async (record) => void (await store.release(record)))
     const before = serving.size
     await inParallel(
-      mine.filter((record) => !serving.has(record.shardId) && this.isFree(record, dead)),
+      mine.filter((record) => isStray(record) && this.isFree(record, dead)),
       (record) => this.take(record, dead),
     )
     const acquired = host.serving().size - before
@@ -221,14 +249,39 @@ export class Ownership {
       return (owner !== undefined && owner !== nodeId && settled.has(owner)) || rare.takes('shard_given_away')
     })
     const atOnce = Math.max(1, Math.floor(records.length / 10))
-    await this.giveAllAway(misplaced.slice(0, atOnce))
+    await this.handOver.giveAllAway(misplaced.slice(0, atOnce), sessionsOf(candidates, wanted))
   }
 
-  /** Nodes that may own shards: alive as far as is known, ready, not leaving. This one speaks for itself. */
-  private candidates(listed: readonly ListedSession[]): readonly SessionRecord[] {
+  /** Whom this node's shards go to when it leaves, by shard; nobody where that cannot be known. */
+  private async successors(): Promise<ReadonlyMap<number, string>> {
+    const { store, leases, host, nodeId } = this.dependencies
+    try {
+      const [listed, drains] = await Promise.all([leases.list(), store.drains()])
+      const candidates = this.candidates(listed, drains).filter((peer) => peer.nodeId !== nodeId)
+      return sessionsOf(candidates, placeOn(candidates, [...host.serving().keys()], drains))
+    } catch {
+      return new Map()
+    }
+  }
+
+  /**
+   * Nodes that may own shards: alive as far as is known, ready, not leaving. This one speaks for itself. Those that are to
+   * be emptied count only where there are no others.
+   */
+  private candidates(listed: readonly ListedSession[], { nodes }: Drains): readonly SessionRecord[] {
+    const alive = this.living(listed, nodes)
+    const staying = alive.filter((peer) => !nodes.has(peer.nodeId))
+    return staying.length > 0 ? staying : alive
+  }
+
+  private living(listed: readonly ListedSession[], emptied: ReadonlySet<string>): readonly SessionRecord[] {
     const { nodeId, session, host, clock } = this.dependencies
     const others = listed.filter(
-      (peer) => peer.nodeId !== nodeId && peer.ready && !peer.draining && !this.peers.isDead(peer.session),
+      (peer) =>
+        peer.nodeId !== nodeId &&
+        peer.ready &&
+        (!peer.draining || emptied.has(peer.nodeId)) &&
+        !this.peers.isDead(peer.session),
     )
     const present = new Set(others.map((peer) => peer.session))
     for (const known of this.firstSeenMs.keys()) if (!present.has(known)) this.firstSeenMs.delete(known)
@@ -242,16 +295,23 @@ export class Ownership {
     return sinceMs !== undefined && this.dependencies.clock.monotonic() - sinceMs >= JOIN_DELAY_MS
   }
 
-  /** Owners held for dead: silent too long, or an earlier life of this very node whose last commit cannot be in flight. */
-  private async deadSessions(records: readonly ShardRecord[]): Promise<ReadonlySet<string>> {
-    const { nodeId, session, store } = this.dependencies
+  /** Those held for dead: silent too long, or proved to be dead (O5). */
+  private async deadSessions(known: readonly SessionName[]): Promise<ReadonlySet<string>> {
+    const { session } = this.dependencies
+    const others = new Map(known.filter((one) => one.session !== session).map((one) => [one.session, one]))
     const dead = new Set<string>()
-    for (const owner of ownersOf(records)) {
-      if (owner.session === session || dead.has(owner.session)) continue
-      if (this.peers.isDead(owner.session)) dead.add(owner.session)
-      else if (owner.nodeId === nodeId && !(await store.sessionHeld(owner.session))) dead.add(owner.session)
-    }
+    await inParallel([...others.values()], async (one) => {
+      if (this.peers.isDead(one.session) || (await this.isProvedDead(one))) dead.add(one.session)
+    })
     return dead
+  }
+
+  /** O5; an earlier life of this very node has ended, and may only have a commit in flight. */
+  private async isProvedDead(owner: SessionName): Promise<boolean> {
+    const { nodeId, store, calls } = this.dependencies
+    const isGone =
+      owner.nodeId === nodeId || (this.peers.isSilent(owner.session) && !(await calls.isReachable(owner.session)))
+    return isGone && !(await store.sessionHeld(owner.session))
   }
 
   private isFree(record: ShardRecord, dead: ReadonlySet<string>): boolean {
@@ -260,61 +320,56 @@ export class Ownership {
   }
 
   private async take(record: ShardRecord, dead: ReadonlySet<string>): Promise<void> {
-    const { nodeId, session, store, leases, host, clock, rare } = this.dependencies
-    const { shardId } = record
-    if (this.isLeaving()) return
-    const nextEpoch = Math.max(record.epoch, this.highestEpochs.get(shardId) ?? 0) + 1
-    const result = await store.acquire(shardId, record.epoch, nextEpoch)
-    if (result.kind === 'lost') return
-    if (result.kind === 'locked') {
-      // A commit that does not end: only the connections of a session held for dead may be ended.
-      if (record.session !== null && dead.has(record.session)) await store.terminate(record.session)
-      return
+    const result = await this.acquire(record.shardId, record.epoch)
+    // A commit that does not end: only the connections of a session held for dead may be ended.
+    if (result === 'locked' && record.session !== null && dead.has(record.session)) {
+      await this.dependencies.store.terminate(record.session)
     }
+  }
+
+  /** Its owner before has released it in this epoch, and says so. */
+  private async takeReleased(shardId: number, epoch: number): Promise<boolean> {
+    if (!this.mayTake()) return false
+    return (await this.acquire(shardId, epoch).catch(() => undefined)) === 'served'
+  }
+
+  /** Takes a shard that was seen in this epoch, loads it and serves it. */
+  private async acquire(shardId: number, seenEpoch: number): Promise<'served' | 'locked' | 'not_taken'> {
+    if (this.isLeaving() || this.taking.has(shardId)) return 'not_taken'
+    this.taking.add(shardId)
+    try {
+      return await this.acquireAlone(shardId, seenEpoch)
+    } finally {
+      this.taking.delete(shardId)
+    }
+  }
+
+  private async acquireAlone(shardId: number, seenEpoch: number): Promise<'served' | 'locked' | 'not_taken'> {
+    const { nodeId, session, store, leases, host, clock, rare } = this.dependencies
+    const nextEpoch = Math.max(seenEpoch, this.highestEpochs.get(shardId) ?? 0) + 1
+    const result = await store.acquire(shardId, seenEpoch, nextEpoch)
+    if (result.kind === 'locked') return 'locked'
+    if (result.kind === 'lost') return 'not_taken'
     this.sawEpoch(shardId, nextEpoch)
     if (this.isLeaving()) {
       await store.release(result.token)
-      return
+      return 'not_taken'
     }
     if (rare.takes('loaded_late')) await delay(clock, LOADED_LATE_MS)
     const start = await store.openShard(shardId)
-    if (this.stopped) return
+    if (this.stopped) return 'not_taken'
     host.serve(result.token, start)
     void leases.hint({ shardId, nodeId, session, epoch: nextEpoch }).catch(() => undefined)
-  }
-
-  private async giveAllAway(shardIds: readonly number[]): Promise<void> {
-    const { host, log } = this.dependencies
-    if (shardIds.length === 0) return
-    await inParallel(shardIds, (shardId) => this.giveAway(shardId))
-    log.info('shards_released', { released: shardIds.length, owned: host.serving().size })
-  }
-
-  private async giveAway(shardId: number): Promise<void> {
-    const { store, leases, host } = this.dependencies
-    const token = await host.drain(shardId, DRAIN_TIMEOUT_MS)
-    if (token === undefined) return
-    const released = await store.release(token).catch(() => false)
-    host.drop(shardId)
-    if (!released) return
-    this.sawEpoch(shardId, token.epoch + 1)
-    void leases.hint({ shardId, nodeId: null, session: null, epoch: token.epoch + 1 }).catch(() => undefined)
+    return 'served'
   }
 }
 
-function ownersOf(records: readonly ShardRecord[]): { nodeId: string; session: string }[] {
-  const owners = new Map<string, { nodeId: string; session: string }>()
+type SessionName = Pick<SessionRecord, 'nodeId' | 'session'>
+
+function ownersOf(records: readonly ShardRecord[]): readonly SessionName[] {
+  const owners = new Map<string, SessionName>()
   for (const { nodeId, session } of records) {
     if (nodeId !== null && session !== null) owners.set(session, { nodeId, session })
   }
   return [...owners.values()]
-}
-
-/** A few at a time; one that fails does not stop the others, and is tried again by the next look. */
-async function inParallel<T>(all: readonly T[], run: (one: T) => Promise<void>): Promise<void> {
-  const queue = [...all]
-  const worker = async () => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await run(next).catch(() => undefined)
-  }
-  await Promise.all(Array.from({ length: PARALLEL_ACQUIRES }, worker))
 }

@@ -1,8 +1,8 @@
 /**
  * Which sessions are held for dead. Expiry ends nothing by itself: it allows others to take (I1 keeps that safe).
  *   E1. A session is dead when its key has not changed, or has been absent, for `expiryMs` on our own monotonic clock.
- *   E2. A session that says itself, for as long, that it is not ready has lost the ledger's store and can serve nothing:
- *       its shards may be taken too.
+ *   E2. A session that says itself, for `UNREADY_EXPIRY_MS`, that it is not ready has lost the ledger's store and can serve
+ *       nothing: its shards may be taken too. Its own word needs less time than silence, which may be the listener's.
  *   E3. Observations start over when we ourselves were cut off or stalled, or when most keys vanish at once: then it is
  *       the store that was lost, not its writers.
  */
@@ -11,7 +11,10 @@ import type { ListedSession } from '../ports/lease-store.ts'
 
 /** Longer than a failover of the lease store, and than two nodes' clocks may drift apart in that time. */
 export const SESSION_EXPIRY_MS = 12_000
+export const UNREADY_EXPIRY_MS = 6_000
 const STALL_MS = 3_000
+/** A renewal is due every two seconds: a session that lives is asked about every other look. */
+const SILENT_MS = 1_000
 
 interface Observation {
   readonly session: string
@@ -63,10 +66,17 @@ export class Peers {
     this.lastLookMs = undefined
   }
 
+  /** Whether nothing was heard of it lately: reason to ask, and no more. */
+  isSilent(session: string): boolean {
+    const seen = this.observations.get(session)
+    return seen === undefined || this.clock.monotonic() - seen.sinceMs >= SILENT_MS
+  }
+
   isDead(session: string): boolean {
     const seen = this.observations.get(session)
     if (seen === undefined) return false
-    const silentSinceMs = Math.min(seen.sinceMs, seen.unreadySinceMs ?? Infinity)
-    return this.clock.monotonic() - silentSinceMs >= SESSION_EXPIRY_MS
+    const nowMs = this.clock.monotonic()
+    const isUnready = seen.unreadySinceMs !== null && nowMs - seen.unreadySinceMs >= UNREADY_EXPIRY_MS
+    return isUnready || nowMs - seen.sinceMs >= SESSION_EXPIRY_MS
   }
 }

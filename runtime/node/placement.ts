@@ -3,6 +3,9 @@
  * nobody has to coordinate. (Thaler and Ravishankar 1998; bounded loads after Mirrokni, Thorup and Zadimoghaddam 2018.)
  */
 
+import type { SessionRecord } from '../ports/lease-store.ts'
+import type { Drains } from '../ports/ledger-store.ts'
+
 /** No node gets more than this times the mean, rounded up. */
 const LOAD_BOUND = 1.1
 
@@ -10,6 +13,8 @@ export interface PlacementNode {
   readonly nodeId: string
   /** Shards that it cannot serve. */
   readonly refusedShards: ReadonlySet<number>
+  /** Shards that it should not have, as long as another can. */
+  readonly avoidedShards: ReadonlySet<number>
 }
 
 /** The node that should own each shard; shards that no node can serve are left out. */
@@ -20,7 +25,8 @@ export function placeShards(shardIds: readonly number[], nodes: readonly Placeme
   const loads = new Map<string, number>()
   for (const shardId of [...shardIds].sort((a, b) => a - b)) {
     const able = nodes.filter(({ refusedShards }) => !refusedShards.has(shardId))
-    const byScore = able
+    const free = able.filter(({ avoidedShards }) => !avoidedShards.has(shardId))
+    const byScore = (free.length > 0 ? free : able)
       .map(({ nodeId }) => ({ nodeId, score: scoreOf(nodeId, shardId) }))
       .sort((a, b) => b.score - a.score || (a.nodeId < b.nodeId ? -1 : 1))
     const chosen = byScore.find(({ nodeId }) => (loads.get(nodeId) ?? 0) < capacity) ?? byScore[0]
@@ -29,6 +35,37 @@ export function placeShards(shardIds: readonly number[], nodes: readonly Placeme
     loads.set(chosen.nodeId, (loads.get(chosen.nodeId) ?? 0) + 1)
   }
   return placed
+}
+
+/** Who should own which of the shards, among nodes that live. */
+export function placeOn(
+  candidates: readonly Pick<SessionRecord, 'nodeId' | 'refusedShards'>[],
+  shardIds: readonly number[],
+  drains: Pick<Drains, 'shards'>,
+): ReadonlyMap<number, string> {
+  const drained = [...drains.shards]
+  return placeShards(
+    shardIds,
+    candidates.map(({ nodeId, refusedShards }) => ({
+      nodeId,
+      refusedShards: new Set(refusedShards),
+      avoidedShards: new Set(drained.filter(([, leaves]) => leaves === nodeId).map(([shardId]) => shardId)),
+    })),
+  )
+}
+
+/** The session that should have each shard. */
+export function sessionsOf(
+  candidates: readonly Pick<SessionRecord, 'nodeId' | 'session'>[],
+  placed: ReadonlyMap<number, string>,
+): ReadonlyMap<number, string> {
+  const byNode = new Map(candidates.map(({ nodeId, session }) => [nodeId, session]))
+  const sessions = new Map<number, string>()
+  for (const [shardId, nodeId] of placed) {
+    const session = byNode.get(nodeId)
+    if (session !== undefined) sessions.set(shardId, session)
+  }
+  return sessions
 }
 
 /** 32 bits, well mixed: FNV-1a over the name and the shard, with the finaliser of MurmurHash3. */

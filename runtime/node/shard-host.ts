@@ -66,6 +66,7 @@ export interface ShardHostDependencies {
 
 /** Bounds in commands; `maxOutbox` in messages, `maxResidents` in actors. */
 export interface MailboxLimits {
+  readonly maxActorMailbox: number
   readonly maxShardMailbox: number
   readonly maxNodeMailbox: number
   /** Messages of a shard to another that are not taken in; above, what would add to them is refused. */
@@ -239,7 +240,11 @@ export class ShardHost {
     if (homeOf(item.actor) !== item.shardId) {
       return { kind: 'answered', answer: refusal('rejected', 'The request was sent to another shard than its own.') }
     }
-    const full = incarnation.mailbox.size >= settings.maxShardMailbox || backlog >= settings.maxNodeMailbox
+    const { mailbox } = incarnation
+    const full =
+      mailbox.size >= settings.maxShardMailbox ||
+      backlog >= settings.maxNodeMailbox ||
+      mailbox.sizeOf(actorKey(item.actor)) >= settings.maxActorMailbox
     if (full || rare.takes('mailbox_full')) {
       return { kind: 'overloaded' }
     }

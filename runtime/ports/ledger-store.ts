@@ -25,6 +25,8 @@ import type { Envelope } from '../../actors/message.ts'
 export interface LedgerStore {
   /** Who owns what, as durable truth. */
   readonly shards: () => Promise<readonly ShardRecord[]>
+  /** What administrators want emptied. */
+  readonly drains: () => Promise<Drains>
   /** Takes a shard whose record was seen with `seenEpoch`; the new epoch is given and must be larger. */
   readonly acquire: (shardId: number, seenEpoch: number, nextEpoch: number) => Promise<AcquireResult>
   /** Gives up an owned shard: its epoch rises, its owner is nobody. False when it was not owned by this token. */
@@ -57,6 +59,14 @@ export interface ShardRecord {
   readonly attempt: number
   readonly nodeId: string | null
   readonly session: string | null
+}
+
+/** Wishes, not facts: where nobody else can serve it, a shard stays. */
+export interface Drains {
+  /** IDs of nodes that are to give away all they have. */
+  readonly nodes: ReadonlySet<string>
+  /** Shards, each with the ID of the node that it is to leave. */
+  readonly shards: ReadonlyMap<number, string>
 }
 
 /** The right to write a shard. The session is the store's own: one store object is one session. */

@@ -183,6 +183,37 @@ describe('whose database it is', () => {
     expect(reasons).toEqual([expect.stringMatching(/ledgerId was .* and is another/)])
   })
 
+  test('R4: a server that lacks what it had answered, with the same identity and epochs, stops the store for good', async () => {
+    const reasons: string[] = []
+    const a = await harness.open({ onStopped: (reason) => reasons.push(reason) })
+    const token = await own(a, 3)
+    const alice = await opened(a, token)
+    const before = await harness.sql`SELECT * FROM accounts WHERE account_id = 'alice'`
+    const credit = creditAccount(alice, 'k1')
+    expect(await a.store.commit({ shards: [partOf(token, credit)] })).toEqual(only(3))
+    // As it was before the credit: what a disk that is put back shows.
+    await harness.sql`UPDATE accounts SET version = ${before[0]?.['version']} WHERE account_id = 'alice'`
+    a.wire.cut()
+    await until(() => a.events.includes('postgres_refused'))
+    expect(reasons).toEqual(['PostgreSQL went back: shard 3 lacks what was committed'])
+    const next = creditAccount(credit.account, 'k2')
+    expect(await a.store.commit({ shards: [partOf(token, next)] })).toMatchObject({ kind: 'unknown' })
+    await expect(a.store.openShard(3)).rejects.toThrow(/went back/)
+  })
+
+  test('R4: a server that has more than this session knows is the same', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const alice = await opened(a, token)
+    const b = await harness.open()
+    const taken = await b.store.acquire(3, 1, 2)
+    if (taken.kind !== 'owned') throw new Error('not taken')
+    expect(await b.store.commit({ shards: [partOf(taken.token, creditAccount(alice, 'k1'))] })).toEqual(only(3))
+    a.wire.cut()
+    await until(() => a.events.includes('commit_connection_open'))
+    expect((await a.store.shards()).length).toBe(harness.shardCount)
+  })
+
   test('a ledger other than the one expected, and a database without one, are refused from the start', async () => {
     await expect(harness.open({ ledgerId: 'another' })).rejects.toBeInstanceOf(LedgerStoreUnavailable)
     const empty = await createLedgerDatabase({ migrated: false })

@@ -18,7 +18,7 @@ import type { ShardHost } from '../../runtime/node/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Signer } from '../../runtime/ports/signer.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
-import { isDelivery } from './cluster-witness.ts'
+import { isDelivery, subjectKind } from './subjects.ts'
 
 export const noPins: PinBoard = { open: () => 0, close: () => undefined, pin: (letGo) => letGo() }
 
@@ -118,7 +118,7 @@ type Handler = Parameters<Transport['serve']>[1]
 function servingItems(transport: Transport, change: (handler: Handler) => Handler): Transport {
   return {
     ...transport,
-    serve: (subject, handler) => transport.serve(subject, isDelivery(subject) ? handler : change(handler)),
+    serve: (subject, handler) => transport.serve(subject, subjectKind(subject) === 'items' ? change(handler) : handler),
   }
 }
 

@@ -62,6 +62,7 @@ export interface SimEdge {
 const NODE_SETTINGS = {
   maxBatchSize: 6,
   maxResidents: 3,
+  maxActorMailbox: 25,
   maxShardMailbox: 40,
   maxNodeMailbox: 90,
   maxOutbox: 60,

@@ -5,6 +5,7 @@ import type { Transport } from '../../runtime/ports/transport.ts'
 import type { ClientChecker } from './invariants-clients.ts'
 import type { Kernel } from './kernel.ts'
 import type { SimDatabase } from './sim-ledger-store-database.ts'
+import { isDelivery, subjectKind } from './subjects.ts'
 
 interface Witnesses {
   readonly kernel: Kernel
@@ -46,15 +47,12 @@ export function watchedTransport(
     },
     serve: (subject, handler) =>
       transport.serve(subject, (message, reply) => {
+        if (subjectKind(subject) === 'control') return handler(message, reply)
         if (!isDelivery(subject)) return handler(message, clients.watched(message, reply, processId))
         decodeDeliveries(message).forEach(receives)
         return handler(message, reply)
       }),
   }
-}
-
-export function isDelivery(subject: string): boolean {
-  return subject.endsWith('.deliveries')
 }
 
 /** Counts the shards that are opened with messages still to be carried. */

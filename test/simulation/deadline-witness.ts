@@ -6,7 +6,7 @@
 import { decodeItems } from '../../runtime/messages.ts'
 import type { ShardDraft } from '../../runtime/node/draft.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
-import { isDelivery } from './cluster-witness.ts'
+import { subjectKind } from './subjects.ts'
 import type { Demand } from './invariants-messages.ts'
 import type { SimProcess } from './kernel-process.ts'
 import type { Kernel } from './kernel.ts'
@@ -31,7 +31,7 @@ export function createDeadlineWitness(
       ...transport,
       serve: (subject, handler) =>
         transport.serve(subject, (message, reply) => {
-          if (!isDelivery(subject)) {
+          if (subjectKind(subject) === 'items') {
             for (const item of decodeItems(message)) deadlines.set(nameOf(item), item.deadlineMs)
           }
           handler(message, reply)

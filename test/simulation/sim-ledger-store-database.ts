@@ -76,6 +76,8 @@ export class SimDatabase {
   readonly faults: StoreFaults = { ...NO_STORE_FAULTS }
   /** By node, how much longer at most its statements and their answers are under way, milliseconds. */
   readonly far = new Map<string, number>()
+  /** What administrators want emptied. */
+  readonly drains = { nodes: new Set<string>(), shards: new Map<number, string>() }
   readonly locks: RowLocks
   readonly random: SeededRandom
   readonly kernel: Kernel

@@ -79,6 +79,7 @@ export function createSimLedgerStore({ database, process, session, nodeId }: Sim
 
   return {
     shards: () => simple('shards', () => database.shards()),
+    drains: () => simple('drains', () => database.drains),
     openShard: (shardId) => statements(link, 'open shard', database.openShard(session, shardId), executionOf(link)),
     due: (shardIds, untilMs, limit) => simple('due', () => database.due(session, shardIds, untilMs, limit)),
     acknowledge: (channels) => simple('acknowledge', () => database.acknowledge(channels)),

@@ -8,6 +8,7 @@
 import { NOT_DELIVERED, type NotDelivered, type Service, type Transport } from '../../runtime/ports/transport.ts'
 import type { Kernel } from './kernel.ts'
 import type { SimProcess } from './kernel-process.ts'
+import { isDelivery } from './subjects.ts'
 
 /** Rates are probabilities per message and hop. */
 export interface NetworkFaults {
@@ -343,8 +344,4 @@ function cutKey(from: string, to: string): string {
 
 function nothing(): void {
   // What is lost needs no bookkeeping.
-}
-
-function isDelivery(subject: string): boolean {
-  return subject.endsWith('.deliveries')
 }

@@ -19,6 +19,7 @@ import { batchWords } from './story-batches.ts'
 import { counterWords, eventWords, recordWords } from './story-faults.ts'
 import type { StoryKind, StoryLine } from './story-lines.ts'
 import { answerWords, envelopeWords, outcomeWords, requestWords } from './story-words.ts'
+import { isDelivery, subjectKind } from './subjects.ts'
 
 export interface Story {
   readonly witness: KernelWitness
@@ -134,7 +135,7 @@ export function toldTransport(story: Story | undefined, name: string, transport:
     },
     serve: (subject, handler) =>
       transport.serve(subject, (message, reply) => {
-        const items = isDelivery(subject) ? [] : decodeItems(message)
+        const items = subjectKind(subject) === 'items' ? decodeItems(message) : []
         handler(message, (answer) => {
           for (const { about, text } of repliedWords(story, subject, items, answer)) {
             story.says(name, story.askers.get(about) ?? 'nobody', text)
@@ -158,6 +159,7 @@ function sentWords(story: Story, subject: string, message: string): readonly Sai
       text: deliveryWords(delivery),
     }))
   }
+  if (subjectKind(subject) === 'control') return callWords(message)
   return decodeItems(message).map((item) => {
     const { operation, actor, shardId, epoch, requestId } = item
     const text = `${story.nameOfItem(item)} ${operation.kind} for ${actor.id}, shard ${shardId} in epoch ${epoch}`
@@ -175,12 +177,19 @@ function repliedWords(story: Story, subject: string, items: readonly Item[], ans
           : `what came from shard ${source} to shard ${target}: ${kind} (mark ${mark})`,
     }))
   }
+  if (subjectKind(subject) === 'control') return callWords(answer)
   return decodeVerdicts(answer).map(({ requestId, attempt, verdict }) => {
     const item = items.find((one) => one.requestId === requestId && one.attempt === attempt)
     const which = item === undefined ? requestId : story.nameOfItem(item)
     const said = verdict.kind === 'answered' ? answerWords(verdict.answer) : verdict.kind
     return { about: requestId, text: `${which} ${said}` }
   })
+}
+
+/** Pings are too many to be told. */
+function callWords(message: string): readonly Said[] {
+  const empty = message === '{}' || message.includes('"ping"')
+  return empty ? [] : [{ about: 'shards', text: `of shards: ${message}` }]
 }
 
 function wayOf(source: number, target: number): string {
@@ -195,8 +204,4 @@ function deliveryWords({ source, target, epoch, messages }: Delivery): string {
 
 function sessionOf(subject: string): string {
   return subject.split('.')[2] ?? subject
-}
-
-function isDelivery(subject: string): boolean {
-  return subject.endsWith('.deliveries')
 }

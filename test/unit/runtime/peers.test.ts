@@ -1,6 +1,6 @@
 /** Goal: E1 to E3: silence is death only after 12 seconds of our own watching. */
 import { describe, expect, test } from 'vitest'
-import { Peers, SESSION_EXPIRY_MS } from '../../../runtime/node/peers.ts'
+import { Peers, SESSION_EXPIRY_MS, UNREADY_EXPIRY_MS } from '../../../runtime/node/peers.ts'
 import type { ListedSession } from '../../../runtime/ports/lease-store.ts'
 
 function watching() {
@@ -43,12 +43,12 @@ describe('peers', () => {
     expect(peers.isDead('gone')).toBe(true)
   })
 
-  test('E2: one that renews its key and says for 12 s that it is not ready is dead; a moment of it is nothing', () => {
+  test('E2: one that renews its key and says for 6 s that it is not ready is dead; a moment of it is nothing', () => {
     const { peers, listed, watch } = watching()
     const unready = (atMs: number) => [{ ...listed('cut-off', atMs), ready: false }, listed('alive', atMs)]
-    watch(SESSION_EXPIRY_MS - 2_000, unready)
+    watch(UNREADY_EXPIRY_MS - 2_000, unready)
     watch(1_000, (atMs) => [listed('cut-off', atMs), listed('alive', atMs)])
-    watch(SESSION_EXPIRY_MS - 2_000, unready)
+    watch(UNREADY_EXPIRY_MS - 2_000, unready)
     expect(peers.isDead('cut-off')).toBe(false)
     watch(3_000, unready)
     expect(peers.isDead('cut-off')).toBe(true)

@@ -4,7 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { placeShards } from '../../../runtime/node/placement.ts'
 
 const SHARDS = Array.from({ length: 256 }, (_, shardId) => shardId)
-const node = (nodeId: string, refused: number[] = []) => ({ nodeId, refusedShards: new Set(refused) })
+const node = (nodeId: string, refused: number[] = [], avoided: number[] = []) => ({
+  nodeId,
+  refusedShards: new Set(refused),
+  avoidedShards: new Set(avoided),
+})
 const nodes = (count: number) => Array.from({ length: count }, (_, index) => node(`node-${index}`))
 
 describe('placement', () => {
@@ -40,5 +44,15 @@ describe('placement', () => {
     expect(placeShards([7], refusing).get(7)).not.toBe(owner)
     expect(placeShards([7], [node('a', [7]), node('b', [7])]).has(7)).toBe(false)
     expect(placeShards([7], []).size).toBe(0)
+  })
+
+  test('a shard leaves a node that should not have it, and stays where no other can serve it', () => {
+    const owner = placeShards([7], nodes(3)).get(7) ?? ''
+    const avoiding = nodes(3).map(({ nodeId }) => node(nodeId, [], nodeId === owner ? [7] : []))
+    const next = placeShards([7], avoiding).get(7)
+    expect(next).not.toBe(owner)
+    expect(next).toBeDefined()
+    expect(placeShards([7], [node('a', [], [7]), node('b', [7])]).get(7)).toBe('a')
+    expect(placeShards([7], [node('a', [], [7])]).get(7)).toBe('a')
   })
 })

@@ -309,6 +309,24 @@ describe('the shard host', () => {
     expect(kinds(verdicts)).toEqual(['moved', 'moved', 'overloaded'])
   })
 
+  test('H2: one actor cannot fill its shard’s mailbox: what waits for it alone is bounded, and others enter', async () => {
+    const { clock, control, verdicts, item, send } = hosting([0], { maxActorMailbox: 2 })
+    control.commit = () => new Promise(() => undefined)
+    send(item(0, 'a', register), item(0, 'a', register), item(0, 'a', register), item(0, 'a7', register))
+    await clock.pass(10)
+    expect(kinds(verdicts)).toEqual(['overloaded'])
+  })
+
+  test('H2: what has got its verdict leaves room for the next of its actor', async () => {
+    const { clock, verdicts, item, send } = hosting([0], { maxActorMailbox: 1 })
+    for (let times = 0; times < 3; times += 1) {
+      send(item(0, 'a', register))
+      await clock.pass(20)
+    }
+    expect(kinds(verdicts)).not.toContain('overloaded')
+    expect(verdicts.length).toBe(3)
+  })
+
   test('I12: an attempt that arrives after a later one of its request is dropped', async () => {
     const { clock, verdicts, item, send } = hosting()
     const late = item(0, 'a', register)

@@ -1,0 +1,72 @@
+/**
+ * Gives shards away in order: offered, emptied, released, and told of, so that the next owner serves within some
+ * milliseconds instead of at its next look.
+ *   V1. A shard is released only when nothing of it waits here: what was accepted is committed or has its verdict.
+ *   V2. Whoever is told takes the shard as everybody does, by an acquire: a lie or a late word gives nobody a right.
+ *   V3. A successor that is not willing, or does not say that it serves, costs time only: the shard is free.
+ */
+import type { LeaseStore } from '../ports/lease-store.ts'
+import type { LedgerStore } from '../ports/ledger-store.ts'
+import type { Log } from '../ports/log.ts'
+import { inParallel } from './in-parallel.ts'
+import type { NodeCalls } from './node-calls.ts'
+import type { ShardHost } from './shard-host.ts'
+
+export interface HandOverDependencies {
+  readonly store: Pick<LedgerStore, 'release'>
+  readonly leases: Pick<LeaseStore, 'hint'>
+  readonly host: Pick<ShardHost, 'drain' | 'drop' | 'serving'>
+  readonly calls: Pick<NodeCalls, 'offer' | 'released'>
+  readonly log: Log
+  readonly sawEpoch: (shardId: number, epoch: number) => void
+}
+
+const DRAIN_TIMEOUT_MS = 2_000
+
+export interface HandOver {
+  /** `successors`: the session that should have each shard next, where that is known. */
+  readonly giveAllAway: (shardIds: readonly number[], successors: ReadonlyMap<number, string>) => Promise<void>
+}
+
+export function createHandOver({ store, leases, host, calls, log, sawEpoch }: HandOverDependencies): HandOver {
+  /** Who of the successors would take the shards at once. */
+  async function offer(
+    shardIds: readonly number[],
+    successors: ReadonlyMap<number, string>,
+  ): Promise<ReadonlyMap<number, string>> {
+    const offers = new Map<string, number[]>()
+    for (const shardId of shardIds) {
+      const successor = successors.get(shardId)
+      if (successor === undefined) continue
+      const offered = offers.get(successor)
+      if (offered === undefined) offers.set(successor, [shardId])
+      else offered.push(shardId)
+    }
+    const willing = new Map<number, string>()
+    await inParallel([...offers], async ([successor, offered]) => {
+      for (const shardId of await calls.offer(successor, offered)) willing.set(shardId, successor)
+    })
+    return willing
+  }
+
+  async function giveAway(shardId: number, successor: string | undefined): Promise<void> {
+    const token = await host.drain(shardId, DRAIN_TIMEOUT_MS)
+    if (token === undefined) return
+    const released = await store.release(token).catch(() => false)
+    host.drop(shardId)
+    if (!released) return
+    const epoch = token.epoch + 1
+    sawEpoch(shardId, epoch)
+    if (successor !== undefined && (await calls.released(successor, shardId, epoch))) return
+    void leases.hint({ shardId, nodeId: null, session: null, epoch }).catch(() => undefined)
+  }
+
+  return {
+    giveAllAway: async (shardIds, successors) => {
+      if (shardIds.length === 0) return
+      const willing = await offer(shardIds, successors)
+      await inParallel(shardIds, (shardId) => giveAway(shardId, willing.get(shardId)))
+      log.info('shards_released', { released: shardIds.length, owned: host.serving().size })
+    },
+  }
+}

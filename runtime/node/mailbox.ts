@@ -1,0 +1,42 @@
+/** Every command of a shard that has entered and has no verdict yet, in order; counted by actor, so that none can fill it alone. */
+import type { Pending } from './pending.ts'
+
+export class Mailbox {
+  private readonly commands = new Set<Pending>()
+  private readonly byActor = new Map<string, number>()
+
+  get size(): number {
+    return this.commands.size
+  }
+
+  /** Commands that wait for one actor. */
+  sizeOf(actorKey: string): number {
+    return this.byActor.get(actorKey) ?? 0
+  }
+
+  add(pending: Pending): void {
+    if (this.commands.has(pending)) return
+    this.commands.add(pending)
+    this.byActor.set(pending.actorKey, this.sizeOf(pending.actorKey) + 1)
+  }
+
+  delete(pending: Pending): void {
+    if (!this.commands.delete(pending)) return
+    const left = this.sizeOf(pending.actorKey) - 1
+    if (left === 0) this.byActor.delete(pending.actorKey)
+    else this.byActor.set(pending.actorKey, left)
+  }
+
+  has(pending: Pending): boolean {
+    return this.commands.has(pending)
+  }
+
+  clear(): void {
+    this.commands.clear()
+    this.byActor.clear()
+  }
+
+  [Symbol.iterator](): IterableIterator<Pending> {
+    return this.commands.values()
+  }
+}

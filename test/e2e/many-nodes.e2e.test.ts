@@ -1,0 +1,89 @@
+/**
+ * Goal: nodes are harmed, join and leave under steady load, and nothing that a client was told is lost or done twice
+ * (I2, I3); every shard is back soon (I11). Real processes, real signals, severed wires.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { Trial } from './many-nodes/trial.ts'
+
+const NODES = ['node-1', 'node-2', 'node-3'] as const
+
+let trial: Trial
+beforeAll(async () => {
+  trial = await Trial.start({ nodes: 3, edges: 2, shards: 16, natsServers: 1 })
+})
+afterAll(async () => {
+  process.stdout.write(trial.table())
+  await trial.close()
+})
+
+test('without any harm a shard is away no longer than a round of its client takes', async () => {
+  await trial.harmed('nothing', () => undefined)
+})
+
+test('a node that is told to end gives its shards away', async () => {
+  await trial.harmed('SIGTERM of a node', async () => {
+    await trial.end('node-1')
+  })
+})
+
+test('a node that comes back is given shards', async () => {
+  await trial.harmed('a node joins', async () => {
+    await trial.cluster.startNode('node-1')
+    await trial.sharedBy(...NODES)
+  })
+})
+
+test('a node is emptied at its administrator’s wish, and filled again', async () => {
+  await trial.harmed('a node is drained', async () => {
+    await trial.cluster.administer(['drain', 'node-3'])
+    await trial.sharedBy('node-1', 'node-2')
+  })
+  await trial.cluster.administer(['drain', 'node-3', '--end'])
+  await trial.sharedBy(...NODES)
+})
+
+test('the shards of a node that is killed are taken by others', async () => {
+  await trial.harmed('SIGKILL of a node', () => trial.part('node-2').signal('SIGKILL'))
+  await trial.sharedBy('node-1', 'node-3')
+  await trial.cluster.startNode('node-2')
+  await trial.sharedBy(...NODES)
+})
+
+test('the shards of a node that hangs are taken by others, and it commits nothing when it wakes', async () => {
+  await trial.harmed('SIGSTOP of a node', () => trial.part('node-3').signal('SIGSTOP'))
+  await trial.harmed('SIGCONT of that node', () => trial.part('node-3').signal('SIGCONT'))
+  await trial.sharedBy(...NODES)
+})
+
+test('a node that is cut off from NATS loses its shards, and is given some when it is back', async () => {
+  const { nats } = trial.part('node-1').wires
+  await trial.harmed('a node is cut off from NATS', () => nats.forEach((wire) => wire.sever()))
+  await trial.harmed('that node is back at NATS', () => nats.forEach((wire) => wire.restore()))
+  await trial.sharedBy(...NODES)
+})
+
+test('a node that is cut off from PostgreSQL loses its shards, and is given some when it is back', async () => {
+  const { postgres } = trial.part('node-2').wires
+  await trial.harmed('a node is cut off from PostgreSQL', () => postgres.sever())
+  await trial.harmed('that node is back at PostgreSQL', () => postgres.restore())
+  await trial.sharedBy(...NODES)
+})
+
+test('PostgreSQL may be restarted', async () => {
+  await trial.harmed('PostgreSQL is stopped and started', () => trial.cluster.restartPostgres('SIGTERM'))
+  await trial.harmed('PostgreSQL is killed and started', () => trial.cluster.restartPostgres('SIGKILL'))
+})
+
+test('nodes may be restarted one after the other', async () => {
+  await trial.harmed('a rolling restart', async () => {
+    for (const name of NODES) {
+      await trial.end(name)
+      await trial.cluster.startNode(name)
+    }
+    await trial.sharedBy(...NODES)
+  })
+})
+
+test('I2, I3, I4: what was acknowledged is there, once, and value is conserved', async () => {
+  expect(await trial.faults()).toEqual([])
+})

@@ -1,0 +1,99 @@
+/** A cluster under steady load that is harmed in many ways; what each did to its clients is kept, and told as a table. */
+import { LedgerClient } from '../../support/client.ts'
+import { type ClusterParts, type Part, type PartsOptions, startParts } from '../../support/cluster-parts.ts'
+import { until } from '../../support/cluster-process.ts'
+import { DurabilityAudit, forAll } from '../durability-audit.ts'
+import { Movers } from './movers.ts'
+import { type Outage, ShardLoad } from './shard-load.ts'
+
+const BACK_WITHIN_MS = 60_000
+const MOVERS = 6
+
+export class Trial {
+  readonly cluster: ClusterParts
+  private readonly client: LedgerClient
+  private readonly load: ShardLoad
+  private readonly movers: Movers
+  private readonly outages: { readonly fault: string; readonly outage: Outage }[] = []
+
+  private constructor(cluster: ClusterParts, client: LedgerClient, load: ShardLoad, movers: Movers) {
+    this.cluster = cluster
+    this.client = client
+    this.load = load
+    this.movers = movers
+  }
+
+  static async start(options: PartsOptions): Promise<Trial> {
+    const cluster = await startParts(options)
+    try {
+      const client = await LedgerClient.login(cluster.origins[0] ?? '', cluster.client)
+      const edges = cluster.origins.map((origin) => client.at(origin))
+      const load = await ShardLoad.open(edges, options.shards)
+      const movers = await Movers.open(edges, MOVERS)
+      load.start()
+      movers.start()
+      return new Trial(cluster, client, load, movers)
+    } catch (cause) {
+      await cluster.close()
+      throw cause
+    }
+  }
+
+  /** Does harm, and waits until every shard is back. What clients saw of it is in the table. */
+  async harmed(fault: string, harm: () => Promise<void> | void): Promise<Outage> {
+    const outage = await this.load.through(harm, BACK_WITHIN_MS)
+    this.outages.push({ fault, outage })
+    return outage
+  }
+
+  part(name: string): Part {
+    const found = this.cluster.parts.get(name)
+    if (found === undefined) throw new Error(`there is no ${name}`)
+    return found
+  }
+
+  async end(name: string): Promise<void> {
+    this.part(name).signal('SIGTERM')
+    await this.part(name).exited
+  }
+
+  /** Placement has come to rest: nobody but these nodes has shards, and each of them has some. */
+  async sharedBy(...names: readonly string[]): Promise<void> {
+    await until(`the shards are shared by ${names.join(', ')}`, BACK_WITHIN_MS, async () => {
+      const owners = new Set((await this.client.readAll('/v1/shards', 'shards')).map((shard) => shard['owner']))
+      return owners.size === names.length && names.every((name) => owners.has(name))
+    })
+  }
+
+  /** Ends the load and holds what was acknowledged against what the ledger shows: I2, I3, I4, I6. */
+  async faults(): Promise<readonly string[]> {
+    await Promise.all([this.load.finish(), this.movers.finish()])
+    const audit = new DurabilityAudit(this.client)
+    const { operations, shards } = this.load
+    await forAll(shards, ({ holder: { accountId } }) =>
+      audit.account(
+        accountId,
+        operations.filter((operation) => operation.accountId === accountId),
+      ),
+    )
+    const checked = audit.completed + audit.failed
+    const unchecked = checked === operations.length ? [] : [`${checked} of ${operations.length} were found`]
+    return [...audit.faults, ...unchecked, ...(await this.movers.faults())]
+  }
+
+  table(): string {
+    const rows = this.outages.map(({ fault, outage: { gapsMs, recoveryMs, others } }) => {
+      const at = (share: number): string =>
+        (gapsMs[Math.min(gapsMs.length - 1, Math.floor(share * gapsMs.length))] ?? 0).toFixed(0)
+      const said = [...others].map(([what, count]) => `${count} x ${what}`).join(', ')
+      return [fault, at(0.5), at(0.99), at(1), recoveryMs.toFixed(0), said === '' ? 'none' : said].join(' | ')
+    })
+    const counts = `${this.load.operations.length} submissions and ${this.movers.transactions.length} transfers acknowledged`
+    return ['', 'fault | away p50 ms | p99 | max | recovery ms | other than 202', ...rows, counts, ''].join('\n')
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.load.finish(), this.movers.finish()])
+    await this.cluster.close()
+  }
+}

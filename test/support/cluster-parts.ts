@@ -1,0 +1,192 @@
+/**
+ * A ledger whose parts a test starts and harms one by one: nats-servers, PostgreSQL, nodes and edges, each a process of
+ * its own, with wires between them that can be severed. Nothing is started again by itself.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type EmbeddedServer } from '../../infra/embedded/server-process.ts'
+import { startPostgres } from '../../infra/embedded/postgres-server.ts'
+import { type Credentials, send } from './client.ts'
+import { projectRoot, until } from './cluster-process.ts'
+import { freePorts, NATS_PASSWORD, NATS_USER, type NatsCluster, startNatsCluster } from './nats-cluster.ts'
+import { type SeverableWire, startWire } from './severable-wire.ts'
+
+export interface PartsOptions {
+  readonly nodes: number
+  readonly edges: number
+  readonly shards: number
+  /** 1 or 3. */
+  readonly natsServers: number
+  /** For every node and edge, beside what is always set. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface ClusterParts {
+  readonly nats: NatsCluster
+  /** Nodes and edges, dead ones too, by name. */
+  readonly parts: ReadonlyMap<string, Part>
+  readonly origins: readonly string[]
+  readonly client: Credentials
+  readonly databaseUrl: string
+  readonly startNode: (name: string) => Promise<Part>
+  readonly startEdge: (name: string) => Promise<Part>
+  /** Runs `ledger` with these arguments, on the ledger's own database. */
+  readonly administer: (args: readonly string[]) => Promise<string>
+  /** PostgreSQL is stopped (`SIGKILL`: at once) and started again on the same port and data. */
+  readonly restartPostgres: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export interface Part {
+  readonly name: string
+  readonly pid: number
+  readonly running: () => boolean
+  readonly signal: (signal: NodeJS.Signals) => void
+  readonly exited: Promise<void>
+  readonly wires: { readonly nats: readonly SeverableWire[]; readonly postgres: SeverableWire }
+  readonly lastLines: () => string
+}
+
+const READY_TIMEOUT_MS = 60_000
+const KEPT_LINES = 100
+
+export async function startParts(options: PartsOptions): Promise<ClusterParts> {
+  const directory = mkdtempSync(join(tmpdir(), 'ledger-parts-'))
+  const closing: (() => Promise<unknown> | void)[] = [() => rmSync(directory, { recursive: true, force: true })]
+  const dataDir = join(directory, 'postgres')
+  let postgres: EmbeddedServer = await startPostgres({ dataDir })
+  closing.push(() => postgres.stop())
+  const { url, port } = postgres
+  const nats = await startNatsCluster(options.natsServers)
+  closing.push(nats.close)
+  const common: Readonly<Record<string, string>> = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: directory,
+    LEDGER_DATA_DIR: directory,
+    LEDGER_SHARDS: String(options.shards),
+    LEDGER_MASTER_KEY: randomBytes(32).toString('base64url'),
+    LEDGER_NATS_REPLICAS: String(options.natsServers),
+    LEDGER_BASE_URL: 'http://127.0.0.1:8080',
+    ...options.env,
+  }
+  const administering = { ...common, LEDGER_DATABASE_URL: url }
+  await runLedger(['migrate'], administering)
+  const client = credentialsIn(await runLedger(['client', 'add', '--id', 'load', '--role', 'admin'], administering))
+  const parts = new Map<string, Part>()
+  const start = async (command: 'node' | 'edge', name: string, more: Readonly<Record<string, string>>) => {
+    const wireToPostgres = await startWire({ host: '127.0.0.1', port })
+    const wiresToNats = await Promise.all(
+      nats.servers.map((server) => startWire({ host: '127.0.0.1', port: server.port })),
+    )
+    const address = new URL(url)
+    address.port = String(wireToPostgres.port)
+    const login = `${NATS_USER}:${encodeURIComponent(NATS_PASSWORD)}`
+    const child = spawn(process.execPath, [builtLedger(), command], {
+      env: {
+        ...common,
+        LEDGER_NODE_ID: name,
+        LEDGER_DATABASE_URL: address.toString(),
+        LEDGER_NATS_URL: wiresToNats.map((wire) => `nats://${login}@127.0.0.1:${wire.port}`).join(','),
+        ...more,
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const part = partOf(name, child, { nats: wiresToNats, postgres: wireToPostgres })
+    parts.set(name, part)
+    closing.push(async () => {
+      part.signal('SIGKILL')
+      await part.exited
+      await Promise.all([wireToPostgres, ...wiresToNats].map((wire) => wire.close()))
+    })
+    return part
+  }
+  const edgePorts = await freePorts(options.edges)
+  const origins = edgePorts.map((edgePort) => `http://127.0.0.1:${edgePort}`)
+  const cluster: ClusterParts = {
+    nats,
+    parts,
+    origins,
+    client,
+    databaseUrl: url,
+    startNode: (name) => start('node', name, {}),
+    startEdge: (name) => start('edge', name, { LEDGER_PORT: String(edgePorts[edgeNumber(name)] ?? 0) }),
+    administer: (args) => runLedger(args, administering),
+    restartPostgres: async (signal) => {
+      if (signal === 'SIGKILL') postgres.kill()
+      await postgres.stop()
+      postgres = await startPostgres({ dataDir, port })
+    },
+    close: async () => {
+      for (const close of closing.reverse()) await close()
+    },
+  }
+  try {
+    for (let number = 1; number <= options.nodes; number += 1) await cluster.startNode(`node-${number}`)
+    for (let number = 1; number <= options.edges; number += 1) await cluster.startEdge(`edge-${number}`)
+    await until('every edge is ready', READY_TIMEOUT_MS, () => areReady(origins))
+  } catch (cause) {
+    const said = [...parts.values()].map((part) => `${part.name}:\n${part.lastLines()}`).join('\n')
+    await cluster.close()
+    throw new Error(`the parts did not start:\n${said}`, { cause })
+  }
+  return cluster
+}
+
+/** `edge-1` is the first. */
+function edgeNumber(name: string): number {
+  return Number(name.slice('edge-'.length)) - 1
+}
+
+async function areReady(origins: readonly string[]): Promise<boolean> {
+  const replies = await Promise.allSettled(origins.map((origin) => send(origin, { method: 'GET', path: '/readyz' })))
+  return replies.every((reply) => reply.status === 'fulfilled' && reply.value.status === 200)
+}
+
+function partOf(name: string, child: ChildProcess, wires: Part['wires']): Part {
+  const lines: string[] = []
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      lines.push(...text.split('\n').filter((line) => line !== ''))
+      lines.splice(0, Math.max(0, lines.length - KEPT_LINES))
+    })
+  }
+  const exited = new Promise<void>((resolve) => {
+    child.once('close', () => resolve())
+  })
+  return {
+    name,
+    pid: child.pid ?? 0,
+    running: () => child.exitCode === null && child.signalCode === null,
+    signal: (signal) => void child.kill(signal),
+    exited,
+    wires,
+    lastLines: () => lines.join('\n'),
+  }
+}
+
+/** Builds what is not built yet; secrets go by the environment. Returns what it printed. */
+async function runLedger(args: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
+  const program = join(projectRoot(), 'infra', 'main', 'ledger.mjs')
+  const child = spawn(process.execPath, [program, ...args], { env: { ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const said = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+  const code = await new Promise<number | null>((resolve) => {
+    child.once('close', resolve)
+  })
+  if (code !== 0) throw new Error(`ledger ${args.join(' ')} ended with ${code}:\n${said.err}`)
+  return said.out
+}
+
+function credentialsIn(printed: string): Credentials {
+  const { client_id: clientId, client_secret: clientSecret } = JSON.parse(printed) as Record<string, string>
+  if (clientId === undefined || clientSecret === undefined) throw new Error('no client was printed')
+  return { clientId, clientSecret }
+}
+
+function builtLedger(): string {
+  return join(projectRoot(), 'dist', 'infra', 'main', 'ledger.js')
+}
