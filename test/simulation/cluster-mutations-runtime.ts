@@ -129,6 +129,18 @@ export function ignoringDeadlines(transport: Transport): Transport {
   })
 }
 
+/** To the node every attempt is the first; its answers name the attempt that was asked. */
+export function forgettingAttempts(transport: Transport): Transport {
+  return servingItems(transport, (handler) => (message, reply) => {
+    const items = decodeItems(message)
+    const attempts = new Map(items.map(({ requestId, attempt }) => [requestId, attempt]))
+    handler(encodeItems(items.map((item) => ({ ...item, attempt: 1 }))), (verdicts) => {
+      const said = decodeVerdicts(verdicts)
+      reply(encodeVerdicts(said.map((one) => ({ ...one, attempt: attempts.get(one.requestId) ?? one.attempt }))))
+    })
+  })
+}
+
 export function sayingMoved(transport: Transport): Transport {
   return servingItems(transport, (handler) => (message, reply) => {
     handler(message, (verdicts) => {

@@ -15,6 +15,7 @@ import {
   forgettingIds,
   gaps,
   hastyGate,
+  forgettingAttempts,
   ignoringDeadlines,
   keepingSignatures,
   loadingBeforeFence,
@@ -47,6 +48,8 @@ export interface RuntimeMutations {
   readonly keepsSignatures: boolean
   /** A new owner does not ask which transaction ID its shard gave last. */
   readonly forgetsIds: boolean
+  /** An owner does not remember that it has seen a later attempt of a request. */
+  readonly forgetsAttempts: boolean
   /** What nobody waits for any more is stepped all the same. */
   readonly ignoresDeadlines: boolean
   /** An edge takes silence for proof that nobody was there. */
@@ -69,6 +72,7 @@ export const NO_RUNTIME_MUTATIONS: RuntimeMutations = {
   loadsBeforeFence: false,
   keepsSignatures: false,
   forgetsIds: false,
+  forgetsAttempts: false,
   ignoresDeadlines: false,
   takesSilenceForNobody: false,
   believesOldRefusals: false,
@@ -88,6 +92,7 @@ export function mutated<Parts extends Pick<LedgerNodeDependencies, 'store' | 'tr
   if (mutations.forgetsIds) store = forgettingIds(store)
   if (mutations.acknowledgesOnEntry) transport = acknowledgingOnEntry(transport)
   if (mutations.saysMoved) transport = sayingMoved(transport)
+  if (mutations.forgetsAttempts) transport = forgettingAttempts(transport)
   if (mutations.ignoresDeadlines) transport = ignoringDeadlines(transport)
   if (mutations.keepsSignatures) signer = keepingSignatures(signer)
   return {

@@ -72,7 +72,9 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
   strike(cluster.targets, kernel.now() + plan.faultsMs)
   await run(() => false, plan.faultsMs)
   const { nodes } = cluster.targets
-  cluster.heal(random.chance(0.5) ? nodes[random.integer(nodes.length)] : undefined)
+  // The last one must come back: nobody else could serve.
+  const oneStaysDead = random.chance(0.5) && nodes.length > 1
+  cluster.heal(oneStaysDead ? nodes[random.integer(nodes.length)] : undefined)
   if (!(await run(() => cluster.workload.finished() && cluster.allOwned(), LIVENESS_MS))) {
     throw failing([`I11: ${cluster.whatIsMissing()}`])
   }
@@ -92,6 +94,7 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
 function createCluster(kernel: Kernel, options: ClusterOptions) {
   const { plan } = options
   const nodeNames = named('node', plan.nodes)
+  const spareNames = named('node', plan.nodes + plan.spares).slice(plan.nodes)
   const edgeNames = named('edge', plan.edges)
   const mutations = options.storeMutations ?? NO_STORE_MUTATIONS
   const database = new SimDatabase({ kernel, shardCount: SHARD_COUNT, mutations })
@@ -159,6 +162,7 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
   })
   const processOf = (name: string) => nodes.get(name)?.process ?? edges.get(name)?.process
   let deadForGood: string | undefined
+  let healed = false
   let lookedMs = 0
   /** True time again, as after a synchronisation. */
   const setRight = (name: string): void => {
@@ -189,6 +193,22 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
       world,
       plan,
       nodes: nodeNames,
+      spares: spareNames,
+      join: (name: string): void => {
+        if (nodes.get(name)?.process.alive() === true) return
+        kernel.count('fault:joined')
+        nodes.set(name, startNode(world, name))
+      },
+      leave: (name: string): void => {
+        const leaving = nodes.get(name)
+        if (leaving?.process.alive() !== true) return
+        kernel.count('fault:left')
+        void leaving.node.stop().then(() => {
+          leaving.process.exit()
+          // Those that a cluster starts with are all there when its faults are over.
+          if (healed && nodeNames.includes(name)) restart(name)
+        })
+      },
       shardCount: SHARD_COUNT,
       edges: edgeNames,
       crash: (name: string, restartAfterMs: number): void => {
@@ -231,6 +251,11 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
       endRates(world)
       cutFromLeases.clear()
       deadForGood = dead
+      healed = true
+      for (const name of spareNames) {
+        processOf(name)?.resume()
+        setRight(name)
+      }
       for (const name of [...nodeNames, ...edgeNames]) {
         const process = processOf(name)
         process?.resume()

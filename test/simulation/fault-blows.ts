@@ -15,6 +15,11 @@ export interface FaultTargets {
   readonly edges: readonly string[]
   readonly shardCount: number
   readonly crash: (name: string, restartAfterMs: number) => void
+  /** Nodes that do not run from the start: they join when a cluster grows. */
+  readonly spares: readonly string[]
+  readonly join: (name: string) => void
+  /** Leaves in order, and stays away until it joins again. */
+  readonly leave: (name: string) => void
   /** Leaves in order, and comes back. */
   readonly restart: (name: string, afterMs: number) => void
   readonly pause: (name: string, durationMs: number) => void
@@ -79,6 +84,41 @@ const crashAll: Blow = ({ world: { kernel }, nodes, edges, crash }, random) => {
   kernel.count('fault:crash_all')
   const names = random.chance(0.3) ? [...nodes, ...edges] : nodes
   for (const name of names) crash(name, random.between(50, 5_000))
+}
+
+/** The cluster grows by all its spare nodes, and shrinks again: to as many as it had, or to fewer. */
+const scale: Blow = ({ world: { kernel }, nodes, spares, join, leave }, random, untilMs) => {
+  kernel.count('fault:scaled')
+  const at = (name: string, what: string, afterMs: number, run: (name: string) => void): void => {
+    kernel.schedule(afterMs, `${name} ${what}`, () => {
+      if (kernel.now() < untilMs) run(name)
+    })
+  }
+  for (const name of spares) at(name, 'joins', random.between(0, 2_000), join)
+  const shrinksMs = random.between(2_000, 15_000)
+  const leaving = [...spares, ...nodes].filter(() => random.chance(0.6)).slice(0, spares.length + nodes.length - 1)
+  for (const name of leaving) at(name, 'leaves', shrinksMs + random.between(0, 500), leave)
+}
+
+/** An administrator wants a node empty, or a shard elsewhere, and later no more. */
+const drainNode: Blow = ({ world: { kernel, database }, nodes }, random) => {
+  const name = oneOf(nodes, random)
+  kernel.count('fault:node_drained')
+  database.drains.nodes.add(name)
+  kernel.schedule(random.between(500, 15_000), `${name} is to be drained no more`, () => {
+    database.drains.nodes.delete(name)
+  })
+}
+
+const drainShard: Blow = ({ world: { kernel, database }, shardCount }, random) => {
+  const shardId = random.integer(shardCount)
+  const { nodeId } = database.shardRow(shardId)
+  if (nodeId === null) return
+  kernel.count('fault:shard_drained')
+  database.drains.shards.set(shardId, nodeId)
+  kernel.schedule(random.between(500, 15_000), `shard ${shardId} is to be drained no more`, () => {
+    database.drains.shards.delete(shardId)
+  })
 }
 
 /** One after another leaves in order and comes back, whether the one before is ready again or not. */
@@ -150,6 +190,9 @@ export const BLOWS: Readonly<Record<string, Blow>> = {
   crash_while_paused: crashWhilePaused,
   restart: ({ nodes, restart }, random) => restart(oneOf(nodes, random), random.between(50, 3_000)),
   rolling_restart: rollingRestart,
+  scale,
+  drain_node: drainNode,
+  drain_shard: drainShard,
   pause: ({ nodes, pause }, random) => pause(oneOf(nodes, random), pauseMs(random)),
   stall,
   far,

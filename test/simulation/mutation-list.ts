@@ -112,6 +112,13 @@ export const MUTATIONS: readonly Mutation[] = [
     foundAs: /I3: .* taken in before it was committed/,
   },
   {
+    rule: 'I12: an attempt that comes after a later one of its request is dropped',
+    ...runtime({ forgetsAttempts: true }),
+    plan: busy,
+    withinSeeds: 60,
+    foundAs: /^I12: /,
+  },
+  {
     rule: 'I12: what has entered a mailbox is never said to have moved',
     ...runtime({ saysMoved: true }),
     withinSeeds: 40,

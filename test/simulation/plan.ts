@@ -7,6 +7,8 @@ import { createSeededRandom } from './sim-random.ts'
 export interface Plan {
   readonly seed: number
   readonly nodes: number
+  /** Nodes that join when the cluster grows. */
+  readonly spares: number
   readonly edges: number
   readonly accounts: number
   readonly clients: number
@@ -27,7 +29,8 @@ export function planOf(seed: number): Plan {
   const random = createSeededRandom(seed).fork('plan')
   return {
     seed,
-    nodes: random.pick([2, 2, 2, 3]),
+    nodes: random.pick([1, 2, 2, 2, 3]),
+    spares: random.pick([1, 2, 4]),
     edges: random.pick([1, 2, 2]),
     accounts: random.pick([5, 8, 8, 10]),
     clients: random.pick([3, 6, 6, 8]),
@@ -40,7 +43,7 @@ export function planOf(seed: number): Plan {
   }
 }
 
-const SIZES = ['nodes', 'edges', 'accounts', 'clients', 'requestsPerClient', 'faultsMs'] as const
+const SIZES = ['nodes', 'spares', 'edges', 'accounts', 'clients', 'requestsPerClient', 'faultsMs'] as const
 const NUMBERS = ['sparedBlows', 'idleClients', 'skippedRequests'] as const
 export type PlanSet = 'without' | (typeof NUMBERS)[number]
 export type PlanSize = (typeof SIZES)[number]

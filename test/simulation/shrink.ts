@@ -28,6 +28,7 @@ export interface Shrunk {
 /** What a run cannot do without. */
 const LEAST: Readonly<Record<PlanSize, number>> = {
   nodes: 1,
+  spares: 1,
   edges: 1,
   accounts: 2,
   clients: 1,

@@ -1,6 +1,7 @@
 /**
  * The simulated network: a NATS server in the middle, and the Transport of one incarnation.
- *   N1. Messages of one sender on one subject arrive in order (FIFO), whatever else overtakes what.
+ *   N1. Messages of one sender on one subject arrive in order (FIFO), whatever else overtakes what; but for those that
+ *       hang (`overtaken`), which come when they come.
  *   N2. `not_delivered` is said only of a message that the server dropped for want of interest, or that never left.
  *   N3. What is under way for a paused process is delivered when it wakes; for a dead one it is gone.
  * A message makes two hops: to the server, where interest is looked at, and on to each subscriber.
@@ -18,6 +19,8 @@ export interface NetworkFaults {
   readonly slow: number
   readonly slowMs: number
   readonly loss: number
+  /** A message hangs on its way and what was sent after it comes first, as when its sender has found another server. */
+  readonly overtaken: number
   readonly duplication: number
   /** The same, of what nodes deliver to each other only. */
   readonly deliveryDuplication: number
@@ -34,6 +37,7 @@ export const CALM_NETWORK: NetworkFaults = {
   slow: 0,
   slowMs: 0,
   loss: 0,
+  overtaken: 0,
   duplication: 0,
   deliveryDuplication: 0,
   noResponders: 0,
@@ -97,6 +101,8 @@ interface LastSent {
 /** How long a server may hold a dead process's connection for alive. */
 const DEATH_NOTICED_WITHIN_MS = 200
 const DUPLICATE_WITHIN_MS = 50
+/** How long a message that hangs is overtaken at most: longer than an edge waits before it asks again. */
+const HANGS_MS = 6_000
 
 export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = CALM_NETWORK): SimNetwork {
   const random = kernel.random.fork('network')
@@ -109,11 +115,17 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
 
   /** N1: what waits in a channel leaves it in the order it came, at the times that were drawn. */
   const hop = (channel: string, label: string, arrive: () => void, extraMs = 0): void => {
+    const latencyMs = random.between(faults.latencyMs.min, faults.latencyMs.max) + extraMs
+    if (random.chance(faults.overtaken)) {
+      kernel.count('fault:overtaken')
+      kernel.schedule(latencyMs + random.between(0, HANGS_MS), label, arrive)
+      return
+    }
     const waiting = channels.get(channel) ?? []
     channels.set(channel, waiting)
     waiting.push(arrive)
     const slowMs = random.chance(faults.slow) ? random.between(0, faults.slowMs) : 0
-    kernel.schedule(random.between(faults.latencyMs.min, faults.latencyMs.max) + slowMs + extraMs, label, () => {
+    kernel.schedule(latencyMs + slowMs, label, () => {
       const first = waiting.shift()
       if (waiting.length === 0) channels.delete(channel)
       first?.()
