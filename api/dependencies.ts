@@ -7,6 +7,7 @@ import type { Clock } from '../runtime/ports/clock.ts'
 import type { LedgerGateway } from '../runtime/ports/ledger-gateway.ts'
 import type { LedgerReads } from '../runtime/ports/ledger-reads.ts'
 import type { Log } from '../runtime/ports/log.ts'
+import type { HttpMetrics } from '../runtime/ports/metrics.ts'
 import type { Random } from '../runtime/ports/random.ts'
 import type { SchemaValidator } from '../runtime/ports/schema-validator.ts'
 import type { ServiceKeys } from '../runtime/ports/service-keys.ts'
@@ -27,6 +28,8 @@ export interface EdgeDependencies {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  /** undefined: nobody counts. */
+  readonly metrics?: HttpMetrics | undefined
   readonly secrets: SecretVerifier
   /** Reads a P-256 public key in any form that D2 names; undefined when it is none, or carries a private part. */
   readonly readPublicKey: (input: unknown) => AccountKey | undefined

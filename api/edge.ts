@@ -7,13 +7,14 @@
 import { type Context, Hono } from 'hono'
 import type { Result } from '../actors/result.ts'
 import type { Caller } from '../actors/account/commands.ts'
+import type { Trail } from '../runtime/ports/trail.ts'
 import { createAccessTokens } from './auth/access-tokens.ts'
 import { createAuthentication } from './auth/authentication.ts'
 import { createFailureThrottle } from './auth/failure-throttle.ts'
 import { createGrants } from './auth/grants.ts'
 import { createTokenGrants } from './auth/token-grants.ts'
 import type { EdgeDependencies } from './dependencies.ts'
-import { createFrame, isVersioned } from './frame.ts'
+import { createFrame, isVersioned, UNROUTED } from './frame.ts'
 import { createGroupIds } from './group-ids.ts'
 import { interfaceContents } from './openapi/contents.ts'
 import { createPageTokens } from './page-token.ts'
@@ -91,16 +92,18 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
   ]
 
   const app = new Hono()
-  const frame = createFrame({ random, log, errorBase })
+  const { metrics } = dependencies
+  const measured = metrics === undefined ? undefined : { metrics, clock }
+  const frame = createFrame({ random, log, errorBase, measured })
   for (const route of routes) {
     const failed = route.access === 'token' && route.asksLedger ? withOutcome('unknown') : undefined
     app.on(route.method, route.path, (http) =>
-      frame.respond(http, (requestId) => serve(route, http, requestId, authorise), failed),
+      frame.respond(http, route, (trail) => serve(route, http, trail, authorise), failed),
     )
   }
-  app.notFound((http) => frame.respond(http, () => unrouted(app, http, authorise)))
+  app.notFound((http) => frame.respond(http, UNROUTED, () => unrouted(app, http, authorise)))
   app.onError((error, http) =>
-    frame.respond(http, () => {
+    frame.respond(http, UNROUTED, () => {
       throw error
     }),
   )
@@ -157,10 +160,10 @@ function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
   ]
 }
 
-async function serve(route: Route, http: Context, requestId: string, authorise: Authorise): Promise<EndpointOutcome> {
-  if (route.access === 'public') return route.handle({ http, requestId })
+async function serve(route: Route, http: Context, trail: Trail, authorise: Authorise): Promise<EndpointOutcome> {
+  if (route.access === 'public') return route.handle({ http, trail })
   const caller = await admit(route, http, authorise)
-  return caller.ok ? route.handle({ http, requestId, caller: caller.value }) : caller.error
+  return caller.ok ? route.handle({ http, trail, caller: caller.value }) : caller.error
 }
 
 /** Token and role. What fails here never got near the ledger. */

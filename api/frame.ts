@@ -9,13 +9,17 @@ import type { Context } from 'hono'
 import { AccessStoreUnavailable } from '../runtime/ports/access-store.ts'
 import { AssertionUnavailable } from '../runtime/ports/assertion-source.ts'
 import { AttestationStoreUnavailable } from '../runtime/ports/attestation-store.ts'
+import type { Clock } from '../runtime/ports/clock.ts'
 import type { Log } from '../runtime/ports/log.ts'
+import type { HttpMetrics } from '../runtime/ports/metrics.ts'
 import { ReadsUnavailable } from '../runtime/ports/ledger-reads.ts'
 import type { Random } from '../runtime/ports/random.ts'
 import { ShardHealthUnavailable } from '../runtime/ports/shard-health.ts'
+import { fieldsOf, type Trail } from '../runtime/ports/trail.ts'
 import { dropBody } from './body.ts'
 import { downstreamFailure, type Problem, renderProblem } from './problem.ts'
 import type { EndpointOutcome } from './route.ts'
+import { readTraceContext } from './trace-context.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
 const REQUEST_ID_BYTES = 16
@@ -29,12 +33,21 @@ const EXPECTED = [
 ]
 /** Frames of a stack that are logged. */
 const MAX_FRAMES = 6
+/** What metrics call the route of a request that has none, and its method, of which there may be any number. */
+export const UNROUTED: MeasuredRoute = { method: 'any', path: 'none' }
+
+/** What a request is counted under: never its own path. */
+export interface MeasuredRoute {
+  readonly method: string
+  readonly path: string
+}
 
 export interface Frame {
   /** Runs the work and makes its outcome a response; `failed` is what a throw of the work means to the client. */
   readonly respond: (
     http: Context,
-    work: (requestId: string) => EndpointOutcome | Promise<EndpointOutcome>,
+    route: MeasuredRoute,
+    work: (trail: Trail) => EndpointOutcome | Promise<EndpointOutcome>,
     failed?: (problem: Problem) => Problem,
   ) => Promise<Response>
 }
@@ -43,31 +56,37 @@ interface FrameContext {
   readonly random: Random
   readonly log: Log
   readonly errorBase: string
+  /** undefined: nobody counts. */
+  readonly measured?: { readonly metrics: HttpMetrics; readonly clock: Pick<Clock, 'monotonic'> } | undefined
 }
 
-export function createFrame({ random, log, errorBase }: FrameContext): Frame {
+export function createFrame({ random, log, errorBase, measured }: FrameContext): Frame {
   return {
-    async respond(http, work, failed) {
+    async respond(http, route, work, failed) {
+      const startedMs = measured?.clock.monotonic() ?? 0
       const { path } = http.req
-      const claimed = http.req.header('x-request-id')
-      const requestId = claimed !== undefined && REQUEST_ID.test(claimed) ? claimed : random.hex(REQUEST_ID_BYTES)
+      const trail = trailOf(http, random)
       let outcome: EndpointOutcome
       try {
-        outcome = await work(requestId)
+        outcome = await work(trail)
       } catch (error) {
-        logFailure(log, error, requestId, http.req.method)
+        logFailure(log, error, trail, http.req.method)
         outcome = failed === undefined ? downstreamFailure() : failed(downstreamFailure())
       }
       if (outcome.kind === 'problem') await dropBody(http.req.raw)
       const reply = outcome.kind === 'reply' ? outcome : renderProblem(outcome, errorBase, path)
       const headers: Record<string, string> = {
         'content-type': reply.contentType,
-        'x-request-id': requestId,
+        'x-request-id': trail.requestId,
         'x-content-type-options': 'nosniff',
       }
       if (isVersioned(path)) headers['cache-control'] = 'no-store'
       // Of the statuses that are answered here only this one may have no body, not even an empty one.
       const body = reply.status === 304 ? null : reply.body
+      if (measured !== undefined) {
+        const { metrics, clock } = measured
+        metrics.request(route.method, route.path, reply.status, clock.monotonic() - startedMs)
+      }
       return new Response(body, { status: reply.status, headers: Object.assign(headers, reply.headers) })
     },
   }
@@ -77,9 +96,17 @@ export function isVersioned(path: string): boolean {
   return path.startsWith('/v1/') || path === '/v1'
 }
 
+/** The client's own request ID if it is well formed, else a new one. */
+function trailOf({ req }: Context, random: Random): Trail {
+  const claimed = req.header('x-request-id')
+  const requestId = claimed !== undefined && REQUEST_ID.test(claimed) ? claimed : random.hex(REQUEST_ID_BYTES)
+  const trace = readTraceContext(req.header('traceparent'), req.header('tracestate'), random)
+  return trace === undefined ? { requestId } : { requestId, trace }
+}
+
 /** An expected failure of a port is a warning without a trace; anything else is an error with its place. */
-function logFailure(log: Log, error: unknown, requestId: string, method: string): void {
-  const fields = { request_id: requestId, method, failure: error instanceof Error ? error.name : typeof error }
+function logFailure(log: Log, error: unknown, trail: Trail, method: string): void {
+  const fields = { ...fieldsOf(trail), method, failure: error instanceof Error ? error.name : typeof error }
   if (EXPECTED.some((known) => error instanceof known)) {
     log.warn('port_unavailable', fields)
     return

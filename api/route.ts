@@ -1,6 +1,7 @@
 /** An endpoint: where it is, who may use it, what it does. The frame around it is the edge's. */
 import type { Context } from 'hono'
 import type { Caller, Role } from '../actors/account/commands.ts'
+import type { Trail } from '../runtime/ports/trail.ts'
 import type { Problem } from './problem.ts'
 import type { Reply } from './reply.ts'
 
@@ -8,7 +9,8 @@ export type EndpointOutcome = Reply | Problem
 
 export interface PublicCall {
   readonly http: Context
-  readonly requestId: string
+  /** Goes with what is asked of the ledger. */
+  readonly trail: Trail
 }
 
 export interface GuardedCall extends PublicCall {

@@ -5,7 +5,7 @@
 import { Hono } from 'hono'
 import type { Log } from '../runtime/ports/log.ts'
 import type { Random } from '../runtime/ports/random.ts'
-import { createFrame, isVersioned } from './frame.ts'
+import { createFrame, isVersioned, UNROUTED } from './frame.ts'
 import { interfaceContents } from './openapi/contents.ts'
 import { notFound } from './problem.ts'
 import { unavailableProblem } from './refusals.ts'
@@ -33,10 +33,10 @@ export function createUnmigratedEdge({ random, log, readiness, settings }: Unmig
     openApi(contents),
     docs(contents),
   ]) {
-    app.on(route.method, route.path, (http) => frame.respond(http, (requestId) => route.handle({ http, requestId })))
+    app.on(route.method, route.path, (http) => frame.respond(http, route, (trail) => route.handle({ http, trail })))
   }
   app.notFound((http) =>
-    frame.respond(http, () =>
+    frame.respond(http, UNROUTED, () =>
       isVersioned(http.req.path)
         ? unavailableProblem('no_shards', 'not_applied')
         : notFound('There is nothing under this address.'),

@@ -7,6 +7,7 @@ import type { Answer } from '../actors/account/outcome.ts'
 import type { Envelope } from '../actors/message.ts'
 import type { AccountKey, AccountStatus, IncomingPolicy } from '../actors/account/state.ts'
 import type { Caller, MetadataVerdict } from '../actors/account/commands.ts'
+import type { Trail } from './ports/trail.ts'
 
 /** What a client asked, in its own words: the owner reads the fields out of the signed payload itself. */
 export type Operation =
@@ -68,6 +69,8 @@ export interface Item {
   /** Wall clock, milliseconds since 1970: past it nobody waits, and the item is dropped at its step. */
   readonly deadlineMs: number
   readonly operation: Operation
+  /** What names it in logs. */
+  readonly trail?: Trail
 }
 
 /**

@@ -30,6 +30,7 @@ export function changeStatus({ gateway, jwkOf }: EdgeDependencies): GuardedRoute
       const outcome = await gateway.ask({
         actor: accountAddress(accountId),
         caller: call.caller,
+        trail: call.trail,
         operation: { kind: 'change_status', status: status ?? null, incoming: incoming ?? null, reason },
       })
       if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)

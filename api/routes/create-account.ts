@@ -18,7 +18,7 @@ export function createAccount({ gateway, readPublicKey, jwkOf }: EdgeDependencie
     path: '/v1/accounts',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller }) {
+    async handle({ http, caller, trail }) {
       const body = await readJsonBody(http.req.raw)
       if (!body.ok) return body.error
       const { registrationKey, keyErrors } = readRegistrationKey(http)
@@ -29,6 +29,7 @@ export function createAccount({ gateway, readPublicKey, jwkOf }: EdgeDependencie
       const outcome = await gateway.ask({
         actor: accountAddress(accountId),
         caller,
+        trail,
         operation: { kind: 'register', key, registrationKey },
       })
       if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)

@@ -20,7 +20,7 @@ export function createFungibleToken({ gateway }: EdgeDependencies): GuardedRoute
     path: '/v1/fungible-tokens',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller }) {
+    async handle({ http, caller, trail }) {
       const body = await readJsonBody(http.req.raw)
       if (!body.ok) return body.error
       const { registrationKey, keyErrors } = readRegistrationKey(http)
@@ -32,6 +32,7 @@ export function createFungibleToken({ gateway }: EdgeDependencies): GuardedRoute
       const outcome = await gateway.ask({
         actor: tokenAddress(symbol),
         caller,
+        trail,
         operation: {
           kind: 'register_token',
           payload,

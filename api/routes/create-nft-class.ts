@@ -21,7 +21,7 @@ export function createNftClass({ gateway, schemas }: EdgeDependencies): GuardedR
     path: '/v1/nft-classes',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller }) {
+    async handle({ http, caller, trail }) {
       const body = await readJsonBody(http.req.raw)
       if (!body.ok) return body.error
       const { registrationKey, keyErrors } = readRegistrationKey(http)
@@ -34,6 +34,7 @@ export function createNftClass({ gateway, schemas }: EdgeDependencies): GuardedR
       const outcome = await gateway.ask({
         actor: classAddress(name),
         caller,
+        trail,
         operation: {
           kind: 'register_class',
           payload,

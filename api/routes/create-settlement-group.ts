@@ -22,7 +22,7 @@ export function createSettlementGroup({ gateway, reads }: EdgeDependencies, newG
     path: '/v1/settlement-groups',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller }) {
+    async handle({ http, caller, trail }) {
       const body = await readJsonBody(http.req.raw)
       if (!body.ok) return body.error
       const { registrationKey, keyErrors } = readRegistrationKey(http)
@@ -35,6 +35,7 @@ export function createSettlementGroup({ gateway, reads }: EdgeDependencies, newG
       const outcome = await gateway.ask({
         actor: groupAddress(groupId),
         caller,
+        trail,
         operation: { kind: 'register_group', payload, registrationKey },
       })
       if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)

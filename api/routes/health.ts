@@ -1,5 +1,5 @@
 /** GET /healthz: this process answers. What it depends on is a matter of /readyz. */
-import { jsonReply } from '../reply.ts'
+import { jsonReply, type Reply } from '../reply.ts'
 import type { PublicRoute } from '../route.ts'
 
 export function health(): PublicRoute {
@@ -7,6 +7,10 @@ export function health(): PublicRoute {
     access: 'public',
     method: 'GET',
     path: '/healthz',
-    handle: () => jsonReply(200, { status: 'ok' }, { 'cache-control': 'no-store' }),
+    handle: healthReply,
   }
+}
+
+export function healthReply(): Reply {
+  return jsonReply(200, { status: 'ok' }, { 'cache-control': 'no-store' })
 }

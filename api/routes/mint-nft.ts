@@ -1,5 +1,4 @@
 /** POST /v1/nft-classes/{classId}/instances: one signed mint, answered once it is durable (D11). */
-import type { Caller } from '../../actors/account/commands.ts'
 import { accountAddress } from '../../actors/address.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import type { ClassView } from '../../actors/nft-class/state.ts'
@@ -11,7 +10,7 @@ import type { EdgeDependencies } from '../dependencies.ts'
 import { type Invalid, invalidProblem, type Problem } from '../problem.ts'
 import { type RefusedAnswer, refusalProblem, unavailableProblem } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
-import { type GuardedRoute, pathValue, SUBMITTERS } from '../route.ts'
+import { type GuardedCall, type GuardedRoute, pathValue, SUBMITTERS } from '../route.ts'
 import { mintErrors } from '../schemas/nft-mint.ts'
 import { carriedSignature, repeatHeaders, signedPayload } from '../signed-body.ts'
 import { unexpectedAnswer } from '../unexpected-answer.ts'
@@ -45,12 +44,12 @@ export function mintNft(dependencies: EdgeDependencies): GuardedRoute {
           ? await judge(schemas, nftClass, body.value)
           : undefined
       if (judged?.kind === 'overloaded') return unavailableProblem('overloaded', 'not_applied')
-      let outcome = await gateway.ask(requestFor(order, judged, call.caller))
+      let outcome = await gateway.ask(requestFor(order, judged, call))
       if (nftClass !== undefined && isUnchecked(outcome)) {
         // It was signed, by a key that came into force meanwhile.
         judged = await judge(schemas, nftClass, body.value)
         if (judged.kind === 'overloaded') return unavailableProblem('overloaded', 'not_applied')
-        outcome = await gateway.ask(requestFor(order, judged, call.caller))
+        outcome = await gateway.ask(requestFor(order, judged, call))
       }
       if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
       const { answer } = outcome
@@ -94,10 +93,15 @@ async function isSigned(
   return verified === true
 }
 
-function requestFor({ accountId, payload, signature }: Order, judged: Judged, caller: Caller): GatewayRequest {
+function requestFor(
+  { accountId, payload, signature }: Order,
+  judged: Judged,
+  { caller, trail }: GuardedCall,
+): GatewayRequest {
   return {
     actor: accountAddress(accountId),
     caller,
+    trail,
     // What a class says never changes: this verdict is as good at its step as here.
     operation: { kind: 'mint', payload, signature, metadataVerdict: judged?.kind ?? 'unchecked' },
   }

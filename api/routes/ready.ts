@@ -1,6 +1,6 @@
 /** GET /readyz: whether requests can be served, which ledger this is, and which checks say so (D5, D18). */
 import type { Readiness } from '../dependencies.ts'
-import { jsonReply } from '../reply.ts'
+import { jsonReply, type Reply } from '../reply.ts'
 import type { PublicRoute } from '../route.ts'
 
 export interface ReadyContext {
@@ -15,13 +15,19 @@ export function ready({ readiness, environment, ledgerId }: ReadyContext): Publi
     access: 'public',
     method: 'GET',
     path: '/readyz',
-    async handle() {
-      const { ready: isReady, checks } = await readiness()
-      return jsonReply(
-        isReady ? 200 : 503,
-        { status: isReady ? 'ready' : 'not_ready', ledger_id: ledgerId, environment, checks },
-        { 'cache-control': 'no-store', ...(isReady ? {} : { 'retry-after': '1' }) },
-      )
-    },
+    handle: async () => readyReply(await readiness(), environment, ledgerId),
   }
+}
+
+/** The answer of every process that can be asked, an edge or not. The checks that are false say what is missing. */
+export function readyReply(
+  { ready: isReady, checks }: Readiness,
+  environment: ReadyContext['environment'],
+  ledgerId: string | null,
+): Reply {
+  return jsonReply(
+    isReady ? 200 : 503,
+    { status: isReady ? 'ready' : 'not_ready', ledger_id: ledgerId, environment, checks },
+    { 'cache-control': 'no-store', ...(isReady ? {} : { 'retry-after': '1' }) },
+  )
 }

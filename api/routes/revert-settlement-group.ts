@@ -37,6 +37,7 @@ export function revertSettlementGroup({ gateway, reads }: EdgeDependencies): Gua
       const outcome = await gateway.ask({
         actor: groupAddress(groupId),
         caller: call.caller,
+        trail: call.trail,
         operation: { kind: 'revert_group', reason, transactions: transactions.value },
       })
       if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)

@@ -34,6 +34,7 @@ export function rotateKey({ gateway, readPublicKey, jwkOf }: EdgeDependencies): 
       const outcome = await gateway.ask({
         actor: accountAddress(accountId),
         caller: call.caller,
+        trail: call.trail,
         operation: {
           kind: 'rotate_key',
           payload: signedPayload(body.value, NOT_SIGNED),

@@ -22,7 +22,7 @@ export function submitTransaction({ gateway }: EdgeDependencies): GuardedRoute {
     path: '/v1/transactions',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller }) {
+    async handle({ http, caller, trail }) {
       const body = await readJsonBody(http.req.raw)
       if (!body.ok) return body.error
       const invalid = submissionErrors(body.value)
@@ -31,6 +31,7 @@ export function submitTransaction({ gateway }: EdgeDependencies): GuardedRoute {
       const outcome = await gateway.ask({
         actor: accountAddress(accountId),
         caller,
+        trail,
         operation: {
           kind: 'submit',
           payload: signedPayload(body.value, NOT_SIGNED),

@@ -1,4 +1,5 @@
 /** What commands that touch a ledger have in common: its configuration and its database. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { missingInProduction, readConfiguration, type Configuration } from '../config/configuration.ts'
 import { runningNatsUrl } from '../embedded/nats-server.ts'
@@ -10,7 +11,21 @@ export function configurationOf(io: CommandIo): Configuration {
   const read = readConfiguration(io.env, io.cwd)
   if (!read.ok) throw new CommandFailed(listOf('the configuration is wrong:', read.error))
   for (const warning of read.value.warnings) io.err(`warning: ${warning}\n`)
-  return read.value.configuration
+  return withPassword(read.value.configuration)
+}
+
+/** The file's content goes into the URL and nowhere else. */
+function withPassword(configuration: Configuration): Configuration {
+  const { databaseUrl, databasePasswordFile } = configuration
+  if (databaseUrl === undefined || databasePasswordFile === undefined) return configuration
+  const url = new URL(databaseUrl)
+  try {
+    url.password = encodeURIComponent(readFileSync(databasePasswordFile, 'utf8').trim())
+  } catch (cause) {
+    throw new CommandFailed('the file of LEDGER_DATABASE_PASSWORD_FILE cannot be read', { cause })
+  }
+  if (url.password === '') throw new CommandFailed('the file of LEDGER_DATABASE_PASSWORD_FILE is empty')
+  return { ...configuration, databaseUrl: url.toString() }
 }
 
 /** `clients`: whether the command would generate clients. */

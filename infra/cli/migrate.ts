@@ -8,7 +8,9 @@ export const migrateCommand: Command = {
   help: `Usage: ledger migrate
 
 Applies the schema steps that are missing and creates the ledger if there is none, with LEDGER_SHARDS shards (256 by
-default, fixed from then on). May be run any number of times, by several processes at once. ledger up does it by itself.
+default, fixed from then on) and its first signing keys. Where PostgreSQL has the roles ledger_node, ledger_edge or
+ledger_auditor, they are granted what is theirs, and nothing else stays granted to them. May be run any number of times,
+by several processes at once. ledger up does it by itself.
 `,
   run: async (args, io) => {
     readArgs(args, {})

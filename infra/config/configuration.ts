@@ -28,6 +28,8 @@ export interface Configuration {
   /** Absolute. */
   readonly dataDir: string
   readonly databaseUrl: string | undefined
+  /** Holds the password that the URL lacks. */
+  readonly databasePasswordFile: string | undefined
   readonly nats: NatsConfiguration
   /** Undefined: what the ledger was created with, 256 for a new one. */
   readonly shards: number | undefined
@@ -45,6 +47,8 @@ export interface Configuration {
   readonly auditorShare: number
   /** At least one. */
   readonly frameworks: readonly Framework[]
+  /** Where nodes and edges are watched; undefined: nowhere. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined
   readonly logLevel: LogLevel
 }
 
@@ -93,6 +97,7 @@ function configurationOf(variables: Variables, cwd: string): Configuration {
     portGiven: variables.LEDGER_PORT !== undefined,
     dataDir: resolve(cwd, variables.LEDGER_DATA_DIR),
     databaseUrl: variables.LEDGER_DATABASE_URL,
+    databasePasswordFile: fileOf(variables.LEDGER_DATABASE_PASSWORD_FILE, cwd),
     nats: natsOf(variables, cwd),
     shards: variables.LEDGER_SHARDS,
     bootstrapClients: variables.LEDGER_BOOTSTRAP_CLIENTS,
@@ -106,6 +111,7 @@ function configurationOf(variables: Variables, cwd: string): Configuration {
     nodeId: variables.LEDGER_NODE_ID,
     auditorShare: variables.LEDGER_AUDITOR_SHARE / 100,
     frameworks: variables.LEDGER_FRAMEWORKS,
+    metrics: metricsOf(variables),
     logLevel: variables.LEDGER_LOG_LEVEL,
   }
 }
@@ -121,12 +127,17 @@ function natsOf(variables: Variables, cwd: string): NatsConfiguration {
   }
 }
 
+function metricsOf(variables: Variables): Configuration['metrics'] {
+  const { LEDGER_METRICS_HOST: host, LEDGER_METRICS_PORT: port } = variables
+  return port === undefined ? undefined : { host, port }
+}
+
 function fileOf(path: string | undefined, cwd: string): string | undefined {
   return path === undefined ? undefined : resolve(cwd, path)
 }
 
 /** How a program on the same machine reaches what listens there. */
-function urlHost(host: string): string {
+export function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host
 }
@@ -142,6 +153,12 @@ function contradictionsOf(configuration: Configuration): readonly string[] {
   const problems: string[] = []
   if (configuration.masterKey !== undefined && configuration.masterKeyFile !== undefined) {
     problems.push('LEDGER_MASTER_KEY and LEDGER_MASTER_KEY_FILE are both set: set one of them.')
+  }
+  if (configuration.databasePasswordFile !== undefined) {
+    const { databaseUrl } = configuration
+    if (databaseUrl === undefined || new URL(databaseUrl).username === '' || new URL(databaseUrl).password !== '') {
+      problems.push('LEDGER_DATABASE_PASSWORD_FILE needs a LEDGER_DATABASE_URL with a user and without a password.')
+    }
   }
   if (configuration.environment === 'production') {
     for (const client of configuration.bootstrapClients ?? []) {

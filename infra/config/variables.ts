@@ -12,6 +12,8 @@ export type Environment = (typeof ENVIRONMENTS)[number]
 const DAY_SECONDS = 86_400
 export const DEFAULT_PORT = 8080
 
+const listenAddress = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.:-]{1,253}$/, 'an address or host name to listen on'))
+
 const pathOfFile = v.pipe(v.string(), v.nonEmpty('the path of a file'))
 
 /** Servers of one cluster, with commas between them. */
@@ -25,13 +27,11 @@ const natsUrls = v.pipe(
 )
 
 export const variablesSchema = v.object({
-  LEDGER_HOST: v.optional(
-    v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.:-]{1,253}$/, 'an address or host name to listen on')),
-    '127.0.0.1',
-  ),
+  LEDGER_HOST: v.optional(listenAddress, '127.0.0.1'),
   LEDGER_PORT: v.optional(wholeNumber(1, 65_535)),
   LEDGER_DATA_DIR: v.optional(v.pipe(v.string(), v.nonEmpty('the path of a directory')), '.ledger'),
   LEDGER_DATABASE_URL: v.optional(url(['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/database')),
+  LEDGER_DATABASE_PASSWORD_FILE: v.optional(pathOfFile),
   LEDGER_NATS_URL: v.optional(natsUrls),
   LEDGER_NATS_CREDENTIALS_FILE: v.optional(pathOfFile),
   LEDGER_NATS_CA_FILE: v.optional(pathOfFile),
@@ -52,6 +52,8 @@ export const variablesSchema = v.object({
   LEDGER_NODE_ID: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z, a-z, 0-9, _ and -'))),
   LEDGER_AUDITOR_SHARE: v.optional(wholeNumber(1, 100), '10'),
   LEDGER_FRAMEWORKS: v.optional(frameworks, DEFAULT_FRAMEWORK),
+  LEDGER_METRICS_HOST: v.optional(listenAddress, '127.0.0.1'),
+  LEDGER_METRICS_PORT: v.optional(wholeNumber(1, 65_535)),
   LEDGER_LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`), 'info'),
 })
 

@@ -1,13 +1,12 @@
 /** Composition root of an edge. */
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
+import type { EdgeDependencies } from '../../api/dependencies.ts'
 import { createEdge } from '../../api/edge.ts'
-import type { Readiness } from '../../api/dependencies.ts'
 import { createUnmigratedEdge } from '../../api/unmigrated-edge.ts'
 import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
 import { Routes } from '../../runtime/routes.ts'
 import type { AssertionSource } from '../../runtime/ports/assertion-source.ts'
 import { LedgerStoreUnavailable, type LedgerStore } from '../../runtime/ports/ledger-store.ts'
-import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { createLiabilities } from '../assertions/liabilities-postgres.ts'
 import { createLiabilityThreads } from '../assertions/liability-thread.ts'
@@ -18,7 +17,7 @@ import { deriveKey, type MasterKey } from '../keys/master-key.ts'
 import { jwkOf, readPublicKey } from '../keys/public-key.ts'
 import { createNodeSigner } from '../keys/signer-node.ts'
 import type { NatsLink } from '../nats/connection.ts'
-import { createNatsLeaseStore } from '../nats/lease-store-nats.ts'
+import { createNatsHints } from '../nats/lease-store-nats.ts'
 import { createNatsTransport } from '../nats/transport-nats.ts'
 import { createAccessStore } from '../postgres/access-store-postgres.ts'
 import { createAttestationStore } from '../postgres/attestation-store-postgres.ts'
@@ -31,13 +30,16 @@ import { createShardHealth } from '../postgres/shard-health-postgres.ts'
 import { createAjvSchemaValidator } from '../schema/schema-validator-ajv.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { createSystemRandom } from '../system/random-system.ts'
+import { createGatewayMetrics, createHttpMetrics, registerGatewayGauges } from '../metrics/edge-metrics.ts'
+import { anyShardServed } from '../postgres/served-shards.ts'
 import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
+import { createEdgeReadiness } from './edge-readiness.ts'
 import { type HttpServer, listen } from './http-server.ts'
 import { findLedger, refuseOtherShards } from './ledger-found.ts'
 import { openMasterKey, shardHashOf } from './ledger-secrets.ts'
-import { leaseOptions, openNatsLink } from './nats-link.ts'
+import { openNatsLink } from './nats-link.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
-import { createSharedProbe } from './shared-probe.ts'
+import { startWatching, type Watching } from './watching.ts'
 import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
 
 const SHARDS_TIMEOUT_MS = 2_000
@@ -62,6 +64,7 @@ export function runEdge(configuration: Configuration, databaseUrl: string, log: 
 async function startEdge(context: EdgeContext): Promise<void> {
   const { configuration, url, log, service } = context
   const { host, port, errorBase } = configuration
+  const watching = await startWatching(configuration, log, service)
   const masterKey = await openMasterKey(configuration)
   const app = createSwitchableApp()
   let server: HttpServer | undefined
@@ -76,7 +79,7 @@ async function startEdge(context: EdgeContext): Promise<void> {
   const link = await openNatsLink(configuration, 'edge', configuration.nodeId ?? `edge-${port}`, log)
   service.onStop('nats', link.close)
   void service.failOn(link.closed, 'the connection to NATS')
-  app.use(await createApp(context, ledger, masterKey, link))
+  app.use(await createApp(context, ledger, masterKey, link, watching))
   server ??= await listen(app, host, port, errorBase)
   // Last to be registered, so first to be stopped: requests under way need everything else.
   service.onStop('http', server.stop)
@@ -98,6 +101,7 @@ async function createApp(
   ledger: LedgerRecord,
   masterKey: MasterKey,
   link: NatsLink,
+  watching: Watching,
 ): Promise<EdgeApp> {
   const { configuration, url, log, service, clock, random } = context
   const { environment, errorBase, accessTokenTtlMs, refreshTokenTtlMs } = configuration
@@ -116,18 +120,10 @@ async function createApp(
   service.onStop('attestations', attestations.close)
   const schemas = createAjvSchemaValidator({ log })
   service.onStop('schemas', schemas.close)
-  const store = openShards(url, service)
-  const routes = new Routes({
-    store,
-    leases: createNatsLeaseStore(link, log, leaseOptions(configuration, ledgerId)),
-    clock,
-    rare: NO_RARE_PATHS,
-  })
-  service.onStop('routes', () => routes.stop())
-  await routes.start()
-  const transport = createNatsTransport(link, log)
+  const { gateway, readiness } = await openGateway(context, { ledgerId, homeOf, link, watching })
+  const { registry } = watching
   return createEdge({
-    gateway: new Gateway({ transport, routes, clock, random, rare: NO_RARE_PATHS, homeOf, settings: GATEWAY_DEFAULTS }),
+    gateway,
     reads,
     shardHealth,
     attestations,
@@ -139,13 +135,59 @@ async function createApp(
     clock,
     random,
     log,
+    metrics: registry === undefined ? undefined : createHttpMetrics(registry),
     secrets: createClientSecrets({ masterKey }),
     readPublicKey,
     jwkOf,
     pageTokenKey: deriveKey(masterKey, 'page-tokens'),
     settings: { errorBase, environment, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
-    readiness: createReadiness(clock, { store, link, routes, service }),
+    readiness,
   })
+}
+
+interface GatewayContext {
+  readonly ledgerId: string
+  readonly homeOf: (address: ActorAddress) => number
+  readonly link: NatsLink
+  readonly watching: Watching
+}
+
+/** What asks nodes, and what knows whether they can be asked. */
+async function openGateway(
+  { url, log, service, clock, random }: EdgeContext,
+  { ledgerId, homeOf, link, watching }: GatewayContext,
+): Promise<{ readonly gateway: Gateway; readonly readiness: EdgeDependencies['readiness'] }> {
+  const store = openShards(url, service)
+  const routes = new Routes({
+    store,
+    leases: createNatsHints(link, log, ledgerId),
+    clock,
+    rare: NO_RARE_PATHS,
+  })
+  service.onStop('routes', () => routes.stop())
+  await routes.start()
+  const transport = createNatsTransport(link, log)
+  const { registry } = watching
+  const gateway = new Gateway({
+    transport,
+    routes,
+    clock,
+    random,
+    rare: NO_RARE_PATHS,
+    homeOf,
+    settings: GATEWAY_DEFAULTS,
+    log,
+    ...(registry === undefined ? {} : { metrics: createGatewayMetrics(registry) }),
+  })
+  if (registry !== undefined) registerGatewayGauges(registry, () => gateway.measures())
+  const readiness = createEdgeReadiness(clock, {
+    anyShardServed: store.anyShardServed,
+    connected: link.connected,
+    routed: () => routes.state() === 'served',
+    stopping: service.stopping,
+  })
+  watching.serves(ledgerId, readiness)
+  return { gateway, readiness }
 }
 
 function openAssertions(context: EdgeContext, ledgerId: string, masterKey: MasterKey): AssertionSource {
@@ -166,7 +208,9 @@ function openAssertions(context: EdgeContext, ledgerId: string, masterKey: Maste
   return { ...liabilities, provenance, compliance }
 }
 
-type Shards = Pick<LedgerStore, 'shards'>
+interface Shards extends Pick<LedgerStore, 'shards'> {
+  readonly anyShardServed: () => Promise<boolean>
+}
 
 function openShards(url: string, service: ServiceProcess): Shards {
   const pool = createQueryPool({
@@ -177,26 +221,5 @@ function openShards(url: string, service: ServiceProcess): Shards {
     unavailable: (message, cause) => new LedgerStoreUnavailable(message, cause),
   })
   service.onStop('shards', pool.close)
-  return { shards: () => pool.run(listShards) }
-}
-
-interface ReadinessContext {
-  readonly store: Shards
-  readonly link: NatsLink
-  readonly routes: Routes
-  readonly service: ServiceProcess
-}
-
-/** Shared, because `store` has one connection, and routes are refreshed down it. */
-function createReadiness(clock: Clock, { store, link, routes, service }: ReadinessContext): () => Promise<Readiness> {
-  const probeDatabase = createSharedProbe(clock, () => store.shards())
-  return async () => {
-    const checks = {
-      database: await probeDatabase(),
-      nats: link.connected(),
-      shards: routes.state() === 'served',
-      serving: !service.stopping(),
-    }
-    return { ready: Object.values(checks).every(Boolean), checks }
-  }
+  return { shards: () => pool.run(listShards), anyShardServed: () => pool.run(anyShardServed) }
 }

@@ -12,8 +12,11 @@ import { createSystemClock } from '../system/clock-system.ts'
 import { createSystemRandom } from '../system/random-system.ts'
 import { findLedger, refuseOtherShards } from './ledger-found.ts'
 import { openMasterKey, shardHashOf } from './ledger-secrets.ts'
+import { createNodeMetrics, registerNodeGauges } from '../metrics/node-metrics.ts'
 import { leaseOptions, openNatsLink } from './nats-link.ts'
+import { nodeReadiness } from './node-readiness.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
+import { startWatching } from './watching.ts'
 
 export function runNode(configuration: Configuration, databaseUrl: string, log: Log): Promise<number> {
   return runService(log, (service) => startNode(configuration, databaseUrl, log, service))
@@ -24,6 +27,8 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
   const random = createSystemRandom()
   const nodeId = configuration.nodeId ?? `node-${random.hex(4)}`
   const session = random.hex(16)
+  const watching = await startWatching(configuration, log, service)
+  const { registry } = watching
   const masterKey = await openMasterKey(configuration)
   const ledger = await findLedger(url, log, service.stopping)
   if (ledger === undefined) return
@@ -57,12 +62,17 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
     clock,
     random,
     log,
+    ...(registry === undefined ? {} : { metrics: createNodeMetrics(registry) }),
     ledgerId,
     production,
     homeOf: (actor) => shardOf(actorKey(actor)),
     onStoreWentBack: () => service.fail('PostgreSQL went back: it shows an older state than was seen before'),
   })
-  if (service.stopping()) return
+  const measures = () => node.measures()
+  if (registry !== undefined) registerNodeGauges(registry, measures)
+  const { stopping } = service
+  watching.serves(ledgerId, () => nodeReadiness({ measures, connected: link.connected, stopping }))
+  if (stopping()) return
   service.onStop('node', () => node.stop())
   await node.start()
   log.info('node_started', { nodeId, ledgerId, shards: ledger.shardCount })

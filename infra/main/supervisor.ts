@@ -8,7 +8,7 @@
 import { chmodSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import type { Configuration } from '../config/configuration.ts'
+import { type Configuration, urlHost } from '../config/configuration.ts'
 import { redactUrl } from '../config/redact-url.ts'
 import type { EmbeddedServer } from '../embedded/server-process.ts'
 import { findNatsServer, startNats } from '../embedded/nats-server.ts'
@@ -24,7 +24,7 @@ import { takeLauncherLock } from './launcher-lock.ts'
 import { createOrMigrate } from './ledger-creation.ts'
 import { openMasterKey } from './ledger-secrets.ts'
 import { openLogFile } from './log-file.ts'
-import { edgePort } from './ports-free.ts'
+import { edgePort, refuseTakenMetricsPorts } from './ports-free.ts'
 
 export interface SupervisorOptions {
   readonly configuration: Configuration
@@ -75,6 +75,7 @@ export class Supervisor {
     if (isRoot()) chmodSync(dataDir, 0o711)
     this.release = takeLauncherLock(dataDir)
     this.firstPort = await edgePort(configuration, edges, say)
+    await refuseTakenMetricsPorts(configuration, this.firstPort, edges, nodes)
     const masterKey = await openMasterKey(configuration)
     await this.step(() => this.startPostgres())
     const { ledgerId, clients } = await this.step(() => this.prepareDatabase(masterKey))
@@ -191,7 +192,7 @@ export class Supervisor {
   }
 
   private async startChildren(command: ChildOptions['command'], count: number): Promise<void> {
-    const { say } = this.options
+    const { configuration, say } = this.options
     const layer: KeptPart<RunningPart>[] = []
     this.layers.push(layer)
     for (let index = 0; index < count; index += 1) {
@@ -201,6 +202,9 @@ export class Supervisor {
       const part = await keepRunning({ name, say, start })
       layer.push(part)
       say(`${name}: started (process ${part.current().pid})`)
+      const metricsPort = this.metricsPortOf(command, index)
+      if (metricsPort === undefined) continue
+      say(`${name}: metrics on http://${urlHost(configuration.metrics?.host ?? '')}:${metricsPort}/metrics`)
     }
   }
 
@@ -217,9 +221,14 @@ export class Supervisor {
   }
 
   private addressOf(edge: number): string {
-    const { host } = this.options.configuration
-    const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host
-    return `http://${name.includes(':') ? `[${name}]` : name}:${this.firstPort + edge}`
+    return `http://${urlHost(this.options.configuration.host)}:${this.firstPort + edge}`
+  }
+
+  /** Edges first, then nodes. */
+  private metricsPortOf(command: ChildOptions['command'], index: number): number | undefined {
+    const { configuration, edges } = this.options
+    if (configuration.metrics === undefined || command === 'auditor') return undefined
+    return configuration.metrics.port + index + (command === 'node' ? edges : 0)
   }
 
   /** All edges say the same base address, so that problems and tokens of one are good at another. */
@@ -230,6 +239,7 @@ export class Supervisor {
       (entry): entry is [string, string] => entry[1] !== undefined && !isKeptFrom(command, entry[0]),
     )
     const baseUrl = env['LEDGER_BASE_URL'] ?? ''
+    const metricsPort = this.metricsPortOf(command, index)
     return {
       ...Object.fromEntries(inherited),
       LEDGER_DATA_DIR: dataDir,
@@ -239,6 +249,7 @@ export class Supervisor {
       LEDGER_PORT: String(this.firstPort + (command === 'edge' ? index : 0)),
       LEDGER_BASE_URL: baseUrl === '' ? this.addressOf(0) : baseUrl,
       ...(shards === undefined ? {} : { LEDGER_SHARDS: String(shards) }),
+      ...(metricsPort === undefined ? {} : { LEDGER_METRICS_PORT: String(metricsPort) }),
       // Signatures are made and checked on the thread pool: a thread for each core, and some for files and names.
       UV_THREADPOOL_SIZE: env['UV_THREADPOOL_SIZE'] ?? String(availableParallelism() + 4),
       NODE_ENV: env['NODE_ENV'] ?? 'production',
@@ -263,9 +274,9 @@ export class Supervisor {
   }
 }
 
-/** Secrets that a part has no use for. */
+/** Secrets that a part has no use for, and ports that each has its own of. */
 function isKeptFrom(command: ChildOptions['command'], variable: string): boolean {
-  if (variable === 'LEDGER_BOOTSTRAP_CLIENTS') return true
+  if (variable === 'LEDGER_BOOTSTRAP_CLIENTS' || variable === 'LEDGER_METRICS_PORT') return true
   return command === 'auditor' && /^LEDGER_(?:MASTER_KEY|NATS)/.test(variable)
 }
 

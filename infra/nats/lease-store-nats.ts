@@ -7,8 +7,10 @@
  *   B3. A bucket that is gone (a server that lost its store) is made again; what was in it is not.
  *   B4. Hints are heard as plain messages on the bucket's subjects, and listed at the start and after each reconnect:
  *       the client's watches stay deaf for seconds after a server restarts, and leak consumers.
+ *   B5. An edge hears hints and does nothing else: it may neither make buckets nor ask JetStream, whose answers go
+ *       wherever who asks wants them. What it missed it learns from PostgreSQL.
  */
-import { NatsError, StorageType, type JetStreamManager, type KV, type KvEntry } from 'nats'
+import { NatsError, StorageType, type JetStreamManager, type KV, type KvEntry, type Subscription } from 'nats'
 import type { Log } from '../../runtime/ports/log.ts'
 import {
   LeaseStoreUnavailable,
@@ -42,9 +44,8 @@ const RELIST_MIN_MS = 250
 const RELIST_MAX_MS = 5000
 
 export function createNatsLeaseStore(link: NatsLink, log: Log, options: LeaseStoreOptions): LeaseStore {
-  const name = options.ledgerId.replaceAll(/[^A-Za-z0-9_-]/g, '_')
-  const nodes = createBucket(link, `ledger_${name}_nodes`, options, NODE_GARBAGE_AFTER_MS)
-  const shards = createBucket(link, `ledger_${name}_shards`, options, 0)
+  const nodes = createBucket(link, bucketName(options.ledgerId, 'nodes'), options, NODE_GARBAGE_AFTER_MS)
+  const shards = createBucket(link, bucketName(options.ledgerId, 'shards'), options, 0)
   /** B2: sessions whose last write has no known outcome, by node. */
   const inDoubt = new Map<string, string>()
   const lastWritten = new Map<string, Revision>()
@@ -100,6 +101,29 @@ export function createNatsLeaseStore(link: NatsLink, log: Log, options: LeaseSto
   }
 }
 
+/** What an edge has of the lease store (B5). */
+export function createNatsHints(link: NatsLink, log: Log, ledgerId: string): Pick<LeaseStore, 'watchHints'> {
+  const subjects = `${subjectPrefixOf(bucketName(ledgerId, 'shards'))}*`
+  return {
+    watchHints: (onHint) => {
+      const subscription = hearHints(link, subjects, log, onHint)
+      return {
+        stop: () => {
+          if (!subscription.isClosed()) subscription.unsubscribe()
+        },
+      }
+    },
+  }
+}
+
+function bucketName(ledgerId: string, of: 'nodes' | 'shards'): string {
+  return `ledger_${ledgerId.replaceAll(/[^A-Za-z0-9_-]/g, '_')}_${of}`
+}
+
+function subjectPrefixOf(bucket: string): string {
+  return `$KV.${bucket}.`
+}
+
 interface Bucket {
   /** Runs `call` on the bucket, once more if the bucket had to be made again (B3). Rejects with `LeaseStoreUnavailable` only. */
   readonly use: <T>(call: (kv: KV) => Promise<T>) => Promise<T>
@@ -111,7 +135,7 @@ interface Bucket {
 function createBucket(link: NatsLink, name: string, options: LeaseStoreOptions, ttlMs: number): Bucket {
   const jetstream = link.connection.jetstream({ timeout: CALL_TIMEOUT_MS, checkAPI: false })
   const streamName = `KV_${name}`
-  const subjectPrefix = `$KV.${name}.`
+  const subjectPrefix = subjectPrefixOf(name)
   let manager: JetStreamManager | undefined
   let opened: KV | undefined
 
@@ -183,22 +207,9 @@ function watchHints(link: NatsLink, shards: Bucket, log: Log, onHint: (hint: Sha
   let retry: NodeJS.Timeout | undefined
   let round = 0
   const say = (hint: ShardHint): void => {
-    try {
-      if (!stopped) onHint(hint)
-    } catch (error) {
-      log.error('hint_watcher_failed', { reason: reasonOf(error) })
-    }
+    if (!stopped) tell(hint, log, onHint)
   }
-  const subscription = link.connection.subscribe(`${shards.subjectPrefix}*`, {
-    callback: (error, message) => {
-      if (error !== null) return log.error('hints_refused', { code: error.code })
-      try {
-        say(decodeHint(message.string()))
-      } catch {
-        log.warn('hint_unreadable')
-      }
-    },
-  })
+  const subscription = hearHints(link, `${shards.subjectPrefix}*`, log, say)
   const relist = async (waitMs: number): Promise<void> => {
     clearTimeout(retry)
     round += 1
@@ -224,6 +235,29 @@ function watchHints(link: NatsLink, shards: Bucket, log: Log, onHint: (hint: Sha
       forget()
       if (!subscription.isClosed()) subscription.unsubscribe()
     },
+  }
+}
+
+function hearHints(link: NatsLink, subjects: string, log: Log, onHint: (hint: ShardHint) => void): Subscription {
+  return link.connection.subscribe(subjects, {
+    callback: (error, message) => {
+      if (error !== null) return log.error('hints_refused', { code: error.code })
+      let hint: ShardHint
+      try {
+        hint = decodeHint(message.string())
+      } catch {
+        return log.warn('hint_unreadable')
+      }
+      tell(hint, log, onHint)
+    },
+  })
+}
+
+function tell(hint: ShardHint, log: Log, onHint: (hint: ShardHint) => void): void {
+  try {
+    onHint(hint)
+  } catch (error) {
+    log.error('hint_watcher_failed', { reason: reasonOf(error) })
   }
 }
 

@@ -4,6 +4,8 @@
  *       to the client because the link was down (C2). A link that breaks later leaves silence: the message may be out.
  *   T2. A reply that cannot be sent, one too large included, is dropped; requesters wait no longer than their timeout
  *       anyway.
+ *   T3. Replies go to inboxes and nowhere else: who sends a message names the subject of its reply, and must not be able
+ *       to have others write where it may not write itself.
  * Hot path: callbacks only, no promise, iterator or stack trace per message.
  */
 import { createInbox, ErrorCode, NatsError, type Msg, type Subscription } from 'nats'
@@ -14,6 +16,8 @@ import type { NatsLink } from './connection.ts'
 /** Requests that wait for replies. Beyond, a request is not sent at all. */
 const MAX_PENDING = 100_000
 const NO_RESPONDERS_STATUS = 503
+/** What the inbox prefixes of all roles begin with. */
+const INBOXES = '_INBOX'
 
 export function createNatsTransport(link: NatsLink, log: Log): Transport {
   const { publish, maxMessageBytes } = createPublisher(link)
@@ -23,7 +27,7 @@ export function createNatsTransport(link: NatsLink, log: Log): Transport {
         if (error !== null) return log.error('nats_service_failed', { subject, code: error.code })
         const replySubject = message.reply ?? ''
         const reply = (body: string): void => {
-          if (replySubject !== '') guard(log, 'nats_reply_dropped', () => publish(replySubject, body))
+          if (replySubject.startsWith(INBOXES)) guard(log, 'nats_reply_dropped', () => publish(replySubject, body))
         }
         guard(log, 'nats_callback_failed', () => handler(textOf(message), reply))
       },

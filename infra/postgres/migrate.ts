@@ -11,6 +11,7 @@ import { MAX_SHARDS } from '../../actors/identifiers.ts'
 import { connect, type Sql } from './connection.ts'
 import { unavailable } from './failure.ts'
 import { type Migration, MIGRATIONS } from './migrations.ts'
+import { grantToRoles } from './roles.ts'
 
 export interface MigrateOptions {
   readonly shardCount: number
@@ -55,6 +56,7 @@ export async function migrate(url: string, options: MigrateOptions): Promise<Led
     const applied = await newestVersion(sql)
     for (const migration of MIGRATIONS) if (migration.version > applied) await applyStep(sql, migration)
     await createLedger(sql, options)
+    await grantToRoles(sql)
     const record = await readLedger(sql)
     if (record === undefined) throw new Error('the ledger is not there after it was made')
     refuseDifference(record, options)

@@ -73,6 +73,18 @@ interface HeldKey {
   readonly privateKey: KeyObject | null
 }
 
+/** Makes a first key for each purpose that has none. */
+export async function createMissingServiceKeys(
+  options: Pick<ServiceKeysOptions, 'url' | 'masterKey' | 'clock'>,
+): Promise<void> {
+  const table = createTable(options)
+  try {
+    await table.createMissing(options.clock.now())
+  } finally {
+    await table.close()
+  }
+}
+
 export async function createServiceKeys(options: ServiceKeysOptions): Promise<PostgresServiceKeys> {
   const { clock } = options
   const cacheLifetimeMs = options.cacheLifetimeMs ?? DEFAULT_CACHE_LIFETIME_MS
@@ -191,7 +203,7 @@ interface KeyTable {
   readonly close: () => Promise<void>
 }
 
-function createTable(options: ServiceKeysOptions): KeyTable {
+function createTable(options: Pick<ServiceKeysOptions, 'url' | 'masterKey'>): KeyTable {
   const sealingKey = deriveKey(options.masterKey, 'service-keys')
   const pool = createQueryPool({
     url: options.url,
@@ -281,14 +293,18 @@ async function locked<T>(pool: QueryPool, work: (sql: postgres.TransactionSql) =
   return result.value
 }
 
+/** Looks first: who may only read the keys finds them made by who created the ledger. */
 async function createMissing(pool: QueryPool, sealingKey: Buffer, nowMs: number): Promise<void> {
+  if ((await pool.run(missingPurposes)).length === 0) return
   await locked(pool, async (sql) => {
-    const rows = await sql<{ purpose: string }[]>`SELECT DISTINCT purpose FROM service_keys`
-    const existing = new Set(rows.map((row) => row.purpose))
-    for (const purpose of KEY_PURPOSES) {
-      if (!existing.has(purpose)) await insertKey(sql, sealingKey, purpose, nowMs, nowMs)
-    }
+    for (const purpose of await missingPurposes(sql)) await insertKey(sql, sealingKey, purpose, nowMs, nowMs)
   })
+}
+
+async function missingPurposes(sql: postgres.Sql | postgres.TransactionSql): Promise<readonly KeyPurpose[]> {
+  const rows = await sql<{ purpose: string }[]>`SELECT DISTINCT purpose FROM service_keys`
+  const existing = new Set(rows.map((row) => row.purpose))
+  return KEY_PURPOSES.filter((purpose) => !existing.has(purpose))
 }
 
 async function rotate(

@@ -5,7 +5,7 @@
  */
 import type { Log, LogFields } from '../../runtime/ports/log.ts'
 
-export const LOG_LEVELS = ['info', 'warn', 'error'] as const
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export interface JsonLinesLogOptions {
@@ -27,7 +27,8 @@ export function createJsonLinesLog(options: JsonLinesLogOptions): Log {
       const line = { time: new Date().toISOString(), level, event, ...options.fields, ...masked(fields) }
       options.write(`${JSON.stringify(line)}\n`)
     }
-  return { info: writer('info'), warn: writer('warn'), error: writer('error') }
+  const log = { info: writer('info'), warn: writer('warn'), error: writer('error') }
+  return options.level === 'debug' ? { ...log, debug: writer('debug') } : log
 }
 
 function masked(fields: LogFields): LogFields {

@@ -15,8 +15,11 @@ import type { ActorAddress } from '../../actors/address.ts'
 import { decodeVerdicts, encodeItems, type Item, type Operation, sessionSubject, type Verdict } from '../messages.ts'
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { GatewayOutcome, GatewayRequest, LedgerGateway } from '../ports/ledger-gateway.ts'
+import type { Log, LogFields } from '../ports/log.ts'
+import { type GatewayMetrics, NO_GATEWAY_METRICS, type SubmissionEnd } from '../ports/metrics.ts'
 import type { Random } from '../ports/random.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
+import { fieldsOf } from '../ports/trail.ts'
 import { NOT_DELIVERED, type NotDelivered, type PendingRequest, type Transport } from '../ports/transport.ts'
 import type { Route, Routes } from '../routes.ts'
 
@@ -28,6 +31,9 @@ export interface GatewayDependencies {
   readonly rare: RarePaths
   readonly homeOf: (actor: ActorAddress) => number
   readonly settings: GatewaySettings
+  readonly metrics?: GatewayMetrics
+  /** Follows single requests, at the level `debug`. */
+  readonly log?: Log
 }
 
 export interface GatewaySettings {
@@ -58,10 +64,12 @@ const SHORTEST_ATTEMPT_MS = 5
 const MOVED_GRACE_MS = 150
 /** Room that a message's envelope takes. */
 const ENVELOPE_BYTES = 1_024
-/** Everything of an item that is bounded: names, keys, grants. */
-const ITEM_BYTES = 16_384
+/** Everything of an item that is bounded: names, keys, grants; and the trail with its trace. */
+const ITEM_BYTES = 16_384 + 2_048
 /** A transaction ID, an account ID and their names. */
 const NAMED_TRANSACTION_LENGTH = 256
+
+const FULL = { kind: 'unavailable', reason: 'overloaded', outcome: 'not_applied' } as const
 
 interface Waiting {
   readonly requestId: string
@@ -96,9 +104,12 @@ export class Gateway implements LedgerGateway {
   }
 
   ask(request: GatewayRequest): Promise<GatewayOutcome> {
-    const { clock, random, homeOf, settings } = this.dependencies
+    const { clock, random, homeOf, settings, log } = this.dependencies
     if (this.waiting.size >= settings.maxWaiting) {
-      return Promise.resolve({ kind: 'unavailable', reason: 'overloaded', outcome: 'not_applied' })
+      const end = this.count(request, FULL)
+      const { operation, trail } = request
+      log?.debug?.('submission_answered', { ...fieldsOf(trail), operation: operation.kind, ...end, attempts: 0 })
+      return Promise.resolve(FULL)
     }
     return new Promise((resolve) => {
       const waiting: Waiting = {
@@ -116,6 +127,7 @@ export class Gateway implements LedgerGateway {
         timer: undefined,
       }
       this.waiting.set(waiting.requestId, waiting)
+      log?.debug?.('submission_received', followed(waiting))
       this.send(waiting)
     })
   }
@@ -176,6 +188,7 @@ export class Gateway implements LedgerGateway {
       caller: request.caller,
       deadlineMs: clock.now() + Math.max(0, settings.deadlineMs - elapsedMs),
       operation: request.operation,
+      ...(request.trail === undefined ? {} : { trail: request.trail }),
     }
     const items = this.outgoing.get(route.session)
     if (items === undefined) this.outgoing.set(route.session, [item])
@@ -326,8 +339,41 @@ export class Gateway implements LedgerGateway {
   private finish(waiting: Waiting, outcome: GatewayOutcome): void {
     waiting.timer?.cancel()
     this.waiting.delete(waiting.requestId)
+    const end = this.count(waiting.request, outcome)
+    this.dependencies.log?.debug?.('submission_answered', {
+      ...followed(waiting),
+      ...end,
+      attempts: waiting.attempt,
+      durationMs: this.dependencies.clock.monotonic() - waiting.startedMs,
+    })
     waiting.resolve(outcome)
   }
+
+  private count({ operation }: GatewayRequest, outcome: GatewayOutcome): SubmissionEnd {
+    const { metrics = NO_GATEWAY_METRICS } = this.dependencies
+    const end = endOf(outcome)
+    metrics.submission(operation.kind, end)
+    return end
+  }
+
+  /** Requests that wait for an outcome. */
+  measures(): { readonly waiting: number } {
+    return { waiting: this.waiting.size }
+  }
+}
+
+/** `submission`: as verdicts of this gateway name it; the rest is the trail of its client's request. */
+function followed({ request, requestId, shardId }: Waiting): LogFields {
+  return { ...fieldsOf(request.trail), submission: requestId, operation: request.operation.kind, shard: shardId }
+}
+
+function endOf(outcome: GatewayOutcome): SubmissionEnd {
+  if (outcome.kind === 'answered') {
+    const { answer } = outcome
+    return answer.kind === 'refused' ? { outcome: 'refused', code: answer.code } : { outcome: 'accepted' }
+  }
+  if (outcome.outcome === 'unknown') return { outcome: 'unknown', code: outcome.reason }
+  return { outcome: outcome.reason === 'overloaded' ? 'overloaded' : 'not_applied', code: outcome.reason }
 }
 
 /** Whether a repeat of it is recognised by an idempotency key. */

@@ -12,12 +12,14 @@ import { type Clock, delay } from '../ports/clock.ts'
 import type { CommitVerdict, FailedCause, LedgerStore } from '../ports/ledger-store.ts'
 import type { Verdict } from '../messages.ts'
 import type { Log } from '../ports/log.ts'
+import { type CommitResult, NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import type { Signer } from '../ports/signer.ts'
 import { createShardDraft, type ShardDraft, stepInto, type StepSurroundings } from './draft.ts'
+import { followed, followedAll, followEach, leaveUndecided } from './followed.ts'
 import type { Incarnation } from './incarnation.ts'
 import type { OutputGate } from './output-gate.ts'
-import { giveUp, isLate, type Pending, settle, verdictKey } from './pending.ts'
+import { isLate, type Pending, settle, verdictKey } from './pending.ts'
 import { processedIn, rowsOf } from './rows.ts'
 
 export interface CommitLaneDependencies {
@@ -25,6 +27,7 @@ export interface CommitLaneDependencies {
   readonly signer: Signer
   readonly clock: Clock
   readonly log: Log
+  readonly metrics?: NodeMetrics
   readonly gate: OutputGate
   readonly rare: RarePaths
   readonly settings: CommitLimits
@@ -35,7 +38,8 @@ export interface CommitLaneDependencies {
   readonly onSkipped: (incarnations: readonly Incarnation[]) => void
   /** What was committed of these is not known; nothing of them is stepped until they are replaced. */
   readonly onUnknown: (incarnations: readonly Incarnation[]) => void
-  readonly onBroken: (incarnation: Incarnation, detail: string) => void
+  /** `guilty`: what it was broken on. */
+  readonly onBroken: (incarnation: Incarnation, detail: string, guilty: Pending) => void
   /** A shard's part is durable: memory follows, answers and messages leave. */
   readonly onApplied: (applied: ShardDraft) => void
   /** What is about to be committed, with the commands that made it. */
@@ -65,6 +69,8 @@ export class CommitLane {
   private groups: Pending[][] = []
   private running = false
   private turn = 0
+  /** Of batches that were stepped; lines that follow a request name theirs. */
+  private batch = 0
   private transientFailures = 0
   /** The share of its bounds that a batch may use: what was too much to be answered in time comes in smaller parts. */
   private allowance = 1
@@ -134,7 +140,8 @@ export class CommitLane {
    * that follow it in its shard; so does everything once the batch sends as many messages, or holds as much text, as it may.
    */
   private draft(group: readonly Pending[]): ShardDraft[] {
-    const { clock, surroundings, gate, rare, onBroken } = this.dependencies
+    const { clock, log, surroundings, gate, rare, onBroken } = this.dependencies
+    this.batch += 1
     const drafts = new Map<Incarnation, ShardDraft>()
     const halted = new Map<Incarnation, Pending[]>()
     const nowMs = clock.now()
@@ -154,7 +161,7 @@ export class CommitLane {
       }
       // Checked last, here and not by a timer: a paused process runs what it had queued when it wakes.
       if (pending.forced === null && isLate(pending, nowMs)) {
-        giveUp([pending])
+        leaveUndecided([pending], 'late', this.dependencies)
         continue
       }
       const shard = drafts.get(incarnation) ?? createShardDraft(incarnation)
@@ -166,18 +173,19 @@ export class CommitLane {
         textBytes += shard.textBytes - textBefore
         drafts.set(incarnation, shard)
         if (step.answer !== null) gate.decided([pending, { kind: 'answered', answer: step.answer }])
+        if (log.debug !== undefined) followEach(log, 'submission_stepped', [pending], { batch: this.batch })
       } else if (step.kind === 'unverified') {
         halted.set(incarnation, [pending])
         this.checkAgain(pending, step.key, step.signature)
       } else if (step.kind === 'early') {
         halted.set(incarnation, [pending])
       } else if (step.kind === 'untold') {
-        giveUp([pending])
+        leaveUndecided([pending], 'cannot_be_told', this.dependencies)
       } else if (step.kind === 'repeated') {
         settle(pending)
       } else {
         drafts.delete(incarnation)
-        onBroken(incarnation, step.detail)
+        onBroken(incarnation, step.detail, pending)
       }
     }
     for (const [incarnation, behind] of halted) this.putBack(incarnation, behind)
@@ -222,15 +230,21 @@ export class CommitLane {
   }
 
   private async conclude(drafts: readonly ShardDraft[], verdict: CommitVerdict, startedMs: number): Promise<void> {
-    const { clock, log, onApplied, onCommitted, onUnknown } = this.dependencies
+    const { clock, log, metrics = NO_NODE_METRICS, onApplied, onCommitted, onUnknown } = this.dependencies
+    const durationMs = clock.monotonic() - startedMs
+    metrics.commit(resultOf(drafts, verdict), durationMs)
     switch (verdict.kind) {
       case 'answered': {
         this.transientFailures = 0
         this.allowance = Math.min(1, this.allowance * 2)
         const committed = drafts.filter(({ incarnation }) => verdict.committed.has(incarnation.token.shardId))
-        for (const applied of committed) onApplied(applied)
+        for (const applied of committed) {
+          followEach(log, 'submission_committed', applied.pendings, { batch: this.batch })
+          onApplied(applied)
+        }
         const commands = committed.reduce((sum, { pendings }) => sum + pendings.length, 0)
-        onCommitted?.(commands, committed.length, clock.monotonic() - startedMs)
+        if (committed.length > 0) metrics.batch(commands, committed.length)
+        onCommitted?.(commands, committed.length, durationMs)
         this.skip(drafts.filter((shard) => !committed.includes(shard)))
         return
       }
@@ -239,14 +253,20 @@ export class CommitLane {
         await this.tryAgain(drafts, verdict.cause, verdict.detail)
         return
       case 'unknown':
-        log.warn('commit_unknown', { detail: verdict.detail, shards: drafts.length })
+        log.warn('commit_unknown', {
+          detail: verdict.detail,
+          shards: drafts.length,
+          batch: this.batch,
+          ...followedAll(drafts.flatMap(({ pendings }) => pendings)),
+        })
         this.allowance = Math.max(this.allowance / 2, SMALLEST_SHARE)
         for (const { incarnation, pendings, answers } of drafts) {
           incarnation.phase = 'suspended'
           for (const pending of pendings) pending.perhapsApplied = true
           // Stepped again it may be accepted, with an ID from before those that this commit may have made durable (N1):
           // who was refused asks anew.
-          giveUp(answers.filter(([, decided]) => isRefusal(decided)).map(([pending]) => pending))
+          const refused = answers.filter(([, decided]) => isRefusal(decided)).map(([pending]) => pending)
+          leaveUndecided(refused, 'commit_unknown', this.dependencies)
           // What waits in groups is still in the mailbox: it comes again through a look-up, and must not come twice.
           this.takeFromGroups(incarnation)
         }
@@ -314,13 +334,23 @@ export class CommitLane {
   private blame(incarnation: Incarnation, guilty: Pending, cause: 'data' | 'invariant', detail: string): void {
     // A message cannot be refused: every one can be consumed, or its shard stops.
     if (cause === 'invariant' || guilty.forced !== null || guilty.origin.kind !== 'request') {
-      this.dependencies.onBroken(incarnation, detail)
+      this.dependencies.onBroken(incarnation, detail, guilty)
       return
     }
-    this.dependencies.log.error('command_refused', { shard: incarnation.token.shardId, detail })
+    this.dependencies.log.error('command_refused', {
+      ...followed(guilty),
+      shard: incarnation.token.shardId,
+      detail,
+    })
     guilty.forced = refusal('rejected', 'The ledger cannot store this request.')
     this.groups.unshift([guilty])
   }
+}
+
+function resultOf(drafts: readonly ShardDraft[], verdict: CommitVerdict): CommitResult {
+  if (verdict.kind !== 'answered') return verdict.kind
+  const passed = drafts.every(({ incarnation }) => verdict.committed.has(incarnation.token.shardId))
+  return passed ? 'applied' : 'held_back'
 }
 
 function isRefusal(verdict: Verdict): boolean {

@@ -55,6 +55,12 @@ const ANSWERS_MS = 10_000
 /** What a message to a node may take of the transport's bound. */
 const MESSAGE_SHARE = 0.5
 
+/** Committed messages that are not known to be taken in, and those of them that are not on their way. */
+export interface CourierMeasures {
+  readonly unacknowledged: number
+  readonly unsent: number
+}
+
 interface Outgoing {
   readonly incarnation: Incarnation
   readonly channels: Map<number, Channel>
@@ -102,6 +108,17 @@ export class Courier {
   /** Messages of the shard to that target that are committed and not known to be taken in. */
   backlog({ token }: Incarnation, target: number): number {
     return this.outgoing.get(token.shardId)?.channels.get(target)?.waiting.length ?? 0
+  }
+
+  measures(): CourierMeasures {
+    let [unacknowledged, unsent] = [0, 0]
+    for (const { channels } of this.outgoing.values()) {
+      for (const { waiting, carried, acknowledged } of channels.values()) {
+        unacknowledged += waiting.length
+        unsent += waiting.length - (carried - acknowledged)
+      }
+    }
+    return { unacknowledged, unsent }
   }
 
   /**

@@ -8,6 +8,7 @@
 import type { LeaseStore } from '../ports/lease-store.ts'
 import type { LedgerStore } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
+import { NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
 import { inParallel } from './in-parallel.ts'
 import type { NodeCalls } from './node-calls.ts'
 import type { ShardHost } from './shard-host.ts'
@@ -18,6 +19,7 @@ export interface HandOverDependencies {
   readonly host: Pick<ShardHost, 'drain' | 'drop' | 'serving'>
   readonly calls: Pick<NodeCalls, 'offer' | 'released'>
   readonly log: Log
+  readonly metrics?: NodeMetrics
   readonly sawEpoch: (shardId: number, epoch: number) => void
 }
 
@@ -28,7 +30,9 @@ export interface HandOver {
   readonly giveAllAway: (shardIds: readonly number[], successors: ReadonlyMap<number, string>) => Promise<void>
 }
 
-export function createHandOver({ store, leases, host, calls, log, sawEpoch }: HandOverDependencies): HandOver {
+export function createHandOver(dependencies: HandOverDependencies): HandOver {
+  const { store, leases, host, calls, log, metrics = NO_NODE_METRICS, sawEpoch } = dependencies
+
   /** Who of the successors would take the shards at once. */
   async function offer(
     shardIds: readonly number[],
@@ -57,7 +61,11 @@ export function createHandOver({ store, leases, host, calls, log, sawEpoch }: Ha
     if (!released) return
     const epoch = token.epoch + 1
     sawEpoch(shardId, epoch)
-    if (successor !== undefined && (await calls.released(successor, shardId, epoch))) return
+    if (successor !== undefined && (await calls.released(successor, shardId, epoch))) {
+      metrics.moves('handed_over', 1)
+      return
+    }
+    metrics.moves('released', 1)
     void leases.hint({ shardId, nodeId: null, session: null, epoch }).catch(() => undefined)
   }
 

@@ -6,6 +6,7 @@ import { type Clock, delay } from '../ports/clock.ts'
 import type { LeaseStore } from '../ports/lease-store.ts'
 import type { LedgerStore } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
+import { NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
 import type { Random } from '../ports/random.ts'
 import { NO_RARE_PATHS, type RarePaths } from '../ports/rare-paths.ts'
 import type { Signer } from '../ports/signer.ts'
@@ -17,7 +18,9 @@ import { createLedgerClock } from './ledger-clock.ts'
 import { Ownership } from './ownership.ts'
 import { NodeCalls } from './node-calls.ts'
 import { createPinBoard, type PinBoard } from './pin-board.ts'
+import type { HostMeasures } from './host-measures.ts'
 import { ShardHost } from './shard-host.ts'
+import type { VitalSigns } from './vital-signs.ts'
 
 export interface LedgerNodeDependencies {
   readonly nodeId: string
@@ -30,6 +33,7 @@ export interface LedgerNodeDependencies {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  readonly metrics?: NodeMetrics
   readonly ledgerId: string
   readonly production: boolean
   /** The shard that decides an actor. */
@@ -85,6 +89,8 @@ export const NODE_DEFAULTS: NodeSettings = {
 /** How long a node that has given its shards away goes on saying so. */
 const MOVED_MS = 2_000
 
+export type NodeMeasures = HostMeasures & VitalSigns & { readonly leaving: boolean }
+
 export class LedgerNode {
   private readonly dependencies: LedgerNodeDependencies
   private readonly host: ShardHost
@@ -97,7 +103,7 @@ export class LedgerNode {
       dependencies
     const settings = { ...NODE_DEFAULTS, ...dependencies.settings }
     this.dependencies = dependencies
-    const { rare = NO_RARE_PATHS } = dependencies
+    const { rare = NO_RARE_PATHS, metrics = NO_NODE_METRICS } = dependencies
     this.routes = new Routes({ store, leases, clock, rare })
     const ledgerClock = createLedgerClock(clock)
     this.host = new ShardHost({
@@ -120,6 +126,7 @@ export class LedgerNode {
       calls: new NodeCalls({ session, transport, clock }),
       clock,
       log,
+      metrics,
       rare,
       settings,
       onStoreTime: ledgerClock.observe,
@@ -152,6 +159,11 @@ export class LedgerNode {
 
   isReady(): boolean {
     return this.ownership.isReady()
+  }
+
+  /** How it is, whenever somebody looks: cheap, and without any effect. */
+  measures(): NodeMeasures {
+    return { ...this.host.measures(), ...this.ownership.measures() }
   }
 
   /** Shards owned and commands waiting. */

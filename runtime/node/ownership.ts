@@ -13,6 +13,7 @@ import { type Clock, delay, type Timer } from '../ports/clock.ts'
 import type { LeaseStore, ListedSession, Revision, SessionRecord, Watch } from '../ports/lease-store.ts'
 import type { Drains, LedgerStore, ShardRecord } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
+import { NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import type { Service } from '../ports/transport.ts'
 import { createHandOver, type HandOver } from './hand-over.ts'
@@ -21,6 +22,7 @@ import type { NodeCalls } from './node-calls.ts'
 import { Peers } from './peers.ts'
 import { placeOn, sessionsOf } from './placement.ts'
 import type { ShardHost } from './shard-host.ts'
+import { createVitalSigns, type VitalSigns, type VitalSignsBook } from './vital-signs.ts'
 
 export interface OwnershipDependencies {
   readonly nodeId: string
@@ -31,6 +33,7 @@ export interface OwnershipDependencies {
   readonly calls: NodeCalls
   readonly clock: Clock
   readonly log: Log
+  readonly metrics?: NodeMetrics
   readonly rare: RarePaths
   readonly settings: OwnershipSettings
   /** The store named its time between two moments of the monotonic clock. */
@@ -56,6 +59,7 @@ export class Ownership {
   private readonly dependencies: OwnershipDependencies
   private readonly peers: Peers
   private readonly handOver: HandOver
+  private readonly signs: VitalSignsBook
   private readonly highestEpochs = new Map<number, number>()
   private readonly firstSeenMs = new Map<string, number>()
   private revision: Revision = 0
@@ -74,6 +78,7 @@ export class Ownership {
   constructor(dependencies: OwnershipDependencies) {
     this.dependencies = dependencies
     this.peers = new Peers(dependencies.clock)
+    this.signs = createVitalSigns(dependencies.clock, dependencies.settings.maxClockSkewMs)
     this.handOver = createHandOver({ ...dependencies, sawEpoch: (shardId, epoch) => this.sawEpoch(shardId, epoch) })
   }
 
@@ -93,6 +98,11 @@ export class Ownership {
 
   isReady(): boolean {
     return this.ready && !this.draining && !this.emptying && !this.stopped
+  }
+
+  /** `leaving`: it gives its shards away, and takes no others. */
+  measures(): VitalSigns & { readonly leaving: boolean } {
+    return { ...this.signs.read(), leaving: this.draining || this.emptying || this.stopped }
   }
 
   /** Gives every shard away in order, then forgets the session. */
@@ -146,9 +156,11 @@ export class Ownership {
       onStoreTime(nowMs, askedMs, clock.monotonic())
       const skewMs = Math.max(beforeMs - nowMs, nowMs - clock.now(), 0)
       this.ready = skewMs <= settings.maxClockSkewMs
+      this.signs.probed(askedMs, skewMs)
       if (!this.ready) log.warn('clock_skew', { skewMs })
     } catch {
       this.ready = false
+      this.signs.notProbed()
     }
     const record: SessionRecord = {
       nodeId,
@@ -158,10 +170,14 @@ export class Ownership {
       refusedShards: host.refused(),
     }
     try {
+      const begunMs = clock.monotonic()
       const renewed = await leases.renew(record, this.revision)
-      if (renewed !== 'conflict') this.revision = renewed
-      else this.revision = (await leases.list()).find((listed) => listed.nodeId === nodeId)?.revision ?? 0
+      if (renewed !== 'conflict') {
+        this.revision = renewed
+        this.signs.renewed(begunMs)
+      } else this.revision = (await leases.list()).find((listed) => listed.nodeId === nodeId)?.revision ?? 0
     } catch (error) {
+      this.signs.notRenewed()
       log.warn('renewal_failed', { cause: error instanceof Error ? error.message : 'unknown' })
     }
   }
@@ -207,12 +223,13 @@ export class Ownership {
 
   /** Drops what the store says is another's. */
   private followStore(records: readonly ShardRecord[]): void {
-    const { host, session } = this.dependencies
+    const { host, session, metrics = NO_NODE_METRICS } = this.dependencies
     const serving = host.serving()
     for (const { shardId, epoch, session: owner } of records) {
       const token = serving.get(shardId)
-      if (token !== undefined && token.epoch <= epoch && (owner !== session || token.epoch !== epoch))
-        host.drop(shardId)
+      if (token === undefined || token.epoch > epoch || (owner === session && token.epoch === epoch)) continue
+      metrics.moves('fenced', 1)
+      host.drop(shardId)
     }
   }
 
@@ -345,7 +362,7 @@ export class Ownership {
   }
 
   private async acquireAlone(shardId: number, seenEpoch: number): Promise<'served' | 'locked' | 'not_taken'> {
-    const { nodeId, session, store, leases, host, clock, rare } = this.dependencies
+    const { nodeId, session, store, leases, host, clock, metrics = NO_NODE_METRICS, rare } = this.dependencies
     const nextEpoch = Math.max(seenEpoch, this.highestEpochs.get(shardId) ?? 0) + 1
     const result = await store.acquire(shardId, seenEpoch, nextEpoch)
     if (result.kind === 'locked') return 'locked'
@@ -359,6 +376,7 @@ export class Ownership {
     const start = await store.openShard(shardId)
     if (this.stopped) return 'not_taken'
     host.serve(result.token, start)
+    metrics.moves('acquired', 1)
     void leases.hint({ shardId, nodeId, session, epoch: nextEpoch }).catch(() => undefined)
     return 'served'
   }

@@ -21,11 +21,13 @@ import {
   type Verdict,
 } from '../messages.ts'
 import { type Clock, delay } from '../ports/clock.ts'
-import type { DueActor, LedgerStore, ShardStart, ShardToken } from '../ports/ledger-store.ts'
+import type { DueActor, LedgerStore, ShardRecord, ShardStart, ShardToken } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
+import { NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
 import type { Random } from '../ports/random.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import type { Signer } from '../ports/signer.ts'
+import { nextHop } from '../ports/trail.ts'
 import type { Transport } from '../ports/transport.ts'
 import { applyDraft } from './applied.ts'
 import { createAttemptMemory } from './attempt-memory.ts'
@@ -34,12 +36,14 @@ import { CommitLane, type CommitLimits } from './commit-lane.ts'
 import { Courier, type CourierDependencies } from './courier.ts'
 import type { InboxOrder, ShardDraft, StepSettings } from './draft.ts'
 import { createFacts } from './facts.ts'
+import { followed, followedAll, leaveUndecided } from './followed.ts'
+import { fateOf, type HostMeasures, measuresOf } from './host-measures.ts'
 import { Inbox } from './inbox.ts'
 import { createIncarnation, type Incarnation, nextStamp } from './incarnation.ts'
 import { createLookUps, type LookUps } from './look-ups.ts'
 import type { OutputGate } from './output-gate.ts'
 import { receiversOf } from './receivers.ts'
-import { createPending, giveUp, isLate, letGo, type Pending, type ReplyChannel, settle, waitsFor } from './pending.ts'
+import { createPending, isLate, letGo, type Pending, type ReplyChannel, settle, waitsFor } from './pending.ts'
 import type { PinBoard } from './pin-board.ts'
 import { Timers } from './timers.ts'
 
@@ -49,6 +53,7 @@ export interface ShardHostDependencies {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  readonly metrics?: NodeMetrics
   readonly pins: PinBoard
   readonly gate: OutputGate
   readonly step: StepActor
@@ -109,7 +114,7 @@ export class ShardHost {
       onUnknown: (unknown) => {
         for (const incarnation of unknown) void this.recover(incarnation)
       },
-      onBroken: (incarnation, detail) => void this.lookAtBroken(incarnation, detail),
+      onBroken: (incarnation, detail, guilty) => void this.lookAtBroken(incarnation, detail, guilty),
       onApplied: (applied) => {
         const { maxResidents } = settings
         applyDraft(applied, { ...dependencies, maxResidents, courier: this.courier, inbox: this.inbox })
@@ -170,6 +175,11 @@ export class ShardHost {
     return sum
   }
 
+  /** What waits, and where. */
+  measures(): HostMeasures {
+    return measuresOf(this.incarnations, this.broken, this.courier.measures())
+  }
+
   /** Begins to serve a shard that was acquired. */
   serve(token: ShardToken, start: ShardStart): void {
     const before = this.incarnations.get(token.shardId)
@@ -200,7 +210,12 @@ export class ShardHost {
       if (incarnation === undefined) return undefined
       if (incarnation.phase === 'serving') incarnation.phase = 'draining'
       // Whoever waits for a conclusion asks the next owner.
-      giveUpAll(incarnation.parked)
+      leaveUndecided(
+        [...incarnation.parked.values()].flatMap((waiting) => [...waiting]),
+        'shard_given_away',
+        this.dependencies,
+      )
+      incarnation.parked.clear()
       if (incarnation.phase === 'draining' && incarnation.mailbox.size === 0) return incarnation.token
       if (clock.monotonic() >= untilMs) {
         if (incarnation.phase === 'draining') incarnation.phase = 'serving'
@@ -218,11 +233,13 @@ export class ShardHost {
         for (const encoded of encodeVerdictMessages(verdicts, maxBytes)) reply(encoded)
       },
     }
+    const { metrics = NO_NODE_METRICS } = this.dependencies
     const turnedAway: ItemVerdict[] = []
     let backlog = this.backlog()
     for (const item of decodeItems(message)) {
       if (!this.attempts.isLatest(item.requestId, item.attempt)) continue
       const verdict = this.admit(item, channel, backlog)
+      metrics.items(fateOf(verdict), 1)
       if (verdict === undefined) backlog += 1
       else turnedAway.push({ requestId: item.requestId, attempt: item.attempt, verdict })
     }
@@ -256,7 +273,9 @@ export class ShardHost {
     const isStuck = (actor: ActorAddress): boolean =>
       this.courier.backlog(incarnation, homeOf(actor)) >= settings.maxOutbox
     if (receiversOf(command).some(isStuck)) return { kind: 'overloaded' }
-    const pending = createPending({ kind: 'request', item, channel }, item.actor, command, incarnation)
+    const { trail } = item
+    const here = trail === undefined ? item : { ...item, trail: nextHop(trail, random) }
+    const pending = createPending({ kind: 'request', item: here, channel }, item.actor, command, incarnation)
     if ((incarnation.parked.get(waitsFor(pending))?.size ?? 0) >= MAX_WAITERS) return { kind: 'overloaded' }
     this.enter(pending)
     return undefined
@@ -291,7 +310,7 @@ export class ShardHost {
         const late = [...waiting].filter((pending) => isLate(pending, nowMs))
         for (const pending of late) waiting.delete(pending)
         if (waiting.size === 0) parked.delete(key)
-        giveUp(late)
+        leaveUndecided(late, 'late', this.dependencies)
       }
     }
   }
@@ -311,23 +330,24 @@ export class ShardHost {
     incarnation.phase = 'ended'
     this.courier.close(incarnation)
     this.inbox.close(incarnation)
-    giveUp([...incarnation.mailbox])
+    const left = [...incarnation.mailbox]
+    const { log } = this.dependencies
+    if (left.some(({ origin }) => origin.kind === 'request'))
+      log.warn('mailbox_given_up', { shard: incarnation.token.shardId, ...followedAll(left) })
+    leaveUndecided(left, 'shard_ended', this.dependencies)
   }
 
   /** A shard that is another's by now was stepped on what that one has committed: nothing is broken then. */
-  private async lookAtBroken(incarnation: Incarnation, detail: string): Promise<void> {
-    const { store, clock, log } = this.dependencies
+  private async lookAtBroken(incarnation: Incarnation, detail: string, guilty: Pending): Promise<void> {
+    const { store, clock } = this.dependencies
     const { shardId, epoch, attempt } = incarnation.token
     incarnation.phase = 'suspended'
     for (let waitMs = BUSY_RETRY_MS; this.incarnations.get(shardId) === incarnation; waitMs = longer(waitMs)) {
       try {
         const record = (await store.shards()).find((found) => found.shardId === shardId)
         if (this.incarnations.get(shardId) !== incarnation) return
-        if (record?.epoch === epoch && record.attempt === attempt) this.quarantine(incarnation, detail)
-        else {
-          log.warn('shard_fenced', { shard: shardId, epoch, found: record?.epoch })
-          this.end(incarnation)
-        }
+        if (record?.epoch === epoch && record.attempt === attempt) this.quarantine(incarnation, detail, guilty)
+        else this.fenced(incarnation, record)
         return
       } catch {
         this.giveUpLate(incarnation)
@@ -336,16 +356,28 @@ export class ShardHost {
     }
   }
 
-  private quarantine(incarnation: Incarnation, detail: string): void {
+  /** Another has it. */
+  private fenced(incarnation: Incarnation, found: ShardRecord | undefined): void {
+    const { log, metrics = NO_NODE_METRICS } = this.dependencies
+    if (incarnation.phase === 'ended') return
+    const { shardId, epoch } = incarnation.token
+    log.warn('shard_fenced', { shard: shardId, epoch, found: found?.epoch })
+    metrics.moves('fenced', 1)
+    this.end(incarnation)
+  }
+
+  private quarantine(incarnation: Incarnation, detail: string, guilty: Pending): void {
+    const { log, metrics = NO_NODE_METRICS } = this.dependencies
     const { shardId } = incarnation.token
-    this.dependencies.log.error('shard_quarantined', { shard: shardId, detail })
+    log.error('shard_quarantined', { ...followed(guilty), shard: shardId, detail })
+    metrics.moves('quarantined', 1)
     this.broken.add(shardId)
     this.end(incarnation)
   }
 
   /** Busy or another's? Only the store knows. */
   private async lookAtSkipped(skipped: readonly Incarnation[], waitMs: number): Promise<void> {
-    const { store, clock, log } = this.dependencies
+    const { store, clock } = this.dependencies
     await delay(clock, waitMs)
     try {
       const records = new Map((await store.shards()).map((record) => [record.shardId, record]))
@@ -354,8 +386,7 @@ export class ShardHost {
         const { shardId, epoch, attempt } = incarnation.token
         const record = records.get(shardId)
         if (record?.epoch !== epoch || record.attempt !== attempt) {
-          log.warn('shard_fenced', { shard: shardId, epoch, found: record?.epoch })
-          this.end(incarnation)
+          this.fenced(incarnation, record)
         } else {
           incarnation.blocked = false
         }
@@ -376,7 +407,7 @@ export class ShardHost {
       try {
         raised ||= await store.raiseAttempt(incarnation.token)
         if (raised) this.replace(incarnation, { shardId, epoch, attempt: attempt + 1 }, await store.openShard(shardId))
-        else this.end(incarnation)
+        else this.fenced(incarnation, undefined)
         return
       } catch (error) {
         log.warn('recovery_delayed', { shard: shardId, cause: error instanceof Error ? error.message : 'unknown' })
@@ -388,7 +419,8 @@ export class ShardHost {
   /** Nobody waits for these any more. */
   private giveUpLate({ mailbox }: Incarnation): void {
     const nowMs = this.dependencies.clock.now()
-    giveUp([...mailbox].filter((pending) => isLate(pending, nowMs)))
+    const late = [...mailbox].filter((pending) => isLate(pending, nowMs))
+    leaveUndecided(late, 'late', this.dependencies)
   }
 
   private replace(old: Incarnation, token: ShardToken, start: ShardStart): void {
@@ -422,9 +454,4 @@ export class ShardHost {
 /** Backs off. */
 function longer(waitMs: number): number {
   return Math.min(waitMs * 2, LONGEST_RETRY_MS)
-}
-
-function giveUpAll(parked: Map<string, Set<Pending>>): void {
-  for (const waiting of parked.values()) giveUp([...waiting])
-  parked.clear()
 }

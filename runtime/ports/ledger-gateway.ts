@@ -3,6 +3,8 @@ import type { ActorAddress } from '../../actors/address.ts'
 import type { Caller } from '../../actors/account/commands.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { Operation } from '../messages.ts'
+import type { UnavailableReason } from './metrics.ts'
+import type { Trail } from './trail.ts'
 
 export interface LedgerGateway {
   /** Never rejects. */
@@ -14,6 +16,8 @@ export interface GatewayRequest {
   readonly actor: ActorAddress
   readonly caller: Caller
   readonly operation: Operation
+  /** undefined: nobody follows it. */
+  readonly trail?: Trail
 }
 
 /**
@@ -25,6 +29,6 @@ export type GatewayOutcome =
   | { readonly kind: 'answered'; readonly answer: Answer }
   | {
       readonly kind: 'unavailable'
-      readonly reason: 'no_shards' | 'no_healthy_shards' | 'shard_unavailable' | 'overloaded'
+      readonly reason: UnavailableReason
       readonly outcome: 'not_applied' | 'unknown'
     }

@@ -210,6 +210,11 @@ export class Client {
     return new Client(address, String(body['access_token']))
   }
 
+  /** For requests that a test makes by itself. */
+  get bearer(): string {
+    return this.token
+  }
+
   get(path: string): Promise<Reply> {
     return send(`${this.address}${path}`, this.token)
   }

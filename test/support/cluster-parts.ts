@@ -22,7 +22,22 @@ export interface PartsOptions {
   readonly natsServers: number
   /** For every node and edge, beside what is always set. */
   readonly env?: Readonly<Record<string, string>>
+  /** Left out: one login for all, at NATS and at PostgreSQL. */
+  readonly access?: PartsAccess
+  /** Each line that PostgreSQL logs. */
+  readonly onDatabaseLine?: (line: string) => void
 }
+
+/** Each role comes with credentials of its own. */
+export interface PartsAccess {
+  readonly startNats: () => Promise<NatsCluster>
+  /** Makes the roles; `url` is the superuser's. Returns the database's. */
+  readonly prepareDatabase: (url: string) => Promise<string>
+  /** For a process that acts as the role. */
+  readonly environmentOf: (role: PartRole) => Readonly<Record<string, string>>
+}
+
+export type PartRole = 'owner' | 'node' | 'edge' | 'auditor'
 
 export interface ClusterParts {
   readonly nats: NatsCluster
@@ -33,6 +48,7 @@ export interface ClusterParts {
   readonly databaseUrl: string
   readonly startNode: (name: string) => Promise<Part>
   readonly startEdge: (name: string) => Promise<Part>
+  readonly startAuditor: (name: string) => Promise<Part>
   /** Runs `ledger` with these arguments, on the ledger's own database. */
   readonly administer: (args: readonly string[]) => Promise<string>
   /** PostgreSQL is stopped (`SIGKILL`: at once) and started again on the same port and data. */
@@ -57,10 +73,13 @@ export async function startParts(options: PartsOptions): Promise<ClusterParts> {
   const directory = mkdtempSync(join(tmpdir(), 'ledger-parts-'))
   const closing: (() => Promise<unknown> | void)[] = [() => rmSync(directory, { recursive: true, force: true })]
   const dataDir = join(directory, 'postgres')
-  let postgres: EmbeddedServer = await startPostgres({ dataDir })
+  const log = options.onDatabaseLine ?? (() => undefined)
+  let postgres: EmbeddedServer = await startPostgres({ dataDir, log })
   closing.push(() => postgres.stop())
-  const { url, port } = postgres
-  const nats = await startNatsCluster(options.natsServers)
+  const { access } = options
+  const { port } = postgres
+  const url = access === undefined ? postgres.url : await access.prepareDatabase(postgres.url)
+  const nats = await (access === undefined ? startNatsCluster(options.natsServers) : access.startNats())
   closing.push(nats.close)
   const common: Readonly<Record<string, string>> = {
     PATH: process.env['PATH'] ?? '',
@@ -72,24 +91,27 @@ export async function startParts(options: PartsOptions): Promise<ClusterParts> {
     LEDGER_BASE_URL: 'http://127.0.0.1:8080',
     ...options.env,
   }
-  const administering = { ...common, LEDGER_DATABASE_URL: url }
+  const administering = { ...common, LEDGER_DATABASE_URL: url, ...access?.environmentOf('owner') }
   await runLedger(['migrate'], administering)
   const client = credentialsIn(await runLedger(['client', 'add', '--id', 'load', '--role', 'admin'], administering))
   const parts = new Map<string, Part>()
-  const start = async (command: 'node' | 'edge', name: string, more: Readonly<Record<string, string>>) => {
+  const start = async (command: 'node' | 'edge' | 'auditor', name: string, more: Readonly<Record<string, string>>) => {
     const wireToPostgres = await startWire({ host: '127.0.0.1', port })
     const wiresToNats = await Promise.all(
       nats.servers.map((server) => startWire({ host: '127.0.0.1', port: server.port })),
     )
     const address = new URL(url)
     address.port = String(wireToPostgres.port)
-    const login = `${NATS_USER}:${encodeURIComponent(NATS_PASSWORD)}`
+    const server =
+      access === undefined ? `nats://${NATS_USER}:${encodeURIComponent(NATS_PASSWORD)}@127.0.0.1` : 'tls://127.0.0.1'
+    if (access !== undefined) address.username = `ledger_${command}`
     const child = spawn(process.execPath, [builtLedger(), command], {
       env: {
         ...common,
         LEDGER_NODE_ID: name,
         LEDGER_DATABASE_URL: address.toString(),
-        LEDGER_NATS_URL: wiresToNats.map((wire) => `nats://${login}@127.0.0.1:${wire.port}`).join(','),
+        LEDGER_NATS_URL: wiresToNats.map((wire) => `${server}:${wire.port}`).join(','),
+        ...access?.environmentOf(command),
         ...more,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -113,11 +135,12 @@ export async function startParts(options: PartsOptions): Promise<ClusterParts> {
     databaseUrl: url,
     startNode: (name) => start('node', name, {}),
     startEdge: (name) => start('edge', name, { LEDGER_PORT: String(edgePorts[edgeNumber(name)] ?? 0) }),
+    startAuditor: (name) => start('auditor', name, {}),
     administer: (args) => runLedger(args, administering),
     restartPostgres: async (signal) => {
       if (signal === 'SIGKILL') postgres.kill()
       await postgres.stop()
-      postgres = await startPostgres({ dataDir, port })
+      postgres = await startPostgres({ dataDir, port, log })
     },
     close: async () => {
       for (const close of closing.reverse()) await close()

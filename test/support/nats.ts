@@ -59,7 +59,7 @@ export async function startTestNats(): Promise<TestNats> {
 }
 
 /** A signal stops the threads of a process one by one. */
-function isFrozen(pid: number): boolean {
+export function isFrozen(pid: number): boolean {
   return readdirSync(`/proc/${pid}/task`).every((thread) => {
     const [, state] = /\) (\S)/.exec(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1')) ?? []
     return state === 'T'

@@ -17,7 +17,7 @@ import {
 import { inboxOrder } from '../../runtime/node/draft.ts'
 import { outputGate } from '../../runtime/node/output-gate.ts'
 import { createPinBoard } from '../../runtime/node/pin-board.ts'
-import { type MailboxLimits, ShardHost } from '../../runtime/node/shard-host.ts'
+import { type MailboxLimits, ShardHost, type ShardHostDependencies } from '../../runtime/node/shard-host.ts'
 import {
   type AcknowledgedChannel,
   type CommitBatch,
@@ -38,6 +38,8 @@ import { createManualClock } from './manual-clock.ts'
 import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
 
 export type Commit = (batch: CommitBatch) => CommitVerdict | Promise<CommitVerdict>
+/** What a test may want to see of a host beside what it does. */
+export type Watched = Partial<Pick<ShardHostDependencies, 'log' | 'metrics'>>
 export type Limits = Partial<MailboxLimits & { readonly maxBatchBytes: number }>
 export type Fate = 'carried' | 'lost' | 'not_delivered'
 
@@ -183,7 +185,13 @@ export function storeOf({ rows, records, batches, questions, control }: Ledger, 
 }
 
 /** A node of this session that serves these shards. */
-export function startHost(ledger: Ledger, session: string, shardIds: readonly number[], limits: Limits = {}) {
+export function startHost(
+  ledger: Ledger,
+  session: string,
+  shardIds: readonly number[],
+  limits: Limits = {},
+  watched: Watched = {},
+) {
   const { clock, logged, transport, routes, give } = ledger
   const signing = { fails: false }
   const store = storeOf(ledger, session)
@@ -205,6 +213,7 @@ export function startHost(ledger: Ledger, session: string, shardIds: readonly nu
     clock,
     random: { hex: (size) => '0'.repeat(size * 2), integer: () => 0 },
     log: { info: note, warn: note, error: note },
+    ...watched,
     pins: createPinBoard(),
     gate: outputGate,
     rare: NO_RARE_PATHS,
@@ -239,9 +248,9 @@ export function startHost(ledger: Ledger, session: string, shardIds: readonly nu
 let serial = 0
 
 /** One node that serves everything, and the commands to try it with. */
-export function hosting(shardIds: readonly number[] = [0, 1], limits: Limits = {}) {
+export function hosting(shardIds: readonly number[] = [0, 1], limits: Limits = {}, watched: Watched = {}) {
   const ledger = createLedger(shardIds)
-  const started = startHost(ledger, 's', shardIds, limits)
+  const started = startHost(ledger, 's', shardIds, limits, watched)
   const { rows, batches } = ledger
   /** What a commit does to the ledger when nothing is heard of it. */
   const keep = ({ shards }: CommitBatch): void => {

@@ -119,7 +119,9 @@ export function createFakeReads(): FakeReads {
 }
 
 export interface FakeGateway {
-  readonly asked: GatewayRequest[]
+  /** Without their trails, which stand in the same order. */
+  readonly asked: Omit<GatewayRequest, 'trail'>[]
+  readonly trails: GatewayRequest['trail'][]
   outcome: GatewayOutcome | Error
   readonly ask: (request: GatewayRequest) => Promise<GatewayOutcome>
 }
@@ -127,9 +129,11 @@ export interface FakeGateway {
 export function createFakeGateway(): FakeGateway {
   const fake: FakeGateway = {
     asked: [],
+    trails: [],
     outcome: { kind: 'unavailable', reason: 'shard_unavailable', outcome: 'not_applied' },
-    async ask(request) {
+    async ask({ trail, ...request }) {
       fake.asked.push(request)
+      fake.trails.push(trail)
       if (fake.outcome instanceof Error) throw fake.outcome
       return fake.outcome
     },

@@ -67,6 +67,13 @@ describe('defaults', () => {
   })
 })
 
+test('nothing is shown to operators unless a port is named, and then on the loopback address unless another is', () => {
+  expect(read({ LEDGER_METRICS_HOST: '10.0.0.1' }).metrics).toBeUndefined()
+  expect(read({ LEDGER_METRICS_PORT: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464 })
+  expect(read({ LEDGER_METRICS_PORT: '9464', LEDGER_METRICS_HOST: '::' }).metrics).toEqual({ host: '::', port: 9464 })
+  expect(problems({ LEDGER_METRICS_PORT: '0' })).toHaveLength(1)
+})
+
 test('a NATS cluster is a list of addresses, and production is warned of one without TLS', () => {
   const env = { LEDGER_NATS_URL: 'tls://one:4222, nats://two:4222' }
   expect(read(env).nats.urls).toEqual(['tls://one:4222', 'nats://two:4222'])
@@ -94,7 +101,7 @@ describe('wrong values', () => {
       'LEDGER_BASE_URL is "https://ledger.example/": it must be a URL such as https://ledger.example.com, without a slash at the end.',
       'LEDGER_ENVIRONMENT is "live": it must be one of sandbox, production.',
       'LEDGER_NODE_ID is "a b": it must be 1 to 64 of A-Z, a-z, 0-9, _ and -.',
-      'LEDGER_LOG_LEVEL is "loud": it must be one of info, warn, error.',
+      'LEDGER_LOG_LEVEL is "loud": it must be one of debug, info, warn, error.',
     ])
   })
 

@@ -33,6 +33,18 @@ test('what is below the level is left out', () => {
   expect(lines.map((line) => line['event'])).toEqual(['b', 'c'])
 })
 
+test('single requests are followed at debug alone; above it there is nothing to call', () => {
+  const lines = linesOf('debug', (log) => {
+    log.debug?.('a', { request_id: 'x' })
+    log.info('b')
+  })
+  expect(lines.map((line) => [line['level'], line['event']])).toEqual([
+    ['debug', 'a'],
+    ['info', 'b'],
+  ])
+  linesOf('info', (log) => expect(log.debug).toBeUndefined())
+})
+
 test('what looks like a secret in a text is masked, and long texts are cut', () => {
   const [line] = linesOf('info', (log) =>
     log.info('failed', {

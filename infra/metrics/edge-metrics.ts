@@ -1,0 +1,59 @@
+/** The metrics of an edge. */
+import { Counter, Histogram, type Registry } from 'prom-client'
+import { REFUSAL_CODES } from '../../actors/refusal.ts'
+import type { GatewayMetrics, HttpMetrics } from '../../runtime/ports/metrics.ts'
+import { MS_PER_SECOND, registerGauges } from './registry.ts'
+
+const REQUEST_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30]
+const STATUS_CLASSES = 100
+/** Codes come from nodes, which may be of another version. */
+const OTHER_CODE = 'other'
+
+export function createHttpMetrics(registry: Registry): HttpMetrics {
+  const registers = [registry]
+  const requests = new Counter({
+    name: 'ledger_http_requests_total',
+    help: 'Requests by method, pattern of the route and class of the status.',
+    labelNames: ['method', 'route', 'status'],
+    registers,
+  })
+  const durations = new Histogram({
+    name: 'ledger_http_request_duration_seconds',
+    help: 'From the headers of a request to its answer, before that is sent.',
+    labelNames: ['method', 'route'],
+    buckets: REQUEST_SECONDS,
+    registers,
+  })
+  return {
+    request: (method, route, status, durationMs) => {
+      requests.inc({ method, route, status: `${Math.floor(status / STATUS_CLASSES)}xx` })
+      durations.observe({ method, route }, durationMs / MS_PER_SECOND)
+    },
+  }
+}
+
+export function createGatewayMetrics(registry: Registry): GatewayMetrics {
+  const known = new Set<string>([...REFUSAL_CODES, 'no_shards', 'no_healthy_shards', 'shard_unavailable', 'overloaded'])
+  const submissions = new Counter({
+    name: 'ledger_submissions_total',
+    help: 'What clients asked of the ledger, by operation and by what they were told; code: why, for whatever was not accepted.',
+    labelNames: ['operation', 'outcome', 'code'],
+    registers: [registry],
+  })
+  return {
+    submission: (operation, end) => {
+      const code = end.outcome === 'accepted' ? '' : end.code
+      submissions.inc({ operation, outcome: end.outcome, code: code === '' || known.has(code) ? code : OTHER_CODE })
+    },
+  }
+}
+
+export function registerGatewayGauges(registry: Registry, measure: () => { readonly waiting: number }): void {
+  registerGauges(registry, measure, [
+    {
+      name: 'ledger_submissions_waiting',
+      help: 'Requests to nodes that wait for an outcome.',
+      of: ({ waiting }) => waiting,
+    },
+  ])
+}

@@ -1,0 +1,50 @@
+/**
+ * What happens, counted for operators. What can be read whenever somebody looks (queues, ages, shards owned) is not
+ * counted here: its holder is asked, by `measures()`.
+ *   M1. What a call names comes from closed sets: never an account, a client, a token, a key or a shard.
+ *   M2. A call costs no more than some additions, does not wait and does not throw.
+ */
+import type { RefusalCode } from '../../actors/refusal.ts'
+import type { Operation } from '../messages.ts'
+
+export interface NodeMetrics {
+  /** What became of items that edges sent: each is counted once as it comes, and once more if it is given up later. */
+  readonly items: (fate: ItemFate, items: number) => void
+  /** One statement, however it ended: signing its receipts is part of the time. */
+  readonly commit: (result: CommitResult, durationMs: number) => void
+  /** What one commit made durable. */
+  readonly batch: (commands: number, shards: number) => void
+  readonly moves: (move: ShardMove, shards: number) => void
+}
+
+/** `given_up`: it had entered, and left without a verdict. */
+export type ItemFate = 'entered' | 'moved' | 'overloaded' | 'rejected' | 'given_up'
+/** `held_back`: the fence let at least one of its shards not pass: it was busy, or another's. */
+export type CommitResult = 'applied' | 'held_back' | 'failed' | 'unknown'
+/**
+ * `handed_over`: given away, and taken at once by who was told. `released`: given away, and free. `fenced`: lost to
+ * another owner. `quarantined`: it broke an invariant here.
+ */
+export type ShardMove = 'acquired' | 'handed_over' | 'released' | 'fenced' | 'quarantined'
+
+export interface GatewayMetrics {
+  /** Once for each request, when its client is told. */
+  readonly submission: (operation: Operation['kind'], end: SubmissionEnd) => void
+}
+
+export type SubmissionEnd =
+  | { readonly outcome: 'accepted' }
+  | { readonly outcome: 'refused'; readonly code: RefusalCode }
+  /** Proved not to be applied, or not known; the code says why. */
+  | { readonly outcome: 'overloaded' | 'not_applied' | 'unknown'; readonly code: UnavailableReason }
+export type UnavailableReason = 'no_shards' | 'no_healthy_shards' | 'shard_unavailable' | 'overloaded'
+
+export interface HttpMetrics {
+  /** `route`: the pattern, never the path. `durationMs`: until the answer was made. */
+  readonly request: (method: string, route: string, status: number, durationMs: number) => void
+}
+
+const nothing = (): void => undefined
+export const NO_NODE_METRICS: NodeMetrics = { items: nothing, commit: nothing, batch: nothing, moves: nothing }
+export const NO_GATEWAY_METRICS: GatewayMetrics = { submission: nothing }
+export const NO_HTTP_METRICS: HttpMetrics = { request: nothing }

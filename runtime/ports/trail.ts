@@ -1,0 +1,48 @@
+/**
+ * What names a request in the logs of every process that it passes: it goes with the item from edge to node, is never
+ * stored, and decides nothing.
+ *   T1. Everything in it is bounded and of a narrow alphabet; the edge admits nothing else.
+ *   T2. There is a trace only if the client's request was part of one. Each hop has a span of its own.
+ * The trace context is that of https://www.w3.org/TR/trace-context/.
+ */
+import type { LogFields } from './log.ts'
+import type { Random } from './random.ts'
+
+export interface Trail {
+  /** `X-Request-Id` of the request and its response: `^[A-Za-z0-9._-]{1,64}$`. */
+  readonly requestId: string
+  readonly trace?: TraceContext
+}
+
+export interface TraceContext {
+  /** 32 hexadecimal digits in lower case, not all zero. */
+  readonly traceId: string
+  /** 16 of them: this hop, and the one before it. */
+  readonly spanId: string
+  readonly parentSpanId: string
+  readonly sampled: boolean
+  /** The members of `tracestate`, at most 512 characters; empty when there were none. */
+  readonly state: string
+}
+
+const SPAN_ID_BYTES = 8
+
+/** In the next hop. */
+export function nextHop(trail: Trail, random: Pick<Random, 'hex'>): Trail {
+  const { trace } = trail
+  if (trace === undefined) return trail
+  return { ...trail, trace: { ...trace, parentSpanId: trace.spanId, spanId: newSpanId(random) } }
+}
+
+export function newSpanId(random: Pick<Random, 'hex'>): string {
+  return random.hex(SPAN_ID_BYTES)
+}
+
+/** How a line of a log names it; nothing for what nobody follows. */
+export function fieldsOf(trail: Trail | undefined): LogFields {
+  if (trail === undefined) return {}
+  const { requestId, trace } = trail
+  if (trace === undefined) return { request_id: requestId }
+  const { traceId, spanId, parentSpanId } = trace
+  return { request_id: requestId, trace_id: traceId, span_id: spanId, parent_span_id: parentSpanId }
+}

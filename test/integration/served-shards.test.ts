@@ -1,0 +1,51 @@
+/** Goal: an edge is told that shards are served only while an owner of one proves that it can commit. */
+import postgres from 'postgres'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { anyShardServed } from '../../infra/postgres/served-shards.ts'
+import { GIVEN_UP_AFTER_MS } from '../../runtime/shard-state.ts'
+import { createLedgerDatabase } from '../support/ledger-database.ts'
+
+const SESSION = 'a'.repeat(32)
+let sql: postgres.Sql
+
+beforeAll(async () => {
+  const database = await createLedgerDatabase({ shardCount: 4 })
+  sql = postgres(database.url, { max: 1, onnotice: () => undefined })
+})
+
+afterAll(() => sql.end())
+
+beforeEach(async () => {
+  await sql`DELETE FROM sessions`
+  await sql`UPDATE shards SET node_id = NULL, session = NULL, updated_at = now() - interval '1 hour'`
+})
+
+/** The owner of one shard proved that it could commit so long ago. */
+async function own(provedAgoMs: number): Promise<void> {
+  const ago = sql`now() - ${provedAgoMs}::float8 * interval '1 ms'`
+  await sql`
+    INSERT INTO sessions (session, node_id, started_at, probed_at) VALUES (${SESSION}, 'node', now(), ${ago})`
+  await sql`UPDATE shards SET node_id = 'node', session = ${SESSION} WHERE shard_id = 2`
+}
+
+test('shards that nobody owns are not served, whoever lives', async () => {
+  await own(0)
+  await sql`UPDATE shards SET node_id = NULL, session = NULL, updated_at = now()`
+  expect(await anyShardServed(sql)).toBe(false)
+})
+
+test.for([
+  [0, true],
+  [GIVEN_UP_AFTER_MS - 2_000, true],
+  [GIVEN_UP_AFTER_MS + 1, false],
+] as const)('one shard whose owner proved itself %i ms ago: %s', async ([provedAgoMs, served]) => {
+  await own(provedAgoMs)
+  expect(await anyShardServed(sql)).toBe(served)
+})
+
+test('an owner that has proved nothing yet counts from when it took the shard', async () => {
+  await sql`UPDATE shards SET node_id = 'node', session = ${SESSION} WHERE shard_id = 2`
+  expect(await anyShardServed(sql)).toBe(false)
+  await sql`UPDATE shards SET updated_at = now() WHERE shard_id = 2`
+  expect(await anyShardServed(sql)).toBe(true)
+})

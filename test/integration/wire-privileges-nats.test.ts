@@ -1,0 +1,329 @@
+/**
+ * Goal: on the servers as they are deployed each role can do what it is there for, and the server refuses it the rest.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
+import { Events } from 'nats'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { connectNats, type NatsLink } from '../../infra/nats/connection.ts'
+import { createNatsHints, createNatsLeaseStore, type LeaseStoreOptions } from '../../infra/nats/lease-store-nats.ts'
+import { createNatsTransport } from '../../infra/nats/transport-nats.ts'
+import type { ShardHint } from '../../runtime/ports/lease-store.ts'
+import type { Log, LogFields } from '../../runtime/ports/log.ts'
+import { NOT_DELIVERED, type NotDelivered, type Transport } from '../../runtime/ports/transport.ts'
+import { controlSubject, deliverySubject, sessionSubject } from '../../runtime/messages.ts'
+import { leaseStoreContract, type LeaseStoreHarness } from '../contract/lease-store.contract.ts'
+import { transportContract, type TransportHarness } from '../contract/transport.contract.ts'
+import { until as untilReached } from '../support/cluster-process.ts'
+import { SILENT_LOG } from '../support/nats.ts'
+import { until } from '../support/nats-until.ts'
+import { type NatsRole, type SecuredNats, startSecuredNats } from '../support/secured-nats.ts'
+
+const SESSION = 'a'.repeat(32)
+const LEDGER: LeaseStoreOptions = { ledgerId: 'contract', replicas: 1, storage: 'file' }
+const NODES_BUCKET = 'ledger_contract_nodes'
+const SHARDS_BUCKET = 'ledger_contract_shards'
+const HINT: ShardHint = { shardId: 3, nodeId: 'node-1', session: SESSION, epoch: 7 }
+
+let nats: SecuredNats
+beforeAll(async () => {
+  nats = await startSecuredNats(1)
+})
+afterAll(() => nats.close())
+
+function theServer() {
+  const [server] = nats.servers
+  if (server === undefined) throw new Error('no server was started')
+  return server
+}
+
+async function linksBack(links: readonly NatsLink[]): Promise<void> {
+  await theServer().start()
+  await until(() => links.every((link) => link.connected()))
+}
+
+async function killed(links: readonly NatsLink[]): Promise<void> {
+  await theServer().kill()
+  await until(() => links.every((link) => !link.connected()))
+}
+
+/** Of the roles, an edge asks and nodes answer; subjects are those of sessions. */
+transportContract('an edge and a node with their own credentials', async (): Promise<TransportHarness> => {
+  const links: NatsLink[] = []
+  const asSession = (transport: Transport): Transport => ({
+    ...transport,
+    request: (subject, ...rest) => transport.request(sessionSubject(subject.replaceAll('.', '-')), ...rest),
+    serve: (subject, handler) => transport.serve(sessionSubject(subject.replaceAll('.', '-')), handler),
+  })
+  return {
+    connect: async () => {
+      const link = await nats.connect(links.length === 0 ? 'edge' : 'node', SILENT_LOG)
+      links.push(link)
+      return asSession(createNatsTransport(link, SILENT_LOG))
+    },
+    until,
+    elapse: async (durationMs) => {
+      const endMs = performance.now() + durationMs
+      await until(() => performance.now() >= endMs)
+    },
+    settle: async () => {
+      for (const link of [...links, ...links]) await link.connection.flush()
+    },
+    loseServer: () => killed(links),
+    regainServer: () => linksBack(links),
+    close: async () => {
+      await Promise.all(links.map((link) => link.close()))
+    },
+  }
+})
+
+let ledgers = 0
+leaseStoreContract('nodes with their own credentials', (): Promise<LeaseStoreHarness> => {
+  const links: NatsLink[] = []
+  ledgers += 1
+  // Nobody but nodes is there, and they may not remove a bucket: each test has its own.
+  const options = { ...LEDGER, ledgerId: `contract-${ledgers}` }
+  return Promise.resolve({
+    connect: async () => {
+      const link = await nats.connect('node', SILENT_LOG)
+      links.push(link)
+      return createNatsLeaseStore(link, SILENT_LOG, options)
+    },
+    finish: (promise) => promise,
+    until,
+    settle: async () => {
+      for (const link of [...links, ...links]) await link.connection.flush()
+    },
+    losingAnswers: async (run) => {
+      await theServer().freeze()
+      try {
+        await run()
+      } finally {
+        theServer().thaw()
+      }
+    },
+    loseStore: () => killed(links),
+    regainStore: () => linksBack(links),
+    emptyStore: async () => {
+      await killed(links)
+      theServer().empty()
+      await linksBack(links)
+    },
+    close: async () => {
+      await Promise.all(links.map((link) => link.close()))
+    },
+  })
+})
+
+/** What the server says to a client goes to its log. */
+function recordingLog(): Log & { readonly lines: string[] } {
+  const lines: string[] = []
+  const write = (event: string, fields?: LogFields): void => void lines.push(`${event} ${JSON.stringify(fields ?? {})}`)
+  return { lines, info: write, warn: write, error: write }
+}
+
+const REFUSED = 'PERMISSIONS_VIOLATION'
+
+/** What the server answers to the act: refusals alone, as it says them; nothing that it takes. */
+async function refusals(role: NatsRole, act: (link: NatsLink) => void): Promise<readonly string[]> {
+  const said: string[] = []
+  const link = await nats.connect(role, SILENT_LOG)
+  const follow = async (): Promise<void> => {
+    for await (const { type, data } of link.connection.status()) {
+      if (type === Events.Error) said.push(String(data))
+    }
+  }
+  void follow()
+  act(link)
+  // The server answers in order: behind the answer to a ping there is none to what came before.
+  await link.connection.flush()
+  await link.close()
+  return said
+}
+
+function publishing(subject: string, reply?: string): (link: NatsLink) => void {
+  return ({ connection }) => connection.publish(subject, Buffer.from('{}'), reply === undefined ? {} : { reply })
+}
+
+function listening(subject: string): (link: NatsLink) => void {
+  return ({ connection }) => void connection.subscribe(subject, { callback: () => undefined })
+}
+
+const EDGE_MAY_NOT: readonly (readonly [string, (link: NatsLink) => void])[] = [
+  ['write a lease', publishing(`$KV.${NODES_BUCKET}.node-1`)],
+  ['write a hint', publishing(`$KV.${SHARDS_BUCKET}.3`)],
+  ['send a node deliveries', publishing(deliverySubject(SESSION))],
+  ['tell a node about shards', publishing(controlSubject(SESSION))],
+  ['answer in place of a node', publishing('_INBOX_EDGE.somebody.1')],
+  ['answer a node', publishing('_INBOX_NODE.somebody.1')],
+  ['make a bucket', publishing(`$JS.API.STREAM.CREATE.KV_${SHARDS_BUCKET}`)],
+  ['change a bucket', publishing(`$JS.API.STREAM.UPDATE.KV_${SHARDS_BUCKET}`)],
+  ['remove a bucket', publishing(`$JS.API.STREAM.DELETE.KV_${SHARDS_BUCKET}`)],
+  ['empty a bucket', publishing(`$JS.API.STREAM.PURGE.KV_${SHARDS_BUCKET}`)],
+  [
+    'have JetStream write where it wants',
+    publishing(`$JS.API.STREAM.MSG.GET.KV_${SHARDS_BUCKET}`, deliverySubject(SESSION)),
+  ],
+  ['make a consumer', publishing(`$JS.API.CONSUMER.CREATE.KV_${SHARDS_BUCKET}`)],
+  ['publish elsewhere', publishing('anything.else')],
+  ['hear what all nodes are sent', listening('ledger.node.>')],
+  ['hear what one node is sent', listening(sessionSubject(SESSION))],
+  ['hear deliveries', listening(deliverySubject(SESSION))],
+  ['hear replies to nodes', listening('_INBOX_NODE.>')],
+  ['hear every inbox', listening('*.>')],
+  ['hear everything', listening('>')],
+  ['hear questions to JetStream', listening('$JS.API.>')],
+  ['hear the system account', listening('$SYS.>')],
+]
+
+const NODE_MAY_NOT: readonly (readonly [string, (link: NatsLink) => void])[] = [
+  ['send a node items, as edges do', publishing(sessionSubject(SESSION))],
+  ['hear replies to edges', listening('_INBOX_EDGE.>')],
+  ['hear everything', listening('>')],
+  ['change a bucket', publishing(`$JS.API.STREAM.UPDATE.KV_${SHARDS_BUCKET}`)],
+  ['remove a bucket', publishing(`$JS.API.STREAM.DELETE.KV_${SHARDS_BUCKET}`)],
+  ['empty a bucket', publishing(`$JS.API.STREAM.PURGE.KV_${SHARDS_BUCKET}`)],
+  ['make a consumer', publishing(`$JS.API.CONSUMER.CREATE.KV_${SHARDS_BUCKET}`)],
+  ['publish elsewhere', publishing('anything.else')],
+]
+
+const MAY: readonly (readonly [NatsRole, string, (link: NatsLink) => void])[] = [
+  ['edge', 'send a node items', publishing(sessionSubject(SESSION))],
+  ['edge', 'hear its replies', listening('_INBOX_EDGE.mine.*')],
+  ['edge', 'hear hints', listening(`$KV.${SHARDS_BUCKET}.*`)],
+  ['node', 'send deliveries', publishing(deliverySubject(SESSION))],
+  ['node', 'tell another node about shards', publishing(controlSubject(SESSION))],
+  ['node', 'hear what it is sent', listening(sessionSubject(SESSION))],
+]
+
+describe('the server refuses', () => {
+  test.for(EDGE_MAY_NOT)('an edge to %s', async ([, act]) => {
+    expect(await refusals('edge', act)).toEqual([REFUSED])
+  })
+
+  test.for(NODE_MAY_NOT)('a node to %s', async ([, act]) => {
+    expect(await refusals('node', act)).toEqual([REFUSED])
+  })
+
+  test.for(MAY)('no %s to %s', async ([role, , act]) => {
+    expect(await refusals(role, act)).toEqual([])
+  })
+
+  test('who shows no credentials, those of nobody, or a password', async () => {
+    const caFile = join(nats.secrets, 'ca.pem')
+    const { port } = theServer()
+    for (const address of [`tls://127.0.0.1:${port}`, `tls://ledger:password@127.0.0.1:${port}`]) {
+      const refused = connectNats({
+        urls: [address],
+        tls: { caFile },
+        name: 'x',
+        inboxPrefix: '_INBOX_X',
+        log: SILENT_LOG,
+      })
+      await expect(refused).rejects.toThrow('AUTHORIZATION_VIOLATION')
+    }
+  })
+})
+
+describe('with their own credentials', () => {
+  test('an edge hears the hints that nodes write, and stops when it is told to', async () => {
+    const log = recordingLog()
+    const [edge, node] = await Promise.all([nats.connect('edge', log), nats.connect('node', SILENT_LOG)])
+    const heard: ShardHint[] = []
+    const watch = createNatsHints(edge, log, LEDGER.ledgerId).watchHints((hint) => heard.push(hint))
+    await edge.connection.flush()
+    const leases = createNatsLeaseStore(node, SILENT_LOG, LEDGER)
+    await leases.hint(HINT)
+    await until(() => heard.length > 0)
+    watch.stop()
+    await leases.hint({ ...HINT, epoch: 8 })
+    for (const link of [node, edge, edge]) await link.connection.flush()
+    expect(heard).toEqual([HINT])
+    expect(log.lines).toEqual([])
+  })
+
+  test('T3: a node does not answer where an edge wants it to write', async () => {
+    const [edge, node, watcher] = await Promise.all(
+      (['edge', 'node', 'node'] as const).map((role) => nats.connect(role, SILENT_LOG)),
+    )
+    if (edge === undefined || node === undefined || watcher === undefined) throw new Error('not connected')
+    const wrong: string[] = []
+    for (const subject of [`$KV.${SHARDS_BUCKET}.*`, controlSubject('b'.repeat(32))]) {
+      watcher.connection.subscribe(subject, { callback: (_error, { subject: at }) => void wrong.push(at) })
+    }
+    const asked: string[] = []
+    createNatsTransport(node, SILENT_LOG).serve(sessionSubject(SESSION), (message, reply) => {
+      asked.push(message)
+      reply('an answer')
+    })
+    for (const link of [watcher, node]) await link.connection.flush()
+    for (const reply of [`$KV.${SHARDS_BUCKET}.3`, controlSubject('b'.repeat(32))])
+      publishing(sessionSubject(SESSION), reply)(edge)
+    const replies: (string | NotDelivered)[] = []
+    createNatsTransport(edge, SILENT_LOG).request(sessionSubject(SESSION), 'last', 30_000, (reply) =>
+      replies.push(reply),
+    )
+    await until(() => replies.length > 0)
+    await watcher.connection.flush()
+    expect(asked).toEqual(['{}', '{}', 'last'])
+    expect(replies).toEqual(['an answer'])
+    expect(replies).not.toContain(NOT_DELIVERED)
+    expect(wrong).toEqual([])
+  })
+
+  test('nothing that is logged holds a seed', () => {
+    const seeds = ['node', 'edge'].map((role) => readFileSync(join(nats.secrets, `nats-${role}.nk`), 'utf8').trim())
+    const logged = theServer().logLines().join('\n')
+    expect(logged).not.toBe('')
+    for (const seed of seeds) expect(logged).not.toContain(seed)
+  })
+})
+
+describe('a cluster of three on the very file', () => {
+  test('elects a leader and keeps leases in three copies, and one server may die', async () => {
+    const cluster = await startSecuredNats(3)
+    try {
+      const node = await cluster.connect('node', SILENT_LOG)
+      const leases = createNatsLeaseStore(node, SILENT_LOG, { ...LEDGER, replicas: 3 })
+      const session = { nodeId: 'node-1', session: SESSION, ready: true, draining: false, refusedShards: [] }
+      const revision = await leases.renew(session, 0)
+      await cluster.servers[0]?.kill()
+      await untilReached('the lease is listed', 30_000, async () => {
+        const listed = await leases.list().catch(() => [])
+        return listed.length === 1
+      })
+      expect(await leases.list()).toEqual([{ ...session, revision }])
+    } finally {
+      await cluster.close()
+    }
+  })
+
+  test('takes no server whose certificate is not one for joining', async () => {
+    const cluster = await startSecuredNats(3)
+    try {
+      const port = cluster.servers[0]?.routePort ?? 0
+      expect(await joining(port, cluster.secrets, 'nats-2')).toBe('heard')
+      expect(await joining(port, cluster.secrets, 'postgres')).toMatch(/alert/)
+      expect(await joining(port, cluster.secrets, undefined)).toMatch(/alert/)
+    } finally {
+      await cluster.close()
+    }
+  })
+})
+
+/** `heard`: the server let the handshake pass and answered what is no protocol of servers. */
+function joining(port: number, secrets: string, certificate: string | undefined): Promise<string> {
+  const read = (name: string) => readFileSync(join(secrets, name))
+  const shown = certificate === undefined ? {} : { cert: read(`${certificate}.pem`), key: read(`${certificate}.key`) }
+  const secured = connectTls({ host: '127.0.0.1', port, ca: read('ca.pem'), servername: 'localhost', ...shown })
+  return new Promise((resolve) => {
+    secured.once('error', (error) => resolve(error.message))
+    secured.once('data', () => {
+      secured.destroy()
+      resolve('heard')
+    })
+    secured.once('close', () => resolve('closed'))
+    secured.write('nonsense\r\n')
+  })
+}

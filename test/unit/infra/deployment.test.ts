@@ -1,0 +1,334 @@
+/**
+ * Goal: the deployment files say what the ledger, nats-server and each other understand, as far as that can be seen without
+ * a container engine; and no part is given a secret that is not its own.
+ */
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { missingInProduction, readConfiguration } from '../../../infra/config/configuration.ts'
+import { findNatsServer } from '../../../infra/embedded/nats-server.ts'
+import { main } from '../../../infra/main/ledger.ts'
+import { projectRoot } from '../../support/cluster-process.ts'
+import { deployedNatsConfig, makeSecrets, natsEnvironment } from '../../support/secured-nats.ts'
+
+interface Service {
+  readonly image: string
+  readonly command: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly secrets?: readonly (string | { readonly source: string; readonly target: string })[]
+  readonly volumes?: readonly string[]
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>
+  readonly networks: readonly string[]
+  readonly ports?: readonly string[]
+  readonly stop_grace_period?: string
+  readonly healthcheck?: { readonly disable?: boolean }
+  readonly env_file?: readonly string[]
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>
+  readonly volumes: Readonly<Record<string, unknown>>
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>
+}
+
+const DEPLOY = join(projectRoot(), 'infra', 'deploy')
+const BASE_URL = 'https://ledger.example.com'
+const SERVED = /^(?:node|edge)-\d$/
+const PARTS = /^(?:node-\d|edge-\d|auditor|migrate)$/
+/** What `ledger` waits for at most when it is told to end. */
+const STOP_TIMEOUT_SECONDS = 20
+
+const text = readFileSync(join(DEPLOY, 'compose.yaml'), 'utf8')
+const compose = parse(text.replaceAll(/\$\{BASE_URL:\?[^}]*\}/g, BASE_URL), { merge: true, strict: true }) as Compose
+const dockerfile = readFileSync(join(DEPLOY, 'Dockerfile'), 'utf8')
+
+function services(pattern: RegExp): readonly (readonly [string, Service])[] {
+  return Object.entries(compose.services).filter(([name]) => pattern.test(name))
+}
+
+/** By where the container finds it. */
+function mounted(service: Service): ReadonlyMap<string, string> {
+  return new Map(
+    (service.secrets ?? []).map((one) => (typeof one === 'string' ? [one, one] : [one.target, one.source])),
+  )
+}
+
+let secrets: string
+beforeAll(() => {
+  secrets = makeSecrets([])
+})
+afterAll(() => rmSync(secrets, { recursive: true, force: true }))
+
+describe('compose.yaml', () => {
+  test('has three NATS servers, PostgreSQL, three nodes, two edges, an auditor and what migrates', () => {
+    expect(Object.keys(compose.services).sort()).toEqual([
+      'auditor',
+      'edge-1',
+      'edge-2',
+      'migrate',
+      'nats-1',
+      'nats-2',
+      'nats-3',
+      'node-1',
+      'node-2',
+      'node-3',
+      'postgres',
+    ])
+  })
+
+  test.for(services(PARTS))('%s runs a command that there is', async ([name, { command }]) => {
+    expect(command).toHaveLength(1)
+    expect(name.startsWith(command[0] ?? '?')).toBe(true)
+    const said: string[] = []
+    const io = {
+      env: {},
+      cwd: '/',
+      readInput: () => Promise.reject(new Error('nothing')),
+      out: (line: string) => said.push(line),
+      err: () => undefined,
+    }
+    expect(await main([...command, '--help'], { ...io, out: (line) => void io.out(line) })).toBe(0)
+    expect(said.join('')).toContain(`Usage: ledger ${command[0] ?? ''}`)
+  })
+
+  test.for(services(PARTS))(
+    '%s has an environment that is read whole and wants nothing in production',
+    ([name, { environment }]) => {
+      const read = readConfiguration(environment, '/')
+      if (!read.ok) throw new Error(read.error.join('\n'))
+      expect(read.value.warnings).toEqual([])
+      const { configuration } = read.value
+      expect(configuration.environment).toBe('production')
+      const needed = SERVED.test(name) ? configuration : { ...configuration, nats: { ...configuration.nats, urls: [] } }
+      const missing = missingInProduction(needed, false)
+      // The auditor has no master key, and nobody asks it for one.
+      expect(name === 'auditor' ? missing.filter((line) => !line.includes('MASTER_KEY')) : missing).toEqual([])
+      expect([configuration.nodeId, configuration.nats.replicas]).toEqual(
+        SERVED.test(name) ? [name, 3] : [undefined, name === 'auditor' ? 1 : 3],
+      )
+    },
+  )
+
+  test.for(services(PARTS))(
+    '%s logs in as its own role, with TLS that looks who answers, and no secret in the environment',
+    ([name, { environment }]) => {
+      const role = name === 'migrate' ? 'owner' : name.replace(/-\d$/, '')
+      const url = new URL(environment['LEDGER_DATABASE_URL'] ?? '')
+      expect([url.username, url.password, url.hostname]).toEqual([`ledger_${role}`, '', 'postgres'])
+      expect(url.searchParams.get('sslmode')).toBe('verify-full')
+      expect(environment['NODE_EXTRA_CA_CERTS']).toBe('/run/secrets/ca.pem')
+      for (const value of Object.values(environment)) expect(value).not.toMatch(/:\/\/[^/]*:[^/]*@/)
+    },
+  )
+
+  test('every part is given its own secrets and no others', () => {
+    const given = Object.fromEntries(
+      services(/./).map(([name, service]) => [name, [...mounted(service).values()].sort()]),
+    )
+    const served = (role: string) => ['ca.pem', `ledger_${role}.password`, 'master.key', `nats-${role}.nk`]
+    const nats = (number: number) => ['ca.pem', `nats-${number}.key`, `nats-${number}.pem`]
+    const roles = ['auditor', 'edge', 'node', 'owner'].map((role) => `ledger_${role}.password`)
+    expect(given).toEqual({
+      'node-1': served('node'),
+      'node-2': served('node'),
+      'node-3': served('node'),
+      'edge-1': served('edge'),
+      'edge-2': served('edge'),
+      'nats-1': nats(1),
+      'nats-2': nats(2),
+      'nats-3': nats(3),
+      auditor: ['ca.pem', 'ledger_auditor.password'],
+      migrate: ['ca.pem', 'ledger_owner.password', 'master.key'],
+      postgres: [...roles, 'postgres.key', 'postgres.pem', 'superuser.password'],
+    })
+  })
+
+  test.for(services(/./))('%s finds every secret that its environment names', ([, service]) => {
+    const named = Object.values(service.environment).filter((value) => /^\/run\/secrets\/./.test(value))
+    expect(named.filter((path) => !mounted(service).has(path.slice('/run/secrets/'.length)))).toEqual([])
+  })
+
+  test('every secret is one that make-secrets.mjs makes; the key of the authority is given to nobody', () => {
+    for (const [name, { file }] of Object.entries(compose.secrets)) {
+      expect(file).toBe(`secrets/${name}`)
+      expect(existsSync(join(secrets, name))).toBe(true)
+    }
+    const used = services(/./).flatMap(([, service]) => [...mounted(service).values()])
+    expect([...new Set(used)].sort()).toEqual(Object.keys(compose.secrets).sort())
+    expect(used).not.toContain('ca.key')
+    for (const [, { env_file: files = [] }] of services(/./)) {
+      for (const file of files) expect(existsSync(join(secrets, file.replace('secrets/', '')))).toBe(true)
+    }
+  })
+
+  test.for(services(/./))('%s mounts what is there', ([, { volumes = [] }]) => {
+    for (const volume of volumes) {
+      const [source = ''] = volume.split(':')
+      expect(source.startsWith('./') ? existsSync(join(DEPLOY, source)) : Object.hasOwn(compose.volumes, source)).toBe(
+        true,
+      )
+    }
+  })
+
+  test('what one waits for is there, and can be waited for', () => {
+    for (const [, { depends_on: needs = {} }] of services(/./)) {
+      for (const [name, { condition }] of Object.entries(needs)) {
+        const needed = compose.services[name]
+        expect(needed).toBeDefined()
+        expect(condition).toBe(name === 'migrate' ? 'service_completed_successfully' : 'service_healthy')
+        // Whoever only ends has nobody ask for its health.
+        expect(needed?.healthcheck?.disable ?? false).toBe(name === 'migrate')
+      }
+    }
+  })
+
+  test('only edges are on a network that reaches the world, and they are published on the loopback address', () => {
+    expect(compose.networks['inside']?.internal).toBe(true)
+    for (const [name, { networks, ports = [] }] of services(/./)) {
+      expect(networks).toEqual(name.startsWith('edge-') ? ['inside', 'outside'] : ['inside'])
+      for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:\d+:8080$/)
+    }
+  })
+
+  test('every image is pinned, and every part has the time that it takes to end in order', () => {
+    for (const [, { image }] of services(/./)) expect(image).toMatch(/^[a-z]+:\d+\.\d+[\w.-]*$/)
+    for (const [, { stop_grace_period: grace = '' }] of services(PARTS)) {
+      expect(Number.parseInt(grace, 10)).toBeGreaterThan(STOP_TIMEOUT_SECONDS)
+    }
+    const { version } = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as {
+      readonly version: string
+    }
+    for (const [, { image }] of services(PARTS)) expect(image).toBe(`ledger:${version}`)
+  })
+
+  test('example.env names what the operator fills in, and nothing else', () => {
+    const asked = new Set([...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name))
+    const shown = [...readFileSync(join(DEPLOY, 'example.env'), 'utf8').matchAll(/^(\w+)=/gm)].map(([, name]) => name)
+    expect(shown).toEqual([...asked])
+  })
+
+  test.for(services(/^nats-/))(
+    'nats-server accepts the configuration of %s',
+    async ([name, { environment, volumes = [] }]) => {
+      expect(volumes).toContain('./nats/nats.conf:/etc/nats/nats.conf:ro')
+      const made = natsEnvironment(secrets, name)
+      for (const [variable, file] of Object.entries(environment).filter(([, value]) =>
+        value.startsWith('/run/secrets/'),
+      )) {
+        expect(made[variable]).toBe(join(secrets, file.slice('/run/secrets/'.length).replace('nats.', `${name}.`)))
+      }
+      const check = spawnSync(await findNatsServer(), ['-t', '-c', deployedNatsConfig()], {
+        env: { ...environment, ...made },
+      })
+      expect(check.stderr.toString()).toContain('is valid')
+      expect(check.status).toBe(0)
+      const incomplete = spawnSync(await findNatsServer(), ['-t', '-c', deployedNatsConfig()], {
+        env: { ...environment },
+      })
+      expect(incomplete.status).not.toBe(0)
+    },
+  )
+})
+
+describe('Dockerfile', () => {
+  const stages = dockerfile.split(/^FROM /m).slice(1)
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '))
+
+  test('copies what is there and what the build is not told to leave out', () => {
+    expect(copied.length).toBeGreaterThan(0)
+    const ignored = readFileSync(join(DEPLOY, 'Dockerfile.dockerignore'), 'utf8').split('\n')
+    for (const path of copied) {
+      expect(existsSync(join(projectRoot(), path))).toBe(true)
+      expect(ignored).toContain(`!${path}`)
+    }
+    // Secrets lie beside it, and are in no layer.
+    expect(ignored.indexOf('infra/deploy/*')).toBeGreaterThan(ignored.indexOf('!infra'))
+    expect(ignored.filter((line) => /^!.*secrets/.test(line))).toEqual([])
+  })
+
+  test('builds on pinned images, and runs what the build makes as a user of its own', () => {
+    expect(stages).toHaveLength(2)
+    for (const stage of stages) expect(stage).toMatch(/^node:\d+\.\d+\.\d+-bookworm-slim\b/)
+    const [, last = ''] = stages
+    expect(last).toContain('\nUSER node\n')
+    expect(last).toContain('\nSTOPSIGNAL SIGTERM\n')
+    expect(last).toContain('\nHEALTHCHECK ')
+    expect(last).not.toMatch(/^RUN /m)
+    const [, entry = ''] = /^ENTRYPOINT \["node", "dist\/(.*)\.js"\]$/m.exec(last) ?? []
+    expect(existsSync(join(projectRoot(), `${entry}.ts`))).toBe(true)
+    const scripts = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as {
+      readonly scripts: Record<string, string>
+    }
+    expect(dockerfile).toContain('RUN npm run build\n')
+    expect(scripts.scripts['build']).toBe('tsc -p tsconfig.build.json')
+  })
+})
+
+describe('healthy.mjs', () => {
+  const check = (env: Record<string, string>): Promise<number | null> =>
+    new Promise((resolve) => {
+      spawn(process.execPath, [join(DEPLOY, 'healthy.mjs')], { env }).once('close', resolve)
+    })
+
+  test('ends with 0 where /healthz is 200, of an edge or a node, and with 1 where it is not or nobody answers', async () => {
+    let status = 200
+    const asked: (string | undefined)[] = []
+    const server = createServer((request, reply) => {
+      asked.push(request.url)
+      reply.writeHead(status).end()
+    })
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    const port = String(typeof address === 'object' && address !== null ? address.port : 0)
+    expect(await check({ LEDGER_PORT: port, LEDGER_METRICS_PORT: '1' })).toBe(0)
+    expect(await check({ LEDGER_METRICS_PORT: port })).toBe(0)
+    status = 503
+    expect(await check({ LEDGER_PORT: port })).toBe(1)
+    expect(asked).toEqual(['/healthz', '/healthz', '/healthz'])
+    await new Promise((resolve) => void server.close(resolve))
+    expect(await check({ LEDGER_PORT: port })).toBe(1)
+  })
+})
+
+describe('make-secrets.mjs', () => {
+  const contents = () =>
+    Object.fromEntries(readdirSync(secrets).map((name) => [name, readFileSync(join(secrets, name), 'utf8')]))
+  const run = () => spawnSync(process.execPath, [join(DEPLOY, 'make-secrets.mjs'), secrets])
+
+  test('M1: a second run changes nothing, and makes again what was removed', () => {
+    const before = contents()
+    expect(run().status).toBe(0)
+    expect(contents()).toEqual(before)
+    for (const name of ['nats-edge.nk', 'nats-2.pem']) rmSync(join(secrets, name))
+    expect(run().status).toBe(0)
+    const after = contents()
+    const changed = Object.keys(after).filter((name) => after[name] !== before[name])
+    expect(changed.sort()).toEqual(['nats-2.key', 'nats-2.pem', 'nats-edge.nk', 'nats.env'])
+    expect(Object.keys(after).sort()).toEqual(Object.keys(before).sort())
+  })
+
+  test('M2: nothing secret is printed', () => {
+    const { stdout, stderr } = run()
+    const said = `${stdout.toString()}${stderr.toString()}`
+    expect(said).toContain('master.key')
+    const kept = Object.entries(contents()).filter(([name]) => /\.(?:password|nk|key)$/.test(name))
+    expect(kept.length).toBeGreaterThan(0)
+    for (const [, content] of kept) expect(said).not.toContain(content.trim())
+  })
+
+  test('M3: the directory is closed to others, and the key of the authority is its maker’s alone', () => {
+    expect(statSync(secrets).mode & 0o777).toBe(0o700)
+    expect(statSync(join(secrets, 'ca.key')).mode & 0o777).toBe(0o600)
+    expect(statSync(join(secrets, 'ledger_node.password')).mode & 0o777).toBe(0o444)
+  })
+
+  test('what it makes is in no checkout', () => {
+    expect(readFileSync(join(DEPLOY, '.gitignore'), 'utf8').split('\n')).toEqual(
+      expect.arrayContaining(['secrets/', '.env']),
+    )
+  })
+})

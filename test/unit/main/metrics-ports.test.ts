@@ -1,0 +1,50 @@
+/** Goal: what `ledger up` is watched on is said to be taken before anything is started. */
+import { createServer, type Server } from 'node:net'
+import { afterEach, expect, test } from 'vitest'
+import { readConfiguration } from '../../../infra/config/configuration.ts'
+import { refuseTakenMetricsPorts } from '../../../infra/main/ports-free.ts'
+
+let other: Server | undefined
+
+afterEach(async () => {
+  await new Promise((resolve) => (other === undefined ? resolve(undefined) : other.close(resolve)))
+  other = undefined
+})
+
+async function takenPort(): Promise<number> {
+  const server = createServer()
+  other = server
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+function refuse(metricsPort: number | undefined, firstEdgePort: number, edges: number, nodes: number): Promise<void> {
+  const env = metricsPort === undefined ? {} : { LEDGER_METRICS_PORT: String(metricsPort) }
+  const read = readConfiguration(env, '/somewhere')
+  if (!read.ok) throw new Error(read.error.join('\n'))
+  return refuseTakenMetricsPorts(read.value.configuration, firstEdgePort, edges, nodes)
+}
+
+test('without LEDGER_METRICS_PORT no port is needed', async () => {
+  await expect(refuse(undefined, await takenPort(), 1, 1)).resolves.toBeUndefined()
+})
+
+test('a port that is taken is refused, whichever part it would be of', async () => {
+  const taken = await takenPort()
+  const expected = `port ${taken} on 127.0.0.1 is taken: choose another with LEDGER_METRICS_PORT`
+  await expect(refuse(taken, 1, 1, 1)).rejects.toThrow(expected)
+  await expect(refuse(taken - 1, 1, 1, 1)).rejects.toThrow(expected)
+})
+
+test.for([
+  [8_081, 8_080, 2, 1],
+  [8_079, 8_080, 1, 1],
+  [8_080, 8_080, 1, 1],
+] as const)('from %i on they would meet those of edges from %i on: refused', async ([metrics, edge, edges, nodes]) => {
+  await expect(refuse(metrics, edge, edges, nodes)).rejects.toThrow('meet those of the edges')
+})
+
+test('ports beyond the last are refused', async () => {
+  await expect(refuse(65_535, 1, 1, 1)).rejects.toThrow('port 65536 on 127.0.0.1 is taken')
+})

@@ -1,0 +1,54 @@
+/** Goal: what Prometheus reads of an edge tells requests and outcomes apart, with labels that cannot grow. */
+import { expect, test } from 'vitest'
+import { createGatewayMetrics, createHttpMetrics, registerGatewayGauges } from '../../../infra/metrics/edge-metrics.ts'
+import { createRegistry } from '../../../infra/metrics/registry.ts'
+import type { RefusalCode } from '../../../actors/refusal.ts'
+import { sampleOf } from './samples.ts'
+
+test('requests are counted by method, route and class of status, and timed by method and route', async () => {
+  const registry = createRegistry()
+  const { request } = createHttpMetrics(registry)
+  const [method, route] = ['POST', '/v1/transactions']
+  request(method, route, 202, 45)
+  request(method, route, 200, 5)
+  request(method, route, 503, 2_000)
+  const text = await registry.metrics()
+  expect(sampleOf(text, 'ledger_http_requests_total', { method, route, status: '2xx' })).toBe(2)
+  expect(sampleOf(text, 'ledger_http_requests_total', { method, route, status: '5xx' })).toBe(1)
+  expect(sampleOf(text, 'ledger_http_request_duration_seconds_sum', { method, route })).toBeCloseTo(2.05)
+  expect(sampleOf(text, 'ledger_http_request_duration_seconds_bucket', { method, route, le: '0.05' })).toBe(2)
+})
+
+test('submissions are counted by operation, outcome and code', async () => {
+  const registry = createRegistry()
+  const { submission } = createGatewayMetrics(registry)
+  submission('submit', { outcome: 'accepted' })
+  submission('submit', { outcome: 'refused', code: 'signature_mismatch' })
+  submission('mint', { outcome: 'unknown', code: 'shard_unavailable' })
+  submission('submit', { outcome: 'overloaded', code: 'overloaded' })
+  const text = await registry.metrics()
+  const countOf = (operation: string, outcome: string, code: string) =>
+    sampleOf(text, 'ledger_submissions_total', { operation, outcome, code })
+  expect(countOf('submit', 'accepted', '')).toBe(1)
+  expect(countOf('submit', 'refused', 'signature_mismatch')).toBe(1)
+  expect(countOf('mint', 'unknown', 'shard_unavailable')).toBe(1)
+  expect(countOf('submit', 'overloaded', 'overloaded')).toBe(1)
+})
+
+test('codes that this version does not know are one and the same', async () => {
+  const registry = createRegistry()
+  const { submission } = createGatewayMetrics(registry)
+  for (const code of ['made_up_1', 'made_up_2']) submission('submit', { outcome: 'refused', code: code as RefusalCode })
+  const text = await registry.metrics()
+  expect(sampleOf(text, 'ledger_submissions_total', { outcome: 'refused', code: 'other' })).toBe(2)
+  expect(text).not.toContain('made_up')
+})
+
+test('how many wait is read anew each time it is asked for', async () => {
+  const registry = createRegistry()
+  let waiting = 3
+  registerGatewayGauges(registry, () => ({ waiting }))
+  expect(sampleOf(await registry.metrics(), 'ledger_submissions_waiting')).toBe(3)
+  waiting = 0
+  expect(sampleOf(await registry.metrics(), 'ledger_submissions_waiting')).toBe(0)
+})

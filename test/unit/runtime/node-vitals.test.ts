@@ -1,0 +1,121 @@
+/** Goal: what a node says of itself follows what became of its last probe and renewal, and of the word to leave. */
+import { expect, test } from 'vitest'
+import { LedgerNode } from '../../../runtime/node/ledger-node.ts'
+import type { ShardMove } from '../../../runtime/ports/metrics.ts'
+import { createLedger, homeOf, storeOf } from '../../support/shard-hosting.ts'
+
+const RENEW_MS = 2_000
+
+async function startNode(ledger = createLedger([0, 1, 2])) {
+  const { clock, records, give, transport } = ledger
+  const moves: ShardMove[] = []
+  const world = { probe: 'good' as 'good' | 'fails', renew: 'good' as 'good' | 'fails' | 'hangs', skewMs: 0 }
+  const silent = (): void => undefined
+  let revision = 0
+  const node = new LedgerNode({
+    nodeId: 'node',
+    session: 's',
+    store: {
+      ...storeOf(ledger, 's'),
+      probe: () =>
+        world.probe === 'fails'
+          ? Promise.reject(new Error('away'))
+          : Promise.resolve({ nowMs: clock.now() + world.skewMs }),
+      drains: () => Promise.resolve({ nodes: new Set(), shards: new Map() }),
+      sessionHeld: () => Promise.resolve(true),
+      acquire: (shardId) => Promise.resolve({ kind: 'owned', token: give(shardId, 's') }),
+      release: ({ shardId, epoch }) => {
+        records.set(shardId, { shardId, epoch: epoch + 1, attempt: 0, nodeId: null, session: null })
+        return Promise.resolve(true)
+      },
+    },
+    leases: {
+      renew: () => {
+        if (world.renew === 'hangs') return new Promise(silent)
+        return world.renew === 'fails' ? Promise.reject(new Error('away')) : Promise.resolve((revision += 1))
+      },
+      list: () => Promise.resolve([]),
+      end: () => Promise.resolve(),
+      hint: () => Promise.resolve(),
+      watchHints: () => ({ stop: silent }),
+    },
+    transport,
+    signer: {
+      verifyMany: () => Promise.resolve([]),
+      signMany: () => Promise.resolve([]),
+      receiptKeyId: () => 'key',
+    },
+    clock,
+    random: { hex: (size) => '0'.repeat(size * 2), integer: () => 0 },
+    log: { info: silent, warn: silent, error: silent },
+    metrics: { items: silent, commit: silent, batch: silent, moves: (move) => void moves.push(move) },
+    ledgerId: 'ledger',
+    production: false,
+    homeOf,
+    onStoreWentBack: silent,
+  })
+  const started = node.start()
+  await clock.pass(1_000)
+  await started
+  return { clock, node, world, moves, ledger }
+}
+
+test('a node that is well has lately proved it, owns its shards and is not leaving', async () => {
+  const { clock, node, moves } = await startNode()
+  await clock.pass(10 * RENEW_MS)
+  const { probedAgoMs, renewedAgoMs, ...said } = node.measures()
+  expect(said).toMatchObject({ probed: true, renewed: true, clockInBounds: true, leaving: false, owned: 3 })
+  expect(probedAgoMs).toBeLessThanOrEqual(RENEW_MS)
+  expect(renewedAgoMs).toBeLessThanOrEqual(RENEW_MS)
+  expect(moves).toEqual(['acquired', 'acquired', 'acquired'])
+})
+
+test('a probe that fails is known at once, and so is one that succeeds again', async () => {
+  const { clock, node, world } = await startNode()
+  world.probe = 'fails'
+  await clock.pass(2 * RENEW_MS)
+  expect(node.measures()).toMatchObject({ probed: false, renewed: true })
+  expect(node.measures().probedAgoMs).toBeGreaterThan(RENEW_MS)
+  world.probe = 'good'
+  await clock.pass(RENEW_MS)
+  expect(node.measures().probed).toBe(true)
+})
+
+test('a renewal that fails is known at once; one that hangs only ages', async () => {
+  const { clock, node, world } = await startNode()
+  world.renew = 'fails'
+  await clock.pass(2 * RENEW_MS)
+  expect(node.measures()).toMatchObject({ probed: true, renewed: false })
+  world.renew = 'good'
+  await clock.pass(RENEW_MS)
+  expect(node.measures().renewed).toBe(true)
+  world.renew = 'hangs'
+  await clock.pass(10 * RENEW_MS)
+  expect(node.measures().renewed).toBe(true)
+  expect(node.measures().renewedAgoMs).toBeGreaterThan(9 * RENEW_MS)
+})
+
+test('a clock that is off is known with the next probe', async () => {
+  const { clock, node, world } = await startNode()
+  world.skewMs = 900
+  await clock.pass(RENEW_MS)
+  expect(node.measures()).toMatchObject({ clockSkewMs: 900, clockInBounds: false, probed: true })
+})
+
+test('a node that is told to stop is leaving from then on, and what it gave away is counted', async () => {
+  const { clock, node, moves } = await startNode()
+  const stopped = node.stop()
+  expect(node.measures().leaving).toBe(true)
+  await clock.pass(10_000)
+  await stopped
+  expect(node.measures()).toMatchObject({ leaving: true, owned: 0 })
+  expect(moves.slice(3)).toEqual(['released', 'released', 'released'])
+})
+
+test('a shard that the store says is another’s is fenced, once', async () => {
+  const { clock, node, moves, ledger } = await startNode()
+  ledger.give(1, 'another')
+  await clock.pass(3_000)
+  expect(node.measures().owned).toBe(2)
+  expect(moves.slice(3)).toEqual(['fenced'])
+})
