@@ -12,7 +12,7 @@
  */
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
-import { decodeVerdicts, encodeItems, type Item, type Operation, sessionSubject, type Verdict } from '../messages.ts'
+import { decodeVerdicts, encodeItems, type Item, sessionSubject, type Verdict } from '../messages.ts'
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { GatewayOutcome, GatewayRequest, LedgerGateway } from '../ports/ledger-gateway.ts'
 import type { Log, LogFields } from '../ports/log.ts'
@@ -22,6 +22,7 @@ import type { RarePaths } from '../ports/rare-paths.ts'
 import { fieldsOf } from '../ports/trail.ts'
 import { NOT_DELIVERED, type NotDelivered, type PendingRequest, type Transport } from '../ports/transport.ts'
 import type { Route, Routes } from '../routes.ts'
+import { boundOfSize, hasKey } from './request-items.ts'
 
 export interface GatewayDependencies {
   readonly transport: Transport
@@ -64,10 +65,6 @@ const SHORTEST_ATTEMPT_MS = 5
 const MOVED_GRACE_MS = 150
 /** Room that a message's envelope takes. */
 const ENVELOPE_BYTES = 1_024
-/** Everything of an item that is bounded: names, keys, grants; and the trail with its trace. */
-const ITEM_BYTES = 16_384 + 2_048
-/** A transaction ID, an account ID and their names. */
-const NAMED_TRANSACTION_LENGTH = 256
 
 const FULL = { kind: 'unavailable', reason: 'overloaded', outcome: 'not_applied' } as const
 
@@ -374,33 +371,4 @@ function endOf(outcome: GatewayOutcome): SubmissionEnd {
   }
   if (outcome.outcome === 'unknown') return { outcome: 'unknown', code: outcome.reason }
   return { outcome: outcome.reason === 'overloaded' ? 'overloaded' : 'not_applied', code: outcome.reason }
-}
-
-/** Whether a repeat of it is recognised by an idempotency key. */
-function hasKey(operation: Operation): boolean {
-  switch (operation.kind) {
-    case 'submit':
-    case 'rotate_key':
-    case 'mint':
-      return true
-    case 'register':
-      return operation.registrationKey !== null
-    // What these made is recognised by the request that made it.
-    case 'register_token':
-    case 'register_class':
-    case 'register_group':
-    case 'revert_group':
-      return true
-    case 'change_status':
-      return false
-  }
-}
-
-/** No less than the item takes as JSON: a UTF-16 unit is three bytes of UTF-8 at most, and no escape adds more. */
-function boundOfSize({ operation }: Item): number {
-  const text = 'payload' in operation ? operation.payload.length : 0
-  const signature = 'signature' in operation ? (operation.signature?.length ?? 0) : 0
-  const reason = 'reason' in operation ? operation.reason.length : 0
-  const named = operation.kind === 'revert_group' ? operation.transactions.length * NAMED_TRANSACTION_LENGTH : 0
-  return ITEM_BYTES + 3 * (text + signature + reason + named)
 }

@@ -1,25 +1,13 @@
 /**
  * The shards of one node: their mailboxes, their memory, and the one place where a broken invariant is caught.
- *   H1. An item enters the mailbox of the incarnation whose epoch it names, or is told `moved`.
- *   H2. Mailboxes are bounded: what does not fit is told `overloaded` and has not entered.
  *   H3. After an unknown outcome nothing is stepped until the store has fenced this node's own earlier commits (B1).
  *   H4. A broken invariant ends its shard here and nothing else; this node does not serve it again. It counts only if
- *       the shard is still this node's: what is loaded for one that is another's by now may be newer than its marks.
- *   H5. Messages between shards have a lane of their own: submissions cannot fill it, and those that would add to it are
- *       refused while too much of what their shard has sent to the same target is not taken in.
+ *       the shard is still this node's.
+ * H1, H2 and H5, what enters a mailbox, are in admission.ts; what the store is asked in doubt is in doubts.ts.
  */
-import { refusal } from '../../actors/account/outcome.ts'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { StepActor } from '../../actors/step-actor.ts'
-import {
-  decodeDeliveries,
-  decodeItems,
-  encodeDeliveryAnswers,
-  encodeVerdictMessages,
-  type Item,
-  type ItemVerdict,
-  type Verdict,
-} from '../messages.ts'
+import { decodeDeliveries, encodeDeliveryAnswers } from '../messages.ts'
 import { type Clock, delay } from '../ports/clock.ts'
 import type { DueActor, LedgerStore, ShardRecord, ShardStart, ShardToken } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
@@ -27,23 +15,21 @@ import { NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
 import type { Random } from '../ports/random.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import type { Signer } from '../ports/signer.ts'
-import { nextHop } from '../ports/trail.ts'
 import type { Transport } from '../ports/transport.ts'
+import { type Admission, createAdmission, type MailboxLimits } from './admission.ts'
 import { applyDraft } from './applied.ts'
-import { createAttemptMemory } from './attempt-memory.ts'
-import { commandOf } from './command.ts'
 import { CommitLane, type CommitLimits } from './commit-lane.ts'
 import { Courier, type CourierDependencies } from './courier.ts'
+import { createDoubts, type Doubts } from './doubts.ts'
 import type { InboxOrder, ShardDraft, StepSettings } from './draft.ts'
 import { createFacts } from './facts.ts'
 import { followed, followedAll, leaveUndecided } from './followed.ts'
-import { fateOf, type HostMeasures, measuresOf } from './host-measures.ts'
+import { type HostMeasures, measuresOf } from './host-measures.ts'
 import { Inbox } from './inbox.ts'
 import { createIncarnation, type Incarnation, nextStamp } from './incarnation.ts'
 import { createLookUps, type LookUps } from './look-ups.ts'
 import type { OutputGate } from './output-gate.ts'
-import { receiversOf } from './receivers.ts'
-import { createPending, isLate, letGo, type Pending, type ReplyChannel, settle, waitsFor } from './pending.ts'
+import { createPending, isLate, letGo, type Pending, settle } from './pending.ts'
 import type { PinBoard } from './pin-board.ts'
 import { Timers } from './timers.ts'
 
@@ -69,25 +55,6 @@ export interface ShardHostDependencies {
   readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
 }
 
-/** Bounds in commands; `maxOutbox` in messages, `maxResidents` in actors. */
-export interface MailboxLimits {
-  readonly maxActorMailbox: number
-  readonly maxShardMailbox: number
-  readonly maxNodeMailbox: number
-  /** Messages of a shard to another that are not taken in; above, what would add to them is refused. */
-  readonly maxOutbox: number
-  /** Actors kept in memory for each shard. */
-  readonly maxResidents: number
-}
-
-/** What a reply takes beside its verdicts. */
-const REPLY_BYTES = 1_024
-/** Requests that wait for one conclusion: the next have not entered. */
-const MAX_WAITERS = 64
-/** Before each try to recover from an unknown outcome, the first included: what made it unknown needs a moment too. */
-const RECOVERY_RETRY_MS = 20
-const BUSY_RETRY_MS = 5
-const LONGEST_RETRY_MS = 1_000
 const DRAIN_POLL_MS = 5
 
 export class ShardHost {
@@ -98,23 +65,24 @@ export class ShardHost {
   private readonly courier: Courier
   private readonly inbox: Inbox
   private readonly timers: Timers
-  private readonly attempts: ReturnType<typeof createAttemptMemory>
+  private readonly admission: Admission
+  private readonly doubts: Doubts
   private readonly broken = new Set<number>()
 
   constructor(dependencies: ShardHostDependencies) {
     const { settings, step, inboxOrder: inbox, homeOf } = dependencies
     this.dependencies = dependencies
-    this.attempts = createAttemptMemory(dependencies.clock)
     const facts = createFacts(dependencies.rare)
     this.lane = new CommitLane({
       ...dependencies,
       surroundings: { settings, step, facts, inbox, homeOf },
       incarnations: () => this.incarnations.values(),
-      onSkipped: (skipped) => void this.lookAtSkipped(skipped, BUSY_RETRY_MS),
+      onSkipped: (skipped) => void this.doubts.skipped(skipped),
       onUnknown: (unknown) => {
-        for (const incarnation of unknown) void this.recover(incarnation)
+        for (const incarnation of unknown) void this.doubts.unknown(incarnation)
       },
-      onBroken: (incarnation, detail, guilty) => void this.lookAtBroken(incarnation, detail, guilty),
+      onBroken: (incarnation, detail, guilty) =>
+        void this.doubts.broken(incarnation, () => this.quarantine(incarnation, detail, guilty)),
       onApplied: (applied) => {
         const { maxResidents } = settings
         applyDraft(applied, { ...dependencies, maxResidents, courier: this.courier, inbox: this.inbox })
@@ -138,6 +106,19 @@ export class ShardHost {
         const start = await this.startOf(incarnation)
         return start && (start.marks.find((mark) => mark.source === source)?.mark ?? 0)
       },
+    })
+    this.admission = createAdmission({
+      ...dependencies,
+      find: (shardId) => this.incarnations.get(shardId),
+      backlogTo: (incarnation, target) => this.courier.backlog(incarnation, target),
+      enter: (pending) => this.enter(pending),
+    })
+    this.doubts = createDoubts({
+      ...dependencies,
+      onFenced: (incarnation, found) => this.fenced(incarnation, found),
+      onCleared: () => this.lane.kick(),
+      onRaised: (incarnation, token, start) => this.replace(incarnation, token, start),
+      onDelayed: (incarnation) => this.giveUpLate(incarnation),
     })
     this.timers = new Timers({
       ...dependencies,
@@ -227,58 +208,7 @@ export class ShardHost {
 
   /** One message from an edge. */
   receive(message: string, reply: (message: string) => void): void {
-    const channel: ReplyChannel = {
-      send: (verdicts) => {
-        const maxBytes = this.dependencies.transport.maxMessageBytes() - REPLY_BYTES
-        for (const encoded of encodeVerdictMessages(verdicts, maxBytes)) reply(encoded)
-      },
-    }
-    const { metrics = NO_NODE_METRICS } = this.dependencies
-    const turnedAway: ItemVerdict[] = []
-    let backlog = this.backlog()
-    for (const item of decodeItems(message)) {
-      if (!this.attempts.isLatest(item.requestId, item.attempt)) continue
-      const verdict = this.admit(item, channel, backlog)
-      metrics.items(fateOf(verdict), 1)
-      if (verdict === undefined) backlog += 1
-      else turnedAway.push({ requestId: item.requestId, attempt: item.attempt, verdict })
-    }
-    if (turnedAway.length > 0) channel.send(turnedAway)
-  }
-
-  /** undefined: it entered the mailbox. */
-  private admit(item: Item, channel: ReplyChannel, backlog: number): Verdict | undefined {
-    const { clock, random, rare, settings, homeOf } = this.dependencies
-    const incarnation = this.incarnations.get(item.shardId)
-    if (incarnation === undefined || incarnation.token.epoch !== item.epoch || incarnation.phase === 'draining') {
-      return { kind: 'moved', epoch: incarnation?.token.epoch ?? null }
-    }
-    // A request that another shard decides would be taken for a new one there.
-    if (homeOf(item.actor) !== item.shardId) {
-      return { kind: 'answered', answer: refusal('rejected', 'The request was sent to another shard than its own.') }
-    }
-    const { mailbox } = incarnation
-    const full =
-      mailbox.size >= settings.maxShardMailbox ||
-      backlog >= settings.maxNodeMailbox ||
-      mailbox.sizeOf(actorKey(item.actor)) >= settings.maxActorMailbox
-    if (full || rare.takes('mailbox_full')) {
-      return { kind: 'overloaded' }
-    }
-    const command = commandOf(item, nextStamp(incarnation, clock.now(), random), random, settings.production)
-    if (command === undefined) {
-      return { kind: 'answered', answer: refusal('rejected', 'The request is not one that this ledger understands.') }
-    }
-    // Only what would add to a channel that does not move: others are none the worse for it (H5).
-    const isStuck = (actor: ActorAddress): boolean =>
-      this.courier.backlog(incarnation, homeOf(actor)) >= settings.maxOutbox
-    if (receiversOf(command).some(isStuck)) return { kind: 'overloaded' }
-    const { trail } = item
-    const here = trail === undefined ? item : { ...item, trail: nextHop(trail, random) }
-    const pending = createPending({ kind: 'request', item: here, channel }, item.actor, command, incarnation)
-    if ((incarnation.parked.get(waitsFor(pending))?.size ?? 0) >= MAX_WAITERS) return { kind: 'overloaded' }
-    this.enter(pending)
-    return undefined
+    this.admission.receive(message, reply, this.backlog())
   }
 
   private enter(pending: Pending): void {
@@ -337,25 +267,6 @@ export class ShardHost {
     leaveUndecided(left, 'shard_ended', this.dependencies)
   }
 
-  /** A shard that is another's by now was stepped on what that one has committed: nothing is broken then. */
-  private async lookAtBroken(incarnation: Incarnation, detail: string, guilty: Pending): Promise<void> {
-    const { store, clock } = this.dependencies
-    const { shardId, epoch, attempt } = incarnation.token
-    incarnation.phase = 'suspended'
-    for (let waitMs = BUSY_RETRY_MS; this.incarnations.get(shardId) === incarnation; waitMs = longer(waitMs)) {
-      try {
-        const record = (await store.shards()).find((found) => found.shardId === shardId)
-        if (this.incarnations.get(shardId) !== incarnation) return
-        if (record?.epoch === epoch && record.attempt === attempt) this.quarantine(incarnation, detail, guilty)
-        else this.fenced(incarnation, record)
-        return
-      } catch {
-        this.giveUpLate(incarnation)
-        await delay(clock, waitMs)
-      }
-    }
-  }
-
   /** Another has it. */
   private fenced(incarnation: Incarnation, found: ShardRecord | undefined): void {
     const { log, metrics = NO_NODE_METRICS } = this.dependencies
@@ -373,47 +284,6 @@ export class ShardHost {
     metrics.moves('quarantined', 1)
     this.broken.add(shardId)
     this.end(incarnation)
-  }
-
-  /** Busy or another's? Only the store knows. */
-  private async lookAtSkipped(skipped: readonly Incarnation[], waitMs: number): Promise<void> {
-    const { store, clock } = this.dependencies
-    await delay(clock, waitMs)
-    try {
-      const records = new Map((await store.shards()).map((record) => [record.shardId, record]))
-      for (const incarnation of skipped) {
-        if (incarnation.phase === 'ended') continue
-        const { shardId, epoch, attempt } = incarnation.token
-        const record = records.get(shardId)
-        if (record?.epoch !== epoch || record.attempt !== attempt) {
-          this.fenced(incarnation, record)
-        } else {
-          incarnation.blocked = false
-        }
-      }
-      this.lane.kick()
-    } catch {
-      void this.lookAtSkipped(skipped, longer(waitMs))
-    }
-  }
-
-  /** H3: fence our own past, forget everything speculative, and ask again for everything that waits. */
-  private async recover(incarnation: Incarnation): Promise<void> {
-    const { store, clock, log } = this.dependencies
-    const { shardId, epoch, attempt } = incarnation.token
-    let raised = false
-    for (let waitMs = RECOVERY_RETRY_MS; incarnation.phase !== 'ended'; waitMs = longer(waitMs)) {
-      await delay(clock, waitMs)
-      try {
-        raised ||= await store.raiseAttempt(incarnation.token)
-        if (raised) this.replace(incarnation, { shardId, epoch, attempt: attempt + 1 }, await store.openShard(shardId))
-        else this.fenced(incarnation, undefined)
-        return
-      } catch (error) {
-        log.warn('recovery_delayed', { shard: shardId, cause: error instanceof Error ? error.message : 'unknown' })
-        this.giveUpLate(incarnation)
-      }
-    }
   }
 
   /** Nobody waits for these any more. */
@@ -449,9 +319,4 @@ export class ShardHost {
       this.lookUps.add(pending)
     }
   }
-}
-
-/** Backs off. */
-function longer(waitMs: number): number {
-  return Math.min(waitMs * 2, LONGEST_RETRY_MS)
 }

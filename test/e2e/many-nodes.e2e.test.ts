@@ -18,12 +18,14 @@ afterAll(async () => {
 
 test('without any harm a shard is away no longer than a round of its client takes', async () => {
   await trial.harmed('nothing', () => undefined)
+  expect(await trial.unserved()).toEqual([])
 })
 
 test('a node that is told to end gives its shards away', async () => {
   await trial.harmed('SIGTERM of a node', async () => {
     await trial.end('node-1')
   })
+  expect(await trial.unserved()).toEqual([])
 })
 
 test('a node that comes back is given shards', async () => {
@@ -31,6 +33,7 @@ test('a node that comes back is given shards', async () => {
     await trial.cluster.startNode('node-1')
     await trial.sharedBy(...NODES)
   })
+  expect(await trial.unserved()).toEqual([])
 })
 
 test('a node is emptied at its administrator’s wish, and filled again', async () => {
@@ -40,6 +43,7 @@ test('a node is emptied at its administrator’s wish, and filled again', async 
   })
   await trial.cluster.administer(['drain', 'node-3', '--end'])
   await trial.sharedBy(...NODES)
+  expect(await trial.unserved()).toEqual([])
 })
 
 test('the shards of a node that is killed are taken by others', async () => {
@@ -47,12 +51,14 @@ test('the shards of a node that is killed are taken by others', async () => {
   await trial.sharedBy('node-1', 'node-3')
   await trial.cluster.startNode('node-2')
   await trial.sharedBy(...NODES)
+  expect(await trial.unserved()).toEqual([])
 })
 
 test('the shards of a node that hangs are taken by others, and it commits nothing when it wakes', async () => {
   await trial.harmed('SIGSTOP of a node', () => trial.part('node-3').signal('SIGSTOP'))
   await trial.harmed('SIGCONT of that node', () => trial.part('node-3').signal('SIGCONT'))
   await trial.sharedBy(...NODES)
+  expect(await trial.unserved()).toEqual([])
 })
 
 test('a node that is cut off from NATS loses its shards, and is given some when it is back', async () => {
@@ -60,6 +66,7 @@ test('a node that is cut off from NATS loses its shards, and is given some when 
   await trial.harmed('a node is cut off from NATS', () => nats.forEach((wire) => wire.sever()))
   await trial.harmed('that node is back at NATS', () => nats.forEach((wire) => wire.restore()))
   await trial.sharedBy(...NODES)
+  expect(await trial.unserved()).toEqual([])
 })
 
 test('a node that is cut off from PostgreSQL loses its shards, and is given some when it is back', async () => {
@@ -67,11 +74,13 @@ test('a node that is cut off from PostgreSQL loses its shards, and is given some
   await trial.harmed('a node is cut off from PostgreSQL', () => postgres.sever())
   await trial.harmed('that node is back at PostgreSQL', () => postgres.restore())
   await trial.sharedBy(...NODES)
+  expect(await trial.unserved()).toEqual([])
 })
 
 test('PostgreSQL may be restarted', async () => {
   await trial.harmed('PostgreSQL is stopped and started', () => trial.cluster.restartPostgres('SIGTERM'))
   await trial.harmed('PostgreSQL is killed and started', () => trial.cluster.restartPostgres('SIGKILL'))
+  expect(await trial.unserved()).toEqual([])
 })
 
 test('nodes may be restarted one after the other', async () => {
@@ -82,6 +91,7 @@ test('nodes may be restarted one after the other', async () => {
     }
     await trial.sharedBy(...NODES)
   })
+  expect(await trial.unserved()).toEqual([])
 })
 
 test('I2, I3, I4: what was acknowledged is there, once, and value is conserved', async () => {

@@ -26,6 +26,7 @@ test('one node becomes five, and five become two', async () => {
     await Promise.all(['node-1', 'node-3', 'node-5'].map((name) => trial.end(name)))
   })
   await trial.sharedBy('node-2', 'node-4')
+  expect(await trial.unserved()).toEqual([])
 })
 
 test('each of three nats-servers may die and come back', async () => {
@@ -34,6 +35,7 @@ test('each of three nats-servers may die and come back', async () => {
     await trial.harmed('it is started again', () => server.start())
   }
   await trial.sharedBy('node-2', 'node-4')
+  expect(await trial.unserved()).toEqual([])
 })
 
 test('a node that joins while NATS has no quorum owns shards as soon as it has', async () => {
@@ -46,6 +48,7 @@ test('a node that joins while NATS has no quorum owns shards as soon as it has',
     await Promise.all([first?.start(), second?.start()])
   })
   await trial.sharedBy('node-1', 'node-2', 'node-4')
+  expect(await trial.unserved()).toEqual([])
 })
 
 test('I2, I3, I4: what was acknowledged is there, once, and value is conserved', async () => {

@@ -17,7 +17,8 @@ import {
 import { inboxOrder } from '../../runtime/node/draft.ts'
 import { outputGate } from '../../runtime/node/output-gate.ts'
 import { createPinBoard } from '../../runtime/node/pin-board.ts'
-import { type MailboxLimits, ShardHost, type ShardHostDependencies } from '../../runtime/node/shard-host.ts'
+import type { MailboxLimits } from '../../runtime/node/admission.ts'
+import { ShardHost, type ShardHostDependencies } from '../../runtime/node/shard-host.ts'
 import {
   type AcknowledgedChannel,
   type CommitBatch,

@@ -2,7 +2,7 @@
  * A steady load of one client for each shard, each in a closed loop on an account of its shard, which asks again under
  * the same key until it is acknowledged. What it notes tells how long each shard was away, as its client saw it.
  */
-import { type Holder, type HttpReply, LedgerClient, membersOf } from '../../support/client.ts'
+import { type Holder, type HttpReply, type LedgerClient, membersOf } from '../../support/client.ts'
 import { type Members, signed, submissionHash } from '../../support/client-keys.ts'
 import { until } from '../../support/cluster-process.ts'
 import type { Operation } from '../durability-load.ts'

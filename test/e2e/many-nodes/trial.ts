@@ -65,6 +65,15 @@ export class Trial {
     })
   }
 
+  /** Shards that no running node has, with who has them. */
+  async unserved(): Promise<readonly string[]> {
+    const shards = await this.client.readAll('/v1/shards', 'shards')
+    const isRunning = (owner: unknown): boolean => this.cluster.parts.get(String(owner))?.running() === true
+    return shards
+      .filter(({ owner }) => !isRunning(owner))
+      .map((shard) => `${String(shard['shard_id'])} ${String(shard['owner'])}`)
+  }
+
   /** Ends the load and holds what was acknowledged against what the ledger shows: I2, I3, I4, I6. */
   async faults(): Promise<readonly string[]> {
     await Promise.all([this.load.finish(), this.movers.finish()])

@@ -1,0 +1,36 @@
+/** What a gateway must know of a request to send it: how large it is, and whether a repeat of it is recognised. */
+import type { Item, Operation } from '../messages.ts'
+
+/** Everything of an item that is bounded: names, keys, grants; and the trail with its trace. */
+const ITEM_BYTES = 16_384 + 2_048
+/** A transaction ID, an account ID and their names. */
+const NAMED_TRANSACTION_LENGTH = 256
+
+/** Whether a repeat of it is recognised by an idempotency key. */
+export function hasKey(operation: Operation): boolean {
+  switch (operation.kind) {
+    case 'submit':
+    case 'rotate_key':
+    case 'mint':
+      return true
+    case 'register':
+      return operation.registrationKey !== null
+    // What these made is recognised by the request that made it.
+    case 'register_token':
+    case 'register_class':
+    case 'register_group':
+    case 'revert_group':
+      return true
+    case 'change_status':
+      return false
+  }
+}
+
+/** No less than the item takes as JSON: a UTF-16 unit is three bytes of UTF-8 at most, and no escape adds more. */
+export function boundOfSize({ operation }: Item): number {
+  const text = 'payload' in operation ? operation.payload.length : 0
+  const signature = 'signature' in operation ? (operation.signature?.length ?? 0) : 0
+  const reason = 'reason' in operation ? operation.reason.length : 0
+  const named = operation.kind === 'revert_group' ? operation.transactions.length * NAMED_TRANSACTION_LENGTH : 0
+  return ITEM_BYTES + 3 * (text + signature + reason + named)
+}

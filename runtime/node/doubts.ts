@@ -1,0 +1,113 @@
+/**
+ * Shards of which it is not known whether they are still this node's, or what was committed of them. Only the store knows:
+ * it is asked until it says, and until then nothing of them is stepped.
+ *   D1. What the fence did not let pass waits in place: the shard was busy, or it is another's.
+ *   D2. After an unknown outcome the attempt is raised before anything is loaded: what was sent before can take effect no
+ *       more (H3).
+ *   D3. An invariant counts as broken only if the shard is still this node's: what is loaded for one that is another's by
+ *       now may be newer than its marks (H4).
+ */
+import { type Clock, delay } from '../ports/clock.ts'
+import type { LedgerStore, ShardRecord, ShardStart, ShardToken } from '../ports/ledger-store.ts'
+import type { Log } from '../ports/log.ts'
+import type { Incarnation } from './incarnation.ts'
+
+export interface DoubtsDependencies {
+  readonly store: Pick<LedgerStore, 'shards' | 'raiseAttempt' | 'openShard'>
+  readonly clock: Clock
+  readonly log: Log
+  /** Another has the shard; `found`, where it was looked at: its record. */
+  readonly onFenced: (incarnation: Incarnation, found: ShardRecord | undefined) => void
+  /** Shards that were only busy may be stepped again. */
+  readonly onCleared: () => void
+  /** What was committed is known, and loaded. */
+  readonly onRaised: (incarnation: Incarnation, token: ShardToken, start: ShardStart) => void
+  /** The store does not answer. */
+  readonly onDelayed: (incarnation: Incarnation) => void
+}
+
+export interface Doubts {
+  readonly skipped: (incarnations: readonly Incarnation[]) => Promise<void>
+  readonly unknown: (incarnation: Incarnation) => Promise<void>
+  readonly broken: (incarnation: Incarnation, quarantine: () => void) => Promise<void>
+}
+
+/** Before each try to recover from an unknown outcome, the first included: what made it unknown needs a moment too. */
+const RECOVERY_RETRY_MS = 20
+const BUSY_RETRY_MS = 5
+const LONGEST_RETRY_MS = 1_000
+
+export function createDoubts(dependencies: DoubtsDependencies): Doubts {
+  const { store, clock, log, onFenced, onCleared, onRaised, onDelayed } = dependencies
+
+  /** D1. */
+  async function skipped(incarnations: readonly Incarnation[]): Promise<void> {
+    for (let waitMs = BUSY_RETRY_MS; !incarnations.every(isEnded); waitMs = longer(waitMs)) {
+      await delay(clock, waitMs)
+      try {
+        const records = new Map((await store.shards()).map((record) => [record.shardId, record]))
+        for (const incarnation of incarnations) {
+          const record = records.get(incarnation.token.shardId)
+          if (isEnded(incarnation)) continue
+          if (isOf(incarnation, record)) incarnation.blocked = false
+          else onFenced(incarnation, record)
+        }
+        onCleared()
+        return
+      } catch {
+        // Asked again.
+      }
+    }
+  }
+
+  /** D2. */
+  async function unknown(incarnation: Incarnation): Promise<void> {
+    const { shardId, epoch, attempt } = incarnation.token
+    let raised = false
+    for (let waitMs = RECOVERY_RETRY_MS; !isEnded(incarnation); waitMs = longer(waitMs)) {
+      await delay(clock, waitMs)
+      try {
+        raised ||= await store.raiseAttempt(incarnation.token)
+        if (raised) onRaised(incarnation, { shardId, epoch, attempt: attempt + 1 }, await store.openShard(shardId))
+        else onFenced(incarnation, undefined)
+        return
+      } catch (error) {
+        log.warn('recovery_delayed', { shard: shardId, cause: error instanceof Error ? error.message : 'unknown' })
+        onDelayed(incarnation)
+      }
+    }
+  }
+
+  /** D3. */
+  async function broken(incarnation: Incarnation, quarantine: () => void): Promise<void> {
+    incarnation.phase = 'suspended'
+    for (let waitMs = BUSY_RETRY_MS; !isEnded(incarnation); waitMs = longer(waitMs)) {
+      try {
+        const record = (await store.shards()).find(({ shardId }) => shardId === incarnation.token.shardId)
+        if (isEnded(incarnation)) return
+        if (isOf(incarnation, record)) quarantine()
+        else onFenced(incarnation, record)
+        return
+      } catch {
+        onDelayed(incarnation)
+        await delay(clock, waitMs)
+      }
+    }
+  }
+
+  return { skipped, unknown, broken }
+}
+
+function isOf({ token }: Incarnation, record: ShardRecord | undefined): boolean {
+  return record?.epoch === token.epoch && record.attempt === token.attempt
+}
+
+/** It may end while the store is asked. */
+function isEnded({ phase }: Incarnation): boolean {
+  return phase === 'ended'
+}
+
+/** Backs off. */
+function longer(waitMs: number): number {
+  return Math.min(waitMs * 2, LONGEST_RETRY_MS)
+}
