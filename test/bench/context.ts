@@ -12,6 +12,7 @@ export interface Bench {
   readonly load: LoadGenerator
 }
 
+export const REGISTERING_CONNECTIONS = 64
 export const WARM_UP_S = 5
 /** Prepared for warming up, a second: more than two cores can do. */
 export const WARM_UP_RATE = 8_000

@@ -6,19 +6,13 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism, cpus } from 'node:os'
 import { LedgerClient } from '../support/client.ts'
 import { startCluster } from '../support/cluster-process.ts'
-import { batchSizeSince, countTransactions, lastCommit } from './committed.ts'
-import { type Bench, demandAll, HEADROOM, say, sayOddities, WARM_UP_RATE, WARM_UP_S } from './context.ts'
-import { cpuPer, LEDGER_PARTS, PARTS, readCpu } from './cpu.ts'
-import { meanFloor, measureFloor } from './floor.ts'
+import { type Bench, demandAll, REGISTERING_CONNECTIONS, say } from './context.ts'
 import { startLoadGenerator } from './load-generator.ts'
-import type { RunPlan, Scenario } from './load-messages.ts'
+import { measure } from './measure.ts'
 import { HELP, readOptions } from './options.ts'
-import { type BenchReport, type Measured, renderReport } from './report.ts'
+import { type BenchReport, renderReport } from './report.ts'
+import { measureScaling } from './scaling.ts'
 import { measureTransfers } from './transfers.ts'
-
-const REGISTERING_CONNECTIONS = 64
-/** Of the accepted ones. */
-const FOLLOWED = [{ how: 'polled', share: 0.02 }] as const
 
 /** The exit code. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -27,6 +21,7 @@ export async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(HELP)
     return 0
   }
+  if (options.scaling) return measureScaling(options)
   say('Starting a ledger ...')
   const cluster = await startCluster({ nodes: options.nodes, edges: options.edges })
   const load = startLoadGenerator()
@@ -70,55 +65,5 @@ async function measureAll(bench: Bench): Promise<BenchReport> {
     machine: { cores: availableParallelism(), model: cpus()[0]?.model ?? '', node },
     measured,
     transfers,
-  }
-}
-
-async function measure(bench: Bench, scenario: Scenario, name: string): Promise<Measured> {
-  const { options, client, cluster, load } = bench
-  const { connections, seconds } = options
-  say(`${name}: warming up ...`)
-  await load.prepare(scenario, WARM_UP_S * WARM_UP_RATE)
-  const planOf = (forSeconds: number): RunPlan => ({
-    loop: { kind: 'closed', connections },
-    seconds: forSeconds,
-    followed: FOLLOWED,
-  })
-  const warmUp = await load.run(planOf(WARM_UP_S))
-  const warmRate = (warmUp.latency.count * 1000) / warmUp.durationMs
-  const wanted = Math.ceil(warmRate * HEADROOM * seconds) + connections
-  say(`${name}: signing ${wanted} submissions beforehand ...`)
-  await load.prepare(scenario, wanted)
-  const floorBefore = measureFloor()
-  say(`${name}: measuring for ${seconds} s ...`)
-  const databaseUrl = cluster.databaseUrl()
-  const since = await lastCommit(databaseUrl)
-  const countBefore = await countTransactions(client)
-  const cpuBefore = readCpu(cluster, load.pid)
-  const run = await load.run(planOf(seconds))
-  const cpuAfter = readCpu(cluster, load.pid)
-  const countAfter = await countTransactions(client)
-  const completed = countAfter.completed - countBefore.completed
-  const failed = countAfter.failed - countBefore.failed
-  const processed = completed + failed
-  if (processed < run.latency.count) {
-    throw new Error(`${run.latency.count} submissions were answered with 202, but the ledger counts ${processed}`)
-  }
-  sayOddities(name, run)
-  const floor = meanFloor([floorBefore, measureFloor()])
-  const cpuUs = cpuPer(cpuBefore, cpuAfter, processed)
-  const ledgerCpuUs = LEDGER_PARTS.reduce((sum, part) => sum + cpuUs[part], 0)
-  const allCpuUs = PARTS.reduce((sum, part) => sum + cpuUs[part], 0) * processed
-  return {
-    name,
-    run,
-    completed,
-    failed,
-    appliedPerSecond: (completed * 1000) / run.durationMs,
-    batchSize: await batchSizeSince(databaseUrl, since),
-    cpuUs,
-    ledgerCpuUs,
-    cpuShare: allCpuUs / (run.durationMs * 1000 * availableParallelism()),
-    floor,
-    floorRatio: ledgerCpuUs / (floor.verifyUs + floor.signUs),
   }
 }

@@ -7,6 +7,8 @@ export interface BenchOptions {
   readonly nodes: number
   readonly edges: number
   readonly accounts: number
+  /** Only whether a second node adds to what the nodes can do. */
+  readonly scaling: boolean
   /** Where to write the numbers for machines. */
   readonly json: string | undefined
 }
@@ -21,6 +23,8 @@ as many as get through, then half as many at a constant rate.
   --connections N   requests in flight (default 128)
   --accounts N      registered beforehand (default 10000)
   --nodes N, --edges N   processes of the ledger (default 1 each)
+  --scaling         instead of all that: one node and then two, each held to two fifths of a processor, so that the
+                    nodes are what bounds the rate (needs the right to make control groups)
   --json FILE       also writes the numbers as JSON
 `
 
@@ -34,6 +38,7 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
       nodes: { type: 'string', default: '1' },
       edges: { type: 'string', default: '1' },
       accounts: { type: 'string', default: '10000' },
+      scaling: { type: 'boolean', default: false },
       json: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -45,6 +50,7 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
     nodes: wholeNumber(values.nodes, 'nodes', 64),
     edges: wholeNumber(values.edges, 'edges', 64),
     accounts: wholeNumber(values.accounts, 'accounts', 1_000_000),
+    scaling: values.scaling,
     json: values.json,
   }
 }
