@@ -32,7 +32,10 @@ export function createDeadlineWitness(
       serve: (subject, handler) =>
         transport.serve(subject, (message, reply) => {
           if (subjectKind(subject) === 'items') {
-            for (const item of decodeItems(message)) deadlines.set(nameOf(item), item.deadlineMs)
+            for (const item of decodeItems(message)) {
+              deadlines.set(nameOf(item), item.deadlineMs)
+              deadlines.set(item.requestId, item.deadlineMs)
+            }
           }
           handler(message, reply)
         }),
@@ -41,10 +44,12 @@ export function createDeadlineWitness(
       for (const { origin, forced, command } of drafts.flatMap(({ pendings }) => pendings)) {
         // What was found to be impossible to store is only told so.
         if (origin.kind !== 'request' || forced !== null) continue
-        const lateMs = wallMs() - (deadlines.get(nameOf(origin.item)) ?? 0)
+        // A node that confuses attempts breaks another rule than this one.
+        const { item } = origin
+        const lateMs = wallMs() - (deadlines.get(nameOf(item)) ?? deadlines.get(item.requestId) ?? 0)
         demand(
           lateMs < TIME_ERROR_MS,
-          `I12: ${id} steps ${command.type} (${nameOf(origin.item)}) ${lateMs} ms past its deadline`,
+          `I12: ${id} steps ${command.type} (${nameOf(item)}) ${lateMs} ms past its deadline`,
         )
       }
     },

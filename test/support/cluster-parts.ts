@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmbeddedServer } from '../../infra/embedded/server-process.ts'
-import { startPostgres } from '../../infra/embedded/postgres-server.ts'
+import { type PostgresOptions, startPostgres } from '../../infra/embedded/postgres-server.ts'
 import { type Credentials, send } from './client.ts'
 import { projectRoot, until } from './cluster-process.ts'
 import { freePorts, NATS_PASSWORD, NATS_USER, type NatsCluster, startNatsCluster } from './nats-cluster.ts'
@@ -26,6 +26,8 @@ export interface PartsOptions {
   readonly access?: PartsAccess
   /** Each line that PostgreSQL logs. */
   readonly onDatabaseLine?: (line: string) => void
+  /** Left out: one server, without a standby. */
+  readonly startDatabase?: (options: PostgresOptions) => Promise<EmbeddedServer>
 }
 
 /** Each role comes with credentials of its own. */
@@ -46,13 +48,16 @@ export interface ClusterParts {
   readonly origins: readonly string[]
   readonly client: Credentials
   readonly databaseUrl: string
-  readonly startNode: (name: string) => Promise<Part>
+  /** `env`: beside what all nodes have. */
+  readonly startNode: (name: string, env?: Readonly<Record<string, string>>) => Promise<Part>
   readonly startEdge: (name: string) => Promise<Part>
   readonly startAuditor: (name: string) => Promise<Part>
   /** Runs `ledger` with these arguments, on the ledger's own database. */
   readonly administer: (args: readonly string[]) => Promise<string>
   /** PostgreSQL is stopped (`SIGKILL`: at once) and started again on the same port and data. */
   readonly restartPostgres: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
+  /** Every part's wire leads to the PostgreSQL on this port from now on; what was connected is cut off. */
+  readonly leadPostgresTo: (port: number) => void
   readonly close: () => Promise<void>
 }
 
@@ -74,10 +79,11 @@ export async function startParts(options: PartsOptions): Promise<ClusterParts> {
   const closing: (() => Promise<unknown> | void)[] = [() => rmSync(directory, { recursive: true, force: true })]
   const dataDir = join(directory, 'postgres')
   const log = options.onDatabaseLine ?? (() => undefined)
-  let postgres: EmbeddedServer = await startPostgres({ dataDir, log })
+  let postgres: EmbeddedServer = await (options.startDatabase ?? startPostgres)({ dataDir, log })
   closing.push(() => postgres.stop())
   const { access } = options
   const { port } = postgres
+  let portOfParts = port
   const url = access === undefined ? postgres.url : await access.prepareDatabase(postgres.url)
   const nats = await (access === undefined ? startNatsCluster(options.natsServers) : access.startNats())
   closing.push(nats.close)
@@ -96,7 +102,7 @@ export async function startParts(options: PartsOptions): Promise<ClusterParts> {
   const client = credentialsIn(await runLedger(['client', 'add', '--id', 'load', '--role', 'admin'], administering))
   const parts = new Map<string, Part>()
   const start = async (command: 'node' | 'edge' | 'auditor', name: string, more: Readonly<Record<string, string>>) => {
-    const wireToPostgres = await startWire({ host: '127.0.0.1', port })
+    const wireToPostgres = await startWire({ host: '127.0.0.1', port: portOfParts })
     const wiresToNats = await Promise.all(
       nats.servers.map((server) => startWire({ host: '127.0.0.1', port: server.port })),
     )
@@ -133,7 +139,7 @@ export async function startParts(options: PartsOptions): Promise<ClusterParts> {
     origins,
     client,
     databaseUrl: url,
-    startNode: (name) => start('node', name, {}),
+    startNode: (name, env = {}) => start('node', name, env),
     startEdge: (name) => start('edge', name, { LEDGER_PORT: String(edgePorts[edgeNumber(name)] ?? 0) }),
     startAuditor: (name) => start('auditor', name, {}),
     administer: (args) => runLedger(args, administering),
@@ -141,6 +147,10 @@ export async function startParts(options: PartsOptions): Promise<ClusterParts> {
       if (signal === 'SIGKILL') postgres.kill()
       await postgres.stop()
       postgres = await startPostgres({ dataDir, port, log })
+    },
+    leadPostgresTo: (other) => {
+      portOfParts = other
+      for (const part of parts.values()) part.wires.postgres.leadTo(other)
     },
     close: async () => {
       for (const close of closing.reverse()) await close()

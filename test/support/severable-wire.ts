@@ -1,6 +1,6 @@
 /**
  * A wire between a process and a server that can be severed as a network is: both ends keep their connections, and
- * nothing passes, until it is restored or they give up.
+ * nothing passes, until it is restored or they give up. It can be made long, and be led to another server.
  */
 import net from 'node:net'
 
@@ -9,32 +9,71 @@ export interface SeverableWire {
   readonly sever: () => void
   /** What was held back passes, if both ends are still there. */
   readonly restore: () => void
+  /** What is sent from now on takes half of this in each direction, milliseconds; in order, as ever. */
+  readonly delay: (roundTripMs: number) => void
+  /** What is connected is cut off at both ends; what connects from now on reaches the server on that port. */
+  readonly leadTo: (port: number) => void
   readonly close: () => Promise<void>
 }
 
+/** One direction of a connection. */
+interface Lane {
+  readonly from: net.Socket
+  readonly to: net.Socket
+  /** What is on its way, oldest first. */
+  readonly chunks: { readonly chunk: Buffer; readonly dueMs: number }[]
+  timer: NodeJS.Timeout | undefined
+}
+
 export async function startWire(target: { readonly host: string; readonly port: number }): Promise<SeverableWire> {
-  const sockets = new Set<net.Socket>()
+  const lanes = new Set<Lane>()
+  let { port } = target
   let severed = false
+  let oneWayMs = 0
 
   const carry = (from: net.Socket, to: net.Socket): void => {
-    sockets.add(from)
-    from.on('data', (chunk) => {
-      if (!to.write(chunk)) from.pause()
+    const lane: Lane = { from, to, chunks: [], timer: undefined }
+    lanes.add(lane)
+    from.on('data', (chunk: Buffer) => {
+      lane.chunks.push({ chunk, dueMs: Math.max(performance.now() + oneWayMs, lane.chunks.at(-1)?.dueMs ?? 0) })
+      pass(lane)
     })
     to.on('drain', () => {
       if (!severed) from.resume()
     })
     from.on('error', () => undefined)
-    from.on('close', () => {
-      sockets.delete(from)
-      // The news of an end does not pass either.
-      if (!severed) to.destroy()
-      else to.once('resume', () => to.destroy())
-    })
+    from.on('close', () => pass(lane))
     if (severed) from.pause()
   }
+
+  /** Everything that is due. The news of an end comes last, and does not pass while the wire is severed either. */
+  const pass = (lane: Lane): void => {
+    const { from, to, chunks } = lane
+    if (severed) return
+    for (let next = chunks[0]; next !== undefined && next.dueMs <= performance.now(); next = chunks[0]) {
+      chunks.shift()
+      if (!to.write(next.chunk)) from.pause()
+    }
+    const [next] = chunks
+    if (next !== undefined) {
+      clearTimeout(lane.timer)
+      lane.timer = setTimeout(() => pass(lane), Math.max(1, next.dueMs - performance.now()))
+    } else if (from.destroyed) {
+      lanes.delete(lane)
+      to.destroy()
+    }
+  }
+
+  const cut = (): void => {
+    for (const lane of lanes) {
+      clearTimeout(lane.timer)
+      lane.chunks.length = 0
+      lane.from.destroy()
+    }
+    lanes.clear()
+  }
   const listener = net.createServer({ pauseOnConnect: true }, (client) => {
-    const server = net.connect(target.port, target.host)
+    const server = net.connect(port, target.host)
     carry(client, server)
     carry(server, client)
     if (!severed) client.resume()
@@ -46,17 +85,27 @@ export async function startWire(target: { readonly host: string; readonly port: 
     port: (listener.address() as net.AddressInfo).port,
     sever: () => {
       severed = true
-      for (const socket of sockets) socket.pause()
+      for (const { from } of lanes) from.pause()
     },
     restore: () => {
       severed = false
-      for (const socket of sockets) socket.resume()
+      for (const lane of lanes) {
+        lane.from.resume()
+        pass(lane)
+      }
+    },
+    delay: (roundTripMs) => {
+      oneWayMs = roundTripMs / 2
+    },
+    leadTo: (other) => {
+      port = other
+      cut()
     },
     close: async () => {
       const closed = new Promise((resolve) => {
         listener.close(resolve)
       })
-      for (const socket of sockets) socket.destroy()
+      cut()
       await closed
     },
   }
