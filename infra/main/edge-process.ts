@@ -6,6 +6,7 @@ import { createUnmigratedEdge } from '../../api/unmigrated-edge.ts'
 import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
 import { Routes } from '../../runtime/routes.ts'
 import type { AssertionSource } from '../../runtime/ports/assertion-source.ts'
+import { createLedgerClock, followStoreTime } from '../../runtime/ledger-clock.ts'
 import { LedgerStoreUnavailable, type LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { createLiabilities } from '../assertions/liabilities-postgres.ts'
@@ -24,6 +25,7 @@ import { createAttestationStore } from '../postgres/attestation-store-postgres.t
 import { createLedgerReads } from '../postgres/ledger-reads-postgres.ts'
 import type { LedgerRecord } from '../postgres/migrate.ts'
 import { listShards } from '../postgres/ownership.ts'
+import { readNowMs } from '../postgres/sessions.ts'
 import { createQueryPool } from '../postgres/query-pool.ts'
 import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
 import { createShardHealth } from '../postgres/shard-health-postgres.ts'
@@ -166,12 +168,15 @@ async function openGateway(
   })
   service.onStop('routes', () => routes.stop())
   await routes.start()
+  // Deadlines are judged by nodes, which count time as the ledger's store does.
+  const ledgerClock = createLedgerClock(clock)
+  service.onStop('clock', followStoreTime(ledgerClock, store.nowMs).stop)
   const transport = createNatsTransport(link, log)
   const { registry } = watching
   const gateway = new Gateway({
     transport,
     routes,
-    clock,
+    clock: ledgerClock,
     random,
     rare: NO_RARE_PATHS,
     homeOf,
@@ -210,6 +215,8 @@ function openAssertions(context: EdgeContext, ledgerId: string, masterKey: Maste
 
 interface Shards extends Pick<LedgerStore, 'shards'> {
   readonly anyShardServed: () => Promise<boolean>
+  /** By PostgreSQL's clock, milliseconds since 1970. */
+  readonly nowMs: () => Promise<number>
 }
 
 function openShards(url: string, service: ServiceProcess): Shards {
@@ -221,5 +228,9 @@ function openShards(url: string, service: ServiceProcess): Shards {
     unavailable: (message, cause) => new LedgerStoreUnavailable(message, cause),
   })
   service.onStop('shards', pool.close)
-  return { shards: () => pool.run(listShards), anyShardServed: () => pool.run(anyShardServed) }
+  return {
+    shards: () => pool.run(listShards),
+    anyShardServed: () => pool.run(anyShardServed),
+    nowMs: () => pool.run(readNowMs),
+  }
 }

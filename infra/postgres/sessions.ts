@@ -38,3 +38,10 @@ export async function terminateSession(sql: Sql, session: string): Promise<void>
      WHERE application_name LIKE 'ledger:%' AND right(application_name, ${session.length + 1}) = ${`:${session}`}
        AND datname = current_database() AND pid <> pg_backend_pid()`
 }
+
+/** Milliseconds since 1970, by the server's clock. */
+export async function readNowMs(sql: Sql): Promise<number> {
+  const [row] = await sql<{ now_ms: number }[]>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms`
+  if (row === undefined) throw new Error('a look at the clock returned nothing')
+  return row.now_ms
+}

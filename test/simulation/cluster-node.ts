@@ -1,20 +1,23 @@
 /** One node and one edge of the simulated cluster: the production runtime over simulated ports, watched at its mouth. */
 import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
+import { createLedgerClock, followStoreTime } from '../../runtime/ledger-clock.ts'
 import { LedgerNode } from '../../runtime/node/ledger-node.ts'
 import type { ShardHost } from '../../runtime/node/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { Routes } from '../../runtime/routes.ts'
 import type { ActorAddress } from '../../actors/address.ts'
-import { mutated, mutatedEdge, type RuntimeMutations } from './cluster-mutations.ts'
+import { mutated, mutatedEdge, mutateHost, type RuntimeMutations } from './cluster-mutations.ts'
 import { type Tampering, tamperedStep, tamperedStore } from './cluster-tampering.ts'
 import { watchedStore, watchedTransport } from './cluster-witness.ts'
 import { createDeadlineWitness } from './deadline-witness.ts'
+import { watchedAttempts } from './edge-witness.ts'
 import type { ClientChecker } from './invariants-clients.ts'
 import type { RowReplay } from './invariants-rows.ts'
 import type { LedgerChecker } from './invariants.ts'
 import type { SimProcess } from './kernel-process.ts'
 import type { Kernel } from './kernel.ts'
+import type { OwnershipWitness } from './ownership-witness.ts'
 import { createSimClock } from './sim-clock.ts'
 import { createSimLeaseStore, type SimLeaseServer } from './sim-lease-store.ts'
 import type { SimDatabase } from './sim-ledger-store-database.ts'
@@ -36,6 +39,7 @@ export interface World {
   readonly leases: SimLeaseServer
   readonly checker: LedgerChecker
   readonly rowReplay?: RowReplay
+  readonly ownership?: OwnershipWitness
   readonly tampering?: Tampering | undefined
   readonly clients: ClientChecker
   readonly mutations: RuntimeMutations
@@ -83,7 +87,8 @@ export function startNode(world: World, name: string): SimNode {
   world.story?.knows(session, name)
   const bare = createSimLedgerStore({ database, process, session, nodeId: name })
   const orders = world.rowReplay?.orders.watched(bare)
-  const own = watchedStore(tamperedStore(orders?.store ?? bare, world.tampering), kernel)
+  const counted = watchedStore(tamperedStore(orders?.store ?? bare, world.tampering), kernel)
+  const own = world.ownership?.watchedStore(counted, { session, process, host: () => host }) ?? counted
   const log = watchedLog(world, process)
   const deadlines = createDeadlineWitness(kernel, process, (holds, broken) => world.checker.demand(holds, broken))
   const transport = toldTransport(
@@ -91,8 +96,9 @@ export function startNode(world: World, name: string): SimNode {
     process.name,
     watchedTransport(createSimTransport(network, process), world, session, process.id),
   )
+  const heard = world.ownership?.watchedTransport(transport) ?? transport
   const signer = createSimSigner(process, kernel.random, { receiptKeyId: RECEIPT_KEY_ID })
-  const ports = mutated(mutations, { store: own, transport: deadlines.watched(transport), signer }, () => host)
+  const ports = mutated(mutations, { store: own, transport: deadlines.watched(heard), signer }, () => host)
   const node = new LedgerNode({
     nodeId: name,
     session,
@@ -116,6 +122,7 @@ export function startNode(world: World, name: string): SimNode {
   })
   // The one look behind the node's front: which shards it serves, and a takeover that nothing but a mistake would start.
   const host: ShardHost = Reflect.get(node, 'host') as ShardHost
+  mutateHost(mutations, host)
   process.later(0, 'starts', () => void node.start())
   return { process, session, store: ports.store, host, node }
 }
@@ -145,11 +152,15 @@ export function startEdge(world: World, name: string): SimEdge {
   const rare = createSimRarePaths(kernel, process, rareRates)
   const routes = new Routes({ store, leases: createSimLeaseStore(leases, process), clock, rare })
   const told = toldTransport(world.story, process.name, createSimTransport(network, process))
-  const transport = mutatedEdge(mutations, told, process)
-  process.later(0, 'starts', () => void routes.start())
+  const transport = mutatedEdge(mutations, watchedAttempts(told, kernel, process), process, routes)
+  const ledgerClock = createLedgerClock(clock)
+  process.later(0, 'starts', () => {
+    void routes.start()
+    followStoreTime(ledgerClock, async () => (await store.probe()).nowMs)
+  })
   return {
     process,
-    gateway: new Gateway({ transport, routes, clock, random, rare, homeOf, settings: GATEWAY_DEFAULTS }),
+    gateway: new Gateway({ transport, routes, clock: ledgerClock, random, rare, homeOf, settings: GATEWAY_DEFAULTS }),
   }
 }
 

@@ -1,6 +1,8 @@
 /** Goal: a node counts time as the store does, whatever its own wall clock says. */
 import { describe, expect, test } from 'vitest'
-import { createLedgerClock } from '../../../runtime/node/ledger-clock.ts'
+import { createLedgerClock, followStoreTime } from '../../../runtime/ledger-clock.ts'
+
+import { createManualClock } from '../../support/manual-clock.ts'
 
 function clocks() {
   const shown = { wallMs: 1_000_000, monotonicMs: 500 }
@@ -39,5 +41,25 @@ describe('the ledger’s clock', () => {
     // Named at 1,400 at the earliest: 2,000,900 and the round trip at most.
     clock.observe(2_000_900, 1_400, 1_500)
     expect(clock.now()).toBe(2_001_000)
+  })
+})
+
+describe('following the store’s time', () => {
+  test('it is asked at once and every two seconds, after a failure too, until it is stopped', async () => {
+    const wall = createManualClock(1_000_000)
+    const clock = createLedgerClock(wall)
+    let asked = 0
+    const following = followStoreTime(clock, () => {
+      asked += 1
+      return asked === 2 ? Promise.reject(new Error('not now')) : Promise.resolve(5_000_000 + wall.monotonic())
+    })
+    await wall.pass(100)
+    expect(clock.now()).toBe(5_000_000 + wall.monotonic())
+    await wall.pass(4_000)
+    expect(asked).toBe(3)
+    expect(clock.now()).toBe(5_000_000 + wall.monotonic())
+    following.stop()
+    await wall.pass(10_000)
+    expect(asked).toBe(3)
   })
 })

@@ -5,7 +5,7 @@
  *       agrees with it is kept, what does not is moved just so far that it does.
  *   T2. Before the first answer it is the wall clock: nothing is served before that.
  */
-import type { Clock } from '../ports/clock.ts'
+import type { Clock, Timer } from './ports/clock.ts'
 
 export interface LedgerClock extends Clock {
   /** The store named `storeMs` (since 1970) between two moments of the monotonic clock. */
@@ -23,6 +23,28 @@ export function createLedgerClock(clock: Clock): LedgerClock {
       const least = storeMs - answeredMs
       const most = storeMs - askedMs
       offsetMs = offsetMs === undefined ? (least + most) / 2 : Math.min(Math.max(offsetMs, least), most)
+    },
+  }
+}
+
+const ASKED_EVERY_MS = 2_000
+
+/** Asks the store for its time, now and every two seconds; what fails is asked again with the next. Nobody else need ask. */
+export function followStoreTime(clock: LedgerClock, readStoreMs: () => Promise<number>): { readonly stop: () => void } {
+  let timer: Timer | undefined
+  let stopped = false
+  const ask = async (): Promise<void> => {
+    const askedMs = clock.monotonic()
+    const storeMs = await readStoreMs().catch(() => undefined)
+    if (stopped) return
+    if (storeMs !== undefined) clock.observe(storeMs, askedMs, clock.monotonic())
+    timer = clock.after(ASKED_EVERY_MS, () => void ask())
+  }
+  void ask()
+  return {
+    stop: () => {
+      stopped = true
+      timer?.cancel()
     },
   }
 }
