@@ -4,12 +4,17 @@
  *   T1. An answer to a probe says that the store's time lies between what it named and that plus the round trip: what
  *       agrees with it is kept, what does not is moved just so far that it does.
  *   T2. Before the first answer it is the wall clock: nothing is served before that.
+ *   T3. A store whose clock jumps, while this machine's clock goes on as before, is not believed: what has expired cannot
+ *       be taken back. Time is carried on as it was until one of the two agrees with the other again.
  */
 import type { Clock, Timer } from './ports/clock.ts'
 
+/** Clocks that are set right, and a monotonic one that runs a little wrong between probes that fail, differ by less. */
+const LARGEST_STEP_MS = 5_000
+
 export interface LedgerClock extends Clock {
-  /** The store named `storeMs` (since 1970) between two moments of the monotonic clock. */
-  readonly observe: (storeMs: number, askedMs: number, answeredMs: number) => void
+  /** The store named `storeMs` (since 1970) between two moments of the monotonic clock. False: it is not believed (T3). */
+  readonly observe: (storeMs: number, askedMs: number, answeredMs: number) => boolean
 }
 
 export function createLedgerClock(clock: Clock): LedgerClock {
@@ -22,7 +27,16 @@ export function createLedgerClock(clock: Clock): LedgerClock {
     observe: (storeMs, askedMs, answeredMs) => {
       const least = storeMs - answeredMs
       const most = storeMs - askedMs
-      offsetMs = offsetMs === undefined ? (least + most) / 2 : Math.min(Math.max(offsetMs, least), most)
+      if (offsetMs === undefined) {
+        offsetMs = (least + most) / 2
+        return true
+      }
+      const agreed = Math.min(Math.max(offsetMs, least), most)
+      const wallOffsetMs = clock.now() - clock.monotonic()
+      const jumps = Math.abs(agreed - offsetMs) > LARGEST_STEP_MS
+      if (jumps && Math.abs(wallOffsetMs - offsetMs) <= LARGEST_STEP_MS) return false
+      offsetMs = agreed
+      return true
     },
   }
 }

@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   auditor: async () => (await import('../cli/auditor.ts')).auditorCommand,
   migrate: async () => (await import('../cli/migrate.ts')).migrateCommand,
   shards: async () => (await import('../cli/shards.ts')).shardsCommand,
+  'accept-server': async () => (await import('../cli/accept-server.ts')).acceptServerCommand,
   drain: async () => (await import('../cli/drain.ts')).drainCommand,
   client: async () => (await import('../cli/client.ts')).clientCommand,
   keys: async () => (await import('../cli/keys.ts')).keysCommand,

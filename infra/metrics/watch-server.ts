@@ -25,8 +25,11 @@ const MAX_HEADER_BYTES = 8_192
 const HEADERS_TIMEOUT_MS = 5_000
 const REQUEST_TIMEOUT_MS = 10_000
 const CHECK_EVERY_MS = 2_000
-/** Longer than the pause between two scrapes mostly is. */
-const KEEP_ALIVE_TIMEOUT_MS = 65_000
+const KEEP_ALIVE_TIMEOUT_MS = 5_000
+/** Of a connection on which nothing moves either way: who does not read what he asked for is cut off. */
+const IDLE_TIMEOUT_MS = 10_000
+/** What is asked ahead and not read stays in memory. */
+const MAX_REQUESTS_PER_CONNECTION = 16
 
 /** `port`: 0 for any free one. Rejects when it cannot listen there, naming the variable that says where. */
 export async function startWatchServer(host: string, port: number, pages: WatchPages): Promise<WatchServer> {
@@ -41,6 +44,8 @@ export async function startWatchServer(host: string, port: number, pages: WatchP
     (request, response) => void answer(pages, request.method ?? '', request.url ?? '', response),
   )
   server.maxConnections = MAX_CONNECTIONS
+  server.maxRequestsPerSocket = MAX_REQUESTS_PER_CONNECTION
+  server.setTimeout(IDLE_TIMEOUT_MS)
   await listening(server, host, port)
   const address = server.address()
   return {

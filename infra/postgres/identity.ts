@@ -4,17 +4,18 @@
  *       timeline (a standby that was promoted, a backup that was restored) may lack commits that were answered, and
  *       epochs in it may be equal and mean something else. The store stops and does not come back by itself.
  *   N2. A standby is refused: what it shows is late, and it cannot be written.
+ *   N3. A server or timeline that the ledger does not list as its own is refused, by processes that have seen no other, too:
+ *       one that stopped for N1 and is started again must not forget why.
  */
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
+import { readServer, type Server } from './accepted-servers.ts'
 import type { Sql } from './connection.ts'
 
-export interface DatabaseIdentity {
+export interface DatabaseIdentity extends Server {
   readonly ledgerId: string
   readonly shardCount: number
-  /** Of the cluster, given when it was initialised. */
-  readonly systemIdentifier: string
-  /** Eight hexadecimal digits: the WAL's, because the control file may still show the one before a promotion. */
-  readonly timeline: string
+  /** Whether the ledger may run on this server and timeline. */
+  readonly accepted: boolean
 }
 
 /** Holds the identity that was seen first against every later one. */
@@ -60,6 +61,12 @@ function difference(
   if (expectedLedgerId !== undefined && seen.ledgerId !== expectedLedgerId) {
     return `PostgreSQL holds ledger ${seen.ledgerId}, expected ${expectedLedgerId}`
   }
+  if (!seen.accepted) {
+    return (
+      `PostgreSQL is server ${seen.systemIdentifier} on timeline ${seen.timeline}, which this ledger was not accepted on: it may ` +
+      'lack what was committed. See ledger accept-server --help'
+    )
+  }
   if (first === undefined) return undefined
   for (const field of ['ledgerId', 'shardCount', 'systemIdentifier', 'timeline'] as const) {
     if (first[field] !== seen[field]) {
@@ -72,25 +79,10 @@ function difference(
 /** Rejects with the driver's error, or with `LedgerStoreUnavailable` for a standby and for a database without a ledger. */
 export async function readIdentity(sql: Sql): Promise<DatabaseIdentity> {
   const [server] = await sql<{ standby: boolean; migrated: boolean }[]>`
-    SELECT pg_is_in_recovery() AS standby, to_regclass('ledger') IS NOT NULL AS migrated`
+    SELECT pg_is_in_recovery() AS standby, to_regclass('accepted_servers') IS NOT NULL AS migrated`
   if (server?.standby !== false) throw new LedgerStoreUnavailable('PostgreSQL is a standby')
   if (!server.migrated) throw new LedgerStoreUnavailable('the database has no ledger yet: it was never migrated')
-  const [row] = await sql<IdentityRow[]>`
-    SELECT ledger_id, shard_count, system_identifier::text,
-           substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) AS timeline
-      FROM ledger, pg_control_system()`
+  const [row] = await sql<{ ledger_id: string; shard_count: number }[]>`SELECT ledger_id, shard_count FROM ledger`
   if (row === undefined) throw new LedgerStoreUnavailable('the database has no ledger yet: it was never initialised')
-  return {
-    ledgerId: row.ledger_id,
-    shardCount: row.shard_count,
-    systemIdentifier: row.system_identifier,
-    timeline: row.timeline,
-  }
-}
-
-interface IdentityRow {
-  readonly ledger_id: string
-  readonly shard_count: number
-  readonly system_identifier: string
-  readonly timeline: string
+  return { ledgerId: row.ledger_id, shardCount: row.shard_count, ...(await readServer(sql)) }
 }

@@ -175,7 +175,13 @@ function storeOn({ owner, guard, evidence, reads, control, commits }: Parts): Po
     terminate: async (other) => {
       if (other !== session) await change((sql) => terminateSession(sql, other))
     },
-    probe: () => change((sql) => probeSession(sql, owner)),
+    probe: async () => {
+      // What commits go down must be open, or the proof would be another connection's.
+      await commits.ready().catch((cause: unknown) => {
+        throw unavailable(cause)
+      })
+      return change((sql) => probeSession(sql, owner))
+    },
     close: async () => {
       await commits.close()
       await Promise.all([reads.close(), control.close()])

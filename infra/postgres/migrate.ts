@@ -8,6 +8,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { MAX_SHARDS } from '../../actors/identifiers.ts'
+import { acceptFirstServer } from './accepted-servers.ts'
 import { connect, type Sql } from './connection.ts'
 import { unavailable } from './failure.ts'
 import { type Migration, MIGRATIONS } from './migrations.ts'
@@ -56,6 +57,7 @@ export async function migrate(url: string, options: MigrateOptions): Promise<Led
     const applied = await newestVersion(sql)
     for (const migration of MIGRATIONS) if (migration.version > applied) await applyStep(sql, migration)
     await createLedger(sql, options)
+    await acceptFirstServer(sql)
     await grantToRoles(sql)
     const record = await readLedger(sql)
     if (record === undefined) throw new Error('the ledger is not there after it was made')

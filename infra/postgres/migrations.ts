@@ -11,6 +11,7 @@ import { AUDIT } from './migrations/audit.ts'
 import { DRAINS } from './migrations/drains.ts'
 import { INITIAL } from './migrations/initial.ts'
 import { NFTS } from './migrations/nfts.ts'
+import { SERVERS } from './migrations/servers.ts'
 import { SHARD_HEALTH } from './migrations/shard-health.ts'
 import { VALUE_MOVES } from './migrations/value-moves.ts'
 
@@ -29,4 +30,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 6, name: 'audit', sql: AUDIT },
   { version: 7, name: 'shard health', sql: SHARD_HEALTH },
   { version: 8, name: 'drains', sql: DRAINS },
+  { version: 9, name: 'accepted servers', sql: SERVERS },
 ]

@@ -36,7 +36,7 @@ export async function terminateSession(sql: Sql, session: string): Promise<void>
   await sql`
     SELECT pg_terminate_backend(pid, ${TERMINATE_MS}) FROM pg_stat_activity
      WHERE application_name LIKE 'ledger:%' AND right(application_name, ${session.length + 1}) = ${`:${session}`}
-       AND datname = current_database() AND pid <> pg_backend_pid()`
+       AND datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()`
 }
 
 /** Milliseconds since 1970, by the server's clock. */

@@ -4,6 +4,8 @@
  *   V1. A shard is released only when nothing of it waits here: what was accepted is committed or has its verdict.
  *   V2. Whoever is told takes the shard as everybody does, by an acquire: a lie or a late word gives nobody a right.
  *   V3. A successor that is not willing, or does not say that it serves, costs time only: the shard is free.
+ *   V4. A node that stays gives a shard only to one that says that it would take it: a healthy owner is worth more than
+ *       the right one.
  */
 import type { LeaseStore } from '../ports/lease-store.ts'
 import type { LedgerStore } from '../ports/ledger-store.ts'
@@ -26,8 +28,10 @@ export interface HandOverDependencies {
 const DRAIN_TIMEOUT_MS = 2_000
 
 export interface HandOver {
-  /** `successors`: the session that should have each shard next, where that is known. */
+  /** On leaving. `successors`: the session that should have each shard next, where that is known. */
   readonly giveAllAway: (shardIds: readonly number[], successors: ReadonlyMap<number, string>) => Promise<void>
+  /** To place shards better: what nobody would take at once is better off here (V4). */
+  readonly giveToWilling: (shardIds: readonly number[], successors: ReadonlyMap<number, string>) => Promise<void>
 }
 
 export function createHandOver(dependencies: HandOverDependencies): HandOver {
@@ -69,12 +73,17 @@ export function createHandOver(dependencies: HandOverDependencies): HandOver {
     void leases.hint({ shardId, nodeId: null, session: null, epoch }).catch(() => undefined)
   }
 
+  async function give(shardIds: readonly number[], willing: ReadonlyMap<number, string>): Promise<void> {
+    if (shardIds.length === 0) return
+    await inParallel(shardIds, (shardId) => giveAway(shardId, willing.get(shardId)))
+    log.info('shards_released', { released: shardIds.length, owned: host.serving().size })
+  }
+
   return {
-    giveAllAway: async (shardIds, successors) => {
-      if (shardIds.length === 0) return
+    giveAllAway: async (shardIds, successors) => give(shardIds, await offer(shardIds, successors)),
+    giveToWilling: async (shardIds, successors) => {
       const willing = await offer(shardIds, successors)
-      await inParallel(shardIds, (shardId) => giveAway(shardId, willing.get(shardId)))
-      log.info('shards_released', { released: shardIds.length, owned: host.serving().size })
+      await give([...willing.keys()], willing)
     },
   }
 }

@@ -82,7 +82,8 @@ export const NODE_DEFAULTS: NodeSettings = {
   maxOutbox: 4_096,
   reconcileMs: 1_000,
   renewMs: 2_000,
-  maxClockSkewMs: 500,
+  // Wall clocks decide nothing (ledger-clock.ts): more than this says that one of the two is broken.
+  maxClockSkewMs: 5_000,
   settleMs: 300,
 }
 

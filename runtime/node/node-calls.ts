@@ -53,7 +53,8 @@ export class NodeCalls {
   serve({ wouldTake, take }: NodeCallsHandler): Service {
     const { transport, session } = this.dependencies
     return transport.serve(controlSubject(session), (message, reply) => {
-      const call = JSON.parse(message) as Call
+      const call = readCall(message)
+      if (call === undefined) return
       const answer = (value: CallAnswer): void => reply(JSON.stringify(value))
       switch (call.kind) {
         case 'ping':
@@ -100,5 +101,25 @@ export class NodeCalls {
         end(reply === NOT_DELIVERED ? reply : (JSON.parse(reply) as CallAnswer))
       })
     })
+  }
+}
+
+/** undefined: it is none. */
+function readCall(message: string): Call | undefined {
+  const call = JSON.parse(message) as Partial<Record<'kind' | 'shardId' | 'epoch' | 'shardIds', unknown>> | null
+  const isNumber = (value: unknown): value is number => Number.isSafeInteger(value)
+  switch (call?.kind) {
+    case 'ping':
+      return { kind: 'ping' }
+    case 'offer':
+      return Array.isArray(call.shardIds) && call.shardIds.every(isNumber)
+        ? { kind: 'offer', shardIds: call.shardIds }
+        : undefined
+    case 'released':
+      return isNumber(call.shardId) && isNumber(call.epoch)
+        ? { kind: 'released', shardId: call.shardId, epoch: call.epoch }
+        : undefined
+    default:
+      return undefined
   }
 }

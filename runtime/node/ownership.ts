@@ -37,7 +37,7 @@ export interface OwnershipDependencies {
   readonly rare: RarePaths
   readonly settings: OwnershipSettings
   /** The store named its time between two moments of the monotonic clock. */
-  readonly onStoreTime: (storeMs: number, askedMs: number, answeredMs: number) => void
+  readonly onStoreTime: (storeMs: number, askedMs: number, answeredMs: number) => boolean
   /** The store went back in time (O3): the process must not go on. */
   readonly onStoreWentBack: () => void
 }
@@ -153,7 +153,7 @@ export class Ownership {
       const beforeMs = clock.now()
       const askedMs = clock.monotonic()
       const { nowMs } = await store.probe()
-      onStoreTime(nowMs, askedMs, clock.monotonic())
+      if (!onStoreTime(nowMs, askedMs, clock.monotonic())) log.error('store_clock_jumped', { storeMs: nowMs })
       const skewMs = Math.max(beforeMs - nowMs, nowMs - clock.now(), 0)
       this.ready = skewMs <= settings.maxClockSkewMs
       this.signs.probed(askedMs, skewMs)
@@ -188,7 +188,7 @@ export class Ownership {
   }
 
   private async look(): Promise<void> {
-    const { store, leases, log, rare } = this.dependencies
+    const { session, store, leases, calls, log, rare } = this.dependencies
     if (this.stopped || rare.takes('reconcile_left_out')) return
     try {
       const seen = new Map(this.highestEpochs)
@@ -199,7 +199,9 @@ export class Ownership {
       const listed = await leases.list().catch(() => undefined)
       if (listed === undefined) this.peers.forget()
       else this.peers.observe(listed, ownersOf(records))
-      if (!this.draining) await this.takeAndGive(records, listed ?? [], drains)
+      // Without a listing this node alone is known to live; one that nobody can reach would take what others should serve.
+      const isAlone = listed === undefined && !(await calls.isReachable(session))
+      if (!this.draining && !isAlone) await this.takeAndGive(records, listed ?? [], drains)
     } catch (error) {
       log.warn('reconcile_failed', { cause: error instanceof Error ? error.message : 'unknown' })
     }
@@ -266,7 +268,7 @@ export class Ownership {
       return (owner !== undefined && owner !== nodeId && settled.has(owner)) || rare.takes('shard_given_away')
     })
     const atOnce = Math.max(1, Math.floor(records.length / 10))
-    await this.handOver.giveAllAway(misplaced.slice(0, atOnce), sessionsOf(candidates, wanted))
+    await this.handOver.giveToWilling(misplaced.slice(0, atOnce), sessionsOf(candidates, wanted))
   }
 
   /** Whom this node's shards go to when it leaves, by shard; nobody where that cannot be known. */
@@ -374,7 +376,11 @@ export class Ownership {
     }
     if (rare.takes('loaded_late')) await delay(clock, LOADED_LATE_MS)
     const start = await store.openShard(shardId)
-    if (this.stopped) return 'not_taken'
+    // It may have begun to leave meanwhile: what it served now nobody would give away.
+    if (this.isLeaving()) {
+      await store.release(result.token)
+      return 'not_taken'
+    }
     host.serve(result.token, start)
     metrics.moves('acquired', 1)
     void leases.hint({ shardId, nodeId, session, epoch: nextEpoch }).catch(() => undefined)

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { acceptServer } from '../../infra/postgres/accepted-servers.ts'
 import { readDurability } from '../../infra/postgres/durability.ts'
 import { createPostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
 import type { AccountState } from '../../actors/account/state.ts'
@@ -212,6 +213,19 @@ describe('whose database it is', () => {
     a.wire.cut()
     await until(() => a.events.includes('commit_connection_open'))
     expect((await a.store.shards()).length).toBe(harness.shardCount)
+  })
+
+  test('N3, A1: a server that was not accepted is refused from the start, and once accepted every epoch has leapt', async () => {
+    const a = await harness.open()
+    await own(a, 3)
+    // As after a promotion: the server is on another timeline than any that is listed.
+    await harness.sql`UPDATE accepted_servers SET timeline = '0000DEAD'`
+    await expect(harness.open()).rejects.toThrow(/not accepted/)
+    await acceptServer(harness.sql)
+    const b = await harness.open()
+    const records = await b.store.shards()
+    expect(records.every(({ epoch, session }) => epoch >= 2 ** 20 && session === null)).toBe(true)
+    expect((await b.store.acquire(3, 2 ** 20 + 1, 2 ** 20 + 2)).kind).toBe('owned')
   })
 
   test('a ledger other than the one expected, and a database without one, are refused from the start', async () => {

@@ -57,7 +57,19 @@ test('a verdict says nothing of what the rows held', () => {
   }
 })
 
-const FIRST: DatabaseIdentity = { ledgerId: 'l', shardCount: 8, systemIdentifier: '1', timeline: '00000001' }
+const FIRST: DatabaseIdentity = {
+  ledgerId: 'l',
+  shardCount: 8,
+  systemIdentifier: '1',
+  timeline: '00000001',
+  accepted: true,
+}
+
+test('N3: a server that the ledger was not accepted on is refused by whoever has seen no other, too', () => {
+  const guard = createIdentityGuard()
+  expect(() => guard.check({ ...FIRST, accepted: false })).toThrow('not accepted')
+  expect(() => guard.check(FIRST)).toThrow('not accepted')
+})
 
 test.for([
   ['ledgerId', 'm'],

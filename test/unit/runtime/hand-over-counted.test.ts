@@ -9,9 +9,16 @@ interface Scene {
   /** It became empty in time, and the store lets it go. */
   readonly drains?: boolean
   readonly releases?: boolean
+  readonly stays?: boolean
 }
 
-async function movesOf({ willing, takes, drains = true, releases = true }: Scene): Promise<readonly string[]> {
+async function movesOf({
+  willing,
+  takes,
+  drains = true,
+  releases = true,
+  stays = false,
+}: Scene): Promise<readonly string[]> {
   const moves: string[] = []
   const silent = (): void => undefined
   const handOver = createHandOver({
@@ -30,7 +37,7 @@ async function movesOf({ willing, takes, drains = true, releases = true }: Scene
     metrics: { items: silent, commit: silent, batch: silent, moves: (move) => void moves.push(move) },
     sawEpoch: silent,
   })
-  await handOver.giveAllAway([3], new Map([[3, 'next']]))
+  await handOver[stays ? 'giveToWilling' : 'giveAllAway']([3], new Map([[3, 'next']]))
   return moves
 }
 
@@ -40,6 +47,11 @@ test.for([
   ['is not willing', { willing: false, takes: true }, ['released']],
 ] as const)('a shard whose next owner %s', async ([, scene, moves]) => {
   expect(await movesOf(scene)).toEqual(moves)
+})
+
+test('V4: a node that stays gives away nothing that nobody would take', async () => {
+  expect(await movesOf({ willing: false, takes: true, stays: true })).toEqual([])
+  expect(await movesOf({ willing: true, takes: true, stays: true })).toEqual(['handed_over'])
 })
 
 test('a shard that did not become empty, or was lost meanwhile, was not given away', async () => {

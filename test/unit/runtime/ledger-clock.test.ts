@@ -44,6 +44,29 @@ describe('the ledger’s clock', () => {
   })
 })
 
+describe('T3: a clock that jumps', () => {
+  test('the store’s is not believed while this machine’s goes on as before', () => {
+    const { shown, clock } = clocks()
+    clock.observe(1_000_000, 500, 500)
+    expect(clock.observe(1_000_000 + 86_400_000, 500, 500)).toBe(false)
+    expect(clock.now()).toBe(1_000_000)
+    shown.monotonicMs += 1_000
+    shown.wallMs += 1_000
+    expect(clock.observe(1_000_000 - 60_000, 1_500, 1_500)).toBe(false)
+    expect(clock.observe(1_001_000, 1_500, 1_500)).toBe(true)
+    expect(clock.now()).toBe(1_001_000)
+  })
+
+  test('the store’s is believed when this machine’s has moved away from what was carried on, and for small steps', () => {
+    const { shown, clock } = clocks()
+    clock.observe(1_000_000, 500, 500)
+    expect(clock.observe(1_002_000, 500, 500)).toBe(true)
+    shown.wallMs += 3_600_000
+    expect(clock.observe(1_000_000 + 3_600_000, 500, 500)).toBe(true)
+    expect(clock.now()).toBe(4_600_000)
+  })
+})
+
 describe('following the store’s time', () => {
   test('it is asked at once and every two seconds, after a failure too, until it is stopped', async () => {
     const wall = createManualClock(1_000_000)

@@ -97,9 +97,9 @@ test('a renewal that fails is known at once; one that hangs only ages', async ()
 
 test('a clock that is off is known with the next probe', async () => {
   const { clock, node, world } = await startNode()
-  world.skewMs = 900
+  world.skewMs = 9_000
   await clock.pass(RENEW_MS)
-  expect(node.measures()).toMatchObject({ clockSkewMs: 900, clockInBounds: false, probed: true })
+  expect(node.measures()).toMatchObject({ clockSkewMs: 9_000, clockInBounds: false, probed: true })
 })
 
 test('a node that is told to stop is leaving from then on, and what it gave away is counted', async () => {
