@@ -6,8 +6,10 @@ import { type StepActor, stepActor } from '../../actors/step-actor.ts'
 import type { LedgerNodeDependencies } from '../../runtime/node/ledger-node.ts'
 import type { ShardHost } from '../../runtime/node/shard-host.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
+import type { Routes } from '../../runtime/routes.ts'
 import { DOMAIN_MUTATIONS, type DomainMutation } from './cluster-mutations-domain.ts'
 import { believingOldRefusals, takingSilenceForNobody } from './cluster-mutations-edge.ts'
+import { releasingUnemptied, servingOnWord, takingMovesForRefusals } from './cluster-mutations-ownership.ts'
 import {
   acknowledgingOnEntry,
   carryingUncommitted,
@@ -56,6 +58,12 @@ export interface RuntimeMutations {
   readonly takesSilenceForNobody: boolean
   /** An edge takes what refuses an earlier attempt for the answer to its latest. */
   readonly believesOldRefusals: boolean
+  /** A shard is given away as it is, with what waits in it. */
+  readonly releasesUnemptied: boolean
+  /** What a node is told of it serves, without asking the store for it. */
+  readonly servesOnWord: boolean
+  /** An edge takes it for proof that an attempt was turned away that its shard has another owner since. */
+  readonly takesMovesForRefusals: boolean
   /** The rule of an actor that is broken, if any. */
   readonly domain: DomainMutation | null
 }
@@ -76,6 +84,9 @@ export const NO_RUNTIME_MUTATIONS: RuntimeMutations = {
   ignoresDeadlines: false,
   takesSilenceForNobody: false,
   believesOldRefusals: false,
+  releasesUnemptied: false,
+  servesOnWord: false,
+  takesMovesForRefusals: false,
   domain: null,
 }
 
@@ -90,6 +101,7 @@ export function mutated<Parts extends Pick<LedgerNodeDependencies, 'store' | 'tr
   if (mutations.takesUnknownForFailed) store = takingUnknownForFailed(store)
   if (mutations.loadsBeforeFence) store = loadingBeforeFence(store)
   if (mutations.forgetsIds) store = forgettingIds(store)
+  if (mutations.servesOnWord) transport = servingOnWord(transport, store, host)
   if (mutations.acknowledgesOnEntry) transport = acknowledgingOnEntry(transport)
   if (mutations.saysMoved) transport = sayingMoved(transport)
   if (mutations.forgetsAttempts) transport = forgettingAttempts(transport)
@@ -108,8 +120,19 @@ export function mutated<Parts extends Pick<LedgerNodeDependencies, 'store' | 'tr
   }
 }
 
+/** A node's host as these mutations leave it. */
+export function mutateHost({ releasesUnemptied }: RuntimeMutations, host: ShardHost): void {
+  if (releasesUnemptied) releasingUnemptied(host)
+}
+
 /** An edge's transport as these mutations leave it. */
-export function mutatedEdge(mutations: RuntimeMutations, transport: Transport, process: SimProcess): Transport {
+export function mutatedEdge(
+  mutations: RuntimeMutations,
+  transport: Transport,
+  process: SimProcess,
+  routes: Routes,
+): Transport {
+  if (mutations.takesMovesForRefusals) return takingMovesForRefusals(transport, routes, process)
   if (mutations.takesSilenceForNobody) return takingSilenceForNobody(transport, process)
   return mutations.believesOldRefusals ? believingOldRefusals(transport) : transport
 }

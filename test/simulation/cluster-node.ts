@@ -85,11 +85,15 @@ export function startNode(world: World, name: string): SimNode {
   const random = createSimRandom(kernel.random, process.id)
   const session = random.hex(16)
   world.story?.knows(session, name)
-  const bare = createSimLedgerStore({ database, process, session, nodeId: name })
+  const log = watchedLog(world, process)
+  const onStopped = (reason: string): void => {
+    log.error('store_stopped', { reason })
+    process.crash()
+  }
+  const bare = createSimLedgerStore({ database, process, session, nodeId: name, onStopped })
   const orders = world.rowReplay?.orders.watched(bare)
   const counted = watchedStore(tamperedStore(orders?.store ?? bare, world.tampering), kernel)
   const own = world.ownership?.watchedStore(counted, { session, process, host: () => host }) ?? counted
-  const log = watchedLog(world, process)
   const deadlines = createDeadlineWitness(kernel, process, (holds, broken) => world.checker.demand(holds, broken))
   const transport = toldTransport(
     world.story,

@@ -22,6 +22,7 @@ import { RowReplay } from './invariants-rows.ts'
 import { LedgerChecker } from './invariants.ts'
 import { createKernel, type Kernel, type RunEnd, SimulationFailure } from './kernel.ts'
 import type { Plan } from './plan.ts'
+import { OwnershipWitness } from './ownership-witness.ts'
 import { createSimLeaseServer } from './sim-lease-store.ts'
 import { SimDatabase } from './sim-ledger-store-database.ts'
 import { NO_STORE_MUTATIONS, type StoreMutations } from './sim-ledger-store-faults.ts'
@@ -91,7 +92,8 @@ export async function runCluster(options: ClusterOptions): Promise<ClusterRun> {
   return kernel.end()
 }
 
-function createCluster(kernel: Kernel, options: ClusterOptions) {
+/** Nodes, edges and clients that have begun, and what may be done to them. */
+export function createCluster(kernel: Kernel, options: ClusterOptions) {
   const { plan } = options
   const nodeNames = named('node', plan.nodes)
   const spareNames = named('node', plan.nodes + plan.spares).slice(plan.nodes)
@@ -138,6 +140,7 @@ function createCluster(kernel: Kernel, options: ClusterOptions) {
     kernel,
     database,
     rowReplay,
+    ownership: new OwnershipWitness(database, (holds, broken) => checker.demand(holds, broken)),
     tampering: options.tampering,
     network,
     leases,

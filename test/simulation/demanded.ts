@@ -3,6 +3,7 @@
  * about it.
  */
 import { FAULT_KINDS } from './faults.ts'
+import { OWNERSHIP_COUNTERS } from './ownership-witness.ts'
 import { STORE_FAULT_COUNTERS } from './sim-ledger-store-faults.ts'
 import { RARE_COUNTERS } from './sim-rare-paths.ts'
 
@@ -19,6 +20,7 @@ export const DEMANDED: readonly string[] = [
   ...RARE_COUNTERS,
   ...BLOW_COUNTERS,
   ...STORE_FAULT_COUNTERS,
+  ...OWNERSHIP_COUNTERS,
   'fault:crash',
   'fault:restart',
   'fault:pause',

@@ -69,6 +69,29 @@ const far: Blow = ({ world: { kernel, database }, nodes }, random) => {
   kernel.schedule(random.between(500, 10_000), `${name} is near again`, () => database.far.delete(name))
 }
 
+/**
+ * Nothing passes between a node and the database. The server holds its sessions for gone after a while, which they are
+ * not; often the node is out of the others' reach as well, and all that can be asked says that it is dead.
+ */
+const cutFromStore: Blow = ({ world: { kernel, database, network }, nodes }, random) => {
+  const name = oneOf(nodes, random)
+  const durationMs = random.between(1_000, 15_000)
+  kernel.count('fault:cut_from_store')
+  database.cutOff.add(name)
+  kernel.schedule(random.between(100, 6_000), `database lets ${name} go`, () => {
+    if (!database.cutOff.has(name)) return
+    kernel.count('store:lock_let_go_of_living')
+    database.endNode(name)
+  })
+  kernel.schedule(durationMs, `${name} reaches the database again`, () => database.cutOff.delete(name))
+  if (random.chance(0.4)) return
+  kernel.count('fault:cut_from_store_and_nodes')
+  for (const other of nodes.filter((one) => one !== name)) {
+    network.cut(other, name, 'no_responders')
+    kernel.schedule(durationMs, `mends ${other} to ${name}`, () => network.mend(other, name))
+  }
+}
+
 /** Both a node and what should take its place. */
 const crashWhilePaused: Blow = ({ world: { kernel }, nodes, pause, crash }, random) => {
   const paused = oneOf(nodes, random)
@@ -198,6 +221,7 @@ export const BLOWS: Readonly<Record<string, Blow>> = {
   far,
   pause_edge: ({ edges, pause }, random) => pause(oneOf(edges, random), random.between(100, 8_000)),
   crash_edge: ({ edges, crash }, random) => crash(oneOf(edges, random), random.between(50, 2_000)),
+  cut_from_store: cutFromStore,
   cut_from_leases: ({ nodes, cutFromLeases }, random) =>
     cutFromLeases(oneOf(nodes, random), random.between(1_000, 30_000)),
   clock: ({ nodes, setClock }, random) =>

@@ -28,9 +28,13 @@ function worldOf(seed: number) {
 }
 
 /** By kind, of what has a rate. */
-function ratesOf(seed: number, without: readonly string[] = []): ReadonlyMap<string, number> {
+function ratesOf(
+  seed: number,
+  without: readonly string[] = [],
+  harsh: readonly string[] = [],
+): ReadonlyMap<string, number> {
   const { world, drawn } = worldOf(seed)
-  drawRates(world, { ...planOf(seed), without: new Set(without) })
+  drawRates(world, { ...planOf(seed), without: new Set(without), harsh: new Set(harsh) })
   const room = (name: string, rates: object): [string, number][] =>
     Object.entries(rates as Record<string, number>).map(([rate, value]) => [`${name}.${rate}`, value])
   const all = [
@@ -75,15 +79,25 @@ describe('rates', () => {
     }
   })
 
+  test('a kind that is harsh is there in every run, and no other changes', () => {
+    for (const seed of [2, 3, 5]) {
+      const whole = ratesOf(seed)
+      const harsh = ratesOf(seed, ['network.loss'], ['network.loss'])
+      expect(harsh.get('network.loss')).toBeGreaterThan(0.3)
+      expect(harsh).toEqual(new Map([...whole, ['network.loss', harsh.get('network.loss')]]))
+    }
+  })
+
   test('all end', () => {
     const { world, drawn } = worldOf(2)
     drawRates(world, planOf(2))
     world.database.far.set('node-a', 5)
+    world.database.cutOff.add('node-a')
     endRates(world)
     const rates = [world.database.faults, drawn.leases, drawn.network].flatMap((faults) => Object.entries(faults ?? {}))
     const bounds = ['latencyMs', 'maxMessageBytes']
     expect(rates.filter(([name, rate]) => rate !== 0 && !bounds.includes(name))).toEqual([])
-    expect(world.database.far.size + world.rareRates.size).toBe(0)
+    expect(world.database.far.size + world.database.cutOff.size + world.rareRates.size).toBe(0)
   })
 })
 

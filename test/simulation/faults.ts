@@ -56,14 +56,15 @@ interface Temper {
 }
 
 /** A stream each: what is left out changes nothing of the others. */
-function temperOf(random: SeededRandom, { without }: Plan): Temper {
+function temperOf(random: SeededRandom, { without, harsh }: Plan): Temper {
   const isSingular = random.chance(0.2)
   const first = FAULT_KINDS[random.integer(FAULT_KINDS.length)] ?? ''
   const only = new Set([first, random.chance(0.5) ? first : (FAULT_KINDS[random.integer(FAULT_KINDS.length)] ?? first)])
   const has = (kind: string): boolean =>
-    !without.has(kind) && (isSingular ? only.has(kind) : random.fork(kind).chance(0.5))
+    harsh.has(kind) || (!without.has(kind) && (isSingular ? only.has(kind) : random.fork(kind).chance(0.5)))
   const rate = (kind: string, most: number): number => {
     if (!has(kind)) return 0
+    if (harsh.has(kind)) return Math.max(most, ONLY_MOST)
     const amount = random.fork(`${kind} rate`)
     return isSingular ? amount.between(most, Math.max(most, ONLY_MOST)) : amount.between(0, most)
   }
@@ -105,6 +106,7 @@ export function endRates({ database, network, leases, rareRates }: World): void 
   rareRates.clear()
   Object.assign(database.faults, NO_STORE_FAULTS)
   database.far.clear()
+  database.cutOff.clear()
   network.setFaults(CALM_NETWORK)
   network.heal()
   leases.setFaults(CALM_LEASES)

@@ -40,10 +40,8 @@ const LATE_ATTEMPTS = new Set(['network.overtaken', 'rare.attempt_given_up'])
 function impatient(seed: number): Plan {
   return {
     ...busy(seed),
-    accounts: 5,
-    nodes: 1,
-    spares: 1,
-    without: new Set(FAULT_KINDS.filter((kind) => !LATE_ATTEMPTS.has(kind))),
+    without: new Set(FAULT_KINDS),
+    harsh: LATE_ATTEMPTS,
   }
 }
 
@@ -136,7 +134,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'I12: an attempt that comes after a later one of its request is dropped',
     ...runtime({ forgetsAttempts: true }),
     plan: impatient,
-    withinSeeds: 60,
+    withinSeeds: 6,
     foundAs: /I12: .* said not to be applied/,
   },
   {
@@ -185,8 +183,33 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'I12: what refused an earlier attempt says nothing of a later one',
     ...runtime({ believesOldRefusals: true }),
+    plan: impatient,
+    withinSeeds: 6,
+    foundAs: /I12: .* said not to be applied/,
+  },
+  {
+    rule: 'I12: that its shard has moved is no proof that an attempt was turned away',
+    ...runtime({ takesMovesForRefusals: true }),
     withinSeeds: 30,
     foundAs: /I12: .* said not to be applied/,
+  },
+  {
+    rule: 'T1: a shard is given away only when nothing waits in it',
+    ...runtime({ releasesUnemptied: true }),
+    withinSeeds: 6,
+    foundAs: /T1: .* releases shard/,
+  },
+  {
+    rule: 'T2: who is told of a shard serves it only once the store has given it',
+    ...runtime({ servesOnWord: true }),
+    withinSeeds: 20,
+    foundAs: /T2: .* commits in shard/,
+  },
+  {
+    rule: 'I1: a shard is taken only on top of the epoch that was seen',
+    ...store({ acquireCompares: false }),
+    withinSeeds: 12,
+    foundAs: /I1: shard \d+ went from|postgresql_went_back/,
   },
   {
     rule: 'S3: a signature counts under the key that the step sees, and only once it was checked',

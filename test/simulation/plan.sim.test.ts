@@ -10,6 +10,7 @@ const CHANGES: readonly Partial<Plan>[] = [
   { without: new Set(['blow.crash', 'store.slow']) },
   { without: new Set(FAULT_KINDS) },
   { without: new Set(FAULT_KINDS.slice(1)) },
+  { without: new Set(FAULT_KINDS), harsh: new Set(['network.overtaken']) },
   { sparedBlows: new Set([0, 3, 4, 5, 9]), idleClients: new Set([1]), skippedRequests: new Set([11, 10]) },
 ]
 
@@ -30,6 +31,7 @@ test.for([
   ['{"nodes":0}', 'nodes is a number above 0'],
   ['{"faultsMs":"long"}', 'faultsMs is a number above 0'],
   ['{"without":["blow.crsh"]}', 'without is a list of kinds of faults: '],
+  ['{"harsh":["network.los"]}', 'harsh is a list of kinds of faults: '],
   ['{"only":"blow.crash"}', 'only is a list of kinds of faults: '],
   ['{"sparedBlows":["7-3"]}', 'sparedBlows is a list of numbers and ranges'],
   ['{"skippedRequests":[-1]}', 'skippedRequests is a list of numbers and ranges'],

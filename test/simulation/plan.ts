@@ -17,6 +17,8 @@ export interface Plan {
   readonly faultsMs: number
   /** Kinds of faults that never happen, by their names in faults.ts. */
   readonly without: ReadonlySet<string>
+  /** Kinds of faults with a rate that happen as often as in a run that has no others, whatever is left out. */
+  readonly harsh: ReadonlySet<string>
   /** Blows that do not strike, by number from 0. */
   readonly sparedBlows: ReadonlySet<number>
   /** Clients that do not play, by number from 0. */
@@ -37,6 +39,7 @@ export function planOf(seed: number): Plan {
     requestsPerClient: random.pick([10, 15, 15, 25]),
     faultsMs: random.between(4_000, 30_000),
     without: new Set(),
+    harsh: new Set(),
     sparedBlows: new Set(),
     idleClients: new Set(),
     skippedRequests: new Set(),
@@ -60,6 +63,7 @@ export function writePlan(plan: Plan, faultKinds: readonly string[]): string {
     const left = faultKinds.filter((kind) => !plan.without.has(kind))
     changes.push(left.length < plan.without.size ? ['only', left] : ['without', [...plan.without].toSorted()])
   }
+  if (plan.harsh.size > 0) changes.push(['harsh', [...plan.harsh].toSorted()])
   for (const name of NUMBERS) if (plan[name].size > 0) changes.push([name, rangesOf(plan[name])])
   return JSON.stringify(Object.fromEntries(changes))
 }
@@ -90,12 +94,13 @@ function changeOf(
     const numbers = numbersOf(value)
     return numbers === undefined ? `${name} is a list of numbers and ranges, [1, "3-7"]` : [name, numbers]
   }
-  if (name !== 'without' && name !== 'only') return `there is no ${name}`
+  if (name !== 'without' && name !== 'only' && name !== 'harsh') return `there is no ${name}`
   if (!Array.isArray(value) || !value.every((kind) => faultKinds.includes(String(kind)))) {
     return `${name} is a list of kinds of faults: ${faultKinds.join(', ')}`
   }
   const named = new Set(value.map(String))
-  return ['without', name === 'without' ? named : new Set(faultKinds.filter((kind) => !named.has(kind)))]
+  if (name !== 'only') return [name, named]
+  return ['without', new Set(faultKinds.filter((kind) => !named.has(kind)))]
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {

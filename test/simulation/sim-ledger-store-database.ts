@@ -72,10 +72,12 @@ interface OldSnapshot {
 const SAME_STATEMENT_MS = 250
 
 export class SimDatabase {
-  readonly rows: Rows
+  private tables: Rows
   readonly faults: StoreFaults = { ...NO_STORE_FAULTS }
   /** By node, how much longer at most its statements and their answers are under way, milliseconds. */
   readonly far = new Map<string, number>()
+  /** Nodes of which nothing reaches the server, and that hear nothing of it. */
+  readonly cutOff = new Set<string>()
   /** What administrators want emptied. */
   readonly drains = { nodes: new Set<string>(), shards: new Map<number, string>() }
   readonly locks: RowLocks
@@ -97,12 +99,28 @@ export class SimDatabase {
     this.kernel = options.kernel
     this.shardCount = options.shardCount
     this.mutations = options.mutations ?? NO_STORE_MUTATIONS
-    this.rows = new Rows(this.mutations)
+    this.tables = new Rows(this.mutations)
     this.random = options.kernel.random.fork('database')
     this.locks = createRowLocks(options.kernel)
     for (let shardId = 0; shardId < options.shardCount; shardId += 1) {
       this.shardRows.set(shardId, { epoch: 0, attempt: 0, nodeId: null, session: null })
     }
+  }
+
+  get rows(): Rows {
+    return this.tables
+  }
+
+  /** Every connection is gone. What had not committed never will. */
+  restart(): void {
+    for (const connections of this.connections.values()) connections.forEach((connection) => this.end(connection))
+  }
+
+  /** As a restart; and the tables are what these commits have left. Whose the shards are stays. */
+  goBack(commits: readonly AppliedCommit[]): void {
+    this.restart()
+    this.tables = new Rows(this.mutations)
+    for (const { shards } of commits) this.tables.apply(shards.map(({ batch }) => batch))
   }
 
   onApplied(listener: (applied: AppliedCommit) => void): void {
@@ -119,7 +137,9 @@ export class SimDatabase {
   }
 
   connect(session: string, nodeId: string): Connection {
-    const connection = { session, nodeId, open: true, ended: false, pending: 0, onEnded: new Set<() => void>() }
+    const isCut = this.cutOff.has(nodeId)
+    const connection = { session, nodeId, open: !isCut, ended: isCut, pending: 0, onEnded: new Set<() => void>() }
+    if (isCut) return connection
     const all = this.connections.get(session) ?? new Set()
     this.connections.set(session, all.add(connection))
     return connection
@@ -160,6 +180,13 @@ export class SimDatabase {
     }
   }
 
+  /** As when the server hears nothing of a host for too long: its sessions' locks are free. */
+  endNode(nodeId: string): void {
+    for (const connections of this.connections.values()) {
+      for (const connection of connections) if (connection.nodeId === nodeId) this.end(connection)
+    }
+  }
+
   sessionHeld(session: string): boolean {
     return (this.connections.get(session)?.size ?? 0) > 0
   }
@@ -191,7 +218,7 @@ export class SimDatabase {
       if (row === 'locked') {
         this.kernel.count('store:acquire-locked')
         answer({ kind: 'locked' })
-      } else if (row.epoch !== seenEpoch) {
+      } else if (row.epoch !== seenEpoch && this.mutations.acquireCompares) {
         answer({ kind: 'lost' })
       } else {
         this.setShard(shardId, { epoch: nextEpoch, attempt: 0, nodeId, session })

@@ -45,6 +45,8 @@ export interface StoreMutations {
   readonly fenceChecks: boolean
   /** False: the fence reads the token and locks nothing. */
   readonly fenceLocks: boolean
+  /** False: a shard is given to whoever asks for it, whatever has become of it since they looked. */
+  readonly acquireCompares: boolean
   /** True: what is loaded with an acquire is what was committed before the acquire waited. */
   readonly acquireLoadsOldSnapshot: boolean
   /**
@@ -62,6 +64,7 @@ export interface StoreMutations {
 export const NO_STORE_MUTATIONS: StoreMutations = {
   fenceChecks: true,
   fenceLocks: true,
+  acquireCompares: true,
   acquireLoadsOldSnapshot: false,
   sentFromRows: false,
   looksAtPrevious: true,

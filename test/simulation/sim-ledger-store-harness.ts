@@ -1,7 +1,8 @@
 /** The simulated store under the contract of a ledger store: each test has a kernel of its own, driven by what it waits for. */
-import type { BoundaryTotal, LedgerStoreHarness, SessionUnderTest } from '../contract/ledger-store-harness.ts'
+import type { BoundaryTotal, SessionUnderTest } from '../contract/ledger-store-harness.ts'
+import type { RewindableHarness } from '../contract/ledger-store-rewound.contract.ts'
 import { createKernel } from './kernel.ts'
-import { SimDatabase } from './sim-ledger-store-database.ts'
+import { type AppliedCommit, SimDatabase } from './sim-ledger-store-database.ts'
 import { createSimLedgerStore } from './sim-ledger-store.ts'
 import { decimalOf } from './sim-ledger-store-value.ts'
 
@@ -9,9 +10,11 @@ const SHARD_COUNT = 8
 /** Virtual time that any one wait may take. */
 const WAIT_MS = 120_000
 
-export function createSimHarness(seed: number): Promise<LedgerStoreHarness> {
+export function createSimHarness(seed: number): Promise<RewindableHarness> {
   const kernel = createKernel({ seed })
   const database = new SimDatabase({ kernel, shardCount: SHARD_COUNT })
+  const applied: AppliedCommit[] = []
+  database.onApplied((commit) => applied.push(commit))
   let opened = 0
 
   const open = (): SessionUnderTest => {
@@ -41,6 +44,17 @@ export function createSimHarness(seed: number): Promise<LedgerStoreHarness> {
     passTime: kernel.runFor,
     boundaryTotals: () => Promise.resolve(boundaryTotals(database)),
     nftEvents: (shardId, nftId) => Promise.resolve(database.rows.nftEvents.history(shardId, nftId)),
+    takeBack: ({ shardId, accountId, version }) => {
+      const later = applied.findIndex(({ shards }) =>
+        shards.some(
+          ({ batch }) =>
+            batch.token.shardId === shardId &&
+            batch.accounts.some(({ account }) => account.accountId === accountId && account.version > version),
+        ),
+      )
+      database.goBack(later === -1 ? applied : applied.slice(0, later))
+      return Promise.resolve()
+    },
     close: () => Promise.resolve(),
   })
 }

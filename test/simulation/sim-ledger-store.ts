@@ -13,6 +13,7 @@ import {
 import type { SimProcess } from './kernel-process.ts'
 import type { Connection, SimDatabase } from './sim-ledger-store-database.ts'
 import type { ShardRow } from './sim-ledger-store-rows.ts'
+import { createSimEvidence, type SimEvidence } from './sim-ledger-store-evidence.ts'
 import type { Statements } from './sim-ledger-store-statements.ts'
 import type { SeededRandom } from './sim-random.ts'
 
@@ -35,6 +36,8 @@ export interface SimLedgerStoreOptions {
   readonly process: SimProcess
   readonly session: string
   readonly nodeId: string
+  /** The database lacks what it had answered: nothing that this store was asked for will work again. */
+  readonly onStopped?: (reason: string) => void
 }
 
 /** One call's way to the server: what it does there, and how it answers. */
@@ -54,10 +57,23 @@ export interface SimLedgerStore extends LedgerStore {
   readonly cutOff: () => void
 }
 
-export function createSimLedgerStore({ database, process, session, nodeId }: SimLedgerStoreOptions): SimLedgerStore {
+export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerStore {
+  const { database, process, session, nodeId, onStopped = () => undefined } = options
   const random = database.random.fork(`session ${session}`)
   const connection = database.connect(session, nodeId)
-  const link: Link = { database, process, random, session, nodeId, connection, nextFate: undefined, cuts: new Set() }
+  const link: Link = {
+    database,
+    process,
+    random,
+    session,
+    nodeId,
+    onStopped,
+    evidence: createSimEvidence(),
+    stopped: undefined,
+    connection,
+    nextFate: undefined,
+    cuts: new Set(),
+  }
   process.onEnd(() => closeAfterEnd(link))
 
   const simple = <T>(label: string, read: () => T): Promise<T> =>
@@ -150,6 +166,10 @@ interface Link {
   readonly random: SeededRandom
   readonly session: string
   readonly nodeId: string
+  readonly onStopped: (reason: string) => void
+  readonly evidence: SimEvidence
+  /** Why it has stopped for good; undefined while it has not. */
+  stopped: string | undefined
   connection: Connection
   nextFate: CommitFate | undefined
   /** What to tell the commits in flight when the connection is cut. */
@@ -158,7 +178,14 @@ interface Link {
 
 /** A connection that the server ended, or that a commit in doubt was left on, is replaced by the next call. */
 function openConnection(link: Link): Connection {
-  if (!link.connection.open) link.connection = link.database.connect(link.session, link.nodeId)
+  if (link.connection.open || link.stopped !== undefined) return link.connection
+  link.connection = link.database.connect(link.session, link.nodeId)
+  if (!link.connection.open) return link.connection
+  const lacking = link.evidence.lackingShard(link.database.rows)
+  if (lacking === undefined) return link.connection
+  link.stopped = `the database went back: shard ${lacking} lacks what was committed`
+  link.database.end(link.connection)
+  link.onStopped(link.stopped)
   return link.connection
 }
 
@@ -166,6 +193,11 @@ function openConnection(link: Link): Connection {
 function closeAfterEnd({ database, session, random }: Link): void {
   const noticedMs = random.between(NOTICED_END_MS.from, NOTICED_END_MS.to)
   database.kernel.schedule(noticedMs, `database notices the end of ${session}`, () => database.leave(session))
+}
+
+/** What is said either way is lost; who waits finds out by the time that passes. */
+function isCutOff({ database, nodeId }: Link): boolean {
+  return database.cutOff.has(nodeId)
 }
 
 function tripOf({ random, database, nodeId }: Link): number {
@@ -190,6 +222,7 @@ function failed<T>(link: Link, detail: string): Promise<T> {
 function call<T>(link: Link, { label, serve, answersAfterMs }: ServerCall<T>): Promise<T> {
   const { database, process, random } = link
   const connection = openConnection(link)
+  if (link.stopped !== undefined) return failed(link, link.stopped)
   const { kernel, faults } = database
   const callLost = random.chance(faults.callLost)
   const answerLost = !callLost && random.chance(faults.callAnswerLost)
@@ -199,12 +232,13 @@ function call<T>(link: Link, { label, serve, answersAfterMs }: ServerCall<T>): P
     const fail = (detail: string): void => reject(new LedgerStoreUnavailable(detail))
     const noAnswer = afterMonotonic(process, CALL_TIMEOUT_MS, `${label} times out`, () => fail('no answer'))
     const onEnded = (): void => {
+      if (isCutOff(link)) return
       process.later(tripOf(link), `${label} loses its connection`, () => fail('the connection was lost'))
     }
     connection.onEnded.add(onEnded)
     const back = (run: () => void): void => {
       connection.onEnded.delete(onEnded)
-      if (answerLost) return
+      if (answerLost || isCutOff(link)) return
       process.later(answersAfterMs ?? tripOf(link), `${label} answered`, () => {
         noAnswer.cancel()
         run()
@@ -212,7 +246,7 @@ function call<T>(link: Link, { label, serve, answersAfterMs }: ServerCall<T>): P
     }
     if (callLost) return
     kernel.schedule(tripOf(link), `${label} of ${link.session} arrives`, () => {
-      if (connection.ended) return
+      if (connection.ended || isCutOff(link)) return
       serve(
         connection,
         (value) => back(() => resolve(value)),
@@ -275,6 +309,7 @@ function fateOf(link: Link): CommitFate {
 function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
   const { database, process, random, session } = link
   const connection = openConnection(link)
+  if (link.stopped !== undefined) return Promise.resolve({ kind: 'unknown', detail: link.stopped })
   const ordered = link.nextFate !== undefined
   const fate = fateOf(link)
   const lateMs = fate === 'late' ? random.between(LATE_ARRIVAL_MS.from, LATE_ARRIVAL_MS.to) : 0
@@ -290,11 +325,13 @@ function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
       link.cuts.delete(cut)
       // A commit in doubt may still run: its connection is left to it, and ended before the next attempt.
       if (verdict.kind === 'unknown') database.disconnect(connection)
+      if (verdict.kind === 'answered') link.evidence.note(batch, verdict.committed)
       resolve(verdict)
     }
     const unknown = (detail: string): void => settle({ kind: 'unknown', detail })
     const noAnswer = afterMonotonic(process, COMMIT_TIMEOUT_MS, 'commit times out', () => unknown('no answer'))
     const onEnded = (): void => {
+      if (isCutOff(link)) return
       process.later(tripOf(link), 'commit loses its connection', () => unknown('the connection was lost'))
     }
     const cut = (): void => unknown('the connection was cut')
@@ -303,7 +340,7 @@ function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
     connection.pending += 1
     const finished = (verdict: CommitVerdict | undefined): void => {
       database.finish(connection)
-      if (verdict === undefined) return
+      if (verdict === undefined || isCutOff(link)) return
       process.later(tripOf(link), 'commit answered', () => settle(verdict))
     }
     // The client often learns at once that its connection is gone, while what it sent is still under way: what it does
@@ -313,6 +350,7 @@ function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
     }
     database.kernel.schedule(tripOf(link) + lateMs, `commit of ${session} arrives`, () => {
       if (connection.ended) return
+      if (isCutOff(link)) return finished(undefined)
       // A process that is killed may take with it what had not left its host.
       if (!process.alive() && random.chance(0.5)) finished(undefined)
       else if (fate === 'refused') finished({ kind: 'failed', cause: 'transient', detail: 'refused by the simulation' })

@@ -9,7 +9,7 @@
 import { NOT_DELIVERED, type NotDelivered, type Service, type Transport } from '../../runtime/ports/transport.ts'
 import type { Kernel } from './kernel.ts'
 import type { SimProcess } from './kernel-process.ts'
-import { isDelivery } from './subjects.ts'
+import { isDelivery, subjectKind } from './subjects.ts'
 
 /** Rates are probabilities per message and hop. */
 export interface NetworkFaults {
@@ -135,6 +135,7 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
     if (!random.chance(faults.loss)) return false
     kernel.count('fault:message_lost')
     if (isDelivery(subject)) kernel.count('fault:delivery_lost')
+    if (subjectKind(subject) === 'control') kernel.count('fault:control_lost')
     return true
   }
   const comesTwice = (subject: string): boolean => {
@@ -203,6 +204,7 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
     if (targets.length === 0) return swallowed ? undefined : sayNobody(from, sent)
     if (sent.onReply !== null && random.chance(faults.noResponders)) {
       kernel.count('fault:no_responders_for_living')
+      if (subjectKind(sent.subject) === 'control') kernel.count('fault:control_no_responders')
       return sayNobody(from, sent)
     }
     for (const target of targets) {

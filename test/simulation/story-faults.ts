@@ -26,6 +26,9 @@ const COUNTERS: Readonly<Record<string, string>> = {
   'fault:no_responders_for_living': 'the network says of a living node that nobody is there',
   'fault:sent_into_void': 'a message is sent into a connection that is gone',
   'fault:disconnect': 'a connection breaks',
+  'fault:cut_from_store': 'a node is cut from the database',
+  'fault:cut_from_store_and_nodes': 'and so are the others from it',
+  'store:lock_let_go_of_living': 'the database holds a living node for gone',
   'fault:cut': 'a message is stopped by a cut',
 }
 
@@ -34,6 +37,8 @@ const TOLD_ELSEWHERE = new Set([
   'fault:crash',
   'fault:pause',
   'fault:delivery_lost',
+  'fault:control_lost',
+  'fault:control_no_responders',
   'fault:store:slow',
   'fault:store:look-up-slow',
   'fault:hint_lost',

@@ -22,6 +22,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   K3: 'A run is bounded in steps and in virtual time.',
   M1: 'An account is what the single-threaded reference model makes of the same history.',
   N1: 'Transaction IDs of a shard grow, whoever owns it.',
+  T1: 'A node gives a shard away only when nothing waits in it.',
+  T2: 'A node commits only in epochs that the store has given to its session.',
   W1: 'A batch writes what its commands order, no row more, none less, none otherwise.',
   W2: 'What a step said is what the rows say.',
   W3: 'A step changes nothing of what it is given.',

@@ -1,0 +1,39 @@
+/** What an edge asks again, watched at its mouth: attempts that it gave up because their shard had moved are counted. */
+import { decodeItems } from '../../runtime/messages.ts'
+import type { Transport } from '../../runtime/ports/transport.ts'
+import { GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
+import type { SimProcess } from './kernel-process.ts'
+import type { Kernel } from './kernel.ts'
+
+/** What was given up on the rare path, and its longest backoff, is over by then. */
+const NOT_BEFORE_MS = 400
+
+interface Attempt {
+  readonly epoch: number
+  readonly sentMs: number
+  isAnswered: boolean
+}
+
+export function watchedAttempts(transport: Transport, { count }: Kernel, process: SimProcess): Transport {
+  const latest = new Map<string, Attempt>()
+  return {
+    ...transport,
+    request: (subject, message, timeoutMs, onReply) => {
+      const attempts = decodeItems(message).map(({ requestId, epoch }) => {
+        const before = latest.get(requestId)
+        const sentMs = process.monotonicMs()
+        const waitedMs = sentMs - (before?.sentMs ?? sentMs)
+        const isInTime = waitedMs > NOT_BEFORE_MS && waitedMs < GATEWAY_DEFAULTS.attemptTimeoutMs
+        if (before?.isAnswered === false && epoch > before.epoch && isInTime) count('edge:gave_up_what_moved')
+        const attempt: Attempt = { epoch, sentMs, isAnswered: false }
+        latest.set(requestId, attempt)
+        return attempt
+      })
+      return transport.request(subject, message, timeoutMs, (reply) => {
+        // Of one message the answers come in parts: the first tells that somebody is there.
+        for (const attempt of attempts) attempt.isAnswered = true
+        onReply(reply)
+      })
+    },
+  }
+}
