@@ -56,7 +56,7 @@ export interface ClusterParts {
   readonly administer: (args: readonly string[]) => Promise<string>
   /** PostgreSQL is stopped (`SIGKILL`: at once) and started again on the same port and data. */
   readonly restartPostgres: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
-  /** Every part's wire leads to the PostgreSQL on this port from now on; what was connected is cut off. */
+  /** Every part's wire leads to the PostgreSQL on this port from now on, and so does `administer`; what was connected is cut off. */
   readonly leadPostgresTo: (port: number) => void
   readonly close: () => Promise<void>
 }
@@ -72,7 +72,8 @@ export interface Part {
 }
 
 const READY_TIMEOUT_MS = 60_000
-const KEPT_LINES = 100
+/** A node that cannot go on says much while it ends: why it ends must not be pushed out. */
+const KEPT_LINES = 1_000
 
 export async function startParts(options: PartsOptions): Promise<ClusterParts> {
   const directory = mkdtempSync(join(tmpdir(), 'ledger-parts-'))
@@ -142,7 +143,11 @@ export async function startParts(options: PartsOptions): Promise<ClusterParts> {
     startNode: (name, env = {}) => start('node', name, env),
     startEdge: (name) => start('edge', name, { LEDGER_PORT: String(edgePorts[edgeNumber(name)] ?? 0) }),
     startAuditor: (name) => start('auditor', name, {}),
-    administer: (args) => runLedger(args, administering),
+    administer: (args) => {
+      const address = new URL(url)
+      address.port = String(portOfParts)
+      return runLedger(args, { ...administering, LEDGER_DATABASE_URL: address.toString() })
+    },
     restartPostgres: async (signal) => {
       if (signal === 'SIGKILL') postgres.kill()
       await postgres.stop()

@@ -1,0 +1,103 @@
+/**
+ * Many clients that all submit to one account at once, each in a closed loop, and that ask again under the same key
+ * until they are acknowledged, except for some who take `not_applied` at its word and never come back.
+ */
+import { type Holder, type HttpReply, type LedgerClient, membersOf } from '../../support/client.ts'
+import { signed, submissionHash } from '../../support/client-keys.ts'
+import type { Operation } from '../durability-load.ts'
+
+const PAUSE_MS = 250
+/** One in so many does not come back. */
+const LEAVES_EVERY = 4
+const LATENCY_SAMPLES = 21
+
+export class Crowd {
+  readonly holder: Holder
+  /** Those that were acknowledged. */
+  readonly operations: Operation[] = []
+  /** Everybody who was told 503 `not_applied`. */
+  readonly turnedAway: HttpReply[] = []
+  /** How many of them did not come back. */
+  left = 0
+  /** Answers that no client should ever get. */
+  readonly surprises: string[] = []
+  private readonly client: LedgerClient
+  private readonly size: number
+  private serial = 0
+  private stopping = false
+  private workers: readonly Promise<void>[] = []
+
+  private constructor(client: LedgerClient, holder: Holder, size: number) {
+    this.client = client
+    this.holder = holder
+    this.size = size
+  }
+
+  static async open(client: LedgerClient, size: number): Promise<Crowd> {
+    return new Crowd(client, await client.register('crowded@crowd'), size)
+  }
+
+  start(): void {
+    this.stopping = false
+    this.workers = Array.from({ length: this.size }, () => this.work())
+  }
+
+  /** Begins nothing new and waits until everything that was begun is acknowledged or given up. */
+  async finish(): Promise<void> {
+    this.stopping = true
+    await Promise.all(this.workers)
+  }
+
+  private async work(): Promise<void> {
+    while (!this.stopping && this.surprises.length === 0) await this.submit()
+  }
+
+  private async submit(): Promise<void> {
+    const { accountId, keys } = this.holder
+    this.serial += 1
+    const mayLeave = this.serial % LEAVES_EVERY === 0
+    const fields = { account_id: accountId, type: 'credit', amount: '1', idempotency_key: `crowd ${this.serial}` }
+    const body = signed(fields, keys.privateKey)
+    const operation: Operation = {
+      accountId,
+      fields,
+      body,
+      hash: submissionHash(fields),
+      setbacks: 0,
+      acknowledged: undefined,
+    }
+    while (this.surprises.length === 0) {
+      const reply = await this.client.post('/v1/transactions', body).catch(() => undefined)
+      if (reply?.status === 202) {
+        operation.acknowledged = reply
+        this.operations.push(operation)
+        return
+      }
+      operation.setbacks += 1
+      const outcome = reply?.status === 503 ? membersOf(reply)['outcome'] : undefined
+      if (reply !== undefined && outcome === 'not_applied') {
+        this.turnedAway.push(reply)
+        if (mayLeave && operation.setbacks === 1) {
+          this.left += 1
+          return
+        }
+      } else if (reply !== undefined && outcome !== 'unknown') this.surprises.push(`${reply.status} ${reply.body}`)
+      await new Promise((resolve) => {
+        setTimeout(resolve, PAUSE_MS)
+      })
+    }
+  }
+}
+
+/** Of submissions one after the other. */
+export async function medianLatencyMs(client: LedgerClient, holder: Holder): Promise<number> {
+  const taken: number[] = []
+  for (let sample = 0; sample < LATENCY_SAMPLES; sample += 1) {
+    const sinceMs = performance.now()
+    const fields = { type: 'credit', amount: '1', idempotency_key: `sample ${sinceMs}` }
+    const reply = await client.submit(holder, fields)
+    if (reply.status !== 202) throw new Error(`${reply.status} ${reply.body}`)
+    taken.push(performance.now() - sinceMs)
+  }
+  return taken.sort((a, b) => a - b)[Math.floor(LATENCY_SAMPLES / 2)] ?? 0
+}

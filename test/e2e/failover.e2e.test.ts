@@ -1,0 +1,140 @@
+/**
+ * Goal: PostgreSQL's machine is gone and its standby is promoted. With a synchronous one nothing that a client was told
+ * is lost or done twice (I2, I3); a promoted server, which may lack commits, is never served by nodes that knew the one
+ * before: they stop and say why (N1), and stay away until its administrator accepts it (N3). Real servers, real replication.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { LedgerClient, membersOf, textOf } from '../support/client.ts'
+import { type ClusterParts, type Part, startParts } from '../support/cluster-parts.ts'
+import { until } from '../support/cluster-process.ts'
+import { type ReplicatedPostgres, startReplicatedPostgres, withSql } from '../support/replicated-postgres.ts'
+import { ShardLoad } from './many-nodes/shard-load.ts'
+import { Trial } from './many-nodes/trial.ts'
+
+const NODES = ['node-1', 'node-2'] as const
+const SIZES = { nodes: NODES.length, edges: 1, shards: 8, natsServers: 1 }
+/** Said of the server itself or of what it was before, whichever is looked at first. */
+const OTHER_TIMELINE =
+  /"event":"failed".*PostgreSQL is (server \d+ on timeline 00000002, which this ledger was not accepted on|not the one seen before: timeline was 00000001 and is 00000002)/
+/** A node that cannot give its shards back stops without. */
+const STOPPED_WITHIN_MS = 45_000
+const BACK_WITHIN_MS = 60_000
+
+describe('a synchronous standby', () => {
+  let pair: ReplicatedPostgres
+  let trial: Trial
+  beforeAll(async () => {
+    trial = await Trial.start({
+      ...SIZES,
+      startDatabase: (options) => startReplicatedPostgres('synchronous', options, (started) => (pair = started)),
+    })
+  })
+  afterAll(async () => {
+    process.stdout.write(trial.table())
+    // The load has ended with the last test. Of one that failed it would never end: nothing acknowledges it.
+    await trial.cluster.close()
+  })
+
+  test('N1: once it is promoted every node stops and says why; once it is accepted they serve on it', async () => {
+    await trial.harmed('nothing', () => undefined)
+    await trial.harmed('PostgreSQL is lost, its synchronous standby is promoted', async () => {
+      const nodes = NODES.map((name) => trial.part(name))
+      await pair.killPrimary()
+      // Before it is promoted, as an address that moves may: a standby is refused, and is no reason to stop (N2).
+      trial.cluster.leadPostgresTo(pair.standby.port)
+      await until('a node is refused by the standby', BACK_WITHIN_MS, () =>
+        nodes.some((node) => node.lastLines().includes('PostgreSQL is a standby')),
+      )
+      expect(nodes.filter((node) => !node.running())).toEqual([])
+      await pair.promote()
+      await allStopped(nodes)
+      for (const node of nodes) expect(node.lastLines()).toMatch(OTHER_TIMELINE)
+      await trial.cluster.administer(['accept-server', '--yes'])
+      for (const name of NODES) await trial.cluster.startNode(name)
+    })
+    expect(await trial.unserved()).toEqual([])
+  })
+
+  test('I2, I3, I4: what was acknowledged before and after is on it, once, and value is conserved', async () => {
+    expect(await trial.faults()).toEqual([])
+  })
+})
+
+describe('an asynchronous standby that lacks commits', () => {
+  let pair: ReplicatedPostgres
+  let cluster: ClusterParts
+  let load: ShardLoad
+  beforeAll(async () => {
+    cluster = await startParts({
+      ...SIZES,
+      startDatabase: (options) => startReplicatedPostgres('asynchronous', options, (started) => (pair = started)),
+    })
+    const client = await LedgerClient.login(cluster.origins[0] ?? '', cluster.client)
+    load = await ShardLoad.open([client], SIZES.shards)
+    load.start()
+  })
+  afterAll(async () => {
+    await cluster.close()
+  })
+
+  test('W2: in production a node does not run beside it', async () => {
+    const node = await cluster.startNode('node-production', {
+      LEDGER_ENVIRONMENT: 'production',
+      LEDGER_BOOTSTRAP_CLIENTS: '[]',
+    })
+    await allStopped([node])
+    expect(node.lastLines()).toMatch(
+      /"event":"failed".*PostgreSQL has a standby and synchronous_standby_names is empty/,
+    )
+  })
+
+  test('N1: in the sandbox no node serves it once it is promoted: every one stops and says why', async () => {
+    await load.through(() => pair.wire.sever(), BACK_WITHIN_MS)
+    const nodes = NODES.map((name) => part(name))
+    const acknowledgedBefore = acknowledged()
+    await pair.killPrimary()
+    const onStandby = await transactionsOn(pair.standby.url)
+    expect(acknowledgedBefore.filter((txnId) => !onStandby.has(txnId)).length).toBeGreaterThanOrEqual(SIZES.shards)
+    await pair.promote()
+    cluster.leadPostgresTo(pair.standby.port)
+    await allStopped(nodes)
+    for (const node of nodes) expect(node.lastLines()).toMatch(OTHER_TIMELINE)
+    expect(await transactionsOn(pair.standby.url)).toEqual(onStandby)
+    expect(load.surprises).toEqual([])
+  })
+
+  test('N3: started again they refuse it, too, until its administrator accepts it', async () => {
+    const forgetful = await cluster.startNode('node-1')
+    await allStopped([forgetful])
+    expect(forgetful.lastLines()).toMatch(OTHER_TIMELINE)
+    await cluster.administer(['accept-server', '--yes'])
+    await load.through(async () => {
+      for (const name of NODES) await cluster.startNode(name)
+    }, BACK_WITHIN_MS)
+    await load.finish()
+    expect(load.surprises).toEqual([])
+  })
+
+  function part(name: string): Part {
+    const found = cluster.parts.get(name)
+    if (found === undefined) throw new Error(`there is no ${name}`)
+    return found
+  }
+
+  function acknowledged(): readonly string[] {
+    return load.operations.flatMap((operation) =>
+      operation.acknowledged === undefined ? [] : [textOf(membersOf(operation.acknowledged), 'txn_id')],
+    )
+  }
+})
+
+function allStopped(nodes: readonly Part[]): Promise<void> {
+  return until('every node has stopped', STOPPED_WITHIN_MS, () => nodes.every((node) => !node.running()))
+}
+
+function transactionsOn(url: string): Promise<ReadonlySet<string>> {
+  return withSql(url, async (sql) => {
+    const rows = await sql<{ txn_id: string }[]>`SELECT txn_id FROM transactions`
+    return new Set(rows.map((row) => row.txn_id))
+  })
+}
