@@ -24,6 +24,7 @@ import { createAccessStore } from '../postgres/access-store-postgres.ts'
 import { createAttestationStore } from '../postgres/attestation-store-postgres.ts'
 import { createLedgerReads } from '../postgres/ledger-reads-postgres.ts'
 import type { LedgerRecord } from '../postgres/migrate.ts'
+import { readServer, refusalOf } from '../postgres/accepted-servers.ts'
 import { listShards } from '../postgres/ownership.ts'
 import { readNowMs } from '../postgres/sessions.ts'
 import { createQueryPool } from '../postgres/query-pool.ts'
@@ -160,6 +161,8 @@ async function openGateway(
   { ledgerId, homeOf, link, watching }: GatewayContext,
 ): Promise<{ readonly gateway: Gateway; readonly readiness: EdgeDependencies['readiness'] }> {
   const store = openShards(url, service)
+  // Before anything is read from it, and again and again: a standby that is promoted may lack what clients were told.
+  await store.refuseUnaccepted().catch(() => undefined)
   const routes = new Routes({
     store,
     leases: createNatsHints(link, log, ledgerId),
@@ -170,7 +173,11 @@ async function openGateway(
   await routes.start()
   // Deadlines are judged by nodes, which count time as the ledger's store does.
   const ledgerClock = createLedgerClock(clock)
-  service.onStop('clock', followStoreTime(ledgerClock, store.nowMs).stop)
+  const readStoreMs = async (): Promise<number> => {
+    await store.refuseUnaccepted()
+    return store.nowMs()
+  }
+  service.onStop('clock', followStoreTime(ledgerClock, readStoreMs).stop)
   const transport = createNatsTransport(link, log)
   const { registry } = watching
   const gateway = new Gateway({
@@ -215,6 +222,8 @@ function openAssertions(context: EdgeContext, ledgerId: string, masterKey: Maste
 
 interface Shards extends Pick<LedgerStore, 'shards'> {
   readonly anyShardServed: () => Promise<boolean>
+  /** Ends the process if the server is not one that the ledger may run on. Rejects when it cannot be asked. */
+  readonly refuseUnaccepted: () => Promise<void>
   /** By PostgreSQL's clock, milliseconds since 1970. */
   readonly nowMs: () => Promise<number>
 }
@@ -231,6 +240,10 @@ function openShards(url: string, service: ServiceProcess): Shards {
   return {
     shards: () => pool.run(listShards),
     anyShardServed: () => pool.run(anyShardServed),
+    refuseUnaccepted: async () => {
+      const refused = refusalOf(await pool.run(readServer))
+      if (refused !== undefined) service.fail(refused)
+    },
     nowMs: () => pool.run(readNowMs),
   }
 }

@@ -28,6 +28,19 @@ export async function readServer(sql: Sql): Promise<Server & { readonly accepted
   return { systemIdentifier: row.system_identifier, timeline: row.timeline, accepted: row.accepted }
 }
 
+/** Why nothing may be served from this server; undefined: it may. */
+export function refusalOf({
+  systemIdentifier,
+  timeline,
+  accepted,
+}: Server & { readonly accepted: boolean }): string | undefined {
+  if (accepted) return undefined
+  return (
+    `PostgreSQL is server ${systemIdentifier} on timeline ${timeline}, which this ledger was not accepted on: it may lack what ` +
+    'was committed. See ledger accept-server --help'
+  )
+}
+
 /** The first one is accepted by being the first. */
 export async function acceptFirstServer(sql: Sql): Promise<void> {
   const { systemIdentifier, timeline } = await readServer(sql)

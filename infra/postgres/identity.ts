@@ -8,7 +8,7 @@
  *       one that stopped for N1 and is started again must not forget why.
  */
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
-import { readServer, type Server } from './accepted-servers.ts'
+import { readServer, refusalOf, type Server } from './accepted-servers.ts'
 import type { Sql } from './connection.ts'
 
 export interface DatabaseIdentity extends Server {
@@ -61,12 +61,8 @@ function difference(
   if (expectedLedgerId !== undefined && seen.ledgerId !== expectedLedgerId) {
     return `PostgreSQL holds ledger ${seen.ledgerId}, expected ${expectedLedgerId}`
   }
-  if (!seen.accepted) {
-    return (
-      `PostgreSQL is server ${seen.systemIdentifier} on timeline ${seen.timeline}, which this ledger was not accepted on: it may ` +
-      'lack what was committed. See ledger accept-server --help'
-    )
-  }
+  const refused = refusalOf(seen)
+  if (refused !== undefined) return refused
   if (first === undefined) return undefined
   for (const field of ['ledgerId', 'shardCount', 'systemIdentifier', 'timeline'] as const) {
     if (first[field] !== seen[field]) {

@@ -33,7 +33,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   },
   sessions: { ledger_node: WRITE, ledger_edge: READ },
   drained_nodes: { ledger_node: READ },
-  accepted_servers: { ledger_node: READ },
+  accepted_servers: { ledger_node: READ, ledger_edge: READ },
   shard_health: { ledger_node: READ, ledger_edge: WRITE },
 
   accounts: { ledger_node: WRITE, ledger_edge: READ, ledger_auditor: READ },

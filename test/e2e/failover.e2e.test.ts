@@ -1,7 +1,8 @@
 /**
  * Goal: PostgreSQL's machine is gone and its standby is promoted. With a synchronous one nothing that a client was told
  * is lost or done twice (I2, I3); a promoted server, which may lack commits, is never served by nodes that knew the one
- * before: they stop and say why (N1), and stay away until its administrator accepts it (N3). Real servers, real replication.
+ * before: they stop and say why (N1), and stay away until its administrator accepts it (N3); so do edges, which would say of
+ * what it lacks that it is not there. Real servers, real replication.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LedgerClient, membersOf, textOf } from '../support/client.ts'
@@ -12,6 +13,7 @@ import { ShardLoad } from './many-nodes/shard-load.ts'
 import { Trial } from './many-nodes/trial.ts'
 
 const NODES = ['node-1', 'node-2'] as const
+const EDGE = 'edge-1'
 const SIZES = { nodes: NODES.length, edges: 1, shards: 8, natsServers: 1 }
 /** Said of the server itself or of what it was before, whichever is looked at first. */
 const OTHER_TIMELINE =
@@ -35,10 +37,10 @@ describe('a synchronous standby', () => {
     await trial.cluster.close()
   })
 
-  test('N1: once it is promoted every node stops and says why; once it is accepted they serve on it', async () => {
+  test('N1: once it is promoted every node and edge stops and says why; once it is accepted they serve on it', async () => {
     await trial.harmed('nothing', () => undefined)
     await trial.harmed('PostgreSQL is lost, its synchronous standby is promoted', async () => {
-      const nodes = NODES.map((name) => trial.part(name))
+      const nodes = [...NODES, EDGE].map((name) => trial.part(name))
       await pair.killPrimary()
       // Before it is promoted, as an address that moves may: a standby is refused, and is no reason to stop (N2).
       trial.cluster.leadPostgresTo(pair.standby.port)
@@ -51,6 +53,7 @@ describe('a synchronous standby', () => {
       for (const node of nodes) expect(node.lastLines()).toMatch(OTHER_TIMELINE)
       await trial.cluster.administer(['accept-server', '--yes'])
       for (const name of NODES) await trial.cluster.startNode(name)
+      await trial.cluster.startEdge(EDGE)
     })
     expect(await trial.unserved()).toEqual([])
   })
@@ -88,9 +91,9 @@ describe('an asynchronous standby that lacks commits', () => {
     )
   })
 
-  test('N1: in the sandbox no node serves it once it is promoted: every one stops and says why', async () => {
+  test('N1: in the sandbox nobody serves it once it is promoted: every node and edge stops and says why', async () => {
     await load.through(() => pair.wire.sever(), BACK_WITHIN_MS)
-    const nodes = NODES.map((name) => part(name))
+    const nodes = [...NODES, EDGE].map((name) => part(name))
     const acknowledgedBefore = acknowledged()
     await pair.killPrimary()
     const onStandby = await transactionsOn(pair.standby.url)
@@ -104,12 +107,13 @@ describe('an asynchronous standby that lacks commits', () => {
   })
 
   test('N3: started again they refuse it, too, until its administrator accepts it', async () => {
-    const forgetful = await cluster.startNode('node-1')
-    await allStopped([forgetful])
-    expect(forgetful.lastLines()).toMatch(OTHER_TIMELINE)
+    const forgetful = [await cluster.startNode('node-1'), await cluster.startEdge(EDGE)]
+    await allStopped(forgetful)
+    for (const one of forgetful) expect(one.lastLines()).toMatch(OTHER_TIMELINE)
     await cluster.administer(['accept-server', '--yes'])
     await load.through(async () => {
       for (const name of NODES) await cluster.startNode(name)
+      await cluster.startEdge(EDGE)
     }, BACK_WITHIN_MS)
     await load.finish()
     expect(load.surprises).toEqual([])
