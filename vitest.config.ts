@@ -8,8 +8,9 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     retry: 0,
-    // Many tests wait for servers of their own to start: two at once, on two processors too.
-    maxWorkers: 2,
+    // Many tests wait most of their time, for servers of their own to start or for a dead node to be missed: three at
+    // once, on two processors too.
+    maxWorkers: 3,
     allowOnly: false,
     passWithNoTests: false,
     projects: [

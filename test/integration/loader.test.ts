@@ -60,10 +60,11 @@ async function emptyLedger(name: string): Promise<{ readonly url: string; readon
   return { url, open: () => postgres(url, { max: 1, onnotice: () => undefined }) }
 }
 
-/** What a seed decides. */
+/** What a seed decides. Orders as a set: in which millisecond each is entered, and so its ID, is the machine's. */
 const DECIDED = `
 SELECT a.account_id, a.key_id, a.status, a.sequence, a.completed_count, a.failed_count,
-       (SELECT json_agg(json_build_array(t.type, regexp_replace(t.token_id, '^cls_[^/]*', ''), t.amount, t.status) ORDER BY t.txn_id)
+       (SELECT json_agg(json_build_array(t.type, regexp_replace(t.token_id, '^cls_[^/]*', ''), t.amount, t.status)
+               ORDER BY t.type, regexp_replace(t.token_id, '^cls_[^/]*', ''), t.amount, t.status)
           FROM transactions t WHERE t.account_id = a.account_id AND t.origin = 'client') AS orders,
        (SELECT json_agg(json_build_array(b.token_id, b.balance::text) ORDER BY b.token_id)
           FROM balances b WHERE b.account_id = a.account_id) AS balances

@@ -47,7 +47,7 @@ test('a rule that is switched off fails in less than half of the steps, in the s
   const broken = 'moves_held'
   const { plan, failure } = await firstFailure(broken)
   const run = (smaller: Plan): Promise<Attempt> => attempt(smaller, broken)
-  const found = await shrink({ plan, failure, faultKinds: FAULT_KINDS, run, maxRuns: 30, isLate: () => false })
+  const found = await shrink({ plan, failure, faultKinds: FAULT_KINDS, run, maxRuns: 60, isLate: () => false })
   expect(found.failure.violations[0]?.name).toBe(failure.violations[0]?.name)
   expect(found.failure.end.steps).toBeLessThan(failure.end.steps / 2)
   expect(await run(found.plan)).toEqual(found.failure)
