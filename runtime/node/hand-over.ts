@@ -37,6 +37,10 @@ export interface HandOver {
 export function createHandOver(dependencies: HandOverDependencies): HandOver {
   const { store, leases, host, calls, log, metrics = NO_NODE_METRICS, sawEpoch } = dependencies
 
+  const notGiven = (shardId: number | undefined, error: unknown): void => {
+    log.warn('shard_not_given', { shard: shardId, cause: error instanceof Error ? error.message : 'unknown' })
+  }
+
   /** Who of the successors would take the shards at once. */
   async function offer(
     shardIds: readonly number[],
@@ -51,9 +55,13 @@ export function createHandOver(dependencies: HandOverDependencies): HandOver {
       else offered.push(shardId)
     }
     const willing = new Map<number, string>()
-    await inParallel([...offers], async ([successor, offered]) => {
-      for (const shardId of await calls.offer(successor, offered)) willing.set(shardId, successor)
-    })
+    await inParallel(
+      [...offers],
+      async ([successor, offered]) => {
+        for (const shardId of await calls.offer(successor, offered)) willing.set(shardId, successor)
+      },
+      ([, offered], error) => notGiven(offered[0], error),
+    )
     return willing
   }
 
@@ -75,7 +83,7 @@ export function createHandOver(dependencies: HandOverDependencies): HandOver {
 
   async function give(shardIds: readonly number[], willing: ReadonlyMap<number, string>): Promise<void> {
     if (shardIds.length === 0) return
-    await inParallel(shardIds, (shardId) => giveAway(shardId, willing.get(shardId)))
+    await inParallel(shardIds, (shardId) => giveAway(shardId, willing.get(shardId)), notGiven)
     log.info('shards_released', { released: shardIds.length, owned: host.serving().size })
   }
 

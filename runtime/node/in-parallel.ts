@@ -2,11 +2,18 @@
 
 const AT_ONCE = 8
 
-/** A few at a time; one that fails does not stop the others, and is tried again by the next look. */
-export async function inParallel<T>(all: readonly T[], run: (one: T) => Promise<void>): Promise<void> {
+/** A few at a time; one that fails does not stop the others. `onFailed` is told of each: nobody else will be. */
+export async function inParallel<T>(
+  all: readonly T[],
+  run: (one: T) => Promise<void>,
+  onFailed: (one: T, error: unknown) => void,
+): Promise<void> {
   const queue = [...all]
   const worker = async () => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await run(next).catch(() => undefined)
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const one = next
+      await run(one).catch((error: unknown) => onFailed(one, error))
+    }
   }
   await Promise.all(Array.from({ length: AT_ONCE }, worker))
 }

@@ -19,7 +19,7 @@ import type { Service } from '../ports/transport.ts'
 import { createHandOver, type HandOver } from './hand-over.ts'
 import { inParallel } from './in-parallel.ts'
 import type { NodeCalls } from './node-calls.ts'
-import { Peers } from './peers.ts'
+import { ownersOf, Peers, type SessionName } from './peers.ts'
 import { placeOn, sessionsOf } from './placement.ts'
 import type { ShardHost } from './shard-host.ts'
 import { createVitalSigns, type VitalSigns, type VitalSignsBook } from './vital-signs.ts'
@@ -254,11 +254,17 @@ export class Ownership {
     const stranded = records.filter(
       (record) => record.session === session && isStray(record) && wanted.get(record.shardId) !== nodeId,
     )
-    await inParallel(stranded, async (record) => void (await store.release(record)))
+    const failed =
+      (what: string) =>
+      ({ shardId }: ShardRecord, error: unknown): void => {
+        log.warn(what, { shard: shardId, cause: error instanceof Error ? error.message : 'unknown' })
+      }
+    await inParallel(stranded, async (record) => void (await store.release(record)), failed('shard_not_released'))
     const before = serving.size
     await inParallel(
       mine.filter((record) => isStray(record) && this.isFree(record, dead)),
       (record) => this.take(record, dead),
+      failed('shard_not_taken'),
     )
     const acquired = host.serving().size - before
     if (acquired > 0) log.info('shards_acquired', { acquired, owned: host.serving().size })
@@ -316,12 +322,18 @@ export class Ownership {
 
   /** Those held for dead: silent too long, or proved to be dead (O5). */
   private async deadSessions(known: readonly SessionName[]): Promise<ReadonlySet<string>> {
-    const { session } = this.dependencies
+    const { session, log } = this.dependencies
     const others = new Map(known.filter((one) => one.session !== session).map((one) => [one.session, one]))
     const dead = new Set<string>()
-    await inParallel([...others.values()], async (one) => {
-      if (this.peers.isDead(one.session) || (await this.isProvedDead(one))) dead.add(one.session)
-    })
+    await inParallel(
+      [...others.values()],
+      async (one) => {
+        if (this.peers.isDead(one.session) || (await this.isProvedDead(one))) dead.add(one.session)
+      },
+      ({ nodeId }, error) => {
+        log.warn('lock_not_looked_at', { node: nodeId, cause: error instanceof Error ? error.message : 'unknown' })
+      },
+    )
     return dead
   }
 
@@ -386,14 +398,4 @@ export class Ownership {
     void leases.hint({ shardId, nodeId, session, epoch: nextEpoch }).catch(() => undefined)
     return 'served'
   }
-}
-
-type SessionName = Pick<SessionRecord, 'nodeId' | 'session'>
-
-function ownersOf(records: readonly ShardRecord[]): readonly SessionName[] {
-  const owners = new Map<string, SessionName>()
-  for (const { nodeId, session } of records) {
-    if (nodeId !== null && session !== null) owners.set(session, { nodeId, session })
-  }
-  return [...owners.values()]
 }

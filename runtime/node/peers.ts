@@ -7,7 +7,8 @@
  *       the store that was lost, not its writers.
  */
 import type { Clock } from '../ports/clock.ts'
-import type { ListedSession } from '../ports/lease-store.ts'
+import type { ListedSession, SessionRecord } from '../ports/lease-store.ts'
+import type { ShardRecord } from '../ports/ledger-store.ts'
 
 /** Longer than a failover of the lease store, and than two nodes' clocks may drift apart in that time. */
 export const SESSION_EXPIRY_MS = 12_000
@@ -35,7 +36,7 @@ export class Peers {
   }
 
   /** Takes in a complete listing, and the sessions that the ledger names as owners. */
-  observe(listed: readonly ListedSession[], owners: readonly { nodeId: string; session: string }[]): void {
+  observe(listed: readonly ListedSession[], owners: readonly SessionName[]): void {
     const nowMs = this.clock.monotonic()
     const stalled = this.lastLookMs !== undefined && nowMs - this.lastLookMs > STALL_MS
     const known = this.observations
@@ -79,4 +80,15 @@ export class Peers {
     const isUnready = seen.unreadySinceMs !== null && nowMs - seen.unreadySinceMs >= UNREADY_EXPIRY_MS
     return isUnready || nowMs - seen.sinceMs >= SESSION_EXPIRY_MS
   }
+}
+
+export type SessionName = Pick<SessionRecord, 'nodeId' | 'session'>
+
+/** The sessions that have shards. */
+export function ownersOf(records: readonly ShardRecord[]): readonly SessionName[] {
+  const owners = new Map<string, SessionName>()
+  for (const { nodeId, session } of records) {
+    if (nodeId !== null && session !== null) owners.set(session, { nodeId, session })
+  }
+  return [...owners.values()]
 }
