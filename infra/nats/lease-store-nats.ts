@@ -7,7 +7,8 @@
  *   B3. A bucket that is gone (a server that lost its store) is made again; what was in it is not.
  *   B4. Hints are heard as plain messages on the bucket's subjects, and listed at the start and after each reconnect:
  *       the client's watches stay deaf for seconds after a server restarts, and leak consumers.
- *   B5. An edge hears hints and does nothing else: it may neither make buckets nor ask JetStream, whose answers go
+ *   B5. What cannot be read is left out: it counts as a node that says nothing, and spares the others its fate.
+ *   B6. An edge hears hints and does nothing else: it may neither make buckets nor ask JetStream, whose answers go
  *       wherever who asks wants them. What it missed it learns from PostgreSQL.
  */
 import { NatsError, StorageType, type JetStreamManager, type KV, type KvEntry, type Subscription } from 'nats'
@@ -67,7 +68,7 @@ export function createNatsLeaseStore(link: NatsLink, log: Log, options: LeaseSto
     const outcome = await nodes.use(async (kv) => {
       const first = await compareAndSet(kv, session, seen)
       if (first !== 'conflict' || !doubted) return first
-      const there = await readSession(kv, nodeId)
+      const there = await readSession(kv, nodeId, log)
       return there?.session === session.session ? compareAndSet(kv, session, there.revision) : 'conflict'
     })
     inDoubt.delete(nodeId)
@@ -88,7 +89,7 @@ export function createNatsLeaseStore(link: NatsLink, log: Log, options: LeaseSto
     lastWritten.delete(nodeId)
   }
   const list = (): Promise<readonly ListedSession[]> =>
-    nodes.use(async (kv) => listed(await nodes.keys(), (nodeId) => readSession(kv, nodeId)))
+    nodes.use(async (kv) => listed(await nodes.keys(), (nodeId) => readSession(kv, nodeId, log)))
   return {
     renew,
     list,
@@ -101,7 +102,7 @@ export function createNatsLeaseStore(link: NatsLink, log: Log, options: LeaseSto
   }
 }
 
-/** What an edge has of the lease store (B5). */
+/** What an edge has of the lease store (B6). */
 export function createNatsHints(link: NatsLink, log: Log, ledgerId: string): Pick<LeaseStore, 'watchHints'> {
   const subjects = `${subjectPrefixOf(bucketName(ledgerId, 'shards'))}*`
   return {
@@ -176,9 +177,16 @@ function createBucket(link: NatsLink, name: string, options: LeaseStoreOptions, 
   return { use, keys, subjectPrefix }
 }
 
-async function readSession(kv: KV, nodeId: string): Promise<ListedSession | undefined> {
+/** Undefined for one that has ended, and for one that cannot be read (B5). */
+async function readSession(kv: KV, nodeId: string, log: Log): Promise<ListedSession | undefined> {
   const entry = await kv.get(nodeId)
-  return isPresent(entry) ? { ...decodeSession(entry.string()), revision: entry.revision } : undefined
+  if (!isPresent(entry)) return undefined
+  try {
+    return { ...decodeSession(entry.string()), revision: entry.revision }
+  } catch {
+    log.warn('session_unreadable', { node: nodeId })
+    return undefined
+  }
 }
 
 async function readHint(kv: KV, shardId: string): Promise<ShardHint | undefined> {

@@ -11,6 +11,7 @@ import type { LeaseStore } from '../ports/lease-store.ts'
 import type { LedgerStore } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
 import { NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
+import type { EpochsSeen } from './epochs-seen.ts'
 import { inParallel } from './in-parallel.ts'
 import type { NodeCalls } from './node-calls.ts'
 import type { ShardHost } from './shard-host.ts'
@@ -22,7 +23,7 @@ export interface HandOverDependencies {
   readonly calls: Pick<NodeCalls, 'offer' | 'released'>
   readonly log: Log
   readonly metrics?: NodeMetrics
-  readonly sawEpoch: (shardId: number, epoch: number) => void
+  readonly epochs: Pick<EpochsSeen, 'saw'>
 }
 
 const DRAIN_TIMEOUT_MS = 2_000
@@ -35,7 +36,7 @@ export interface HandOver {
 }
 
 export function createHandOver(dependencies: HandOverDependencies): HandOver {
-  const { store, leases, host, calls, log, metrics = NO_NODE_METRICS, sawEpoch } = dependencies
+  const { store, leases, host, calls, log, metrics = NO_NODE_METRICS, epochs } = dependencies
 
   const notGiven = (shardId: number | undefined, error: unknown): void => {
     log.warn('shard_not_given', { shard: shardId, cause: error instanceof Error ? error.message : 'unknown' })
@@ -72,7 +73,7 @@ export function createHandOver(dependencies: HandOverDependencies): HandOver {
     host.drop(shardId)
     if (!released) return
     const epoch = token.epoch + 1
-    sawEpoch(shardId, epoch)
+    epochs.saw(shardId, epoch)
     if (successor !== undefined && (await calls.released(successor, shardId, epoch))) {
       metrics.moves('handed_over', 1)
       return

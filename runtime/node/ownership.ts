@@ -7,6 +7,7 @@
  *   O4. A missed renewal ends nothing: an owner serves until it is fenced.
  *   O5. A process is held for dead at once if nobody answers for it and the store says that it cannot commit: either alone
  *       is no proof, for a cut route answers like a death, and a connection may be lost by the living.
+ *   O6. Keys and hints that are lost are written again by those who live, from what they hold and PostgreSQL says.
  * One loop derives everything from durable state; nothing is remembered that cannot be read again.
  */
 import { type Clock, delay, type Timer } from '../ports/clock.ts'
@@ -16,6 +17,8 @@ import type { Log } from '../ports/log.ts'
 import { NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import type { Service } from '../ports/transport.ts'
+import { type Acquisition, createAcquisition } from './acquisition.ts'
+import { createEpochsSeen } from './epochs-seen.ts'
 import { createHandOver, type HandOver } from './hand-over.ts'
 import { inParallel } from './in-parallel.ts'
 import type { NodeCalls } from './node-calls.ts'
@@ -51,7 +54,6 @@ export interface OwnershipSettings {
   readonly settleMs: number
 }
 
-const LOADED_LATE_MS = 500
 /** A node is given shards of the living only after it has been seen this long. */
 const JOIN_DELAY_MS = 3_000
 
@@ -60,18 +62,19 @@ export class Ownership {
   private readonly peers: Peers
   private readonly handOver: HandOver
   private readonly signs: VitalSignsBook
-  private readonly highestEpochs = new Map<number, number>()
+  private readonly epochs = createEpochsSeen()
+  private readonly acquisition: Acquisition
   private readonly firstSeenMs = new Map<string, number>()
   private revision: Revision = 0
   private ready = false
   private draining = false
   /** An administrator wants this node empty. */
   private emptying = false
-  /** Shards that are being taken: by a look, or because their owner said so. */
-  private readonly taking = new Set<number>()
   private service: Service | undefined
   private stopped = false
   private reconciling: Promise<void> = Promise.resolve()
+  /** Shards on their way to nodes that should have them; looks go on meanwhile. */
+  private giving: Promise<void> | undefined
   private timers: (Timer | undefined)[] = []
   private watch: Watch | undefined
 
@@ -79,7 +82,12 @@ export class Ownership {
     this.dependencies = dependencies
     this.peers = new Peers(dependencies.clock)
     this.signs = createVitalSigns(dependencies.clock, dependencies.settings.maxClockSkewMs)
-    this.handOver = createHandOver({ ...dependencies, sawEpoch: (shardId, epoch) => this.sawEpoch(shardId, epoch) })
+    this.handOver = createHandOver({ ...dependencies, epochs: this.epochs })
+    this.acquisition = createAcquisition({
+      ...dependencies,
+      epochs: this.epochs,
+      isLeaving: () => this.isLeaving(),
+    })
   }
 
   async start(): Promise<void> {
@@ -88,7 +96,7 @@ export class Ownership {
       wouldTake: (shardIds) => (this.mayTake() ? shardIds.filter((shardId) => !host.refused().includes(shardId)) : []),
       take: (shardId, epoch) => this.takeReleased(shardId, epoch),
     })
-    this.watch = leases.watchHints(({ shardId, epoch }) => this.sawEpoch(shardId, epoch))
+    this.watch = leases.watchHints(({ shardId, epoch }) => this.epochs.saw(shardId, epoch))
     await this.renew()
     await delay(clock, settings.settleMs)
     await this.reconcile()
@@ -112,6 +120,7 @@ export class Ownership {
     const { host, leases, nodeId } = this.dependencies
     // What a look under way still takes must be given away too.
     await this.reconciling
+    await this.giving
     await this.handOver.giveAllAway([...host.serving().keys()], await this.successors())
     this.halt()
     await this.service?.drain()
@@ -175,10 +184,21 @@ export class Ownership {
       if (renewed !== 'conflict') {
         this.revision = renewed
         this.signs.renewed(begunMs)
-      } else this.revision = (await leases.list()).find((listed) => listed.nodeId === nodeId)?.revision ?? 0
+        return
+      }
+      this.revision = (await leases.list()).find((listed) => listed.nodeId === nodeId)?.revision ?? 0
+      this.sayWhereAllAre()
     } catch (error) {
       this.signs.notRenewed()
       log.warn('renewal_failed', { cause: error instanceof Error ? error.message : 'unknown' })
+    }
+  }
+
+  /** This node's key is not as it was written: the hints may be gone with it (O6). */
+  private sayWhereAllAre(): void {
+    const { nodeId, session, host, leases } = this.dependencies
+    for (const { shardId, epoch } of host.serving().values()) {
+      void leases.hint({ shardId, nodeId, session, epoch }).catch(() => undefined)
     }
   }
 
@@ -191,7 +211,7 @@ export class Ownership {
     const { session, store, leases, calls, log, rare } = this.dependencies
     if (this.stopped || rare.takes('reconcile_left_out')) return
     try {
-      const seen = new Map(this.highestEpochs)
+      const seen = this.epochs.copy()
       const [records, drains] = await Promise.all([store.shards(), store.drains()])
       if (this.wentBack(records, seen)) return
       this.emptying = drains.nodes.has(this.dependencies.nodeId)
@@ -210,17 +230,13 @@ export class Ownership {
   /** O3. `seen` is from before the records were asked for: what is seen meanwhile may be newer than they are. */
   private wentBack(records: readonly ShardRecord[], seen: ReadonlyMap<number, number>): boolean {
     const back = records.find(({ shardId, epoch }) => epoch < (seen.get(shardId) ?? 0))
-    for (const { shardId, epoch } of records) this.sawEpoch(shardId, epoch)
+    for (const { shardId, epoch } of records) this.epochs.saw(shardId, epoch)
     if (back === undefined) return false
     this.dependencies.log.error('postgresql_went_back', { shard: back.shardId, epoch: back.epoch })
     this.halt()
     for (const shardId of this.dependencies.host.serving().keys()) this.dependencies.host.drop(shardId)
     this.dependencies.onStoreWentBack()
     return true
-  }
-
-  private sawEpoch(shardId: number, epoch: number): void {
-    this.highestEpochs.set(shardId, Math.max(epoch, this.highestEpochs.get(shardId) ?? 0))
   }
 
   /** Drops what the store says is another's. */
@@ -250,7 +266,7 @@ export class Ownership {
     // Written as this session's and not served here, after an answer was lost or an invariant broke: while this node
     // lives nobody else would take it.
     const serving = host.serving()
-    const isStray = ({ shardId }: ShardRecord) => !serving.has(shardId) && !this.taking.has(shardId)
+    const isStray = ({ shardId }: ShardRecord) => !serving.has(shardId) && !this.acquisition.isTaking(shardId)
     const stranded = records.filter(
       (record) => record.session === session && isStray(record) && wanted.get(record.shardId) !== nodeId,
     )
@@ -274,7 +290,15 @@ export class Ownership {
       return (owner !== undefined && owner !== nodeId && settled.has(owner)) || rare.takes('shard_given_away')
     })
     const atOnce = Math.max(1, Math.floor(records.length / 10))
-    await this.handOver.giveToWilling(misplaced.slice(0, atOnce), sessionsOf(candidates, wanted))
+    this.give(misplaced.slice(0, atOnce), sessionsOf(candidates, wanted))
+  }
+
+  /** One lot after the other: a shard that empties slowly must not hold up who takes those of the dead. */
+  private give(shardIds: readonly number[], successors: ReadonlyMap<number, string>): void {
+    if (this.giving !== undefined || shardIds.length === 0) return
+    this.giving = this.handOver.giveToWilling(shardIds, successors).finally(() => {
+      this.giving = undefined
+    })
   }
 
   /** Whom this node's shards go to when it leaves, by shard; nobody where that cannot be known. */
@@ -351,7 +375,7 @@ export class Ownership {
   }
 
   private async take(record: ShardRecord, dead: ReadonlySet<string>): Promise<void> {
-    const result = await this.acquire(record.shardId, record.epoch)
+    const result = await this.acquisition.acquire(record.shardId, record.epoch)
     // A commit that does not end: only the connections of a session held for dead may be ended.
     if (result === 'locked' && record.session !== null && dead.has(record.session)) {
       await this.dependencies.store.terminate(record.session)
@@ -361,41 +385,6 @@ export class Ownership {
   /** Its owner before has released it in this epoch, and says so. */
   private async takeReleased(shardId: number, epoch: number): Promise<boolean> {
     if (!this.mayTake()) return false
-    return (await this.acquire(shardId, epoch).catch(() => undefined)) === 'served'
-  }
-
-  /** Takes a shard that was seen in this epoch, loads it and serves it. */
-  private async acquire(shardId: number, seenEpoch: number): Promise<'served' | 'locked' | 'not_taken'> {
-    if (this.isLeaving() || this.taking.has(shardId)) return 'not_taken'
-    this.taking.add(shardId)
-    try {
-      return await this.acquireAlone(shardId, seenEpoch)
-    } finally {
-      this.taking.delete(shardId)
-    }
-  }
-
-  private async acquireAlone(shardId: number, seenEpoch: number): Promise<'served' | 'locked' | 'not_taken'> {
-    const { nodeId, session, store, leases, host, clock, metrics = NO_NODE_METRICS, rare } = this.dependencies
-    const nextEpoch = Math.max(seenEpoch, this.highestEpochs.get(shardId) ?? 0) + 1
-    const result = await store.acquire(shardId, seenEpoch, nextEpoch)
-    if (result.kind === 'locked') return 'locked'
-    if (result.kind === 'lost') return 'not_taken'
-    this.sawEpoch(shardId, nextEpoch)
-    if (this.isLeaving()) {
-      await store.release(result.token)
-      return 'not_taken'
-    }
-    if (rare.takes('loaded_late')) await delay(clock, LOADED_LATE_MS)
-    const start = await store.openShard(shardId)
-    // It may have begun to leave meanwhile: what it served now nobody would give away.
-    if (this.isLeaving()) {
-      await store.release(result.token)
-      return 'not_taken'
-    }
-    host.serve(result.token, start)
-    metrics.moves('acquired', 1)
-    void leases.hint({ shardId, nodeId, session, epoch: nextEpoch }).catch(() => undefined)
-    return 'served'
+    return (await this.acquisition.acquire(shardId, epoch).catch(() => undefined)) === 'served'
   }
 }

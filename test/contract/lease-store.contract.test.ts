@@ -1,5 +1,5 @@
 /** Both lease stores, real and simulated, under one contract. */
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { NatsLink } from '../../infra/nats/connection.ts'
 import { createNatsLeaseStore, type LeaseStoreOptions } from '../../infra/nats/lease-store-nats.ts'
 import { createKernel } from '../simulation/kernel.ts'
@@ -59,6 +59,17 @@ leaseStoreContract('NATS', async (): Promise<LeaseStoreHarness> => {
       await Promise.all([janitor, ...links].map((link) => link.close()))
     },
   }
+})
+
+test('a session key that cannot be read hides no other', async () => {
+  const [link, other] = [await nats.connect('writer'), await nats.connect('reader')]
+  const store = createNatsLeaseStore(link, SILENT_LOG, { ...OPTIONS, ledgerId: 'garbled' })
+  const record = { nodeId: 'node-a', session: 'a', ready: true, draining: false, refusedShards: [] }
+  const revision = await store.renew(record, 0)
+  await link.connection.jetstream().publish('$KV.ledger_garbled_nodes.node-b', 'garbled')
+  const reader = createNatsLeaseStore(other, SILENT_LOG, { ...OPTIONS, ledgerId: 'garbled' })
+  expect(await reader.list()).toEqual([{ ...record, revision }])
+  await Promise.all([link.close(), other.close()])
 })
 
 for (const seed of [1, 2, 3, 4, 5]) {

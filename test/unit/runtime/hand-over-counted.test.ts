@@ -1,5 +1,6 @@
 /** Goal: a shard that is given away is counted by what became of it: taken at once, free, or kept. */
 import { expect, test } from 'vitest'
+import { createEpochsSeen } from '../../../runtime/node/epochs-seen.ts'
 import { createHandOver } from '../../../runtime/node/hand-over.ts'
 
 interface Scene {
@@ -35,7 +36,7 @@ async function movesOf({
     },
     log: { info: silent, warn: silent, error: silent },
     metrics: { items: silent, commit: silent, batch: silent, moves: (move) => void moves.push(move) },
-    sawEpoch: silent,
+    epochs: createEpochsSeen(),
   })
   await handOver[stays ? 'giveToWilling' : 'giveAllAway']([3], new Map([[3, 'next']]))
   return moves

@@ -1,64 +1,6 @@
 /** Goal: what a node says of itself follows what became of its last probe and renewal, and of the word to leave. */
 import { expect, test } from 'vitest'
-import { LedgerNode } from '../../../runtime/node/ledger-node.ts'
-import type { ShardMove } from '../../../runtime/ports/metrics.ts'
-import { createLedger, homeOf, storeOf } from '../../support/shard-hosting.ts'
-
-const RENEW_MS = 2_000
-
-async function startNode(ledger = createLedger([0, 1, 2])) {
-  const { clock, records, give, transport } = ledger
-  const moves: ShardMove[] = []
-  const world = { probe: 'good' as 'good' | 'fails', renew: 'good' as 'good' | 'fails' | 'hangs', skewMs: 0 }
-  const silent = (): void => undefined
-  let revision = 0
-  const node = new LedgerNode({
-    nodeId: 'node',
-    session: 's',
-    store: {
-      ...storeOf(ledger, 's'),
-      probe: () =>
-        world.probe === 'fails'
-          ? Promise.reject(new Error('away'))
-          : Promise.resolve({ nowMs: clock.now() + world.skewMs }),
-      drains: () => Promise.resolve({ nodes: new Set(), shards: new Map() }),
-      sessionHeld: () => Promise.resolve(true),
-      acquire: (shardId) => Promise.resolve({ kind: 'owned', token: give(shardId, 's') }),
-      release: ({ shardId, epoch }) => {
-        records.set(shardId, { shardId, epoch: epoch + 1, attempt: 0, nodeId: null, session: null })
-        return Promise.resolve(true)
-      },
-    },
-    leases: {
-      renew: () => {
-        if (world.renew === 'hangs') return new Promise(silent)
-        return world.renew === 'fails' ? Promise.reject(new Error('away')) : Promise.resolve((revision += 1))
-      },
-      list: () => Promise.resolve([]),
-      end: () => Promise.resolve(),
-      hint: () => Promise.resolve(),
-      watchHints: () => ({ stop: silent }),
-    },
-    transport,
-    signer: {
-      verifyMany: () => Promise.resolve([]),
-      signMany: () => Promise.resolve([]),
-      receiptKeyId: () => 'key',
-    },
-    clock,
-    random: { hex: (size) => '0'.repeat(size * 2), integer: () => 0 },
-    log: { info: silent, warn: silent, error: silent },
-    metrics: { items: silent, commit: silent, batch: silent, moves: (move) => void moves.push(move) },
-    ledgerId: 'ledger',
-    production: false,
-    homeOf,
-    onStoreWentBack: silent,
-  })
-  const started = node.start()
-  await clock.pass(1_000)
-  await started
-  return { clock, node, world, moves, ledger }
-}
+import { RENEW_MS, startNode } from './node-fixture.ts'
 
 test('a node that is well has lately proved it, owns its shards and is not leaving', async () => {
   const { clock, node, moves } = await startNode()
