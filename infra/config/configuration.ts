@@ -3,6 +3,7 @@
  *   F1. What is wrong is told per variable: its name, what is wrong, what is allowed. Secrets are never shown.
  *   F2. A variable that nobody knows is a warning: a misspelt one must not be ignored in silence.
  */
+import { isIPv4 } from 'node:net'
 import { resolve } from 'node:path'
 import * as v from 'valibot'
 import { ok, refuse, type Result } from '../../actors/result.ts'
@@ -84,7 +85,12 @@ export function readConfiguration(
   if (problems.length > 0) return refuse(problems)
   return ok({
     configuration,
-    warnings: [...unknownVariables(env), ...weakSecrets(configuration), ...openTraffic(configuration)],
+    warnings: [
+      ...unknownVariables(env),
+      ...weakSecrets(configuration),
+      ...openTraffic(configuration),
+      ...openDatabase(configuration),
+    ],
   })
 }
 
@@ -207,6 +213,24 @@ function openTraffic(configuration: Configuration): readonly string[] {
   return configuration.environment === 'production' && open.length > 0
     ? ['LEDGER_NATS_URL has an address without TLS: in production use tls://, or a network that nobody else can read.']
     : []
+}
+
+/** Anybody on the way could be taken for PostgreSQL: be given the password, and answer in its place. */
+function openDatabase({ environment, databaseUrl }: Configuration): readonly string[] {
+  if (environment !== 'production' || databaseUrl === undefined) return []
+  const { hostname, searchParams } = new URL(databaseUrl)
+  // The driver takes the last of several.
+  const verified = searchParams.getAll('sslmode').at(-1) === 'verify-full'
+  return verified || isLoopback(hostname)
+    ? []
+    : [
+        'LEDGER_DATABASE_URL is without sslmode=verify-full: in production nobody proves to be PostgreSQL then. Add ?sslmode=verify-full, and who signed its certificate by NODE_EXTRA_CA_CERTS.',
+      ]
+}
+
+/** As a URL has it. */
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'))
 }
 
 function weakSecrets(configuration: Configuration): readonly string[] {

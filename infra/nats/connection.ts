@@ -21,6 +21,7 @@ import {
   type NatsConnection,
 } from 'nats'
 import type { Log } from '../../runtime/ports/log.ts'
+import { identityCheckFor } from './server-identity.ts'
 
 export interface NatsOptions {
   /** `nats://` or `tls://`, perhaps with `user:password@` or `token@`; all servers are given the first credentials found. */
@@ -145,6 +146,7 @@ function connectionOptions(options: NatsOptions): ConnectionOptions {
   const addresses = options.urls.map(parseAddress)
   if (addresses.length === 0) throw new Error('no NATS address is configured')
   const login = addresses.find(({ user }) => user !== '')
+  const tls = { ...options.tls, checkServerIdentity: identityCheckFor(addresses.map(({ hostname }) => hostname)) }
   return {
     servers: addresses.map(({ host }) => host),
     name: options.name,
@@ -158,7 +160,7 @@ function connectionOptions(options: NatsOptions): ConnectionOptions {
     pingInterval: PING_INTERVAL_MS,
     maxPingOut: PINGS_UNANSWERED,
     noAsyncTraces: true,
-    ...(options.tls !== undefined || addresses.some(({ secure }) => secure) ? { tls: { ...options.tls } } : {}),
+    ...(options.tls !== undefined || addresses.some(({ secure }) => secure) ? { tls } : {}),
     ...(options.credentialsFile !== undefined
       ? { authenticator: fileAuthenticator(options.credentialsFile) }
       : credentials(login)),
@@ -168,6 +170,7 @@ function connectionOptions(options: NatsOptions): ConnectionOptions {
 interface Address {
   /** `host:port`, nothing else. */
   readonly host: string
+  readonly hostname: string
   readonly secure: boolean
   readonly user: string
   readonly password: string
@@ -183,6 +186,7 @@ function parseAddress(text: string): Address {
   }
   return {
     host: `${url.hostname}:${url.port === '' ? DEFAULT_PORT : url.port}`,
+    hostname: url.hostname,
     secure: url.protocol === 'tls:',
     user: decodeURIComponent(url.username),
     password: decodeURIComponent(url.password),

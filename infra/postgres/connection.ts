@@ -8,6 +8,7 @@
  */
 import net from 'node:net'
 import postgres from 'postgres'
+import { tlsByAddress } from './tls-by-address.ts'
 
 export type Sql = postgres.Sql
 
@@ -130,6 +131,7 @@ function driverOptions(
     onnotice: () => options.onNotice?.(),
     onclose,
     socket,
+    ...tlsByAddress(options.url),
   }
   return all
 }

@@ -11,6 +11,7 @@ import postgres from 'postgres'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createSlots } from '../keys/slots.ts'
 import { codeOf } from './failure.ts'
+import { tlsByAddress } from './tls-by-address.ts'
 
 export interface QueryPoolOptions {
   readonly url: string
@@ -104,6 +105,7 @@ export function createQueryPool(options: QueryPoolOptions): QueryPool {
 
 function connect(options: QueryPoolOptions): postgres.Sql {
   return postgres(options.url, {
+    ...tlsByAddress(options.url),
     max: options.size,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     keep_alive: KEEP_ALIVE_SECONDS,

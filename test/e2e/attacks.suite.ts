@@ -23,7 +23,8 @@ import {
 import type { GetScene } from './scene.ts'
 import { offers, tradersOf } from './traders.ts'
 
-const EXPIRY_MS = 2500
+/** Long enough for what must come before it, on a busy machine too. */
+const EXPIRY_MS = 4000
 
 export function attacksSuite(scene: GetScene): void {
   describe('attacks', () => {

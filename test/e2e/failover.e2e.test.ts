@@ -4,10 +4,11 @@
  * before: they stop and say why (N1), and stay away until its administrator accepts it (N3); so do edges, which would say of
  * what it lacks that it is not there. Real servers, real replication.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { LedgerClient, membersOf, textOf } from '../support/client.ts'
 import { type ClusterParts, type Part, startParts } from '../support/cluster-parts.ts'
 import { until } from '../support/cluster-process.ts'
+import { eachNeedsTheOneBefore } from '../support/in-turn.ts'
 import { type ReplicatedPostgres, startReplicatedPostgres, withSql } from '../support/replicated-postgres.ts'
 import { ShardLoad } from './many-nodes/shard-load.ts'
 import { Trial } from './many-nodes/trial.ts'
@@ -30,12 +31,12 @@ describe('a synchronous standby', () => {
       ...SIZES,
       startDatabase: (options) => startReplicatedPostgres('synchronous', options, (started) => (pair = started)),
     })
+    return async () => {
+      process.stdout.write(trial.table())
+      await trial.close()
+    }
   })
-  afterAll(async () => {
-    process.stdout.write(trial.table())
-    // The load has ended with the last test. Of one that failed it would never end: nothing acknowledges it.
-    await trial.cluster.close()
-  })
+  eachNeedsTheOneBefore()
 
   test('N1: once it is promoted every node and edge stops and says why; once it is accepted they serve on it', async () => {
     await trial.harmed('nothing', () => undefined)
@@ -72,13 +73,15 @@ describe('an asynchronous standby that lacks commits', () => {
       ...SIZES,
       startDatabase: (options) => startReplicatedPostgres('asynchronous', options, (started) => (pair = started)),
     })
+    return () => cluster.close()
+  })
+  beforeAll(async () => {
     const client = await LedgerClient.login(cluster.origins[0] ?? '', cluster.client)
     load = await ShardLoad.open([client], SIZES.shards)
     load.start()
+    return () => load.abandon()
   })
-  afterAll(async () => {
-    await cluster.close()
-  })
+  eachNeedsTheOneBefore()
 
   test('W2: in production a node does not run beside it', async () => {
     const node = await cluster.startNode('node-production', {

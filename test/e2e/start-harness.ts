@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
-import { freePort } from '../../infra/embedded/free-port.ts'
 import { identityOf } from '../../infra/embedded/process-table.ts'
+import { freePorts } from '../support/free-ports.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const PROGRAM = join(ROOT, 'dist', 'infra', 'main', 'ledger.js')
@@ -115,10 +115,11 @@ export class LedgerUp {
   /** Resolves once it says that it is ready. */
   static async start(
     dataDir: string,
-    options: { args?: readonly string[]; env?: Record<string, string> } = {},
+    options: { nodes?: number; edges?: number; env?: Record<string, string> } = {},
   ): Promise<LedgerUp> {
-    const port = await freePort()
-    const child = spawn(process.execPath, [PROGRAM, 'up', ...(options.args ?? [])], {
+    const { nodes = 1, edges = 1 } = options
+    const [port = 0] = await freePorts(edges)
+    const child = spawn(process.execPath, [PROGRAM, 'up', '--nodes', `${nodes}`, '--edges', `${edges}`], {
       env: {
         ...cleanEnvironment(),
         LEDGER_PORT: String(port),

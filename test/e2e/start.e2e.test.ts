@@ -193,8 +193,8 @@ describe('ledger up', () => {
 })
 
 test('two ledgers run side by side, each with several nodes and edges, and know nothing of each other', async () => {
-  const args = ['--nodes', '2', '--edges', '2']
-  const ledgers = await Promise.all([1, 2].map(async () => LedgerUp.start(await freshDirectory(), { args })))
+  const numbers = { nodes: 2, edges: 2 }
+  const ledgers = await Promise.all([1, 2].map(async () => LedgerUp.start(await freshDirectory(), numbers)))
   try {
     for (const [index, ledger] of ledgers.entries()) {
       const client = await ledger.client()

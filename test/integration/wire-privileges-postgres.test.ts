@@ -3,9 +3,12 @@
  * table is forgotten.
  */
 import { spawnSync } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
 import { chmodSync, chownSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import tls from 'node:tls'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startPostgres } from '../../infra/embedded/postgres-server.ts'
@@ -13,6 +16,7 @@ import type { EmbeddedServer } from '../../infra/embedded/server-process.ts'
 import { migrate } from '../../infra/postgres/migrate.ts'
 import { ACKNOWLEDGE, PRUNE } from '../../infra/postgres/outbox.ts'
 import { FUNCTION_RIGHTS, type GrantedRole, TABLE_RIGHTS } from '../../infra/postgres/roles.ts'
+import { certificateFor } from '../support/certificates.ts'
 import { projectRoot, until } from '../support/cluster-process.ts'
 import { sealForTest } from '../support/ledger-database.ts'
 import { type DatabaseRole, makeDatabaseRoles, urlOf } from '../support/database-roles.ts'
@@ -307,14 +311,43 @@ async function deployAccess(): Promise<void> {
   expect(rules).toHaveLength(2)
 }
 
+/** From now on the server shows a certificate for these alone, by the authority of the deployment. */
+async function certifyFor(hosts: readonly string[]): Promise<void> {
+  const certificate = certificateFor(secrets, 'postgres', hosts)
+  writeFileSync(join(directory, 'data', 'postgres.pem'), certificate)
+  // It reads its files again; nobody may connect to ask for it.
+  process.kill(server.pid, 'SIGHUP')
+  const expected = new X509Certificate(certificate).fingerprint256
+  await until('PostgreSQL shows the new certificate', 30_000, async () => (await shownBy(server.port)) === expected)
+}
+
+/** The fingerprint of the certificate that a new connection is shown. */
+function shownBy(port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(SSL_REQUEST))
+    socket.once('error', reject)
+    socket.once('data', () => {
+      const secured = tls.connect({ socket, rejectUnauthorized: false }, () => {
+        resolve(secured.getPeerX509Certificate()?.fingerprint256 ?? '')
+        secured.destroy()
+      })
+      secured.once('error', reject)
+    })
+  })
+}
+
+/** https://www.postgresql.org/docs/17/protocol-message-formats.html, SSLRequest */
+const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
+
 describe('with TLS, and who may come from where', () => {
   beforeAll(deployAccess)
 
-  const shards = (more: Readonly<Record<string, string>>) => {
+  const shards = (more: Readonly<Record<string, string>>) => ledger(['shards'], 'localhost', more)
+  const ledger = (args: readonly string[], host: string, more: Readonly<Record<string, string>>) => {
     const url = new URL(address)
-    url.hostname = 'localhost'
+    url.hostname = host
     url.searchParams.set('sslmode', 'verify-full')
-    return spawnSync(process.execPath, [join(projectRoot(), 'infra', 'main', 'ledger.mjs'), 'shards'], {
+    return spawnSync(process.execPath, [join(projectRoot(), 'infra', 'main', 'ledger.mjs'), ...args], {
       env: {
         PATH: process.env['PATH'] ?? '',
         LEDGER_DATA_DIR: directory,
@@ -329,6 +362,21 @@ describe('with TLS, and who may come from where', () => {
     const done = shards({ NODE_EXTRA_CA_CERTS: join(secrets, 'ca.pem') })
     expect([done.status, done.stdout.toString()]).toEqual([0, expect.stringContaining('nobody: 4 of 4 shards')])
     expect(shards({}).status).toBe(1)
+  })
+
+  test('T1: where it is reached by its address, its certificate must be for the address, and not for localhost', async () => {
+    const trusting = { NODE_EXTRA_CA_CERTS: join(secrets, 'ca.pem') }
+    // One connects by itself, the other from a pool.
+    const reached = (host: string) => [
+      ledger(['drain', 'nobody'], host, trusting).stderr.toString().includes('no node has run yet'),
+      ledger(['shards'], host, trusting).status === 0,
+    ]
+    expect(reached('127.0.0.1')).toEqual([true, true])
+    await certifyFor(['postgres', 'localhost'])
+    expect(reached('localhost')).toEqual([true, true])
+    expect(reached('127.0.0.1')).toEqual([false, false])
+    await certifyFor(['postgres', 'localhost', '127.0.0.1'])
+    expect(reached('127.0.0.1')).toEqual([true, true])
   })
 
   test('nobody connects without TLS, no superuser over the network, and nobody to another database', async () => {

@@ -10,8 +10,10 @@ import { join } from 'node:path'
 import { type EmbeddedServer } from '../../infra/embedded/server-process.ts'
 import { type PostgresOptions, startPostgres } from '../../infra/embedded/postgres-server.ts'
 import { type Credentials, send } from './client.ts'
+import { Closing } from './closing.ts'
 import { projectRoot, until } from './cluster-process.ts'
-import { freePorts, NATS_PASSWORD, NATS_USER, type NatsCluster, startNatsCluster } from './nats-cluster.ts'
+import { freePort, freePorts } from './free-ports.ts'
+import { NATS_PASSWORD, NATS_USER, type NatsCluster, startNatsCluster } from './nats-cluster.ts'
 import { type SeverableWire, startWire } from './severable-wire.ts'
 
 export interface PartsOptions {
@@ -27,8 +29,11 @@ export interface PartsOptions {
   /** Each line that PostgreSQL logs. */
   readonly onDatabaseLine?: (line: string) => void
   /** Left out: one server, without a standby. */
-  readonly startDatabase?: (options: PostgresOptions) => Promise<EmbeddedServer>
+  readonly startDatabase?: (options: DatabasePlace) => Promise<EmbeddedServer>
 }
+
+/** Where the parts look for PostgreSQL, however it is started. */
+export type DatabasePlace = PostgresOptions & { readonly port: number }
 
 /** Each role comes with credentials of its own. */
 export interface PartsAccess {
@@ -76,18 +81,58 @@ const READY_TIMEOUT_MS = 60_000
 const KEPT_LINES = 1_000
 
 export async function startParts(options: PartsOptions): Promise<ClusterParts> {
-  const directory = mkdtempSync(join(tmpdir(), 'ledger-parts-'))
-  const closing: (() => Promise<unknown> | void)[] = [() => rmSync(directory, { recursive: true, force: true })]
-  const dataDir = join(directory, 'postgres')
-  const log = options.onDatabaseLine ?? (() => undefined)
-  let postgres: EmbeddedServer = await (options.startDatabase ?? startPostgres)({ dataDir, log })
-  closing.push(() => postgres.stop())
+  const closing = new Closing()
+  return closing.unlessStarted(async () => {
+    const servers = await startServers(options, closing)
+    const cluster = await startLedger(options, servers, closing)
+    try {
+      for (let number = 1; number <= options.nodes; number += 1) await cluster.startNode(`node-${number}`)
+      for (let number = 1; number <= options.edges; number += 1) await cluster.startEdge(`edge-${number}`)
+      await until('every edge is ready', READY_TIMEOUT_MS, () => areReady(cluster.origins))
+    } catch (cause) {
+      const said = [...cluster.parts.values()].map((part) => `${part.name}:\n${part.lastLines()}`).join('\n')
+      throw new Error(`the parts did not start:\n${said}`, { cause })
+    }
+    return cluster
+  })
+}
+
+interface Servers {
+  readonly directory: string
+  readonly nats: NatsCluster
+  readonly databaseUrl: string
+  readonly databasePort: number
+  readonly restartPostgres: ClusterParts['restartPostgres']
+}
+
+async function startServers(options: PartsOptions, closing: Closing): Promise<Servers> {
   const { access } = options
-  const { port } = postgres
-  let portOfParts = port
-  const url = access === undefined ? postgres.url : await access.prepareDatabase(postgres.url)
+  const directory = mkdtempSync(join(tmpdir(), 'ledger-parts-'))
+  closing.add(() => rmSync(directory, { recursive: true, force: true }))
+  const log = options.onDatabaseLine ?? (() => undefined)
+  const place = { dataDir: join(directory, 'postgres'), port: await freePort(), log }
+  let postgres: EmbeddedServer = await (options.startDatabase ?? startPostgres)(place)
+  closing.add(() => postgres.stop())
+  const databaseUrl = access === undefined ? postgres.url : await access.prepareDatabase(postgres.url)
   const nats = await (access === undefined ? startNatsCluster(options.natsServers) : access.startNats())
-  closing.push(nats.close)
+  closing.add(nats.close)
+  return {
+    directory,
+    nats,
+    databaseUrl,
+    databasePort: place.port,
+    restartPostgres: async (signal) => {
+      if (signal === 'SIGKILL') postgres.kill()
+      await postgres.stop()
+      postgres = await startPostgres(place)
+    },
+  }
+}
+
+async function startLedger(options: PartsOptions, servers: Servers, closing: Closing): Promise<ClusterParts> {
+  const { access } = options
+  const { directory, nats, databaseUrl: url } = servers
+  let portOfParts = servers.databasePort
   const common: Readonly<Record<string, string>> = {
     PATH: process.env['PATH'] ?? '',
     HOME: directory,
@@ -103,41 +148,38 @@ export async function startParts(options: PartsOptions): Promise<ClusterParts> {
   const client = credentialsIn(await runLedger(['client', 'add', '--id', 'load', '--role', 'admin'], administering))
   const parts = new Map<string, Part>()
   const start = async (command: 'node' | 'edge' | 'auditor', name: string, more: Readonly<Record<string, string>>) => {
-    const wireToPostgres = await startWire({ host: '127.0.0.1', port: portOfParts })
-    const wiresToNats = await Promise.all(
-      nats.servers.map((server) => startWire({ host: '127.0.0.1', port: server.port })),
-    )
-    const address = new URL(url)
-    address.port = String(wireToPostgres.port)
-    const server =
-      access === undefined ? `nats://${NATS_USER}:${encodeURIComponent(NATS_PASSWORD)}@127.0.0.1` : 'tls://127.0.0.1'
-    if (access !== undefined) address.username = `ledger_${command}`
+    const wireTo = async (port: number): Promise<SeverableWire> => {
+      const wire = await startWire({ host: '127.0.0.1', port })
+      closing.add(() => wire.close())
+      return wire
+    }
+    const wires = {
+      postgres: await wireTo(portOfParts),
+      nats: await Promise.all(nats.servers.map(({ port }) => wireTo(port))),
+    }
     const child = spawn(process.execPath, [builtLedger(), command], {
       env: {
         ...common,
         LEDGER_NODE_ID: name,
-        LEDGER_DATABASE_URL: address.toString(),
-        LEDGER_NATS_URL: wiresToNats.map((wire) => `${server}:${wire.port}`).join(','),
+        ...addressesOf(command, url, wires, access),
         ...access?.environmentOf(command),
         ...more,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const part = partOf(name, child, { nats: wiresToNats, postgres: wireToPostgres })
+    const part = partOf(name, child, wires)
     parts.set(name, part)
-    closing.push(async () => {
+    closing.add(async () => {
       part.signal('SIGKILL')
       await part.exited
-      await Promise.all([wireToPostgres, ...wiresToNats].map((wire) => wire.close()))
     })
     return part
   }
   const edgePorts = await freePorts(options.edges)
-  const origins = edgePorts.map((edgePort) => `http://127.0.0.1:${edgePort}`)
-  const cluster: ClusterParts = {
+  return {
     nats,
     parts,
-    origins,
+    origins: edgePorts.map((edgePort) => `http://127.0.0.1:${edgePort}`),
     client,
     databaseUrl: url,
     startNode: (name, env = {}) => start('node', name, env),
@@ -148,29 +190,31 @@ export async function startParts(options: PartsOptions): Promise<ClusterParts> {
       address.port = String(portOfParts)
       return runLedger(args, { ...administering, LEDGER_DATABASE_URL: address.toString() })
     },
-    restartPostgres: async (signal) => {
-      if (signal === 'SIGKILL') postgres.kill()
-      await postgres.stop()
-      postgres = await startPostgres({ dataDir, port, log })
-    },
+    restartPostgres: servers.restartPostgres,
     leadPostgresTo: (other) => {
       portOfParts = other
       for (const part of parts.values()) part.wires.postgres.leadTo(other)
     },
-    close: async () => {
-      for (const close of closing.reverse()) await close()
-    },
+    close: () => closing.close(),
   }
-  try {
-    for (let number = 1; number <= options.nodes; number += 1) await cluster.startNode(`node-${number}`)
-    for (let number = 1; number <= options.edges; number += 1) await cluster.startEdge(`edge-${number}`)
-    await until('every edge is ready', READY_TIMEOUT_MS, () => areReady(origins))
-  } catch (cause) {
-    const said = [...parts.values()].map((part) => `${part.name}:\n${part.lastLines()}`).join('\n')
-    await cluster.close()
-    throw new Error(`the parts did not start:\n${said}`, { cause })
+}
+
+/** Of the servers, through the part's own wires. */
+function addressesOf(
+  command: string,
+  databaseUrl: string,
+  wires: Part['wires'],
+  access: PartsAccess | undefined,
+): Readonly<Record<string, string>> {
+  const address = new URL(databaseUrl)
+  address.port = String(wires.postgres.port)
+  if (access !== undefined) address.username = `ledger_${command}`
+  const server =
+    access === undefined ? `nats://${NATS_USER}:${encodeURIComponent(NATS_PASSWORD)}@127.0.0.1` : 'tls://127.0.0.1'
+  return {
+    LEDGER_DATABASE_URL: address.toString(),
+    LEDGER_NATS_URL: wires.nats.map((wire) => `${server}:${wire.port}`).join(','),
   }
-  return cluster
 }
 
 /** `edge-1` is the first. */

@@ -2,13 +2,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { SYSTEM_PLACE } from '../../infra/embedded/tools-directory.ts'
 import { type Credentials, send } from './client.ts'
 import { type ClusterProcess, clusterProcesses, type ProcessKind } from './cluster-process-table.ts'
+import { freePorts } from './free-ports.ts'
 
 export interface ClusterOptions {
   readonly nodes?: number
@@ -48,8 +48,8 @@ const KEPT_LINES = 200
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ledger-cluster-'))
   const edges = options.edges ?? 1
-  const port = await freePorts(edges)
-  const origins = Array.from({ length: edges }, (_, edge) => `http://127.0.0.1:${port + edge}`)
+  const ports = await freePorts(edges)
+  const origins = ports.map((port) => `http://127.0.0.1:${port}`)
   const origin = origins[0] ?? ''
   const clients = { viewer: credentials('viewer'), transactor: credentials('transactor'), admin: credentials('admin') }
   const program = join(projectRoot(), 'infra', 'main', 'ledger.mjs')
@@ -58,7 +58,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     cwd: dataDir,
     env: {
       ...withoutLedger(process.env),
-      LEDGER_PORT: String(port),
+      LEDGER_PORT: String(ports[0]),
       LEDGER_DATA_DIR: dataDir,
       LEDGER_BOOTSTRAP_CLIENTS: JSON.stringify(
         Object.entries(clients).map(([role, { clientId, clientSecret }]) => ({
@@ -153,28 +153,6 @@ function keepLines(child: ChildProcess, onLine: ((line: string) => void) | undef
     })
   }
   return lines
-}
-
-/** The first of so many ports in a row that are free. */
-async function freePorts(count: number): Promise<number> {
-  for (;;) {
-    const first = await freePort(0)
-    const rest = Array.from({ length: count - 1 }, (_, index) => freePort(first + 1 + index))
-    const found = await Promise.allSettled(rest)
-    if (found.every(({ status }) => status === 'fulfilled')) return first
-  }
-}
-
-/** Rejects when it is taken. 0: any. */
-function freePort(port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
-    })
-  })
 }
 
 function databaseUrlOf(dataDir: string): string {

@@ -1,12 +1,13 @@
 /** Three nats-servers that are one cluster, each a process that can be killed and started again. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'nats'
 import { findNatsServer } from '../../infra/embedded/nats-server.ts'
+import { Closing } from './closing.ts'
 import { until } from './cluster-process.ts'
+import { freePorts } from './free-ports.ts'
 
 export interface NatsCluster {
   readonly servers: readonly NatsServer[]
@@ -47,15 +48,14 @@ ${size === 1 ? '' : `cluster { name: "test", listen: "127.0.0.1:${routePort}", n
     )
     return serverOf(program, config, port)
   })
-  await Promise.all(servers.map((server) => server.start()))
-  await until('JetStream has a leader', START_TIMEOUT_MS, () => hasLeader(ports.slice(0, size)))
-  return {
-    servers,
-    close: async () => {
-      await Promise.all(servers.map((server) => server.kill()))
-      rmSync(directory, { recursive: true, force: true })
-    },
-  }
+  const closing = new Closing()
+  closing.add(() => rmSync(directory, { recursive: true, force: true }))
+  closing.add(() => Promise.all(servers.map((server) => server.kill())))
+  return closing.unlessStarted(async () => {
+    await Promise.all(servers.map((server) => server.start()))
+    await until('JetStream has a leader', START_TIMEOUT_MS, () => hasLeader(ports.slice(0, size)))
+    return { servers, close: () => closing.close() }
+  })
 }
 
 function serverOf(program: string, config: string, port: number): NatsServer {
@@ -107,25 +107,4 @@ function linkTo(ports: readonly number[]) {
     maxReconnectAttempts: 0,
     reconnect: false,
   }).catch(() => undefined)
-}
-
-/** They are all held until all are known, so that none is given twice. */
-export async function freePorts(count: number): Promise<readonly number[]> {
-  const held = await Promise.all(
-    Array.from(
-      { length: count },
-      () =>
-        new Promise<{ readonly port: number; readonly release: () => Promise<void> }>((resolve, reject) => {
-          const server = createServer()
-          server.once('error', reject)
-          server.listen(0, '127.0.0.1', () => {
-            const address = server.address()
-            const port = typeof address === 'object' && address !== null ? address.port : 0
-            resolve({ port, release: () => new Promise((done) => server.close(() => done())) })
-          })
-        }),
-    ),
-  )
-  for (const { release } of held) await release()
-  return held.map(({ port }) => port)
 }

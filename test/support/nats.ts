@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { startNats } from '../../infra/embedded/nats-server.ts'
 import { connectNats, type NatsLink } from '../../infra/nats/connection.ts'
 import type { Log } from '../../runtime/ports/log.ts'
+import { freePort } from './free-ports.ts'
 import { until } from './nats-until.ts'
 
 export interface TestNats {
@@ -27,8 +28,8 @@ export const SILENT_LOG: Log = { info: () => undefined, warn: () => undefined, e
 export async function startTestNats(): Promise<TestNats> {
   const storeDir = mkdtempSync(join(tmpdir(), 'ledger-nats-'))
   const links: NatsLink[] = []
-  let server = await startNats({ storeDir })
-  const { port } = server
+  const port = await freePort()
+  let server = await startNats({ storeDir, port })
   const start = async (): Promise<void> => {
     server = await startNats({ storeDir, port })
   }

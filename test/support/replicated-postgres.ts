@@ -6,10 +6,13 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, chmodSync, chownSync, mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { type PostgresOptions, startPostgres } from '../../infra/embedded/postgres-server.ts'
+import { startPostgres } from '../../infra/embedded/postgres-server.ts'
 import type { EmbeddedServer } from '../../infra/embedded/server-process.ts'
 import { makePrivateDirectory, readRecord, type ServerRecord, writeRecord } from '../../infra/embedded/server-record.ts'
+import { Closing } from './closing.ts'
+import type { DatabasePlace } from './cluster-parts.ts'
 import { until } from './cluster-process.ts'
+import { freePort } from './free-ports.ts'
 import { type SeverableWire, startWire } from './severable-wire.ts'
 
 export interface ReplicatedPostgres {
@@ -28,7 +31,7 @@ const STREAMS_WITHIN_MS = 60_000
 /** `onStarted` is given the pair; what is returned is the primary, whose `stop` ends and removes both. */
 export async function startReplicatedPostgres(
   kind: 'synchronous' | 'asynchronous',
-  options: PostgresOptions,
+  options: DatabasePlace,
   onStarted: (pair: ReplicatedPostgres) => void,
 ): Promise<EmbeddedServer> {
   const first = await startPostgres(options)
@@ -36,25 +39,26 @@ export async function startReplicatedPostgres(
   const directory = realpathSync(options.dataDir)
   const record = readRecord(directory)
   if (record === undefined) throw new Error('PostgreSQL left no record')
-  const wire = await startWire({ host: '127.0.0.1', port: first.port })
-  const standbyPlace = copyForStandby(directory, record, wire.port)
-  const primary = await startPostgres({ ...options, port: first.port })
-  let standby: EmbeddedServer | undefined
-  const stop = async (): Promise<void> => {
-    await standby?.stop()
-    await wire.close()
-    await primary.stop()
-    for (const place of [record.place, standbyPlace]) rmSync(place, { recursive: true, force: true })
-  }
-  try {
-    standby = await startPostgres({ ...options, dataDir: standbyDirectory(directory) })
+  const closing = new Closing()
+  return closing.unlessStarted(async () => {
+    for (const place of [record.place, standbyPlaceOf(record)])
+      closing.add(() => rmSync(place, { recursive: true, force: true }))
+    const wire = await startWire({ host: '127.0.0.1', port: options.port })
+    closing.add(() => wire.close())
+    copyForStandby(directory, record, wire.port)
+    const primary = await startPostgres(options)
+    // Cut off first: to a standby that it believes there it would send all it has before it ends.
+    closing.add(() => wire.close().then(() => primary.stop()))
+    const standby = await startPostgres({
+      ...options,
+      dataDir: standbyDirectory(directory),
+      port: await freePort(),
+    })
+    closing.add(() => standby.stop())
     await beFollowed(primary.url, kind)
     onStarted(pairOf(primary, standby, wire))
-    return { ...primary, stop }
-  } catch (cause) {
-    await stop()
-    throw cause
-  }
+    return { ...primary, stop: () => closing.close() }
+  })
 }
 
 function pairOf(primary: EmbeddedServer, standby: EmbeddedServer, wire: SeverableWire): ReplicatedPostgres {
@@ -69,9 +73,9 @@ function pairOf(primary: EmbeddedServer, standby: EmbeddedServer, wire: Severabl
   }
 }
 
-/** Where the copy is. Nothing may run on the data. */
-function copyForStandby(directory: string, record: ServerRecord, portToPrimary: number): string {
-  const place = `${record.place}-standby`
+/** Nothing may run on the data. */
+function copyForStandby(directory: string, record: ServerRecord, portToPrimary: number): void {
+  const place = standbyPlaceOf(record)
   const data = join(place, 'data')
   makePrivateDirectory(standbyDirectory(directory))
   mkdirSync(place, { recursive: true })
@@ -83,7 +87,11 @@ function copyForStandby(directory: string, record: ServerRecord, portToPrimary: 
   writeFileSync(join(data, 'standby.signal'), '')
   chownSync(join(data, 'standby.signal'), uid, gid)
   writeRecord(standbyDirectory(directory), { ...record, port: null, place, launcher: null })
-  return place
+}
+
+/** Where the copy is. */
+function standbyPlaceOf(record: ServerRecord): string {
+  return `${record.place}-standby`
 }
 
 function standbyDirectory(directory: string): string {

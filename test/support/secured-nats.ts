@@ -7,9 +7,11 @@ import { join } from 'node:path'
 import { findNatsServer } from '../../infra/embedded/nats-server.ts'
 import { connectNats, type NatsLink } from '../../infra/nats/connection.ts'
 import type { Log } from '../../runtime/ports/log.ts'
+import { Closing } from './closing.ts'
 import { projectRoot, until } from './cluster-process.ts'
+import { freePorts } from './free-ports.ts'
 import { isFrozen } from './nats.ts'
-import { freePorts, type NatsCluster, type NatsServer } from './nats-cluster.ts'
+import type { NatsCluster, NatsServer } from './nats-cluster.ts'
 
 export type NatsRole = 'node' | 'edge'
 
@@ -62,8 +64,10 @@ export async function startSecuredNats(size: 1 | 3): Promise<SecuredNats> {
       routePort,
     )
   })
-  await Promise.all(servers.map((server) => server.start()))
-  const links: NatsLink[] = []
+  const closing = new Closing()
+  closing.add(() => rmSync(secrets, { recursive: true, force: true }))
+  closing.add(() => Promise.all(servers.map((server) => server.kill())))
+  await closing.unlessStarted(() => Promise.all(servers.map((server) => server.start())))
   const environmentOf = (role: NatsRole) => ({
     LEDGER_NATS_CREDENTIALS_FILE: join(secrets, `nats-${role}.nk`),
     LEDGER_NATS_CA_FILE: join(secrets, 'ca.pem'),
@@ -81,14 +85,10 @@ export async function startSecuredNats(size: 1 | 3): Promise<SecuredNats> {
         inboxPrefix,
         log,
       })
-      links.push(link)
+      closing.add(() => link.close())
       return link
     },
-    close: async () => {
-      await Promise.all(links.map((link) => link.close()))
-      await Promise.all(servers.map((server) => server.kill()))
-      rmSync(secrets, { recursive: true, force: true })
-    },
+    close: () => closing.close(),
   }
 }
 

@@ -1,9 +1,9 @@
 /** Another edge beside the stage's own, with settings of its own: a process, as an operator would start it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { freePort } from '../../../infra/embedded/free-port.ts'
 import { send } from '../../support/client.ts'
 import { until } from '../../support/cluster-process.ts'
+import { freePort } from '../../support/free-ports.ts'
 import { PROGRAM } from '../start-harness.ts'
 import type { Stage } from './stage.ts'
 

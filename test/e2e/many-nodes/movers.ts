@@ -38,8 +38,13 @@ export class Movers {
   }
 
   async finish(): Promise<void> {
-    this.stopping = true
+    this.stop()
     await Promise.all(this.workers)
+  }
+
+  /** What is under way ends by itself. */
+  stop(): void {
+    this.stopping = true
   }
 
   /** What is not as it must be, once everything has ended. */

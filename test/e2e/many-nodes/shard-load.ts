@@ -26,6 +26,8 @@ export interface Outage {
 
 const THINK_MS = 20
 const RETRY_MS = 20
+/** Shorter than a test may take: it says what was not acknowledged before it is ended itself. */
+const ACKNOWLEDGED_WITHIN_MS = 60_000
 
 export class ShardLoad {
   readonly operations: Operation[] = []
@@ -35,6 +37,7 @@ export class ShardLoad {
   private readonly edges: readonly LedgerClient[]
   private others: { readonly atMs: number; readonly what: string }[] = []
   private stopping = false
+  private abandoned = false
   private workers: readonly Promise<void>[] = []
 
   private constructor(edges: readonly LedgerClient[], shards: readonly ShardClient[]) {
@@ -60,9 +63,19 @@ export class ShardLoad {
     this.workers = this.shards.map((shard) => this.work(shard))
   }
 
+  /** Resolves once everything that was asked is acknowledged. Throws if that is not soon. */
   async finish(): Promise<void> {
     this.stopping = true
-    await Promise.all(this.workers)
+    let ended = false
+    const all = Promise.all(this.workers).then(() => (ended = true))
+    await until('everything that was asked is acknowledged', ACKNOWLEDGED_WITHIN_MS, () => ended)
+    await all
+  }
+
+  /** Asks for nothing any more, acknowledged or not: when the ledger is ended. */
+  abandon(): void {
+    this.stopping = true
+    this.abandoned = true
   }
 
   /** Does harm, and waits until every shard acknowledges again what is asked from then on. */
@@ -109,7 +122,7 @@ export class ShardLoad {
   }
 
   private async acknowledge(operation: Operation, shard: ShardClient): Promise<void> {
-    for (let tries = 0; this.surprises.length === 0; tries += 1) {
+    for (let tries = 0; this.surprises.length === 0 && !this.abandoned; tries += 1) {
       const edge = this.edges[(shard.shardId + tries) % this.edges.length]
       const reply = await edge?.post('/v1/transactions', operation.body).catch(() => undefined)
       if (reply?.status === 202) {

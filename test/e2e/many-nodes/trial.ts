@@ -101,8 +101,10 @@ export class Trial {
     return ['', 'fault | away p50 ms | p99 | max | recovery ms | other than 202', ...rows, counts, ''].join('\n')
   }
 
+  /** After a test that failed, too: nothing may ever be acknowledged then. */
   async close(): Promise<void> {
-    await Promise.all([this.load.finish(), this.movers.finish()])
+    this.load.abandon()
+    this.movers.stop()
     await this.cluster.close()
   }
 }

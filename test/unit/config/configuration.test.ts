@@ -83,6 +83,41 @@ test('a NATS cluster is a list of addresses, and production is warned of one wit
   expect(problems({ LEDGER_NATS_URL: 'nats://one,two' })).toHaveLength(1)
 })
 
+describe('production is warned of a PostgreSQL that need not prove who it is', () => {
+  const of = (url: string, environment = 'production') =>
+    warnings({ LEDGER_DATABASE_URL: url, LEDGER_ENVIRONMENT: environment })
+  const USER = 'postgres://owner:a-secret@'
+
+  test.for([
+    'db.example.com:5432/ledger',
+    'db.example.com/ledger?sslmode=require',
+    'db.example.com/ledger?sslmode=verify-ca',
+    'db.example.com/ledger?sslmode=verify-full&sslmode=disable',
+    'db.example.com/ledger?password=a-secret',
+    '10.0.0.1/ledger',
+    '[fd00::1]/ledger',
+    '127.example.com/ledger',
+    'localhost.example.com/ledger',
+  ])('%s', (rest) => {
+    const [warning = '', ...others] = of(`${USER}${rest}`)
+    expect(others).toEqual([])
+    expect(warning).toContain('LEDGER_DATABASE_URL is without sslmode=verify-full')
+    expect(warning).not.toMatch(/secret|owner|example|10\.0|fd00/)
+    expect(of(`${USER}${rest}`, 'sandbox')).toEqual([])
+  })
+
+  test.for([
+    'db.example.com/ledger?sslmode=verify-full',
+    '10.0.0.1/ledger?application_name=x&sslmode=verify-full',
+    'localhost:5432/ledger',
+    '127.0.0.1/ledger',
+    '127.1.2.3/ledger?sslmode=require',
+    '[::1]:5432/ledger',
+  ])('not of %s', (rest) => {
+    expect(of(`${USER}${rest}`)).toEqual([])
+  })
+})
+
 describe('wrong values', () => {
   test('all are told at once, each with its name and what is allowed', () => {
     const found = problems({

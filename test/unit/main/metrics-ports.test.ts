@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import { readConfiguration } from '../../../infra/config/configuration.ts'
 import { refuseTakenMetricsPorts } from '../../../infra/main/ports-free.ts'
+import { freePort, freePorts } from '../../support/free-ports.ts'
 
 let other: Server | undefined
 
@@ -11,12 +12,13 @@ afterEach(async () => {
   other = undefined
 })
 
-async function takenPort(): Promise<number> {
+async function take(port: number): Promise<void> {
   const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
   other = server
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 function refuse(metricsPort: number | undefined, firstEdgePort: number, edges: number, nodes: number): Promise<void> {
@@ -27,14 +29,17 @@ function refuse(metricsPort: number | undefined, firstEdgePort: number, edges: n
 }
 
 test('without LEDGER_METRICS_PORT no port is needed', async () => {
-  await expect(refuse(undefined, await takenPort(), 1, 1)).resolves.toBeUndefined()
+  const taken = await freePort()
+  await take(taken)
+  await expect(refuse(undefined, taken, 1, 1)).resolves.toBeUndefined()
 })
 
 test('a port that is taken is refused, whichever part it would be of', async () => {
-  const taken = await takenPort()
+  const [free = 0, taken = 0] = await freePorts(2)
+  await take(taken)
   const expected = `port ${taken} on 127.0.0.1 is taken: choose another with LEDGER_METRICS_PORT`
   await expect(refuse(taken, 1, 1, 1)).rejects.toThrow(expected)
-  await expect(refuse(taken - 1, 1, 1, 1)).rejects.toThrow(expected)
+  await expect(refuse(free, 1, 1, 1)).rejects.toThrow(expected)
 })
 
 test.for([

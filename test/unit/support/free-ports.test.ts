@@ -1,0 +1,59 @@
+/** Goal: test files and runs side by side never get the same port, nor one that somebody else takes before it is used. */
+import { createServer } from 'node:net'
+import { afterEach, expect, test, vi } from 'vitest'
+import { isPortFree, LOOPBACK } from '../../../infra/embedded/free-port.ts'
+
+/** The lowest that the kernel gives to outgoing connections, ip(7). */
+const EPHEMERAL = 32_768
+
+// Whoever asks begins at the same place, so that all would get the same; it is near the end of the range.
+vi.mock('node:crypto', async (original) => ({ ...(await original<object>()), randomInt: () => 980 }))
+afterEach(() => {
+  vi.unstubAllEnvs()
+})
+
+/** As another process has it that asks, too: it knows nothing of what others were given. A worker for each test. */
+function anotherAsker(worker: number) {
+  vi.stubEnv('VITEST_POOL_ID', String(worker))
+  vi.resetModules()
+  return import('../../support/free-ports.ts')
+}
+
+test('P1, P3: they are in a row, free, and below what outgoing connections take', async () => {
+  const { freePorts } = await anotherAsker(11)
+  const row = await freePorts(5)
+  const [first = 0] = row
+  expect(row).toEqual([first, first + 1, first + 2, first + 3, first + 4])
+  expect(Math.max(...row)).toBeLessThan(EPHEMERAL)
+  expect(await Promise.all(row.map((port) => isPortFree(port)))).toEqual(row.map(() => true))
+})
+
+test('P2: nobody is given what another was given, in one process or several', async () => {
+  const { freePorts } = await anotherAsker(12)
+  const ports = [await freePorts(3), await freePorts(4)]
+  for (let other = 0; other < 3; other += 1) ports.push(await (await anotherAsker(12)).freePorts(3))
+  expect(new Set(ports.flat()).size).toBe(3 + 4 + 3 * 3)
+})
+
+test('P2: each worker has a range of its own, and goes on at its beginning from its end', async () => {
+  const [one, two] = [await anotherAsker(14), await anotherAsker(15)]
+  const given = { one: [...(await one.freePorts(15))], two: [...(await two.freePorts(15))] }
+  given.one.push(...(await one.freePorts(15)))
+  given.two.push(...(await two.freePorts(15)))
+  const rangesOf = (ports: readonly number[]) => [...new Set(ports.map((port) => Math.floor(port / 1_000)))]
+  expect([rangesOf(given.one), rangesOf(given.two)]).toEqual([[24], [25]])
+  await expect(one.freePorts(1_001)).rejects.toThrow('more than the 1000 of a range')
+})
+
+test('P3: a port that somebody listens on is passed over', async () => {
+  const { freePort, freePorts } = await anotherAsker(16)
+  const taken = (await freePort()) + 1
+  const server = createServer()
+  await new Promise<void>((resolve) => {
+    // It may have been taken already; it is taken in any case.
+    server.once('error', () => resolve())
+    server.listen(taken, LOOPBACK, resolve)
+  })
+  expect(await freePorts(3)).not.toContain(taken)
+  await new Promise((resolve) => server.close(resolve))
+})
