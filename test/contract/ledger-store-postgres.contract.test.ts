@@ -1,5 +1,7 @@
+import { acceptServer } from '../../infra/postgres/accepted-servers.ts'
 import { createPostgresHarness } from '../support/ledger-store-postgres.ts'
 import { rewoundContract } from './ledger-store-rewound.contract.ts'
+import { serverContract } from './ledger-store-server.contract.ts'
 import { ledgerStoreContract } from './ledger-store.contract.ts'
 
 ledgerStoreContract('PostgreSQL', createPostgresHarness)
@@ -10,6 +12,24 @@ rewoundContract('PostgreSQL', async () => {
     takeBack: async ({ shardId, accountId, version }) => {
       await harness.sql`
         UPDATE accounts SET version = ${version} WHERE shard_id = ${shardId} AND account_id = ${accountId}`
+    },
+  }
+})
+serverContract('PostgreSQL', async () => {
+  const harness = await createPostgresHarness()
+  return {
+    ...harness,
+    open: async () => {
+      const stops: string[] = []
+      const session = await harness.open({ onStopped: (reason) => stops.push(reason) })
+      return { ...session, stops }
+    },
+    // As after a promotion: the server is on another timeline than any that is listed.
+    promote: async () => {
+      await harness.sql`UPDATE accepted_servers SET timeline = '0000DEAD'`
+    },
+    accept: async () => {
+      await acceptServer(harness.sql)
     },
   }
 })

@@ -21,7 +21,7 @@ import type { OwnershipWitness } from './ownership-witness.ts'
 import { createSimClock } from './sim-clock.ts'
 import { createSimLeaseStore, type SimLeaseServer } from './sim-lease-store.ts'
 import type { SimDatabase } from './sim-ledger-store-database.ts'
-import { createSimLedgerStore } from './sim-ledger-store.ts'
+import { createSimLedgerStore, type StopCause } from './sim-ledger-store.ts'
 import { createSimRandom } from './sim-random.ts'
 import { createSimRarePaths, type RareRates } from './sim-rare-paths.ts'
 import { createSimSigner } from './sim-signer.ts'
@@ -47,6 +47,8 @@ export interface World {
   /** The shard that decides an actor. */
   readonly homeOf: (actor: ActorAddress) => number
   readonly story?: Story | undefined
+  /** The named process has ended because of the database server that it found: whoever watches it starts it again. */
+  readonly onRefused?: (name: string) => void
 }
 
 export interface SimNode {
@@ -86,7 +88,8 @@ export function startNode(world: World, name: string): SimNode {
   const session = random.hex(16)
   world.story?.knows(session, name)
   const log = watchedLog(world, process)
-  const onStopped = (reason: string): void => {
+  const onStopped = (reason: string, cause: StopCause): void => {
+    if (cause === 'server') return endRefused(world, process, log, reason)
     log.error('store_stopped', { reason })
     process.crash()
   }
@@ -152,20 +155,39 @@ export function startEdge(world: World, name: string): SimEdge {
   const process = kernel.process(name)
   const clock = createSimClock(process, kernel.random)
   const random = createSimRandom(kernel.random, process.id)
-  const store = createSimLedgerStore({ database, process, session: random.hex(16), nodeId: name })
+  const log = watchedLog(world, process)
+  const session = random.hex(16)
+  const store = createSimLedgerStore({ database, process, session, nodeId: name, looksAtServer: false })
+  const refuseUnaccepted = async (): Promise<void> => {
+    const refusal = await store.refusal()
+    if (refusal !== undefined) endRefused(world, process, log, refusal)
+  }
   const rare = createSimRarePaths(kernel, process, rareRates)
   const routes = new Routes({ store, leases: createSimLeaseStore(leases, process), clock, rare })
   const told = toldTransport(world.story, process.name, createSimTransport(network, process))
   const transport = mutatedEdge(mutations, watchedAttempts(told, kernel, process), process, routes)
   const ledgerClock = createLedgerClock(clock)
-  process.later(0, 'starts', () => {
-    void routes.start()
-    followStoreTime(ledgerClock, async () => (await store.probe()).nowMs)
-  })
+  // The order of infra/main/edge-process.ts.
+  const start = async (): Promise<void> => {
+    await refuseUnaccepted().catch(() => undefined)
+    await routes.start()
+    followStoreTime(ledgerClock, async () => {
+      await refuseUnaccepted()
+      return (await store.probe()).nowMs
+    })
+  }
+  process.later(0, 'starts', () => void start())
   return {
     process,
     gateway: new Gateway({ transport, routes, clock: ledgerClock, random, rare, homeOf, settings: GATEWAY_DEFAULTS }),
   }
+}
+
+/** A process that finds a server that the ledger may not run on ends by itself, in production too: no finding. */
+function endRefused({ onRefused }: World, process: SimProcess, log: Log, reason: string): void {
+  log.warn('server_refused', { reason })
+  process.exit()
+  onRefused?.(process.name)
 }
 
 /** Counts what is logged. A quarantined shard or a store that went back is a finding: nothing here may break those. */

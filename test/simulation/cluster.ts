@@ -49,6 +49,8 @@ const SHARD_COUNT = 4
 const LIVENESS_MS = 120_000
 /** How long a clock runs too fast or too slow before it is set right. */
 const CLOCK_BENT_MS = 4_000
+/** What ended by itself is started again after this long, by whatever watches it. */
+const SUPERVISED_MS = { from: 100, to: 2_500 }
 /** How often it is looked whether everything has ended. */
 const REST_POLL_MS = 250
 /** The end of the trace, unless it was kept whole: then all of it. */
@@ -150,7 +152,12 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
     rareRates: new Map(),
     homeOf,
     story: options.story,
+    onRefused: (name) => {
+      const afterMs = supervisor.between(SUPERVISED_MS.from, SUPERVISED_MS.to)
+      kernel.schedule(afterMs, `${name} is started again`, () => restart(name))
+    },
   }
+  const supervisor = kernel.random.fork('supervisor')
   const nodes = new Map<string, SimNode>(nodeNames.map((name) => [name, startNode(world, name)]))
   const edges = new Map<string, SimEdge>(edgeNames.map((name) => [name, startEdge(world, name)]))
   const workload = new Workload({

@@ -92,6 +92,48 @@ const cutFromStore: Blow = ({ world: { kernel, database, network }, nodes }, ran
   }
 }
 
+/** How long the ledger stands still: until somebody has decided what to do. */
+const DECIDED_MS = { from: 500, to: 8_000 }
+/** How much the standby lacks. */
+const LAG_MS = { from: 50, to: 4_000 }
+
+/** What was promoted is accepted after a while, or is no more, if the server that it lacks commits of is there again. */
+function recoverLater({ world: { kernel, database } }: FaultTargets, random: SeededRandom, how: string): void {
+  const { timeline } = database.server
+  kernel.schedule(random.between(DECIDED_MS.from, DECIDED_MS.to), how, () => {
+    if (database.server.timeline === timeline) database.recover()
+  })
+}
+
+/** The database server is lost, and its synchronous standby promoted. */
+const failover: Blow = (targets, random) => {
+  const { kernel, database } = targets.world
+  if (!database.server.accepted) return
+  kernel.count('fault:failover')
+  database.promote()
+  recoverLater(targets, random, 'an administrator accepts the server')
+}
+
+/** A standby that lacks commits is promoted; often nobody remembers them, for all processes are started anew with it. */
+const failoverLossy: Blow = (targets, random, untilMs) => {
+  const { world, nodes, edges, crash } = targets
+  const { kernel, database } = world
+  const { accepted, timeline } = database.server
+  if (!accepted) return
+  const standby = database.standby()
+  const committed = kernel.counted('node:commit')
+  kernel.schedule(random.between(LAG_MS.from, LAG_MS.to), 'the server is lost', () => {
+    if (kernel.now() >= untilMs || database.server.timeline !== timeline) return
+    if (kernel.counted('node:commit') > committed) kernel.count('fault:failover_lossy')
+    database.promote(standby)
+    if (random.chance(0.6)) {
+      kernel.count('fault:failover_forgotten')
+      for (const name of [...nodes, ...edges]) crash(name, random.between(50, 1_500))
+    }
+    recoverLater(targets, random, 'the server that was lost is back')
+  })
+}
+
 /** Both a node and what should take its place. */
 const crashWhilePaused: Blow = ({ world: { kernel }, nodes, pause, crash }, random) => {
   const paused = oneOf(nodes, random)
@@ -222,6 +264,8 @@ export const BLOWS: Readonly<Record<string, Blow>> = {
   pause_edge: ({ edges, pause }, random) => pause(oneOf(edges, random), random.between(100, 8_000)),
   crash_edge: ({ edges, crash }, random) => crash(oneOf(edges, random), random.between(50, 2_000)),
   cut_from_store: cutFromStore,
+  failover,
+  failover_lossy: failoverLossy,
   cut_from_leases: ({ nodes, cutFromLeases }, random) =>
     cutFromLeases(oneOf(nodes, random), random.between(1_000, 30_000)),
   clock: ({ nodes, setClock }, random) =>

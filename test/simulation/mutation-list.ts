@@ -28,7 +28,7 @@ export interface Finding {
 }
 
 /** What needs two things to meet meets more often. */
-function busy(seed: number): Plan {
+export function busy(seed: number): Plan {
   return { ...planOf(seed), clients: 8, requestsPerClient: 40 }
 }
 
@@ -50,6 +50,17 @@ const SLOW_COMMITS = new Set(['store.commitLate', 'store.commitStuck', 'store.co
 /** Commits whose answer was given up take effect all the same, later. */
 function belated(seed: number): Plan {
   return { ...busy(seed), without: new Set(FAULT_KINDS), harsh: SLOW_COMMITS }
+}
+
+const LOST_SERVER = 'blow.failover_lossy'
+
+/** Nothing goes wrong but the database server, and what takes its place lacks commits. */
+function forgetful(seed: number): Plan {
+  return {
+    ...busy(seed),
+    without: new Set(FAULT_KINDS.filter((kind) => kind !== LOST_SERVER)),
+    harsh: new Set([LOST_SERVER]),
+  }
 }
 
 /** Shards change hands all the time, between nodes whose clocks run too fast or too slow. */
@@ -122,7 +133,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'R1: of what another shard has sent, exactly the next is taken in',
     ...runtime({ gapsInInbox: true }),
-    withinSeeds: 12,
+    withinSeeds: 18,
     foundAs: /I3: |I4: |I11: |shard_quarantined/,
   },
   {
@@ -216,8 +227,15 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'I1: a shard is taken only on top of the epoch that was seen',
     ...store({ acquireCompares: false }),
-    withinSeeds: 12,
+    withinSeeds: 24,
     foundAs: /I1: shard \d+ went from|postgresql_went_back/,
+  },
+  {
+    rule: 'T3: a database server that the ledger was not accepted on is refused, by processes that remember nothing, too',
+    ...store({ refusesUnaccepted: false }),
+    plan: forgetful,
+    withinSeeds: 10,
+    foundAs: /T3: .* timeline/,
   },
   {
     rule: 'S3: a signature counts under the key that the step sees, and only once it was checked',
@@ -253,7 +271,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'I5: what is reserved is not spent on anything else',
     ...domain('spends_reserved'),
-    withinSeeds: 10,
+    withinSeeds: 15,
     foundAs: /I5: |a balance that the table does not take/,
   },
   {

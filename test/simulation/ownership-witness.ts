@@ -1,8 +1,9 @@
 /**
  * How shards change hands, watched where nodes speak to each other and to their store: which way each went is counted,
- * and two rules are demanded whose breach the fence would hide.
+ * and rules are demanded whose breach the fence would hide.
  *   T1. A node releases a shard that it serves only when nothing waits in it.
  *   T2. A node commits only in epochs that the store has given to its session.
+ *   T3. No node commits to, or reads from, a database server that the ledger was not accepted on.
  */
 import type { ShardHost } from '../../runtime/node/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
@@ -64,6 +65,12 @@ export class OwnershipWitness {
     this.kernel = database.kernel
     this.demand = demand
     database.onShardChange((change) => this.changed(change))
+    const onAccepted = (nodeId: string, what: string): void => {
+      const { accepted, timeline } = database.server
+      if (!accepted) demand(false, `T3: ${nodeId} ${what} timeline ${timeline}, which was not accepted`)
+    }
+    database.onApplied(({ nodeId }) => onAccepted(nodeId, 'commits on'))
+    database.onRead((nodeId) => onAccepted(nodeId, 'reads from'))
   }
 
   watchedStore(store: LedgerStore, { session, process, host }: WatchedNode): LedgerStore {

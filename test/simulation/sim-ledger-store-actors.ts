@@ -90,6 +90,7 @@ export class ActorTable {
 
   copyShard(shardId: number, copy: ActorTable): void {
     copyShard(this.rows, copy.rows, shardId, itself)
+    for (const [classId, row] of this.classes) if (row.shardId === shardId) copy.classes.set(classId, row)
   }
 
   private isTaken(classId: string, at: string): boolean {

@@ -19,6 +19,7 @@ import { createRowLocks, type RowLocks } from './sim-ledger-store-locks.ts'
 import { lookUpStatements } from './sim-ledger-store-look-up.ts'
 import { openShardStatements, type Statements, type StatementWorld } from './sim-ledger-store-statements.ts'
 import { poisonIn, Rows, type ShardRow } from './sim-ledger-store-rows.ts'
+import { EPOCH_LEAP, refusalOf, type SimServer, SimServers, type Stored } from './sim-ledger-store-servers.ts'
 import { hasRows, shuffled } from './sim-ledger-store-table.ts'
 import type { SeededRandom } from './sim-random.ts'
 
@@ -71,8 +72,11 @@ interface OldSnapshot {
 /** How long after an acquire a load still counts as sent with it, for the mutation. */
 const SAME_STATEMENT_MS = 250
 
+/** Of the commits under way when a server is lost, how many have taken effect. */
+const IN_DOUBT_APPLIED = 0.5
+
 export class SimDatabase {
-  private tables: Rows
+  private readonly servers: SimServers
   readonly faults: StoreFaults = { ...NO_STORE_FAULTS }
   /** By node, how much longer at most its statements and their answers are under way, milliseconds. */
   readonly far = new Map<string, number>()
@@ -86,12 +90,12 @@ export class SimDatabase {
   readonly shardCount: number
   /** Writes that the tables refused though nothing was poisonous: each is a broken invariant of some owner. */
   readonly brokenWrites: string[] = []
-  private readonly shardRows = new Map<number, ShardRow>()
   private readonly connections = new Map<string, Set<Connection>>()
   private readonly mutations: StoreMutations
   private readonly appliedListeners: ((applied: AppliedCommit) => void)[] = []
   private readonly startListeners: ((nodeId: string, shardIds: readonly number[]) => void)[] = []
   private readonly shardListeners: ((change: ShardChange) => void)[] = []
+  private readonly readListeners: ((nodeId: string) => void)[] = []
   private readonly held = new Map<string, { readonly take: (finish: () => void) => void }>()
   private readonly oldSnapshots = new Map<string, OldSnapshot>()
 
@@ -99,28 +103,72 @@ export class SimDatabase {
     this.kernel = options.kernel
     this.shardCount = options.shardCount
     this.mutations = options.mutations ?? NO_STORE_MUTATIONS
-    this.tables = new Rows(this.mutations)
     this.random = options.kernel.random.fork('database')
     this.locks = createRowLocks(options.kernel)
+    const shardRows = new Map<number, ShardRow>()
     for (let shardId = 0; shardId < options.shardCount; shardId += 1) {
-      this.shardRows.set(shardId, { epoch: 0, attempt: 0, nodeId: null, session: null })
+      shardRows.set(shardId, { epoch: 0, attempt: 0, nodeId: null, session: null })
     }
+    this.servers = new SimServers(new Rows(this.mutations), shardRows)
   }
 
   get rows(): Rows {
-    return this.tables
+    return this.servers.stored.rows
   }
 
-  /** Every connection is gone. What had not committed never will. */
-  restart(): void {
+  get server(): SimServer {
+    return this.servers.server
+  }
+
+  /** Why a session that has seen that server first goes on with nothing from this one; undefined: it may. */
+  refusalOf(first: SimServer | undefined): string | undefined {
+    const { timeline, accepted } = this.server
+    return refusalOf(first, { timeline, accepted: accepted || !this.mutations.refusesUnaccepted })
+  }
+
+  /** What a standby has that is told nothing from now on. */
+  standby(): Stored {
+    return this.servers.copy()
+  }
+
+  /**
+   * The server is lost, and a standby has taken its place: this one, or one that has all that was answered. What was
+   * under way has been told to it or has not.
+   */
+  promote(standby?: Stored): void {
+    this.restart(IN_DOUBT_APPLIED)
+    this.servers.promote(standby)
+  }
+
+  /** The ledger may run again: the server that was lost is back, if what took its place lacks something, or is accepted. */
+  recover(): void {
+    if (this.server.accepted) return
+    if (this.servers.comeBack()) this.restart()
+    else this.accept()
+  }
+
+  /** A1: an administrator says that the ledger may run on this server. */
+  accept(): void {
+    this.servers.accept()
+    for (const { shardId, epoch } of this.shards()) {
+      this.setShard(shardId, { epoch: epoch + EPOCH_LEAP, attempt: 0, nodeId: null, session: null })
+    }
+  }
+
+  /** Every connection is gone. What had not committed never will, but for as many as took effect without saying so. */
+  restart(inDoubtApplied = this.faults.commitAppliedWhenEnded): void {
+    const usual = this.faults.commitAppliedWhenEnded
+    this.faults.commitAppliedWhenEnded = inDoubtApplied
     for (const connections of this.connections.values()) connections.forEach((connection) => this.end(connection))
+    this.faults.commitAppliedWhenEnded = usual
   }
 
   /** As a restart; and the tables are what these commits have left. Whose the shards are stays. */
   goBack(commits: readonly AppliedCommit[]): void {
     this.restart()
-    this.tables = new Rows(this.mutations)
-    for (const { shards } of commits) this.tables.apply(shards.map(({ batch }) => batch))
+    const rows = new Rows(this.mutations)
+    for (const { shards } of commits) rows.apply(shards.map(({ batch }) => batch))
+    this.servers.stored = { ...this.servers.stored, rows }
   }
 
   onApplied(listener: (applied: AppliedCommit) => void): void {
@@ -134,6 +182,15 @@ export class SimDatabase {
 
   onShardChange(listener: (change: ShardChange) => void): void {
     this.shardListeners.push(listener)
+  }
+
+  /** Calls back when a statement of a node reads what is stored. */
+  onRead(listener: (nodeId: string) => void): void {
+    this.readListeners.push(listener)
+  }
+
+  reads({ nodeId }: Connection): void {
+    for (const listener of this.readListeners) listener(nodeId)
   }
 
   connect(session: string, nodeId: string): Connection {
@@ -192,13 +249,13 @@ export class SimDatabase {
   }
 
   shardRow(shardId: number): ShardRow {
-    const row = this.shardRows.get(shardId)
+    const row = this.servers.stored.shardRows.get(shardId)
     if (row === undefined) throw new Error(`no shard ${shardId}`)
     return row
   }
 
   shards(): readonly ShardRecord[] {
-    return [...this.shardRows].map(([shardId, row]) => ({ shardId, ...row }))
+    return [...this.servers.stored.shardRows].map(([shardId, row]) => ({ shardId, ...row }))
   }
 
   /** Executes an acquire that has arrived, and says what became of it when it has committed. */
@@ -413,7 +470,7 @@ export class SimDatabase {
 
   private setShard(shardId: number, after: ShardRow): void {
     const before = this.shardRow(shardId)
-    this.shardRows.set(shardId, after)
+    this.servers.stored.shardRows.set(shardId, after)
     for (const listener of this.shardListeners) listener({ shardId, before, after })
   }
 

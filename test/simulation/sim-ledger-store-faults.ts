@@ -59,6 +59,8 @@ export interface StoreMutations {
    * already is written over. Versions alone would not be missed: whatever changes an account adds a row, too.
    */
   readonly looksAtPrevious: boolean
+  /** False: a session goes on with whatever server it finds first, and refuses others. */
+  readonly refusesUnaccepted: boolean
 }
 
 export const NO_STORE_MUTATIONS: StoreMutations = {
@@ -68,6 +70,7 @@ export const NO_STORE_MUTATIONS: StoreMutations = {
   acquireLoadsOldSnapshot: false,
   sentFromRows: false,
   looksAtPrevious: true,
+  refusesUnaccepted: true,
 }
 
 /** Names of the counters, one for each way to be cruel; a run that means to prove something demands that they are not 0. */

@@ -1,6 +1,7 @@
 /** The simulated store under the contract of a ledger store: each test has a kernel of its own, driven by what it waits for. */
-import type { BoundaryTotal, SessionUnderTest } from '../contract/ledger-store-harness.ts'
+import type { BoundaryTotal } from '../contract/ledger-store-harness.ts'
 import type { RewindableHarness } from '../contract/ledger-store-rewound.contract.ts'
+import type { PromotableHarness, WatchedSession } from '../contract/ledger-store-server.contract.ts'
 import { createKernel } from './kernel.ts'
 import { type AppliedCommit, SimDatabase } from './sim-ledger-store-database.ts'
 import { createSimLedgerStore } from './sim-ledger-store.ts'
@@ -10,21 +11,26 @@ const SHARD_COUNT = 8
 /** Virtual time that any one wait may take. */
 const WAIT_MS = 120_000
 
-export function createSimHarness(seed: number): Promise<RewindableHarness> {
+export function createSimHarness(seed: number): Promise<RewindableHarness & PromotableHarness> {
   const kernel = createKernel({ seed })
   const database = new SimDatabase({ kernel, shardCount: SHARD_COUNT })
   const applied: AppliedCommit[] = []
   database.onApplied((commit) => applied.push(commit))
   let opened = 0
 
-  const open = (): SessionUnderTest => {
+  const open = async (): Promise<WatchedSession> => {
     opened += 1
     const nodeId = `node-${opened}`
     const session = `${opened}`.padStart(32, '0')
     const process = kernel.process(nodeId)
-    const store = createSimLedgerStore({ database, process, session, nodeId })
+    const stops: string[] = []
+    const onStopped = (reason: string): void => void stops.push(reason)
+    const store = createSimLedgerStore({ database, process, session, nodeId, onStopped })
+    // As the real one does when it is made: it fails if the server is not one to start on.
+    await kernel.runToEnd(store.probe(), WAIT_MS)
     return {
       store,
+      stops,
       nodeId,
       session,
       loseNextCommit: () => store.nextCommit('lost'),
@@ -39,7 +45,9 @@ export function createSimHarness(seed: number): Promise<RewindableHarness> {
   }
   return Promise.resolve({
     shardCount: SHARD_COUNT,
-    open: () => Promise.resolve(open()),
+    open,
+    promote: () => Promise.resolve(database.promote()),
+    accept: () => Promise.resolve(database.accept()),
     run: (work) => kernel.runToEnd(work, WAIT_MS),
     passTime: kernel.runFor,
     boundaryTotals: () => Promise.resolve(boundaryTotals(database)),

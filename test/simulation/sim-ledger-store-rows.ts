@@ -21,7 +21,7 @@ import { ChannelTable } from './sim-ledger-store-channels.ts'
 import { NftEventTable, textsOf } from './sim-ledger-store-nfts.ts'
 import { broken, copyShard, itself, push, type RowRefusal } from './sim-ledger-store-table.ts'
 import { type StoredTransaction, TransactionTable } from './sim-ledger-store-transactions.ts'
-import { signedUnits, ValueCount, type ValueSink } from './sim-ledger-store-value.ts'
+import { signedUnits, VALUE_PARTS, ValueCount, type ValueSink } from './sim-ledger-store-value.ts'
 
 /** A value that the simulated store cannot take, as PostgreSQL cannot take a NUL in a text. */
 export const POISON = 'poison\u0000'
@@ -98,9 +98,12 @@ export class Rows implements Tables {
   readonly channels: ChannelTable
   private readonly holdTexts = new Map<string, Map<string, HoldRow>>()
 
+  private readonly options: RowsOptions
   private readonly looksAtPrevious: boolean
 
-  constructor({ sentFromRows = false, looksAtPrevious = true }: RowsOptions = {}) {
+  constructor(options: RowsOptions = {}) {
+    const { sentFromRows = false, looksAtPrevious = true } = options
+    this.options = options
     this.looksAtPrevious = looksAtPrevious
     this.channels = new ChannelTable({ counted: this.value.add, sentFromRows })
   }
@@ -183,6 +186,25 @@ export class Rows implements Tables {
   /** What is committed now for one shard: what a statement sees whose snapshot is this old. */
   snapshotOf(shardId: number): Rows {
     const copy = new Rows()
+    this.copyShard(shardId, copy)
+    return copy
+  }
+
+  /** All that is committed now, in all these shards. */
+  copy(shardIds: readonly number[]): Rows {
+    const copy = new Rows(this.options)
+    for (const shardId of shardIds) {
+      this.copyShard(shardId, copy)
+      copyShard(this.entries, copy.entries, shardId, (value) => [...value])
+    }
+    for (const [tokenId, total] of this.boundary) copy.boundary.set(tokenId, total)
+    for (const [tokenId, parts] of this.value.assets()) {
+      for (const part of VALUE_PARTS) copy.value.add(part, tokenId, parts[part])
+    }
+    return copy
+  }
+
+  private copyShard(shardId: number, copy: Rows): void {
     copyShard(this.accounts, copy.accounts, shardId, itself)
     copyShard(this.balances, copy.balances, shardId, (value) => new Map(value))
     copyShard(this.holdTexts, copy.holdTexts, shardId, (value) => new Map(value))
@@ -192,7 +214,6 @@ export class Rows implements Tables {
     this.nftEvents.copyShard(shardId, copy.nftEvents)
     this.transactionTable.copyShard(shardId, copy.transactionTable)
     this.channels.copyShard(shardId, copy.channels)
-    return copy
   }
 
   private useOf(

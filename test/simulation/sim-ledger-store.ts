@@ -14,6 +14,7 @@ import type { SimProcess } from './kernel-process.ts'
 import type { Connection, SimDatabase } from './sim-ledger-store-database.ts'
 import type { ShardRow } from './sim-ledger-store-rows.ts'
 import { createSimEvidence, type SimEvidence } from './sim-ledger-store-evidence.ts'
+import type { SimServer } from './sim-ledger-store-servers.ts'
 import type { Statements } from './sim-ledger-store-statements.ts'
 import type { SeededRandom } from './sim-random.ts'
 
@@ -36,9 +37,14 @@ export interface SimLedgerStoreOptions {
   readonly process: SimProcess
   readonly session: string
   readonly nodeId: string
-  /** The database lacks what it had answered: nothing that this store was asked for will work again. */
-  readonly onStopped?: (reason: string) => void
+  /** False: whoever uses it looks at the server itself, as edges do. */
+  readonly looksAtServer?: boolean
+  /** Nothing that this store was asked for will work again. */
+  readonly onStopped?: (reason: string, cause: StopCause) => void
 }
+
+/** The database is on another server, or lacks what it had answered. */
+export type StopCause = 'server' | 'went_back'
 
 /** One call's way to the server: what it does there, and how it answers. */
 interface ServerCall<T> {
@@ -51,6 +57,8 @@ interface ServerCall<T> {
 
 /** The port, and what a test may do to it. */
 export interface SimLedgerStore extends LedgerStore {
+  /** Why nothing may be taken from the server, for whoever looks at it itself; undefined: all may. */
+  readonly refusal: () => Promise<string | undefined>
   /** The fate of the next commit, whatever chance would say. */
   readonly nextCommit: (fate: CommitFate) => void
   /** The connections are gone, commits in flight included; the server does not notice. */
@@ -58,7 +66,7 @@ export interface SimLedgerStore extends LedgerStore {
 }
 
 export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerStore {
-  const { database, process, session, nodeId, onStopped = () => undefined } = options
+  const { database, process, session, nodeId, looksAtServer = true, onStopped = () => undefined } = options
   const random = database.random.fork(`session ${session}`)
   const connection = database.connect(session, nodeId)
   const link: Link = {
@@ -68,6 +76,8 @@ export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerS
     session,
     nodeId,
     onStopped,
+    looksAtServer,
+    firstServer: undefined,
     evidence: createSimEvidence(),
     stopped: undefined,
     connection,
@@ -75,6 +85,7 @@ export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerS
     cuts: new Set(),
   }
   process.onEnd(() => closeAfterEnd(link))
+  lookAtServer(link)
 
   const simple = <T>(label: string, read: () => T): Promise<T> =>
     call(link, {
@@ -96,6 +107,7 @@ export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerS
   return {
     shards: () => simple('shards', () => database.shards()),
     drains: () => simple('drains', () => database.drains),
+    refusal: () => simple('server', () => database.refusalOf(undefined)),
     openShard: (shardId) => statements(link, 'open shard', database.openShard(session, shardId), executionOf(link)),
     due: (shardIds, untilMs, limit) => simple('due', () => database.due(session, shardIds, untilMs, limit)),
     acknowledge: (channels) => simple('acknowledge', () => database.acknowledge(channels)),
@@ -166,7 +178,10 @@ interface Link {
   readonly random: SeededRandom
   readonly session: string
   readonly nodeId: string
-  readonly onStopped: (reason: string) => void
+  readonly onStopped: (reason: string, cause: StopCause) => void
+  readonly looksAtServer: boolean
+  /** The first one seen is the one for good (N1). */
+  firstServer: SimServer | undefined
   readonly evidence: SimEvidence
   /** Why it has stopped for good; undefined while it has not. */
   stopped: string | undefined
@@ -180,13 +195,30 @@ interface Link {
 function openConnection(link: Link): Connection {
   if (link.connection.open || link.stopped !== undefined) return link.connection
   link.connection = link.database.connect(link.session, link.nodeId)
-  if (!link.connection.open) return link.connection
-  const lacking = link.evidence.lackingShard(link.database.rows)
-  if (lacking === undefined) return link.connection
-  link.stopped = `the database went back: shard ${lacking} lacks what was committed`
-  link.database.end(link.connection)
-  link.onStopped(link.stopped)
+  lookAtServer(link)
   return link.connection
+}
+
+/** Every connection is looked at before anything is sent on it: on one that does not go on, the store has stopped. */
+function lookAtServer(link: Link): void {
+  const { database, connection, firstServer } = link
+  if (!connection.open) return
+  const refusal = link.looksAtServer ? database.refusalOf(firstServer) : undefined
+  if (refusal !== undefined) {
+    database.kernel.count(firstServer === undefined ? 'store:unknown-server-refused' : 'store:other-server-refused')
+    return stop(link, refusal, 'server')
+  }
+  link.firstServer ??= database.server
+  const lacking = link.evidence.lackingShard(database.rows)
+  if (lacking !== undefined) {
+    stop(link, `the database went back: shard ${lacking} lacks what was committed`, 'went_back')
+  }
+}
+
+function stop(link: Link, reason: string, cause: StopCause): void {
+  link.stopped = reason
+  link.database.end(link.connection)
+  link.process.later(tripOf(link), 'store stops', () => link.onStopped(reason, cause))
 }
 
 /** What had arrived of a dead process goes on; then its session lock is free. */
@@ -265,10 +297,12 @@ function statements<T>(link: Link, label: string, asked: Statements<T>, takesMs:
   return call(link, {
     label,
     answersAfterMs: takesMs - lastMs,
-    serve: (_, answer) => {
+    serve: (connection, answer) => {
       if (waiting === 0) answer(asked.answer())
       asked.statements.forEach((run, index) => {
         kernel.schedule(moments[index] ?? 0, `database ${label}`, () => {
+          if (connection.ended) return
+          link.database.reads(connection)
           run()
           waiting -= 1
           if (waiting === 0) answer(asked.answer())

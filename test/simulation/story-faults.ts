@@ -30,6 +30,9 @@ const COUNTERS: Readonly<Record<string, string>> = {
   'fault:cut_from_store_and_nodes': 'and so are the others from it',
   'store:lock_let_go_of_living': 'the database holds a living node for gone',
   'fault:cut': 'a message is stopped by a cut',
+  'fault:failover': 'the database server is lost; its standby, which has all that was answered, takes its place',
+  'fault:failover_lossy': 'the database server is lost; a standby that lacks commits takes its place',
+  'fault:failover_forgotten': 'and all processes are started anew, so that none remembers what is missing',
 }
 
 /** Faults that tell themselves by a line of their own, or that are too many to tell. */
@@ -62,6 +65,8 @@ const EVENTS = [
   / sets its clock$/,
   / is gone from /,
   /^a blow$/,
+  /^an administrator accepts the server$/,
+  /^the server that was lost is back$/,
 ] as const
 
 /** Labels of events that a story tells. */

@@ -1,5 +1,7 @@
 /** A story names who did what, when, and what broke; and a run does not depend on whether it is told. */
 import { expect, test } from 'vitest'
+import { FAULT_KINDS } from './faults.ts'
+import { busy } from './mutation-list.ts'
 import { planOf } from './plan.ts'
 import { attempt, toldAttempt } from './runner-attempt.ts'
 import { shownLines, type StoryLine } from './story-lines.ts'
@@ -29,7 +31,7 @@ test('client, edge, node, commit, fault, owner and the broken invariant are told
 })
 
 test('commits with their balances and messages, deliveries between nodes and faults are told of a whole run', async () => {
-  const plan = planOf(5)
+  const plan = planOf(6)
   const { lines } = await toldAttempt(plan, null)
   const has = (kind: StoryLine['kind'], text: RegExp): boolean =>
     lines.some((line) => line.kind === kind && text.test(line.text))
@@ -41,6 +43,20 @@ test('commits with their balances and messages, deliveries between nodes and fau
   expect(has('message', /^node-\w -> node-\w: from shard \d \(epoch \d+\) to shard \d: \d+: \w+/)).toBe(true)
   expect(has('fault', /^FAULT: /)).toBe(true)
   expect(lines.filter(({ text }) => /\b[0-9a-f]{32}\b/.test(text))).toEqual([])
+})
+
+test('that the database server was lost, who ended by it, and how it went on is told', async () => {
+  const failovers = ['blow.failover', 'blow.failover_lossy']
+  const without = new Set(FAULT_KINDS.filter((kind) => !failovers.includes(kind)))
+  const { lines } = await toldAttempt({ ...busy(14), without, harsh: new Set(failovers) }, null)
+  const told = lines.filter(({ kind }) => kind === 'fault' || kind === 'log').map(({ text }) => text)
+  const texts = told.join('\n')
+  expect(texts).toContain('FAULT: the database server is lost; its standby, which has all that was answered')
+  expect(texts).toContain('FAULT: the database server is lost; a standby that lacks commits takes its place')
+  expect(texts).toMatch(/node-\w logs server_refused .*the server is on timeline 2, which .* not accepted/)
+  expect(texts).toMatch(/edge-\w logs server_refused/)
+  expect(texts).toContain('an administrator accepts the server')
+  expect(texts).toContain('the server that was lost is back')
 })
 
 const line = (atMs: number, text: string, kind: StoryLine['kind'] = 'message'): StoryLine => ({ atMs, kind, text })

@@ -24,6 +24,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   N1: 'Transaction IDs of a shard grow, whoever owns it.',
   T1: 'A node gives a shard away only when nothing waits in it.',
   T2: 'A node commits only in epochs that the store has given to its session.',
+  T3: 'No node commits to, or reads from, a database server that the ledger was not accepted on.',
   W1: 'A batch writes what its commands order, no row more, none less, none otherwise.',
   W2: 'What a step said is what the rows say.',
   W3: 'A step changes nothing of what it is given.',

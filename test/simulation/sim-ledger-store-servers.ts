@@ -1,0 +1,77 @@
+/**
+ * Servers that the simulated database is on, one after the other: infra/postgres/identity.ts and accepted-servers.ts are
+ * the real half, and N1, N3 and A1 mean what they mean there.
+ *   S1. A standby that is promoted starts a timeline of its own, and has what it was told and no more.
+ *   S2. Which timelines are accepted is a row like any other: each server has its own list.
+ */
+import type { Rows, ShardRow } from './sim-ledger-store-rows.ts'
+
+/** What a session sees of the server that it is connected to. */
+export interface SimServer {
+  readonly timeline: number
+  /** Whether the ledger may run on it. */
+  readonly accepted: boolean
+}
+
+/** What a server has stored. */
+export interface Stored {
+  readonly rows: Rows
+  readonly shardRows: Map<number, ShardRow>
+  readonly accepted: Set<number>
+}
+
+/** As in production: more than takeovers ever raise an epoch. */
+export const EPOCH_LEAP = 2 ** 20
+
+const FIRST_TIMELINE = 1
+
+export class SimServers {
+  stored: Stored
+  private timeline = FIRST_TIMELINE
+  private latest = FIRST_TIMELINE
+  private lost: { readonly timeline: number; readonly stored: Stored } | undefined
+
+  constructor(rows: Rows, shardRows: Map<number, ShardRow>) {
+    this.stored = { rows, shardRows, accepted: new Set([FIRST_TIMELINE]) }
+  }
+
+  get server(): SimServer {
+    return { timeline: this.timeline, accepted: this.stored.accepted.has(this.timeline) }
+  }
+
+  /** Of a standby that is told nothing from now on. */
+  copy(): Stored {
+    const { rows, shardRows, accepted } = this.stored
+    const copied = new Map([...shardRows].map(([shardId, row]) => [shardId, { ...row }]))
+    return { rows: rows.copy([...shardRows.keys()]), shardRows: copied, accepted: new Set(accepted) }
+  }
+
+  /** S1. A standby that has everything is this server itself, on another timeline. */
+  promote(standby: Stored | undefined): void {
+    this.lost = standby === undefined ? undefined : { timeline: this.timeline, stored: this.stored }
+    this.latest += 1
+    this.timeline = this.latest
+    this.stored = standby ?? this.stored
+  }
+
+  /** The server that a standby was promoted in place of is there again, and the standby gone. False: there is none. */
+  comeBack(): boolean {
+    if (this.lost === undefined) return false
+    this.timeline = this.lost.timeline
+    this.stored = this.lost.stored
+    this.lost = undefined
+    return true
+  }
+
+  accept(): void {
+    this.stored.accepted.add(this.timeline)
+    this.lost = undefined
+  }
+}
+
+/** Why a session goes on with nothing from this server (N1, N3); undefined: it may. */
+export function refusalOf(first: SimServer | undefined, { timeline, accepted }: SimServer): string | undefined {
+  if (!accepted) return `the server is on timeline ${timeline}, which this ledger was not accepted on`
+  if (first === undefined || first.timeline === timeline) return undefined
+  return `the server is not the one seen before: its timeline was ${first.timeline} and is ${timeline}`
+}
