@@ -15,9 +15,12 @@ export const MAX_SHARDS = 65_536
 /** The most IDs one shard gives within a millisecond. */
 export const MAX_IDS_PER_MS = 65_536
 
+/** What others see of an account that was erased (D19): nobody's ID. */
+const ERASED_NAME = /^erased:[0-9a-f]{12}$/
+
 /** D1: `.` and `..` are refused because URL normalisation eats them. */
 export function isAccountId(text: string): boolean {
-  return ACCOUNT_ID.test(text) && text !== '.' && text !== '..'
+  return ACCOUNT_ID.test(text) && text !== '.' && text !== '..' && !ERASED_NAME.test(text)
 }
 
 /** Any version, either case. */

@@ -27,6 +27,8 @@ export const REFUSAL_CODES = [
   'proof_mismatch',
   'account_not_active',
   'account_closed',
+  'account_not_closed',
+  'account_not_erasable',
   'account_not_empty',
   'account_refuses',
   'balance_limit',

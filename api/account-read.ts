@@ -1,5 +1,9 @@
-/** What all reads of one account share: everybody may read it, and its ID is judged before anything else of the request. */
+/**
+ * What all reads of one account share: everybody may read it whose scope includes it, and its ID is judged before anything
+ * else of the request.
+ */
 import { checkAccountId } from './path-values.ts'
+import { noSuchAccount } from './refusals.ts'
 import { type EndpointOutcome, EVERYONE, type GuardedCall, type GuardedRoute, pathValue } from './route.ts'
 
 /** `path` names the account as `:accountId`. */
@@ -15,7 +19,8 @@ export function accountRead(
     asksLedger: false,
     handle(call) {
       const accountId = pathValue(call, 'accountId')
-      return checkAccountId(accountId) ?? read(accountId, call)
+      const refused = checkAccountId(accountId) ?? (call.scope.includes(accountId) ? undefined : noSuchAccount())
+      return refused ?? read(accountId, call)
     },
   }
 }

@@ -40,6 +40,8 @@ export interface EdgeDependencies {
    * the group whose ID another one chose. What it signs says what it is for.
    */
   readonly pageTokenKey: Uint8Array
+  /** 32 bytes, the same on every edge of the ledger: what refresh tokens are hashed with. */
+  readonly refreshTokenKey: Uint8Array
   readonly settings: EdgeSettings
   readonly readiness: () => Promise<Readiness>
 }

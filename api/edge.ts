@@ -6,12 +6,11 @@
  */
 import { type Context, Hono } from 'hono'
 import type { Result } from '../actors/result.ts'
-import type { Caller } from '../actors/account/commands.ts'
 import type { Trail } from '../runtime/ports/trail.ts'
 import { createAccessTokens } from './auth/access-tokens.ts'
 import { createAuthentication } from './auth/authentication.ts'
 import { createFailureThrottle } from './auth/failure-throttle.ts'
-import { createGrants } from './auth/grants.ts'
+import { createGrants, type Grant } from './auth/grants.ts'
 import { createTokenGrants } from './auth/token-grants.ts'
 import type { EdgeDependencies } from './dependencies.ts'
 import { createFrame, isVersioned, UNROUTED } from './frame.ts'
@@ -28,6 +27,7 @@ import { createFungibleToken } from './routes/create-fungible-token.ts'
 import { createNftClass } from './routes/create-nft-class.ts'
 import { createSettlementGroup } from './routes/create-settlement-group.ts'
 import { docs } from './routes/docs.ts'
+import { eraseAccount } from './routes/erase-account.ts'
 import { errorPage } from './routes/error-page.ts'
 import { getAccountState } from './routes/get-account-state.ts'
 import { getAccount } from './routes/get-account.ts'
@@ -70,7 +70,7 @@ import { rotateKey } from './routes/rotate-key.ts'
 import { submitTransaction } from './routes/submit-transaction.ts'
 import { verifyAssertion } from './routes/verify-assertion.ts'
 
-type Authorise = (http: Context) => Promise<Result<Caller, Problem>>
+type Authorise = (http: Context) => Promise<Result<Grant, Problem>>
 
 /** Needs no start and no stop: all it does, it does for a request. */
 export function createEdge(dependencies: EdgeDependencies): Hono {
@@ -126,6 +126,7 @@ function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
     getAccount(dependencies),
     rotateKey(dependencies),
     changeStatus(dependencies),
+    eraseAccount(dependencies),
     listAuditChain(dependencies, tokens),
     getAccountState(dependencies),
     listBalances(dependencies, tokens),
@@ -162,24 +163,24 @@ function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
 
 async function serve(route: Route, http: Context, trail: Trail, authorise: Authorise): Promise<EndpointOutcome> {
   if (route.access === 'public') return route.handle({ http, trail })
-  const caller = await admit(route, http, authorise)
-  return caller.ok ? route.handle({ http, trail, caller: caller.value }) : caller.error
+  const grant = await admit(route, http, authorise)
+  return grant.ok ? route.handle({ http, trail, ...grant.value }) : grant.error
 }
 
 /** Token and role. What fails here never got near the ledger. */
-async function admit(route: GuardedRoute, http: Context, authorise: Authorise): Promise<Result<Caller, Problem>> {
-  let caller: Result<Caller, Problem>
+async function admit(route: GuardedRoute, http: Context, authorise: Authorise): Promise<Result<Grant, Problem>> {
+  let grant: Result<Grant, Problem>
   try {
-    caller = await authorise(http)
+    grant = await authorise(http)
   } catch {
-    caller = { ok: false, error: downstreamFailure() }
+    grant = { ok: false, error: downstreamFailure() }
   }
-  if (!caller.ok) {
-    return route.asksLedger && isUnavailable(caller.error)
-      ? { ok: false, error: withOutcome('not_applied')(caller.error) }
-      : caller
+  if (!grant.ok) {
+    return route.asksLedger && isUnavailable(grant.error)
+      ? { ok: false, error: withOutcome('not_applied')(grant.error) }
+      : grant
   }
-  if (route.roles.includes(caller.value.role)) return caller
+  if (route.roles.includes(grant.value.caller.role)) return grant
   return { ok: false, error: problem('forbidden', 'ERR_FORBIDDEN', 'The role of the client does not permit this.') }
 }
 
@@ -191,8 +192,8 @@ function withOutcome(outcome: UnansweredOutcome): (refused: Problem) => Problem 
 async function unrouted(app: Hono, http: Context, authorise: Authorise): Promise<EndpointOutcome> {
   const { path } = http.req
   if (isVersioned(path)) {
-    const caller = await authorise(http)
-    if (!caller.ok) return caller.error
+    const grant = await authorise(http)
+    if (!grant.ok) return grant.error
   }
   const allowed = (['GET', 'POST', 'PUT'] as const).filter((method) => app.router.match(method, path)[0].length > 0)
   if (allowed.length === 0) return notFound('There is nothing under this address.')

@@ -3,18 +3,23 @@
  *   K1. A token is good for one scope only: path, filters, order and client. The scope is not in it; the MAC covers it.
  *   K2. Every character counts: a token that decodes to the right bytes and is spelled otherwise is refused.
  *   K3. At most 512 characters.
- * base64url(version 1 | relation 1 | total 6 | cursor | HMAC-SHA-256 truncated to 16), numbers in bytes, big-endian.
+ *   K4. Nobody can read one: where a list goes on may be a row that its client must not see. The MAC is over what is hidden
+ *       and begins the key stream that hides it (a synthetic IV, as in RFC 5297), so that the same place is the same token.
+ * base64url(version 1 | AES-256-CTR of (relation 1 | total 6 | cursor) | HMAC-SHA-256 truncated to 16), numbers in bytes,
+ * big-endian. Tokens of version 1 stand for a place without hiding it: feeds that began with one go on with it.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createCipheriv, createHmac, timingSafeEqual } from 'node:crypto'
 import { invariant } from '../actors/result.ts'
 
 export const MAX_PAGE_TOKEN_LENGTH = 512
 
-const VERSION = 1
+const VERSION = 2
+const READABLE_VERSION = 1
 const HEADER_BYTES = 8
 const MAC_BYTES = 16
 /** Why this MAC can be mistaken for nothing else that the same key might ever sign. */
 const PURPOSE = 'ledger page token'
+const HIDING_PURPOSE = 'ledger page token, hidden'
 
 export interface PageCount {
   readonly total: number
@@ -46,11 +51,18 @@ export function createPageTokens(key: Uint8Array): PageTokens {
       .update(content)
       .digest()
       .subarray(0, MAC_BYTES)
+  const hidingKey = createHmac('sha256', key).update(HIDING_PURPOSE).digest()
+  /** Everything but the version; applied twice it gives back what it was. */
+  const hiddenOrShown = (content: Buffer, mac: Buffer): Buffer => {
+    const cipher = createCipheriv('aes-256-ctr', hidingKey, mac)
+    return Buffer.concat([content.subarray(0, 1), cipher.update(content.subarray(1)), cipher.final()])
+  }
 
   return {
     write(scope, position) {
       const content = encode(position)
-      const token = Buffer.concat([content, macOf(scope, content)]).toString('base64url')
+      const mac = macOf(scope, content)
+      const token = Buffer.concat([hiddenOrShown(content, mac), mac]).toString('base64url')
       invariant(token.length <= MAX_PAGE_TOKEN_LENGTH, 'a page token is longer than a page token may be')
       return token
     },
@@ -58,9 +70,9 @@ export function createPageTokens(key: Uint8Array): PageTokens {
       if (token.length > MAX_PAGE_TOKEN_LENGTH) return undefined
       const bytes = Buffer.from(token, 'base64url')
       if (bytes.length < HEADER_BYTES + MAC_BYTES || bytes.toString('base64url') !== token) return undefined
-      const content = bytes.subarray(0, bytes.length - MAC_BYTES)
-      if (!timingSafeEqual(macOf(scope, content), bytes.subarray(content.length))) return undefined
-      return decode(content)
+      const [given, mac] = [bytes.subarray(0, -MAC_BYTES), bytes.subarray(-MAC_BYTES)]
+      const content = given[0] === READABLE_VERSION ? given : hiddenOrShown(given, mac)
+      return timingSafeEqual(macOf(scope, content), mac) ? decode(content) : undefined
     },
   }
 }
@@ -79,7 +91,7 @@ function relationOf(count: PageCount | null): number {
 }
 
 function decode(content: Buffer): PagePosition | undefined {
-  if (content.readUInt8(0) !== VERSION) return undefined
+  if (![VERSION, READABLE_VERSION].includes(content.readUInt8(0))) return undefined
   const relation = content.readUInt8(1)
   return {
     cursor: content.toString('utf8', HEADER_BYTES),

@@ -34,6 +34,8 @@ const REFUSALS = {
   proof_mismatch: { type: 'forbidden', code: 'ERR_SIGNATURE_MISMATCH' },
   account_not_active: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_closed: { type: 'conflict', code: 'ERR_CONFLICT' },
+  account_not_closed: { type: 'conflict', code: 'ERR_CONFLICT' },
+  account_not_erasable: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_not_empty: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_refuses: { type: 'conflict', code: 'ERR_CONFLICT' },
   balance_limit: { type: 'conflict', code: 'ERR_CONFLICT' },

@@ -1,6 +1,7 @@
 /** An endpoint: where it is, who may use it, what it does. The frame around it is the edge's. */
 import type { Context } from 'hono'
 import type { Caller, Role } from '../actors/account/commands.ts'
+import type { AccountScope } from '../actors/account-scope.ts'
 import type { Trail } from '../runtime/ports/trail.ts'
 import type { Problem } from './problem.ts'
 import type { Reply } from './reply.ts'
@@ -15,6 +16,8 @@ export interface PublicCall {
 
 export interface GuardedCall extends PublicCall {
   readonly caller: Caller
+  /** The accounts that there are for this client. It stays at the edge. */
+  readonly scope: AccountScope
 }
 
 interface RouteBase {

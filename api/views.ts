@@ -1,5 +1,4 @@
 /** Resources as the interface shows them: member order is the order in which they are read. */
-import type { AuditEntry } from '../actors/audit-chain.ts'
 import { showHash } from '../actors/audit-chain.ts'
 import type { AccountView } from '../actors/account/outcome.ts'
 import type { GroupLegView, GroupView } from '../actors/group/state.ts'
@@ -7,12 +6,13 @@ import type { ExchangeSide } from '../actors/message.ts'
 import { assetMembers } from '../actors/nft-id.ts'
 import { isoTimestamp } from '../actors/timestamp.ts'
 import type { TokenView } from '../actors/token/state.ts'
-import type { BalanceView, TransactionView } from '../runtime/ports/ledger-reads.ts'
+import type { BalanceView, ChainEntryView, TransactionView } from '../runtime/ports/ledger-reads.ts'
 
 export function accountMembers(account: AccountView, jwkOf: (publicKey: string) => object): object {
   return {
     account_id: account.accountId,
-    status: account.status,
+    status: account.status === 'erased' ? 'closed' : account.status,
+    ...(account.status === 'erased' ? { erased: true } : {}),
     incoming: account.incoming,
     public_key: account.key === null ? null : jwkOf(account.key.publicKey),
     key_id: account.key?.keyId ?? null,
@@ -36,13 +36,14 @@ export function balanceMembers(balance: BalanceView): object {
   }
 }
 
-export function auditEntryMembers(entry: AuditEntry): object {
+export function auditEntryMembers(entry: ChainEntryView): object {
   return {
     sequence: entry.sequence,
     txn_id: entry.txnId,
     previous_hash: showHash(entry.previousHash),
     audit_hash: showHash(entry.auditHash),
     payload: entry.payload,
+    ...(entry.payload === null ? { erased: true } : {}),
   }
 }
 

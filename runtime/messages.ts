@@ -5,7 +5,7 @@
 import type { ActorAddress } from '../actors/address.ts'
 import type { Answer } from '../actors/account/outcome.ts'
 import type { Envelope } from '../actors/message.ts'
-import type { AccountKey, AccountStatus, IncomingPolicy } from '../actors/account/state.ts'
+import type { AccountKey, IncomingPolicy, WishedStatus } from '../actors/account/state.ts'
 import type { Caller, MetadataVerdict } from '../actors/account/commands.ts'
 import type { Trail } from './ports/trail.ts'
 
@@ -23,10 +23,11 @@ export type Operation =
   | { readonly kind: 'register'; readonly key: AccountKey; readonly registrationKey: string | null }
   | {
       readonly kind: 'change_status'
-      readonly status: AccountStatus | null
+      readonly status: WishedStatus | null
       readonly incoming: IncomingPolicy | null
       readonly reason: string
     }
+  | { readonly kind: 'erase'; readonly reason: string }
   /** `payload`: the canonical body. `signature`: the issuer's over it, or null. */
   | {
       readonly kind: 'register_token'

@@ -5,7 +5,7 @@
 import { sha256Hex } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { AccountMessage, ExchangeSide, Stamp } from '../message.ts'
-import type { AccountKey, AccountStatus, IncomingPolicy } from './state.ts'
+import type { AccountKey, IncomingPolicy, WishedStatus } from './state.ts'
 
 export const TRANSACTION_TYPES = ['debit', 'credit', 'transfer', 'exchange', 'mint', 'burn'] as const
 export type TransactionType = (typeof TRANSACTION_TYPES)[number]
@@ -95,8 +95,15 @@ export type MetadataVerdict = (typeof METADATA_VERDICTS)[number]
 export interface ChangeStatusCommand extends CommandBase {
   readonly type: 'change_status'
   readonly accountId: string
-  readonly status: AccountStatus | null
+  readonly status: WishedStatus | null
   readonly incoming: IncomingPolicy | null
+  readonly reason: string
+}
+
+/** Destroys what the ledger holds of a closed account. */
+export interface EraseCommand extends CommandBase {
+  readonly type: 'erase'
+  readonly accountId: string
   readonly reason: string
 }
 
@@ -113,6 +120,7 @@ export type AccountClientCommand =
   | RotateKeyCommand
   | MintCommand
   | ChangeStatusCommand
+  | EraseCommand
 export type AccountCommand = AccountClientCommand | AccountMessageCommand
 
 /** The operations that an idempotency key is scoped to, beside the actor. */
@@ -156,6 +164,7 @@ export function payloadHashOf(command: AccountClientCommand): string {
     case 'register':
       return sha256Hex(command.key.publicKey)
     case 'change_status':
+    case 'erase':
       return sha256Hex(command.reason)
   }
 }

@@ -9,7 +9,7 @@ import { isNft } from '../nft-id.ts'
 import type { AccountMessageCommand } from './commands.ts'
 import { reserve, sendTransfer } from './pending.ts'
 import { completed, entered, ordered } from './record.ts'
-import { type AccountState, availableOf } from './state.ts'
+import { type AccountState, availableOf, isClosed } from './state.ts'
 import { type CompensableTransaction, failure, type FailureCode } from './transaction.ts'
 import { type Posted, Turn } from './turn.ts'
 
@@ -36,10 +36,11 @@ export function compensate(
 }
 
 function refusesCompensation(
-  { accountId, holds, status }: AccountState,
+  account: AccountState,
   { groupId, compensates }: Compensate,
   found: CompensableTransaction,
 ): FailureCode | undefined {
+  const { accountId, holds } = account
   if (found.accountId !== accountId || found.groupId !== groupId) return 'not_compensable'
   if (found.termsHash !== null || found.status !== 'completed' || found.compensates !== null) return 'not_compensable'
   if (found.type === 'mint' || found.type === 'burn' || found.receive !== null) return 'not_compensable'
@@ -47,7 +48,7 @@ function refusesCompensation(
   for (const hold of holds.values()) {
     if (hold.kind === 'pending' && hold.transaction.compensates === compensates) return 'already_compensated'
   }
-  return status === 'closed' ? 'account_closed' : undefined
+  return isClosed(account) ? 'account_closed' : undefined
 }
 
 /** A transfer in the other direction: its sender decides whether it can take the value back. */

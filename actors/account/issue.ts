@@ -9,7 +9,7 @@ import { invariant } from '../result.ts'
 import type { AccountMessageCommand } from './commands.ts'
 import { openAccount } from './postings.ts'
 import { completed, entered, ordered } from './record.ts'
-import type { AccountState } from './state.ts'
+import { type AccountState, isClosed } from './state.ts'
 import { type Posted, Turn } from './turn.ts'
 
 type Heard<Type extends AccountMessageCommand['type']> = Extract<AccountMessageCommand, { readonly type: Type }>
@@ -40,8 +40,7 @@ function opening(
 /** Nothing is credited: the issuer only has to be there, and not closed. */
 export function prepareClass(account: AccountState, command: Heard<'prepare_class'>): Posted {
   const turn = new Turn(account, command)
-  const refused: Refused | null =
-    account.status === 'closed' ? { code: 'account_closed', detail: 'The issuer is closed.' } : null
+  const refused: Refused | null = isClosed(account) ? { code: 'account_closed', detail: 'The issuer is closed.' } : null
   turn.send({ kind: 'class', id: command.name }, { type: 'issue_prepared', refused })
   return turn.done()
 }
@@ -60,8 +59,8 @@ export function prepareIssue(account: AccountState, command: Heard<'prepare_issu
 }
 
 function refusesIssue(turn: Turn, { tokenId, totalSupply }: Heard<'prepare_issue'>): Refused | null {
-  const { status, incoming } = turn.before
-  if (status === 'closed') return { code: 'account_closed', detail: 'The issuer is closed.' }
+  const { incoming } = turn.before
+  if (isClosed(turn.before)) return { code: 'account_closed', detail: 'The issuer is closed.' }
   if (incoming === 'refuse') return { code: 'account_refuses', detail: 'The issuer refuses incoming value.' }
   const lacks = turn.lacksRoom(tokenId, parseQuantity(totalSupply))
   return lacks === undefined ? null : { code: lacks, detail: 'The issuer has no room for the supply.' }

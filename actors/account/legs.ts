@@ -15,7 +15,7 @@ import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageCommand, Submission, SubmitCommand } from './commands.ts'
 import { completed, entered, failed, type Order, ordered, submitted } from './record.ts'
-import { type AccountState, availableOf, leavesBalance, type LegHold, legHoldId } from './state.ts'
+import { type AccountState, availableOf, isClosed, leavesBalance, type LegHold, legHoldId } from './state.ts'
 import { failure, type FailureCode, type TransactionRecord } from './transaction.ts'
 import { type Posted, Turn } from './turn.ts'
 
@@ -45,7 +45,7 @@ function refusesLeg(turn: Turn, command: Heard<'expect_leg'>): Refused | null {
   const { role, terms } = command
   const { status, incoming, holds } = turn.before
   const named = role === 'receiver' ? (terms.toAccountId ?? '') : terms.accountId
-  if (status === 'closed') return { code: 'account_closed', detail: `The account ${named} is closed.` }
+  if (isClosed(turn.before)) return { code: 'account_closed', detail: `The account ${named} is closed.` }
   if (status === 'frozen' && role === 'own' && terms.type !== 'credit') {
     return { code: 'account_not_active', detail: `The account ${named} is frozen.` }
   }

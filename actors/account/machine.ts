@@ -1,5 +1,5 @@
 /**
- * The life of an account: absent -> active <-> frozen -> closed. The machine says which command is heard in which
+ * The life of an account: absent -> active <-> frozen -> closed -> erased. The machine says which command is heard in which
  * state; what it then does is arithmetic of postings.ts and its neighbours.
  *
  * xstate's `transition()` builds a whole actor on each call (30 µs). `machine.transition` on one scope that executes
@@ -11,6 +11,7 @@ import type {
   AccountCommand,
   AccountMessageCommand,
   ChangeStatusCommand,
+  EraseCommand,
   MintCommand,
   RegisterCommand,
   RotateKeyCommand,
@@ -23,7 +24,7 @@ import { beginMint, concludeMint } from './mint.ts'
 import { nftHeld, nftReleased, receiveNft } from './nfts.ts'
 import type { Effect } from './outcome.ts'
 import { conclude, receiveTransfer } from './pending.ts'
-import { changeStatus, claim, fail, open, post, rotateKey } from './postings.ts'
+import { changeStatus, claim, erase, fail, open, post, rotateKey } from './postings.ts'
 import type { AccountState } from './state.ts'
 import type { CompensableTransaction } from './transaction.ts'
 import type { Posted } from './turn.ts'
@@ -84,6 +85,7 @@ const setUp = setup({
     prepareClass: assign(on<Heard<'prepare_class'>>(prepareClass)),
     rotateKey: assign(on<RotateKeyCommand>(rotateKey)),
     changeStatus: assign(on<ChangeStatusCommand>(changeStatus)),
+    erase: assign(on<EraseCommand>(erase)),
     receiveTransfer: assign(on<Heard<'receive_transfer'>>(receiveTransfer)),
     conclude: assign(on<Heard<'conclude_transfer'> | Heard<'conclude_exchange'> | Heard<'conclude_supply'>>(conclude)),
     prepareIssue: assign(on<Heard<'prepare_issue'>>(prepareIssue)),
@@ -160,7 +162,10 @@ export const accountMachine = setUp.createMachine({
         ],
       },
     },
-    closed: { on: { ...ASKED, submit: { actions: 'failClosed' } } },
+    closed: {
+      on: { ...ASKED, submit: { actions: 'failClosed' }, erase: { target: 'erased', actions: 'erase' } },
+    },
+    erased: { on: ASKED },
   },
 })
 

@@ -14,7 +14,7 @@ import type { AccountMessageCommand } from './commands.ts'
 import { holdLeg } from './legs.ts'
 import { end, offer, pendingHoldOf } from './pending.ts'
 import { completed, entered, ordered } from './record.ts'
-import type { AccountState } from './state.ts'
+import { type AccountState, isClosed } from './state.ts'
 import { type Failure, failure, type FailureCode } from './transaction.ts'
 import { type Posted, Turn } from './turn.ts'
 
@@ -55,9 +55,9 @@ export function receiveNft(account: AccountState, command: Heard<'receive_nft'>)
 
 /** A give-back is not refused for the account's wishes. */
 function refusesNft(turn: Turn, command: Heard<'receive_nft'>): FailureCode | undefined {
-  const { status, incoming } = turn.before
+  const { incoming } = turn.before
   if (command.expiresAtMs !== null && command.expiresAtMs <= command.atMs) return 'expired'
-  if (status === 'closed') return 'account_closed'
+  if (isClosed(turn.before)) return 'account_closed'
   if (incoming === 'refuse' && command.compensates === null) return 'incoming_refused'
   return turn.lacksRoom(command.nftId, parseQuantity(NFT_AMOUNT))
 }

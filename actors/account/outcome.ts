@@ -41,6 +41,8 @@ export type Effect =
   | { readonly kind: 'transaction_compensated'; readonly txnId: string; readonly by: string }
   | { readonly kind: 'balance_changed'; readonly tokenId: string }
   | { readonly kind: 'hold_changed'; readonly holdId: string }
+  /** What the account's data key sealed is not to be read again, what this very step adds among it. */
+  | { readonly kind: 'account_erased' }
   /** Value came in from outside the ledger (positive) or left it. */
   | { readonly kind: 'boundary_crossed'; readonly tokenId: string; readonly quantity: Quantity }
   | { readonly kind: 'message_sent'; readonly envelope: Envelope }

@@ -13,7 +13,7 @@ import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageCommand, SubmitCommand } from './commands.ts'
 import { completed, entered, failed, ordered, submitted } from './record.ts'
-import { type AccountState, availableOf, type PendingHold } from './state.ts'
+import { type AccountState, availableOf, isClosed, type PendingHold } from './state.ts'
 import { type Failure, failure, type FailureCode, type Transaction, type TransactionRecord } from './transaction.ts'
 import { type Posted, Turn } from './turn.ts'
 
@@ -178,9 +178,9 @@ export function receiveTransfer(account: AccountState, command: Heard<'receive_t
 
 /** A give-back is not refused for the account's wishes. */
 function refusesTransfer(turn: Turn, command: Heard<'receive_transfer'>): FailureCode | undefined {
-  const { status, incoming } = turn.before
+  const { incoming } = turn.before
   if (command.expiresAtMs !== null && command.expiresAtMs <= command.atMs) return 'expired'
-  if (status === 'closed') return 'account_closed'
+  if (isClosed(turn.before)) return 'account_closed'
   if (incoming === 'refuse' && command.compensates === null) return 'incoming_refused'
   return turn.lacksRoom(command.tokenId, parseQuantity(command.amount))
 }

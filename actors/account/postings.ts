@@ -9,6 +9,7 @@ import { parseQuantity } from '../money.ts'
 import { isoTimestamp } from '../timestamp.ts'
 import {
   type ChangeStatusCommand,
+  type EraseCommand,
   keyUseOf,
   payloadHashOf,
   type RegisterCommand,
@@ -204,6 +205,15 @@ export function changeStatus(account: AccountState, command: ChangeStatusCommand
   const turn = new Turn(account, command)
   enterFact(turn, { kind: 'status_change', status, incoming, reason: command.reason })
   return turn.done({ status, incoming })
+}
+
+/** What is left says nothing of whose it was. A closed account holds nothing: its balances are zero. */
+export function erase(account: AccountState, command: EraseCommand): Posted {
+  const turn = new Turn(account, command)
+  enterFact(turn, { kind: 'erasure', reason: command.reason })
+  turn.note({ kind: 'account_erased' })
+  const { account: erased, effects } = turn.done({ status: 'erased', key: null })
+  return { account: { ...erased, registeredBy: '', balances: new Map() }, effects }
 }
 
 /** An entry that is no transaction. */

@@ -5,7 +5,10 @@ import { parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import type { Failure, Transaction, TransactionRecord } from './transaction.ts'
 
-export type AccountStatus = 'active' | 'frozen' | 'closed'
+/** `erased`: closed, and nothing that the ledger held of it can be read any more. */
+export type AccountStatus = 'active' | 'frozen' | 'closed' | 'erased'
+/** What an account can be told to be. */
+export type WishedStatus = Exclude<AccountStatus, 'erased'>
 export type IncomingPolicy = 'accept' | 'refuse'
 
 /** A P-256 public key as a compressed SEC1 point in base64url, and its RFC 7638 thumbprint. */
@@ -114,6 +117,11 @@ export interface AccountState {
   readonly updatedAtMs: number
   /** The time of the last command that had an effect: within an account time never goes back. */
   readonly lastTimeMs: number
+}
+
+/** Whatever becomes of a closed account, it stays closed. */
+export function isClosed({ status }: Pick<AccountState, 'status'>): boolean {
+  return status === 'closed' || status === 'erased'
 }
 
 export const NOTHING_HELD: Balance = { balance: ZERO, reserved: ZERO, incoming: ZERO, room: ZERO, updatedAtMs: 0 }

@@ -13,6 +13,7 @@ import type {
   AccountCommand,
   AccountMessageCommand,
   ChangeStatusCommand,
+  EraseCommand,
   MintCommand,
   RegisterCommand,
   RotateKeyCommand,
@@ -21,7 +22,7 @@ import type {
 import { mintUnderWay } from './mint.ts'
 import { advance, type AccountEvent, type AccountSnapshot } from './machine.ts'
 import { type Answer, type EarlierUse, type Effect, refusal, viewOf } from './outcome.ts'
-import type { AccountKey, AccountState } from './state.ts'
+import { type AccountKey, type AccountState, isClosed } from './state.ts'
 import { judgeMint, judgeSubmission, type SubmissionEvidence } from './submission.ts'
 import { type CompensableTransaction, failure } from './transaction.ts'
 
@@ -33,6 +34,8 @@ export interface Evidence extends SubmissionEvidence {
   readonly verdict: (keyId: string, signature: string) => boolean | undefined
   /** The transaction that a compensation names. */
   readonly transaction: CompensableTransaction | undefined
+  /** Whether what the ledger holds of accounts can be destroyed: it is sealed, and each account has a key of its own. */
+  readonly erasable: boolean
 }
 
 export type StepResult =
@@ -60,6 +63,8 @@ export function stepAccount(snapshot: AccountSnapshot, command: AccountCommand, 
       return signed(snapshot, command, evidence, (account) => mint(snapshot, account, command, evidence))
     case 'change_status':
       return change(snapshot, command)
+    case 'erase':
+      return erase(snapshot, command, evidence)
     default:
       return hear(snapshot, command, evidence)
   }
@@ -71,6 +76,9 @@ function answered(answer: ActorAnswer): StepResult {
 
 function register(snapshot: AccountSnapshot, command: RegisterCommand, { earlier }: Evidence): StepResult {
   const { account } = snapshot.context
+  if (account?.status === 'erased') {
+    return answered(refusal('public_key_conflict', 'The ID was that of an account that was erased.', 'account_id'))
+  }
   if (earlier !== undefined) return answered(repeatedRegistration(earlier.answer, command))
   const created = (opened: AccountState): Answer => ({
     kind: 'registered',
@@ -83,7 +91,7 @@ function register(snapshot: AccountSnapshot, command: RegisterCommand, { earlier
   const sameClient = account.registeredBy === clientId
   if (account.key === null) {
     // Whoever could name an issuer could take what was issued to it.
-    const mayClaim = (sameClient || role === 'admin') && account.status !== 'closed'
+    const mayClaim = (sameClient || role === 'admin') && !isClosed(account)
     if (mayClaim) return stepped(snapshot, command, created)
     return answered(
       refusal('public_key_conflict', 'The account exists without a key, and is not yours to give one.', 'public_key'),
@@ -112,6 +120,7 @@ function signed(
 ): StepResult {
   const { account } = snapshot.context
   if (account === null) return answered(refusal('account_not_found', 'There is no such account.', 'account_id'))
+  if (account.status === 'erased') return answered(refusal('account_closed', 'The account is closed.'))
   const { earlier } = evidence
   // A mint that is under way is a repeat's original, too: it was accepted under the key that was in force then (D7).
   const begun = command.type === 'mint' ? mintUnderWay(account, command.idempotencyKey) : undefined
@@ -209,13 +218,29 @@ function mint(snapshot: AccountSnapshot, account: AccountState, command: MintCom
 function change(snapshot: AccountSnapshot, command: ChangeStatusCommand): StepResult {
   const { account } = snapshot.context
   if (account === null) return answered(refusal('account_not_found', 'There is no such account.', 'account_id'))
-  if (account.status === 'closed') return answered(refusal('account_closed', 'The account is closed.'))
+  if (isClosed(account)) return answered(refusal('account_closed', 'The account is closed.'))
   const status = command.status ?? account.status
   const incoming = command.incoming ?? account.incoming
   if (status === account.status && incoming === account.incoming) {
     return answered({ kind: 'status_changed', account: viewOf(account) })
   }
   return stepped(snapshot, command, (changed) => ({ kind: 'status_changed', account: viewOf(changed) }))
+}
+
+/** Asked again it says the same: nothing follows an erasure but refusals. */
+function erase(snapshot: AccountSnapshot, command: EraseCommand, { erasable }: Evidence): StepResult {
+  const { account } = snapshot.context
+  if (account === null) return answered(refusal('account_not_found', 'There is no such account.', 'account_id'))
+  if (account.status === 'erased') return answered({ kind: 'status_changed', account: viewOf(account) })
+  if (account.status !== 'closed') {
+    return answered(refusal('account_not_closed', `The account is ${account.status}: only a closed one is erased.`))
+  }
+  if (!erasable) {
+    return answered(
+      refusal('account_not_erasable', 'The ledger is not encrypted: it has no key that it could destroy.'),
+    )
+  }
+  return stepped(snapshot, command, (erased) => ({ kind: 'status_changed', account: viewOf(erased) }))
 }
 
 /** Messages of other actors. */

@@ -3,9 +3,10 @@
  *   W1. Entries come in order, none is missing, each covers the one before (C1, C2), and each says whose and which it is.
  *   W2. An entry of a transaction has that transaction, completed, at this place of this account.
  *   W3. What the account is follows from its chain: sequence, tip, key, status; and its balances, to the last digit.
+ *   W4. Of an account that was erased only the links are left: nothing is concluded from what its entries said.
  * After a broken entry the walk goes on, but nothing is concluded any more from what the entries say.
  */
-import type { Hold } from '../account/state.ts'
+import type { AccountStatus, Hold } from '../account/state.ts'
 import { type AuditEntry, chainHash, ENTRY_FORMAT, GENESIS, type Hash } from '../audit-chain.ts'
 import type { Json, JsonObject } from '../canonical-json.ts'
 import { Quantity } from '../money.ts'
@@ -25,6 +26,11 @@ export interface LinkedTransaction {
   readonly sequence: number | null
   readonly auditHash: Hash | null
 }
+
+/** What stands for an account in rows, and in findings: a keyed hash, or the ID itself. Entries name accounts by their IDs. */
+export type RefOf = (accountId: string) => string
+
+const ITSELF: RefOf = (accountId) => accountId
 
 /** An account's row as it was at one moment, with its balances and holds at the same moment. */
 export interface AccountHead {
@@ -72,15 +78,18 @@ const START: StoredWalk = {
 }
 
 export class ChainWalk {
-  private readonly accountId: string
+  private readonly account: string
+  private readonly refOf: RefOf
   private readonly books: Books
   private sequence: number
   private tip: Hash
   private facts: ChainFacts
   private broken: boolean
 
-  constructor(accountId: string, stored: StoredWalk = START) {
-    this.accountId = accountId
+  /** `account`: its reference. */
+  constructor(account: string, stored: StoredWalk = START, refOf: RefOf = ITSELF) {
+    this.account = account
+    this.refOf = refOf
     this.books = new Books(stored.books)
     this.sequence = stored.sequence
     this.tip = stored.tip
@@ -99,8 +108,27 @@ export class ChainWalk {
   }
 
   take(entry: WalkedEntry): Finding | undefined {
+    return this.step(entry, () => this.readable(entry))
+  }
+
+  /** Goes on behind an entry whose payload cannot be had. */
+  takeUnread(entry: Pick<WalkedEntry, 'sequence' | 'auditHash'>, problem: string): Finding | undefined {
+    return this.step(entry, () => problem)
+  }
+
+  /** W4. */
+  takeErased(entry: Omit<AuditEntry, 'payload'>): Finding | undefined {
+    return this.step(entry, () =>
+      entry.previousHash === this.tip ? undefined : 'its previous_hash is not the hash of the entry before',
+    )
+  }
+
+  private step(
+    entry: Pick<WalkedEntry, 'sequence' | 'auditHash'>,
+    problemOf: () => string | undefined,
+  ): Finding | undefined {
     const expected = this.next()
-    const problem = entry.sequence === expected ? this.readable(entry) : 'it is missing'
+    const problem = entry.sequence === expected ? problemOf() : 'it is missing'
     this.sequence = entry.sequence
     this.tip = entry.auditHash
     if (problem === undefined) return undefined
@@ -118,13 +146,13 @@ export class ChainWalk {
   }
 
   private found(sequence: number, problem: string): Finding {
-    return { subject: 'chains_verify', place: `account ${this.accountId}, entry ${sequence}`, problem }
+    return { subject: 'chains_verify', place: `account ${this.account}, entry ${sequence}`, problem }
   }
 
   private judge(entry: WalkedEntry): string | undefined {
     if (entry.previousHash !== this.tip) return 'its previous_hash is not the hash of the entry before'
     const members = storedObject(entry.payload)
-    const wrong = entryProblem(entry, this.accountId, members)
+    const wrong = entryProblem(entry, this.account, members, this.refOf)
     if (wrong !== undefined || members === undefined) return wrong
     if (entry.txnId !== null) return this.broken ? undefined : this.books.enter(members)
     return this.noteFact(entry.sequence, members)
@@ -135,6 +163,8 @@ export class ChainWalk {
     if ((kind === 'registration') !== (sequence === 0)) return 'its place is not that of a registration'
     if (kind === 'status_change') {
       this.facts = { ...this.facts, status: textIn(members, 'status'), incoming: textIn(members, 'incoming') }
+    } else if (kind === 'erasure') {
+      this.facts = { ...this.facts, status: ERASED, keyId: null, publicKey: null }
     } else {
       this.facts = { ...this.facts, keyId: textOrNull(members, 'key_id'), publicKey: textOrNull(members, 'public_key') }
     }
@@ -146,9 +176,12 @@ export class ChainWalk {
     const findings: Finding[] = []
     const wrong = this.endProblem(head)
     if (wrong !== undefined)
-      findings.push({ subject: 'chains_verify', place: `account ${this.accountId}`, problem: wrong })
-    for (const [tokenId, problem] of this.balanceProblems(head, wrong === undefined && !this.broken)) {
-      findings.push({ subject: 'no_negative_balance', place: `account ${this.accountId}, ${tokenId}`, problem })
+      findings.push({ subject: 'chains_verify', place: `account ${this.account}`, problem: wrong })
+    for (const [tokenId, problem] of this.balanceProblems(
+      head,
+      wrong === undefined && !this.broken && head.facts.status !== ERASED,
+    )) {
+      findings.push({ subject: 'no_negative_balance', place: `account ${this.account}, ${tokenId}`, problem })
     }
     return findings
   }
@@ -157,7 +190,7 @@ export class ChainWalk {
     if (lastEntry !== sequence) return `its last entry is ${lastEntry ?? 'missing'}, the account says ${sequence}`
     if (this.sequence !== sequence) return `its chain ends with ${this.sequence}, the account says ${sequence}`
     if (this.tip !== tip) return 'its tip is not the hash of its last entry'
-    if (this.broken) return undefined
+    if (this.broken || facts.status === ERASED) return undefined
     const other = (['keyId', 'publicKey', 'status', 'incoming'] as const).find(
       (fact) => facts[fact] !== this.facts[fact],
     )
@@ -197,27 +230,31 @@ export class ChainWalk {
   }
 }
 
+const ERASED: AccountStatus = 'erased'
 const FACT_NAMES = { keyId: 'key_id', publicKey: 'public_key', status: 'status', incoming: 'incoming' } as const
 
-/** What is wrong with an entry by itself (W1, W2). `members`: of its payload. */
+/** What is wrong with an entry by itself (W1, W2). `account`: its reference; `members`: of its payload. */
 export function entryProblem(
   entry: WalkedEntry,
-  accountId: string,
+  account: string,
   members: JsonObject | undefined,
+  refOf: RefOf = ITSELF,
 ): string | undefined {
   const { sequence, txnId, payload } = entry
   if (chainHash(entry.previousHash, payload) !== entry.auditHash)
     return 'its audit_hash does not follow from its payload'
   if (members === undefined) return 'its payload is no JSON object'
   if (members['format'] !== ENTRY_FORMAT) return 'its payload is in an unknown format'
-  if (members['account_id'] !== accountId) return 'its payload was written for another account'
+  const accountId = members['account_id']
+  if (typeof accountId !== 'string' || refOf(accountId) !== account)
+    return 'its payload was written for another account'
   if (members['sequence'] !== sequence) return 'its payload was written for another sequence'
   if (members['txn_id'] !== txnId) return 'its payload was written for another transaction'
   if ((members['kind'] === 'transaction') !== (txnId !== null)) return 'its payload is of another kind'
   if (txnId === null) return undefined
   const { transaction } = entry
   if (transaction === null) return 'its transaction is not there'
-  if (transaction.accountId !== accountId) return 'its transaction is of another account'
+  if (transaction.accountId !== account) return 'its transaction is of another account'
   if (transaction.status !== 'completed') return 'its transaction is not completed'
   if (transaction.sequence !== sequence || transaction.auditHash !== entry.auditHash) {
     return 'its transaction has another place in the chain'

@@ -4,15 +4,16 @@
  *   X2. If it is the last one, the account has no more of its asset than it says. Less it may have: when a group settles,
  *       its legs burn, and that is no entry.
  */
-import { GENESIS, type Hash } from '../audit-chain.ts'
+import { type AuditEntry, GENESIS, type Hash } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import { Quantity } from '../money.ts'
-import { entryProblem, type WalkedEntry } from './chain-walk.ts'
+import { entryProblem, type RefOf, type WalkedEntry } from './chain-walk.ts'
 import type { Finding } from './finding.ts'
 import { storedObject } from './stored-json.ts'
 
 /** What is around the entry, of one moment. */
 export interface EntryPlace {
+  /** The account's reference. */
   readonly accountId: string
   /** Of the entry before it; null when there is none. */
   readonly before: Hash | null
@@ -22,11 +23,11 @@ export interface EntryPlace {
   readonly holding: { readonly tokenId: string; readonly balance: string; readonly incoming: string } | null
 }
 
-export function newEntryFindings(entry: WalkedEntry, place: EntryPlace): readonly Finding[] {
+export function newEntryFindings(entry: WalkedEntry, place: EntryPlace, refOf?: RefOf): readonly Finding[] {
   const { accountId, holding } = place
   const members = storedObject(entry.payload)
   const findings: Finding[] = []
-  const problem = entryProblem(entry, accountId, members) ?? placeProblem(entry, place)
+  const problem = entryProblem(entry, accountId, members, refOf) ?? placeProblem(entry, place)
   if (problem !== undefined) {
     findings.push({ subject: 'chains_verify', place: `account ${accountId}, entry ${entry.sequence}`, problem })
   }
@@ -37,8 +38,21 @@ export function newEntryFindings(entry: WalkedEntry, place: EntryPlace): readonl
   return findings
 }
 
+/** Of an entry of an account that was erased: only where it stands (X1). */
+export function newErasedEntryFindings(
+  entry: Omit<AuditEntry, 'payload'>,
+  place: Omit<EntryPlace, 'holding'>,
+): readonly Finding[] {
+  const problem = placeProblem(entry, place)
+  if (problem === undefined) return []
+  return [{ subject: 'chains_verify', place: `account ${place.accountId}, entry ${entry.sequence}`, problem }]
+}
+
 /** X1. */
-function placeProblem({ sequence, previousHash, auditHash }: WalkedEntry, { before, head }: EntryPlace) {
+function placeProblem(
+  { sequence, previousHash, auditHash }: Omit<AuditEntry, 'payload'>,
+  { before, head }: Omit<EntryPlace, 'holding'>,
+) {
   if (sequence > 0 && before === null) return 'the entry before it is missing'
   if (previousHash !== (sequence === 0 ? GENESIS : before)) {
     return 'its previous_hash is not the hash of the entry before'

@@ -46,7 +46,8 @@ export interface InstanceHead {
 export interface StoredProvenance {
   readonly number: number
   readonly tip: Hash
-  readonly owner: string | null
+  /** undefined: the last entry could not be read. */
+  readonly owner?: string | null | undefined
   readonly burned: boolean
 }
 
@@ -80,9 +81,22 @@ export class ProvenanceWalk {
   }
 
   take(event: WalkedEvent): Finding | undefined {
+    return this.step(event, event.to, () => this.readable(event))
+  }
+
+  /** Goes on behind an entry whose payload cannot be had. */
+  takeUnread(event: Pick<WalkedEvent, 'number' | 'type' | 'eventHash'>, problem: string): Finding | undefined {
+    return this.step(event, undefined, () => problem)
+  }
+
+  private step(
+    event: Pick<WalkedEvent, 'number' | 'type' | 'eventHash'>,
+    owner: string | undefined,
+    problemOf: () => string | undefined,
+  ): Finding | undefined {
     const expected = this.next()
-    const problem = event.number === expected ? this.readable(event) : 'it is missing'
-    this.at = { number: event.number, tip: event.eventHash, owner: event.to, burned: event.type === 'burn' }
+    const problem = event.number === expected ? problemOf() : 'it is missing'
+    this.at = { number: event.number, tip: event.eventHash, owner, burned: event.type === 'burn' }
     if (problem === undefined) return undefined
     return { subject: 'provenance', place: `NFT ${this.nftId}, entry ${expected}`, problem }
   }
@@ -107,7 +121,7 @@ export class ProvenanceWalk {
   private orderProblem({ number, type, from, to }: WalkedEvent): string | undefined {
     if (this.at.burned) return 'it comes after the burn'
     if ((type === 'mint') !== (number === 0)) return 'only the first entry is the mint'
-    if (from !== this.at.owner) return 'it does not pass on from the owner before it'
+    if (this.at.owner !== undefined && from !== this.at.owner) return 'it does not pass on from the owner before it'
     return type === 'burn' && to !== from ? 'it is a burn that passes it on' : undefined
   }
 
@@ -139,9 +153,10 @@ export class ProvenanceWalk {
     if (state.tip !== tip) return 'its tip is not the hash of its last entry'
     if (status === 'minting')
       return number === -1 && owner === null ? undefined : 'it is being minted and has a history'
-    if (last === null || state.owner !== last) return 'its owner is not the one that its history ends with'
+    if (last === null || (last !== undefined && state.owner !== last))
+      return 'its owner is not the one that its history ends with'
     if (burned !== (status === 'burned')) return 'its status is not the one that its history ends with'
-    return owner === (burned ? null : last) ? undefined : 'its row names another owner'
+    return owner === (burned ? null : state.owner) ? undefined : 'its row names another owner'
   }
 }
 

@@ -4,6 +4,8 @@
  *   S2. A leg of a group completes at its account before the token has changed its supply. It counts once its group is
  *       settled; while the group settles, unless the token still holds it; in any other group it does not.
  *   S3. What was issued first is the supply that the token was registered with.
+ *   S4. Of a token that an account minted or burned which was erased since, the sum is not known any more. That what all
+ *       accounts hold of it is its supply is asked of the balances.
  */
 import { isDecimalString, parseQuantity, type Quantity } from '../money.ts'
 import type { TokenState } from '../token/state.ts'
@@ -19,11 +21,14 @@ export interface SupplyMoves {
   readonly issuing: string
   /** By legs of groups that settle: group ID and sum. */
   readonly settling: readonly (readonly [groupId: string, sum: string])[]
+  /** Some were of accounts that were erased, and cannot be added up. */
+  readonly isPartial?: boolean
 }
 
 /** Undefined when it reconciles. Throws for what is no quantity. */
 export function supplyProblem(token: TokenState, moves: SupplyMoves): string | undefined {
   if (!isDecimalString(token.totalSupply) || !isDecimalString(token.initialSupply)) return 'its supply is no quantity'
+  if (moves.isPartial === true) return undefined
   const issued = parseQuantity(moves.issued).plus(parseQuantity(moves.issuing))
   if (!issued.equals(parseQuantity(token.initialSupply))) return 'what was issued is not its initial supply'
   let expected = parseQuantity(moves.done).plus(parseQuantity(moves.underWay))

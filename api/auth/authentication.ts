@@ -1,11 +1,10 @@
-/** From the header `Authorization` to a caller, or to the 401 or 503 that stands in place of an answer. */
-import type { Caller } from '../../actors/account/commands.ts'
+/** From the header `Authorization` to what the caller may do, or to the 401 or 503 that stands in place of an answer. */
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import { downstreamFailure, type Problem, unauthorized } from '../problem.ts'
 import type { AccessTokens } from './access-tokens.ts'
-import type { Grants } from './grants.ts'
+import type { Grant, Grants } from './grants.ts'
 
-export type Authenticate = (authorization: string | null) => Promise<Result<Caller, Problem>>
+export type Authenticate = (authorization: string | null) => Promise<Result<Grant, Problem>>
 
 /** RFC 6750, 2.1: the scheme in any case, then b64token. */
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i
@@ -16,9 +15,9 @@ export function createAuthentication(tokens: AccessTokens, grants: Grants): Auth
     const presented = BEARER.exec(authorization)?.[1]
     const token = presented === undefined ? undefined : await tokens.verify(presented)
     if (token === undefined) return refuse(invalidToken())
-    const caller = await grants.callerOf(token.clientId, token.sessionId)
-    if (caller.ok) return ok(caller.value)
-    return refuse(caller.error === 'revoked' ? invalidToken() : downstreamFailure())
+    const grant = await grants.grantOf(token.clientId, token.sessionId)
+    if (grant.ok) return ok(grant.value)
+    return refuse(grant.error === 'revoked' ? invalidToken() : downstreamFailure())
   }
 }
 

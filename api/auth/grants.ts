@@ -7,14 +7,22 @@
  *   G4. A copy counts as old as the moment its renewal was sent.
  */
 import type { Caller } from '../../actors/account/commands.ts'
+import { type AccountScope, accountScopeOf } from '../../actors/account-scope.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { AccessStore, ClientRecord } from '../../runtime/ports/access-store.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 
+export interface Grant {
+  /** Goes with what is asked of the ledger. */
+  readonly caller: Caller
+  /** The accounts that there are for the client; judged here, told to nobody. */
+  readonly scope: AccountScope
+}
+
 export interface Grants {
-  /** `revoked`: no such client, or client or session was revoked. `unknown`: the store has been silent for too long. */
-  readonly callerOf: (clientId: string, sessionId: string) => Promise<Result<Caller, 'revoked' | 'unknown'>>
+  /** `revoked`: no such client, or one that cannot be read, or client or session was revoked. `unknown`: the store has been silent for too long. */
+  readonly grantOf: (clientId: string, sessionId: string) => Promise<Result<Grant, 'revoked' | 'unknown'>>
 }
 
 export const GRANTS_RENEW_AFTER_MS = 2000
@@ -31,7 +39,7 @@ const CLOCK_MARGIN_MS = 60_000
 
 interface Copy {
   /** Null: revoked. */
-  readonly callers: Map<string, Caller | null>
+  readonly grants: Map<string, Grant | null>
   readonly revokedSessions: ReadonlySet<string>
   /** On the monotonic clock. */
   readonly sentAtMs: number
@@ -62,7 +70,7 @@ export function createGrants(context: GrantsContext): Grants {
       const since = clock.now() - accessTokenTtlMs - CLOCK_MARGIN_MS
       const [clients, sessions] = await Promise.all([access.listClients(), access.listRevokedSessions(since)])
       if (copy !== undefined && copy.sentAtMs > sentAtMs) return
-      copy = { callers: callersOf(clients), revokedSessions: new Set(sessions), sentAtMs }
+      copy = { grants: grantsOf(clients), revokedSessions: new Set(sessions), sentAtMs }
     } catch {
       notBeforeMs = clock.monotonic() + RETRY_AFTER_MS
       log.warn('grants_not_renewed', { age_ms: copy === undefined ? null : clock.monotonic() - copy.sentAtMs })
@@ -97,28 +105,28 @@ export function createGrants(context: GrantsContext): Grants {
   }
 
   return {
-    async callerOf(clientId, sessionId) {
+    async grantOf(clientId, sessionId) {
       if (ageMs() >= GRANTS_RENEW_AFTER_MS) renewIfDue()
       if (ageMs() >= GRANTS_WAIT_AFTER_MS) await waitForRenewal()
       if (copy === undefined || ageMs() >= GRANTS_REFUSE_AFTER_MS) return refuse('unknown')
       if (copy.revokedSessions.has(sessionId)) return refuse('revoked')
-      const known = copy.callers.get(clientId)
+      const known = copy.grants.get(clientId)
       if (known !== undefined) return known === null ? refuse('revoked') : ok(known)
       // A token of ours whose client is not in the copy: the client may be younger than the copy.
       const judged = copy
       const client = await access.findClient(clientId)
       if (client === undefined) return refuse('revoked')
-      const caller = callerFrom(client)
-      judged.callers.set(clientId, caller)
-      return caller === null ? refuse('revoked') : ok(caller)
+      const grant = client === 'unreadable' ? null : grantFrom(client)
+      judged.grants.set(clientId, grant)
+      return grant === null ? refuse('revoked') : ok(grant)
     },
   }
 }
 
-function callersOf(clients: readonly ClientRecord[]): Map<string, Caller | null> {
-  return new Map(clients.map((client) => [client.clientId, callerFrom(client)]))
+function grantsOf(clients: readonly ClientRecord[]): Map<string, Grant | null> {
+  return new Map(clients.map((client) => [client.clientId, grantFrom(client)]))
 }
 
-function callerFrom({ clientId, role, boundary, revokedAtMs }: ClientRecord): Caller | null {
-  return revokedAtMs === null ? { clientId, role, boundary } : null
+function grantFrom({ clientId, role, boundary, accounts, revokedAtMs }: ClientRecord): Grant | null {
+  return revokedAtMs === null ? { caller: { clientId, role, boundary }, scope: accountScopeOf(accounts) } : null
 }

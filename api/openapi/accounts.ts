@@ -1,6 +1,6 @@
 /** Accounts: their keys, their status, what they hold, and their audit chains (D2, D4, D9). */
 import { ADMINS, EVERYONE, SUBMITTERS } from '../route.ts'
-import { registrationSchema, rotationSchema, statusSchema } from '../schemas/account.ts'
+import { erasureSchema, registrationSchema, rotationSchema, statusSchema } from '../schemas/account.ts'
 import {
   accountListResponse,
   accountResponse,
@@ -11,7 +11,7 @@ import {
   balanceResponse,
   tokenBalanceResponse,
 } from '../schemas/responses/account.ts'
-import { CHANGE_STATUS_EXAMPLES, ROTATE_KEY_EXAMPLES } from './examples/account-changes.ts'
+import { CHANGE_STATUS_EXAMPLES, ERASE_ACCOUNT_EXAMPLES, ROTATE_KEY_EXAMPLES } from './examples/account-changes.ts'
 import {
   GET_ACCOUNT_STATE_EXAMPLES,
   GET_BALANCE_EXAMPLES,
@@ -43,7 +43,10 @@ The public key is a JWK, a PEM (SPKI), or base64url of a SEC1 point or of DER SP
     },
     { status: 200, description: 'It was registered with this key before.', content: accountResponse },
   ],
-  refusals: { ERR_CONFLICT: 'The ID is registered with another key, or is another client’s to claim.' },
+  refusals: {
+    ERR_CONFLICT: 'The ID is registered with another key, or is another client’s to claim.',
+    ERR_NOT_FOUND: 'The client is scoped to accounts, and this is none of them.',
+  },
   examples: CREATE_ACCOUNT_EXAMPLES,
 }
 
@@ -52,10 +55,12 @@ export const listAccounts: Operation = {
   method: 'GET',
   path: '/v1/accounts',
   summary: 'List all accounts',
-  description: 'By account ID.',
+  description: 'In an order of the ledger’s own, which stays as it is.',
   roles: ADMINS,
   parameters: PAGING,
-  answers: [{ status: 200, description: 'One page.', content: accountListResponse }],
+  answers: [
+    { status: 200, description: 'One page.', content: accountListResponse, headers: ['X-Total-Count-Relation'] },
+  ],
   examples: LIST_ACCOUNTS_EXAMPLES,
 }
 
@@ -114,6 +119,25 @@ export const changeStatus: Operation = {
   answers: [{ status: 200, description: 'The account as it is now.', content: accountResponse }],
   refusals: { ERR_CONFLICT: 'The account is closed, or is to be closed and is not empty.' },
   examples: CHANGE_STATUS_EXAMPLES,
+}
+
+export const eraseAccount: Operation = {
+  id: 'eraseAccount',
+  method: 'POST',
+  path: '/v1/accounts/:accountId/erase',
+  summary: 'Erase a closed account',
+  description: `Destroys the key that everything the ledger holds of the account is encrypted under. There is no way back. Done again it says the same.
+
+- The account stays \`closed\`, with \`erased: true\` and without a key; its ID is never given again.
+- Its audit chain keeps sequences and hashes; \`payload\` is null.
+- Its transactions and receipts are 404, and lists leave them out.
+- Where others name it, in settlement groups, NFTs, tokens and attestations, it reads \`erased:\` and 12 hexadecimal digits. What counterparties hold of their own transactions stays theirs.`,
+  roles: ADMINS,
+  changes: 'shard',
+  body: erasureSchema,
+  answers: [{ status: 200, description: 'The account as it is now.', content: accountResponse }],
+  refusals: { ERR_CONFLICT: 'The account is not closed, or the ledger is not encrypted.' },
+  examples: ERASE_ACCOUNT_EXAMPLES,
 }
 
 export const listAuditChain: Operation = {
@@ -197,11 +221,17 @@ export const ACCOUNTS: Tag = {
         reason: 'Why; it stands in the audit chain.',
       },
     },
+    Erasure: {
+      schema: erasureSchema,
+      description: 'What is asked when an account is to be erased.',
+      fields: { reason: 'Why; it is destroyed with the rest.' },
+    },
     Account: {
       schema: accountResponse,
       description: 'An account.',
       fields: {
         status: '`active`; `frozen`: it may only receive; `closed`: for good.',
+        erased: 'What the ledger held of it was destroyed; left out of others.',
         incoming: 'Whether it takes value in.',
         public_key: 'The key in force; null for an account that came into being without one.',
         key_id: 'Its RFC 7638 thumbprint.',
@@ -234,8 +264,9 @@ export const ACCOUNTS: Tag = {
       schema: auditEntryResponse,
       description: 'An entry of an audit chain.',
       fields: {
-        txn_id: 'The transaction; null for registrations, key rotations and changes of status.',
-        payload: 'Canonical JSON: exactly what was hashed, a random salt included.',
+        txn_id: 'The transaction; null for registrations, key rotations, changes of status and erasures.',
+        payload: 'Canonical JSON: exactly what was hashed, a random salt included; null of an account that was erased.',
+        erased: 'The account was erased; left out of others.',
       },
     },
     AuditChain: {
@@ -250,6 +281,7 @@ export const ACCOUNTS: Tag = {
     getAccount,
     rotateKey,
     changeStatus,
+    eraseAccount,
     listAuditChain,
     getAccountState,
     listBalances,

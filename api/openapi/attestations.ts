@@ -37,7 +37,8 @@ export const createAttestation: Operation = {
     },
   ],
   refusals: {
-    ERR_NOT_FOUND: 'The class or the NFT does not exist; `errors` names the field.',
+    ERR_NOT_FOUND:
+      'The class or the NFT does not exist, or the client is scoped to accounts and the attester is none of them; `errors` names the field.',
     ERR_SIGNATURE_MISMATCH: 'The signature is not one by the key of the account `attester`.',
     ERR_UNKNOWN_FIELD: 'A signed attestation has a field that nobody knows; without a signature it is ignored.',
   },

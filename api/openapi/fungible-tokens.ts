@@ -34,6 +34,7 @@ With \`Idempotency-Key\`, a repeat gets the original answer; without, the symbol
   ],
   refusals: {
     ERR_CONFLICT: 'The symbol is taken, or the issuer cannot take the supply in.',
+    ERR_NOT_FOUND: 'The client is scoped to accounts, and the issuer is none of them.',
     ERR_SIGNATURE_MISMATCH: 'The signature is not the issuer’s, or is missing in production.',
     ERR_UNKNOWN_FIELD: 'A signed registration has a field that nobody knows; without a signature it is ignored.',
   },

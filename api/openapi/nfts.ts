@@ -53,6 +53,7 @@ The name is unique after NFC and case folding. The schema is refused when it is 
   ],
   refusals: {
     ERR_CONFLICT: 'The name is taken.',
+    ERR_NOT_FOUND: 'The client is scoped to accounts, and the issuer is none of them.',
     ERR_SIGNATURE_MISMATCH: 'The signature is not the issuer’s, or is missing in production.',
     ERR_UNKNOWN_FIELD: 'A signed registration has a field that nobody knows; without a signature it is ignored.',
   },

@@ -2,6 +2,7 @@
 import {
   changeStatus,
   createAccount,
+  eraseAccount,
   getAccount,
   getAccountState,
   getBalance,
@@ -106,6 +107,10 @@ export const WALKTHROUGH: readonly Step[] = [
   step(changeStatus, 'notEmpty'),
   step(changeStatus, 'nothing'),
   step(listAccounts, 'all'),
+  step(createAccount, 'erin'),
+  step(changeStatus, 'close'),
+  step(eraseAccount, 'closed'),
+  step(eraseAccount, 'notClosed'),
   step(listTransactions, 'byAccount'),
   step(listTransactions, 'nextPage'),
   step(listTransactions, 'byKey'),

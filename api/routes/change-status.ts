@@ -4,7 +4,7 @@ import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { checkAccountId } from '../path-values.ts'
 import { invalidProblem } from '../problem.ts'
-import { refusalProblem, unavailableProblem } from '../refusals.ts'
+import { noSuchAccount, refusalProblem, unavailableProblem } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import { ADMINS, type GuardedRoute, pathValue } from '../route.ts'
 import { readStatusChange } from '../schemas/account.ts'
@@ -26,6 +26,7 @@ export function changeStatus({ gateway, jwkOf }: EdgeDependencies): GuardedRoute
       if (illFormed !== undefined) return illFormed
       const change = readStatusChange(body.value)
       if (!change.ok) return invalidProblem('validation-error', change.error)
+      if (!call.scope.includes(accountId)) return noSuchAccount()
       const { status, incoming, reason } = change.value
       const outcome = await gateway.ask({
         actor: accountAddress(accountId),

@@ -3,7 +3,7 @@ import { accountAddress } from '../../actors/address.ts'
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { invalidProblem } from '../problem.ts'
-import { refusalProblem, unavailableProblem } from '../refusals.ts'
+import { noSuchAccount, refusalProblem, unavailableProblem } from '../refusals.ts'
 import { readRegistrationKey } from '../registration-key.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, SUBMITTERS } from '../route.ts'
@@ -18,7 +18,7 @@ export function createAccount({ gateway, readPublicKey, jwkOf }: EdgeDependencie
     path: '/v1/accounts',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller, trail }) {
+    async handle({ http, caller, scope, trail }) {
       const body = await readJsonBody(http.req.raw)
       if (!body.ok) return body.error
       const { registrationKey, keyErrors } = readRegistrationKey(http)
@@ -26,6 +26,7 @@ export function createAccount({ gateway, readPublicKey, jwkOf }: EdgeDependencie
       const invalid = [...keyErrors, ...(registration.ok ? [] : registration.error)]
       if (!registration.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
       const { accountId, key } = registration.value
+      if (!scope.includes(accountId)) return noSuchAccount()
       const outcome = await gateway.ask({
         actor: accountAddress(accountId),
         caller,

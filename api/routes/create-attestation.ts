@@ -27,7 +27,7 @@ export function createAttestation(dependencies: EdgeDependencies): GuardedRoute 
     path: '/v1/attestations',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller }) {
+    async handle({ http, caller, scope }) {
       const body = await readJsonBody(http.req.raw)
       if (!body.ok) return body.error
       const { registrationKey, keyErrors } = readRegistrationKey(http)
@@ -39,6 +39,7 @@ export function createAttestation(dependencies: EdgeDependencies): GuardedRoute 
       const earlier =
         registrationKey === null ? undefined : await attestations.submitted(caller.clientId, registrationKey)
       if (earlier !== undefined) return repeated(earlier, payloadHash)
+      if (!scope.includes(submission.value.attester)) return notFound('There is no such account.', 'attester')
       const attestation = await makeAttestation(dependencies, caller, submission.value)
       if (!attestation.ok) return attestation.error
       const key = registrationKey === null ? null : { idempotencyKey: registrationKey, payloadHash }

@@ -4,7 +4,7 @@ import { BASE_UNIT } from '../../actors/money.ts'
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { invalidProblem, type Problem, problem } from '../problem.ts'
-import { refusalProblem, unavailableProblem } from '../refusals.ts'
+import { noSuchAccount, refusalProblem, unavailableProblem } from '../refusals.ts'
 import { readRegistrationKey } from '../registration-key.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, SUBMITTERS } from '../route.ts'
@@ -20,14 +20,15 @@ export function createFungibleToken({ gateway }: EdgeDependencies): GuardedRoute
     path: '/v1/fungible-tokens',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller, trail }) {
+    async handle({ http, caller, scope, trail }) {
       const body = await readJsonBody(http.req.raw)
       if (!body.ok) return body.error
       const { registrationKey, keyErrors } = readRegistrationKey(http)
       const registration = readTokenRegistration(body.value)
       const invalid = [...keyErrors, ...(registration.ok ? [] : registration.error)]
       if (!registration.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
-      const { symbol, payload, signature } = registration.value
+      const { symbol, issuer, payload, signature } = registration.value
+      if (!scope.includes(issuer)) return noSuchAccount()
       if (symbol.toUpperCase() === BASE_UNIT) return baseUnitTaken()
       const outcome = await gateway.ask({
         actor: tokenAddress(symbol),

@@ -5,7 +5,7 @@ import type { SchemaValidator } from '../../runtime/ports/schema-validator.ts'
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { invalidProblem, type Problem } from '../problem.ts'
-import { refusalProblem, unavailableProblem } from '../refusals.ts'
+import { noSuchAccount, refusalProblem, unavailableProblem } from '../refusals.ts'
 import { readRegistrationKey } from '../registration-key.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, SUBMITTERS } from '../route.ts'
@@ -21,14 +21,15 @@ export function createNftClass({ gateway, schemas }: EdgeDependencies): GuardedR
     path: '/v1/nft-classes',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller, trail }) {
+    async handle({ http, caller, scope, trail }) {
       const body = await readJsonBody(http.req.raw)
       if (!body.ok) return body.error
       const { registrationKey, keyErrors } = readRegistrationKey(http)
       const registration = readClassRegistration(body.value)
       const invalid = [...keyErrors, ...(registration.ok ? [] : registration.error)]
       if (!registration.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
-      const { name, metadataSchema, payload, signature } = registration.value
+      const { name, issuer, metadataSchema, payload, signature } = registration.value
+      if (!scope.includes(issuer)) return noSuchAccount()
       const unusable = await checkSchema(schemas, metadataSchema)
       if (unusable !== undefined) return unusable
       const outcome = await gateway.ask({

@@ -5,7 +5,7 @@ import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { NewGroupId } from '../group-ids.ts'
 import { invalidProblem, type Problem, problem } from '../problem.ts'
-import { refusalProblem, unavailableProblem } from '../refusals.ts'
+import { noSuchAccount, refusalProblem, unavailableProblem } from '../refusals.ts'
 import { readRegistrationKey } from '../registration-key.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, SUBMITTERS } from '../route.ts'
@@ -22,14 +22,15 @@ export function createSettlementGroup({ gateway, reads }: EdgeDependencies, newG
     path: '/v1/settlement-groups',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller, trail }) {
+    async handle({ http, caller, scope, trail }) {
       const body = await readJsonBody(http.req.raw)
       if (!body.ok) return body.error
       const { registrationKey, keyErrors } = readRegistrationKey(http)
       const registration = readGroupRegistration(body.value, () => newGroupId(caller.clientId, registrationKey))
       const invalid = [...keyErrors, ...(registration.ok ? [] : registration.error)]
       if (!registration.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
-      const { groupId, payload } = registration.value
+      const { groupId, payload, accountIds } = registration.value
+      if (!accountIds.some(scope.includes)) return noSuchAccount()
       const full = await checkOpenGroups(reads, caller.clientId, groupId)
       if (full !== undefined) return full
       const outcome = await gateway.ask({

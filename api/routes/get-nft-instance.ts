@@ -3,6 +3,7 @@ import type { EdgeDependencies } from '../dependencies.ts'
 import { instanceMembers, noSuchInstance } from '../nft-views.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+import { seenInstance } from '../scoped-reads.ts'
 
 export function getNftInstance({ reads }: EdgeDependencies): GuardedRoute {
   return {
@@ -12,7 +13,8 @@ export function getNftInstance({ reads }: EdgeDependencies): GuardedRoute {
     roles: EVERYONE,
     asksLedger: false,
     async handle(call) {
-      const instance = await reads.instance(pathValue(call, 'classId'), pathValue(call, 'instanceId'))
+      const name = { classId: pathValue(call, 'classId'), instanceId: pathValue(call, 'instanceId') }
+      const instance = await seenInstance(reads, call.scope, name)
       return instance === undefined ? noSuchInstance() : jsonReply(200, instanceMembers(instance))
     },
   }

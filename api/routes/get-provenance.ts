@@ -13,11 +13,12 @@ import { notFound } from '../problem.ts'
 import { readQuery } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+import { isHidden } from '../scoped-reads.ts'
 
 const DEFAULT_MAX_DEPTH = 10
 const DEPTH_RULE = 'must be an integer from 0 to 1,000'
 
-export function getProvenance({ attestations }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+export function getProvenance({ attestations, reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   return {
     access: 'token',
     method: 'GET',
@@ -39,7 +40,8 @@ export function getProvenance({ attestations }: EdgeDependencies, tokens: PageTo
       if (refused !== undefined) return refused
       // What can be no ID is looked for nowhere.
       const named = isClassId(classId) && isAccountId(instanceId)
-      const page = named
+      const seen = named && !(await isHidden(reads, call.scope, { classId, instanceId }))
+      const page = seen
         ? await attestations.provenance({ classId, instanceId, maxDepth, limit, after: after?.cursor ?? null })
         : undefined
       if (page === undefined) return notFound('The class has no such instance.')

@@ -4,6 +4,7 @@ import type { EdgeDependencies } from '../dependencies.ts'
 import { notFound } from '../problem.ts'
 import { textReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+import { seenReceipt } from '../scoped-reads.ts'
 
 export function getReceipt({ reads }: EdgeDependencies): GuardedRoute {
   return {
@@ -14,7 +15,7 @@ export function getReceipt({ reads }: EdgeDependencies): GuardedRoute {
     asksLedger: false,
     async handle(call) {
       const txnId = pathValue(call, 'txnId')
-      const receipt = isTransactionId(txnId) ? await reads.receipt(txnId) : undefined
+      const receipt = isTransactionId(txnId) ? await seenReceipt(reads, call.scope, txnId) : undefined
       if (receipt === undefined) return notFound('There is no such transaction, or it is not final.')
       // The payload is canonical JSON already: the client gets the bytes that the signature is over.
       const body = `{"receipt":${receipt.payload},"signature":${JSON.stringify(receipt.signature)}}`

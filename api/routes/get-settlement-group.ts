@@ -6,6 +6,7 @@ import type { PreferWait } from '../prefer-wait.ts'
 import { notFound } from '../problem.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+import { seenGroup } from '../scoped-reads.ts'
 import { groupMembers } from '../views.ts'
 
 export function getSettlementGroup({ reads }: EdgeDependencies, preferWait: PreferWait): GuardedRoute {
@@ -21,7 +22,7 @@ export function getSettlementGroup({ reads }: EdgeDependencies, preferWait: Pref
       if (illFormed !== undefined) return illFormed
       const { value: group, headers } = await preferWait.until(
         call.http.req.header('prefer'),
-        () => reads.group(groupId),
+        () => seenGroup(reads, call.scope, groupId),
         (seen) => seen === undefined || isFinal(seen),
       )
       if (group === undefined) return notFound('There is no such settlement group.')

@@ -5,6 +5,7 @@ import type { PreferWait } from '../prefer-wait.ts'
 import { notFound } from '../problem.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+import { seenTransaction } from '../scoped-reads.ts'
 import { transactionDetailMembers } from '../views.ts'
 
 export function getTransaction({ reads }: EdgeDependencies, preferWait: PreferWait): GuardedRoute {
@@ -19,7 +20,7 @@ export function getTransaction({ reads }: EdgeDependencies, preferWait: PreferWa
       if (!isTransactionId(txnId)) return notFound('There is no such transaction.')
       const { value: transaction, headers } = await preferWait.until(
         call.http.req.header('prefer'),
-        () => reads.transaction(txnId),
+        () => seenTransaction(reads, call.scope, txnId),
         (seen) => seen?.status !== 'pending',
       )
       if (transaction === undefined) return notFound('There is no such transaction.')

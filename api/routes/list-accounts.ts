@@ -1,10 +1,15 @@
-/** GET /v1/accounts: all accounts by ID (D2, D16). */
+/** GET /v1/accounts: all accounts, in an order of the ledger's own (D2, D16). */
+import type { AccountScope } from '../../actors/account-scope.ts'
+import type { AccountView } from '../../actors/account/outcome.ts'
+import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
-import type { PageTokens } from '../page-token.ts'
+import { inTurns } from '../in-turns.ts'
+import type { PageCount, PageTokens } from '../page-token.ts'
 import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
 import { readQuery } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { ADMINS, type GuardedRoute } from '../route.ts'
+import { scanPage, type ScannedPage, type ScanRequest } from '../scan.ts'
 import { accountMembers } from '../views.ts'
 
 export function listAccounts({ reads, jwkOf }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
@@ -14,18 +19,58 @@ export function listAccounts({ reads, jwkOf }: EdgeDependencies, tokens: PageTok
     path: '/v1/accounts',
     roles: ADMINS,
     asksLedger: false,
-    async handle({ http, caller }) {
-      const scope = listScope('/v1/accounts', caller.clientId)
+    async handle({ http, caller, scope: accounts }) {
+      const scope = listScope('/v1/accounts', caller.clientId, accounts.whole ? [] : [orderOf(accounts)])
       const query = readQuery(http.req.url)
       const { limit, after } = readPageRequest(query, tokens, scope)
       const refused = query.problem()
       if (refused !== undefined) return refused
-      const page = await reads.accounts(after?.cursor ?? null, limit)
-      return jsonReply(200, {
-        accounts: page.accounts.map((account) => accountMembers(account, jwkOf)),
-        next_page_token: nextPageToken(tokens, scope, page.next, null),
-        total_count: page.total,
-      })
+      const page = await pageOf(reads, accounts, { after: after?.cursor ?? null, limit, counted: after === null })
+      const count: PageCount = after?.count ?? page.count ?? { total: 0, exact: false }
+      return jsonReply(
+        200,
+        {
+          accounts: page.rows.map((account) => accountMembers(account, jwkOf)),
+          next_page_token: nextPageToken(tokens, scope, page.next, accounts.whole ? null : count),
+          total_count: count.total,
+        },
+        count.exact ? {} : { 'x-total-count-relation': 'gte' },
+      )
     },
   }
+}
+
+type Reads = Pick<LedgerReads, 'account' | 'accounts'>
+type Page = ScannedPage<AccountView, string>
+
+/** Places of one order mean nothing in the other. */
+function orderOf({ ids }: AccountScope): 'by ID' | 'of the ledger' {
+  return ids === null ? 'of the ledger' : 'by ID'
+}
+
+async function pageOf(reads: Reads, scope: AccountScope, asked: ScanRequest<string>): Promise<Page> {
+  if (scope.whole) {
+    const { accounts, next, total } = await reads.accounts(asked.after, asked.limit)
+    return { rows: accounts, next, count: { total, exact: true } }
+  }
+  if (scope.ids !== null) return pageOfNamed(reads, scope.ids, asked)
+  return scanPage(
+    {
+      read: async (after: string | null, limit) => {
+        const { accounts, next } = await reads.accounts(after, limit)
+        return { rows: accounts, next }
+      },
+      shown: (rows) => rows.filter(({ accountId }) => scope.includes(accountId)),
+    },
+    asked,
+  )
+}
+
+/** Those that are named one by one are few. */
+async function pageOfNamed(reads: Reads, ids: readonly string[], { after, limit }: ScanRequest<string>): Promise<Page> {
+  const rest = ids.filter((id) => after === null || id > after)
+  const found = (await inTurns(rest, reads.account)).filter((account) => account !== undefined)
+  const rows = found.slice(0, limit)
+  const next = found.length > limit ? (rows.at(-1)?.accountId ?? null) : null
+  return { rows, next, count: { total: found.length, exact: true } }
 }

@@ -7,26 +7,41 @@ import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
 import { type Query, readQuery } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute } from '../route.ts'
+import { scanPage } from '../scan.ts'
+import { seenAttestations, viewerOf } from '../scoped-reads.ts'
 
+/** Each may have an NFT of its own, which is looked for. */
+const SCANNED_ATTESTATIONS = 200
 const PATH = '/v1/attestations'
 
-export function listAttestations({ attestations }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+export function listAttestations({ attestations, reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   return {
     access: 'token',
     method: 'GET',
     path: PATH,
     roles: EVERYONE,
     asksLedger: false,
-    async handle({ http, caller }) {
+    async handle({ http, caller, scope: accounts }) {
       const query = readQuery(http.req.url)
       const filters = readFilters(query)
       const scope = listScope(PATH, caller.clientId, Object.values(filters))
       const { limit, after } = readPageRequest(query, tokens, scope)
       const refused = query.problem()
       if (refused !== undefined) return refused
-      const page = await attestations.attestations({ ...filters, limit, after: after?.cursor ?? null })
+      const viewer = viewerOf({ caller, scope: accounts })
+      const page = await scanPage(
+        {
+          read: async (from: string | null, size) => {
+            const read = await attestations.attestations({ ...filters, limit: size, after: from })
+            return { rows: read.attestations, next: read.next }
+          },
+          shown: (rows) => seenAttestations(reads, viewer, rows),
+          bound: accounts.whole ? limit : SCANNED_ATTESTATIONS,
+        },
+        { after: after?.cursor ?? null, limit, counted: false },
+      )
       return jsonReply(200, {
-        attestations: page.attestations.map(listedAttestationMembers),
+        attestations: page.rows.map(listedAttestationMembers),
         next_page_token: nextPageToken(tokens, scope, page.next, null),
       })
     },

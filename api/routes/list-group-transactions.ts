@@ -8,24 +8,12 @@ import { notFound } from '../problem.ts'
 import { readQuery } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
-import type { TransactionPage, TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
+import { type RowsRead, scanPage } from '../scan.ts'
+import { seenGroup, TRANSACTIONS_OF_GROUP } from '../scoped-reads.ts'
+import type { AccountScope } from '../../actors/account-scope.ts'
+import type { LedgerReads, TransactionCursor, TransactionView } from '../../runtime/ports/ledger-reads.ts'
 import { cursorText, readCursor } from '../transaction-cursor.ts'
 import { groupLegMembers } from '../views.ts'
-
-const NO_OTHER_FILTER = {
-  accountId: null,
-  createdFromMs: null,
-  createdToMs: null,
-  type: null,
-  tokenId: null,
-  tokenClass: null,
-  amountMin: null,
-  amountMax: null,
-  status: null,
-  idempotencyKey: null,
-  order: 'desc',
-  counted: false,
-} as const satisfies Partial<TransactionQuery>
 
 export function listGroupTransactions(
   { reads }: EdgeDependencies,
@@ -50,19 +38,19 @@ export function listGroupTransactions(
       const cursor = after === null ? null : readCursor(after.cursor)
       const { value: page, headers } = await preferWait.until(
         call.http.req.header('prefer'),
-        () => reads.transactions({ ...NO_OTHER_FILTER, groupId, limit, after: cursor }),
+        () => pageOf(reads, call.scope, groupId, { after: cursor, limit }),
         nothingPending,
       )
-      const empty = after === null && page.transactions.length === 0 && page.next === null
+      const empty = after === null && page.rows.length === 0 && page.next === null
       // A registered group has an empty list until its first leg is in.
-      if (empty && (await reads.group(groupId)) === undefined) {
+      if (empty && (await seenGroup(reads, call.scope, groupId)) === undefined) {
         return notFound('No transaction carries this group ID.')
       }
       return jsonReply(
         200,
         {
           group_id: groupId,
-          transactions: page.transactions.map(groupLegMembers),
+          transactions: page.rows.map(groupLegMembers),
           next_page_token: nextPageToken(tokens, scope, page.next === null ? null : cursorText(page.next), null),
         },
         headers,
@@ -71,6 +59,31 @@ export function listGroupTransactions(
   }
 }
 
-function nothingPending(page: TransactionPage): boolean {
-  return page.transactions.every((transaction) => transaction.status !== 'pending')
+type Page = RowsRead<TransactionView, TransactionCursor>
+
+interface Asked {
+  readonly after: TransactionCursor | null
+  readonly limit: number
+}
+
+function pageOf(
+  reads: Pick<LedgerReads, 'transactions'>,
+  scope: AccountScope,
+  groupId: string,
+  asked: Asked,
+): Promise<Page> {
+  return scanPage(
+    {
+      read: async (after: TransactionCursor | null, limit) => {
+        const page = await reads.transactions({ ...TRANSACTIONS_OF_GROUP, groupId, limit, after })
+        return { rows: page.transactions, next: page.next }
+      },
+      shown: (rows) => rows.filter(({ accountId }) => scope.includes(accountId)),
+    },
+    { ...asked, counted: false },
+  )
+}
+
+function nothingPending(page: Page): boolean {
+  return page.rows.every((transaction) => transaction.status !== 'pending')
 }

@@ -6,6 +6,7 @@ import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
 import { readQuery } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+import { isHidden } from '../scoped-reads.ts'
 
 const BEFORE_ALL = -1
 
@@ -24,6 +25,7 @@ export function listNftHistory({ reads }: EdgeDependencies, tokens: PageTokens):
       const { limit, after } = readPageRequest(query, tokens, scope)
       const refused = query.problem()
       if (refused !== undefined) return refused
+      if (await isHidden(reads, call.scope, { classId, instanceId })) return noSuchInstance()
       const afterNumber = after === null ? BEFORE_ALL : Number(after.cursor)
       const page = await reads.nftHistory(classId, instanceId, afterNumber, limit)
       if (page === undefined) return noSuchInstance()

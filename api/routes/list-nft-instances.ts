@@ -1,4 +1,7 @@
 /** GET /v1/nft-classes/{classId}/instances: all that were minted, by ID, burned ones among them (D11, D16). */
+import type { AccountScope } from '../../actors/account-scope.ts'
+import type { InstanceView } from '../../actors/nft-instance/state.ts'
+import type { InstancesPage, LedgerReads } from '../../runtime/ports/ledger-reads.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { listedInstanceMembers, noSuchClass } from '../nft-views.ts'
 import type { PageTokens } from '../page-token.ts'
@@ -6,6 +9,8 @@ import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
 import { readQuery } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
+import { type RowsRead, scanPage } from '../scan.ts'
+import { issues } from '../scoped-reads.ts'
 
 export function listNftInstances({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   return {
@@ -21,7 +26,7 @@ export function listNftInstances({ reads }: EdgeDependencies, tokens: PageTokens
       const { limit, after } = readPageRequest(query, tokens, scope)
       const refused = query.problem()
       if (refused !== undefined) return refused
-      const page = await reads.instances(classId, after?.cursor ?? null, limit)
+      const page = await pageOf(reads, call.scope, classId, { after: after?.cursor ?? null, limit })
       if (page === undefined) return noSuchClass()
       return jsonReply(200, {
         class_id: classId,
@@ -30,4 +35,31 @@ export function listNftInstances({ reads }: EdgeDependencies, tokens: PageTokens
       })
     },
   }
+}
+
+interface Asked {
+  readonly after: string | null
+  readonly limit: number
+}
+
+/** To a client that is scoped, and does not issue the class, what its accounts own of it. */
+async function pageOf(
+  reads: Pick<LedgerReads, 'instances' | 'nftClass'>,
+  scope: AccountScope,
+  classId: string,
+  { after, limit }: Asked,
+): Promise<InstancesPage | undefined> {
+  if (scope.whole || (await issues(reads, scope, classId))) return reads.instances(classId, after, limit)
+  if ((await reads.nftClass(classId)) === undefined) return undefined
+  const page = await scanPage(
+    {
+      read: async (from: string | null, size): Promise<RowsRead<InstanceView, string>> => {
+        const read = await reads.instances(classId, from, size)
+        return { rows: read?.instances ?? [], next: read?.next ?? null }
+      },
+      shown: (rows) => rows.filter(({ owner }) => scope.includes(owner)),
+    },
+    { after, limit, counted: false },
+  )
+  return { instances: page.rows, next: page.next }
 }

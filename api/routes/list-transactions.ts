@@ -1,11 +1,15 @@
 /** GET /v1/transactions: the query over all transactions, newest first or as a feed (D16). */
+import type { AccountScope } from '../../actors/account-scope.ts'
 import { TRANSACTION_TYPES, type TransactionType } from '../../actors/account/commands.ts'
 import { isAccountId, isUuid } from '../../actors/identifiers.ts'
 import { isDecimalString } from '../../actors/money.ts'
 import {
+  type LedgerReads,
   TRANSACTION_STATUSES,
+  type TransactionCursor,
   type TransactionQuery,
   type TransactionStatus,
+  type TransactionView,
 } from '../../runtime/ports/ledger-reads.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageCount, PageTokens } from '../page-token.ts'
@@ -14,6 +18,7 @@ import { type Query, readQuery } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { parseRfc3339 } from '../rfc3339.ts'
 import { EVERYONE, type GuardedRoute } from '../route.ts'
+import { scanPage, type ScannedPage, type ScanRequest } from '../scan.ts'
 import {
   ACCOUNT_ID_RULE,
   GROUP_ID_RULE,
@@ -38,15 +43,14 @@ export function listTransactions({ reads }: EdgeDependencies, tokens: PageTokens
     path: '/v1/transactions',
     roles: EVERYONE,
     asksLedger: false,
-    async handle({ http, caller }) {
+    async handle({ http, caller, scope: accounts }) {
       const query = readQuery(http.req.url)
       const filters = readFilters(query)
       const scope = listScope('/v1/transactions', caller.clientId, Object.values(filters))
       const { limit, after } = readPageRequest(query, tokens, scope)
       const refused = query.problem()
       if (refused !== undefined) return refused
-      const page = await reads.transactions({
-        ...filters,
+      const page = await pageOf(reads, accounts, filters, {
         limit,
         after: after === null ? null : readCursor(after.cursor),
         counted: after === null,
@@ -56,7 +60,7 @@ export function listTransactions({ reads }: EdgeDependencies, tokens: PageTokens
       return jsonReply(
         200,
         {
-          transactions: page.transactions.map(transactionMembers),
+          transactions: page.rows.map(transactionMembers),
           next_page_token: nextPageToken(tokens, scope, next, count),
           total_count: count.total,
         },
@@ -64,6 +68,38 @@ export function listTransactions({ reads }: EdgeDependencies, tokens: PageTokens
       )
     },
   }
+}
+
+/** An ID that no account can have. */
+const NOBODY = '.'
+
+type Page = ScannedPage<TransactionView, TransactionCursor>
+
+async function pageOf(
+  reads: Pick<LedgerReads, 'transactions'>,
+  scope: AccountScope,
+  filters: Filters,
+  asked: ScanRequest<TransactionCursor>,
+): Promise<Page> {
+  const [only = null] = scope.ids?.length === 1 ? scope.ids : []
+  const accountId = filters.accountId ?? only
+  if (scope.whole || accountId !== null) {
+    const seen = accountId === null || scope.includes(accountId) ? accountId : NOBODY
+    const { transactions, next, count } = await reads.transactions({ ...filters, ...asked, accountId: seen })
+    return { rows: transactions, next, count }
+  }
+  return scanPage(
+    {
+      read: async (after: TransactionCursor | null, limit) => {
+        const page = await reads.transactions({ ...filters, limit, after, counted: false })
+        return { rows: page.transactions, next: page.next }
+      },
+      shown: (rows) => rows.filter((row) => scope.includes(row.accountId)),
+      // A read that was cut short by its filter on amounts has not come to the end.
+      endless: filters.order === 'asc' && filters.amountMin === null && filters.amountMax === null,
+    },
+    asked,
+  )
 }
 
 /** The members stand in a fixed order: their values make the scope of the page tokens. */

@@ -8,7 +8,7 @@ import type { SchemaValidator, ValueVerdict } from '../../runtime/ports/schema-v
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { type Invalid, invalidProblem, type Problem } from '../problem.ts'
-import { type RefusedAnswer, refusalProblem, unavailableProblem } from '../refusals.ts'
+import { noSuchAccount, type RefusedAnswer, refusalProblem, unavailableProblem } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedCall, type GuardedRoute, pathValue, SUBMITTERS } from '../route.ts'
 import { mintErrors } from '../schemas/nft-mint.ts'
@@ -36,9 +36,10 @@ export function mintNft(dependencies: EdgeDependencies): GuardedRoute {
       const classId = pathValue(call, 'classId')
       const invalid = mintErrors(body.value, classId)
       if (invalid.length > 0) return invalidProblem('validation-error', invalid)
+      const order = orderOf(body.value)
+      if (!call.scope.includes(order.accountId)) return noSuchAccount()
       if (!isClassId(classId)) return noSuchClass()
       const nftClass = await reads.nftClass(classId)
-      const order = orderOf(body.value)
       let judged: Judged | Overloaded =
         nftClass !== undefined && (await isSigned(dependencies, nftClass, order))
           ? await judge(schemas, nftClass, body.value)

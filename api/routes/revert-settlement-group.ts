@@ -1,20 +1,22 @@
 /** POST /v1/settlement-groups/{id}/revert: undoes a registered group, or named transactions of a linked one (D10). */
 import { groupAddress } from '../../actors/address.ts'
 import type { NamedTransaction } from '../../runtime/messages.ts'
+import type { AccountScope } from '../../actors/account-scope.ts'
 import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { checkGroupId } from '../path-values.ts'
-import { invalidProblem, type Problem, problem } from '../problem.ts'
+import { invalidProblem, notFound, type Problem, problem } from '../problem.ts'
 import { refusalProblem, unavailableProblem } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, pathValue, SUBMITTERS } from '../route.ts'
+import { seenGroup, seenTransaction, shownOf } from '../scoped-reads.ts'
 import { readRevert } from '../schemas/settlement-group.ts'
 import { unexpectedAnswer } from '../unexpected-answer.ts'
 import { groupMembers } from '../views.ts'
 
-type Reads = Pick<LedgerReads, 'group' | 'transaction'>
+type Reads = Pick<LedgerReads, 'group' | 'transaction' | 'transactions'>
 
 export function revertSettlementGroup({ gateway, reads }: EdgeDependencies): GuardedRoute {
   return {
@@ -32,7 +34,7 @@ export function revertSettlementGroup({ gateway, reads }: EdgeDependencies): Gua
       const revert = readRevert(body.value)
       if (!revert.ok) return invalidProblem('validation-error', revert.error)
       const { reason, txn_ids: txnIds = [] } = revert.value
-      const transactions = await findTransactions(reads, groupId, txnIds)
+      const transactions = await findTransactions(reads, call.scope, groupId, txnIds)
       if (!transactions.ok) return transactions.error
       const outcome = await gateway.ask({
         actor: groupAddress(groupId),
@@ -44,7 +46,7 @@ export function revertSettlementGroup({ gateway, reads }: EdgeDependencies): Gua
       const { answer } = outcome
       if (answer.kind === 'refused') return refusalProblem(answer)
       if (answer.kind !== 'group_reverting') return unexpectedAnswer(answer)
-      return jsonReply(202, groupMembers(answer.group))
+      return jsonReply(202, groupMembers(shownOf(answer.group, call.scope)))
     },
   }
 }
@@ -52,17 +54,19 @@ export function revertSettlementGroup({ gateway, reads }: EdgeDependencies): Gua
 /** A linked group has nothing that says what belongs together, so that its transactions are named; another is undone whole. */
 async function findTransactions(
   reads: Reads,
+  scope: AccountScope,
   groupId: string,
   txnIds: readonly string[],
 ): Promise<Result<readonly NamedTransaction[], Problem>> {
-  const group = await reads.group(groupId)
+  const group = await seenGroup(reads, scope, groupId)
+  if (group === undefined && !scope.whole) return refuse(notFound('There is no such group.'))
   if (group?.status === 'linked' && txnIds.length === 0) {
     return refuse(invalidTxnIds('is required: the group was never registered'))
   }
   if (group !== undefined && group.status !== 'linked' && txnIds.length > 0) {
     return refuse(invalidTxnIds('cannot stand here: a registered group is reverted as a whole'))
   }
-  const found = await Promise.all(txnIds.map((txnId) => reads.transaction(txnId)))
+  const found = await Promise.all(txnIds.map((txnId) => seenTransaction(reads, scope, txnId)))
   const named = found.flatMap((transaction) => (transaction?.groupId === groupId ? [transaction] : []))
   if (named.length === found.length) return ok(named.map(({ txnId, accountId }) => ({ txnId, accountId })))
   const message = 'There is no such transaction in the group.'

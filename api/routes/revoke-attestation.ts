@@ -7,9 +7,10 @@ import type { EdgeDependencies } from '../dependencies.ts'
 import { invalidProblem, notFound, type Problem, problem } from '../problem.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, pathValue, SUBMITTERS } from '../route.ts'
+import { seenAttestations, viewerOf } from '../scoped-reads.ts'
 import { readRevocation } from '../schemas/attestation.ts'
 
-export function revokeAttestation({ attestations, serviceKeys, clock }: EdgeDependencies): GuardedRoute {
+export function revokeAttestation({ attestations, reads, serviceKeys, clock }: EdgeDependencies): GuardedRoute {
   return {
     access: 'token',
     method: 'POST',
@@ -21,7 +22,8 @@ export function revokeAttestation({ attestations, serviceKeys, clock }: EdgeDepe
       if (!body.ok) return body.error
       const reason = readRevocation(body.value)
       if (!reason.ok) return invalidProblem('validation-error', reason.error)
-      const attestation = await attestations.attestation(pathValue(call, 'attestationId'))
+      const found = await attestations.attestation(pathValue(call, 'attestationId'))
+      const [attestation] = await seenAttestations(reads, viewerOf(call), found === undefined ? [] : [found])
       if (attestation === undefined) return noSuchAttestation()
       if (!mayRevoke(call.caller, attestation)) return notTheirs()
       if (attestation.revocation !== null) return jsonReply(200, attestationMembers(attestation))

@@ -4,7 +4,7 @@ import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { checkAccountId } from '../path-values.ts'
 import { invalidProblem } from '../problem.ts'
-import { refusalProblem, unavailableProblem } from '../refusals.ts'
+import { noSuchAccount, refusalProblem, unavailableProblem } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, pathValue, SUBMITTERS } from '../route.ts'
 import { readRotation } from '../schemas/account.ts'
@@ -30,6 +30,7 @@ export function rotateKey({ gateway, readPublicKey, jwkOf }: EdgeDependencies): 
       if (illFormed !== undefined) return illFormed
       const rotation = readRotation(body.value, accountId, readPublicKey)
       if (!rotation.ok) return invalidProblem('validation-error', rotation.error)
+      if (!call.scope.includes(accountId)) return noSuchAccount()
       const { signature, proof, newKey } = rotation.value
       const outcome = await gateway.ask({
         actor: accountAddress(accountId),

@@ -6,7 +6,7 @@ import { isoTimestamp } from '../../actors/timestamp.ts'
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { invalidProblem } from '../problem.ts'
-import { refusalProblem, unavailableProblem } from '../refusals.ts'
+import { noSuchAccount, refusalProblem, unavailableProblem } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, SUBMITTERS } from '../route.ts'
 import { submissionErrors } from '../schemas/submission.ts'
@@ -22,12 +22,13 @@ export function submitTransaction({ gateway }: EdgeDependencies): GuardedRoute {
     path: '/v1/transactions',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller, trail }) {
+    async handle({ http, caller, scope, trail }) {
       const body = await readJsonBody(http.req.raw)
       if (!body.ok) return body.error
       const invalid = submissionErrors(body.value)
       if (invalid.length > 0) return invalidProblem('validation-error', invalid)
       const { accountId, signature } = addressed(body.value)
+      if (!scope.includes(accountId)) return noSuchAccount()
       const outcome = await gateway.ask({
         actor: accountAddress(accountId),
         caller,

@@ -37,18 +37,22 @@ const ROTATION_FIELDS: ReadonlySet<string> = new Set(Object.keys(rotationEntries
 const STATUS_RULE = 'must be active, frozen or closed'
 const INCOMING_RULE = 'must be accept or refuse'
 
+const reasonField = v.pipe(
+  v.string(REASON_RULE),
+  v.check((text) => text !== '' && codePoints(text) <= MAX_REASON_LENGTH, REASON_RULE),
+  v.metadata({ minLength: 1, maxLength: MAX_REASON_LENGTH }),
+)
+
 export const statusSchema = v.object(
   {
     status: v.exactOptional(v.picklist(['active', 'frozen', 'closed'], STATUS_RULE)),
     incoming: v.exactOptional(v.picklist(['accept', 'refuse'], INCOMING_RULE)),
-    reason: v.pipe(
-      v.string(REASON_RULE),
-      v.check((text) => text !== '' && codePoints(text) <= MAX_REASON_LENGTH, REASON_RULE),
-      v.metadata({ minLength: 1, maxLength: MAX_REASON_LENGTH }),
-    ),
+    reason: reasonField,
   },
   objectMessage,
 )
+
+export const erasureSchema = v.object({ reason: reasonField }, objectMessage)
 
 export interface Registration {
   readonly accountId: string
@@ -97,6 +101,13 @@ export function readStatusChange(body: JsonObject): Result<StatusChange, readonl
     }
   }
   return invalid.length > 0 ? refuse(invalid) : ok(body as StatusChange)
+}
+
+export type Erasure = v.InferOutput<typeof erasureSchema>
+
+export function readErasure(body: JsonObject): Result<Erasure, readonly Invalid[]> {
+  const invalid = schemaErrors(erasureSchema, body)
+  return invalid.length > 0 ? refuse(invalid) : ok(body as Erasure)
 }
 
 /** Adds to `invalid` unless the key is good, or its absence was told already. */

@@ -33,6 +33,7 @@ const TOKEN_FIELDS: ReadonlySet<string> = new Set([...SIGNED_FIELDS, 'signature'
 
 export interface TokenRegistration {
   readonly symbol: string
+  readonly issuer: string
   /** Canonical JSON of what is registered, which is what the issuer signed if there is a signature. */
   readonly payload: string
   readonly signature: string | null
@@ -47,9 +48,9 @@ export function readTokenRegistration(body: JsonObject): Result<TokenRegistratio
   // What was signed is never ignored; without a signature only what is known counts.
   if (body['signature'] !== undefined) invalid.push(...unknownFields(body, TOKEN_FIELDS))
   if (invalid.length > 0) return refuse(invalid)
-  const { symbol, signature } = body as v.InferOutput<typeof tokenSchema>
+  const { symbol, issuer, signature } = body as v.InferOutput<typeof tokenSchema>
   const registered = Object.fromEntries(Object.entries(body).filter(([field]) => SIGNED_FIELDS.has(field)))
-  return ok({ symbol, payload: canonicalJson(registered), signature: signature ?? null })
+  return ok({ symbol, issuer, payload: canonicalJson(registered), signature: signature ?? null })
 }
 
 function isDecimals(value: number): boolean {

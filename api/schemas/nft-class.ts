@@ -36,6 +36,7 @@ const CLASS_FIELDS: ReadonlySet<string> = new Set([...SIGNED_FIELDS, 'signature'
 
 export interface ClassRegistration {
   readonly name: string
+  readonly issuer: string
   readonly metadataSchema: JsonObject
   /** Canonical JSON of what is registered, which is what the issuer signed if there is a signature. */
   readonly payload: string
@@ -47,9 +48,9 @@ export function readClassRegistration(body: JsonObject): Result<ClassRegistratio
   // What was signed is never ignored; without a signature only what is known counts.
   if (body['signature'] !== undefined) invalid.push(...unknownFields(body, CLASS_FIELDS))
   if (invalid.length > 0) return refuse(invalid)
-  const { name, metadata_schema: metadataSchema, signature } = body as v.InferOutput<typeof classSchema>
+  const { name, issuer, metadata_schema: metadataSchema, signature } = body as v.InferOutput<typeof classSchema>
   const registered = Object.fromEntries(Object.entries(body).filter(([field]) => SIGNED_FIELDS.has(field)))
-  return ok({ name, metadataSchema, payload: canonicalJson(registered), signature: signature ?? null })
+  return ok({ name, issuer, metadataSchema, payload: canonicalJson(registered), signature: signature ?? null })
 }
 
 export function isObject(value: unknown): boolean {

@@ -42,6 +42,8 @@ export interface GroupRegistration {
   readonly groupId: string
   /** The canonical terms, legs exactly as sent: what `terms_hash` is over. */
   readonly payload: string
+  /** Of all legs: those that they are of, and those that they go to. */
+  readonly accountIds: readonly string[]
 }
 
 /** `newGroupId`: for a body that names none. */
@@ -64,7 +66,10 @@ export function readGroupRegistration(
   if (!read.ok) {
     return refuse(read.error.map(({ field, rule, message }) => ({ field, code: TERMS_CODES[rule], message })))
   }
-  return ok({ groupId: terms['group_id'] as string, payload })
+  const accountIds = read.value.legs.flatMap(({ accountId, toAccountId }) =>
+    toAccountId === null ? [accountId] : [accountId, toAccountId],
+  )
+  return ok({ groupId: terms['group_id'] as string, payload, accountIds })
 }
 
 export const revertSchema = v.object(

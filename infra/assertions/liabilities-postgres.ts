@@ -3,7 +3,7 @@ import { createBoundedCache } from '../../runtime/bounded-cache.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { type AssertionSource, AssertionUnavailable, type Liabilities } from '../../runtime/ports/assertion-source.ts'
 import { createBegunLater } from '../audit/begun-later.ts'
-import { deriveKey, type MasterKey } from '../keys/master-key.ts'
+import type { MasterKeys } from '../keys/master-key.ts'
 import { createQueryPool, type QueryPool } from '../postgres/query-pool.ts'
 import { readProof } from './liability-proofs.ts'
 import type { LiabilityOutcome, LiabilityTask } from './liability-run.ts'
@@ -15,7 +15,10 @@ export interface PostgresLiabilities extends Pick<AssertionSource, 'liabilities'
 
 export interface LiabilitiesOptions {
   readonly url: string
-  readonly masterKey: MasterKey
+  /** What the ledger's rows are sealed under. */
+  readonly masterKeys: MasterKeys
+  /** 32 secret bytes under which runs and proofs are sealed, the same for the life of the ledger. */
+  readonly key: Buffer
   readonly log: Log
   /** Does one run. Never rejects. */
   readonly run: (task: LiabilityTask) => Promise<LiabilityOutcome>
@@ -35,9 +38,8 @@ const POOL_SIZE = 2
 const KEPT_DOCUMENTS = 8
 
 export function createLiabilities(options: LiabilitiesOptions): PostgresLiabilities {
-  const { url, masterKey, log, run } = options
-  const key = deriveKey(masterKey, 'liability-proofs')
-  const task: LiabilityTask = { url, sealingKey: key, ...LIMITS, ...options.limits }
+  const { url, masterKeys, key, log, run } = options
+  const task: LiabilityTask = { url, masterKeys, sealingKey: key, ...LIMITS, ...options.limits }
   const pool = createQueryPool({
     url,
     name: 'ledger liability proofs',
@@ -95,6 +97,9 @@ function liabilitiesIn(outcome: LiabilityOutcome, log: Log): Liabilities {
       })
       throw new AssertionUnavailable('What is owed does not add up to what there must be.')
     }
+    case 'unreadable':
+      log.error('liabilities_row_unreadable', { table: outcome.table })
+      throw new AssertionUnavailable('What is owed cannot be read.')
     case 'failed':
       log.warn('liabilities_failed', { code: outcome.code })
       throw new AssertionUnavailable('What is owed could not be computed.')

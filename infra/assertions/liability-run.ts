@@ -10,8 +10,11 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { SEED_BYTES } from '../../actors/liabilities/keyed-hash.ts'
 import type { Liabilities } from '../../runtime/ports/assertion-source.ts'
+import type { MasterKeys } from '../keys/master-key.ts'
 import { type Connection, connect, type Sql, withDeadline } from '../postgres/connection.ts'
 import { codeOf } from '../postgres/failure.ts'
+import { readLedger } from '../postgres/migrate.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { hasRoom } from './liability-budget.ts'
 import {
   beginRun,
@@ -28,11 +31,14 @@ import {
 } from './liability-runs.ts'
 import { readSnapshot, type Snapshot } from './liability-snapshot.ts'
 import { buildTrees } from './liability-trees.ts'
+import { openSnapshotVault } from './liability-vault.ts'
 import { createPageCopy } from './page-copy.ts'
 
-/** Can be sent to a thread. */
+/** Can be sent to a thread: what is secret is there as key objects, or wiped by the thread. */
 export interface LiabilityTask {
   readonly url: string
+  /** What the ledger's rows are sealed under. */
+  readonly masterKeys: MasterKeys
   /** 32 bytes: seals what is stored. */
   readonly sealingKey: Uint8Array
   readonly sharesEach: number
@@ -43,6 +49,8 @@ export interface LiabilityTask {
 export type LiabilityOutcome =
   | { readonly kind: 'done'; readonly liabilities: Liabilities; readonly fresh: boolean }
   | { readonly kind: 'unreconciled'; readonly tokenIds: readonly string[] }
+  /** `table`: where a row does not open, or is not what was written with the others. */
+  | { readonly kind: 'unreadable'; readonly table: string }
   /** `code`: of the driver or the system, or the name of an error. */
   | { readonly kind: 'failed'; readonly code: string }
 
@@ -61,10 +69,16 @@ export async function runLiabilities(task: LiabilityTask): Promise<LiabilityOutc
     connection = await connect({ url: task.url, applicationName: 'ledger:liabilities', settings: SETTINGS })
     return await whileOpen(connection, answer(connection, task))
   } catch (error) {
+    if (error instanceof UnreadableRow) return { kind: 'unreadable', table: tableIn(error) }
     return { kind: 'failed', code: codeOf(error) }
   } finally {
     connection?.destroy()
   }
+}
+
+/** Of the row's name nothing else: without encryption an account's ID is in it. */
+function tableIn({ message }: UnreadableRow): string {
+  return /^[a-z_.]+/.exec(message)?.[0] ?? ''
 }
 
 /** The driver leaves a COPY waiting for ever when the connection ends. */
@@ -118,8 +132,11 @@ async function given(sql: Sql, key: Buffer, row: RunRow): Promise<LiabilityOutco
 async function compute(connection: Connection, task: LiabilityTask, key: Buffer): Promise<LiabilityOutcome> {
   const { sharesEach, maxRows } = task
   const seed = randomBytes(SEED_BYTES)
+  const ledger = await readLedger(connection.sql)
+  if (ledger === undefined) throw new Error('the database has no ledger of this schema in it')
+  const vault = openSnapshotVault(task.masterKeys, ledger)
   const snapshot = await withDeadline(
-    readSnapshot(connection.sql, { sharesEach, seed, maxRows }),
+    readSnapshot(connection.sql, { vault, sharesEach, seed, maxRows }),
     SNAPSHOT_TIMEOUT_MS,
     connection.destroy,
   )

@@ -6,14 +6,24 @@
  *   S2. Per token, this sums up to the supply and what came over the boundary less what left over it; the supply as it
  *       will be when its token has taken in what it is being told. Otherwise nothing is given (I4).
  *   S3. It ends within 60 s.
+ *   S4. A row that does not open, or is not what was written with the others, is neither passed over nor believed.
  */
 import type postgres from 'postgres'
+import type { Envelope } from '../../actors/message.ts'
 import { unitsOf } from '../../actors/liabilities/sums.ts'
 import { UNDELIVERED } from '../audit/in-transit.ts'
+import { tokenStateOf } from '../postgres/actor-documents.ts'
+import { openCrossings } from '../postgres/boundary-crossings.ts'
+import { PLACES } from '../postgres/row-sealer.ts'
+import { LEDGER_KEY_NAME, shardKeyName } from '../vault/key-name.ts'
+import { openJson } from '../vault/open-json.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { bigintOf, bytesOf, copyRows, elementsOf, integerOf, textOf } from './copy-rows.ts'
+import { eachOwed, type PartCounts } from './liability-accounts.ts'
 import { LiabilityBook, UnreadableLiability } from './liability-book.ts'
-import { createCopyRows } from './copy-rows.ts'
 
 export interface SnapshotOptions {
+  readonly vault: RowVault
   readonly sharesEach: number
   readonly seed: Uint8Array
   /** The most balances that are taken on: it bounds the memory. */
@@ -25,10 +35,10 @@ export type Snapshot =
   /** Tokens whose total is not what it must be, or of which somebody is owed less than nothing. */
   | { readonly kind: 'unreconciled'; readonly tokenIds: readonly string[] }
 
-/** Value outside balances, at most: only what is under way is. */
-const MAX_MOVING_ROWS = 1_000_000
+/** Accounts and tokens of which something is under way, at most. */
+const MAX_MOVING = 1_000_000
 
-/** Throws UnreadableLiability, or what the driver throws. */
+/** Throws UnreadableRow (S4), UnreadableLiability, or what the driver throws. */
 export async function readSnapshot(sql: postgres.Sql, options: SnapshotOptions): Promise<Snapshot> {
   let snapshot: Snapshot | undefined
   await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
@@ -39,25 +49,28 @@ export async function readSnapshot(sql: postgres.Sql, options: SnapshotOptions):
 }
 
 async function readAll(sql: postgres.TransactionSql, options: SnapshotOptions): Promise<Snapshot> {
-  const { asOf, balances } = await countBalances(sql)
-  if (balances > options.maxRows) {
-    throw new UnreadableLiability(`There are ${balances} balances; a proof takes at most ${options.maxRows}.`)
+  const { vault, sharesEach, seed, maxRows } = options
+  const { asOf, counts } = await countParts(sql)
+  if (counts.balances > maxRows) {
+    throw new UnreadableLiability(`There are ${counts.balances} balances; a proof takes at most ${maxRows}.`)
   }
-  const { moving, expected } = await readMoving(sql)
-  for (const row of await readExpected(sql)) add(expected, row.token_id, unitsOf(row.value))
-  const { sharesEach, seed } = options
-  const book = new LiabilityBook({ capacity: balances + moving.size, sharesEach, seed })
+  await vault.follow?.(sql)
+  await fetchKeys(sql, vault)
+  const { moving, expected } = await readMoving(sql, vault)
+  await addSupplies(sql, vault, expected)
+  await addCrossings(sql, vault, expected)
+  const book = new LiabilityBook({ capacity: counts.balances + counts.holds + moving.size, sharesEach, seed })
   const negative = new Set<string>()
-  const owe = (account: Uint8Array, tokenId: string, units: bigint): void => {
-    if (units > 0n) book.add(account, tokenId, units)
+  const owe = (accountId: string, tokenId: string, units: bigint): void => {
+    if (units > 0n) book.add(Buffer.from(accountId, 'latin1'), tokenId, units)
     else if (units < 0n) negative.add(tokenId)
   }
-  await eachBalance(sql, (account, tokenId, units) => {
-    owe(account, tokenId, units + takeMoving(moving, account, tokenId))
+  await eachOwed(sql, vault, counts, (accountId, tokenId, units) => {
+    owe(accountId, tokenId, units + takeMoving(moving, accountId, tokenId))
   })
   for (const [key, units] of moving) {
     const [accountId = '', tokenId = ''] = key.split(BETWEEN)
-    owe(Buffer.from(accountId, 'latin1'), tokenId, units)
+    owe(accountId, tokenId, units)
   }
   const tokenIds = [...new Set([...negative, ...differences(book, expected)])].sort()
   return tokenIds.length === 0 ? { kind: 'reconciled', asOf, book } : { kind: 'unreconciled', tokenIds }
@@ -71,16 +84,23 @@ function differences(book: LiabilityBook, expected: ReadonlyMap<string, bigint>)
   )
 }
 
-async function countBalances(sql: postgres.TransactionSql): Promise<{ asOf: string; balances: number }> {
-  const [row] = await sql<{ as_of: string; balances: string }[]>`
-    SELECT now()::text AS as_of, (SELECT count(*) FROM balances WHERE balance > 0) AS balances`
+async function countParts(sql: postgres.TransactionSql): Promise<{ asOf: string; counts: PartCounts }> {
+  const [row] = await sql<{ as_of: string; balances: string; holds: string }[]>`
+    SELECT now()::text AS as_of, (SELECT count(*) FROM balances) AS balances, (SELECT count(*) FROM holds) AS holds`
   if (row === undefined) throw new UnreadableLiability('The balances were not counted.')
-  return { asOf: row.as_of, balances: Number(row.balances) }
+  return { asOf: row.as_of, counts: { balances: Number(row.balances), holds: Number(row.holds) } }
+}
+
+/** Of everything but accounts, whose keys come with their rows. */
+async function fetchKeys(sql: postgres.TransactionSql, vault: RowVault): Promise<void> {
+  if (!vault.encrypts) return
+  const [row] = await sql<{ shard_count: number }[]>`SELECT shard_count FROM ledger`
+  const shards = Array.from({ length: row?.shard_count ?? 0 }, (_, shardId) => shardKeyName(shardId))
+  await vault.keys.fetch(sql, [...shards, LEDGER_KEY_NAME])
 }
 
 /** No account or token has it in its ID. */
 const BETWEEN = '\t'
-const TOKEN_KEY = 'token '
 
 interface Moving {
   /** By account and token; what is nobody's stands under the empty account. */
@@ -89,55 +109,71 @@ interface Moving {
   readonly expected: Map<string, bigint>
 }
 
-interface MovingRow {
-  /** The key of an actor. */
-  readonly at: string
-  readonly token_id: string
-  readonly value: string
-}
-
-const MOVING = `
-SELECT at, token_id, sum(value)::text AS value
-  FROM (SELECT account_id AS at, token_id, value FROM holds WHERE token_id IS NOT NULL AND value > 0
-        UNION ALL
-        SELECT o.receiver, c.item ->> 0, (c.item ->> 1)::numeric
-          FROM (${UNDELIVERED}) o
-         CROSS JOIN LATERAL json_array_elements(o.carries::json) AS c (item)
-         WHERE o.carries IS NOT NULL) every
- GROUP BY at, token_id
-HAVING sum(value) <> 0
- LIMIT ${MAX_MOVING_ROWS + 1}`
-
 /** What is in no balance yet, or no longer. */
-async function readMoving(sql: postgres.TransactionSql): Promise<Moving> {
-  const rows = await sql.unsafe<MovingRow[]>(MOVING)
-  if (rows.length > MAX_MOVING_ROWS) throw new UnreadableLiability('Too much is under way.')
+async function readMoving(sql: postgres.TransactionSql, vault: RowVault): Promise<Moving> {
   const moving = new Map<string, bigint>()
   const expected = new Map<string, bigint>()
-  for (const { at, token_id: tokenId, value } of rows) {
-    const units = unitsOf(value)
-    // A token that will hear of a mint or burn: its supply lags behind by as much, the other way round.
-    if (at.startsWith(TOKEN_KEY)) add(expected, tokenId, -units)
-    // Only accounts are owed anything: what another actor is sent is nobody's until it says whose.
-    else add(moving, `${at.includes(' ') ? '' : at}${BETWEEN}${tokenId}`, units)
-  }
+  const query = `SELECT shard_id, target_shard, number, message FROM (${UNDELIVERED}) o`
+  await copyRows(sql, query, 4, ([source, target, number, message]) => {
+    const shardId = integerOf(source)
+    const place = PLACES.message(shardId, integerOf(target), Number(bigintOf(number)))
+    const { to, carries } = openJson<Envelope>(vault, shardKeyName(shardId), place, bytesOf(message))
+    for (const { tokenId, quantity } of carries) {
+      const units = unitsOf(quantity)
+      // A token that will hear of a mint or burn: its supply lags behind by as much, the other way round.
+      if (to.kind === 'token') add(expected, tokenId, -units)
+      // Only accounts are owed anything: what another actor is sent is nobody's until it says whose.
+      else add(moving, `${to.kind === 'account' ? to.id : ''}${BETWEEN}${tokenId}`, units)
+    }
+    if (moving.size > MAX_MOVING) throw new UnreadableLiability('Too much is under way.')
+  })
   return { moving, expected }
 }
 
-/** What there must be of each token: its supply, and what came in over the boundary and has not left. */
-async function readExpected(
+/** What there must be of each token: its supply. */
+async function addSupplies(
   sql: postgres.TransactionSql,
-): Promise<readonly { readonly token_id: string; readonly value: string }[]> {
-  return sql<{ token_id: string; value: string }[]>`
-    SELECT document::json ->> 'tokenId' AS token_id, document::json ->> 'totalSupply' AS value
-      FROM actors WHERE kind = 'token' AND document::json ->> 'status' <> 'preparing'
-    UNION ALL
-    SELECT token_id, (sum(credited) - sum(debited))::text FROM boundary_totals GROUP BY token_id`
+  vault: RowVault,
+  expected: Map<string, bigint>,
+): Promise<void> {
+  const query = `SELECT shard_id, actor_id, version, document FROM actors WHERE kind = 'token'`
+  await copyRows(sql, query, 4, ([shard, actorId, version, document]) => {
+    const row = {
+      shard_id: integerOf(shard),
+      kind: 'token',
+      actor_id: textOf(actorId),
+      version: bigintOf(version),
+      class_id: null,
+      document: bytesOf(document),
+    }
+    const { status, tokenId, totalSupply } = tokenStateOf(row, vault)
+    if (status !== 'preparing') add(expected, tokenId, unitsOf(totalSupply))
+  })
 }
 
-function takeMoving(moving: Map<string, bigint>, account: Buffer, tokenId: string): bigint {
+/** And what came in over the boundary and has not left. */
+async function addCrossings(
+  sql: postgres.TransactionSql,
+  vault: RowVault,
+  expected: Map<string, bigint>,
+): Promise<void> {
+  const query = 'SELECT session, number, shards, document FROM boundary_crossings'
+  await copyRows(sql, query, 4, ([session, number, shards = null, document]) => {
+    const row = {
+      session: textOf(session),
+      number: bigintOf(number),
+      shards: elementsOf(shards).map(integerOf),
+      document: bytesOf(document),
+    }
+    for (const { tokenId, credited, debited } of openCrossings(row, vault)) {
+      add(expected, tokenId, unitsOf(credited) - unitsOf(debited))
+    }
+  })
+}
+
+function takeMoving(moving: Map<string, bigint>, accountId: string, tokenId: string): bigint {
   if (moving.size === 0) return 0n
-  const key = `${account.toString('latin1')}${BETWEEN}${tokenId}`
+  const key = `${accountId}${BETWEEN}${tokenId}`
   const units = moving.get(key)
   if (units === undefined) return 0n
   moving.delete(key)
@@ -146,21 +182,4 @@ function takeMoving(moving: Map<string, bigint>, account: Buffer, tokenId: strin
 
 function add(sums: Map<string, bigint>, key: string, units: bigint): void {
   sums.set(key, (sums.get(key) ?? 0n) + units)
-}
-
-/** COPY gives a million rows in half the time of a cursor, and no objects. */
-async function eachBalance(
-  sql: postgres.TransactionSql,
-  see: (account: Buffer, tokenId: string, units: bigint) => void,
-): Promise<void> {
-  const stream =
-    await sql`COPY (SELECT account_id, token_id, balance FROM balances WHERE balance > 0) TO STDOUT`.readable()
-  const rows = createCopyRows(3, ([account, token, balance]) => {
-    if (account === undefined || token === undefined || balance === undefined) return
-    see(account, token.toString('latin1'), unitsOf(balance.toString('latin1')))
-  })
-  await rows.readAll(stream)
-  // The driver pauses its socket when the stream is full, and goes on when more is asked for: of a stream that has ended,
-  // nobody asks, and the connection would be dead.
-  stream._read(0)
 }

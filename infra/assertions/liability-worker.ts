@@ -12,4 +12,8 @@ try {
 } catch {
   // It runs as it is.
 }
-parentPort?.postMessage(await runLiabilities(workerData as LiabilityTask), [])
+const task = workerData as LiabilityTask
+const outcome = await runLiabilities(task)
+// A copy of this thread's own.
+task.sealingKey.fill(0)
+parentPort?.postMessage(outcome, [])

@@ -21,7 +21,6 @@ import { createBegunLater } from './begun-later.ts'
 import type { PassKind } from './pass.ts'
 import { type AuditProgress, asOfMsOf, coveredBy, readProgress } from './progress.ts'
 import type { SpotPass } from './spot-pass.ts'
-import { createSpotThreads } from './spot-thread.ts'
 
 export interface AuditFindingsOptions {
   readonly url: string
@@ -29,8 +28,8 @@ export interface AuditFindingsOptions {
   readonly clock: Pick<Clock, 'now'>
   /** At least one. */
   readonly frameworks: readonly Framework[]
-  /** How a pass is made at once; on a thread when left out. */
-  readonly spotPass?: SpotPass
+  /** How a pass is made at once. */
+  readonly spotPass: SpotPass
   /** From so many entries on the auditor's word is given. */
   readonly largeFrom?: number
 }
@@ -64,8 +63,7 @@ export function createAuditFindings(options: AuditFindingsOptions): AuditFinding
     settings: READ_SETTINGS,
     unavailable: (message, cause) => new AssertionUnavailable(message, cause),
   })
-  const threads = createSpotThreads()
-  const spotPass = options.spotPass ?? threads.run
+  const { spotPass } = options
   const isLarge = createSizeCheck(pool, options.largeFrom ?? LARGE_FROM)
   const isFresh = ({ lastFullPassAtMs }: Known): boolean =>
     lastFullPassAtMs !== null && clock.now() - lastFullPassAtMs <= LONGEST_WITHOUT_PASS_MS
@@ -79,9 +77,7 @@ export function createAuditFindings(options: AuditFindingsOptions): AuditFinding
   return {
     provenance: async () => provenanceOf(await provenance(), isFresh),
     compliance: async () => complianceOf(await compliance(), isFresh, frameworks),
-    close: async () => {
-      await Promise.all([threads.close(), pool.close()])
-    },
+    close: pool.close,
   }
 }
 

@@ -1,12 +1,17 @@
 /**
- * How an audit reads the ledger: one connection of its own, on which nothing can be written.
+ * How an audit reads the ledger: connections of its own, on which nothing can be written.
  *   R1. Statements are pages that walk an index and stop early; no snapshot outlives a statement, but for what must be
  *       seen of one moment, and that has a bound on its time, too: a snapshot that is held long costs every commit.
+ *   R2. What is larger than a page is read in batches: memory stays bounded, however large a table is.
+ *   R3. A data key that is gone or was damaged ends nothing: what it sealed does not open.
  */
 import type postgres from 'postgres'
-import { codeOf } from '../postgres/failure.ts'
+import { MasterKeyMissing } from '../keys/master-seal.ts'
+import { SealBroken } from '../keys/sealing.ts'
 import { PLAN_SETTINGS } from '../postgres/plan-settings.ts'
-import { createQueryPool } from '../postgres/query-pool.ts'
+import { createQueryPool, type QueryPool } from '../postgres/query-pool.ts'
+import type { KeyName } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
 
 /** PostgreSQL does not answer, or an audit was told to stop. Nothing is known to be wrong. */
 export class AuditUnavailable extends Error {
@@ -15,12 +20,28 @@ export class AuditUnavailable extends Error {
 
 export type Parameter = string | number | null
 
-export interface AuditReads {
+export interface Reading {
   readonly query: Query
-  /** All that is asked in `work` is answered of one moment, a minute at most. */
-  readonly moment: <T>(work: (query: Query) => Promise<T>) => Promise<T>
-  /** The same, of statements that read whole tables. */
-  readonly wholeMoment: <T>(work: (query: Query) => Promise<T>) => Promise<T>
+  /** Brings data keys into memory. Those that are gone or damaged stay away (R3). */
+  readonly fetchKeys: (names: readonly KeyName[]) => Promise<void>
+  readonly vault: RowVault
+}
+
+/** All that is asked is answered of one moment. */
+export interface Moment extends Reading {
+  /** All rows of a statement, batch after batch (R2). */
+  readonly inBatches: <Row>(
+    text: string,
+    parameters: readonly Parameter[],
+    take: (rows: readonly Row[]) => Promise<void>,
+  ) => Promise<void>
+}
+
+export interface AuditReads extends Reading {
+  /** A minute at most. */
+  readonly moment: <T>(work: (moment: Moment) => Promise<T>) => Promise<T>
+  /** The same, of statements that read whole tables; ten minutes at most, no statement of it more than one. */
+  readonly wholeMoment: <T>(work: (moment: Moment) => Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
 }
 
@@ -29,52 +50,94 @@ export type Query = <Row>(text: string, parameters?: readonly Parameter[]) => Pr
 
 /** R1. */
 const LONGEST_MS = 60_000
+const LONGEST_WHOLE_MS = 600_000
+/** R2. */
+const BATCH_ROWS = 1_000
 const SETTINGS: Readonly<Record<string, string>> = { ...PLAN_SETTINGS, default_transaction_read_only: 'on' }
 /** A whole table is read from end to end. */
-const FREE_PLANS = Object.entries(PLAN_SETTINGS)
-  .map(([setting, value]) => `SET LOCAL ${setting} = ${value === 'off' ? 'on' : 'auto'}`)
-  .join('; ')
+const FREE_PLANS: Readonly<Record<string, string>> = {
+  default_transaction_read_only: 'on',
+  cursor_tuple_fraction: '1',
+  statement_timeout: String(LONGEST_MS),
+}
 
 /** `name`: as it shows in pg_stat_activity. */
-export function createAuditReads(url: string, name: string): AuditReads {
-  const pool = createQueryPool({
-    url,
-    name,
-    readsOnly: true,
-    size: 1,
-    statementTimeoutMs: LONGEST_MS,
-    settings: SETTINGS,
-    unavailable: (message, cause) => new AuditUnavailable(message, cause),
-  })
-  const moment = async <T>(settings: string, work: (query: Query) => Promise<T>): Promise<T> => {
-    const results: { readonly value: T }[] = []
-    await pool.run((sql) =>
-      sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
-        if (settings !== '') await transaction.unsafe(settings)
-        results.push({ value: await work((text, parameters) => queryOn<never>(text, parameters)(transaction)) })
-      }),
-    )
-    const result = results.at(-1)
-    if (result === undefined) throw new AuditUnavailable('The moment gave nothing.')
-    return result.value
-  }
+export function createAuditReads(url: string, name: string, vault: RowVault): AuditReads {
+  const open = (statementTimeoutMs: number, settings: Readonly<Record<string, string>>): QueryPool =>
+    createQueryPool({
+      url,
+      name,
+      readsOnly: true,
+      size: 1,
+      statementTimeoutMs,
+      settings,
+      unavailable: (message, cause) => new AuditUnavailable(message, cause),
+    })
+  const pool = open(LONGEST_MS, SETTINGS)
+  const whole = open(LONGEST_WHOLE_MS, FREE_PLANS)
   return {
     query: (text, parameters) => pool.run(queryOn(text, parameters)),
-    moment: (work) => moment('', work),
-    wholeMoment: (work) => moment(FREE_PLANS, work),
-    close: pool.close,
+    fetchKeys: (names) => pool.run((sql) => fetchKeys(sql, vault, names)),
+    vault,
+    moment: (work) => momentOn(pool, vault, work),
+    wholeMoment: (work) => momentOn(whole, vault, work),
+    close: async () => {
+      await Promise.all([pool.close(), whole.close()])
+    },
   }
+}
+
+async function momentOn<T>(pool: QueryPool, vault: RowVault, work: (moment: Moment) => Promise<T>): Promise<T> {
+  const results: { readonly value: T }[] = []
+  await pool.run((sql) =>
+    sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
+      results.push({
+        value: await work({
+          query: (text, parameters) => queryOn<never>(text, parameters)(transaction),
+          fetchKeys: (names) => fetchKeys(transaction, vault, names),
+          vault,
+          inBatches: (text, parameters, take) => inBatches(transaction, text, parameters, take),
+        }),
+      })
+    }),
+  )
+  const result = results.at(-1)
+  if (result === undefined) throw new AuditUnavailable('The moment gave nothing.')
+  return result.value
 }
 
 function queryOn<Row>(text: string, parameters: readonly Parameter[] = []) {
-  return async (sql: postgres.Sql | postgres.TransactionSql): Promise<readonly Row[]> =>
+  return async (sql: postgres.ISql): Promise<readonly Row[]> =>
     (await sql.unsafe(text, [...parameters], { prepare: true })) as unknown as readonly Row[]
 }
 
-/**
- * Whether the statement failed because a row holds what is no value of its kind (SQLSTATE class 22): the ledger does not
- * write such rows.
- */
-export function isUnreadable(error: unknown): boolean {
-  return error instanceof AuditUnavailable && codeOf(error.cause).startsWith('22')
+/** By a cursor in SQL: between two batches the connection is free for the keys of the first. */
+async function inBatches<Row>(
+  sql: postgres.ISql,
+  text: string,
+  parameters: readonly Parameter[],
+  take: (rows: readonly Row[]) => Promise<void>,
+): Promise<void> {
+  await sql.unsafe(`DECLARE audited NO SCROLL CURSOR FOR ${text}`, [...parameters])
+  for (;;) {
+    const rows = (await sql.unsafe(`FETCH ${BATCH_ROWS} FROM audited`)) as unknown as readonly Row[]
+    if (rows.length > 0) await take(rows)
+    if (rows.length < BATCH_ROWS) break
+  }
+  await sql.unsafe('CLOSE audited')
+}
+
+/** R3: where one of them cannot be unwrapped, the others are found by halves. */
+async function fetchKeys(sql: postgres.ISql, vault: RowVault, names: readonly KeyName[]): Promise<void> {
+  if (!vault.encrypts || names.length === 0) return
+  const distinct = [...new Set(names)]
+  try {
+    await vault.keys.fetch(sql, distinct)
+  } catch (error) {
+    if (!(error instanceof SealBroken || error instanceof MasterKeyMissing)) throw error
+    if (distinct.length === 1) return
+    const middle = distinct.length >> 1
+    await fetchKeys(sql, vault, distinct.slice(0, middle))
+    await fetchKeys(sql, vault, distinct.slice(middle))
+  }
 }

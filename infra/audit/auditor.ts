@@ -8,6 +8,7 @@
  */
 import type { Clock, Timer } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
+import type { RowVault } from '../vault/row-vault.ts'
 import { type AuditReads, AuditUnavailable, createAuditReads } from './audit-reads.ts'
 import { conservationWalk } from './conservation.ts'
 import { stepPass, WHOLE_PASS } from './pass.ts'
@@ -24,6 +25,8 @@ export interface AuditorOptions {
   readonly ledgerId: string
   readonly clock: Clock
   readonly log: Log
+  /** How the ledger's rows are read. */
+  readonly vault: RowVault
   /** Of one processor, above 0 and at most 1. */
   readonly share: number
   /** Milliseconds that have been worked for it so far; as A3 counts them when left out. */
@@ -72,7 +75,7 @@ export class Auditor {
   constructor(options: AuditorOptions) {
     this.options = options
     this.settings = { ...AUDITOR_DEFAULTS, ...options.settings }
-    this.reads = createAuditReads(options.url, 'ledger auditor reads')
+    this.reads = createAuditReads(options.url, 'ledger auditor reads', options.vault)
     this.workedMs = options.workedMs ?? workedByProcess
   }
 
@@ -102,7 +105,7 @@ export class Auditor {
 
   /** A1. Returns where another auditor runs. */
   private async runAlone(): Promise<void> {
-    const store = await openProgressStore(this.options.url)
+    const store = await openProgressStore(this.options.url, this.options.vault)
     if (store === undefined) return
     try {
       this.options.log.info('audit_begun')
@@ -132,10 +135,10 @@ export class Auditor {
   }
 
   private async turn(before: AuditProgress): Promise<Turned & { readonly busy: boolean }> {
-    const { query, moment, wholeMoment } = this.reads
+    const { query, fetchKeys, vault, moment, wholeMoment } = this.reads
     const end = await readFeedEnd(query)
     const receiptProblem = await loadReceiptCheck(query, this.options.ledgerId)
-    const look: Look = { query, moment, wholeMoment, receiptProblem, countBelow: null }
+    const look: Look = { query, fetchKeys, vault, moment, wholeMoment, receiptProblem, countBelow: null }
     const progress = this.unlessRestored(before, end)
     let turn: Turn = { progress, findings: [], pending: [], final: [], busy: false, look, end }
     for (const part of [this.followTail, rememberPending, this.lookAtMoment, this.walk])

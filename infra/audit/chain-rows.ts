@@ -1,7 +1,21 @@
 /** Accounts and their entries as an audit reads them. */
+import { type AccountState, type Balance, type Hold, holdId } from '../../actors/account/state.ts'
 import type { AccountHead, BalanceParts, LinkedTransaction, WalkedEntry } from '../../actors/audit/chain-walk.ts'
-import { storedObject } from '../../actors/audit/stored-json.ts'
-import type { Hold } from '../../actors/account/state.ts'
+import type { Finding } from '../../actors/audit/finding.ts'
+import { formatQuantity } from '../../actors/money.ts'
+import {
+  ACCOUNT_COLUMNS,
+  type AccountDocument,
+  type AccountRow as StoredAccountRow,
+  openAccount,
+} from '../postgres/account-document.ts'
+import { balanceFrom, holdRefOf, partsDigest } from '../postgres/account-parts.ts'
+import { PLACES } from '../postgres/row-sealer.ts'
+import { accountKeyName } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { keyFindings } from './key-findings.ts'
+import { opened } from './opened.ts'
 import { countedSql } from './walk.ts'
 
 /** Entries, balances and holds that a page has about. */
@@ -13,13 +27,13 @@ export const ACCOUNTS_AFTER = accountsPage('>')
 export const ACCOUNTS_FROM = accountsPage('>=')
 
 /**
- * As many accounts as have PAGE_WEIGHT of entries, balances and holds together, one at least. Of each the row, what stands
- * in its balances and holds, and its last entry, all of one moment.
+ * As many accounts as have PAGE_WEIGHT of entries, balances and holds together, one at least. Of each the row, its balances
+ * and holds, its last entry, and whether its data key is there, all of one moment.
  */
 function accountsPage(comparison: '>' | '>='): string {
   return `
 WITH page AS MATERIALIZED (
-  SELECT shard_id, account_id, status, incoming, key_id, public_key, sequence, tip,
+  SELECT shard_id, account_id, sequence,
          (SELECT count(*) FROM balances b WHERE b.shard_id = a.shard_id AND b.account_id = a.account_id) AS balances,
          (SELECT count(*) FROM holds h WHERE h.shard_id = a.shard_id AND h.account_id = a.account_id) AS holds
     FROM accounts a WHERE (shard_id, account_id) ${comparison} ($1::integer, $2::text)
@@ -28,47 +42,174 @@ weighed AS (
   SELECT page.*, row_number() OVER w AS place,
          sum(greatest(sequence, 0)::numeric + 1 + balances + holds) OVER w AS weight
     FROM page WINDOW w AS (ORDER BY shard_id, account_id))
-SELECT shard_id, account_id, status, incoming, key_id, public_key, sequence, tip,
+SELECT ${ACCOUNT_COLUMNS}, a.created_at, a.updated_at,
        (SELECT max(e.sequence) FROM audit_entries e
          WHERE e.shard_id = w.shard_id AND e.account_id = w.account_id) AS last_entry,
-       (SELECT json_agg(json_build_array(b.token_id, b.balance::text, b.reserved::text, b.incoming::text))
+       (SELECT json_agg(json_build_array(b.token_id, encode(b.document, 'base64'), ${milliseconds('b.updated_at')}))
           FROM balances b WHERE b.shard_id = w.shard_id AND b.account_id = w.account_id) AS balance_parts,
-       (SELECT json_agg(h.document) FROM holds h
-         WHERE h.shard_id = w.shard_id AND h.account_id = w.account_id) AS hold_documents
+       (SELECT json_agg(json_build_array(h.hold_id, encode(h.document, 'base64'), h.pending_txn_id)) FROM holds h
+         WHERE h.shard_id = w.shard_id AND h.account_id = w.account_id) AS hold_parts,
+       EXISTS (SELECT FROM data_keys k WHERE k.scope = 'account' AND k.ref = w.account_id) AS has_key
   FROM weighed w
- WHERE place = 1 OR weight <= ${PAGE_WEIGHT}
- ORDER BY shard_id, account_id`
+  JOIN accounts a ON a.shard_id = w.shard_id AND a.account_id = w.account_id
+ WHERE w.place = 1 OR w.weight <= ${PAGE_WEIGHT}
+ ORDER BY a.shard_id, a.account_id`
 }
 
-export interface AccountRow {
-  readonly shard_id: number
-  readonly account_id: string
-  readonly status: string
-  readonly incoming: string
-  readonly key_id: string | null
-  readonly public_key: string | null
-  readonly sequence: string
-  readonly tip: Buffer
+function milliseconds(column: string): string {
+  return `round(extract(epoch FROM ${column}) * 1000)::text`
+}
+
+type BalancePart = readonly [tokenId: string, sealed: string, updatedAtMs: string]
+type HoldPart = readonly [holdRef: string, sealed: string, pendingTxnId: string | null]
+
+export interface AccountRow extends StoredAccountRow {
+  readonly created_at: Date
+  readonly updated_at: Date
   readonly last_entry: string | null
-  readonly balance_parts: readonly (readonly [string, string, string, string])[] | null
-  readonly hold_documents: readonly string[] | null
+  readonly balance_parts: readonly BalancePart[] | null
+  readonly hold_parts: readonly HoldPart[] | null
+  readonly has_key: boolean
 }
 
-export function headOf(row: AccountRow): AccountHead {
-  const holds = (row.hold_documents ?? []).map(storedObject)
+export interface OpenedAccount {
+  /** undefined: its own row cannot be read. */
+  readonly head: AccountHead | undefined
+  /** What cannot be read, and what does not belong together. */
+  readonly findings: readonly Finding[]
+}
+
+/** Its key must have been fetched. */
+export function openAccountRow(row: AccountRow, vault: RowVault): OpenedAccount {
+  const account = `account ${row.account_id}`
+  const key = { name: accountKeyName(row.account_id), of: account, isThere: row.has_key }
+  const isErased = row.status === 'erased'
+  const findings: Finding[] = isErased ? remainsOf(row, account) : [...keyFindings(vault, 'chains_verify', key)]
+  const wrong = (subject: Finding['subject'], place: string, problem: string): void =>
+    void findings.push({ subject, place, problem })
+  const own = opened(() => openOwnRow(row, vault))
+  if (!own.isOpen) {
+    wrong('chains_verify', account, own.problem)
+    return { head: undefined, findings }
+  }
+  if (isErased) return { head: headOf(row, own.value, new Map(), []), findings }
+  const balances = new Map<string, Balance>()
+  for (const part of row.balance_parts ?? []) {
+    const balance = opened(() => openBalance(row, part, vault))
+    if (balance.isOpen) balances.set(part[0], balance.value)
+    else wrong('no_negative_balance', `${account}, ${part[0]}`, balance.problem)
+  }
+  const holds = new Map<string, Hold>()
+  for (const part of row.hold_parts ?? []) {
+    const hold = opened(() => openHold(row, part, own.value.accountId, vault))
+    if (hold.isOpen) holds.set(holdId(hold.value), hold.value)
+    else wrong('no_negative_balance', `${account}, hold ${part[0]}`, hold.problem)
+  }
+  const isWhole = findings.every(({ subject }) => subject !== 'no_negative_balance')
+  if (isWhole && !isWhatWasWritten(row, own.value, balances, holds, vault)) {
+    wrong('no_negative_balance', account, 'its balances or holds are not those that were written with it')
+  }
+  const areHoldsRead = holds.size === (row.hold_parts ?? []).length
+  return { head: headOf(row, own.value, balances, areHoldsRead ? [...holds.values()] : undefined), findings }
+}
+
+/** Nothing must be there of an account that was erased but its row and its chain. */
+function remainsOf(row: AccountRow, account: string): Finding[] {
+  const findings: Finding[] = []
+  if (row.has_key) {
+    findings.push({ subject: 'chains_verify', place: `data key of ${account}`, problem: 'it was to be destroyed' })
+  }
+  if (row.balance_parts !== null || row.hold_parts !== null) {
+    findings.push({ subject: 'no_negative_balance', place: account, problem: 'it was erased, and holds something' })
+  }
+  return findings
+}
+
+function openOwnRow(row: AccountRow, vault: RowVault): AccountDocument {
+  const document = openAccount(row, vault)
+  const { createdAtMs, updatedAtMs } = document
+  if (createdAtMs === row.created_at.getTime() && updatedAtMs === row.updated_at.getTime()) return document
+  const place = PLACES.account(row.shard_id, row.account_id, Number(row.version))
+  throw new UnreadableRow(place, 'its times are not what was sealed')
+}
+
+function openBalance({ shard_id: shardId, account_id: ref }: AccountRow, part: BalancePart, vault: RowVault): Balance {
+  const [tokenId, sealed, updatedAtMs] = part
+  const place = PLACES.balance(shardId, ref, tokenId)
+  const balance = balanceFrom(vault.open(accountKeyName(ref), place, Buffer.from(sealed, 'base64')))
+  if (String(balance.updatedAtMs) !== updatedAtMs) throw new UnreadableRow(place, 'its time is not what was sealed')
+  return balance
+}
+
+function openHold(
+  { shard_id: shardId, account_id: ref }: AccountRow,
+  [holdRef, sealed, pendingTxnId]: HoldPart,
+  accountId: string,
+  vault: RowVault,
+): Hold {
+  const place = PLACES.hold(shardId, ref, holdRef)
+  const hold = JSON.parse(vault.open(accountKeyName(ref), place, Buffer.from(sealed, 'base64'))) as Hold
+  const pending = hold.kind === 'leg' && hold.state === 'holding' ? hold.txnId : null
+  if (holdRefOf(vault, accountId, holdId(hold)) === holdRef && pending === pendingTxnId) return hold
+  throw new UnreadableRow(place, 'its columns are not what was sealed')
+}
+
+function isWhatWasWritten(
+  row: AccountRow,
+  { parts, ...document }: AccountDocument,
+  balances: AccountState['balances'],
+  holds: AccountState['holds'],
+  vault: RowVault,
+): boolean {
+  if (vault.mixes && parts === '') return true
+  const account = { ...document, shardId: row.shard_id, version: Number(row.version), balances, holds }
+  return partsDigest(account, vault, accountKeyName(row.account_id)) === parts
+}
+
+function headOf(
+  row: AccountRow,
+  { key, status, incoming }: AccountDocument,
+  balances: AccountState['balances'],
+  holds: readonly Hold[] | undefined,
+): AccountHead {
   return {
     sequence: Number(row.sequence),
-    tip: row.tip.toString('hex'),
+    tip: row.tip,
     lastEntry: row.last_entry === null ? null : Number(row.last_entry),
-    facts: { keyId: row.key_id, publicKey: row.public_key, status: row.status, incoming: row.incoming },
-    balances: (row.balance_parts ?? []).map(([tokenId, balance, reserved, incoming]): BalanceParts => ({
+    facts: { keyId: key?.keyId ?? null, publicKey: key?.publicKey ?? null, status, incoming },
+    balances: [...balances].map(([tokenId, { balance, reserved, incoming: comes }]): BalanceParts => ({
       tokenId,
-      balance,
-      reserved,
-      incoming,
+      balance: formatQuantity(balance),
+      reserved: formatQuantity(reserved),
+      incoming: formatQuantity(comes),
     })),
-    holds: holds.includes(undefined) ? undefined : (holds as unknown as readonly Hold[]),
+    holds,
   }
+}
+
+/**
+ * Accounts that have entries, behind ($1, $2): whether each is there. One probe of the index an account, however long its
+ * chain is.
+ */
+export const CHAINS_EXAMINED = 500
+export const CHAINS_PAGE = `
+WITH RECURSIVE chains AS (
+  (SELECT shard_id, account_id FROM audit_entries WHERE (shard_id, account_id) > ($1::integer, $2::text)
+    ORDER BY shard_id, account_id LIMIT 1)
+  UNION ALL
+  SELECT following.* FROM chains c CROSS JOIN LATERAL (
+    SELECT e.shard_id, e.account_id FROM audit_entries e
+     WHERE (e.shard_id, e.account_id) > (c.shard_id, c.account_id)
+     ORDER BY e.shard_id, e.account_id LIMIT 1) following),
+page AS MATERIALIZED (SELECT * FROM chains LIMIT ${CHAINS_EXAMINED})
+SELECT p.shard_id, p.account_id, a.account_id IS NULL AS orphaned
+  FROM page p LEFT JOIN accounts a ON a.shard_id = p.shard_id AND a.account_id = p.account_id
+ ORDER BY p.shard_id, p.account_id`
+
+export interface ChainRow {
+  readonly shard_id: number
+  readonly account_id: string
+  readonly orphaned: boolean
 }
 
 /** What an entry is read with: its transaction, and whether it is counted. `e` is the entry, `below` a parameter. */
@@ -97,7 +238,7 @@ export interface EntryRow {
   readonly txn_id: string | null
   readonly previous_hash: Buffer
   readonly audit_hash: Buffer
-  readonly payload: string
+  readonly payload: Buffer
   readonly counted: boolean
   readonly linked_account: string | null
   readonly linked_status: string | null
@@ -105,17 +246,28 @@ export interface EntryRow {
   readonly linked_hash: Buffer | null
 }
 
-export function walkedEntryOf(row: EntryRow): WalkedEntry {
+/** All of an entry but what it says. */
+export function linkOf(row: EntryRow): Omit<WalkedEntry, 'payload' | 'transaction'> {
   return {
     sequence: Number(row.sequence),
     txnId: row.txn_id,
     previousHash: row.previous_hash.toString('hex'),
     auditHash: row.audit_hash.toString('hex'),
-    payload: row.payload,
+  }
+}
+
+/** Its account's key must have been fetched. Throws UnreadableRow. */
+export function walkedEntryOf(row: EntryRow, vault: RowVault): WalkedEntry {
+  const { shard_id: shardId, account_id: ref } = row
+  const sequence = Number(row.sequence)
+  return {
+    ...linkOf(row),
+    payload: vault.open(accountKeyName(ref), PLACES.entry(shardId, ref, sequence), row.payload),
     transaction: linkedOf(row),
   }
 }
 
+/** Whose it is as the rows say it: by reference. */
 function linkedOf(row: EntryRow): LinkedTransaction | null {
   if (row.linked_account === null) return null
   return {

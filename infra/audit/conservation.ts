@@ -1,47 +1,35 @@
 /**
  * Whether value is conserved (I4), of one moment of the whole ledger: per asset, balances + what holds have + what
- * messages carry = supply + what came over the boundary - what left.
+ * messages carry = supply + what came over the boundary - what left. None of it is a column: every row is opened and added
+ * up here, a batch at a time.
  */
+import { type Hold, valueOf } from '../../actors/account/state.ts'
 import type { Finding } from '../../actors/audit/finding.ts'
-import { isUnreadable } from './audit-reads.ts'
-import { UNDELIVERED } from './in-transit.ts'
+import { balanceFrom } from '../postgres/account-parts.ts'
+import { openCrossings, type CrossingsRow } from '../postgres/boundary-crossings.ts'
+import { keyNameOfActorRow } from '../postgres/actor-documents.ts'
+import { PLACES } from '../postgres/row-sealer.ts'
+import { accountKeyName, LEDGER_KEY_NAME, shardKeyName } from '../vault/key-name.ts'
+import type { Moment } from './audit-reads.ts'
+import { keyFindings } from './key-findings.ts'
+import { readUndelivered } from './in-transit.ts'
+import { type Opened, opened } from './opened.ts'
+import { openToken, TOKEN_COLUMNS, type TokenRow } from './token-rows.ts'
+import { createValueTally, type ValueTally } from './value-tally.ts'
 import type { Look, Step, Walk } from './walk.ts'
 
-/** Assets that are named, of those that do not add up. */
-const NAMED = 100
+const BALANCES = 'SELECT shard_id, account_id, token_id, document FROM balances'
+const HOLDS = 'SELECT shard_id, account_id, hold_id, document FROM holds'
+const TOKENS = `SELECT ${TOKEN_COLUMNS} FROM actors WHERE kind = 'token'`
+const CROSSINGS = 'SELECT session, number, shards, document FROM boundary_crossings'
 
-export const CONSERVATION = `
-WITH balanced AS (
-  SELECT token_id, sum(balance) AS value FROM balances GROUP BY token_id),
-held AS (
-  SELECT token_id, sum(value) AS value FROM holds WHERE token_id IS NOT NULL GROUP BY token_id),
-carried AS (
-  SELECT c.item ->> 0 AS token_id, sum((c.item ->> 1)::numeric) AS value
-    FROM (${UNDELIVERED}) o
-   CROSS JOIN LATERAL json_array_elements(o.carries::json) AS c (item)
-   WHERE o.carries IS NOT NULL GROUP BY 1),
-supplied AS (
-  SELECT document::json ->> 'tokenId' AS token_id, sum((document::json ->> 'totalSupply')::numeric) AS value
-    FROM actors WHERE kind = 'token' AND status <> 'preparing' GROUP BY 1),
-crossed AS (
-  SELECT token_id, sum(credited) - sum(debited) AS value FROM boundary_totals GROUP BY token_id),
-judged AS MATERIALIZED (
-  SELECT token_id, coalesce(b.value, 0) + coalesce(h.value, 0) + coalesce(c.value, 0)
-           = coalesce(s.value, 0) + coalesce(x.value, 0) AS conserved
-    FROM balanced b
-    FULL JOIN held h USING (token_id)
-    FULL JOIN carried c USING (token_id)
-    FULL JOIN supplied s USING (token_id)
-    FULL JOIN crossed x USING (token_id))
-SELECT (SELECT count(*) FROM judged)::integer AS assets,
-       (SELECT json_agg(token_id) FROM (
-          SELECT coalesce(token_id, '(no name)') AS token_id FROM judged WHERE conserved IS NOT TRUE
-           ORDER BY token_id LIMIT ${NAMED}) AS wrong) AS wrong`
-
-interface ConservationRow {
-  readonly assets: number
-  readonly wrong: readonly string[] | null
-}
+/** Keys that a ledger with encryption has from the beginning: of each shard, and (null) of what belongs to none. */
+const FIRST_KEYS = `
+SELECT first.shard_id, k.ref IS NOT NULL AS is_there
+  FROM (SELECT n AS shard_id, 'shard' AS scope, n::text AS ref
+          FROM ledger CROSS JOIN generate_series(0, shard_count - 1) n
+         UNION ALL SELECT NULL, 'ledger', '') first
+  LEFT JOIN data_keys k ON k.scope = first.scope AND k.ref = first.ref`
 
 export const conservationWalk: Walk<null> = {
   name: 'conservation',
@@ -51,19 +39,114 @@ export const conservationWalk: Walk<null> = {
 }
 
 async function step(look: Look): Promise<Step<null>> {
-  const found = (place: string, problem: string): Finding => ({ subject: 'value_is_conserved', place, problem })
-  try {
-    const [row] = await look.wholeMoment((query) => query<ConservationRow>(CONSERVATION))
-    const wrong = row?.wrong ?? []
-    return {
-      next: null,
-      checked: { value_is_conserved: row?.assets ?? 0 },
-      findings: wrong.map((tokenId) => found(`asset ${tokenId}`, 'what there is of it is not what came into being')),
-      pending: [],
+  const tally = await look.wholeMoment(async (moment) => {
+    const begun = createValueTally()
+    for (const add of [addKeys, addBalances, addHolds, addMessages, addTokens, addCrossings]) await add(moment, begun)
+    return begun
+  })
+  const findings = tally.wrong().map(([place, problem]): Finding => ({ subject: 'value_is_conserved', place, problem }))
+  return { next: null, checked: { value_is_conserved: tally.assets() }, findings, pending: [] }
+}
+
+async function addKeys({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): Promise<void> {
+  if (!vault.encrypts) return
+  await inBatches<{ shard_id: number | null; is_there: boolean }>(FIRST_KEYS, [], async (rows) => {
+    const keys = rows.map(({ shard_id: shardId, is_there: isThere }) =>
+      shardId === null
+        ? { name: LEDGER_KEY_NAME, of: 'the ledger', isThere }
+        : { name: shardKeyName(shardId), of: `shard ${shardId}`, isThere },
+    )
+    await fetchKeys(keys.map(({ name }) => name))
+    for (const key of keys) {
+      for (const { place, problem } of keyFindings(vault, 'value_is_conserved', key)) tally.unread(place, problem)
     }
-  } catch (error) {
-    if (!isUnreadable(error)) throw error
-    const finding = found('the whole ledger', 'a message or a token cannot be read')
-    return { next: null, checked: {}, findings: [finding], pending: [] }
+  })
+}
+
+interface AccountPart {
+  readonly shard_id: number
+  readonly account_id: string
+  readonly document: Buffer
+}
+
+function addBalances({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): Promise<void> {
+  return inBatches<AccountPart & { readonly token_id: string }>(BALANCES, [], async (rows) => {
+    await fetchKeys(rows.map((row) => accountKeyName(row.account_id)))
+    for (const { shard_id: shardId, account_id: ref, token_id: tokenId, document } of rows) {
+      const place = PLACES.balance(shardId, ref, tokenId)
+      const balance = opened(() => balanceFrom(vault.open(accountKeyName(ref), place, document)))
+      taken(tally, `account ${ref}, ${tokenId}`, balance, (value) => tally.add(tokenId, value.balance))
+    }
+  })
+}
+
+function addHolds({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): Promise<void> {
+  return inBatches<AccountPart & { readonly hold_id: string }>(HOLDS, [], async (rows) => {
+    await fetchKeys(rows.map((row) => accountKeyName(row.account_id)))
+    for (const { shard_id: shardId, account_id: ref, hold_id: holdRef, document } of rows) {
+      const place = PLACES.hold(shardId, ref, holdRef)
+      const held = opened(() => valueOf(JSON.parse(vault.open(accountKeyName(ref), place, document)) as Hold))
+      taken(tally, `account ${ref}, hold ${holdRef}`, held, (value) => {
+        if (value !== undefined) tally.add(value.tokenId, value.quantity)
+      })
+    }
+  })
+}
+
+function addMessages(moment: Moment, tally: ValueTally): Promise<void> {
+  return readUndelivered(moment, (place, envelope) => {
+    taken(tally, place, envelope, ({ carries }) => {
+      for (const { tokenId, quantity } of carries) tally.add(tokenId, quantity)
+    })
+  })
+}
+
+function addTokens({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): Promise<void> {
+  return inBatches<TokenRow>(TOKENS, [], async (rows) => {
+    await fetchKeys(rows.map(keyNameOfActorRow))
+    for (const row of rows) {
+      taken(
+        tally,
+        `token ${row.actor_id}`,
+        opened(() => openToken(row, vault)),
+        ({ status, tokenId, totalSupply }) => {
+          if (status !== 'preparing') tally.take(tokenId, totalSupply)
+        },
+      )
+    }
+  })
+}
+
+async function addCrossings({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): Promise<void> {
+  await fetchKeys([LEDGER_KEY_NAME])
+  await inBatches<CrossingsRow>(CROSSINGS, [], (rows) => {
+    for (const row of rows) {
+      const place = `boundary crossing ${row.session} ${row.number}`
+      taken(
+        tally,
+        place,
+        opened(() => openCrossings(row, vault)),
+        (crossings) => {
+          for (const { tokenId, credited, debited } of crossings) {
+            tally.take(tokenId, credited)
+            tally.add(tokenId, debited)
+          }
+        },
+      )
+    }
+    return Promise.resolve()
+  })
+}
+
+function taken<T>(tally: ValueTally, place: string, row: Opened<T>, take: (value: T) => void): void {
+  if (!row.isOpen) {
+    tally.unread(place, row.problem)
+    return
+  }
+  try {
+    take(row.value)
+  } catch {
+    // What is no quantity: the ledger does not write such rows.
+    tally.unread(place, 'it cannot be read')
   }
 }

@@ -1,11 +1,16 @@
-/** SQL that only sees messages whose receiver has not taken them in: what the ledger has on its way. */
+/** What the ledger has on its way: messages whose receiver has not taken them in. */
+import type { Envelope } from '../../actors/message.ts'
+import { PLACES } from '../postgres/row-sealer.ts'
+import { shardKeyName } from '../vault/key-name.ts'
+import type { Moment } from './audit-reads.ts'
+import { type Opened, opened } from './opened.ts'
 
 /**
- * A relation of outbox rows. Channels that are up to date are passed over; the others are walked from their mark on,
- * whatever statistics say: the messages of a week lie there, and a handful is on its way.
+ * Channels that are up to date are passed over; the others are walked from their mark on, whatever statistics say: the
+ * messages of a week lie there, and a handful is on its way.
  */
 export const UNDELIVERED = `
-SELECT o.*
+SELECT o.shard_id, o.target_shard, o.number, o.message
   FROM outbox_channels c
   LEFT JOIN inbox_marks m ON m.shard_id = c.target_shard AND m.source_shard = c.shard_id
  CROSS JOIN LATERAL (
@@ -13,3 +18,24 @@ SELECT o.*
     WHERE w.shard_id = c.shard_id AND w.target_shard = c.target_shard AND w.number > coalesce(m.mark, 0)
     ORDER BY w.number OFFSET 0) o
  WHERE c.sent > coalesce(m.mark, 0)`
+
+interface MessageRow {
+  readonly shard_id: number
+  readonly target_shard: number
+  readonly number: string
+  readonly message: Buffer
+}
+
+/** `place`: names the message in findings. */
+export type TakeMessage = (place: string, envelope: Opened<Envelope>) => void
+
+export function readUndelivered({ inBatches, fetchKeys, vault }: Moment, take: TakeMessage): Promise<void> {
+  return inBatches<MessageRow>(UNDELIVERED, [], async (rows) => {
+    await fetchKeys(rows.map((row) => shardKeyName(row.shard_id)))
+    for (const { shard_id: source, target_shard: target, number, message } of rows) {
+      const place = PLACES.message(source, target, Number(number))
+      const envelope = opened(() => JSON.parse(vault.open(shardKeyName(source), place, message)) as Envelope)
+      take(`message ${number} from shard ${source} to shard ${target}`, envelope)
+    }
+  })
+}

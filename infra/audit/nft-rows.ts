@@ -1,11 +1,18 @@
 /** NFTs and their histories as an audit reads them. */
 import type { InstanceHead, NamedTransaction, WalkedEvent } from '../../actors/audit/provenance-walk.ts'
 import type { NftEventType } from '../../actors/nft-instance/state.ts'
-import { instanceStateOf } from '../postgres/actor-documents.ts'
-import { RECEIPT_COLUMNS, type TransactionReceiptRow } from '../postgres/transaction-rows.ts'
-import type { ReceiptCheck } from './receipt-check.ts'
-import { receiptProblemOf } from './transaction-checks.ts'
-import { countedSql, orUnreadable } from './walk.ts'
+import type { InstanceState } from '../../actors/nft-instance/state.ts'
+import type { ClassState } from '../../actors/nft-class/state.ts'
+import { storedObject } from '../../actors/audit/stored-json.ts'
+import type { Hold } from '../../actors/account/state.ts'
+import { type ActorRow, classStateOf, instanceStateOf } from '../postgres/actor-documents.ts'
+import { nftKeyName, PLACES } from '../postgres/row-sealer.ts'
+import { accountKeyName } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { accountMeant, opened } from './opened.ts'
+import { CHECKED_COLUMNS, type CheckedRow, openChecked, receiptProblemOf } from './transaction-checks.ts'
+import { countedSql, type Look } from './walk.ts'
 
 /** Entries that a page has about. */
 export const EVENTS_PAGE_SIZE = 200
@@ -27,41 +34,68 @@ WITH page AS MATERIALIZED (
 weighed AS (
   SELECT page.*, row_number() OVER w AS place, sum(coalesce(last_event, 0)::bigint + 1) OVER w AS weight
     FROM page WINDOW w AS (ORDER BY actor_id))
-SELECT a.shard_id, a.actor_id, a.status, a.document, a.class_id, a.owner, w.last_event
+SELECT a.shard_id, a.kind, a.actor_id, a.version, a.status, a.document, a.class_id, a.owner, w.last_event
   FROM weighed w
   JOIN actors a ON a.shard_id = w.shard_id AND a.kind = 'instance' AND a.actor_id = w.actor_id
  WHERE w.place = 1 OR w.weight <= ${EVENTS_PAGE_SIZE}
  ORDER BY a.actor_id`
 }
 
-export interface InstanceRow {
-  readonly shard_id: number
-  readonly actor_id: string
+export interface InstanceRow extends ActorRow {
   readonly status: string
-  readonly document: string
-  readonly class_id: string | null
+  /** The reference. */
   readonly owner: string | null
   readonly last_event: number | null
 }
 
-export function instanceHeadOf(row: InstanceRow, classIssuer: string | undefined): InstanceHead {
+/** Its class's key must have been fetched. */
+export function instanceHeadOf(row: InstanceRow, classIssuer: string | undefined, vault: RowVault): InstanceHead {
+  const state = opened(() => openInstance(row, vault))
   return {
-    state: orUnreadable(() => instanceStateOf(row.document), undefined),
+    state: state.isOpen ? state.value : undefined,
     status: row.status,
-    owner: row.owner,
+    owner: row.owner === null || !state.isOpen ? row.owner : accountMeant(vault, row.owner, state.value.owner),
     classId: row.class_id,
     lastEvent: row.last_event,
     classIssuer,
   }
 }
 
-/** Registered classes, of which a class's issuer never changes. */
-export const CLASSES_NAMED = `
-SELECT class_id, document FROM actors WHERE kind = 'class' AND status = 'active' AND class_id = ANY($1::text[])`
+function openInstance(row: InstanceRow, vault: RowVault): InstanceState {
+  const state = instanceStateOf(row, vault)
+  if (state.version === Number(row.version)) return state
+  throw new UnreadableRow(actorPlace(row), 'its version is not what was sealed')
+}
 
-export interface ClassRow {
-  readonly class_id: string
-  readonly document: string
+function actorPlace({ shard_id: shardId, kind, actor_id: id, version }: ActorRow): string {
+  return PLACES.actor(shardId, kind, id, Number(version))
+}
+
+/** Registered classes, of which a class's issuer never changes; and whether the data key of each is there. */
+export const CLASSES_NAMED = `
+SELECT a.shard_id, a.kind, a.actor_id, a.version, a.class_id, a.class_name, a.issuer, a.status, a.document,
+       EXISTS (SELECT FROM data_keys k WHERE k.scope = 'class' AND k.ref = a.class_id) AS has_key
+  FROM actors a WHERE a.kind = 'class' AND a.status = 'active' AND a.class_id = ANY($1::text[])`
+
+export interface ClassRow extends ActorRow {
+  readonly class_name: string | null
+  /** The reference. */
+  readonly issuer: string | null
+  readonly status: string
+  readonly has_key: boolean
+}
+
+/** Its key must have been fetched. Throws UnreadableRow. */
+export function openClass(row: ClassRow, vault: RowVault): ClassState {
+  const state = classStateOf(row, vault)
+  const agrees =
+    state.classId === row.class_id &&
+    state.name === row.class_name &&
+    state.status === row.status &&
+    state.version === Number(row.version) &&
+    vault.accountRef(state.issuer) === row.issuer
+  if (agrees) return state
+  throw new UnreadableRow(actorPlace(row), 'its columns are not what was sealed')
 }
 
 /** Of each instance in ($1, $2) the entries from $3 to $4, at most EVENTS_PAGE_SIZE. $5: what is counted. */
@@ -69,7 +103,7 @@ export const EVENTS_PAGE = `
 SELECT e.shard_id AS event_shard_id, e.nft_id, e.number, e.type AS event_type, e.from_account_id AS event_from,
        e.to_account_id AS event_to, e.txn_id AS event_txn_id, e.occurred_at, e.previous_hash AS event_previous_hash,
        e.event_hash, e.payload AS event_payload, ${countedSql('e.commit_xid', '$5')} AS counted,
-       ${RECEIPT_COLUMNS.map((column) => `t.${column}`).join(', ')}
+       ${CHECKED_COLUMNS.map((column) => `t.${column}`).join(', ')}
   FROM unnest($1::integer[], $2::text[], $3::bigint[], $4::bigint[]) AS a (shard_id, nft_id, first, last)
   JOIN LATERAL (
     SELECT * FROM nft_events e
@@ -79,7 +113,7 @@ SELECT e.shard_id AS event_shard_id, e.nft_id, e.number, e.type AS event_type, e
  ORDER BY e.nft_id, e.number`
 
 /** The transaction's columns are null when there is none. */
-export type EventRow = TransactionReceiptRow & {
+export type EventRow = CheckedRow & {
   readonly event_shard_id: number
   readonly nft_id: string
   readonly number: number
@@ -90,44 +124,93 @@ export type EventRow = TransactionReceiptRow & {
   readonly occurred_at: Date
   readonly event_previous_hash: Buffer
   readonly event_hash: Buffer
-  readonly event_payload: string
+  readonly event_payload: Buffer
   readonly counted: boolean
 }
 
-/** `onItsWay`: when there is no transaction, whether it may still come. */
-export function walkedEventOf(row: EventRow, receiptProblem: ReceiptCheck, onItsWay: boolean): WalkedEvent {
+/** What an entry is walked with, beside its row. */
+export interface EventContext {
+  /** Of its class; undefined when there is no such class. */
+  readonly issuer: string | undefined
+  /** Whether its transaction is of an account that was erased, and cannot be read. */
+  readonly isErased: boolean
+  /** When there is no transaction: whether it may still come. */
+  readonly isOnItsWay: boolean
+}
+
+/** The keys of its class and of its transaction's account must have been fetched. Throws UnreadableRow. */
+export function walkedEventOf(
+  row: EventRow,
+  look: Pick<Look, 'vault' | 'receiptProblem'>,
+  { issuer, isOnItsWay, isErased }: EventContext,
+): WalkedEvent {
+  const { vault } = look
+  const place = PLACES.nftEvent(row.event_shard_id, row.nft_id, row.number)
+  const payload = vault.open(nftKeyName(row.nft_id, row.event_shard_id), place, row.event_payload)
+  const said = storedObject(payload)
+  const from = row.event_from === null ? null : accountMeant(vault, row.event_from, said?.['from'])
   const found: string | null = row.txn_id
   return {
     number: row.number,
     type: row.event_type,
-    from: row.event_from,
-    to: row.event_to,
+    from,
+    to: accountMeant(vault, row.event_to, said?.['to']),
     txnId: row.event_txn_id,
     atMs: row.occurred_at.getTime(),
     previousHash: row.event_previous_hash.toString('hex'),
     eventHash: row.event_hash.toString('hex'),
-    payload: row.event_payload,
-    transaction: found === null ? (onItsWay ? 'on_its_way' : null) : namedOf(row, receiptProblem),
+    payload,
+    transaction: found === null ? (isOnItsWay ? 'on_its_way' : null) : namedOf(row, look, from ?? issuer, isErased),
   }
 }
 
-function namedOf(row: EventRow, receiptProblem: ReceiptCheck): NamedTransaction {
-  const { account_id: accountId, token_id: tokenId, status, type } = row
-  const problem =
-    status === 'pending' ? undefined : orUnreadable(() => receiptProblemOf(row, receiptProblem), UNREADABLE)
+/** `giver`: whose it must be. */
+function namedOf(
+  row: EventRow,
+  { vault, receiptProblem }: Pick<Look, 'vault' | 'receiptProblem'>,
+  giver: string | undefined,
+  isErased: boolean,
+): NamedTransaction {
+  const { token_id: tokenId, status, type } = row
+  const accountId = accountMeant(vault, row.account_id, giver)
+  if (isErased) return { accountId, tokenId, status, type, receiptProblem: undefined }
+  const stored = opened(() => openChecked(row, vault))
+  if (!stored.isOpen) return { accountId, tokenId, status, type, receiptProblem: UNREADABLE }
+  const problem = status === 'pending' ? undefined : receiptProblemOf(stored.value, receiptProblem)
   return { accountId, tokenId, status, type, receiptProblem: problem }
 }
 
 const UNREADABLE = 'its transaction cannot be read'
 
 /**
- * Whether the transaction $1 of a mint is there by now, or its issuer $2 still waits to hear of it: it is entered as its
- * account hears that the NFT is minted. $3: the issuer's shard.
+ * Whether the transaction $1 of a mint is there by now; and the mints that its issuer $2 (the reference), whose shard is $3,
+ * still waits to hear of: one is entered as its account hears that the NFT is minted.
  */
 export const MINT_ON_ITS_WAY = `
-SELECT EXISTS (SELECT FROM transactions WHERE txn_id = $1::text) OR EXISTS (
-  SELECT FROM holds h WHERE h.shard_id = $3::integer AND h.account_id = $2::text AND h.hold_id >= 'mint ' AND h.hold_id < 'mint!'
-     AND position($1::text IN h.document) > 0) AS on_its_way`
+SELECT EXISTS (SELECT FROM transactions WHERE txn_id = $1::text) AS entered,
+       (SELECT json_agg(json_build_array(h.hold_id, encode(h.document, 'base64'))) FROM holds h
+         WHERE h.shard_id = $3::integer AND h.account_id = $2::text
+           AND h.hold_id >= 'mint ' AND h.hold_id < 'mint!') AS mints`
+
+export interface MintRow {
+  readonly entered: boolean
+  readonly mints: readonly (readonly [holdRef: string, sealed: string])[] | null
+}
+
+/** The key of the issuer must have been fetched. What cannot be read waits for nothing. */
+export function isAwaited(
+  { mints }: MintRow,
+  { txnId, shardId, ref }: { readonly txnId: string; readonly shardId: number; readonly ref: string },
+  vault: RowVault,
+): boolean {
+  return (mints ?? []).some(([holdRef, sealed]) => {
+    const hold = opened(() => {
+      const text = vault.open(accountKeyName(ref), PLACES.hold(shardId, ref, holdRef), Buffer.from(sealed, 'base64'))
+      return JSON.parse(text) as Hold
+    })
+    return hold.isOpen && hold.value.kind === 'mint' && hold.value.transaction.txnId === txnId
+  })
+}
 
 /** Histories of NFTs that are not there, among the EVENTS_EXAMINED entries behind ($1, $2, $3); and the last of these. */
 export const EVENTS_EXAMINED = 5_000

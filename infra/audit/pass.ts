@@ -2,6 +2,7 @@
 import type { Json } from '../../actors/canonical-json.ts'
 import { conservationWalk } from './conservation.ts'
 import type { Look, Seen, Walk } from './walk.ts'
+import { actorsWalk } from './walk-actors.ts'
 import { chainsWalk } from './walk-chains.ts'
 import { nftsWalk } from './walk-nfts.ts'
 import { tokensWalk } from './walk-tokens.ts'
@@ -31,7 +32,13 @@ function anyWalk<Cursor>(walk: Walk<Cursor>): AnyWalk {
 
 /** What compliance rests on, and what provenance does. */
 export const WALKS = {
-  compliance: [anyWalk(chainsWalk), anyWalk(transactionsWalk), anyWalk(tokensWalk), anyWalk(conservationWalk)],
+  compliance: [
+    anyWalk(chainsWalk),
+    anyWalk(transactionsWalk),
+    anyWalk(tokensWalk),
+    anyWalk(actorsWalk),
+    anyWalk(conservationWalk),
+  ],
   provenance: [anyWalk(nftsWalk)],
 } as const satisfies Record<string, readonly AnyWalk[]>
 

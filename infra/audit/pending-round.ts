@@ -5,7 +5,8 @@
 import type { Finding } from '../../actors/audit/finding.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
-import { transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
+import { fetchKeysOfAccounts } from './erased.ts'
+import { erasedFindings, transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
 import { type Look, SAW_NOTHING, type Seen } from './walk.ts'
 
 const PAGE_SIZE = 300
@@ -46,6 +47,10 @@ export async function lookAgain(look: Look, after: TransactionName | null): Prom
     ),
     null,
   ])
+  const erased = await fetchKeysOfAccounts(
+    look,
+    rows.map((row) => row.account_id),
+  )
   const found = new Map(rows.map((row) => [row.txn_id, row]))
   const findings: Finding[] = []
   const final: TransactionName[] = []
@@ -56,9 +61,11 @@ export async function lookAgain(look: Look, after: TransactionName | null): Prom
     final.push({ shardId, txnId })
     if (row === undefined) {
       findings.push({ subject: 'chains_verify', place: `transaction ${txnId}`, problem: 'it is gone' })
+    } else if (erased.has(row.account_id)) {
+      findings.push(...erasedFindings(row))
     } else if (row.status === 'failed') {
       failed += 1
-      findings.push(...transactionFindings(row, look.receiptProblem))
+      findings.push(...transactionFindings(row, look))
     }
   }
   const next = names.length < PAGE_SIZE ? null : { shardId: last.shard_id, txnId: last.txn_id }

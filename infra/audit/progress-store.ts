@@ -4,12 +4,22 @@
  *       gets the lock next finds all that was written, because the lock goes with the connection.
  *   S2. What one turn has seen and where it came to are written together, or not at all: a turn is done twice at most.
  *   S3. At most MAX_LISTED findings of a subject are listed; those beyond are counted.
+ *   S4. Where a pass is says what an account has and who owns an NFT: it is sealed. Where that does not open, or cannot be
+ *       sealed, because the ledger's data key is gone, whoever loads it begins the pass anew.
  */
+import type postgres from 'postgres'
 import { addCounts, type Counts, type Finding, SUBJECTS } from '../../actors/audit/finding.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import { connect, type Connection, withDeadline } from '../postgres/connection.ts'
+import { MasterKeyMissing } from '../keys/master-seal.ts'
+import { SealBroken } from '../keys/sealing.ts'
+import { LEDGER_KEY_NAME } from '../vault/key-name.ts'
+import { placeOf } from '../vault/place.ts'
+import type { RowVault } from '../vault/row-vault.ts'
 import { AuditUnavailable } from './audit-reads.ts'
+import { opened } from './opened.ts'
+import type { PassPlace } from './pass.ts'
 import { type AuditProgress, currentPass, noteUnlisted, readProgress, type Turned } from './progress.ts'
 
 export interface ProgressStore {
@@ -28,23 +38,23 @@ const LOCK = '7810198402634810714'
 const DEADLINE_MS = 10_000
 
 /** undefined: another auditor runs (S1). Throws AuditUnavailable. */
-export async function openProgressStore(url: string): Promise<ProgressStore | undefined> {
+export async function openProgressStore(url: string, vault: RowVault): Promise<ProgressStore | undefined> {
   return reachable(async () => {
     const settings = { statement_timeout: String(DEADLINE_MS), lock_timeout: String(DEADLINE_MS) }
     const connection = await connect({ url, applicationName: 'ledger auditor', settings })
     const [row] = await connection.sql<{ taken: boolean }[]>`SELECT pg_try_advisory_lock(${LOCK}::bigint) AS taken`
-    if (row?.taken === true) return storeOn(connection)
+    if (row?.taken === true) return storeOn(connection, vault)
     await connection.end()
     return undefined
   })
 }
 
-function storeOn(connection: Connection): ProgressStore {
+function storeOn(connection: Connection, vault: RowVault): ProgressStore {
   const run = <T>(work: Promise<T>): Promise<T> =>
     reachable(() => withDeadline(work, 2 * DEADLINE_MS, connection.destroy))
   return {
-    load: () => run(load(connection)),
-    save: (turned) => run(save(connection, turned)),
+    load: () => run(load(connection, vault)),
+    save: (turned) => run(save(connection, vault, turned)),
     close: connection.end,
   }
 }
@@ -57,9 +67,46 @@ async function reachable<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function load({ sql }: Connection): Promise<AuditProgress | undefined> {
+async function load({ sql }: Connection, vault: RowVault): Promise<AuditProgress | undefined> {
   const [row] = await sql<{ document: string }[]>`SELECT document FROM audit_progress`
-  return row === undefined ? undefined : readProgress(row.document)
+  const progress = row === undefined ? undefined : readProgress(row.document)
+  if (row === undefined || progress === undefined || progress.pass === null) return progress
+  await fetchKey(sql, vault)
+  const place = opened(() => {
+    const { sealedPlace } = JSON.parse(row.document) as Partial<StoredProgress>
+    const text = vault.open(LEDGER_KEY_NAME, PLACE, Buffer.from(sealedPlace ?? '', 'hex'))
+    return JSON.parse(text) as PassPlace
+  })
+  return { ...progress, pass: place.isOpen ? { ...progress.pass, place: place.value } : null }
+}
+
+/** S4. What stands in the place's place is no walk's name. */
+interface StoredProgress extends AuditProgress {
+  readonly sealedPlace: string | null
+}
+
+const PLACE = placeOf('audit_progress')
+const SEALED: PassPlace = { walk: '', cursor: null }
+
+function documentOf(progress: AuditProgress, vault: RowVault): string {
+  const { pass } = progress
+  if (pass === null) return JSON.stringify({ ...progress, sealedPlace: null } satisfies StoredProgress)
+  const isSealed = !vault.encrypts || vault.keys.known(LEDGER_KEY_NAME) !== undefined
+  return JSON.stringify({
+    ...progress,
+    pass: { ...pass, place: SEALED },
+    sealedPlace: isSealed ? vault.seal(LEDGER_KEY_NAME, PLACE, JSON.stringify(pass.place)) : null,
+  } satisfies StoredProgress)
+}
+
+/** S4. */
+async function fetchKey(sql: postgres.Sql, vault: RowVault): Promise<void> {
+  if (!vault.encrypts) return
+  try {
+    await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
+  } catch (error) {
+    if (!(error instanceof SealBroken || error instanceof MasterKeyMissing)) throw error
+  }
 }
 
 const LIST = `
@@ -76,7 +123,12 @@ SELECT subject, place, problem, $4::bigint, now() FROM ranked WHERE listed OR nt
 ON CONFLICT (subject, place) DO UPDATE SET problem = excluded.problem, pass = excluded.pass, found_at = excluded.found_at
 RETURNING subject`
 
-async function save({ sql }: Connection, { progress, findings, pending, final }: Turned): Promise<AuditProgress> {
+async function save(
+  { sql }: Connection,
+  vault: RowVault,
+  { progress, findings, pending, final }: Turned,
+): Promise<AuditProgress> {
+  await fetchKey(sql, vault)
   const found = distinct(findings)
   let written = progress
   await sql.begin(async (transaction) => {
@@ -103,7 +155,7 @@ async function save({ sql }: Connection, { progress, findings, pending, final }:
     // What the last complete pass, and what has been looked at since, has not found is right again.
     await transaction`DELETE FROM audit_findings WHERE pass < ${written.last?.number ?? 0}`
     await transaction`
-      INSERT INTO audit_progress (document, updated_at) VALUES (${JSON.stringify(written)}, now())
+      INSERT INTO audit_progress (document, updated_at) VALUES (${documentOf(written, vault)}, now())
       ON CONFLICT (singleton) DO UPDATE SET document = excluded.document, updated_at = excluded.updated_at`
   })
   return written

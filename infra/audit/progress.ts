@@ -1,6 +1,6 @@
 /**
  * What the auditor knows, as one document: plain JSON, with the version of its format inside. What it has found wrong is
- * beside it, in rows.
+ * beside it, in rows. Both name accounts by their references; where a pass is, which says more, is sealed as it is stored.
  *   P1. A pass looks at whatever was written before it began (commits below `beganXid`), the tail at whatever was written
  *       since. So the last complete pass and what was counted since cover everything, and nothing twice.
  *   P2. A finding belongs to the pass that was under way when it was made, and goes when the pass after that is complete
@@ -12,7 +12,7 @@ import { type PassPlace, startOf, WHOLE_PASS } from './pass.ts'
 import type { Seen } from './walk.ts'
 
 export interface AuditProgress {
-  readonly format: 1
+  readonly format: 2
   readonly pass: PassUnderWay | null
   readonly last: CompletePass | null
   readonly tail: TailPlace
@@ -60,7 +60,7 @@ export interface TailPlace {
 
 /** More than these are left to the next pass. */
 export const MAX_TOKENS = 1_000
-const FORMAT = 1
+const FORMAT = 2
 
 export function newProgress(position: string, nowMs: number): AuditProgress {
   return {

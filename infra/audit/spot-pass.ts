@@ -3,6 +3,7 @@
  * looked at where the pass has not been yet; what was committed before it began is looked at whole.
  */
 import { addCounts, type Counts, type Finding, SUBJECTS } from '../../actors/audit/finding.ts'
+import type { RowVault } from '../vault/row-vault.ts'
 import { createAuditReads } from './audit-reads.ts'
 import { type PassKind, type PassPlace, startOf, stepPass, WALKS } from './pass.ts'
 import { loadReceiptCheck } from './receipt-check.ts'
@@ -29,8 +30,8 @@ export type SpotPass = (request: SpotRequest) => Promise<SpotResult>
 /** Of the places of a subject, so many are told apart; beyond, each finding counts. */
 const MAX_PLACES = 10_000
 
-export async function runSpotPass({ url, ledgerId, kind }: SpotRequest): Promise<SpotResult> {
-  const reads = createAuditReads(url, `ledger audit ${kind}`)
+export async function runSpotPass({ url, ledgerId, kind }: SpotRequest, vault: RowVault): Promise<SpotResult> {
+  const reads = createAuditReads(url, `ledger audit ${kind}`, vault)
   try {
     const began = await readFeedEnd(reads.query)
     const tally = createTally()

@@ -2,10 +2,12 @@
  * Passes on threads of their own, so that whoever waits for one keeps nobody else waiting.
  *   H1. A thread ends with its pass, after LONGEST_MS, or as it is told to.
  *   H2. What it may allocate is bounded.
+ *   H3. It opens the ledger for itself: keys are not shared between threads, and it gets the master keys as key objects.
  */
 import { Worker } from 'node:worker_threads'
+import type { MasterKeys } from '../keys/master-key.ts'
 import { AuditUnavailable } from './audit-reads.ts'
-import type { SpotPass, SpotResult } from './spot-pass.ts'
+import type { SpotPass, SpotRequest, SpotResult } from './spot-pass.ts'
 
 export interface SpotThreads {
   readonly run: SpotPass
@@ -13,15 +15,21 @@ export interface SpotThreads {
   readonly close: () => Promise<void>
 }
 
+/** What a thread is started with. */
+export interface SpotTask {
+  readonly request: SpotRequest
+  readonly masterKeys: MasterKeys
+}
+
 const LONGEST_MS = 300_000
 const MOST_MIB = 512
 
-export function createSpotThreads(): SpotThreads {
+export function createSpotThreads(masterKeys: MasterKeys): SpotThreads {
   const threads = new Set<Worker>()
   return {
     run: async (request) => {
       const thread = new Worker(workerUrl(), {
-        workerData: request,
+        workerData: { request, masterKeys } satisfies SpotTask,
         resourceLimits: { maxOldGenerationSizeMb: MOST_MIB },
       })
       threads.add(thread)

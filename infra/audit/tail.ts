@@ -8,11 +8,17 @@
  *       looked at again until they are final.
  */
 import type { Finding } from '../../actors/audit/finding.ts'
-import { type EntryPlace, newEntryFindings } from '../../actors/audit/new-entry.ts'
+import { type EntryPlace, newEntryFindings, newErasedEntryFindings } from '../../actors/audit/new-entry.ts'
+import { balanceFrom } from '../postgres/account-parts.ts'
+import { PLACES } from '../postgres/row-sealer.ts'
+import { accountKeyName } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
 import type { Query } from './audit-reads.ts'
-import { entryColumns, type EntryRow, walkedEntryOf } from './chain-rows.ts'
+import { entryColumns, type EntryRow, linkOf, walkedEntryOf } from './chain-rows.ts'
+import { fetchKeysOfAccounts } from './erased.ts'
+import { opened } from './opened.ts'
 import { agreementFindings, transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
-import { type Look, orUnreadable, type Seen } from './walk.ts'
+import type { Look, Seen } from './walk.ts'
 import { checkNfts } from './walk-nfts.ts'
 import { seenOf } from './walk-transactions.ts'
 
@@ -86,8 +92,11 @@ export interface SeenInWindow extends Seen {
 export async function lookAtWindow(look: Look, { from, until }: Window): Promise<SeenInWindow> {
   const parameters = [from, until, null]
   const entries = await look.query<NewEntryRow>(NEW_ENTRIES, parameters)
-  const completed = seenOf(await look.query<TransactionRow>(COMPLETED, parameters), look)
-  const entered = await look.query<TransactionRow>(ENTERED, parameters)
+  const erased = await fetchKeysOfAccounts(look, refsOf(entries))
+  const completed = await seenOf(await look.query<TransactionRow>(COMPLETED, parameters), look)
+  const allEntered = await look.query<TransactionRow>(ENTERED, parameters)
+  const gone = await fetchKeysOfAccounts(look, refsOf(allEntered))
+  const entered = allEntered.filter((row) => !gone.has(row.account_id))
   const failed = entered.filter(({ status }) => status === 'failed')
   const events = await look.query<{ nft_id: string; mints: number }>(NEW_EVENTS, [from, until])
   return {
@@ -97,10 +106,12 @@ export async function lookAtWindow(look: Look, { from, until }: Window): Promise
       provenance: events.reduce((sum, { mints }) => sum + mints, 0),
     },
     findings: [
-      ...entries.flatMap(findingsOf),
+      ...entries.flatMap((row) =>
+        erased.has(row.account_id) ? newErasedEntryFindings(linkOf(row), placeOf(row)) : findingsOf(row, look.vault),
+      ),
       ...completed.findings,
-      ...failed.flatMap((row) => transactionFindings(row, look.receiptProblem)),
-      ...entered.filter(({ status }) => status === 'completed').flatMap(agreementFindings),
+      ...failed.flatMap((row) => transactionFindings(row, look)),
+      ...entered.filter(({ status }) => status !== 'failed').flatMap((row) => agreementFindings(row, look)),
       ...(await checkNfts(
         look,
         events.map(({ nft_id: nftId }) => nftId),
@@ -119,7 +130,7 @@ export async function lookAtWindow(look: Look, { from, until }: Window): Promise
 const NEW_ENTRIES = `
 SELECT ${entryColumns('$3')},
        p.audit_hash AS before_hash, a.sequence AS head_sequence, a.tip AS head_tip,
-       t.token_id AS linked_token, b.balance::text AS balance, b.incoming::text AS incoming,
+       t.token_id AS linked_token, b.document AS balance,
        CASE WHEN t.type IN ('mint', 'burn') AND position('/' IN t.token_id) = 0 THEN t.token_id END AS supply_of
   FROM audit_entries e
   LEFT JOIN audit_entries p
@@ -135,8 +146,7 @@ interface NewEntryRow extends EntryRow {
   readonly head_sequence: string | null
   readonly head_tip: Buffer | null
   readonly linked_token: string | null
-  readonly balance: string | null
-  readonly incoming: string | null
+  readonly balance: Buffer | null
   readonly supply_of: string | null
 }
 
@@ -156,18 +166,47 @@ const NEW_EVENTS = `
 SELECT nft_id, (count(*) FILTER (WHERE number = 0))::integer AS mints FROM nft_events
  WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8 GROUP BY nft_id ORDER BY nft_id`
 
-function findingsOf(row: NewEntryRow): readonly Finding[] {
-  const place = `account ${row.account_id}, entry ${row.sequence}`
-  const unreadable: Finding = { subject: 'chains_verify', place, problem: 'it cannot be read' }
-  return orUnreadable(() => newEntryFindings(walkedEntryOf(row), placeOf(row)), [unreadable])
+function refsOf(rows: readonly { readonly account_id: string }[]): readonly string[] {
+  return rows.map((row) => row.account_id)
 }
 
-function placeOf(row: NewEntryRow): EntryPlace {
-  const { head_sequence: sequence, head_tip: tip, linked_token: tokenId, balance, incoming } = row
+function findingsOf(row: NewEntryRow, vault: RowVault): readonly Finding[] {
+  const account = `account ${row.account_id}`
+  const findings: Finding[] = []
+  const holding = opened(() => holdingOf(row, vault))
+  if (!holding.isOpen) {
+    const place = `${account}, ${row.linked_token ?? ''}`
+    findings.push({ subject: 'no_negative_balance', place, problem: holding.problem })
+  }
+  const entry = opened(() =>
+    newEntryFindings(
+      walkedEntryOf(row, vault),
+      { ...placeOf(row), holding: holding.isOpen ? holding.value : null },
+      vault.accountRef,
+    ),
+  )
+  if (entry.isOpen) findings.push(...entry.value)
+  else {
+    findings.push({ subject: 'chains_verify', place: `${account}, entry ${row.sequence}`, problem: entry.problem })
+  }
+  return findings
+}
+
+function placeOf(row: NewEntryRow): Omit<EntryPlace, 'holding'> {
+  const { head_sequence: sequence, head_tip: tip } = row
   return {
     accountId: row.account_id,
     before: row.before_hash?.toString('hex') ?? null,
     head: sequence === null || tip === null ? null : { sequence: Number(sequence), tip: tip.toString('hex') },
-    holding: tokenId === null || balance === null ? null : { tokenId, balance, incoming: incoming ?? '0' },
   }
+}
+
+/** Throws UnreadableRow. */
+function holdingOf(row: NewEntryRow, vault: RowVault): EntryPlace['holding'] {
+  const { shard_id: shardId, account_id: ref, linked_token: tokenId, balance: sealed } = row
+  if (tokenId === null || sealed === null) return null
+  const { balance, incoming } = balanceFrom(
+    vault.open(accountKeyName(ref), PLACES.balance(shardId, ref, tokenId), sealed),
+  )
+  return { tokenId, balance: balance.toFixed(), incoming: incoming.toFixed() }
 }

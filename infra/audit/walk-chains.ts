@@ -1,5 +1,6 @@
 /**
- * Walks every account's chain, and holds the account and its balances against it.
+ * Walks every account's chain, and holds the account and its balances against it; then looks for chains of accounts that
+ * are not there.
  *   G1. An account that changes meanwhile is walked up to where it was when its row was read: entries never change, and
  *       its row, balances and holds were read at that same moment.
  *   G2. A chain that is longer than a page is walked over several, and may be left between them; where it is taken up
@@ -8,39 +9,53 @@
 import { ChainWalk, type StoredWalk } from '../../actors/audit/chain-walk.ts'
 import type { Finding } from '../../actors/audit/finding.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
+import { keyNameOfAccountRow } from '../postgres/account-document.ts'
 import {
   ACCOUNTS_AFTER,
   ACCOUNTS_FROM,
   type AccountRow,
+  type ChainRow,
+  CHAINS_EXAMINED,
+  CHAINS_PAGE,
   ENTRIES_PAGE,
   type EntryRow,
-  headOf,
+  linkOf,
+  openAccountRow,
   PAGE_WEIGHT,
   walkedEntryOf,
 } from './chain-rows.ts'
+import { fetchKeysOfAccounts } from './erased.ts'
+import { opened } from './opened.ts'
 import { type Look, orUnreadable, SAW_NOTHING, type Step, type Walk } from './walk.ts'
 
-/** The account that the next page begins behind; or, with `within`, the one whose chain was left there. */
+/**
+ * The account (by its reference) that the next page begins behind; with `within`, the one whose chain was left there.
+ * `chains`: of accounts that there are entries of.
+ */
 export interface ChainsCursor {
+  readonly at: 'accounts' | 'chains'
   readonly shardId: number
   readonly accountId: string
   readonly within: StoredWalk | null
 }
 
+const FIRST_CHAIN: ChainsCursor = { at: 'chains', shardId: -1, accountId: '', within: null }
+
 export const chainsWalk: Walk<ChainsCursor> = {
   name: 'chains',
   subjects: ['chains_verify', 'no_negative_balance'],
-  start: { shardId: -1, accountId: '', within: null },
+  start: { ...FIRST_CHAIN, at: 'accounts' },
   step,
 }
 
 async function step(look: Look, cursor: ChainsCursor): Promise<Step<ChainsCursor>> {
-  const { shardId, accountId, within } = cursor
+  const { at, shardId, accountId, within } = cursor
+  if (at === 'chains') return orphansStep(look, cursor)
   if (within !== null) return stepWithin(look, shardId, accountId, within)
   const rows = await look.query<AccountRow>(ACCOUNTS_AFTER, [shardId, accountId])
   return stepOver(
     look,
-    rows.map((row) => ({ row, walk: new ChainWalk(row.account_id) })),
+    rows.map((row) => ({ row, walk: new ChainWalk(row.account_id, undefined, look.vault.accountRef) })),
   )
 }
 
@@ -53,10 +68,10 @@ async function stepWithin(
 ): Promise<Step<ChainsCursor>> {
   const [row] = await look.query<AccountRow>(ACCOUNTS_FROM, [shardId, accountId])
   if (row?.shard_id === shardId && row.account_id === accountId) {
-    return stepOver(look, [{ row, walk: new ChainWalk(accountId, within) }])
+    return stepOver(look, [{ row, walk: new ChainWalk(accountId, within, look.vault.accountRef) }])
   }
   const gone: Finding = { subject: 'chains_verify', place: `account ${accountId}`, problem: 'it is gone' }
-  return { next: { shardId, accountId, within: null }, checked: {}, findings: [gone], pending: [] }
+  return { ...SAW_NOTHING, next: { at: 'accounts', shardId, accountId, within: null }, findings: [gone] }
 }
 
 interface Walked {
@@ -67,7 +82,12 @@ interface Walked {
 /** One account at least has its whole page of entries; more than one have all that they have. */
 async function stepOver(look: Look, accounts: readonly Walked[]): Promise<Step<ChainsCursor>> {
   const last = accounts.at(-1)
-  if (last === undefined) return { ...SAW_NOTHING, next: null }
+  if (last === undefined) return { ...SAW_NOTHING, next: FIRST_CHAIN }
+  await look.fetchKeys(accounts.map(({ row }) => keyNameOfAccountRow(row)))
+  const erased = await fetchKeysOfAccounts(
+    look,
+    accounts.map(({ row }) => row.account_id),
+  )
   const entries = await readEntries(look, accounts)
   const findings: Finding[] = []
   let counted = 0
@@ -76,18 +96,31 @@ async function stepOver(look: Look, accounts: readonly Walked[]): Promise<Step<C
     const own = entries.get(keyOf(row)) ?? []
     for (const entry of own) {
       if (entry.counted) counted += 1
-      const finding = walk.take(walkedEntryOf(entry))
+      const finding = erased.has(row.account_id) ? walk.takeErased(linkOf(entry)) : takeEntry(look, walk, entry)
       if (finding !== undefined) findings.push(finding)
     }
     if (own.length === PAGE_WEIGHT && walk.next() <= Number(row.sequence)) {
-      const next = { shardId: row.shard_id, accountId: row.account_id, within: walk.stored() }
+      const next: ChainsCursor = {
+        at: 'accounts',
+        shardId: row.shard_id,
+        accountId: row.account_id,
+        within: walk.stored(),
+      }
       return { next, checked: { chains_verify: counted }, findings, pending: [] }
     }
     balances += row.balance_parts?.length ?? 0
-    findings.push(...finished(walk, row))
+    // What was erased since its row was read is held against its row by the next pass.
+    if (row.status === 'erased' || !erased.has(row.account_id)) findings.push(...finished(look, walk, row))
   }
-  const next = { shardId: last.row.shard_id, accountId: last.row.account_id, within: null }
+  const { shard_id: shardId, account_id: accountId } = last.row
+  const next: ChainsCursor = { at: 'accounts', shardId, accountId, within: null }
   return { next, checked: { chains_verify: counted, no_negative_balance: balances }, findings, pending: [] }
+}
+
+function takeEntry({ vault }: Look, walk: ChainWalk, row: EntryRow): Finding | undefined {
+  const entry = opened(() => walkedEntryOf(row, vault))
+  if (entry.isOpen) return walk.take(entry.value)
+  return walk.takeUnread({ sequence: Number(row.sequence), auditHash: row.audit_hash.toString('hex') }, entry.problem)
 }
 
 async function readEntries(look: Look, accounts: readonly Walked[]): Promise<ReadonlyMap<string, readonly EntryRow[]>> {
@@ -113,8 +146,23 @@ function keyOf({ shard_id: shardId, account_id: accountId }: AccountRow | EntryR
   return `${shardId} ${accountId}`
 }
 
-function finished(walk: ChainWalk, row: AccountRow): readonly Finding[] {
+function finished({ vault }: Look, walk: ChainWalk, row: AccountRow): readonly Finding[] {
+  const { head, findings } = openAccountRow(row, vault)
+  if (head === undefined) return findings
   const place = `account ${row.account_id}`
   const unreadable: Finding = { subject: 'no_negative_balance', place, problem: 'it cannot be read' }
-  return orUnreadable(() => walk.finish(headOf(row)), [unreadable])
+  return [...findings, ...orUnreadable(() => walk.finish(head), [unreadable])]
+}
+
+async function orphansStep(look: Look, { shardId, accountId }: ChainsCursor): Promise<Step<ChainsCursor>> {
+  const rows = await look.query<ChainRow>(CHAINS_PAGE, [shardId, accountId])
+  const last = rows.at(-1)
+  const findings = rows
+    .filter(({ orphaned }) => orphaned)
+    .map(({ account_id: ref }): Finding => {
+      return { subject: 'chains_verify', place: `account ${ref}`, problem: 'it has a chain and is not there' }
+    })
+  if (last === undefined || rows.length < CHAINS_EXAMINED) return { ...SAW_NOTHING, next: null, findings }
+  const next: ChainsCursor = { at: 'chains', shardId: last.shard_id, accountId: last.account_id, within: null }
+  return { ...SAW_NOTHING, next, findings }
 }

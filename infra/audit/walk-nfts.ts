@@ -7,9 +7,12 @@ import type { Finding } from '../../actors/audit/finding.ts'
 import { ProvenanceWalk, type StoredProvenance } from '../../actors/audit/provenance-walk.ts'
 import { shardOfTransactionId } from '../../actors/identifiers.ts'
 import { nftNameOf } from '../../actors/nft-id.ts'
-import { classStateOf } from '../postgres/actor-documents.ts'
+import { keyNameOfActorRow } from '../postgres/actor-documents.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
+import { nftKeyName } from '../postgres/row-sealer.ts'
+import { accountKeyName } from '../vault/key-name.ts'
 import {
+  type EventContext,
   CLASSES_NAMED,
   type ClassRow,
   EVENTS_EXAMINED,
@@ -20,12 +23,18 @@ import {
   INSTANCES_FROM,
   instanceHeadOf,
   type InstanceRow,
+  isAwaited,
   MINT_ON_ITS_WAY,
+  type MintRow,
+  openClass,
   ORPHANS_PAGE,
   type OrphansRow,
   walkedEventOf,
 } from './nft-rows.ts'
-import { type Look, orUnreadable, SAW_NOTHING, type Step, type Walk } from './walk.ts'
+import { keyFindings } from './key-findings.ts'
+import { fetchKeysOfAccounts } from './erased.ts'
+import { opened } from './opened.ts'
+import { type Look, SAW_NOTHING, type Step, type Walk } from './walk.ts'
 
 /** The NFT that the next page begins behind; with `within`, the one whose history was left there; or an entry. */
 export type NftsCursor =
@@ -77,44 +86,69 @@ async function walkInstances(
   rows: readonly InstanceRow[],
   within: StoredProvenance | null,
 ): Promise<Step<NftsCursor>> {
-  const issuers = await readIssuers(look, rows)
+  await look.fetchKeys(rows.map((row) => nftKeyName(row.actor_id, row.shard_id)))
+  const { issuers, findings } = await readIssuers(look, rows)
   const walks = rows.map((row) => {
     const issuer = issuers.get(nftNameOf(row.actor_id)?.classId ?? '')
     return { row, issuer, walk: new ProvenanceWalk(row.actor_id, issuer, within ?? undefined) }
   })
-  const events = await readEvents(
+  const { events, erased } = await readEvents(
     look,
     walks.map(({ row, walk }) => ({ row, first: walk.next() })),
   )
-  const findings: Finding[] = []
   let counted = 0
   for (const { row, issuer, walk } of walks) {
     const own = events.get(row.actor_id) ?? []
     for (const event of own) {
       if (event.number === 0 && event.counted) counted += 1
-      const finding = walk.take(walkedEventOf(event, look.receiptProblem, await isOnItsWay(look, event, issuer)))
+      const finding = await takeEvent(look, walk, event, { issuer, isErased: erased.has(event.account_id) })
       if (finding !== undefined) findings.push(finding)
     }
     if (own.length === EVENTS_PAGE_SIZE && walk.next() <= (row.last_event ?? -1)) {
       const next: NftsCursor = { at: 'instances', nftId: row.actor_id, within: walk.stored() }
       return { next, checked: { provenance: counted }, findings, pending: [] }
     }
-    findings.push(...walk.finish(instanceHeadOf(row, issuer)))
+    findings.push(...walk.finish(instanceHeadOf(row, issuer, look.vault)))
   }
   const next: NftsCursor = { at: 'instances', nftId: rows.at(-1)?.actor_id ?? '', within: null }
   return { next, checked: { provenance: counted }, findings, pending: [] }
 }
 
-/** By class ID. */
-async function readIssuers(look: Look, rows: readonly InstanceRow[]): Promise<ReadonlyMap<string, string>> {
+async function takeEvent(
+  look: Look,
+  walk: ProvenanceWalk,
+  row: EventRow,
+  context: Pick<EventContext, 'issuer' | 'isErased'>,
+): Promise<Finding | undefined> {
+  const isComing = await isOnItsWay(look, row, context.issuer)
+  const event = opened(() => walkedEventOf(row, look, { ...context, isOnItsWay: isComing }))
+  if (event.isOpen) return walk.take(event.value)
+  const { number, event_type: type } = row
+  return walk.takeUnread({ number, type, eventHash: row.event_hash.toString('hex') }, event.problem)
+}
+
+interface Issuers {
+  /** By class ID. */
+  readonly issuers: ReadonlyMap<string, string>
+  readonly findings: Finding[]
+}
+
+async function readIssuers(look: Look, rows: readonly InstanceRow[]): Promise<Issuers> {
+  const { vault } = look
   const classIds = new Set(rows.flatMap(({ actor_id: id }) => nftNameOf(id)?.classId ?? []))
   const classes = await look.query<ClassRow>(CLASSES_NAMED, [arrayLiteral('text', [...classIds])])
-  return new Map(
-    classes.flatMap(({ class_id: classId, document }) => {
-      const state = orUnreadable(() => classStateOf(document), undefined)
-      return state === undefined || state.classId !== classId ? [] : [[classId, state.issuer] as const]
-    }),
-  )
+  await look.fetchKeys(classes.map(keyNameOfActorRow))
+  const issuers = new Map<string, string>()
+  const findings: Finding[] = []
+  for (const row of classes) {
+    const place = `class ${row.class_id ?? row.actor_id}`
+    const key = { name: keyNameOfActorRow(row), of: place, isThere: row.has_key }
+    findings.push(...keyFindings(vault, 'provenance', key))
+    const state = opened(() => openClass(row, vault))
+    if (state.isOpen) issuers.set(state.value.classId, state.value.issuer)
+    else findings.push({ subject: 'provenance', place, problem: state.problem })
+  }
+  return { issuers, findings }
 }
 
 interface Wanted {
@@ -122,7 +156,13 @@ interface Wanted {
   readonly first: number
 }
 
-async function readEvents(look: Look, wanted: readonly Wanted[]): Promise<ReadonlyMap<string, readonly EventRow[]>> {
+interface Events {
+  readonly events: ReadonlyMap<string, readonly EventRow[]>
+  /** References of accounts whose transactions cannot be read any more. */
+  readonly erased: ReadonlySet<string>
+}
+
+async function readEvents(look: Look, wanted: readonly Wanted[]): Promise<Events> {
   const column = (type: 'integer' | 'text' | 'bigint', valueOf: (one: Wanted) => string | number): string =>
     arrayLiteral(type, wanted.map(valueOf))
   const found = await look.query<EventRow>(EVENTS_PAGE, [
@@ -132,13 +172,17 @@ async function readEvents(look: Look, wanted: readonly Wanted[]): Promise<Readon
     column('bigint', ({ row }) => row.last_event ?? -1),
     look.countBelow,
   ])
+  const erased = await fetchKeysOfAccounts(
+    look,
+    found.flatMap(({ account_id: ref }) => ((ref as string | null) === null ? [] : [ref])),
+  )
   const byNft = new Map<string, EventRow[]>()
   for (const event of found) {
     const own = byNft.get(event.nft_id)
     if (own === undefined) byNft.set(event.nft_id, [event])
     else own.push(event)
   }
-  return byNft
+  return { events: byNft, erased }
 }
 
 /** Asked only of a mint whose transaction is not there. */
@@ -146,8 +190,11 @@ async function isOnItsWay(look: Look, event: EventRow, issuer: string | undefine
   const found: string | null = event.txn_id
   const shardId = shardOfTransactionId(event.event_txn_id)
   if (found !== null || event.event_type !== 'mint' || issuer === undefined || shardId === undefined) return false
-  const [row] = await look.query<{ on_its_way: boolean }>(MINT_ON_ITS_WAY, [event.event_txn_id, issuer, shardId])
-  return row?.on_its_way === true
+  const [txnId, ref] = [event.event_txn_id, look.vault.accountRef(issuer)]
+  const [row] = await look.query<MintRow>(MINT_ON_ITS_WAY, [txnId, ref, shardId])
+  if (row === undefined || row.entered) return row?.entered === true
+  await look.fetchKeys([accountKeyName(ref)])
+  return isAwaited(row, { txnId, shardId, ref }, look.vault)
 }
 
 type EventsCursor = Extract<NftsCursor, { readonly at: 'events' }>

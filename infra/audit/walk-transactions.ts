@@ -4,7 +4,14 @@
  */
 import type { Finding } from '../../actors/audit/finding.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
-import { transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
+import { fetchKeysOfAccounts } from './erased.ts'
+import {
+  agreementFindings,
+  erasedFindings,
+  transactionFindings,
+  type TransactionRow,
+  transactionsSql,
+} from './transaction-checks.ts'
 import type { Look, Seen, Step, Walk } from './walk.ts'
 
 /** The transaction that the next page begins behind. */
@@ -34,21 +41,30 @@ async function step(look: Look, { shardId, txnId }: TransactionsCursor): Promise
   const rows = await look.query<TransactionRow>(TRANSACTIONS_PAGE, [shardId, txnId, look.countBelow])
   const last = rows.at(-1)
   const next = last === undefined ? null : { shardId: last.shard_id, txnId: last.txn_id }
-  return { next: rows.length < PAGE_SIZE ? null : next, ...seenOf(rows, look) }
+  return { next: rows.length < PAGE_SIZE ? null : next, ...(await seenOf(rows, look)) }
 }
 
 /** Receipts are counted; what is still pending is named. */
-export function seenOf(rows: readonly TransactionRow[], look: Look): Seen {
+export async function seenOf(rows: readonly TransactionRow[], look: Look): Promise<Seen> {
+  const erased = await fetchKeysOfAccounts(
+    look,
+    rows.map((row) => row.account_id),
+  )
   const findings: Finding[] = []
   const pending: TransactionName[] = []
   let counted = 0
   for (const row of rows) {
+    if (erased.has(row.account_id)) {
+      findings.push(...erasedFindings(row))
+      continue
+    }
     if (row.status === 'pending') {
       pending.push({ shardId: row.shard_id, txnId: row.txn_id })
+      findings.push(...agreementFindings(row, look))
       continue
     }
     if (row.counted) counted += 1
-    findings.push(...transactionFindings(row, look.receiptProblem))
+    findings.push(...transactionFindings(row, look))
   }
   return { checked: { receipts_verify: counted }, findings, pending }
 }

@@ -8,7 +8,7 @@ import type { AuditReads } from './audit-reads.ts'
 import type { ReceiptCheck } from './receipt-check.ts'
 
 /** What a step looks with. */
-export interface Look extends Pick<AuditReads, 'query' | 'moment' | 'wholeMoment'> {
+export interface Look extends Pick<AuditReads, 'query' | 'fetchKeys' | 'vault' | 'moment' | 'wholeMoment'> {
   readonly receiptProblem: ReceiptCheck
   /**
    * A PostgreSQL transaction number (xid8): what later ones wrote is looked at all the same, and counted by whoever

@@ -3,11 +3,11 @@
  * document; one JSON value a file, a list of such, or one value a line (NDJSON).
  */
 import * as v from 'valibot'
-import type { AuditEntry } from '../../actors/audit-chain.ts'
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import { parseStrictJson } from '../../api/json-text.ts'
 import type { GivenAssertion } from '../../api/schemas/assertion.ts'
 import { CommandFailed } from './command.ts'
+import type { GivenEntry } from './verify-chain.ts'
 import type { GivenReceipt, ReceiptKeys } from './verify-receipt.ts'
 import type { GivenLiabilityProof } from './verify-liabilities.ts'
 
@@ -16,7 +16,7 @@ export interface ExportedPage {
   readonly accountId: string | undefined
   /** Entries in the whole chain, as the page says. */
   readonly total: number | undefined
-  readonly entries: readonly AuditEntry[]
+  readonly entries: readonly GivenEntry[]
 }
 
 export interface Exported {
@@ -37,7 +37,7 @@ const entrySchema = v.object({
   txn_id: v.nullable(v.string()),
   previous_hash: hashSchema,
   audit_hash: hashSchema,
-  payload: v.string(),
+  payload: v.nullable(v.string()),
 })
 const pageSchema = v.object({
   account_id: v.optional(v.string()),
@@ -102,7 +102,7 @@ export function readExport(text: string, name: string): Exported {
   const receipts: GivenReceipt[] = []
   const assertions: GivenAssertion[] = []
   const proofs: GivenLiabilityProof[] = []
-  const loose: AuditEntry[] = []
+  const loose: GivenEntry[] = []
   for (const value of valuesOf(text, name)) {
     const assertion = v.safeParse(assertionSchema, value)
     if (assertion.success) assertions.push(assertion.output)
@@ -146,7 +146,7 @@ function readProof(value: Json, name: string): GivenLiabilityProof {
   )
 }
 
-function readEntry(value: unknown, name: string): AuditEntry {
+function readEntry(value: unknown, name: string): GivenEntry {
   const read = v.safeParse(entrySchema, value)
   if (!read.success) {
     const sequence = v.is(v.object({ sequence: v.number() }), value) ? `entry ${value.sequence}` : 'a value'

@@ -1,5 +1,5 @@
 import { createOrMigrate } from '../main/ledger-creation.ts'
-import { openMasterKey } from '../main/ledger-secrets.ts'
+import { openMasterKeys } from '../main/ledger-secrets.ts'
 import { EXIT_OK, readArgs, type Command } from './command.ts'
 import { configurationOf, refuseMissingInProduction, withDatabase } from './configured.ts'
 
@@ -8,16 +8,17 @@ export const migrateCommand: Command = {
   help: `Usage: ledger migrate
 
 Applies the schema steps that are missing and creates the ledger if there is none, with LEDGER_SHARDS shards (256 by
-default, fixed from then on) and its first signing keys. Where PostgreSQL has the roles ledger_node, ledger_edge or
-ledger_auditor, they are granted what is theirs, and nothing else stays granted to them. May be run any number of times,
-by several processes at once. ledger up does it by itself.
+default, fixed from then on), its rows encrypted unless LEDGER_ENCRYPTION is off, and its first signing keys. Where
+PostgreSQL has the roles ledger_node, ledger_edge or ledger_auditor, they are granted what is theirs, and nothing else
+stays granted to them. May be run any number of times, by several processes at once. ledger up does it by itself.
 `,
   run: async (args, io) => {
     readArgs(args, {})
     const configuration = configurationOf(io)
     refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
-    const masterKey = await openMasterKey(configuration)
-    const ledger = await withDatabase(configuration, io, (url) => createOrMigrate(url, masterKey, configuration.shards))
+    const masterKeys = await openMasterKeys(configuration)
+    const { shards, encryption } = configuration
+    const ledger = await withDatabase(configuration, io, (url) => createOrMigrate(url, masterKeys, shards, encryption))
     io.out(`${JSON.stringify({ ledger_id: ledger.ledgerId, shards: ledger.shardCount })}\n`)
     return EXIT_OK
   },

@@ -85,11 +85,12 @@ function problemOfPlace(receipt: JsonObject, chain: CheckedChain): string | unde
 }
 
 function problemOfEntry(receipt: JsonObject, entry: CheckedEntry): string | undefined {
+  const { fields } = entry
   const expected: JsonObject = {
     txn_id: entry.txnId,
     audit_hash: showHash(entry.auditHash),
     previous_hash: showHash(entry.previousHash),
-    ...Object.fromEntries(SHARED_FIELDS.map((name) => [name, entry.fields[name] ?? null])),
+    ...(fields === null ? {} : Object.fromEntries(SHARED_FIELDS.map((name) => [name, fields[name] ?? null]))),
   }
   const different = Object.keys(expected).find((name) => (receipt[name] ?? null) !== expected[name])
   return different === undefined ? undefined : `its ${different} is not that of entry ${entry.sequence} of the chain`

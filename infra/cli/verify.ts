@@ -1,19 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { AuditEntry } from '../../actors/audit-chain.ts'
 import type { Json } from '../../actors/canonical-json.ts'
 import { CommandFailed, EXIT_FAILED, EXIT_OK, readArgs, UsageError, type Command, type CommandIo } from './command.ts'
 import type { GivenAssertion } from '../../api/schemas/assertion.ts'
 import { readExport, readJwks, type ExportedPage } from './export-file.ts'
-import { verifyChain, type CheckedChain } from './verify-chain.ts'
+import { type CheckedChain, type GivenEntry, verifyChain } from './verify-chain.ts'
 import { problemOfGivenAssertion, problemOfLiabilityProof, type GivenLiabilityProof } from './verify-liabilities.ts'
 import { problemOfReceipt, type GivenReceipt, type ReceiptKeys } from './verify-receipt.ts'
 
 const NO_KEYS: ReceiptKeys = { ledgerId: undefined, keys: [] }
 
 export const verifyCommand: Command = {
-  summary: 'check what was saved of a ledger, offline',
+  summary: 'check what was saved of a ledger, offline; which accounts went back',
   help: `Usage: ledger verify [--jwks FILE] [--tip HASH] FILE...
+       ledger verify --checkpoint FILE [--jwks FILE] [--offline]
 
 Checks what was saved of the interface, without asking the ledger. Each FILE (- for standard input) holds pages of
 GET /v1/accounts/{id}/audit-chain, receipts of GET /v1/transactions/{id}/receipt, assertions of POST /v1/assertions/..., proofs
@@ -26,14 +26,26 @@ given, in any order.
 Every hash is computed anew from entry 0; each receipt's signature, key and place in the chain are checked; so are what an
 assertion's key signed, and the way from an account's shares to the total that was signed. A proof of liabilities shows what
 the ledger owed the account, token by token, at the moment of the proof.
+
+  --checkpoint FILE   what ledger checkpoint wrote: names each account that is no longer where it was then, or further, and
+                      checks the checkpoints in the database. Needs the database and the master key
+  --offline           only whether FILE is whole and was signed by the ledger; needs --jwks, and nothing else
+
 Exit code 0: everything holds. 1: something does not, and the first entry that was tampered with is named.
 `,
   run: async (args, io) => {
     const { values, positionals } = readArgs(
       args,
-      { jwks: { type: 'string' }, tip: { type: 'string' } },
-      { least: 1, most: 10_000, what: 'FILE' },
+      {
+        jwks: { type: 'string' },
+        tip: { type: 'string' },
+        checkpoint: { type: 'string' },
+        offline: { type: 'boolean' },
+      },
+      { least: 0, most: 10_000, what: 'FILE' },
     )
+    if (values.checkpoint !== undefined || values.offline === true) return verifySaved(values, positionals, io)
+    if (positionals.length === 0) throw new UsageError('FILE is missing')
     const pages: ExportedPage[] = []
     const receipts: GivenReceipt[] = []
     const assertions: GivenAssertion[] = []
@@ -62,6 +74,25 @@ Exit code 0: everything holds. 1: something does not, and the first entry that w
   },
 }
 
+interface CheckpointValues {
+  readonly checkpoint?: string | undefined
+  readonly offline?: boolean | undefined
+  readonly jwks?: string | undefined
+  readonly tip?: string | undefined
+}
+
+async function verifySaved(values: CheckpointValues, others: readonly string[], io: CommandIo): Promise<number> {
+  const { checkpoint, offline, jwks, tip } = values
+  if (checkpoint === undefined) throw new UsageError('--offline is for --checkpoint: all else is checked offline')
+  if (others.length > 0 || tip !== undefined) throw new UsageError('--checkpoint is checked alone')
+  const keys = jwks === undefined ? undefined : readJwks(await readText(jwks, io), jwks)
+  // Only here: it needs the database driver, and checking a receipt in a shell must not wait for that.
+  const { verifyCheckpoint, verifyCheckpointOffline } = await import('./verify-checkpoint.ts')
+  if (offline !== true) return verifyCheckpoint(checkpoint, keys, io)
+  if (keys === undefined) throw new UsageError('--jwks is missing: what is signed needs it')
+  return verifyCheckpointOffline(checkpoint, keys, io)
+}
+
 /** Undefined when a chain does not hold. */
 function checkChains(
   pages: readonly ExportedPage[],
@@ -71,7 +102,7 @@ function checkChains(
   const chains: CheckedChain[] = []
   const byAccount = groupPages(pages)
   if (tip !== undefined && byAccount.length !== 1) throw new UsageError('--tip needs the chain of exactly one account')
-  for (const { entries, total } of byAccount) {
+  for (const { accountId, entries, total } of byAccount) {
     const result = verifyChain(entries)
     if (!result.ok) {
       const { sequence, txnId, problem } = result.problem
@@ -86,16 +117,19 @@ function checkChains(
       io.out(`INCOMPLETE: ${result.chain.entries.size} of ${total} entries are at hand: give all pages\n`)
       return undefined
     }
-    io.out(
-      `ok: chain of ${result.chain.accountId}, ${result.chain.entries.size} entries, ends with ${result.chain.tip}\n`,
-    )
-    chains.push(result.chain)
+    const of = result.chain.accountId === '' ? accountId : result.chain.accountId
+    const chain = { ...result.chain, accountId: of }
+    const erased =
+      chain.erased === 0 ? '' : ` (of ${chain.erased} the payload is erased, and only the links were checked)`
+    io.out(`ok: chain of ${of}, ${chain.entries.size} entries${erased}, ends with ${chain.tip}\n`)
+    chains.push(chain)
   }
   return chains
 }
 
 interface GivenChain {
-  readonly entries: readonly AuditEntry[]
+  readonly accountId: string
+  readonly entries: readonly GivenEntry[]
   /** How many entries there were when the first page was made, as far as it says. */
   readonly total: number
 }
@@ -107,13 +141,14 @@ function groupPages(pages: readonly ExportedPage[]): readonly GivenChain[] {
     const key = page.accountId ?? ''
     const group = groups.get(key)
     groups.set(key, {
+      accountId: key,
       entries: [...(group?.entries ?? []), ...page.entries],
       total: Math.min(page.total ?? Number.POSITIVE_INFINITY, group?.total ?? Number.POSITIVE_INFINITY),
     })
   }
   return [...groups.values()]
     .filter(({ entries }) => entries.length > 0)
-    .map(({ entries, total }) => ({ entries, total: Number.isFinite(total) ? total : 0 }))
+    .map(({ accountId, entries, total }) => ({ accountId, entries, total: Number.isFinite(total) ? total : 0 }))
 }
 
 function checkReceipts(

@@ -1,6 +1,7 @@
 /** The clients that an operator gives at start. Their secrets appear in no message. */
 import * as v from 'valibot'
 import { ROLES, type Role } from '../../actors/account/commands.ts'
+import { areScopeEntries, SCOPE_RULE, type ScopeEntry } from '../../actors/account-scope.ts'
 import { LONGEST_SECRET } from '../keys/client-secrets.ts'
 
 export interface BootstrapClient {
@@ -9,14 +10,17 @@ export interface BootstrapClient {
   readonly role: Role
   /** Undefined: as the environment has it by default. */
   readonly boundary: boolean | readonly string[] | undefined
+  /** What it is scoped to; null: it is not. */
+  readonly accounts: readonly ScopeEntry[] | null
 }
 
 /** Shorter secrets can be guessed: a warning in the sandbox, refused in production. */
 export const SHORTEST_SAFE_SECRET = 16
 export const CLIENT_ID_FORM = /^[\x21-\x7e]{1,128}$/
 
+const ACCOUNTS_RULE = `accounts ${SCOPE_RULE}`
 const ALLOWED =
-  'a JSON array of {"client_id", "client_secret", "role": "viewer" | "transactor" | "admin", "boundary"?: true | false | [token IDs]}'
+  'a JSON array of {"client_id", "client_secret", "role": "viewer" | "transactor" | "admin", "boundary"?: true | false | [token IDs], "accounts"?: [account IDs or prefixes of them that end in *]}'
 
 const clientSchema = v.strictObject({
   client_id: v.pipe(
@@ -31,6 +35,13 @@ const clientSchema = v.strictObject({
   role: v.picklist(ROLES, `role must be one of ${ROLES.join(', ')}`),
   boundary: v.optional(
     v.union([v.boolean(), v.array(v.string())], 'boundary must be true, false or a list of token IDs'),
+  ),
+  // Not null either: a mistake must not make a client that may see everything.
+  accounts: v.optional(
+    v.pipe(
+      v.array(v.string(ACCOUNTS_RULE), ACCOUNTS_RULE),
+      v.check((entries) => areScopeEntries(entries), ACCOUNTS_RULE),
+    ),
   ),
 })
 
@@ -55,9 +66,6 @@ function readClients(text: string): readonly BootstrapClient[] | string {
   if (!Array.isArray(parsed)) return ALLOWED
   const clients: BootstrapClient[] = []
   for (const [index, given] of parsed.entries()) {
-    if (hasAccounts(given)) {
-      return `${ALLOWED}; client ${index + 1} has "accounts", but clients cannot be limited to accounts in this version: leave it out, or do not give this client access`
-    }
     const read = v.safeParse(clientSchema, given)
     if (!read.success) return `${ALLOWED}; client ${index + 1}: ${read.issues.map(problemOf).join('; ')}`
     const client = read.output
@@ -69,13 +77,10 @@ function readClients(text: string): readonly BootstrapClient[] | string {
       clientSecret: client.client_secret,
       role: client.role,
       boundary: client.boundary,
+      accounts: client.accounts ?? null,
     })
   }
   return clients
-}
-
-function hasAccounts(given: unknown): boolean {
-  return typeof given === 'object' && given !== null && 'accounts' in given
 }
 
 /** Our own messages name what is allowed; those of valibot would show the value. */
@@ -83,6 +88,7 @@ function problemOf(issue: v.BaseIssue<unknown>): string {
   const key = issue.path?.map((item) => String(item.key)).join('.') ?? ''
   if (issue.kind === 'schema' && issue.type === 'strict_object')
     return key === '' ? 'it must be an object' : `${key} is not known`
-  if (issue.kind === 'schema' && issue.type === 'string') return `${key} must be a string`
+  if (issue.kind === 'schema' && issue.type === 'string' && issue.message !== ACCOUNTS_RULE)
+    return `${key} must be a string`
   return issue.message
 }

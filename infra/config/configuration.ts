@@ -17,6 +17,7 @@ import {
   SECRET_VARIABLES,
   VARIABLE_NAMES,
   variablesSchema,
+  type Encryption,
   type Environment,
   type Variables,
 } from './variables.ts'
@@ -43,6 +44,11 @@ export interface Configuration {
   readonly environment: Environment
   readonly masterKey: MasterKey | undefined
   readonly masterKeyFile: string | undefined
+  /** Those before it, while what they wrapped is not all wrapped anew. */
+  readonly previousMasterKeys: readonly MasterKey[]
+  readonly previousMasterKeyFile: string | undefined
+  /** Of a ledger that is to be made: whether its rows are encrypted. */
+  readonly encryption: Encryption
   readonly nodeId: string | undefined
   /** Of one processor, above 0 and at most 1. */
   readonly auditorShare: number
@@ -114,6 +120,9 @@ function configurationOf(variables: Variables, cwd: string): Configuration {
     environment: variables.LEDGER_ENVIRONMENT,
     masterKey: variables.LEDGER_MASTER_KEY,
     masterKeyFile: fileOf(variables.LEDGER_MASTER_KEY_FILE, cwd),
+    previousMasterKeys: variables.LEDGER_PREVIOUS_MASTER_KEY ?? [],
+    previousMasterKeyFile: fileOf(variables.LEDGER_PREVIOUS_MASTER_KEY_FILE, cwd),
+    encryption: variables.LEDGER_ENCRYPTION,
     nodeId: variables.LEDGER_NODE_ID,
     auditorShare: variables.LEDGER_AUDITOR_SHARE / 100,
     frameworks: variables.LEDGER_FRAMEWORKS,
@@ -160,6 +169,9 @@ function contradictionsOf(configuration: Configuration): readonly string[] {
   if (configuration.masterKey !== undefined && configuration.masterKeyFile !== undefined) {
     problems.push('LEDGER_MASTER_KEY and LEDGER_MASTER_KEY_FILE are both set: set one of them.')
   }
+  if (configuration.previousMasterKeys.length > 0 && configuration.previousMasterKeyFile !== undefined) {
+    problems.push('LEDGER_PREVIOUS_MASTER_KEY and LEDGER_PREVIOUS_MASTER_KEY_FILE are both set: set one of them.')
+  }
   if (configuration.databasePasswordFile !== undefined) {
     const { databaseUrl } = configuration
     if (databaseUrl === undefined || new URL(databaseUrl).username === '' || new URL(databaseUrl).password !== '') {
@@ -167,6 +179,9 @@ function contradictionsOf(configuration: Configuration): readonly string[] {
     }
   }
   if (configuration.environment === 'production') {
+    if (configuration.encryption === 'off') {
+      problems.push('LEDGER_ENCRYPTION is "off": production makes no ledger whose rows can be read without keys.')
+    }
     for (const client of configuration.bootstrapClients ?? []) {
       if (client.clientSecret.length >= SHORTEST_SAFE_SECRET) continue
       problems.push(

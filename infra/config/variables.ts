@@ -4,10 +4,12 @@ import { LOG_LEVELS } from '../system/log-json-lines.ts'
 import { MAX_SHARDS } from '../../actors/identifiers.ts'
 import { bootstrapClientsSchema } from './bootstrap-client.ts'
 import { DEFAULT_FRAMEWORK, frameworks } from './frameworks.ts'
-import { textOfMasterKey } from './master-key-text.ts'
+import { textOfMasterKey, textOfMasterKeys } from './master-key-text.ts'
 
 export const ENVIRONMENTS = ['sandbox', 'production'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
+const ENCRYPTIONS = ['on', 'off'] as const
+export type Encryption = (typeof ENCRYPTIONS)[number]
 
 const DAY_SECONDS = 86_400
 export const DEFAULT_PORT = 8080
@@ -49,6 +51,9 @@ export const variablesSchema = v.object({
   LEDGER_ENVIRONMENT: v.optional(v.picklist(ENVIRONMENTS, `one of ${ENVIRONMENTS.join(', ')}`), 'sandbox'),
   LEDGER_MASTER_KEY: v.optional(textOfMasterKey),
   LEDGER_MASTER_KEY_FILE: v.optional(pathOfFile),
+  LEDGER_PREVIOUS_MASTER_KEY: v.optional(textOfMasterKeys),
+  LEDGER_PREVIOUS_MASTER_KEY_FILE: v.optional(pathOfFile),
+  LEDGER_ENCRYPTION: v.optional(v.picklist(ENCRYPTIONS, `one of ${ENCRYPTIONS.join(', ')}`), 'on'),
   LEDGER_NODE_ID: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z, a-z, 0-9, _ and -'))),
   LEDGER_AUDITOR_SHARE: v.optional(wholeNumber(1, 100), '10'),
   LEDGER_FRAMEWORKS: v.optional(frameworks, DEFAULT_FRAMEWORK),
@@ -66,6 +71,7 @@ export const SECRET_VARIABLES: readonly string[] = [
   'LEDGER_NATS_URL',
   'LEDGER_BOOTSTRAP_CLIENTS',
   'LEDGER_MASTER_KEY',
+  'LEDGER_PREVIOUS_MASTER_KEY',
 ]
 
 function wholeNumber(least: number, most: number) {

@@ -3,33 +3,40 @@
  *   P1. How much work a check is depends on the presented secret alone, never on whether the client exists or how its
  *       secret is stored: a secret formed like a generated one costs an HMAC, any other costs scrypt. Only one that was
  *       right for the record before costs less (P5), and who presents it knows that already.
- *   P2. Both hashes are keyed with a pepper derived from the master key: a copy of the database cannot be searched.
+ *   P2. Both hashes are keyed with a pepper that is not in the database: a copy of it cannot be searched.
  *   P3. scrypt runs on the thread pool that verifies signatures, so only a few run at once and only so many may wait.
  *   P4. One network takes only a share of that, so that guesses from one place do not keep right secrets out. Behind a
  *       proxy all clients are one network: there the share is what they have together.
  *   P5. A chosen secret that was right is remembered, as a keyed hash under a key of this process: it gets in without
  *       scrypt, whoever fills the queue.
+ *   P6. What is stored for one client's secret lets it in as no other. (Hashes that were made before this was so, without a
+ *       `/2`, are bound to their client by the document that they stand in alone.)
  */
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
-import { deriveKey, type MasterKey } from './master-key.ts'
 import { createBoundedCache } from '../../runtime/bounded-cache.ts'
 import { networkOf } from './network.ts'
 import { createSharedSlots, SlotsExhausted } from './slots.ts'
 
 export interface ClientSecrets {
-  /** What is stored for a secret: `hmac-sha256:<hex>` or `scrypt:<N>-<r>-<p>:<salt>:<hex>`. Throws ClientSecretsBusy. */
-  readonly hash: (secret: string) => Promise<string>
+  /** What is stored for a secret: `hmac-sha256/2:<hex>` or `scrypt/2:<N>-<r>-<p>:<salt>:<hex>`. Throws ClientSecretsBusy. */
+  readonly hash: (clientId: string, secret: string) => Promise<string>
   /** Whether the secret is the record's; false for an unknown client, after the same work (P1). Throws ClientSecretsBusy. */
   readonly verify: (
-    record: { readonly secretHash: string } | undefined,
+    record: SecretRecord | undefined,
     secret: string,
     /** Where it came from. */
     address: string,
   ) => Promise<boolean>
 }
 
+interface SecretRecord {
+  readonly clientId: string
+  readonly secretHash: string
+}
+
 export interface ClientSecretsOptions {
-  readonly masterKey: MasterKey
+  /** 32 secret bytes that stay what they are for the life of the ledger. */
+  readonly pepper: Buffer
   /** How many scrypt runs at once, and how many may wait for one. */
   readonly concurrency?: number
   readonly maxWaiting?: number
@@ -43,8 +50,8 @@ export class ClientSecretsBusy extends Error {
 }
 
 const GENERATED = /^lsk_[A-Za-z0-9_-]{43}$/
-const KEYED = /^hmac-sha256:([0-9a-f]{64})$/
-const STRETCHED = /^scrypt:32768-8-1:([0-9a-f]{32}):([0-9a-f]{64})$/
+const KEYED = /^hmac-sha256(\/2)?:([0-9a-f]{64})$/
+const STRETCHED = /^scrypt(\/2)?:32768-8-1:([0-9a-f]{32}):([0-9a-f]{64})$/
 
 /** N, r, p (RFC 7914): 32 MiB and about 100 ms. Records name them, so that a later release can tell its own from these. */
 const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
@@ -56,6 +63,9 @@ export const LONGEST_SECRET = 1_024
 
 /** Records whose secret is remembered (P5). */
 const MAX_REMEMBERED = 10_000
+/** No client's ID and no secret's hash has one. */
+const BETWEEN = '\u001f'
+const NOBODY: SecretRecord = { clientId: '', secretHash: '' }
 /** Of a secret that came over no network. */
 export const NO_ADDRESS = ''
 
@@ -65,12 +75,11 @@ export function generateClientSecret(): string {
 }
 
 export function createClientSecrets({
-  masterKey,
+  pepper,
   concurrency = 2,
   maxWaiting = 64,
   maxPerNetwork = 16,
 }: ClientSecretsOptions): ClientSecrets {
-  const pepper = deriveKey(masterKey, 'client-secrets')
   const slots = createSharedSlots({ concurrency, maxWaiting, maxPerHolder: maxPerNetwork })
   const unknownSalt = randomBytes(SALT_BYTES)
   const memoryKey = randomBytes(HASH_BYTES)
@@ -78,42 +87,51 @@ export function createClientSecrets({
   const remembered = createBoundedCache<string, Buffer>(MAX_REMEMBERED)
 
   const keyed = (input: string | Buffer): Buffer => createHmac('sha256', pepper).update(input).digest()
-  const remembering = (stored: string, secret: string): Buffer =>
-    createHmac('sha256', memoryKey).update(`${stored} ${secret}`).digest()
+  const keyedFor = (clientId: string, use: string, input: string): Buffer =>
+    keyed([`client ${use}`, clientId, input].join(BETWEEN))
+  const keyedStretched = (clientId: string | undefined, bytes: Buffer): Buffer =>
+    clientId === undefined ? keyed(bytes) : keyedFor(clientId, 'scrypt', bytes.toString('hex'))
+  const remembering = ({ clientId, secretHash }: SecretRecord, secret: string): Buffer =>
+    createHmac('sha256', memoryKey).update([clientId, secretHash, secret].join(BETWEEN)).digest()
 
   const stretched = async (secret: string, salt: Buffer, network: string): Promise<Buffer> => {
     try {
-      return keyed(await slots.run(network, () => stretch(secret, salt)))
+      return await slots.run(network, () => stretch(secret, salt))
     } catch (error) {
       if (error instanceof SlotsExhausted) throw new ClientSecretsBusy('Too many secrets are being checked.')
       throw error
     }
   }
 
-  const verifyChosen = async (stored: string, secret: string, address: string): Promise<boolean> => {
-    const proof = remembering(stored, secret)
+  const verifyChosen = async (record: SecretRecord, secret: string, address: string): Promise<boolean> => {
+    const { clientId, secretHash: stored } = record
+    const proof = remembering(record, secret)
     const known = remembered.get(stored)
     if (known !== undefined && timingSafeEqual(known, proof)) return true
-    const [, salt, hash] = STRETCHED.exec(stored) ?? []
-    const network = networkOf(address)
-    const computed = await stretched(secret, salt === undefined ? unknownSalt : Buffer.from(salt, 'hex'), network)
-    const right = sameHash(computed, hash)
+    const [, bound, salt, hash] = STRETCHED.exec(stored) ?? []
+    const bytes = salt === undefined ? unknownSalt : Buffer.from(salt, 'hex')
+    const computed = await stretched(secret, bytes, networkOf(address))
+    const right = sameHash(keyedStretched(bound === undefined ? undefined : clientId, computed), hash)
     if (right) remembered.set(stored, proof)
     return right
   }
 
+  const verifyGenerated = ({ clientId, secretHash }: SecretRecord, secret: string): boolean => {
+    const [, bound, hash] = KEYED.exec(secretHash) ?? []
+    return sameHash(bound === undefined ? keyed(secret) : keyedFor(clientId, 'secret', secret), hash)
+  }
+
   return {
-    hash: async (secret) => {
-      if (GENERATED.test(secret)) return `hmac-sha256:${keyed(secret).toString('hex')}`
+    hash: async (clientId, secret) => {
+      if (GENERATED.test(secret)) return `hmac-sha256/2:${keyedFor(clientId, 'secret', secret).toString('hex')}`
       const salt = randomBytes(SALT_BYTES)
-      const computed = await stretched(secret, salt, NO_ADDRESS)
-      return `scrypt:${COST_NAME}:${salt.toString('hex')}:${computed.toString('hex')}`
+      const computed = keyedStretched(clientId, await stretched(secret, salt, NO_ADDRESS))
+      return `scrypt/2:${COST_NAME}:${salt.toString('hex')}:${computed.toString('hex')}`
     },
     verify: async (record, secret, address) => {
       if (secret.length > LONGEST_SECRET) return false
-      const stored = record?.secretHash ?? ''
-      if (GENERATED.test(secret)) return sameHash(keyed(secret), KEYED.exec(stored)?.[1])
-      return verifyChosen(stored, secret, address)
+      const compared = record ?? NOBODY
+      return GENERATED.test(secret) ? verifyGenerated(compared, secret) : verifyChosen(compared, secret, address)
     },
   }
 }

@@ -4,7 +4,9 @@ import type { Log } from '../../runtime/ports/log.ts'
 import { Auditor } from '../audit/auditor.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createSystemClock } from '../system/clock-system.ts'
+import { followEncryption } from './follow-encryption.ts'
 import { findLedger } from './ledger-found.ts'
+import { openLedgerSecrets, openMasterKeys } from './ledger-secrets.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
 
 export function runAuditor(configuration: Configuration, databaseUrl: string, log: Log): Promise<number> {
@@ -22,8 +24,10 @@ async function startAuditor(
   const ledger = await findLedger(url, log, service.stopping)
   if (ledger === undefined) return
   const { ledgerId } = ledger
+  const { vault } = openLedgerSecrets(await openMasterKeys(configuration), ledger)
   const share = configuration.auditorShare
-  const auditor = new Auditor({ url, ledgerId, share, clock: createSystemClock(), log })
+  const auditor = new Auditor({ url, ledgerId, vault, share, clock: createSystemClock(), log })
+  service.onStop('encryption', followEncryption(url, vault, log).stop)
   service.onStop('auditor', () => auditor.stop())
   auditor.start()
   log.info('auditor_started', { ledgerId, share })

@@ -1,19 +1,21 @@
 /**
  * The clients that exist from the start: those of the configuration, or else one per role with random secrets.
  *   Y1. A client that was revoked stays revoked, whatever the configuration says: a start must not undo a revocation.
+ *       One that cannot be read stays as it is, too: it may have been revoked.
  *   Y2. Generated secrets are kept readable by the owner only.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { ROLES } from '../../actors/account/commands.ts'
-import type { AccessStore, ClientRecord } from '../../runtime/ports/access-store.ts'
+import type { AccessStore } from '../../runtime/ports/access-store.ts'
 import type { BootstrapClient } from '../config/bootstrap-client.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { replacePrivateFile } from '../embedded/server-record.ts'
 import { createClientSecrets, generateClientSecret, NO_ADDRESS } from '../keys/client-secrets.ts'
-import type { MasterKey } from '../keys/master-key.ts'
 import { createAccessStore } from '../postgres/access-store-postgres.ts'
+import type { LedgerSecrets } from './ledger-secrets.ts'
 
 export interface StartClients {
   readonly clients: readonly BootstrapClient[]
@@ -44,6 +46,7 @@ function readClients(file: string): readonly BootstrapClient[] | undefined {
     clientSecret: client.client_secret,
     role: client.role,
     boundary: undefined,
+    accounts: null,
   }))
 }
 
@@ -53,6 +56,7 @@ function makeClients(file: string): readonly BootstrapClient[] {
     clientSecret: generateClientSecret(),
     role,
     boundary: undefined,
+    accounts: null,
   }))
   const shown = clients.map(({ clientId, clientSecret, role }) => ({
     client_id: clientId,
@@ -63,48 +67,56 @@ function makeClients(file: string): readonly BootstrapClient[] {
   return clients
 }
 
-/** Creates the clients, or changes those that are different. Returns the IDs of those that are revoked and stay so. */
+/** IDs of clients that are not what the configuration says. */
+export interface KeptOut {
+  readonly revoked: readonly string[]
+  readonly unreadable: readonly string[]
+}
+
+/** Creates the clients, or changes those that are different. */
 export async function putStartClients(
   url: string,
-  masterKey: MasterKey,
+  { vault, derive }: Pick<LedgerSecrets, 'vault' | 'derive'>,
   configuration: Configuration,
   clients: readonly BootstrapClient[],
-): Promise<readonly string[]> {
-  const access = createAccessStore({ url })
-  const revoked: string[] = []
+): Promise<KeptOut> {
+  const access = createAccessStore({ url, vault })
+  const pepper = derive('client-secrets')
+  const keptOut = { revoked: [] as string[], unreadable: [] as string[] }
   try {
     for (const client of clients) {
-      if ((await put(access, masterKey, configuration, client)) === 'revoked') revoked.push(client.clientId)
+      const outcome = await put(access, pepper, configuration, client)
+      if (outcome === 'revoked' || outcome === 'unreadable') keptOut[outcome].push(client.clientId)
     }
   } finally {
     await access.close()
   }
-  return revoked
+  return keptOut
 }
 
 async function put(
   access: AccessStore,
-  masterKey: MasterKey,
+  pepper: Buffer,
   configuration: Configuration,
   client: BootstrapClient,
-): Promise<'unchanged' | 'put' | 'revoked'> {
-  const secrets = createClientSecrets({ masterKey })
+): Promise<'unchanged' | 'put' | 'revoked' | 'unreadable'> {
+  const secrets = createClientSecrets({ pepper })
   const found = await access.findClient(client.clientId)
+  if (found === 'unreadable') return 'unreadable'
   if (found !== undefined && found.revokedAtMs !== null) return 'revoked'
   const boundary = client.boundary ?? configuration.environment === 'sandbox'
   const sameSecret = found !== undefined && (await secrets.verify(found, client.clientSecret, NO_ADDRESS))
-  if (sameSecret && found.role === client.role && sameBoundary(found.boundary, boundary)) return 'unchanged'
+  const { accounts } = client
+  const same = sameSecret && found.role === client.role
+  if (same && isDeepStrictEqual([found.boundary, found.accounts], [boundary, accounts])) return 'unchanged'
   await access.putClient({
     clientId: client.clientId,
-    secretHash: sameSecret ? found.secretHash : await secrets.hash(client.clientSecret),
+    secretHash: sameSecret ? found.secretHash : await secrets.hash(client.clientId, client.clientSecret),
     role: client.role,
     boundary,
+    accounts,
     createdAtMs: found?.createdAtMs ?? Date.now(),
     revokedAtMs: null,
   })
   return 'put'
-}
-
-function sameBoundary(left: ClientRecord['boundary'], right: ClientRecord['boundary']): boolean {
-  return JSON.stringify(left) === JSON.stringify(right)
 }

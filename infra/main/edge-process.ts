@@ -9,17 +9,20 @@ import type { AssertionSource } from '../../runtime/ports/assertion-source.ts'
 import { createLedgerClock, followStoreTime } from '../../runtime/ledger-clock.ts'
 import { LedgerStoreUnavailable, type LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Log } from '../../runtime/ports/log.ts'
+import type { Transport } from '../../runtime/ports/transport.ts'
 import { createLiabilities } from '../assertions/liabilities-postgres.ts'
 import { createLiabilityThreads } from '../assertions/liability-thread.ts'
 import { createAuditFindings } from '../audit/audit-findings.ts'
+import { Checkpointer } from '../audit/checkpointer.ts'
+import { createSpotThreads } from '../audit/spot-thread.ts'
 import type { Configuration } from '../config/configuration.ts'
+import { type AccountTag, createAccountTag } from '../keys/account-tag.ts'
 import { createClientSecrets } from '../keys/client-secrets.ts'
-import { deriveKey, type MasterKey } from '../keys/master-key.ts'
 import { jwkOf, readPublicKey } from '../keys/public-key.ts'
+import type { MasterKeys } from '../keys/master-key.ts'
 import { createNodeSigner } from '../keys/signer-node.ts'
 import type { NatsLink } from '../nats/connection.ts'
 import { createNatsHints } from '../nats/lease-store-nats.ts'
-import { createNatsTransport } from '../nats/transport-nats.ts'
 import { createAccessStore } from '../postgres/access-store-postgres.ts'
 import { createAttestationStore } from '../postgres/attestation-store-postgres.ts'
 import { createLedgerReads } from '../postgres/ledger-reads-postgres.ts'
@@ -38,9 +41,11 @@ import { anyShardServed } from '../postgres/served-shards.ts'
 import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
 import { createEdgeReadiness } from './edge-readiness.ts'
 import { type HttpServer, listen } from './http-server.ts'
+import { followEncryption } from './follow-encryption.ts'
 import { findLedger, refuseOtherShards } from './ledger-found.ts'
-import { openMasterKey, shardHashOf } from './ledger-secrets.ts'
-import { openNatsLink } from './nats-link.ts'
+import { type LedgerSecrets, openLedgerSecrets, openMasterKeys } from './ledger-secrets.ts'
+import { messageKeyOf } from './message-key.ts'
+import { openNatsLink, openTransport } from './nats-link.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
 import { startWatching, type Watching } from './watching.ts'
 import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
@@ -68,7 +73,7 @@ async function startEdge(context: EdgeContext): Promise<void> {
   const { configuration, url, log, service } = context
   const { host, port, errorBase } = configuration
   const watching = await startWatching(configuration, log, service)
-  const masterKey = await openMasterKey(configuration)
+  const masterKeys = await openMasterKeys(configuration)
   const app = createSwitchableApp()
   let server: HttpServer | undefined
   const ledger = await findLedger(url, log, service.stopping, async () => {
@@ -79,14 +84,20 @@ async function startEdge(context: EdgeContext): Promise<void> {
   })
   if (ledger === undefined) return
   refuseOtherShards(ledger, configuration.shards)
+  const secrets = openLedgerSecrets(masterKeys, ledger)
   const link = await openNatsLink(configuration, 'edge', configuration.nodeId ?? `edge-${port}`, log)
   service.onStop('nats', link.close)
   void service.failOn(link.closed, 'the connection to NATS')
-  app.use(await createApp(context, ledger, masterKey, link, watching))
+  app.use(await createApp(context, ledger, { ...secrets, masterKeys }, link, watching))
   server ??= await listen(app, host, port, errorBase)
   // Last to be registered, so first to be stopped: requests under way need everything else.
   service.onStop('http', server.stop)
   log.info('edge_started', { ledgerId: ledger.ledgerId, host, port })
+}
+
+interface EdgeSecrets extends LedgerSecrets {
+  /** For a thread that opens rows: what opens them here cannot be sent to it. */
+  readonly masterKeys: MasterKeys
 }
 
 function unmigratedApp({ configuration, random, log }: EdgeContext): EdgeApp {
@@ -102,35 +113,53 @@ function unmigratedApp({ configuration, random, log }: EdgeContext): EdgeApp {
 async function createApp(
   context: EdgeContext,
   ledger: LedgerRecord,
-  masterKey: MasterKey,
+  secrets: EdgeSecrets,
   link: NatsLink,
   watching: Watching,
 ): Promise<EdgeApp> {
   const { configuration, url, log, service, clock, random } = context
   const { environment, errorBase, accessTokenTtlMs, refreshTokenTtlMs } = configuration
-  const { ledgerId } = ledger
-  const shardOf = shardHashOf(masterKey, ledger)
+  const { ledgerId, shardCount } = ledger
+  const { shardOf, vault, derive } = secrets
   const homeOf = (address: ActorAddress): number => shardOf(actorKey(address))
-  const serviceKeys = await createServiceKeys({ url, masterKey, clock, log })
+  const serviceKeys = await createServiceKeys({ url, sealing: secrets.serviceKeys, clock, log })
   service.onStop('keys', serviceKeys.close)
-  const reads = createLedgerReads({ url, ledgerId, shardOf, homeOf })
+  const checkpointer = new Checkpointer({ url, ledgerId, shardCount, derive, serviceKeys, clock, log })
+  service.onStop('checkpoints', () => checkpointer.stop())
+  checkpointer.start()
+  const reads = createLedgerReads({ url, ledgerId, shardOf, homeOf, vault })
   service.onStop('reads', reads.close)
-  const access = createAccessStore({ url, now: clock.now, onCleanUpFailed: () => log.warn('clean_up_failed') })
+  const access = createAccessStore({
+    url,
+    vault,
+    now: clock.now,
+    onCleanUpFailed: () => log.warn('clean_up_failed'),
+    onUnreadable: (clientId) => log.error('client_unreadable', { clientId }),
+  })
   service.onStop('access', access.close)
   const shardHealth = createShardHealth({ url, clock })
   service.onStop('shard health', shardHealth.close)
-  const attestations = createAttestationStore({ url, homeOf })
+  service.onStop('encryption', followEncryption(url, vault, log).stop)
+  const attestations = createAttestationStore({ url, homeOf, vault })
   service.onStop('attestations', attestations.close)
   const schemas = createAjvSchemaValidator({ log })
   service.onStop('schemas', schemas.close)
-  const { gateway, readiness } = await openGateway(context, { ledgerId, homeOf, link, watching })
   const { registry } = watching
+  const transport = openTransport(link, { ledgerId, messageKey: messageKeyOf(secrets), log, registry })
+  const { gateway, readiness } = await openGateway(context, {
+    ledgerId,
+    homeOf,
+    link,
+    transport,
+    accountTag: createAccountTag(derive('account-tags')),
+    watching,
+  })
   return createEdge({
     gateway,
     reads,
     shardHealth,
     attestations,
-    assertions: openAssertions(context, ledgerId, masterKey),
+    assertions: openAssertions(context, ledgerId, secrets),
     schemas,
     access,
     serviceKeys,
@@ -139,10 +168,11 @@ async function createApp(
     random,
     log,
     metrics: registry === undefined ? undefined : createHttpMetrics(registry),
-    secrets: createClientSecrets({ masterKey }),
+    secrets: createClientSecrets({ pepper: derive('client-secrets') }),
     readPublicKey,
     jwkOf,
-    pageTokenKey: deriveKey(masterKey, 'page-tokens'),
+    pageTokenKey: derive('page-tokens'),
+    refreshTokenKey: derive('refresh-tokens'),
     settings: { errorBase, environment, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
     readiness,
   })
@@ -152,13 +182,15 @@ interface GatewayContext {
   readonly ledgerId: string
   readonly homeOf: (address: ActorAddress) => number
   readonly link: NatsLink
+  readonly transport: Transport
+  readonly accountTag: AccountTag
   readonly watching: Watching
 }
 
 /** What asks nodes, and what knows whether they can be asked. */
 async function openGateway(
   { url, log, service, clock, random }: EdgeContext,
-  { ledgerId, homeOf, link, watching }: GatewayContext,
+  { ledgerId, homeOf, link, transport, accountTag, watching }: GatewayContext,
 ): Promise<{ readonly gateway: Gateway; readonly readiness: EdgeDependencies['readiness'] }> {
   const store = openShards(url, service)
   // Before anything is read from it, and again and again: a standby that is promoted may lack what clients were told.
@@ -178,7 +210,6 @@ async function openGateway(
     return store.nowMs()
   }
   service.onStop('clock', followStoreTime(ledgerClock, readStoreMs).stop)
-  const transport = createNatsTransport(link, log)
   const { registry } = watching
   const gateway = new Gateway({
     transport,
@@ -189,6 +220,7 @@ async function openGateway(
     homeOf,
     settings: GATEWAY_DEFAULTS,
     log,
+    accountTag,
     ...(registry === undefined ? {} : { metrics: createGatewayMetrics(registry) }),
   })
   if (registry !== undefined) registerGatewayGauges(registry, () => gateway.measures())
@@ -202,17 +234,22 @@ async function openGateway(
   return { gateway, readiness }
 }
 
-function openAssertions(context: EdgeContext, ledgerId: string, masterKey: MasterKey): AssertionSource {
+function openAssertions(context: EdgeContext, ledgerId: string, secrets: EdgeSecrets): AssertionSource {
+  const { derive, masterKeys } = secrets
   const { configuration, url, log, service, clock } = context
+  const passes = createSpotThreads(masterKeys)
   const { provenance, compliance, close } = createAuditFindings({
     url,
     ledgerId,
     clock,
     frameworks: configuration.frameworks,
+    spotPass: passes.run,
   })
-  service.onStop('audit findings', close)
+  service.onStop('audit findings', async () => {
+    await Promise.all([passes.close(), close()])
+  })
   const threads = createLiabilityThreads()
-  const liabilities = createLiabilities({ url, masterKey, log, run: threads.run })
+  const liabilities = createLiabilities({ url, masterKeys, key: derive('liability-proofs'), log, run: threads.run })
   service.onStop('liabilities', async () => {
     await threads.close()
     await liabilities.close()

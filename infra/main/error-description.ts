@@ -1,6 +1,7 @@
 /**
  * An error as the log may have it: messages and stack, no fields, because a driver's error may hold rows there. What
- * PostgreSQL says quotes the value that it could not take, so of its errors name, code and frames alone are told.
+ * PostgreSQL, the language and the library of decimals say quotes the value that they could not take, so of their errors
+ * name, code and frames alone are told.
  */
 import postgres from 'postgres'
 
@@ -17,12 +18,21 @@ export function describeError(error: unknown): string {
 }
 
 function headOf(error: Error): string {
-  return error instanceof postgres.PostgresError ? `${error.name} ${error.code}` : error.message
+  if (error instanceof postgres.PostgresError) return `${error.name} ${error.code}`
+  return quotesValues(error) ? error.name : error.message
+}
+
+/** Of an ill-formed JSON text the language quotes the beginning, of what is no number the whole. */
+function quotesValues(error: Error): boolean {
+  if (error instanceof postgres.PostgresError) return true
+  if (error instanceof SyntaxError || error instanceof TypeError || error instanceof RangeError) return true
+  if (error instanceof DOMException) return true
+  return error.message.startsWith('[DecimalError]')
 }
 
 function stackOf(error: Error): string {
   const { stack } = error
-  if (!(error instanceof postgres.PostgresError)) return stack ?? error.message
+  if (!quotesValues(error)) return stack ?? error.message
   return [headOf(error), ...framesOf(stack ?? '', error.message)].join('\n')
 }
 

@@ -1,8 +1,8 @@
-import type { MasterKey } from '../keys/master-key.ts'
-import { migrate, readLedgerAt, type LedgerRecord } from '../postgres/migrate.ts'
+import type { MasterKeys } from '../keys/master-key.ts'
+import { migrate, readFoundationAt, type LedgerRecord } from '../postgres/migrate.ts'
 import { createMissingServiceKeys } from '../postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../system/clock-system.ts'
-import { sealShardSecret, shardHashOf } from './ledger-secrets.ts'
+import { newLedgerSecrets, openLedgerSecrets, refuseOtherMasterKeys } from './ledger-secrets.ts'
 
 const DEFAULT_SHARDS = 256
 
@@ -13,12 +13,16 @@ const DEFAULT_SHARDS = 256
  */
 export async function createOrMigrate(
   url: string,
-  masterKey: MasterKey,
+  masterKeys: MasterKeys,
   shards: number | undefined,
+  encryption: 'on' | 'off',
 ): Promise<LedgerRecord> {
-  const shardCount = shards ?? (await readLedgerAt(url))?.shardCount ?? DEFAULT_SHARDS
-  const ledger = await migrate(url, { shardCount, sealShardSecret: (secret) => sealShardSecret(masterKey, secret) })
-  shardHashOf(masterKey, ledger)
-  await createMissingServiceKeys({ url, masterKey, clock: createSystemClock() })
+  const existing = await readFoundationAt(url)
+  // Before anything is changed: a step of the migration may seal something under the master key.
+  if (existing !== undefined) refuseOtherMasterKeys(masterKeys, existing.sealedShardSecret)
+  const shardCount = shards ?? existing?.shardCount ?? DEFAULT_SHARDS
+  const ledger = await migrate(url, { shardCount, ...newLedgerSecrets(masterKeys, encryption) })
+  const { serviceKeys } = openLedgerSecrets(masterKeys, ledger)
+  await createMissingServiceKeys({ url, sealing: serviceKeys, clock: createSystemClock() })
   return ledger
 }

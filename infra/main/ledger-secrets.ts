@@ -1,36 +1,114 @@
-/** The master key of a configuration, and the secret under it that assigns accounts to shards. */
+/**
+ * The master keys of a configuration, and what they open of a ledger: every secret that a process has comes from here.
+ *   O1. A process that was given other master keys is refused before it does anything: all secrets of the ledger's row open,
+ *       or none are given out.
+ *   O2. Whoever gets the secrets gets what they need to do their work, and no master key.
+ */
 import { join } from 'node:path'
 import type { Configuration } from '../config/configuration.ts'
-import { deriveKey, loadMasterKey, loadOrCreateMasterKey, type MasterKey } from '../keys/master-key.ts'
-import { openSealed, seal, SealBroken, type SealingContext } from '../keys/sealing.ts'
+import {
+  indexSecretName,
+  type LedgerSecretName,
+  openLedgerSecret,
+  openRootSecret,
+  sealLedgerSecret,
+} from '../keys/ledger-seals.ts'
+import {
+  loadMasterKey,
+  loadMasterKeys,
+  loadOrCreateMasterKey,
+  type MasterKey,
+  type MasterKeys,
+  MasterKeyUnusable,
+} from '../keys/master-key.ts'
+import { createMasterSeal, MasterKeyMissing, type MasterSeal } from '../keys/master-seal.ts'
+import { createDerivation, type DeriveKey } from '../keys/root-secret.ts'
 import { createShardHash } from '../keys/shard-hash.ts'
-import type { LedgerRecord } from '../postgres/migrate.ts'
+import type { LedgerRecord, MigrateOptions } from '../postgres/migrate.ts'
+import { createDataKeys } from '../vault/data-keys.ts'
+import { createKeyWrapping } from '../vault/key-wrapping.ts'
+import { createFollowingVault } from '../vault/following-vault.ts'
+import { createRowVault, type RowVault } from '../vault/row-vault.ts'
 
-const SHARD_SECRET: SealingContext = ['shard-secret']
+export interface LedgerSecrets {
+  /** Which shard an account lives on. */
+  readonly shardOf: (accountId: string) => number
+  /** How rows are written and read. */
+  readonly vault: RowVault
+  /** What is derived from the root secret. */
+  readonly derive: DeriveKey
+  /** What the service's signing keys are sealed with. */
+  readonly serviceKeys: MasterSeal
+}
 
 /** Where the sandbox keeps the key that it made. */
 export function generatedKeyFile(configuration: Configuration): string {
   return join(configuration.dataDir, 'master.key')
 }
 
-/** In the sandbox one is made at first start. Throws MasterKeyUnusable. */
-export async function openMasterKey(configuration: Configuration): Promise<MasterKey> {
+/** In the sandbox one is made at first start, in production none ever. Throws MasterKeyUnusable. */
+export async function openMasterKeys(configuration: Configuration): Promise<MasterKeys> {
+  const { previousMasterKeys, previousMasterKeyFile } = configuration
+  return {
+    previous: previousMasterKeyFile === undefined ? previousMasterKeys : await loadMasterKeys(previousMasterKeyFile),
+    current: await openCurrent(configuration),
+  }
+}
+
+async function openCurrent(configuration: Configuration): Promise<MasterKey> {
   if (configuration.masterKey !== undefined) return configuration.masterKey
   if (configuration.masterKeyFile !== undefined) return loadMasterKey(configuration.masterKeyFile)
+  if (configuration.environment === 'production') {
+    throw new MasterKeyUnusable('LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE is not set: production makes no key.')
+  }
   return loadOrCreateMasterKey(generatedKeyFile(configuration))
 }
 
-export function sealShardSecret(masterKey: MasterKey, secret: Buffer): Buffer {
-  return seal(deriveKey(masterKey, 'shard-secret'), SHARD_SECRET, secret)
+/** Throws an Error when the master keys do not open the ledger (O1). */
+export function openLedgerSecrets(masterKeys: MasterKeys, ledger: LedgerRecord): LedgerSecrets {
+  const open = (name: LedgerSecretName, sealed: Buffer): Buffer => openLedgerSecret(masterKeys, name, sealed).secret
+  return refusingOthers(() => {
+    const dataKeys = createDataKeys(createKeyWrapping(masterKeys))
+    const indexSecret = open(indexSecretName(ledger.encryption.stage), ledger.sealedIndexSecret)
+    return {
+      shardOf: createShardHash(open('shard-secret', ledger.sealedShardSecret), ledger.shardCount),
+      vault:
+        ledger.encryption.stage === 'on'
+          ? createRowVault(dataKeys, indexSecret)
+          : createFollowingVault(dataKeys, indexSecret, ledger.encryption),
+      derive: createDerivation(openRootSecret(masterKeys, ledger).secret),
+      serviceKeys: createMasterSeal(masterKeys, 'service-keys'),
+    }
+  })
 }
 
-/** Which shard an account lives on. Throws when the master key is not the one that the ledger was created with. */
-export function shardHashOf(masterKey: MasterKey, ledger: LedgerRecord): (accountId: string) => number {
+/** What a ledger is made with. `encryption`: `off` leaves its rows as they are. */
+export function newLedgerSecrets(
+  masterKeys: MasterKeys,
+  encryption: 'on' | 'off',
+): Pick<MigrateOptions, 'sealShardSecret' | 'sealRootSecret' | 'sealIndexSecret' | 'wrapping'> {
+  const secrets = {
+    sealShardSecret: (secret: Buffer) => sealLedgerSecret(masterKeys, 'shard-secret', secret),
+    sealRootSecret: (secret: Buffer) => sealLedgerSecret(masterKeys, 'root-secret', secret),
+    sealIndexSecret: (secret: Buffer, stage: 'on' | 'off') =>
+      sealLedgerSecret(masterKeys, indexSecretName(stage), secret),
+  }
+  return encryption === 'off' ? secrets : { ...secrets, wrapping: createKeyWrapping(masterKeys) }
+}
+
+/** Throws an Error unless one of the master keys opens this secret of a ledger. */
+export function refuseOtherMasterKeys(masterKeys: MasterKeys, sealedShardSecret: Buffer): void {
+  refusingOthers(() => openLedgerSecret(masterKeys, 'shard-secret', sealedShardSecret))
+}
+
+function refusingOthers<T>(open: () => T): T {
   try {
-    const secret = openSealed(deriveKey(masterKey, 'shard-secret'), SHARD_SECRET, ledger.sealedShardSecret)
-    return createShardHash(secret, ledger.shardCount)
+    return open()
   } catch (cause) {
-    if (!(cause instanceof SealBroken)) throw cause
-    throw new Error('the master key is not the one that this ledger was created with', { cause })
+    if (!(cause instanceof MasterKeyMissing)) throw cause
+    throw new Error(
+      'the master key is not the one that the secrets of this ledger are sealed under: it was made with another, or rotated to another, or its row was changed',
+      { cause },
+    )
   }
 }

@@ -1,6 +1,12 @@
+import type { Registry } from 'prom-client'
 import type { Log } from '../../runtime/ports/log.ts'
+import type { Transport } from '../../runtime/ports/transport.ts'
 import type { Configuration } from '../config/configuration.ts'
+import { countUnreadMessages } from '../metrics/transport-metrics.ts'
 import { connectNats, type NatsLink } from '../nats/connection.ts'
+import { createSealedBodies, type MessageDirection } from '../nats/message-bodies.ts'
+import { createNatsTransport } from '../nats/transport-nats.ts'
+import { createUnreadLog } from '../nats/unread-messages.ts'
 
 /** `role`: its replies come under a subject of its own. */
 export function openNatsLink(
@@ -24,6 +30,27 @@ export function openNatsLink(
     inboxPrefix: `_INBOX_${role.toUpperCase()}`,
     log,
   })
+}
+
+export interface TransportOptions {
+  readonly ledgerId: string
+  /** 32 secret bytes that all edges and nodes of the ledger have; null: the ledger does not encrypt. */
+  readonly messageKey: Buffer | null
+  readonly log: Log
+  /** undefined: nobody looks. */
+  readonly registry: Registry | undefined
+}
+
+export function openTransport(link: NatsLink, options: TransportOptions): Transport {
+  const { ledgerId, messageKey, log, registry } = options
+  if (messageKey === null) return createNatsTransport(link, log)
+  const count = registry === undefined ? undefined : countUnreadMessages(registry)
+  const tell = createUnreadLog(log)
+  const onUnread = (direction: MessageDirection): void => {
+    count?.(direction)
+    tell(direction)
+  }
+  return createNatsTransport(link, log, { bodies: createSealedBodies(messageKey, ledgerId), onUnread })
 }
 
 /** Several copies survive a server in files; a single server keeps leases, which nothing depends on, in memory. */

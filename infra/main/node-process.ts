@@ -5,15 +5,16 @@ import { LedgerNode } from '../../runtime/node/ledger-node.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createNodeSigner } from '../keys/signer-node.ts'
 import { createNatsLeaseStore } from '../nats/lease-store-nats.ts'
-import { createNatsTransport } from '../nats/transport-nats.ts'
 import { createPostgresLedgerStore } from '../postgres/ledger-store-postgres.ts'
 import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { createSystemRandom } from '../system/random-system.ts'
+import { followEncryption } from './follow-encryption.ts'
 import { findLedger, refuseOtherShards } from './ledger-found.ts'
-import { openMasterKey, shardHashOf } from './ledger-secrets.ts'
+import { openLedgerSecrets, openMasterKeys } from './ledger-secrets.ts'
 import { createNodeMetrics, registerNodeGauges } from '../metrics/node-metrics.ts'
-import { leaseOptions, openNatsLink } from './nats-link.ts'
+import { messageKeyOf } from './message-key.ts'
+import { leaseOptions, openNatsLink, openTransport } from './nats-link.ts'
 import { nodeReadiness } from './node-readiness.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
 import { startWatching } from './watching.ts'
@@ -29,12 +30,12 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
   const session = random.hex(16)
   const watching = await startWatching(configuration, log, service)
   const { registry } = watching
-  const masterKey = await openMasterKey(configuration)
+  const masterKeys = await openMasterKeys(configuration)
   const ledger = await findLedger(url, log, service.stopping)
   if (ledger === undefined) return
   refuseOtherShards(ledger, configuration.shards)
   // A wrong master key is refused here, before any shard is taken.
-  const shardOf = shardHashOf(masterKey, ledger)
+  const secrets = openLedgerSecrets(masterKeys, ledger)
   const { ledgerId } = ledger
   const production = configuration.environment === 'production'
   const store = await createPostgresLedgerStore({
@@ -43,11 +44,13 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
     session,
     ledgerId,
     log,
+    vault: secrets.vault,
     production,
     onStopped: service.fail,
   })
   service.onStop('store', store.close)
-  const keys = await createServiceKeys({ url, masterKey, clock, log })
+  service.onStop('encryption', followEncryption(url, secrets.vault, log).stop)
+  const keys = await createServiceKeys({ url, sealing: secrets.serviceKeys, clock, log })
   service.onStop('keys', keys.close)
   const link = await openNatsLink(configuration, 'node', nodeId, log)
   service.onStop('nats', link.close)
@@ -57,7 +60,7 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
     session,
     store,
     leases: createNatsLeaseStore(link, log, leaseOptions(configuration, ledgerId)),
-    transport: createNatsTransport(link, log),
+    transport: openTransport(link, { ledgerId, messageKey: messageKeyOf(secrets), log, registry }),
     signer: createNodeSigner({ keys }),
     clock,
     random,
@@ -65,7 +68,7 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
     ...(registry === undefined ? {} : { metrics: createNodeMetrics(registry) }),
     ledgerId,
     production,
-    homeOf: (actor) => shardOf(actorKey(actor)),
+    homeOf: (actor) => secrets.shardOf(actorKey(actor)),
     onStoreWentBack: () => service.fail('PostgreSQL went back: it shows an older state than was seen before'),
   })
   const measures = () => node.measures()

@@ -15,14 +15,14 @@ import { findNatsServer, startNats } from '../embedded/nats-server.ts'
 import { startPostgres } from '../embedded/postgres-server.ts'
 import { makePrivateDirectory } from '../embedded/server-record.ts'
 import { isRoot } from '../embedded/unprivileged-user.ts'
-import type { MasterKey } from '../keys/master-key.ts'
+import type { MasterKeys } from '../keys/master-key.ts'
 import { putStartClients, startClients, type StartClients } from './bootstrap-clients.ts'
 import { lineHandler, serverLineHandler } from './child-lines.ts'
 import { type ChildOptions, spawnChild } from './child-part.ts'
 import { keepRunning, type KeptPart, type RunningPart } from './kept-part.ts'
 import { takeLauncherLock } from './launcher-lock.ts'
 import { createOrMigrate } from './ledger-creation.ts'
-import { openMasterKey } from './ledger-secrets.ts'
+import { openLedgerSecrets, openMasterKeys } from './ledger-secrets.ts'
 import { openLogFile } from './log-file.ts'
 import { edgePort, refuseTakenMetricsPorts } from './ports-free.ts'
 
@@ -76,9 +76,9 @@ export class Supervisor {
     this.release = takeLauncherLock(dataDir)
     this.firstPort = await edgePort(configuration, edges, say)
     await refuseTakenMetricsPorts(configuration, this.firstPort, edges, nodes)
-    const masterKey = await openMasterKey(configuration)
+    const masterKeys = await openMasterKeys(configuration)
     await this.step(() => this.startPostgres())
-    const { ledgerId, clients } = await this.step(() => this.prepareDatabase(masterKey))
+    const { ledgerId, clients } = await this.step(() => this.prepareDatabase(masterKeys))
     await this.step(() => this.startNats())
     await this.step(() => this.startChildren('node', nodes))
     await this.step(() => this.startChildren('edge', edges))
@@ -179,15 +179,17 @@ export class Supervisor {
   }
 
   private async prepareDatabase(
-    masterKey: MasterKey,
+    masterKeys: MasterKeys,
   ): Promise<{ readonly ledgerId: string; readonly clients: StartClients }> {
     const { configuration, say } = this.options
     const url = this.databaseUrl()
-    const ledger = await createOrMigrate(url, masterKey, configuration.shards)
+    const ledger = await createOrMigrate(url, masterKeys, configuration.shards, configuration.encryption)
     say(`ledger ${ledger.ledgerId}, ${ledger.shardCount} shards`)
     const clients = startClients(configuration)
-    const revoked = await putStartClients(url, masterKey, configuration, clients.clients)
+    const secrets = openLedgerSecrets(masterKeys, ledger)
+    const { revoked, unreadable } = await putStartClients(url, secrets, configuration, clients.clients)
     if (revoked.length > 0) say(`warning: revoked clients stay revoked: ${revoked.join(', ')}`)
+    if (unreadable.length > 0) say(`warning: clients that cannot be read stay as they are: ${unreadable.join(', ')}`)
     return { ledgerId: ledger.ledgerId, clients }
   }
 
@@ -277,7 +279,7 @@ export class Supervisor {
 /** Secrets that a part has no use for, and ports that each has its own of. */
 function isKeptFrom(command: ChildOptions['command'], variable: string): boolean {
   if (variable === 'LEDGER_BOOTSTRAP_CLIENTS' || variable === 'LEDGER_METRICS_PORT') return true
-  return command === 'auditor' && /^LEDGER_(?:MASTER_KEY|NATS)/.test(variable)
+  return command === 'auditor' && variable.startsWith('LEDGER_NATS')
 }
 
 async function isReady(address: string): Promise<boolean> {

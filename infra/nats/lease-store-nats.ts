@@ -22,6 +22,7 @@ import {
   type ShardHint,
   type Watch,
 } from '../../runtime/ports/lease-store.ts'
+import { reasonOf } from '../../runtime/reason.ts'
 import type { NatsLink } from './connection.ts'
 import { decodeHint, decodeSession, encodeHint, encodeSession } from './lease-records.ts'
 
@@ -166,7 +167,7 @@ function createBucket(link: NatsLink, name: string, options: LeaseStoreOptions, 
       }
     } catch (cause) {
       opened = undefined
-      throw new LeaseStoreUnavailable(`lease store: ${reasonOf(cause)}`, { cause })
+      throw new LeaseStoreUnavailable(`lease store: ${causeOf(cause)}`, { cause })
     }
   }
   const keys = async (): Promise<readonly string[]> => {
@@ -265,7 +266,7 @@ function tell(hint: ShardHint, log: Log, onHint: (hint: ShardHint) => void): voi
   try {
     onHint(hint)
   } catch (error) {
-    log.error('hint_watcher_failed', { reason: reasonOf(error) })
+    log.error('hint_watcher_failed', { reason: causeOf(error) })
   }
 }
 
@@ -279,6 +280,7 @@ function isStreamLost(error: unknown): boolean {
   return error.api_error?.err_code === STREAM_NOT_FOUND || (error.code === '503' && error.api_error === undefined)
 }
 
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : 'unknown'
+/** The client's own errors quote no more than subjects of the lease store. */
+function causeOf(error: unknown): string {
+  return error instanceof NatsError ? error.message : reasonOf(error)
 }

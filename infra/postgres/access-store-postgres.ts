@@ -2,9 +2,11 @@
  * Clients and refresh families in PostgreSQL. Invariants X1 to X3 of the port, and:
  *   X4. A family has one live token. Exchanging it moves it to the used ones in the same statement, under the lock of
  *       the family's row; a used token never yields anything again.
+ *   X5. A client is what is sealed of it (client-document.ts). A row that does not open, or says something else, lets
+ *       nobody in, and keeps nobody else from their work.
+ *   X6. What is sealed and the column beside it change in one statement, and only where the row still is what was read.
  */
 import type postgres from 'postgres'
-import { ROLES, type Role } from '../../actors/account/commands.ts'
 import {
   type AccessStore,
   AccessStoreUnavailable,
@@ -13,6 +15,11 @@ import {
   type RefreshFamily,
   type RefreshOutcome,
 } from '../../runtime/ports/access-store.ts'
+import { LEDGER_KEY_NAME } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { SEALED_VERSION } from '../vault/sealed-text.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { type ClientRow, openClient, sealedClient } from './client-document.ts'
 import { createQueryPool, type QueryPool } from './query-pool.ts'
 
 export interface PostgresAccessStore extends AccessStore {
@@ -23,6 +30,9 @@ export interface PostgresAccessStore extends AccessStore {
 
 export interface AccessStoreOptions {
   readonly url: string
+  readonly vault: RowVault
+  /** Called with the ID of a client whose row cannot be read, once until it can be. */
+  readonly onUnreadable?: (clientId: string) => void
   readonly poolSize?: number
   /** Wall clock, milliseconds since 1970. */
   readonly now?: () => number
@@ -34,6 +44,8 @@ const STATEMENT_TIMEOUT_MS = 5_000
 /** Rows one step of cleaning may delete, and steps one cleaning may take. */
 const CLEAN_UP_ROWS = 1_000
 const CLEAN_UP_STEPS = 100
+/** X6. */
+const CHANGE_TRIES = 10
 /** How long an expired family stays listed: longer than any access token of it lives. */
 const FAMILY_MARGIN_MS = 86_400_000
 
@@ -45,6 +57,17 @@ export function createAccessStore(options: AccessStoreOptions): PostgresAccessSt
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     unavailable: (message, cause) => new AccessStoreUnavailable(message, cause),
   })
+  const { vault } = options
+  const told = new Set<string>()
+  const readable = (row: ClientRow): ClientRecord | undefined => {
+    const client = readableOf(row, vault)
+    if (client !== undefined) told.delete(row.client_id)
+    else if (!told.has(row.client_id)) {
+      told.add(row.client_id)
+      options.onUnreadable?.(row.client_id)
+    }
+    return client
+  }
   const now = options.now ?? Date.now
   const cleaning = setInterval(() => {
     cleanUp(pool, now()).catch(options.onCleanUpFailed ?? (() => undefined))
@@ -53,15 +76,17 @@ export function createAccessStore(options: AccessStoreOptions): PostgresAccessSt
 
   return {
     findClient: async (clientId) => {
-      const [row] = await pool.run((sql) => sql<ClientRow[]>`${selectClients(sql)} WHERE client_id = ${clientId}`)
-      return row === undefined ? undefined : clientOf(row)
+      const row = await pool.run((sql) => findRow(sql, vault, clientId))
+      return row && (readable(row) ?? 'unreadable')
     },
     listClients: async () => {
-      const rows = await pool.run((sql) => sql<ClientRow[]>`${selectClients(sql)} ORDER BY client_id`)
-      return rows.map(clientOf)
+      const rows = await pool.run((sql) => findRows(sql, vault, sql`ORDER BY client_id`))
+      return rows.flatMap((row) => readable(row) ?? [])
     },
-    putClient: (client) => pool.run((sql) => putClient(sql, client)),
-    revokeClient: (clientId, atMs) => pool.run((sql) => revokeClient(sql, clientId, atMs)),
+    putClient: async (client) => {
+      await pool.run((sql) => changed(() => putClient(sql, vault, client)))
+    },
+    revokeClient: (clientId, atMs) => pool.run((sql) => changed(() => revokeClient(sql, vault, clientId, atMs))),
     createFamily: (family) => pool.run((sql) => createFamily(sql, family)),
     rotateFamily: (exchange) => pool.run((sql) => rotateFamily(sql, exchange)),
     listRevokedSessions: async (sinceMs) => {
@@ -79,64 +104,84 @@ export function createAccessStore(options: AccessStoreOptions): PostgresAccessSt
   }
 }
 
-interface ClientRow {
-  readonly client_id: string
-  readonly secret_hash: string
-  readonly role: string
-  readonly boundary: boolean | readonly string[]
-  readonly created_at: Date
-  readonly revoked_at: Date | null
-}
+type Fragment = ReturnType<postgres.Sql>
 
-function selectClients(sql: postgres.Sql) {
-  return sql`SELECT client_id, secret_hash, role, boundary, created_at, revoked_at FROM clients`
-}
-
-function clientOf(row: ClientRow): ClientRecord {
-  return {
-    clientId: row.client_id,
-    secretHash: row.secret_hash,
-    role: roleOf(row.role),
-    boundary: row.boundary,
-    createdAtMs: row.created_at.getTime(),
-    revokedAtMs: row.revoked_at?.getTime() ?? null,
+/** With the key that they are read with. */
+async function findRows(sql: postgres.Sql, vault: RowVault, which: Fragment): Promise<readonly ClientRow[]> {
+  const rows = await sql<ClientRow[]>`SELECT client_id, document, revoked_at FROM clients ${which}`
+  // Sealed ones may be met before it was seen that the ledger is being encrypted.
+  if (vault.encrypts || rows.some(({ document }) => document[0] === SEALED_VERSION)) {
+    await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
   }
+  return rows
 }
 
-/** The table's own check admits no other; a wrong one must not pass for any role. */
-function roleOf(text: string): Role {
-  const role = ROLES.find((known) => known === text)
-  if (role === undefined) throw new AccessStoreUnavailable('A client has an unknown role.')
-  return role
+async function findRow(sql: postgres.Sql, vault: RowVault, clientId: string): Promise<ClientRow | undefined> {
+  const [row] = await findRows(sql, vault, sql`WHERE client_id = ${clientId}`)
+  return row
+}
+
+/** Undefined: it cannot be read. */
+function readableOf(row: ClientRow, vault: RowVault): ClientRecord | undefined {
+  try {
+    return openClient(row, vault)
+  } catch (error) {
+    if (error instanceof UnreadableRow) return undefined
+    throw error
+  }
 }
 
 function timestamp(timeMs: number): string {
   return new Date(timeMs).toISOString()
 }
 
-async function putClient(sql: postgres.Sql, client: ClientRecord): Promise<void> {
+/** X6: again, for as long as the row was changed by somebody else meanwhile (undefined). */
+async function changed<T>(change: () => Promise<T | undefined>): Promise<T> {
+  for (let tries = 0; tries < CHANGE_TRIES; tries += 1) {
+    const outcome = await change()
+    if (outcome !== undefined) return outcome
+  }
+  throw new AccessStoreUnavailable('The client is being changed by others all the time.')
+}
+
+async function putClient(sql: postgres.Sql, vault: RowVault, client: ClientRecord): Promise<true | undefined> {
+  const row = await findRow(sql, vault, client.clientId)
+  const before = row && readableOf(row, vault)
+  const document = sealedClient({ ...client, createdAtMs: before?.createdAtMs ?? client.createdAtMs }, vault)
   const revokedAt = client.revokedAtMs === null ? null : timestamp(client.revokedAtMs)
-  const boundary = typeof client.boundary === 'boolean' ? client.boundary : [...client.boundary]
-  await sql.begin(async (transaction) => {
-    await transaction`
-      INSERT INTO clients (client_id, secret_hash, role, boundary, created_at, revoked_at)
-      VALUES (${client.clientId}, ${client.secretHash}, ${client.role}, ${sql.json(boundary)},
-              ${timestamp(client.createdAtMs)}, ${revokedAt})
-      ON CONFLICT (client_id) DO UPDATE
-      SET secret_hash = excluded.secret_hash, role = excluded.role, boundary = excluded.boundary,
-          revoked_at = excluded.revoked_at`
+  return await sql.begin(async (transaction) => {
+    const { count } = await transaction`
+      INSERT INTO clients AS c (client_id, document, revoked_at)
+      VALUES (${client.clientId}, decode(${document}, 'hex'), ${revokedAt})
+      ON CONFLICT (client_id) DO UPDATE SET document = excluded.document, revoked_at = excluded.revoked_at
+      WHERE c.document = ${row?.document ?? null}`
+    if (count === 0) return undefined
     if (revokedAt !== null) await revokeFamilies(transaction, client.clientId, revokedAt)
+    return true
   })
 }
 
-/** Two statements: the second sees the families of logins that held the client's row when the first waited for it (X3). */
-async function revokeClient(sql: postgres.Sql, clientId: string, atMs: number): Promise<boolean> {
-  const at = timestamp(atMs)
+/**
+ * Two statements: the second sees the families of logins that held the client's row when the first waited for it (X3).
+ * A client that cannot be read stays so, and its families end.
+ */
+async function revokeClient(
+  sql: postgres.Sql,
+  vault: RowVault,
+  clientId: string,
+  atMs: number,
+): Promise<boolean | undefined> {
+  const row = await findRow(sql, vault, clientId)
+  if (row === undefined) return false
+  const client = readableOf(row, vault)
+  const revokedAtMs = client?.revokedAtMs ?? row.revoked_at?.getTime() ?? atMs
+  const document = client && sealedClient({ ...client, revokedAtMs }, vault)
   return await sql.begin(async (transaction) => {
-    const found = await transaction`
-      UPDATE clients SET revoked_at = coalesce(revoked_at, ${at}) WHERE client_id = ${clientId} RETURNING client_id`
-    if (found.length === 0) return false
-    await revokeFamilies(transaction, clientId, at)
+    const { count } = await transaction`
+      UPDATE clients SET revoked_at = ${timestamp(revokedAtMs)}, document = coalesce(decode(${document ?? null}, 'hex'), document)
+       WHERE client_id = ${clientId} AND document = ${row.document}`
+    if (count === 0) return undefined
+    await revokeFamilies(transaction, clientId, timestamp(atMs))
     return true
   })
 }

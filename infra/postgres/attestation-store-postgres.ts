@@ -2,10 +2,9 @@
  * Attestations in PostgreSQL. Invariants Y1 to Y5 of the port, and:
  *   Y6. Each write is one statement, and none is sent twice: what is asked again after a lost connection is only reads.
  *       A write that met an earlier one is told of it by a second statement, which sees what the first one waited for.
+ *   Y7. What does not open, or is not what its columns say, is an error: it is neither told nor taken for absent.
  */
-import type postgres from 'postgres'
 import type { ActorAddress } from '../../actors/address.ts'
-import { isoTimestamp } from '../../actors/timestamp.ts'
 import {
   type Attestation,
   type AttestationStore,
@@ -15,12 +14,14 @@ import {
   type SubmissionKey,
   type SubmittedAttestation,
 } from '../../runtime/ports/attestation-store.ts'
-import { ATTESTATION_COLUMNS, attestationOf, type AttestationRow } from './attestation-rows.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { keyOfRow, type OpenedAttestation, openAttestation, sealedAttestation } from './attestation-document.ts'
+import { ATTESTATION_COLUMNS, type AttestationRow } from './attestation-rows.ts'
 import { readAttestationPage } from './attestations-query.ts'
+import { createNames, namingAttestations } from './erased-names.ts'
 import { READ_SETTINGS } from './ledger-reads-postgres.ts'
 import { readProvenance } from './provenance-query.ts'
 import { createQueryPool, type QueryPool, type QueryPoolOptions } from './query-pool.ts'
-import { UnreadableRow } from './transaction-rows.ts'
 
 export interface PostgresAttestationStore extends AttestationStore {
   readonly close: () => Promise<void>
@@ -30,6 +31,7 @@ export interface AttestationStoreOptions {
   readonly url: string
   /** The shard that an actor's key hashes to. */
   readonly homeOf: (actor: ActorAddress) => number
+  readonly vault: RowVault
   /** Connections for reads; half as many write. */
   readonly poolSize?: number
 }
@@ -39,6 +41,7 @@ const STATEMENT_TIMEOUT_MS = 5_000
 export function createAttestationStore({
   url,
   homeOf,
+  vault,
   poolSize = 4,
 }: AttestationStoreOptions): PostgresAttestationStore {
   const common = { url, statementTimeoutMs: STATEMENT_TIMEOUT_MS, unavailable }
@@ -50,13 +53,19 @@ export function createAttestationStore({
     settings: READ_SETTINGS,
   })
   const writing = createQueryPool({ ...common, name: 'ledger attestations, writing', size: Math.ceil(poolSize / 2) })
+  const named = namingAttestations(
+    {
+      submitted: (clientId, idempotencyKey) => findSubmitted({ pool: reading, vault }, clientId, idempotencyKey),
+      attestation: async (attestationId) => (await find({ pool: reading, vault }, attestationId))?.opened.attestation,
+      revoke: (attestationId, revocation) => revoke({ pool: writing, vault }, attestationId, revocation),
+      attestations: (query) => reading.run((sql) => readAttestationPage(sql, query, { homeOf, vault })),
+      provenance: (query) => reading.run((sql) => readProvenance(sql, query, { homeOf, vault })),
+    },
+    createNames(reading, vault),
+  )
   return {
-    create: (attestation, key) => create(writing, attestation, key),
-    submitted: (clientId, idempotencyKey) => findSubmitted(reading, clientId, idempotencyKey),
-    attestation: (attestationId) => find(reading, attestationId),
-    revoke: (attestationId, revocation) => revoke(writing, attestationId, revocation),
-    attestations: (query) => readable(() => reading.run((sql) => readAttestationPage(sql, query, homeOf))),
-    provenance: (query) => readable(() => reading.run((sql) => readProvenance(sql, query, homeOf))),
+    ...named,
+    create: (attestation, key) => create({ pool: writing, vault }, attestation, key),
     close: async () => {
       await Promise.all([reading.close(), writing.close()])
     },
@@ -65,80 +74,84 @@ export function createAttestationStore({
 
 const unavailable: QueryPoolOptions['unavailable'] = (message, cause) => new AttestationStoreUnavailable(message, cause)
 
-async function readable<T>(read: () => Promise<T>): Promise<T> {
-  try {
-    return await read()
-  } catch (cause) {
-    if (cause instanceof UnreadableRow) {
-      throw new AttestationStoreUnavailable('The database holds what cannot be read.', { cause })
-    }
-    throw cause
-  }
+interface Database {
+  readonly pool: QueryPool
+  readonly vault: RowVault
 }
 
 /** Whoever comes second under a key waits until the first has committed (Y2). */
 async function create(
-  pool: QueryPool,
+  database: Database,
   attestation: Attestation,
   key: SubmissionKey | null,
 ): Promise<CreatedAttestation> {
-  const { attestationId, submittedBy, seal } = attestation
-  const made = await pool.run(
-    (sql) => sql`
-      INSERT INTO attestations (attestation_id, subject_class, subject_instance, attester, status, attestation_type,
-        statement, evidence_url, submitted_by, attester_verified, created_at, key_id, signature, idempotency_key,
-        payload_hash)
-      VALUES (${attestationId}, ${attestation.subjectClass}, ${attestation.subjectInstance}, ${attestation.attester},
-        'active', ${attestation.attestationType}, ${attestation.statement}, ${attestation.evidenceUrl}, ${submittedBy},
-        ${attestation.attesterVerified}, ${isoTimestamp(attestation.createdAtMs)}, ${seal.keyId}, ${seal.signature},
-        ${key?.idempotencyKey ?? null}, decode(${key?.payloadHash ?? null}, 'hex'))
+  const { pool, vault } = database
+  const made = await pool.run((sql) => {
+    const row = sealedAttestation({ attestation, submission: key }, vault)
+    return sql`
+      INSERT INTO attestations (attestation_id, subject_class, subject_instance, attester, status, submitted_by,
+        created_at, idempotency_key, revoked_at, document, master_key_id, wrapped_key)
+      VALUES (${row.attestation_id}, ${row.subject_class}, ${row.subject_instance}, ${row.attester}, ${row.status},
+        ${row.submitted_by}, ${row.created_at}, ${row.idempotency_key}, ${row.revoked_at},
+        decode(${row.document}, 'hex'), ${row.master_key_id}, ${row.wrapped_key})
       ON CONFLICT (submitted_by, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING
-      RETURNING attestation_id`,
-  )
+      RETURNING attestation_id`
+  })
   if (made.length > 0) return { kind: 'created' }
-  const earlier = key === null ? undefined : await findSubmitted(pool, submittedBy, key.idempotencyKey)
+  const earlier = key === null ? undefined : await findSubmitted(database, attestation.submittedBy, key.idempotencyKey)
   if (earlier === undefined) throw new AttestationStoreUnavailable('The database kept an attestation from nothing.')
   return { kind: 'repeated', earlier }
 }
 
 async function findSubmitted(
-  pool: QueryPool,
+  { pool, vault }: Database,
   clientId: string,
   idempotencyKey: string,
 ): Promise<SubmittedAttestation | undefined> {
-  const [row] = await pool.run(
-    (sql) => sql<(AttestationRow & { readonly payload_hash: Buffer })[]>`
-      SELECT ${sql(ATTESTATION_COLUMNS)}, payload_hash FROM attestations
-      WHERE submitted_by = ${clientId} AND idempotency_key = ${idempotencyKey}`,
-  )
-  return row === undefined
-    ? undefined
-    : { attestation: attestationOf(row), payloadHash: row.payload_hash.toString('hex') }
+  const opened = await pool.run(async (sql) => {
+    const [row] = await sql<AttestationRow[]>`
+      SELECT ${sql(ATTESTATION_COLUMNS)} FROM attestations
+      WHERE submitted_by = ${clientId} AND idempotency_key = ${vault.keyRef(clientId, idempotencyKey)}`
+    return row === undefined ? undefined : openAttestation(row, vault)
+  })
+  if (opened === undefined || opened.submission === null) return undefined
+  return { attestation: opened.attestation, payloadHash: opened.submission.payloadHash }
 }
 
-async function find(pool: QueryPool, attestationId: string): Promise<Attestation | undefined> {
+interface Found {
+  readonly row: AttestationRow
+  readonly opened: OpenedAttestation
+}
+
+async function find({ pool, vault }: Database, attestationId: string): Promise<Found | undefined> {
   if (attestationId.includes('\0')) return undefined
-  const [row] = await pool.run(
-    (sql) => sql<AttestationRow[]>`
-      SELECT ${sql(ATTESTATION_COLUMNS)} FROM attestations WHERE attestation_id = ${attestationId}`,
-  )
-  return row === undefined ? undefined : attestationOf(row)
+  return pool.run(async (sql) => {
+    const [row] = await sql<AttestationRow[]>`
+      SELECT ${sql(ATTESTATION_COLUMNS)} FROM attestations WHERE attestation_id = ${attestationId}`
+    return row === undefined ? undefined : { row, opened: openAttestation(row, vault) }
+  })
 }
 
-/** Whoever comes second waits for the row, finds it revoked and changes nothing (Y3). */
+/** Nothing of an active one changes but this; whoever comes second waits for the row, and changes nothing (Y3). */
 async function revoke(
-  pool: QueryPool,
+  database: Database,
   attestationId: string,
-  { atMs, by, reason, seal }: Revocation,
+  revocation: Revocation,
 ): Promise<Attestation | undefined> {
-  if (attestationId.includes('\0')) return undefined
-  const [row] = await pool.run(
-    (sql: postgres.Sql) => sql<AttestationRow[]>`
-      UPDATE attestations
-      SET status = 'revoked', revoked_at = ${isoTimestamp(atMs)}, revoked_by = ${by}, revocation_reason = ${reason},
-        revocation_key_id = ${seal.keyId}, revocation_signature = ${seal.signature}
-      WHERE attestation_id = ${attestationId} AND status = 'active'
-      RETURNING ${sql(ATTESTATION_COLUMNS)}`,
-  )
-  return row === undefined ? find(pool, attestationId) : attestationOf(row)
+  const { pool, vault } = database
+  const found = await find(database, attestationId)
+  if (found === undefined || found.opened.attestation.revocation !== null) return found?.opened.attestation
+  const attestation = { ...found.opened.attestation, revocation }
+  const changed = await pool.run((sql) => {
+    const row = sealedAttestation({ ...found.opened, attestation }, vault, keyOfRow(found.row, vault))
+    return sql`
+      UPDATE attestations SET status = ${row.status}, revoked_at = ${row.revoked_at}, document = decode(${row.document}, 'hex')
+      WHERE attestation_id = ${attestationId} AND status = 'active' AND wrapped_key IS NOT DISTINCT FROM ${row.wrapped_key}
+      RETURNING attestation_id`
+  })
+  if (changed.length > 0) return attestation
+  const now = await find(database, attestationId)
+  // It was encrypted in between.
+  if (now?.opened.attestation.revocation === null) return revoke(database, attestationId, revocation)
+  return now?.opened.attestation
 }

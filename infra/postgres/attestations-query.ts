@@ -7,8 +7,11 @@
  */
 import type postgres from 'postgres'
 import { type ActorAddress, classAddress } from '../../actors/address.ts'
+import { isAccountId } from '../../actors/identifiers.ts'
 import type { AttestationPage, AttestationQuery } from '../../runtime/ports/attestation-store.ts'
-import { ABOVE_ALL, ATTESTATION_COLUMNS, attestationOf, type AttestationRow } from './attestation-rows.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { openAttestation } from './attestation-document.ts'
+import { ABOVE_ALL, ATTESTATION_COLUMNS, type AttestationRow } from './attestation-rows.ts'
 import { all, type Fragment } from './transactions-query-filters.ts'
 
 export const EXAMINED_ROWS = 5_000
@@ -18,23 +21,33 @@ const NOTHING: AttestationPage = { attestations: [], next: null }
 /** One row at least, also for an empty page: then `attestation_id` is null. */
 type PageRow = (AttestationRow | { readonly attestation_id: null }) & { readonly horizon: string | null }
 
+export interface AttestationReading {
+  /** The shard that an actor's key hashes to. */
+  readonly homeOf: (actor: ActorAddress) => number
+  readonly vault: RowVault
+}
+
+/** Throws UnreadableRow. */
 export async function readAttestationPage(
   sql: postgres.Sql,
   query: AttestationQuery,
-  homeOf: (actor: ActorAddress) => number,
+  { homeOf, vault }: AttestationReading,
 ): Promise<AttestationPage> {
   if (Object.values(query).some((value) => typeof value === 'string' && value.includes('\0'))) return NOTHING
+  // Attesters are formed like accounts; of what is not, which may be of any length, no reference is made.
+  if (query.attester !== null && !isAccountId(query.attester)) return NOTHING
+  const attester = query.attester === null ? null : vault.accountRef(query.attester)
   let { subjectClass } = query
   if (query.assetClass !== null) {
     const classId = await findClass(sql, query.assetClass, homeOf)
     if (classId === undefined || (subjectClass !== null && subjectClass !== classId)) return NOTHING
     subjectClass = classId
   }
-  const rows = await walk(sql, { ...query, subjectClass })
+  const rows = await walk(sql, { ...query, subjectClass, attester })
   const found = rows.filter((row): row is AttestationRow & PageRow => row.attestation_id !== null)
   const shown = found.slice(0, query.limit)
   const next = found.length > shown.length ? shown.at(-1)?.attestation_id : rows[0]?.horizon
-  return { attestations: shown.map(attestationOf), next: next ?? null }
+  return { attestations: shown.map((row) => openAttestation(row, vault).attestation), next: next ?? null }
 }
 
 /** A class never changes its ID or name, so that it need not be looked up at the page's own moment. */
@@ -52,6 +65,7 @@ async function findClass(
   return row?.class_id
 }
 
+/** `attester`: what stands for it. */
 async function walk(sql: postgres.Sql, query: AttestationQuery): Promise<readonly PageRow[]> {
   const { key, descending, at, rest } = pathOf(sql, query)
   const walked = sql`${key} < ${at(query.after ?? ABOVE_ALL)} AND ${key} >= ${at('')}`

@@ -1,68 +1,123 @@
-/** What an account holds, each asset in its own decimals. */
-import { BASE_DECIMALS, BASE_UNIT, formatQuantity, parseQuantity } from '../../actors/money.ts'
+/**
+ * What an account holds, each asset in its own decimals.
+ *   B1. Balances are served as one whole: the account's own row says which they are, so that none that was put back to an
+ *       earlier state, deleted or brought in from elsewhere is believed.
+ */
+import { availableOf, type Balance } from '../../actors/account/state.ts'
+import { tokenAddress } from '../../actors/address.ts'
+import { BASE_DECIMALS, BASE_UNIT, formatQuantity } from '../../actors/money.ts'
+import { type BoundedCache, createBoundedCache } from '../../runtime/bounded-cache.ts'
 import type { BalanceView } from '../../runtime/ports/ledger-reads.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { type AccountPlace, keyNameOf } from './account-reads.ts'
+import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, tokenStateOf } from './actor-documents.ts'
+import { keyNameOfAccountRow } from './account-document.ts'
+import { arrayLiteral } from './array-literal.ts'
+import { findAccountRows, openWholeAccount, type WholeAccountRow } from './look-up-accounts.ts'
+import { fetchKeys, opened } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
-import { UnreadableRow } from './transaction-rows.ts'
+import { PLACES } from './row-sealer.ts'
 
-/** Where an account is found. */
-export interface AccountPlace {
-  readonly shardId: number
-  readonly accountId: string
+/** Undefined when there is no such account. */
+export type ReadBalances = (place: AccountPlace | undefined) => Promise<readonly BalanceView[] | undefined>
+
+/** Tokens whose decimals are kept: they never change once anything of the token moves. */
+const KEPT_TOKENS = 10_000
+
+export function createBalanceReads(pool: QueryPool, vault: RowVault): ReadBalances {
+  const known = createBoundedCache<string, number>(KEPT_TOKENS)
+  return async (place) => {
+    if (place === undefined) return undefined
+    const row = await findAccount(pool, place, vault)
+    if (row === undefined) return undefined
+    const held = heldOf(row, place, vault)
+    const decimals = await decimalsOf(
+      pool,
+      held.map(([tokenId]) => tokenId),
+      known,
+      vault,
+    )
+    return held.map(([tokenId, balance]) => viewOf(tokenId, balance, decimals.get(tokenId)))
+  }
 }
 
-interface BalanceRow {
-  readonly token_id: string | null
-  readonly balance: string
-  readonly available: string
-  readonly incoming: string
-  readonly updated_at: Date
-  /** As the token's document says; null of the base unit, which has none. */
-  readonly decimals: string | null
-}
-
-/** Undefined when there is no such account. Rows of 1970 only keep room: nothing of the asset was ever moved here. */
-export async function readBalances(
+async function findAccount(
   pool: QueryPool,
-  place: AccountPlace | undefined,
-): Promise<readonly BalanceView[] | undefined> {
-  if (place === undefined) return undefined
-  const rows = await pool.run(
-    (sql) => sql<BalanceRow[]>`
-      SELECT held.token_id, held.balance, held.balance - held.reserved AS available, held.incoming, held.updated_at,
-        (SELECT document::json ->> 'decimals' FROM actors
-         WHERE kind = 'token' AND actor_id = lower(held.token_id) LIMIT 1) AS decimals
-      FROM accounts LEFT JOIN balances held
-        ON held.shard_id = accounts.shard_id AND held.account_id = accounts.account_id AND held.updated_at > 'epoch'
-      WHERE accounts.shard_id = ${place.shardId} AND accounts.account_id = ${place.accountId}
-      ORDER BY held.token_id`,
-  )
-  return rows.length === 0 ? undefined : rows.flatMap(balanceViewsOf)
+  place: AccountPlace,
+  vault: RowVault,
+): Promise<WholeAccountRow | undefined> {
+  return pool.run(async (sql) => {
+    const [[found]] = await Promise.all([
+      findAccountRows(sql, [place], vault),
+      fetchKeys(sql, [keyNameOf(place)], vault),
+    ])
+    // Of an account that came between the two looks.
+    if (found !== undefined) await fetchKeys(sql, [keyNameOfAccountRow(found)], vault)
+    return found
+  })
 }
 
-/** An account without any has one row that names none. */
-function balanceViewsOf(row: BalanceRow): readonly BalanceView[] {
-  if (row.token_id === null) return []
-  return [
-    {
-      tokenId: row.token_id,
-      tokenClass: 'fungible',
-      balance: minimal(row.balance),
-      available: minimal(row.available),
-      incoming: minimal(row.incoming),
-      decimals: decimalsOf(row.token_id, row.decimals),
-      updatedAtMs: row.updated_at.getTime(),
-    },
-  ]
+/** By token ID, in code-unit order. Those of 1970 only keep room: nothing of the asset was ever moved here. */
+function heldOf(
+  row: WholeAccountRow,
+  { accountId }: AccountPlace,
+  vault: RowVault,
+): readonly (readonly [tokenId: string, Balance])[] {
+  const place = PLACES.account(row.shard_id, row.account_id, Number(row.version))
+  const [, account] = opened(place, () => openWholeAccount(row, vault, accountId))
+  return [...account.balances]
+    .filter(([, { updatedAtMs }]) => updatedAtMs > 0)
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
 }
 
-/** A token is registered before anything of it moves. */
-function decimalsOf(tokenId: string, decimals: string | null): number {
-  if (tokenId === BASE_UNIT) return BASE_DECIMALS
-  if (decimals === null) throw new UnreadableRow('A balance is of a token that is not registered.')
-  return Number(decimals)
+function viewOf(tokenId: string, balance: Balance, decimals: number | undefined): BalanceView {
+  if (decimals === undefined)
+    throw new UnreadableRow(`actors token ${tokenId}`, 'a balance is of it, and it is not there')
+  return {
+    tokenId,
+    tokenClass: 'fungible',
+    balance: formatQuantity(balance.balance),
+    available: formatQuantity(availableOf(balance)),
+    incoming: formatQuantity(balance.incoming),
+    decimals,
+    updatedAtMs: balance.updatedAtMs,
+  }
 }
 
-/** numeric(36, 18) shows all its decimals. */
-function minimal(quantity: string): string {
-  return formatQuantity(parseQuantity(quantity))
+const TOKENS = `
+SELECT ${ACTOR_ROW_COLUMNS}
+  FROM unnest($1::text[]) AS i (actor_id)
+  JOIN actors a ON a.kind = 'token' AND a.actor_id = i.actor_id`
+
+/** A token is registered before anything of it moves, so that it need not be looked up at the balances' own moment. */
+async function decimalsOf(
+  pool: QueryPool,
+  tokenIds: readonly string[],
+  known: BoundedCache<string, number>,
+  vault: RowVault,
+): Promise<ReadonlyMap<string, number>> {
+  const missing = tokenIds.filter((tokenId) => tokenId !== BASE_UNIT && known.get(tokenId) === undefined)
+  const found = missing.length === 0 ? new Map<string, number>() : await findDecimals(pool, missing, vault)
+  for (const [tokenId, decimals] of found) known.set(tokenId, decimals)
+  const entries = tokenIds.flatMap((tokenId) => {
+    const decimals = tokenId === BASE_UNIT ? BASE_DECIMALS : (found.get(tokenId) ?? known.get(tokenId))
+    return decimals === undefined ? [] : [[tokenId, decimals] as const]
+  })
+  return new Map(entries)
+}
+
+/** By token ID: a symbol is taken whatever its case, and only its own is asked about. */
+async function findDecimals(
+  pool: QueryPool,
+  tokenIds: readonly string[],
+  vault: RowVault,
+): Promise<ReadonlyMap<string, number>> {
+  const ids = tokenIds.map((tokenId) => tokenAddress(tokenId).id)
+  const rows = await pool.run(async (sql) => {
+    const found = await sql.unsafe<ActorRow[]>(TOKENS, [arrayLiteral('text', ids)], { prepare: true })
+    await fetchKeys(sql, found.map(keyNameOfActorRow), vault)
+    return found
+  })
+  return new Map(rows.map((row) => tokenStateOf(row, vault)).map(({ tokenId, decimals }) => [tokenId, decimals]))
 }

@@ -1,7 +1,6 @@
 /** Actors that are no accounts as a commit writes them, what became of NFTs, and what shards say to each other. */
-import { type ActorAddress, actorKey } from '../../actors/address.ts'
+import type { ActorAddress } from '../../actors/address.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
-import type { Carried } from '../../actors/message.ts'
 import { nftNameOf } from '../../actors/nft-id.ts'
 import type {
   InboxMark,
@@ -10,8 +9,9 @@ import type {
   SentCounter,
   ShardBatch,
 } from '../../runtime/ports/ledger-store.ts'
-import type { ColumnValue } from './array-literal.ts'
+import { shardKeyName } from '../vault/key-name.ts'
 import { type Column, type Section, section } from './commit-section.ts'
+import { actorKeyName, nftKeyName, PLACES, type RowSealer } from './row-sealer.ts'
 
 interface ActorRow extends ActorVersion {
   readonly state: ActorState
@@ -30,13 +30,26 @@ const ADDRESS_COLUMNS: readonly Column<ActorVersion>[] = [
 const STATE_COLUMNS: readonly Column<ActorRow>[] = [
   { name: 'version', type: 'bigint', value: ({ state }) => state.version },
   { name: 'status', type: 'text', value: ({ state }) => (state.kind === 'exchange' ? 'waiting' : state.status) },
-  { name: 'document', type: 'json', value: ({ state }) => JSON.stringify(state) },
+  {
+    name: 'document',
+    type: 'bytea',
+    value: ({ address, state }, { shardId, seal }) =>
+      seal(
+        actorKeyName(state, shardId),
+        PLACES.actor(shardId, address.kind, address.id, state.version),
+        JSON.stringify(state),
+      ),
+  },
   { name: 'due_at', type: 'timestamptz', value: ({ state }) => state.dueAtMs },
   { name: 'client_id', type: 'text', value: ({ state }) => ('clientId' in state ? state.clientId : null) },
   { name: 'class_id', type: 'text', value: ({ state }) => classIdOf(state) },
   { name: 'class_name', type: 'text', value: ({ state }) => (state.kind === 'class' ? state.name : null) },
-  { name: 'issuer', type: 'text', value: ({ state }) => (state.kind === 'class' ? state.issuer : null) },
-  { name: 'owner', type: 'text', value: ({ state }) => ownerOf(state) },
+  {
+    name: 'issuer',
+    type: 'text',
+    value: ({ state }, { refOf }) => (state.kind === 'class' ? refOf(state.issuer) : null),
+  },
+  { name: 'owner', type: 'text', value: ({ state }, sealer) => ownerOf(state, sealer) },
 ]
 
 function classIdOf(state: ActorState): string | null {
@@ -45,9 +58,9 @@ function classIdOf(state: ActorState): string | null {
 }
 
 /** Of an NFT that is listed among what an account owns: one that is held is still its sender's. */
-function ownerOf(state: ActorState): string | null {
+function ownerOf(state: ActorState, { refOf }: RowSealer): string | null {
   if (state.kind !== 'instance' || state.status === 'minting' || state.status === 'burned') return null
-  return state.owner
+  return refOf(state.owner)
 }
 
 const PREVIOUS_VERSION: Column<ActorVersion> = {
@@ -79,13 +92,18 @@ const NFT_EVENT_COLUMNS: readonly Column<NftEventWrite>[] = [
   { name: 'nft_id', type: 'text', value: ({ nftId }) => nftId },
   { name: 'number', type: 'integer', value: ({ event }) => event.number },
   { name: 'type', type: 'text', value: ({ event }) => event.type },
-  { name: 'from_account_id', type: 'text', value: ({ event }) => event.from },
-  { name: 'to_account_id', type: 'text', value: ({ event }) => event.to },
+  { name: 'from_account_id', type: 'text', value: ({ event }, { refOf }) => event.from && refOf(event.from) },
+  { name: 'to_account_id', type: 'text', value: ({ event }, { refOf }) => refOf(event.to) },
   { name: 'txn_id', type: 'text', value: ({ event }) => event.txnId },
   { name: 'occurred_at', type: 'timestamptz', value: ({ event }) => event.atMs },
   { name: 'previous_hash', type: 'bytea', value: ({ event }) => event.previousHash },
   { name: 'event_hash', type: 'bytea', value: ({ event }) => event.eventHash },
-  { name: 'payload', type: 'json', value: ({ event }) => event.payload },
+  {
+    name: 'payload',
+    type: 'bytea',
+    value: ({ nftId, event }, { shardId, seal }) =>
+      seal(nftKeyName(nftId, shardId), PLACES.nftEvent(shardId, nftId, event.number), event.payload),
+  },
 ]
 
 export const ACTOR_SECTIONS = {
@@ -114,16 +132,14 @@ function actorsWith(part: ShardBatch, isAsked: (previousVersion: number) => bool
 const OUTBOX_COLUMNS: readonly Column<OutboxWrite>[] = [
   { name: 'target_shard', type: 'integer', value: ({ target }) => target },
   { name: 'number', type: 'bigint', value: ({ number }) => number },
-  { name: 'receiver', type: 'text', value: ({ envelope }) => actorKey(envelope.to) },
-  { name: 'message', type: 'json', value: ({ envelope }) => JSON.stringify(envelope) },
-  { name: 'carries', type: 'json', value: ({ envelope }) => carriesText(envelope.carries) },
+  {
+    name: 'message',
+    type: 'bytea',
+    value: ({ target, number, envelope }, { shardId, seal }) =>
+      seal(shardKeyName(shardId), PLACES.message(shardId, target, number), JSON.stringify(envelope)),
+  },
   { name: 'written_at', type: 'timestamptz', value: ({ atMs }) => atMs },
 ]
-
-function carriesText(carries: readonly Carried[]): ColumnValue {
-  if (carries.length === 0) return null
-  return JSON.stringify(carries.map(({ tokenId, quantity }) => [tokenId, quantity]))
-}
 
 interface SentRow extends SentCounter {
   /** What the counter must be for the messages of this batch to follow without a gap. */

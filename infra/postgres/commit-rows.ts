@@ -1,100 +1,148 @@
 /** What a batch becomes in tables: one description from which both the statement and its parameters are made. */
-import { valueOf } from '../../actors/account/state.ts'
 import type { RecordedOperation } from '../../actors/account/outcome.ts'
-import { formatQuantity, ZERO } from '../../actors/money.ts'
 import type {
   AccountKeyWrite,
   AccountWrite,
   AuditEntryWrite,
   BalanceWrite,
-  BoundaryCrossing,
   HoldName,
   HoldWrite,
+  ShardBatch,
 } from '../../runtime/ports/ledger-store.ts'
+import type { MadeKey } from '../vault/data-keys.ts'
+import { accountKeyName, partsOf, shardKeyName } from '../vault/key-name.ts'
+import { accountText, erasedText, keyText } from './account-document.ts'
+import { balanceText, holdRefOf, partsDigest } from './account-parts.ts'
 import { ACTOR_SECTIONS, MESSAGE_SECTIONS } from './commit-rows-actors.ts'
 import { TRANSACTION_SECTIONS } from './commit-rows-transactions.ts'
+import { keyNamesOfNew } from './commit-keys.ts'
 import { type Column, type Section, section, type SectionName } from './commit-section.ts'
+import { operationText } from './operation-document.ts'
+import { PLACES, type RowSealer } from './row-sealer.ts'
 
 const ACCOUNT_COLUMNS: readonly Column<AccountWrite>[] = [
-  { name: 'account_id', type: 'text', value: ({ account }) => account.accountId },
+  { name: 'account_id', type: 'text', value: ({ account }, { refOf }) => refOf(account.accountId) },
   { name: 'version', type: 'bigint', value: ({ account }) => account.version },
   { name: 'status', type: 'text', value: ({ account }) => account.status },
-  { name: 'incoming', type: 'text', value: ({ account }) => account.incoming },
-  { name: 'key_id', type: 'text', value: ({ account }) => account.key?.keyId ?? null },
-  { name: 'public_key', type: 'text', value: ({ account }) => account.key?.publicKey ?? null },
   { name: 'sequence', type: 'bigint', value: ({ account }) => account.sequence },
   { name: 'tip', type: 'bytea', value: ({ account }) => account.tip },
   { name: 'completed_count', type: 'bigint', value: ({ account }) => account.completedCount },
   { name: 'failed_count', type: 'bigint', value: ({ account }) => account.failedCount },
   { name: 'nft_count', type: 'integer', value: ({ account }) => account.nftCount },
   { name: 'nft_room', type: 'integer', value: ({ account }) => account.nftRoom },
-  { name: 'registered_by', type: 'text', value: ({ account }) => account.registeredBy },
   { name: 'updated_at', type: 'timestamptz', value: ({ account }) => account.updatedAtMs },
-  { name: 'last_time', type: 'timestamptz', value: ({ account }) => account.lastTimeMs },
+  { name: 'document', type: 'bytea', value: accountDocument },
 ]
 
+function accountDocument({ account }: AccountWrite, { shardId, vault, made, refOf, seal }: RowSealer): string {
+  const ref = refOf(account.accountId)
+  if (account.status === 'erased') {
+    return seal(shardKeyName(shardId), PLACES.account(shardId, ref, account.version), erasedText(account))
+  }
+  const name = accountKeyName(ref)
+  const text = accountText(account, vault.seals(shardId) ? partsDigest(account, vault, name, made) : '')
+  return seal(name, PLACES.account(shardId, ref, account.version), text)
+}
+
+const ERASED_COLUMNS: readonly Column<string>[] = [
+  { name: 'account_id', type: 'text', value: (accountId, { refOf }) => refOf(accountId) },
+]
+
+const REMOVED_KEY_COLUMNS: readonly Column<string>[] = [
+  { name: 'scope', type: 'text', value: (accountId, { refOf }) => partsOf(accountKeyName(refOf(accountId))).scope },
+  { name: 'ref', type: 'text', value: (accountId, { refOf }) => partsOf(accountKeyName(refOf(accountId))).ref },
+]
+
+const DATA_KEY_COLUMNS: readonly Column<MadeKey>[] = [
+  { name: 'scope', type: 'text', value: ({ name }) => partsOf(name).scope },
+  { name: 'ref', type: 'text', value: ({ name }) => partsOf(name).ref },
+  { name: 'master_key_id', type: 'text', value: ({ wrapped }) => wrapped.masterKeyId },
+  { name: 'wrapped', type: 'bytea', value: ({ wrapped }) => wrapped.wrapped.toString('hex') },
+]
+
+/** Keys of what comes into being with this part. */
+function newKeys(part: ShardBatch, { vault, made }: RowSealer): MadeKey[] {
+  return keyNamesOfNew(part, vault).flatMap((name) => made.get(name) ?? [])
+}
+
 const BALANCE_COLUMNS: readonly Column<BalanceWrite>[] = [
-  { name: 'account_id', type: 'text', value: ({ accountId }) => accountId },
+  { name: 'account_id', type: 'text', value: ({ accountId }, { refOf }) => refOf(accountId) },
   { name: 'token_id', type: 'text', value: ({ tokenId }) => tokenId },
-  { name: 'balance', type: 'numeric', value: ({ balance }) => formatQuantity(balance.balance) },
-  { name: 'reserved', type: 'numeric', value: ({ balance }) => formatQuantity(balance.reserved) },
-  { name: 'incoming', type: 'numeric', value: ({ balance }) => formatQuantity(balance.incoming) },
-  { name: 'room', type: 'numeric', value: ({ balance }) => formatQuantity(balance.room) },
   { name: 'updated_at', type: 'timestamptz', value: ({ balance }) => balance.updatedAtMs },
+  {
+    name: 'document',
+    type: 'bytea',
+    value: ({ accountId, tokenId, balance }, { shardId, refOf, ofAccount }) =>
+      ofAccount(accountId, PLACES.balance(shardId, refOf(accountId), tokenId), balanceText(balance)),
+  },
 ]
 
 const KEY_COLUMNS: readonly Column<AccountKeyWrite>[] = [
-  { name: 'account_id', type: 'text', value: ({ accountId }) => accountId },
-  { name: 'key_id', type: 'text', value: ({ key }) => key.keyId },
+  { name: 'account_id', type: 'text', value: ({ accountId }, { refOf }) => refOf(accountId) },
   { name: 'from_sequence', type: 'bigint', value: ({ fromSequence }) => fromSequence },
-  { name: 'public_key', type: 'text', value: ({ key }) => key.publicKey },
   { name: 'registered_at', type: 'timestamptz', value: ({ atMs }) => atMs },
+  {
+    name: 'document',
+    type: 'bytea',
+    value: ({ accountId, key, fromSequence }, { shardId, refOf, ofAccount }) =>
+      ofAccount(accountId, PLACES.key(shardId, refOf(accountId), fromSequence), keyText(key)),
+  },
 ]
 
 const ENTRY_COLUMNS: readonly Column<AuditEntryWrite>[] = [
-  { name: 'account_id', type: 'text', value: ({ accountId }) => accountId },
+  { name: 'account_id', type: 'text', value: ({ accountId }, { refOf }) => refOf(accountId) },
   { name: 'sequence', type: 'bigint', value: ({ sequence }) => sequence },
   { name: 'txn_id', type: 'text', value: ({ txnId }) => txnId },
   { name: 'previous_hash', type: 'bytea', value: ({ previousHash }) => previousHash },
   { name: 'audit_hash', type: 'bytea', value: ({ auditHash }) => auditHash },
-  { name: 'payload', type: 'json', value: ({ payload }) => payload },
+  {
+    name: 'payload',
+    type: 'bytea',
+    value: ({ accountId, sequence, payload }, { shardId, refOf, ofAccount }) =>
+      ofAccount(accountId, PLACES.entry(shardId, refOf(accountId), sequence), payload),
+  },
 ]
 
 const OPERATION_COLUMNS: readonly Column<RecordedOperation>[] = [
-  { name: 'account_id', type: 'text', value: ({ accountId }) => accountId },
+  { name: 'account_id', type: 'text', value: ({ accountId }, { refOf }) => refOf(accountId) },
   { name: 'operation', type: 'text', value: ({ operation }) => operation },
-  { name: 'idempotency_key', type: 'text', value: ({ idempotencyKey }) => idempotencyKey },
-  { name: 'payload_hash', type: 'bytea', value: ({ payloadHash }) => payloadHash },
-  { name: 'key_id', type: 'text', value: ({ keyId }) => keyId },
-  { name: 'answer', type: 'json', value: ({ answer }) => JSON.stringify(answer) },
+  {
+    name: 'idempotency_key',
+    type: 'text',
+    value: ({ accountId, idempotencyKey }, { vault }) => vault.keyRef(accountId, idempotencyKey),
+  },
   { name: 'recorded_at', type: 'timestamptz', value: ({ atMs }) => atMs },
+  { name: 'document', type: 'bytea', value: operationDocument },
 ]
 
-const HOLD_NAME_COLUMNS: readonly Column<HoldName>[] = [
-  { name: 'account_id', type: 'text', value: ({ accountId }) => accountId },
-  { name: 'hold_id', type: 'text', value: ({ holdId }) => holdId },
-]
-
-interface HoldRow extends HoldWrite {
-  readonly value: ReturnType<typeof valueOf>
+function operationDocument(recorded: RecordedOperation, { shardId, vault, refOf, ofAccount }: RowSealer): string {
+  const { accountId, operation, idempotencyKey } = recorded
+  const keyRef = vault.keyRef(accountId, idempotencyKey)
+  return ofAccount(accountId, PLACES.operation(shardId, refOf(accountId), operation, keyRef), operationText(recorded))
 }
 
-const HOLD_COLUMNS: readonly Column<HoldRow>[] = [
+const HOLD_NAME_COLUMNS: readonly Column<HoldName>[] = [
+  { name: 'account_id', type: 'text', value: ({ accountId }, { refOf }) => refOf(accountId) },
+  { name: 'hold_id', type: 'text', value: ({ accountId, holdId }, { vault }) => holdRefOf(vault, accountId, holdId) },
+]
+
+const HOLD_COLUMNS: readonly Column<HoldWrite>[] = [
   ...HOLD_NAME_COLUMNS,
-  { name: 'document', type: 'json', value: ({ hold }) => JSON.stringify(hold) },
-  { name: 'token_id', type: 'text', value: ({ value }) => value?.tokenId ?? null },
-  { name: 'value', type: 'numeric', value: ({ value }) => formatQuantity(value?.quantity ?? ZERO) },
+  {
+    name: 'document',
+    type: 'bytea',
+    value: ({ accountId, holdId, hold }, { shardId, vault, refOf, ofAccount }) =>
+      ofAccount(
+        accountId,
+        PLACES.hold(shardId, refOf(accountId), holdRefOf(vault, accountId, holdId)),
+        JSON.stringify(hold),
+      ),
+  },
   {
     name: 'pending_txn_id',
     type: 'text',
     value: ({ hold }) => (hold.kind === 'leg' && hold.state === 'holding' ? hold.txnId : null),
   },
-]
-
-const BOUNDARY_COLUMNS: readonly Column<BoundaryCrossing>[] = [
-  { name: 'token_id', type: 'text', value: ({ tokenId }) => tokenId },
-  { name: 'credited', type: 'numeric', value: ({ credited }) => credited },
-  { name: 'debited', type: 'numeric', value: ({ debited }) => debited },
 ]
 
 export const SECTIONS: Readonly<Record<SectionName, Section>> = {
@@ -106,14 +154,16 @@ export const SECTIONS: Readonly<Record<SectionName, Section>> = {
     (part) => part.accounts.filter((write) => write.previousVersion === 0),
     [...ACCOUNT_COLUMNS, { name: 'created_at', type: 'timestamptz', value: ({ account }) => account.createdAtMs }],
   ),
+  data_keys: section(newKeys, DATA_KEY_COLUMNS),
   balances: section((part) => part.balances, BALANCE_COLUMNS),
   account_keys: section((part) => part.keys, KEY_COLUMNS),
   audit_entries: section((part) => part.entries, ENTRY_COLUMNS),
   ...TRANSACTION_SECTIONS,
   operations: section((part) => part.operations, OPERATION_COLUMNS),
-  holds: section((part) => part.holds.map((write) => ({ ...write, value: valueOf(write.hold) })), HOLD_COLUMNS),
+  holds: section((part) => part.holds, HOLD_COLUMNS),
   removed_holds: section((part) => part.removedHolds, HOLD_NAME_COLUMNS),
+  removed_balances: section((part) => part.erased, ERASED_COLUMNS),
+  removed_keys: section((part) => part.erased, REMOVED_KEY_COLUMNS),
   ...ACTOR_SECTIONS,
   ...MESSAGE_SECTIONS,
-  boundary: section((part) => part.boundary, BOUNDARY_COLUMNS),
 }

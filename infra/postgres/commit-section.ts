@@ -1,10 +1,12 @@
 /** What one part of a commit's statement is made of: which rows go in, and in which columns. */
 import type { ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import type { ColumnType, ColumnValue } from './array-literal.ts'
+import type { RowSealer } from './row-sealer.ts'
 
 export const SECTION_NAMES = [
   'changed_accounts',
   'new_accounts',
+  'data_keys',
   'balances',
   'account_keys',
   'audit_entries',
@@ -13,6 +15,8 @@ export const SECTION_NAMES = [
   'operations',
   'holds',
   'removed_holds',
+  'removed_balances',
+  'removed_keys',
   'new_actors',
   'changed_actors',
   'removed_actors',
@@ -21,26 +25,28 @@ export const SECTION_NAMES = [
   'new_channels',
   'sent',
   'marks',
-  'boundary',
 ] as const
 export type SectionName = (typeof SECTION_NAMES)[number]
 
 export interface Column<Row> {
   readonly name: string
   readonly type: ColumnType
-  readonly value: (row: Row) => ColumnValue
+  readonly value: (row: Row, sealer: RowSealer) => ColumnValue
 }
 
 /** Rows of one table, or of one way to write it. `shard_id` comes first, always, and is not among the columns. */
 export interface Section {
   readonly columns: readonly { readonly name: string; readonly type: ColumnType }[]
   /** The rows of a shard's part, a value a column in the order of the columns. */
-  readonly rowsOf: (part: ShardBatch) => readonly (readonly ColumnValue[])[]
+  readonly rowsOf: (part: ShardBatch, sealer: RowSealer) => readonly (readonly ColumnValue[])[]
 }
 
-export function section<Row>(select: (part: ShardBatch) => readonly Row[], columns: readonly Column<Row>[]): Section {
+export function section<Row>(
+  select: (part: ShardBatch, sealer: RowSealer) => readonly Row[],
+  columns: readonly Column<Row>[],
+): Section {
   return {
     columns,
-    rowsOf: (part) => select(part).map((row) => columns.map((column) => column.value(row))),
+    rowsOf: (part, sealer) => select(part, sealer).map((row) => columns.map((column) => column.value(row, sealer))),
   }
 }

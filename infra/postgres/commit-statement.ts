@@ -10,10 +10,14 @@
  * from the description in `commit-rows.ts`.
  */
 import type { CommitBatch, ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import { LEDGER_KEY_NAME } from '../vault/key-name.ts'
+import type { MadeKeys, RowVault } from '../vault/row-vault.ts'
 import { arrayExpression, arrayLiteral, arrayParameter, type ColumnType, type ColumnValue } from './array-literal.ts'
 import { SECTIONS } from './commit-rows.ts'
+import { crossingsText } from './boundary-crossings.ts'
 import { type Section, SECTION_NAMES, type SectionName } from './commit-section.ts'
 import { DEMANDS, FENCED, writeOf } from './commit-writes.ts'
+import { createRowSealer, PLACES } from './row-sealer.ts'
 
 export interface CommitStatement {
   readonly text: string
@@ -26,13 +30,7 @@ interface Shape {
 }
 
 /** What credits and debits at the boundary write. */
-const AT_BOUNDARY: readonly SectionName[] = [
-  'changed_accounts',
-  'balances',
-  'audit_entries',
-  'transactions',
-  'boundary',
-]
+const AT_BOUNDARY: readonly SectionName[] = ['changed_accounts', 'balances', 'audit_entries', 'transactions']
 
 /** What transfers between accounts write, at the sender, at the receiver and at the sender again. */
 const OF_TRANSFERS: readonly SectionName[] = [
@@ -49,15 +47,37 @@ const OF_TRANSFERS: readonly SectionName[] = [
 /** From lean to whole; a batch takes the first that has all it needs. */
 const SHAPES: readonly Shape[] = [shapeOf([]), shapeOf(AT_BOUNDARY), shapeOf(OF_TRANSFERS), shapeOf(SECTION_NAMES)]
 
+export interface StatementContext {
+  readonly session: string
+  /** Of this statement, among those of the session: larger than those before. */
+  readonly number: number
+  readonly vault: RowVault
+  /** Keys of what is new with the batch; all others that it needs are in memory. */
+  readonly made: MadeKeys
+}
+
 /** Throws a RangeError for a time that is none, and for a batch that no shape fits. */
-export function commitStatement(batch: CommitBatch, session: string): CommitStatement {
+export function commitStatement(batch: CommitBatch, context: StatementContext): CommitStatement {
   const parts = batch.shards
-  const rows = new Map(SECTION_NAMES.map((name) => [name, parts.map((part) => SECTIONS[name].rowsOf(part))]))
-  const needed = SECTION_NAMES.filter((name) => rows.get(name)?.some((ofShard) => ofShard.length > 0))
+  const { session, vault, made } = context
+  const sealers = parts.map((part) => createRowSealer(vault, part.token.shardId, made))
+  const rowsOf = (name: SectionName): Rows[] =>
+    parts.map((part, index) => {
+      const sealer = sealers[index]
+      return sealer === undefined ? [] : SECTIONS[name].rowsOf(part, sealer)
+    })
+  const rows = new Map(SECTION_NAMES.map((name) => [name, rowsOf(name)]))
+  // What crosses the boundary goes with the statements of transactions.
+  const crosses = parts.some(({ boundary }) => boundary.length > 0)
+  const isNeeded = (name: SectionName): boolean =>
+    (crosses && name === 'transactions') || rows.get(name)?.some((ofShard) => ofShard.length > 0) === true
+  const needed = SECTION_NAMES.filter(isNeeded)
   const shape = SHAPES.find(({ sections }) => needed.every((name) => sections.includes(name)))
   if (shape === undefined) throw new RangeError(`no statement writes ${needed.join(', ')}`)
   const parameters = [...fenceParameters(parts), session]
-  if (shape.sections.includes('transactions')) parameters.push(...countParameters(parts))
+  if (shape.sections.includes('transactions')) {
+    parameters.push(...countParameters(parts), ...crossingParameters(batch, context))
+  }
   for (const name of shape.sections) parameters.push(...sectionParameters(SECTIONS[name], parts, rows.get(name) ?? []))
   return { text: shape.text, parameters }
 }
@@ -78,6 +98,14 @@ function decidedIn({ transactions, transactionChanges }: ShardBatch, status: 'co
   const entered = transactions.filter(({ transaction }) => transaction.status === status)
   const finished = transactionChanges.filter((change) => change.finished?.transaction.status === status)
   return entered.length + finished.length
+}
+
+/** One number and one text, or none of either: arrays, so that nothing is a row too few. */
+function crossingParameters(batch: CommitBatch, { session, number, vault }: StatementContext): string[] {
+  const text = crossingsText(batch)
+  if (text === undefined) return [arrayLiteral('bigint', []), arrayLiteral('bytea', [])]
+  const sealed = vault.seal(LEDGER_KEY_NAME, PLACES.crossings(session, number), text)
+  return [arrayLiteral('bigint', [number]), arrayLiteral('bytea', [sealed])]
 }
 
 function integers(parts: readonly ShardBatch[], value: (part: ShardBatch) => number): string {
@@ -107,15 +135,16 @@ function shapeOf(sections: readonly SectionName[]): Shape {
   const session = `${parameter()}::text`
   const counted = sections.includes('transactions')
   const counts = counted ? [next('bigint'), next('bigint')] : []
+  const crossing = counted ? [next('bigint'), next('bytea')] : []
   const steps = [fenceOf(tokens, session, counts)]
   const demands: string[] = []
   for (const name of sections) {
     const arriving = arrivingRows(SECTIONS[name], next)
-    steps.push(`${name}_written AS (\n${writeOf(name, arriving, session)})`)
+    steps.push(`${name}_written AS (\n${writeOf(name, arriving)})`)
     const broken = DEMANDS[name]
     if (broken !== undefined) demands.push(demandOf(name, arriving, broken))
   }
-  if (counted) steps.push(`counted AS (\n${countOf(session)})`)
+  if (counted) steps.push(`counted AS (\n${countOf(session)})`, `crossed AS (\n${crossingOf(session, crossing)})`)
   const demand = demands.length === 0 ? '' : `\nWHERE ${demands.join('\n  AND ')}`
   return { sections, text: `WITH ${steps.join(',\n')}\nSELECT fence.shard_id FROM fence${demand}` }
 }
@@ -149,4 +178,13 @@ function countOf(session: string): string {
    SET completed_count = completed_count + (SELECT coalesce(sum(completed), 0) FROM fence),
        failed_count = failed_count + (SELECT coalesce(sum(failed), 0) FROM fence)
  WHERE session = ${session}`
+}
+
+/** Which shards it counts for is only known here. */
+function crossingOf(session: string, arrays: readonly string[]): string {
+  return `INSERT INTO boundary_crossings (session, number, shards, document)
+SELECT ${session}, i.number, f.shards, i.document
+  FROM unnest(${arrays.join(', ')}) AS i (number, document)
+ CROSS JOIN (SELECT array_agg(shard_id) AS shards FROM fence) f
+ WHERE f.shards IS NOT NULL`
 }

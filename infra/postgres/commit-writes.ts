@@ -14,13 +14,14 @@ export const DEMANDS: Readonly<Partial<Record<SectionName, string>>> = {
   changed_accounts: 'an account is not in the version that its next state was computed from',
   transaction_changes: 'a transaction is not in the state that its change was computed from',
   changed_actors: 'an actor is not in the version that its next state was computed from',
+  removed_keys: 'an account that is to be erased has no data key',
   removed_actors: 'an actor is not in the version that its end was computed from',
   sent: 'a message does not follow the last one that was sent',
   marks: 'a mark does not lie above the one before',
 }
 
 /** `arriving`: a table `i` of the section's rows. Of sections in `DEMANDS`, a row comes back for each row written. */
-export function writeOf(name: SectionName, arriving: string, session: string): string {
+export function writeOf(name: SectionName, arriving: string): string {
   switch (name) {
     case 'changed_accounts':
       return update('accounts', name, ['account_id'], arriving)
@@ -47,6 +48,11 @@ RETURNING shard_id`
 RETURNING t.shard_id`
     case 'removed_holds':
       return deleteFrom('holds', ['account_id', 'hold_id'], arriving)
+    case 'removed_balances':
+      return deleteFrom('balances', ['account_id'], arriving)
+    case 'removed_keys':
+      return `${deleteFrom('data_keys', ['scope', 'ref'], arriving)}
+RETURNING t.shard_id`
     case 'sent':
       return `UPDATE outbox_channels t
    SET sent = i.sent
@@ -54,8 +60,7 @@ RETURNING t.shard_id`
  WHERE ${FENCED}
    AND ${equal(['target_shard'])} AND t.sent = i.sent_before
 RETURNING t.shard_id`
-    case 'boundary':
-      return addToBoundary(arriving, session)
+    case 'data_keys':
     case 'account_keys':
     case 'audit_entries':
     case 'transactions':
@@ -124,14 +129,4 @@ function changeTransactions(arriving: string): string {
    AND (i.status IS NULL OR t.status = 'pending')
    AND (i.compensated_by IS NULL OR t.compensated_by IS NULL)
 RETURNING t.shard_id`
-}
-
-function addToBoundary(arriving: string, session: string): string {
-  return `INSERT INTO boundary_totals (session, token_id, credited, debited)
-SELECT ${session}, i.token_id, sum(i.credited), sum(i.debited)
-  FROM ${arriving}
- WHERE ${FENCED}
- GROUP BY i.token_id
-ON CONFLICT (session, token_id) DO UPDATE
-  SET credited = boundary_totals.credited + excluded.credited, debited = boundary_totals.debited + excluded.debited`
 }

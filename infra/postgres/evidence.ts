@@ -6,6 +6,7 @@
  *   E2. Rows of accounts, and counters of messages, are never deleted: what is missing was never there.
  */
 import type { CommitBatch, ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import type { RowVault } from '../vault/row-vault.ts'
 import type { Sql } from './connection.ts'
 
 export interface Evidence {
@@ -17,12 +18,12 @@ export interface Evidence {
 
 /** The latest of each kind. */
 interface Known {
-  account: { readonly id: string; readonly version: number } | undefined
+  account: { readonly ref: string; readonly version: number } | undefined
   sent: { readonly target: number; readonly number: number } | undefined
   mark: { readonly source: number; readonly number: number } | undefined
 }
 
-export function createEvidence(): Evidence {
+export function createEvidence(vault: RowVault): Evidence {
   const shards = new Map<number, Known>()
 
   function noteShard(batch: ShardBatch): void {
@@ -31,7 +32,7 @@ export function createEvidence(): Evidence {
     const sent = batch.sent.at(-1)
     const mark = batch.marks.at(-1)
     const known: Known = shards.get(shardId) ?? { account: undefined, sent: undefined, mark: undefined }
-    if (account !== undefined) known.account = { id: account.accountId, version: account.version }
+    if (account !== undefined) known.account = { ref: vault.accountRef(account.accountId), version: account.version }
     if (sent !== undefined) known.sent = { target: sent.target, number: sent.sent }
     if (mark !== undefined) known.mark = { source: mark.source, number: mark.mark }
     shards.set(shardId, known)
@@ -44,7 +45,7 @@ export function createEvidence(): Evidence {
     lackingShard: async (sql) => {
       const known = [...shards].map(([shardId, { account, sent, mark }]) => ({
         shard_id: shardId,
-        account_id: account?.id,
+        account_id: account?.ref,
         version: account?.version,
         target_shard: sent?.target,
         sent: sent?.number,

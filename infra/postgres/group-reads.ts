@@ -2,31 +2,37 @@
 import { type ActorAddress, groupAddress } from '../../actors/address.ts'
 import { type GroupView, groupViewOf } from '../../actors/group/state.ts'
 import { isUuid } from '../../actors/identifiers.ts'
-import { groupStateOf } from './actor-documents.ts'
+import { shardKeyName } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { ACTOR_ROW_COLUMNS, type ActorRow, groupStateOf } from './actor-documents.ts'
+import { fetchKeys } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
 
-interface GroupRow {
-  /** null: the group's home knows nothing of it. */
-  readonly document: string | null
-  /** Whether any transaction carries the group ID. */
-  readonly used: boolean
-}
+/** `kind` null: the group's home knows nothing of it. `used`: whether any transaction carries the group ID. */
+type GroupRow = (ActorRow | { readonly kind: null }) & { readonly used: boolean }
+
+const GROUP = `
+SELECT ${ACTOR_ROW_COLUMNS}, uses.used
+  FROM (SELECT EXISTS (SELECT FROM transactions WHERE group_id = $2::uuid) AS used) uses
+  LEFT JOIN actors a ON a.shard_id = $1 AND a.kind = 'group' AND a.actor_id = $3::text`
 
 export async function readGroup(
   pool: QueryPool,
   groupId: string,
   homeOf: (actor: ActorAddress) => number,
+  vault: RowVault,
 ): Promise<GroupView | undefined> {
   if (!isUuid(groupId)) return undefined
   const address = groupAddress(groupId)
-  const [row] = await pool.run(
-    (sql) => sql<GroupRow[]>`
-      SELECT (SELECT document FROM actors
-              WHERE shard_id = ${homeOf(address)} AND kind = 'group' AND actor_id = ${address.id}) AS document,
-             EXISTS (SELECT FROM transactions WHERE group_id = ${address.id}) AS used`,
-  )
-  const document = row?.document ?? null
-  const registered = document === null ? undefined : groupViewOf(groupStateOf(document))
+  const home = homeOf(address)
+  const row = await pool.run(async (sql) => {
+    const [[found]] = await Promise.all([
+      sql.unsafe<GroupRow[]>(GROUP, [home, address.id, address.id], { prepare: true }),
+      fetchKeys(sql, [shardKeyName(home)], vault),
+    ])
+    return found
+  })
+  const registered = row === undefined || row.kind === null ? undefined : groupViewOf(groupStateOf(row, vault))
   if (registered !== undefined) return registered
   return row?.used === true ? linkedView(address.id) : undefined
 }

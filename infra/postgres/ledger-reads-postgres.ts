@@ -1,36 +1,31 @@
 /**
- * The read model: PostgreSQL itself, the tables that the commits write. Each answer is one statement, so one moment:
- * what was seen final before it began was committed, and it shows all of that (D8).
+ * The read model: PostgreSQL itself, the tables that the commits write. Each answer is one look at one moment: what was
+ * seen final before it began was committed, and it shows all of that (D8). Keys that rows are opened with, and what never
+ * changes, may be looked up beside it.
+ *   R1. What cannot be opened, or is not what the columns beside it say, is no answer: never served, never taken for absent.
  * A pool of its own, in which every statement has a bound on its time and none may write.
  */
 import type { ActorAddress } from '../../actors/address.ts'
-import { type AuditEntry } from '../../actors/audit-chain.ts'
 import { isAccountId, shardOfTransactionId } from '../../actors/identifiers.ts'
-import type { AccountView } from '../../actors/account/outcome.ts'
 import { receiptPayload } from '../../actors/account/receipt.ts'
 import {
-  type AccountsPage,
-  type AuditChainPage,
   type LedgerReads,
   ReadsUnavailable,
   type SignedReceipt,
   type TransactionView,
 } from '../../runtime/ports/ledger-reads.ts'
-import { type AccountPlace, readBalances } from './balance-reads.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { type AccountPlace, readAccount, readAccounts, readAuditChain } from './account-reads.ts'
+import { createBalanceReads } from './balance-reads.ts'
+import { fetchKeysOfAccounts } from './erased-accounts.ts'
+import { createNames, namingReads } from './erased-names.ts'
 import { readGroup, readOpenGroups } from './group-reads.ts'
 import { readClass, readClasses, readInstance, readInstances, readNftHistory, readOwnedNfts } from './nft-reads.ts'
 import { createQueryPool, type QueryPool } from './query-pool.ts'
 import { readToken, readTokens } from './token-reads.ts'
-import {
-  known,
-  processedOf,
-  RECEIPT_COLUMNS,
-  type TransactionReceiptRow,
-  transactionViewOf,
-  type TransactionViewRow,
-  UnreadableRow,
-  VIEW_COLUMNS,
-} from './transaction-rows.ts'
+import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
+import { openedTransaction, transactionViewOf } from './transaction-rows.ts'
 import { readTransactionPage } from './transactions-query.ts'
 
 export interface PostgresLedgerReads extends LedgerReads {
@@ -44,6 +39,7 @@ export interface LedgerReadsOptions {
   readonly shardOf: (accountId: string) => number
   /** The shard that an actor's key hashes to. */
   readonly homeOf: (actor: ActorAddress) => number
+  readonly vault: RowVault
   readonly poolSize?: number
 }
 
@@ -59,7 +55,7 @@ export const READ_SETTINGS = {
 } as const
 
 export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerReads {
-  const { shardOf, homeOf, ledgerId } = options
+  const { shardOf, ledgerId, vault } = options
   const pool = createQueryPool({
     url: options.url,
     name: 'ledger reads',
@@ -70,26 +66,31 @@ export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerRe
     unavailable: (message, cause) => new ReadsUnavailable(message, cause),
   })
   const placeOf = (accountId: string): AccountPlace | undefined =>
-    isAccountId(accountId) ? { shardId: shardOf(accountId), accountId } : undefined
+    isAccountId(accountId) ? { shardId: shardOf(accountId), accountId, ref: vault.accountRef(accountId) } : undefined
+  const balancesOf = createBalanceReads(pool, vault)
+
+  const named = namingReads(readsOfOthers(pool, options), createNames(pool, vault))
 
   return {
-    transaction: (txnId) => readable(() => readTransaction(pool, txnId)),
-    receipt: (txnId) => readable(() => readReceipt(pool, txnId, ledgerId)),
-    transactions: (query) => readable(() => pool.run((sql) => readTransactionPage(sql, query, { shardOf }))),
-    account: (accountId) => readable(() => readAccount(pool, placeOf(accountId))),
-    accounts: (after, limit) => readable(() => readAccounts(pool, after, limit)),
-    balances: (accountId) => readable(() => readBalances(pool, placeOf(accountId))),
-    auditChain: (accountId, afterSequence, limit) => readAuditChain(pool, placeOf(accountId), afterSequence, limit),
-    token: (tokenId) => readable(() => readToken(pool, tokenId, homeOf)),
-    tokens: (after, limit) => readable(() => readTokens(pool, after, limit)),
-    group: (groupId) => readable(() => readGroup(pool, groupId, homeOf)),
-    nftClass: (classId) => readable(() => readClass(pool, classId)),
-    nftClasses: (after, limit) => readable(() => readClasses(pool, after, limit)),
-    instance: (classId, instanceId) => readable(() => readInstance(pool, { classId, instanceId }, homeOf)),
-    instances: (classId, after, limit) => readable(() => readInstances(pool, classId, after, limit)),
-    ownedNfts: (accountId, after, limit) => readable(() => readOwnedNfts(pool, placeOf(accountId), after, limit)),
+    transaction: (txnId) => readable(() => readTransaction(pool, txnId, vault)),
+    receipt: (txnId) => readable(() => readReceipt(pool, txnId, ledgerId, vault)),
+    transactions: (query) => readable(() => pool.run((sql) => readTransactionPage(sql, query, { shardOf, vault }))),
+    account: (accountId) => readable(() => readAccount(pool, placeOf(accountId), vault)),
+    accounts: (after, limit) => readable(() => readAccounts(pool, after, limit, vault)),
+    balances: (accountId) => readable(() => balancesOf(placeOf(accountId))),
+    auditChain: (accountId, afterSequence, limit) =>
+      readable(() => readAuditChain(pool, placeOf(accountId), { afterSequence, limit }, vault)),
+    token: (tokenId) => readable(() => named.token(tokenId)),
+    tokens: (after, limit) => readable(() => named.tokens(after, limit)),
+    group: (groupId) => readable(() => named.group(groupId)),
+    nftClass: (classId) => readable(() => named.nftClass(classId)),
+    nftClasses: (after, limit) => readable(() => named.nftClasses(after, limit)),
+    instance: (classId, instanceId) => readable(() => named.instance(classId, instanceId)),
+    instances: (classId, after, limit) => readable(() => named.instances(classId, after, limit)),
+    ownedNfts: (accountId, after, limit) =>
+      readable(() => readOwnedNfts(pool, placeOf(accountId), after, limit, vault)),
     nftHistory: (classId, instanceId, afterNumber, limit) =>
-      readable(() => readNftHistory(pool, { classId, instanceId }, { afterNumber, limit }, homeOf)),
+      readable(() => named.nftHistory(classId, instanceId, afterNumber, limit)),
     openGroups: (clientId) => readOpenGroups(pool, clientId),
     shardOf,
     shardOwned: (accountId) => readOwned(pool, shardOf(accountId)),
@@ -97,158 +98,60 @@ export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerRe
   }
 }
 
+/** What shows accounts to others, by their IDs. */
+function readsOfOthers(pool: QueryPool, { homeOf, vault }: LedgerReadsOptions): Parameters<typeof namingReads>[0] {
+  return {
+    token: (tokenId) => readToken(pool, tokenId, homeOf, vault),
+    tokens: (after, limit) => readTokens(pool, after, limit, vault),
+    group: (groupId) => readGroup(pool, groupId, homeOf, vault),
+    nftClass: (classId) => readClass(pool, classId, vault),
+    nftClasses: (after, limit) => readClasses(pool, after, limit, vault),
+    instance: (classId, instanceId) => readInstance(pool, { classId, instanceId }, homeOf, vault),
+    instances: (classId, after, limit) => readInstances(pool, classId, after, limit, vault),
+    nftHistory: (classId, instanceId, afterNumber, limit) =>
+      readNftHistory(pool, { classId, instanceId }, { afterNumber, limit }, homeOf, vault),
+  }
+}
+
 async function readable<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read()
-  } catch (cause) {
+  } catch (error) {
+    const cause = error instanceof ReadsUnavailable ? error.cause : error
     if (cause instanceof UnreadableRow) throw new ReadsUnavailable('The database holds what cannot be read.', { cause })
-    throw cause
+    throw error
   }
 }
 
-async function readTransaction(pool: QueryPool, txnId: string): Promise<TransactionView | undefined> {
+async function findTransaction(pool: QueryPool, txnId: string, vault: RowVault): Promise<TransactionRow | undefined> {
   const shardId = shardOfTransactionId(txnId)
   if (shardId === undefined) return undefined
-  const [row] = await pool.run(
-    (sql) => sql<TransactionViewRow[]>`
-      SELECT ${sql(VIEW_COLUMNS)} FROM transactions WHERE shard_id = ${shardId} AND txn_id = ${txnId}`,
-  )
-  return row === undefined ? undefined : transactionViewOf(row)
+  return pool.run(async (sql) => {
+    const [row] = await sql<TransactionRow[]>`
+      SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM transactions WHERE shard_id = ${shardId} AND txn_id = ${txnId}`
+    if (row === undefined) return undefined
+    const erased = await fetchKeysOfAccounts(sql, [row.account_id], vault)
+    return erased.has(row.account_id) ? undefined : row
+  })
 }
 
-/** Made anew from the row: where the row was changed, the signature no longer fits. */
-async function readReceipt(pool: QueryPool, txnId: string, ledgerId: string): Promise<SignedReceipt | undefined> {
-  const shardId = shardOfTransactionId(txnId)
-  if (shardId === undefined) return undefined
-  const [row] = await pool.run(
-    (sql) => sql<TransactionReceiptRow[]>`
-      SELECT ${sql(RECEIPT_COLUMNS)} FROM transactions WHERE shard_id = ${shardId} AND txn_id = ${txnId}`,
-  )
-  const processed = row === undefined ? undefined : processedOf(row)
-  if (processed === undefined) return undefined
-  const { transaction, receipt } = processed
-  return { payload: receiptPayload(transaction, ledgerId, receipt.keyId), signature: receipt.signature }
+async function readTransaction(pool: QueryPool, txnId: string, vault: RowVault): Promise<TransactionView | undefined> {
+  const row = await findTransaction(pool, txnId, vault)
+  return row === undefined ? undefined : transactionViewOf(row, openedTransaction(row, vault))
 }
 
-interface AccountRow {
-  readonly shard_id: number
-  readonly account_id: string
-  readonly status: string
-  readonly incoming: string
-  readonly key_id: string | null
-  readonly public_key: string | null
-  readonly sequence: string
-  readonly tip: Buffer
-  readonly created_at: Date
-  readonly updated_at: Date
-}
-
-const ACCOUNT_COLUMNS = [
-  'shard_id',
-  'account_id',
-  'status',
-  'incoming',
-  'key_id',
-  'public_key',
-  'sequence',
-  'tip',
-  'created_at',
-  'updated_at',
-] as const satisfies readonly (keyof AccountRow)[]
-
-function accountViewOf(row: AccountRow): AccountView {
-  return {
-    accountId: row.account_id,
-    status: known(['active', 'frozen', 'closed'] as const, row.status, 'account status'),
-    incoming: known(['accept', 'refuse'] as const, row.incoming, 'policy'),
-    key: row.key_id === null || row.public_key === null ? null : { keyId: row.key_id, publicKey: row.public_key },
-    shardId: row.shard_id,
-    sequence: Number(row.sequence),
-    auditHash: row.tip.toString('hex'),
-    createdAtMs: row.created_at.getTime(),
-    updatedAtMs: row.updated_at.getTime(),
-  }
-}
-
-async function readAccount(pool: QueryPool, place: AccountPlace | undefined): Promise<AccountView | undefined> {
-  if (place === undefined) return undefined
-  const [row] = await pool.run(
-    (sql) => sql<AccountRow[]>`
-      SELECT ${sql(ACCOUNT_COLUMNS)} FROM accounts
-      WHERE shard_id = ${place.shardId} AND account_id = ${place.accountId}`,
-  )
-  return row === undefined ? undefined : accountViewOf(row)
-}
-
-async function readAccounts(pool: QueryPool, after: string | null, limit: number): Promise<AccountsPage> {
-  const rows = await pool.run(
-    (sql) => sql<((AccountRow | { readonly account_id: null }) & { readonly total: string })[]>`
-      SELECT counting.total, page.*
-      FROM (SELECT count(*) AS total FROM accounts) counting
-      LEFT JOIN LATERAL (
-        SELECT ${sql(ACCOUNT_COLUMNS)} FROM accounts WHERE account_id > ${after ?? ''}
-        ORDER BY account_id LIMIT ${limit + 1}
-      ) page ON true
-      ORDER BY page.account_id`,
-  )
-  const found = rows.filter((row): row is AccountRow & { readonly total: string } => row.account_id !== null)
-  const accounts = found.slice(0, limit).map(accountViewOf)
-  return {
-    accounts,
-    next: found.length > limit ? (accounts.at(-1)?.accountId ?? null) : null,
-    total: Number(rows[0]?.total ?? 0),
-  }
-}
-
-interface EntryRow {
-  readonly last: string
-  readonly sequence: string | null
-  readonly txn_id: string | null
-  readonly previous_hash: Buffer
-  readonly audit_hash: Buffer
-  readonly payload: string
-}
-
-async function readAuditChain(
+/** Made anew from what was sealed with the transaction. */
+async function readReceipt(
   pool: QueryPool,
-  place: AccountPlace | undefined,
-  afterSequence: number,
-  limit: number,
-): Promise<AuditChainPage | undefined> {
-  if (place === undefined) return undefined
-  const rows = await pool.run(
-    (sql) => sql<EntryRow[]>`
-      SELECT account.sequence AS last, entry.*
-      FROM accounts account LEFT JOIN LATERAL (
-        SELECT sequence, txn_id, previous_hash, audit_hash, payload FROM audit_entries
-        WHERE shard_id = ${place.shardId} AND account_id = ${place.accountId} AND sequence > ${afterSequence}
-        ORDER BY sequence LIMIT ${limit + 1}
-      ) entry ON true
-      WHERE account.shard_id = ${place.shardId} AND account.account_id = ${place.accountId}
-      ORDER BY entry.sequence`,
-  )
-  const [first] = rows
-  if (first === undefined) return undefined
-  const found = rows.flatMap(entriesOf)
-  const entries = found.slice(0, limit)
-  return {
-    entries,
-    next: found.length > limit ? (entries.at(-1)?.sequence ?? null) : null,
-    total: Number(first.last) + 1,
-  }
-}
-
-function entriesOf(row: EntryRow): readonly AuditEntry[] {
-  if (row.sequence === null) return []
-  return [
-    {
-      sequence: Number(row.sequence),
-      txnId: row.txn_id,
-      previousHash: row.previous_hash.toString('hex'),
-      auditHash: row.audit_hash.toString('hex'),
-      payload: row.payload,
-    },
-  ]
+  txnId: string,
+  ledgerId: string,
+  vault: RowVault,
+): Promise<SignedReceipt | undefined> {
+  const row = await findTransaction(pool, txnId, vault)
+  if (row === undefined) return undefined
+  const { transaction, receipt } = openedTransaction(row, vault)
+  if (receipt === null) return undefined
+  return { payload: receiptPayload(transaction, ledgerId, receipt.keyId), signature: receipt.signature }
 }
 
 async function readOwned(pool: QueryPool, shardId: number): Promise<boolean> {

@@ -15,10 +15,15 @@ import {
   LedgerStoreUnavailable,
 } from '../../runtime/ports/ledger-store.ts'
 import type { Log } from '../../runtime/ports/log.ts'
+import type { MadeKey } from '../vault/data-keys.ts'
+import { accountKeyName, type KeyName } from '../vault/key-name.ts'
+import { DataKeyMissing, type RowVault } from '../vault/row-vault.ts'
+import { keyNamesOfKnown, keyNamesOfNew, makeClassKeys } from './commit-keys.ts'
 import { type CommitLane, openCommitLane } from './commit-lane.ts'
 import { type CommitStatement, commitStatement } from './commit-statement.ts'
 import { applicationName, connect, type Connection, type Sql, withDeadline } from './connection.ts'
 import { demandDurability } from './durability.ts'
+import { foldCrossings } from './crossing-fold.ts'
 import { createEvidence, type Evidence } from './evidence.ts'
 import { codeOf, unavailable } from './failure.ts'
 import { createIdentityGuard, type IdentityGuard, readIdentity } from './identity.ts'
@@ -40,6 +45,8 @@ export interface PostgresLedgerStoreOptions {
   /** Another ledger in the database is refused. Left out: the one found first is the one for good. */
   readonly ledgerId?: string
   readonly log: Log
+  /** How rows are written and read. */
+  readonly vault: RowVault
   /** In production standbys that no commit waits for are refused, too. */
   readonly production?: boolean
   /** Called once, if the database turns out to be another than the one seen first: the store is of no use any more. */
@@ -67,7 +74,7 @@ const CONTROL_LANES = 4
 export async function createPostgresLedgerStore(options: PostgresLedgerStoreOptions): Promise<PostgresLedgerStore> {
   if (!/^[0-9a-f]{32}$/.test(options.session)) throw new RangeError('a session is 32 hexadecimal digits')
   const guard = createIdentityGuard(options.ledgerId, options.onStopped)
-  const evidence = createEvidence()
+  const evidence = createEvidence(options.vault)
   const callTimeoutMs = options.callTimeoutMs ?? DEFAULT_TIMEOUT_MS
   const lockTimeout = `${options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS}ms`
   const bounded = { statement_timeout: `${callTimeoutMs}ms` }
@@ -91,7 +98,7 @@ export async function createPostgresLedgerStore(options: PostgresLedgerStoreOpti
       readyTimeoutMs: callTimeoutMs,
       log: options.log,
     })
-    return storeOn({ owner: options, guard, evidence, reads, control, commits })
+    return storeOn({ owner: options, vault: options.vault, guard, evidence, reads, control, commits })
   } catch (cause) {
     await Promise.all([reads.close(), control.close()])
     throw unavailable(cause)
@@ -128,7 +135,8 @@ async function openChecked(
 }
 
 interface Parts {
-  readonly owner: Owner
+  readonly owner: Owner & { readonly log: Log }
+  readonly vault: RowVault
   readonly guard: IdentityGuard
   readonly evidence: Evidence
   readonly reads: Lanes
@@ -136,8 +144,10 @@ interface Parts {
   readonly commits: CommitLane
 }
 
-function storeOn({ owner, guard, evidence, reads, control, commits }: Parts): PostgresLedgerStore {
+function storeOn({ owner, vault, guard, evidence, reads, control, commits }: Parts): PostgresLedgerStore {
   const { session } = owner
+  let folding: Promise<void> | undefined
+  const batches = { commits, vault, session, sent: { count: 0 } }
 
   /** R2, asked before and after: another connection may have learned of it while this one was answered. */
   async function guarded<T>(call: () => Promise<T>): Promise<T> {
@@ -162,12 +172,18 @@ function storeOn({ owner, guard, evidence, reads, control, commits }: Parts): Po
     },
     commit: async (batch) => {
       if (guard.stopped() !== undefined) return stoppedVerdict(guard)
-      const verdict = await sendBatch(commits, batch, session)
+      const verdict = await sendBatch({ ...batches, read }, batch)
       if (verdict.kind === 'answered') evidence.note(batch, verdict.committed)
       return guard.stopped() === undefined ? verdict : stoppedVerdict(guard)
     },
-    lookUp: (question) => read((sql) => lookUp(sql, question)),
-    openShard: (shardId) => read((sql) => openShard(sql, shardId)),
+    lookUp: (question) =>
+      read(async (sql) => {
+        const fetchedKeys = vault.encrypts
+        const answer = await lookUp(sql, question, vault)
+        // It met the first row of another shard that is encrypted: none of its keys had been fetched.
+        return vault.encrypts === fetchedKeys ? answer : lookUp(sql, question, vault)
+      }),
+    openShard: (shardId) => read((sql) => openShard(sql, shardId, vault)),
     due: (shardIds, untilMs, limit) => read((sql) => dueActors(sql, shardIds, untilMs, limit)),
     acknowledge: (channels) => change((sql) => acknowledge(sql, channels)),
     prune: (shardIds, writtenBeforeMs, limit) => change((sql) => prune(sql, shardIds, writtenBeforeMs, limit)),
@@ -175,12 +191,20 @@ function storeOn({ owner, guard, evidence, reads, control, commits }: Parts): Po
     terminate: async (other) => {
       if (other !== session) await change((sql) => terminateSession(sql, other))
     },
+    erasable: (shardId) => vault.seals(shardId),
     probe: async () => {
       // What commits go down must be open, or the proof would be another connection's.
       await commits.ready().catch((cause: unknown) => {
         throw unavailable(cause)
       })
-      return change((sql) => probeSession(sql, owner))
+      const answer = await change((sql) => probeSession(sql, owner))
+      // In the quiet after a proof that writing works; what is not folded now is folded later.
+      folding ??= change((sql) => foldCrossings(sql, session, vault))
+        .catch((error: unknown) => owner.log.warn('crossings_not_folded', { cause: codeOf(error) }))
+        .finally(() => {
+          folding = undefined
+        })
+      return answer
     },
     close: async () => {
       await commits.close()
@@ -198,15 +222,72 @@ function stoppedVerdict(guard: IdentityGuard): CommitVerdict {
   return { kind: 'unknown', detail: guard.stopped() ?? 'stopped' }
 }
 
-async function sendBatch(commits: CommitLane, batch: CommitBatch, session: string): Promise<CommitVerdict> {
+interface Batches {
+  readonly commits: CommitLane
+  readonly vault: RowVault
+  readonly session: string
+  /** Statements of this session so far. */
+  readonly sent: { count: number }
+  readonly read: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
+}
+
+async function sendBatch({ commits, vault, session, sent, read }: Batches, batch: CommitBatch): Promise<CommitVerdict> {
   let statement: CommitStatement
+  const made = new Map<KeyName, MadeKey>()
   try {
-    statement = commitStatement(batch, session)
+    await fetchKnown(batch, vault, read)
+    for (const name of batch.shards.flatMap((part) => keyNamesOfNew(part, vault))) made.set(name, vault.keys.make(name))
+    sent.count += 1
+    statement = commitStatement(batch, { session, number: sent.count, vault, made })
   } catch (error) {
-    return { kind: 'failed', cause: 'data', detail: `no statement can be made of it: ${codeOf(error)}` }
+    return notMade(error)
   }
   const asked = new Set(batch.shards.map((part) => part.token.shardId))
-  return commits.send(statement, (rows) => committedOf(rows, asked))
+  const verdict = await commits.send(statement, (rows) => committedOf(rows, asked))
+  if (verdict.kind === 'answered') adoptKeys(batch, verdict.committed, made, vault)
+  return verdict
+}
+
+function notMade(error: unknown): CommitVerdict {
+  if (error instanceof LedgerStoreUnavailable && !isDataError(error.cause)) {
+    return { kind: 'failed', cause: 'unsent', detail: error.message }
+  }
+  const cause = error instanceof DataKeyMissing ? 'invariant' : 'data'
+  return { kind: 'failed', cause, detail: `no statement can be made of it: ${codeOf(error)}` }
+}
+
+/** SQLSTATE class 22: a name that PostgreSQL cannot take. */
+function isDataError(error: unknown): boolean {
+  return error instanceof Error && codeOf(error).startsWith('22')
+}
+
+/** Nearly always all are in memory: what a batch writes was loaded lately. */
+async function fetchKnown(batch: CommitBatch, vault: RowVault, read: Batches['read']): Promise<void> {
+  const missing = vault.keys.missing(keyNamesOfKnown(batch, vault))
+  if (missing.length === 0) return
+  await read((sql) => vault.keys.fetch(sql, missing))
+  if (vault.mixes) await read((sql) => makeClassKeys(sql, missing, batch, vault))
+}
+
+/** K1, K3: of shards whose part was committed. */
+function adoptKeys(
+  { shards }: CommitBatch,
+  committed: ReadonlySet<number>,
+  made: ReadonlyMap<KeyName, MadeKey>,
+  vault: RowVault,
+): void {
+  for (const { token, erased } of shards) {
+    if (!committed.has(token.shardId)) continue
+    for (const accountId of erased) vault.keys.forget(accountKeyName(vault.accountRef(accountId)))
+  }
+  if (made.size === 0) return
+  for (const part of shards) {
+    if (!committed.has(part.token.shardId)) continue
+    for (const name of keyNamesOfNew(part, vault)) {
+      const key = made.get(name)
+      if (key !== undefined) vault.keys.adopt(key)
+    }
+  }
 }
 
 /** Throws on anything but shards that were asked for: then it is not known what the answer means. */

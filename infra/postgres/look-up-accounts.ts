@@ -1,93 +1,94 @@
 /** Accounts with all that is theirs: balances and what is unfinished. */
-import type { AccountKey, AccountState, Balance, Hold } from '../../actors/account/state.ts'
-import { parseQuantity } from '../../actors/money.ts'
+import { type AccountState, type Hold, holdId } from '../../actors/account/state.ts'
+import type { Balance } from '../../actors/account/state.ts'
 import { type AccountAddress, addressOf } from '../../runtime/ports/ledger-store.ts'
+import { accountKeyName } from '../vault/key-name.ts'
+import { openJson } from '../vault/open-json.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { ACCOUNT_COLUMNS, type AccountDocument, type AccountRow, openAccount } from './account-document.ts'
+import { balanceFrom, holdRefOf, partsDigest } from './account-parts.ts'
 import type { Sql } from './connection.ts'
-import { accountIds, shardIds } from './look-up-parameters.ts'
+import { accountRefs, shardIds } from './look-up-parameters.ts'
+import { PLACES } from './row-sealer.ts'
 
 export const ACCOUNTS_LOOK_UP = `
-SELECT a.shard_id, a.account_id, a.version, a.status, a.incoming, a.key_id, a.public_key, a.sequence,
-       encode(a.tip, 'hex') AS tip, a.completed_count, a.failed_count, a.nft_count, a.nft_room,
-       a.registered_by, a.created_at, a.updated_at, a.last_time,
-       (SELECT json_agg(json_build_array(b.token_id, b.balance::text, b.reserved::text, b.incoming::text, b.room::text,
-                                          b.updated_at))
+SELECT ${ACCOUNT_COLUMNS}, a.created_at,
+       (SELECT json_agg(json_build_array(b.token_id, encode(b.document, 'base64')))
           FROM balances b WHERE b.shard_id = a.shard_id AND b.account_id = a.account_id) AS balances,
-       (SELECT json_agg(json_build_array(h.hold_id, h.document::json))
+       (SELECT json_agg(json_build_array(h.hold_id, encode(h.document, 'base64')))
           FROM holds h WHERE h.shard_id = a.shard_id AND h.account_id = a.account_id) AS holds
   FROM unnest($1::integer[], $2::text[]) AS i (shard_id, account_id)
   JOIN accounts a ON a.shard_id = i.shard_id AND a.account_id = i.account_id`
 
-export async function findAccounts(sql: Sql, addresses: readonly AccountAddress[]): Promise<Map<string, AccountState>> {
-  if (addresses.length === 0) return new Map()
-  const rows = await sql.unsafe<AccountRow[]>(ACCOUNTS_LOOK_UP, [shardIds(addresses), accountIds(addresses)], {
-    prepare: true,
-  })
-  return new Map(
-    rows.map((row) => [addressOf({ shardId: row.shard_id, accountId: row.account_id }), accountOf(row)] as const),
-  )
+export function findAccountRows(
+  sql: Sql,
+  addresses: readonly AccountAddress[],
+  vault: RowVault,
+): Promise<readonly WholeAccountRow[]> {
+  if (addresses.length === 0) return Promise.resolve([])
+  const parameters = [shardIds(addresses), accountRefs(addresses, vault)]
+  return sql.unsafe<WholeAccountRow[]>(ACCOUNTS_LOOK_UP, parameters, { prepare: true })
 }
 
-/** `bigint` arrives as text; sequences and counts stay far below 2^53. */
-interface AccountRow {
-  readonly shard_id: number
-  readonly account_id: string
-  readonly version: string
-  readonly status: AccountState['status']
-  readonly incoming: AccountState['incoming']
-  readonly key_id: string | null
-  readonly public_key: string | null
-  readonly sequence: string
-  readonly tip: string
-  readonly completed_count: string
-  readonly failed_count: string
-  readonly nft_count: number
-  readonly nft_room: number
-  readonly registered_by: string
+export interface WholeAccountRow extends AccountRow {
   readonly created_at: Date
-  readonly updated_at: Date
-  readonly last_time: Date
-  readonly balances: readonly BalanceRow[] | null
-  readonly holds: readonly (readonly [string, Hold])[] | null
+  /** Token and sealed text in base64; hold's reference and sealed text. */
+  readonly balances: readonly SealedPart[] | null
+  readonly holds: readonly SealedPart[] | null
 }
 
-/** Token, balance, reserved, incoming, room, time of the last change: quantities as text, since JSON numbers are doubles. */
-type BalanceRow = readonly [string, string, string, string, string, string]
+type SealedPart = readonly [id: string, sealed: string]
 
-function accountOf(row: AccountRow): AccountState {
-  return {
-    accountId: row.account_id,
-    shardId: row.shard_id,
-    status: row.status,
-    incoming: row.incoming,
-    key: keyOf(row.key_id, row.public_key),
-    version: Number(row.version),
-    sequence: Number(row.sequence),
-    tip: row.tip,
-    balances: new Map((row.balances ?? []).map((balance) => [balance[0], balanceOf(balance)])),
-    holds: new Map(row.holds ?? []),
-    nftCount: row.nft_count,
-    nftRoom: row.nft_room,
-    completedCount: Number(row.completed_count),
-    failedCount: Number(row.failed_count),
-    registeredBy: row.registered_by,
-    createdAtMs: row.created_at.getTime(),
-    updatedAtMs: row.updated_at.getTime(),
-    lastTimeMs: row.last_time.getTime(),
+/**
+ * By `addressOf`. Its key must have been fetched. `askedFor`: the ID that was looked for, which the row of an account that
+ * was erased does not say. Throws UnreadableRow.
+ */
+export function openWholeAccount(
+  row: WholeAccountRow,
+  vault: RowVault,
+  askedFor: string,
+): readonly [string, AccountState] {
+  const { parts, ...document } = openAccount(row, vault)
+  const { shard_id: shardId, account_id: ref } = row
+  if (document.status === 'erased') return erasedAccount(row, { ...document, accountId: askedFor }, vault)
+  const { accountId } = document
+  const name = accountKeyName(ref)
+  const balances = new Map<string, Balance>()
+  for (const [tokenId, sealed] of row.balances ?? []) {
+    const text = vault.open(name, PLACES.balance(shardId, ref, tokenId), Buffer.from(sealed, 'base64'))
+    balances.set(tokenId, balanceFrom(text))
   }
-}
-
-function keyOf(keyId: string | null, publicKey: string | null): AccountKey | null {
-  return keyId === null || publicKey === null ? null : { keyId, publicKey }
-}
-
-function balanceOf([, balance, reserved, incoming, room, updatedAt]: BalanceRow): Balance {
-  return {
-    balance: parseQuantity(balance),
-    reserved: parseQuantity(reserved),
-    incoming: parseQuantity(incoming),
-    room: parseQuantity(room),
-    updatedAtMs: Date.parse(updatedAt),
+  const holds = new Map<string, Hold>()
+  for (const [holdRef, sealed] of row.holds ?? []) {
+    const place = PLACES.hold(shardId, ref, holdRef)
+    const hold = openJson<Hold>(vault, name, place, Buffer.from(sealed, 'base64'))
+    if (holdRefOf(vault, accountId, holdId(hold)) !== holdRef) throw new UnreadableRow(place, 'it is of another hold')
+    holds.set(holdId(hold), hold)
   }
+  const account: AccountState = { ...document, shardId, version: Number(row.version), balances, holds }
+  if (!(vault.mixes && parts === '') && partsDigest(account, vault, name) !== parts) {
+    const place = PLACES.account(shardId, ref, account.version)
+    throw new UnreadableRow(place, 'its balances or holds are not those that were written with it')
+  }
+  return [addressOf({ shardId, accountId }), account]
+}
+
+/** Nothing is left of what it held. */
+function erasedAccount(
+  { shard_id: shardId, account_id: ref, version, balances, holds }: WholeAccountRow,
+  document: Omit<AccountDocument, 'parts'>,
+  vault: RowVault,
+): readonly [string, AccountState] {
+  const { accountId } = document
+  if (balances !== null || holds !== null || vault.accountRef(accountId) !== ref) {
+    throw new UnreadableRow(
+      PLACES.account(shardId, ref, Number(version)),
+      'it was erased, and something of it is there',
+    )
+  }
+  const account = { ...document, shardId, version: Number(version), balances: new Map(), holds: new Map() }
+  return [addressOf({ shardId, accountId }), account]
 }
 
 /** Nothing of an account but that it is there. */
@@ -96,12 +97,19 @@ SELECT a.shard_id, a.account_id
   FROM unnest($1::integer[], $2::text[]) AS i (shard_id, account_id)
   JOIN accounts a ON a.shard_id = i.shard_id AND a.account_id = i.account_id`
 
-export async function findExisting(sql: Sql, addresses: readonly AccountAddress[]): Promise<Set<string>> {
+export async function findExisting(
+  sql: Sql,
+  addresses: readonly AccountAddress[],
+  vault: RowVault,
+): Promise<Set<string>> {
   if (addresses.length === 0) return new Set()
   const rows = await sql.unsafe<{ readonly shard_id: number; readonly account_id: string }[]>(
     EXISTING_LOOK_UP,
-    [shardIds(addresses), accountIds(addresses)],
+    [shardIds(addresses), accountRefs(addresses, vault)],
     { prepare: true },
   )
-  return new Set(rows.map((row) => addressOf({ shardId: row.shard_id, accountId: row.account_id })))
+  const there = new Set(rows.map((row) => addressOf({ shardId: row.shard_id, accountId: row.account_id })))
+  const isThere = ({ shardId, accountId }: AccountAddress): boolean =>
+    there.has(addressOf({ shardId, accountId: vault.accountRef(accountId) }))
+  return new Set(addresses.filter(isThere).map(addressOf))
 }

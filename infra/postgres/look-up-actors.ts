@@ -2,26 +2,25 @@
 import { actorKey } from '../../actors/address.ts'
 import { type ActorState, addressOfState } from '../../actors/actor-state.ts'
 import type { HomedActor } from '../../runtime/ports/ledger-store.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { type ActorRow, keyNameOfActorRow, openActor } from './actor-documents.ts'
 import type { Sql } from './connection.ts'
 import { shardIds, texts } from './look-up-parameters.ts'
 
 export const ACTORS_LOOK_UP = `
-SELECT a.document
+SELECT a.shard_id, a.kind, a.actor_id, a.version, a.class_id, a.document
   FROM unnest($1::integer[], $2::text[], $3::text[]) AS i (shard_id, kind, actor_id)
   JOIN actors a ON a.shard_id = i.shard_id AND a.kind = i.kind AND a.actor_id = i.actor_id`
 
-/** By `actorKey`. */
-export async function findActors(sql: Sql, actors: readonly HomedActor[]): Promise<Map<string, ActorState>> {
-  if (actors.length === 0) return new Map()
+export function findActorRows(sql: Sql, actors: readonly HomedActor[]): Promise<readonly ActorRow[]> {
+  if (actors.length === 0) return Promise.resolve([])
   const kinds = texts(actors.map(({ address }) => address.kind))
   const ids = texts(actors.map(({ address }) => address.id))
-  const rows = await sql.unsafe<{ readonly document: string }[]>(ACTORS_LOOK_UP, [shardIds(actors), kinds, ids], {
-    prepare: true,
-  })
-  return new Map(
-    rows.map((row) => {
-      const state = JSON.parse(row.document) as ActorState
-      return [actorKey(addressOfState(state)), state] as const
-    }),
-  )
+  return sql.unsafe<ActorRow[]>(ACTORS_LOOK_UP, [shardIds(actors), kinds, ids], { prepare: true })
+}
+
+/** By `actorKey`. Its key must have been fetched. Throws UnreadableRow. */
+export function actorOf(row: ActorRow, vault: RowVault): readonly [string, ActorState] {
+  const state = openActor(row, keyNameOfActorRow(row), vault)
+  return [actorKey(addressOfState(state)), state]
 }

@@ -6,125 +6,128 @@ import {
   type RecordedOperation,
 } from '../../actors/account/outcome.ts'
 import { type KeyAddress, keyAddressOf } from '../../runtime/ports/ledger-store.ts'
+import { accountKeyName } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { keyFrom } from './account-document.ts'
 import type { Sql } from './connection.ts'
-import { accountIds, shardIds, texts } from './look-up-parameters.ts'
+import { accountRefs, shardIds, texts } from './look-up-parameters.ts'
+import { operationFrom } from './operation-document.ts'
+import { PLACES } from './row-sealer.ts'
+import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
 
-export async function findKeys(sql: Sql, keys: readonly KeyAddress[]): Promise<Map<string, EarlierUse>> {
-  const isSubmission = (key: KeyAddress): boolean => key.operation === 'transaction'
-  const [submissions, operations] = await Promise.all([
-    findSubmissions(sql, keys.filter(isSubmission)),
-    findOperations(
-      sql,
-      keys.filter((key) => !isSubmission(key)),
-    ),
-  ])
-  return new Map([...submissions, ...operations])
-}
-
-/** The key that the original was accepted under, by its thumbprint; registered twice, it is the same key both times. */
-const PUBLIC_KEY = `
-       (SELECT k.public_key FROM account_keys k
-         WHERE k.shard_id = u.shard_id AND k.account_id = u.account_id AND k.key_id = u.key_id LIMIT 1) AS public_key`
+/** All keys that the account ever had: a handful. The one that the original was accepted under is among them. */
+const ACCOUNT_KEYS = `
+       (SELECT json_agg(json_build_array(k.from_sequence, encode(k.document, 'base64'))) FROM account_keys k
+         WHERE k.shard_id = u.shard_id AND k.account_id = u.account_id) AS account_keys`
 
 export const SUBMISSIONS_LOOK_UP = `
-SELECT u.shard_id, u.account_id, u.idempotency_key, encode(u.payload_hash, 'hex') AS payload_hash, u.key_id,
-       u.txn_id, u.group_id, u.created_at,${PUBLIC_KEY}
+SELECT ${TRANSACTION_ROW_COLUMNS.map((column) => `u.${column}`).join(', ')},${ACCOUNT_KEYS}
   FROM unnest($1::integer[], $2::text[], $3::text[]) AS i (shard_id, account_id, idempotency_key)
   JOIN transactions u
     ON u.shard_id = i.shard_id AND u.account_id = i.account_id AND u.idempotency_key = i.idempotency_key`
 
 export const OPERATIONS_LOOK_UP = `
-SELECT u.shard_id, u.account_id, u.idempotency_key, encode(u.payload_hash, 'hex') AS payload_hash, u.key_id,
-       u.operation, u.answer,${PUBLIC_KEY}
+SELECT u.shard_id, u.account_id, u.operation, u.idempotency_key, u.document,${ACCOUNT_KEYS}
   FROM unnest($1::integer[], $2::text[], $3::text[], $4::text[]) AS i (shard_id, account_id, idempotency_key, operation)
   JOIN operations u
     ON u.shard_id = i.shard_id AND u.account_id = i.account_id AND u.operation = i.operation
    AND u.idempotency_key = i.idempotency_key`
 
-interface UseRow {
+interface WithKeys {
   readonly shard_id: number
   readonly account_id: string
-  readonly idempotency_key: string
-  readonly payload_hash: string
-  readonly key_id: string
-  readonly public_key: string | null
+  /** From which sequence on, and sealed text in base64. */
+  readonly account_keys: readonly (readonly [number, string])[] | null
 }
 
-interface SubmissionRow extends UseRow {
-  readonly txn_id: string
-  readonly group_id: string | null
-  readonly created_at: Date
-}
+export interface SubmissionRow extends TransactionRow, WithKeys {}
 
-interface OperationRow extends UseRow {
+export interface OperationRow extends WithKeys {
   readonly operation: RecordedOperation['operation']
-  readonly answer: string
+  /** The reference. */
+  readonly idempotency_key: string
+  readonly document: Buffer
 }
 
-async function findSubmissions(sql: Sql, keys: readonly KeyAddress[]): Promise<Map<string, EarlierUse>> {
-  const rows = await findUses<SubmissionRow>(sql, SUBMISSIONS_LOOK_UP, keys)
-  return usesOf(
-    rows,
-    () => 'transaction',
-    (row) => ({
-      kind: 'accepted',
-      receipt: {
-        txnId: row.txn_id,
-        accountId: row.account_id,
-        shardId: row.shard_id,
-        enqueuedAtMs: row.created_at.getTime(),
-        groupId: row.group_id,
-      },
-      replayed: false,
-      mismatch: false,
-    }),
-  )
+export interface UseRows {
+  readonly submissions: readonly SubmissionRow[]
+  readonly operations: readonly OperationRow[]
 }
 
-async function findOperations(sql: Sql, keys: readonly KeyAddress[]): Promise<Map<string, EarlierUse>> {
-  const operations = texts(keys.map((key) => key.operation))
-  const rows = await findUses<OperationRow>(sql, OPERATIONS_LOOK_UP, keys, operations)
-  return usesOf(
-    rows,
-    (row) => row.operation,
-    (row) => originalAnswer({ operation: row.operation, answer: JSON.parse(row.answer) as unknown } as RecordedAnswer),
-  )
+export async function findUseRows(sql: Sql, keys: readonly KeyAddress[], vault: RowVault): Promise<UseRows> {
+  const isSubmission = (key: KeyAddress): boolean => key.operation === 'transaction'
+  const others = keys.filter((key) => !isSubmission(key))
+  const [submissions, operations] = await Promise.all([
+    findUses<SubmissionRow>(sql, SUBMISSIONS_LOOK_UP, keys.filter(isSubmission), vault),
+    findUses<OperationRow>(sql, OPERATIONS_LOOK_UP, others, vault, texts(others.map((key) => key.operation))),
+  ])
+  return { submissions, operations }
 }
 
-async function findUses<Row extends UseRow>(
+async function findUses<Row extends object>(
   sql: Sql,
   text: string,
   keys: readonly KeyAddress[],
+  vault: RowVault,
   ...further: readonly string[]
 ): Promise<readonly Row[]> {
   if (keys.length === 0) return []
-  const idempotencyKeys = texts(keys.map((key) => key.idempotencyKey))
-  return sql.unsafe<Row[]>(text, [shardIds(keys), accountIds(keys), idempotencyKeys, ...further], {
-    prepare: true,
-  })
+  const refs = texts(keys.map((key) => vault.keyRef(key.accountId, key.idempotencyKey)))
+  return sql.unsafe<Row[]>(text, [shardIds(keys), accountRefs(keys, vault), refs, ...further], { prepare: true })
 }
 
-function usesOf<Row extends UseRow>(
-  rows: readonly Row[],
-  operation: (row: Row) => KeyAddress['operation'],
-  answer: (row: Row) => EarlierUse['answer'],
-): Map<string, EarlierUse> {
-  const uses = new Map<string, EarlierUse>()
-  for (const row of rows) {
-    uses.set(
-      keyAddressOf({
-        shardId: row.shard_id,
-        accountId: row.account_id,
-        operation: operation(row),
-        idempotencyKey: row.idempotency_key,
-      }),
-      {
-        payloadHash: row.payload_hash,
-        // Without its row nothing verifies under the key; one such row must not fail the look of everybody else.
-        key: { keyId: row.key_id, publicKey: row.public_key ?? '' },
-        answer: answer(row),
+/** By `keyAddressOf`. The account's key must have been fetched. Throws UnreadableRow. */
+export function submissionUse(row: SubmissionRow, vault: RowVault): readonly [string, EarlierUse] {
+  const { transaction } = openTransaction(row, vault)
+  const { accountId, shardId, idempotencyKey, txnId, groupId, payloadHash, keyId, createdAtMs } = transaction
+  return [
+    keyAddressOf({ shardId: row.shard_id, accountId, operation: 'transaction', idempotencyKey }),
+    {
+      payloadHash,
+      key: { keyId, publicKey: publicKeyOf(row, keyId, vault) },
+      answer: {
+        kind: 'accepted',
+        receipt: { txnId, accountId, shardId, enqueuedAtMs: createdAtMs, groupId },
+        replayed: false,
+        mismatch: false,
       },
-    )
+    },
+  ]
+}
+
+/** `accountIdOf`: whose reference it is, among those that were asked about. Throws UnreadableRow. */
+export function operationUse(
+  row: OperationRow,
+  accountIdOf: (ref: string) => string | undefined,
+  vault: RowVault,
+): readonly [string, EarlierUse] {
+  const { shard_id: shardId, account_id: ref, operation, idempotency_key: keyRef } = row
+  const place = PLACES.operation(shardId, ref, operation, keyRef)
+  const { idempotencyKey, payloadHash, keyId, answer } = operationFrom(
+    vault.open(accountKeyName(ref), place, row.document),
+  )
+  const accountId = accountIdOf(ref)
+  if (accountId === undefined || vault.keyRef(accountId, idempotencyKey) !== keyRef) {
+    throw new UnreadableRow(place, 'it is of another key')
   }
-  return uses
+  return [
+    keyAddressOf({ shardId, accountId, operation, idempotencyKey }),
+    {
+      payloadHash,
+      key: { keyId, publicKey: publicKeyOf(row, keyId, vault) },
+      answer: originalAnswer({ operation, answer } as RecordedAnswer),
+    },
+  ]
+}
+
+/** Without its row nothing verifies under the key; one such row must not fail the look of everybody else. */
+function publicKeyOf(row: WithKeys, keyId: string, vault: RowVault): string {
+  const { shard_id: shardId, account_id: ref } = row
+  for (const [fromSequence, sealed] of row.account_keys ?? []) {
+    const place = PLACES.key(shardId, ref, fromSequence)
+    const key = keyFrom(vault.open(accountKeyName(ref), place, Buffer.from(sealed, 'base64')))
+    if (key.keyId === keyId) return key.publicKey
+  }
+  return ''
 }

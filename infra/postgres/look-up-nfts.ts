@@ -1,23 +1,27 @@
-/** What never changes of NFTs: whose a registered class is, and that an instance was minted. No document is read. */
+/** What never changes of NFTs: whose a registered class is, and that an instance was minted. No document of an instance is read. */
 import type { ClassFacts } from '../../actors/nft-class/state.ts'
 import type { HomedActor } from '../../runtime/ports/ledger-store.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { type ActorRow, classStateOf } from './actor-documents.ts'
 import type { Sql } from './connection.ts'
 import { shardIds, texts } from './look-up-parameters.ts'
 
 export const CLASSES_LOOK_UP = `
-SELECT a.class_id, a.issuer
+SELECT a.shard_id, a.kind, a.actor_id, a.version, a.class_id, a.document
   FROM unnest($1::text[]) AS i (class_id)
   JOIN actors a ON a.class_id = i.class_id AND a.kind = 'class' AND a.status = 'active'`
 
-/** By class ID. */
-export async function findClasses(sql: Sql, classIds: readonly string[]): Promise<Map<string, ClassFacts>> {
-  if (classIds.length === 0) return new Map()
-  const rows = await sql.unsafe<{ readonly class_id: string; readonly issuer: string }[]>(
-    CLASSES_LOOK_UP,
-    [texts(classIds)],
-    { prepare: true },
-  )
-  return new Map(rows.map(({ class_id: classId, issuer }) => [classId, { classId, issuer }] as const))
+export function findClassRows(sql: Sql, classIds: readonly string[]): Promise<readonly ActorRow[]> {
+  if (classIds.length === 0) return Promise.resolve([])
+  return sql.unsafe<ActorRow[]>(CLASSES_LOOK_UP, [texts(classIds)], { prepare: true })
+}
+
+/** By class ID. Its key must have been fetched. Throws UnreadableRow. */
+export function classFactsOf(row: ActorRow, vault: RowVault): readonly [string, ClassFacts] {
+  const { classId, issuer, status } = classStateOf(row, vault)
+  if (status !== 'active') throw new UnreadableRow(`actors ${row.actor_id}`, 'its columns are not what was sealed')
+  return [classId, { classId, issuer }]
 }
 
 export const MINTED_LOOK_UP = `

@@ -1,5 +1,6 @@
 /** Addresses as a look-up gives them to PostgreSQL: an array a column. */
 import type { AccountAddress } from '../../runtime/ports/ledger-store.ts'
+import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
 
 export function shardIds(addresses: readonly { readonly shardId: number }[]): string {
@@ -9,10 +10,10 @@ export function shardIds(addresses: readonly { readonly shardId: number }[]): st
   )
 }
 
-export function accountIds(addresses: readonly AccountAddress[]): string {
+export function accountRefs(addresses: readonly AccountAddress[], vault: RowVault): string {
   return arrayLiteral(
     'text',
-    addresses.map((address) => address.accountId),
+    addresses.map((address) => vault.accountRef(address.accountId)),
   )
 }
 

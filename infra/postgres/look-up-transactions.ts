@@ -6,58 +6,48 @@ import {
   groupUseAddressOf,
   type TransactionName,
 } from '../../runtime/ports/ledger-store.ts'
+import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
 import type { Sql } from './connection.ts'
-import { accountIds, shardIds, texts } from './look-up-parameters.ts'
-import { detailsOf } from './transaction-details.ts'
+import { accountRefs, shardIds, texts } from './look-up-parameters.ts'
+import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
 
 /** `+ 0`: found by the ID alone, whichever of the indexes that lead with `shard_id` promises as little. */
 export const COMPENSABLE_LOOK_UP = `
-SELECT t.txn_id, t.account_id, t.type, t.amount, t.token_id, t.group_id, t.status, t.to_account_id, t.from_account_id,
-       t.details, t.compensated_by, t.payload
+SELECT ${TRANSACTION_ROW_COLUMNS.map((column) => `t.${column}`).join(', ')}
   FROM unnest($1::integer[], $2::text[]) AS i (shard_id, txn_id)
   JOIN transactions t ON t.txn_id = i.txn_id AND t.shard_id + 0 = i.shard_id`
 
-interface CompensableRow {
-  readonly txn_id: string
-  readonly account_id: string
-  readonly type: CompensableTransaction['type']
-  readonly amount: string
-  readonly token_id: string
-  readonly group_id: string | null
-  readonly status: CompensableTransaction['status']
-  readonly to_account_id: string | null
-  readonly from_account_id: string | null
-  readonly details: string | null
-  readonly compensated_by: string | null
-  readonly payload: string
-}
-
-export async function findTransactions(
-  sql: Sql,
-  names: readonly TransactionName[],
-): Promise<Map<string, CompensableTransaction>> {
-  if (names.length === 0) return new Map()
+export function findTransactionRows(sql: Sql, names: readonly TransactionName[]): Promise<readonly TransactionRow[]> {
+  if (names.length === 0) return Promise.resolve([])
   const txnIds = texts(names.map(({ txnId }) => txnId))
-  const rows = await sql.unsafe<CompensableRow[]>(COMPENSABLE_LOOK_UP, [shardIds(names), txnIds], { prepare: true })
-  return new Map(rows.map((row) => [row.txn_id, compensableOf(row)] as const))
+  return sql.unsafe<TransactionRow[]>(COMPENSABLE_LOOK_UP, [shardIds(names), txnIds], { prepare: true })
 }
 
-function compensableOf(row: CompensableRow): CompensableTransaction {
-  return {
-    txnId: row.txn_id,
-    accountId: row.account_id,
-    type: row.type,
-    amount: row.amount,
-    tokenId: row.token_id,
-    groupId: row.group_id,
-    status: row.status,
-    toAccountId: row.to_account_id,
-    fromAccountId: row.from_account_id,
-    ...detailsOf(row.details),
-    compensatedBy: row.compensated_by,
-    termsHash: termsHashOf(row.payload),
-  }
+/** By transaction ID. Its account's key must have been fetched. Throws UnreadableRow. */
+export function compensableOf(row: TransactionRow, vault: RowVault): readonly [string, CompensableTransaction] {
+  const { transaction } = openTransaction(row, vault)
+  const { txnId, accountId, type, amount, tokenId, groupId, status, toAccountId, fromAccountId } = transaction
+  const { receive, compensates, counterTxnId, payload } = transaction
+  return [
+    txnId,
+    {
+      txnId,
+      accountId,
+      type,
+      amount,
+      tokenId,
+      groupId,
+      status,
+      toAccountId,
+      fromAccountId,
+      receive,
+      compensates,
+      counterTxnId,
+      compensatedBy: row.compensated_by,
+      termsHash: termsHashOf(payload),
+    },
+  ]
 }
 
 /** The signed field `terms_hash`, as 64 hexadecimal digits. */
@@ -88,6 +78,7 @@ interface GroupUseRow {
 export async function findGroupUses(
   sql: Sql,
   addresses: readonly (GroupUseAddress & GroupUse)[],
+  vault: RowVault,
 ): Promise<Map<string, readonly GroupUse[]>> {
   if (addresses.length === 0) return new Map()
   const groupIds = arrayLiteral(
@@ -97,15 +88,17 @@ export async function findGroupUses(
   const texts = (value: (address: GroupUse) => string): string => arrayLiteral('text', addresses.map(value))
   const parameters = [
     shardIds(addresses),
-    accountIds(addresses),
+    accountRefs(addresses, vault),
     groupIds,
     texts(({ type }) => type),
     texts(({ tokenId }) => tokenId),
   ]
   const rows = await sql.unsafe<GroupUseRow[]>(GROUP_USES_LOOK_UP, parameters, { prepare: true })
+  const accountIds = new Map(addresses.map(({ accountId }) => [vault.accountRef(accountId), accountId]))
   const uses = new Map<string, GroupUse[]>()
   for (const row of rows) {
-    const key = groupUseAddressOf({ shardId: row.shard_id, accountId: row.account_id, groupId: row.group_id })
+    const accountId = accountIds.get(row.account_id) ?? ''
+    const key = groupUseAddressOf({ shardId: row.shard_id, accountId, groupId: row.group_id })
     uses.set(key, [...(uses.get(key) ?? []), { type: row.type, tokenId: row.token_id }])
   }
   return uses

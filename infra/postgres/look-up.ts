@@ -1,39 +1,104 @@
 /**
  * The one look for everything that waits. The statements go out together, those with nothing to ask left out, and each
- * is one snapshot, taken after it was sent (D4).
+ * is one snapshot, taken after it was sent (D4). Data keys that are known to be needed are fetched beside them.
+ *   U1. A row that cannot be read fails the look for its shard and for no other: its owner must know, and stop.
  */
 import { actorKey } from '../../actors/address.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
-import type { HomedActor, LookUpAnswer, LookUpQuestion } from '../../runtime/ports/ledger-store.ts'
+import { type HomedActor, type LookUpAnswer, type LookUpQuestion } from '../../runtime/ports/ledger-store.ts'
+import { accountKeyName, classKeyName, type KeyName } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { keyNameOfActorRow } from './actor-documents.ts'
+import { keyNameOfAccountRow, openAccount } from './account-document.ts'
 import type { Sql } from './connection.ts'
-import { findAccounts, findExisting } from './look-up-accounts.ts'
-import { findActors } from './look-up-actors.ts'
-import { findKeys } from './look-up-keys.ts'
-import { findClasses, findMinted } from './look-up-nfts.ts'
-import { findGroupUses, findTransactions } from './look-up-transactions.ts'
+import { findErasedRows } from './erased-accounts.ts'
+import { findAccountRows, findExisting, openWholeAccount } from './look-up-accounts.ts'
+import { actorOf, findActorRows } from './look-up-actors.ts'
+import { findUseRows, operationUse, submissionUse } from './look-up-keys.ts'
+import { classFactsOf, findClassRows, findMinted } from './look-up-nfts.ts'
+import { compensableOf, findGroupUses, findTransactionRows } from './look-up-transactions.ts'
 
-export async function lookUp(sql: Sql, question: LookUpQuestion): Promise<LookUpAnswer> {
-  const [accounts, keys, actors, transactions, groupUses, existing, classes, instances] = await Promise.all([
-    findAccounts(sql, question.accounts),
-    findKeys(sql, question.keys),
-    findActors(sql, [...question.actors, ...question.tokens]),
-    findTransactions(sql, question.transactions),
-    findGroupUses(sql, question.groupUses),
-    findExisting(sql, question.existing),
-    findClasses(sql, question.classes),
+export async function lookUp(sql: Sql, question: LookUpQuestion, vault: RowVault): Promise<LookUpAnswer> {
+  const [, accounts, uses, actors, transactions, groupUses, existing, classes, instances] = await Promise.all([
+    fetchAhead(sql, question, vault),
+    findAccountRows(sql, question.accounts, vault),
+    findUseRows(sql, question.keys, vault),
+    findActorRows(sql, [...question.actors, ...question.tokens]),
+    findTransactionRows(sql, question.transactions),
+    findGroupUses(sql, question.groupUses, vault),
+    findExisting(sql, question.existing, vault),
+    findClassRows(sql, question.classes),
     findMinted(sql, question.instances),
   ])
+  // Those of accounts again: one that came into being between the two looks had no key yet at the first.
+  const needed = [
+    ...accounts.map(keyNameOfAccountRow),
+    ...[...uses.submissions, ...uses.operations, ...transactions].map((row) => accountKeyName(row.account_id)),
+    ...[...actors, ...classes].map(keyNameOfActorRow),
+  ]
+  await fetchFor(sql, needed, vault)
+  const erasedRows = await findErasedRows(sql, refsOf(uses.submissions, uses.operations, transactions), vault)
+  const unreadable = new Map<number, string>()
+  const opened = <Row extends { readonly shard_id: number }, Value>(
+    rows: readonly Row[],
+    open: (row: Row) => readonly [string, Value],
+  ): Map<string, Value> => openAll(rows, open, unreadable, vault)
+  const erased = opened(erasedRows, (row) => [row.account_id, openAccount(row, vault)])
+  const isThere = (row: { readonly account_id: string }): boolean => !erased.has(row.account_id)
+  const states = opened(actors, (row) => actorOf(row, vault))
+  const accountIds = new Map(
+    [...question.accounts, ...question.keys].map(({ accountId }) => [vault.accountRef(accountId), accountId]),
+  )
   return {
-    accounts,
-    keys,
-    actors: asked(actors, question.actors),
-    tokens: asked(actors, question.tokens),
-    transactions,
+    accounts: opened(accounts, (row) => openWholeAccount(row, vault, accountIds.get(row.account_id) ?? '')),
+    keys: new Map([
+      ...opened(uses.submissions.filter(isThere), (row) => submissionUse(row, vault)),
+      ...opened(uses.operations.filter(isThere), (row) => operationUse(row, (ref) => accountIds.get(ref), vault)),
+    ]),
+    actors: asked(states, question.actors),
+    tokens: asked(states, question.tokens),
+    transactions: opened(transactions.filter(isThere), (row) => compensableOf(row, vault)),
     groupUses,
     existing,
-    classes,
+    classes: opened(classes, (row) => classFactsOf(row, vault)),
     instances,
+    unreadable,
   }
+}
+
+function refsOf(...rows: readonly (readonly { readonly account_id: string }[])[]): readonly string[] {
+  return rows.flat().map((row) => row.account_id)
+}
+
+/** What follows from the question. */
+function fetchAhead(sql: Sql, { accounts, keys, classes }: LookUpQuestion, vault: RowVault): Promise<void> {
+  const names = [...accounts, ...keys].map(({ accountId }) => accountKeyName(vault.accountRef(accountId)))
+  return fetchFor(sql, [...names, ...classes.map(classKeyName)], vault)
+}
+
+function fetchFor(sql: Sql, names: readonly KeyName[], vault: RowVault): Promise<void> {
+  return vault.encrypts ? vault.keys.fetch(sql, names) : Promise.resolve()
+}
+
+/** U1. */
+function openAll<Row extends { readonly shard_id: number }, Value>(
+  rows: readonly Row[],
+  open: (row: Row) => readonly [string, Value],
+  unreadable: Map<number, string>,
+  vault: RowVault,
+): Map<string, Value> {
+  const found = new Map<string, Value>()
+  for (const row of rows) {
+    try {
+      found.set(...open(row))
+    } catch (error) {
+      // Others than ours may quote what they could not read.
+      const told = error instanceof UnreadableRow ? error.told(vault) : 'a row has not the shape of one'
+      unreadable.set(row.shard_id, told)
+    }
+  }
+  return found
 }
 
 function asked(found: ReadonlyMap<string, ActorState>, actors: readonly HomedActor[]): Map<string, ActorState> {

@@ -11,8 +11,13 @@ import { MAX_SHARDS } from '../../actors/identifiers.ts'
 import { acceptFirstServer } from './accepted-servers.ts'
 import { connect, type Sql } from './connection.ts'
 import { unavailable } from './failure.ts'
+import { INDEX_SECRET_BYTES } from '../vault/blind-index.ts'
+import { type EncryptionProgress, progressOf, type ProgressRow } from '../vault/encryption-progress.ts'
+import { createFirstKeys } from '../vault/first-keys.ts'
+import type { KeyWrapping } from '../vault/key-wrapping.ts'
 import { type Migration, MIGRATIONS } from './migrations.ts'
 import { grantToRoles } from './roles.ts'
+import { isSessionHeld } from './sessions.ts'
 
 export interface MigrateOptions {
   readonly shardCount: number
@@ -20,12 +25,22 @@ export interface MigrateOptions {
   readonly ledgerId?: string
   /** Encrypts the 32 bytes that assign accounts to shards. */
   readonly sealShardSecret: (secret: Buffer) => Buffer
+  /** Encrypts the 32 bytes that the ledger's other secrets are derived from. */
+  readonly sealRootSecret: (secret: Buffer) => Buffer
+  /** Encrypts the 32 bytes that references are made with. */
+  readonly sealIndexSecret: (secret: Buffer, encryption: 'on' | 'off') => Buffer
+  /** Of a ledger that is to be made: wraps the keys that its rows are encrypted with. Left out: they are not encrypted. */
+  readonly wrapping?: KeyWrapping
 }
 
 export interface LedgerRecord {
   readonly ledgerId: string
   readonly shardCount: number
   readonly sealedShardSecret: Buffer
+  /** null: it was made before there was one (ledger-seals.ts). */
+  readonly sealedRootSecret: Buffer | null
+  readonly sealedIndexSecret: Buffer
+  readonly encryption: EncryptionProgress
 }
 
 /** The database is sound and the answer is no: another number of shards, another ledger, a newer schema. */
@@ -33,7 +48,7 @@ export class MigrationRefused extends Error {
   override readonly name = 'MigrationRefused'
 }
 
-const SHARD_SECRET_BYTES = 32
+const SECRET_BYTES = 32
 /** 'ledger migrate' in a key of 64 bits that no session's hash is made from. */
 const MIGRATION_LOCK = '7810198402634810713'
 const MIGRATION_LOCK_WAIT_MS = 60_000
@@ -55,7 +70,9 @@ export async function migrate(url: string, options: MigrateOptions): Promise<Led
     await takeMigrationLock(sql)
     await sql.unsafe(MIGRATIONS_TABLE)
     const applied = await newestVersion(sql)
-    for (const migration of MIGRATIONS) if (migration.version > applied) await applyStep(sql, migration)
+    const missing = MIGRATIONS.filter(({ version }) => version > applied)
+    if (applied > 0 && missing.some(({ alone }) => alone)) await refuseLiveNodes(sql)
+    for (const migration of missing) await applyStep(sql, migration, options)
     await createLedger(sql, options)
     await acceptFirstServer(sql)
     await grantToRoles(sql)
@@ -72,11 +89,40 @@ export async function readLedger(sql: Sql): Promise<LedgerRecord | undefined> {
     SELECT to_regclass('schema_migrations') IS NOT NULL AND to_regclass('ledger') IS NOT NULL AS migrated`
   if (found?.migrated !== true) return undefined
   if ((await newestVersion(sql)) < newestKnown()) return undefined
-  const [row] = await sql<{ ledger_id: string; shard_count: number; sealed_shard_secret: Buffer }[]>`
-    SELECT ledger_id, shard_count, sealed_shard_secret FROM ledger`
-  return row === undefined
-    ? undefined
-    : { ledgerId: row.ledger_id, shardCount: row.shard_count, sealedShardSecret: row.sealed_shard_secret }
+  const [row] = await sql<LedgerRow[]>`
+    SELECT ledger_id, shard_count, sealed_shard_secret, sealed_root_secret, sealed_index_secret, encryption,
+           encrypted_shards
+      FROM ledger`
+  if (row === undefined) return undefined
+  return {
+    ledgerId: row.ledger_id,
+    shardCount: row.shard_count,
+    sealedShardSecret: row.sealed_shard_secret,
+    sealedRootSecret: row.sealed_root_secret,
+    sealedIndexSecret: row.sealed_index_secret,
+    encryption: progressOf(row),
+  }
+}
+
+interface LedgerRow extends ProgressRow {
+  readonly ledger_id: string
+  readonly shard_count: number
+  readonly sealed_shard_secret: Buffer
+  readonly sealed_root_secret: Buffer | null
+  readonly sealed_index_secret: Buffer
+}
+
+/** What a ledger was made with and keeps, whatever the version of its schema; undefined: there is none. */
+export async function readFoundationAt(
+  url: string,
+): Promise<Pick<LedgerRecord, 'shardCount' | 'sealedShardSecret'> | undefined> {
+  return onConnection(url, 'ledger:look', async (sql) => {
+    const [found] = await sql<{ made: boolean }[]>`SELECT to_regclass('ledger') IS NOT NULL AS made`
+    if (found?.made !== true) return undefined
+    const [row] = await sql<Pick<LedgerRow, 'shard_count' | 'sealed_shard_secret'>[]>`
+      SELECT shard_count, sealed_shard_secret FROM ledger`
+    return row && { shardCount: row.shard_count, sealedShardSecret: row.sealed_shard_secret }
+  })
 }
 
 /** `readLedger` on a connection of its own. */
@@ -109,6 +155,16 @@ async function takeMigrationLock(sql: Sql): Promise<void> {
   }
 }
 
+/** Nodes of an earlier program would go on writing what this one does not read. */
+async function refuseLiveNodes(sql: Sql): Promise<void> {
+  const sessions = await sql<{ session: string; node_id: string | null }[]>`
+    SELECT DISTINCT session, node_id FROM shards WHERE session IS NOT NULL`
+  for (const { session, node_id: nodeId } of sessions) {
+    if (!(await isSessionHeld(sql, session))) continue
+    throw new MigrationRefused(`node ${nodeId ?? session} of an earlier version runs: stop all nodes and edges first`)
+  }
+}
+
 async function newestVersion(sql: Sql): Promise<number> {
   const [row] = await sql<{ version: number }[]>`SELECT coalesce(max(version), 0) AS version FROM schema_migrations`
   const version = row?.version ?? 0
@@ -124,10 +180,11 @@ function newestKnown(): number {
   return Math.max(...MIGRATIONS.map((migration) => migration.version))
 }
 
-async function applyStep(sql: Sql, migration: Migration): Promise<void> {
+async function applyStep(sql: Sql, migration: Migration, options: MigrateOptions): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await sql.begin(async (transaction) => {
+        await migration.prepare?.(transaction, options)
         await transaction.unsafe(migration.sql)
         await transaction`INSERT INTO schema_migrations (version, name) VALUES (${migration.version}, ${migration.name})`
       })
@@ -145,10 +202,17 @@ async function createLedger(sql: Sql, options: MigrateOptions): Promise<void> {
   await sql.begin(async (transaction) => {
     const existing = await transaction`SELECT 1 FROM ledger`
     if (existing.length > 0) return
-    const sealed = options.sealShardSecret(randomBytes(SHARD_SECRET_BYTES))
+    const { wrapping } = options
+    const shardSecret = options.sealShardSecret(randomBytes(SECRET_BYTES))
+    const rootSecret = options.sealRootSecret(randomBytes(SECRET_BYTES))
+    const encryption = wrapping === undefined ? 'off' : 'on'
+    const indexSecret = options.sealIndexSecret(randomBytes(INDEX_SECRET_BYTES), encryption)
     await transaction`
-      INSERT INTO ledger (ledger_id, shard_count, sealed_shard_secret, created_at)
-      VALUES (${options.ledgerId ?? randomUUID()}, ${options.shardCount}, ${sealed}, now())`
+      INSERT INTO ledger (ledger_id, shard_count, sealed_shard_secret, sealed_root_secret, encryption,
+                          sealed_index_secret, created_at)
+      VALUES (${options.ledgerId ?? randomUUID()}, ${options.shardCount}, ${shardSecret}, ${rootSecret},
+              ${encryption}, ${indexSecret}, now())`
+    if (wrapping !== undefined) await createFirstKeys(transaction, wrapping, options.shardCount)
     await transaction`INSERT INTO shards (shard_id) SELECT generate_series(0, ${options.shardCount - 1}::integer)`
   })
 }

@@ -11,6 +11,8 @@ import { AUDIT } from './migrations/audit.ts'
 import { DRAINS } from './migrations/drains.ts'
 import { INITIAL } from './migrations/initial.ts'
 import { NFTS } from './migrations/nfts.ts'
+import { preparePrivacy, type PrepareStep } from './migrations/prepare-privacy.ts'
+import { PRIVACY } from './migrations/privacy.ts'
 import { SERVERS } from './migrations/servers.ts'
 import { SHARD_HEALTH } from './migrations/shard-health.ts'
 import { VALUE_MOVES } from './migrations/value-moves.ts'
@@ -19,6 +21,10 @@ export interface Migration {
   readonly version: number
   readonly name: string
   readonly sql: string
+  /** Comes before it, in its transaction. */
+  readonly prepare?: PrepareStep
+  /** Nodes of the program before it must not run: they would go on writing what was there. */
+  readonly alone?: boolean
 }
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -31,4 +37,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 7, name: 'shard health', sql: SHARD_HEALTH },
   { version: 8, name: 'drains', sql: DRAINS },
   { version: 9, name: 'accepted servers', sql: SERVERS },
+  { version: 10, name: 'privacy', sql: PRIVACY, prepare: preparePrivacy, alone: true },
 ]

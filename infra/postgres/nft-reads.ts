@@ -11,7 +11,7 @@ import { type ActorAddress, instanceAddress } from '../../actors/address.ts'
 import { isAccountId } from '../../actors/identifiers.ts'
 import { classFactsOf, type ClassState, type ClassView, classViewOf } from '../../actors/nft-class/state.ts'
 import { isClassId, nftId, type NftName } from '../../actors/nft-id.ts'
-import { type InstanceView, instanceViewOf, type NftEvent } from '../../actors/nft-instance/state.ts'
+import { type InstanceState, type InstanceView, instanceViewOf } from '../../actors/nft-instance/state.ts'
 import type {
   ClassesPage,
   InstancesPage,
@@ -19,10 +19,20 @@ import type {
   OwnedNft,
   OwnedNftsPage,
 } from '../../runtime/ports/ledger-reads.ts'
-import { classStateOf, instanceStateOf } from './actor-documents.ts'
-import type { AccountPlace } from './balance-reads.ts'
+import { classKeyName } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import type { AccountPlace } from './account-reads.ts'
+import {
+  ACTOR_ROW_COLUMNS,
+  type ActorRow,
+  classStateOf,
+  instanceStateOf,
+  keyNameOfActorRow,
+} from './actor-documents.ts'
+import { NFT_EVENT_COLUMNS, type NftEventRow, openNftEvent } from './nft-event-rows.ts'
+import { fetchKeys } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
-import { known, UnreadableRow } from './transaction-rows.ts'
 
 type HomeOf = (actor: ActorAddress) => number
 
@@ -39,10 +49,6 @@ function withRoom(walk: string, id: string, text: string): string {
      WHERE coalesce(sized.bytes, 0) < ${PAGE_BYTES}`
 }
 
-interface DocumentRow {
-  readonly document: string
-}
-
 /** `walked`: how many rows were; null in the one row of an empty page, which has nothing else. */
 type Found<Row> = (Row & { readonly walked: string }) | { readonly walked: null }
 
@@ -57,14 +63,50 @@ function shownOf<Row>(found: readonly Found<Row>[], limit: number): Shown<Row> {
 }
 
 export const CLASS = `
-SELECT document FROM actors WHERE kind = 'class' AND class_id = $1`
+SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.kind = 'class' AND a.class_id = $1`
 
-export async function readClass(pool: QueryPool, classId: string): Promise<ClassView | undefined> {
+export async function readClass(pool: QueryPool, classId: string, vault: RowVault): Promise<ClassView | undefined> {
   if (!isClassId(classId)) return undefined
-  const [row] = await pool.run((sql) =>
-    sql.unsafe<{ readonly document: string }[]>(CLASS, [classId], { prepare: true }),
-  )
-  return row === undefined ? undefined : registeredViewOf(classStateOf(row.document))
+  const row = await first(ofClass<ActorRow>(pool, CLASS, [classId], classId, vault))
+  return row === undefined ? undefined : registeredViewOf(classStateOf(row, vault))
+}
+
+async function first<Row>(rows: Promise<readonly Row[]>): Promise<Row | undefined> {
+  return (await rows)[0]
+}
+
+/** Rows that one class's key opens. */
+function ofClass<Row extends object>(
+  pool: QueryPool,
+  text: string,
+  parameters: readonly (string | number)[],
+  classId: string,
+  vault: RowVault,
+): Promise<readonly Row[]> {
+  return pool.run(async (sql) => {
+    const [rows] = await Promise.all([
+      sql.unsafe<Row[]>(text, [...parameters], { prepare: true }),
+      fetchKeys(sql, [classKeyName(classId)], vault),
+    ])
+    // Of a class that came between the two looks.
+    if (rows.length > 0) await fetchKeys(sql, [classKeyName(classId)], vault)
+    return rows
+  })
+}
+
+/** Rows of many classes. `Beside`: what the one row of an empty page has, too. */
+function ofClasses<Row extends ActorRow, Beside = unknown>(
+  pool: QueryPool,
+  text: string,
+  parameters: readonly (string | number)[],
+  vault: RowVault,
+): Promise<readonly (Found<Row> & Beside)[]> {
+  return pool.run(async (sql) => {
+    const rows = await sql.unsafe<(Found<Row> & Beside)[]>(text, [...parameters], { prepare: true })
+    const names = rows.flatMap((row) => (row.walked === null ? [] : [keyNameOfActorRow(row)]))
+    await fetchKeys(sql, names, vault)
+    return rows
+  })
 }
 
 function registeredViewOf(state: ClassState): ClassView | undefined {
@@ -72,37 +114,42 @@ function registeredViewOf(state: ClassState): ClassView | undefined {
 }
 
 export const CLASSES = `
-SELECT counting.total, page.document, page.walked
+SELECT counting.total, page.*
   FROM (SELECT count(*) AS total FROM actors WHERE kind = 'class' AND status = 'active') counting
   LEFT JOIN LATERAL (${withRoom(
-    `SELECT class_id, document FROM actors
-      WHERE kind = 'class' AND status = 'active' AND class_id > $1 ORDER BY class_id LIMIT $2`,
+    `SELECT ${ACTOR_ROW_COLUMNS} FROM actors a
+      WHERE a.kind = 'class' AND a.status = 'active' AND a.class_id > $1 ORDER BY a.class_id LIMIT $2`,
     'class_id',
     'document',
   )}) page ON true
  ORDER BY page.class_id`
 
-export async function readClasses(pool: QueryPool, after: string | null, limit: number): Promise<ClassesPage> {
-  const found = await pool.run((sql) =>
-    sql.unsafe<(Found<DocumentRow> & { readonly total: string })[]>(CLASSES, [after ?? '', limit + 1], {
-      prepare: true,
-    }),
-  )
+export async function readClasses(
+  pool: QueryPool,
+  after: string | null,
+  limit: number,
+  vault: RowVault,
+): Promise<ClassesPage> {
+  const parameters = [after ?? '', limit + 1]
+  const found = await ofClasses<ActorRow, { readonly total: string }>(pool, CLASSES, parameters, vault)
   const { rows, more } = shownOf(found, limit)
-  const classes = rows.map(({ document }) => classViewOf(classStateOf(document)))
+  const classes = rows.map((row) => classViewOf(classStateOf(row, vault)))
   return { classes, next: more ? (classes.at(-1)?.classId ?? null) : null, total: Number(found[0]?.total ?? 0) }
 }
 
 export const INSTANCE = `
-SELECT document FROM actors WHERE shard_id = $1 AND kind = 'instance' AND actor_id = $2`
+SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.shard_id = $1 AND a.kind = 'instance' AND a.actor_id = $2`
 
-export async function readInstance(pool: QueryPool, name: NftName, homeOf: HomeOf): Promise<InstanceView | undefined> {
+export async function readInstance(
+  pool: QueryPool,
+  name: NftName,
+  homeOf: HomeOf,
+  vault: RowVault,
+): Promise<InstanceView | undefined> {
   const place = placeOf(name, homeOf)
   if (place === undefined) return undefined
-  const [row] = await pool.run((sql) =>
-    sql.unsafe<{ readonly document: string }[]>(INSTANCE, [place.shardId, place.nftId], { prepare: true }),
-  )
-  return row === undefined ? undefined : instanceViewOf(instanceStateOf(row.document))
+  const row = await first(ofClass<ActorRow>(pool, INSTANCE, [place.shardId, place.nftId], name.classId, vault))
+  return row === undefined ? undefined : instanceViewOf(instanceStateOf(row, vault))
 }
 
 interface NftPlace {
@@ -119,11 +166,12 @@ function placeOf(name: NftName, homeOf: HomeOf): NftPlace | undefined {
 
 /** `$2` and `$3` enclose the IDs of a class: the zero follows the slash. */
 export const INSTANCES = `
-SELECT page.document, page.walked
+SELECT page.*
   FROM actors class
   LEFT JOIN LATERAL (${withRoom(
-    `SELECT actor_id, document FROM actors
-      WHERE kind = 'instance' AND status <> 'minting' AND actor_id > $2 AND actor_id < $3 ORDER BY actor_id LIMIT $4`,
+    `SELECT ${ACTOR_ROW_COLUMNS} FROM actors a
+      WHERE a.kind = 'instance' AND a.status <> 'minting' AND a.actor_id > $2 AND a.actor_id < $3
+      ORDER BY a.actor_id LIMIT $4`,
     'actor_id',
     'document',
   )}) page ON true
@@ -135,24 +183,21 @@ export async function readInstances(
   classId: string,
   after: string | null,
   limit: number,
+  vault: RowVault,
 ): Promise<InstancesPage | undefined> {
   if (!isClassId(classId)) return undefined
   const range = [nftId({ classId, instanceId: after ?? '' }), `${classId}0`]
-  const found = await pool.run((sql) =>
-    sql.unsafe<Found<DocumentRow>[]>(INSTANCES, [classId, ...range, limit + 1], { prepare: true }),
-  )
+  const parameters = [classId, ...range, limit + 1]
+  const found = await ofClass<Found<ActorRow>>(pool, INSTANCES, parameters, classId, vault)
   if (found.length === 0) return undefined
   const { rows, more } = shownOf(found, limit)
-  const instances = rows.map(({ document }) => mintedViewOf(document))
+  const instances = rows.map((row) => shownInstance(row, instanceStateOf(row, vault)))
   return { instances, next: more ? (instances.at(-1)?.instanceId ?? null) : null }
 }
 
-function mintedViewOf(document: string): InstanceView {
-  return shownInstance(instanceViewOf(instanceStateOf(document)))
-}
-
-function shownInstance(view: InstanceView | undefined): InstanceView {
-  if (view === undefined) throw new UnreadableRow('The document of an NFT says that it is being minted.')
+function shownInstance(row: ActorRow, state: InstanceState): InstanceView {
+  const view = instanceViewOf(state)
+  if (view === undefined) throw new UnreadableRow(`actors ${row.actor_id}`, 'it says that it is being minted')
   return view
 }
 
@@ -161,19 +206,20 @@ function shownInstance(view: InstanceView | undefined): InstanceView {
  * owns much of all there is, the planner would expect the rows to turn up soon in the order of their IDs.
  */
 export const OWNED = `
-SELECT page.document, page.walked,
+SELECT page.*,
        (SELECT class_name FROM actors class WHERE class.kind = 'class' AND class.class_id = page.class_id) AS class_name
   FROM accounts
   LEFT JOIN LATERAL (${withRoom(
-    `SELECT owner, actor_id, class_id, document FROM actors
-      WHERE kind = 'instance' AND (owner, actor_id) > ($2, $3) AND owner <= $2 ORDER BY owner, actor_id LIMIT $4`,
+    `SELECT a.owner, ${ACTOR_ROW_COLUMNS} FROM actors a
+      WHERE a.kind = 'instance' AND (a.owner, a.actor_id) > ($2, $3) AND a.owner <= $2
+      ORDER BY a.owner, a.actor_id LIMIT $4`,
     'owner, actor_id',
     'document',
   )}) page ON true
  WHERE accounts.shard_id = $1 AND accounts.account_id = $2
  ORDER BY page.actor_id`
 
-interface OwnedRow extends DocumentRow {
+interface OwnedRow extends ActorRow {
   /** null: there is no such class. */
   readonly class_name: string | null
 }
@@ -183,81 +229,51 @@ export async function readOwnedNfts(
   place: AccountPlace | undefined,
   after: string | null,
   limit: number,
+  vault: RowVault,
 ): Promise<OwnedNftsPage | undefined> {
   if (place === undefined) return undefined
-  const found = await pool.run((sql) =>
-    sql.unsafe<Found<OwnedRow>[]>(OWNED, [place.shardId, place.accountId, after ?? '', limit + 1], { prepare: true }),
-  )
+  const found = await ofClasses<OwnedRow>(pool, OWNED, [place.shardId, place.ref, after ?? '', limit + 1], vault)
   if (found.length === 0) return undefined
   const { rows, more } = shownOf(found, limit)
-  const nfts = rows.map(ownedNftOf)
+  const nfts = rows.map((row) => ownedNftOf(row, place, vault))
   const last = nfts.at(-1)
   return { nfts, next: more && last !== undefined ? nftId(last) : null }
 }
 
-function ownedNftOf({ document, class_name: className }: OwnedRow): OwnedNft {
-  const state = instanceStateOf(document)
-  if (className === null) throw new UnreadableRow('An NFT is of a class that is not registered.')
-  return {
-    ...shownInstance(instanceViewOf(state)),
-    className,
-    acquiredAtMs: state.acquiredAtMs,
-  }
+function ownedNftOf(row: OwnedRow, { accountId }: AccountPlace, vault: RowVault): OwnedNft {
+  const state = instanceStateOf(row, vault)
+  const { class_name: className } = row
+  if (className === null) throw new UnreadableRow(`actors ${row.actor_id}`, 'it is of a class that is not registered')
+  if (state.owner !== accountId) throw new UnreadableRow(`actors ${row.actor_id}`, 'it says that another owns it')
+  return { ...shownInstance(row, state), className, acquiredAtMs: state.acquiredAtMs }
 }
 
 /** Burned ones have a history; those that are being minted have none. */
 export const HISTORY = `
-SELECT page.number, page.type, page.from_account_id, page.to_account_id, page.txn_id, page.occurred_at,
-       page.previous_hash, page.event_hash, page.payload, page.walked
+SELECT page.*
   FROM actors instance
   LEFT JOIN LATERAL (${withRoom(
-    `SELECT number, type, from_account_id, to_account_id, txn_id, occurred_at, previous_hash, event_hash, payload
-       FROM nft_events WHERE shard_id = $1 AND nft_id = $2 AND number > $3::bigint ORDER BY number LIMIT $4`,
+    `SELECT ${NFT_EVENT_COLUMNS}
+       FROM nft_events e WHERE e.shard_id = $1 AND e.nft_id = $2 AND e.number > $3::bigint ORDER BY e.number LIMIT $4`,
     'number',
     'payload',
   )}) page ON true
  WHERE instance.shard_id = $1 AND instance.kind = 'instance' AND instance.actor_id = $2 AND instance.status <> 'minting'
  ORDER BY page.number`
 
-interface EventRow {
-  readonly number: number
-  readonly type: string
-  readonly from_account_id: string | null
-  readonly to_account_id: string
-  readonly txn_id: string
-  readonly occurred_at: Date
-  readonly previous_hash: Buffer
-  readonly event_hash: Buffer
-  readonly payload: string
-}
-
 export async function readNftHistory(
   pool: QueryPool,
   name: NftName,
   { afterNumber, limit }: { readonly afterNumber: number; readonly limit: number },
   homeOf: HomeOf,
+  vault: RowVault,
 ): Promise<NftHistoryPage | undefined> {
   const place = placeOf(name, homeOf)
   if (place === undefined) return undefined
-  const found = await pool.run((sql) =>
-    sql.unsafe<Found<EventRow>[]>(HISTORY, [place.shardId, place.nftId, afterNumber, limit + 1], { prepare: true }),
-  )
+  const parameters = [place.shardId, place.nftId, afterNumber, limit + 1]
+  const found = await ofClass<Found<NftEventRow>>(pool, HISTORY, parameters, name.classId, vault)
   if (found.length === 0) return undefined
   const { rows, more } = shownOf(found, limit)
-  const events = rows.map(eventOf)
+  const events = rows.map((row) => openNftEvent(row, vault))
   return { events, next: more ? (events.at(-1)?.number ?? null) : null }
-}
-
-function eventOf(row: EventRow): NftEvent {
-  return {
-    number: row.number,
-    type: known(['mint', 'transfer', 'burn'] as const, row.type, 'event'),
-    from: row.from_account_id,
-    to: row.to_account_id,
-    txnId: row.txn_id,
-    atMs: row.occurred_at.getTime(),
-    previousHash: row.previous_hash.toString('hex'),
-    eventHash: row.event_hash.toString('hex'),
-    payload: row.payload,
-  }
 }

@@ -37,8 +37,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   shard_health: { ledger_node: READ, ledger_edge: WRITE },
 
   accounts: { ledger_node: WRITE, ledger_edge: READ, ledger_auditor: READ },
+  // Who erases an account destroys its key, and what is said of its balances.
+  data_keys: { ledger_node: ['SELECT', 'INSERT', 'DELETE'], ledger_edge: READ, ledger_auditor: READ },
   account_keys: { ledger_node: ADD },
-  balances: { ledger_node: WRITE, ledger_edge: READ, ledger_auditor: READ },
+  balances: { ledger_node: REPLACE, ledger_edge: READ, ledger_auditor: READ },
   holds: { ledger_node: REPLACE, ledger_edge: READ, ledger_auditor: READ },
   audit_entries: { ledger_node: ['INSERT'], ledger_edge: READ, ledger_auditor: READ },
   transactions: {
@@ -53,10 +55,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   outbox_channels: { ledger_node: WRITE, ledger_edge: READ, ledger_auditor: READ },
   outbox_acknowledgements: { ledger_node: WRITE },
   inbox_marks: { ledger_node: WRITE, ledger_edge: READ, ledger_auditor: READ },
-  boundary_totals: { ledger_node: WRITE, ledger_edge: READ, ledger_auditor: READ },
+  boundary_crossings: { ledger_node: ['SELECT', 'INSERT', 'DELETE'], ledger_edge: READ, ledger_auditor: READ },
 
   // `FOR SHARE`, which holds a client's revocation back, wants the right to change some column: one that says nothing.
-  clients: { ledger_edge: ['SELECT', update(['created_at'])] },
+  clients: { ledger_edge: ['SELECT', update(['held'])] },
   refresh_families: { ledger_edge: REPLACE },
   used_refresh_tokens: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
   // The auditor checks signatures and makes none.
@@ -65,14 +67,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
     ledger_edge: READ,
     ledger_auditor: ['SELECT (key_id, purpose, x, y, active_from, retired_at, revoked_at)'],
   },
-  attestations: {
-    ledger_edge: [
-      ...ADD,
-      update(['status', 'revoked_at', 'revoked_by', 'revocation_reason', 'revocation_key_id', 'revocation_signature']),
-    ],
-  },
+  attestations: { ledger_edge: [...ADD, update(['status', 'revoked_at', 'document'])] },
   liability_runs: { ledger_edge: REPLACE },
   liability_pages: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
+  checkpoints: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
 
   audit_progress: { ledger_edge: READ, ledger_auditor: WRITE },
   audit_findings: { ledger_edge: READ, ledger_auditor: REPLACE },

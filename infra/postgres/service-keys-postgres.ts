@@ -3,7 +3,7 @@
  *   V1. At any moment one key of a purpose is in use: the one that became active last. Two processes that start or rotate
  *       at once agree, because both hold the table's lock.
  *   V2. A new key is published for a while before it signs anything, so that every cache of the JWKS knows it by then.
- *   V3. No private key leaves this file; one that retired is forgotten soon after.
+ *   V3. No private key leaves this file unsealed; one that retired is forgotten soon after.
  *   V4. A key whose sealed part does not give its public part and its ID is not used and not published.
  *   V5. Whoever has not heard from PostgreSQL for so long that it may have missed a rotation signs nothing.
  *   V6. A revoked key signs nothing from the moment at which a process hears of it. Where it was in use, or was to be, a new
@@ -15,10 +15,10 @@ import type postgres from 'postgres'
 import type { Clock, Timer } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { KEY_PURPOSES, type KeyPurpose, type PublishedKey, type ServiceKeys } from '../../runtime/ports/service-keys.ts'
-import { deriveKey, type MasterKey } from '../keys/master-key.ts'
+import type { MasterSeal } from '../keys/master-seal.ts'
 import { thumbprintOf } from '../keys/public-key.ts'
-import { openSealed, seal, type SealingContext } from '../keys/sealing.ts'
 import { createQueryPool, type QueryPool } from './query-pool.ts'
+import { serviceKeyContext } from './service-key-sealing.ts'
 
 export interface PostgresServiceKeys extends ServiceKeys {
   /**
@@ -44,7 +44,8 @@ export interface Revocation {
 
 export interface ServiceKeysOptions {
   readonly url: string
-  readonly masterKey: MasterKey
+  /** What their private parts are sealed with at rest. */
+  readonly sealing: MasterSeal
   readonly clock: Clock
   readonly log?: Log
   /** How often the table is looked at. */
@@ -75,7 +76,7 @@ interface HeldKey {
 
 /** Makes a first key for each purpose that has none. */
 export async function createMissingServiceKeys(
-  options: Pick<ServiceKeysOptions, 'url' | 'masterKey' | 'clock'>,
+  options: Pick<ServiceKeysOptions, 'url' | 'sealing' | 'clock'>,
 ): Promise<void> {
   const table = createTable(options)
   try {
@@ -203,8 +204,8 @@ interface KeyTable {
   readonly close: () => Promise<void>
 }
 
-function createTable(options: Pick<ServiceKeysOptions, 'url' | 'masterKey'>): KeyTable {
-  const sealingKey = deriveKey(options.masterKey, 'service-keys')
+function createTable(options: Pick<ServiceKeysOptions, 'url' | 'sealing'>): KeyTable {
+  const { sealing } = options
   const pool = createQueryPool({
     url: options.url,
     name: 'ledger service keys',
@@ -213,23 +214,23 @@ function createTable(options: Pick<ServiceKeysOptions, 'url' | 'masterKey'>): Ke
     unavailable: (message, cause) => new ServiceKeysUnavailable(message, cause),
   })
   return {
-    createMissing: (nowMs) => createMissing(pool, sealingKey, nowMs),
-    rotate: (purpose, nowMs, activeAfterMs) => rotate(pool, sealingKey, purpose, nowMs, nowMs + activeAfterMs),
-    revoke: (keyId, nowMs) => revoke(pool, sealingKey, keyId, nowMs),
+    createMissing: (nowMs) => createMissing(pool, sealing, nowMs),
+    rotate: (purpose, nowMs, activeAfterMs) => rotate(pool, sealing, purpose, nowMs, nowMs + activeAfterMs),
+    revoke: (keyId, nowMs) => revoke(pool, sealing, keyId, nowMs),
     load: async (known, nowMs) => {
       const rows = await pool.run(
         (sql) => sql<KeyRow[]>`
           SELECT key_id, purpose, x, y, sealed_private_key, active_from, retired_at, revoked_at
           FROM service_keys ORDER BY active_from, key_id`,
       )
-      return new Map(rows.map((row) => [row.key_id, holdKey(row, known.get(row.key_id), sealingKey, nowMs)]))
+      return new Map(rows.map((row) => [row.key_id, holdKey(row, known.get(row.key_id), sealing, nowMs)]))
     },
     close: pool.close,
   }
 }
 
 /** Opens a row that was not known before (V4); the span may have changed since. */
-function holdKey(row: KeyRow, known: HeldKey | undefined, sealingKey: Buffer, nowMs: number): HeldKey {
+function holdKey(row: KeyRow, known: HeldKey | undefined, sealing: MasterSeal, nowMs: number): HeldKey {
   const published: PublishedKey = {
     keyId: row.key_id,
     purpose: purposeOf(row.purpose),
@@ -239,7 +240,7 @@ function holdKey(row: KeyRow, known: HeldKey | undefined, sealingKey: Buffer, no
     retiredAtMs: row.retired_at?.getTime() ?? null,
     revokedAtMs: row.revoked_at?.getTime() ?? null,
   }
-  const privateKey = isSame(published, known?.published) ? (known?.privateKey ?? null) : openRow(row, sealingKey)
+  const privateKey = isSame(published, known?.published) ? (known?.privateKey ?? null) : openRow(row, sealing)
   const retired = published.retiredAtMs !== null && published.retiredAtMs + LAST_SIGNATURES_MS < nowMs
   const gone = retired || published.revokedAtMs !== null
   return { published, privateKey: gone ? null : privateKey }
@@ -249,10 +250,10 @@ function isSame(key: PublishedKey, known: PublishedKey | undefined): boolean {
   return known !== undefined && known.x === key.x && known.y === key.y && known.purpose === key.purpose
 }
 
-function openRow(row: KeyRow, sealingKey: Buffer): KeyObject {
+function openRow(row: KeyRow, sealing: MasterSeal): KeyObject {
   let privateKey: KeyObject
   try {
-    const pkcs8 = openSealed(sealingKey, contextOf(row.purpose, row.key_id), row.sealed_private_key)
+    const { secret: pkcs8 } = sealing.open(serviceKeyContext(row.purpose, row.key_id), row.sealed_private_key)
     privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
     pkcs8.fill(0)
   } catch (cause) {
@@ -268,10 +269,6 @@ function openRow(row: KeyRow, sealingKey: Buffer): KeyObject {
 function publicPartOf(privateKey: KeyObject): { readonly keyId: string; readonly x: string; readonly y: string } {
   const { x = '', y = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
   return { keyId: thumbprintOf({ kty: 'EC', crv: 'P-256', x, y }), x, y }
-}
-
-function contextOf(purpose: string, keyId: string): SealingContext {
-  return ['service-key', purpose, keyId]
 }
 
 function purposeOf(text: string): KeyPurpose {
@@ -294,10 +291,10 @@ async function locked<T>(pool: QueryPool, work: (sql: postgres.TransactionSql) =
 }
 
 /** Looks first: who may only read the keys finds them made by who created the ledger. */
-async function createMissing(pool: QueryPool, sealingKey: Buffer, nowMs: number): Promise<void> {
+async function createMissing(pool: QueryPool, sealing: MasterSeal, nowMs: number): Promise<void> {
   if ((await pool.run(missingPurposes)).length === 0) return
   await locked(pool, async (sql) => {
-    for (const purpose of await missingPurposes(sql)) await insertKey(sql, sealingKey, purpose, nowMs, nowMs)
+    for (const purpose of await missingPurposes(sql)) await insertKey(sql, sealing, purpose, nowMs, nowMs)
   })
 }
 
@@ -309,7 +306,7 @@ async function missingPurposes(sql: postgres.Sql | postgres.TransactionSql): Pro
 
 async function rotate(
   pool: QueryPool,
-  sealingKey: Buffer,
+  sealing: MasterSeal,
   purpose: KeyPurpose,
   nowMs: number,
   activeFromMs: number,
@@ -324,7 +321,7 @@ async function rotate(
       UPDATE service_keys SET retired_at = ${activeFrom}
       WHERE purpose = ${purpose} AND active_from <= ${new Date(nowMs).toISOString()}
         AND (retired_at IS NULL OR retired_at > ${new Date(nowMs).toISOString()})`
-    return await insertKey(sql, sealingKey, purpose, activeFromMs, nowMs)
+    return await insertKey(sql, sealing, purpose, activeFromMs, nowMs)
   })
 }
 
@@ -334,7 +331,7 @@ async function rotate(
  */
 async function revoke(
   pool: QueryPool,
-  sealingKey: Buffer,
+  sealing: MasterSeal,
   keyId: string,
   nowMs: number,
 ): Promise<{ readonly replacedBy: string | null } | undefined> {
@@ -349,7 +346,7 @@ async function revoke(
     const endsAt = isReplaced ? new Date(fromMs).toISOString() : retiredAt
     await sql`UPDATE service_keys SET revoked_at = ${now}, retired_at = ${endsAt} WHERE key_id = ${keyId}`
     if (!isReplaced) return { replacedBy: null }
-    const replacedBy = await insertKey(sql, sealingKey, purposeOf(row.purpose), fromMs, nowMs)
+    const replacedBy = await insertKey(sql, sealing, purposeOf(row.purpose), fromMs, nowMs)
     // Where a rotation was under way, the key that is to follow still does.
     await sql`UPDATE service_keys SET retired_at = ${retiredAt} WHERE key_id = ${replacedBy}`
     return { replacedBy }
@@ -358,7 +355,7 @@ async function revoke(
 
 async function insertKey(
   sql: postgres.TransactionSql,
-  sealingKey: Buffer,
+  sealing: MasterSeal,
   purpose: KeyPurpose,
   activeFromMs: number,
   nowMs: number,
@@ -366,7 +363,7 @@ async function insertKey(
   const { privateKey } = await generateKeys('ec', { namedCurve: 'P-256' })
   const { keyId, x, y } = publicPartOf(privateKey)
   const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' })
-  const sealed = seal(sealingKey, contextOf(purpose, keyId), pkcs8)
+  const sealed = sealing.seal(serviceKeyContext(purpose, keyId), pkcs8)
   pkcs8.fill(0)
   await sql`
     INSERT INTO service_keys (key_id, purpose, x, y, sealed_private_key, active_from, created_at)

@@ -3,8 +3,12 @@ import type { ActorKind } from '../../actors/address.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import type { Envelope } from '../../actors/message.ts'
 import type { ChannelStart, DueActor, InboxMark, OutboxMessage, ShardStart } from '../../runtime/ports/ledger-store.ts'
+import { shardKeyName } from '../vault/key-name.ts'
+import { openJson } from '../vault/open-json.ts'
+import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
 import type { Sql } from './connection.ts'
+import { PLACES } from './row-sealer.ts'
 
 export const LAST_TRANSACTION = `
 SELECT txn_id FROM transactions WHERE shard_id = $1::integer ORDER BY txn_id DESC LIMIT 1`
@@ -37,12 +41,14 @@ SELECT c.target_shard, o.number, o.message${KNOWN}
  WHERE c.shard_id = $1::integer
  ORDER BY c.target_shard, o.number`
 
-export async function openShard(sql: Sql, shardId: number): Promise<ShardStart> {
+export async function openShard(sql: Sql, shardId: number, vault: RowVault): Promise<ShardStart> {
+  // Before anything is written: whether this shard is encrypted cannot change while the epoch stays what it is.
+  await vault.follow?.(sql)
   const [lastTransactionId, channels, marks, outbox] = await Promise.all([
     lastTransaction(sql, shardId),
     channelsOf(sql, shardId),
     marksOf(sql, shardId),
-    unacknowledged(sql, shardId),
+    unacknowledged(sql, shardId, vault),
   ])
   return { lastTransactionId, channels, marks, outbox }
 }
@@ -78,15 +84,23 @@ async function marksOf(sql: Sql, shardId: number): Promise<InboxMark[]> {
 interface OutboxRow {
   readonly target_shard: number
   readonly number: string
-  readonly message: string
+  readonly message: Buffer
 }
 
-async function unacknowledged(sql: Sql, shardId: number): Promise<OutboxMessage[]> {
+/** Throws UnreadableRow: a shard whose messages cannot be read is not served. */
+async function unacknowledged(sql: Sql, shardId: number, vault: RowVault): Promise<OutboxMessage[]> {
+  const name = shardKeyName(shardId)
+  if (vault.encrypts) await vault.keys.fetch(sql, [name])
   const rows = await sql.unsafe<OutboxRow[]>(UNACKNOWLEDGED, [shardId], { prepare: true })
   return rows.map((row) => ({
     target: row.target_shard,
     number: Number(row.number),
-    envelope: JSON.parse(row.message) as Envelope,
+    envelope: openJson<Envelope>(
+      vault,
+      name,
+      PLACES.message(shardId, row.target_shard, Number(row.number)),
+      row.message,
+    ),
   }))
 }
 

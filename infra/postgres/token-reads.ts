@@ -2,22 +2,33 @@
 import { type ActorAddress, tokenAddress } from '../../actors/address.ts'
 import { type TokenState, type TokenView, tokenFactsOf, tokenViewOf } from '../../actors/token/state.ts'
 import type { TokensPage } from '../../runtime/ports/ledger-reads.ts'
-import { tokenStateOf } from './actor-documents.ts'
+import { shardKeyName } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, tokenStateOf } from './actor-documents.ts'
+import { fetchKeys } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
+
+const TOKEN = `
+SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.shard_id = $1 AND a.kind = 'token' AND a.actor_id = $2`
 
 /** A symbol is taken without regard to case, and found by exactly its own. */
 export async function readToken(
   pool: QueryPool,
   tokenId: string,
   homeOf: (actor: ActorAddress) => number,
+  vault: RowVault,
 ): Promise<TokenView | undefined> {
   if (tokenId.includes('\0')) return undefined
   const address = tokenAddress(tokenId)
-  const [row] = await pool.run(
-    (sql) => sql<{ readonly document: string }[]>`
-      SELECT document FROM actors WHERE shard_id = ${homeOf(address)} AND kind = 'token' AND actor_id = ${address.id}`,
-  )
-  const token = row === undefined ? undefined : tokenStateOf(row.document)
+  const home = homeOf(address)
+  const row = await pool.run(async (sql) => {
+    const [[found]] = await Promise.all([
+      sql.unsafe<ActorRow[]>(TOKEN, [home, address.id], { prepare: true }),
+      fetchKeys(sql, [shardKeyName(home)], vault),
+    ])
+    return found
+  })
+  const token = row === undefined ? undefined : tokenStateOf(row, vault)
   return token?.tokenId === tokenId ? registeredViewOf(token) : undefined
 }
 
@@ -25,26 +36,32 @@ function registeredViewOf(token: TokenState): TokenView | undefined {
   return tokenFactsOf(token) === undefined ? undefined : tokenViewOf(token)
 }
 
-interface TokenRow {
-  readonly total: string
-  /** null in the one row of an empty page. */
-  readonly document: string | null
-}
+const TOKENS = `
+SELECT counting.total, page.*
+  FROM (SELECT count(*) AS total FROM actors WHERE kind = 'token' AND status <> 'preparing') counting
+  LEFT JOIN LATERAL (
+    SELECT ${ACTOR_ROW_COLUMNS} FROM actors a
+     WHERE a.kind = 'token' AND a.status <> 'preparing' AND a.actor_id > $1 ORDER BY a.actor_id LIMIT $2
+  ) page ON true
+ ORDER BY page.actor_id`
 
-export async function readTokens(pool: QueryPool, after: string | null, limit: number): Promise<TokensPage> {
+/** One row at least, also for an empty page: then `kind` is null. */
+type TokensRow = (ActorRow | { readonly kind: null }) & { readonly total: string }
+
+export async function readTokens(
+  pool: QueryPool,
+  after: string | null,
+  limit: number,
+  vault: RowVault,
+): Promise<TokensPage> {
   const from = after === null ? '' : tokenAddress(after).id
-  const rows = await pool.run(
-    (sql) => sql<TokenRow[]>`
-      SELECT counting.total, page.document
-      FROM (SELECT count(*) AS total FROM actors WHERE kind = 'token' AND status <> 'preparing') counting
-      LEFT JOIN LATERAL (
-        SELECT actor_id, document FROM actors WHERE kind = 'token' AND status <> 'preparing' AND actor_id > ${from}
-        ORDER BY actor_id LIMIT ${limit + 1}
-      ) page ON true
-      ORDER BY page.actor_id`,
-  )
-  const found = rows.flatMap(({ document }) => (document === null ? [] : [tokenViewOf(tokenStateOf(document))]))
-  const tokens = found.slice(0, limit)
+  const { rows, found } = await pool.run(async (sql) => {
+    const rows = await sql.unsafe<TokensRow[]>(TOKENS, [from, limit + 1], { prepare: true })
+    const found = rows.flatMap((row) => (row.kind === null ? [] : [row]))
+    await fetchKeys(sql, found.map(keyNameOfActorRow), vault)
+    return { rows, found }
+  })
+  const tokens = found.slice(0, limit).map((row) => tokenViewOf(tokenStateOf(row, vault)))
   return {
     tokens,
     next: found.length > limit ? (tokens.at(-1)?.tokenId ?? null) : null,

@@ -14,28 +14,32 @@ import {
   all,
   dateConditions,
   type Fragment,
+  hasAmounts,
   narrowConditions,
   remainingConditions,
-  type ShardOf,
+  type TransactionPlaces,
 } from './transactions-query-filters.ts'
 
 /** Matches are counted up to here; beyond, the count is a lower bound. */
 const COUNT_LIMIT = 10_000
 const COUNT_LIMIT_BY_AMOUNT = 1_000
 /** Rows looked at for a count. A ledger, account or group with more of them has a lower bound where the filter is rare. */
-const COUNT_ROWS = 50_000
+export const COUNT_ROWS = 50_000
 /** Holds of any kind that are looked at for what is pending in the whole ledger; beyond, the total is a lower bound. */
 export const COUNT_HOLDS = 50_000
 
-/** A relation of one row. */
-export function countRelation(sql: postgres.Sql, query: TransactionQuery, shards: ShardOf): Fragment {
+/** A relation of one row. Of filters that columns answer. */
+export function countRelation(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Fragment {
   if (!query.counted) return sql`(SELECT NULL::bigint AS counted, NULL::boolean AS count_exact)`
-  return hasOtherFilters(query) ? boundedCount(sql, query, shards) : counters(sql, query, shards)
+  return hasOtherFilters(query) ? filteredCount(sql, query, places) : counters(sql, query, places)
 }
 
-function counters(sql: postgres.Sql, query: TransactionQuery, { shardOf }: ShardOf): Fragment {
+function counters(sql: postgres.ISql, query: TransactionQuery, { shardOf, vault }: TransactionPlaces): Fragment {
   const { accountId, status } = query
-  const ofAccount = accountId === null ? undefined : sql`shard_id = ${shardOf(accountId)} AND account_id = ${accountId}`
+  const ofAccount =
+    accountId === null
+      ? undefined
+      : sql`shard_id = ${shardOf(accountId)} AND account_id = ${vault.accountRef(accountId)}`
   const ended = endedOf(sql, status, ofAccount)
   if (status !== 'pending' && status !== null) {
     return sql`(SELECT coalesce((${ended}), 0)::bigint AS counted, true AS count_exact)`
@@ -46,7 +50,7 @@ function counters(sql: postgres.Sql, query: TransactionQuery, { shardOf }: Shard
 }
 
 /** How many ended, or ended so. */
-function endedOf(sql: postgres.Sql, status: TransactionQuery['status'], ofAccount: Fragment | undefined): Fragment {
+function endedOf(sql: postgres.ISql, status: TransactionQuery['status'], ofAccount: Fragment | undefined): Fragment {
   if (status === 'pending') return sql`SELECT 0`
   const columns = {
     completed: sql`completed_count`,
@@ -60,7 +64,7 @@ function endedOf(sql: postgres.Sql, status: TransactionQuery['status'], ofAccoun
 }
 
 /** Under their own IDs: the range that begins with the prefix of them, as no name of another kind of hold does. */
-function pendingOf(sql: postgres.Sql, ofAccount: Fragment | undefined): Fragment {
+function pendingOf(sql: postgres.ISql, ofAccount: Fragment | undefined): Fragment {
   const isPending = sql`hold_id >= 'txn_' AND hold_id < 'txn\`'`
   const isLeg = sql`pending_txn_id IS NOT NULL`
   if (ofAccount !== undefined) {
@@ -92,10 +96,17 @@ function hasOtherFilters(query: TransactionQuery): boolean {
   ].some((filter) => filter !== null)
 }
 
-function boundedCount(sql: postgres.Sql, query: TransactionQuery, shards: ShardOf): Fragment {
-  const limit = query.amountMin === null && query.amountMax === null ? COUNT_LIMIT : COUNT_LIMIT_BY_AMOUNT
-  const walked = all(sql, [...narrowConditions(sql, query, shards), ...dateConditions(sql, query)])
-  const rest = remainingConditions(sql, query)
+function filteredCount(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Fragment {
+  const walked = all(sql, [...narrowConditions(sql, query, places), ...dateConditions(sql, query)])
+  return boundedCount(sql, walked, remainingConditions(sql, query, places), countLimitOf(query))
+}
+
+export function countLimitOf(query: TransactionQuery): number {
+  return hasAmounts(query) ? COUNT_LIMIT_BY_AMOUNT : COUNT_LIMIT
+}
+
+/** `walked`: what an index serves; `rest`: what rows are held against. */
+export function boundedCount(sql: postgres.ISql, walked: Fragment, rest: readonly Fragment[], limit: number): Fragment {
   if (rest.length === 0) {
     return sql`(
       SELECT least(n, ${limit}::bigint) AS counted, n <= ${limit} AS count_exact

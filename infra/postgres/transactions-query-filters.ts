@@ -1,34 +1,42 @@
 /**
- * The filters of a transaction list, cut in two: those that an index of the walk serves, and the rest, which rows that
- * were walked are held against.
+ * The filters of a transaction list, cut in three: those that an index of the walk serves; those that rows which were
+ * walked are held against, by their columns; and those that only what is sealed can answer.
  *
  * A transaction's ID begins with its `created_at`, so bounds on the date are ranges of IDs; the exact bound stands
  * beside them.
  */
 import type postgres from 'postgres'
+import type { Transaction } from '../../actors/account/transaction.ts'
 import { isAccountId, transactionIdFloor } from '../../actors/identifiers.ts'
+import { parseQuantity } from '../../actors/money.ts'
 import type { TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { arrayLiteral } from './array-literal.ts'
 
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
-export interface ShardOf {
+/** Where transactions are, and how they are read. */
+export interface TransactionPlaces {
   readonly shardOf: (accountId: string) => number
+  readonly vault: RowVault
 }
 
 /** What an equality on an index gives: an account, a group, a key of an account. Empty when none applies. */
 export function narrowConditions(
-  sql: postgres.Sql,
+  sql: postgres.ISql,
   query: TransactionQuery,
-  { shardOf }: ShardOf,
+  { shardOf, vault }: TransactionPlaces,
 ): readonly Fragment[] {
   if (query.groupId !== null) return [sql`group_id = ${query.groupId}`]
   if (query.accountId === null) return []
-  const account = sql`shard_id = ${shardOf(query.accountId)} AND account_id = ${query.accountId}`
-  return query.idempotencyKey === null ? [account] : [account, sql`idempotency_key = ${query.idempotencyKey}`]
+  const { accountId, idempotencyKey } = query
+  const account = sql`shard_id = ${shardOf(accountId)} AND account_id = ${vault.accountRef(accountId)}`
+  if (idempotencyKey === null) return [account]
+  return [account, sql`idempotency_key = ${vault.keyRef(accountId, idempotencyKey)}`]
 }
 
 /** Newest first: the ID's order serves the dates as well. */
-export function dateConditions(sql: postgres.Sql, query: TransactionQuery): readonly Fragment[] {
+export function dateConditions(sql: postgres.ISql, query: TransactionQuery): readonly Fragment[] {
   const conditions: Fragment[] = []
   if (query.createdFromMs !== null) {
     conditions.push(sql`txn_id >= ${transactionIdFloor(query.createdFromMs)}`)
@@ -41,12 +49,17 @@ export function dateConditions(sql: postgres.Sql, query: TransactionQuery): read
   return conditions
 }
 
-/** What is left for rows to be held against, dates excepted. */
-export function remainingConditions(sql: postgres.Sql, query: TransactionQuery): readonly Fragment[] {
+/** What is left for columns to be held against, dates and amounts excepted. */
+export function columnConditions(
+  sql: postgres.ISql,
+  query: TransactionQuery,
+  { vault }: TransactionPlaces,
+): readonly Fragment[] {
+  const { groupId, accountId, idempotencyKey } = query
   const conditions: Fragment[] = []
-  if (query.groupId !== null && query.accountId !== null) conditions.push(sql`account_id = ${query.accountId}`)
-  if (query.idempotencyKey !== null && (query.groupId !== null || query.accountId === null)) {
-    conditions.push(sql`idempotency_key = ${query.idempotencyKey}`)
+  if (groupId !== null && accountId !== null) {
+    conditions.push(sql`account_id = ${vault.accountRef(accountId)}`)
+    if (idempotencyKey !== null) conditions.push(sql`idempotency_key = ${vault.keyRef(accountId, idempotencyKey)}`)
   }
   if (query.type !== null) conditions.push(sql`type = ${query.type}`)
   if (query.tokenId !== null) conditions.push(sql`token_id = ${query.tokenId}`)
@@ -54,20 +67,61 @@ export function remainingConditions(sql: postgres.Sql, query: TransactionQuery):
   if (query.tokenClass === 'fungible') conditions.push(sql`strpos(token_id, '/') = 0`)
   if (query.tokenClass === 'nft') conditions.push(sql`strpos(token_id, '/') > 0`)
   if (query.status !== null) conditions.push(sql`status = ${query.status}`)
-  if (query.amountMin !== null) conditions.push(sql`quantity >= ${query.amountMin}`)
-  if (query.amountMax !== null) conditions.push(sql`quantity <= ${query.amountMax}`)
   return conditions
 }
 
-export function all(sql: postgres.Sql, conditions: readonly Fragment[]): Fragment {
+/** All of that, and amounts as nearly as columns tell them. */
+export function remainingConditions(
+  sql: postgres.ISql,
+  query: TransactionQuery,
+  places: TransactionPlaces,
+): readonly Fragment[] {
+  const conditions = columnConditions(sql, query, places)
+  if (!hasAmounts(query)) return conditions
+  return [...conditions, inBuckets(sql, places.vault.amountBuckets(query.amountMin, query.amountMax))]
+}
+
+export function inBuckets(sql: postgres.ISql, buckets: readonly number[]): Fragment {
+  return sql`amount_bucket = ANY(${arrayLiteral('integer', buckets)}::integer[])`
+}
+
+export function hasAmounts({ amountMin, amountMax }: TransactionQuery): boolean {
+  return amountMin !== null || amountMax !== null
+}
+
+/** Whether a key is asked for without its account: what stands for a key is made with both. */
+export function hasLoneKey({ accountId, idempotencyKey }: TransactionQuery): boolean {
+  return idempotencyKey !== null && accountId === null
+}
+
+export type OpenedFilter = (transaction: Transaction) => boolean
+
+/** What only what is sealed can answer; undefined when columns answer everything. */
+export function openedFilter(query: TransactionQuery): OpenedFilter | undefined {
+  if (!hasAmounts(query) && !hasLoneKey(query)) return undefined
+  const { amountMin, amountMax } = query
+  const key = hasLoneKey(query) ? query.idempotencyKey : null
+  return ({ amount, idempotencyKey }) => {
+    const quantity = parseQuantity(amount)
+    return (
+      (key === null || idempotencyKey === key) &&
+      (amountMin === null || quantity.greaterThanOrEqualTo(amountMin)) &&
+      (amountMax === null || quantity.lessThanOrEqualTo(amountMax))
+    )
+  }
+}
+
+export function all(sql: postgres.ISql, conditions: readonly Fragment[]): Fragment {
   return conditions.reduce((left, right) => sql`${left} AND ${right}`, sql`true`)
 }
 
 /** Whether no row can match: asked without asking the database. */
 export function matchesNothing(query: TransactionQuery): boolean {
+  const { tokenClass, accountId, amountMin, amountMax } = query
   return (
-    (query.tokenClass !== null && query.tokenClass !== 'fungible' && query.tokenClass !== 'nft') ||
-    (query.accountId !== null && !isAccountId(query.accountId)) ||
+    (tokenClass !== null && tokenClass !== 'fungible' && tokenClass !== 'nft') ||
+    (accountId !== null && !isAccountId(accountId)) ||
+    (amountMin !== null && amountMax !== null && parseQuantity(amountMin).greaterThan(amountMax)) ||
     [query.tokenId, query.idempotencyKey].some((text) => text?.includes('\0') === true)
   )
 }

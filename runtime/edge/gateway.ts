@@ -35,6 +35,8 @@ export interface GatewayDependencies {
   readonly metrics?: GatewayMetrics
   /** Follows single requests, at the level `debug`. */
   readonly log?: Log
+  /** How the log names an account; left out, it does not. */
+  readonly accountTag?: (accountId: string) => string
 }
 
 export interface GatewaySettings {
@@ -124,7 +126,7 @@ export class Gateway implements LedgerGateway {
         timer: undefined,
       }
       this.waiting.set(waiting.requestId, waiting)
-      log?.debug?.('submission_received', followed(waiting))
+      log?.debug?.('submission_received', this.followed(waiting))
       this.send(waiting)
     })
   }
@@ -338,7 +340,7 @@ export class Gateway implements LedgerGateway {
     this.waiting.delete(waiting.requestId)
     const end = this.count(waiting.request, outcome)
     this.dependencies.log?.debug?.('submission_answered', {
-      ...followed(waiting),
+      ...this.followed(waiting),
       ...end,
       attempts: waiting.attempt,
       durationMs: this.dependencies.clock.monotonic() - waiting.startedMs,
@@ -353,15 +355,18 @@ export class Gateway implements LedgerGateway {
     return end
   }
 
+  /** `submission`: as verdicts of this gateway name it; the rest is the trail of its client's request. */
+  private followed({ request, requestId, shardId }: Waiting): LogFields {
+    const { actor, operation, trail } = request
+    const { accountTag } = this.dependencies
+    const account = accountTag === undefined || actor.kind !== 'account' ? {} : { account: accountTag(actor.id) }
+    return { ...fieldsOf(trail), submission: requestId, operation: operation.kind, shard: shardId, ...account }
+  }
+
   /** Requests that wait for an outcome. */
   measures(): { readonly waiting: number } {
     return { waiting: this.waiting.size }
   }
-}
-
-/** `submission`: as verdicts of this gateway name it; the rest is the trail of its client's request. */
-function followed({ request, requestId, shardId }: Waiting): LogFields {
-  return { ...fieldsOf(request.trail), submission: requestId, operation: request.operation.kind, shard: shardId }
 }
 
 function endOf(outcome: GatewayOutcome): SubmissionEnd {

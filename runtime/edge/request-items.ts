@@ -21,6 +21,9 @@ export function hasKey(operation: Operation): boolean {
     case 'register_group':
     case 'revert_group':
       return true
+    // Done twice it is done once.
+    case 'erase':
+      return true
     case 'change_status':
       return false
   }

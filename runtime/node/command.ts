@@ -50,7 +50,7 @@ export function commandOf(item: Item, stamp: GivenStamp, random: Random, product
 function accountCommand(
   { id: accountId }: ActorAddress,
   shardId: number,
-  operation: Of<'register' | 'change_status' | 'submit' | 'rotate_key' | 'mint'>,
+  operation: Of<'register' | 'change_status' | 'erase' | 'submit' | 'rotate_key' | 'mint'>,
   common: Common,
 ): AnyCommand | undefined {
   switch (operation.kind) {
@@ -62,6 +62,8 @@ function accountCommand(
       const { status, incoming, reason } = operation
       return { ...common, type: 'change_status', accountId, status, incoming, reason }
     }
+    case 'erase':
+      return { ...common, type: 'erase', accountId, reason: operation.reason }
     case 'submit': {
       const payload = readPayload(operation.payload)
       const submission = payload === undefined ? undefined : readSubmission(payload.fields)

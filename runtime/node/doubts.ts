@@ -11,6 +11,7 @@ import { type Clock, delay } from '../ports/clock.ts'
 import type { LedgerStore, ShardRecord, ShardStart, ShardToken } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { Incarnation } from './incarnation.ts'
+import { reasonOf } from '../reason.ts'
 
 export interface DoubtsDependencies {
   readonly store: Pick<LedgerStore, 'shards' | 'raiseAttempt' | 'openShard'>
@@ -72,7 +73,7 @@ export function createDoubts(dependencies: DoubtsDependencies): Doubts {
         else onFenced(incarnation, undefined)
         return
       } catch (error) {
-        log.warn('recovery_delayed', { shard: shardId, cause: error instanceof Error ? error.message : 'unknown' })
+        log.warn('recovery_delayed', { shard: shardId, cause: reasonOf(error) })
         onDelayed(incarnation)
       }
     }

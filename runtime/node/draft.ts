@@ -18,6 +18,7 @@ import {
   groupUseAddressOf,
   type HoldName,
   keyAddressOf,
+  type LedgerStore,
   type NftEventWrite,
   type OutboxWrite,
   type ShardBatch,
@@ -28,6 +29,7 @@ import type { Incarnation, TransactionNews } from './incarnation.ts'
 import type { DecidedAnswer } from './output-gate.ts'
 import { type Pending, verdictKey, waitsFor } from './pending.ts'
 import { effectBytes, stateBytes } from './weights.ts'
+import { reasonOf } from '../reason.ts'
 
 export interface StepSettings {
   readonly ledgerId: string
@@ -41,6 +43,8 @@ export interface StepSurroundings {
   readonly facts: Facts
   readonly inbox: InboxOrder
   readonly homeOf: (actor: ActorAddress) => number
+  /** As the store has it. */
+  readonly erasable: LedgerStore['erasable']
 }
 
 /** In which order messages of one shard are taken in (D6): exactly the one after the last. */
@@ -63,6 +67,7 @@ export interface ShardDraft {
   readonly changed: Map<string, { readonly actor: ActorAddress; readonly state: AnyState | null }>
   readonly balances: Map<string, { readonly accountId: string; readonly tokenId: string }>
   readonly holds: Map<string, HoldName>
+  readonly erased: string[]
   readonly keys: AccountKeyWrite[]
   readonly entries: AuditEntryWrite[]
   readonly transactions: Transaction[]
@@ -91,6 +96,7 @@ export function createShardDraft(incarnation: Incarnation): ShardDraft {
     changed: new Map(),
     balances: new Map(),
     holds: new Map(),
+    erased: [],
     keys: [],
     entries: [],
     transactions: [],
@@ -114,7 +120,7 @@ export type DraftStep =
   | Extract<StepOutcome, { readonly kind: 'unverified' }>
   /** It may have been applied before, and has no key by which that could be told. */
   | { readonly kind: 'untold' }
-  /** It changes a transaction that this very batch adds, whose row is not there yet: it is for the next one. */
+  /** It changes or destroys what this very batch adds, whose row is not there yet: it is for the next one. */
   | { readonly kind: 'early' }
   /** A message that was taken in before: it is dropped. */
   | { readonly kind: 'repeated' }
@@ -134,7 +140,7 @@ export function stepInto(draft: ShardDraft, pending: Pending, surroundings: Step
   const result = judge(draft, pending, surroundings)
   if (isUntold(pending, result)) return { kind: 'untold' }
   if (result.kind === 'unverified' || result.kind === 'broken') return result
-  if (result.kind === 'stepped' && changesWhatIsNew(draft, result.effects)) return { kind: 'early' }
+  if (result.kind === 'stepped' && changesWhatIsNew(draft, pending, result.effects)) return { kind: 'early' }
   draft.pendings.push(pending)
   if (origin.kind === 'message') draft.marks.set(origin.source, origin.number)
   const { answer } = result
@@ -156,16 +162,22 @@ function isUntold({ perhapsApplied, keyAddress, command }: Pending, result: { re
 }
 
 /** An end is always of an earlier batch: what decides it is sent only after the commit. What undoes a leg need not wait. */
-function changesWhatIsNew({ transactions }: ShardDraft, effects: readonly Effect[]): boolean {
+function changesWhatIsNew(
+  { transactions, changed }: ShardDraft,
+  { actorKey: key }: Pending,
+  effects: readonly Effect[],
+): boolean {
   return effects.some(
-    (effect) => effect.kind === 'transaction_compensated' && transactions.some(({ txnId }) => txnId === effect.txnId),
+    (effect) =>
+      (effect.kind === 'transaction_compensated' && transactions.some(({ txnId }) => txnId === effect.txnId)) ||
+      (effect.kind === 'account_erased' && changed.has(key)),
   )
 }
 
 function judge(
   draft: ShardDraft,
   pending: Pending,
-  { settings, step, homeOf, ...surroundings }: StepSurroundings,
+  { settings, step, homeOf, erasable, ...surroundings }: StepSurroundings,
 ): StepOutcome | { readonly kind: 'broken'; readonly detail: string } {
   if (pending.forced !== null) return { kind: 'answered', answer: pending.forced }
   const { command, keyAddress, resident } = pending
@@ -189,10 +201,11 @@ function judge(
       exists: (accountId) => facts.exists({ shardId: homeOf({ kind: 'account', id: accountId }), accountId }),
       groupUses: groupUsesOf(draft, pending),
       transaction: transactionOf(draft, pending),
+      erasable: erasable(pending.incarnation.token.shardId),
     })
   } catch (error) {
     if (error instanceof BrokenInvariant || pending.origin.kind !== 'request') {
-      return { kind: 'broken', detail: error instanceof Error ? error.message : 'A command could not be stepped.' }
+      return { kind: 'broken', detail: reasonOf(error) }
     }
     return { kind: 'answered', answer: refusal('rejected', 'The ledger cannot process this request.') }
   }
@@ -260,6 +273,9 @@ function foldEffect(
     case 'hold_changed':
       draft.holds.set(`${accountId} ${effect.holdId}`, { accountId, holdId: effect.holdId })
       return
+    case 'account_erased':
+      draft.erased.push(accountId)
+      return
     case 'transaction_entered':
       draft.transactions.push(effect.transaction)
       noteGroupUse(draft, effect.transaction)
@@ -274,13 +290,9 @@ function foldEffect(
       draft.compensatedBy.set(effect.txnId, effect.by)
       draft.news.set(effect.txnId, { ...draft.news.get(effect.txnId), compensatedBy: effect.by })
       return
-    case 'boundary_crossed': {
-      const sums = draft.boundary.get(effect.tokenId) ?? { credited: ZERO, debited: ZERO }
-      if (effect.quantity.isNegative()) sums.debited = sums.debited.minus(effect.quantity)
-      else sums.credited = sums.credited.plus(effect.quantity)
-      draft.boundary.set(effect.tokenId, sums)
+    case 'boundary_crossed':
+      addCrossing(draft, effect)
       return
-    }
     case 'message_sent': {
       const target = homeOf(effect.envelope.to)
       const number = (draft.sent.get(target) ?? incarnation.sent.get(target) ?? 0) + 1
@@ -300,17 +312,32 @@ function foldEffect(
     case 'key_registered':
       draft.keys.push({ accountId, key: effect.key, fromSequence: effect.fromSequence, atMs: effect.atMs })
       return
-    case 'operation_recorded': {
-      const { operation, acceptedUnder } = effect
-      draft.operations.push(operation)
-      if (acceptedUnder === null) return
-      const { shardId } = incarnation.token
-      const { payloadHash } = operation
-      const earlier = { payloadHash, key: acceptedUnder, answer: originalAnswer(operation) }
-      draft.keyUses.set(keyAddressOf({ shardId, ...operation }), earlier)
+    case 'operation_recorded':
+      recordOperation(draft, effect)
       return
-    }
   }
+}
+
+function addCrossing(
+  draft: ShardDraft,
+  { tokenId, quantity }: Extract<Effect, { readonly kind: 'boundary_crossed' }>,
+): void {
+  const sums = draft.boundary.get(tokenId) ?? { credited: ZERO, debited: ZERO }
+  if (quantity.isNegative()) sums.debited = sums.debited.minus(quantity)
+  else sums.credited = sums.credited.plus(quantity)
+  draft.boundary.set(tokenId, sums)
+}
+
+function recordOperation(
+  draft: ShardDraft,
+  { operation, acceptedUnder }: Extract<Effect, { kind: 'operation_recorded' }>,
+): void {
+  draft.operations.push(operation)
+  if (acceptedUnder === null) return
+  const { shardId } = draft.incarnation.token
+  const { payloadHash } = operation
+  const earlier = { payloadHash, key: acceptedUnder, answer: originalAnswer(operation) }
+  draft.keyUses.set(keyAddressOf({ shardId, ...operation }), earlier)
 }
 
 /** Whoever has asked by now is told; who asks after this, in the same batch even, has begun something new. */

@@ -15,6 +15,7 @@ import type { EpochsSeen } from './epochs-seen.ts'
 import { inParallel } from './in-parallel.ts'
 import type { NodeCalls } from './node-calls.ts'
 import type { ShardHost } from './shard-host.ts'
+import { reasonOf } from '../reason.ts'
 
 export interface HandOverDependencies {
   readonly store: Pick<LedgerStore, 'release'>
@@ -39,7 +40,7 @@ export function createHandOver(dependencies: HandOverDependencies): HandOver {
   const { store, leases, host, calls, log, metrics = NO_NODE_METRICS, epochs } = dependencies
 
   const notGiven = (shardId: number | undefined, error: unknown): void => {
-    log.warn('shard_not_given', { shard: shardId, cause: error instanceof Error ? error.message : 'unknown' })
+    log.warn('shard_not_given', { shard: shardId, cause: reasonOf(error) })
   }
 
   /** Who of the successors would take the shards at once. */

@@ -22,6 +22,7 @@ import { type Incarnation, takeUp } from './incarnation.ts'
 import { addNeeds, findingsFor, noNeeds } from './needs.ts'
 import { holdOn, type LookUpMembership, type Pending, verdictKey } from './pending.ts'
 import type { PinBoard } from './pin-board.ts'
+import { reasonOf } from '../reason.ts'
 
 /** Look-ups in flight at once. One: what comes meanwhile goes with the next, and a larger one costs little more. */
 const MAX_OPEN_ROUNDS = 1
@@ -43,6 +44,8 @@ export interface LookUpDependencies {
   readonly facts: Facts
   readonly rare: RarePaths
   readonly homeOf: (actor: ActorAddress) => number
+  /** What the command's shard holds cannot be read. */
+  readonly onUnreadable: (incarnation: Incarnation, detail: string, guilty: Pending) => void
   /** Called once a round, after its commands have been put into their `ready` queues. */
   readonly onReady: () => void
 }
@@ -105,7 +108,7 @@ export function createLookUps(dependencies: LookUpDependencies): LookUps {
       await before
       openRounds -= 1
       for (const { pending, incarnation } of asked) end(pending, incarnation)
-      deliver(asked, answer, facts)
+      deliver(asked, answer, facts, dependencies)
       dependencies.onReady()
       schedule()
     })()
@@ -232,6 +235,7 @@ const NOTHING: LookUpAnswer = {
   existing: new Set(),
   classes: new Map(),
   instances: new Set(),
+  unreadable: new Map(),
 }
 
 /** Asks until it is answered: what waits here has its own deadline, and the ledger cannot be served without. */
@@ -244,7 +248,7 @@ async function ask(
     try {
       return await store.lookUp(question)
     } catch (error) {
-      log.warn('look_up_failed', { cause: error instanceof Error ? error.message : 'unknown' })
+      log.warn('look_up_failed', { cause: reasonOf(error) })
       await delay(clock, RETRY_DELAY_MS)
     }
   }
@@ -272,9 +276,19 @@ async function verify(
   noted.forEach(({ pending, verdict }, index) => pending.verdicts.set(verdict, verdicts[index] === true))
 }
 
-function deliver(asked: readonly Asked[], answer: LookUpAnswer, facts: Facts): void {
+function deliver(
+  asked: readonly Asked[],
+  answer: LookUpAnswer,
+  facts: Facts,
+  { onUnreadable }: Pick<LookUpDependencies, 'onUnreadable'>,
+): void {
   for (const { pending, incarnation, membership } of asked) {
     if (pending.lookUp !== membership || pending.incarnation !== incarnation) continue
+    const unreadable = answer.unreadable.get(incarnation.token.shardId)
+    if (unreadable !== undefined) {
+      onUnreadable(incarnation, unreadable, pending)
+      continue
+    }
     if (pending.resident === null) holdOn(pending, takeUp(incarnation, pending.actorKey, loaded(pending, answer)))
     if (pending.keyAddress !== null) {
       pending.earlier ??=

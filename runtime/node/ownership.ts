@@ -26,6 +26,7 @@ import { ownersOf, Peers, type SessionName } from './peers.ts'
 import { placeOn, sessionsOf } from './placement.ts'
 import type { ShardHost } from './shard-host.ts'
 import { createVitalSigns, type VitalSigns, type VitalSignsBook } from './vital-signs.ts'
+import { reasonOf } from '../reason.ts'
 
 export interface OwnershipDependencies {
   readonly nodeId: string
@@ -190,7 +191,7 @@ export class Ownership {
       this.sayWhereAllAre()
     } catch (error) {
       this.signs.notRenewed()
-      log.warn('renewal_failed', { cause: error instanceof Error ? error.message : 'unknown' })
+      log.warn('renewal_failed', { cause: reasonOf(error) })
     }
   }
 
@@ -223,7 +224,7 @@ export class Ownership {
       const isAlone = listed === undefined && !(await calls.isReachable(session))
       if (!this.draining && !isAlone) await this.takeAndGive(records, listed ?? [], drains)
     } catch (error) {
-      log.warn('reconcile_failed', { cause: error instanceof Error ? error.message : 'unknown' })
+      log.warn('reconcile_failed', { cause: reasonOf(error) })
     }
   }
 
@@ -273,7 +274,7 @@ export class Ownership {
     const failed =
       (what: string) =>
       ({ shardId }: ShardRecord, error: unknown): void => {
-        log.warn(what, { shard: shardId, cause: error instanceof Error ? error.message : 'unknown' })
+        log.warn(what, { shard: shardId, cause: reasonOf(error) })
       }
     await inParallel(stranded, async (record) => void (await store.release(record)), failed('shard_not_released'))
     const before = serving.size
@@ -355,7 +356,7 @@ export class Ownership {
         if (this.peers.isDead(one.session) || (await this.isProvedDead(one))) dead.add(one.session)
       },
       ({ nodeId }, error) => {
-        log.warn('lock_not_looked_at', { node: nodeId, cause: error instanceof Error ? error.message : 'unknown' })
+        log.warn('lock_not_looked_at', { node: nodeId, cause: reasonOf(error) })
       },
     )
     return dead

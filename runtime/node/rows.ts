@@ -14,7 +14,7 @@ export function processedIn(draft: ShardDraft) {
 
 /** `nextReceipt` gives the receipts of `processedIn`, one after another. */
 export function rowsOf(draft: ShardDraft, nextReceipt: () => ReceiptWrite): ShardBatch {
-  const { incarnation, keys, entries, operations, nftEvents, outbox } = draft
+  const { incarnation, keys, entries, operations, erased, nftEvents, outbox } = draft
   const transactions = draft.transactions.map((transaction: Transaction) => ({
     transaction,
     receipt: transaction.status === 'pending' ? null : nextReceipt(),
@@ -29,6 +29,7 @@ export function rowsOf(draft: ShardDraft, nextReceipt: () => ReceiptWrite): Shar
     transactionChanges: transactionChanges(draft, nextReceipt),
     operations,
     ...holdRows(draft),
+    erased,
     nftEvents,
     outbox,
     sent: [...draft.sent].map(([target, sent]) => ({ target, sent })),

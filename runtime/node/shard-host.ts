@@ -70,25 +70,29 @@ export class ShardHost {
   private readonly broken = new Set<number>()
 
   constructor(dependencies: ShardHostDependencies) {
-    const { settings, step, inboxOrder: inbox, homeOf } = dependencies
+    const { settings, step, inboxOrder: inbox, homeOf, store } = dependencies
     this.dependencies = dependencies
     const facts = createFacts(dependencies.rare)
     this.lane = new CommitLane({
       ...dependencies,
-      surroundings: { settings, step, facts, inbox, homeOf },
+      surroundings: { settings, step, facts, inbox, homeOf, erasable: store.erasable },
       incarnations: () => this.incarnations.values(),
       onSkipped: (skipped) => void this.doubts.skipped(skipped),
       onUnknown: (unknown) => {
         for (const incarnation of unknown) void this.doubts.unknown(incarnation)
       },
-      onBroken: (incarnation, detail, guilty) =>
-        void this.doubts.broken(incarnation, () => this.quarantine(incarnation, detail, guilty)),
+      onBroken: (incarnation, detail, guilty) => this.breakOff(incarnation, detail, guilty),
       onApplied: (applied) => {
         const { maxResidents } = settings
         applyDraft(applied, { ...dependencies, maxResidents, courier: this.courier, inbox: this.inbox })
       },
     })
-    this.lookUps = createLookUps({ ...dependencies, facts, onReady: () => this.lane.kick() })
+    this.lookUps = createLookUps({
+      ...dependencies,
+      facts,
+      onUnreadable: (incarnation, detail, guilty) => this.breakOff(incarnation, detail, guilty),
+      onReady: () => this.lane.kick(),
+    })
     this.courier = new Courier({
       ...dependencies,
       sentTo: async (incarnation, target) => {
@@ -275,6 +279,10 @@ export class ShardHost {
     log.warn('shard_fenced', { shard: shardId, epoch, found: found?.epoch })
     metrics.moves('fenced', 1)
     this.end(incarnation)
+  }
+
+  private breakOff(incarnation: Incarnation, detail: string, guilty: Pending): void {
+    void this.doubts.broken(incarnation, () => this.quarantine(incarnation, detail, guilty))
   }
 
   private quarantine(incarnation: Incarnation, detail: string, guilty: Pending): void {

@@ -6,6 +6,7 @@ import type { Clock, Timer } from '../ports/clock.ts'
 import type { DueActor, LedgerStore } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
+import { reasonOf } from '../reason.ts'
 
 export interface TimersDependencies {
   readonly store: Pick<LedgerStore, 'due' | 'prune'>
@@ -57,7 +58,7 @@ export class Timers {
         await this.prune(served)
       }
     } catch (error) {
-      log.warn('timers_delayed', { cause: error instanceof Error ? error.message : 'unknown' })
+      log.warn('timers_delayed', { cause: reasonOf(error) })
     }
     if (!this.stopped) this.start()
   }

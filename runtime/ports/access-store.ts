@@ -3,15 +3,18 @@
  * Contract: test/contract/access-store.contract.ts
  *   X1. A refresh token is exchanged at most once, whoever asks at the same time.
  *   X2. What is committed, the next call of `findClient`, `listClients` and `listRevokedSessions` shows.
+ *       A client that is not what was written of it (damaged, or changed by somebody who had no right to) is in no list,
+ *       and whoever looks for it is told: it gets in nowhere, and is never taken for one that is not there.
  *   X3. A family is never alive under a revoked client, whichever of login and revocation comes first.
  * Every failure is an `AccessStoreUnavailable`.
  */
 import type { Role } from '../../actors/account/commands.ts'
+import type { ScopeEntry } from '../../actors/account-scope.ts'
 
 export interface AccessStore {
-  readonly findClient: (clientId: string) => Promise<ClientRecord | undefined>
+  readonly findClient: (clientId: string) => Promise<ClientRecord | 'unreadable' | undefined>
   readonly listClients: () => Promise<readonly ClientRecord[]>
-  /** Creates the client or changes what is given of it. */
+  /** Creates the client or changes all of it but when it was made. Also one that is unreadable: that is for callers to refuse. */
   readonly putClient: (client: ClientRecord) => Promise<void>
   /** Revokes the client with all its families. False when there is none. */
   readonly revokeClient: (clientId: string, atMs: number) => Promise<boolean>
@@ -22,12 +25,14 @@ export interface AccessStore {
   readonly listRevokedSessions: (sinceMs: number) => Promise<readonly string[]>
 }
 
-/** `secretHash` is self-describing: `hmac-sha256:<hex>` for generated secrets, `scrypt:<params>:<salt>:<hash>` for chosen ones. */
+/** `secretHash` is self-describing. */
 export interface ClientRecord {
   readonly clientId: string
   readonly secretHash: string
   readonly role: Role
   readonly boundary: boolean | readonly string[]
+  /** What the client is scoped to; null: it is not. It names accounts, and is told to nobody. */
+  readonly accounts: readonly ScopeEntry[] | null
   readonly createdAtMs: number
   readonly revokedAtMs: number | null
 }
@@ -36,7 +41,7 @@ export interface RefreshFamily {
   /** Also the `sid` of the access tokens that belong to it. */
   readonly sessionId: string
   readonly clientId: string
-  /** SHA-256 in hexadecimal. */
+  /** 64 hexadecimal digits. Keyed, and of a token that names its client: no other row's token is made from it. */
   readonly tokenHash: string
   readonly expiresAtMs: number
   readonly createdAtMs: number

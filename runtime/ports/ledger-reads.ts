@@ -13,13 +13,17 @@ import type { InstanceView, NftEvent } from '../../actors/nft-instance/state.ts'
 import type { TokenView } from '../../actors/token/state.ts'
 
 export interface LedgerReads {
+  /**
+   * Of an account that was erased the account itself and its chain are served, without what was destroyed; its transactions
+   * are not there, in no list either. Where others name it, it is called by another name.
+   */
   readonly transaction: (txnId: string) => Promise<TransactionView | undefined>
   readonly receipt: (txnId: string) => Promise<SignedReceipt | undefined>
   /** Newest first, or as a feed (`order: 'asc'`). */
   readonly transactions: (query: TransactionQuery) => Promise<TransactionPage>
   /** Whether the account exists; undefined when it does not. */
   readonly account: (accountId: string) => Promise<AccountView | undefined>
-  /** By account ID, from the one after `after`. */
+  /** In an order of the ledger's own, which never changes, from the one after `after` (an account ID). */
   readonly accounts: (after: string | null, limit: number) => Promise<AccountsPage>
   readonly balances: (accountId: string) => Promise<readonly BalanceView[] | undefined>
   /** Oldest first, from the entry after `afterSequence` (-1: from the start); undefined when there is no such account. */
@@ -178,8 +182,11 @@ export interface BalanceView {
   readonly updatedAtMs: number
 }
 
+/** `payload`: null of an account that was erased. */
+export type ChainEntryView = Omit<AuditEntry, 'payload'> & { readonly payload: string | null }
+
 export interface AuditChainPage {
-  readonly entries: readonly AuditEntry[]
+  readonly entries: readonly ChainEntryView[]
   readonly next: number | null
   readonly total: number
 }

@@ -10,6 +10,8 @@
  *   D5. `acquire` returns `owned` only after every commit of the owner before has ended.
  *   D6. What a shard has sent, and what it has taken in, are counters of their own, written in the batch that sends or
  *       takes: they do not follow from the rows that happen to be left.
+ *   D7. Once the erasure of an account is committed, nothing that was written of it before can be had any more, but for its
+ *       chain's sequence and hashes: what its keys did, and its transactions, are not found.
  */
 import type { ActorAddress } from '../../actors/address.ts'
 import type { AuditEntry } from '../../actors/audit-chain.ts'
@@ -49,6 +51,8 @@ export interface LedgerStore {
   readonly sessionHeld: (session: string) => Promise<boolean>
   /** Ends the connections of a session that is held for dead, so that its locks go. */
   readonly terminate: (session: string) => Promise<void>
+  /** Whether what is kept of accounts of the shard can be destroyed: it is sealed, under a key for each. */
+  readonly erasable: (shardId: number) => boolean
   /** A write that commits, to know that writing works; and the store's clock. */
   readonly probe: () => Promise<StoreProbe>
 }
@@ -99,6 +103,8 @@ export interface ShardBatch {
   readonly operations: readonly RecordedOperation[]
   readonly holds: readonly HoldWrite[]
   readonly removedHolds: readonly HoldName[]
+  /** IDs of accounts of `accounts` that are erased with this: nothing else of this batch is theirs but entries. */
+  readonly erased: readonly string[]
   readonly actors: readonly ActorWrite[]
   readonly nftEvents: readonly NftEventWrite[]
   readonly outbox: readonly OutboxWrite[]
@@ -310,6 +316,8 @@ export interface LookUpAnswer {
   readonly classes: ReadonlyMap<string, ClassFacts>
   /** IDs, `class/instance`, of those that were minted, burned ones among them. */
   readonly instances: ReadonlySet<string>
+  /** Shards of which something that was asked for is there and cannot be read or believed, and what. */
+  readonly unreadable: ReadonlyMap<number, string>
 }
 
 /** One string for an account; IDs have no space in them. */

@@ -12,6 +12,7 @@ Fills a ledger with accounts whose chains, receipts and sums are what the ledger
 are named account-0@load and so on and share key pairs that follow from the seed (test/support/loader/shared-keys.ts).
 
   --data-dir DIR         a new ledger, in a PostgreSQL of its own; go on with LEDGER_DATA_DIR=DIR npm start
+  --plain                    whose rows are not encrypted
   --database-url URL     or: a migrated ledger that is empty and not being served,
   --master-key-file FILE     and the master key that it was made with
 
@@ -45,6 +46,7 @@ const { values } = parseArgs({
     seed: NUMBER,
     threads: NUMBER,
     skewed: { type: 'boolean', default: false },
+    plain: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
@@ -64,6 +66,7 @@ async function load(): Promise<void> {
     'master-key-file': keyFile,
     help: _help,
     skewed,
+    plain,
     ...numbers
   } = values
   const options = {
@@ -72,7 +75,7 @@ async function load(): Promise<void> {
     ...Object.fromEntries(Object.entries(numbers).map(([name, text]) => [name, wholeNumber(name, text)])),
   }
   if (dataDir !== undefined && url === undefined) {
-    const ledger = await loadFreshLedger({ ...options, dataDir })
+    const ledger = await loadFreshLedger({ ...options, dataDir, encryption: plain ? 'off' : 'on' })
     await report(ledger, ledger.url)
     await ledger.stop()
   } else if (dataDir === undefined && url !== undefined && keyFile !== undefined) {

@@ -7,6 +7,7 @@ import { availableParallelism, cpus } from 'node:os'
 import { LedgerClient } from '../support/client.ts'
 import { startCluster } from '../support/cluster-process.ts'
 import { type Bench, demandAll, REGISTERING_CONNECTIONS, say } from './context.ts'
+import { measureEncryption } from './encryption.ts'
 import { startLoadGenerator } from './load-generator.ts'
 import { measure } from './measure.ts'
 import { HELP, readOptions } from './options.ts'
@@ -22,6 +23,7 @@ export async function main(args: readonly string[]): Promise<number> {
     return 0
   }
   if (options.scaling) return measureScaling(options)
+  if (options.encryption) return measureEncryption(options)
   say('Starting a ledger ...')
   const cluster = await startCluster({ nodes: options.nodes, edges: options.edges })
   const load = startLoadGenerator()

@@ -9,6 +9,8 @@ export interface BenchOptions {
   readonly accounts: number
   /** Only whether a second node adds to what the nodes can do. */
   readonly scaling: boolean
+  /** Only what encryption at rest costs. */
+  readonly encryption: boolean
   /** Where to write the numbers for machines. */
   readonly json: string | undefined
 }
@@ -25,6 +27,7 @@ as many as get through, then half as many at a constant rate.
   --nodes N, --edges N   processes of the ledger (default 1 each)
   --scaling         instead of all that: one node and then two, each held to two fifths of a processor, so that the
                     nodes are what bounds the rate (needs the right to make control groups)
+  --encryption      instead of all that: two ledgers, one with encryption at rest and one without, in turns
   --json FILE       also writes the numbers as JSON
 `
 
@@ -39,6 +42,7 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
       edges: { type: 'string', default: '1' },
       accounts: { type: 'string', default: '10000' },
       scaling: { type: 'boolean', default: false },
+      encryption: { type: 'boolean', default: false },
       json: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -51,6 +55,7 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
     edges: wholeNumber(values.edges, 'edges', 64),
     accounts: wholeNumber(values.accounts, 'accounts', 1_000_000),
     scaling: values.scaling,
+    encryption: values.encryption,
     json: values.json,
   }
 }

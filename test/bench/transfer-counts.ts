@@ -1,5 +1,9 @@
 /** What the ledger itself says of transfers, in PostgreSQL: the interface has no exact count by type. */
 import postgres from 'postgres'
+import { loadMasterKey } from '../../infra/keys/master-key.ts'
+import { ACCOUNT_COLUMNS, type AccountRow, openAccount } from '../../infra/postgres/account-document.ts'
+import { accountKeyName } from '../../infra/vault/key-name.ts'
+import { loadedRows } from '../support/loader/loaded-rows.ts'
 import type { ShardByAccount } from './load-messages.ts'
 
 /** All in one snapshot. */
@@ -23,12 +27,24 @@ export interface TransferLedger {
   readonly end: () => Promise<void>
 }
 
-export function openTransferLedger(databaseUrl: string): TransferLedger {
+/** Fewer than keys are kept. */
+const OPENED_AT_ONCE = 10_000
+
+/** `masterKeyFile`: opens the rows of accounts, which alone say their IDs. */
+export function openTransferLedger(databaseUrl: string, masterKeyFile: string): TransferLedger {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
   return {
     shards: async () => {
-      const rows = await sql<{ account_id: string; shard_id: number }[]>`SELECT account_id, shard_id FROM accounts`
-      return Object.fromEntries(rows.map(({ account_id: accountId, shard_id: shardId }) => [accountId, shardId]))
+      const { vault } = await loadedRows(sql, await loadMasterKey(masterKeyFile))
+      const rows = await sql.unsafe<AccountRow[]>(`SELECT ${ACCOUNT_COLUMNS} FROM accounts a`)
+      const shards: [accountId: string, shardId: number][] = []
+      for (let from = 0; from < rows.length; from += OPENED_AT_ONCE) {
+        const some = rows.slice(from, from + OPENED_AT_ONCE)
+        const names = some.map((row) => accountKeyName(row.account_id))
+        await vault.keys.fetch(sql, names)
+        shards.push(...some.map((row) => [openAccount(row, vault).accountId, row.shard_id] as [string, number]))
+      }
+      return Object.fromEntries(shards)
     },
     counts: async (since) => {
       const [row] = await sql<[TransferCounts]>`
@@ -36,7 +52,7 @@ export function openTransferLedger(databaseUrl: string): TransferLedger {
                count(*) FILTER (WHERE type = 'transfer' AND status = 'completed')::integer AS settled,
                count(*) FILTER (WHERE type = 'transfer' AND status = 'pending')::integer AS pending,
                count(*) FILTER (WHERE status = 'failed')::integer AS failed,
-               count(*) FILTER (WHERE type = 'credit' AND from_account_id IS NOT NULL AND status = 'completed')::integer
+               count(*) FILTER (WHERE type = 'credit' AND origin = 'ledger' AND status = 'completed')::integer
                  AS credits
           FROM transactions WHERE commit_xid >= ${since}::text::xid8`
       return { ...row }

@@ -3,6 +3,7 @@
  * a constant rate. A transfer counts when both sides are completed, by what PostgreSQL says and not by what was answered.
  */
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { lastCommit } from './committed.ts'
 import { type Bench, demandAll, HEADROOM, say, sayOddities, WARM_UP_RATE, WARM_UP_S } from './context.ts'
@@ -56,7 +57,7 @@ const OPEN_FOLLOWED = [
 export async function measureTransfers(bench: Bench): Promise<readonly TransfersMeasured[]> {
   const { options, cluster, load } = bench
   const { connections, seconds } = options
-  const ledger = openTransferLedger(cluster.databaseUrl())
+  const ledger = openTransferLedger(cluster.databaseUrl(), join(cluster.dataDir, 'master.key'))
   try {
     const warmRate = await warmUp(bench, ledger)
     await load.prepare('transfer', Math.ceil(warmRate * HEADROOM * seconds) + connections)

@@ -1,33 +1,41 @@
 /** The access store in PostgreSQL: the contract, and what only a table can get wrong. */
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import postgres from 'postgres'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createClientSecrets, generateClientSecret, NO_ADDRESS } from '../../infra/keys/client-secrets.ts'
 import { createAccessStore, type PostgresAccessStore } from '../../infra/postgres/access-store-postgres.ts'
-import { AccessStoreUnavailable } from '../../runtime/ports/access-store.ts'
-import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
+import { sealedClient } from '../../infra/postgres/client-document.ts'
+import { AccessStoreUnavailable, type ClientRecord } from '../../runtime/ports/access-store.ts'
+import type { RowVault } from '../../infra/vault/row-vault.ts'
+import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
+import { PLAIN_VAULT } from '../support/row-vaults.ts'
 import { accessStoreContract, aClient, aFamily, hashOf } from './access-store.contract.ts'
 
-accessStoreContract('PostgreSQL', async () => {
-  const database = await createLedgerDatabase()
-  const store = createAccessStore({ url: database.url })
-  const other = createAccessStore({ url: database.url })
-  return {
-    store,
-    other,
-    close: async () => {
-      await Promise.all([store.close(), other.close()])
-      await database.drop()
-    },
-  }
-})
+for (const encryption of ['on', 'off'] as const) {
+  accessStoreContract(`PostgreSQL, encryption ${encryption}`, async () => {
+    const database = await createLedgerDatabase({ encryption })
+    const open = async () => createAccessStore({ url: database.url, vault: await vaultOf(database.url) })
+    const [store, other] = [await open(), await open()]
+    return {
+      store,
+      other,
+      close: async () => {
+        await Promise.all([store.close(), other.close()])
+        await database.drop()
+      },
+    }
+  })
+}
 
 describe('AccessStore: PostgreSQL, its tables', () => {
   let database: LedgerDatabase
+  let vault: RowVault
   let store: PostgresAccessStore
   let sql: postgres.Sql
   beforeAll(async () => {
     database = await createLedgerDatabase()
-    store = createAccessStore({ url: database.url })
+    vault = await vaultOf(database.url)
+    store = createAccessStore({ url: database.url, vault })
     sql = postgres(database.url, { max: 1, onnotice: () => undefined })
   })
   afterAll(async () => {
@@ -57,7 +65,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
   test('a store cleans by itself', async () => {
     const at = new Date(1_000_000).toISOString()
     await sql`INSERT INTO used_refresh_tokens VALUES ('stale', 'none', ${at}, ${at})`
-    const cleaning = createAccessStore({ url: database.url, cleanUpEveryMs: 20 })
+    const cleaning = createAccessStore({ url: database.url, vault, cleanUpEveryMs: 20 })
     await expect
       .poll(() => sql`SELECT FROM used_refresh_tokens WHERE token_hash = 'stale'`, { timeout: 20_000 })
       .toHaveLength(0)
@@ -71,7 +79,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     const revoking = postgres(database.url, { max: 1, onnotice: () => undefined })
     let login: Promise<'done'> | undefined
     await revoking.begin(async (transaction) => {
-      await transaction`UPDATE clients SET revoked_at = created_at WHERE client_id = ${client.clientId}`
+      await transaction`UPDATE clients SET revoked_at = now() WHERE client_id = ${client.clientId}`
       await transaction`UPDATE refresh_families SET revoked_at = created_at WHERE client_id = ${client.clientId}`
       login = store.createFamily(aFamily(client.clientId, token)).then(() => 'done')
       const waiting = async (): Promise<string> => {
@@ -97,8 +105,53 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     expect(String(rows[0]?.['row'])).not.toContain(token)
   })
 
+  test('X5: nothing of what a client may do or proves itself with is in a row', async () => {
+    const secretHash = 'hmac-sha256/2:sealed'
+    const client = aClient({
+      accounts: ['alice@sealed', 'shop-sealed:*'],
+      boundary: ['sealed'],
+      role: 'admin',
+      secretHash,
+    })
+    await store.putClient(client)
+    const [row = {}] = await sql`SELECT * FROM clients WHERE client_id = ${client.clientId}`
+    expect(Object.keys(row).sort()).toEqual(['client_id', 'document', 'held', 'revoked_at'])
+    expect(Buffer.isBuffer(row['document'])).toBe(true)
+    const stored = Object.values(row).map((value: unknown) =>
+      Buffer.isBuffer(value) ? value.toString('latin1') : JSON.stringify(value),
+    )
+    expect(stored.filter((text) => /sealed|admin/.test(text ?? ''))).toEqual([])
+  })
+
+  test('X6: of a revocation and a change at once none is lost', async () => {
+    const client = aClient()
+    await store.putClient(client)
+    const other = createAccessStore({ url: database.url, vault })
+    const atMs = client.createdAtMs + 5
+    for (let round = 0; round < 20; round += 1) {
+      const { clientId } = client
+      await store.putClient(client)
+      const lock = postgres(database.url, { max: 1, onnotice: () => undefined })
+      let revoking: Promise<boolean> | undefined
+      await lock.begin(async (transaction) => {
+        await transaction`SELECT FROM clients WHERE client_id = ${clientId} FOR UPDATE`
+        revoking = other.revokeClient(clientId, atMs)
+        void revoking.catch(() => undefined)
+        const waiting = async () => (await sql`SELECT FROM pg_locks WHERE NOT granted`).length
+        await expect.poll(waiting, { timeout: 20_000, interval: 5 }).toBe(1)
+        const changed = { ...client, role: 'viewer' as const }
+        const document = Buffer.from(sealedClient(changed, vault), 'hex')
+        await transaction`UPDATE clients SET document = ${document} WHERE client_id = ${clientId}`
+      })
+      expect(await revoking).toBe(true)
+      expect(await store.findClient(clientId)).toEqual({ ...client, role: 'viewer', revokedAtMs: atMs })
+      await lock.end()
+    }
+    await other.close()
+  })
+
   test('without PostgreSQL every call says that the store is unavailable, and what it says names no host', async () => {
-    const lost = createAccessStore({ url: 'postgres://ledger:secret@127.0.0.1:1/ledger' })
+    const lost = createAccessStore({ url: 'postgres://ledger:secret@127.0.0.1:1/ledger', vault: PLAIN_VAULT })
     const outcomes = await Promise.allSettled([
       lost.findClient('x'),
       lost.listClients(),
@@ -113,5 +166,156 @@ describe('AccessStore: PostgreSQL, its tables', () => {
       expect(String(reason)).not.toMatch(/127|secret/)
     }
     await lost.close()
+  })
+})
+
+describe('AccessStore: rows that somebody changed who has no key', () => {
+  const SECRET = generateClientSecret()
+  const secrets = createClientSecrets({ pepper: randomBytes(32) })
+  const unreadable: string[] = []
+  let database: LedgerDatabase
+  let vault: RowVault
+  let store: PostgresAccessStore
+  let sql: postgres.Sql
+  beforeAll(async () => {
+    database = await createLedgerDatabase()
+    vault = await vaultOf(database.url)
+    sql = postgres(database.url, { max: 1, onnotice: () => undefined })
+  })
+  beforeEach(async () => {
+    unreadable.length = 0
+    store = createAccessStore({ url: database.url, vault, onUnreadable: (clientId) => unreadable.push(clientId) })
+    await sql`DELETE FROM clients`
+    await store.putClient(await withSecret('mine', SECRET, { role: 'viewer', accounts: ['alice@x'], boundary: false }))
+    await store.putClient(await withSecret('boss', generateClientSecret(), { role: 'admin', accounts: null }))
+    await store.putClient(await withSecret('bystander', generateClientSecret(), {}))
+    await store.putClient(await withSecret('revoked', SECRET, { role: 'admin' }))
+    await store.revokeClient('revoked', aClient().createdAtMs + 7)
+  })
+  afterEach(() => store.close())
+  afterAll(async () => {
+    await sql.end()
+    await database.drop()
+  })
+
+  async function withSecret(clientId: string, secret: string, changes: Partial<ClientRecord>): Promise<ClientRecord> {
+    return aClient({ clientId, secretHash: await secrets.hash(clientId, secret), ...changes })
+  }
+
+  const plain = (clientId: string, changes: Partial<ClientRecord> = {}) =>
+    JSON.stringify({ format: 1, ...aClient({ clientId, role: 'admin', ...changes }) })
+
+  const CHANGES: readonly (readonly [string, string, () => Promise<unknown>])[] = [
+    [
+      'another client’s document',
+      'mine',
+      () =>
+        sql`UPDATE clients SET document = (SELECT document FROM clients WHERE client_id = 'boss') WHERE client_id = 'mine'`,
+    ],
+    [
+      'its own document given to another',
+      'boss',
+      () =>
+        sql`UPDATE clients SET document = (SELECT document FROM clients WHERE client_id = 'mine') WHERE client_id = 'boss'`,
+    ],
+    [
+      'a plain document in place of a sealed one',
+      'mine',
+      () => sql`UPDATE clients SET document = convert_to(${plain('mine')}, 'UTF8') WHERE client_id = 'mine'`,
+    ],
+    ['no document', 'mine', () => sql`UPDATE clients SET document = '' WHERE client_id = 'mine'`],
+    [
+      'one bit of the document',
+      'mine',
+      () =>
+        sql`UPDATE clients SET document = set_bit(document, 300, 1 - get_bit(document, 300)) WHERE client_id = 'mine'`,
+    ],
+    [
+      'another name',
+      'boss',
+      async () => {
+        await sql`DELETE FROM clients WHERE client_id = 'boss'`
+        await sql`UPDATE clients SET client_id = 'boss' WHERE client_id = 'mine'`
+      },
+    ],
+    [
+      'a copy under another name',
+      'boss',
+      async () => {
+        await sql`DELETE FROM clients WHERE client_id = 'boss'`
+        await sql`INSERT INTO clients (client_id, document) SELECT 'boss', document FROM clients WHERE client_id = 'mine'`
+      },
+    ],
+    ['a revocation taken back', 'revoked', () => sql`UPDATE clients SET revoked_at = NULL WHERE client_id = 'revoked'`],
+    [
+      'a revocation at another time',
+      'revoked',
+      () => sql`UPDATE clients SET revoked_at = revoked_at + interval '1 hour' WHERE client_id = 'revoked'`,
+    ],
+    ['a revocation made up', 'mine', () => sql`UPDATE clients SET revoked_at = now() WHERE client_id = 'mine'`],
+  ]
+
+  test.for(CHANGES)('X5: %s is refused for that client alone, and told once', async ([, name, change]) => {
+    await change()
+    expect(await store.findClient(name)).toBe('unreadable')
+    const listed = (await store.listClients()).map(({ clientId }) => clientId)
+    const others = await sql<
+      { id: string }[]
+    >`SELECT client_id AS id FROM clients WHERE client_id <> ${name} ORDER BY 1`
+    expect(listed).toEqual(others.map(({ id }) => id))
+    expect(listed).toContain('bystander')
+    expect(unreadable).toEqual([name])
+  })
+
+  test('a client that cannot be read is told again when it could be read meanwhile', async () => {
+    const before = await sql`SELECT document FROM clients WHERE client_id = 'mine'`
+    for (const expected of [1, 2]) {
+      await sql`UPDATE clients SET document = '' WHERE client_id = 'mine'`
+      expect(await store.findClient('mine')).toBe('unreadable')
+      expect(unreadable).toHaveLength(expected)
+      await sql`UPDATE clients SET document = ${before[0]?.['document'] as Buffer} WHERE client_id = 'mine'`
+      expect(await store.findClient('mine')).toMatchObject({ clientId: 'mine', role: 'viewer' })
+    }
+  })
+
+  test('revoking one that cannot be read ends its sessions, and it stays refused', async () => {
+    const family = aFamily('mine', 'a token')
+    await store.createFamily(family)
+    await sql`UPDATE clients SET document = '' WHERE client_id = 'mine'`
+    const atMs = family.createdAtMs + 1
+    expect(await store.revokeClient('mine', atMs)).toBe(true)
+    expect(await store.listRevokedSessions(atMs)).toEqual([family.sessionId])
+    expect(await store.findClient('mine')).toBe('unreadable')
+  })
+
+  test('a hash that was copied into another client’s document lets nobody in', async () => {
+    const mine = await store.findClient('mine')
+    const boss = await store.findClient('boss')
+    if (typeof mine !== 'object' || typeof boss !== 'object') throw new Error('they cannot be read')
+    expect(await secrets.verify(mine, SECRET, NO_ADDRESS)).toBe(true)
+    expect(await secrets.verify({ ...boss, secretHash: mine.secretHash }, SECRET, NO_ADDRESS)).toBe(false)
+  })
+
+  test('without encryption rows that are no clients keep nobody from their work', async () => {
+    const open = await createLedgerDatabase({ encryption: 'off' })
+    const plainStore = createAccessStore({ url: open.url, vault: await vaultOf(open.url) })
+    const rows = postgres(open.url, { max: 1, onnotice: () => undefined })
+    const good = aClient()
+    await plainStore.putClient(good)
+    const documents = [
+      'null',
+      '[]',
+      '{',
+      plain('b'),
+      plain('x4', { role: 'root' as never }),
+      plain('x5', { accounts: [1] as never }),
+    ]
+    for (const [index, document] of documents.entries()) {
+      await rows`INSERT INTO clients (client_id, document) VALUES (${`x${index}`}, convert_to(${document}, 'UTF8'))`
+      expect(await plainStore.findClient(`x${index}`)).toBe('unreadable')
+    }
+    expect(await plainStore.listClients()).toEqual([good])
+    await Promise.all([plainStore.close(), rows.end()])
+    await open.drop()
   })
 })

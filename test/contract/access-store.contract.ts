@@ -24,6 +24,7 @@ export function aClient(changes: Partial<ClientRecord> = {}): ClientRecord {
     secretHash: `hmac-sha256:${'0'.repeat(64)}`,
     role: 'transactor',
     boundary: true,
+    accounts: null,
     createdAtMs: START_MS,
     revokedAtMs: null,
     ...changes,
@@ -192,6 +193,18 @@ function clientTests(subject: () => AccessStoreSubject): void {
       expect(await other.listClients()).toContainEqual(client)
     }
     expect(await store.findClient('nobody')).toBeUndefined()
+  })
+
+  test('X2: what a client is scoped to is found as it was put, and can be changed and taken away', async () => {
+    const { store, other } = subject()
+    const client = aClient({ accounts: ['alice@scope', 'shop:*', 'Shop:*'] })
+    for (const accounts of [client.accounts, ['bob@scope'], [], null, ['alice@scope']]) {
+      await store.putClient({ ...client, accounts })
+      expect(await other.findClient(client.clientId)).toEqual({ ...client, accounts })
+      expect(await other.listClients()).toContainEqual({ ...client, accounts })
+    }
+    expect(await store.revokeClient(client.clientId, START_MS)).toBe(true)
+    expect(await other.findClient(client.clientId)).toMatchObject({ accounts: ['alice@scope'] })
   })
 
   test('X2: putting a client again changes it and keeps when it was made', async () => {

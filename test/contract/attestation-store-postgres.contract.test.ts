@@ -1,16 +1,25 @@
 /** The attestation store in PostgreSQL: the contract, and what only a table can get wrong. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type ActorAddress, actorKey, classAddress } from '../../actors/address.ts'
-import { nftId } from '../../actors/nft-id.ts'
+import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
+import { sealedAttestation } from '../../infra/postgres/attestation-document.ts'
 import {
   createAttestationStore,
   type PostgresAttestationStore,
 } from '../../infra/postgres/attestation-store-postgres.ts'
 import { EXAMINED_ROWS } from '../../infra/postgres/attestations-query.ts'
-import { AttestationStoreUnavailable } from '../../runtime/ports/attestation-store.ts'
-import { createLedgerDatabase, DEFAULT_SHARD_COUNT, type LedgerDatabase } from '../support/ledger-database.ts'
+import type { RowVault } from '../../infra/vault/row-vault.ts'
+import { type Attestation, AttestationStoreUnavailable } from '../../runtime/ports/attestation-store.ts'
+import {
+  insertAttestations,
+  type NftRows,
+  putClass,
+  putInstance,
+  rewriteAttestation,
+} from '../support/attestation-rows.ts'
+import { createLedgerDatabase, DEFAULT_SHARD_COUNT, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
+import { PLAIN_VAULT } from '../support/row-vaults.ts'
 import { attestationStoreContract } from './attestation-store.contract.ts'
 import {
   anAttestation,
@@ -20,67 +29,53 @@ import {
   eventsAt,
   listed,
   newClassId,
-  type SeededInstance,
   START_MS,
 } from './attestation-store-scene.ts'
 
 const shardOf = createShardHash(Buffer.alloc(32, 7), DEFAULT_SHARD_COUNT)
 const homeOf = (actor: ActorAddress): number => shardOf(actorKey(actor))
 
+const ENCRYPTIONS = ['on', 'off'] as const
+type Encryption = (typeof ENCRYPTIONS)[number]
+
 interface Postgres extends AttestationStoreSubject {
   readonly store: PostgresAttestationStore
   readonly sql: postgres.Sql
   readonly database: LedgerDatabase
+  readonly vault: RowVault
 }
 
-async function createSubject(): Promise<Postgres> {
-  const database = await createLedgerDatabase()
-  const store = createAttestationStore({ url: database.url, homeOf })
-  const other = createAttestationStore({ url: database.url, homeOf })
+async function createSubject(encryption: Encryption = 'on'): Promise<Postgres> {
+  const database = await createLedgerDatabase({ encryption })
+  const [vault, other] = [await vaultOf(database.url), await vaultOf(database.url)]
+  const stores = [vault, other].map((own) => createAttestationStore({ url: database.url, homeOf, vault: own }))
+  const [first, second] = stores
+  if (first === undefined || second === undefined) throw new Error('two were made')
   const sql = postgres(database.url, { max: 2, onnotice: () => undefined })
+  const nfts: NftRows = { sql, vault, homeOf }
   return {
-    store,
-    other,
+    store: first,
+    other: second,
     sql,
     database,
-    seedClass: async (classId, name) => {
-      const { id } = classAddress(name)
-      await sql`
-        INSERT INTO actors (shard_id, kind, actor_id, version, status, document, class_id, created_at)
-        VALUES (${homeOf(classAddress(name))}, 'class', ${id}, 1, 'active', '{}', ${classId}, 'epoch')`
-    },
-    seedInstance: (instance, status = 'active') => seedInstance(sql, instance, status),
+    vault,
+    seedClass: (classId, name) => putClass(nfts, { classId, name, issuer: 'issuer' }),
+    seedInstance: (instance, status = 'active') => putInstance(nfts, instance, status),
     close: async () => {
-      await Promise.all([store.close(), other.close(), sql.end()])
+      await Promise.all([first.close(), second.close(), sql.end()])
       await database.drop()
     },
   }
 }
 
-async function seedInstance(sql: postgres.Sql, instance: SeededInstance, status: string): Promise<void> {
-  const id = nftId(instance)
-  const home = homeOf({ kind: 'instance', id })
-  await sql`
-    INSERT INTO actors (shard_id, kind, actor_id, version, status, document, class_id, issuer, created_at)
-    VALUES (0, 'class', ${`name of ${instance.classId}`}, 1, 'active', '{}', ${instance.classId}, ${instance.issuer},
-        'epoch'),
-      (${home}, 'instance', ${id}, 1, ${status}, '{}', ${instance.classId}, NULL, 'epoch')`
-  for (const event of instance.events) {
-    await sql`
-      INSERT INTO nft_events (shard_id, nft_id, number, type, from_account_id, to_account_id, txn_id, occurred_at,
-        previous_hash, event_hash, payload)
-      VALUES (${home}, ${id}, ${event.number}, ${event.type}, ${event.from}, ${event.to}, ${event.txnId},
-        ${new Date(event.atMs).toISOString()}, decode(${event.previousHash}, 'hex'), decode(${event.eventHash}, 'hex'),
-        ${event.payload})`
-  }
+for (const encryption of ENCRYPTIONS) {
+  attestationStoreContract(`PostgreSQL, encryption ${encryption}`, () => createSubject(encryption))
 }
 
-attestationStoreContract('PostgreSQL', createSubject)
-
-describe('AttestationStore: PostgreSQL, its tables', () => {
+describe.each(ENCRYPTIONS)('AttestationStore: PostgreSQL, its tables, encryption %s', (encryption) => {
   let subject: Postgres
   beforeAll(async () => {
-    subject = await createSubject()
+    subject = await createSubject(encryption)
   })
   afterAll(() => subject.close())
 
@@ -107,36 +102,25 @@ describe('AttestationStore: PostgreSQL, its tables', () => {
   }
 
   test('Y2: a submission waits for the one under way with its key, and is told of it', async () => {
-    const { store } = subject
-    const model = anAttestation({ submittedBy: 'model' })
-    await store.create(model, null)
+    const { store, vault } = subject
+    const first = anAttestation({ submittedBy: 'waiter' })
+    const submission = { idempotencyKey: 'k', payloadHash: 'ab'.repeat(32) }
     const outcome = await waitedFor(
-      (transaction) => transaction`
-        INSERT INTO attestations
-        SELECT (jsonb_populate_record(a, ${'{"attestation_id": "att_first", "submitted_by": "waiter"}'}::text::jsonb
-          || jsonb_build_object('idempotency_key', 'k', 'payload_hash', '\\x' || repeat('ab', 32)))).*
-        FROM attestations a WHERE attestation_id = ${model.attestationId}`,
-      () =>
-        store.create(anAttestation({ submittedBy: 'waiter' }), {
-          idempotencyKey: 'k',
-          payloadHash: 'cd'.repeat(32),
-        }),
+      (transaction) => insertAttestations(transaction, [sealedAttestation({ attestation: first, submission }, vault)]),
+      () => store.create(anAttestation({ submittedBy: 'waiter' }), { ...submission, payloadHash: 'cd'.repeat(32) }),
     )
-    const attestation = { ...model, attestationId: 'att_first', submittedBy: 'waiter' }
-    expect(outcome).toEqual({ kind: 'repeated', earlier: { attestation, payloadHash: 'ab'.repeat(32) } })
+    expect(outcome).toEqual({ kind: 'repeated', earlier: { attestation: first, payloadHash: 'ab'.repeat(32) } })
   })
 
   test('Y3: a revocation waits for the one under way, and is told of it', async () => {
-    const { store } = subject
+    const { store, vault } = subject
     const attestation = anAttestation()
     await store.create(attestation, null)
+    const revocation = aRevocation({ atMs: 0, by: 'first', reason: null })
     const outcome = await waitedFor(
-      (transaction) => transaction`
-        UPDATE attestations SET status = 'revoked', revoked_at = 'epoch', revoked_by = 'first',
-          revocation_key_id = 'k', revocation_signature = 's' WHERE attestation_id = ${attestation.attestationId}`,
+      (transaction) => rewriteAttestation(transaction, vault, { ...attestation, revocation }),
       () => store.revoke(attestation.attestationId, aRevocation({ by: 'second' })),
     )
-    const revocation = { atMs: 0, by: 'first', reason: null, seal: { keyId: 'k', signature: 's' } }
     expect(outcome).toEqual({ ...attestation, revocation })
   })
 
@@ -149,52 +133,69 @@ describe('AttestationStore: PostgreSQL, its tables', () => {
     expect(await store.attestation(attestation.attestationId)).toEqual(attestation)
   })
 
-  test('whatever of an attestation is changed in the database is another attestation to whoever reads it', async () => {
+  test('Y7: whatever is changed in its columns, an attestation is not told any more', async () => {
     const { store, sql } = subject
     const attestation = anAttestation()
-    await store.create(attestation, null)
+    const bystander = anAttestation()
+    for (const one of [attestation, bystander]) {
+      await store.create(one, { idempotencyKey: one.attestationId, payloadHash: 'ab'.repeat(32) })
+    }
     const original = await store.revoke(attestation.attestationId, aRevocation())
+    const { attestationId: id } = attestation
     const changes = [
       "attester = 'other'",
       "subject_class = 'other'",
       "subject_instance = 'other'",
-      "attestation_type = 'other'",
-      "statement = 'other'",
-      'evidence_url = NULL',
       "submitted_by = 'other'",
-      'attester_verified = NOT attester_verified',
       "created_at = created_at + '1 ms'",
       "revoked_at = revoked_at + '1 ms'",
-      "revoked_by = 'other'",
-      'revocation_reason = NULL',
-      "status = 'active', revoked_at = NULL, revoked_by = NULL, revocation_reason = NULL, " +
-        'revocation_key_id = NULL, revocation_signature = NULL',
+      "status = 'active', revoked_at = NULL",
+      "idempotency_key = 'other'",
+      `document = (SELECT document FROM attestations WHERE attestation_id = '${bystander.attestationId}')`,
+      "document = '\\x00'",
     ]
-    const unseen: string[] = []
-    const one = `attestation_id = '${attestation.attestationId}'`
+    const told: string[] = []
+    const restore = await keepRow(sql, id)
     for (const change of changes) {
-      await sql.unsafe(
-        `CREATE TABLE kept AS SELECT * FROM attestations WHERE ${one}; UPDATE attestations SET ${change} WHERE ${one}`,
-      )
-      const seen = await store.attestation(attestation.attestationId)
-      if (JSON.stringify(seen) === JSON.stringify(original)) unseen.push(change)
-      await sql.unsafe(
-        `DELETE FROM attestations WHERE ${one}; INSERT INTO attestations SELECT * FROM kept; DROP TABLE kept`,
-      )
+      await sql.unsafe(`UPDATE attestations SET ${change} WHERE attestation_id = '${id}'`)
+      const asked = await Promise.allSettled([store.attestation(id), store.revoke(id, aRevocation())])
+      if (asked.some((outcome) => outcome.status === 'fulfilled')) told.push(change)
+      await restore()
     }
-    expect(unseen).toEqual([])
-    expect(await store.attestation(attestation.attestationId)).toEqual(original)
+    expect(told).toEqual([])
+    expect(await store.attestation(id)).toEqual(original)
+  })
+
+  test('whatever of an attestation is changed by somebody who has the keys is another attestation to whoever reads it', async () => {
+    const { store, sql, vault } = subject
+    const attestation = anAttestation()
+    await store.create(attestation, null)
+    const original = await store.revoke(attestation.attestationId, aRevocation())
+    const changes: readonly Partial<Attestation>[] = [
+      { attester: 'other' },
+      { statement: 'other' },
+      { attestationType: 'other' },
+      { evidenceUrl: null },
+      { attesterVerified: false },
+      { revocation: null },
+      { revocation: aRevocation({ reason: null }) },
+    ]
+    for (const change of changes) {
+      const changed = { ...attestation, revocation: original?.revocation ?? null, ...change }
+      await rewriteAttestation(sql, vault, changed)
+      expect(await store.attestation(attestation.attestationId)).toEqual(changed)
+    }
   })
 
   test('P2: what arrives late, with an earlier time, repeats no entry of a provenance under way and shifts no depth', async () => {
-    const { store, sql } = subject
+    const { store } = subject
     const instance = {
       classId: newClassId(),
       instanceId: 'late',
       issuer: 'i',
       events: eventsAt([START_MS, START_MS + 9]),
     }
-    await seedInstance(sql, instance, 'active')
+    await subject.seedInstance(instance)
     const about = { subjectClass: instance.classId, subjectInstance: instance.instanceId }
     await store.create(anAttestation({ ...about, createdAtMs: START_MS + 5, statement: 'early' }), null)
     const query = { classId: instance.classId, instanceId: instance.instanceId, maxDepth: 10, limit: 2, after: null }
@@ -207,23 +208,31 @@ describe('AttestationStore: PostgreSQL, its tables', () => {
     expect(whole?.entries.map(({ event }) => event)).toEqual(['mint', 'attestation', 'attestation', 'transfer'])
   })
 
-  test('a history that names nobody is no answer', async () => {
+  test('Y7: a history that names nobody, or whose events were exchanged, is no answer', async () => {
     const { store, sql } = subject
     for (const change of [
-      'UPDATE actors SET issuer = NULL WHERE class_id',
-      'UPDATE nft_events SET from_account_id = NULL WHERE split_part(nft_id, $$/$$, 1)',
+      "DELETE FROM actors WHERE kind = 'class' AND class_id",
+      'UPDATE nft_events SET from_account_id = NULL WHERE number = 1 AND split_part(nft_id, $$/$$, 1)',
+      "UPDATE nft_events SET txn_id = 'other' WHERE number = 1 AND split_part(nft_id, $$/$$, 1)",
+      "UPDATE nft_events SET type = 'burn' WHERE number = 1 AND split_part(nft_id, $$/$$, 1)",
+      `UPDATE nft_events e SET payload = (SELECT payload FROM nft_events o WHERE o.nft_id = e.nft_id AND o.number = 0)
+       WHERE number = 1 AND split_part(nft_id, $$/$$, 1)`,
     ]) {
       const instance = { classId: newClassId(), instanceId: 'x', issuer: 'i', events: eventsAt([START_MS, START_MS]) }
-      await seedInstance(sql, instance, 'active')
+      await subject.seedInstance(instance)
       const query = { classId: instance.classId, instanceId: 'x', maxDepth: 10, limit: 10, after: null }
       expect((await store.provenance(query))?.entries).toHaveLength(2)
-      await sql.unsafe(`${change} = '${instance.classId}'`)
+      expect((await sql.unsafe(`${change} = '${instance.classId}'`)).count).toBe(1)
       await expect(store.provenance(query)).rejects.toThrow(AttestationStoreUnavailable)
     }
   })
 
   test('without PostgreSQL every call says that the store is unavailable, and what it says names no host', async () => {
-    const lost = createAttestationStore({ url: 'postgres://ledger:secret@127.0.0.1:1/ledger', homeOf })
+    const lost = createAttestationStore({
+      url: 'postgres://ledger:secret@127.0.0.1:1/ledger',
+      homeOf,
+      vault: PLAIN_VAULT,
+    })
     const outcomes = await Promise.allSettled([
       lost.create(anAttestation(), null),
       lost.submitted('c', 'k'),
@@ -241,34 +250,116 @@ describe('AttestationStore: PostgreSQL, its tables', () => {
   })
 })
 
+describe('AttestationStore: PostgreSQL, at rest', () => {
+  let subject: Postgres
+  beforeAll(async () => {
+    subject = await createSubject()
+  })
+  afterAll(() => subject.close())
+
+  test('D19: what is stated, by whom, why it was taken back and under which key is in no row', async () => {
+    const { store, sql } = subject
+    const attestation = anAttestation()
+    const revocation = aRevocation()
+    await store.create(attestation, { idempotencyKey: 'told-to-nobody', payloadHash: 'ab'.repeat(32) })
+    await store.revoke(attestation.attestationId, revocation)
+    const [row = {}] = await sql`SELECT * FROM attestations WHERE attestation_id = ${attestation.attestationId}`
+    const stored = Object.values(row).map((value: unknown) =>
+      Buffer.isBuffer(value) ? value.toString('latin1') : String(value),
+    )
+    const hidden = [
+      attestation.attester,
+      'Fine gold',
+      attestation.evidenceUrl ?? '',
+      attestation.attestationType,
+      attestation.seal.signature,
+      revocation.reason ?? '',
+      revocation.seal.signature,
+      'told-to-nobody',
+      'ab'.repeat(32),
+    ]
+    for (const text of hidden) expect(stored.filter((value) => value.includes(text))).toEqual([])
+    expect(stored).toEqual(expect.arrayContaining([attestation.subjectClass, attestation.submittedBy, 'revoked']))
+  })
+
+  test('D19: each has a data key of its own in its own row, which fits no other row and is among no data keys', async () => {
+    const { store, sql } = subject
+    const [one, other] = [anAttestation(), anAttestation()]
+    for (const each of [one, other]) await store.create(each, null)
+    expect(await sql`SELECT FROM data_keys WHERE scope NOT IN ('shard', 'ledger')`).toHaveLength(0)
+    const restore = await keepRow(sql, one.attestationId)
+    for (const change of [
+      `wrapped_key = (SELECT wrapped_key FROM attestations WHERE attestation_id = '${other.attestationId}')`,
+      'wrapped_key = NULL, master_key_id = NULL',
+      "master_key_id = '0123456789abcdef'",
+    ]) {
+      await sql.unsafe(`UPDATE attestations SET ${change} WHERE attestation_id = '${one.attestationId}'`)
+      await expect(store.attestation(one.attestationId)).rejects.toThrow(AttestationStoreUnavailable)
+      await expect(store.attestations(aSearch())).rejects.toThrow(AttestationStoreUnavailable)
+      await restore()
+    }
+    expect(await store.attestation(one.attestationId)).toEqual(one)
+    expect(await store.attestation(other.attestationId)).toEqual(other)
+  })
+
+  test('D19: the text from before a revocation does not bring the attestation back', async () => {
+    const { store, sql } = subject
+    const attestation = anAttestation()
+    await store.create(attestation, null)
+    const ofIt = sql`attestation_id = ${attestation.attestationId}`
+    const [before] = await sql<{ document: Buffer }[]>`SELECT document FROM attestations WHERE ${ofIt}`
+    await store.revoke(attestation.attestationId, aRevocation())
+    await sql`UPDATE attestations SET document = ${before?.document ?? ''} WHERE ${ofIt}`
+    await expect(store.attestation(attestation.attestationId)).rejects.toThrow(AttestationStoreUnavailable)
+  })
+})
+
+/** Gives the row back as it is now, whatever became of it. */
+async function keepRow(sql: postgres.Sql, attestationId: string): Promise<() => Promise<void>> {
+  const one = `attestation_id = '${attestationId}'`
+  await sql.unsafe(`CREATE TABLE kept AS SELECT * FROM attestations WHERE ${one}`)
+  return async () => {
+    await sql.unsafe(`DELETE FROM attestations WHERE ${one}; INSERT INTO attestations SELECT * FROM kept`)
+  }
+}
+
 /** One class and attester for nearly all; every 4,000th is of another attester, and revoked. */
 const MANY = 12_000
 const RARE_EVERY = 4_000
 
 /** The first `old` of them are of other filters' values altogether. */
-function insertMany(sql: postgres.Sql, old = 0) {
-  return sql`
-    INSERT INTO attestations (attestation_id, subject_class, subject_instance, attester, status, attestation_type,
-      statement, submitted_by, attester_verified, created_at, key_id, signature, revoked_at, revoked_by,
-      revocation_key_id, revocation_signature)
-    SELECT 'att_' || lpad(n::text, 26, '0'), CASE WHEN old THEN 'old' ELSE 'class' END,
-      CASE WHEN old THEN 'old' ELSE 'one' END, CASE WHEN old THEN 'old' WHEN rare THEN 'rare' ELSE 'common' END,
-      CASE WHEN rare THEN 'revoked' ELSE 'active' END, 't', 's', 'c', false, 'epoch'::timestamptz + n * '1 ms'::interval,
-      'k', 's', CASE WHEN rare THEN 'epoch'::timestamptz END, CASE WHEN rare THEN 'c' END, CASE WHEN rare THEN 'k' END,
-      CASE WHEN rare THEN 's' END
-    FROM (SELECT n, n % ${RARE_EVERY} = 0 AS rare, n <= ${old} AS old FROM generate_series(1, ${MANY}::integer) n) numbers`
+async function insertMany({ sql, vault }: Postgres, old = 0): Promise<void> {
+  const rows = Array.from({ length: MANY }, (_, index) => {
+    const attestation = numbered(index + 1, index < old)
+    return sealedAttestation({ attestation, submission: null }, vault)
+  })
+  await insertAttestations(sql, rows)
+}
+
+function idOf(number: number): string {
+  return `att_${String(number).padStart(26, '0')}`
+}
+
+function numbered(number: number, old = false): Attestation {
+  const rare = number % RARE_EVERY === 0
+  return anAttestation({
+    attestationId: idOf(number),
+    subjectClass: old ? 'old' : 'class',
+    subjectInstance: old ? 'old' : 'one',
+    attester: old ? 'old' : rare ? 'rare' : 'common',
+    createdAtMs: number,
+    revocation: rare ? aRevocation({ atMs: 0 }) : null,
+  })
 }
 
 describe('AttestationStore: PostgreSQL, bounds', () => {
   let subject: Postgres
   beforeAll(async () => {
     subject = await createSubject()
-    const { sql } = subject
-    await insertMany(sql)
-    await sql`ANALYZE attestations`
+    await insertMany(subject)
+    await subject.sql`ANALYZE attestations`
   })
   afterAll(() => subject.close())
-  const idOf = (n: number): string => `att_${String(n).padStart(26, '0')}`
   const rare = Array.from({ length: MANY / RARE_EVERY }, (_, index) => idOf((index + 1) * RARE_EVERY)).toReversed()
 
   test('Z1: a rare filter beside a common one: pages examine a bounded number of rows, and find every match once', async () => {
@@ -282,10 +373,9 @@ describe('AttestationStore: PostgreSQL, bounds', () => {
   })
 
   test('Z1: the last row examined is on this page, the one behind it on the next', async () => {
-    const { store, sql } = subject
+    const { store, sql, vault } = subject
     const last = MANY - EXAMINED_ROWS + 1
-    const move = (number: number, attester: string) =>
-      sql`UPDATE attestations SET attester = ${attester} WHERE attestation_id = ${idOf(number)}`
+    const move = (number: number, attester: string) => rewriteAttestation(sql, vault, { ...numbered(number), attester })
     for (const [number, counts] of [
       [last, [1, 0, 0]],
       [last - 1, [0, 1, 0]],
@@ -307,11 +397,12 @@ describe('AttestationStore: PostgreSQL, bounds', () => {
   })
 
   test('Z2: what many rows have is found by its own index: what is newer, or older, is not walked past', async () => {
-    const { store, sql, database } = await createSubject()
-    await insertMany(sql, MANY / 5)
+    const aged = await createSubject()
+    const { store, sql, database } = aged
+    await insertMany(aged, MANY / 5)
     await sql`ANALYZE attestations`
     const instance = { classId: 'class', instanceId: 'one', issuer: 'i', events: eventsAt([0]) }
-    await seedInstance(sql, instance, 'active')
+    await aged.seedInstance(instance)
     const own = ['attester', 'class', 'instance', 'subject'].map((name) => `attestations_by_${name}`)
     const readsOf = async (indexes: readonly string[]): Promise<number> => {
       const [row] = await sql<{ reads: string }[]>`

@@ -1,5 +1,6 @@
 /** Attestations and the NFTs that they are about, as values, for every attestation store. */
 import { GENESIS } from '../../actors/audit-chain.ts'
+import { canonicalJson } from '../../actors/canonical-json.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
 import type { NftName } from '../../actors/nft-id.ts'
 import type { NftEvent } from '../../actors/nft-instance/state.ts'
@@ -90,17 +91,10 @@ export function eventsAt(times: readonly number[], burned = false): readonly Nft
   return times.map((atMs, number) => {
     const type = number === 0 ? 'mint' : burned && number === times.length - 1 ? 'burn' : 'transfer'
     const from = number === 0 ? null : `owner-${number}`
-    return {
-      number,
-      type,
-      from,
-      to: type === 'burn' ? `owner-${number}` : `owner-${number + 1}`,
-      txnId: `txn_${encodeUlid({ timeMs: atMs, counter: number, shardId: 0, random: nextSerial() })}`,
-      atMs,
-      previousHash: GENESIS,
-      eventHash: GENESIS,
-      payload: '{}',
-    }
+    const to = type === 'burn' ? `owner-${number}` : `owner-${number + 1}`
+    const txnId = `txn_${encodeUlid({ timeMs: atMs, counter: number, shardId: 0, random: nextSerial() })}`
+    const payload = canonicalJson({ from, number, to, txn_id: txnId, type })
+    return { number, type, from, to, txnId, atMs, previousHash: GENESIS, eventHash: GENESIS, payload }
   })
 }
 

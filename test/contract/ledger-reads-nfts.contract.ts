@@ -179,8 +179,11 @@ function instanceTests(seeded: () => Seeded): void {
     )
     const unfinished = ['0a', 'zz'].map((name) => anInstance(ofClass, name, { status: 'minting' }))
     const foreign = [before, behind].flatMap((other) => ['-', 'm', 'zz'].map((name) => anInstance(other, name)))
-    const states = [before, ofClass, behind, ...instances, ...unfinished, ...foreign]
-    await write(states.toReversed().map((state) => book.put(state)))
+    const states = [
+      ...[before, ofClass, behind].toReversed(),
+      ...[...instances, ...unfinished, ...foreign].toReversed(),
+    ]
+    await write(states.map((state) => book.put(state)))
     const all = instances.map(instanceViewOf)
     for (const limit of [1, 2, 7, names.length - 1, names.length, 1_000]) {
       const pages = await pagesOf((after: string | null) => reads.instances(classId, after, limit))

@@ -102,9 +102,13 @@ export function createBook(shardOf: (text: string) => number, sign: Pages['sign'
       const kept = Object.entries(balances).map(
         ([tokenId, part]) => [tokenId, { ...balanceOf(before, tokenId), ...part }] as const,
       )
-      const changes = { balances: new Map([...before.balances, ...kept]) }
+      const named = holds.map((hold) => [holdId(hold), hold] as const)
+      const changes = {
+        balances: new Map([...before.balances, ...kept]),
+        holds: new Map([...before.holds, ...named]),
+      }
       return turned(pages, before, changes, {
-        holds: holds.map((hold) => ({ accountId, holdId: holdId(hold), hold })),
+        holds: named.map(([name, hold]) => ({ accountId, holdId: name, hold })),
       })
     },
     put: (state, ...events) => {
@@ -195,16 +199,20 @@ function finish(
   const { payload: _payload, signature: _signature, ...transaction } = end.transaction
   const hold = [...before.holds.values()].find((candidate) => isOf(candidate, txnId))
   if (hold === undefined) throw new Error(`${txnId} has no hold`)
+  const left = endOfHold(hold, failed)
+  const others = [...before.holds].filter(([name]) => name !== holdId(hold))
   const changes = {
     ...end.changes,
     balances: moving(before, pending.tokenId, moved, atMs),
-    holds: new Map([...before.holds].filter(([name]) => name !== holdId(hold))),
+    holds: new Map(left === undefined ? others : [...others, [holdId(hold), left]]),
   }
   const finished = { transaction, receipt: pages.sign(end.transaction) }
   return turned(pages, before, changes, {
     entries: end.entries,
     transactionChanges: [{ txnId, finished, compensatedBy: null }],
-    ...endOfHold(accountId, hold, failed),
+    ...(left === undefined
+      ? { removedHolds: [{ accountId, holdId: holdId(hold) }] }
+      : { holds: [{ accountId, holdId: holdId(hold), hold: left }] }),
   })
 }
 
@@ -299,10 +307,8 @@ function isOf(hold: Hold, txnId: string): boolean {
 }
 
 /** A leg stays held until its group has ended. */
-function endOfHold(accountId: string, hold: Hold, failed: boolean): Partial<Rows> {
-  const name = { accountId, holdId: holdId(hold) }
-  if (hold.kind !== 'leg') return { removedHolds: [name] }
-  return { holds: [{ ...name, hold: { ...hold, state: failed ? 'failed' : 'completed' } }] }
+function endOfHold(hold: Hold, failed: boolean): Hold | undefined {
+  return hold.kind === 'leg' ? { ...hold, state: failed ? 'failed' : 'completed' } : undefined
 }
 
 function transactionOf(account: AccountState, order: Order, serial: number): Transaction {

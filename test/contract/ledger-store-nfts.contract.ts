@@ -250,12 +250,8 @@ export function nftsContract(scene: Scene): void {
       const poisonous = [
         eventRows(poison, first),
         eventRows(NFT_ID, { ...first, txnId: poison }),
-        eventRows(NFT_ID, { ...first, from: poison }),
-        eventRows(NFT_ID, { ...first, to: poison }),
         actorRows(classState({ name: poison })),
         actorRows(classState({ classId: poison })),
-        actorRows(classState({ issuer: poison })),
-        actorRows({ ...MINTED, version: 1, owner: poison }),
       ]
       for (const rows of poisonous) {
         const verdict = await scene.commit(scene.a, partWith(token, rows, actorRows(instanceState())))

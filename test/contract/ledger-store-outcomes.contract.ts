@@ -25,12 +25,13 @@ export function outcomesContract(scene: Scene): void {
       const other = await scene.own(scene.a, 4)
       const alice = await scene.opened(scene.a, token)
       const bob = await scene.opened(scene.a, other, 'bob')
-      const poisoned = { ...alice, registeredBy: 'a\u0000b' }
-      const verdict = await scene.commit(
-        scene.a,
-        partOf(other, creditAccount(bob, 'k1')),
-        partOf(token, creditAccount(poisoned, 'k1')),
-      )
+      const credit = creditAccount(alice, 'k1')
+      const transactions = credit.rows.transactions.map(({ transaction, receipt }) => ({
+        transaction: { ...transaction, tokenId: 'a\u0000b' },
+        receipt,
+      }))
+      const poisoned = { ...credit, rows: { ...credit.rows, transactions } }
+      const verdict = await scene.commit(scene.a, partOf(other, creditAccount(bob, 'k1')), partOf(token, poisoned))
       expect(verdict).toMatchObject({ kind: 'failed', cause: 'data' })
       expect(await scene.stateOf(scene.a, bob)).toEqual(bob)
       await scene.apply(scene.a, partOf(other, creditAccount(bob, 'k1')), partOf(token, creditAccount(alice, 'k1')))

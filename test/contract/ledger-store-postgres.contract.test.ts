@@ -1,17 +1,22 @@
 import { acceptServer } from '../../infra/postgres/accepted-servers.ts'
+import { vaultOf } from '../support/ledger-database.ts'
 import { createPostgresHarness } from '../support/ledger-store-postgres.ts'
+import { erasureContract } from './ledger-store-erasure.contract.ts'
 import { rewoundContract } from './ledger-store-rewound.contract.ts'
 import { serverContract } from './ledger-store-server.contract.ts'
 import { ledgerStoreContract } from './ledger-store.contract.ts'
 
-ledgerStoreContract('PostgreSQL', createPostgresHarness)
+ledgerStoreContract('PostgreSQL', () => createPostgresHarness())
+erasureContract('PostgreSQL', () => createPostgresHarness())
+// Of an encrypted ledger an account whose version alone was put back cannot be read at all.
 rewoundContract('PostgreSQL', async () => {
-  const harness = await createPostgresHarness()
+  const harness = await createPostgresHarness('off')
+  const { accountRef } = await vaultOf(harness.url)
   return {
     ...harness,
     takeBack: async ({ shardId, accountId, version }) => {
       await harness.sql`
-        UPDATE accounts SET version = ${version} WHERE shard_id = ${shardId} AND account_id = ${accountId}`
+        UPDATE accounts SET version = ${version} WHERE shard_id = ${shardId} AND account_id = ${accountRef(accountId)}`
     },
   }
 })

@@ -64,7 +64,7 @@ export function rowsContract(scene: Scene): void {
         classes: [CLASS_ID],
         instances: [{ shardId: 3, address: instanceAddress(NFT_ID) }],
       })
-      expect(Object.values(answer).map(({ size }) => size)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0])
+      expect(Object.values(answer).map(({ size }) => size)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
     })
 
     test('a used key shows what it did, and under which key it was signed, also after a rotation', async () => {

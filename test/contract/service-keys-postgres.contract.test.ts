@@ -4,7 +4,8 @@ import { inspect } from 'node:util'
 import { p256 } from '@noble/curves/nist.js'
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest'
-import { type MasterKey, readMasterKey } from '../../infra/keys/master-key.ts'
+import { readMasterKey } from '../../infra/keys/master-key.ts'
+import { createMasterSeal, type MasterSeal } from '../../infra/keys/master-seal.ts'
 import { thumbprintOf } from '../../infra/keys/public-key.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import {
@@ -21,8 +22,9 @@ import { signerContract } from './signer.contract.ts'
 const START_MS = 1_790_000_000_000
 const CACHE_MS = 300_000
 
-function newMasterKey(): MasterKey {
-  return readMasterKey(randomBytes(32).toString('base64url'))
+function newSealing(): MasterSeal {
+  const current = readMasterKey(randomBytes(32).toString('base64url'))
+  return createMasterSeal({ current, previous: [] }, 'service-keys')
 }
 
 function verifies(key: PublishedKey | undefined, payload: string, signature: string): boolean {
@@ -35,7 +37,7 @@ describe('ServiceKeys: PostgreSQL', () => {
   let database: LedgerDatabase
   let sql: postgres.Sql
   let clock: ManualClock
-  let masterKey: MasterKey
+  let sealing: MasterSeal
   let opened: PostgresServiceKeys[]
   beforeAll(async () => {
     database = await createLedgerDatabase()
@@ -48,13 +50,13 @@ describe('ServiceKeys: PostgreSQL', () => {
   beforeEach(async () => {
     await sql`DELETE FROM service_keys`
     clock = createManualClock(START_MS)
-    masterKey = newMasterKey()
+    sealing = newSealing()
     opened = []
   })
   afterEach(() => Promise.all(opened.map((keys) => keys.close())))
 
   async function open(changes: Partial<ServiceKeysOptions> = {}): Promise<PostgresServiceKeys> {
-    const keys = await createServiceKeys({ url: database.url, masterKey, clock, ...changes })
+    const keys = await createServiceKeys({ url: database.url, sealing, clock, ...changes })
     opened.push(keys)
     return keys
   }
@@ -170,7 +172,7 @@ describe('ServiceKeys: PostgreSQL', () => {
 
   test('V4: another master key opens nothing, makes nothing, and says what is wrong', async () => {
     await open()
-    const opening = createServiceKeys({ url: database.url, masterKey: newMasterKey(), clock })
+    const opening = createServiceKeys({ url: database.url, sealing: newSealing(), clock })
     await expect(opening).rejects.toThrow(/master key does not open/)
     await expect(opening).rejects.toThrow(ServiceKeysUnavailable)
     expect(await sql`SELECT FROM service_keys`).toHaveLength(KEY_PURPOSES.length)
@@ -193,7 +195,7 @@ describe('ServiceKeys: PostgreSQL', () => {
   ])('V4: a key is refused when %s', async ([, tamper = '']) => {
     await open()
     await sql.unsafe(tamper)
-    await expect(createServiceKeys({ url: database.url, masterKey, clock })).rejects.toThrow(ServiceKeysUnavailable)
+    await expect(createServiceKeys({ url: database.url, sealing, clock })).rejects.toThrow(ServiceKeysUnavailable)
   })
 
   test('V4: a process that runs keeps the keys it knows and takes up nothing that does not fit', async () => {
@@ -273,7 +275,7 @@ signerContract('node:crypto with the keys in PostgreSQL', async () => {
   const database = await createLedgerDatabase()
   const keys = await createServiceKeys({
     url: database.url,
-    masterKey: newMasterKey(),
+    sealing: newSealing(),
     clock: createManualClock(START_MS),
   })
   return {

@@ -1,6 +1,7 @@
 /** Both keepers of the service's keys, PostgreSQL and memory, under one contract. */
 import { randomBytes } from 'node:crypto'
 import { readMasterKey } from '../../infra/keys/master-key.ts'
+import { createMasterSeal } from '../../infra/keys/master-seal.ts'
 import { createServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
 import { createLedgerDatabase } from '../support/ledger-database.ts'
 import { createManualClock } from '../support/manual-clock.ts'
@@ -13,8 +14,9 @@ const START_MS = 1_790_000_000_000
 serviceKeysContract('PostgreSQL', async () => {
   const database = await createLedgerDatabase()
   const clock = createManualClock(START_MS)
-  const masterKey = readMasterKey(randomBytes(32).toString('base64url'))
-  const keys = await createServiceKeys({ url: database.url, masterKey, clock, log: SILENT_LOG })
+  const current = readMasterKey(randomBytes(32).toString('base64url'))
+  const sealing = createMasterSeal({ current, previous: [] }, 'service-keys')
+  const keys = await createServiceKeys({ url: database.url, sealing, clock, log: SILENT_LOG })
   return {
     keys,
     nowMs: clock.now,

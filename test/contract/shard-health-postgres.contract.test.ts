@@ -32,10 +32,9 @@ async function insertAccounts(
 ): Promise<void> {
   for (const [accountId, completed, failed] of accounts) {
     await sql`
-      INSERT INTO accounts (shard_id, account_id, version, status, incoming, sequence, tip, completed_count,
-                            failed_count, registered_by, created_at, updated_at, last_time)
-      VALUES (${shardId}, ${accountId}, 1, 'active', 'accept', 0, ${Buffer.alloc(32)}, ${completed},
-              ${failed}, 'test', now(), now(), now())`
+      INSERT INTO accounts (shard_id, account_id, version, status, sequence, tip, completed_count, failed_count,
+                            created_at, updated_at, document)
+      VALUES (${shardId}, ${accountId}, 1, 'active', 0, ${Buffer.alloc(32)}, ${completed}, ${failed}, now(), now(), '')`
   }
 }
 

@@ -1,6 +1,8 @@
-/** Both transports, real and simulated, under one contract. */
+/** All transports, real, with sealed messages, and simulated, under one contract. */
+import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll } from 'vitest'
-import { createNatsTransport } from '../../infra/nats/transport-nats.ts'
+import { createSealedBodies } from '../../infra/nats/message-bodies.ts'
+import { createNatsTransport, type NatsTransportOptions } from '../../infra/nats/transport-nats.ts'
 import type { NatsLink } from '../../infra/nats/connection.ts'
 import { createKernel } from '../simulation/kernel.ts'
 import { createSimNetwork, createSimTransport } from '../simulation/sim-transport.ts'
@@ -14,13 +16,13 @@ beforeAll(async () => {
 })
 afterAll(() => nats.close())
 
-transportContract('NATS', async (): Promise<TransportHarness> => {
+async function startHarness(options: NatsTransportOptions): Promise<TransportHarness> {
   const links: NatsLink[] = []
   return {
     connect: async () => {
       const link = await nats.connect(`client_${links.length}`)
       links.push(link)
-      return createNatsTransport(link, SILENT_LOG)
+      return createNatsTransport(link, SILENT_LOG, options)
     },
     until,
     elapse: async (durationMs) => {
@@ -43,7 +45,10 @@ transportContract('NATS', async (): Promise<TransportHarness> => {
       await Promise.all(links.map((link) => link.close()))
     },
   }
-})
+}
+
+transportContract('NATS', () => startHarness({}))
+transportContract('NATS, sealed', () => startHarness({ bodies: createSealedBodies(randomBytes(32), 'a ledger') }))
 
 for (const seed of [1, 2, 3, 4, 5]) {
   transportContract(`simulated, seed ${seed}`, async (): Promise<TransportHarness> => {

@@ -125,17 +125,19 @@ function submissions(scene: GetScene): void {
     expect(outcomeOf(await client.get(`${PATH}/att_${'0'.repeat(26)}`))).toBe('404 ERR_NOT_FOUND')
   })
 
-  test('an attestation that was changed in the database no longer has a signature that fits', async () => {
+  test('D19: an attestation whose row was changed in the database is not told any more, and others are', async () => {
     const { client, elsewhere, cluster } = scene()
     const { nft } = await anNft(client, 'tampered')
-    const made = await stated(client, nft)
+    const [made, other] = [await stated(client, nft), await stated(client, nft)]
     const sql = postgres(cluster.databaseUrl(), { max: 1 })
-    await sql`
-      UPDATE attestations SET attester_verified = true WHERE attestation_id = ${textOf(made, 'attestation_id')}`
+    const ofIt = sql`attestation_id = ${textOf(made, 'attestation_id')}`
+    const { count } = await sql`UPDATE attestations SET submitted_by = 'another' WHERE ${ofIt}`
+    expect(count).toBe(1)
+    const changed = await elsewhere.get(pathOf(made))
+    await sql`UPDATE attestations SET submitted_by = ${textOf(made, 'submitted_by')} WHERE ${ofIt}`
     await sql.end()
-    const shown = await elsewhere.read(pathOf(made))
-    expect(shown).toEqual({ ...made, attester_verified: true })
-    expect([await isSealed(client, made), await isSealed(client, shown)]).toEqual([true, false])
+    expect(outcomeOf(changed)).toBe('503 ERR_DOWNSTREAM_FAILURE')
+    for (const one of [made, other]) expect(await elsewhere.read(pathOf(one))).toEqual(one)
   })
 }
 

@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { BASE_UNIT, parseQuantity } from '../../actors/money.ts'
+import { loadMasterKey } from '../../infra/keys/master-key.ts'
 import { type Holder, type HttpReply, LedgerClient, membersOf, send, textOf } from '../support/client.ts'
 import type { Members, Value } from '../support/client-keys.ts'
 import { accepted, ended, funded, issued, moved, outcomeOf, WAITING } from '../support/client-moves.ts'
 import { type Finished, runLedger } from './start-harness.ts'
+import { loadedRows } from '../support/loader/loaded-rows.ts'
+import { resealBalance } from '../support/resealed-balance.ts'
 import type { GetRunning } from './running.ts'
 
 const TOKEN = 'OWED'
@@ -185,22 +189,32 @@ export function liabilitiesSuite(running: GetRunning): void {
     })
 
     test('D12: a balance that was changed in the database is not signed: 503, and 200 once it is as it was', async () => {
-      const { client } = running()
+      const { client, cluster } = running()
       const victim = await funded(client, 'victim@liabilities', '5')
-      await liabilitiesOf(viewer)
-      const change = async (by: string): Promise<void> => {
-        await sql`UPDATE balances SET balance = balance + ${by} WHERE account_id = ${victim.accountId}`
+      const loaded = await loadedRows(sql, await loadMasterKey(join(cluster.dataDir, 'master.key')))
+      const [account] = await loaded.accounts([victim.accountId])
+      if (account === undefined) throw new Error('the victim is not there')
+      // By somebody who has the keys, and by somebody who has not.
+      const resealed = (balance: string) => resealBalance(sql, loaded.vault, account, BASE_UNIT, parseQuantity(balance))
+      const bitTurned = () => sql`
+        UPDATE balances SET document = set_bit(document, 240, 1 - get_bit(document, 240))
+         WHERE account_id = ${loaded.vault.accountRef(victim.accountId)}`
+      for (const [change, undo] of [
+        [() => resealed('5.000000000000000001'), () => resealed('5')],
+        [bitTurned, bitTurned],
+      ] as const) {
+        await liabilitiesOf(viewer)
+        await change()
+        try {
+          const refused = await askLiabilities(viewer)
+          expect(outcomeOf(refused)).toBe('503 ERR_DOWNSTREAM_FAILURE')
+          expect(membersOf(refused)['outcome']).toBe(undefined)
+          expect(membersOf(await client.get('/readyz'))['ready']).not.toBe(false)
+        } finally {
+          await undo()
+        }
+        expect((await askLiabilities(viewer)).status).toBe(200)
       }
-      await change('0.000000000000000001')
-      try {
-        const refused = await askLiabilities(viewer)
-        expect(outcomeOf(refused)).toBe('503 ERR_DOWNSTREAM_FAILURE')
-        expect(membersOf(refused)['outcome']).toBe(undefined)
-        expect(membersOf(await client.get('/readyz'))['ready']).not.toBe(false)
-      } finally {
-        await change('-0.000000000000000001')
-      }
-      expect((await askLiabilities(viewer)).status).toBe(200)
     })
 
     test('D12: many who ask at once at two edges are all answered, each by name, and few runs are made', async () => {

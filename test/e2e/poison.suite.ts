@@ -9,7 +9,8 @@ import { membersOf, textOf } from '../support/client.ts'
 import { until } from '../support/cluster-process.ts'
 import type { GetRunning } from './running.ts'
 
-const MARKER = 'marked as poison'
+/** What a transaction is about is sealed; the group that it is linked to is not. */
+const MARKER = '0b5e55ed-6a38-4a9e-8f58-0c8b1e1d2f3a'
 const ACCOUNTS = 120
 /** Submissions sent ahead, so many that every node gets some. */
 const DOORS = 20
@@ -20,7 +21,7 @@ const trap = (code: string): string => `
 CREATE SEQUENCE poisoned_batch MINVALUE 0 START 0;
 CREATE FUNCTION refuse_poison() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF EXISTS (SELECT FROM arriving WHERE metadata LIKE '%${MARKER}%') THEN
+  IF EXISTS (SELECT FROM arriving WHERE group_id = '${MARKER}') THEN
     PERFORM setval('poisoned_batch', greatest((SELECT last_value FROM poisoned_batch), (SELECT count(*) FROM arriving)));
     RAISE EXCEPTION USING ERRCODE = '${code}', MESSAGE = 'poison';
   END IF;
@@ -46,7 +47,7 @@ export function poisonSuite(running: GetRunning): void {
           Array.from({ length: ACCOUNTS }, (_, number) => client.register(`neighbour-${number}-${code}@poison`)),
         )
         const poisoner = await client.register(`poisoner-${code}@poison`)
-        const poison = { amount: '3', type: 'credit', idempotency_key: 'poison', metadata: { note: MARKER } }
+        const poison = { amount: '3', type: 'credit', idempotency_key: 'poison', group_id: MARKER }
         const sql = postgres(cluster.databaseUrl(), { max: 1, onnotice: () => undefined })
         try {
           const ownersBefore = await sql`SELECT shard_id, epoch, attempt, session FROM shards ORDER BY shard_id`

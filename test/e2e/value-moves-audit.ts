@@ -1,75 +1,30 @@
 /**
- * What must hold once everything has come to rest: by a bookkeeping of its own over the transactions, in SQL, and for
- * samples by nothing but the interface. Each fault is one thing that is not as it must be.
+ * What must hold once everything has come to rest: by a bookkeeping of its own over the transactions as they are stored,
+ * and for samples by nothing but the interface. Each fault is one thing that is not as it must be.
  */
 import { createHash } from 'node:crypto'
 import { p256 } from '@noble/curves/nist.js'
 import type postgres from 'postgres'
+import { parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
+import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { type LedgerClient, textOf } from '../support/client.ts'
 import { canonical, type Members } from '../support/client-keys.ts'
 import type { Acknowledged, ValueMovesLoad } from './value-moves-load.ts'
+import { type Booked, createStoredMoves, type StoredMoves } from './value-moves-stored.ts'
 
-/** Whatever is still on its way, with up to three names of each kind. */
+/** Whatever is still on its way, with up to three names of each kind. What is set aside is beside it: it is sealed. */
 const UNFINISHED = `
 SELECT what, count(*)::integer AS count, (array_agg(name ORDER BY name))[1:3] AS names FROM (
   SELECT 'pending transactions' AS what, txn_id AS name FROM transactions WHERE status = 'pending'
   UNION ALL SELECT 'open ' || kind || 's', actor_id || ' ' || status FROM actors
              WHERE CASE kind WHEN 'group' THEN status NOT IN ('settled', 'reverted')
-                             WHEN 'token' THEN status <> 'active' OR document::json ->> 'held' <> '{}'
+                             WHEN 'token' THEN status <> 'active'
                              ELSE true END
   UNION ALL SELECT 'holds', account_id || ' ' || hold_id FROM holds
-  UNION ALL SELECT 'reserved', account_id || ' ' || token_id FROM balances WHERE reserved <> 0
-  UNION ALL SELECT 'incoming', account_id || ' ' || token_id FROM balances WHERE incoming <> 0
-  UNION ALL SELECT 'room', account_id || ' ' || token_id FROM balances WHERE room <> 0
   UNION ALL SELECT 'messages', o.shard_id || ' to ' || o.target_shard || ': ' || o.number FROM outbox o
               LEFT JOIN inbox_marks m ON m.shard_id = o.target_shard AND m.source_shard = o.shard_id
              WHERE o.number > coalesce(m.mark, 0)) AS unfinished
  GROUP BY what ORDER BY what`
-
-/** A second bookkeeping: what the completed transactions of an account sum up to. */
-const BOOKS = `
-WITH booked AS (
-  SELECT account_id, token_id, CASE WHEN type IN ('credit', 'mint') THEN quantity ELSE -quantity END AS value
-    FROM transactions WHERE status = 'completed'
-  UNION ALL
-  SELECT account_id, details::json -> 'receive' ->> 'tokenId', (details::json -> 'receive' ->> 'amount')::numeric
-    FROM transactions WHERE status = 'completed' AND type = 'exchange' AND details::json ->> 'receive' IS NOT NULL),
-summed AS (SELECT account_id, token_id, sum(value) AS value FROM booked GROUP BY account_id, token_id)
-SELECT account_id, token_id, b.balance::text AS shown, s.value::text AS booked
-  FROM balances b FULL JOIN summed s USING (account_id, token_id)
- WHERE coalesce(b.balance, 0) <> coalesce(s.value, 0)`
-
-/** A transfer has one credit when it is completed, and none when it is not; no credit comes from nothing. */
-const TRANSFERS = `
-WITH credits AS (
-  SELECT details::json ->> 'counterTxnId' AS transfer, t.* FROM transactions t
-   WHERE type = 'credit' AND from_account_id IS NOT NULL)
-SELECT coalesce(t.txn_id, c.txn_id) AS txn_id, t.status, g.status AS group_status, count(c.txn_id)::integer AS credits,
-       bool_and(c.account_id = t.to_account_id AND c.from_account_id = t.account_id AND c.token_id = t.token_id
-                AND c.quantity = t.quantity AND c.status = 'completed' AND c.group_id = t.group_id) AS same
-  FROM (SELECT * FROM transactions WHERE type = 'transfer' AND to_account_id IS NOT NULL) t
-  FULL JOIN credits c ON c.transfer = t.txn_id
-  LEFT JOIN actors g ON g.kind = 'group' AND g.actor_id = t.group_id::text
- GROUP BY 1, t.txn_id, t.status, g.status
-HAVING t.txn_id IS NULL OR NOT bool_and(coalesce(c.account_id = t.to_account_id AND c.from_account_id = t.account_id
-         AND c.token_id = t.token_id AND c.quantity = t.quantity AND c.status = 'completed'
-         AND c.group_id = t.group_id, true))
-    OR NOT CASE WHEN t.status <> 'completed' THEN count(c.txn_id) = 0
-                WHEN g.status = 'reverted' THEN count(c.txn_id) <= 1
-                ELSE count(c.txn_id) = 1 END`
-
-interface LegRow {
-  readonly txn_id: string
-  readonly account_id: string
-  readonly token_id: string
-  readonly type: string
-  readonly quantity: string
-  readonly status: string
-  readonly group_id: string
-  readonly origin: string
-  readonly compensates: string | null
-  readonly compensated_by: string | null
-}
 
 const GIVES_BACK: Readonly<Record<string, string>> = {
   credit: 'debit',
@@ -80,37 +35,99 @@ const GIVES_BACK: Readonly<Record<string, string>> = {
   burn: 'credit',
 }
 
+/** A transfer has one credit when it is completed, and none when it is not. */
+function hasItsCredits({ status }: Booked, credits: readonly Booked[], groupStatus: string | undefined): boolean {
+  if (status !== 'completed') return credits.length === 0
+  return groupStatus === 'reverted' ? credits.length <= 1 : credits.length === 1
+}
+
+function isCreditOf(credit: Booked, transfer: Booked): boolean {
+  return (
+    credit.accountId === transfer.toAccountId &&
+    credit.fromAccountId === transfer.accountId &&
+    credit.tokenId === transfer.tokenId &&
+    credit.amount === transfer.amount &&
+    credit.status === 'completed' &&
+    credit.groupId === transfer.groupId
+  )
+}
+
 export class ValueMovesAudit {
   readonly faults: string[] = []
   readonly counts = { settled: 0, reverted: 0, compensated: 0, exchanged: 0, expired: 0, transferred: 0, failed: 0 }
   private readonly sql: postgres.Sql
+  private readonly stored: StoredMoves
   private readonly client: LedgerClient
 
-  constructor(sql: postgres.Sql, client: LedgerClient) {
+  constructor(sql: postgres.Sql, vault: RowVault, client: LedgerClient) {
     this.sql = sql
+    this.stored = createStoredMoves(sql, vault)
     this.client = client
   }
 
   /** One line a kind of thing that is not over; empty at rest. */
   async unfinished(): Promise<readonly string[]> {
     const rows = await this.sql.unsafe<{ what: string; count: number; names: string[] }[]>(UNFINISHED)
-    return rows.map(({ what, count, names }) => `${count} ${what}: ${names.join(', ')}`)
+    if (rows.length > 0) return rows.map(({ what, count, names }) => `${count} ${what}: ${names.join(', ')}`)
+    const kept: string[] = []
+    for (const { accountRef, tokenId, balance } of await this.stored.balances()) {
+      for (const part of ['reserved', 'incoming', 'room'] as const) {
+        if (!balance[part].isZero()) kept.push(`${part}: ${accountRef} ${tokenId}`)
+      }
+    }
+    for (const { tokenId, held } of await this.stored.actors('token')) {
+      if (Object.keys(held).length > 0) kept.push(`held: ${tokenId}`)
+    }
+    return kept
   }
 
+  /** A second bookkeeping: what the completed transactions of an account sum up to. */
   async books(): Promise<void> {
-    for (const row of await this.sql.unsafe<{ account_id: string }[]>(BOOKS))
-      this.fault(`books: ${JSON.stringify(row)}`)
-    for (const row of await this.sql.unsafe<{ txn_id: string }[]>(TRANSFERS)) {
-      this.fault(`transfer: ${JSON.stringify(row)}`)
+    const transactions = await this.stored.transactions()
+    const sums = new Map<string, Quantity>()
+    const book = (ref: string, tokenId: string, amount: Quantity): void => {
+      const name = `${ref} ${tokenId}`
+      sums.set(name, (sums.get(name) ?? ZERO).plus(amount))
+    }
+    for (const { status, type, accountRef, tokenId, amount, receive } of transactions) {
+      if (status !== 'completed') continue
+      const quantity = parseQuantity(amount)
+      book(accountRef, tokenId, type === 'credit' || type === 'mint' ? quantity : quantity.negated())
+      if (receive !== null) book(accountRef, receive.tokenId, parseQuantity(receive.amount))
+    }
+    for (const { accountRef, tokenId, balance } of await this.stored.balances()) {
+      book(accountRef, tokenId, balance.balance.negated())
+    }
+    for (const [name, sum] of sums) if (!sum.isZero()) this.fault(`books: ${name} is off by ${sum.toFixed()}`)
+    await this.transfers(transactions)
+  }
+
+  /** No credit comes from nothing. */
+  private async transfers(transactions: readonly Booked[]): Promise<void> {
+    const statuses = new Map((await this.stored.actors('group')).map(({ id, status }) => [id, status]))
+    const credits = groupedBy(
+      transactions.filter(({ type, fromAccountId }) => type === 'credit' && fromAccountId !== null),
+      ({ counterTxnId }) => counterTxnId,
+    )
+    for (const transfer of transactions) {
+      if (transfer.type !== 'transfer' || transfer.toAccountId === null) continue
+      const own = credits.get(transfer.txnId) ?? []
+      credits.delete(transfer.txnId)
+      const isSound = own.every((credit) => isCreditOf(credit, transfer))
+      const groupStatus = transfer.groupId === null ? undefined : statuses.get(transfer.groupId)
+      if (!isSound || !hasItsCredits(transfer, own, groupStatus)) {
+        this.fault(`transfer: ${transfer.txnId} is ${transfer.status} with ${own.length} credits`)
+      }
+    }
+    for (const [txnId, own] of credits) {
+      this.fault(`transfer: ${String(txnId)} is none and has ${own.length} credits`)
     }
   }
 
   /** I2, I3: each 202 is one final transaction, as it was sent, and clients have no others. */
   async acknowledged({ acknowledged, exchanges }: ValueMovesLoad): Promise<void> {
-    const rows = await this.sql<
-      { txn_id: string; account_id: string; type: string; amount: string; token_id: string; status: string }[]
-    >`SELECT txn_id, account_id, type, amount, token_id, status FROM transactions WHERE origin = 'client'`
-    const found = new Map(rows.map((row) => [row.txn_id, row]))
+    const rows = (await this.stored.transactions()).filter(({ origin }) => origin === 'client')
+    const found = new Map(rows.map((row) => [row.txnId, row]))
     for (const sent of acknowledged) {
       const row = found.get(sent.txnId)
       if (row === undefined || !isAsSent(row, sent)) this.fault(`${JSON.stringify(sent)} is ${JSON.stringify(row)}`)
@@ -133,24 +150,19 @@ export class ValueMovesAudit {
 
   /** I8: settled with every leg, or reverted with every completed leg undone once. */
   async groups({ groups }: ValueMovesLoad): Promise<void> {
-    const rows = await this.sql<LegRow[]>`
-      SELECT t.txn_id, t.account_id, t.token_id, t.type, t.quantity::text, t.status, t.group_id::text, t.origin,
-             t.details::json ->> 'compensates' AS compensates, t.compensated_by
-        FROM transactions t JOIN actors g ON g.kind = 'group' AND g.actor_id = t.group_id::text`
-    const states = await this.sql<{ actor_id: string; status: string; partial: number }[]>`
-      SELECT actor_id, status, json_array_length(document::json -> 'partialFailures') AS partial
-        FROM actors WHERE kind = 'group'`
-    const byGroup = groupedBy(rows, (row) => row.group_id)
-    const registered = new Set(states.map(({ actor_id: groupId }) => groupId))
+    const states = await this.stored.actors('group')
+    const registered = new Set(states.map(({ id }) => id))
+    const rows = (await this.stored.transactions()).filter(({ groupId }) => groupId !== null && registered.has(groupId))
+    const byGroup = groupedBy(rows, (row) => row.groupId)
     for (const groupId of groups.keys()) if (!registered.has(groupId)) this.fault(`group ${groupId} is not there`)
-    for (const { actor_id: groupId, status, partial } of states) {
+    for (const { id: groupId, status, partialFailures } of states) {
       const group = groups.get(groupId)
       const legs = byGroup.get(groupId) ?? []
       if (group === undefined) this.fault(`group ${groupId} was never acknowledged`)
       else if (legs.filter(({ origin }) => origin === 'client').length !== group.admitted) {
         this.fault(`group ${groupId} has other legs than were admitted`)
       }
-      if (partial !== 0) this.fault(`group ${groupId} has partial failures`)
+      if (partialFailures.length !== 0) this.fault(`group ${groupId} has partial failures`)
       if (status === 'settled') this.settled(groupId, legs, group?.order.legs)
       else if (status === 'reverted') this.reverted(groupId, legs)
       else this.fault(`group ${groupId} is ${status}`)
@@ -159,7 +171,7 @@ export class ValueMovesAudit {
 
   private settled(
     groupId: string,
-    legs: readonly LegRow[],
+    legs: readonly Booked[],
     agreed: readonly { readonly toAccountId: string | null }[] = [],
   ): void {
     this.counts.settled += 1
@@ -168,12 +180,12 @@ export class ValueMovesAudit {
     if (completed.length !== sides || legs.length !== sides) {
       this.fault(`group ${groupId} settled with ${completed.length} completed of ${legs.length}, agreed were ${sides}`)
     }
-    for (const { txn_id: txnId, compensates, compensated_by: by } of legs) {
+    for (const { txnId, compensates, compensatedBy: by } of legs) {
       if (compensates !== null || by !== null) this.fault(`${txnId} of settled ${groupId} is or has a compensation`)
     }
   }
 
-  private reverted(groupId: string, legs: readonly LegRow[]): void {
+  private reverted(groupId: string, legs: readonly Booked[]): void {
     this.counts.reverted += 1
     const undoing = groupedBy(
       legs.filter(({ compensates }) => compensates !== null),
@@ -181,10 +193,10 @@ export class ValueMovesAudit {
     )
     for (const leg of legs) {
       if (leg.compensates !== null) continue
-      const [by, ...more] = undoing.get(leg.txn_id) ?? []
-      undoing.delete(leg.txn_id)
+      const [by, ...more] = undoing.get(leg.txnId) ?? []
+      undoing.delete(leg.txnId)
       if (leg.status !== 'completed') {
-        if (by !== undefined) this.fault(`${leg.txn_id} of ${groupId} is ${leg.status} and undone`)
+        if (by !== undefined) this.fault(`${leg.txnId} of ${groupId} is ${leg.status} and undone`)
       } else if (by === undefined || more.length > 0 || !undoes(by, leg)) {
         this.fault(`${JSON.stringify(leg)} is undone by ${JSON.stringify([by, ...more])}`)
       } else {
@@ -272,21 +284,18 @@ function groupedBy<T, Key>(all: readonly T[], keyOf: (one: T) => Key): Map<Key, 
   return groups
 }
 
-function isAsSent(
-  row: { readonly account_id: string; readonly type: string; readonly amount: string; readonly token_id: string },
-  { accountId, type, amount, tokenId }: Acknowledged,
-): boolean {
-  return row.account_id === accountId && row.type === type && row.amount === amount && row.token_id === tokenId
+function isAsSent(row: Booked, { accountId, type, amount, tokenId }: Acknowledged): boolean {
+  return row.accountId === accountId && row.type === type && row.amount === amount && row.tokenId === tokenId
 }
 
-function undoes(by: LegRow, leg: LegRow): boolean {
+function undoes(by: Booked, leg: Booked): boolean {
   return (
     by.status === 'completed' &&
     by.origin === 'ledger' &&
-    by.account_id === leg.account_id &&
-    by.token_id === leg.token_id &&
-    by.quantity === leg.quantity &&
+    by.accountId === leg.accountId &&
+    by.tokenId === leg.tokenId &&
+    by.amount === leg.amount &&
     by.type === GIVES_BACK[leg.type] &&
-    leg.compensated_by === by.txn_id
+    leg.compensatedBy === by.txnId
   )
 }

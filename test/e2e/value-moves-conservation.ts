@@ -1,50 +1,95 @@
 /**
- * Looks at the whole ledger's value while it moves (I4): each look is one statement, so one snapshot of all shards. Per
- * asset, balances + what holds have + what messages carry = supply + what came over the boundary - what left.
+ * Looks at the whole ledger's value while it moves (I4): each look is one snapshot of all shards, whose rows are opened and
+ * added up here. Per asset, balances + what holds have + what messages carry = supply + what came over the boundary - what
+ * left.
  */
 import type postgres from 'postgres'
+import { type Hold, valueOf } from '../../actors/account/state.ts'
+import type { Envelope } from '../../actors/message.ts'
+import { Quantity, ZERO } from '../../actors/money.ts'
+import { balanceFrom } from '../../infra/postgres/account-parts.ts'
+import { type ActorRow, keyNameOfActorRow, tokenStateOf } from '../../infra/postgres/actor-documents.ts'
+import { type CrossingsRow, openCrossings } from '../../infra/postgres/boundary-crossings.ts'
+import { PLACES } from '../../infra/postgres/row-sealer.ts'
+import { accountKeyName, LEDGER_KEY_NAME, shardKeyName } from '../../infra/vault/key-name.ts'
+import type { RowVault } from '../../infra/vault/row-vault.ts'
 
 const PERIOD_MS = 200
 const KEPT_FAULTS = 5
 
 /** What a message carries counts until its receiver's mark has reached it. */
-const VALUE = `
-WITH balanced AS (
-  SELECT token_id, sum(balance) AS value FROM balances GROUP BY token_id),
-held AS (
-  SELECT token_id, sum(value) AS value FROM holds WHERE token_id IS NOT NULL GROUP BY token_id),
-carried AS (
-  SELECT c.item ->> 0 AS token_id, sum((c.item ->> 1)::numeric) AS value, count(*) AS messages
-    FROM outbox o
-    LEFT JOIN inbox_marks m ON m.shard_id = o.target_shard AND m.source_shard = o.shard_id
-   CROSS JOIN LATERAL json_array_elements(o.carries::json) AS c (item)
-   WHERE o.carries IS NOT NULL AND o.number > coalesce(m.mark, 0)
-   GROUP BY 1),
-supplied AS (
-  SELECT document::json ->> 'tokenId' AS token_id, (document::json ->> 'totalSupply')::numeric AS value
-    FROM actors WHERE kind = 'token' AND document::json ->> 'status' <> 'preparing'),
-crossed AS (
-  SELECT token_id, sum(credited) - sum(debited) AS value FROM boundary_totals GROUP BY token_id)
-SELECT token_id, coalesce(b.value, 0)::text AS balanced, coalesce(h.value, 0)::text AS held,
-       coalesce(c.value, 0)::text AS carried, coalesce(c.messages, 0)::integer AS messages,
-       coalesce(s.value, 0)::text AS supplied, coalesce(x.value, 0)::text AS crossed,
-       coalesce(b.value, 0) + coalesce(h.value, 0) + coalesce(c.value, 0)
-         = coalesce(s.value, 0) + coalesce(x.value, 0) AS conserved
-  FROM balanced b
-  FULL JOIN held h USING (token_id)
-  FULL JOIN carried c USING (token_id)
-  FULL JOIN supplied s USING (token_id)
-  FULL JOIN crossed x USING (token_id)`
+const ON_ITS_WAY = `
+SELECT o.shard_id, o.target_shard, o.number, o.message FROM outbox o
+  LEFT JOIN inbox_marks m ON m.shard_id = o.target_shard AND m.source_shard = o.shard_id
+ WHERE o.number > coalesce(m.mark, 0)`
 
-interface ValueRow {
+interface PartRow {
+  readonly shard_id: number
+  readonly account_id: string
   readonly token_id: string
-  readonly balanced: string
-  readonly held: string
-  readonly carried: string
-  readonly messages: number
-  readonly supplied: string
-  readonly crossed: string
-  readonly conserved: boolean
+  readonly hold_id: string
+  readonly document: Buffer
+}
+
+interface MessageRow {
+  readonly shard_id: number
+  readonly target_shard: number
+  readonly number: string
+  readonly message: Buffer
+}
+
+const WHERE = ['balanced', 'held', 'carried', 'supplied', 'crossed'] as const
+type Where = (typeof WHERE)[number]
+type Sums = Record<Where, Quantity>
+
+/** Of one snapshot, by asset. */
+async function readValue(sql: postgres.TransactionSql, vault: RowVault) {
+  const sums = new Map<string, Sums>()
+  const add = (where: Where, tokenId: string, quantity: Quantity | string): void => {
+    const before = sums.get(tokenId) ?? { balanced: ZERO, held: ZERO, carried: ZERO, supplied: ZERO, crossed: ZERO }
+    sums.set(tokenId, { ...before, [where]: before[where].plus(quantity) })
+  }
+  const balances = await sql<PartRow[]>`SELECT shard_id, account_id, token_id, document FROM balances`
+  const holds = await sql<PartRow[]>`SELECT shard_id, account_id, hold_id, document FROM holds`
+  const messages = await sql.unsafe<MessageRow[]>(ON_ITS_WAY)
+  const tokens = await sql<ActorRow[]>`SELECT * FROM actors WHERE kind = 'token' AND status <> 'preparing'`
+  const crossings = await sql<CrossingsRow[]>`SELECT session, number, shards, document FROM boundary_crossings`
+  await vault.keys.fetch(sql, [
+    LEDGER_KEY_NAME,
+    ...[...balances, ...holds].map((row) => accountKeyName(row.account_id)),
+    ...messages.map((row) => shardKeyName(row.shard_id)),
+    ...tokens.map(keyNameOfActorRow),
+  ])
+  for (const { shard_id: shardId, account_id: ref, token_id: tokenId, document } of balances) {
+    const text = vault.open(accountKeyName(ref), PLACES.balance(shardId, ref, tokenId), document)
+    add('balanced', tokenId, balanceFrom(text).balance)
+  }
+  for (const { shard_id: shardId, account_id: ref, hold_id: holdRef, document } of holds) {
+    const hold = JSON.parse(vault.open(accountKeyName(ref), PLACES.hold(shardId, ref, holdRef), document)) as Hold
+    const value = valueOf(hold)
+    if (value !== undefined) add('held', value.tokenId, value.quantity)
+  }
+  let carrying = 0
+  for (const { shard_id: source, target_shard: target, number, message } of messages) {
+    const text = vault.open(shardKeyName(source), PLACES.message(source, target, Number(number)), message)
+    const { carries } = JSON.parse(text) as Envelope
+    carrying += carries.length
+    for (const { tokenId, quantity } of carries) add('carried', tokenId, quantity)
+  }
+  for (const row of tokens) {
+    const { tokenId, totalSupply } = tokenStateOf(row, vault)
+    add('supplied', tokenId, totalSupply)
+  }
+  for (const row of crossings) {
+    for (const { tokenId, credited, debited } of openCrossings(row, vault)) {
+      add('crossed', tokenId, new Quantity(credited).minus(debited))
+    }
+  }
+  return { sums, carrying }
+}
+
+function isConserved({ balanced, held, carried, supplied, crossed }: Sums): boolean {
+  return balanced.plus(held).plus(carried).equals(supplied.plus(crossed))
 }
 
 export class ConservationWatch {
@@ -54,11 +99,13 @@ export class ConservationWatch {
   /** Looks that found value in messages, and in holds: otherwise nothing but balances was put to the test. */
   readonly busy = { messages: 0, holds: 0 }
   private readonly sql: postgres.Sql
+  private readonly vault: RowVault
   private stopping = false
   private watching: Promise<void> = Promise.resolve()
 
-  constructor(sql: postgres.Sql) {
+  constructor(sql: postgres.Sql, vault: RowVault) {
     this.sql = sql
+    this.vault = vault
   }
 
   start(): void {
@@ -83,13 +130,16 @@ export class ConservationWatch {
   }
 
   private async look(): Promise<void> {
-    const rows = await this.sql.unsafe<ValueRow[]>(VALUE)
+    const { sums, carrying } = await this.sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', (snapshot) =>
+      readValue(snapshot, this.vault),
+    )
     this.looks += 1
-    if (rows.some(({ messages }) => messages > 0)) this.busy.messages += 1
-    if (rows.some(({ held }) => Number(held) > 0)) this.busy.holds += 1
-    for (const row of rows) {
-      if (row.conserved || this.faults.length >= KEPT_FAULTS) continue
-      this.faults.push(`look ${this.looks} at ${new Date().toISOString()}: ${JSON.stringify(row)}`)
+    if (carrying > 0) this.busy.messages += 1
+    if ([...sums.values()].some(({ held }) => !held.isZero())) this.busy.holds += 1
+    for (const [tokenId, of] of sums) {
+      if (isConserved(of) || this.faults.length >= KEPT_FAULTS) continue
+      const shown = WHERE.map((where) => `${where} ${of[where].toFixed()}`).join(', ')
+      this.faults.push(`look ${this.looks} at ${new Date().toISOString()}: ${tokenId}: ${shown}`)
     }
   }
 }

@@ -9,9 +9,11 @@
 import { randomInt } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest'
+import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { createSeededRandom } from '../simulation/sim-random.ts'
 import { LedgerClient } from '../support/client.ts'
 import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
+import { vaultOfCluster } from '../support/cluster-vault.ts'
 import { forAll, receiptKeys } from './durability-audit.ts'
 import { ValueMovesAudit } from './value-moves-audit.ts'
 import { ConservationWatch } from './value-moves-conservation.ts'
@@ -37,11 +39,13 @@ const RECEIPTS = 2
 let cluster: Cluster
 let client: LedgerClient
 let sql: postgres.Sql
+let vault: RowVault
 
 beforeAll(async () => {
   cluster = await startCluster({ nodes: NODES, edges: 1, env: { LEDGER_SHARDS: '256' } })
   client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
   sql = postgres(cluster.databaseUrl(), { max: 2, onnotice: () => undefined })
+  vault = await vaultOfCluster(cluster)
 })
 
 afterAll(async () => {
@@ -99,8 +103,8 @@ test(
     const plan = planOf(SEED, { accounts: ACCOUNTS, tokens: TOKENS, orders: ORDERS })
     const admin = await LedgerClient.login(cluster.origin, cluster.clients.admin)
     const load = new ValueMovesLoad(client, plan)
-    const watch = new ConservationWatch(sql)
-    const audit = new ValueMovesAudit(sql, admin)
+    const watch = new ConservationWatch(sql, vault)
+    const audit = new ValueMovesAudit(sql, vault, admin)
     say(`${ORDERS} orders`)
     onTestFailed(async () => {
       say(`${load.done} carried out; left: ${(await audit.unfinished()).join('; ')}\n${cluster.lastLines()}`)

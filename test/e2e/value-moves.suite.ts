@@ -13,6 +13,7 @@ import { nftMintsSuite } from './nft-mints.suite.ts'
 import { nftMovesSuite } from './nft-moves.suite.ts'
 import type { GetRunning } from './running.ts'
 import type { Scene } from './scene.ts'
+import { scopedClientsSuite } from './scoped-clients.suite.ts'
 import { runLedger } from './start-harness.ts'
 import { tokensSuite } from './tokens.suite.ts'
 import { transfersSuite } from './transfers.suite.ts'
@@ -48,6 +49,7 @@ export function valueMovesSuite(running: GetRunning): void {
     nftMintsSuite(getScene)
     nftMovesSuite(getScene)
     attestationsSuite(getScene)
+    scopedClientsSuite(getScene)
     attacksSuite(getScene)
     groupAttacksSuite(getScene)
   })

@@ -120,7 +120,7 @@ test(
   'I4 to I9: neither passes nor the tail find anything in a ledger that is at work',
   { timeout: 180_000 },
   async () => {
-    const { url, ledgerId, sql } = ledger
+    const { url, ledgerId, sql, vault } = ledger
     const traders = await Promise.all(Array.from({ length: TRADERS }, (_, index) => parties.open(`trader-${index}`)))
     const [issuer] = traders
     if (issuer === undefined) throw new Error('there are traders')
@@ -145,7 +145,7 @@ test(
     let spots = 0
     while (performance.now() < endMs) {
       for (const kind of ['compliance', 'provenance'] as const) {
-        const { failed } = await runSpotPass({ url, ledgerId, kind })
+        const { failed } = await runSpotPass({ url, ledgerId, kind }, vault)
         spots += 1
         if (Object.values(failed).some((count) => count > 0)) wrong.push(failed)
       }

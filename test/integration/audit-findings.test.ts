@@ -3,11 +3,12 @@
  * answer rests on the auditor, and without a pass of the last day it is no (D12).
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import type { Balance } from '../../actors/account/state.ts'
 import { CONTROLS } from '../../actors/audit/finding.ts'
 import { type AuditFindingsOptions, createAuditFindings } from '../../infra/audit/audit-findings.ts'
 import { beginPass, newProgress } from '../../infra/audit/progress.ts'
 import { AuditUnavailable } from '../../infra/audit/audit-reads.ts'
-import { runSpotPass } from '../../infra/audit/spot-pass.ts'
+import { runSpotPass, type SpotPass } from '../../infra/audit/spot-pass.ts'
 import { AssertionUnavailable } from '../../runtime/ports/assertion-source.ts'
 import {
   type AuditedLedger,
@@ -17,8 +18,9 @@ import {
   type Told,
 } from '../support/audited-ledger.ts'
 import { NEVER_MS, startAuditor, untilPasses, untilSeen } from '../support/auditing.ts'
-import { createLedgerDatabase } from '../support/ledger-database.ts'
+import { createLedgerDatabase, vaultOf } from '../support/ledger-database.ts'
 import { until } from '../support/ledger-store-postgres.ts'
+import { changeBase } from '../support/tampering-with-keys.ts'
 
 const ALL = [{ name: 'ledger-integrity-1', controls: CONTROLS }]
 const DAY_MS = 24 * 3_600_000
@@ -39,17 +41,24 @@ afterEach(async () => {
   await ledger.sql`TRUNCATE audit_progress, audit_findings, audit_pending`
 })
 
+const spotPass: SpotPass = async (request) => runSpotPass(request, await vaultOf(request.url))
+
 function findings(options: Partial<AuditFindingsOptions> = {}) {
   const { url, ledgerId } = ledger
-  const made = createAuditFindings({ url, ledgerId, clock: Date, frameworks: ALL, spotPass: runSpotPass, ...options })
+  const made = createAuditFindings({ url, ledgerId, clock: Date, frameworks: ALL, spotPass, ...options })
   closes.push(made.close)
   return made
 }
 
+/** Somebody who has the keys changes what bob has of the base unit. */
+function bobs(change: (balance: Balance) => Partial<Balance>): Promise<void> {
+  return changeBase('bob-one', change)(ledger)
+}
+
 /** As a large ledger's. */
 function large(options: Partial<AuditFindingsOptions> = {}) {
-  const spotPass = () => Promise.reject(new Error('a large ledger is not walked at once'))
-  return findings({ largeFrom: 1, spotPass, ...options })
+  const refused = () => Promise.reject(new Error('a large ledger is not walked at once'))
+  return findings({ largeFrom: 1, spotPass: refused, ...options })
 }
 
 test('a small ledger is walked as somebody asks: the answer is of then', async () => {
@@ -82,7 +91,7 @@ test('a ledger that has nothing in it is sound', async () => {
 test('what is wrong is in the next answer, and gone from the one after it is right again', async () => {
   const { compliance, provenance } = findings()
   await ledger.sql`UPDATE actors SET owner = 'mallory' WHERE actor_id = ${told.kept}`
-  await ledger.sql`UPDATE balances SET balance = balance + 1 WHERE account_id = 'bob-one' AND token_id = 'BASE'`
+  await bobs(({ balance }) => ({ balance: balance.plus(1) }))
   expect(await provenance()).toMatchObject({ assetsVerified: 3, provenanceValid: false })
   const complied = await compliance()
   expect(complied.compliant).toBe(false)
@@ -90,8 +99,8 @@ test('what is wrong is in the next answer, and gone from the one after it is rig
     ['value_is_conserved', 1],
     ['no_negative_balance', 1],
   ])
-  await ledger.sql`UPDATE actors SET owner = 'alice-one' WHERE actor_id = ${told.kept}`
-  await ledger.sql`UPDATE balances SET balance = balance - 1 WHERE account_id = 'bob-one' AND token_id = 'BASE'`
+  await ledger.sql`UPDATE actors SET owner = ${ledger.vault.accountRef('alice-one')} WHERE actor_id = ${told.kept}`
+  await bobs(({ balance }) => ({ balance: balance.minus(1) }))
   expect(await provenance()).toMatchObject({ provenanceValid: true })
   expect(await compliance()).toMatchObject({ compliant: true })
 })
@@ -101,9 +110,9 @@ test('other frameworks are the controls that they name, each once, and no others
     { name: 'books', controls: ['supply_reconciles', 'value_is_conserved'] as const },
     { name: 'receipts', controls: ['receipts_verify', 'value_is_conserved'] as const },
   ]
-  await ledger.sql`UPDATE balances SET reserved = 1 WHERE account_id = 'bob-one' AND token_id = 'BASE'`
+  await bobs(({ reserved }) => ({ reserved: reserved.plus(1) }))
   const complied = await findings({ frameworks }).compliance()
-  await ledger.sql`UPDATE balances SET reserved = 0 WHERE account_id = 'bob-one' AND token_id = 'BASE'`
+  await bobs(({ reserved }) => ({ reserved: reserved.minus(1) }))
   expect(complied).toMatchObject({ compliant: true, frameworks: ['books', 'receipts'] })
   expect(complied.controls.map(({ name }) => name)).toEqual([
     'value_is_conserved',
@@ -119,7 +128,7 @@ test('who asks while a pass is under way gets the next one, which all of them sh
     spotPass: async (request) => {
       begun += 1
       await new Promise<void>((resolve) => void ends.push(resolve))
-      return runSpotPass(request)
+      return spotPass(request)
     },
   })
   const first = provenance()
@@ -138,7 +147,7 @@ test('who asks while a pass is under way gets the next one, which all of them sh
 test('a pass that cannot be made asserts nothing, and the one after it is made', async () => {
   let fails = true
   const { compliance } = findings({
-    spotPass: (request) => (fails ? Promise.reject(new AuditUnavailable('not now')) : runSpotPass(request)),
+    spotPass: (request) => (fails ? Promise.reject(new AuditUnavailable('not now')) : spotPass(request)),
   })
   await expect(compliance()).rejects.toThrow(AssertionUnavailable)
   fails = false
@@ -183,7 +192,7 @@ test('of a large ledger what is wrong is asserted from the pass that finds it to
   const { compliance, provenance } = large()
   expect(await compliance()).toMatchObject({ compliant: true })
   await ledger.sql`UPDATE actors SET owner = 'mallory' WHERE actor_id = ${told.kept}`
-  await ledger.sql`UPDATE balances SET reserved = 1 WHERE account_id = 'bob-one' AND token_id = 'BASE'`
+  await bobs(({ reserved }) => ({ reserved: reserved.plus(1) }))
   await untilPasses(audit, 1)
   expect(await provenance()).toMatchObject({ provenanceValid: false })
   const complied = await compliance()
@@ -191,8 +200,8 @@ test('of a large ledger what is wrong is asserted from the pass that finds it to
   expect(complied.controls.filter(({ passed }) => !passed)).toEqual([
     { name: 'no_negative_balance', passed: false, checked: expect.any(Number), failed: 1 },
   ])
-  await ledger.sql`UPDATE actors SET owner = 'alice-one' WHERE actor_id = ${told.kept}`
-  await ledger.sql`UPDATE balances SET reserved = 0 WHERE account_id = 'bob-one' AND token_id = 'BASE'`
+  await ledger.sql`UPDATE actors SET owner = ${ledger.vault.accountRef('alice-one')} WHERE actor_id = ${told.kept}`
+  await bobs(({ reserved }) => ({ reserved: reserved.minus(1) }))
   await untilPasses(audit, 2)
   await audit.auditor.stop()
   expect(await provenance()).toMatchObject({ provenanceValid: true })

@@ -1,15 +1,16 @@
 /** Goal: what is longer than a page is walked over several, each of which may be another process's, to its very end. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Finding } from '../../actors/audit/finding.ts'
 import { createAuditReads } from '../../infra/audit/audit-reads.ts'
 import { PAGE_WEIGHT } from '../../infra/audit/chain-rows.ts'
 import { EVENTS_PAGE_SIZE } from '../../infra/audit/nft-rows.ts'
 import { beginPass, newProgress, notePass } from '../../infra/audit/progress.ts'
-import { type PassPlace, startOf, stepPass, WHOLE_PASS } from '../../infra/audit/pass.ts'
+import { type PassPlace, stepPass, WHOLE_PASS } from '../../infra/audit/pass.ts'
 import { loadReceiptCheck } from '../../infra/audit/receipt-check.ts'
 import { type AuditedLedger, createAuditedLedger, Parties } from '../support/audited-ledger.ts'
 import { findingsOf, NEVER_MS, progressOf, startAuditor, untilSeen } from '../support/auditing.ts'
 import { until } from '../support/ledger-store-postgres.ts'
+import { walkLedger, type WalkedLedger } from '../support/tampering.ts'
+import { changeEntries } from '../support/tampering-with-keys.ts'
 
 let ledger: AuditedLedger
 let nftId: string
@@ -37,7 +38,8 @@ beforeAll(async () => {
     const [from, to] = move % 2 === 0 ? [busy, other] : [other, busy]
     await parties.submit(from, { ...nft, to_account_id: to.accountId })
     await until(async () => {
-      const [row] = await ledger.sql`SELECT owner FROM actors WHERE kind = 'instance' AND owner = ${to.accountId}`
+      const [row] =
+        await ledger.sql`SELECT owner FROM actors WHERE kind = 'instance' AND owner = ${ledger.vault.accountRef(to.accountId)}`
       return row !== undefined
     })
   }
@@ -45,22 +47,8 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => ledger?.close())
 
-/** Each step goes on from nothing but what was written down of the one before. */
-async function walked(): Promise<{ readonly findings: readonly Finding[]; readonly places: readonly string[] }> {
-  const reads = createAuditReads(ledger.url, 'audit test')
-  const receiptProblem = await loadReceiptCheck(reads.query, ledger.ledgerId)
-  const findings: Finding[] = []
-  const places: string[] = []
-  let written: string | null = JSON.stringify(startOf(WHOLE_PASS))
-  while (written !== null) {
-    places.push(written)
-    const place = JSON.parse(written) as PassPlace
-    const { next, seen } = await stepPass(WHOLE_PASS, { ...reads, receiptProblem, countBelow: null }, place)
-    findings.push(...seen.findings)
-    written = next === null ? null : JSON.stringify(next)
-  }
-  await reads.close()
-  return { findings, places }
+function walked(): Promise<WalkedLedger> {
+  return walkLedger(ledger.url, ledger.ledgerId, ledger.vault)
 }
 
 test('W3, N4: a chain and a history of several pages are sound to the last entry', async () => {
@@ -87,30 +75,35 @@ test('T1: the tail goes through many commits window by window, and sees every ro
 })
 
 test('W1, N1: what was changed on a later page is found there', async () => {
-  await ledger.sql`UPDATE audit_entries SET payload = replace(payload, '"amount":"1"', '"amount":"2"')
-                    WHERE account_id = 'busy' AND sequence = ${PAGE_WEIGHT + 20}`
+  const { accountRef } = ledger.vault
+  await changeEntries('busy', (entry) =>
+    entry.sequence === PAGE_WEIGHT + 20
+      ? { ...entry, payload: entry.payload.replace('"amount":"1"', '"amount":"2"') }
+      : undefined,
+  )(ledger)
   await ledger.sql`UPDATE nft_events SET to_account_id = 'mallory' WHERE number = ${EVENTS_PAGE_SIZE + 1}`
   const { findings } = await walked()
   expect(findings.map(({ place }) => place)).toEqual([
     `NFT ${nftId}, entry ${EVENTS_PAGE_SIZE + 1}`,
     `NFT ${nftId}, entry ${EVENTS_PAGE_SIZE + 2}`,
-    `account busy, entry ${PAGE_WEIGHT + 20}`,
+    `account ${accountRef('busy')}, entry ${PAGE_WEIGHT + 20}`,
     expect.stringMatching(/^transaction txn_/),
   ])
 })
 
 test('G2: what is gone as its walk goes on is found', async () => {
-  const reads = createAuditReads(ledger.url, 'audit test')
+  const reads = createAuditReads(ledger.url, 'audit test', ledger.vault)
   const receiptProblem = await loadReceiptCheck(reads.query, ledger.ledgerId)
   const look = { ...reads, receiptProblem, countBelow: null }
   const { places } = await walked()
   const left = places.filter((place) => place.includes('"owner"') || place.includes('"sequence"'))
-  await ledger.sql`DELETE FROM accounts WHERE account_id = 'busy'`
+  const busy = ledger.vault.accountRef('busy')
+  await ledger.sql`DELETE FROM accounts WHERE account_id = ${busy}`
   await ledger.sql`DELETE FROM actors WHERE kind = 'instance'`
   const steps = await Promise.all(left.map((place) => stepPass(WHOLE_PASS, look, JSON.parse(place) as PassPlace)))
   await reads.close()
   expect(steps.flatMap(({ seen }) => seen.findings.map(({ place, problem }) => `${place}: ${problem}`))).toEqual([
     `NFT ${nftId}: it is gone`,
-    'account busy: it is gone',
+    `account ${busy}: it is gone`,
   ])
 })

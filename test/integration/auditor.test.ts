@@ -15,6 +15,7 @@ import {
 } from '../support/audited-ledger.ts'
 import { findingsOf, NEVER_MS, progressOf, startAuditor, untilPasses, untilSeen } from '../support/auditing.ts'
 import { until } from '../support/ledger-store-postgres.ts'
+import { changeActors, changeBase, changeTransactions } from '../support/tampering-with-keys.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import { createSystemClock } from '../../infra/system/clock-system.ts'
 
@@ -35,6 +36,11 @@ afterAll(() => ledger?.close())
 beforeEach(async () => {
   await ledger.sql`TRUNCATE audit_progress, audit_findings, audit_pending`
 })
+
+/** What stands for her in rows and findings. */
+function alice(): string {
+  return ledger.vault.accountRef(told.alice.accountId)
+}
 
 async function countsOf(): Promise<Readonly<Record<string, number>>> {
   const [rows] = await ledger.sql<Record<string, number>[]>`
@@ -74,6 +80,7 @@ describe('a pass', () => {
   test('P1: what is written while one is under way is counted once, too', async () => {
     const audit = startAuditor(ledger)
     await everythingOnce(parties, 'meanwhile')
+    await until(() => audit.count('audit_pass_complete') > 0)
     await untilSeen(ledger)
     expect(await covered()).toEqual(await countsOf())
     await audit.auditor.stop()
@@ -92,7 +99,7 @@ describe('a pass', () => {
     await until(() => turns === TURNS_BEFORE_REST)
     const left = (await progressOf(ledger))?.pass
     expect(left?.checked.provenance).toBeGreaterThan(0)
-    expect(await openProgressStore(ledger.url)).toBeUndefined()
+    expect(await openProgressStore(ledger.url, ledger.vault)).toBeUndefined()
     const second = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
     await first.auditor.stop()
     await until(() => second.count('audit_pass_complete') > 0)
@@ -106,11 +113,11 @@ describe('a pass', () => {
     const audit = startAuditor(ledger)
     await untilPasses(audit, 1)
     expect(await findingsOf(ledger)).toEqual([])
-    const raise = (by: number) => ledger.sql`
-      UPDATE balances SET balance = balance + ${by} WHERE account_id = ${told.alice.accountId} AND token_id = 'BASE'`
+    const raise = (by: number) =>
+      changeBase(told.alice.accountId, ({ balance }) => ({ balance: balance.plus(by) }))(ledger)
     await raise(1)
     const wrong = [
-      { subject: 'no_negative_balance', place: 'account alice-one, BASE' },
+      { subject: 'no_negative_balance', place: `account ${alice()}, BASE` },
       { subject: 'value_is_conserved', place: 'asset BASE' },
     ]
     await untilPasses(audit, 1)
@@ -118,6 +125,10 @@ describe('a pass', () => {
     expect(audit.logged.find(({ event }) => event === 'audit_found')?.fields).toMatchObject({ count: 1 })
     await untilPasses(audit, 1)
     expect(await findingsOf(ledger)).toEqual(wrong)
+    const [written] = await ledger.sql<{ all: string }[]>`
+      SELECT concat((SELECT json_agg(f) FROM audit_findings f), (SELECT json_agg(p) FROM audit_pending p),
+                    (SELECT json_agg(p) FROM audit_progress p)) AS all`
+    expect(written?.all).not.toContain(told.alice.accountId)
     await raise(-1)
     await untilPasses(audit, 2)
     expect(await findingsOf(ledger)).toEqual([])
@@ -151,12 +162,12 @@ describe('the tail', () => {
     await tailOnly(async () => {
       await ledger.sql`
         INSERT INTO audit_entries (shard_id, account_id, sequence, txn_id, previous_hash, audit_hash, payload)
-        SELECT shard_id, account_id, sequence + 2, NULL, tip, sha256('x'), '{}' FROM accounts WHERE account_id = 'alice-one'`
+        SELECT shard_id, account_id, sequence + 2, NULL, tip, sha256('x'), '{}' FROM accounts WHERE account_id = ${alice()}`
       await untilSeen(ledger)
       const [row] = await ledger.sql<{ sequence: string }[]>`
         DELETE FROM audit_entries WHERE payload = '{}' RETURNING sequence`
       expect(await findingsOf(ledger)).toEqual([
-        { subject: 'chains_verify', place: `account alice-one, entry ${row?.sequence}` },
+        { subject: 'chains_verify', place: `account ${alice()}, entry ${row?.sequence}` },
       ])
     })
   })
@@ -167,7 +178,7 @@ describe('the tail', () => {
         INSERT INTO transactions
         SELECT (jsonb_populate_record(t, jsonb_build_object('txn_id', 'txn_forged', 'idempotency_key', 'forged',
                   'sequence', 999, 'commit_xid', pg_current_xact_id()::text))).*
-          FROM transactions t WHERE account_id = 'alice-one' AND amount = '100.5'`
+          FROM transactions t WHERE account_id = ${alice()} AND type = 'credit' AND status = 'completed' LIMIT 1`
       await untilSeen(ledger)
       await ledger.sql`DELETE FROM transactions WHERE txn_id = 'txn_forged'`
       expect(await findingsOf(ledger)).toEqual([{ subject: 'chains_verify', place: 'transaction txn_forged' }])
@@ -244,15 +255,15 @@ describe('the tail', () => {
       return (await progressOf(ledger))?.tail.tokens
     })
     expect(tokens).toEqual(['gold-one'])
-    await ledger.sql`
-      UPDATE actors SET document = replace(document, '"totalSupply":"', '"totalSupply":"9')
-       WHERE kind = 'token' AND actor_id = 'gold-one'`
+    const gold = (change: (supply: string) => string) =>
+      changeActors('token', (token) =>
+        token.id === 'gold-one' ? { ...token, totalSupply: change(token.totalSupply) } : undefined,
+      )(ledger)
+    await gold((supply) => `9${supply}`)
     const audit = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
     await until(async () => (await progressOf(ledger))?.tail.tokens.length === 0)
     await audit.auditor.stop()
-    await ledger.sql`
-      UPDATE actors SET document = replace(document, '"totalSupply":"9', '"totalSupply":"')
-       WHERE kind = 'token' AND actor_id = 'gold-one'`
+    await gold((supply) => supply.slice(1))
     expect(await findingsOf(ledger)).toEqual([
       { subject: 'supply_reconciles', place: 'token gold-one' },
       { subject: 'value_is_conserved', place: 'asset GOLD-one' },
@@ -272,9 +283,14 @@ describe('the tail', () => {
       const txnId = await parties.submit(told.alice, offer)
       await untilSeen(ledger)
       expect(await ledger.sql`SELECT txn_id FROM audit_pending`).toEqual([{ txn_id: txnId }])
-      await ledger.sql`
-        UPDATE transactions SET status = 'failed', failure_code = 'exchange_expired', processed_at = now(),
-               receipt_key_id = 'mine', receipt_signature = 'mine' WHERE txn_id = ${txnId}`
+      await changeTransactions(({ transaction }) => {
+        if (transaction.txnId !== txnId) return undefined
+        const failure = { code: 'exchange_expired', detail: '' } as const
+        return {
+          transaction: { ...transaction, status: 'failed', failure, processedAtMs: Date.now() },
+          receipt: { keyId: 'mine', signature: 'mine' },
+        }
+      })(ledger)
       await untilSeen(ledger)
       expect(await findingsOf(ledger)).toEqual([{ subject: 'receipts_verify', place: `transaction ${txnId}` }])
       expect(await ledger.sql`SELECT FROM audit_pending`).toHaveLength(0)
@@ -284,7 +300,7 @@ describe('the tail', () => {
 
 describe('its bounds', () => {
   test('S3: a thousand findings of a subject are listed, the others counted; those of the next pass take their place', async () => {
-    const store = await openProgressStore(ledger.url)
+    const store = await openProgressStore(ledger.url, ledger.vault)
     if (store === undefined) throw new Error('another auditor runs')
     const named = (count: number, from = 0) =>
       Array.from({ length: count }, (_, index) => ({
@@ -306,6 +322,24 @@ describe('its bounds', () => {
     const complete = await store.save({ ...nothing, progress: notePass(found, null, seen, 4), findings: [] })
     expect(complete.last?.unlisted).toEqual({ receipts_verify: 7 })
     expect(await findingsOf(ledger)).toHaveLength(0)
+    await store.close()
+  })
+
+  test('S4: what is written down of a pass names no account and no amount, and is gone on from all the same', async () => {
+    const store = await openProgressStore(ledger.url, ledger.vault)
+    if (store === undefined) throw new Error('another auditor runs')
+    const books = [['BASE', '100.5', '0']] as const
+    const place = { walk: 'chains', cursor: { at: 'accounts', owner: told.alice.accountId, books } } as const
+    const pass = beginPass(newProgress('1', 1), 1).pass
+    if (pass === null) throw new Error('a pass has begun')
+    const progress = { ...newProgress('1', 1), pass: { ...pass, place } }
+    await store.save({ progress, findings: [], pending: [], final: [] })
+    const [row] = await ledger.sql<{ document: string }[]>`SELECT document FROM audit_progress`
+    expect(row?.document).not.toMatch(/alice|100\.5|BASE/)
+    expect(await store.load()).toEqual({ ...progress, sealedPlace: expect.any(String) })
+    // Somebody has been at it: what it was is not known, and the pass begins anew.
+    await ledger.sql`UPDATE audit_progress SET document = replace(document, '"sealedPlace":"01', '"sealedPlace":"0101')`
+    expect((await store.load())?.pass).toBeNull()
     await store.close()
   })
 

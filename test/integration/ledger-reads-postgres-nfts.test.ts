@@ -1,13 +1,19 @@
 /** How PostgreSQL finds NFTs among many, and how much of them a page holds; what every reads must show is in the contract. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { padded } from '../../infra/vault/padding.ts'
+import { SEALING_BYTES } from '../../infra/vault/sealed-text.ts'
 import {
   createLedgerReads,
   type PostgresLedgerReads,
   READ_SETTINGS,
 } from '../../infra/postgres/ledger-reads-postgres.ts'
 import { CLASS, CLASSES, HISTORY, INSTANCE, INSTANCES, OWNED, PAGE_BYTES } from '../../infra/postgres/nft-reads.ts'
-import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
+import type { RowVault } from '../../infra/vault/row-vault.ts'
+import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
+import { openAccount } from '../support/ledger-rows.ts'
+import { actorRows } from '../support/ledger-rows-values.ts'
+import { insertRows } from '../support/sealed-rows.ts'
 import { classIdOf, classState, instanceState } from '../support/ledger-rows-nfts.ts'
 
 const MANY_CLASSES = 2_000
@@ -18,11 +24,14 @@ const WHALE_FROM = 1_500
 
 let database: LedgerDatabase
 let reads: PostgresLedgerReads
+let vault: RowVault
 let sql: postgres.Sql
 
 beforeAll(async () => {
   database = await createLedgerDatabase()
-  reads = createLedgerReads({ url: database.url, ledgerId: 'ledger', shardOf: () => 0, homeOf: () => 0 })
+  const { url } = database
+  vault = await vaultOf(url)
+  reads = createLedgerReads({ url, ledgerId: 'ledger', shardOf: () => 0, homeOf: () => 0, vault: await vaultOf(url) })
   const { enable_seqscan, enable_bitmapscan } = READ_SETTINGS
   sql = postgres(database.url, { max: 1, connection: { enable_seqscan, enable_bitmapscan }, onnotice: () => undefined })
 })
@@ -80,9 +89,9 @@ describe('among many', () => {
         LATERAL (SELECT n % ${MANY_CLASSES}::integer + 1 AS number) c,
         LATERAL (SELECT 'cls_' || lpad(number::text, 26, '0') AS class_id) i`
     await sql`
-      INSERT INTO accounts (shard_id, account_id, version, status, incoming, sequence, tip, completed_count,
-        failed_count, registered_by, created_at, updated_at, last_time)
-      SELECT 0, id, 1, 'active', 'accept', 0, decode(repeat('00', 32), 'hex'), 0, 0, 'c', 'epoch', 'epoch', 'epoch'
+      INSERT INTO accounts (shard_id, account_id, version, status, sequence, tip, completed_count, failed_count,
+        created_at, updated_at, document)
+      SELECT 0, id, 1, 'active', 0, decode(repeat('00', 32), 'hex'), 0, 0, 'epoch', 'epoch', ''
       FROM unnest(ARRAY['whale', 'owner 7', 'nobody']) id`
     await sql`
       INSERT INTO nft_events (shard_id, nft_id, number, type, from_account_id, to_account_id, txn_id, occurred_at,
@@ -137,19 +146,23 @@ describe('among many', () => {
 describe('large ones', () => {
   const big = 'x'.repeat(64 * 1024)
   const [first, second] = [classIdOf(1), classIdOf(2)]
+  /** As they are stored, with what their documents hold beside the long text. */
+  const stored = SEALING_BYTES + padded(`${big}${'x'.repeat(600)}`).length
   /** So many of them fill a page. */
-  const fitting = Math.floor(PAGE_BYTES / big.length)
+  const fitting = Math.ceil(PAGE_BYTES / stored)
   const instances = 2 * fitting + 10
 
   beforeAll(async () => {
     await sql`TRUNCATE actors, accounts`
-    const writeClass = (classId: string, number: number) => {
-      const state = classState({ id: `class ${number}`, classId, status: 'active', description: big })
-      return sql`
-        INSERT INTO actors (shard_id, kind, actor_id, version, status, document, created_at, class_id, class_name, issuer)
-        VALUES (0, 'class', ${state.id}, 1, 'active', ${JSON.stringify(state)}, 'epoch', ${classId}, 'c', 'i')`
+    for (let number = 1; number <= fitting + 5; number += 1) {
+      const state = classState({
+        id: `class ${number}`,
+        classId: classIdOf(number),
+        status: 'active',
+        description: big,
+      })
+      await insertRows(sql, vault, 0, actorRows(state))
     }
-    for (let number = 1; number <= fitting + 5; number += 1) await writeClass(classIdOf(number), number)
     const writeInstance = (instanceId: string, text: string) => {
       const state = instanceState({
         id: `${first}/${instanceId}`,
@@ -157,16 +170,11 @@ describe('large ones', () => {
         owner: 'alice',
         metadata: { text },
       })
-      return sql`
-        INSERT INTO actors (shard_id, kind, actor_id, version, status, document, created_at, class_id, owner)
-        VALUES (0, 'instance', ${state.id}, 1, 'active', ${JSON.stringify(state)}, 'epoch', ${first}, 'alice')`
+      return insertRows(sql, vault, 0, actorRows(state))
     }
     for (let number = 0; number < instances; number += 1) await writeInstance(String(1_000 + number), big)
     await writeInstance('9', '9'.repeat(2 * PAGE_BYTES))
-    await sql`
-      INSERT INTO accounts (shard_id, account_id, version, status, incoming, sequence, tip, completed_count,
-        failed_count, registered_by, created_at, updated_at, last_time)
-      VALUES (0, 'alice', 1, 'active', 'accept', 0, decode(repeat('00', 32), 'hex'), 0, 0, 'c', 'epoch', 'epoch', 'epoch')`
+    await insertRows(sql, vault, 0, openAccount(0, 'alice').rows)
   })
 
   test('a page ends when it is full, and the next goes on behind it, each row once', async () => {

@@ -10,6 +10,9 @@ import { COMPENSABLE_LOOK_UP, GROUP_USES_LOOK_UP } from '../../infra/postgres/lo
 import { ACKNOWLEDGE, PRUNE } from '../../infra/postgres/outbox.ts'
 import { PLAN_SETTINGS } from '../../infra/postgres/plan-settings.ts'
 import { CHANNELS, DUE, LAST_TRANSACTION, MARKS, UNACKNOWLEDGED } from '../../infra/postgres/shard-start.ts'
+import { openTransaction, type TransactionRow } from '../../infra/postgres/transaction-document.ts'
+import { accountKeyName } from '../../infra/vault/key-name.ts'
+import { DATA_KEYS_LOOK_UP } from '../../infra/vault/data-keys.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import type { CommitVerdict, ShardToken } from '../../runtime/ports/ledger-store.ts'
 import { creditAccount, openAccount, partOf, partWith, RECEIPT } from '../support/ledger-rows.ts'
@@ -27,8 +30,16 @@ import {
   sendRows,
   tokenState,
 } from '../support/ledger-rows-values.ts'
-import { createPostgresHarness, type PostgresHarness, type PostgresSession } from '../support/ledger-store-postgres.ts'
+import { vaultOf } from '../support/ledger-database.ts'
+import { PLAIN_VAULT } from '../support/row-vaults.ts'
+import {
+  createPostgresHarness,
+  type PostgresHarness,
+  type PostgresSession,
+  until,
+} from '../support/ledger-store-postgres.ts'
 
+const CONTEXT = { session: 's', number: 1, vault: PLAIN_VAULT, made: new Map<never, never>() }
 let harness: PostgresHarness
 
 beforeEach(async () => {
@@ -66,7 +77,7 @@ describe('plans', () => {
     const transfers = partWith(token, lean, sendRows(2, 2, 2))
     const plans = await Promise.all(
       [
-        ...[whole, transfers, lean].map((part) => commitStatement({ shards: [part] }, 's').text),
+        ...[whole, transfers, lean].map((part) => commitStatement({ shards: [part] }, CONTEXT).text),
         ACCOUNTS_LOOK_UP,
         EXISTING_LOOK_UP,
         SUBMISSIONS_LOOK_UP,
@@ -83,6 +94,7 @@ describe('plans', () => {
         DUE,
         ACKNOWLEDGE,
         PRUNE,
+        DATA_KEYS_LOOK_UP,
       ].map(plan),
     )
     await sql.end()
@@ -94,7 +106,7 @@ describe('plans', () => {
     const actor = 'actors_(pkey|by_id)'
     expect(indexes).toEqual([
       expect.stringMatching(
-        `^shards_pkey ${account} transactions_by_id holds_pkey ${actor} ${actor} outbox_channels_pkey sessions_pkey$`,
+        `^shards_pkey ${account} transactions_by_id holds_pkey balances_pkey data_keys_pkey ${actor} ${actor} outbox_channels_pkey sessions_pkey$`,
       ),
       expect.stringMatching(
         `^shards_pkey ${account} transactions_by_id holds_pkey outbox_channels_pkey sessions_pkey$`,
@@ -116,6 +128,7 @@ describe('plans', () => {
       'actors_due',
       'outbox_channels_pkey',
       'outbox_acknowledgements_pkey outbox_pkey outbox_pkey outbox_pkey',
+      'data_keys_pkey',
     ])
     expect(plans.join('\n')).not.toMatch(/Seq Scan|Hash Join|Merge Join|Bitmap/)
   })
@@ -134,20 +147,25 @@ describe('columns', () => {
     const read = async () => (await harness.sql`SELECT * FROM transactions WHERE txn_id = ${txnId}`)[0]
     const before = await read()
     const nothing = { processed_at: null, sequence: null, previous_hash: null, audit_hash: null }
-    expect(before).toMatchObject({ status: 'pending', ...nothing, receipt_key_id: null, receipt_signature: null })
+    expect(before).toMatchObject({ status: 'pending', ...nothing, receipt_key_id: null, outcome: null })
     expect(await a.store.commit({ shards: [partOf(token, concluded)] })).toEqual(only(3))
     const { record } = concluded
-    expect(await read()).toEqual({
+    const after = await read()
+    expect(after).toEqual({
       ...before,
       status: 'completed',
       processed_at: new Date(record.processedAtMs ?? 0),
       sequence: String(record.sequence),
       previous_hash: Buffer.from(record.previousHash ?? '', 'hex'),
       audit_hash: Buffer.from(record.auditHash ?? '', 'hex'),
-      details: JSON.stringify({ receive: record.receive, counterTxnId: record.counterTxnId }),
       receipt_key_id: RECEIPT.keyId,
-      receipt_signature: RECEIPT.signature,
+      outcome: expect.any(Buffer),
     })
+    const vault = await vaultOf(harness.url)
+    await vault.keys.fetch(harness.sql, [accountKeyName(vault.accountRef('alice'))])
+    const { transaction, receipt } = openTransaction(after as TransactionRow, vault)
+    expect(transaction).toMatchObject(record)
+    expect(receipt).toEqual(RECEIPT)
   })
 
   test('one that failed has its reason', async () => {
@@ -159,16 +177,12 @@ describe('columns', () => {
     const end = failTransfer(pending.account, txnId).rows.transactionChanges
     const parts = [partWith(token, { transactions }), partWith(token, { transactionChanges: end })]
     for (const part of parts) expect(await a.store.commit({ shards: [part] })).toEqual(only(3))
-    const rows = await harness.sql`
-      SELECT status, failure_code, failure_detail, receipt_key_id FROM transactions WHERE txn_id = ${txnId}`
-    expect([...rows]).toEqual([
-      {
-        status: 'failed',
-        failure_code: 'incoming_refused',
-        failure_detail: 'of "them"',
-        receipt_key_id: RECEIPT.keyId,
-      },
-    ])
+    const [row] = await harness.sql<TransactionRow[]>`SELECT * FROM transactions WHERE txn_id = ${txnId}`
+    expect(row).toMatchObject({ status: 'failed', failure_code: 'incoming_refused', receipt_key_id: RECEIPT.keyId })
+    const vault = await vaultOf(harness.url)
+    await vault.keys.fetch(harness.sql, [accountKeyName(vault.accountRef('alice'))])
+    const failed = row === undefined ? undefined : openTransaction(row, vault).transaction.failure
+    expect(failed).toEqual({ code: 'incoming_refused', detail: 'of "them"' })
   })
 
   test('a final transaction without a receipt, and a pending one with it, are broken invariants', async () => {
@@ -187,30 +201,27 @@ describe('columns', () => {
     expect(await a.store.commit({ shards: [partWith(token, { transactions: [final] })] })).toEqual(only(3))
   })
 
-  test('what is in transit can be summed: values of holds, and what messages carry', async () => {
+  test('what crossed the boundary is added up in time: few rows are left of many commits, and they say the same', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
-    const alice = await opened(a, token)
-    const held = keepHolds(
-      alice,
-      legHold(),
-      legHold({ leg: 1, state: 'expected' }),
-      legHold({ leg: 2, role: 'receiver' }),
-    )
-    const part = partWith(token, held.rows, sendRows(2, 1, 4))
-    expect(await a.store.commit({ shards: [part] })).toEqual(only(3))
-    const holds = await harness.sql`SELECT token_id, value FROM holds ORDER BY hold_id`
-    expect([...holds]).toEqual([
-      { token_id: 'BASE', value: '2.500000000000000000' },
-      { token_id: null, value: '0.000000000000000000' },
-      { token_id: null, value: '0.000000000000000000' },
-    ])
-    const carried = await harness.sql`
-      SELECT c ->> 0 AS token_id, sum((c ->> 1)::numeric)::text AS quantity
-        FROM outbox o, jsonb_array_elements(o.carries::jsonb) c WHERE o.number > 2 GROUP BY 1`
-    expect([...carried]).toEqual([{ token_id: 'BASE', quantity: '4.5' }])
-    const receivers = await harness.sql`SELECT receiver FROM outbox ORDER BY number LIMIT 1`
-    expect([...receivers]).toEqual([{ receiver: 'receiver-1' }])
+    const lost = { shardId: 4, epoch: 9, attempt: 0 }
+    const crossed = { boundary: [{ tokenId: 'BASE', credited: '1.5', debited: '0.25' }] }
+    const rows = async () => (await harness.sql`SELECT number FROM boundary_crossings`).length
+    for (let commit = 0; commit < 70; commit += 1) {
+      expect(await a.store.commit({ shards: [partWith(token, crossed), partWith(lost, crossed)] })).toEqual(only(3))
+    }
+    expect(await rows()).toBe(70)
+    const totals = new Map([['BASE', { credited: '105', debited: '17.5' }]])
+    expect(await harness.boundaryTotals()).toEqual(totals)
+    await a.store.probe()
+    await until(async () => (await rows()) === 1)
+    expect(await harness.boundaryTotals()).toEqual(totals)
+    for (let commit = 0; commit < 70; commit += 1) {
+      await a.store.commit({ shards: [partWith(token, crossed)] })
+    }
+    await a.store.probe()
+    await until(async () => (await rows()) === 1)
+    expect(await harness.boundaryTotals()).toEqual(new Map([['BASE', { credited: '210', debited: '35' }]]))
   })
 
   test('actors have beside their state what lists ask for', async () => {
@@ -263,10 +274,11 @@ describe('columns', () => {
       expect([...rows]).toEqual([written])
       owners.push((await harness.sql`SELECT status, owner FROM actors`)[0])
     }
+    const alice = (await vaultOf(harness.url)).accountRef('alice')
     expect(owners).toEqual([
       { status: 'minting', owner: null },
-      { status: 'active', owner: 'alice' },
-      { status: 'held', owner: 'alice' },
+      { status: 'active', owner: alice },
+      { status: 'held', owner: alice },
       { status: 'burned', owner: null },
     ])
   })
@@ -286,7 +298,7 @@ describe('columns', () => {
         actor_id: id,
         class_id: CLASS_ID,
         class_name: name,
-        issuer,
+        issuer: (await vaultOf(harness.url)).accountRef(issuer),
         owner: null,
         client_id: clientId,
         status: 'preparing',

@@ -7,9 +7,10 @@ import { readDurability } from '../../infra/postgres/durability.ts'
 import { createPostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import { type CommitVerdict, LedgerStoreUnavailable, type ShardToken } from '../../runtime/ports/ledger-store.ts'
-import { createLedgerDatabase } from '../support/ledger-database.ts'
+import { createLedgerDatabase, vaultOf } from '../support/ledger-database.ts'
 import { creditAccount, failAccount, openAccount, partOf, partWith, questionOf } from '../support/ledger-rows.ts'
 import { concludeTransfer, failTransfer, pendTransfer } from '../support/ledger-rows-values.ts'
+import { PLAIN_VAULT } from '../support/row-vaults.ts'
 import {
   createPostgresHarness,
   type PostgresHarness,
@@ -142,10 +143,11 @@ describe('the outcome of a commit', () => {
     const token = await own(a, 3)
     const foreign: ShardToken = { shardId: 4, epoch: 9, attempt: 0 }
     let alice = await opened(a, token)
+    const bob = await opened(a, await own(a, 4), 'bob')
     const rounds = 60
     for (let round = 0; round < rounds; round += 1) {
       const credit = creditAccount(alice, `credit ${round}`)
-      const fenced = creditAccount(openAccount(4, 'bob').account, `credit ${round}`)
+      const fenced = creditAccount(bob, `credit ${round}`)
       const probes = round % 3 === 0 ? [a.store.probe(), a.store.probe()] : []
       expect(await a.store.commit({ shards: [partOf(token, credit), partOf(foreign, fenced)] })).toEqual(only(3))
       await Promise.all(probes)
@@ -189,11 +191,12 @@ describe('whose database it is', () => {
     const a = await harness.open({ onStopped: (reason) => reasons.push(reason) })
     const token = await own(a, 3)
     const alice = await opened(a, token)
-    const before = await harness.sql`SELECT * FROM accounts WHERE account_id = 'alice'`
+    const ref = (await vaultOf(harness.url)).accountRef('alice')
+    const before = await harness.sql`SELECT * FROM accounts WHERE account_id = ${ref}`
     const credit = creditAccount(alice, 'k1')
     expect(await a.store.commit({ shards: [partOf(token, credit)] })).toEqual(only(3))
     // As it was before the credit: what a disk that is put back shows.
-    await harness.sql`UPDATE accounts SET version = ${before[0]?.['version']} WHERE account_id = 'alice'`
+    await harness.sql`UPDATE accounts SET version = ${before[0]?.['version']} WHERE account_id = ${ref}`
     a.wire.cut()
     await until(() => a.events.includes('postgres_refused'))
     expect(reasons).toEqual(['PostgreSQL went back: shard 3 lacks what was committed'])
@@ -232,7 +235,7 @@ describe('whose database it is', () => {
     await expect(harness.open({ ledgerId: 'another' })).rejects.toBeInstanceOf(LedgerStoreUnavailable)
     const empty = await createLedgerDatabase({ migrated: false })
     const session = randomBytes(16).toString('hex')
-    const opening = createPostgresLedgerStore({ url: empty.url, nodeId: 'n', session, log: SILENT })
+    const opening = createPostgresLedgerStore({ url: empty.url, nodeId: 'n', session, log: SILENT, vault: PLAIN_VAULT })
     await expect(opening).rejects.toBeInstanceOf(LedgerStoreUnavailable)
     await empty.drop()
   })

@@ -3,6 +3,7 @@ import postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { migrate, MigrationRefused, readLedgerAt } from '../../infra/postgres/migrate.ts'
 import { MIGRATIONS } from '../../infra/postgres/migrations.ts'
+import { createBlindIndex } from '../../infra/vault/blind-index.ts'
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
 import { createLedgerDatabase, type LedgerDatabase, openForTest, sealForTest } from '../support/ledger-database.ts'
 import { until } from '../support/ledger-store-postgres.ts'
@@ -19,7 +20,12 @@ afterEach(async () => {
   await database.drop()
 })
 
-const options = { shardCount: 8, sealShardSecret: sealForTest }
+const options = {
+  shardCount: 8,
+  sealShardSecret: sealForTest,
+  sealRootSecret: sealForTest,
+  sealIndexSecret: sealForTest,
+}
 
 test('a database that was never migrated has no ledger, and afterwards has the one that was made', async () => {
   expect(await readLedgerAt(database.url)).toBeUndefined()
@@ -75,6 +81,9 @@ test('a ledger without NFTs gets them: what it holds stays as it was, and accoun
     await sql`INSERT INTO schema_migrations (version, name) VALUES (${version}, ${name})`
   }
   await sql`
+    INSERT INTO ledger (ledger_id, shard_count, sealed_shard_secret, created_at)
+    VALUES ('ledger-1', 8, ${sealForTest(Buffer.alloc(32))}, now())`
+  await sql`
     INSERT INTO accounts (shard_id, account_id, version, status, incoming, sequence, tip, completed_count, failed_count,
       registered_by, created_at, updated_at, last_time)
     VALUES (3, 'alice', 7, 'active', 'accept', 0, decode(repeat('00', 32), 'hex'), 5, 0, 'c', now(), now(), now())`
@@ -84,14 +93,15 @@ test('a ledger without NFTs gets them: what it holds stays as it was, and accoun
   await insertActor('token')
   await sql`INSERT INTO holds (shard_id, account_id, hold_id, document) VALUES (3, 'alice', 'txn_1', '{}')`
   await expect(insertActor('class')).rejects.toThrow(/actors_kind_check/)
-  expect(await migrate(database.url, options)).toMatchObject({ shardCount: 8 })
+  const made = await migrate(database.url, options)
+  const { accountRef } = createBlindIndex(openForTest(made.sealedIndexSecret))
   const accounts = await sql`SELECT account_id, version, completed_count, nft_count, nft_room FROM accounts`
   expect([...accounts]).toEqual([
-    { account_id: 'alice', version: '7', completed_count: '5', nft_count: 0, nft_room: 0 },
+    { account_id: accountRef('alice'), version: '7', completed_count: '5', nft_count: 0, nft_room: 0 },
   ])
   const actors = await sql`SELECT kind, document, class_id, class_name, issuer, owner FROM actors`
   const none = { class_id: null, class_name: null, issuer: null, owner: null }
-  expect([...actors]).toEqual([{ kind: 'token', document: '{}', ...none }])
+  expect([...actors]).toEqual([{ kind: 'token', document: Buffer.from('{}'), ...none }])
   expect([...(await sql`SELECT hold_id, pending_txn_id FROM holds`)]).toEqual([
     { hold_id: 'txn_1', pending_txn_id: null },
   ])

@@ -4,16 +4,21 @@
  */
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { balanceOf } from '../../actors/account/state.ts'
 import { actorKey } from '../../actors/address.ts'
+import { parseQuantity } from '../../actors/money.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
 import { createLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts'
 import { listShards } from '../../infra/postgres/ownership.ts'
 import { createShardHealth } from '../../infra/postgres/shard-health-postgres.ts'
+import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { createSystemClock } from '../../infra/system/clock-system.ts'
 import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
 import { NOT_DELIVERED } from '../../runtime/ports/transport.ts'
 import { Routes } from '../../runtime/routes.ts'
-import { createLedgerDatabase, DEFAULT_SHARD_COUNT, type LedgerDatabase } from '../support/ledger-database.ts'
+import { createLedgerDatabase, DEFAULT_SHARD_COUNT, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
+import { openAccount } from '../support/ledger-rows.ts'
+import { insertRows } from '../support/sealed-rows.ts'
 import { bodyOf, createEdgeFixture, type EdgeFixture, LEDGER_ID, refusalOf } from '../unit/api/edge-fixture.ts'
 import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
 
@@ -24,6 +29,7 @@ const SUBMISSION = { account_id: ACCOUNT_ID, type: 'credit', amount: '1', idempo
 describe('a ledger whose nodes are gone', () => {
   let database: LedgerDatabase
   let sql: postgres.Sql
+  let vault: RowVault
   let edge: EdgeFixture
   let routes: Routes
   let closing: (() => Promise<void>)[]
@@ -31,20 +37,22 @@ describe('a ledger whose nodes are gone', () => {
   beforeAll(async () => {
     database = await createLedgerDatabase()
     sql = postgres(database.url, { max: 1, onnotice: () => undefined })
-    await sql`
-      INSERT INTO accounts (shard_id, account_id, version, status, incoming, sequence, tip, completed_count,
-                            failed_count, registered_by, created_at, updated_at, last_time)
-      VALUES (${shardOf(ACCOUNT_ID)}, ${ACCOUNT_ID}, 1, 'active', 'accept', 0, ${Buffer.alloc(32)}, 5, 2, 'test', now(), now(),
-              now())`
-    await sql`
-      INSERT INTO balances (shard_id, account_id, token_id, balance, reserved, incoming, updated_at)
-      VALUES (${shardOf(ACCOUNT_ID)}, ${ACCOUNT_ID}, 'BASE', 3, 0, 0, now())`
+    vault = await vaultOf(database.url)
+    const { rows, account } = openAccount(shardOf(ACCOUNT_ID), ACCOUNT_ID)
+    const balance = { ...balanceOf(account, 'BASE'), balance: parseQuantity('3'), updatedAtMs: 1 }
+    const holding = { ...account, key: null, balances: new Map([['BASE', balance]]), completedCount: 5, failedCount: 2 }
+    await insertRows(sql, vault, shardOf(ACCOUNT_ID), {
+      ...rows,
+      keys: [],
+      accounts: [{ previousVersion: 0, account: holding }],
+      balances: [{ accountId: ACCOUNT_ID, tokenId: 'BASE', balance }],
+    })
   })
 
   beforeEach(async () => {
     const clock = createSystemClock()
     const homeOf = (address: Parameters<typeof actorKey>[0]): number => shardOf(actorKey(address))
-    const reads = createLedgerReads({ url: database.url, ledgerId: LEDGER_ID, shardOf, homeOf, poolSize: 1 })
+    const reads = createLedgerReads({ url: database.url, ledgerId: LEDGER_ID, shardOf, homeOf, vault, poolSize: 1 })
     const shardHealth = createShardHealth({ url: database.url, clock })
     routes = new Routes({
       store: { shards: () => listShards(sql) },

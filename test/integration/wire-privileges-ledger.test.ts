@@ -113,6 +113,18 @@ test('liabilities, provenance and compliance are asserted, and an inclusion proo
   expect(await asserted('compliance')).toMatchObject({ compliant: true })
 })
 
+test('of two edges one has written a checkpoint, when it started', async () => {
+  const sql = postgres(urlOf(cluster.databaseUrl, nats.secrets, 'edge'), { max: 1, onnotice: () => undefined })
+  try {
+    await until('there is a checkpoint', DEADLINE_MS, async () => (await sql`SELECT FROM checkpoints`).count > 0)
+    expect(await sql`SELECT number, level FROM checkpoints ORDER BY number LIMIT 1`).toEqual([
+      { number: '1', level: 'day' },
+    ])
+  } finally {
+    await sql.end()
+  }
+})
+
 test('the auditor completes a pass', async () => {
   const sql = postgres(urlOf(cluster.databaseUrl, nats.secrets, 'auditor'), { max: 1, onnotice: () => undefined })
   try {

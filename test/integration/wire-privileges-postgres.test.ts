@@ -23,7 +23,12 @@ import { type DatabaseRole, makeDatabaseRoles, urlOf } from '../support/database
 import { makeSecrets } from '../support/secured-nats.ts'
 
 const DENIED = '42501'
-const OPTIONS = { shardCount: 4, sealShardSecret: sealForTest }
+const OPTIONS = {
+  shardCount: 4,
+  sealShardSecret: sealForTest,
+  sealRootSecret: sealForTest,
+  sealIndexSecret: sealForTest,
+}
 
 let directory: string
 let secrets: string
@@ -135,22 +140,27 @@ describe('G2: the list of rights', () => {
 const REFUSED: readonly (readonly [DatabaseRole, string])[] = [
   ['edge', 'UPDATE shards SET epoch = epoch + 1, session = NULL'],
   ['edge', "UPDATE accounts SET status = 'active'"],
-  ['edge', 'UPDATE balances SET balance = balance + 1'],
+  ['edge', "UPDATE balances SET document = ''"],
   ['edge', "UPDATE transactions SET status = 'completed'"],
   ['edge', 'DELETE FROM audit_entries'],
   ['edge', 'DELETE FROM nft_events'],
-  ['edge', "INSERT INTO clients VALUES ('me', 'x', 'admin', 'true', now(), NULL)"],
-  ['edge', "UPDATE clients SET role = 'admin'"],
+  ['edge', "INSERT INTO clients (client_id, document) VALUES ('me', '')"],
+  ['edge', "UPDATE clients SET client_id = 'admin'"],
   ['edge', 'UPDATE clients SET revoked_at = NULL'],
-  ['edge', "UPDATE attestations SET statement = 'another'"],
+  ['edge', "UPDATE attestations SET attester = 'another'"],
+  ['edge', "UPDATE attestations SET wrapped_key = ''"],
+
   ['edge', 'DELETE FROM attestations'],
   ['edge', 'UPDATE service_keys SET revoked_at = NULL'],
   ['edge', 'DELETE FROM audit_findings'],
+  ['edge', 'UPDATE checkpoints SET number = 0'],
+  ['node', 'DELETE FROM checkpoints'],
+  ['auditor', 'INSERT INTO checkpoints DEFAULT VALUES'],
   ['edge', "SELECT ledger_demand(false, 'x')"],
-  ['node', 'SELECT secret_hash FROM clients'],
+  ['node', 'SELECT document FROM clients'],
   ['node', 'SELECT token_hash FROM refresh_families'],
-  ['node', "UPDATE transactions SET amount = '1'"],
-  ['node', "UPDATE transactions SET payload = ''"],
+  ['node', 'UPDATE transactions SET amount_bucket = 1'],
+  ['node', "UPDATE transactions SET document = ''"],
   ['node', "UPDATE audit_entries SET payload = ''"],
   ['node', 'DELETE FROM audit_entries'],
   ['node', 'DELETE FROM transactions'],
@@ -161,11 +171,11 @@ const REFUSED: readonly (readonly [DatabaseRole, string])[] = [
   ['node', 'UPDATE ledger SET shard_count = 1'],
   ['node', "INSERT INTO shard_health VALUES (0, 'healthy', 'me', now(), NULL)"],
   ['node', 'DELETE FROM audit_findings'],
-  ['auditor', 'UPDATE balances SET balance = 0'],
+  ['auditor', "UPDATE balances SET document = ''"],
   ['auditor', "UPDATE transactions SET status = 'failed'"],
   ['auditor', 'SELECT sealed_private_key FROM service_keys'],
   ['auditor', 'SELECT * FROM service_keys'],
-  ['auditor', 'SELECT secret_hash FROM clients'],
+  ['auditor', 'SELECT document FROM clients'],
 ]
 
 const DEFINING = [
@@ -252,7 +262,13 @@ describe('what is rare and must be allowed all the same', () => {
   })
 
   test('an edge removes what is old', async () => {
-    for (const table of ['liability_runs', 'liability_pages', 'refresh_families', 'used_refresh_tokens']) {
+    for (const table of [
+      'liability_runs',
+      'liability_pages',
+      'refresh_families',
+      'used_refresh_tokens',
+      'checkpoints',
+    ]) {
       expect(await outcome('edge', `DELETE FROM ${table}`)).toBe('done')
     }
   })
@@ -260,13 +276,13 @@ describe('what is rare and must be allowed all the same', () => {
 
 test('a migration takes away what somebody granted beside it, and gives back what somebody took', async () => {
   await as('owner')`GRANT UPDATE ON balances TO ledger_edge`
-  await as('owner')`GRANT UPDATE (amount) ON transactions TO ledger_node`
+  await as('owner')`GRANT UPDATE (amount_bucket) ON transactions TO ledger_node`
   await as('owner')`REVOKE SELECT ON balances FROM ledger_node`
-  expect(await outcome('edge', 'UPDATE balances SET balance = 0')).toBe('done')
+  expect(await outcome('edge', "UPDATE balances SET document = ''")).toBe('done')
   expect(await outcome('node', 'SELECT * FROM balances')).toBe(DENIED)
   await migrate(urlOf(address, secrets, 'owner'), OPTIONS)
-  expect(await outcome('edge', 'UPDATE balances SET balance = 0')).toBe(DENIED)
-  expect(await outcome('node', "UPDATE transactions SET amount = '1'")).toBe(DENIED)
+  expect(await outcome('edge', "UPDATE balances SET document = ''")).toBe(DENIED)
+  expect(await outcome('node', 'UPDATE transactions SET amount_bucket = 1')).toBe(DENIED)
   expect(await outcome('node', 'SELECT * FROM balances')).toBe('done')
 })
 

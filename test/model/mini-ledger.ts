@@ -266,6 +266,7 @@ export class MiniLedger {
       case 'balance_changed':
       case 'hold_changed':
       case 'key_registered':
+      case 'account_erased':
         return
     }
   }
@@ -302,6 +303,7 @@ export class MiniLedger {
     return {
       ledgerId: LEDGER_ID,
       production: this.production,
+      erasable: true,
       earlier,
       verdict: (_, signature) => signature !== FORGED,
       token: (tokenId) => {

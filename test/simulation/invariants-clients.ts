@@ -150,6 +150,8 @@ export class ClientChecker {
     }
     // A group that reverts does so for many reasons.
     if (operation.kind === 'revert_group') return undefined
+    // Nobody erases: who does it twice has done it once, and may have been told either.
+    if (operation.kind === 'erase') return undefined
     const model = this.checker.account(this.homeOf(actor), actor.id)
     switch (operation.kind) {
       case 'register':

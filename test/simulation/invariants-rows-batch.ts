@@ -91,6 +91,9 @@ function order(batch: Lists, accountId: string, effect: Exclude<Effect, { readon
     case 'operation_recorded':
       batch.operations.push(effect.operation)
       return
+    case 'account_erased':
+      batch.erased.push(accountId)
+      return
     case 'balance_changed':
     case 'hold_changed':
     case 'concluded':

@@ -48,6 +48,7 @@ export function evidenceFor(
     toldOfOthers: () => toldOfOthers,
     ledgerId,
     production: false,
+    erasable: true,
     earlier: earlierUse(rows, shardId, actor, command),
     verdict: (keyId, signature) =>
       once(`verdict ${keyId} ${signature}`, () => {

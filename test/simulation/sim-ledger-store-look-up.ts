@@ -30,6 +30,7 @@ export function lookUpStatements(world: StatementWorld, question: LookUpQuestion
     existing: new Set<string>(),
     classes: new Map<string, ClassFacts>(),
     instances: new Set<string>(),
+    unreadable: new Map<number, string>(),
   }
   const statements: (() => void)[] = []
   const ask = <T extends { readonly shardId: number }>(
@@ -61,7 +62,8 @@ export function lookUpStatements(world: StatementWorld, question: LookUpQuestion
   ask(question.actors, actorInto(answer.actors))
   ask(question.transactions, (name, rows) => {
     const found = rows.transactionTable.compensable(name)
-    if (found !== undefined) answer.transactions.set(name.txnId, found)
+    if (found !== undefined && !rows.isErased({ shardId: name.shardId, accountId: found.accountId }))
+      answer.transactions.set(name.txnId, found)
   })
   ask(question.groupUses, (address, rows) => {
     const found = rows.transactionTable.groupUses(address)

@@ -64,7 +64,12 @@ export function poisonIn(shards: readonly ShardBatch[]): RowRefusal | undefined 
     const texts: unknown[] = []
     for (const { account } of accounts) texts.push(account.accountId, account.registeredBy)
     for (const { transaction } of transactions) {
-      texts.push(transaction.idempotencyKey, transaction.payload, ...Object.values(transaction.metadata ?? {}))
+      texts.push(
+        transaction.tokenId,
+        transaction.idempotencyKey,
+        transaction.payload,
+        ...Object.values(transaction.metadata ?? {}),
+      )
     }
     for (const operation of operations) texts.push(operation.idempotencyKey)
     for (const { holdId } of holds) texts.push(holdId)
@@ -153,7 +158,13 @@ export class Rows implements Tables {
     )
   }
 
+  /** D7. */
+  isErased(address: AccountAddress): boolean {
+    return this.accounts.get(addressOf(address))?.status === 'erased'
+  }
+
   earlierUse(address: KeyAddress): EarlierUse | undefined {
+    if (this.isErased(address)) return undefined
     const at = keyAddressOf(address)
     const used = address.operation === 'transaction' ? this.transactions.get(at) : undefined
     if (used !== undefined) return this.useOf(address, used.transaction, acceptedAnswer(used))
@@ -286,6 +297,7 @@ export class Rows implements Tables {
       this.value.add('balances', tokenId, signedUnits(balance.balance.toFixed()) - signedUnits(before))
       this.balances.set(at, ofAccount.set(tokenId, balance))
     }
+    for (const accountId of batch.erased) this.balances.delete(addressIn(accountId))
     for (const { accountId, key } of batch.keys) push(this.keys, addressIn(accountId), key)
     for (const entry of batch.entries) push(this.entries, addressIn(entry.accountId), entry)
     for (const operation of batch.operations) this.operations.set(keyAddressOf({ ...operation, shardId }), operation)

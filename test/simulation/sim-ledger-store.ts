@@ -105,6 +105,7 @@ export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerS
     })
 
   return {
+    erasable: () => true,
     shards: () => simple('shards', () => database.shards()),
     drains: () => simple('drains', () => database.drains),
     refusal: () => simple('server', () => database.refusalOf(undefined)),

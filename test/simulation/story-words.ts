@@ -47,6 +47,8 @@ export function requestWords(actor: ActorAddress, operation: Operation, isNew: b
       return `register ${whose}`
     case 'change_status':
       return `make ${whose} ${[operation.status, operation.incoming].filter((one) => one !== null).join(', ')} (${operation.reason})`
+    case 'erase':
+      return `erase ${whose} (${operation.reason})`
     case 'register_token':
     case 'register_class': {
       const { issuer } = bodyOf(operation.payload)

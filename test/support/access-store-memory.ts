@@ -15,6 +15,8 @@ export interface MemoryFamily extends RefreshFamily {
 /** What every store made from it shares. Each call takes effect in one turn, so none sees half of another. */
 export interface MemoryAccessState {
   readonly clients: Map<string, ClientRecord>
+  /** IDs of clients that are not what was written of them. */
+  readonly unreadable: Set<string>
   readonly families: MemoryFamily[]
   /** By the hash of the token. */
   readonly usedTokens: Map<string, { readonly sessionId: string; readonly usedAtMs: number }>
@@ -25,7 +27,7 @@ export function createMemoryAccessStore(): {
   readonly other: AccessStore
   readonly state: MemoryAccessState
 } {
-  const state: MemoryAccessState = { clients: new Map(), families: [], usedTokens: new Map() }
+  const state: MemoryAccessState = { clients: new Map(), unreadable: new Set(), families: [], usedTokens: new Map() }
   return { store: storeOn(state), other: storeOn(state), state }
 }
 
@@ -33,11 +35,13 @@ function storeOn(state: MemoryAccessState): AccessStore {
   const { clients, families } = state
   return {
     async findClient(clientId) {
+      if (state.unreadable.has(clientId)) return 'unreadable'
       const client = clients.get(clientId)
       return client === undefined ? undefined : structuredClone(client)
     },
     async listClients() {
-      const all = [...clients.values()].sort((a, b) => (a.clientId < b.clientId ? -1 : 1))
+      const readable = [...clients.values()].filter(({ clientId }) => !state.unreadable.has(clientId))
+      const all = readable.sort((a, b) => (a.clientId < b.clientId ? -1 : 1))
       return structuredClone(all)
     },
     async putClient(client) {

@@ -6,6 +6,7 @@ import { absentAccount, type AccountSnapshot } from '../../actors/account/machin
 import type {
   Caller,
   ChangeStatusCommand,
+  EraseCommand,
   MintCommand,
   RegisterCommand,
   RotateKeyCommand,
@@ -111,6 +112,11 @@ export function statusCommand(changes: Partial<ChangeStatusCommand> = {}): Chang
     salt: SALT,
     ...changes,
   }
+}
+
+export function eraseCommand(changes: Partial<EraseCommand> = {}): EraseCommand {
+  const { type: _type, status: _status, incoming: _incoming, ...common } = statusCommand()
+  return { ...common, type: 'erase', ...changes }
 }
 
 export function registerTokenCommand(changes: Partial<RegisterTokenCommand> = {}): RegisterTokenCommand {
@@ -220,6 +226,7 @@ export const SIGNED: Evidence = {
   minted: () => false,
   exists: () => false,
   groupUses: [],
+  erasable: true,
 }
 
 /** Steps commands one after another and demands that each changes the account. */

@@ -7,7 +7,8 @@ import type { AccountKey } from '../../actors/account/state.ts'
 import { readPublicKey } from '../../infra/keys/public-key.ts'
 import { type AccountKeys, canonical, type Members, newAccountKeys, signatureBytes } from './client-keys.ts'
 import { agreementOn } from './client-groups.ts'
-import { createLedgerDatabase, type LedgerDatabase } from './ledger-database.ts'
+import type { RowVault } from '../../infra/vault/row-vault.ts'
+import { createLedgerDatabase, type LedgerDatabase, type LedgerDatabaseOptions, vaultOf } from './ledger-database.ts'
 import { until } from './ledger-store-postgres.ts'
 import { type LoneNode, startLoneNode } from './lone-node.ts'
 
@@ -20,6 +21,8 @@ export interface AuditedLedger {
   readonly url: string
   readonly ledgerId: string
   readonly node: LoneNode
+  /** How its rows are written and read. */
+  readonly vault: RowVault
   /** An operator's connection, that may do what nobody should. */
   readonly sql: postgres.Sql
   /** Stops the node and leaves the database to itself. */
@@ -27,12 +30,15 @@ export interface AuditedLedger {
   readonly close: () => Promise<void>
 }
 
-export async function createAuditedLedger(): Promise<AuditedLedger> {
-  const database: LedgerDatabase = await createLedgerDatabase()
+export async function createAuditedLedger(
+  options: Pick<LedgerDatabaseOptions, 'encryption'> = {},
+): Promise<AuditedLedger> {
+  const database: LedgerDatabase = await createLedgerDatabase(options)
   const sql = postgres(database.url, { max: 4, onnotice: () => undefined })
   const [row] = await sql<{ ledger_id: string }[]>`SELECT ledger_id FROM ledger`
   const ledgerId = row?.ledger_id ?? ''
   const node = await startLoneNode(database.url, ledgerId)
+  const vault = await vaultOf(database.url)
   let left = false
   const leave = async (): Promise<void> => {
     if (left) return
@@ -44,6 +50,7 @@ export async function createAuditedLedger(): Promise<AuditedLedger> {
     url: database.url,
     ledgerId,
     node,
+    vault,
     sql,
     leave,
     close: async () => {
@@ -66,11 +73,17 @@ function keyOf({ jwk }: AccountKeys): AccountKey {
   return key
 }
 
+/** Where clients are. */
+export interface PartiesLedger {
+  readonly node: Pick<LoneNode, 'ask'>
+  readonly sql: postgres.Sql
+}
+
 /** What clients do, and how to wait for its end. */
 export class Parties {
-  private readonly ledger: AuditedLedger
+  private readonly ledger: PartiesLedger
 
-  constructor(ledger: AuditedLedger) {
+  constructor(ledger: PartiesLedger) {
     this.ledger = ledger
   }
 
@@ -160,18 +173,28 @@ export class Parties {
   }
 
   /** Nothing is pending, held or on its way. */
-  async atRest(): Promise<void> {
+  atRest(): Promise<void> {
+    const unfinished = "EXISTS (SELECT FROM transactions WHERE status = 'pending') OR EXISTS (SELECT FROM holds)"
+    return this.untilNot(`${unfinished} OR ${ON_ITS_WAY}`)
+  }
+
+  /** Nothing is on its way: what is pending waits for somebody. */
+  delivered(): Promise<void> {
+    return this.untilNot(ON_ITS_WAY)
+  }
+
+  private async untilNot(busy: string): Promise<void> {
     const { sql } = this.ledger
     await until(async () => {
-      const [row] = await sql<{ busy: boolean }[]>`
-        SELECT EXISTS (SELECT FROM transactions WHERE status = 'pending') OR EXISTS (SELECT FROM holds)
-            OR EXISTS (SELECT FROM outbox o LEFT JOIN inbox_marks m
-                         ON m.shard_id = o.target_shard AND m.source_shard = o.shard_id
-                        WHERE o.number > coalesce(m.mark, 0)) AS busy`
+      const [row] = await sql.unsafe<{ busy: boolean }[]>(`SELECT ${busy} AS busy`)
       return row?.busy === false
     })
   }
 }
+
+const ON_ITS_WAY = `EXISTS (
+  SELECT FROM outbox o LEFT JOIN inbox_marks m ON m.shard_id = o.target_shard AND m.source_shard = o.shard_id
+   WHERE o.number > coalesce(m.mark, 0))`
 
 export interface Told {
   readonly alice: Party

@@ -22,7 +22,7 @@ export const NEVER_MS = 1_000_000_000
 
 /** Started. It takes all the time that it can get, a page a turn, and rests as little as it can. */
 export function startAuditor(
-  { url, ledgerId }: Pick<AuditedLedger, 'url' | 'ledgerId'>,
+  { url, ledgerId, vault }: Pick<AuditedLedger, 'url' | 'ledgerId' | 'vault'>,
   { settings, ...options }: Partial<AuditorOptions> = {},
 ): AuditorUnderTest {
   const logged: Logged[] = []
@@ -31,6 +31,7 @@ export function startAuditor(
   const auditor = new Auditor({
     url,
     ledgerId,
+    vault,
     clock: createSystemClock(),
     log,
     share: 1,

@@ -2,6 +2,7 @@
 import { createHmac, type KeyObject, sign } from 'node:crypto'
 import { join } from 'node:path'
 import { loadMasterKey } from '../../infra/keys/master-key.ts'
+import { createMasterSeal } from '../../infra/keys/master-seal.ts'
 import { createServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../../infra/system/clock-system.ts'
 import { p256 } from '@noble/curves/nist.js'
@@ -48,9 +49,10 @@ export interface TokenForge {
 }
 
 export async function openTokenForge(cluster: Cluster): Promise<TokenForge> {
+  const masterKeys = { current: await loadMasterKey(join(cluster.dataDir, 'master.key')), previous: [] }
   const keys = await createServiceKeys({
     url: cluster.databaseUrl(),
-    masterKey: await loadMasterKey(join(cluster.dataDir, 'master.key')),
+    sealing: createMasterSeal(masterKeys, 'service-keys'),
     clock: createSystemClock(),
   })
   const signWith = async (keyId: string, header: Members, claims: Members): Promise<string> => {

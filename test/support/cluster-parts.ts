@@ -55,10 +55,10 @@ export interface ClusterParts {
   readonly databaseUrl: string
   /** `env`: beside what all nodes have. */
   readonly startNode: (name: string, env?: Readonly<Record<string, string>>) => Promise<Part>
-  readonly startEdge: (name: string) => Promise<Part>
-  readonly startAuditor: (name: string) => Promise<Part>
-  /** Runs `ledger` with these arguments, on the ledger's own database. */
-  readonly administer: (args: readonly string[]) => Promise<string>
+  readonly startEdge: (name: string, env?: Readonly<Record<string, string>>) => Promise<Part>
+  readonly startAuditor: (name: string, env?: Readonly<Record<string, string>>) => Promise<Part>
+  /** Runs `ledger` with these arguments, on the ledger's own database. Rejects with what it said when it fails. */
+  readonly administer: (args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<string>
   /** PostgreSQL is stopped (`SIGKILL`: at once) and started again on the same port and data. */
   readonly restartPostgres: (signal: 'SIGTERM' | 'SIGKILL') => Promise<void>
   /** Every part's wire leads to the PostgreSQL on this port from now on, and so does `administer`; what was connected is cut off. */
@@ -183,12 +183,13 @@ async function startLedger(options: PartsOptions, servers: Servers, closing: Clo
     client,
     databaseUrl: url,
     startNode: (name, env = {}) => start('node', name, env),
-    startEdge: (name) => start('edge', name, { LEDGER_PORT: String(edgePorts[edgeNumber(name)] ?? 0) }),
-    startAuditor: (name) => start('auditor', name, {}),
-    administer: (args) => {
+    startEdge: (name, env = {}) =>
+      start('edge', name, { LEDGER_PORT: String(edgePorts[edgeNumber(name)] ?? 0), ...env }),
+    startAuditor: (name, env = {}) => start('auditor', name, env),
+    administer: (args, env = {}) => {
       const address = new URL(url)
       address.port = String(portOfParts)
-      return runLedger(args, { ...administering, LEDGER_DATABASE_URL: address.toString() })
+      return runLedger(args, { ...administering, LEDGER_DATABASE_URL: address.toString(), ...env })
     },
     restartPostgres: servers.restartPostgres,
     leadPostgresTo: (other) => {

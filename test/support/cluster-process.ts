@@ -160,7 +160,7 @@ function databaseUrlOf(dataDir: string): string {
   return `postgres://ledger:${record.password}@127.0.0.1:${record.port}/ledger`
 }
 
-function readPostgresRecord(dataDir: string): {
+export function readPostgresRecord(dataDir: string): {
   readonly port: number
   readonly password: string
   readonly place: string

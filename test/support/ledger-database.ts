@@ -9,7 +9,10 @@ import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll } from 'vitest'
 import { startPostgres } from '../../infra/embedded/postgres-server.ts'
-import { migrate } from '../../infra/postgres/migrate.ts'
+import { type MasterKeys, readMasterKey } from '../../infra/keys/master-key.ts'
+import { type LedgerSecrets, newLedgerSecrets, openLedgerSecrets } from '../../infra/main/ledger-secrets.ts'
+import { migrate, readLedgerAt } from '../../infra/postgres/migrate.ts'
+import type { RowVault } from '../../infra/vault/row-vault.ts'
 
 export interface LedgerDatabase {
   readonly url: string
@@ -19,6 +22,8 @@ export interface LedgerDatabase {
 
 export interface LedgerDatabaseOptions {
   readonly shardCount?: number
+  /** `off`: rows can be read without keys. */
+  readonly encryption?: 'on' | 'off'
   /** False: left empty. */
   readonly migrated?: boolean
 }
@@ -58,9 +63,27 @@ export async function createLedgerDatabase(options: LedgerDatabaseOptions = {}):
   address.pathname = `/${name}`
   const url = address.toString()
   if (options.migrated !== false) {
-    await migrate(url, { shardCount: options.shardCount ?? DEFAULT_SHARD_COUNT, sealShardSecret: sealForTest })
+    await migrate(url, {
+      shardCount: options.shardCount ?? DEFAULT_SHARD_COUNT,
+      ...newLedgerSecrets(TEST_MASTER_KEYS, options.encryption ?? 'on'),
+    })
   }
   return { url, drop: () => onServer(serverUrl, (sql) => sql`DROP DATABASE ${sql(name)} WITH (FORCE)`) }
+}
+
+/** Of every ledger that `createLedgerDatabase` makes. */
+export const TEST_MASTER_KEY = readMasterKey(randomBytes(32).toString('base64url'))
+export const TEST_MASTER_KEYS: MasterKeys = { current: TEST_MASTER_KEY, previous: [] }
+
+/** How the rows of a database made here are read and written. */
+export async function vaultOf(url: string): Promise<RowVault> {
+  return (await secretsOf(url)).vault
+}
+
+export async function secretsOf(url: string, masterKeys: MasterKeys = TEST_MASTER_KEYS): Promise<LedgerSecrets> {
+  const ledger = await readLedgerAt(url)
+  if (ledger === undefined) throw new Error('the database has no ledger')
+  return openLedgerSecrets(masterKeys, ledger)
 }
 
 /** No encryption: recognisable, and undone by `openForTest`. */

@@ -6,6 +6,12 @@ import {
   type PostgresLedgerStore,
   type PostgresLedgerStoreOptions,
 } from '../../infra/postgres/ledger-store-postgres.ts'
+import { formatQuantity, type Quantity, ZERO } from '../../actors/money.ts'
+import { type CrossingsRow, openCrossings } from '../../infra/postgres/boundary-crossings.ts'
+import { nftKeyName, PLACES } from '../../infra/postgres/row-sealer.ts'
+import { classKeyName, type KeyName, LEDGER_KEY_NAME, partsOf } from '../../infra/vault/key-name.ts'
+import { createKeyWrapping, newDataKey } from '../../infra/vault/key-wrapping.ts'
+import type { RowVault } from '../../infra/vault/row-vault.ts'
 import type { NftEvent } from '../../actors/nft-instance/state.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type {
@@ -14,7 +20,8 @@ import type {
   LedgerStoreHarness,
   SessionUnderTest,
 } from '../contract/ledger-store-harness.ts'
-import { createLedgerDatabase, DEFAULT_SHARD_COUNT } from './ledger-database.ts'
+import { createLedgerDatabase, DEFAULT_SHARD_COUNT, TEST_MASTER_KEYS, vaultOf } from './ledger-database.ts'
+import { CLASS_ID } from './ledger-rows-nfts.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -35,9 +42,12 @@ export interface PostgresHarness extends LedgerStoreHarness {
   readonly url: string
 }
 
-export async function createPostgresHarness(): Promise<PostgresHarness> {
-  const database = await createLedgerDatabase()
+export async function createPostgresHarness(encryption: 'on' | 'off' = 'on'): Promise<PostgresHarness> {
+  const database = await createLedgerDatabase({ encryption })
+  const vault = await vaultOf(database.url)
   const sql = postgres(database.url, { max: 4, onnotice: () => undefined })
+  // The contract writes instances of a class that it does not always register.
+  if (vault.encrypts) await createKey(sql, classKeyName(CLASS_ID))
   const sessions: PostgresSession[] = []
   const holds = new Set<HeldCommits>()
   return {
@@ -46,8 +56,8 @@ export async function createPostgresHarness(): Promise<PostgresHarness> {
     url: database.url,
     run: (work) => work,
     passTime: pause,
-    boundaryTotals: () => readBoundaryTotals(sql),
-    nftEvents: (shardId, nftId) => readNftEvents(sql, shardId, nftId),
+    boundaryTotals: () => readBoundaryTotals(sql, vault),
+    nftEvents: (shardId, nftId) => readNftEvents(sql, shardId, nftId, vault),
     open: async (options = {}) => {
       const session = await openSession(database.url, sql, holds, { nodeId: `node.${sessions.length}`, ...options })
       sessions.push(session)
@@ -65,39 +75,60 @@ export async function createPostgresHarness(): Promise<PostgresHarness> {
   }
 }
 
-async function readBoundaryTotals(sql: postgres.Sql): Promise<Map<string, BoundaryTotal>> {
-  const rows = await sql<{ token_id: string; credited: string; debited: string }[]>`
-    SELECT token_id, trim_scale(sum(credited))::text AS credited, trim_scale(sum(debited))::text AS debited
-      FROM boundary_totals GROUP BY token_id`
-  return new Map(rows.map(({ token_id: tokenId, credited, debited }) => [tokenId, { credited, debited }]))
+async function createKey(sql: postgres.Sql, name: KeyName): Promise<void> {
+  const { scope, ref } = partsOf(name)
+  const { masterKeyId, wrapped } = createKeyWrapping(TEST_MASTER_KEYS).wrap(name, newDataKey())
+  await sql`
+    INSERT INTO data_keys (shard_id, scope, ref, master_key_id, wrapped)
+    VALUES (0, ${scope}, ${ref}, ${masterKeyId}, ${wrapped})`
+}
+
+export async function readBoundaryTotals(sql: postgres.Sql, vault: RowVault): Promise<Map<string, BoundaryTotal>> {
+  await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
+  const rows = await sql<CrossingsRow[]>`SELECT * FROM boundary_crossings`
+  const totals = new Map<string, { credited: Quantity; debited: Quantity }>()
+  for (const { tokenId, credited, debited } of rows.flatMap((row) => openCrossings(row, vault))) {
+    const before = totals.get(tokenId) ?? { credited: ZERO, debited: ZERO }
+    totals.set(tokenId, { credited: before.credited.plus(credited), debited: before.debited.plus(debited) })
+  }
+  return new Map(
+    [...totals].map(([tokenId, { credited, debited }]) => [
+      tokenId,
+      { credited: formatQuantity(credited), debited: formatQuantity(debited) },
+    ]),
+  )
 }
 
 interface NftEventRow {
   readonly number: number
   readonly type: NftEvent['type']
-  readonly from_account_id: string | null
-  readonly to_account_id: string
   readonly txn_id: string
   readonly occurred_at: Date
   readonly previous_hash: Buffer
   readonly event_hash: Buffer
-  readonly payload: string
+  readonly payload: Buffer
 }
 
-async function readNftEvents(sql: postgres.Sql, shardId: number, nftId: string): Promise<NftEvent[]> {
+async function readNftEvents(sql: postgres.Sql, shardId: number, nftId: string, vault: RowVault): Promise<NftEvent[]> {
+  const name = nftKeyName(nftId, shardId)
+  await vault.keys.fetch(sql, [name])
   const rows = await sql<NftEventRow[]>`
     SELECT * FROM nft_events WHERE shard_id = ${shardId} AND nft_id = ${nftId} ORDER BY number`
-  return rows.map((row) => ({
-    number: row.number,
-    type: row.type,
-    from: row.from_account_id,
-    to: row.to_account_id,
-    txnId: row.txn_id,
-    atMs: row.occurred_at.getTime(),
-    previousHash: row.previous_hash.toString('hex'),
-    eventHash: row.event_hash.toString('hex'),
-    payload: row.payload,
-  }))
+  return rows.map((row) => {
+    const payload = vault.open(name, PLACES.nftEvent(shardId, nftId, row.number), row.payload)
+    const { from, to } = JSON.parse(payload) as Pick<NftEvent, 'from' | 'to'>
+    return {
+      number: row.number,
+      type: row.type,
+      from,
+      to,
+      txnId: row.txn_id,
+      atMs: row.occurred_at.getTime(),
+      previousHash: row.previous_hash.toString('hex'),
+      eventHash: row.event_hash.toString('hex'),
+      payload,
+    }
+  })
 }
 
 async function openSession(
@@ -113,7 +144,8 @@ async function openSession(
   const events: string[] = []
   const note = (event: string): void => void events.push(event)
   const log: Log = { info: note, warn: note, error: note }
-  const store = await createPostgresLedgerStore({ url: address.toString(), session, log, ...options })
+  const vault = await vaultOf(url)
+  const store = await createPostgresLedgerStore({ url: address.toString(), session, log, vault, ...options })
   return {
     store,
     nodeId: options.nodeId,

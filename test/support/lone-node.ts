@@ -1,9 +1,8 @@
 /** A shard node and an edge's gateway in this process, on a real database and nothing else: no NATS, no HTTP. */
-import { randomBytes } from 'node:crypto'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { Caller } from '../../actors/account/commands.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
-import { readMasterKey } from '../../infra/keys/master-key.ts'
+import type { MasterKeys } from '../../infra/keys/master-key.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import { createPostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
@@ -17,7 +16,7 @@ import type { LeaseStore, SessionRecord } from '../../runtime/ports/lease-store.
 import { NOT_DELIVERED, type Transport } from '../../runtime/ports/transport.ts'
 import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
 import { Routes } from '../../runtime/routes.ts'
-import { DEFAULT_SHARD_COUNT } from './ledger-database.ts'
+import { DEFAULT_SHARD_COUNT, secretsOf, TEST_MASTER_KEYS } from './ledger-database.ts'
 import { SILENT, until } from './ledger-store-postgres.ts'
 
 export interface LoneNode {
@@ -30,12 +29,17 @@ export interface LoneNode {
 
 const CALLER: Caller = { clientId: 'tester', role: 'admin', boundary: true }
 
-export async function startLoneNode(url: string, ledgerId: string): Promise<LoneNode> {
+export async function startLoneNode(
+  url: string,
+  ledgerId: string,
+  masterKeys: MasterKeys = TEST_MASTER_KEYS,
+): Promise<LoneNode> {
   const clock = createSystemClock()
   const random = createSystemRandom()
   const session = random.hex(16)
-  const keys = await createServiceKeys({ url, masterKey: readMasterKey(randomBytes(32).toString('base64url')), clock })
-  const store = await createPostgresLedgerStore({ url, nodeId: 'lone', session, ledgerId, log: SILENT })
+  const { serviceKeys, vault } = await secretsOf(url, masterKeys)
+  const keys = await createServiceKeys({ url, sealing: serviceKeys, clock })
+  const store = await createPostgresLedgerStore({ url, nodeId: 'lone', session, ledgerId, log: SILENT, vault })
   const shardOf = createShardHash(Buffer.alloc(32, 7), DEFAULT_SHARD_COUNT)
   const homeOf = (actor: ActorAddress): number => shardOf(actorKey(actor))
   const [leases, transport] = [aloneLeases(), loopback()]

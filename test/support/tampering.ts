@@ -1,11 +1,19 @@
 /** A ledger, and copies of it to be damaged: what an audit then says is wrong. */
-import { type Subject, SUBJECTS } from '../../actors/audit/finding.ts'
+import { type Finding, type Subject, SUBJECTS } from '../../actors/audit/finding.ts'
+import { createAuditReads } from '../../infra/audit/audit-reads.ts'
+import { type PassPlace, startOf, stepPass, WHOLE_PASS } from '../../infra/audit/pass.ts'
+import { loadReceiptCheck } from '../../infra/audit/receipt-check.ts'
 import { runSpotPass, type SpotResult } from '../../infra/audit/spot-pass.ts'
+import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { type AuditedLedger, createAuditedLedger, everythingOnce, Parties, type Told } from './audited-ledger.ts'
 import { copyOf, type DatabaseCopy } from './database-copy.ts'
+import { vaultOf } from './ledger-database.ts'
 
 export interface Tampered {
   readonly told: Told
+  readonly ledgerId: string
+  /** What stands for an account in rows and in findings. */
+  readonly refOf: (accountId: string) => string
   readonly onCopy: <T>(work: (copy: DatabaseCopy) => Promise<T>) => Promise<T>
   /** Both kinds of pass together. */
   readonly audit: (url: string) => Promise<SpotResult>
@@ -16,14 +24,21 @@ export type Tamper = (copy: DatabaseCopy) => Promise<unknown>
 /** What is damaged, everything that is then said to be wrong, and how it is damaged. */
 export type Case = readonly [what: string, found: readonly Subject[], tamper: Tamper]
 
-export async function createTampered(): Promise<Tampered> {
+/** `more`: what happens after everything has happened once. */
+export async function createTampered(
+  more: (ledger: AuditedLedger, parties: Parties, told: Told) => Promise<void> = () => Promise.resolve(),
+): Promise<Tampered> {
   const ledger: AuditedLedger = await createAuditedLedger()
-  const told = await everythingOnce(new Parties(ledger), 'one')
+  const parties = new Parties(ledger)
+  const told = await everythingOnce(parties, 'one')
+  await more(ledger, parties, told)
   // A copy is made of what nobody is connected to.
   await ledger.leave()
-  const { ledgerId } = ledger
+  const { ledgerId, vault } = ledger
   return {
     told,
+    ledgerId,
+    refOf: vault.accountRef,
     onCopy: async (work) => {
       const copy = await copyOf(ledger.url)
       try {
@@ -33,8 +48,9 @@ export async function createTampered(): Promise<Tampered> {
       }
     },
     audit: async (url) => {
-      const compliance = await runSpotPass({ url, ledgerId, kind: 'compliance' })
-      const provenance = await runSpotPass({ url, ledgerId, kind: 'provenance' })
+      const keys = await vaultOf(url)
+      const compliance = await runSpotPass({ url, ledgerId, kind: 'compliance' }, keys)
+      const provenance = await runSpotPass({ url, ledgerId, kind: 'provenance' }, keys)
       const sum = (of: 'checked' | 'failed') =>
         Object.fromEntries(SUBJECTS.map((name) => [name, (compliance[of][name] ?? 0) + (provenance[of][name] ?? 0)]))
       return { ...compliance, checked: sum('checked'), failed: sum('failed') }
@@ -55,6 +71,31 @@ export function foundBy({ onCopy, audit }: Tampered, tamper: Tamper): Promise<re
   })
 }
 
+export interface WalkedLedger {
+  readonly findings: readonly Finding[]
+  /** Where each step began, as it is written down. */
+  readonly places: readonly string[]
+}
+
+/** A whole pass, with the places of its findings. Each step goes on from nothing but what was written of the one before. */
+export async function walkLedger(url: string, ledgerId: string, vault: RowVault): Promise<WalkedLedger> {
+  const reads = createAuditReads(url, 'audit test', vault)
+  const receiptProblem = await loadReceiptCheck(reads.query, ledgerId)
+  const findings: Finding[] = []
+  const places: string[] = []
+  let written: string | null = JSON.stringify(startOf(WHOLE_PASS))
+  while (written !== null) {
+    places.push(written)
+    const place = JSON.parse(written) as PassPlace
+    const { next, seen } = await stepPass(WHOLE_PASS, { ...reads, receiptProblem, countBelow: null }, place)
+    findings.push(...seen.findings)
+    written = next === null ? null : JSON.stringify(next)
+  }
+  await reads.close()
+  return { findings, places }
+}
+
+/** As somebody who has no keys, but may do anything to the database. */
 export function run(statement: string): Tamper {
   return async ({ sql }) => {
     const changed = await sql.unsafe(statement)
@@ -64,10 +105,12 @@ export function run(statement: string): Tamper {
 }
 
 export function runAll(...statements: readonly string[]): Tamper {
-  return async (copy) => {
-    for (const statement of statements) await run(statement)(copy)
-  }
+  return all(...statements.map(run))
 }
 
-/** The hash of `payload` after `previous_hash`, by the chain's rule, in SQL. */
-export const HASH = "sha256(previous_hash || sha256(convert_to(payload, 'UTF8')))"
+/** One after the other. */
+export function all(...tampers: readonly Tamper[]): Tamper {
+  return async (copy) => {
+    for (const tamper of tampers) await tamper(copy)
+  }
+}

@@ -65,6 +65,39 @@ export const CREATE_ACCOUNT_EXAMPLES: Examples = {
       },
     },
   },
+  erin: {
+    summary: 'An account that will be erased',
+    as: 'transactor',
+    body: {
+      account_id: 'erin@example',
+      public_key: {
+        kty: 'EC',
+        crv: 'P-256',
+        x: 'sbUp9A6d34a6ikoGBbxpgLqC7K7kxC20nyzJ9WFxfB4',
+        y: 'HcqyR5Oz-y3KSCDP3YRF_7aSAIYZDTGQ6f_lnNf8H4g',
+      },
+    },
+    answer: {
+      status: 201,
+      body: {
+        account_id: 'erin@example',
+        status: 'active',
+        incoming: 'accept',
+        public_key: {
+          kty: 'EC',
+          crv: 'P-256',
+          x: 'sbUp9A6d34a6ikoGBbxpgLqC7K7kxC20nyzJ9WFxfB4',
+          y: 'HcqyR5Oz-y3KSCDP3YRF_7aSAIYZDTGQ6f_lnNf8H4g',
+        },
+        key_id: 'm_K8VhltTWn7Ak2RPRDgxc31gap_XHJBPQxyKPQZHZA',
+        shard_id: 51,
+        sequence: 0,
+        audit_hash: 'sha256:5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e9',
+        created_at: '2026-11-22T01:31:06.540Z',
+        updated_at: '2026-11-22T01:31:06.540Z',
+      },
+    },
+  },
   again: {
     summary: 'The same key again changes nothing',
     as: 'transactor',

@@ -87,7 +87,7 @@ export const PROVE_COMPLIANCE_EXAMPLES: Examples = {
           compliant: true,
           frameworks: ['ledger-integrity-1'],
           controls: [
-            { name: 'chains_verify', passed: true, checked: 18, failed: 0 },
+            { name: 'chains_verify', passed: true, checked: 21, failed: 0 },
             { name: 'value_is_conserved', passed: true, checked: 3, failed: 0 },
             { name: 'receipts_verify', passed: true, checked: 14, failed: 0 },
             { name: 'no_negative_balance', passed: true, checked: 5, failed: 0 },

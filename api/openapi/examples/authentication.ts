@@ -13,14 +13,17 @@ export const ISSUE_TOKEN_EXAMPLES: Examples = {
           'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJwYXltZW50cy1iYWNrZW5kIiwianRpIjoiMSJ9.dGhlIHNpZ25hdHVyZQ',
         token_type: 'Bearer',
         expires_in: 3600,
-        refresh_token: 'rt_4IeqNIJnCHIjmKC2OKHF--rjiJl4TN8nLvuxb1XUjiE',
+        refresh_token: 'rt_4IeqNIJnCHIjmKC2OKHF--rjiJl4TN8nLvuxb1XUjiE.cGF5bWVudHMtYmFja2VuZA',
       },
     },
   },
   refresh: {
     summary: 'The next token, without the secret',
     as: null,
-    body: { grant_type: 'refresh_token', refresh_token: 'rt_4IeqNIJnCHIjmKC2OKHF--rjiJl4TN8nLvuxb1XUjiE' },
+    body: {
+      grant_type: 'refresh_token',
+      refresh_token: 'rt_4IeqNIJnCHIjmKC2OKHF--rjiJl4TN8nLvuxb1XUjiE.cGF5bWVudHMtYmFja2VuZA',
+    },
     answer: {
       status: 200,
       body: {
@@ -28,7 +31,7 @@ export const ISSUE_TOKEN_EXAMPLES: Examples = {
           'eyJhbGciOiJFUzI1NiIsInR5cCI6ImF0K2p3dCJ9.eyJzdWIiOiJwYXltZW50cy1iYWNrZW5kIiwianRpIjoiMiJ9.dGhlIHNpZ25hdHVyZQ',
         token_type: 'Bearer',
         expires_in: 3600,
-        refresh_token: 'rt_akoQ12peRrgctlkfSf-SAI0eGDu-Ghp4pHJO2PhAPyA',
+        refresh_token: 'rt_akoQ12peRrgctlkfSf-SAI0eGDu-Ghp4pHJO2PhAPyA.cGF5bWVudHMtYmFja2VuZA',
       },
     },
   },

@@ -16,6 +16,7 @@ import {
 export const accountResponse = v.object({
   account_id: accountIdField,
   status: v.picklist(['active', 'frozen', 'closed']),
+  erased: v.exactOptional(v.literal(true)),
   incoming: v.picklist(['accept', 'refuse']),
   public_key: v.nullable(publicJwk),
   key_id: v.nullable(keyId),
@@ -58,7 +59,8 @@ export const auditEntryResponse = v.object({
   txn_id: v.nullable(transactionId),
   previous_hash: sha256,
   audit_hash: sha256,
-  payload: v.string(),
+  payload: v.nullable(v.string()),
+  erased: v.exactOptional(v.literal(true)),
 })
 
 export const auditChainResponse = v.object({

@@ -105,16 +105,23 @@ function reads(suite: Suite): void {
     expect(outcomeOf(await viewer.get('/v1/accounts/nobody@nowhere'))).toBe('404 ERR_NOT_FOUND')
   })
 
-  row('GET /v1/accounts', 'administrators: 200 with accounts, by ID', async ({ admin, transactor, cast }) => {
-    const list = await admin.read('/v1/accounts')
-    expect(Object.keys(list).toSorted()).toEqual(['accounts', 'next_page_token', 'total_count'])
-    const all = await admin.readAll('/v1/accounts', 'accounts')
-    expect(all.length).toBe(list['total_count'])
-    const ids = all.map((account) => textOf(account, 'account_id'))
-    expect(ids).toEqual(ids.toSorted())
-    expect(all).toContainEqual(await admin.read(`/v1/accounts/${cast.carol.accountId}`))
-    expect(outcomeOf(await transactor.get('/v1/accounts'))).toBe('403 ERR_FORBIDDEN')
-  })
+  row(
+    'GET /v1/accounts',
+    'administrators: 200 with accounts, each once, in an order of its own',
+    async ({ admin, transactor, cast }) => {
+      const list = await admin.read('/v1/accounts')
+      expect(Object.keys(list).toSorted()).toEqual(['accounts', 'next_page_token', 'total_count'])
+      const all = await admin.readAll('/v1/accounts', 'accounts')
+      expect(all.length).toBe(list['total_count'])
+      const ids = all.map((account) => textOf(account, 'account_id'))
+      expect(new Set(ids).size).toBe(ids.length)
+      const small = await admin.read('/v1/accounts?page_size=2')
+      const first = small['accounts'] as readonly Members[]
+      expect(first.map((account) => textOf(account, 'account_id'))).toEqual(ids.slice(0, 2))
+      expect(all).toContainEqual(await admin.read(`/v1/accounts/${cast.carol.accountId}`))
+      expect(outcomeOf(await transactor.get('/v1/accounts'))).toBe('403 ERR_FORBIDDEN')
+    },
+  )
 }
 
 function changes(suite: Suite): void {

@@ -50,6 +50,7 @@ export function bodied({ cast }: Stage): readonly Endpoint[] {
     write('/v1/accounts'),
     write(`${account}/keys`),
     write(`${account}/status`, 'admins'),
+    write(`${account}/erase`, 'admins'),
     write('/v1/settlement-groups'),
     write(`/v1/settlement-groups/${group}/revert`),
     { method: 'PUT', path: '/v1/shards/0/health', access: 'admins' },

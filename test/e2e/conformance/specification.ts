@@ -204,6 +204,7 @@ export const SPECIFICATION = {
     'POST /v1/accounts',
     'POST /v1/accounts/{id}/keys',
     'POST /v1/accounts/{id}/status',
+    'POST /v1/accounts/{id}/erase',
     'POST /v1/settlement-groups',
     'POST /v1/settlement-groups/{id}/revert',
     'PUT /v1/shards/{id}/health',

@@ -275,6 +275,11 @@ const OTHERS: readonly WrongBodies[] = [
     ],
   },
   {
+    row: 'POST /v1/accounts/{id}/erase',
+    path: ({ cast }) => `/v1/accounts/${cast.alice.accountId}/erase`,
+    cases: [{}, { reason: '' }].map((body) => ({ body, expected: { reason: FIELD } })),
+  },
+  {
     row: 'POST /v1/accounts/{id}/status',
     path: ({ cast }) => `/v1/accounts/${cast.alice.accountId}/status`,
     cases: [

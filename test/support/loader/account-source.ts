@@ -2,8 +2,10 @@
 import { accountAddress, type ActorAddress, actorKey } from '../../../actors/address.ts'
 import type { ClassFacts } from '../../../actors/nft-class/state.ts'
 import type { MasterKey } from '../../../infra/keys/master-key.ts'
-import { shardHashOf } from '../../../infra/main/ledger-secrets.ts'
+import { openLedgerSecrets } from '../../../infra/main/ledger-secrets.ts'
+import type { Sql } from '../../../infra/postgres/connection.ts'
 import type { LedgerRecord } from '../../../infra/postgres/migrate.ts'
+import { shardKeyName } from '../../../infra/vault/key-name.ts'
 import { createSystemRandom } from '../../../infra/system/random-system.ts'
 import type { ServiceKeys } from '../../../runtime/ports/service-keys.ts'
 import { AccountStamps, type LifeOptions, openAccount, submitAll } from './account-life.ts'
@@ -30,9 +32,9 @@ export interface LoadSetup {
 export interface AccountSource {
   /**
    * The founders and what they found, a part at a time: all of them before all others, and on one thread, for they write
-   * to each other and their messages are counted.
+   * to each other and their messages are counted. `sql`: where the keys of shards are.
    */
-  readonly founders: () => AsyncIterable<LoadChunk>
+  readonly founders: (sql: Sql) => AsyncIterable<LoadChunk>
   /** Accounts by their numbers, without `to`; none of them a founder. */
   readonly accounts: (from: number, to: number) => Promise<LoadChunk>
 }
@@ -43,7 +45,7 @@ export function createAccountSource(setup: LoadSetup, keys: Pick<ServiceKeys, 's
   const random = createSystemRandom()
   const plan = new LoadPlan(shape)
   const life: LifeOptions = { plan, span, keys: sharedKeys(shape.seed, shape.keys), random }
-  const shardOf = shardHashOf(masterKey, ledger)
+  const { shardOf, vault } = openLedgerSecrets({ current: masterKey, previous: [] }, ledger)
   const homeOf = (actor: ActorAddress): number => shardOf(actorKey(actor))
   const tokens = new Map(plan.tokens.map((token) => [token.tokenId, token]))
   const classes = new Map<string, ClassFacts>()
@@ -55,16 +57,22 @@ export function createAccountSource(setup: LoadSetup, keys: Pick<ServiceKeys, 's
     exists: () => true,
   }
   const drafting = new Drafting({ ledgerId, homeOf, facts, random, clientId })
-  const signing = { ledgerId, keyId: receiptKeyId, keys }
+  const sealing = { ledgerId, keyId: receiptKeyId, keys, vault }
+  const shardKeys = Array.from({ length: ledger.shardCount }, (_, shardId) => shardKeyName(shardId))
 
-  async function* founders(): AsyncIterable<LoadChunk> {
+  async function* founders(sql: Sql): AsyncIterable<LoadChunk> {
+    const chunk = async (): Promise<LoadChunk> => {
+      // Kept for a while only.
+      if (vault.encrypts) await vault.keys.fetch(sql, shardKeys)
+      return chunkOf(drafting.take(), sealing)
+    }
     if (plan.tokens.length > 0) {
       foundTokens(drafting, life)
-      yield chunkOf(drafting.take(), signing)
+      yield await chunk()
     }
     for (const planned of plan.classes) {
       foundNfts(drafting, planned, life, (registered) => classes.set(registered.classId, registered))
-      yield chunkOf(drafting.take(), signing)
+      yield await chunk()
     }
   }
 
@@ -77,7 +85,7 @@ export function createAccountSource(setup: LoadSetup, keys: Pick<ServiceKeys, 's
         openAccount(drafting, number, stamps.next(plan.registeredAtMs(number, span)), life)
         submitAll(drafting, number, stamps, life)
       }
-      return chunkOf(drafting.take(), signing)
+      return chunkOf(drafting.take(), sealing)
     },
   }
 }

@@ -4,8 +4,11 @@
  */
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import type { ColumnType, ColumnValue } from '../../../infra/postgres/array-literal.ts'
+import { keyNamesOfNew } from '../../../infra/postgres/commit-keys.ts'
 import { SECTIONS } from '../../../infra/postgres/commit-rows.ts'
 import { SECTION_NAMES, type SectionName } from '../../../infra/postgres/commit-section.ts'
+import { createRowSealer } from '../../../infra/postgres/row-sealer.ts'
+import type { RowVault } from '../../../infra/vault/row-vault.ts'
 import type { ShardBatch } from '../../../runtime/ports/ledger-store.ts'
 
 /** Sections of new rows whose table has another name. What is no new row is of a table `undefined`. */
@@ -19,7 +22,7 @@ const TABLES: { readonly [Name in SectionName]?: string | undefined } = {
 }
 
 /** What is summed over a whole load and written at its end; and a hold that was let go was never written. */
-const NO_ROWS: ReadonlySet<SectionName> = new Set(['boundary', 'new_channels', 'sent', 'marks', 'removed_holds'])
+const NO_ROWS: ReadonlySet<SectionName> = new Set(['new_channels', 'sent', 'marks', 'removed_holds'])
 
 const SPECIAL = /[\\\t\n\r]/
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
@@ -31,17 +34,19 @@ export interface TableRows {
   readonly text: string
 }
 
-/** Throws for what would change a row that is there before. */
-export function copyTextOf(parts: readonly ShardBatch[]): readonly TableRows[] {
+/** With the keys of what is new in it. Throws for what would change a row that is there before. */
+export function copyTextOf(parts: readonly ShardBatch[], vault: RowVault): readonly TableRows[] {
   const tables: TableRows[] = []
+  const names = parts.flatMap((part) => keyNamesOfNew(part, vault))
+  const made = new Map(names.map((name) => [name, vault.keys.make(name)]))
+  const sealed = parts.map((part) => ({ part, sealer: createRowSealer(vault, part.token.shardId, made) }))
   for (const name of SECTION_NAMES) {
     if (NO_ROWS.has(name)) continue
     const { columns, rowsOf } = SECTIONS[name]
     const types = columns.map(({ type }) => type)
     let text = ''
-    for (const part of parts) {
-      const { shardId } = part.token
-      for (const row of rowsOf(part)) text += lineOf(shardId, types, row)
+    for (const { part, sealer } of sealed) {
+      for (const row of rowsOf(part, sealer)) text += lineOf(sealer.shardId, types, row)
     }
     if (text === '') continue
     const table = name in TABLES ? TABLES[name] : name

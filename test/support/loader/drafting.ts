@@ -54,6 +54,7 @@ export class Drafting {
       facts: { ...createFacts(NO_RARE_PATHS), ...facts },
       inbox: inboxOrder,
       homeOf,
+      erasable: () => true,
     }
   }
 

@@ -1,5 +1,4 @@
 /** Everything that a load makes, on its way into the tables: makers at work at once, tables filled at once. */
-import type { AccountSource } from './account-source.ts'
 import { addSums, type ChunkTable, type LoadChunk, type LoadSums, NOTHING_LOADED } from './load-chunk.ts'
 import type { LoadShape } from './load-shape.ts'
 import type { AccountMaker } from './load-threads.ts'
@@ -8,7 +7,7 @@ import { openTableLoad, type TableLoad } from './table-load.ts'
 export interface FillingOptions {
   readonly url: string
   readonly shape: LoadShape
-  readonly source: Pick<AccountSource, 'founders'>
+  readonly founded: AsyncIterable<LoadChunk>
   /** How many accounts the founders are. */
   readonly founders: number
   readonly makers: readonly AccountMaker[]
@@ -44,7 +43,7 @@ export async function fillTables(
       saidMs = nowMs
       say(progressOf(sums, shape, nowMs - startedMs))
     }
-    for await (const chunk of options.source.founders()) await take(chunk)
+    for await (const chunk of options.founded) await take(chunk)
     let next = options.founders
     const size = Math.max(1, Math.floor(CHUNK_TRANSACTIONS / shape.transactions))
     const work = async (maker: AccountMaker): Promise<void> => {

@@ -12,6 +12,8 @@ export interface FreshLedgerOptions extends Omit<LoadOptions, 'url' | 'masterKey
   /** New or empty. */
   readonly dataDir: string
   readonly shards?: number
+  /** `off`: rows can be read without keys. */
+  readonly encryption?: 'on' | 'off'
 }
 
 export interface FreshLedger extends LoadedLedger {
@@ -25,7 +27,7 @@ export interface FreshLedger extends LoadedLedger {
 
 /** Throws what `loadLedger` throws; PostgreSQL is stopped then. */
 export async function loadFreshLedger(options: FreshLedgerOptions): Promise<FreshLedger> {
-  const { dataDir, shards, ...load } = options
+  const { dataDir, shards, encryption = 'on', ...load } = options
   makePrivateDirectory(dataDir)
   // PostgreSQL's user must be able to pass through.
   if (isRoot()) chmodSync(dataDir, 0o711)
@@ -33,7 +35,7 @@ export async function loadFreshLedger(options: FreshLedgerOptions): Promise<Fres
   const masterKey = await loadOrCreateMasterKey(masterKeyFile)
   const { url, stop } = await startPostgres({ dataDir: join(dataDir, 'postgres') })
   try {
-    await createOrMigrate(url, masterKey, shards)
+    await createOrMigrate(url, { current: masterKey, previous: [] }, shards, encryption)
     const loaded = await loadLedger({ ...load, url, masterKey })
     return { ...loaded, url, masterKey, masterKeyFile, stop }
   } catch (error) {

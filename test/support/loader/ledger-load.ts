@@ -7,6 +7,8 @@
  *   L3. Each table is filled in one transaction. A load that fails between their commits leaves a ledger that L2 refuses.
  */
 import type { MasterKey } from '../../../infra/keys/master-key.ts'
+import { openLedgerSecrets } from '../../../infra/main/ledger-secrets.ts'
+import { connect } from '../../../infra/postgres/connection.ts'
 import { readLedgerAt } from '../../../infra/postgres/migrate.ts'
 import { createServiceKeys, type PostgresServiceKeys } from '../../../infra/postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../../../infra/system/clock-system.ts'
@@ -65,19 +67,22 @@ export async function loadLedger(options: LoadOptions): Promise<LoadedLedger> {
   const endMs = Date.now()
   const wantedMs = endMs - spanMs
   const clock = { ...createSystemClock(), now: () => wantedMs }
-  const keys = await createServiceKeys({ url, masterKey, clock })
+  const secrets = openLedgerSecrets({ current: masterKey, previous: [] }, ledger)
+  const keys = await createServiceKeys({ url, sealing: secrets.serviceKeys, clock })
   const { receiptKeyId, activeFromMs } = receiptKeyOf(keys, endMs)
   const span: LoadSpan = { startMs: Math.max(wantedMs, activeFromMs), endMs }
   const setup: LoadSetup = { shape, span, ledger, masterKey, receiptKeyId, clientId }
   const source = createAccountSource(setup, keys)
   const makers: AccountMaker[] = []
+  const connection = await connect({ url, applicationName: 'load keys' })
   try {
     for (let thread = 0; thread < threads; thread += 1) makers.push(startThread({ setup, url }))
     if (threads === 0) makers.push(inPlace(source))
     const plan = new LoadPlan(shape)
     const { say = () => undefined } = options
-    const { sums, times } = await fillTables({ url, shape, source, founders: plan.founders, makers, say })
-    await noteSums(url, sums, span)
+    const founded = source.founders(connection.sql)
+    const { sums, times } = await fillTables({ url, shape, founded, founders: plan.founders, makers, say })
+    await noteSums(url, secrets.vault, sums, span)
     const settleStartedMs = performance.now()
     await settleTables(url)
     const endedMs = performance.now()
@@ -89,7 +94,7 @@ export async function loadLedger(options: LoadOptions): Promise<LoadedLedger> {
       times: { ...times, settleMs: endedMs - settleStartedMs, totalMs: endedMs - startedMs },
     }
   } finally {
-    await Promise.all([...makers.map((maker) => maker.close()), keys.close()])
+    await Promise.all([...makers.map((maker) => maker.close()), keys.close(), connection.end()])
   }
 }
 

@@ -4,6 +4,7 @@ import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../../act
 import type { ShardDraft } from '../../../runtime/node/draft.ts'
 import { processedIn, rowsOf } from '../../../runtime/node/rows.ts'
 import type { ServiceKeys } from '../../../runtime/ports/service-keys.ts'
+import type { RowVault } from '../../../infra/vault/row-vault.ts'
 import type { BoundaryCrossing } from '../../../runtime/ports/ledger-store.ts'
 import { copyTextOf } from './copy-text.ts'
 
@@ -37,8 +38,9 @@ export interface Channel {
 
 export const NOTHING_LOADED: LoadSums = { accounts: 0, completed: 0, failed: 0, boundary: [], channels: [] }
 
-/** What receipts are signed with. */
-export interface ReceiptSigning {
+/** What receipts are signed with, and rows sealed. */
+export interface ChunkSealing {
+  readonly vault: RowVault
   readonly ledgerId: string
   readonly keyId: string
   readonly keys: Pick<ServiceKeys, 'sign'>
@@ -47,7 +49,7 @@ export interface ReceiptSigning {
 /** Of drafts whose messages have all been taken in, by each other. */
 export async function chunkOf(
   taken: readonly ShardDraft[],
-  { ledgerId, keyId, keys }: ReceiptSigning,
+  { ledgerId, keyId, keys, vault }: ChunkSealing,
 ): Promise<LoadChunk> {
   const drafts = taken.map(ended)
   const payloads = drafts.flatMap(processedIn).map((transaction) => receiptPayload(transaction, ledgerId, keyId))
@@ -59,7 +61,11 @@ export async function chunkOf(
   }
   const parts = drafts.map((draft) => rowsOf(draft, nextReceipt))
   const encoder = new TextEncoder()
-  const tables = copyTextOf(parts).map(({ table, columns, text }) => ({ table, columns, bytes: encoder.encode(text) }))
+  const tables = copyTextOf(parts, vault).map(({ table, columns, text }) => ({
+    table,
+    columns,
+    bytes: encoder.encode(text),
+  }))
   return { tables, sums: sumsOf(drafts) }
 }
 

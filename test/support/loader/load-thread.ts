@@ -1,5 +1,6 @@
 /** A thread that makes accounts. Runs from the build: the runtime does not take TypeScript. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { createMasterSeal } from '../../../infra/keys/master-seal.ts'
 import { createServiceKeys } from '../../../infra/postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../../../infra/system/clock-system.ts'
 import { createAccountSource, type LoadSetup } from './account-source.ts'
@@ -22,10 +23,12 @@ export type ThreadReply = { readonly number: number } & (
 
 const { setup, url } = workerData as ThreadSetup
 const { masterKey, ledger } = setup
-const keys = await createServiceKeys({ url, masterKey, clock: createSystemClock() })
+const sealing = createMasterSeal({ current: masterKey, previous: [] }, 'service-keys')
+const keys = await createServiceKeys({ url, sealing, clock: createSystemClock() })
 // A buffer arrives as plain bytes.
 const sealedShardSecret = Buffer.from(ledger.sealedShardSecret)
-const source = createAccountSource({ ...setup, ledger: { ...ledger, sealedShardSecret } }, keys)
+const sealedIndexSecret = ledger.sealedIndexSecret && Buffer.from(ledger.sealedIndexSecret)
+const source = createAccountSource({ ...setup, ledger: { ...ledger, sealedShardSecret, sealedIndexSecret } }, keys)
 
 parentPort?.on('message', (order: ThreadOrder) => {
   if (order.kind === 'make') void make(order)

@@ -1,12 +1,20 @@
 /** What of a load is no row of an actor: what must be so before, and what is noted after. */
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import { arrayLiteral } from '../../../infra/postgres/array-literal.ts'
+import { crossingsText } from '../../../infra/postgres/boundary-crossings.ts'
 import { connect, type Sql } from '../../../infra/postgres/connection.ts'
+import { PLACES } from '../../../infra/postgres/row-sealer.ts'
 import { createSystemRandom } from '../../../infra/system/random-system.ts'
+import { LEDGER_KEY_NAME } from '../../../infra/vault/key-name.ts'
+import type { RowVault } from '../../../infra/vault/row-vault.ts'
+import { partWith } from '../ledger-rows.ts'
 import type { LoadSums } from './load-chunk.ts'
 import type { LoadSpan } from './load-plan.ts'
 
-const FILLED = ['accounts', 'transactions', 'actors', 'outbox_channels', 'inbox_marks', 'boundary_totals']
+const FILLED = ['accounts', 'transactions', 'actors', 'outbox_channels', 'inbox_marks', 'boundary_crossings']
+
+/** Which shard's it is makes no difference to a sum. */
+const CROSSED = { shardId: 0, epoch: 0, attempt: 0 }
 
 /** Every message was taken in as it was sent. */
 const CHANNELS = `
@@ -26,18 +34,26 @@ export async function refuseUnlessEmpty(url: string): Promise<void> {
   })
 }
 
-/** As one session that has committed all of it counts them. */
-export async function noteSums(url: string, sums: LoadSums, { startMs, endMs }: LoadSpan): Promise<void> {
+/** As one session that has committed all of it counts them, what crossed the boundary in one commit of one shard. */
+export async function noteSums(
+  url: string,
+  vault: RowVault,
+  sums: LoadSums,
+  { startMs, endMs }: LoadSpan,
+): Promise<void> {
   const session = createSystemRandom().hex(16)
   await onConnection(url, async (sql) => {
+    if (vault.encrypts) await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
     await sql.begin(async (transaction) => {
       await transaction`
         INSERT INTO sessions (session, node_id, started_at, probed_at, completed_count, failed_count)
         VALUES (${session}, 'load', ${isoTimestamp(startMs)}, ${isoTimestamp(endMs)}, ${sums.completed}, ${sums.failed})`
-      for (const { tokenId, credited, debited } of sums.boundary) {
+      const crossings = crossingsText({ shards: [partWith(CROSSED, { boundary: sums.boundary })] })
+      if (crossings !== undefined) {
+        const sealed = vault.seal(LEDGER_KEY_NAME, PLACES.crossings(session, 1), crossings)
         await transaction`
-          INSERT INTO boundary_totals (session, token_id, credited, debited)
-          VALUES (${session}, ${tokenId}, ${credited}, ${debited})`
+          INSERT INTO boundary_crossings (session, number, shards, document)
+          VALUES (${session}, 1, ARRAY[${CROSSED.shardId}::integer], ${Buffer.from(sealed, 'hex')})`
       }
       const sources = sums.channels.map(({ source }) => source)
       const targets = sums.channels.map(({ target }) => target)

@@ -1,5 +1,5 @@
 /**
- * One empty table being filled, in one transaction down one connection.
+ * One table being filled that has few rows or none, which stay, in one transaction down one connection.
  *   B1. Without its indexes, which are made anew at the end, in the order in which they were made first: the planner takes
  *       the newest of those that promise equally little.
  *   B2. Emptied and filled in one transaction, so that its rows are frozen as they come (documentation, COPY, FREEZE): no
@@ -30,7 +30,9 @@ export async function openTableLoad(url: string, table: string, columns: readonl
   try {
     const { sql } = connection
     await sql.unsafe('BEGIN')
+    await sql.unsafe(`CREATE TEMPORARY TABLE kept ON COMMIT DROP AS SELECT * FROM ${table}`)
     await sql.unsafe(`TRUNCATE ${table}`)
+    await sql.unsafe(`INSERT INTO ${table} SELECT * FROM kept`)
     const indexes = await indexesOf(sql, table)
     for (const { drop } of indexes) await sql.unsafe(drop)
     const copying = sql.unsafe(`COPY ${table} (${columns.join(', ')}) FROM STDIN (FREEZE)`)

@@ -9,7 +9,14 @@ import {
   advance,
   snapshotOf,
 } from '../../../actors/account/machine.ts'
-import { accountIn, registerCommand, rotateCommand, statusCommand, submitCommand } from '../../support/accounts.ts'
+import {
+  accountIn,
+  eraseCommand,
+  registerCommand,
+  rotateCommand,
+  statusCommand,
+  submitCommand,
+} from '../../support/accounts.ts'
 
 const EVENTS: AccountEvent[] = [
   registerCommand(),
@@ -20,6 +27,7 @@ const EVENTS: AccountEvent[] = [
   statusCommand({ status: 'active' }),
   statusCommand({ status: 'closed' }),
   statusCommand({ incoming: 'refuse' }),
+  eraseCommand(),
 ]
 
 const paths = getShortestPaths(accountMachine, {
@@ -37,7 +45,7 @@ const paths = getShortestPaths(accountMachine, {
 describe('the account machine', () => {
   test('reaches every state of its life', () => {
     const reached = new Set(paths.map(({ state }) => JSON.stringify(state.value)))
-    expect([...reached].sort()).toEqual(['"absent"', '"active"', '"closed"', '"frozen"'])
+    expect([...reached].sort()).toEqual(['"absent"', '"active"', '"closed"', '"erased"', '"frozen"'])
     expect(paths.length).toBeGreaterThan(10)
   })
 
@@ -57,6 +65,9 @@ describe('the account machine', () => {
     const closed = advance(advance(absentAccount, registerCommand()), statusCommand({ status: 'closed' }))
     expect(closed.value).toBe('closed')
     expect(advance(closed, rotateCommand())).toBe(closed)
+    const erased = advance(closed, eraseCommand())
+    expect(erased.value).toBe('erased')
+    for (const command of [...EVENTS, eraseCommand()]) expect(advance(erased, command)).toBe(erased)
     expect(advance(absentAccount, submitCommand())).toBe(absentAccount)
   })
 

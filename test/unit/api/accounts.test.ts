@@ -197,6 +197,51 @@ describe('POST /v1/accounts/{id}/status', () => {
   })
 })
 
+describe('POST /v1/accounts/{id}/erase', () => {
+  test('is for admins, passes the reason on, and shows a closed account that was erased', async () => {
+    const erased = { ...ACCOUNT, status: 'erased', key: null } as const
+    const edge = answering({ kind: 'status_changed', account: erased })
+    const path = '/v1/accounts/alice/erase'
+    expect((await edge.post(path, { reason: 'x' }, await edge.tokenFor('transactor'))).status).toBe(403)
+    const response = await edge.post(path, { reason: 'asked to' }, await edge.tokenFor('admin'))
+    expect(response.status).toBe(200)
+    expect(await bodyOf(response)).toEqual({
+      ...SHOWN,
+      status: 'closed',
+      erased: true,
+      public_key: null,
+      key_id: null,
+    })
+    expect(edge.gateway.asked.map(({ actor, operation }) => [actor, operation])).toEqual([
+      [accountAddress('alice'), { kind: 'erase', reason: 'asked to' }],
+    ])
+  })
+
+  test.for([{}, { reason: '' }, { reason: 7 }, { reason: 'x'.repeat(1025) }])('%j is 400', async (body) => {
+    const edge = createEdgeFixture()
+    const response = await edge.post('/v1/accounts/alice/erase', body, await edge.tokenFor('admin'))
+    expect(await refusalOf(response)).toEqual({ status: 400, codes: ['ERR_INVALID_FIELD'], fields: ['reason'] })
+  })
+
+  test('the chain of an erased account has no payloads, and says why', async () => {
+    const edge = createEdgeFixture()
+    const entry = { sequence: 0, txnId: null, previousHash: '0'.repeat(64), auditHash: '1'.repeat(64), payload: null }
+    edge.reads.accountViews.set('alice', { ...ACCOUNT, status: 'erased', key: null })
+    edge.reads.chains.set('alice', { entries: [entry], next: null, total: 1 })
+    const response = await edge.get('/v1/accounts/alice/audit-chain', await edge.tokenFor('viewer'))
+    expect((await bodyOf(response))['entries']).toEqual([
+      {
+        sequence: 0,
+        txn_id: null,
+        previous_hash: `sha256:${'0'.repeat(64)}`,
+        audit_hash: `sha256:${'1'.repeat(64)}`,
+        payload: null,
+        erased: true,
+      },
+    ])
+  })
+})
+
 const BALANCES: BalanceView[] = ['USD', 'BASE', 'EUR'].map((tokenId) => ({
   tokenId,
   tokenClass: 'fungible',

@@ -230,6 +230,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFix
     readPublicKey,
     jwkOf,
     pageTokenKey: new Uint8Array(32).fill(5),
+    refreshTokenKey: new Uint8Array(32).fill(6),
     settings,
     readiness: async () => readiness,
     ...real,
@@ -258,7 +259,15 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFix
 }
 
 export function clientOf(clientId: string, role: Role): ClientRecord {
-  return { clientId, secretHash: `of ${SECRET}`, role, boundary: true, createdAtMs: 0, revokedAtMs: null }
+  return {
+    clientId,
+    secretHash: `of ${SECRET}`,
+    role,
+    boundary: true,
+    accounts: null,
+    createdAtMs: 0,
+    revokedAtMs: null,
+  }
 }
 
 /** Of a problem: what its page does not explain must not be in it. */

@@ -4,7 +4,9 @@ import { createMemoryAccessStore } from '../../support/access-store-memory.ts'
 
 export interface FakeAccess extends AccessStore {
   readonly clients: Map<string, ClientRecord>
-  readonly families: readonly RefreshFamily[]
+  /** As in MemoryAccessState. */
+  readonly unreadable: Set<string>
+  readonly families: RefreshFamily[]
   /** Listed as revoked besides those the store itself revoked. */
   readonly revokedSessions: Set<string>
   /** What the next exchange says; null: what the store says. */
@@ -21,6 +23,7 @@ export function createFakeAccess(): FakeAccess {
   const revokedSessions = new Set<string>()
   const fake: FakeAccess = {
     clients: state.clients,
+    unreadable: state.unreadable,
     families: state.families,
     revokedSessions,
     refreshOutcome: null,

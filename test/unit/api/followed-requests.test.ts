@@ -24,6 +24,7 @@ const ASKING = [
   ['register', '/v1/accounts', { account_id: 'alice', public_key: pem }],
   ['rotate_key', '/v1/accounts/alice/keys', ROTATION],
   ['change_status', '/v1/accounts/alice/status', { status: 'frozen', reason: 'x' }],
+  ['erase', '/v1/accounts/alice/erase', { reason: 'x' }],
   ['register_token', '/v1/fungible-tokens', TOKEN],
   ['register_class', '/v1/nft-classes', CLASS],
   ['mint', `/v1/nft-classes/${CLASS_ID}/instances`, { ...NFT, signature: 'AA' }],

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createPageTokens } from '../../../api/page-token.ts'
 
@@ -34,6 +35,29 @@ describe('page tokens', () => {
     expect(token).toHaveLength(512)
     expect(() => tokens.write('scope', { cursor: 'x'.repeat(361), count: null })).toThrow('longer')
     expect(tokens.read('scope', 'A'.repeat(513))).toBeUndefined()
+  })
+
+  test('K4: what a token stands for cannot be read from it, and the same place is the same token', () => {
+    const token = tokens.write('scope', position)
+    expect(tokens.write('scope', position)).toBe(token)
+    for (const hidden of ['txn_01', 'é', '\u0002']) {
+      expect(Buffer.from(token, 'base64url').toString('utf8').slice(1)).not.toContain(hidden)
+    }
+    const [one, other] = ['aaaaaaaaaaaaaaaa', 'aaaaaaaaaaaaaaab'].map((cursor) =>
+      Buffer.from(tokens.write('scope', { cursor, count: null }), 'base64url'),
+    )
+    expect(one?.subarray(1, 20)).not.toEqual(other?.subarray(1, 20))
+  })
+
+  test('a token from before places were hidden is still good, for its scope only', () => {
+    const content = Buffer.concat([Buffer.from([1, 0, 0, 0, 0, 0, 0, 0]), Buffer.from('txn_01')])
+    const mac = createHmac('sha256', new Uint8Array(32).fill(1))
+      .update('ledger page token\x005\0scope\0')
+      .update(content)
+      .digest()
+    const token = Buffer.concat([content, mac.subarray(0, 16)]).toString('base64url')
+    expect(tokens.read('scope', token)).toEqual({ cursor: 'txn_01', count: null })
+    expect(tokens.read('scopf', token)).toBeUndefined()
   })
 
   test.for(['', 'x', 'A'.repeat(31), '../..', 'null'])('%j is no token', (text) => {

@@ -26,6 +26,7 @@ const WHO_MAY: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'GET /v1/accounts/{}': EVERYBODY,
   'POST /v1/accounts/{}/keys': SUBMITTERS,
   'POST /v1/accounts/{}/status': ADMINS,
+  'POST /v1/accounts/{}/erase': ADMINS,
   'GET /v1/accounts/{}/audit-chain': EVERYBODY,
   'GET /v1/accounts/{}/state': EVERYBODY,
   'GET /v1/accounts/{}/balances': EVERYBODY,

@@ -76,11 +76,15 @@ describe('POST /v1/auth/token', () => {
   test('unknown client, wrong secret, revoked client and every refused refresh are one answer', async () => {
     const edge = fixture()
     edge.access.clients.set('old', { ...clientOf('old', 'admin'), revokedAtMs: 1 })
+    edge.access.clients.set('changed', clientOf('changed', 'admin'))
+    edge.access.unreadable.add('changed')
     const bodies: unknown[] = [
       { client_id: 'nobody', client_secret: SECRET },
       { client_id: 'ann', client_secret: 'wrong' },
       { client_id: 'old', client_secret: SECRET },
+      { client_id: 'changed', client_secret: SECRET },
       { grant_type: 'refresh_token', refresh_token: 'rt_x' },
+      { grant_type: 'refresh_token', refresh_token: `rt_${'x'.repeat(43)}.YW5u` },
     ]
     const answers = new Set<string>()
     for (const body of bodies) {
@@ -91,10 +95,10 @@ describe('POST /v1/auth/token', () => {
     }
     for (const kind of ['unknown', 'expired', 'revoked', 'reused'] as const) {
       edge.access.refreshOutcome = { kind }
-      answers.add(await (await edge.post('/v1/auth/token', bodies[3])).text())
+      answers.add(await (await edge.post('/v1/auth/token', bodies[5])).text())
     }
     expect(answers.size).toBe(1)
-    expect(edge.secretChecks.known).toEqual([false, true, true])
+    expect(edge.secretChecks.known).toEqual([false, true, true, false])
   })
 
   test.for([

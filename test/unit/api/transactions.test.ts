@@ -155,6 +155,8 @@ describe('POST /v1/transactions', () => {
     proof_missing: [400, 'validation-error', 'ERR_INVALID_SIGNATURE'],
     proof_mismatch: [403, 'forbidden', 'ERR_SIGNATURE_MISMATCH'],
     account_not_active: [409, 'conflict', 'ERR_CONFLICT'],
+    account_not_closed: [409, 'conflict', 'ERR_CONFLICT'],
+    account_not_erasable: [409, 'conflict', 'ERR_CONFLICT'],
     account_closed: [409, 'conflict', 'ERR_CONFLICT'],
     account_not_empty: [409, 'conflict', 'ERR_CONFLICT'],
     account_refuses: [409, 'conflict', 'ERR_CONFLICT'],

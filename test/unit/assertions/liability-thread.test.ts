@@ -1,10 +1,12 @@
 /** Goal: whatever becomes of a thread, whoever asked is told, in time, and nothing is left running. */
 import { afterEach, expect, test } from 'vitest'
 import { createLiabilityThreads, type LiabilityThreads } from '../../../infra/assertions/liability-thread.ts'
+import { readMasterKey } from '../../../infra/keys/master-key.ts'
 import type { LiabilityTask } from '../../../infra/assertions/liability-run.ts'
 
 const TASK: LiabilityTask = {
   url: 'postgres://nobody',
+  masterKeys: { current: readMasterKey(Buffer.alloc(32, 5).toString('base64url')), previous: [] },
   sealingKey: new Uint8Array(32).fill(7),
   sharesEach: 2,
   maxRows: 1,
@@ -31,6 +33,14 @@ test('what a thread posts is the outcome, and it is given the task', async () =>
     `parentPort.postMessage({ kind: 'unreconciled', tokenIds: [workerData.url, workerData.sealingKey.join()] })`,
   )
   expect(await threads.run(TASK)).toEqual({ kind: 'unreconciled', tokenIds: [TASK.url, TASK.sealingKey.join()] })
+})
+
+test('master keys arrive as what shows nothing, and open what they opened', async () => {
+  const threads = threadsOf(
+    `const { current } = workerData.masterKeys
+     parentPort.postMessage({ kind: 'unreconciled', tokenIds: [JSON.stringify(current), current.export().toString('hex')] })`,
+  )
+  expect(await threads.run(TASK)).toEqual({ kind: 'unreconciled', tokenIds: ['{}', '05'.repeat(32)] })
 })
 
 test.for([

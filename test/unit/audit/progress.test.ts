@@ -72,5 +72,5 @@ test('a step that nobody is in a pass for changes nothing', () => {
 
 test('a document of another form is none to go on from', () => {
   expect(readProgress(JSON.stringify(NEW))).toEqual(NEW)
-  expect(readProgress('{"format":2}')).toBeUndefined()
+  expect(readProgress('{"format":1}')).toBeUndefined()
 })

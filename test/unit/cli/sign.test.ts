@@ -105,6 +105,10 @@ describe('exit codes', () => {
     [['client', 'burn'], 'there is no "client burn"'],
     [['client', 'add', '--id', 'a', '--role', 'king'], '--role must be one of'],
     [['keys', 'rotate', '--purpose', 'fun'], '--purpose must be one of'],
+    [['keys', 'rotate', '--purpose', 'token', '--check'], '--check is for rotate-master'],
+    [['keys', 'revoke', '--kid', 'x', '--check'], '--check is for rotate-master'],
+    [['keys', 'rotate-master', '--purpose', 'token'], '--purpose and --after are for rotate'],
+    [['keys', 'rotate-master', '--kid', 'x'], '--kid is for revoke'],
     [['nonsense'], 'There is no command nonsense'],
     [[], 'A command is missing'],
   ])('2 and how to call it for ledger %j', async (args, message) => {

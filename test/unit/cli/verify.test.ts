@@ -138,6 +138,36 @@ describe('a chain', () => {
     expect(out).toMatch(new RegExp(`^TAMPERED: entry ${sequence}\\b`))
   })
 
+  test('V5: whose payloads are erased is checked by its links, and it is said of how many', async () => {
+    const erased = CHAIN.map((entry) => ({ ...shown(entry), payload: null, erased: true }))
+    const page = (entries: readonly unknown[]) =>
+      shell.write('erased.json', { account_id: 'alice', entries, total_count: 6 })
+    const { code, out } = await shell.run(['verify', page(erased)])
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/^ok: chain of alice, 6 entries \(of 6 the payload is erased/),
+    ])
+    const swapped = erased.map((entry, index) =>
+      index === 2 ? { ...entry, audit_hash: erased[3]?.audit_hash } : entry,
+    )
+    expect(await shell.run(['verify', page(swapped)])).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^TAMPERED/),
+    })
+    const left = erased.filter((_, index) => index !== 3)
+    expect(await shell.run(['verify', page(left)])).toMatchObject({
+      code: 1,
+      out: expect.stringMatching(/^TAMPERED: entry 3\b/),
+    })
+    const saved = shell.write('saved.json', {
+      account_id: 'alice',
+      entries: CHAIN.slice(0, 4).map(shown),
+      total_count: 6,
+    })
+    const both = await shell.run(['verify', saved, page(erased)])
+    expect([both.code, both.out]).toEqual([0, expect.stringMatching(/of 2 the payload is erased/)])
+  })
+
   test('whose end is missing is found by the tip, and by the count of its pages', async () => {
     const tip = showHash(CHAIN.at(-1)?.auditHash ?? '')
     const cut = await verifyChain((entries) => entries.pop(), ['--tip', tip])

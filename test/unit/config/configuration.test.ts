@@ -49,6 +49,9 @@ describe('defaults', () => {
       environment: 'sandbox',
       masterKey: undefined,
       masterKeyFile: undefined,
+      previousMasterKeys: [],
+      previousMasterKeyFile: undefined,
+      encryption: 'on',
       nodeId: undefined,
       auditorShare: 0.1,
       frameworks: [{ name: 'ledger-integrity-1', controls: CONTROLS }],
@@ -72,6 +75,15 @@ test('nothing is shown to operators unless a port is named, and then on the loop
   expect(read({ LEDGER_METRICS_PORT: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464 })
   expect(read({ LEDGER_METRICS_PORT: '9464', LEDGER_METRICS_HOST: '::' }).metrics).toEqual({ host: '::', port: 9464 })
   expect(problems({ LEDGER_METRICS_PORT: '0' })).toHaveLength(1)
+})
+
+test('a ledger is made without encryption outside production only', () => {
+  expect(read({ LEDGER_ENCRYPTION: 'off' }).encryption).toBe('off')
+  expect(read({ LEDGER_ENCRYPTION: 'on', LEDGER_ENVIRONMENT: 'production' }).encryption).toBe('on')
+  expect(problems({ LEDGER_ENCRYPTION: 'off', LEDGER_ENVIRONMENT: 'production' })).toEqual([
+    'LEDGER_ENCRYPTION is "off": production makes no ledger whose rows can be read without keys.',
+  ])
+  expect(problems({ LEDGER_ENCRYPTION: 'no' })).toEqual(['LEDGER_ENCRYPTION is "no": it must be one of on, off.'])
 })
 
 test('a NATS cluster is a list of addresses, and production is warned of one without TLS', () => {
@@ -145,10 +157,12 @@ describe('wrong values', () => {
       LEDGER_DATABASE_URL: 'mysql://root:hunter2@db/x',
       LEDGER_NATS_URL: 'hunter2',
       LEDGER_MASTER_KEY: 'hunter2',
+      LEDGER_PREVIOUS_MASTER_KEY: `${KEY},hunter2`,
       LEDGER_BOOTSTRAP_CLIENTS: '[{"client_id":"a","client_secret":"hunter2","role":"king"}]',
     }).join('\n')
     expect(text).not.toContain('hunter2')
-    for (const name of ['DATABASE_URL', 'NATS_URL', 'MASTER_KEY', 'BOOTSTRAP_CLIENTS']) {
+    expect(text).not.toContain(KEY)
+    for (const name of ['DATABASE_URL', 'NATS_URL', 'MASTER_KEY', 'PREVIOUS_MASTER_KEY', 'BOOTSTRAP_CLIENTS']) {
       expect(text).toContain(`LEDGER_${name} is not valid: it must be`)
     }
   })
@@ -156,6 +170,9 @@ describe('wrong values', () => {
   test('a master key and a file of one together are refused', () => {
     expect(problems({ LEDGER_MASTER_KEY: KEY, LEDGER_MASTER_KEY_FILE: 'key' })).toEqual([
       'LEDGER_MASTER_KEY and LEDGER_MASTER_KEY_FILE are both set: set one of them.',
+    ])
+    expect(problems({ LEDGER_PREVIOUS_MASTER_KEY: KEY, LEDGER_PREVIOUS_MASTER_KEY_FILE: 'key' })).toEqual([
+      'LEDGER_PREVIOUS_MASTER_KEY and LEDGER_PREVIOUS_MASTER_KEY_FILE are both set: set one of them.',
     ])
   })
 
@@ -166,19 +183,37 @@ describe('wrong values', () => {
   })
 })
 
+test('earlier master keys are one, or several with commas between them, or a file', () => {
+  const other = Buffer.alloc(32, 8).toString('base64url')
+  const { previousMasterKeys } = read({ LEDGER_PREVIOUS_MASTER_KEY: `${KEY}, ${other}` })
+  expect(previousMasterKeys.map((key) => key.export().toString('base64url'))).toEqual([KEY, other])
+  expect(read({ LEDGER_PREVIOUS_MASTER_KEY_FILE: 'earlier' }).previousMasterKeyFile).toBe('/somewhere/earlier')
+  expect(problems({ LEDGER_PREVIOUS_MASTER_KEY: Array(9).fill(KEY).join(',') })).toHaveLength(1)
+})
+
 describe('LEDGER_BOOTSTRAP_CLIENTS', () => {
   const clients = (...list: readonly object[]): Env => ({ LEDGER_BOOTSTRAP_CLIENTS: JSON.stringify(list) })
   const good = { client_id: 'ops', client_secret: 'a secret of enough length', role: 'admin' }
 
   test('are read; the boundary is left to the environment unless it is given', () => {
     expect(read(clients(good, { ...good, client_id: 'desk', boundary: ['EUR'] })).bootstrapClients).toEqual([
-      { clientId: 'ops', clientSecret: good.client_secret, role: 'admin', boundary: undefined },
-      { clientId: 'desk', clientSecret: good.client_secret, role: 'admin', boundary: ['EUR'] },
+      { clientId: 'ops', clientSecret: good.client_secret, role: 'admin', boundary: undefined, accounts: null },
+      { clientId: 'desk', clientSecret: good.client_secret, role: 'admin', boundary: ['EUR'], accounts: null },
     ])
   })
 
+  test('may be scoped to accounts', () => {
+    const accounts = ['alice@bank', 'shop:*']
+    expect(read(clients({ ...good, accounts })).bootstrapClients).toMatchObject([{ clientId: 'ops', accounts }])
+  })
+
   test.each([
-    [{ ...good, accounts: ['alice'] }, 'clients cannot be limited to accounts in this version'],
+    ...[null, [], 'alice', ['*'], [''], ['a b'], ['a**'], [7], Array.from({ length: 101 }, (_, n) => `a${n}`)].map(
+      (accounts): [object, string] => [
+        { ...good, accounts },
+        'client 1: accounts must be 1 to 100 account IDs, or prefixes of them that end in *',
+      ],
+    ),
     [{ ...good, role: 'king' }, 'client 1: role must be one of viewer, transactor, admin'],
     [{ ...good, boundary: 'yes' }, 'client 1: boundary must be true, false or a list of token IDs'],
     [{ ...good, client_id: '' }, 'client 1: client_id must be 1 to 128'],

@@ -1,5 +1,5 @@
-/** Goal: P1 to P5 of client-secrets.ts. */
-import { randomBytes } from 'node:crypto'
+/** Goal: P1 to P6 of client-secrets.ts. */
+import { createHmac, randomBytes, scryptSync } from 'node:crypto'
 import { expect, test } from 'vitest'
 import {
   ClientSecretsBusy,
@@ -7,73 +7,79 @@ import {
   generateClientSecret,
   LONGEST_SECRET,
 } from '../../../infra/keys/client-secrets.ts'
-import { readMasterKey } from '../../../infra/keys/master-key.ts'
 
-const masterKey = readMasterKey(randomBytes(32).toString('base64url'))
-const secrets = createClientSecrets({ masterKey })
+const pepper = randomBytes(32)
+const secrets = createClientSecrets({ pepper })
 const HERE = '192.0.2.1'
 
 test('a generated secret has 256 bits, is stored as a keyed hash and is recognised', async () => {
   const secret = generateClientSecret()
   expect(secret).toMatch(/^lsk_[A-Za-z0-9_-]{43}$/)
-  const secretHash = await secrets.hash(secret)
-  expect(secretHash).toMatch(/^hmac-sha256:[0-9a-f]{64}$/)
-  expect(await secrets.verify({ secretHash }, secret, HERE)).toBe(true)
-  expect(await secrets.verify({ secretHash }, generateClientSecret(), HERE)).toBe(false)
-  expect(await secrets.verify({ secretHash }, 'chosen', HERE)).toBe(false)
+  const secretHash = await secrets.hash('ann', secret)
+  expect(secretHash).toMatch(/^hmac-sha256\/2:[0-9a-f]{64}$/)
+  expect(await secrets.verify({ clientId: 'ann', secretHash }, secret, HERE)).toBe(true)
+  expect(await secrets.verify({ clientId: 'ann', secretHash }, generateClientSecret(), HERE)).toBe(false)
+  expect(await secrets.verify({ clientId: 'ann', secretHash }, 'chosen', HERE)).toBe(false)
 })
 
 test('a chosen secret is stretched with a salt of its own and is recognised', async () => {
-  const [first, second] = await Promise.all([secrets.hash('correct horse'), secrets.hash('correct horse')])
-  expect(first).toMatch(/^scrypt:32768-8-1:[0-9a-f]{32}:[0-9a-f]{64}$/)
+  const [first, second] = await Promise.all([
+    secrets.hash('ann', 'correct horse'),
+    secrets.hash('ann', 'correct horse'),
+  ])
+  expect(first).toMatch(/^scrypt\/2:32768-8-1:[0-9a-f]{32}:[0-9a-f]{64}$/)
   expect(first).not.toBe(second)
-  expect(await secrets.verify({ secretHash: first }, 'correct horse', HERE)).toBe(true)
-  expect(await secrets.verify({ secretHash: first }, 'correct horse ', HERE)).toBe(false)
-  expect(await secrets.verify({ secretHash: first }, '', HERE)).toBe(false)
-  expect(await secrets.verify({ secretHash: first }, generateClientSecret(), HERE)).toBe(false)
+  expect(await secrets.verify({ clientId: 'ann', secretHash: first }, 'correct horse', HERE)).toBe(true)
+  expect(await secrets.verify({ clientId: 'ann', secretHash: first }, 'correct horse ', HERE)).toBe(false)
+  expect(await secrets.verify({ clientId: 'ann', secretHash: first }, '', HERE)).toBe(false)
+  expect(await secrets.verify({ clientId: 'ann', secretHash: first }, generateClientSecret(), HERE)).toBe(false)
 })
 
 test('an unknown client and an unreadable record have no secret', async () => {
   for (const secret of [generateClientSecret(), 'chosen', '']) {
     expect(await secrets.verify(undefined, secret, HERE)).toBe(false)
-    expect(await secrets.verify({ secretHash: '' }, secret, HERE)).toBe(false)
-    expect(await secrets.verify({ secretHash: 'scrypt:1-1-1:00:00' }, secret, HERE)).toBe(false)
-    expect(await secrets.verify({ secretHash: `hmac-sha256:${'0'.repeat(64)}` }, secret, HERE)).toBe(false)
+    expect(await secrets.verify({ clientId: 'ann', secretHash: '' }, secret, HERE)).toBe(false)
+    expect(await secrets.verify({ clientId: 'ann', secretHash: 'scrypt:1-1-1:00:00' }, secret, HERE)).toBe(false)
+    expect(await secrets.verify({ clientId: 'ann', secretHash: `hmac-sha256:${'0'.repeat(64)}` }, secret, HERE)).toBe(
+      false,
+    )
   }
 })
 
-test('P2: under another master key nothing is recognised', async () => {
-  const others = createClientSecrets({ masterKey: readMasterKey(randomBytes(32).toString('base64url')) })
+test('P2: under another pepper nothing is recognised', async () => {
+  const others = createClientSecrets({ pepper: randomBytes(32) })
   for (const secret of [generateClientSecret(), 'chosen']) {
-    expect(await others.verify({ secretHash: await secrets.hash(secret) }, secret, HERE)).toBe(false)
+    expect(await others.verify({ clientId: 'ann', secretHash: await secrets.hash('ann', secret) }, secret, HERE)).toBe(
+      false,
+    )
   }
 })
 
 test('P1: a chosen secret takes a slot of scrypt, whether the client exists, and how its secret is stored or not', async () => {
-  const generated = { secretHash: await secrets.hash(generateClientSecret()) }
-  const chosen = { secretHash: await secrets.hash('chosen') }
-  for (const record of [undefined, generated, chosen, { secretHash: 'garbage' }]) {
-    const full = createClientSecrets({ masterKey, concurrency: 0, maxWaiting: 0 })
+  const generated = { clientId: 'ann', secretHash: await secrets.hash('ann', generateClientSecret()) }
+  const chosen = { clientId: 'ann', secretHash: await secrets.hash('ann', 'chosen') }
+  for (const record of [undefined, generated, chosen, { clientId: 'ann', secretHash: 'garbage' }]) {
+    const full = createClientSecrets({ pepper, concurrency: 0, maxWaiting: 0 })
     await expect(full.verify(record, 'wrong', HERE)).rejects.toThrow(ClientSecretsBusy)
     expect(await full.verify(record, generateClientSecret(), HERE)).toBe(false)
   }
 })
 
 test('P3: beyond the bound a check is refused, those within it are answered', async () => {
-  const bounded = createClientSecrets({ masterKey, concurrency: 1, maxWaiting: 1 })
+  const bounded = createClientSecrets({ pepper, concurrency: 1, maxWaiting: 1 })
   const results = await Promise.allSettled([1, 2, 3].map(() => bounded.verify(undefined, 'chosen', HERE)))
   expect(results.map((result) => result.status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
   expect(await bounded.verify(undefined, 'chosen', HERE)).toBe(false)
 })
 
 test('a secret longer than any is refused before any work', async () => {
-  const full = createClientSecrets({ masterKey, concurrency: 0, maxWaiting: 0 })
+  const full = createClientSecrets({ pepper, concurrency: 0, maxWaiting: 0 })
   expect(await full.verify(undefined, 'x'.repeat(LONGEST_SECRET + 1), HERE)).toBe(false)
 })
 
 test('P4: one address fills only its share; a right secret from elsewhere gets in', async () => {
-  const shared = createClientSecrets({ masterKey, concurrency: 1, maxWaiting: 3, maxPerNetwork: 2 })
-  const record = { secretHash: await shared.hash('chosen') }
+  const shared = createClientSecrets({ pepper, concurrency: 1, maxWaiting: 3, maxPerNetwork: 2 })
+  const record = { clientId: 'ann', secretHash: await shared.hash('ann', 'chosen') }
   const flood = [1, 2, 3, 4, 5, 6].map(() => shared.verify(undefined, 'guess', HERE))
   const right = shared.verify(record, 'chosen', '198.51.100.9')
   const settled = await Promise.allSettled(flood)
@@ -91,14 +97,17 @@ test.for([
   ['192.0.2.1', '192.0.2.2', false],
   ['::ffff:192.0.2.1', '::ffff:192.0.2.2', false],
 ] as const)('P4: %s and %s share: %s', async ([first, second, same]) => {
-  const shared = createClientSecrets({ masterKey, concurrency: 2, maxWaiting: 0, maxPerNetwork: 1 })
+  const shared = createClientSecrets({ pepper, concurrency: 2, maxWaiting: 0, maxPerNetwork: 1 })
   const results = await Promise.allSettled([first, second].map((address) => shared.verify(undefined, 'x', address)))
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', same ? 'rejected' : 'fulfilled'])
 })
 
 test('P5: a secret that was right once is recognised without scrypt, another or one for another record is not', async () => {
-  const once = createClientSecrets({ masterKey, concurrency: 1, maxWaiting: 0 })
-  const [record, other] = [{ secretHash: await once.hash('chosen') }, { secretHash: await once.hash('chosen') }]
+  const once = createClientSecrets({ pepper, concurrency: 1, maxWaiting: 0 })
+  const [record, other] = [
+    { clientId: 'ann', secretHash: await once.hash('ann', 'chosen') },
+    { clientId: 'ann', secretHash: await once.hash('ann', 'chosen') },
+  ]
   expect(await once.verify(record, 'chosen', HERE)).toBe(true)
   const occupied = once.verify(undefined, 'guess', HERE)
   expect(await once.verify(record, 'chosen', HERE)).toBe(true)
@@ -107,4 +116,28 @@ test('P5: a secret that was right once is recognised without scrypt, another or 
   await expect(once.verify(undefined, 'chosen', HERE)).rejects.toThrow(ClientSecretsBusy)
   expect(await occupied).toBe(false)
   expect(await once.verify(record, 'wrong', HERE)).toBe(false)
+})
+
+test('P6: what is stored for one client lets its secret in as no other, also where it was right before', async () => {
+  for (const secret of [generateClientSecret(), 'chosen']) {
+    const secretHash = await secrets.hash('ann', secret)
+    expect(await secrets.verify({ clientId: 'ann', secretHash }, secret, HERE)).toBe(true)
+    expect(await secrets.verify({ clientId: 'bob', secretHash }, secret, HERE)).toBe(false)
+  }
+})
+
+test('hashes that were made before they were bound to their client are recognised', async () => {
+  const keyed = (input: string | Buffer) => createHmac('sha256', pepper).update(input).digest('hex')
+  const [generated, salt] = [generateClientSecret(), randomBytes(16)]
+  const bytes = scryptSync('chosen', salt, 32, { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 })
+  for (const [secret, secretHash] of [
+    [generated, `hmac-sha256:${keyed(generated)}`],
+    ['chosen', `scrypt:32768-8-1:${salt.toString('hex')}:${keyed(bytes)}`],
+  ] as const) {
+    expect(await secrets.verify({ clientId: 'ann', secretHash }, secret, HERE)).toBe(true)
+    expect(await secrets.verify({ clientId: 'ann', secretHash }, generateClientSecret(), HERE)).toBe(false)
+    expect(await secrets.verify({ clientId: 'ann', secretHash }, 'another', HERE)).toBe(false)
+    const unlike = secretHash.replace(/^[^:]+/, '$&/2')
+    expect(await secrets.verify({ clientId: 'ann', secretHash: unlike }, secret, HERE)).toBe(false)
+  }
 })

@@ -8,9 +8,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import {
   deriveKey,
   loadMasterKey,
+  loadMasterKeys,
   loadOrCreateMasterKey,
+  masterKeyIdOf,
   MasterKeyUnusable,
   readMasterKey,
+  readMasterKeys,
 } from '../../../infra/keys/master-key.ts'
 
 let directory = ''
@@ -39,16 +42,38 @@ test('only 32 bytes are a master key, and the refusal does not repeat them', () 
 
 test('M2: a use has one key, and other uses and other masters have others', () => {
   const [first, second] = [readMasterKey(encoded(1)), readMasterKey(encoded(2))]
-  expect(deriveKey(first, 'page-tokens')).toEqual(deriveKey(readMasterKey(encoded(1)), 'page-tokens'))
-  expect(deriveKey(first, 'page-tokens')).not.toEqual(deriveKey(first, 'client-secrets'))
-  expect(deriveKey(first, 'page-tokens')).not.toEqual(deriveKey(second, 'page-tokens'))
-  expect(deriveKey(first, 'page-tokens')).toHaveLength(32)
+  expect(deriveKey(first, 'data-keys')).toEqual(deriveKey(readMasterKey(encoded(1)), 'data-keys'))
+  expect(deriveKey(first, 'data-keys')).not.toEqual(deriveKey(first, 'service-keys'))
+  expect(deriveKey(first, 'data-keys')).not.toEqual(deriveKey(second, 'data-keys'))
+  expect(deriveKey(first, 'data-keys')).toHaveLength(32)
 })
 
 test('M2: derived keys stay what they were in earlier releases', () => {
   expect(deriveKey(readMasterKey(encoded(0)), 'shard-secret').toString('hex')).toBe(
     '122887268b4d7907edaef83c6b97e73fcfbf3f52753255d457358c8710ed40de',
   )
+})
+
+test("M2: the ID of a master key is always the same, is nobody else's, and is no part of a key made from it", () => {
+  const [first, second] = [readMasterKey(encoded(1)), readMasterKey(encoded(2))]
+  expect(masterKeyIdOf(first)).toMatch(/^[0-9a-f]{16}$/)
+  expect(masterKeyIdOf(first)).toBe(masterKeyIdOf(readMasterKey(encoded(1))))
+  expect(masterKeyIdOf(first)).not.toBe(masterKeyIdOf(second))
+  expect(deriveKey(first, 'master-key-id').toString('hex')).not.toContain(masterKeyIdOf(first))
+})
+
+test('several keys are read with commas or white space between them, and at most eight', async () => {
+  const several = [1, 2, 3].map(encoded)
+  for (const text of [several.join(','), several.join('\n'), `\n${several.join(' , ')}\n`]) {
+    expect(readMasterKeys(text).map(masterKeyIdOf)).toEqual(several.map(readMasterKey).map(masterKeyIdOf))
+  }
+  for (const text of ['', ' , ', `${encoded(1)},short`, Array<string>(9).fill(encoded(1)).join(',')]) {
+    expect(() => readMasterKeys(text)).toThrow(MasterKeyUnusable)
+  }
+  expect(readMasterKeys(Array<string>(8).fill(encoded(1)).join(','))).toHaveLength(8)
+  await writeFile(join(directory, 'earlier'), `${several.join('\n')}\n`)
+  expect(await loadMasterKeys(join(directory, 'earlier'))).toHaveLength(3)
+  await expect(loadMasterKeys(join(directory, 'none'))).rejects.toThrow(MasterKeyUnusable)
 })
 
 test('M3: the first start makes the file for its owner only, and every later one reads it', async () => {

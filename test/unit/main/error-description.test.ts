@@ -1,4 +1,5 @@
 /** Goal: what a process says of the error that ended it names the place and no row. */
+import { Decimal } from 'decimal.js'
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
 import { describeError } from '../../../infra/main/error-description.ts'
@@ -31,6 +32,27 @@ test('nor as the cause of another, however far down', () => {
   expect(described).toMatch(
     /the batch was not written[^]* because PostgreSQL failed: 22P02 because PostgresError 22P02/,
   )
+})
+
+test('nor of what the language and the library of decimals quote', () => {
+  const thrown = [
+    () => JSON.parse(VALUE) as unknown,
+    () => BigInt(VALUE),
+    () => new Decimal(VALUE),
+    () => structuredClone(Symbol(VALUE)) as unknown,
+  ].map((fail) => {
+    try {
+      fail()
+    } catch (error) {
+      return error
+    }
+    throw new Error('it did not fail')
+  })
+  for (const error of thrown) {
+    const described = [describeError(error), describeError(new Error('it failed', { cause: error }))].join('\n')
+    expect(described).not.toMatch(/alice|12\.50/)
+    expect(described).toMatch(/Error\n\s+at /)
+  }
 })
 
 test('errors of ours keep their message; a chain of causes without end ends', () => {

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
 import { commitStatement } from '../../../infra/postgres/commit-statement.ts'
-import { detailsOf, detailsText } from '../../../infra/postgres/transaction-details.ts'
 import type { ShardBatch } from '../../../runtime/ports/ledger-store.ts'
 import { creditAccount, openAccount, partOf, partWith, type Rows, rotateAccount } from '../../support/ledger-rows.ts'
 import { eventRows, historyOf, instanceState, NFT_ID } from '../../support/ledger-rows-nfts.ts'
+import { PLAIN_VAULT } from '../../support/row-vaults.ts'
 import { actorRows, concludeTransfer, groupState, pendTransfer, sendRows } from '../../support/ledger-rows-values.ts'
 
+const CONTEXT = { session: 'session', number: 1, vault: PLAIN_VAULT, made: new Map<never, never>() }
 const TOKEN = { shardId: 3, epoch: 1, attempt: 0 }
 const OPEN = openAccount(3, 'alice')
 const CREDIT = creditAccount(OPEN.account, 'k1')
@@ -14,13 +15,13 @@ const CONCLUDED = concludeTransfer(PENDING.account, PENDING.rows.transactions[0]
 const CROSSED: Partial<Rows> = { boundary: [{ tokenId: 'BASE', credited: '1', debited: '0' }] }
 
 function tablesOf(...parts: readonly ShardBatch[]): string[] {
-  const { text } = commitStatement({ shards: parts }, 'session')
+  const { text } = commitStatement({ shards: parts }, CONTEXT)
   const tables = [...text.matchAll(/(?:INSERT INTO|UPDATE|DELETE FROM) ([a-z_]+)/g)].map((found) => found[1] ?? '')
   return [...new Set(tables)].toSorted()
 }
 
 test('a batch of credits and debits carries nothing of tables that they do not touch', () => {
-  const tables = ['accounts', 'audit_entries', 'balances', 'boundary_totals', 'sessions', 'transactions']
+  const tables = ['accounts', 'audit_entries', 'balances', 'boundary_crossings', 'sessions', 'transactions']
   expect(tablesOf(partWith(TOKEN, CREDIT.rows, CROSSED))).toEqual(tables)
 })
 
@@ -30,7 +31,7 @@ test('the three steps of a transfer take one statement, which makes no accounts 
     partWith(TOKEN, CREDIT.rows, sendRows(2, 2, 2), { marks: [{ source: 2, mark: 1 }] }),
     partWith(TOKEN, CONCLUDED.rows, { marks: [{ source: 2, mark: 1 }] }),
   ]
-  const texts = new Set(steps.map((part) => commitStatement({ shards: [part] }, 's').text))
+  const texts = new Set(steps.map((part) => commitStatement({ shards: [part] }, CONTEXT).text))
   expect(texts.size).toBe(1)
   const tables = tablesOf(...steps)
   expect(tables).toContain('holds')
@@ -53,29 +54,16 @@ test('there are few statements, whatever a batch is made of', () => {
     sendRows(2, 2, 2),
   ]
   const texts = kinds.flatMap((one) =>
-    kinds.map((other) => commitStatement({ shards: [partWith(TOKEN, one), partWith(TOKEN, other)] }, 's').text),
+    kinds.map((other) => commitStatement({ shards: [partWith(TOKEN, one), partWith(TOKEN, other)] }, CONTEXT).text),
   )
   expect(new Set(texts).size).toBe(4)
 })
 
 test('every parameter of a statement is given, and none beside', () => {
   for (const part of [partOf(TOKEN), partOf(TOKEN, CREDIT), partOf(TOKEN, PENDING), partOf(TOKEN, OPEN)]) {
-    const { text, parameters } = commitStatement({ shards: [part] }, 's')
+    const { text, parameters } = commitStatement({ shards: [part] }, CONTEXT)
     const numbers = [...text.matchAll(/\$(\d+)/g)].map((found) => Number(found[1]))
     expect(parameters).toHaveLength(Math.max(...numbers))
     expect(new Set(numbers).size).toBe(parameters.length)
   }
-})
-
-test('details are what is not null, and nothing at all where nothing is', () => {
-  const none = { receive: null, compensates: null, counterTxnId: null }
-  expect(detailsText(none)).toBeNull()
-  expect(detailsOf(null)).toEqual(none)
-  const some = [
-    { ...none, counterTxnId: 'txn_"1"' },
-    { ...none, compensates: 'txn_1' },
-    { receive: { tokenId: 'EUR', amount: '1' }, compensates: 'txn_1', counterTxnId: 'txn_2' },
-  ]
-  for (const details of some) expect(detailsOf(detailsText(details))).toEqual(details)
-  expect(detailsText({ ...none, compensates: 'txn_1' })).toBe('{"compensates":"txn_1"}')
 })

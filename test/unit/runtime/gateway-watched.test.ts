@@ -53,6 +53,7 @@ async function edge(reply: Verdict | typeof NOT_DELIVERED | undefined, level: 'd
     settings: { ...GATEWAY_DEFAULTS, maxWaiting: 1 },
     metrics: { submission: (operation, end) => void counted.push([operation, end]) },
     log: level === 'debug' ? { ...log, debug: note } : log,
+    accountTag: (accountId) => `tag of ${accountId.length} characters`,
   })
   const ask = (trail?: Trail) =>
     void gateway.ask({
@@ -133,6 +134,7 @@ describe('how an edge lets a request be followed', () => {
       submission: 'of-the-gateway',
       operation: 'submit',
       shard: 7,
+      account: 'tag of 5 characters',
     }
     expect(lines).toEqual([
       { event: 'submission_received', fields: named },

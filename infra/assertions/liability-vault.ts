@@ -1,0 +1,26 @@
+/**
+ * How a snapshot reads sealed rows: of millions of accounts, one after another. The key of an account comes with its rows
+ * and is of use until the next one comes: nothing of it is kept.
+ */
+import { indexSecretName, openLedgerSecret } from '../keys/ledger-seals.ts'
+import type { MasterKeys } from '../keys/master-key.ts'
+import type { LedgerRecord } from '../postgres/migrate.ts'
+import { createDataKeys, type DataKeys, type MadeKey } from '../vault/data-keys.ts'
+import { createKeyWrapping } from '../vault/key-wrapping.ts'
+import { createFollowingVault } from '../vault/following-vault.ts'
+import { createRowVault, type RowVault } from '../vault/row-vault.ts'
+
+/** `keys.adopt` replaces the key that was adopted before. Throws MasterKeyMissing. */
+export function openSnapshotVault(masterKeys: MasterKeys, { sealedIndexSecret, encryption }: LedgerRecord): RowVault {
+  const fetched = createDataKeys(createKeyWrapping(masterKeys))
+  let latest: MadeKey | undefined
+  const keys: DataKeys = {
+    ...fetched,
+    known: (name) => (latest?.name === name ? latest.key : fetched.known(name)),
+    adopt: (key) => {
+      latest = key
+    },
+  }
+  const { secret } = openLedgerSecret(masterKeys, indexSecretName(encryption.stage), sealedIndexSecret)
+  return encryption.stage === 'on' ? createRowVault(keys, secret) : createFollowingVault(keys, secret, encryption)
+}

@@ -1,0 +1,136 @@
+/** Checkpoints in PostgreSQL, and the entries that they are made of. */
+import type postgres from 'postgres'
+import {
+  type CheckpointStatement,
+  KEPT_MS,
+  readCheckpoint,
+  type SignedText,
+  signedAtMs,
+} from './checkpoint-statement.ts'
+
+/** A row is not what this program writes. */
+export class CheckpointUnreadable extends Error {
+  override readonly name = 'CheckpointUnreadable'
+}
+
+export interface StoredCheckpoint {
+  readonly statement: CheckpointStatement
+  readonly signed: SignedText
+}
+
+interface CheckpointRow {
+  readonly number: string
+  readonly level: string
+  readonly signed_at: Date
+  readonly statement: string
+  readonly signature: string
+}
+
+/** Throws CheckpointUnreadable when the row does not say what its columns say. */
+function storedOf(row: CheckpointRow): StoredCheckpoint {
+  const statement = readCheckpoint(row.statement)
+  const agrees =
+    statement?.number === Number(row.number) &&
+    statement.level === row.level &&
+    signedAtMs(statement) === row.signed_at.getTime()
+  if (!agrees) throw new CheckpointUnreadable(`checkpoint ${row.number} is not what was written`)
+  return { statement, signed: { text: row.statement, signature: row.signature } }
+}
+
+/** Undefined where there is none. */
+export async function newestCheckpoint(sql: postgres.ISql): Promise<StoredCheckpoint | undefined> {
+  const [row] = (await sql.unsafe(
+    'SELECT number, level, signed_at, statement, signature FROM checkpoints ORDER BY number DESC LIMIT 1',
+  )) as unknown as readonly CheckpointRow[]
+  return row === undefined ? undefined : storedOf(row)
+}
+
+/** All that are kept, in order. A year has some thousand. */
+export async function allCheckpoints(sql: postgres.ISql): Promise<readonly StoredCheckpoint[]> {
+  const rows = (await sql.unsafe(
+    'SELECT number, level, signed_at, statement, signature FROM checkpoints ORDER BY number',
+  )) as unknown as readonly CheckpointRow[]
+  return rows.map(storedOf)
+}
+
+export async function sumsOf(sql: postgres.Sql, number: number): Promise<Buffer | undefined> {
+  const [row] = await sql<{ sums: Buffer }[]>`SELECT sums FROM checkpoints WHERE number = ${number}`
+  return row?.sums
+}
+
+/** False: somebody else has written this number. */
+export async function insertCheckpoint(
+  sql: postgres.Sql,
+  { statement, signed }: StoredCheckpoint,
+  sums: Buffer,
+): Promise<boolean> {
+  const { count } = await sql`
+    INSERT INTO checkpoints (number, level, signed_at, statement, signature, sums)
+    VALUES (${statement.number}, ${statement.level}, ${statement.signed_at}, ${signed.text}, ${signed.signature}, ${sums})
+    ON CONFLICT DO NOTHING`
+  return count === 1
+}
+
+/** Those of no hour or day longest, then those of an hour: see KEPT_MS. */
+export async function removeOldCheckpoints(sql: postgres.Sql, nowMs: number): Promise<void> {
+  for (const level of ['minute', 'hour'] as const) {
+    const before = new Date(nowMs - KEPT_MS[level]).toISOString()
+    await sql`DELETE FROM checkpoints WHERE level = ${level} AND signed_at < ${before}`
+  }
+}
+
+/** How far the database has come. */
+export interface FeedNow {
+  /** The cluster that counts. */
+  readonly server: string
+  /** Every transaction with a smaller number has ended. */
+  readonly settled: string
+  /** There are entries from a transaction that this cluster has yet to begin: they were brought in from another. */
+  readonly foreign: boolean
+}
+
+export async function feedNow(sql: postgres.Sql): Promise<FeedNow> {
+  const [row] = await sql<FeedNow[]>`
+    SELECT system_identifier::text AS server, pg_snapshot_xmin(pg_current_snapshot())::text AS settled,
+           EXISTS (SELECT FROM audit_entries WHERE commit_xid >= pg_snapshot_xmax(pg_current_snapshot())) AS foreign
+      FROM pg_control_system()`
+  if (row === undefined) throw new Error('a look at the server returned nothing')
+  return row
+}
+
+interface EntryRow {
+  readonly shard_id: number
+  readonly entry: string
+  readonly commit_xid: string
+}
+
+/** One text an entry: reading columns is what a row costs most. */
+const ENTRIES = `
+SELECT shard_id, account_id || ' ' || sequence || ' ' || encode(audit_hash, 'hex') AS entry, commit_xid::text AS commit_xid
+  FROM audit_entries WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8 ORDER BY commit_xid`
+
+/** Fetched at once. Hashing them holds the process up for a few milliseconds. */
+const BATCH_ROWS = 1_000
+/** A statement ends after so many, so that none lasts long: a snapshot that is held long costs every commit. */
+const PIECE_ROWS = 20_000
+
+/** Takes what was appended under numbers from `from` to below `until`, or part of it. Returns up to where it came. */
+export async function addPiece(
+  sql: postgres.Sql,
+  { from, until }: { readonly from: string; readonly until: string },
+  take: (shardId: number, entry: string) => void,
+): Promise<{ readonly position: string; readonly entries: number }> {
+  let entries = 0
+  let last = from
+  const batches = sql.unsafe<EntryRow[]>(ENTRIES, [from, until]).cursor(BATCH_ROWS)
+  for await (const rows of batches) {
+    for (const row of rows) {
+      // A commit is taken whole.
+      if (entries >= PIECE_ROWS && row.commit_xid !== last) return { position: String(BigInt(last) + 1n), entries }
+      take(row.shard_id, row.entry)
+      last = row.commit_xid
+      entries += 1
+    }
+  }
+  return { position: until, entries }
+}

@@ -1,0 +1,74 @@
+/**
+ * Walks classes, groups and exchanges: whether each can be read, and says what its columns say. What they decide shows
+ * elsewhere, in what is moved and in whose an NFT is; but one that does not open moves nothing any more.
+ */
+import type { ActorState } from '../../actors/actor-state.ts'
+import type { Finding, Subject } from '../../actors/audit/finding.ts'
+import { type ActorRow, keyNameOfActorRow, openActor } from '../postgres/actor-documents.ts'
+import { PLACES } from '../postgres/row-sealer.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { opened } from './opened.ts'
+import { type Look, SAW_NOTHING, type Step, type Walk } from './walk.ts'
+
+const KINDS = ['class', 'exchange', 'group'] as const
+type Kind = (typeof KINDS)[number]
+
+/** The actor that the next page begins behind. */
+export interface ActorsCursor {
+  readonly kind: Kind
+  readonly id: string
+}
+
+const PAGE_SIZE = 200
+
+const ACTORS_PAGE = `
+SELECT shard_id, kind, actor_id, version, class_id, status, due_at, document FROM actors
+ WHERE kind = $1::text AND actor_id > $2::text ORDER BY actor_id LIMIT ${PAGE_SIZE}`
+
+interface Row extends ActorRow {
+  readonly status: string
+  readonly due_at: Date | null
+}
+
+/** Value that groups and exchanges decide on stays where it is; a class is where its NFTs come from. */
+const SUBJECT_OF: Readonly<Record<Kind, Subject>> = {
+  class: 'provenance',
+  exchange: 'value_is_conserved',
+  group: 'value_is_conserved',
+}
+
+export const actorsWalk: Walk<ActorsCursor> = {
+  name: 'actors',
+  subjects: ['provenance', 'value_is_conserved'],
+  start: { kind: KINDS[0], id: '' },
+  step,
+}
+
+async function step(look: Look, { kind, id }: ActorsCursor): Promise<Step<ActorsCursor>> {
+  const rows = await look.query<Row>(ACTORS_PAGE, [kind, id])
+  await look.fetchKeys(rows.map(keyNameOfActorRow))
+  const findings = rows.flatMap((row): Finding[] => {
+    const state = opened(() => openWhole(row, look.vault))
+    if (state.isOpen) return []
+    const place = `${kind} ${row.class_id ?? row.actor_id}`
+    return [{ subject: SUBJECT_OF[kind], place, problem: state.problem }]
+  })
+  const last = rows.at(-1)
+  const following = KINDS[KINDS.indexOf(kind) + 1]
+  if (last !== undefined && rows.length === PAGE_SIZE) {
+    return { ...SAW_NOTHING, next: { kind, id: last.actor_id }, findings }
+  }
+  return { ...SAW_NOTHING, next: following === undefined ? null : { kind: following, id: '' }, findings }
+}
+
+function openWhole(row: Row, vault: RowVault): ActorState {
+  const state = openActor(row, keyNameOfActorRow(row), vault)
+  const agrees =
+    state.version === Number(row.version) &&
+    (state.kind === 'exchange' ? 'waiting' : state.status) === row.status &&
+    state.dueAtMs === (row.due_at?.getTime() ?? null)
+  if (agrees) return state
+  const place = PLACES.actor(row.shard_id, row.kind, row.actor_id, Number(row.version))
+  throw new UnreadableRow(place, 'its columns are not what was sealed')
+}

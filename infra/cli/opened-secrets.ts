@@ -1,0 +1,11 @@
+import type { Configuration } from '../config/configuration.ts'
+import { type LedgerSecrets, openLedgerSecrets, openMasterKeys } from '../main/ledger-secrets.ts'
+import { readLedgerAt } from '../postgres/migrate.ts'
+import { CommandFailed } from './command.ts'
+
+/** The secrets of the ledger in this database. Throws when there is none, or when the master keys do not open them. */
+export async function openedSecrets(configuration: Configuration, url: string): Promise<LedgerSecrets> {
+  const ledger = await readLedgerAt(url)
+  if (ledger === undefined) throw new CommandFailed('the database has no ledger of this version: run ledger migrate')
+  return openLedgerSecrets(await openMasterKeys(configuration), ledger)
+}

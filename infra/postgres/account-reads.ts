@@ -1,0 +1,161 @@
+/** Accounts and their chains. */
+import type { AccountView } from '../../actors/account/outcome.ts'
+import type { AccountsPage, AuditChainPage, ChainEntryView } from '../../runtime/ports/ledger-reads.ts'
+import { accountKeyName, type KeyName } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { ACCOUNT_COLUMNS, type AccountRow, keyNameOfAccountRow, openAccount } from './account-document.ts'
+import { fetchKeysOfAccounts } from './erased-accounts.ts'
+import { fetchKeys, opened } from './opened-rows.ts'
+import type { QueryPool } from './query-pool.ts'
+import { PLACES } from './row-sealer.ts'
+
+/** Where an account is found. */
+export interface AccountPlace {
+  readonly shardId: number
+  readonly accountId: string
+  /** What stands for the ID in tables. */
+  readonly ref: string
+}
+
+export function keyNameOf({ ref }: AccountPlace): KeyName {
+  return accountKeyName(ref)
+}
+
+const ACCOUNT = `
+SELECT ${ACCOUNT_COLUMNS} FROM accounts a WHERE a.shard_id = $1 AND a.account_id = $2`
+
+export async function readAccount(
+  pool: QueryPool,
+  place: AccountPlace | undefined,
+  vault: RowVault,
+): Promise<AccountView | undefined> {
+  if (place === undefined) return undefined
+  const row = await pool.run(async (sql) => {
+    const [[found]] = await Promise.all([
+      sql.unsafe<AccountRow[]>(ACCOUNT, [place.shardId, place.ref], { prepare: true }),
+      fetchKeys(sql, [keyNameOf(place)], vault),
+    ])
+    // Of an account that came between the two looks.
+    if (found !== undefined) await fetchKeys(sql, [keyNameOfAccountRow(found)], vault)
+    return found
+  })
+  return row === undefined ? undefined : accountViewOf(row, vault, place.accountId)
+}
+
+/** `askedFor`: the ID that was looked for, which the row of an account that was erased does not say. */
+function accountViewOf(row: AccountRow, vault: RowVault, askedFor = ''): AccountView {
+  const place = PLACES.account(row.shard_id, row.account_id, Number(row.version))
+  const account = opened(place, () => openAccount(row, vault))
+  const { status, incoming, key, sequence, tip, createdAtMs, updatedAtMs } = account
+  const accountId = status === 'erased' ? askedFor : account.accountId
+  return { accountId, status, incoming, key, shardId: row.shard_id, sequence, auditHash: tip, createdAtMs, updatedAtMs }
+}
+
+/**
+ * In the order of the references: one of the IDs, at rest, would give them away. Those that were erased are left out: whose
+ * they were is not known here.
+ */
+const ACCOUNTS = `
+SELECT counting.total, page.*
+  FROM (SELECT (SELECT count(*) FROM accounts) - (SELECT count(*) FROM accounts WHERE status = 'erased') AS total) counting
+  LEFT JOIN LATERAL (
+    SELECT ${ACCOUNT_COLUMNS} FROM accounts a
+     WHERE a.account_id > $1 AND a.status <> 'erased' ORDER BY a.account_id LIMIT $2
+  ) page ON true
+ ORDER BY page.account_id`
+
+/** One row at least, also for an empty page: then `account_id` is null. */
+type AccountsRow = (AccountRow | { readonly account_id: null }) & { readonly total: string }
+
+/** `after`: an account ID. */
+export async function readAccounts(
+  pool: QueryPool,
+  after: string | null,
+  limit: number,
+  vault: RowVault,
+): Promise<AccountsPage> {
+  const rows = await pool.run(async (sql) => {
+    const parameters = [after === null ? '' : vault.accountRef(after), limit + 1]
+    const found = await sql.unsafe<AccountsRow[]>(ACCOUNTS, parameters, { prepare: true })
+    await fetchKeys(sql, found.flatMap(keyNamesOfRow), vault)
+    return found
+  })
+  const found = rows.filter((row): row is AccountRow & AccountsRow => row.account_id !== null)
+  const accounts = found.slice(0, limit).map((row) => accountViewOf(row, vault))
+  return {
+    accounts,
+    next: found.length > limit ? (accounts.at(-1)?.accountId ?? null) : null,
+    total: Number(rows[0]?.total ?? 0),
+  }
+}
+
+function keyNamesOfRow({ account_id: ref }: AccountsRow): readonly KeyName[] {
+  return ref === null ? [] : [accountKeyName(ref)]
+}
+
+const CHAIN = `
+SELECT account.sequence AS last, entry.*
+  FROM accounts account LEFT JOIN LATERAL (
+    SELECT sequence, txn_id, previous_hash, audit_hash, payload FROM audit_entries
+     WHERE shard_id = $1 AND account_id = $2 AND sequence > $3::bigint
+     ORDER BY sequence LIMIT $4
+  ) entry ON true
+ WHERE account.shard_id = $1 AND account.account_id = $2
+ ORDER BY entry.sequence`
+
+interface EntryRow {
+  readonly last: string
+  /** null in the one row of an empty page. */
+  readonly sequence: string | null
+  readonly txn_id: string | null
+  readonly previous_hash: Buffer
+  readonly audit_hash: Buffer
+  readonly payload: Buffer
+}
+
+export async function readAuditChain(
+  pool: QueryPool,
+  place: AccountPlace | undefined,
+  { afterSequence, limit }: { readonly afterSequence: number; readonly limit: number },
+  vault: RowVault,
+): Promise<AuditChainPage | undefined> {
+  if (place === undefined) return undefined
+  let erased = false
+  const rows = await pool.run(async (sql) => {
+    const parameters = [place.shardId, place.ref, afterSequence, limit + 1]
+    const [found] = await Promise.all([
+      sql.unsafe<EntryRow[]>(CHAIN, parameters, { prepare: true }),
+      fetchKeys(sql, [keyNameOf(place)], vault),
+    ])
+    if (found.length > 0) erased = (await fetchKeysOfAccounts(sql, [place.ref], vault)).has(place.ref)
+    return found
+  })
+  const [first] = rows
+  if (first === undefined) return undefined
+  const found = rows.flatMap((row) => (row.sequence === null ? [] : [{ ...row, sequence: Number(row.sequence) }]))
+  const entries = found.slice(0, limit).map((row) => entryOf(row, place, erased ? null : vault))
+  return {
+    entries,
+    next: found.length > limit ? (entries.at(-1)?.sequence ?? null) : null,
+    total: Number(first.last) + 1,
+  }
+}
+
+function entryOf(
+  row: Omit<EntryRow, 'sequence'> & { readonly sequence: number },
+  place: AccountPlace,
+  /** null: what it says was destroyed. */
+  vault: RowVault | null,
+): ChainEntryView {
+  const { sequence } = row
+  return {
+    sequence,
+    txnId: row.txn_id,
+    previousHash: row.previous_hash.toString('hex'),
+    auditHash: row.audit_hash.toString('hex'),
+    payload:
+      vault === null
+        ? null
+        : vault.open(keyNameOf(place), PLACES.entry(place.shardId, place.ref, sequence), row.payload),
+  }
+}

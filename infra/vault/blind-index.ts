@@ -1,0 +1,66 @@
+/**
+ * What look-ups use in place of what must not be readable: keyed hashes (HMAC-SHA-256), cut to 128 bits. Two of a thousand
+ * million IDs meet in one with a chance below 2^-68. Each use has a key of its own.
+ */
+import { createHmac, hkdfSync } from 'node:crypto'
+import { createBoundedCache } from '../../runtime/bounded-cache.ts'
+
+export interface BlindIndex {
+  /** Stands for the account in every table: 22 characters of base64url. */
+  readonly accountRef: (accountId: string) => string
+  /** Stands for an idempotency key among those of one owner (an account, a client). */
+  readonly keyRef: (owner: string, idempotencyKey: string) => string
+  /** Stands for an amount together with many others: what it reveals is said in the README. */
+  readonly bucketOf: (magnitude: number) => number
+}
+
+export const INDEX_SECRET_BYTES = 32
+
+const REF_BYTES = 16
+const CACHED_ACCOUNTS = 50_000
+
+/** What each use is keyed with. */
+export interface IndexKeys {
+  readonly accountKey: Buffer
+  readonly idempotencyKey: Buffer
+  readonly bucketKey: Buffer
+}
+
+/** `secret`: 32 random bytes, fixed when the ledger is created. */
+export function indexKeys(secret: Buffer): IndexKeys {
+  const keyFor = (use: string): Buffer =>
+    Buffer.from(hkdfSync('sha256', secret, '', `ledger/index/${use}/1`, INDEX_SECRET_BYTES))
+  return {
+    accountKey: keyFor('account'),
+    idempotencyKey: keyFor('idempotency-key'),
+    bucketKey: keyFor('amount-bucket'),
+  }
+}
+
+/** `secret`: 32 random bytes, fixed when the ledger is created. */
+export function createBlindIndex(secret: Buffer): BlindIndex {
+  const { accountKey, idempotencyKey, bucketKey } = indexKeys(secret)
+  const refs = createBoundedCache<string, string>(CACHED_ACCOUNTS)
+  const buckets = new Map<number, number>()
+  return {
+    accountRef: (accountId) => {
+      const known = refs.get(accountId)
+      if (known !== undefined) return known
+      const ref = hmac(accountKey, accountId).toString('base64url', 0, REF_BYTES)
+      refs.set(accountId, ref)
+      return ref
+    },
+    keyRef: (owner, key) => hmac(idempotencyKey, `${owner}\u001f${key}`).toString('base64url', 0, REF_BYTES),
+    bucketOf: (magnitude) => {
+      const known = buckets.get(magnitude)
+      if (known !== undefined) return known
+      const bucket = hmac(bucketKey, String(magnitude)).readInt32BE(0)
+      buckets.set(magnitude, bucket)
+      return bucket
+    },
+  }
+}
+
+function hmac(key: Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text, 'utf8').digest()
+}

@@ -1,0 +1,73 @@
+/**
+ * Data keys in memory: at most so many, and none longer than so long after it was read or made.
+ *   C1. What is about to be used is not displaced by what comes beside it: a look that was told that a key is here finds it
+ *       when it opens its rows.
+ */
+import type { KeyName } from './key-name.ts'
+import type { DataKey } from './sealed-text.ts'
+
+export interface KeyCache {
+  readonly get: (name: KeyName) => DataKey | undefined
+  /** Whether it is there and stays for as long as any use takes that begins now (C1). */
+  readonly holds: (name: KeyName) => boolean
+  readonly put: (name: KeyName, key: DataKey) => void
+  readonly remove: (name: KeyName) => void
+  /** Forgets what has been kept long enough. */
+  readonly sweep: () => void
+}
+
+const KEPT_KEYS = 100_000
+const KEPT_MS = 10 * 60_000
+/** Longer than any statement may take: what was fetched for it must still be there when its rows are opened. */
+const LONGEST_USE_MS = 30_000
+
+/** For each that comes: where all are in use, more are kept for a while. */
+const LOOKED_AT = 64
+
+interface Kept {
+  readonly key: DataKey
+  readonly untilMs: number
+  /** Since when it may be in use. */
+  usedMs: number
+}
+
+/** `now`: monotonic milliseconds. */
+export function createKeyCache(now: () => number = () => performance.now()): KeyCache {
+  const kept = new Map<KeyName, Kept>()
+
+  /** Those that came first are looked at first; what is in use goes to the end of the row. */
+  function displace(): void {
+    const nowMs = now()
+    for (let looked = 0; kept.size > KEPT_KEYS && looked < LOOKED_AT; looked += 1) {
+      const [first] = kept
+      if (first === undefined) return
+      const [name, entry] = first
+      kept.delete(name)
+      if (entry.untilMs > nowMs && nowMs - entry.usedMs < LONGEST_USE_MS) kept.set(name, entry)
+    }
+  }
+
+  return {
+    get: (name) => {
+      const found = kept.get(name)
+      return found === undefined || found.untilMs <= now() ? undefined : found.key
+    },
+    holds: (name) => {
+      const found = kept.get(name)
+      const nowMs = now()
+      if (found === undefined || found.untilMs <= nowMs + LONGEST_USE_MS) return false
+      found.usedMs = nowMs
+      return true
+    },
+    remove: (name) => void kept.delete(name),
+    put: (name, key) => {
+      kept.delete(name)
+      kept.set(name, { key, untilMs: now() + KEPT_MS, usedMs: now() })
+      if (kept.size > KEPT_KEYS) displace()
+    },
+    sweep: () => {
+      const nowMs = now()
+      for (const [name, { untilMs }] of kept) if (untilMs <= nowMs) kept.delete(name)
+    },
+  }
+}

@@ -1,0 +1,15 @@
+import type { KeyName } from './key-name.ts'
+import type { Place } from './place.ts'
+import type { RowVault } from './row-vault.ts'
+import { UnreadableRow } from './unreadable-row.ts'
+
+/** What a sealed JSON text says; its shape is what this program wrote. Throws UnreadableRow. */
+export function openJson<T>(vault: RowVault, name: KeyName, place: Place, bytes: Uint8Array): T {
+  const text = vault.open(name, place, bytes)
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    // The error quotes the text.
+    throw new UnreadableRow(place, 'it is not JSON')
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * Texts of equal length whatever they say: a balance's digits must not be countable from outside. Every text is JSON, which
+ * ends with a bracket: the spaces behind it belong to nobody.
+ */
+
+/** Short texts have one of few lengths; of long ones at most a quarter is added. */
+const STEP = 256
+const LONG = 16 * STEP
+
+export function padded(text: string): string {
+  const bytes = Buffer.byteLength(text, 'utf8')
+  const step = bytes < LONG ? STEP : LONG / 4
+  return text + ' '.repeat((step - (bytes % step)) % step)
+}
+
+export function unpadded(text: string): string {
+  let end = text.length
+  while (end > 0 && text.charCodeAt(end - 1) === 0x20) end -= 1
+  return end === text.length ? text : text.slice(0, end)
+}

@@ -1,0 +1,236 @@
+/** How much PostgreSQL's reads look at, open and count; what every reads must show is in the contract. */
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Transaction } from '../../actors/account/transaction.ts'
+import { createLedgerReads, type PostgresLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts'
+import { EXAMINED_ROWS } from '../../infra/postgres/transactions-query.ts'
+import { COUNT_HOLDS } from '../../infra/postgres/transactions-query-count.ts'
+import type { RowVault } from '../../infra/vault/row-vault.ts'
+import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
+import { openAccount, RECEIPT, transactionOf } from '../support/ledger-rows.ts'
+import { NFT_ID } from '../support/ledger-rows-nfts.ts'
+import { insertRows } from '../support/sealed-rows.ts'
+import { aQuery, walk } from './ledger-reads-scene.ts'
+
+const LEDGER_ID = 'ledger-under-test'
+/** Rows without the domain: all of one shard, one transaction a millisecond, every 4,000th the mint of an NFT. */
+const MANY = 22_000
+const RARE_EVERY = 4_000
+const GROUP_ID = '00000000-0000-4000-8000-000000000000'
+const RARE = openAccount(0, 'rare')
+const COMMON = openAccount(0, 'common')
+
+function idOf(n: number): string {
+  return `txn_${String(n).padStart(26, '0')}`
+}
+
+/** Most amounts are from 10 to 99; every hundredth is below, every thousandth above. */
+function amountOf(n: number): string {
+  if (n % 1_000 === 0) return '500'
+  return n % 100 === 0 ? '5.5' : String(10 + (n % 90))
+}
+
+function transactionAt(n: number): Transaction {
+  const isRare = n % RARE_EVERY === 0
+  const { account } = isRare ? RARE : COMMON
+  const credit = transactionOf(account, idOf(n), `key-${n}`, amountOf(n), 0)
+  return {
+    ...credit,
+    type: isRare ? 'mint' : 'credit',
+    tokenId: isRare ? NFT_ID : 'BASE',
+    groupId: n % 2 === 0 ? GROUP_ID : null,
+  }
+}
+
+async function insertMany(sql: postgres.ISql, vault: RowVault, from: number, to: number): Promise<void> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
+  const transactions = numbers.map((n) => ({ transaction: transactionAt(n), receipt: RECEIPT }))
+  await insertRows(sql, vault, 0, { transactions })
+}
+
+describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encryption %s', (encryption) => {
+  let database: LedgerDatabase
+  let vault: RowVault
+  let reads: PostgresLedgerReads
+  let sql: postgres.Sql
+  beforeAll(async () => {
+    database = await createLedgerDatabase({ encryption })
+    const { url } = database
+    vault = await vaultOf(url)
+    const ofReads = await vaultOf(url)
+    reads = createLedgerReads({ url, ledgerId: LEDGER_ID, shardOf: () => 0, homeOf: () => 0, vault: ofReads })
+    sql = postgres(database.url, { max: 3, onnotice: () => undefined })
+    await insertRows(sql, vault, 0, RARE.rows, COMMON.rows)
+    for (let from = 1; from <= MANY; from += 1_000) await insertMany(sql, vault, from, from + 999)
+    await sql`ANALYZE transactions`
+  })
+  afterAll(async () => {
+    await Promise.all([reads.close(), sql.end()])
+    await database.drop()
+  })
+  const rare = Array.from({ length: Math.floor(MANY / RARE_EVERY) }, (_, index) => (index + 1) * RARE_EVERY)
+
+  test('L1: a rare filter: pages examine a bounded number of rows, may be empty, and find every match once', async () => {
+    for (const filter of [{ type: 'mint' }, { tokenClass: 'nft' }] as const) {
+      const pages = await walk(reads, aQuery({ ...filter, limit: 10, counted: false }))
+      expect(pages.flatMap((page) => page.transactions.map((view) => view.txnId))).toEqual(rare.toReversed().map(idOf))
+      expect(pages).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS))
+      expect(pages[0]?.next?.txnId).toBe(idOf(MANY - EXAMINED_ROWS + 1))
+    }
+    const none = await walk(reads, aQuery({ type: 'burn', counted: false }))
+    expect(none).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS))
+  })
+
+  test('L1: the last row examined is on this page, the one behind it on the next', async () => {
+    const first = { counted: false, limit: 10 }
+    const last = MANY - EXAMINED_ROWS + 1
+    const page = await reads.transactions(aQuery({ ...first, idempotencyKey: `key-${last}` }))
+    expect(page.transactions.map((view) => view.txnId)).toEqual([idOf(last)])
+    const behind = aQuery({ ...first, idempotencyKey: `key-${last - 1}` })
+    const empty = await reads.transactions(behind)
+    expect(empty.transactions).toEqual([])
+    const next = await reads.transactions({ ...behind, after: empty.next })
+    expect(next.transactions.map((view) => view.txnId)).toEqual([idOf(last - 1)])
+  })
+
+  test('L1: the feed goes on behind the rows that it examined', async () => {
+    const pages = await walk(reads, aQuery({ type: 'mint', limit: 10, counted: false, order: 'asc' }))
+    expect(pages.flatMap((page) => page.transactions.map((view) => view.txnId))).toEqual(rare.map(idOf))
+    expect(pages[0]?.next?.txnId).toBe(idOf(EXAMINED_ROWS))
+    expect(pages).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS) + 1)
+  })
+
+  test('an account or group with few rows is found in one page, whatever the ledger holds', async () => {
+    const account = aQuery({ accountId: 'rare', counted: false })
+    const found = await reads.transactions(account)
+    expect(found).toMatchObject({ next: null, transactions: rare.toReversed().map((n) => ({ txnId: idOf(n) })) })
+    for (const filter of [{}, { type: 'mint' }] as const) {
+      const feed = await reads.transactions({ ...account, ...filter, order: 'asc' })
+      expect(feed.transactions.map((view) => view.txnId)).toEqual(rare.map(idOf))
+    }
+    const key = await reads.transactions(
+      aQuery({ accountId: 'common', idempotencyKey: 'key-17', counted: false, order: 'asc' }),
+    )
+    expect(key.transactions.map((view) => view.txnId)).toEqual([idOf(17)])
+  })
+
+  test('an account with many rows: the feed walks, and still gives each row once', async () => {
+    const pages = await walk(reads, aQuery({ accountId: 'common', limit: 1_000, counted: false, order: 'asc' }))
+    const all = Array.from({ length: MANY }, (_, index) => index + 1).filter((n) => n % RARE_EVERY !== 0)
+    expect(pages.flatMap((page) => page.transactions.map((view) => view.txnId))).toEqual(all.map(idOf))
+    const none = await walk(reads, aQuery({ accountId: 'common', type: 'burn', counted: false, order: 'asc' }))
+    expect(none).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS) + 1)
+  })
+
+  test('counts beyond the bound are lower bounds and say so', async () => {
+    const count = async (changes: Parameters<typeof aQuery>[0]) => (await reads.transactions(aQuery(changes))).count
+    expect(await count({ type: 'credit' })).toEqual({ total: 10_000, exact: false })
+    expect(await count({ type: 'mint' })).toEqual({ total: rare.length, exact: true })
+    expect(await count({ tokenClass: 'nft' })).toEqual({ total: rare.length, exact: true })
+    expect(await count({ tokenClass: 'fungible' })).toEqual({ total: 10_000, exact: false })
+    expect(await count({ tokenClass: 'another' })).toEqual({ total: 0, exact: true })
+    expect(await count({ createdFromMs: 1 })).toEqual({ total: 0, exact: true })
+    const groupId = GROUP_ID
+    expect(await count({ groupId })).toEqual({ total: 10_000, exact: false })
+    expect(await count({ groupId, accountId: 'rare' })).toEqual({ total: rare.length, exact: true })
+  })
+
+  test('counts by amount: exact while few rows need be opened, else lower bounds of up to 1,000', async () => {
+    const count = async (changes: Parameters<typeof aQuery>[0]) => (await reads.transactions(aQuery(changes))).count
+    const all = Array.from({ length: MANY }, (_, index) => Number(amountOf(index + 1)))
+    const matchingLast = (amount: number, rows: number) => all.slice(-rows).filter((one) => one === amount).length
+    const matching = (least: number, most: number) => all.filter((amount) => least <= amount && amount <= most).length
+    expect(await count({ amountMin: '0' })).toEqual({ total: 1_000, exact: false })
+    expect(await count({ amountMin: '100' })).toEqual({ total: 22, exact: true })
+    expect(await count({ amountMin: '500', amountMax: '500' })).toEqual({ total: 22, exact: true })
+    expect(await count({ amountMin: '501' })).toEqual({ total: 0, exact: true })
+    expect(await count({ amountMin: '5.5', amountMax: '9' })).toEqual({ total: matching(5.5, 9), exact: true })
+    expect(await count({ amountMax: '0.001' })).toEqual({ total: 0, exact: true })
+    // More rows than may be opened have amounts of this magnitude.
+    const some = await count({ amountMin: '99', amountMax: '99' })
+    expect(some?.exact).toBe(false)
+    expect(some?.total).toBe(matchingLast(99, EXAMINED_ROWS))
+    expect(await count({ amountMin: '10', amountMax: '90' })).toEqual({ total: 1_000, exact: false })
+    const inPart = { accountId: 'rare', amountMin: '500' }
+    expect(await count(inPart)).toEqual({ total: rare.length, exact: true })
+  })
+
+  test('L4: by amount: pages open a bounded number of rows, may be short or empty, and find every match once', async () => {
+    const numbers = Array.from({ length: MANY }, (_, index) => index + 1)
+    const few = numbers.filter((n) => amountOf(n) === '99')
+    for (const order of ['desc', 'asc'] as const) {
+      const query = aQuery({ amountMin: '98.5', amountMax: '99', limit: 100, counted: false, order })
+      const pages = await walk(reads, query)
+      const found = pages.flatMap((page) => page.transactions.map((view) => view.txnId))
+      expect(found).toEqual((order === 'asc' ? few : few.toReversed()).map(idOf))
+      const none = await walk(reads, { ...query, amountMin: '99.5', amountMax: '99.9' })
+      expect(none.flatMap((page) => page.transactions)).toEqual([])
+      expect(none).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS) + (order === 'asc' ? 1 : 0))
+    }
+    const page = await reads.transactions(aQuery({ amountMin: '98.5', amountMax: '99', limit: 1_000, counted: false }))
+    expect(page.transactions).toHaveLength(few.filter((n) => n > MANY - EXAMINED_ROWS).length)
+    expect(page.next?.txnId).toBe(idOf(MANY - EXAMINED_ROWS + 1))
+  })
+
+  test('what is pending is counted whole for an account, and for the ledger while few things are unfinished', async () => {
+    const count = async (changes: Parameters<typeof aQuery>[0]) => (await reads.transactions(aQuery(changes))).count
+    const insertHolds = (accountId: string, prefix: string, holds: number) => sql`
+      INSERT INTO holds (shard_id, account_id, hold_id, document)
+      SELECT 0, ${vault.accountRef(accountId)}, ${prefix} || n, '' FROM generate_series(1, ${holds}::integer) n`
+    await insertHolds('many', 'txn_', 4_000)
+    await insertHolds('many', 'issue ', 10)
+    await insertHolds('crowd', 'leg ', COUNT_HOLDS - 4_010)
+    for (const status of ['pending', null] as const) {
+      expect(await count({ accountId: 'many', status })).toEqual({ total: 4_000, exact: true })
+      expect(await count({ status })).toEqual({ total: 4_000, exact: true })
+    }
+    await insertHolds('zealous', 'txn_', 1)
+    for (const status of ['pending', null] as const) {
+      expect(await count({ accountId: 'many', status })).toEqual({ total: 4_000, exact: true })
+      expect(await count({ status })).toMatchObject({ exact: false })
+      expect((await count({ status }))?.total).toBeLessThanOrEqual(4_001)
+    }
+    expect(await count({ status: 'completed' })).toEqual({ total: 0, exact: true })
+  })
+
+  test('legs whose transactions are pending are counted with what is pending', async () => {
+    const count = async (changes: Parameters<typeof aQuery>[0]) => (await reads.transactions(aQuery(changes))).count
+    await sql`DELETE FROM holds`
+    await sql`
+      INSERT INTO holds (shard_id, account_id, hold_id, document, pending_txn_id)
+      SELECT 0, ${vault.accountRef('legs')}, 'group ' || n || ' own', '', CASE WHEN n % 10 = 0 THEN 'txn_' || n END
+      FROM generate_series(1, 100) n`
+    for (const status of ['pending', null] as const) {
+      expect(await count({ accountId: 'legs', status })).toEqual({ total: 10, exact: true })
+      expect(await count({ status })).toEqual({ total: 10, exact: true })
+    }
+    await sql`
+      INSERT INTO holds (shard_id, account_id, hold_id, document, pending_txn_id)
+      SELECT 0, 'crowd', 'group ' || n || ' own', '', 'txn_' || n FROM generate_series(1, ${COUNT_HOLDS}::integer) n`
+    expect(await count({ status: 'pending' })).toMatchObject({ exact: false })
+    expect(await count({ accountId: 'legs', status: 'pending' })).toEqual({ total: 10, exact: true })
+  })
+
+  test('L3: what is in flight elsewhere holds the feed back, and nothing slips behind a position', async () => {
+    const start = (await walk(reads, aQuery({ order: 'asc', limit: 1_000, counted: false }))).at(-1)?.next ?? null
+    let arrive: () => void = () => undefined
+    let end: () => void = () => undefined
+    const inserted = new Promise<void>((resolve) => (arrive = resolve))
+    const mayEnd = new Promise<void>((resolve) => (end = resolve))
+    const slow = sql.begin(async (transaction) => {
+      await transaction`SELECT pg_current_xact_id()`
+      arrive()
+      await mayEnd
+      await insertMany(transaction, vault, 50_001, 50_001)
+    })
+    await inserted
+    await insertMany(sql, vault, 60_000, 60_001)
+    const held = await reads.transactions(aQuery({ order: 'asc', after: start, counted: false }))
+    expect(held.transactions).toEqual([])
+    expect((await reads.transactions(aQuery({ limit: 1 }))).transactions[0]?.txnId).toBe(idOf(60_001))
+    end()
+    await slow
+    const after = await reads.transactions(aQuery({ order: 'asc', after: held.next, counted: false }))
+    expect(after.transactions.map((view) => view.txnId)).toEqual([idOf(50_001), idOf(60_000), idOf(60_001)])
+  })
+})

@@ -1,0 +1,217 @@
+/**
+ * Goal: once a closed account is erased nobody can learn any more what the ledger held of it, whoever has the database and the
+ * master key; its chain still checks, its ID is taken for good, and what counterparties hold stays theirs (D19).
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Holder, LedgerClient, membersOf, textOf } from '../support/client.ts'
+import { agreed, agreementOn, finalGroup, groupOf, legFields, payment } from '../support/client-groups.ts'
+import { type Members, newAccountKeys } from '../support/client-keys.ts'
+import { changeStatus, funded, moved, outcomeOf } from '../support/client-moves.ts'
+import { classOf, historyOf, instanceOf, mintedTo, type Nft } from '../support/client-nfts.ts'
+import { vaultOfCluster } from '../support/cluster-vault.ts'
+import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
+import { type OpenedText, openedDump } from '../support/opened-dump.ts'
+
+const ALICE = 'recognisable-alice-3b90@house'
+const ALIAS = /^erased:[0-9a-f]{12}$/
+/** What nobody holds but the account itself. */
+const OWN = {
+  amount: '918273645.546372819',
+  metadata: 'recognisable metadata of a credit',
+  key: 'recognisable-idempotency-key-77aa',
+  reason: 'recognisable reason to close',
+  erasure: 'recognisable reason to erase',
+}
+const REQUEST = { requester: 'a test' }
+const DEADLINE_MS = 60_000
+
+let cluster: Cluster
+let client: LedgerClient
+let admin: LedgerClient
+let alice: Holder
+let bob: Holder
+let ruby: Nft
+let groupId: string
+let attestationId: string
+let credit: Members
+let given: Members
+let before: readonly OpenedText[]
+let chain: readonly Members[]
+
+beforeAll(async () => {
+  cluster = await startCluster({ nodes: 2, edges: 1, env: { LEDGER_AUDITOR_SHARE: '100' } })
+  client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
+  admin = await LedgerClient.login(cluster.origin, cluster.clients.admin)
+  await liveALife()
+  chain = await client.readAll(`/v1/accounts/${ALICE}/audit-chain`, 'entries')
+  before = await openedDump(cluster.databaseUrl(), await vaultOfCluster(cluster))
+})
+afterAll(async () => {
+  client?.close()
+  admin?.close()
+  await cluster?.stop()
+})
+
+async function liveALife(): Promise<void> {
+  alice = await client.register(ALICE)
+  bob = await funded(client, 'bob@house', '100')
+  credit = { type: 'credit', amount: OWN.amount, metadata: { note: OWN.metadata }, idempotency_key: OWN.key }
+  await moved(client, alice, credit)
+  given = await moved(client, bob, { type: 'transfer', amount: '5', to_account_id: ALICE })
+  const agreement = await agreed(client, agreementOn(payment(alice, bob, '1')))
+  groupId = agreement.groupId
+  await moved(client, alice, legFields(agreement, 0))
+  await moved(client, bob, legFields(agreement, 1))
+  await finalGroup(client, agreement)
+  ruby = await mintedTo(client, bob, { class_id: await classOf(client, 'Gems', bob), instance_id: 'ruby' }, alice)
+  await moved(client, alice, { type: 'transfer', ...ruby, to_account_id: bob.accountId })
+  const statement = {
+    attester: ALICE,
+    subject_class: ruby.class_id,
+    subject_instance: 'ruby',
+    attestation_type: 'assay',
+    statement: 'it is red',
+  }
+  attestationId = textOf(membersOf(await client.post('/v1/attestations', statement)), 'attestation_id')
+  await moved(client, alice, { type: 'debit', amount: textOf(await balanceOfAlice(), 'balance') })
+}
+
+function balanceOfAlice(): Promise<Members> {
+  return client.read(`/v1/accounts/${ALICE}/balances/BASE`)
+}
+
+function erase(): ReturnType<LedgerClient['post']> {
+  return admin.post(`/v1/accounts/${ALICE}/erase`, { reason: OWN.erasure })
+}
+
+/** Where it stands, and in whose rows. */
+function tablesWith(dump: readonly OpenedText[], needle: string, owner?: string): readonly string[] {
+  const hits = dump.filter((one) => one.text.includes(needle) && (owner === undefined || one.owner === owner))
+  return [...new Set(hits.map(({ table }) => table))].toSorted()
+}
+
+describe('an account', () => {
+  test('is erased by an administrator once it is closed, and says so again', async () => {
+    expect(outcomeOf(await client.post(`/v1/accounts/${ALICE}/erase`, { reason: 'x' }))).toBe('403 ERR_FORBIDDEN')
+    expect(outcomeOf(await erase())).toBe('409 ERR_CONFLICT')
+    expect(outcomeOf(await admin.post('/v1/accounts/nobody/erase', { reason: 'x' }))).toBe('404 ERR_NOT_FOUND')
+    await changeStatus(admin, alice, { status: 'closed', reason: OWN.reason })
+    const erased = await erase()
+    expect(membersOf(erased)).toMatchObject({ account_id: ALICE, status: 'closed', erased: true, public_key: null })
+    expect(membersOf(await erase())).toEqual(membersOf(erased))
+    expect(await client.read(`/v1/accounts/${ALICE}`)).toEqual(membersOf(erased))
+  })
+
+  test('can be read no more, with every key that is left, but for what counterparties hold', async () => {
+    const vault = await vaultOfCluster(cluster)
+    const ref = vault.accountRef(ALICE)
+    const after = await openedDump(cluster.databaseUrl(), vault)
+    // The search finds what there is to be found.
+    expect(tablesWith(before, OWN.metadata)).toEqual(['audit_entries', 'transactions'])
+    expect(tablesWith(before, ALICE, ref)).toEqual(['accounts', 'audit_entries', 'transactions'])
+    expect(before.filter(({ owner }) => owner === ref).length).toBeGreaterThan(12)
+    const { amount, ...words } = OWN
+    for (const needle of Object.values(words)) expect(tablesWith(after, needle)).toEqual([])
+    // How much came in from outside in a commit, and not to whom.
+    expect(tablesWith(after, amount)).toEqual(['boundary_crossings'])
+    expect(tablesWith(after, alice.keys.jwk['x'] as string)).toEqual([])
+    expect(after.filter(({ owner }) => owner === ref).map(({ table }) => table)).toEqual(['accounts'])
+    expect(tablesWith(after, ALICE, ref)).toEqual([])
+    const theirs = ['actors', 'attestations', 'audit_entries', 'nft_events', 'operations', 'outbox', 'transactions']
+    for (const table of tablesWith(after, ALICE)) expect(theirs).toContain(table)
+  })
+})
+
+describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
+  beforeAll(async () => {
+    if (when === 'at once') return
+    const old = cluster.heads('node').map(({ pid }) => pid)
+    for (const pid of old) process.kill(pid, 'SIGKILL')
+    await until('other nodes are ready', DEADLINE_MS, async () => {
+      const now = cluster.heads('node').map(({ pid }) => pid)
+      return now.length === old.length && now.every((pid) => !old.includes(pid)) && (await cluster.isReady())
+    })
+    await until('its shard is served', DEADLINE_MS, async () => {
+      return (await client.get(`/v1/accounts/${ALICE}/state`)).status === 200
+    })
+  })
+
+  test('its chain has its sequences and hashes, each follows the one before, and no payload', async () => {
+    const entries = await client.readAll(`/v1/accounts/${ALICE}/audit-chain`, 'entries')
+    expect(entries.length).toBe(chain.length + 2)
+    expect(entries.slice(0, chain.length)).toEqual(chain.map((entry) => ({ ...entry, payload: null, erased: true })))
+    expect(entries.map((entry) => entry['sequence'])).toEqual([...entries.keys()])
+    expect(entries.every((entry) => entry['payload'] === null && entry['erased'] === true)).toBe(true)
+    const hashes = entries.map((entry) => entry['audit_hash'])
+    expect(entries.slice(1).map((entry) => entry['previous_hash'])).toEqual(hashes.slice(0, -1))
+    const account = await client.read(`/v1/accounts/${ALICE}`)
+    expect([account['sequence'], account['audit_hash']]).toEqual([entries.length - 1, entries.at(-1)?.['audit_hash']])
+  })
+
+  test('its transactions and receipts are gone, from lists too; those of counterparties are as they were', async () => {
+    const txnIds = chain.flatMap((entry) => (typeof entry['txn_id'] === 'string' ? [entry['txn_id']] : []))
+    expect(txnIds.length).toBeGreaterThan(3)
+    for (const txnId of txnIds) {
+      expect((await client.get(`/v1/transactions/${txnId}`)).status).toBe(404)
+      expect((await client.get(`/v1/transactions/${txnId}/receipt`)).status).toBe(404)
+    }
+    expect(await client.readAll(`/v1/transactions?account_id=${ALICE}`, 'transactions')).toEqual([])
+    const listed = await client.readAll('/v1/transactions?order=desc', 'transactions')
+    expect(listed.length).toBeGreaterThan(0)
+    expect(listed.filter((one) => one['account_id'] === ALICE)).toEqual([])
+    expect(await client.read(`/v1/transactions/${textOf(given, 'txn_id')}`)).toEqual(given)
+    expect(given['to_account_id']).toBe(ALICE)
+    const accounts = await admin.readAll('/v1/accounts?', 'accounts')
+    expect(accounts.map((one) => one['account_id'])).toEqual([bob.accountId])
+    expect(await client.read(`/v1/accounts/${ALICE}/balances`)).toMatchObject({ balances: [] })
+  })
+
+  test('others call it by one name that is not its own', async () => {
+    const legs = (await groupOf(client, groupId))['legs'] as readonly Members[]
+    const names = new Set(legs.flatMap((leg) => [leg['account_id'], leg['to_account_id']]))
+    const history = await historyOf(client, ruby)
+    for (const event of history) names.add(event['from']).add(event['to'])
+    names.add((await client.read(`/v1/attestations/${attestationId}`))['attester'])
+    const path = `/v1/nft-classes/${ruby.class_id}/instances/ruby/provenance`
+    const provenance = await client.readAll(`${path}?`, 'provenance')
+    for (const entry of provenance) names.add(entry['actor'])
+    expect(provenance.length).toBe(3)
+    for (const known of [undefined, null, bob.accountId]) names.delete(known)
+    expect([...names]).toEqual([expect.stringMatching(ALIAS)])
+    expect((await instanceOf(client, ruby))['owner']).toBe(bob.accountId)
+    const [alias] = [...names] as string[]
+    expect((await client.get(`/v1/accounts/${alias}`)).status).not.toBe(200)
+  })
+
+  test('its ID is taken for good, and nothing that it once ordered is answered again', async () => {
+    const again = { account_id: ALICE, public_key: newAccountKeys().jwk }
+    expect(outcomeOf(await admin.post('/v1/accounts', again))).toBe('409 ERR_CONFLICT')
+    const same = { account_id: ALICE, public_key: alice.keys.jwk }
+    expect(outcomeOf(await client.post('/v1/accounts', same))).toBe('409 ERR_CONFLICT')
+    expect(outcomeOf(await client.submit(alice, credit))).toBe('409 ERR_CONFLICT')
+    const failing = await client.submit(bob, {
+      type: 'transfer',
+      amount: '1',
+      to_account_id: ALICE,
+      idempotency_key: when,
+    })
+    expect(failing.status).toBe(202)
+    const path = `/v1/transactions/${textOf(membersOf(failing), 'txn_id')}`
+    const detail = await client.read(path, { prefer: 'wait=30' })
+    expect([detail['status'], (detail['failure'] as Members)['code']]).toEqual(['failed', 'account_closed'])
+    const alias = { account_id: 'erased:0123456789ab', public_key: newAccountKeys().jwk }
+    expect(outcomeOf(await client.post('/v1/accounts', alias))).toBe('400 ERR_INVALID_ACCOUNT_ID')
+  })
+
+  test('an audit finds nothing wrong', async () => {
+    const since = Date.now()
+    await until('an audit has passed over all of it', DEADLINE_MS, async () => {
+      const proof = await client.post('/v1/assertions/proof-of-compliance', REQUEST)
+      if (proof.status !== 200) return false
+      const { result } = membersOf(proof) as { readonly result: Members }
+      expect(result).toMatchObject({ compliant: true })
+      return Date.parse(textOf(result, 'last_full_pass_at')) > since
+    })
+    expect((await client.post('/v1/assertions/proof-of-liabilities', REQUEST)).status).toBe(200)
+  })
+})

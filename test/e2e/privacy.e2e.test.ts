@@ -1,0 +1,156 @@
+/**
+ * Goal: whoever has a copy of the database, of its files, of what goes over NATS or of the logs learns nothing of who
+ * holds what (D19). The same search finds all of it where encryption is switched off.
+ */
+import { join } from 'node:path'
+import { connect, type NatsConnection } from 'nats'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runningNatsUrl } from '../../infra/embedded/nats-server.ts'
+import { LedgerClient } from '../support/client.ts'
+import { agreed, agreementOn, finalGroup, legFields } from '../support/client-groups.ts'
+import { accepted, moved } from '../support/client-moves.ts'
+import { classOf, mint } from '../support/client-nfts.ts'
+import { type Cluster, readPostgresRecord, startCluster } from '../support/cluster-process.ts'
+import { found, foundBelow, type Needles } from '../support/needles.ts'
+
+/** What must not be learnt. Amounts and balances have digits that nothing else has. */
+const SECRETS = {
+  'account ID of the sender': 'recognisable-sender-8f31@house',
+  'account ID of the receiver': 'recognisable-receiver-2c77@house',
+  'amount that came in': '918273645.546372819',
+  'amount of a transfer': '73519.842617',
+  'amount of a leg': '28641.973513',
+  'balance of the sender': '918171483.730242819',
+  'balance of the receiver': '73520.842617',
+  metadata: 'recognisable metadata of a transfer',
+  'idempotency key': 'recognisable-idempotency-key-5d1e',
+  'reason of a freeze': 'recognisable reason to freeze',
+  'metadata of an NFT': 'recognisable red',
+  statement: 'recognisable statement on an item',
+  attester: 'recognisable-attester@office',
+  'evidence URL': 'https://evidence.example/recognisable',
+  'reason of a revocation': 'recognisable reason to revoke',
+} as const satisfies Needles
+
+describe.for(['on', 'off'] as const)('encryption is %s', (encryption) => {
+  let cluster: Cluster
+  let capture: NatsConnection
+  const traffic: Buffer[] = []
+  const lines: string[] = []
+  const expected = encryption === 'on' ? [] : Object.keys(SECRETS).toSorted()
+
+  beforeAll(async () => {
+    cluster = await startCluster({
+      env: { LEDGER_ENCRYPTION: encryption, LEDGER_LOG_LEVEL: 'debug' },
+      onLine: (line) => void lines.push(line),
+    })
+    const url = new URL(runningNatsUrl(join(cluster.dataDir, 'nats')) ?? '')
+    capture = await connect({ servers: url.host, user: url.username, pass: url.password })
+    capture.subscribe('>', {
+      callback: (_error, message) => {
+        traffic.push(Buffer.from(message.subject), Buffer.from(message.data))
+      },
+    })
+    await capture.flush()
+    await liveALife(cluster)
+  })
+  afterAll(async () => {
+    await capture.close()
+    await cluster.stop()
+  })
+
+  test('a dump of every table', async () => {
+    const sql = postgres(cluster.databaseUrl(), { max: 1, onnotice: () => undefined })
+    const tables = await sql<{ name: string }[]>`
+      SELECT quote_ident(relname) AS name FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace`
+    const dumped: string[] = []
+    for (const { name } of tables) {
+      const rows = await sql.unsafe<{ row: string }[]>(`SELECT t::text AS row FROM ${name} t`)
+      dumped.push(...rows.map(({ row }) => row))
+    }
+    await sql.end()
+    expect(tables.length).toBeGreaterThan(20)
+    expect(found(SECRETS, Buffer.from(dumped.join('\n'))).toSorted()).toEqual(expected)
+  })
+
+  test('the files of PostgreSQL, its log of changes among them', async () => {
+    const sql = postgres(cluster.databaseUrl(), { max: 1, onnotice: () => undefined })
+    await sql`CHECKPOINT`
+    await sql.end()
+    const hits = foundBelow(SECRETS, readPostgresRecord(cluster.dataDir).place)
+    expect([...new Set([...hits.values()].flat())].toSorted()).toEqual(expected)
+  })
+
+  test('what goes over NATS, and what it keeps', async () => {
+    await capture.flush()
+    expect(traffic.length).toBeGreaterThan(50)
+    const passed = found(SECRETS, Buffer.concat(traffic))
+    // Attestations and their revocation pass from the edge to PostgreSQL alone.
+    const crossing = [
+      'account ID of the sender',
+      'amount of a transfer',
+      'metadata',
+      'idempotency key',
+      'metadata of an NFT',
+    ]
+    expect(crossing.filter((name) => passed.includes(name))).toEqual(encryption === 'on' ? [] : crossing)
+    expect(encryption === 'on' ? passed : []).toEqual([])
+    expect([...foundBelow(SECRETS, join(cluster.dataDir, 'nats'))]).toEqual([])
+  })
+
+  test('what it logs, whether encryption is on or off', () => {
+    expect(lines.length).toBeGreaterThan(10)
+    expect(found(SECRETS, Buffer.from(lines.join('\n')))).toEqual([])
+    expect([...foundBelow(SECRETS, join(cluster.dataDir, 'logs'))]).toEqual([])
+  })
+})
+
+/** Everything that has a secret in it happens once. */
+async function liveALife(cluster: Cluster): Promise<void> {
+  const client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
+  const admin = await LedgerClient.login(cluster.origin, cluster.clients.admin)
+  const sender = await client.register(SECRETS['account ID of the sender'])
+  const receiver = await client.register(SECRETS['account ID of the receiver'])
+  const incoming = { type: 'credit', amount: SECRETS['amount that came in'] }
+  await moved(client, sender, incoming)
+  await moved(client, receiver, { type: 'credit', amount: '1.5' })
+  const transfer = {
+    type: 'transfer',
+    amount: SECRETS['amount of a transfer'],
+    to_account_id: receiver.accountId,
+    metadata: { note: SECRETS['metadata'] },
+    idempotency_key: SECRETS['idempotency key'],
+  }
+  await moved(client, sender, transfer)
+  const legs = [
+    { type: 'debit', account_id: sender.accountId, amount: SECRETS['amount of a leg'], boundary: true },
+    { type: 'debit', account_id: receiver.accountId, amount: '0.5', boundary: true },
+  ]
+  const group = await agreed(client, agreementOn(legs))
+  for (const [index, holder] of [sender, receiver].entries()) await accepted(client, holder, legFields(group, index))
+  await finalGroup(client, group)
+  const classId = await classOf(client, 'Items', sender)
+  const minted = await mint(client, sender, classId, {
+    instance_id: 'one',
+    owner: sender.accountId,
+    metadata: { colour: SECRETS['metadata of an NFT'] },
+  })
+  if (minted.status !== 201) throw new Error(`mint: ${minted.status} ${minted.body}`)
+  const stated = await client.post('/v1/attestations', {
+    attester: SECRETS['attester'],
+    subject_class: classId,
+    subject_instance: 'one',
+    attestation_type: 'assay',
+    statement: SECRETS['statement'],
+    evidence_url: SECRETS['evidence URL'],
+  })
+  const { attestation_id: attestationId } = JSON.parse(stated.body) as { readonly attestation_id: string }
+  await client.post(`/v1/attestations/${attestationId}/revoke`, { reason: SECRETS['reason of a revocation'] })
+  await admin.post(`/v1/accounts/${receiver.accountId}/status`, {
+    status: 'frozen',
+    reason: SECRETS['reason of a freeze'],
+  })
+  client.close()
+  admin.close()
+}

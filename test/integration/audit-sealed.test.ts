@@ -1,0 +1,378 @@
+/**
+ * Goal: whoever may do anything to the database, and has no key, is found, and the row that was damaged is named: what does
+ * not open, what was put back, what was swapped, what is gone. No such row ends an audit.
+ */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTampered, type Tamper, type Tampered } from '../support/tampering.ts'
+import { withoutKeys } from '../support/tampering-without-keys.ts'
+
+let tampered: Tampered
+
+/** What older rows are kept of. */
+const KEPT = ['accounts', 'balances', 'actors', 'nft_events'] as const
+
+beforeAll(async () => {
+  tampered = await createTampered(async ({ sql }, parties, { alice, bob, classId }) => {
+    // Two that wait, so that there are holds.
+    const offer = async (amount: string): Promise<void> => {
+      const [type, receive] = ['exchange', { amount: '1', token_id: 'silver-one' }]
+      const expires = new Date(Date.now() + 3_600_000).toISOString()
+      const terms = { type, receive, group_id: randomUUID(), to_account_id: bob.accountId, expires_at: expires }
+      await parties.submit(alice, { ...terms, amount, token_id: 'GOLD-one' })
+    }
+    await offer('1')
+    await offer('2')
+    await sql`CREATE SCHEMA older`
+    for (const table of KEPT) await sql.unsafe(`CREATE TABLE older.${table} AS SELECT * FROM ${table}`)
+    await parties.submit(alice, { type: 'credit', amount: '1' })
+    await parties.submit(alice, { type: 'burn', amount: '1', token_id: 'GOLD-one' })
+    const kept = { class_id: classId, instance_id: 'kept', amount: '1' }
+    await parties.submit(alice, { ...kept, type: 'transfer', to_account_id: bob.accountId })
+    await parties.delivered()
+  })
+})
+afterAll(() => tampered?.close())
+
+const { found, namesOf, sql, flipped } = withoutKeys(() => tampered)
+
+/** What is done, and everything that is then said to be wrong. */
+type Case = readonly [what: string, tamper: Tamper, named: readonly string[]]
+
+async function expectFound([, tamper, named]: Case): Promise<void> {
+  expect(namesOf(await found(tamper))).toEqual([...named].sort())
+}
+
+test('a ledger in which something waits is sound', async () => {
+  expect(await found(() => Promise.resolve())).toEqual([])
+})
+
+/** The one credit of bob's own. */
+const CREDIT =
+  "type = 'credit' AND status = 'completed' AND origin = 'client' AND group_id IS NULL AND account_id = BOB"
+/** One that came to its end later than it was entered. */
+const BURN = "type = 'burn' AND token_id = 'GOLD-one' AND group_id IS NULL AND account_id = ALICE"
+const FIRST_CROSSING = `(session, number) = (
+  SELECT session, number FROM boundary_crossings ORDER BY session, number LIMIT 1)`
+const GOLD_LOST = [
+  'supply_reconciles: token gold-one',
+  'value_is_conserved: asset GOLD-one',
+  'value_is_conserved: token gold-one',
+]
+const BASE_LOST = [
+  'no_negative_balance: account bob, BASE',
+  'value_is_conserved: account bob, BASE',
+  'value_is_conserved: asset BASE',
+]
+const CLASS_LOST = ['burned', 'kept', 'travelled'].flatMap((nft) => [
+  `provenance: NFT class/${nft}`,
+  `provenance: NFT class/${nft}, entry 0`,
+])
+
+describe('a bit flipped', () => {
+  const cases: readonly Case[] = [
+    ['in an account', flipped('accounts', 'document', 'account_id = ALICE'), ['chains_verify: account alice']],
+    ['in a balance', flipped('balances', 'document', "account_id = BOB AND token_id = 'BASE'"), BASE_LOST],
+    [
+      'in a hold',
+      flipped('holds', 'document', 'hold_id = (SELECT min(hold_id) FROM holds)'),
+      [
+        'no_negative_balance: account alice, hold txn',
+        'no_negative_balance: account alice, holds',
+        'value_is_conserved: account alice, hold txn',
+      ],
+    ],
+    [
+      'in an entry',
+      flipped('audit_entries', 'payload', 'account_id = ALICE AND sequence = 2'),
+      ['chains_verify: account alice, entry 2', 'chains_verify: transaction txn'],
+    ],
+    [
+      'in a transaction',
+      flipped('transactions', 'document', CREDIT),
+      ['chains_verify: transaction txn', 'receipts_verify: transaction txn'],
+    ],
+    [
+      'in the outcome of a transaction',
+      flipped('transactions', 'outcome', BURN),
+      [
+        'chains_verify: transaction txn',
+        'receipts_verify: transaction txn',
+        'supply_reconciles: token gold-one',
+        'supply_reconciles: transaction txn',
+      ],
+    ],
+    [
+      'in a transaction that is still pending',
+      flipped('transactions', 'document', "status = 'pending'"),
+      ['chains_verify: transaction txn'],
+    ],
+    ['in a token', flipped('actors', 'document', "actor_id = 'gold-one'"), GOLD_LOST],
+    ['in a class', flipped('actors', 'document', "kind = 'class'"), ['provenance: class class', ...CLASS_LOST]],
+    [
+      'in a group',
+      flipped('actors', 'document', "kind = 'group' AND status = 'reverted'"),
+      ['value_is_conserved: group'],
+    ],
+    ['in an NFT', flipped('actors', 'document', 'actor_id = KEPT'), ['provenance: NFT class/kept']],
+    [
+      'in the history of an NFT',
+      flipped('nft_events', 'payload', 'nft_id = TRAVELLED AND number = 1'),
+      ['provenance: NFT class/travelled, entry 1'],
+    ],
+    [
+      'in what came over the boundary',
+      flipped('boundary_crossings', 'document', FIRST_CROSSING),
+      ['value_is_conserved: asset BASE', 'value_is_conserved: boundary crossing'],
+    ],
+    [
+      'in a message on its way',
+      async (copy) => {
+        await sql(`UPDATE inbox_marks m SET mark = mark - 1 FROM outbox o
+                    WHERE o.shard_id = m.source_shard AND o.target_shard = m.shard_id AND o.number = m.mark
+                      AND (m.shard_id, m.source_shard) = (SELECT shard_id, source_shard FROM inbox_marks LIMIT 1)`)(
+          copy,
+        )
+        await flipped(
+          'outbox',
+          'message',
+          `(shard_id, target_shard, number) IN (
+          SELECT o.shard_id, o.target_shard, o.number FROM outbox o JOIN inbox_marks m
+              ON o.shard_id = m.source_shard AND o.target_shard = m.shard_id AND o.number > m.mark)`,
+        )(copy)
+      },
+      ['supply_reconciles: message', 'value_is_conserved: message'],
+    ],
+  ]
+  test.for(cases)('%s is found', expectFound)
+})
+
+describe('a column changed', () => {
+  const transaction = ['chains_verify: transaction txn', 'receipts_verify: transaction txn']
+  const cases: readonly Case[] = [
+    [
+      'of an account',
+      sql('UPDATE accounts SET completed_count = 0 WHERE account_id = ALICE'),
+      ['chains_verify: account alice'],
+    ],
+    [
+      'of a balance',
+      sql("UPDATE balances SET updated_at = 'epoch' WHERE account_id = BOB AND token_id = 'BASE'"),
+      ['no_negative_balance: account bob, BASE'],
+    ],
+    [
+      'of a hold',
+      sql("UPDATE holds SET pending_txn_id = 'txn_x' WHERE hold_id = (SELECT min(hold_id) FROM holds)"),
+      ['no_negative_balance: account alice, hold txn', 'no_negative_balance: account alice, holds'],
+    ],
+    ['of a transaction: its key', sql(`UPDATE transactions SET idempotency_key = 'x' WHERE ${CREDIT}`), transaction],
+    [
+      'of a transaction: its time',
+      sql(`UPDATE transactions SET processed_at = processed_at + interval '1 s' WHERE ${CREDIT}`),
+      transaction,
+    ],
+    [
+      'of a transaction: why it failed',
+      sql("UPDATE transactions SET failure_code = 'expired' WHERE status = 'failed' AND type = 'debit'"),
+      transaction,
+    ],
+    ['of a token', sql("UPDATE actors SET status = 'crediting' WHERE actor_id = 'gold-one'"), GOLD_LOST],
+    [
+      'of a class',
+      sql("UPDATE actors SET class_name = 'Another' WHERE kind = 'class'"),
+      ['provenance: class class', ...CLASS_LOST],
+    ],
+    [
+      'of a group',
+      sql("UPDATE actors SET due_at = now() WHERE kind = 'group' AND status = 'reverted'"),
+      ['value_is_conserved: group'],
+    ],
+    [
+      'of what came over the boundary',
+      sql(`UPDATE boundary_crossings SET shards = '{}' WHERE ${FIRST_CROSSING}`),
+      ['value_is_conserved: asset BASE'],
+    ],
+  ]
+  test.for(cases)('%s is found', expectFound)
+})
+
+describe('put back', () => {
+  const back = (table: string, columns: readonly string[], where: string): Tamper =>
+    sql(`UPDATE ${table} n SET ${columns.map((column) => `${column} = o.${column}`).join(', ')} FROM older.${table} o
+          WHERE ${where} AND o.document <> n.document`)
+  const account = [
+    'version',
+    'sequence',
+    'tip',
+    'completed_count',
+    'failed_count',
+    'nft_count',
+    'nft_room',
+    'updated_at',
+    'document',
+  ]
+  const ofAlice = 'o.account_id = n.account_id AND o.account_id = ALICE'
+  const ofBase = `${ofAlice} AND o.token_id = n.token_id AND o.token_id = 'BASE'`
+  const gold = "o.actor_id = n.actor_id AND n.actor_id = 'gold-one'"
+  const kept = 'o.actor_id = n.actor_id AND n.actor_id = KEPT'
+  const cases: readonly Case[] = [
+    ['what is sealed of an account, alone', back('accounts', ['document'], ofAlice), ['chains_verify: account alice']],
+    [
+      'an account as it was, with its version',
+      back('accounts', account, ofAlice),
+      ['chains_verify: account alice', 'no_negative_balance: account alice'],
+    ],
+    [
+      'an account as it was, with its balances',
+      async (copy) => {
+        await back('accounts', account, ofAlice)(copy)
+        await back('balances', ['updated_at', 'document'], `${ofAlice} AND o.token_id = n.token_id`)(copy)
+      },
+      ['chains_verify: account alice', 'value_is_conserved: asset BASE', 'value_is_conserved: asset GOLD-one'],
+    ],
+    [
+      'what is sealed of a balance, alone',
+      back('balances', ['document'], ofBase),
+      ['no_negative_balance: account alice, BASE', 'value_is_conserved: asset BASE'],
+    ],
+    [
+      'a balance as it was',
+      back('balances', ['updated_at', 'document'], ofBase),
+      [
+        'no_negative_balance: account alice',
+        'no_negative_balance: account alice, BASE',
+        'value_is_conserved: asset BASE',
+      ],
+    ],
+    ['what is sealed of a token, alone', back('actors', ['document'], gold), GOLD_LOST],
+    [
+      'a token as it was, with its version',
+      back('actors', ['document', 'version'], gold),
+      ['supply_reconciles: token gold-one', 'value_is_conserved: asset GOLD-one'],
+    ],
+    ['what is sealed of an NFT, alone', back('actors', ['document'], kept), ['provenance: NFT class/kept']],
+    [
+      'an NFT as it was, with its version',
+      back('actors', ['document', 'version', 'owner', 'status'], kept),
+      ['provenance: NFT class/kept'],
+    ],
+  ]
+  test.for(cases)('%s is found', expectFound)
+})
+
+describe('swapped', () => {
+  const swapped = (table: string, column: string, where: string): Tamper =>
+    sql(`UPDATE ${table} t SET ${column} = o.${column} FROM (SELECT ctid AS at, ${column} FROM ${table} WHERE ${where}) o
+          WHERE ${where} AND o.at <> t.ctid`)
+  const cases: readonly Case[] = [
+    [
+      'two accounts',
+      swapped('accounts', 'document', 'account_id IN (ALICE, BOB)'),
+      ['chains_verify: account alice', 'chains_verify: account bob'],
+    ],
+    [
+      'two balances of an account',
+      swapped('balances', 'document', "account_id = ALICE AND token_id IN ('BASE', 'GOLD-one')"),
+      ['BASE', 'GOLD-one'].flatMap((tokenId) => [
+        `no_negative_balance: account alice, ${tokenId}`,
+        `value_is_conserved: account alice, ${tokenId}`,
+        `value_is_conserved: asset ${tokenId}`,
+      ]),
+    ],
+    [
+      'two balances of a token',
+      swapped('balances', 'document', "account_id IN (ALICE, BOB) AND token_id = 'BASE'"),
+      [...BASE_LOST, 'no_negative_balance: account alice, BASE', 'value_is_conserved: account alice, BASE'],
+    ],
+    [
+      'two holds',
+      swapped('holds', 'document', 'true'),
+      [
+        'no_negative_balance: account alice, hold txn',
+        'no_negative_balance: account alice, holds',
+        'value_is_conserved: account alice, hold txn',
+      ],
+    ],
+    [
+      'two entries',
+      swapped('audit_entries', 'payload', 'account_id = ALICE AND sequence IN (1, 2)'),
+      [
+        'chains_verify: account alice, entry 1',
+        'chains_verify: account alice, entry 2',
+        'chains_verify: transaction txn',
+      ],
+    ],
+  ]
+  test.for(cases)('%s are found', expectFound)
+})
+
+describe('deleted', () => {
+  const cases: readonly Case[] = [
+    [
+      'an account',
+      sql('DELETE FROM accounts WHERE account_id = BOB'),
+      ['chains_verify: account bob', 'chains_verify: transaction txn'],
+    ],
+    [
+      'a balance',
+      sql("DELETE FROM balances WHERE account_id = BOB AND token_id = 'BASE'"),
+      ['no_negative_balance: account bob', 'no_negative_balance: account bob, BASE', 'value_is_conserved: asset BASE'],
+    ],
+    [
+      'a hold',
+      sql('DELETE FROM holds WHERE hold_id = (SELECT min(hold_id) FROM holds)'),
+      ['no_negative_balance: account alice', 'no_negative_balance: account alice, GOLD-one'],
+    ],
+    [
+      'an entry',
+      sql('DELETE FROM audit_entries WHERE account_id = BOB AND sequence = 2'),
+      ['chains_verify: account bob, entry 2', 'chains_verify: transaction txn'],
+    ],
+    ['a transaction', sql(`DELETE FROM transactions WHERE ${CREDIT}`), ['chains_verify: account bob, entry 1']],
+    [
+      'a crossing of the boundary',
+      sql(`DELETE FROM boundary_crossings WHERE ${FIRST_CROSSING}`),
+      ['value_is_conserved: asset BASE'],
+    ],
+  ]
+  test.for(cases)('%s is found', expectFound)
+})
+
+describe('a data key', () => {
+  /** What is said of the key itself; what it sealed is named beside that. */
+  async function expectKeyFound([, tamper, named]: Case): Promise<void> {
+    const names = namesOf(await found(tamper))
+    expect(names.filter((name) => name.includes('data key'))).toEqual(named)
+    // The walk went on: what the key sealed is named, too.
+    expect(names.length).toBeGreaterThan(named.length)
+  }
+  const [ofBob, ofClass] = ['chains_verify: data key of account bob', 'provenance: data key of class class']
+  const ofLedger = 'value_is_conserved: data key of the ledger'
+  const goldsShard = "scope = 'shard' AND ref = (SELECT shard_id::text FROM actors WHERE actor_id = 'gold-one')"
+  const cases: readonly Case[] = [
+    ['of an account that is gone', sql('DELETE FROM data_keys WHERE ref = BOB'), [ofBob]],
+    ['of a class that is gone', sql("DELETE FROM data_keys WHERE scope = 'class'"), [ofClass]],
+    ['of the ledger that is gone', sql("DELETE FROM data_keys WHERE scope = 'ledger'"), [ofLedger]],
+    ['of an account with a bit flipped', flipped('data_keys', 'wrapped', 'ref = BOB'), [ofBob]],
+    ['of a class with a bit flipped', flipped('data_keys', 'wrapped', "scope = 'class'"), [ofClass]],
+    ['of the ledger with a bit flipped', flipped('data_keys', 'wrapped', "scope = 'ledger'"), [ofLedger]],
+    [
+      'of an account that is said to be under another master key',
+      sql("UPDATE data_keys SET master_key_id = 'other' WHERE ref = BOB"),
+      [ofBob],
+    ],
+    [
+      'of an account in place of that of another',
+      sql(`UPDATE data_keys SET wrapped = (SELECT wrapped FROM data_keys WHERE ref = ALICE) WHERE ref = BOB`),
+      [ofBob],
+    ],
+  ]
+  test.for(cases)('%s is found', expectKeyFound)
+
+  test('of a shard that is gone is found, with the token that it sealed', async () => {
+    const names = namesOf(await found(sql(`DELETE FROM data_keys WHERE ${goldsShard}`)))
+    expect(names).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^value_is_conserved: data key of shard \d+$/), ...GOLD_LOST]),
+    )
+  })
+})

@@ -1,0 +1,439 @@
+/**
+ * Goal: whoever may do anything to the database, and has old copies of its rows, puts an account back whole; nothing in the
+ * database shows it, a checkpoint does, and names the account. And a checkpoint that is not the ledger's, or not whole, is
+ * not believed.
+ */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Checkpointer } from '../../infra/audit/checkpointer.ts'
+import { allCheckpoints } from '../../infra/audit/checkpoint-rows.ts'
+import { main } from '../../infra/main/ledger.ts'
+import { readLedgerAt } from '../../infra/postgres/migrate.ts'
+import { createServiceKeys, type PostgresServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
+import { createSystemClock } from '../../infra/system/clock-system.ts'
+import type { Clock } from '../../runtime/ports/clock.ts'
+import type { Log } from '../../runtime/ports/log.ts'
+import type { DatabaseCopy } from '../support/database-copy.ts'
+import { createLedgerDatabase, secretsOf, TEST_MASTER_KEY } from '../support/ledger-database.ts'
+import { createTampered, failedOf, type Tampered } from '../support/tampering.ts'
+
+const MINUTE_MS = 60_000
+const DAY_MS = 24 * 60 * MINUTE_MS
+/** Whatever is written of one account, and what crossed the ledger's boundary meanwhile. */
+const TABLES = ['accounts', 'account_keys', 'balances', 'holds', 'audit_entries', 'transactions', 'operations'] as const
+
+let tampered: Tampered
+let directory: string
+let victim: string
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'ledger-checkpoints-'))
+  tampered = await createTampered(async ({ sql, vault }, parties, { alice }) => {
+    victim = vault.accountRef(alice.accountId)
+    await sql`CREATE SCHEMA old`
+    for (const table of TABLES) {
+      await sql.unsafe(`CREATE TABLE old.${table} AS SELECT * FROM public.${table} WHERE account_id = '${victim}'`)
+    }
+    await sql`CREATE TABLE old.boundary_crossings AS SELECT * FROM public.boundary_crossings`
+    // What the thief of a key would like to undo, and a debit that would be paid twice.
+    await parties.submit(alice, { type: 'debit', amount: '7' })
+    await parties.rotate(alice)
+    await parties.atRest()
+  })
+})
+afterAll(async () => {
+  await tampered?.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+/** As somebody who has no keys, but may do anything to the database. */
+async function putBack(sql: postgres.Sql): Promise<void> {
+  for (const table of TABLES) {
+    await sql.unsafe(`DELETE FROM public.${table} WHERE account_id = '${victim}'`)
+    await sql.unsafe(`INSERT INTO public.${table} SELECT * FROM old.${table}`)
+  }
+  const removed = await sql`
+    DELETE FROM public.boundary_crossings c WHERE NOT EXISTS (
+      SELECT FROM old.boundary_crossings o WHERE o.session = c.session AND o.number = c.number)`
+  if (removed.count === 0) throw new Error('nothing had crossed the boundary')
+}
+
+interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+async function ledger(url: string, ...args: readonly string[]): Promise<Ran> {
+  let [out, err] = ['', '']
+  const code = await main(args, {
+    env: { LEDGER_DATABASE_URL: url, LEDGER_MASTER_KEY: TEST_MASTER_KEY.export().toString('base64url') },
+    cwd: directory,
+    readInput: () => Promise.reject(new Error('nothing is asked')),
+    out: (text) => (out += text),
+    err: (text) => (err += text),
+  })
+  return { code, out, err }
+}
+
+interface Writing {
+  readonly write: () => Promise<string>
+  readonly keys: PostgresServiceKeys
+  readonly logged: readonly string[]
+  readonly pass: (durationMs: number) => void
+}
+
+/** Somebody who writes checkpoints, whose clock is moved by hand. */
+async function onWriter<T>(url: string, work: (writing: Writing) => Promise<T>): Promise<T> {
+  const record = await readLedgerAt(url)
+  if (record === undefined) throw new Error('there is no ledger')
+  const { derive, serviceKeys: sealing } = await secretsOf(url)
+  const system = createSystemClock()
+  let aheadMs = 0
+  const clock: Clock = { ...system, now: () => system.now() + aheadMs }
+  const keys = await createServiceKeys({ url, sealing, clock })
+  const logged: string[] = []
+  const note = (event: string): void => void logged.push(event)
+  const log: Log = { info: note, warn: note, error: note }
+  const checkpointer = new Checkpointer({ url, ...record, derive, serviceKeys: keys, clock, log })
+  try {
+    return await work({
+      write: () => checkpointer.writeOne(),
+      keys,
+      logged,
+      pass: (durationMs) => void (aheadMs += durationMs),
+    })
+  } finally {
+    await keys.close()
+  }
+}
+
+let serial = 0
+
+function newFile(): string {
+  serial += 1
+  return join(directory, `checkpoint-${serial}`)
+}
+
+async function checkpointOf(url: string): Promise<string> {
+  const file = newFile()
+  expect(await ledger(url, 'checkpoint', file)).toMatchObject({ code: 0 })
+  return file
+}
+
+async function onCheckpointed(work: (copy: DatabaseCopy, file: string) => Promise<void>): Promise<void> {
+  await tampered.onCopy(async (copy) => {
+    await onWriter(copy.url, ({ write }) => write())
+    await work(copy, await checkpointOf(copy.url))
+  })
+}
+
+describe('an account that was put back whole', () => {
+  test('is not found by any audit of the rows, and is named by a checkpoint', async () => {
+    await onCheckpointed(async ({ url, sql }, file) => {
+      const before = await ledger(url, 'verify', '--checkpoint', file)
+      expect(before).toMatchObject({ code: 0, out: expect.stringMatching(/ok: [0-9]+ accounts are where they were/) })
+      await putBack(sql)
+      expect(failedOf(await tampered.audit(url))).toEqual([])
+      const { code, out } = await ledger(url, 'verify', '--checkpoint', file)
+      expect(code).toBe(1)
+      const named = out.split('\n').filter((line) => line.startsWith('WENT BACK: account'))
+      expect(named).toEqual([
+        expect.stringMatching(new RegExp(`^WENT BACK: account alice-one \\(${victim}\\): it ended with entry [0-9]+`)),
+      ])
+      expect(out).toMatch(/WENT BACK: checkpoint 1 of .*: shard [0-9]+: entries of then are gone, or are others now/)
+    })
+  })
+
+  test('is named by its reference when nothing of it is left', async () => {
+    await onCheckpointed(async ({ url, sql }, file) => {
+      for (const table of TABLES) await sql.unsafe(`DELETE FROM ${table} WHERE account_id = '${victim}'`)
+      const { code, out } = await ledger(url, 'verify', '--checkpoint', file)
+      expect({ code, out }).toMatchObject({ code: 1, out: expect.stringContaining(`account ${victim}: it is gone`) })
+    })
+  })
+
+  test('is named when it went on since, to more entries than it had', async () => {
+    await onCheckpointed(async ({ url, sql }, file) => {
+      // The same length of chain, with another end.
+      await sql`UPDATE audit_entries e SET audit_hash = sha256('x') FROM accounts a
+                 WHERE a.account_id = ${victim} AND e.account_id = a.account_id AND e.sequence = a.sequence`
+      await sql`UPDATE accounts SET sequence = sequence + 5 WHERE account_id = ${victim}`
+      const { code, out } = await ledger(url, 'verify', '--checkpoint', file)
+      expect(code).toBe(1)
+      expect(out).toMatch(new RegExp(`account ${victim}: its entry [0-9]+ is another one`))
+    })
+  })
+
+  test('is named when only its row was put back, with the same entries', async () => {
+    await onCheckpointed(async ({ url, sql }, file) => {
+      await sql`UPDATE accounts SET version = version - 1 WHERE account_id = ${victim}`
+      const { code, out } = await ledger(url, 'verify', '--checkpoint', file)
+      expect(code).toBe(1)
+      expect(out).toMatch(new RegExp(`account ${victim}: its row was version [0-9]+ and is version [0-9]+ now`))
+    })
+  })
+
+  test('shows in the next checkpoints, too, when somebody goes on from there', async () => {
+    await onCheckpointed(async ({ url, sql }) => {
+      await putBack(sql)
+      const later = await onWriter(url, async ({ write, pass }) => {
+        pass(MINUTE_MS)
+        expect(await write()).toBe('written')
+        return checkpointOf(url)
+      })
+      // The file was written after it, and knows no better; what the database had signed before does.
+      const { code, out } = await ledger(url, 'verify', '--checkpoint', later)
+      expect(code).toBe(1)
+      expect(out).not.toContain('WENT BACK: account')
+      expect(out).toMatch(/WENT BACK: checkpoint 1 of .*: shard [0-9]+/)
+    })
+  })
+})
+
+describe('a checkpoint file', () => {
+  test('that was changed in any line, cut off anywhere, or added to is refused', async () => {
+    await onCheckpointed(async ({ url }, file) => {
+      const whole = readFileSync(file, 'utf8')
+      const lines = whole.split('\n')
+      const [first = '', second = '', ...rest] = lines
+      const moved = second.replace(/ ([0-9]+) ([0-9]+) /, (_, sequence: string, version: string) => {
+        return ` ${Number(sequence) - 1} ${version} `
+      })
+      const broken = [
+        whole.slice(0, -2),
+        whole.slice(0, whole.length >> 1),
+        lines.slice(0, -2).join('\n') + '\n',
+        [first, moved, ...rest].join('\n'),
+        [first, ...rest].join('\n'),
+        [first, second, second, ...rest].join('\n'),
+        `${whole}${second}\n`,
+        `${whole}${lines.at(-2) ?? ''}\n`,
+        whole.replace('"accounts', '"Accounts'),
+        whole.replace(/"signature":"..../, '"signature":"AAAA'),
+        whole.replace(/as_of\\":\\"20/, 'as_of\\":\\"19'),
+        '',
+        'x'.repeat(10_000),
+      ]
+      for (const text of broken) {
+        expect(text).not.toBe(whole)
+        const changed = newFile()
+        writeFileSync(changed, text)
+        const { code, out } = await ledger(url, 'verify', '--checkpoint', changed)
+        expect({ code, out }).toEqual({ code: 1, out: expect.stringMatching(/^TAMPERED: .*\n$/) })
+      }
+    })
+  })
+
+  test('of another ledger is refused', async () => {
+    const other = await createLedgerDatabase()
+    const file = await checkpointOf(other.url)
+    await onCheckpointed(async ({ url }) => {
+      const { code, out } = await ledger(url, 'verify', '--checkpoint', file)
+      expect({ code, out }).toEqual({ code: 1, out: expect.stringContaining('it is of another ledger') })
+    })
+    await other.drop()
+  })
+
+  test('is checked without the ledger by what the JWKS says, and a revoked key makes it worth nothing', async () => {
+    await onCheckpointed(async ({ url }, file) => {
+      const jwks = (keys: PostgresServiceKeys, ledgerId: string): string => {
+        const path = newFile()
+        const shown = keys.published().map(({ keyId, purpose, x, y, activeFromMs, revokedAtMs }) => {
+          const revoked = revokedAtMs === null ? {} : { revoked: { revoked_at: Math.floor(revokedAtMs / 1_000) } }
+          return { kid: keyId, purpose, x, y, nbf: Math.floor(activeFromMs / 1_000), ...revoked }
+        })
+        writeFileSync(path, JSON.stringify({ ledger_id: ledgerId, keys: shown }))
+        return path
+      }
+      await onWriter(url, async ({ keys }) => {
+        const offline = async (path: string): Promise<Ran> =>
+          ledger('postgres://nowhere:1/none', 'verify', '--checkpoint', file, '--offline', '--jwks', path)
+        expect(await offline(jwks(keys, tampered.ledgerId))).toMatchObject({ code: 0 })
+        const other = await offline(jwks(keys, 'another'))
+        expect(other).toMatchObject({ code: 1, out: expect.stringContaining('it is of another ledger') })
+        await keys.revoke(keys.current('assertion'))
+        const revoked = await offline(jwks(keys, tampered.ledgerId))
+        expect(revoked).toMatchObject({ code: 1, out: expect.stringContaining('is revoked') })
+      })
+    })
+  })
+
+  test('of a ledger without encryption names accounts by their IDs', async () => {
+    const plain = await createLedgerDatabase({ encryption: 'off' })
+    const sql = postgres(plain.url, { max: 1, onnotice: () => undefined })
+    for (const accountId of ['a.b:c@plain', 'other_-']) {
+      await sql`
+        INSERT INTO accounts (shard_id, account_id, version, status, sequence, tip, completed_count, failed_count,
+                              nft_count, nft_room, created_at, updated_at, document)
+        VALUES (3, ${accountId}, 1, 'active', 0, sha256('x'), 0, 0, 0, 0, now(), now(), '{}')`
+      await sql`INSERT INTO audit_entries VALUES (3, ${accountId}, 0, NULL, sha256('0'), sha256('x'), '{}')`
+    }
+    const file = await checkpointOf(plain.url)
+    expect(await ledger(plain.url, 'verify', '--checkpoint', file)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('ok: 2 accounts are where they were'),
+    })
+    await sql`DELETE FROM audit_entries WHERE account_id = 'a.b:c@plain'`
+    const { code, out } = await ledger(plain.url, 'verify', '--checkpoint', file)
+    expect(code).toBe(1)
+    expect(out).toContain('WENT BACK: account a.b:c@plain: its entry 0 is gone\n1 of 2 accounts')
+    await sql.end()
+    await plain.drop()
+  })
+
+  test('replaces no other, and says nothing that is not meant for others', async () => {
+    await onCheckpointed(async ({ url }, file) => {
+      const again = await ledger(url, 'checkpoint', file)
+      expect(again).toMatchObject({ code: 1, err: expect.stringContaining('is there already') })
+      expect(readFileSync(file, 'utf8')).not.toMatch(/alice|bob/)
+      const shown = await ledger(url, 'checkpoint')
+      expect(shown.out.split('\n').slice(0, -2)).toEqual(readFileSync(file, 'utf8').split('\n').slice(0, -2))
+    })
+  })
+})
+
+describe('the checkpoints of the database', () => {
+  test('C1, C2: each goes on from the one before, whoever wrote that, when it is due and not before', async () => {
+    await tampered.onCopy(async ({ url, sql }) => {
+      await onWriter(url, async (first) => {
+        expect([await first.write(), await first.write()]).toEqual(['written', 'not due'])
+        await onWriter(url, async (second) => {
+          expect(await second.write()).toBe('not due')
+          second.pass(MINUTE_MS)
+          expect(await second.write()).toBe('written')
+          first.pass(2 * MINUTE_MS)
+          expect(await first.write()).toBe('written')
+          expect([...first.logged, ...second.logged]).not.toContain('checkpoints_went_back')
+        })
+      })
+      const stored = await allCheckpoints(sql)
+      expect(stored.map(({ statement }) => statement.number)).toEqual([1, 2, 3])
+      // Nothing was appended.
+      expect(new Set(stored.map(({ statement }) => statement.chains)).size).toBe(1)
+      expect(await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('ok: 3 checkpoints in the database, 3 computed again'),
+      })
+    })
+  })
+
+  test('C4: those that went back are said in the log, and are missed by a file that was written before', async () => {
+    await onCheckpointed(async ({ url, sql }) => {
+      await onWriter(url, async ({ write, pass, logged }) => {
+        pass(MINUTE_MS)
+        await write()
+        const file = await checkpointOf(url)
+        await sql`DELETE FROM checkpoints WHERE number = 2`
+        pass(MINUTE_MS)
+        await write()
+        expect(logged).toContain('checkpoints_went_back')
+        const { code, out } = await ledger(url, 'verify', '--checkpoint', file)
+        expect(code).toBe(1)
+        expect(out).toContain('WENT BACK: checkpoint 2 is not the one, which the file names')
+      })
+    })
+  })
+
+  test('one that was changed is found, and nobody goes on from it', async () => {
+    const changes = [
+      `UPDATE checkpoints SET level = 'hour' WHERE number = 2`,
+      `UPDATE checkpoints SET signed_at = signed_at - interval '1 day' WHERE number = 2`,
+      `UPDATE checkpoints SET number = 3 WHERE number = 2`,
+      `UPDATE checkpoints SET statement = replace(statement, '"number":2', '"number":02') WHERE number = 2`,
+      `UPDATE checkpoints SET signature = (SELECT signature FROM checkpoints WHERE number = 1) WHERE number = 2`,
+      `UPDATE checkpoints SET sums = (SELECT sums FROM checkpoints WHERE number = 1) WHERE number = 2`,
+      `UPDATE checkpoints SET statement = regexp_replace(statement, '"position":"[0-9]+"', '"position":"3"') WHERE number = 2`,
+    ]
+    for (const change of changes) {
+      await onCheckpointed(async ({ url, sql }) => {
+        const failed = await onWriter(url, async ({ write, pass }) => {
+          pass(MINUTE_MS)
+          await write()
+          await sql.unsafe(change)
+          pass(MINUTE_MS)
+          return write().then(
+            () => 'written',
+            () => 'refused',
+          )
+        })
+        expect({ change, failed }).toEqual({ change, failed: 'refused' })
+      })
+    }
+  })
+
+  test('C2: sums that were sealed for the same number, of something else, are not gone on from', async () => {
+    await onCheckpointed(async ({ url, sql }) => {
+      await onWriter(url, async ({ write, pass }) => {
+        pass(MINUTE_MS)
+        await write()
+        await sql`CREATE TABLE old.sums AS SELECT sums FROM checkpoints WHERE number = 2`
+        await sql`DELETE FROM checkpoints WHERE number = 2`
+        await sql`
+          INSERT INTO audit_entries (shard_id, account_id, sequence, txn_id, previous_hash, audit_hash, payload)
+          SELECT shard_id, account_id, sequence + 1, NULL, tip, sha256('x'), '{}' FROM accounts
+           WHERE account_id = ${victim}`
+        await write()
+        const changed = await sql`UPDATE checkpoints SET sums = (SELECT sums FROM old.sums) WHERE number = 2`
+        expect(changed.count).toBe(1)
+        pass(MINUTE_MS)
+        await expect(write()).rejects.toThrow('its sums are not those that were signed')
+      })
+    })
+  })
+
+  test('are thinned out as they grow old, and what is left is a chain', async () => {
+    await tampered.onCopy(async ({ url, sql }) => {
+      await onWriter(url, async ({ write, pass, logged }) => {
+        for (let written = 0; written < 6; written += 1) {
+          expect(await write()).toBe('written')
+          pass(MINUTE_MS * 20)
+        }
+        pass(2 * DAY_MS)
+        await write()
+        pass(MINUTE_MS)
+        await write()
+        const kept = await allCheckpoints(sql)
+        const levels = kept.map(({ statement }) => statement.level)
+        expect(levels.slice(-2)).toEqual(['day', 'minute'])
+        // Of the six of two hours: the first, and the first of each hour.
+        expect(levels.slice(0, -2)).not.toContain('minute')
+        expect(kept.length).toBeLessThan(8)
+        expect(logged).not.toContain('checkpoint_failed')
+        // Their keys were not in use at a time to come, as far as they know: only the chain is looked at.
+        const { out } = await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))
+        expect(out).not.toContain('WENT BACK')
+        await sql`DELETE FROM checkpoints WHERE number = (SELECT max(number) FROM checkpoints WHERE level = 'day')`
+        const after = await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))
+        expect(after.out).toMatch(/WENT BACK: checkpoint 7 is gone/)
+      })
+    })
+  })
+
+  test('K1: a key that was revoked takes nothing with it that a checkpoint since then names', async () => {
+    await onCheckpointed(async ({ url }) => {
+      await onWriter(url, async ({ write, pass, keys }) => {
+        await keys.revoke(keys.current('assertion'))
+        const before = await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))
+        // What the new key signs names it: the file is one of those.
+        expect(before).toMatchObject({ code: 0 })
+        pass(MINUTE_MS)
+        await write()
+        expect(await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))).toMatchObject({ code: 0 })
+      })
+    })
+  })
+
+  test('C5: nothing is written while entries are there that this cluster cannot have committed yet', async () => {
+    await tampered.onCopy(async ({ url, sql }) => {
+      await sql`UPDATE audit_entries SET commit_xid = '900000000000' WHERE account_id = ${victim} AND sequence = 1`
+      await onWriter(url, async ({ write, logged }) => {
+        expect(await write()).toBe('not due')
+        expect(logged).toEqual(['checkpoints_wait'])
+      })
+    })
+  })
+})

@@ -1,0 +1,83 @@
+/** Goal: whoever can write the tables and has no keys cannot make an account look erased, nor bring one back that was (E1). */
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPostgresSubject, type PostgresSubject, shardOf } from '../contract/ledger-reads-postgres-subject.ts'
+import { createBook } from '../contract/ledger-reads-rows.ts'
+import { aQuery, receiptSignatureOf, SEED_START_MS } from '../contract/ledger-reads-scene.ts'
+import { ReadsUnavailable } from '../../runtime/ports/ledger-reads.ts'
+import { createPostgresHarness, type PostgresHarness } from '../support/ledger-store-postgres.ts'
+import { creditAccount, openAccount, partOf, questionOf } from '../support/ledger-rows.ts'
+import { debitAll, eraseAccount } from '../support/ledger-rows-erasure.ts'
+
+describe('an account of which a column alone says that it was erased', () => {
+  let subject: PostgresSubject
+  let sql: postgres.Sql
+  beforeAll(async () => {
+    subject = await createPostgresSubject('on')
+    sql = postgres(subject.database.url, { max: 1, onnotice: () => undefined })
+    const book = createBook(shardOf, receiptSignatureOf)
+    const order = { atMs: SEED_START_MS + 1, amount: '7', idempotencyKey: 'k' }
+    await subject.write([book.open('alice', SEED_START_MS), book.decide('alice', order)])
+  })
+  afterAll(async () => {
+    await sql.end()
+    await subject.close()
+  })
+
+  test('hides nothing: nothing of it is served', async () => {
+    const { reads } = subject
+    const { transactions } = await reads.transactions(aQuery({ accountId: 'alice' }))
+    const txnId = transactions[0]?.txnId ?? ''
+    expect(await reads.transaction(txnId)).toMatchObject({ accountId: 'alice' })
+    await sql`UPDATE accounts SET status = 'erased'`
+    const asked = [
+      () => reads.transaction(txnId),
+      () => reads.receipt(txnId),
+      () => reads.transactions(aQuery({})),
+      () => reads.auditChain('alice', -1, 10),
+      () => reads.account('alice'),
+      () => reads.balances('alice'),
+    ]
+    for (const ask of asked) await expect(ask()).rejects.toThrow(ReadsUnavailable)
+  })
+})
+
+describe('the store', () => {
+  let harness: PostgresHarness
+  beforeAll(async () => {
+    harness = await createPostgresHarness()
+  })
+  afterAll(() => harness.close())
+
+  const key = { shardId: 3, accountId: 'alice', idempotencyKey: 'k', operation: 'transaction' } as const
+
+  test('stops a shard of which a column alone says that an account was erased: its orders would be new again', async () => {
+    const { store } = await harness.open()
+    const taken = await store.acquire(3, 0, 1)
+    if (taken.kind !== 'owned') throw new Error('the shard was not acquired')
+    const open = openAccount(3, 'alice')
+    const credit = creditAccount(open.account, 'k')
+    await store.commit({ shards: [partOf(taken.token, open)] })
+    await store.commit({ shards: [partOf(taken.token, credit)] })
+    await harness.sql`UPDATE accounts SET status = 'erased'`
+    const answer = await store.lookUp(questionOf({ keys: [key] }))
+    expect([...answer.unreadable.keys()]).toEqual([3])
+    await harness.sql`UPDATE accounts SET status = 'active'`
+    expect((await store.lookUp(questionOf({ keys: [key] }))).keys.size).toBe(1)
+
+    const emptied = debitAll(credit.account)
+    await store.commit({ shards: [partOf(taken.token, emptied)] })
+    await harness.sql`CREATE TABLE kept AS SELECT * FROM accounts`
+    const verdict = await store.commit({ shards: [partOf(taken.token, eraseAccount(emptied.account))] })
+    expect(verdict).toEqual({ kind: 'answered', committed: new Set([3]) })
+    expect(await harness.sql`SELECT FROM data_keys WHERE scope = 'account'`).toHaveLength(0)
+    expect(await harness.sql`SELECT FROM balances`).toHaveLength(0)
+
+    // As it was before it was erased.
+    await harness.sql`
+      UPDATE accounts SET status = kept.status, document = kept.document, version = kept.version, tip = kept.tip,
+             sequence = kept.sequence FROM kept`
+    const back = await (await harness.open()).store.lookUp(questionOf({ accounts: [key] }))
+    expect([back.accounts.size, ...back.unreadable.keys()]).toEqual([0, 3])
+  })
+})

@@ -1,0 +1,200 @@
+/**
+ * Goal: what does not add up is not given (S2), and what was not written so is not believed (S4), whether whoever changed
+ * rows has the keys or has not; and what was proved before still is.
+ */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { accountAddress } from '../../actors/address.ts'
+import { AssertionUnavailable } from '../../runtime/ports/assertion-source.ts'
+import { createLiabilitiesLedger, type LiabilitiesLedger, provenBy } from './liabilities-ledger.ts'
+
+const UNRECONCILED = 'error liabilities_do_not_reconcile'
+const UNREADABLE = 'error liabilities_row_unreadable'
+
+type Tampering = readonly [what: string, tamper: (ledger: LiabilitiesLedger) => Promise<unknown>]
+
+let ledger: LiabilitiesLedger
+async function createFilled(encryption: 'on' | 'off'): Promise<void> {
+  ledger = await createLiabilitiesLedger(encryption)
+  await ledger.balance('alice', 'BASE', '10')
+  await ledger.balance('bob', 'GOLD', '30')
+  await ledger.hold('bob', 'GOLD', '7')
+  await ledger.message(accountAddress('carol'), ['GOLD', '3'])
+  await ledger.message(accountAddress('carol'), ['GOLD', '1'])
+  await ledger.token('GOLD', '41')
+  await ledger.token('SILVER', '0')
+  await ledger.boundary('BASE', '4')
+  await ledger.boundary('BASE', '6')
+}
+afterEach(() => ledger.close())
+
+/** What comes of a run after the tampering, how the log names it, and what is there of the run before. */
+async function outcomeOf(tamper: Tampering[1]): Promise<object> {
+  const source = ledger.open()
+  await source.liabilities()
+  await tamper(ledger)
+  const given = await source.liabilities().catch((error: unknown) => error)
+  const runs = await ledger.sql`SELECT FROM liability_runs`
+  return {
+    isRefused: given instanceof AssertionUnavailable,
+    logged: ledger.logged,
+    runs: runs.length,
+    proven: await provenBy(source, 'bob'),
+  }
+}
+
+function refused(said: string): object {
+  return { isRefused: true, logged: [said], runs: 1, proven: { GOLD: '37' } }
+}
+
+/** Statements; `$alice` and the like stand for references. */
+function run(statements: string): Tampering[1] {
+  return ({ sql, vault }) =>
+    sql.unsafe(statements.replace(/\$([a-z]+)/g, (_, name: string) => `'${vault.accountRef(name)}'`))
+}
+
+const WITH_KEYS: readonly Tampering[] = [
+  ['a balance that grew', ({ balance }) => balance('alice', 'BASE', '10.000000000000000001')],
+  [
+    'value moved into another token',
+    async ({ balance }) => {
+      await balance('bob', 'GOLD', '0')
+      await balance('bob', 'BASE', '30')
+    },
+  ],
+  ['a hold that is gone', ({ release }) => release('bob')],
+  ['a supply that grew', ({ token }) => token('GOLD', '42')],
+  ['a boundary that gave less', ({ boundary }) => boundary('BASE', '0', '1')],
+  ['a message that takes from nobody', ({ message }) => message(accountAddress('nobody'), ['GOLD', '-1'])],
+  [
+    'a debt below nothing, made up for by another account',
+    async ({ message, balance }) => {
+      await message(accountAddress('nobody'), ['GOLD', '-1'])
+      await balance('bob', 'GOLD', '31')
+    },
+  ],
+]
+
+describe('by somebody who has the keys', () => {
+  beforeEach(() => createFilled('on'))
+  test.for(WITH_KEYS)('S2: %s', async ([, tamper]) => {
+    expect(await outcomeOf(tamper)).toEqual(refused(UNRECONCILED))
+  })
+})
+
+describe('by somebody who has not, of whole rows', () => {
+  beforeEach(() => createFilled('on'))
+  const TAMPERINGS: readonly Tampering[] = [
+    [
+      'an account that is gone, with all that is its own',
+      run(`DELETE FROM accounts WHERE account_id = $bob; DELETE FROM balances WHERE account_id = $bob;
+           DELETE FROM holds WHERE account_id = $bob`),
+    ],
+    [
+      'an account that was put back whole to an earlier state',
+      async (tampered) => {
+        await run(`CREATE TABLE a AS SELECT * FROM accounts WHERE account_id = $alice;
+                   CREATE TABLE b AS SELECT * FROM balances WHERE account_id = $alice`)(tampered)
+        await tampered.balances([['alice', 'BASE', '11']], { tokenId: 'BASE', credited: '1', debited: '0' })
+        await run(`DELETE FROM accounts WHERE account_id = $alice; DELETE FROM balances WHERE account_id = $alice;
+                   INSERT INTO accounts SELECT * FROM a; INSERT INTO balances SELECT * FROM b`)(tampered)
+      },
+    ],
+    ['a message that is gone', run('DELETE FROM outbox WHERE number = 1')],
+    ['a message that counts as taken in', run('INSERT INTO inbox_marks VALUES (5, 3, 1)')],
+    ['a token that is gone', run(`DELETE FROM actors WHERE actor_id = 'gold'`)],
+    [
+      'a crossing that is gone',
+      run('DELETE FROM boundary_crossings WHERE number = (SELECT max(number) FROM boundary_crossings)'),
+    ],
+    ['a crossing that is said not to have passed the fence', run(`UPDATE boundary_crossings SET shards = '{}'`)],
+  ]
+  test.for(TAMPERINGS)('S2: %s', async ([, tamper]) => {
+    expect(await outcomeOf(tamper)).toEqual(refused(UNRECONCILED))
+  })
+})
+
+describe('by somebody who has not, of what belongs together', () => {
+  beforeEach(() => createFilled('on'))
+  const TAMPERINGS: readonly Tampering[] = [
+    ['a balance that is gone', run('DELETE FROM balances WHERE account_id = $bob')],
+    ['a hold that is gone', run('DELETE FROM holds')],
+    ['an account that is gone, and its balances are not', run('DELETE FROM accounts WHERE account_id = $alice')],
+    ['a hold of no account', run(`UPDATE holds SET account_id = 'nobody'`)],
+    [
+      'a balance that was put back to an earlier state',
+      async (tampered) => {
+        await run('CREATE TABLE b AS SELECT * FROM balances WHERE account_id = $alice')(tampered)
+        await tampered.balance('alice', 'BASE', '9')
+        await run('UPDATE balances SET document = b.document FROM b WHERE balances.account_id = b.account_id')(tampered)
+      },
+    ],
+    [
+      'an account that was put back, and its balances are not',
+      async (tampered) => {
+        await run('CREATE TABLE a AS SELECT * FROM accounts WHERE account_id = $alice')(tampered)
+        await tampered.balance('alice', 'BASE', '9')
+        await run('DELETE FROM accounts WHERE account_id = $alice; INSERT INTO accounts SELECT * FROM a')(tampered)
+      },
+    ],
+    [
+      'a balance that is said to be in another token',
+      run(`UPDATE balances SET token_id = 'BASE' WHERE account_id = $bob`),
+    ],
+    [
+      "a balance in place of another account's",
+      run(
+        `UPDATE balances SET document = (SELECT document FROM balances WHERE account_id = $bob) WHERE account_id = $alice`,
+      ),
+    ],
+    [
+      'a balance that is not sealed',
+      run(`UPDATE balances SET document = convert_to('["99","0","0","0",1]', 'UTF8') WHERE account_id = $alice`),
+    ],
+    [
+      'a balance of which a bit was turned',
+      run('UPDATE balances SET document = set_bit(document, 240, 1 - get_bit(document, 240))'),
+    ],
+    ['an account whose status was changed', run(`UPDATE accounts SET status = 'frozen' WHERE account_id = $alice`)],
+    ['an account whose key is gone', run('DELETE FROM data_keys WHERE ref = $alice')],
+    [
+      "an account with another account's key",
+      run('UPDATE data_keys SET wrapped = (SELECT wrapped FROM data_keys WHERE ref = $bob) WHERE ref = $alice'),
+    ],
+    [
+      'a message in place of another',
+      run('UPDATE outbox SET message = (SELECT message FROM outbox WHERE number = 1) WHERE number = 2'),
+    ],
+    [
+      'a supply of which a bit was turned',
+      run(`UPDATE actors SET document = set_bit(document, 240, 1 - get_bit(document, 240))`),
+    ],
+    [
+      "a supply in place of another token's",
+      run(
+        `UPDATE actors SET document = (SELECT document FROM actors WHERE actor_id = 'gold') WHERE actor_id = 'silver'`,
+      ),
+    ],
+    [
+      'a crossing in place of another',
+      run(`UPDATE boundary_crossings SET document = (SELECT document FROM boundary_crossings ORDER BY number LIMIT 1)`),
+    ],
+  ]
+  test.for(TAMPERINGS)('S4: %s', async ([, tamper]) => {
+    expect(await outcomeOf(tamper)).toEqual(refused(UNREADABLE))
+  })
+})
+
+describe('of a ledger without encryption', () => {
+  beforeEach(() => createFilled('off'))
+  const TAMPERINGS: readonly Tampering[] = [
+    ...WITH_KEYS,
+    ['a balance that is gone', run('DELETE FROM balances WHERE account_id = $bob')],
+    [
+      'a balance that was written over',
+      run(`UPDATE balances SET document = convert_to('["99","0","0","0",1]', 'UTF8')`),
+    ],
+  ]
+  test.for(TAMPERINGS)('S2: %s', async ([, tamper]) => {
+    expect(await outcomeOf(tamper)).toEqual(refused(UNRECONCILED))
+  })
+})

@@ -1,0 +1,389 @@
+/** Goal: R1 to R4 of master-key-rotation.ts, W1 and W2 of wrapped-keys.ts: the master key changes, and nothing that it protects. */
+import { randomBytes } from 'node:crypto'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { sealLedgerSecret } from '../../infra/keys/ledger-seals.ts'
+import { type MasterKey, masterKeyIdOf, type MasterKeys, readMasterKey } from '../../infra/keys/master-key.ts'
+import { createMasterSeal, MasterKeyMissing } from '../../infra/keys/master-seal.ts'
+import { type Connection, connect, type Sql } from '../../infra/postgres/connection.ts'
+import { createMissingServiceKeys, createServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
+import { createSystemClock } from '../../infra/system/clock-system.ts'
+import {
+  accountKeyName,
+  attestationKeyName,
+  type KeyName,
+  LEDGER_KEY_NAME,
+  shardKeyName,
+} from '../../infra/vault/key-name.ts'
+import { createKeyWrapping, newDataKey } from '../../infra/vault/key-wrapping.ts'
+import { countLeft, RotationUnfinished, rotateMasterKey } from '../../infra/vault/master-key-rotation.ts'
+import { Parties, type Party } from '../support/audited-ledger.ts'
+import {
+  createLedgerDatabase,
+  DEFAULT_SHARD_COUNT,
+  type LedgerDatabase,
+  secretsOf,
+  TEST_MASTER_KEY,
+} from '../support/ledger-database.ts'
+import { startLoneNode } from '../support/lone-node.ts'
+
+const FIRST = TEST_MASTER_KEY
+const [SECOND, THIRD] = [newMasterKey(), newMasterKey()]
+const REFUSED = /not the one that the secrets of this ledger are sealed under/
+/** Shards and the ledger itself. */
+const FIRST_KEYS = DEFAULT_SHARD_COUNT + 1
+
+let database: LedgerDatabase
+let connection: Connection
+let sql: Sql
+beforeEach(async () => {
+  database = await createLedgerDatabase()
+  connection = await connect({ url: database.url, applicationName: 'test' })
+  sql = connection.sql
+  await createMissingServiceKeys({ url: database.url, sealing: serviceSeal(only(FIRST)), clock: createSystemClock() })
+})
+afterEach(async () => {
+  await connection.end()
+  await database.drop()
+})
+
+function newMasterKey(): MasterKey {
+  return readMasterKey(randomBytes(32).toString('base64url'))
+}
+
+function only(current: MasterKey): MasterKeys {
+  return { current, previous: [] }
+}
+
+function after(current: MasterKey, ...previous: readonly MasterKey[]): MasterKeys {
+  return { current, previous }
+}
+
+function serviceSeal(masterKeys: MasterKeys) {
+  return createMasterSeal(masterKeys, 'service-keys')
+}
+
+function sumOf(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
+}
+
+/** Data keys of accounts that are nobody's, `a000000` and so on. Returns them by name. */
+async function insertKeys(count: number, master: MasterKey, prefix = 'a'): Promise<ReadonlyMap<KeyName, Buffer>> {
+  const wrapping = createKeyWrapping(only(master))
+  const made = Array.from({ length: count }, (_, index) => {
+    const ref = `${prefix}${String(index).padStart(6, '0')}`
+    const key = newDataKey()
+    const { masterKeyId, wrapped } = wrapping.wrap(accountKeyName(ref), key)
+    return { ref, key, row: { shard_id: 0, scope: 'account', ref, master_key_id: masterKeyId, wrapped } }
+  })
+  for (let from = 0; from < count; from += 1_000) {
+    await sql`INSERT INTO data_keys ${sql(made.slice(from, from + 1_000).map(({ row }) => row))}`
+  }
+  return new Map(made.map(({ ref, key }) => [accountKeyName(ref), key]))
+}
+
+/** What opens under these master keys; throws for what does not. */
+async function openedKeys(masterKeys: MasterKeys): Promise<ReadonlyMap<KeyName, Buffer>> {
+  const wrapping = createKeyWrapping(masterKeys)
+  const rows = await sql<{ name: KeyName; master_key_id: string; wrapped: Buffer }[]>`
+    SELECT scope || ' ' || ref AS name, master_key_id, wrapped FROM data_keys`
+  return new Map(
+    rows.map(({ name, master_key_id: masterKeyId, wrapped }) => [
+      name,
+      wrapping.unwrap(name, { masterKeyId, wrapped }),
+    ]),
+  )
+}
+
+/** The same connection, on which something happens right before the first such statement, or every one. */
+function interrupted(statement: string, meddle: () => Promise<unknown>, every = false): Sql {
+  let left = every ? Number.POSITIVE_INFINITY : 1
+  const before = async (text: string, send: () => unknown): Promise<unknown> => {
+    if (text.includes(statement) && left > 0) {
+      left -= 1
+      await meddle()
+    }
+    return send()
+  }
+  return new Proxy(sql, {
+    apply: (target, self, args: [unknown, ...unknown[]]) => {
+      const send = (): unknown => Reflect.apply(target, self, args) as unknown
+      // Names of columns are no statements.
+      return Array.isArray(args[0]) ? before(args[0].join(''), send) : send()
+    },
+    get: (target, name) => {
+      if (name !== 'unsafe') return Reflect.get(target, name) as unknown
+      return (text: string, ...rest: never[]) => before(text, () => target.unsafe(text, ...rest))
+    },
+  })
+}
+
+describe('a rotation', () => {
+  test('puts everything under the current key and changes nothing of what was protected', async () => {
+    const keys = await insertKeys(2_500, FIRST)
+    const before = await openedKeys(only(FIRST))
+    const secrets = await secretsOf(database.url)
+    const pageTokens = secrets.derive('page-tokens')
+    expect(await countLeft(sql, after(SECOND, FIRST))).toEqual({
+      root_secret: 1,
+      service_keys: 4,
+      data_keys: keys.size + FIRST_KEYS,
+      attestation_keys: 0,
+      index_secret: 1,
+      shard_secret: 1,
+    })
+    const seen: number[] = []
+    const rotated = await rotateMasterKey(sql, after(SECOND, FIRST), {
+      onProgress: ({ what, done }) => void (what === 'data_keys' && seen.push(done)),
+    })
+    expect(rotated).toMatchObject({
+      root_secret: 1,
+      data_keys: keys.size + FIRST_KEYS,
+      index_secret: 1,
+      shard_secret: 1,
+    })
+    expect(seen).toEqual([1_000, 2_000, keys.size + FIRST_KEYS])
+    expect(sumOf(await countLeft(sql, only(SECOND)))).toBe(0)
+    expect(await openedKeys(only(SECOND))).toEqual(before)
+    const now = await secretsOf(database.url, only(SECOND))
+    expect(now.derive('page-tokens')).toEqual(pageTokens)
+    for (const id of ['alice', 'bob', 'carol']) {
+      expect([now.shardOf(id), now.vault.accountRef(id)]).toEqual([secrets.shardOf(id), secrets.vault.accountRef(id)])
+    }
+  })
+
+  test('keeps the signing keys: they sign under the new master key, and do not open under the old one', async () => {
+    const clock = createSystemClock()
+    const open = (masterKeys: MasterKeys) =>
+      createServiceKeys({ url: database.url, sealing: serviceSeal(masterKeys), clock })
+    const running = await open(only(FIRST))
+    await rotateMasterKey(sql, after(SECOND, FIRST))
+    const restarted = await open(only(SECOND))
+    expect(restarted.published()).toEqual(running.published())
+    expect(await restarted.sign(running.current('receipt'), ['payload'])).toHaveLength(1)
+    await running.refresh()
+    expect(await running.sign(running.current('receipt'), ['payload'])).toHaveLength(1)
+    await running.close()
+    await restarted.close()
+    await expect(open(only(FIRST))).rejects.toThrow(/master key does not open/)
+  })
+
+  test('afterwards the old key alone is refused, with what is wrong and without any key', async () => {
+    await rotateMasterKey(sql, after(SECOND, FIRST))
+    await expect(secretsOf(database.url, only(FIRST))).rejects.toThrow(REFUSED)
+    await expect(rotateMasterKey(sql, only(FIRST))).rejects.toThrow(masterKeyIdOf(FIRST))
+    await expect(secretsOf(database.url, after(FIRST, SECOND))).resolves.toBeDefined()
+  })
+
+  test('may be done any number of times, to a key that was used before, too', async () => {
+    await insertKeys(3, FIRST)
+    const before = await openedKeys(only(FIRST))
+    for (const [next, last] of [
+      [SECOND, FIRST],
+      [THIRD, SECOND],
+      [FIRST, THIRD],
+    ] as const) {
+      expect(sumOf(await rotateMasterKey(sql, after(next, last)))).toBe(3 + FIRST_KEYS + 4 + 3)
+      expect(sumOf(await rotateMasterKey(sql, only(next)))).toBe(0)
+      expect(await openedKeys(only(next))).toEqual(before)
+    }
+  })
+
+  test('R3: a ledger made before it had a root secret gets the bytes of its first master key for one', async () => {
+    await sql`UPDATE ledger SET sealed_root_secret = NULL`
+    const { derive } = await secretsOf(database.url)
+    const messages = derive('messages')
+    await expect(secretsOf(database.url, only(SECOND))).rejects.toThrow(REFUSED)
+    expect((await secretsOf(database.url, after(SECOND, FIRST))).derive('messages')).toEqual(messages)
+    expect(await rotateMasterKey(sql, after(SECOND, FIRST))).toMatchObject({ root_secret: 1, shard_secret: 1 })
+    expect((await secretsOf(database.url, only(SECOND))).derive('messages')).toEqual(messages)
+    await rotateMasterKey(sql, after(THIRD, SECOND))
+    expect((await secretsOf(database.url, only(THIRD))).derive('messages')).toEqual(messages)
+  })
+
+  test('a ledger without encryption is rotated, too', async () => {
+    const plain = await createLedgerDatabase({ encryption: 'off' })
+    const { sql: onPlain, end } = await connect({ url: plain.url, applicationName: 'test' })
+    const { derive } = await secretsOf(plain.url)
+    expect(await rotateMasterKey(onPlain, after(SECOND, FIRST))).toMatchObject({
+      root_secret: 1,
+      index_secret: 1,
+      data_keys: 0,
+    })
+    expect((await secretsOf(plain.url, only(SECOND))).derive('client-secrets')).toEqual(derive('client-secrets'))
+    await end()
+    await plain.drop()
+  })
+
+  test('keys of attestations are wrapped anew in their own rows', async () => {
+    const key = newDataKey()
+    const { masterKeyId, wrapped } = createKeyWrapping(only(FIRST)).wrap(attestationKeyName('att_1'), key)
+    await sql`
+      INSERT INTO attestations (attestation_id, subject_class, subject_instance, attester, status, submitted_by, created_at,
+        document, master_key_id, wrapped_key)
+      VALUES ('att_1', 'c', 'i', 'a', 'active', 's', now(), 'sealed', ${masterKeyId}, ${wrapped})`
+    expect(await rotateMasterKey(sql, after(SECOND, FIRST))).toMatchObject({ attestation_keys: 1 })
+    const [row] = await sql<
+      { id: string; wrapped: Buffer }[]
+    >`SELECT master_key_id AS id, wrapped_key AS wrapped FROM attestations`
+    if (row === undefined) throw new Error('the attestation is gone')
+    const opened = createKeyWrapping(only(SECOND)).unwrap(attestationKeyName('att_1'), {
+      masterKeyId: row.id,
+      wrapped: row.wrapped,
+    })
+    expect(opened).toEqual(key)
+  })
+})
+
+describe('a rotation that does not go smoothly', () => {
+  test('R1, R3: cut short, it leaves a ledger that needs both keys; run again, it does the rest', async () => {
+    await insertKeys(2_500, FIRST)
+    const before = await openedKeys(only(FIRST))
+    const crash = new Error('the machine is gone')
+    const cut = rotateMasterKey(sql, after(SECOND, FIRST), {
+      onProgress: () => {
+        throw crash
+      },
+    })
+    await expect(cut).rejects.toBe(crash)
+    expect(await countLeft(sql, after(SECOND, FIRST))).toMatchObject({
+      root_secret: 0,
+      data_keys: 1_500 + FIRST_KEYS,
+      shard_secret: 1,
+    })
+    for (const alone of [FIRST, SECOND]) await expect(secretsOf(database.url, only(alone))).rejects.toThrow(REFUSED)
+    await expect(secretsOf(database.url, after(SECOND, FIRST))).resolves.toBeDefined()
+    // On to a third key, before the second was everywhere.
+    await rotateMasterKey(sql, after(THIRD, SECOND, FIRST))
+    expect(await openedKeys(only(THIRD))).toEqual(before)
+    await expect(secretsOf(database.url, only(THIRD))).resolves.toBeDefined()
+  })
+
+  test('R2: with a key under a master key that is not given, it names that one and changes nothing', async () => {
+    await insertKeys(2, THIRD, 'z')
+    await expect(rotateMasterKey(sql, after(SECOND, FIRST))).rejects.toThrow(MasterKeyMissing)
+    await expect(countLeft(sql, after(SECOND, FIRST))).rejects.toThrow(
+      `2 of data_keys are wrapped under master key ${masterKeyIdOf(THIRD)}`,
+    )
+    await expect(secretsOf(database.url)).resolves.toBeDefined()
+    const [row] = await sql<
+      { count: string }[]
+    >`SELECT count(*) FROM data_keys WHERE master_key_id = ${masterKeyIdOf(FIRST)}`
+    expect(Number(row?.count)).toBe(FIRST_KEYS)
+    expect(sumOf(await rotateMasterKey(sql, after(SECOND, FIRST, THIRD)))).toBe(FIRST_KEYS + 2 + 4 + 3)
+  })
+
+  test('W1: a key that was destroyed meanwhile stays destroyed, and one that was written anew stays as it is', async () => {
+    await insertKeys(3, FIRST)
+    const other = createKeyWrapping(only(SECOND)).wrap(accountKeyName('a000001'), newDataKey())
+    const meddled = interrupted('UPDATE data_keys', async () => {
+      await sql`DELETE FROM data_keys WHERE ref = 'a000000'`
+      await sql`UPDATE data_keys SET master_key_id = ${other.masterKeyId}, wrapped = ${other.wrapped} WHERE ref = 'a000001'`
+    })
+    expect(await rotateMasterKey(meddled, after(SECOND, FIRST))).toMatchObject({ data_keys: FIRST_KEYS + 1 })
+    const rows = await sql<
+      { ref: string; wrapped: Buffer }[]
+    >`SELECT ref, wrapped FROM data_keys WHERE scope = 'account' ORDER BY ref`
+    expect(rows.map(({ ref }) => ref)).toEqual(['a000001', 'a000002'])
+    expect(rows[0]?.wrapped).toEqual(other.wrapped)
+  })
+
+  test('W2: it waits for no key that somebody is destroying, and comes back for it', async () => {
+    await insertKeys(3, FIRST)
+    const eraser = await connect({ url: database.url, applicationName: 'eraser' })
+    await eraser.sql`BEGIN`
+    await eraser.sql`DELETE FROM data_keys WHERE ref = 'a000000'`
+    const seen: number[] = []
+    const rotated = await rotateMasterKey(sql, after(SECOND, FIRST), {
+      pauseMs: 100,
+      onProgress: ({ what, done }) => {
+        if (what !== 'data_keys') return
+        // All but the locked one were done while its lock was held.
+        seen.push(done)
+        if (seen.length === 3) void eraser.sql`COMMIT`.execute()
+      },
+    })
+    expect(seen.slice(0, 3)).toEqual(Array<number>(3).fill(FIRST_KEYS + 2))
+    expect(rotated).toMatchObject({ data_keys: FIRST_KEYS + 2 })
+    expect(await sql`SELECT FROM data_keys WHERE ref = 'a000000'`).toHaveLength(0)
+    await eraser.end()
+  })
+
+  test('R1: two at once put everything under the current key once', async () => {
+    await insertKeys(3_000, FIRST)
+    const before = await openedKeys(only(FIRST))
+    const second = await connect({ url: database.url, applicationName: 'test' })
+    const masterKeys = after(SECOND, FIRST)
+    const [one, other] = await Promise.all([rotateMasterKey(sql, masterKeys), rotateMasterKey(second.sql, masterKeys)])
+    await second.end()
+    expect(sumOf(one) + sumOf(other)).toBe(3_000 + FIRST_KEYS + 4 + 3)
+    expect(await openedKeys(only(SECOND))).toEqual(before)
+  })
+
+  test('R4: it says so when a part goes on making keys under the old key, and the old key is needed until that ends', async () => {
+    let serial = 0
+    const meddled = interrupted('UPDATE data_keys', () => insertKeys(1, FIRST, `A${(serial += 1)}-`), true)
+    const rotating = rotateMasterKey(meddled, after(SECOND, FIRST), { pauseMs: 1 })
+    await expect(rotating).rejects.toThrow(RotationUnfinished)
+    await expect(rotating).rejects.toThrow('a part runs that was not given the new one')
+    await expect(secretsOf(database.url, only(SECOND))).rejects.toThrow(REFUSED)
+    expect(await rotateMasterKey(sql, after(SECOND, FIRST))).toMatchObject({ shard_secret: 1 })
+  })
+
+  test('R4: it says so when such a key came after all others were done', async () => {
+    const late = interrupted('AND sealed_root_secret IS NOT NULL', () => insertKeys(1, FIRST))
+    const rotating = rotateMasterKey(late, after(SECOND, FIRST))
+    await expect(rotating).rejects.toThrow(RotationUnfinished)
+    expect(sumOf(await rotateMasterKey(sql, after(SECOND, FIRST)))).toBe(1)
+  })
+
+  test('a secret that was sealed for another place is not taken for one under an unknown master key by half', async () => {
+    await sql`UPDATE ledger SET sealed_index_secret = ${sealLedgerSecret(only(FIRST), 'shard-secret', randomBytes(32))}`
+    await expect(rotateMasterKey(sql, after(SECOND, FIRST))).rejects.toThrow(MasterKeyMissing)
+    expect(await openedKeys(only(FIRST))).toHaveProperty('size', FIRST_KEYS)
+  })
+})
+
+test('under load: what is ordered and opened meanwhile is there afterwards, under the new key alone', async () => {
+  await insertKeys(3_000, FIRST)
+  const [row] = await sql<{ ledger_id: string }[]>`SELECT ledger_id FROM ledger`
+  const ledgerId = row?.ledger_id ?? ''
+  const firstNode = await startLoneNode(database.url, ledgerId)
+  const early = await new Parties({ node: firstNode, sql: connection.sql }).open('early')
+  await firstNode.close()
+
+  const node = await startLoneNode(database.url, ledgerId, after(SECOND, FIRST))
+  const parties = new Parties({ node, sql: connection.sql })
+  const opened: Party[] = [early]
+  const rotated = new AbortController()
+  const load = async (): Promise<void> => {
+    for (let number = 0; !rotated.signal.aborted || number < 5; number += 1) {
+      const party = await parties.open(`party-${number}`)
+      opened.push(party)
+      await parties.submit(party, { type: 'credit', amount: '5' })
+      await parties.submit(early, { type: 'credit', amount: '1' })
+    }
+  }
+  const loading = load()
+  const administering = await connect({ url: database.url, applicationName: 'administrator' })
+  await rotateMasterKey(administering.sql, after(SECOND, FIRST))
+  await administering.end()
+  rotated.abort()
+  await loading
+  expect(opened.length).toBeGreaterThan(5)
+  await node.close()
+  expect(sumOf(await countLeft(sql, only(SECOND)))).toBe(0)
+
+  const lastNode = await startLoneNode(database.url, ledgerId, only(SECOND))
+  const last = new Parties({ node: lastNode, sql: connection.sql })
+  for (const party of opened) await last.submit(party, { type: 'credit', amount: '1' })
+  await lastNode.close()
+  const { vault } = await secretsOf(database.url, only(SECOND))
+  await vault.keys.fetch(sql, [
+    LEDGER_KEY_NAME,
+    shardKeyName(0),
+    ...opened.map(({ accountId }) => accountKeyName(vault.accountRef(accountId))),
+  ])
+  for (const { accountId } of opened)
+    expect(vault.keys.known(accountKeyName(vault.accountRef(accountId)))).toHaveLength(32)
+  await expect(startLoneNode(database.url, ledgerId, only(FIRST))).rejects.toThrow(REFUSED)
+})

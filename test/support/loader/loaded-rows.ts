@@ -1,0 +1,54 @@
+/** What is in a loaded ledger, opened: for tests that look at rows behind the ledger's back. */
+import type postgres from 'postgres'
+import type { AccountState } from '../../../actors/account/state.ts'
+import type { Transaction } from '../../../actors/account/transaction.ts'
+import { accountAddress, actorKey } from '../../../actors/address.ts'
+import type { MasterKey } from '../../../infra/keys/master-key.ts'
+import { openLedgerSecrets } from '../../../infra/main/ledger-secrets.ts'
+import { findAccountRows, openWholeAccount } from '../../../infra/postgres/look-up-accounts.ts'
+import { readLedger } from '../../../infra/postgres/migrate.ts'
+import {
+  openTransaction,
+  TRANSACTION_ROW_COLUMNS,
+  type TransactionRow,
+} from '../../../infra/postgres/transaction-document.ts'
+import { accountKeyName } from '../../../infra/vault/key-name.ts'
+import type { RowVault } from '../../../infra/vault/row-vault.ts'
+
+export interface LoadedRows {
+  readonly vault: RowVault
+  /** Whole, each against the digest of its parts. Those that are not there are left out. */
+  readonly accounts: (accountIds: readonly string[]) => Promise<readonly AccountState[]>
+  /** Those that clients submitted, in the order of their IDs. */
+  readonly orders: () => Promise<readonly Transaction[]>
+}
+
+export async function loadedRows(sql: postgres.Sql, masterKey: MasterKey): Promise<LoadedRows> {
+  const ledger = await readLedger(sql)
+  if (ledger === undefined) throw new Error('the database has no ledger')
+  const { vault, shardOf } = openLedgerSecrets({ current: masterKey, previous: [] }, ledger)
+  const fetchKeys = (refs: readonly string[]): Promise<void> => vault.keys.fetch(sql, refs.map(accountKeyName))
+  return {
+    vault,
+    accounts: async (accountIds) => {
+      const addresses = accountIds.map((accountId) => ({
+        accountId,
+        shardId: shardOf(actorKey(accountAddress(accountId))),
+      }))
+      await fetchKeys(accountIds.map(vault.accountRef))
+      const rows = await findAccountRows(sql, addresses, vault)
+      const found = new Map(
+        rows.map((row) => openWholeAccount(row, vault, '')[1]).map((state) => [state.accountId, state]),
+      )
+      return accountIds.flatMap((accountId) => found.get(accountId) ?? [])
+    },
+    orders: async () => {
+      const columns = TRANSACTION_ROW_COLUMNS.join(', ')
+      const rows = await sql.unsafe<TransactionRow[]>(
+        `SELECT ${columns} FROM transactions WHERE origin = 'client' ORDER BY txn_id`,
+      )
+      await fetchKeys([...new Set(rows.map((row) => row.account_id))])
+      return rows.map((row) => openTransaction(row, vault).transaction)
+    },
+  }
+}

@@ -1,0 +1,115 @@
+/** All that a database holds, opened with every key that is left: what whoever has the master key, too, can learn of it. */
+import postgres from 'postgres'
+import { openAttestation } from '../../infra/postgres/attestation-document.ts'
+import type { AttestationRow } from '../../infra/postgres/attestation-rows.ts'
+import { nftKeyName, PLACES } from '../../infra/postgres/row-sealer.ts'
+import {
+  accountKeyName,
+  classKeyName,
+  type KeyName,
+  LEDGER_KEY_NAME,
+  shardKeyName,
+} from '../../infra/vault/key-name.ts'
+import type { Place } from '../../infra/vault/place.ts'
+import type { RowVault } from '../../infra/vault/row-vault.ts'
+
+/** A text that opens. `owner`: the reference of the account that the row is of; empty of others. */
+export interface OpenedText {
+  readonly table: string
+  readonly owner: string
+  readonly text: string
+}
+
+interface Row {
+  readonly [column: string]: unknown
+}
+
+interface Sealed {
+  readonly table: string
+  readonly column: string
+  readonly placeOf: (row: Row) => Place
+  /** Whose keys it may be under. */
+  readonly keysOf: (row: Row) => readonly KeyName[]
+}
+
+const text = (row: Row, column: string): string => String(row[column])
+const number = (row: Row, column: string): number => Number(row[column])
+const shard = (row: Row): number => number(row, 'shard_id')
+const ref = (row: Row): string => text(row, 'account_id')
+const ofAccount = (row: Row): readonly KeyName[] => [accountKeyName(ref(row)), shardKeyName(shard(row))]
+
+const SEALED: readonly Sealed[] = [
+  sealed('accounts', 'document', (row) => PLACES.account(shard(row), ref(row), number(row, 'version'))),
+  sealed('account_keys', 'document', (row) => PLACES.key(shard(row), ref(row), number(row, 'from_sequence'))),
+  sealed('balances', 'document', (row) => PLACES.balance(shard(row), ref(row), text(row, 'token_id'))),
+  sealed('audit_entries', 'payload', (row) => PLACES.entry(shard(row), ref(row), number(row, 'sequence'))),
+  sealed('transactions', 'document', (row) => PLACES.transaction(shard(row), ref(row), text(row, 'txn_id'))),
+  sealed('transactions', 'outcome', (row) => PLACES.outcome(shard(row), ref(row), text(row, 'txn_id'))),
+  sealed('operations', 'document', (row) =>
+    PLACES.operation(shard(row), ref(row), text(row, 'operation'), text(row, 'idempotency_key')),
+  ),
+  sealed('holds', 'document', (row) => PLACES.hold(shard(row), ref(row), text(row, 'hold_id'))),
+  sealed(
+    'actors',
+    'document',
+    (row) => PLACES.actor(shard(row), text(row, 'kind'), text(row, 'actor_id'), number(row, 'version')),
+    (row) => [shardKeyName(shard(row)), classKeyName(text(row, 'class_id'))],
+  ),
+  sealed(
+    'nft_events',
+    'payload',
+    (row) => PLACES.nftEvent(shard(row), text(row, 'nft_id'), number(row, 'number')),
+    (row) => [nftKeyName(text(row, 'nft_id'), shard(row))],
+  ),
+  sealed(
+    'outbox',
+    'message',
+    (row) => PLACES.message(shard(row), number(row, 'target_shard'), number(row, 'number')),
+    (row) => [shardKeyName(shard(row))],
+  ),
+  sealed(
+    'boundary_crossings',
+    'document',
+    (row) => PLACES.crossings(text(row, 'session'), number(row, 'number')),
+    () => [LEDGER_KEY_NAME],
+  ),
+]
+
+function sealed(table: string, column: string, placeOf: Sealed['placeOf'], keysOf = ofAccount): Sealed {
+  return { table, column, placeOf, keysOf }
+}
+
+export async function openedDump(databaseUrl: string, vault: RowVault): Promise<readonly OpenedText[]> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
+  try {
+    const found: OpenedText[] = []
+    for (const one of SEALED) {
+      const rows = await sql.unsafe<Row[]>(`SELECT * FROM ${one.table} WHERE ${one.column} IS NOT NULL`)
+      await vault.keys.fetch(sql, rows.flatMap(one.keysOf))
+      for (const row of rows) {
+        const opened = one.keysOf(row).flatMap((name) => tryOpen(vault, name, one.placeOf(row), row[one.column]))
+        found.push(...opened.map((said) => ({ table: one.table, owner: ownerOf(row), text: said })))
+      }
+    }
+    const stated = await sql<AttestationRow[]>`SELECT * FROM attestations`
+    for (const row of stated) {
+      found.push({ table: 'attestations', owner: '', text: JSON.stringify(openAttestation(row, vault)) })
+    }
+    return found
+  } finally {
+    await sql.end()
+  }
+}
+
+function ownerOf(row: Row): string {
+  return typeof row['account_id'] === 'string' ? row['account_id'] : ''
+}
+
+function tryOpen(vault: RowVault, name: KeyName, place: Place, bytes: unknown): readonly string[] {
+  if (!(bytes instanceof Uint8Array)) throw new Error(`${place} has no text`)
+  try {
+    return [vault.open(name, place, bytes)]
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,52 @@
+/** As somebody who may do anything to the database and has no key; and what an audit then says. */
+import type { Finding } from '../../actors/audit/finding.ts'
+import { vaultOf } from './ledger-database.ts'
+import { runAll, type Tamper, type Tampered, walkLedger } from './tampering.ts'
+
+export function withoutKeys(tampered: () => Tampered) {
+  async function found(tamper: Tamper): Promise<readonly Finding[]> {
+    return tampered().onCopy(async (copy) => {
+      await tamper(copy)
+      const { findings } = await walkLedger(copy.url, tampered().ledgerId, await vaultOf(copy.url))
+      return findings
+    })
+  }
+
+  /** What is said to be wrong, each once: accounts by their names, and `txn`, `class` for what is numbered anew each time. */
+  function namesOf(findings: readonly Finding[]): readonly string[] {
+    const { refOf, told } = tampered()
+    const named = findings.map(({ subject, place }) =>
+      `${subject}: ${place}`
+        .replaceAll(refOf('alice-one'), 'alice')
+        .replaceAll(refOf('bob-one'), 'bob')
+        .replaceAll(told.classId, 'class')
+        .replaceAll(/txn_[0-9A-Z]+/g, 'txn')
+        .replace(/(crossing|message|group) .*/, '$1'),
+    )
+    return [...new Set(named)].sort()
+  }
+
+  /** `ALICE`, `BOB`, `CLASS` in SQL: what stands for them in rows. */
+  function sql(...statements: readonly string[]): Tamper {
+    return (copy) => {
+      const { refOf, told } = tampered()
+      const named = statements.map((statement) =>
+        statement
+          .replaceAll('ALICE', `'${refOf('alice-one')}'`)
+          .replaceAll('BOB', `'${refOf('bob-one')}'`)
+          .replaceAll('KEPT', `'${told.kept}'`)
+          .replaceAll('TRAVELLED', `'${told.travelled}'`),
+      )
+      return runAll(...named)(copy)
+    }
+  }
+
+  function flipped(table: string, column: string, where: string): Tamper {
+    const last = `length(${column}) - 1`
+    return sql(
+      `UPDATE ${table} SET ${column} = set_byte(${column}, ${last}, get_byte(${column}, ${last}) # 1) WHERE ${where}`,
+    )
+  }
+
+  return { found, namesOf, sql, flipped }
+}

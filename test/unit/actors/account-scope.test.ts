@@ -1,0 +1,53 @@
+/** Goal: D17: a scope includes what is named and what begins as is named, and nothing else. */
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { accountScopeOf, areScopeEntries, MAX_SCOPE_ENTRIES } from '../../../actors/account-scope.ts'
+
+const ID = fc.stringMatching(/^[ab.:@]{1,6}$/).filter((text) => text !== '.' && text !== '..')
+
+describe('the accounts that a client is scoped to', () => {
+  test('S1: are those that are named, and those that begin as is named: exactly', () => {
+    fc.assert(
+      fc.property(fc.array(ID), fc.array(ID), ID, (ids, prefixes, asked) => {
+        const scope = accountScopeOf([...ids, ...prefixes.map((prefix) => `${prefix}*`)])
+        const expected = ids.includes(asked) || prefixes.some((prefix) => asked.startsWith(prefix))
+        expect(scope.includes(asked)).toBe(expected)
+        expect(scope.whole).toBe(false)
+      }),
+    )
+  })
+
+  test('S1: what is ill-formed names nothing', () => {
+    for (const entries of [[], ['*'], [''], ['a b*'], ['**'], ['a**']]) {
+      const scope = accountScopeOf(entries)
+      for (const id of ['a', 'alice@bank', 'a*', '*', 'a b', 'a bc', ''])
+        expect([entries, scope.includes(id)]).toEqual([entries, false])
+    }
+  })
+
+  test('a client that is not scoped has all of them', () => {
+    const scope = accountScopeOf(null)
+    expect([scope.whole, scope.includes('anybody'), scope.ids]).toEqual([true, true, null])
+  })
+
+  test('are told one by one where no prefix is among them', () => {
+    expect(accountScopeOf(['b', 'a', 'b']).ids).toEqual(['a', 'b'])
+    expect(accountScopeOf(['b', 'a*']).ids).toBeNull()
+  })
+
+  test('case counts', () => {
+    const scope = accountScopeOf(['Shop:*', 'Alice'])
+    expect(['Shop:1', 'shop:1', 'Alice', 'alice'].map(scope.includes)).toEqual([true, false, true, false])
+  })
+})
+
+test('entries are IDs and prefixes of at least one character, as many as are allowed', () => {
+  for (const entries of [['a'], ['a*'], ['.*'], [`${'a'.repeat(127)}*`], ['alice@bank', 'shop:*']]) {
+    expect([entries, areScopeEntries(entries)]).toEqual([entries, true])
+  }
+  for (const entries of [[], [''], ['*'], ['a*b'], ['a b'], ['.'], [`${'a'.repeat(128)}*`], ['a', '']]) {
+    expect([entries, areScopeEntries(entries)]).toEqual([entries, false])
+  }
+  const many = Array.from({ length: MAX_SCOPE_ENTRIES }, (_, number) => `a${number}`)
+  expect([areScopeEntries(many), areScopeEntries([...many, 'b'])]).toEqual([true, false])
+})

@@ -1,0 +1,292 @@
+/**
+ * Goal: D17, route by route: for a client that is scoped to accounts there are no others, whatever it asks, and nothing
+ * tells it whether they exist. A route that is not in the tables fails the test.
+ */
+import { describe, expect, test } from 'vitest'
+import type { Role } from '../../../actors/account/commands.ts'
+import { anAttestation } from '../../contract/attestation-store-scene.ts'
+import {
+  accountView,
+  bodyOf,
+  clientOf,
+  createEdgeFixture,
+  type EdgeFixture,
+  GROUP_ID,
+  groupView,
+  refusalOf,
+} from './edge-fixture.ts'
+import {
+  ABOUT_AN_ACCOUNT,
+  type Asked,
+  attestationIdOf,
+  CLASS_ID,
+  createLedger,
+  EVERYBODY,
+  INSIDE,
+  instanceIdOf,
+  KEY,
+  OUTSIDE,
+  post,
+  SCOPE,
+  transactionOf,
+  txnIdOf,
+} from './scoped-ledger.ts'
+
+const PATH_VALUE = /:\w+(?:\{[^}]*\})?/g
+
+/** Lists that leave out what is outside: each has a test of its own below. */
+const FILTERED = [
+  'GET /v1/accounts',
+  'GET /v1/transactions',
+  'GET /v1/attestations',
+  'GET /v1/nft-classes/{}/instances',
+]
+
+/** Of the ledger as a whole, and of no account: the same for every client. */
+const FOR_EVERYBODY = [
+  'GET /v1/fungible-tokens',
+  'GET /v1/fungible-tokens/{}',
+  'GET /v1/nft-classes',
+  'GET /v1/nft-classes/{}',
+  'GET /v1/shards',
+  'GET /v1/shards/{}',
+  'PUT /v1/shards/{}/health',
+  'POST /v1/assertions/proof-of-liabilities',
+  'POST /v1/assertions/proof-of-provenance',
+  'POST /v1/assertions/proof-of-compliance',
+  'POST /v1/assertions/verify',
+  'POST /v1/auth/token',
+]
+
+async function scopedToken(edge: EdgeFixture, role: Role, accounts: readonly string[] | null = SCOPE): Promise<string> {
+  const clientId = `client-${role}`
+  edge.access.clients.set(clientId, { ...clientOf(clientId, role), accounts })
+  return edge.tokenFor(role)
+}
+
+function ask(edge: EdgeFixture, { method, path, body }: Asked, token: string): Promise<Response> {
+  return method === 'GET' ? edge.get(path, token) : edge.post(path, body, token)
+}
+
+describe('the tables', () => {
+  test('name every route under /v1, once', () => {
+    const mounted = createEdgeFixture()
+      .app.routes.filter(({ path }) => path.startsWith('/v1/'))
+      .map(({ method, path }) => `${method} ${path.replaceAll(PATH_VALUE, '{}')}`)
+    expect([...Object.keys(ABOUT_AN_ACCOUNT), ...FILTERED, ...FOR_EVERYBODY].sort()).toEqual(mounted.sort())
+  })
+})
+
+describe.for(Object.entries(ABOUT_AN_ACCOUNT))('D17: %s', ([, about]) => {
+  test.for(INSIDE)('is there for %s, who is inside', async (accountId) => {
+    const edge = createLedger()
+    const response = await ask(edge, about(accountId), await scopedToken(edge, 'admin'))
+    const reached = response.status < 300 || edge.gateway.asked.length > 0
+    // Of the fakes only this one has nothing to show.
+    const proof = (await response.text()).includes('no such proof')
+    expect([reached || proof, response.status]).not.toContain(false)
+  })
+
+  test.for(OUTSIDE)('is not there for %s, who is outside: as if nobody had this ID', async (accountId) => {
+    const edge = createLedger()
+    const token = await scopedToken(edge, 'admin')
+    const there = await ask(edge, about(accountId), token)
+    expect(await refusalOf(there.clone())).toMatchObject({ status: 404, codes: ['ERR_NOT_FOUND'] })
+    expect(edge.gateway.asked).toEqual([])
+    const { reads, attestations } = edge
+    for (const all of [reads.accountViews, reads.transactionViews, reads.groupViews, reads.instanceViews]) all.clear()
+    attestations.state.attestations.clear()
+    const absent = await ask(edge, about(accountId), token)
+    const said = async (response: Response) => ({ ...(await bodyOf(response)), headers: [...response.headers.keys()] })
+    expect(await said(there)).toEqual(await said(absent))
+  })
+
+  test('is there for everybody where the client is not scoped', async () => {
+    const edge = createLedger()
+    const response = await ask(edge, about('bob'), await scopedToken(edge, 'admin', null))
+    const text = await response.text()
+    expect(response.status < 300 || edge.gateway.asked.length > 0 || text.includes('no such proof')).toBe(true)
+  })
+})
+
+describe('D17: lists leave out what is outside', () => {
+  const ids = (body: Record<string, unknown>, list: string, member: string): unknown =>
+    (body[list] as Record<string, unknown>[]).map((item) => item[member])
+
+  test('accounts, by prefix: counted as far as was looked', async () => {
+    const edge = createLedger()
+    const token = await scopedToken(edge, 'admin')
+    const response = await edge.get('/v1/accounts?page_size=1', token)
+    const first = await bodyOf(response)
+    expect([ids(first, 'accounts', 'account_id'), first['total_count']]).toEqual([['alice'], 2])
+    expect(response.headers.get('x-total-count-relation')).toBeNull()
+    const second = await bodyOf(await edge.get(`/v1/accounts?page_token=${String(first['next_page_token'])}`, token))
+    expect(second).toMatchObject({ next_page_token: '', total_count: 2 })
+    expect(ids(second, 'accounts', 'account_id')).toEqual(['shop:1'])
+  })
+
+  test('accounts, by ID: what is named is looked for, and nothing else is walked past', async () => {
+    const edge = createLedger({ accounts: () => Promise.reject(new Error('walked')) })
+    const token = await scopedToken(edge, 'admin', ['shop:1', 'nobody', 'alice'])
+    const first = await bodyOf(await edge.get('/v1/accounts?page_size=1', token))
+    expect([ids(first, 'accounts', 'account_id'), first['total_count']]).toEqual([['alice'], 2])
+    const second = await bodyOf(await edge.get(`/v1/accounts?page_token=${String(first['next_page_token'])}`, token))
+    expect([ids(second, 'accounts', 'account_id'), second['total_count']]).toEqual([['shop:1'], 2])
+    expect(second['next_page_token']).toBe('')
+  })
+
+  test.for(['', '?order=asc'])('transactions%s: only those of accounts inside', async (query) => {
+    const edge = createLedger()
+    const all = EVERYBODY.map(transactionOf)
+    edge.reads.page = { transactions: all, next: null, count: { total: 6, exact: true } }
+    const body = await bodyOf(await edge.get(`/v1/transactions${query}`, await scopedToken(edge, 'viewer')))
+    expect([ids(body, 'transactions', 'account_id'), body['total_count']]).toEqual([[...INSIDE], 2])
+  })
+
+  test('transactions of one account: those of one inside come as ever; outside, as if nobody had the ID', async () => {
+    const edge = createLedger()
+    const token = await scopedToken(edge, 'viewer')
+    for (const accountId of ['alice', 'bob']) await edge.get(`/v1/transactions?account_id=${accountId}`, token)
+    expect(edge.reads.queries.map(({ accountId, counted }) => [accountId, counted])).toEqual([
+      ['alice', true],
+      ['.', true],
+    ])
+  })
+
+  test('transactions of a client that has one account: those of the account, by its counters', async () => {
+    const edge = createLedger()
+    await edge.get('/v1/transactions', await scopedToken(edge, 'viewer', ['alice']))
+    expect(edge.reads.queries).toMatchObject([{ accountId: 'alice', counted: true }])
+  })
+
+  test('transactions of a group: those of accounts inside', async () => {
+    const edge = createLedger()
+    edge.reads.page = { transactions: EVERYBODY.map(transactionOf), next: null, count: null }
+    const response = await edge.get(`/v1/transactions/group/${GROUP_ID}`, await scopedToken(edge, 'viewer'))
+    expect(ids(await bodyOf(response), 'transactions', 'account_id')).toEqual([...INSIDE])
+  })
+
+  test('instances of a class: those that accounts inside own, and all to its issuer', async () => {
+    const edge = createLedger()
+    const path = `/v1/nft-classes/${CLASS_ID}/instances`
+    const owned = await bodyOf(await edge.get(path, await scopedToken(edge, 'viewer')))
+    expect(ids(owned, 'instances', 'owner')).toEqual([...INSIDE])
+    const minted = await bodyOf(await edge.get(path, await scopedToken(edge, 'transactor', ['mint'])))
+    expect(ids(minted, 'instances', 'owner')).toHaveLength(EVERYBODY.length)
+  })
+
+  test('attestations: of NFTs that it sees, by attesters inside, and its own', async () => {
+    const edge = createLedger()
+    const { attestations } = edge.attestations.state
+    const about = { subjectClass: CLASS_ID, subjectInstance: instanceIdOf('bob'), submittedBy: 'x' }
+    for (const more of [
+      { attestationId: 'att_a', attester: 'shop:9' },
+      { attestationId: 'att_b', submittedBy: 'client-viewer' },
+      { attestationId: 'att_c' },
+    ]) {
+      attestations.set(more.attestationId, anAttestation({ ...about, ...more }))
+    }
+    const body = await bodyOf(await edge.get('/v1/attestations', await scopedToken(edge, 'viewer')))
+    const expected = ['att_b', 'att_a', attestationIdOf('shop:1'), attestationIdOf('alice')]
+    expect(ids(body, 'attestations', 'attestation_id')).toEqual(expected)
+  })
+
+  test('a page token of a scoped client tells nothing of the rows that it stands behind', async () => {
+    const accounts = Array.from({ length: 1_000 }, () => accountView('secret-of-others'))
+    const edge = createLedger({ accounts: async () => ({ accounts, next: 'secret-of-others', total: 1_000_000 }) })
+    const token = await scopedToken(edge, 'admin', ['alice', 'zz*'])
+    const response = await edge.get('/v1/accounts?page_size=1000', token)
+    const body = await bodyOf(response)
+    expect(body).toMatchObject({ accounts: [], total_count: 0 })
+    expect(response.headers.get('x-total-count-relation')).toBe('gte')
+    const pageToken = String(body['next_page_token'])
+    expect(pageToken).not.toBe('')
+    expect(Buffer.from(pageToken, 'base64url').toString('latin1')).not.toContain('secret')
+  })
+})
+
+describe('D17: groups', () => {
+  const linked = { status: 'linked', termsHash: null, createdAtMs: null, dueAtMs: null } as const
+
+  test('a registered one is seen whole by whom one of its legs concerns, also as a receiver', async () => {
+    const edge = createLedger()
+    edge.reads.groupViews.set(GROUP_ID, groupView())
+    for (const accounts of [['alice'], ['bob'], ['carol']]) {
+      const response = await edge.get(`/v1/settlement-groups/${GROUP_ID}`, await scopedToken(edge, 'viewer', accounts))
+      expect(await bodyOf(response)).toMatchObject({ expected_legs: 2, legs: [{}, {}] })
+    }
+  })
+
+  test('of what was linked under one ID each sees its own', async () => {
+    const edge = createLedger()
+    const view = groupView({ ...linked, compensations: [{ compensates: txnIdOf('bob'), txnId: txnIdOf('bob') }] })
+    edge.reads.groupViews.set(GROUP_ID, view)
+    edge.reads.page = { transactions: [transactionOf('alice')], next: null, count: null }
+    const path = `/v1/settlement-groups/${GROUP_ID}`
+    const seen = await bodyOf(await edge.get(path, await scopedToken(edge, 'viewer', ['alice'])))
+    expect(seen).toMatchObject({ status: 'linked', legs: [{ account_id: 'alice' }], compensations: [] })
+    const refused = await edge.get(path, await scopedToken(edge, 'transactor', ['carol']))
+    expect(refused.status).toBe(404)
+  })
+
+  test('an administrator who is scoped reverts no transaction of an account outside', async () => {
+    const edge = createLedger()
+    const token = await scopedToken(edge, 'admin')
+    edge.reads.groupViews.set(GROUP_ID, groupView({ ...linked, legs: [] }))
+    edge.reads.page = { transactions: [transactionOf('alice')], next: null, count: null }
+    for (const id of EVERYBODY) {
+      edge.reads.transactionViews.set(txnIdOf(id), { ...transactionOf(id), groupId: GROUP_ID })
+    }
+    const path = `/v1/settlement-groups/${GROUP_ID}/revert`
+    const body = { reason: 'r', txn_ids: [txnIdOf('alice'), txnIdOf('bob')] }
+    expect(await refusalOf(await edge.post(path, body, token))).toMatchObject({ status: 404, fields: ['txn_ids[1]'] })
+    expect(edge.gateway.asked).toEqual([])
+    await edge.post(path, { ...body, txn_ids: [txnIdOf('alice')] }, token)
+    expect(edge.gateway.asked).toHaveLength(1)
+  })
+})
+
+describe('D17: the scope itself', () => {
+  test('is in no token and in nothing that is asked of the ledger', async () => {
+    const edge = createLedger()
+    const token = await scopedToken(edge, 'transactor')
+    const { path, body } = post('/v1/accounts', { account_id: 'alice', public_key: KEY.pem })
+    await edge.post(path, body, token)
+    expect(edge.gateway.asked.map(({ caller }) => caller)).toEqual([
+      { clientId: 'client-transactor', role: 'transactor', boundary: true },
+    ])
+    expect(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).not.toContain('shop')
+  })
+
+  test('D17: what changes of it holds within 5 s, under the same token', async () => {
+    const edge = createLedger()
+    const token = await scopedToken(edge, 'viewer')
+    const statusOf = async (id: string): Promise<number> => (await edge.get(`/v1/accounts/${id}`, token)).status
+    expect([await statusOf('alice'), await statusOf('bob')]).toEqual([200, 404])
+    const clientId = 'client-viewer'
+    for (const [accounts, expected] of [
+      [['bob'], [404, 200]],
+      [null, [200, 200]],
+      [['alice'], [200, 404]],
+    ] as const) {
+      edge.access.clients.set(clientId, { ...clientOf(clientId, 'viewer'), accounts })
+      await edge.clock.advance(5_000)
+      expect([await statusOf('alice'), await statusOf('bob')]).toEqual(expected)
+    }
+  })
+
+  test('the registries and what is asserted of the ledger as a whole are the same for every client', async () => {
+    const edge = createLedger()
+    const scoped = await scopedToken(edge, 'viewer')
+    const whole = await scopedToken(edge, 'admin', null)
+    for (const path of [
+      '/v1/fungible-tokens',
+      '/v1/fungible-tokens/EUR.x',
+      '/v1/nft-classes',
+      `/v1/nft-classes/${CLASS_ID}`,
+    ]) {
+      const answers = await Promise.all([scoped, whole].map(async (token) => (await edge.get(path, token)).text()))
+      expect(answers[0]).toBe(answers[1])
+    }
+  })
+})

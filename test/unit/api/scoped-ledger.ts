@@ -1,0 +1,195 @@
+/** A ledger in which everybody has everything, and what can be asked of it about one account, route by route. */
+import { encodeUlid } from '../../../actors/identifiers.ts'
+import type { LedgerReads, TransactionView } from '../../../runtime/ports/ledger-reads.ts'
+import { anAttestation } from '../../contract/attestation-store-scene.ts'
+import {
+  accountView,
+  createEdgeFixture,
+  createFakeReads,
+  type EdgeFixture,
+  GROUP_ID,
+  groupView,
+  newAccountKey,
+  tokenView,
+  transactionView,
+} from './edge-fixture.ts'
+
+export const SCOPE = ['alice', 'shop:*']
+export const INSIDE = ['alice', 'shop:1'] as const
+export const OUTSIDE = ['alice2', 'shop', 'Shop:1', 'bob'] as const
+export const CLASS_ID = 'cls_01K6ZZZZZZ0000000000000000'
+export const KEY = newAccountKey()
+
+export interface Asked {
+  readonly method: 'GET' | 'POST'
+  readonly path: string
+  readonly body?: object
+}
+
+/** What is asked about one account, by the route that it goes to. */
+export const ABOUT_AN_ACCOUNT: Readonly<Record<string, (accountId: string) => Asked>> = {
+  'GET /v1/accounts/{}': (id) => get(`/v1/accounts/${id}`),
+  'GET /v1/accounts/{}/state': (id) => get(`/v1/accounts/${id}/state`),
+  'GET /v1/accounts/{}/audit-chain': (id) => get(`/v1/accounts/${id}/audit-chain`),
+  'GET /v1/accounts/{}/balances': (id) => get(`/v1/accounts/${id}/balances`),
+  'GET /v1/accounts/{}/balances/{}': (id) => get(`/v1/accounts/${id}/balances/BASE`),
+  'GET /v1/accounts/{}/nfts': (id) => get(`/v1/accounts/${id}/nfts`),
+  'GET /v1/accounts/{}/liability-proof': (id) => get(`/v1/accounts/${id}/liability-proof`),
+  'GET /v1/transactions/{}': (id) => get(`/v1/transactions/${txnIdOf(id)}`),
+  'GET /v1/transactions/{}/receipt': (id) => get(`/v1/transactions/${txnIdOf(id)}/receipt`),
+  'GET /v1/transactions/group/{}': (id) => get(`/v1/transactions/group/${groupIdOf(id)}`),
+  'GET /v1/settlement-groups/{}': (id) => get(`/v1/settlement-groups/${groupIdOf(id)}`),
+  'GET /v1/nft-classes/{}/instances/{}': (id) => get(nftPathOf(id)),
+  'GET /v1/nft-classes/{}/instances/{}/history': (id) => get(`${nftPathOf(id)}/history`),
+  'GET /v1/nft-classes/{}/instances/{}/provenance': (id) => get(`${nftPathOf(id)}/provenance`),
+  'GET /v1/attestations/{}': (id) => get(`/v1/attestations/${attestationIdOf(id)}`),
+  'POST /v1/attestations/{}/revoke': (id) => post(`/v1/attestations/${attestationIdOf(id)}/revoke`, {}),
+  'POST /v1/attestations': (id) =>
+    post('/v1/attestations', {
+      attester: id,
+      subject_class: CLASS_ID,
+      subject_instance: 'of-bob',
+      attestation_type: 'assay',
+      statement: 'fine',
+    }),
+  'POST /v1/transactions': (id) =>
+    post('/v1/transactions', {
+      account_id: id,
+      type: 'transfer',
+      to_account_id: 'anybody',
+      amount: '1',
+      idempotency_key: 'k',
+      signature: 'c2ln',
+    }),
+  'POST /v1/accounts': (id) => post('/v1/accounts', { account_id: id, public_key: KEY.pem }),
+  'POST /v1/accounts/{}/keys': (id) =>
+    post(`/v1/accounts/${id}/keys`, {
+      account_id: id,
+      public_key: KEY.pem,
+      idempotency_key: 'k',
+      signature: 'c2ln',
+    }),
+  'POST /v1/accounts/{}/status': (id) => post(`/v1/accounts/${id}/status`, { status: 'frozen', reason: 'r' }),
+  'POST /v1/accounts/{}/erase': (id) => post(`/v1/accounts/${id}/erase`, { reason: 'r' }),
+  'POST /v1/fungible-tokens': (id) =>
+    post('/v1/fungible-tokens', { symbol: 'NEW', decimals: 2, issuer: id, total_supply: '1' }),
+  'POST /v1/nft-classes': (id) =>
+    post('/v1/nft-classes', { name: 'New', description: '', issuer: id, metadata_schema: {} }),
+  'POST /v1/nft-classes/{}/instances': (id) =>
+    post(`/v1/nft-classes/${CLASS_ID}/instances`, {
+      class_id: CLASS_ID,
+      instance_id: 'new',
+      account_id: id,
+      owner: 'anybody',
+      metadata: {},
+      idempotency_key: 'k',
+      signature: 'c2ln',
+    }),
+  'POST /v1/settlement-groups': (id) =>
+    post('/v1/settlement-groups', {
+      legs: [
+        { account_id: 'zoe', type: 'debit', amount: '1' },
+        { account_id: id, type: 'credit', amount: '1' },
+      ],
+    }),
+  'POST /v1/settlement-groups/{}/revert': (id) =>
+    post(`/v1/settlement-groups/${groupIdOf(id)}/revert`, { reason: 'r' }),
+}
+
+function get(path: string): Asked {
+  return { method: 'GET', path }
+}
+
+export function post(path: string, body: object): Asked {
+  return { method: 'POST', path, body }
+}
+
+export const EVERYBODY = [...INSIDE, ...OUTSIDE]
+
+function numberOf(accountId: string): number {
+  return EVERYBODY.findIndex((known) => known === accountId)
+}
+
+export function txnIdOf(accountId: string): string {
+  return `txn_${encodeUlid({ timeMs: 1_760_000_000_000, counter: numberOf(accountId) + 1, shardId: 0, random: 0 })}`
+}
+
+function groupIdOf(accountId: string): string {
+  return `${GROUP_ID.slice(0, -1)}${numberOf(accountId)}`
+}
+
+function nftPathOf(accountId: string): string {
+  return `/v1/nft-classes/${CLASS_ID}/instances/${instanceIdOf(accountId)}`
+}
+
+export function instanceIdOf(accountId: string): string {
+  return `of-${accountId}`
+}
+
+export function attestationIdOf(accountId: string): string {
+  return `att_${String(numberOf(accountId)).padStart(26, '0')}`
+}
+
+export function transactionOf(accountId: string): TransactionView {
+  return transactionView({ txnId: txnIdOf(accountId), accountId, groupId: groupIdOf(accountId) })
+}
+
+/** A ledger in which everybody has everything: whatever is not found is not found because of the scope. */
+export function createLedger(lists: Partial<Pick<LedgerReads, 'accounts'>> = {}): EdgeFixture {
+  const reads = Object.assign(createFakeReads(), lists)
+  const signatures = { verifyMany: async (checks: readonly unknown[]) => checks.map(() => true) }
+  const edge = { ...createEdgeFixture({ signatures, reads }), reads }
+  const { attestations } = edge
+  reads.tokenViews.set('EUR.x', tokenView())
+  reads.classViews.set(CLASS_ID, {
+    classId: CLASS_ID,
+    issuer: 'mint',
+    name: 'Class',
+    description: '',
+    metadataSchema: {},
+    createdAtMs: 0,
+  })
+  attestations.state.classes.set(CLASS_ID, 'Class')
+  for (const id of EVERYBODY) {
+    reads.accountViews.set(id, accountView(id))
+    reads.balanceViews.set(id, [
+      {
+        tokenId: 'BASE',
+        tokenClass: 'fungible',
+        balance: '1',
+        available: '1',
+        incoming: '0',
+        decimals: 18,
+        updatedAtMs: 0,
+      },
+    ])
+    reads.chains.set(id, { entries: [], next: null, total: 0 })
+    reads.transactionViews.set(txnIdOf(id), transactionOf(id))
+    reads.receipts.set(txnIdOf(id), { payload: '{}', signature: 's' })
+    const [leg] = groupView().legs
+    if (leg === undefined) throw new Error('the group has legs')
+    reads.groupViews.set(groupIdOf(id), groupView({ groupId: groupIdOf(id), legs: [{ ...leg, accountId: id }] }))
+    const event = {
+      number: 0,
+      type: 'mint',
+      from: null,
+      to: id,
+      txnId: txnIdOf(id),
+      atMs: 0,
+      previousHash: '0'.repeat(64),
+      eventHash: '1'.repeat(64),
+      payload: '{}',
+    } as const
+    const name = `${CLASS_ID}/${instanceIdOf(id)}`
+    const instance = { classId: CLASS_ID, instanceId: instanceIdOf(id), owner: id, status: 'active' } as const
+    reads.instanceViews.set(name, { ...instance, metadata: {}, mintedAtMs: 0 })
+    reads.nftHistories.set(name, [event])
+    attestations.state.instances.set(name, { issuer: 'mint', events: [event] })
+    const attestationId = attestationIdOf(id)
+    attestations.state.attestations.set(
+      attestationId,
+      anAttestation({ attestationId, subjectClass: CLASS_ID, subjectInstance: instanceIdOf(id), submittedBy: 'x' }),
+    )
+  }
+  return edge
+}

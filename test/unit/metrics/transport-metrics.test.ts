@@ -1,0 +1,32 @@
+/** Goal: messages that do not open are counted by direction, and told of without letting their sender fill the log. */
+import { expect, test } from 'vitest'
+import { createRegistry } from '../../../infra/metrics/registry.ts'
+import { countUnreadMessages } from '../../../infra/metrics/transport-metrics.ts'
+import { createUnreadLog } from '../../../infra/nats/unread-messages.ts'
+import type { LogFields } from '../../../runtime/ports/log.ts'
+import { sampleOf } from './samples.ts'
+
+const NAME = 'ledger_messages_not_opened_total'
+
+test('each is counted by its direction, and none is shown as 0', async () => {
+  const registry = createRegistry()
+  const count = countUnreadMessages(registry)
+  expect(sampleOf(await registry.metrics(), NAME, { direction: 'reply' })).toBe(0)
+  for (const direction of ['request', 'request', 'reply'] as const) count(direction)
+  expect(sampleOf(await registry.metrics(), NAME, { direction: 'request' })).toBe(2)
+  expect(sampleOf(await registry.metrics(), NAME, { direction: 'reply' })).toBe(1)
+})
+
+test('of many there is a line at once and one in ten seconds, with how many there were', () => {
+  let nowMs = 5
+  const lines: (readonly [string, LogFields | undefined])[] = []
+  const silent = (): void => undefined
+  const error = (event: string, fields?: LogFields): void => void lines.push([event, fields])
+  const tell = createUnreadLog({ info: silent, warn: silent, error }, () => nowMs)
+  for (; nowMs < 10_005; nowMs += 1) tell(nowMs % 2 === 0 ? 'request' : 'reply')
+  tell('reply')
+  expect(lines).toEqual([
+    ['messages_not_opened', { requests: 0, replies: 1 }],
+    ['messages_not_opened', { requests: 5_000, replies: 5_001 }],
+  ])
+})

@@ -1,0 +1,56 @@
+/** Goal: an amount is always in one of the magnitudes that a search which it satisfies looks into. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parseQuantity } from '../../../actors/money.ts'
+import { magnitudeOf, magnitudesBetween } from '../../../infra/vault/amount-magnitude.ts'
+
+const amounts = fc
+  .tuple(fc.bigInt({ min: 0n, max: 10n ** 18n - 1n }), fc.bigInt({ min: 0n, max: 10n ** 18n - 1n }), fc.nat(18))
+  .map(([whole, fraction, digits]) => {
+    const decimals = fraction.toString().padStart(18, '0').slice(0, digits)
+    return decimals === '' ? whole.toString() : `${whole}.${decimals}`
+  })
+
+test('a magnitude is the power of ten of the first digit', () => {
+  const known = {
+    '1': 0,
+    '9.99': 0,
+    '10': 1,
+    '0.1': -1,
+    '0.099': -2,
+    '0.000000000000000001': -18,
+    '0': -19,
+    '0.00': -19,
+  }
+  for (const [amount, magnitude] of Object.entries(known))
+    expect([amount, magnitudeOf(amount)]).toEqual([amount, magnitude])
+  expect(magnitudeOf('999999999999999999.9')).toBe(17)
+})
+
+test('it is what the number itself says, however it is written', () => {
+  fc.assert(
+    fc.property(amounts, (amount) => {
+      const quantity = parseQuantity(amount)
+      expect(magnitudeOf(amount)).toBe(quantity.isZero() ? -19 : quantity.e)
+    }),
+  )
+})
+
+test('a search looks into the magnitude of every amount between its bounds', () => {
+  fc.assert(
+    fc.property(amounts, fc.option(amounts), fc.option(amounts), (amount, least, most) => {
+      const quantity = parseQuantity(amount)
+      const isWithin =
+        (least === null || quantity.gte(parseQuantity(least))) && (most === null || quantity.lte(parseQuantity(most)))
+      fc.pre(isWithin)
+      expect(magnitudesBetween(least, most)).toContain(magnitudeOf(amount))
+    }),
+  )
+})
+
+test('bounds of one magnitude narrow a search to it, and bounds that cross to nothing', () => {
+  expect(magnitudesBetween('100', '999')).toEqual([2])
+  expect(magnitudesBetween('99', '100')).toEqual([1, 2])
+  expect(magnitudesBetween('100', '1')).toEqual([])
+  expect(magnitudesBetween(null, null)).toHaveLength(37)
+})

@@ -1,0 +1,69 @@
+/** Goal: rows are sealed where a ledger has encryption, and nothing makes a vault take for sealed what is not (V1, V2). */
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { accountKeyName, classKeyName, shardKeyName } from '../../../infra/vault/key-name.ts'
+import { placeOf } from '../../../infra/vault/place.ts'
+import { createDataKeys } from '../../../infra/vault/data-keys.ts'
+import { createRowVault, DataKeyMissing } from '../../../infra/vault/row-vault.ts'
+import { UnreadableRow } from '../../../infra/vault/unreadable-row.ts'
+import { PLAIN_VAULT, sealingVault, testWrapping } from '../../support/row-vaults.ts'
+
+const NAME = accountKeyName('ref')
+const PLACE = placeOf('balances', 3, 'ref', 'EUR')
+const TEXT = '["100","0","0","0",5]'
+
+test('a sealed text shows nothing of itself, and opens', () => {
+  const vault = sealingVault([NAME])
+  const bytes = Buffer.from(vault.seal(NAME, PLACE, TEXT), 'hex')
+  expect(bytes.includes('100')).toBe(false)
+  expect(vault.open(NAME, PLACE, bytes)).toBe(TEXT)
+})
+
+test('V1: with encryption a plain text is refused, whatever it is', () => {
+  const vault = sealingVault([NAME])
+  for (const text of [TEXT, '', '{}', '\u0001', `\u0001${'x'.repeat(100)}`]) {
+    expect(() => vault.open(NAME, PLACE, Buffer.from(text))).toThrow(UnreadableRow)
+  }
+})
+
+test('V3: without its key nothing is sealed or opened', () => {
+  const vault = sealingVault([NAME])
+  const bytes = Buffer.from(vault.seal(NAME, PLACE, TEXT), 'hex')
+  for (const other of [accountKeyName('other'), classKeyName('ref'), shardKeyName(3)]) {
+    expect(() => vault.seal(other, PLACE, TEXT)).toThrow(DataKeyMissing)
+    expect(() => vault.open(other, PLACE, bytes)).toThrow(UnreadableRow)
+  }
+})
+
+test('the row that cannot be read is named, without its content', () => {
+  const vault = sealingVault([NAME])
+  expect(() => vault.open(NAME, PLACE, Buffer.from(TEXT))).toThrow('balances 3 ref EUR: it does not open')
+})
+
+test('a key that is only made seals for the commit that makes it, and for nobody else', () => {
+  const keys = createDataKeys(testWrapping())
+  const vault = createRowVault(keys, randomBytes(32))
+  const made = keys.make(NAME)
+  const bytes = Buffer.from(vault.seal(NAME, PLACE, TEXT, new Map([[NAME, made]])), 'hex')
+  expect(() => vault.open(NAME, PLACE, bytes)).toThrow(UnreadableRow)
+  keys.adopt(made)
+  expect(vault.open(NAME, PLACE, bytes)).toBe(TEXT)
+})
+
+test('references and buckets differ from ledger to ledger and say nothing of what they stand for', () => {
+  const [one, other] = [sealingVault([]), sealingVault([])]
+  expect(one.accountRef('alice@bank')).toMatch(/^[A-Za-z0-9_-]{22}$/)
+  expect(one.accountRef('alice@bank')).toBe(one.accountRef('alice@bank'))
+  expect(one.accountRef('alice@bank')).not.toBe(other.accountRef('alice@bank'))
+  expect(one.accountRef('alice@bank')).not.toBe(one.keyRef('', 'alice@bank'))
+  expect(one.keyRef('a', 'b')).not.toBe(one.keyRef('b', 'a'))
+  expect(one.amountBucket('123.4')).toBe(one.amountBucket('999'))
+  expect(one.amountBucket('123.4')).not.toBe(other.amountBucket('123.4'))
+  expect(one.amountBuckets('100', '999')).toEqual([one.amountBucket('123.4')])
+})
+
+test('without encryption rows are what they say', () => {
+  expect(Buffer.from(PLAIN_VAULT.seal(NAME, PLACE, TEXT), 'hex').toString()).toBe(TEXT)
+  expect(PLAIN_VAULT.open(NAME, PLACE, Buffer.from(TEXT))).toBe(TEXT)
+  expect(PLAIN_VAULT.accountRef('alice@bank')).toBe('alice@bank')
+})

@@ -1,0 +1,65 @@
+/** Goal: what is sealed opens in its own place under its own key, and nowhere else, changed in no bit. */
+import { randomBytes } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { placeOf } from '../../../infra/vault/place.ts'
+import { openText, sealText, SealedTextBroken } from '../../../infra/vault/sealed-text.ts'
+
+const KEY = randomBytes(32)
+const PLACE = placeOf('balances', 3, 'ref', 'EUR')
+
+function sealed(text: string): Buffer {
+  return Buffer.from(sealText(KEY, PLACE, text), 'hex')
+}
+
+test('any text comes back', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 3_000 }), (text) => {
+      expect(openText(KEY, PLACE, sealed(text))).toBe(text)
+    }),
+  )
+})
+
+test('the same text is never sealed to the same bytes, not even to the same nonce', () => {
+  const nonces = new Set(Array.from({ length: 2_000 }, () => sealed('the same').subarray(1, 25).toString('hex')))
+  expect(nonces.size).toBe(2_000)
+})
+
+test('one bit less, more or changed anywhere, and it does not open', () => {
+  const whole = sealed('{"balance":"100"}')
+  for (let bit = 0; bit < whole.length * 8; bit += 1) {
+    const changed = Buffer.from(whole)
+    changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+    expect(() => openText(KEY, PLACE, changed)).toThrow(SealedTextBroken)
+  }
+  for (let length = 0; length < whole.length; length += 1) {
+    expect(() => openText(KEY, PLACE, whole.subarray(0, length))).toThrow(SealedTextBroken)
+  }
+  expect(() => openText(KEY, PLACE, Buffer.concat([whole, Buffer.of(0)]))).toThrow(SealedTextBroken)
+})
+
+test('it opens under no other key and in no other place', () => {
+  const whole = sealed('100')
+  expect(() => openText(randomBytes(32), PLACE, whole)).toThrow(SealedTextBroken)
+  for (const other of [
+    placeOf('balances', 4, 'ref', 'EUR'),
+    placeOf('balances', 3, 'other', 'EUR'),
+    placeOf('balances', 3, 'ref', 'USD'),
+    placeOf('holds', 3, 'ref', 'EUR'),
+    placeOf('balances', 3, 'refEUR'),
+  ]) {
+    expect(() => openText(KEY, other, whole)).toThrow(SealedTextBroken)
+  }
+})
+
+test('an error says nothing of the text', () => {
+  const error = (() => {
+    try {
+      openText(randomBytes(32), PLACE, sealed('recognisable'))
+      return undefined
+    } catch (caught) {
+      return caught
+    }
+  })()
+  expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toContain('recognisable')
+})
