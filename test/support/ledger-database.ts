@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll } from 'vitest'
 import { startPostgres } from '../../infra/embedded/postgres-server.ts'
@@ -53,22 +53,44 @@ afterAll(async () => {
   rmSync(started.dataDir, { recursive: true, force: true })
 })
 
+/** Migrated ledgers that the others of this file are copies of, by their number of shards and encryption. */
+const templates = new Map<string, Promise<string>>()
+
 /** A database that holds a ledger with nothing in it. */
 export async function createLedgerDatabase(options: LedgerDatabaseOptions = {}): Promise<LedgerDatabase> {
   server ??= startServer()
   const { url: serverUrl } = await server
   const name = `test_${randomBytes(6).toString('hex')}`
-  await onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)}`)
-  const address = new URL(serverUrl)
-  address.pathname = `/${name}`
-  const url = address.toString()
-  if (options.migrated !== false) {
-    await migrate(url, {
-      shardCount: options.shardCount ?? DEFAULT_SHARD_COUNT,
-      ...newLedgerSecrets(TEST_MASTER_KEYS, options.encryption ?? 'on'),
-    })
+  const url = urlOf(serverUrl, name)
+  if (options.migrated === false) await onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)}`)
+  else {
+    const { shardCount = DEFAULT_SHARD_COUNT, encryption = 'on' } = options
+    const kind = `template_${shardCount}_${encryption}`
+    const made = templates.get(kind) ?? createTemplate(serverUrl, kind, shardCount, encryption)
+    templates.set(kind, made)
+    const template = await made
+    await onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(template)}`)
+    await onServer(url, (sql) => sql`UPDATE ledger SET ledger_id = ${randomUUID()}, created_at = now()`)
   }
   return { url, drop: () => onServer(serverUrl, (sql) => sql`DROP DATABASE ${sql(name)} WITH (FORCE)`) }
+}
+
+/** Nobody may be connected to it while it is copied: whoever migrates has ended by then. */
+async function createTemplate(
+  serverUrl: string,
+  name: string,
+  shardCount: number,
+  encryption: 'on' | 'off',
+): Promise<string> {
+  await onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)}`)
+  await migrate(urlOf(serverUrl, name), { shardCount, ...newLedgerSecrets(TEST_MASTER_KEYS, encryption) })
+  return name
+}
+
+function urlOf(serverUrl: string, database: string): string {
+  const address = new URL(serverUrl)
+  address.pathname = `/${database}`
+  return address.toString()
 }
 
 /** Of every ledger that `createLedgerDatabase` makes. */
