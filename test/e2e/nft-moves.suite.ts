@@ -75,7 +75,10 @@ function transfers(scene: GetScene): void {
         timeout: 10_000,
       })
       .toBeTypeOf('string')
-    expect(await instanceOf(client, nft)).toMatchObject({ owner: alice.accountId, status: 'active' })
+    // Its home hears of it after the account has said so.
+    await expect
+      .poll(() => instanceOf(client, nft), { timeout: 10_000 })
+      .toMatchObject({ owner: alice.accountId, status: 'active' })
     expect((await historyOf(client, nft)).map(({ type, to }) => [type, to])).toEqual([
       ['mint', alice.accountId],
       ['transfer', bob.accountId],

@@ -7,6 +7,7 @@ import { Movers } from './movers.ts'
 import { type Outage, ShardLoad } from './shard-load.ts'
 
 const BACK_WITHIN_MS = 60_000
+const MOVING_MS = 5_000
 const MOVERS = 6
 
 export class Trial {
@@ -67,6 +68,16 @@ export class Trial {
 
   /** Shards that no running node has, with who has them. */
   async unserved(): Promise<readonly string[]> {
+    let left: readonly string[] = []
+    // One that is on its way from a node to another is nobody's for a moment.
+    await until('every shard has an owner', MOVING_MS, async () => {
+      left = await this.ownerless()
+      return left.length === 0
+    }).catch(() => undefined)
+    return left
+  }
+
+  private async ownerless(): Promise<readonly string[]> {
     const shards = await this.client.readAll('/v1/shards', 'shards')
     const isRunning = (owner: unknown): boolean => this.cluster.parts.get(String(owner))?.running() === true
     return shards
