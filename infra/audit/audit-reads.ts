@@ -30,7 +30,7 @@ export interface Reading {
 /** All that is asked is answered of one moment. */
 export interface Moment extends Reading {
   /** All rows of a statement, batch after batch (R2). */
-  readonly inBatches: <Row>(
+  readonly inBatches: <Row extends object>(
     text: string,
     parameters: readonly Parameter[],
     take: (rows: readonly Row[]) => Promise<void>,
@@ -46,7 +46,7 @@ export interface AuditReads extends Reading {
 }
 
 /** Throws AuditUnavailable. */
-export type Query = <Row>(text: string, parameters?: readonly Parameter[]) => Promise<readonly Row[]>
+export type Query = <Row extends object>(text: string, parameters?: readonly Parameter[]) => Promise<readonly Row[]>
 
 /** R1. */
 const LONGEST_MS = 60_000
@@ -106,13 +106,13 @@ async function momentOn<T>(pool: QueryPool, vault: RowVault, work: (moment: Mome
   return result.value
 }
 
-function queryOn<Row>(text: string, parameters: readonly Parameter[] = []) {
+function queryOn<Row extends object>(text: string, parameters: readonly Parameter[] = []) {
   return async (sql: postgres.ISql): Promise<readonly Row[]> =>
-    (await sql.unsafe(text, [...parameters], { prepare: true })) as unknown as readonly Row[]
+    sql.unsafe<Row[]>(text, [...parameters], { prepare: true })
 }
 
 /** By a cursor in SQL: between two batches the connection is free for the keys of the first. */
-async function inBatches<Row>(
+async function inBatches<Row extends object>(
   sql: postgres.ISql,
   text: string,
   parameters: readonly Parameter[],
@@ -120,7 +120,7 @@ async function inBatches<Row>(
 ): Promise<void> {
   await sql.unsafe(`DECLARE audited NO SCROLL CURSOR FOR ${text}`, [...parameters])
   for (;;) {
-    const rows = (await sql.unsafe(`FETCH ${BATCH_ROWS} FROM audited`)) as unknown as readonly Row[]
+    const rows = await sql.unsafe<Row[]>(`FETCH ${BATCH_ROWS} FROM audited`)
     if (rows.length > 0) await take(rows)
     if (rows.length < BATCH_ROWS) break
   }

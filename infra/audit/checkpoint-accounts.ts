@@ -139,7 +139,7 @@ async function idsOf(
   vault: RowVault,
   points: readonly AccountPoint[],
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = (await sql.unsafe(
+  const rows = await sql.unsafe<AccountRow[]>(
     `SELECT ${ACCOUNT_COLUMNS} FROM accounts a
       JOIN unnest($1::integer[], $2::text[]) AS g (shard_id, account_id)
         ON g.shard_id = a.shard_id AND g.account_id = a.account_id`,
@@ -153,7 +153,7 @@ async function idsOf(
         points.map(({ accountRef }) => accountRef),
       ),
     ],
-  )) as unknown as readonly AccountRow[]
+  )
   await fetchKeys(
     sql,
     vault,

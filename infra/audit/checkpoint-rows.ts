@@ -39,17 +39,17 @@ function storedOf(row: CheckpointRow): StoredCheckpoint {
 
 /** Undefined where there is none. */
 export async function newestCheckpoint(sql: postgres.ISql): Promise<StoredCheckpoint | undefined> {
-  const [row] = (await sql.unsafe(
+  const [row] = await sql.unsafe<CheckpointRow[]>(
     'SELECT number, level, signed_at, statement, signature FROM checkpoints ORDER BY number DESC LIMIT 1',
-  )) as unknown as readonly CheckpointRow[]
+  )
   return row === undefined ? undefined : storedOf(row)
 }
 
 /** All that are kept, in order. A year has some thousand. */
 export async function allCheckpoints(sql: postgres.ISql): Promise<readonly StoredCheckpoint[]> {
-  const rows = (await sql.unsafe(
+  const rows = await sql.unsafe<CheckpointRow[]>(
     'SELECT number, level, signed_at, statement, signature FROM checkpoints ORDER BY number',
-  )) as unknown as readonly CheckpointRow[]
+  )
   return rows.map(storedOf)
 }
 

@@ -77,7 +77,7 @@ async function insertKeys(
 }
 
 /** Rows as they were when it began. `select` takes the shard as `$1`. */
-export async function inBatches<Row>(
+export async function inBatches<Row extends object>(
   { sql, shardId, onRows }: ShardSealer,
   select: string,
   batchRows: number,
@@ -85,7 +85,7 @@ export async function inBatches<Row>(
 ): Promise<void> {
   await sql.unsafe(`DECLARE encrypting NO SCROLL CURSOR FOR ${select}`, [shardId])
   for (;;) {
-    const rows = (await sql.unsafe(`FETCH ${batchRows} FROM encrypting`)) as unknown as readonly Row[]
+    const rows = await sql.unsafe<Row[]>(`FETCH ${batchRows} FROM encrypting`)
     if (rows.length > 0) await take(rows)
     onRows(rows.length)
     if (rows.length < batchRows) break

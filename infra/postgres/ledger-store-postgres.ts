@@ -180,8 +180,10 @@ function storeOn({ owner, vault, guard, evidence, reads, control, commits }: Par
       read(async (sql) => {
         const fetchedKeys = vault.encrypts
         const answer = await lookUp(sql, question, vault)
-        // It met the first row of another shard that is encrypted: none of its keys had been fetched.
-        return vault.encrypts === fetchedKeys ? answer : lookUp(sql, question, vault)
+        // It met the first row of another shard that is encrypted, and none of its keys had been fetched; or an account that
+        // was being erased, row and key on either side of that. What is damaged is so at the second look, too.
+        const isBelieved = vault.encrypts === fetchedKeys && answer.unreadable.size === 0
+        return isBelieved ? answer : lookUp(sql, question, vault)
       }),
     openShard: (shardId) => read((sql) => openShard(sql, shardId, vault)),
     due: (shardIds, untilMs, limit) => read((sql) => dueActors(sql, shardIds, untilMs, limit)),

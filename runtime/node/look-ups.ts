@@ -282,11 +282,14 @@ function deliver(
   facts: Facts,
   { onUnreadable }: Pick<LookUpDependencies, 'onUnreadable'>,
 ): void {
+  const stopped = new Set<Incarnation>()
   for (const { pending, incarnation, membership } of asked) {
     if (pending.lookUp !== membership || pending.incarnation !== incarnation) continue
     const unreadable = answer.unreadable.get(incarnation.token.shardId)
     if (unreadable !== undefined) {
-      onUnreadable(incarnation, unreadable, pending)
+      // Once for all that waits for it: each time the store is asked whose the shard is.
+      if (!stopped.has(incarnation)) onUnreadable(incarnation, unreadable, pending)
+      stopped.add(incarnation)
       continue
     }
     if (pending.resident === null) holdOn(pending, takeUp(incarnation, pending.actorKey, loaded(pending, answer)))

@@ -49,3 +49,20 @@ test('what cannot be read is not believed if the shard is another’s by then', 
   expect(host.refused()).toEqual([])
   expect(logged.map(({ event }) => event)).not.toContain('shard_quarantined')
 })
+
+test('the store is asked once whose the shard is, however many wait for it', async () => {
+  const { clock, store, verdicts, send } = hosting([0])
+  const { shards } = store
+  let asked = 0
+  Object.assign(store, {
+    shards: () => {
+      asked += 1
+      return shards()
+    },
+  })
+  spoil(store, store.lookUp, 0)
+  send(...Array.from({ length: 20 }, (_, index) => item(0, `a${index}`, register)))
+  await clock.pass(200)
+  expect(kinds(verdicts)).toEqual(Array.from({ length: 20 }, () => 'undecided'))
+  expect(asked).toBe(1)
+})
