@@ -15,6 +15,8 @@ export const LARGEST: Quantity = new Quantity('999999999999999999.99999999999999
 /** The ledger's own unit, for transactions without a token. It has 18 decimals. */
 export const BASE_UNIT = 'BASE'
 export const BASE_DECIMALS = 18
+/** The most that a token may have. */
+export const MAX_DECIMALS = 18
 
 const DECIMAL_STRING = /^(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$/
 

@@ -1,6 +1,7 @@
 /** Why a command was refused: nothing changed, and its key is free. */
 export const REFUSAL_CODES = [
   'account_not_found',
+  'account_exists',
   'account_keyless',
   'signature_mismatch',
   'boundary_not_granted',
@@ -23,11 +24,14 @@ export const REFUSAL_CODES = [
   'group_terms_unknown',
   'group_registered',
   'public_key_conflict',
+  'key_used_elsewhere',
   'proof_missing',
   'proof_mismatch',
   'account_not_active',
   'account_closed',
   'account_not_closed',
+  'account_not_frozen',
+  'account_departing',
   'account_not_erasable',
   'account_not_empty',
   'account_refuses',

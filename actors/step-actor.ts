@@ -16,6 +16,7 @@ import type { InstanceMessage } from './message.ts'
 import type { ClassCommand } from './nft-class/commands.ts'
 import type { ClassState } from './nft-class/state.ts'
 import { stepClass } from './nft-class/step.ts'
+import type { InstanceArrivalCommand } from './nft-instance/arrival.ts'
 import type { InstanceState } from './nft-instance/state.ts'
 import { stepInstance } from './nft-instance/step.ts'
 import type { TokenCommand } from './token/commands.ts'
@@ -23,13 +24,9 @@ import type { TokenState } from './token/state.ts'
 import { stepToken } from './token/step.ts'
 
 export type AnyState = AccountState | ActorState
-export type AnyCommand =
-  | AccountCommand
-  | GroupCommand
-  | ExchangeCommand
-  | TokenCommand
-  | ClassCommand
-  | Heard<InstanceMessage>
+export type AnyCommand = AccountCommand | GroupCommand | ExchangeCommand | TokenCommand | ClassCommand | InstanceStep
+
+type InstanceStep = Heard<InstanceMessage> | InstanceArrivalCommand
 
 export type StepOutcome =
   | {
@@ -63,7 +60,7 @@ export const stepActor: StepActor = (actor, state, command, evidence) => {
     case 'class':
       return stepClass(state as ClassState | null, command as ClassCommand)
     case 'instance':
-      return stepInstance(state as InstanceState | null, actor.id, command as Heard<InstanceMessage>)
+      return stepInstance(state as InstanceState | null, actor.id, command as InstanceStep)
   }
 }
 

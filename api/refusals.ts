@@ -8,6 +8,7 @@ type ProblemRow = { [T in ProblemType]: { readonly type: T; readonly code: CodeO
 
 const REFUSALS = {
   account_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
+  account_exists: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_keyless: { type: 'forbidden', code: 'ERR_FORBIDDEN' },
   signature_mismatch: { type: 'forbidden', code: 'ERR_SIGNATURE_MISMATCH' },
   boundary_not_granted: { type: 'forbidden', code: 'ERR_FORBIDDEN' },
@@ -30,10 +31,13 @@ const REFUSALS = {
   group_terms_unknown: { type: 'conflict', code: 'ERR_CONFLICT' },
   group_registered: { type: 'conflict', code: 'ERR_CONFLICT' },
   public_key_conflict: { type: 'conflict', code: 'ERR_CONFLICT' },
+  key_used_elsewhere: { type: 'conflict', code: 'ERR_CONFLICT' },
   proof_missing: { type: 'validation-error', code: 'ERR_INVALID_SIGNATURE' },
   proof_mismatch: { type: 'forbidden', code: 'ERR_SIGNATURE_MISMATCH' },
   account_not_active: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_closed: { type: 'conflict', code: 'ERR_CONFLICT' },
+  account_not_frozen: { type: 'conflict', code: 'ERR_CONFLICT' },
+  account_departing: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_not_closed: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_not_erasable: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_not_empty: { type: 'conflict', code: 'ERR_CONFLICT' },

@@ -4,6 +4,7 @@
  */
 import type { ActorAddress } from '../actors/address.ts'
 import type { Answer } from '../actors/account/outcome.ts'
+import type { Arrival, ArrivedFrom } from '../actors/arrival.ts'
 import type { Envelope } from '../actors/message.ts'
 import type { AccountKey, IncomingPolicy, WishedStatus } from '../actors/account/state.ts'
 import type { Caller, MetadataVerdict } from '../actors/account/commands.ts'
@@ -28,6 +29,19 @@ export type Operation =
       readonly reason: string
     }
   | { readonly kind: 'erase'; readonly reason: string }
+  /** Of an import, by administrators: each may be asked again. */
+  | { readonly kind: 'hold_arrival'; readonly from: ArrivedFrom; readonly arrival: Arrival }
+  /** `part`: from 0. Once everything is held, and before the account takes its own. */
+  | {
+      readonly kind: 'note_used_keys'
+      readonly importId: string
+      readonly part: number
+      readonly hashes: readonly string[]
+    }
+  | { readonly kind: 'take_arrival'; readonly importId: string }
+  | { readonly kind: 'drop_arrival'; readonly importId: string }
+  /** A frozen account goes to another ledger: what it has of a token; with null, when it has nothing more, it closes. */
+  | { readonly kind: 'depart'; readonly audience: string; readonly tokenId: string | null }
   /** `payload`: the canonical body. `signature`: the issuer's over it, or null. */
   | {
       readonly kind: 'register_token'

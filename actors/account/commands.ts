@@ -2,6 +2,7 @@
  * What an account can be asked. Every command carries its time, ids and salt, given as it entered the mailbox:
  * stepped again, it carries the same.
  */
+import type { ArrivalCommand, ArrivingAccount } from '../arrival.ts'
 import { sha256Hex } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { AccountMessage, ExchangeSide, Stamp } from '../message.ts'
@@ -107,6 +108,34 @@ export interface EraseCommand extends CommandBase {
   readonly reason: string
 }
 
+/** `arrival` null: the account is only to be there. */
+export type AccountArrivalCommand = ArrivalCommand<ArrivingAccount | null> & {
+  readonly accountId: string
+  readonly shardId: number
+}
+
+/** Hashes (`usedKeyHash`) of keys that an account used where it comes from, while it is held. */
+export interface NoteUsedKeysCommand extends CommandBase {
+  readonly type: 'note_used_keys'
+  readonly accountId: string
+  readonly importId: string
+  /** From 0, one after another. */
+  readonly part: number
+  readonly hashes: readonly string[]
+}
+
+/** A frozen account goes to another ledger: what it has of a token leaves; with null, when it has nothing more, it closes. */
+export interface DepartCommand extends CommandBase {
+  readonly type: 'depart'
+  readonly accountId: string
+  /** The ledger that it goes to. */
+  readonly audience: string
+  readonly tokenId: string | null
+}
+
+/** What takes accounts from ledger to ledger. */
+export type PortageCommand = AccountArrivalCommand | NoteUsedKeysCommand | DepartCommand
+
 /** A message from another actor, stamped as it entered the mailbox. */
 export type Received<M extends { readonly type: string }> = M &
   Stamp & { readonly accountId: string; readonly shardId: number }
@@ -121,10 +150,14 @@ export type AccountClientCommand =
   | MintCommand
   | ChangeStatusCommand
   | EraseCommand
+  | PortageCommand
 export type AccountCommand = AccountClientCommand | AccountMessageCommand
 
-/** The operations that an idempotency key is scoped to, beside the actor. */
-export type KeyedOperation = 'transaction' | 'key_rotation' | 'registration' | 'mint'
+/**
+ * The operations that an idempotency key is scoped to, beside the actor. `elsewhere`: what was done on the ledger that the
+ * account came from; its key is a `usedKeyHash`.
+ */
+export type KeyedOperation = 'transaction' | 'key_rotation' | 'registration' | 'mint' | 'elsewhere'
 
 export interface KeyUse {
   readonly operation: KeyedOperation
@@ -154,7 +187,7 @@ export function keyUseOf(command: AccountCommand): KeyUse | undefined {
   }
 }
 
-/** What tells a repeat from another request under the same key. */
+/** What tells a repeat from another request under the same key; of a command without a key it tells nothing. */
 export function payloadHashOf(command: AccountClientCommand): string {
   switch (command.type) {
     case 'submit':
@@ -166,5 +199,11 @@ export function payloadHashOf(command: AccountClientCommand): string {
     case 'change_status':
     case 'erase':
       return sha256Hex(command.reason)
+    case 'hold_arrival':
+    case 'take_arrival':
+    case 'drop_arrival':
+    case 'note_used_keys':
+    case 'depart':
+      return ''
   }
 }

@@ -6,18 +6,31 @@
  * nothing gives the same in a sixth of that; a test holds the two to the same result on every path.
  */
 import { assign, setup, type SnapshotFrom } from 'xstate'
+import type { DropArrivalCommand, TakeArrivalCommand } from '../arrival.ts'
 import { inertScope } from '../inert-scope.ts'
+import {
+  arrivalHoldOf,
+  dropArrival,
+  type HoldAccount,
+  holdArrival,
+  noteUsedKeys,
+  openArriving,
+  takeArrival,
+} from './arrival.ts'
 import type {
   AccountCommand,
   AccountMessageCommand,
   ChangeStatusCommand,
+  DepartCommand,
   EraseCommand,
   MintCommand,
+  NoteUsedKeysCommand,
   RegisterCommand,
   RotateKeyCommand,
   SubmitCommand,
 } from './commands.ts'
 import { compensate } from './compensation.ts'
+import { depart } from './departure.ts'
 import { creditIssue, openClassIssuer, openIssuer, prepareClass, prepareIssue } from './issue.ts'
 import { creditLeg, expectLeg, revertLeg, settleLeg } from './legs.ts'
 import { beginMint, concludeMint } from './mint.ts'
@@ -53,6 +66,7 @@ function on<Event extends AccountEvent>(step: (account: AccountState, event: Eve
     context.account === null ? context : step(context.account, event as Event)
 }
 
+type Arriving<Command> = Command & { readonly accountId: string; readonly shardId: number }
 type Compensate = Extract<AccountEvent, { readonly type: 'compensate' }>
 
 const setUp = setup({
@@ -66,6 +80,9 @@ const setUp = setup({
       event.status === 'closed' &&
       context.account !== null &&
       isEmpty(context.account),
+    arrivesFrozen: ({ context }) => arrivalHoldOf(context.account)?.account.status === 'frozen',
+    arrivesClosed: ({ context }) => arrivalHoldOf(context.account)?.account.status === 'closed',
+    departsWhole: ({ event }) => event.type === 'depart' && event.tokenId === null,
     keepsStatus: ({ context, event }) =>
       event.type === 'change_status' && (event.status === null || event.status === context.account?.status),
   },
@@ -86,6 +103,12 @@ const setUp = setup({
     rotateKey: assign(on<RotateKeyCommand>(rotateKey)),
     changeStatus: assign(on<ChangeStatusCommand>(changeStatus)),
     erase: assign(on<EraseCommand>(erase)),
+    openArriving: assign(({ event }) => openArriving(event as HoldAccount)),
+    holdArrival: assign(on<HoldAccount>(holdArrival)),
+    noteUsedKeys: assign(on<NoteUsedKeysCommand>(noteUsedKeys)),
+    takeArrival: assign(on<Arriving<TakeArrivalCommand>>(takeArrival)),
+    dropArrival: assign(on<Arriving<DropArrivalCommand>>(dropArrival)),
+    depart: assign(on<DepartCommand>(depart)),
     receiveTransfer: assign(on<Heard<'receive_transfer'>>(receiveTransfer)),
     conclude: assign(on<Heard<'conclude_transfer'> | Heard<'conclude_exchange'> | Heard<'conclude_supply'>>(conclude)),
     prepareIssue: assign(on<Heard<'prepare_issue'>>(prepareIssue)),
@@ -132,6 +155,7 @@ export const accountMachine = setUp.createMachine({
         register: { target: 'active', actions: 'open' },
         prepare_issue: { target: 'active', actions: 'openIssuer' },
         prepare_class: { target: 'active', actions: 'openClassIssuer' },
+        hold_arrival: { target: 'active', actions: 'openArriving' },
       },
     },
     active: {
@@ -141,6 +165,14 @@ export const accountMachine = setUp.createMachine({
         register: { actions: 'claim' },
         submit: { actions: 'post' },
         mint: { actions: 'mint' },
+        hold_arrival: { actions: 'holdArrival' },
+        note_used_keys: { actions: 'noteUsedKeys' },
+        drop_arrival: { actions: 'dropArrival' },
+        take_arrival: [
+          { guard: 'arrivesFrozen', target: 'frozen', actions: 'takeArrival' },
+          { guard: 'arrivesClosed', target: 'closed', actions: 'takeArrival' },
+          { actions: 'takeArrival' },
+        ],
         rotate_key: { actions: 'rotateKey' },
         change_status: [
           { guard: 'freezes', target: 'frozen', actions: 'changeStatus' },
@@ -155,6 +187,13 @@ export const accountMachine = setUp.createMachine({
         ...ENDED,
         register: { actions: 'claim' },
         submit: [{ guard: 'isCredit', actions: 'post' }, { actions: 'failFrozen' }],
+        depart: [{ guard: 'departsWhole', target: 'closed', actions: 'depart' }, { actions: 'depart' }],
+        note_used_keys: { actions: 'noteUsedKeys' },
+        drop_arrival: { actions: 'dropArrival' },
+        take_arrival: [
+          { guard: 'arrivesClosed', target: 'closed', actions: 'takeArrival' },
+          { actions: 'takeArrival' },
+        ],
         change_status: [
           { guard: 'activates', target: 'active', actions: 'changeStatus' },
           { guard: 'closesEmpty', target: 'closed', actions: 'changeStatus' },

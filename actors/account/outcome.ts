@@ -1,4 +1,5 @@
 /** What a step says: answers to the caller, refusals, and the facts to be made durable with them. */
+import type { ArrivalState } from '../arrival.ts'
 import type { AuditEntry } from '../audit-chain.ts'
 import type { GroupView } from '../group/state.ts'
 import type { Envelope } from '../message.ts'
@@ -23,6 +24,8 @@ export type RecordedOperation = {
 export type RecordedAnswer =
   | { readonly operation: 'registration' | 'key_rotation'; readonly answer: AccountView }
   | { readonly operation: 'mint'; readonly answer: MintedNft }
+  /** It was answered on another ledger. */
+  | { readonly operation: 'elsewhere'; readonly answer: null }
 
 /** `txnId`: the transaction that minted it. `payloadHash`: of what was signed. */
 export interface MintedNft {
@@ -122,6 +125,9 @@ export type Answer =
     }
   | { readonly kind: 'group_reverting'; readonly group: GroupView }
   | { readonly kind: 'class_registered'; readonly nftClass: ClassView; readonly replayed: boolean }
+  | { readonly kind: 'arrival'; readonly state: ArrivalState }
+  /** `account`: as it is afterwards. */
+  | { readonly kind: 'departed'; readonly account: AccountView }
   | (MintedNft & { readonly kind: 'minted'; readonly replayed: boolean; readonly mismatch: boolean })
   | { readonly kind: 'refused'; readonly code: RefusalCode; readonly detail: string; readonly field: string | null }
 
@@ -134,6 +140,8 @@ export function originalAnswer(recorded: RecordedAnswer): Answer {
       return { kind: 'rotated', account: recorded.answer, replayed: false, mismatch: false }
     case 'mint':
       return { kind: 'minted', ...recorded.answer, replayed: false, mismatch: false }
+    case 'elsewhere':
+      return refusal('key_used_elsewhere', 'The key was used on the ledger that the account came from.')
   }
 }
 

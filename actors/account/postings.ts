@@ -213,11 +213,12 @@ export function erase(account: AccountState, command: EraseCommand): Posted {
   enterFact(turn, { kind: 'erasure', reason: command.reason })
   turn.note({ kind: 'account_erased' })
   const { account: erased, effects } = turn.done({ status: 'erased', key: null })
-  return { account: { ...erased, registeredBy: '', balances: new Map() }, effects }
+  const { arrived: _arrived, moved: _moved, ...left } = erased
+  return { account: { ...left, registeredBy: '', balances: new Map() }, effects }
 }
 
 /** An entry that is no transaction. */
-function enterFact(turn: Turn, fields: JsonObject): void {
+export function enterFact(turn: Turn, fields: JsonObject): void {
   turn.enter((sequence) => ({
     ...fields,
     account_id: turn.before.accountId,

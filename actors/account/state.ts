@@ -1,4 +1,5 @@
 /** What an account is. Plain data: the codec writes it, the machine carries it, the step computes with it. */
+import type { ArrivedFrom, ArrivingAccount } from '../arrival.ts'
 import type { Hash } from '../audit-chain.ts'
 import type { LegRole, LegTerms } from '../message.ts'
 import { parseQuantity, type Quantity, ZERO } from '../money.ts'
@@ -31,7 +32,7 @@ export interface Balance {
 }
 
 /** Something unfinished at an account. Plain JSON. What is reserved and kept free stands in the balances too. */
-export type Hold = PendingHold | LegHold | IssueHold | MintHold
+export type Hold = PendingHold | LegHold | IssueHold | MintHold | ArrivalHold
 
 /** A transaction that others decide on. */
 export interface PendingHold {
@@ -91,6 +92,26 @@ export interface MintHold {
   readonly acceptedUnder: AccountKey
 }
 
+/** What comes from another ledger, until everything of its import is held: room for all of it is kept. */
+export interface ArrivalHold {
+  readonly kind: 'arrival'
+  readonly from: ArrivedFrom
+  readonly account: ArrivingAccount
+  /** Parts of hashes of used keys that were noted. */
+  readonly keyParts: number
+}
+
+/** Where an account came from. `keySalt`: null for one that only stands for what it issued there; nothing came with it. */
+export interface AccountOrigin extends ArrivedFrom {
+  readonly keySalt: string | null
+}
+
+/** What went to another ledger, by token. */
+export interface Departure {
+  readonly audience: string
+  readonly balances: { readonly [tokenId: string]: string }
+}
+
 export interface AccountState {
   readonly accountId: string
   readonly shardId: number
@@ -115,6 +136,8 @@ export interface AccountState {
   readonly registeredBy: string
   readonly createdAtMs: number
   readonly updatedAtMs: number
+  readonly arrived?: AccountOrigin
+  readonly moved?: Departure
   /** The time of the last command that had an effect: within an account time never goes back. */
   readonly lastTimeMs: number
 }
@@ -145,8 +168,13 @@ export function holdId(hold: Hold): string {
       return `issue ${hold.tokenId}`
     case 'mint':
       return mintHoldId(hold.idempotencyKey)
+    case 'arrival':
+      return ARRIVAL_HOLD_ID
   }
 }
+
+/** An account arrives once. */
+export const ARRIVAL_HOLD_ID = 'arrival'
 
 export function mintHoldId(idempotencyKey: string): string {
   return `mint ${idempotencyKey}`

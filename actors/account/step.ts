@@ -7,6 +7,8 @@
  *   S4. Every message is consumed: what it cannot have is said in a message of its own.
  */
 import type { ActorAnswer } from '../actor-step.ts'
+import { arrivalAnswer, ofAdministrators } from '../arrival.ts'
+import { arrivalHoldOf, heldAnswer, judgeArrival, signedElsewhere } from './arrival.ts'
 import { accountAddress, groupAddress, instanceAddress, tokenAddress } from '../address.ts'
 import { invariant } from '../result.ts'
 import type {
@@ -15,10 +17,12 @@ import type {
   ChangeStatusCommand,
   EraseCommand,
   MintCommand,
+  PortageCommand,
   RegisterCommand,
   RotateKeyCommand,
   SubmitCommand,
 } from './commands.ts'
+import { judgeDeparture } from './departure.ts'
 import { mintUnderWay } from './mint.ts'
 import { advance, type AccountEvent, type AccountSnapshot } from './machine.ts'
 import { type Answer, type EarlierUse, type Effect, refusal, viewOf } from './outcome.ts'
@@ -34,6 +38,11 @@ export interface Evidence extends SubmissionEvidence {
   readonly verdict: (keyId: string, signature: string) => boolean | undefined
   /** The transaction that a compensation names. */
   readonly transaction: CompensableTransaction | undefined
+  /**
+   * Whether the command's key was used on the ledger that the account came from; undefined where nobody has looked, which is
+   * no answer once the account has come.
+   */
+  readonly usedElsewhere: boolean | undefined
   /** Whether what the ledger holds of accounts can be destroyed: it is sealed, and each account has a key of its own. */
   readonly erasable: boolean
 }
@@ -65,6 +74,12 @@ export function stepAccount(snapshot: AccountSnapshot, command: AccountCommand, 
       return change(snapshot, command)
     case 'erase':
       return erase(snapshot, command, evidence)
+    case 'hold_arrival':
+    case 'take_arrival':
+    case 'drop_arrival':
+    case 'note_used_keys':
+    case 'depart':
+      return portage(snapshot, command)
     default:
       return hear(snapshot, command, evidence)
   }
@@ -90,8 +105,8 @@ function register(snapshot: AccountSnapshot, command: RegisterCommand, { earlier
   const { clientId, role } = command.caller
   const sameClient = account.registeredBy === clientId
   if (account.key === null) {
-    // Whoever could name an issuer could take what was issued to it.
-    const mayClaim = (sameClient || role === 'admin') && !isClosed(account)
+    // Whoever could name an issuer could take what was issued to it; and one that is on its way brings its own key.
+    const mayClaim = (sameClient || role === 'admin') && !isClosed(account) && arrivalHoldOf(account) === undefined
     if (mayClaim) return stepped(snapshot, command, created)
     return answered(
       refusal('public_key_conflict', 'The account exists without a key, and is not yours to give one.', 'public_key'),
@@ -139,7 +154,9 @@ function signed(
     return answered(refusal('signature_mismatch', 'The signature does not match the key of the account.', 'signature'))
   }
   if (earlier !== undefined) return answered(repeat(earlier, command))
-  return begun === undefined ? rest(account) : answered('deferred')
+  if (begun !== undefined) return answered('deferred')
+  const elsewhere = signedElsewhere(account, command, evidence.usedElsewhere)
+  return elsewhere === undefined ? rest(account) : answered(elsewhere)
 }
 
 function repeat({ answer, payloadHash }: EarlierUse, command: SubmitCommand | RotateKeyCommand | MintCommand): Answer {
@@ -241,6 +258,18 @@ function erase(snapshot: AccountSnapshot, command: EraseCommand, { erasable }: E
     )
   }
   return stepped(snapshot, command, (erased) => ({ kind: 'status_changed', account: viewOf(erased) }))
+}
+
+/** Of an import or of a move to another ledger: by administrators alone, and each command may come again. */
+function portage(snapshot: AccountSnapshot, command: PortageCommand): StepResult {
+  const { account } = snapshot.context
+  const refused = ofAdministrators(command)
+  if (refused !== undefined) return answered(refused)
+  const known = command.type === 'depart' ? judgeDeparture(account, command) : judgeArrival(account, command)
+  if (known !== undefined) return answered(known)
+  if (command.type === 'hold_arrival') return stepped(snapshot, command, () => heldAnswer(command))
+  if (command.type !== 'depart') return stepped(snapshot, command, () => arrivalAnswer(command))
+  return stepped(snapshot, command, (gone) => ({ kind: 'departed', account: viewOf(gone) }))
 }
 
 /** Messages of other actors. */

@@ -173,7 +173,7 @@ export class Turn {
     this.effects.push({ kind: 'message_sent', envelope: { to, message, carries } })
   }
 
-  done(changes: Partial<Pick<AccountState, 'key' | 'status' | 'incoming'>> = {}): Posted {
+  done(changes: Partial<Pick<AccountState, 'key' | 'status' | 'incoming' | 'arrived' | 'moved'>> = {}): Posted {
     const { before } = this
     return {
       account: {

@@ -1,7 +1,7 @@
 /**
  * What the entries of one account's chain sum up to, per fungible asset: its balance and what is incoming, less what its
  * legs are about to burn.
- *   K1. An entry moves this sum by its amount, and by what an exchange brought; nothing else moves it: settling makes
+ *   K1. An entry moves this sum by its amount, and by what an exchange brought; an arrival by what it brought; nothing else moves it: settling makes
  *       balance of what is incoming, and lets go of what a leg burns when its entry has long counted it.
  *   K2. So what an entry says the account has is this sum, or more by what its legs were about to burn at the time.
  */
@@ -57,6 +57,21 @@ export class Books {
     }
     this.assets.set(tokenId, next)
     return disagreement(members, next)
+  }
+
+  /** Takes in what an account brought from another ledger. What is wrong with it; undefined when nothing is. */
+  arrive(balances: Json | undefined): string | undefined {
+    if (balances === undefined || balances === null || typeof balances !== 'object' || Array.isArray(balances)) {
+      return 'what it brought is no list of balances'
+    }
+    const members = balances as JsonObject
+    for (const tokenId of Object.keys(members)) {
+      const amount = quantityIn(members, tokenId)
+      if (amount === undefined) return 'what it brought is no quantity'
+      const before = this.assets.get(tokenId) ?? EMPTY
+      this.assets.set(tokenId, { ...before, sum: before.sum.plus(amount) })
+    }
+    return undefined
   }
 
   private receive(side: Json | undefined): string | undefined {

@@ -163,12 +163,25 @@ export class ChainWalk {
     if ((kind === 'registration') !== (sequence === 0)) return 'its place is not that of a registration'
     if (kind === 'status_change') {
       this.facts = { ...this.facts, status: textIn(members, 'status'), incoming: textIn(members, 'incoming') }
+    } else if (kind === 'arrival') {
+      return this.noteArrival(members)
     } else if (kind === 'erasure') {
       this.facts = { ...this.facts, status: ERASED, keyId: null, publicKey: null }
     } else {
       this.facts = { ...this.facts, keyId: textOrNull(members, 'key_id'), publicKey: textOrNull(members, 'public_key') }
     }
     return undefined
+  }
+
+  /** It came from another ledger, with all that it had there. */
+  private noteArrival(members: JsonObject): string | undefined {
+    this.facts = {
+      keyId: textOrNull(members, 'key_id'),
+      publicKey: textOrNull(members, 'public_key'),
+      status: textIn(members, 'status'),
+      incoming: textIn(members, 'incoming'),
+    }
+    return this.broken ? undefined : this.books.arrive(members['balances'])
   }
 
   /** After the last entry that `head` has (W3). */

@@ -3,7 +3,8 @@
  *   N1. Entries come in order, none is missing, each covers the one before, and says what the columns beside it say.
  *   N2. The first is the mint, by the issuer of its class; each passes it on from its owner; a burn is the last.
  *   N3. Each names a transaction of who gave it away, of this NFT, whose receipt verifies. One that is still pending is
- *       decided and has not heard of it yet; of a mint the transaction may still be on its way.
+ *       decided and has not heard of it yet; of a mint the transaction may still be on its way. Those of another ledger, from
+ *       which it came, are there.
  *   N4. Whose it is, and how many entries there are, is what the history ends with.
  */
 import { chainHash, ENTRY_FORMAT, GENESIS, type Hash } from '../audit-chain.ts'
@@ -65,10 +66,13 @@ export class ProvenanceWalk {
   private readonly issuer: string | undefined
   private at: StoredProvenance
 
-  /** `issuer`: of its class. */
-  constructor(nftId: string, issuer: string | undefined, stored: StoredProvenance = START) {
+  private readonly cameWith: number
+
+  /** `issuer`: of its class; `cameWith`: entries of its history that are of another ledger. */
+  constructor(nftId: string, issuer: string | undefined, stored: StoredProvenance = START, cameWith = 0) {
     this.nftId = nftId
     this.issuer = issuer
+    this.cameWith = cameWith
     this.at = stored
   }
 
@@ -126,7 +130,8 @@ export class ProvenanceWalk {
   }
 
   /** N3. */
-  private transactionProblem({ type, from, transaction }: WalkedEvent): string | undefined {
+  private transactionProblem({ number, type, from, transaction }: WalkedEvent): string | undefined {
+    if (number < this.cameWith) return undefined
     if (transaction === null) return 'its transaction is not there'
     if (transaction === 'on_its_way') return type === 'mint' ? undefined : 'its transaction is not there'
     const giver = from ?? this.issuer

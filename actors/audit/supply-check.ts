@@ -3,7 +3,8 @@
  *   S1. What mints and burns have completed counts, and what the token has decided and its account has not heard of yet.
  *   S2. A leg of a group completes at its account before the token has changed its supply. It counts once its group is
  *       settled; while the group settles, unless the token still holds it; in any other group it does not.
- *   S3. What was issued first is the supply that the token was registered with.
+ *   S3. What was issued first is the supply that the token was registered with. Of a token that came from another ledger
+ *       nothing was issued here, and what it came with counts.
  *   S4. Of a token that an account minted or burned which was erased since, the sum is not known any more. That what all
  *       accounts hold of it is its supply is asked of the balances.
  */
@@ -30,8 +31,12 @@ export function supplyProblem(token: TokenState, moves: SupplyMoves): string | u
   if (!isDecimalString(token.totalSupply) || !isDecimalString(token.initialSupply)) return 'its supply is no quantity'
   if (moves.isPartial === true) return undefined
   const issued = parseQuantity(moves.issued).plus(parseQuantity(moves.issuing))
-  if (!issued.equals(parseQuantity(token.initialSupply))) return 'what was issued is not its initial supply'
-  let expected = parseQuantity(moves.done).plus(parseQuantity(moves.underWay))
+  const { arrived } = token
+  if (arrived !== undefined && !isDecimalString(arrived.supply)) return 'its supply is no quantity'
+  const came = parseQuantity(arrived?.supply ?? '0')
+  if (!issued.equals(parseQuantity(arrived === undefined ? token.initialSupply : '0')))
+    return 'what was issued is not its initial supply'
+  let expected = came.plus(parseQuantity(moves.done)).plus(parseQuantity(moves.underWay))
   for (const [groupId, sum] of moves.settling)
     expected = expected.plus(parseQuantity(sum)).minus(heldFor(token, groupId))
   return expected.equals(parseQuantity(token.totalSupply)) ? undefined : 'it is not what was minted and not burned'

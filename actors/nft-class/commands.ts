@@ -1,6 +1,7 @@
 /** What an NFT class can be asked. */
 import type { CommandBase } from '../account/commands.ts'
 import type { Heard } from '../actor-step.ts'
+import type { ArrivalCommand, ArrivingClass, HoldArrivalCommand } from '../arrival.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { ClassMessage } from '../message.ts'
 
@@ -21,4 +22,7 @@ export interface RegisterClassCommand extends CommandBase {
   readonly registrationKey: string
 }
 
-export type ClassCommand = RegisterClassCommand | Heard<ClassMessage>
+export type HoldClass = HoldArrivalCommand<ArrivingClass>
+export type ClassArrivalCommand = ArrivalCommand<ArrivingClass>
+
+export type ClassCommand = RegisterClassCommand | ClassArrivalCommand | Heard<ClassMessage>

@@ -3,8 +3,9 @@ import { assign, setup, type SnapshotFrom } from 'xstate'
 import { type Effect, refusal } from '../account/outcome.ts'
 import { accountAddress } from '../address.ts'
 import { inertScope } from '../inert-scope.ts'
-import type { Message } from '../message.ts'
-import type { ClassCommand, RegisterClassCommand } from './commands.ts'
+import type { Message, Stamp } from '../message.ts'
+import { heldClass } from './arrival.ts'
+import type { ClassCommand, HoldClass, RegisterClassCommand } from './commands.ts'
 import { type ClassState, classViewOf, foldedName } from './state.ts'
 
 export interface ClassContext {
@@ -26,6 +27,9 @@ const setUp = setup({
     register: assign(({ event }) => register(event as RegisterClassCommand)),
     giveUp: assign(giveUp),
     activate: assign(activate),
+    holdArrival: assign(({ event }) => ({ nftClass: heldClass(event as HoldClass), effects: [] })),
+    takeArrival: assign(({ context, event }) => ({ nftClass: activated(context.nftClass, event), effects: [] })),
+    dropArrival: assign(() => ({ nftClass: null, effects: [] })),
   },
 })
 
@@ -34,13 +38,20 @@ export const classMachine = setUp.createMachine({
   context: { nftClass: null, effects: [] },
   initial: 'absent',
   states: {
-    absent: { on: { register_class: { target: 'preparing', actions: 'register' } } },
+    absent: {
+      on: {
+        register_class: { target: 'preparing', actions: 'register' },
+        hold_arrival: { target: 'preparing', actions: 'holdArrival' },
+      },
+    },
     preparing: {
       on: {
         issue_prepared: [
           { guard: 'isRefused', target: 'absent', actions: 'giveUp' },
           { target: 'active', actions: 'activate' },
         ],
+        take_arrival: { target: 'active', actions: 'takeArrival' },
+        drop_arrival: { target: 'absent', actions: 'dropArrival' },
       },
     },
     active: {},
@@ -87,16 +98,16 @@ function giveUp({ event }: Turn): ClassContext {
 }
 
 function activate({ context, event }: Turn): ClassContext {
-  const { nftClass } = context
-  if (nftClass === null) return context
-  const active: ClassState = {
-    ...nftClass,
-    status: 'active',
-    version: nftClass.version + 1,
-    lastTimeMs: Math.max(event.atMs, nftClass.lastTimeMs),
-  }
+  const active = activated(context.nftClass, event)
+  if (active === null) return context
   const answer = { kind: 'class_registered', nftClass: classViewOf(active), replayed: false } as const
   return { nftClass: active, effects: [{ kind: 'concluded', answer }] }
+}
+
+function activated(nftClass: ClassState | null, { atMs }: Stamp): ClassState | null {
+  if (nftClass === null) return null
+  const { version, lastTimeMs } = nftClass
+  return { ...nftClass, status: 'active', version: version + 1, lastTimeMs: Math.max(atMs, lastTimeMs) }
 }
 
 export type ClassSnapshot = SnapshotFrom<typeof classMachine>

@@ -1,4 +1,5 @@
 /** What an NFT class is. Plain JSON. */
+import type { ArrivedFrom } from '../arrival.ts'
 import type { JsonObject } from '../canonical-json.ts'
 
 export interface ClassState {
@@ -8,7 +9,7 @@ export interface ClassState {
   readonly id: string
   /** Counts every write (I1b). */
   readonly version: number
-  /** `preparing`: the issuer has not agreed. */
+  /** `preparing`: the issuer has not agreed, or it is held for an import. */
   readonly status: 'preparing' | 'active'
   readonly classId: string
   /** As it was registered. */
@@ -19,6 +20,8 @@ export interface ClassState {
   readonly clientId: string
   /** What names the registration to its client: a header, or the request itself. */
   readonly registrationKey: string
+  /** Of a class that came from another ledger. */
+  readonly arrived?: ArrivedFrom
   readonly createdAtMs: number
   readonly lastTimeMs: number
   readonly dueAtMs: null

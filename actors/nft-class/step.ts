@@ -2,21 +2,40 @@
  * NFT class: one command, judged and applied. The home of its name alone decides whose the name is.
  * Pure: time and ids arrive in the command, effects leave as data.
  */
-import { refusal } from '../account/outcome.ts'
-import type { ActorStepResult } from '../actor-step.ts'
+import { type Answer, refusal } from '../account/outcome.ts'
+import type { ActorAnswer, ActorStepResult } from '../actor-step.ts'
+import { arrivalAnswer, ofAdministrators } from '../arrival.ts'
 import { invariant } from '../result.ts'
+import { judgeClassArrival } from './arrival.ts'
 import type { ClassCommand, RegisterClassCommand } from './commands.ts'
 import { advanceClass, classSnapshotOf } from './machine.ts'
 import { type ClassState, classViewOf } from './state.ts'
 
 export function stepClass(nftClass: ClassState | null, command: ClassCommand): ActorStepResult<ClassState> {
   if (command.type === 'register_class' && nftClass !== null) return again(nftClass, command)
+  const known = knownAnswer(nftClass, command)
+  if (known !== undefined) return { kind: 'answered', answer: known }
   const before = classSnapshotOf(nftClass)
   const after = advanceClass(before, command)
   invariant(after !== before, `a class that is ${before.value} cannot hear ${command.type}`)
   const { context } = after
-  const answer = command.type === 'register_class' ? 'deferred' : null
-  return { kind: 'stepped', state: context.nftClass, effects: context.effects, answer }
+  return { kind: 'stepped', state: context.nftClass, effects: context.effects, answer: answerOf(command) }
+}
+
+function knownAnswer(nftClass: ClassState | null, command: ClassCommand): Answer | undefined {
+  if (command.type === 'register_class' || command.type === 'issue_prepared') return undefined
+  return ofAdministrators(command) ?? judgeClassArrival(nftClass, command)
+}
+
+function answerOf(command: ClassCommand): ActorAnswer | null {
+  switch (command.type) {
+    case 'register_class':
+      return 'deferred'
+    case 'issue_prepared':
+      return null
+    default:
+      return arrivalAnswer(command)
+  }
 }
 
 function again(nftClass: ClassState, { caller, registrationKey }: RegisterClassCommand): ActorStepResult<ClassState> {

@@ -5,6 +5,7 @@
 import { assign, setup, type SnapshotFrom } from 'xstate'
 import type { Effect } from '../account/outcome.ts'
 import { inertScope } from '../inert-scope.ts'
+import { heldInstance, type HoldInstance, takenInstance } from './arrival.ts'
 import {
   begin,
   burn,
@@ -58,10 +59,14 @@ const setUp = setup({
       event.type === 'hold_nft' && context.instance !== null && mayHold(context.instance, event),
     holdsLeg: ({ context, event }) =>
       event.type === 'revert_leg' && context.instance !== null && holdsLeg(context.instance, event),
+    arrivesBurned: ({ context }) => context.instance?.arriving?.status === 'burned',
     burns: ({ context }) => context.instance?.hold?.toAccountId === null,
   },
   actions: {
     mint: assign(({ event }) => mint(event as Named<'mint_nft'>)),
+    holdArrival: assign(({ event }) => ({ instance: heldInstance(event as HoldInstance), effects: [] })),
+    takeArrival: assign(on<Named<'take_arrival'>>(takenInstance)),
+    dropArrival: assign(() => ({ instance: null, effects: [] })),
     refuseMint: assign(on<Named<'mint_nft'>>(refuseMint)),
     giveUp: assign(on<Named<'nft_received'>>(giveUp)),
     begin: assign(on<Named<'nft_received'>>(begin)),
@@ -103,7 +108,12 @@ export const instanceMachine = setUp.createMachine({
   context: { instance: null, effects: [] },
   initial: 'absent',
   states: {
-    absent: { on: { mint_nft: { target: 'minting', actions: 'mint' } } },
+    absent: {
+      on: {
+        mint_nft: { target: 'minting', actions: 'mint' },
+        hold_arrival: { target: 'minting', actions: 'holdArrival' },
+      },
+    },
     minting: {
       on: {
         mint_nft: { actions: 'refuseMint' },
@@ -112,6 +122,11 @@ export const instanceMachine = setUp.createMachine({
           { guard: 'isRefused', target: 'absent', actions: 'giveUp' },
           { target: 'active', actions: 'begin' },
         ],
+        take_arrival: [
+          { guard: 'arrivesBurned', target: 'burned', actions: 'takeArrival' },
+          { target: 'active', actions: 'takeArrival' },
+        ],
+        drop_arrival: { target: 'absent', actions: 'dropArrival' },
       },
     },
     active: {

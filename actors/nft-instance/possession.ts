@@ -16,10 +16,11 @@ import { nftNameOf } from '../nft-id.ts'
 import type { RefusalCode } from '../refusal.ts'
 import { invariant } from '../result.ts'
 import { isoTimestamp } from '../timestamp.ts'
+import type { InstanceArrivalCommand } from './arrival.ts'
 import { type InstanceHold, type InstanceState, type NftEvent, type NftEventType } from './state.ts'
 
 /** An instance message as it is heard; the address that it came to names the instance. */
-export type InstanceCommand = Heard<InstanceMessage> & { readonly nftId: string }
+export type InstanceCommand = (Heard<InstanceMessage> | InstanceArrivalCommand) & { readonly nftId: string }
 
 export interface Turned {
   readonly instance: InstanceState | null

@@ -1,4 +1,5 @@
 /** What an NFT instance is. Plain JSON. */
+import type { ArrivedFrom, ArrivingInstance } from '../arrival.ts'
 import type { Hash } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { LegName } from '../message.ts'
@@ -11,7 +12,7 @@ export interface InstanceState {
   readonly id: string
   /** Counts every write (I1b). */
   readonly version: number
-  /** `minting`: its owner has not accepted it; `held`: a transaction or a leg has it, its owner is still the sender. */
+  /** `minting`: its owner has not accepted it, or it is held for an import; `held`: a transaction or a leg has it, its owner is still the sender. */
   readonly status: 'minting' | 'active' | 'held' | 'burned'
   readonly issuer: string
   /** Of one that is burned, the last. */
@@ -24,6 +25,10 @@ export interface InstanceState {
   /** Of its history: how many entries, and the hash of the last. */
   readonly events: number
   readonly tip: Hash
+  /** Of one that came from another ledger. `events`: entries of its history that are from there. */
+  readonly arrived?: ArrivedFrom & { readonly events: number }
+  /** While it is held for an import. */
+  readonly arriving?: ArrivingInstance
   readonly mintedAtMs: number
   /** When it changed hands last. */
   readonly acquiredAtMs: number

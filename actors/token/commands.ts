@@ -1,6 +1,7 @@
 /** What a token can be asked. */
 import type { CommandBase } from '../account/commands.ts'
 import type { Heard } from '../actor-step.ts'
+import type { ArrivalCommand, ArrivingToken, HoldArrivalCommand } from '../arrival.ts'
 import type { TokenMessage } from '../message.ts'
 
 export interface RegisterTokenCommand extends CommandBase {
@@ -18,6 +19,10 @@ export interface RegisterTokenCommand extends CommandBase {
   readonly registrationKey: string
 }
 
+export type HoldToken = HoldArrivalCommand<ArrivingToken>
+export type TokenArrivalCommand = ArrivalCommand<ArrivingToken>
+
 export type TokenCommand =
   | RegisterTokenCommand
+  | TokenArrivalCommand
   | { [Type in TokenMessage['type']]: Heard<Extract<TokenMessage, { readonly type: Type }>> }[TokenMessage['type']]

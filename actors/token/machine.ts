@@ -5,8 +5,10 @@
 import { assign, setup, type SnapshotFrom } from 'xstate'
 import type { Effect } from '../account/outcome.ts'
 import { inertScope } from '../inert-scope.ts'
+import type { TakeArrivalCommand } from '../arrival.ts'
 import { parseQuantity } from '../money.ts'
-import type { RegisterTokenCommand, TokenCommand } from './commands.ts'
+import { holdArrival, takeArrival } from './arrival.ts'
+import type { HoldToken, RegisterTokenCommand, TokenCommand } from './commands.ts'
 import type { TokenState } from './state.ts'
 import {
   activate,
@@ -40,6 +42,9 @@ const setUp = setup({
   },
   actions: {
     register: assign(({ event }) => register(event as RegisterTokenCommand)),
+    holdArrival: assign(({ event }) => holdArrival(event as HoldToken)),
+    takeArrival: assign(on<TakeArrivalCommand>(takeArrival)),
+    dropArrival: assign(() => ({ token: null, effects: [] })),
     giveUp: assign(on<Named<'issue_prepared'>>(giveUp)),
     begin: assign(on(begin)),
     activate: assign(on(activate)),
@@ -62,7 +67,12 @@ export const tokenMachine = setUp.createMachine({
   context: { token: null, effects: [] },
   initial: 'absent',
   states: {
-    absent: { on: { register_token: { target: 'preparing', actions: 'register' } } },
+    absent: {
+      on: {
+        register_token: { target: 'preparing', actions: 'register' },
+        hold_arrival: { target: 'preparing', actions: 'holdArrival' },
+      },
+    },
     preparing: {
       on: {
         issue_prepared: [
@@ -70,6 +80,8 @@ export const tokenMachine = setUp.createMachine({
           { guard: 'hasSupply', target: 'crediting', actions: 'begin' },
           { target: 'active', actions: 'activate' },
         ],
+        take_arrival: { target: 'active', actions: 'takeArrival' },
+        drop_arrival: { target: 'absent', actions: 'dropArrival' },
       },
     },
     crediting: { on: { ...SUPPLY, issue_credited: { target: 'active', actions: 'activate' } } },

@@ -1,4 +1,5 @@
 /** What a token is: its supply and what is about to change it. Plain JSON, quantities as decimal strings. */
+import type { ArrivedFrom } from '../arrival.ts'
 import { formatQuantity, parseQuantity } from '../money.ts'
 
 export interface TokenState {
@@ -8,7 +9,7 @@ export interface TokenState {
   readonly id: string
   /** Counts every write (I1b). */
   readonly version: number
-  /** `preparing`: the issuer has not agreed; `crediting`: the token exists, its supply is on the way; `active`. */
+  /** `preparing`: the issuer has not agreed, or it is held for an import; `crediting`: the token exists, its supply is on the way; `active`. */
   readonly status: 'preparing' | 'crediting' | 'active'
   /** The symbol as it was registered. */
   readonly tokenId: string
@@ -21,6 +22,8 @@ export interface TokenState {
   readonly clientId: string
   /** What names the registration to its client: a header, or the request itself. */
   readonly registrationKey: string
+  /** Of a token that came from another ledger: none of its supply was credited here when it came. */
+  readonly arrived?: ArrivedFrom & { readonly supply: string }
   readonly createdAtMs: number
   readonly lastTimeMs: number
   readonly dueAtMs: null

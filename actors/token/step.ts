@@ -3,10 +3,12 @@
  * Pure: time and ids arrive in the command, effects leave as data.
  */
 import { refusal } from '../account/outcome.ts'
-import type { ActorStepResult } from '../actor-step.ts'
+import type { ActorAnswer, ActorStepResult } from '../actor-step.ts'
 import { groupAddress } from '../address.ts'
+import { arrivalAnswer, ofAdministrators } from '../arrival.ts'
 import { BASE_UNIT } from '../money.ts'
 import { invariant } from '../result.ts'
+import { judgeTokenArrival } from './arrival.ts'
 import type { RegisterTokenCommand, TokenCommand } from './commands.ts'
 import { advanceToken, tokenSnapshotOf } from './machine.ts'
 import type { TokenState } from './state.ts'
@@ -14,6 +16,10 @@ import { expected, registeredAnswer } from './supply.ts'
 
 export function stepToken(token: TokenState | null, command: TokenCommand): ActorStepResult<TokenState> {
   if (command.type === 'register_token') return register(token, command)
+  if (command.type === 'hold_arrival' || command.type === 'take_arrival' || command.type === 'drop_arrival') {
+    const known = ofAdministrators(command) ?? judgeTokenArrival(token, command)
+    return known === undefined ? advanced(token, command, arrivalAnswer(command)) : { kind: 'answered', answer: known }
+  }
   if (token === null && command.type === 'expect_leg') {
     const refused = { code: 'token_not_found', detail: 'There is no such token.' } as const
     const envelope = { to: groupAddress(command.groupId), message: expected(command, refused), carries: [] }
@@ -36,7 +42,7 @@ function register(token: TokenState | null, command: RegisterTokenCommand): Acto
 function advanced(
   token: TokenState | null,
   command: TokenCommand,
-  answer: 'deferred' | null,
+  answer: ActorAnswer | null,
 ): ActorStepResult<TokenState> {
   const before = tokenSnapshotOf(token)
   const after = advanceToken(before, command)

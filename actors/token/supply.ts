@@ -178,7 +178,7 @@ function signed(change: 'mint' | 'burn', amount: string): string {
   return change === 'mint' ? amount : `-${amount}`
 }
 
-function next(token: TokenState, { atMs }: Stamp, changes: Partial<TokenState>): TokenState {
+export function next(token: TokenState, { atMs }: Stamp, changes: Partial<TokenState>): TokenState {
   return { ...token, ...changes, version: token.version + 1, lastTimeMs: Math.max(atMs, token.lastTimeMs) }
 }
 

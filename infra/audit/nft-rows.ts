@@ -61,6 +61,12 @@ export function instanceHeadOf(row: InstanceRow, classIssuer: string | undefined
   }
 }
 
+/** Entries of its history that are of the ledger that it came from; of what cannot be read, none. */
+export function entriesFromElsewhere(row: InstanceRow, vault: RowVault): number {
+  const state = opened(() => openInstance(row, vault))
+  return state.isOpen ? (state.value.arrived?.events ?? 0) : 0
+}
+
 function openInstance(row: InstanceRow, vault: RowVault): InstanceState {
   const state = instanceStateOf(row, vault)
   if (state.version === Number(row.version)) return state

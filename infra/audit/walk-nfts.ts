@@ -16,6 +16,7 @@ import {
   CLASSES_NAMED,
   type ClassRow,
   EVENTS_EXAMINED,
+  entriesFromElsewhere,
   EVENTS_PAGE,
   EVENTS_PAGE_SIZE,
   type EventRow,
@@ -90,18 +91,20 @@ async function walkInstances(
   const { issuers, findings } = await readIssuers(look, rows)
   const walks = rows.map((row) => {
     const issuer = issuers.get(nftNameOf(row.actor_id)?.classId ?? '')
-    return { row, issuer, walk: new ProvenanceWalk(row.actor_id, issuer, within ?? undefined) }
+    const cameWith = entriesFromElsewhere(row, look.vault)
+    return { row, issuer, cameWith, walk: new ProvenanceWalk(row.actor_id, issuer, within ?? undefined, cameWith) }
   })
   const { events, erased } = await readEvents(
     look,
     walks.map(({ row, walk }) => ({ row, first: walk.next() })),
   )
   let counted = 0
-  for (const { row, issuer, walk } of walks) {
+  for (const { row, issuer, cameWith, walk } of walks) {
     const own = events.get(row.actor_id) ?? []
     for (const event of own) {
       if (event.number === 0 && event.counted) counted += 1
-      const finding = await takeEvent(look, walk, event, { issuer, isErased: erased.has(event.account_id) })
+      const context = { issuer, isErased: erased.has(event.account_id), isFromElsewhere: event.number < cameWith }
+      const finding = await takeEvent(look, walk, event, context)
       if (finding !== undefined) findings.push(finding)
     }
     if (own.length === EVENTS_PAGE_SIZE && walk.next() <= (row.last_event ?? -1)) {
@@ -118,9 +121,9 @@ async function takeEvent(
   look: Look,
   walk: ProvenanceWalk,
   row: EventRow,
-  context: Pick<EventContext, 'issuer' | 'isErased'>,
+  { isFromElsewhere, ...context }: Pick<EventContext, 'issuer' | 'isErased'> & { readonly isFromElsewhere: boolean },
 ): Promise<Finding | undefined> {
-  const isComing = await isOnItsWay(look, row, context.issuer)
+  const isComing = !isFromElsewhere && (await isOnItsWay(look, row, context.issuer))
   const event = opened(() => walkedEventOf(row, look, { ...context, isOnItsWay: isComing }))
   if (event.isOpen) return walk.take(event.value)
   const { number, event_type: type } = row

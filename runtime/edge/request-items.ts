@@ -5,6 +5,8 @@ import type { Item, Operation } from '../messages.ts'
 const ITEM_BYTES = 16_384 + 2_048
 /** A transaction ID, an account ID and their names. */
 const NAMED_TRANSACTION_LENGTH = 256
+/** With its quotes and comma. */
+const HASH_LENGTH = 46
 
 /** Whether a repeat of it is recognised by an idempotency key. */
 export function hasKey(operation: Operation): boolean {
@@ -23,6 +25,11 @@ export function hasKey(operation: Operation): boolean {
       return true
     // Done twice it is done once.
     case 'erase':
+    case 'hold_arrival':
+    case 'note_used_keys':
+    case 'take_arrival':
+    case 'drop_arrival':
+    case 'depart':
       return true
     case 'change_status':
       return false
@@ -35,5 +42,7 @@ export function boundOfSize({ operation }: Item): number {
   const signature = 'signature' in operation ? (operation.signature?.length ?? 0) : 0
   const reason = 'reason' in operation ? operation.reason.length : 0
   const named = operation.kind === 'revert_group' ? operation.transactions.length * NAMED_TRANSACTION_LENGTH : 0
-  return ITEM_BYTES + 3 * (text + signature + reason + named)
+  const arrival = operation.kind === 'hold_arrival' ? JSON.stringify(operation.arrival).length : 0
+  const hashes = operation.kind === 'note_used_keys' ? operation.hashes.length * HASH_LENGTH : 0
+  return ITEM_BYTES + 3 * (text + signature + reason + named + arrival + hashes)
 }

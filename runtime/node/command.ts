@@ -11,6 +11,7 @@ import type { AnyCommand } from '../../actors/step-actor.ts'
 import type { Item, Operation } from '../messages.ts'
 import type { Random } from '../ports/random.ts'
 import { readPayload, readSubmission } from '../submission.ts'
+import { isPortage, portageCommand } from './portage-command.ts'
 
 export interface GivenStamp {
   readonly atMs: number
@@ -30,6 +31,7 @@ type Common = ReturnType<typeof commonOf>
 export function commandOf(item: Item, stamp: GivenStamp, random: Random, production: boolean): AnyCommand | undefined {
   const { operation, actor } = item
   const common = commonOf(item, stamp, random)
+  if (isPortage(operation)) return portageCommand(actor, item.shardId, operation, common)
   switch (operation.kind) {
     case 'register_token':
       return registerToken(item, operation, common, production)

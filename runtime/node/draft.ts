@@ -201,6 +201,7 @@ function judge(
       exists: (accountId) => facts.exists({ shardId: homeOf({ kind: 'account', id: accountId }), accountId }),
       groupUses: groupUsesOf(draft, pending),
       transaction: transactionOf(draft, pending),
+      usedElsewhere: pending.found.usedElsewhere,
       erasable: erasable(pending.incarnation.token.shardId),
     })
   } catch (error) {

@@ -12,8 +12,15 @@ import type { ActorAddress } from '../../actors/address.ts'
 import type { AnyState } from '../../actors/step-actor.ts'
 import type { Clock } from '../ports/clock.ts'
 import { delay } from '../ports/clock.ts'
-import type { AccountAddress, HomedActor, KeyAddress, LedgerStore, LookUpAnswer } from '../ports/ledger-store.ts'
-import { addressOf } from '../ports/ledger-store.ts'
+import type {
+  AccountAddress,
+  HomedActor,
+  KeyAddress,
+  LedgerStore,
+  LookUpAnswer,
+  LookUpQuestion,
+} from '../ports/ledger-store.ts'
+import { addressOf, keyAddressOf } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import type { SignatureCheck, Signer } from '../ports/signer.ts'
@@ -23,6 +30,7 @@ import { addNeeds, findingsFor, noNeeds } from './needs.ts'
 import { holdOn, type LookUpMembership, type Pending, verdictKey } from './pending.ts'
 import type { PinBoard } from './pin-board.ts'
 import { reasonOf } from '../reason.ts'
+import { elsewhereKeyOf } from './used-elsewhere.ts'
 
 /** Look-ups in flight at once. One: what comes meanwhile goes with the next, and a larger one costs little more. */
 const MAX_OPEN_ROUNDS = 1
@@ -173,10 +181,12 @@ async function find(asked: readonly Asked[], facts: Facts, dependencies: LookUpD
   for (const { pending, incarnation } of asked) {
     const { actor, actorKey: key } = pending
     const { shardId } = incarnation.token
+    pending.askedElsewhere = null
     const resident = incarnation.residents.get(key)
     if (resident !== undefined) {
       holdOn(pending, resident)
       early.push(pending)
+      askElsewhere(pending, resident.state, keys)
     } else if (actor.kind === 'account') accounts.set(key, { shardId, accountId: actor.id })
     else actors.set(key, { shardId, address: actor })
     const known = pending.keyAddress === null ? undefined : incarnation.recent.keys.get(pending.keyAddress)
@@ -195,10 +205,11 @@ async function find(asked: readonly Asked[], facts: Facts, dependencies: LookUpD
     classes: [...needs.classes],
     instances: [...needs.instances.values()],
   }
-  const [answer] = await Promise.all([
+  const [found] = await Promise.all([
     ask(question, dependencies),
     verify(early, (pending) => keyOf(pending.resident?.state), dependencies),
   ])
+  const answer = await withUsesElsewhere(found, asked, dependencies)
   dependencies.facts.note(answer)
   facts.note(answer)
   const late = asked.filter(({ pending }) => pending.resident === null).map(({ pending }) => pending)
@@ -208,6 +219,30 @@ async function find(asked: readonly Asked[], facts: Facts, dependencies: LookUpD
   const repeats = asked.map(({ pending }) => pending).filter(({ verdicts }) => ![...verdicts.values()].includes(true))
   await verify(repeats, (pending) => originalKey(pending, answer), dependencies)
   return answer
+}
+
+function askElsewhere(pending: Pending, state: AnyState | null | undefined, keys: KeyAddress[]): void {
+  const key = elsewhereKeyOf(pending, state)
+  if (key === undefined) return
+  pending.askedElsewhere = keyAddressOf(key)
+  keys.push(key)
+}
+
+/** An account that was not in memory says only now where it came from. */
+async function withUsesElsewhere(
+  answer: LookUpAnswer,
+  asked: readonly Asked[],
+  dependencies: LookUpDependencies,
+): Promise<LookUpAnswer> {
+  const keys: KeyAddress[] = []
+  for (const { pending } of asked) if (pending.resident === null) askElsewhere(pending, loaded(pending, answer), keys)
+  if (keys.length === 0) return answer
+  const further = await ask({ ...NO_QUESTION, keys }, dependencies)
+  return {
+    ...answer,
+    keys: new Map([...answer.keys, ...further.keys]),
+    unreadable: new Map([...answer.unreadable, ...further.unreadable]),
+  }
 }
 
 function keyOf(state: AnyState | null | undefined): AccountKey | null {
@@ -223,6 +258,18 @@ function loaded({ actor, actorKey: key, incarnation }: Pending, answer: LookUpAn
 function originalKey(pending: Pending, answer: LookUpAnswer): AccountKey | null {
   if (pending.keyAddress === null) return null
   return (pending.earlier ?? answer.keys.get(pending.keyAddress))?.key ?? null
+}
+
+const NO_QUESTION: LookUpQuestion = {
+  accounts: [],
+  keys: [],
+  actors: [],
+  transactions: [],
+  groupUses: [],
+  tokens: [],
+  existing: [],
+  classes: [],
+  instances: [],
 }
 
 const NOTHING: LookUpAnswer = {

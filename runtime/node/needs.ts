@@ -15,6 +15,7 @@ import {
 } from '../ports/ledger-store.ts'
 import type { Facts } from './facts.ts'
 import { type Findings, NOTHING_FOUND, type Pending } from './pending.ts'
+import { usedElsewhere } from './used-elsewhere.ts'
 
 export interface Needs {
   readonly tokens: Map<string, HomedActor>
@@ -87,13 +88,15 @@ function needClass(needs: Needs, classId: string, facts: Facts): void {
 }
 
 /** What was found of what it needed. */
-export function findingsFor({ command, incarnation }: Pending, answer: LookUpAnswer, facts: Facts): Findings {
+export function findingsFor(pending: Pending, answer: LookUpAnswer, facts: Facts): Findings {
+  const { command, incarnation, resident } = pending
+  const found = { ...NOTHING_FOUND, facts, usedElsewhere: usedElsewhere(pending, resident?.state, answer) }
   if (command.type === 'compensate') {
-    return { ...NOTHING_FOUND, facts, transaction: answer.transactions.get(command.compensates) }
+    return { ...found, transaction: answer.transactions.get(command.compensates) }
   }
-  if (command.type !== 'submit' || command.submission.groupId === null) return { ...NOTHING_FOUND, facts }
+  if (command.type !== 'submit' || command.submission.groupId === null) return found
   const { accountId, groupId } = command.submission
   const address = groupUseAddressOf({ shardId: incarnation.token.shardId, accountId, groupId })
   const groupUses = answer.groupUses.get(address)
-  return { ...NOTHING_FOUND, facts, groupUses: groupUses ?? [] }
+  return { ...found, groupUses: groupUses ?? [] }
 }

@@ -30,6 +30,8 @@ export interface Pending {
   /** The actor in memory that it keeps there; null until it has been looked up. */
   resident: Resident | null
   earlier: EarlierUse | undefined
+  /** The key that its look-up asked for as used elsewhere; null: it asked for none. */
+  askedElsewhere: string | null
   /** What was looked up beside the actor and its key. */
   found: Findings
   /** Verdicts on signatures, by key and signature. */
@@ -43,11 +45,18 @@ export interface Pending {
 export interface Findings {
   readonly groupUses: readonly GroupUse[]
   readonly transaction: CompensableTransaction | undefined
+  /** Its key, on the ledger that its account came from; undefined: nobody has looked. */
+  readonly usedElsewhere: boolean | undefined
   /** null: it was not looked up, and needs none. */
   readonly facts: Facts | null
 }
 
-export const NOTHING_FOUND: Findings = { groupUses: [], transaction: undefined, facts: null }
+export const NOTHING_FOUND: Findings = {
+  groupUses: [],
+  transaction: undefined,
+  usedElsewhere: undefined,
+  facts: null,
+}
 
 export interface LookUpMembership {
   readonly leave: () => void
@@ -76,6 +85,7 @@ export function createPending(
     lookUp: null,
     resident: null,
     earlier: undefined,
+    askedElsewhere: null,
     found: NOTHING_FOUND,
     verdicts: new Map(),
     forced: null,

@@ -6,10 +6,18 @@ import type { Effect } from '../../actors/account/outcome.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import type { Envelope } from '../../actors/message.ts'
 import type { AnyState } from '../../actors/step-actor.ts'
+import { type AccountState, ARRIVAL_HOLD_ID } from '../../actors/account/state.ts'
 
 const BYTES_A_UNIT = 3
 /** What an envelope takes beside its texts. */
 export const ENVELOPE_BYTES = 1_024
+
+/** An entry that is longer names many assets: it is of no bounded size. */
+const LARGE_ENTRY = 8_192
+/** Of an entry of a history beside its payload, in UTF-16 units. */
+const EVENT_BYTES = 512
+/** A token's name and a quantity, as JSON. */
+const BALANCE_BYTES = 128
 
 const lengths = new WeakMap<JsonObject, number>()
 
@@ -39,7 +47,11 @@ export function effectBytes(effect: Effect): number {
     case 'transaction_entered':
       return BYTES_A_UNIT * effect.transaction.payload.length
     case 'operation_recorded':
-      return 'instance' in effect.operation.answer ? bytesOf(effect.operation.answer.instance.metadata) : 0
+      return effect.operation.operation === 'mint' ? bytesOf(effect.operation.answer.instance.metadata) : 0
+    case 'entry_appended':
+      return effect.entry.payload.length > LARGE_ENTRY ? BYTES_A_UNIT * effect.entry.payload.length : 0
+    case 'nft_event':
+      return BYTES_A_UNIT * effect.event.payload.length
     case 'message_sent':
       return textBytes(effect.envelope)
     default:
@@ -49,7 +61,20 @@ export function effectBytes(effect: Effect): number {
 
 /** Of the row of an actor that is written whole with every change. */
 export function stateBytes(state: AnyState | null): number {
-  if (state === null || !('kind' in state)) return 0
-  if (state.kind === 'instance') return bytesOf(state.metadata)
+  if (state === null) return 0
+  if (!('kind' in state)) return bytesOfAccount(state)
+  if (state.kind === 'instance') {
+    const { metadata, arriving } = state
+    const events = arriving?.events.reduce((sum, { payload }) => sum + EVENT_BYTES + payload.length, 0) ?? 0
+    return bytesOf(metadata) + BYTES_A_UNIT * (events + (arriving === undefined ? 0 : JSON.stringify(metadata).length))
+  }
   return state.kind === 'class' ? bytesOf(state.metadataSchema) : 0
+}
+
+/** What an account has from, or gave to, another ledger: names every token of it. */
+function bytesOfAccount({ holds, moved }: AccountState): number {
+  const hold = holds.get(ARRIVAL_HOLD_ID)
+  const arriving = hold?.kind === 'arrival' ? Object.keys(hold.account.balances).length : 0
+  const departed = moved === undefined ? 0 : Object.keys(moved.balances).length
+  return BALANCE_BYTES * (arriving + departed)
 }

@@ -304,6 +304,7 @@ export class MiniLedger {
       ledgerId: LEDGER_ID,
       production: this.production,
       erasable: true,
+      usedElsewhere: undefined,
       earlier,
       verdict: (_, signature) => signature !== FORGED,
       token: (tokenId) => {

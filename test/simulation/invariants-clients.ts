@@ -7,6 +7,7 @@ import { sha256Hex } from '../../actors/audit-chain.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import { actorKey } from '../../actors/address.ts'
 import { decodeItems, decodeVerdicts, type Item, type Operation } from '../../runtime/messages.ts'
+import { isPortage } from '../../runtime/node/portage-command.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import { objectionToActor, type RegisterOperation, registeredAt } from './invariants-answers.ts'
 import type { LedgerChecker } from './invariants.ts'
@@ -152,6 +153,8 @@ export class ClientChecker {
     if (operation.kind === 'revert_group') return undefined
     // Nobody erases: who does it twice has done it once, and may have been told either.
     if (operation.kind === 'erase') return undefined
+    // Imports and moves are asked until they are done.
+    if (isPortage(operation)) return undefined
     const model = this.checker.account(this.homeOf(actor), actor.id)
     switch (operation.kind) {
       case 'register':

@@ -8,6 +8,7 @@ import { type AccountCommand, type KeyedOperation, keyUseOf } from '../../actors
 import type { EarlierUse } from '../../actors/account/outcome.ts'
 import type { Evidence } from '../../actors/account/step.ts'
 import type { CompensableTransaction } from '../../actors/account/transaction.ts'
+import { usedKeyHash } from '../../actors/account/used-key.ts'
 import { type ActorAddress, accountAddress, instanceAddress, tokenAddress } from '../../actors/address.ts'
 import type { AnyCommand } from '../../actors/step-actor.ts'
 import { tokenFactsOf } from '../../actors/token/state.ts'
@@ -70,6 +71,7 @@ export function evidenceFor(
       ),
     groupUses: groupUses(rows, shardId, command),
     transaction: compensable(rows, shardId, command),
+    usedElsewhere: usedElsewhere(rows, shardId, actor, command),
   }
 }
 
@@ -83,6 +85,21 @@ function earlierUse(
     kind === 'account' ? keyUseOf(command as AccountCommand) : undefined
   const address: KeyAddress | undefined = use && { shardId, accountId: id, ...use }
   return address && rows.earlierUse(address)
+}
+
+function usedElsewhere(
+  rows: Rows,
+  shardId: number,
+  { kind, id }: ActorAddress,
+  command: AnyCommand,
+): boolean | undefined {
+  const salt = rows.accounts.get(addressOf({ shardId, accountId: id }))?.arrived?.keySalt
+  const use = kind === 'account' ? keyUseOf(command as AccountCommand) : undefined
+  if (salt === undefined || salt === null || use === undefined) return undefined
+  const { operation, idempotencyKey } = use
+  if (operation === 'registration' || operation === 'elsewhere') return undefined
+  const hash = usedKeyHash(salt, id, { operation, idempotencyKey })
+  return rows.earlierUse({ shardId, accountId: id, operation: 'elsewhere', idempotencyKey: hash }) !== undefined
 }
 
 /** Of a key that the account has or had, or that the command brings. */

@@ -49,6 +49,13 @@ export function requestWords(actor: ActorAddress, operation: Operation, isNew: b
       return `make ${whose} ${[operation.status, operation.incoming].filter((one) => one !== null).join(', ')} (${operation.reason})`
     case 'erase':
       return `erase ${whose} (${operation.reason})`
+    case 'hold_arrival':
+    case 'take_arrival':
+    case 'drop_arrival':
+    case 'note_used_keys':
+      return `${operation.kind} of ${whose}`
+    case 'depart':
+      return `take ${operation.tokenId ?? 'leave'} of ${whose} to ${operation.audience}`
     case 'register_token':
     case 'register_class': {
       const { issuer } = bodyOf(operation.payload)
@@ -86,6 +93,10 @@ export function answerWords(answer: Answer): string {
       return `${answer.kind} group ${answer.group.groupId}: ${answer.group.status}${again}`
     case 'minted':
       return `minted ${answer.instance.classId}/${answer.instance.instanceId} by ${answer.txnId}${again}`
+    case 'arrival':
+      return answer.state
+    case 'departed':
+      return `departed ${answer.account.accountId}: ${answer.account.status}`
     case 'refused':
       return `refused, ${answer.code}`
   }

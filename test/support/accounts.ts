@@ -226,6 +226,7 @@ export const SIGNED: Evidence = {
   minted: () => false,
   exists: () => false,
   groupUses: [],
+  usedElsewhere: undefined,
   erasable: true,
 }
 

@@ -130,6 +130,7 @@ describe('POST /v1/transactions', () => {
 
   const REFUSED: Record<RefusalCode, [number, string, string]> = {
     account_not_found: [404, 'not-found', 'ERR_NOT_FOUND'],
+    account_exists: [409, 'conflict', 'ERR_CONFLICT'],
     account_keyless: [403, 'forbidden', 'ERR_FORBIDDEN'],
     signature_mismatch: [403, 'forbidden', 'ERR_SIGNATURE_MISMATCH'],
     boundary_not_granted: [403, 'forbidden', 'ERR_FORBIDDEN'],
@@ -152,9 +153,12 @@ describe('POST /v1/transactions', () => {
     group_registered: [409, 'conflict', 'ERR_CONFLICT'],
     group_terms_unknown: [409, 'conflict', 'ERR_CONFLICT'],
     public_key_conflict: [409, 'conflict', 'ERR_CONFLICT'],
+    key_used_elsewhere: [409, 'conflict', 'ERR_CONFLICT'],
     proof_missing: [400, 'validation-error', 'ERR_INVALID_SIGNATURE'],
     proof_mismatch: [403, 'forbidden', 'ERR_SIGNATURE_MISMATCH'],
     account_not_active: [409, 'conflict', 'ERR_CONFLICT'],
+    account_not_frozen: [409, 'conflict', 'ERR_CONFLICT'],
+    account_departing: [409, 'conflict', 'ERR_CONFLICT'],
     account_not_closed: [409, 'conflict', 'ERR_CONFLICT'],
     account_not_erasable: [409, 'conflict', 'ERR_CONFLICT'],
     account_closed: [409, 'conflict', 'ERR_CONFLICT'],

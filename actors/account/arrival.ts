@@ -1,0 +1,225 @@
+/**
+ * An account that comes from another ledger.
+ *   V1. While it is held nothing of it counts: it has no key, no value and no NFT of it, and room is kept for all of them.
+ *   V2. It is taken once, in one entry, with all that it brings; that cannot be refused.
+ *   V3. What its keys did where it comes from is known before anything can be signed with them here.
+ */
+import type { HoldArrivalCommand, ArrivingAccount, DropArrivalCommand, TakeArrivalCommand } from '../arrival.ts'
+import { arrivalAnswer, isSameArrival, isSameRecord } from '../arrival.ts'
+import { parseQuantity } from '../money.ts'
+import { invariant } from '../result.ts'
+import type {
+  AccountArrivalCommand,
+  MintCommand,
+  NoteUsedKeysCommand,
+  RotateKeyCommand,
+  SubmitCommand,
+} from './commands.ts'
+import { type Answer, type Effect, refusal } from './outcome.ts'
+import { enterFact, openAccount } from './postings.ts'
+import { type AccountState, ARRIVAL_HOLD_ID, type ArrivalHold, isClosed } from './state.ts'
+import { MAX_ASSETS, type Posted, Turn } from './turn.ts'
+
+export type HoldAccount = HoldArrivalCommand<ArrivingAccount | null> & {
+  readonly accountId: string
+  readonly shardId: number
+}
+
+export function arrivalHoldOf(account: AccountState | null): ArrivalHold | undefined {
+  const hold = account?.holds.get(ARRIVAL_HOLD_ID)
+  return hold?.kind === 'arrival' ? hold : undefined
+}
+
+/** Whether the account only stands for an issuer of whom nothing else has come. */
+function standsForIssuer({ key, arrived }: AccountState): boolean {
+  return key === null && arrived !== undefined && arrived.keySalt === null
+}
+
+/** What is answered without a step; undefined where something is to be done. */
+export function judgeArrival(
+  account: AccountState | null,
+  command: AccountArrivalCommand | NoteUsedKeysCommand,
+): Answer | undefined {
+  if (command.type === 'hold_arrival') return judgeHold(account, command)
+  const hold = arrivalHoldOf(account)
+  const isHeld = hold?.from.importId === command.importId
+  if (command.type === 'drop_arrival') return isHeld ? undefined : arrivalAnswer(command)
+  if (!isHeld) {
+    if (account?.arrived !== undefined) return arrivalAnswer(command)
+    return refusal('rejected', 'Nothing is held for this import.', 'import_id')
+  }
+  if (command.type === 'take_arrival' || command.part === hold.keyParts) return undefined
+  if (command.part < hold.keyParts) return arrivalAnswer(command)
+  return refusal('rejected', `Part ${hold.keyParts} comes before it.`, 'part')
+}
+
+function judgeHold(account: AccountState | null, command: HoldAccount): Answer | undefined {
+  const { from, arrival } = command
+  if (arrival !== null && arrival.status === 'closed' && !bringsNothing(arrival)) {
+    return refusal('rejected', 'A closed account holds nothing.')
+  }
+  if (arrival !== null && Object.keys(arrival.balances).length + arrival.nfts > MAX_ASSETS) {
+    return refusal('asset_limit', 'It brings more assets than an account may hold.', 'balances')
+  }
+  if (account === null) return undefined
+  if (arrival === null) return heldAnswer(command)
+  const held = arrivalHoldOf(account)
+  if (held !== undefined) return isSameArrival(held.from, from) ? heldAnswer(command) : exists()
+  const { arrived } = account
+  if (arrived !== undefined && arrived.keySalt !== null && isSameRecord(arrived, from)) {
+    return { kind: 'arrival', state: 'present' }
+  }
+  const isOpenTo = standsForIssuer(account) && arrived?.ledgerId === from.ledgerId && !isClosed(account)
+  return isOpenTo ? lacking(new Turn(account, command), arrival) : exists()
+}
+
+/** Of one that is only to be there nothing is held. */
+export function heldAnswer({ arrival }: HoldAccount): Answer {
+  return { kind: 'arrival', state: arrival === null ? 'present' : 'held' }
+}
+
+function bringsNothing({ balances, nfts }: ArrivingAccount): boolean {
+  return nfts === 0 && Object.keys(balances).length === 0
+}
+
+function exists(): Answer {
+  return refusal('account_exists', 'There is such an account already, and it is another.', 'account_id')
+}
+
+function lacking(turn: Turn, { balances }: ArrivingAccount): Answer | undefined {
+  for (const [tokenId, balance] of Object.entries(balances)) {
+    const code = turn.lacksRoom(tokenId, parseQuantity(balance))
+    if (code !== undefined) return refusal(code, 'The account has no room for what it brings.', 'balances')
+  }
+  return undefined
+}
+
+/** It comes into being without a key. */
+export function openArriving(command: HoldAccount): Posted {
+  const { accountId, shardId, caller, from, arrival } = command
+  const opened = openAccount({ accountId, shardId, key: null, clientId: caller.clientId }, command)
+  const account: AccountState = { ...opened.account, arrived: { ...from, recordHash: '', keySalt: null } }
+  if (arrival === null) return { account, effects: opened.effects }
+  const held = holdArrival(account, command)
+  // One write: the row is new, whatever happened to it before it was written.
+  return {
+    account: { ...held.account, version: opened.account.version },
+    effects: [...opened.effects, ...held.effects],
+  }
+}
+
+/** V1. */
+export function holdArrival(account: AccountState, command: HoldAccount): Posted {
+  const { from, arrival } = command
+  invariant(arrival !== null, 'nothing is held of an account that is only to be there')
+  const turn = new Turn(account, command)
+  for (const [tokenId, amount] of Object.entries(arrival.balances)) turn.keepRoom({ tokenId, amount })
+  if (arrival.nfts > 0) turn.changeNfts({ promised: arrival.nfts })
+  turn.keep({ kind: 'arrival', from, account: arrival, keyParts: 0 })
+  return turn.done()
+}
+
+/** V3. */
+export function noteUsedKeys(account: AccountState, command: NoteUsedKeysCommand): Posted {
+  const hold = heldBy(account, command.importId)
+  const turn = new Turn(account, command)
+  for (const idempotencyKey of new Set(command.hashes)) turn.note(usedElsewhere(turn, idempotencyKey))
+  turn.keep({ ...hold, keyParts: hold.keyParts + 1 })
+  return turn.done()
+}
+
+function usedElsewhere({ before: { accountId }, timeMs: atMs }: Turn, idempotencyKey: string): Effect {
+  const answered = { operation: 'elsewhere', answer: null } as const
+  return {
+    kind: 'operation_recorded',
+    operation: { accountId, idempotencyKey, payloadHash: '', keyId: '', atMs, ...answered },
+    acceptedUnder: null,
+  }
+}
+
+/** V2. */
+export function takeArrival(account: AccountState, command: TakeArrivalCommand): Posted {
+  const hold = heldBy(account, command.importId)
+  const { from, account: arrival } = hold
+  const { key, incoming, keySalt } = arrival
+  // Who froze it meanwhile had a reason.
+  const status = arrival.status === 'active' ? account.status : arrival.status
+  const turn = new Turn(account, command)
+  turn.letGo(hold)
+  for (const [tokenId, balance] of Object.entries(arrival.balances)) {
+    const quantity = parseQuantity(balance)
+    turn.change(tokenId, { balance: quantity, room: quantity.negated() })
+    turn.note({ kind: 'boundary_crossed', tokenId, quantity })
+  }
+  turn.changeNfts({ owned: arrival.nfts, promised: -arrival.nfts })
+  enterFact(turn, {
+    kind: 'arrival',
+    balances: arrival.balances,
+    import_id: from.importId,
+    incoming,
+    key_id: key?.keyId ?? null,
+    ledger_id: from.ledgerId,
+    nfts: arrival.nfts,
+    public_key: key?.publicKey ?? null,
+    record_hash: from.recordHash,
+    status,
+    there: {
+      audit_hash: arrival.tip,
+      created_at: arrival.createdAt,
+      txn_count: arrival.txnCount,
+      updated_at: arrival.updatedAt,
+    },
+  })
+  const { account: taken, effects } = turn.done({ key, status, incoming, arrived: { ...from, keySalt } })
+  if (key === null) return { account: taken, effects }
+  const { sequence: fromSequence, updatedAtMs: atMs } = taken
+  return { account: taken, effects: [...effects, { kind: 'key_registered', key, fromSequence, atMs }] }
+}
+
+/** It stays, without a key and without anything, and may arrive again. */
+export function dropArrival(account: AccountState, command: DropArrivalCommand): Posted {
+  const hold = heldBy(account, command.importId)
+  const turn = new Turn(account, command)
+  turn.letGo(hold)
+  for (const [tokenId, amount] of Object.entries(hold.account.balances)) turn.freeRoom({ tokenId, amount })
+  turn.changeNfts({ promised: -hold.account.nfts })
+  return turn.done()
+}
+
+function heldBy(account: AccountState, importId: string): ArrivalHold {
+  const hold = arrivalHoldOf(account)
+  invariant(hold?.from.importId === importId, 'V2: what was not held is taken or dropped')
+  return hold
+}
+
+/** V3: why what an account signed is not applied here; undefined where nothing speaks against it. */
+export function signedElsewhere(
+  { arrived }: AccountState,
+  command: SubmitCommand | RotateKeyCommand | MintCommand,
+  usedElsewhere: boolean | undefined,
+): Answer | undefined {
+  if (arrived === undefined) return undefined
+  if (arrived.keySalt === null) {
+    // What it did there is not known: only what names this ledger cannot have been meant for the other.
+    return namesLedger(command)
+      ? undefined
+      : refusal('wrong_ledger', 'The account issued something on another ledger: ledger_id is required.', 'ledger_id')
+  }
+  // It came after the command had been looked up, when it had no key yet.
+  if (usedElsewhere === undefined) return refusal('account_keyless', 'The account had no key yet.')
+  return usedElsewhere
+    ? refusal('key_used_elsewhere', 'The key was used on the ledger that the account came from.', 'idempotency_key')
+    : undefined
+}
+
+/** A rotation has no such member: it moves nothing. */
+function namesLedger(command: SubmitCommand | RotateKeyCommand | MintCommand): boolean {
+  switch (command.type) {
+    case 'submit':
+      return command.submission.ledgerId !== null
+    case 'mint':
+      return command.ledgerId !== null
+    case 'rotate_key':
+      return true
+  }
+}

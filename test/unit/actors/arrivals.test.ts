@@ -1,0 +1,307 @@
+/** Goal: an account of another ledger is held by its home or refused, counts for nothing meanwhile, and is taken once. */
+import { describe, expect, test } from 'vitest'
+import type { AccountArrivalCommand, NoteUsedKeysCommand } from '../../../actors/account/commands.ts'
+import { absentAccount, type AccountSnapshot } from '../../../actors/account/machine.ts'
+import type { Effect } from '../../../actors/account/outcome.ts'
+import type { AccountState } from '../../../actors/account/state.ts'
+import { type Evidence, stepAccount, type StepResult } from '../../../actors/account/step.ts'
+import { usedKeyHash } from '../../../actors/account/used-key.ts'
+import type { ArrivedFrom, ArrivingAccount } from '../../../actors/arrival.ts'
+import { chainHash } from '../../../actors/audit-chain.ts'
+import { BASE_UNIT, formatQuantity } from '../../../actors/money.ts'
+import { type AccountHead, ChainWalk } from '../../../actors/audit/chain-walk.ts'
+import {
+  ACCOUNT,
+  CALLER,
+  KEY,
+  OTHER_KEY,
+  registerCommand,
+  rotateCommand,
+  SALT,
+  SIGNED,
+  START_MS,
+  statusCommand,
+  submitCommand,
+} from '../../support/accounts.ts'
+
+const ADMIN = { ...CALLER, role: 'admin' } as const
+const STAMP = { caller: ADMIN, atMs: START_MS, salt: SALT, newTxnId: 'txn_0' }
+const HASH = 'a'.repeat(64)
+const FROM: ArrivedFrom = { ledgerId: 'there', importId: 'import-1', recordHash: HASH }
+const LATER: ArrivedFrom = { ...FROM, importId: 'import-2' }
+const KEY_SALT = '0'.repeat(32)
+
+const ARRIVING: ArrivingAccount = {
+  key: KEY,
+  status: 'active',
+  incoming: 'accept',
+  balances: { [BASE_UNIT]: '12.5', GOLD: '3' },
+  nfts: 2,
+  keySalt: KEY_SALT,
+  txnCount: 41,
+  tip: HASH,
+  createdAt: '2025-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+}
+
+const OF_ACCOUNT = { accountId: ACCOUNT, shardId: 7 }
+
+function hold(arrival: ArrivingAccount | null = ARRIVING, from = FROM): AccountArrivalCommand {
+  return { ...STAMP, type: 'hold_arrival', ...OF_ACCOUNT, from, arrival }
+}
+function take({ importId } = FROM): AccountArrivalCommand {
+  return { ...STAMP, type: 'take_arrival', ...OF_ACCOUNT, importId }
+}
+function drop({ importId } = FROM): AccountArrivalCommand {
+  return { ...STAMP, type: 'drop_arrival', ...OF_ACCOUNT, importId }
+}
+function note(part: number, hashes: readonly string[] = [], { importId } = FROM): NoteUsedKeysCommand {
+  return { ...STAMP, type: 'note_used_keys', accountId: ACCOUNT, importId, part, hashes }
+}
+
+interface Walked {
+  snapshot: AccountSnapshot
+  readonly effects: Effect[]
+}
+
+function walked(...commands: Parameters<typeof stepAccount>[1][]): Walked {
+  const at: Walked = { snapshot: absentAccount, effects: [] }
+  for (const command of commands) {
+    const result = stepAccount(at.snapshot, command, { ...SIGNED, usedElsewhere: false })
+    if (result.kind !== 'stepped') throw new Error(`${command.type} changed nothing: ${JSON.stringify(result)}`)
+    at.snapshot = result.snapshot
+    at.effects.push(...result.effects)
+  }
+  return at
+}
+
+function accountOf({ snapshot }: Pick<Walked, 'snapshot'>): AccountState {
+  const { account } = snapshot.context
+  if (account === null) throw new Error('there is no account')
+  return account
+}
+
+function answerOf(result: StepResult): unknown {
+  if (result.kind === 'unverified') return result.kind
+  const { answer } = result
+  if (answer === null || answer === 'deferred') return answer
+  if (answer.kind === 'arrival') return answer.state
+  return answer.kind === 'refused' ? answer.code : answer.kind
+}
+
+function ask(
+  { snapshot }: Pick<Walked, 'snapshot'>,
+  command: Parameters<typeof stepAccount>[1],
+  evidence: Evidence = SIGNED,
+): string {
+  return `${stepAccount(snapshot, command, evidence).kind} ${String(answerOf(stepAccount(snapshot, command, evidence)))}`
+}
+
+function balancesOf(account: AccountState): Record<string, string> {
+  return Object.fromEntries([...account.balances].map(([token, { balance }]) => [token, formatQuantity(balance)]))
+}
+
+const ABSENT = { snapshot: absentAccount }
+
+describe('an account', () => {
+  test('is held without its key, its value and its NFTs, with room for all of it', () => {
+    const held = walked(hold())
+    const account = accountOf(held)
+    expect(account).toMatchObject({ key: null, status: 'active', version: 1, sequence: 0, nftCount: 0, nftRoom: 2 })
+    expect(balancesOf(account)).toEqual({ [BASE_UNIT]: '0', GOLD: '0' })
+    expect(account.balances.get('GOLD')?.room.toFixed()).toBe('3')
+    expect(held.effects.map(({ kind }) => kind)).not.toContain('boundary_crossed')
+    expect(ask(held, submitCommand())).toBe('answered account_keyless')
+  })
+
+  test('is taken in one entry, with its key, its value from outside of the ledger, and its NFTs', () => {
+    const taken = walked(hold(), take())
+    const account = accountOf(taken)
+    expect(account).toMatchObject({ key: KEY, status: 'active', sequence: 1, nftCount: 2, nftRoom: 0, version: 2 })
+    expect(balancesOf(account)).toEqual({ [BASE_UNIT]: '12.5', GOLD: '3' })
+    expect([...account.balances.values()].every(({ room, incoming }) => room.isZero() && incoming.isZero())).toBe(true)
+    expect(account.holds.size).toBe(0)
+    const crossed = taken.effects.flatMap((effect) =>
+      effect.kind === 'boundary_crossed' ? [[effect.tokenId, formatQuantity(effect.quantity)]] : [],
+    )
+    expect(crossed).toEqual([
+      [BASE_UNIT, '12.5'],
+      ['GOLD', '3'],
+    ])
+    expect(taken.effects).toContainEqual({ kind: 'key_registered', key: KEY, fromSequence: 1, atMs: START_MS })
+    const [, entry] = taken.effects.flatMap((effect) => (effect.kind === 'entry_appended' ? [effect.entry] : []))
+    expect(JSON.parse(entry?.payload ?? '')).toMatchObject({
+      kind: 'arrival',
+      balances: { [BASE_UNIT]: '12.5', GOLD: '3' },
+      ledger_id: 'there',
+      there: { audit_hash: HASH, txn_count: 41 },
+    })
+    expect(account.tip).toBe(chainHash(entry?.previousHash ?? '', entry?.payload ?? ''))
+  })
+
+  test('comes frozen or closed as it was', () => {
+    expect(accountOf(walked(hold({ ...ARRIVING, status: 'frozen' }), take())).status).toBe('frozen')
+    const closed = { ...ARRIVING, status: 'closed', balances: {}, nfts: 0 } as const
+    expect(accountOf(walked(hold(closed), take())).status).toBe('closed')
+    expect(ask(ABSENT, hold({ ...closed, nfts: 1 }))).toBe('answered rejected')
+    expect(ask(ABSENT, hold({ ...closed, balances: { GOLD: '1' } }))).toBe('answered rejected')
+  })
+
+  test('stays frozen if it was frozen here on its way', () => {
+    const freeze = statusCommand({ status: 'frozen' })
+    expect(accountOf(walked(hold(), freeze, take())).status).toBe('frozen')
+  })
+
+  test('may be asked everything again, and does it once', () => {
+    const held = walked(hold())
+    expect(ask(held, hold())).toBe('answered held')
+    const noted = walked(hold(), note(0, ['x']))
+    expect(ask(noted, note(0, ['x']))).toBe('answered noted')
+    expect(ask(noted, note(2, ['y']))).toBe('answered rejected')
+    const taken = walked(hold(), take())
+    expect(ask(taken, take())).toBe('answered taken')
+    expect(ask(taken, hold())).toBe('answered present')
+    expect(ask(taken, note(0, ['x']))).toBe('answered noted')
+    expect(ask(taken, drop())).toBe('answered dropped')
+    expect(ask(ABSENT, drop())).toBe('answered dropped')
+    expect(ask(ABSENT, take())).toBe('answered rejected')
+  })
+
+  test('is here already when the same record comes in another import, whatever it did since', () => {
+    const taken = walked(hold(), take(), submitCommand({ type: 'debit', amount: '1', tokenId: BASE_UNIT }))
+    expect(ask(taken, hold(ARRIVING, LATER))).toBe('answered present')
+    expect(ask(taken, hold(ARRIVING, { ...LATER, recordHash: 'b'.repeat(64) }))).toBe('answered account_exists')
+    expect(ask(taken, hold(ARRIVING, { ...LATER, ledgerId: 'elsewhere' }))).toBe('answered account_exists')
+  })
+
+  test('is refused where there is one, held by another import or of this ledger', () => {
+    expect(ask(walked(hold()), hold(ARRIVING, LATER))).toBe('answered account_exists')
+    expect(ask(walked(registerCommand()), hold())).toBe('answered account_exists')
+  })
+
+  test('is dropped without a trace but its name, and may come again', () => {
+    const dropped = walked(hold(), drop())
+    const account = accountOf(dropped)
+    expect(account).toMatchObject({ key: null, nftCount: 0, nftRoom: 0 })
+    expect(account.holds.size).toBe(0)
+    expect([...account.balances.values()].every(({ balance, room }) => balance.isZero() && room.isZero())).toBe(true)
+    expect(ask(dropped, take())).not.toContain('stepped')
+    expect(balancesOf(accountOf(walked(hold(), drop(), hold(ARRIVING, LATER), take(LATER))))).toMatchObject({
+      GOLD: '3',
+    })
+  })
+
+  test('gets no key from anybody while it is held, and from an administrator once it was dropped', () => {
+    expect(ask(walked(hold()), registerCommand({ caller: ADMIN, key: OTHER_KEY }))).toBe('answered public_key_conflict')
+    expect(ask(walked(hold(), drop()), registerCommand({ caller: ADMIN, key: OTHER_KEY }))).toBe('stepped registered')
+  })
+
+  test('only administrators bring it', () => {
+    for (const command of [hold(), take(), drop(), note(0)]) {
+      expect(ask(walked(hold()), { ...command, caller: CALLER })).toBe('answered not_allowed')
+    }
+  })
+
+  test('that only stands for what it issued comes into being without a key, and is claimed by its own record', () => {
+    expect(ask(ABSENT, hold(null))).toBe('stepped present')
+    const standing = walked(hold(null))
+    expect(accountOf(standing)).toMatchObject({ key: null, sequence: 0 })
+    expect(ask(standing, hold(null, LATER))).toBe('answered present')
+    expect(ask(walked(registerCommand()), hold(null))).toBe('answered present')
+    expect(accountOf(walked(hold(null), hold(ARRIVING, LATER), take(LATER))).key).toEqual(KEY)
+    expect(ask(standing, hold(ARRIVING, { ...LATER, ledgerId: 'elsewhere' }))).toBe('answered account_exists')
+  })
+
+  test('that only stands for what it issued is told only what names this ledger', () => {
+    const claimed = walked(hold(null), registerCommand({ caller: ADMIN }))
+    const credit = { type: 'credit', amount: '1', tokenId: BASE_UNIT } as const
+    expect(ask(claimed, submitCommand(credit))).toBe('answered wrong_ledger')
+    expect(ask(claimed, submitCommand({ ...credit, ledgerId: 'ledger-1' }))).toBe('stepped accepted')
+    expect(ask(claimed, rotateCommand())).toBe('stepped rotated')
+  })
+
+  test('takes no more assets than an account may hold', () => {
+    expect(ask(ABSENT, hold({ ...ARRIVING, nfts: 9_998 }))).toBe('stepped held')
+    expect(ask(ABSENT, hold({ ...ARRIVING, nfts: 9_999 }))).toBe('answered asset_limit')
+  })
+})
+
+describe('what an account signed for the ledger that it came from', () => {
+  const taken = walked(hold(), take())
+  const credit = submitCommand({ type: 'credit', amount: '1', tokenId: BASE_UNIT })
+
+  test('is not applied here', () => {
+    expect(ask(taken, credit, { ...SIGNED, usedElsewhere: true })).toBe('answered key_used_elsewhere')
+    expect(ask(taken, rotateCommand(), { ...SIGNED, usedElsewhere: true })).toBe('answered key_used_elsewhere')
+    expect(ask(taken, credit, { ...SIGNED, usedElsewhere: false })).toBe('stepped accepted')
+  })
+
+  test('is not applied while nobody has looked whether it was', () => {
+    expect(ask(taken, credit, { ...SIGNED, usedElsewhere: undefined })).toBe('answered account_keyless')
+  })
+
+  test('is told from what another signed', () => {
+    const evidence = { ...SIGNED, usedElsewhere: true, verdict: () => false }
+    expect(ask(taken, credit, evidence)).toBe('answered signature_mismatch')
+  })
+
+  test('is noted under hashes, each once', () => {
+    const hashes = ['one', 'two', 'one'].map((idempotencyKey) =>
+      usedKeyHash(KEY_SALT, ACCOUNT, { operation: 'transaction', idempotencyKey }),
+    )
+    const noted = walked(hold(), note(0, hashes))
+    const recorded = noted.effects.flatMap((effect) => (effect.kind === 'operation_recorded' ? [effect.operation] : []))
+    expect(recorded.map(({ operation, idempotencyKey }) => [operation, idempotencyKey])).toEqual([
+      ['elsewhere', hashes[0]],
+      ['elsewhere', hashes[1]],
+    ])
+  })
+
+  test('hashes to something else for another salt, account, operation or key', () => {
+    const one = usedKeyHash(KEY_SALT, ACCOUNT, { operation: 'transaction', idempotencyKey: 'k' })
+    expect(one).toMatch(/^[A-Za-z0-9_-]{43}$/)
+    const others = [
+      usedKeyHash('1'.repeat(32), ACCOUNT, { operation: 'transaction', idempotencyKey: 'k' }),
+      usedKeyHash(KEY_SALT, 'bob', { operation: 'transaction', idempotencyKey: 'k' }),
+      usedKeyHash(KEY_SALT, ACCOUNT, { operation: 'mint', idempotencyKey: 'k' }),
+      usedKeyHash(KEY_SALT, ACCOUNT, { operation: 'transaction', idempotencyKey: 'l' }),
+    ]
+    expect(new Set([one, ...others]).size).toBe(5)
+  })
+})
+
+describe('its chain', () => {
+  const { snapshot, effects } = walked(hold(), take())
+  const entries = effects.flatMap((effect) => (effect.kind === 'entry_appended' ? [effect.entry] : []))
+  const { key, status, incoming, sequence, tip, balances, holds } = accountOf({ snapshot })
+  const head: AccountHead = {
+    sequence,
+    tip,
+    lastEntry: sequence,
+    facts: { keyId: key?.keyId ?? null, publicKey: key?.publicKey ?? null, status, incoming },
+    balances: [...balances].map(([tokenId, { balance, reserved, incoming: coming }]) => ({
+      tokenId,
+      balance: formatQuantity(balance),
+      reserved: formatQuantity(reserved),
+      incoming: formatQuantity(coming),
+    })),
+    holds: [...holds.values()],
+  }
+  const problemsOf = (end: AccountHead): readonly unknown[] => {
+    const walk = new ChainWalk(ACCOUNT)
+    const found = entries.map((entry) => walk.take({ ...entry, transaction: null }))
+    return [...found.filter((finding) => finding !== undefined), ...walk.finish(end)]
+  }
+
+  test('says what it came with', () => {
+    expect(problemsOf(head)).toEqual([])
+  })
+
+  test('does not let more, less or another key be there than it says', () => {
+    const changed = head.balances.map((parts) => ({ ...parts, balance: '12.6' }))
+    expect(problemsOf({ ...head, balances: changed })).toHaveLength(2)
+    expect(problemsOf({ ...head, balances: head.balances.slice(1) })).toHaveLength(1)
+    expect(problemsOf({ ...head, facts: { ...head.facts, keyId: 'another' } })).toHaveLength(1)
+    expect(problemsOf({ ...head, facts: { ...head.facts, status: 'frozen' } })).toHaveLength(1)
+  })
+})
