@@ -232,6 +232,8 @@ export class Rows implements Tables {
     use: { readonly payloadHash: string; readonly keyId: string },
     answer: Answer,
   ): EarlierUse | undefined {
+    // Nobody's key of this ledger: it was used on another.
+    if (use.keyId === '') return { payloadHash: use.payloadHash, key: { keyId: '', publicKey: '' }, answer }
     const key = this.keys.get(addressOf(address))?.find((candidate) => candidate.keyId === use.keyId)
     if (key === undefined) throw new Error(`a key that was never registered is named at ${addressOf(address)}`)
     return { payloadHash: use.payloadHash, key, answer }
