@@ -5,7 +5,7 @@ import { usedKeyHash } from '../../../actors/account/used-key.ts'
 import type { ArrivedFrom, ArrivingAccount } from '../../../actors/arrival.ts'
 import type { Item, Operation } from '../../../runtime/messages.ts'
 import { CALLER, KEY } from '../../support/accounts.ts'
-import { credit, hosting, item, kinds, register, rotation } from '../../support/shard-hosting.ts'
+import { applied, credit, hosting, item, kinds, register, rotation } from '../../support/shard-hosting.ts'
 
 const ADMIN: Caller = { ...CALLER, role: 'admin' }
 const FROM: ArrivedFrom = { ledgerId: 'there', importId: 'import-1', recordHash: 'a'.repeat(64) }
@@ -104,6 +104,29 @@ test('nothing that was looked up before the account came is applied after it has
   send(item(0, 'a', credit('a', 'k-there')))
   await clock.pass(100)
   expect(kinds(verdicts).at(-1)).toBe('key_used_elsewhere')
+})
+
+test('what was looked up while the account came is not taken for unused', async () => {
+  const { clock, control, verdicts, send } = hosting([0])
+  send(asked('a', hold), asked('a', note(used('a', 'k-there'))))
+  await clock.pass(50)
+  let commits = (): void => undefined
+  control.commit = async (batch) => {
+    await new Promise<void>((resolve) => (commits = resolve))
+    return applied(batch)
+  }
+  send(asked('a', take))
+  await clock.pass(50)
+  let answers = (): void => undefined
+  control.lookUps = new Promise((resolve) => (answers = resolve))
+  send(item(0, 'a', credit('a', 'k-there')))
+  await clock.pass(50)
+  control.commit = applied
+  commits()
+  await clock.pass(50)
+  answers()
+  await clock.pass(50)
+  expect(kinds(verdicts)).toEqual(['arrival', 'arrival', 'arrival', 'account_keyless'])
 })
 
 test('of an account that came from nowhere nothing more is asked', async () => {
