@@ -7,6 +7,7 @@ import type { LedgerStoreHarness } from './ledger-store-harness.ts'
 import { outcomesContract } from './ledger-store-outcomes.contract.ts'
 import { ownershipContract } from './ledger-store-ownership.contract.ts'
 import { rowsContract } from './ledger-store-rows.contract.ts'
+import { arrivalsContract } from './ledger-store-arrivals.contract.ts'
 import { actorsContract } from './ledger-store-actors.contract.ts'
 import { messagesContract } from './ledger-store-messages.contract.ts'
 import { nftsContract } from './ledger-store-nfts.contract.ts'
@@ -23,6 +24,7 @@ export function ledgerStoreContract(name: string, makeHarness: () => Promise<Led
     valuesContract(scene)
     actorsContract(scene)
     nftsContract(scene)
+    arrivalsContract(scene)
     messagesContract(scene)
     outcomesContract(scene)
   })
