@@ -1,7 +1,10 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { SlowestFirst } from './test/support/slowest-first.ts'
 
 /** It uses every processor by itself, and is measured: nothing else runs beside it. */
 const ALONE = 'test/simulation/cluster.sim.test.ts'
+/** It puts another module in the place of one that others import. */
+const REPLACING = 'test/unit/api/openapi-routes.test.ts'
 
 export default defineConfig({
   test: {
@@ -13,16 +16,22 @@ export default defineConfig({
     maxWorkers: 3,
     allowOnly: false,
     passWithNoTests: false,
+    sequence: { sequencer: SlowestFirst },
     projects: [
       {
         extends: true,
         test: {
           name: 'tests',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ALONE],
+          exclude: [...configDefaults.exclude, ALONE, REPLACING],
+          globalSetup: ['test/support/run-setup.ts'],
+          // A process runs many files, one after the other: what they import is loaded once, and one PostgreSQL serves
+          // them all. No file may change what another imports.
+          isolate: false,
           sequence: { groupOrder: 0 },
         },
       },
+      { extends: true, test: { name: 'replacing', include: [REPLACING], sequence: { groupOrder: 0 } } },
       { extends: true, test: { name: 'simulation', include: [ALONE], sequence: { groupOrder: 1 } } },
     ],
   },

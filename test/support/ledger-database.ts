@@ -1,18 +1,20 @@
 /**
- * A database for each test, on one PostgreSQL server for each test file. The server is started with the first
- * database and stopped after the file's last test.
+ * A database for each test, on one PostgreSQL server for each process that runs test files. It runs one at a time, so a
+ * test that looks at all of the server sees nothing of others. The server is started with the first database, serves
+ * the files that come after, and is ended after the last file of all.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { randomBytes, randomUUID } from 'node:crypto'
 import postgres from 'postgres'
-import { afterAll } from 'vitest'
+import { inject } from 'vitest'
 import { startPostgres } from '../../infra/embedded/postgres-server.ts'
 import { type MasterKeys, readMasterKey } from '../../infra/keys/master-key.ts'
 import { type LedgerSecrets, newLedgerSecrets, openLedgerSecrets } from '../../infra/main/ledger-secrets.ts'
 import { migrate, readLedgerAt } from '../../infra/postgres/migrate.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
+import { noteServer } from './server-notes.ts'
 
 export interface LedgerDatabase {
   readonly url: string
@@ -31,35 +33,23 @@ export interface LedgerDatabaseOptions {
 /** Of a ledger whose test does not say how many it needs. */
 export const DEFAULT_SHARD_COUNT = 16
 
-interface Server {
-  readonly url: string
-  readonly dataDir: string
-  readonly stop: () => Promise<void>
-}
+let server: Promise<string> | undefined
 
-let server: Promise<Server> | undefined
-
-async function startServer(): Promise<Server> {
+/** Its URL. */
+async function startServer(): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'ledger-test-'))
-  const { url, stop } = await startPostgres({ dataDir })
-  return { url, dataDir, stop }
+  const { url, pid } = await startPostgres({ dataDir })
+  noteServer(inject('serverNotes'), { pid, dataDir })
+  return url
 }
 
-afterAll(async () => {
-  const started = await server
-  server = undefined
-  if (started === undefined) return
-  await started.stop()
-  rmSync(started.dataDir, { recursive: true, force: true })
-})
-
-/** Migrated ledgers that the others of this file are copies of, by their number of shards and encryption. */
+/** Migrated ledgers that the others are copies of, by their number of shards and encryption. */
 const templates = new Map<string, Promise<string>>()
 
 /** A database that holds a ledger with nothing in it. */
 export async function createLedgerDatabase(options: LedgerDatabaseOptions = {}): Promise<LedgerDatabase> {
   server ??= startServer()
-  const { url: serverUrl } = await server
+  const serverUrl = await server
   const name = `test_${randomBytes(6).toString('hex')}`
   const url = urlOf(serverUrl, name)
   if (options.migrated === false) await onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)}`)

@@ -4,7 +4,6 @@ import type { Members } from '../../support/client-keys.ts'
 import { until } from '../../support/cluster-process.ts'
 
 const EACH_HAS = 1_000
-const THINK_MS = 30
 const SETTLED_WITHIN_MS = 60_000
 
 export class Movers {
@@ -12,15 +11,18 @@ export class Movers {
   readonly transactions: string[] = []
   private readonly edges: readonly LedgerClient[]
   private readonly holders: readonly Holder[]
+  private readonly thinkMs: () => number
   private workers: readonly Promise<void>[] = []
   private stopping = false
 
-  private constructor(edges: readonly LedgerClient[], holders: readonly Holder[]) {
+  private constructor(edges: readonly LedgerClient[], holders: readonly Holder[], thinkMs: () => number) {
     this.edges = edges
     this.holders = holders
+    this.thinkMs = thinkMs
   }
 
-  static async open(edges: readonly LedgerClient[], count: number): Promise<Movers> {
+  /** `thinkMs`: how long each waits, now, before it sends the next. */
+  static async open(edges: readonly LedgerClient[], count: number, thinkMs: () => number): Promise<Movers> {
     const [client] = edges
     if (client === undefined) throw new Error('movers need an edge')
     const holders: Holder[] = []
@@ -30,7 +32,7 @@ export class Movers {
       const funded = await client.submit(holder, { type: 'credit', amount: `${EACH_HAS}`, idempotency_key: 'funds' })
       if (funded.status !== 202) throw new Error(`funding: ${funded.status} ${funded.body}`)
     }
-    return new Movers(edges, holders)
+    return new Movers(edges, holders, thinkMs)
   }
 
   start(): void {
@@ -84,7 +86,7 @@ export class Movers {
         const edge = this.edges[(index + tries) % this.edges.length]
         const reply = await edge?.submit(holder, fields).catch(() => undefined)
         await new Promise((resolve) => {
-          setTimeout(resolve, THINK_MS)
+          setTimeout(resolve, this.thinkMs())
         })
         if (reply?.status === 202) this.transactions.push(textOf(membersOf(reply), 'txn_id'))
         if (reply?.status === 202 || this.stopping) break

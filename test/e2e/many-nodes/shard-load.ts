@@ -1,6 +1,7 @@
 /**
  * A steady load of one client for each shard, each in a closed loop on an account of its shard, which asks again under
- * the same key until it is acknowledged. What it notes tells how long each shard was away, as its client saw it.
+ * the same key until it is acknowledged. What it notes tells how long each shard was away, as its client saw it. Clients
+ * hurry while harm is done, so that it meets many requests under way, and take their time while its end is waited for.
  */
 import { type Holder, type HttpReply, type LedgerClient, membersOf } from '../../support/client.ts'
 import { type Members, signed, submissionHash } from '../../support/client-keys.ts'
@@ -24,7 +25,8 @@ export interface Outage {
   readonly others: ReadonlyMap<string, number>
 }
 
-const THINK_MS = 20
+const HURRIED_THINK_MS = 60
+const THINK_MS = 300
 const RETRY_MS = 20
 /** Shorter than a test may take: it says what was not acknowledged before it is ended itself. */
 const ACKNOWLEDGED_WITHIN_MS = 60_000
@@ -35,6 +37,9 @@ export class ShardLoad {
   /** Answers that no client should ever get. */
   readonly surprises: string[] = []
   private readonly edges: readonly LedgerClient[]
+  private hurried = false
+  /** Whose client has asked for something that is not acknowledged yet. */
+  private readonly waiting = new Set<ShardClient>()
   private others: { readonly atMs: number; readonly what: string }[] = []
   private stopping = false
   private abandoned = false
@@ -80,10 +85,12 @@ export class ShardLoad {
 
   /** Does harm, and waits until every shard acknowledges again what is asked from then on. */
   async through(harm: () => Promise<void> | void, timeoutMs: number): Promise<Outage> {
+    await this.hurry(timeoutMs)
     const sinceMs = performance.now()
     this.others = []
     await harm()
     const harmedMs = performance.now()
+    this.hurried = false
     // Two: the first may have been under way before.
     const isBack = ({ acknowledgedMs }: ShardClient): boolean => (acknowledgedMs.at(-2) ?? 0) > harmedMs
     await until(
@@ -99,11 +106,27 @@ export class ShardLoad {
     return { gapsMs, recoveryMs: Math.max(...firstAfter) - sinceMs, others }
   }
 
+  /** How long a client waits before it asks for the next, milliseconds. */
+  thinkMs(): number {
+    return this.hurried ? HURRIED_THINK_MS : THINK_MS
+  }
+
+  /** Resolves once no client takes its time any more: it has asked since, or waits for an answer. */
+  private async hurry(timeoutMs: number): Promise<void> {
+    const beganMs = performance.now()
+    this.hurried = true
+    const hurries = (shard: ShardClient): boolean =>
+      this.waiting.has(shard) || (shard.acknowledgedMs.at(-1) ?? 0) > beganMs
+    await until('every client hurries', timeoutMs, () => this.surprises.length > 0 || this.shards.every(hurries))
+  }
+
   private async work(shard: ShardClient): Promise<void> {
     while (!this.stopping && this.surprises.length === 0) {
       const operation = this.begin(shard.holder)
+      this.waiting.add(shard)
       await this.acknowledge(operation, shard)
-      await pause(THINK_MS)
+      this.waiting.delete(shard)
+      await pause(this.thinkMs())
     }
   }
 

@@ -30,7 +30,7 @@ export class Trial {
       const client = await LedgerClient.login(cluster.origins[0] ?? '', cluster.client)
       const edges = cluster.origins.map((origin) => client.at(origin))
       const load = await ShardLoad.open(edges, options.shards)
-      const movers = await Movers.open(edges, MOVERS)
+      const movers = await Movers.open(edges, MOVERS, () => load.thinkMs())
       load.start()
       movers.start()
       return new Trial(cluster, client, load, movers)
