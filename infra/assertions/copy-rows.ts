@@ -1,6 +1,6 @@
 /**
  * Rows of COPY in its binary format (PostgreSQL documentation, COPY), out of chunks that end anywhere.
- *   C1. A value is a view of what arrived: it is there until the row has been seen.
+ *   C1. A row, and what it gives as bytes, is there until it has been seen: a million of them share one object.
  */
 import type { Readable } from 'node:stream'
 import type postgres from 'postgres'
@@ -14,15 +14,12 @@ const NULL_LENGTH = -1
 /** In place of the number of columns. */
 const TRAILER = -1
 
-/** null where the column is. */
-export type CopiedValue = Buffer | null
-
 /** Throws what `see` throws, UnreadableLiability, or what the driver throws. `query`: without user input in it. */
 export async function copyRows(
   sql: postgres.TransactionSql,
   query: string,
   columns: number,
-  see: (values: readonly CopiedValue[]) => void,
+  see: (row: CopiedRow) => void,
 ): Promise<void> {
   const stream = await sql.unsafe(`COPY (${query}) TO STDOUT (FORMAT binary)`).readable()
   await readRows(stream, columns, see)
@@ -32,11 +29,7 @@ export async function copyRows(
 }
 
 /** After a failure the rest is read and dropped: a stream that is left in its middle holds up its connection for good. */
-export function readRows(
-  stream: Readable,
-  columns: number,
-  see: (values: readonly CopiedValue[]) => void,
-): Promise<void> {
+export function readRows(stream: Readable, columns: number, see: (row: CopiedRow) => void): Promise<void> {
   const take = createTaker(columns, see)
   let isWhole = false
   let failure: Error | undefined
@@ -59,7 +52,8 @@ export function readRows(
 }
 
 /** Whether the end has come. */
-function createTaker(columns: number, see: (values: readonly CopiedValue[]) => void): (chunk: Buffer) => boolean {
+function createTaker(columns: number, see: (row: CopiedRow) => void): (chunk: Buffer) => boolean {
+  const row = new CopiedRow(columns)
   let rest: Buffer = Buffer.alloc(0)
   let isBegun = false
   let isEnded = false
@@ -80,10 +74,10 @@ function createTaker(columns: number, see: (values: readonly CopiedValue[]) => v
         isEnded = true
       } else {
         if (count !== columns) throw new UnreadableLiability('A row has another number of columns.')
-        const row = rowAt(bytes, at + COUNT_BYTES, columns)
-        if (row === undefined) break
-        see(row.values)
-        at = row.end
+        const end = row.take(bytes, at + COUNT_BYTES)
+        if (end === undefined) break
+        see(row)
+        at = end
       }
     }
     rest = bytes.subarray(at)
@@ -91,65 +85,86 @@ function createTaker(columns: number, see: (values: readonly CopiedValue[]) => v
   }
 }
 
-/** Undefined when not all of it is there yet. */
-function rowAt(
-  bytes: Buffer,
-  start: number,
-  columns: number,
-): { readonly values: readonly CopiedValue[]; readonly end: number } | undefined {
-  const values: CopiedValue[] = []
-  let at = start
-  while (values.length < columns) {
-    if (bytes.length - at < LENGTH_BYTES) return undefined
-    const length = bytes.readInt32BE(at)
-    at += LENGTH_BYTES
-    if (length === NULL_LENGTH) {
-      values.push(null)
-    } else {
-      if (bytes.length - at < length) return undefined
-      values.push(bytes.subarray(at, at + length))
-      at += length
-    }
-  }
-  return { values, end: at }
-}
-
 /** Dimensions, whether there are nulls, type of the elements; size and lower bound of the one dimension follow. */
 const ARRAY_HEAD_BYTES = 12
 const DIMENSION_BYTES = 8
 
-/** Elements of an array of one dimension, as `array_send` writes it; none of a null. */
-export function elementsOf(value: CopiedValue): readonly Buffer[] {
-  if (value === null || value.readInt32BE(0) === 0) return []
-  const count = value.readInt32BE(ARRAY_HEAD_BYTES)
-  const elements: Buffer[] = []
-  let at = ARRAY_HEAD_BYTES + DIMENSION_BYTES
-  while (elements.length < count) {
-    const length = value.readInt32BE(at)
-    at += LENGTH_BYTES
-    if (length < 0) throw new UnreadableLiability('An array has an element that is null.')
-    elements.push(value.subarray(at, at + length))
-    at += length
+/** What it gives of a column that is null, or not there, is an UnreadableLiability, unless it is said otherwise. */
+export class CopiedRow {
+  private bytes: Buffer = Buffer.alloc(0)
+  private readonly starts: Uint32Array
+  private readonly lengths: Int32Array
+
+  constructor(columns: number) {
+    this.starts = new Uint32Array(columns)
+    this.lengths = new Int32Array(columns).fill(NULL_LENGTH)
   }
-  return elements
-}
 
-/** Of a column that is never null. Throws UnreadableLiability. */
-export function bytesOf(value: CopiedValue | undefined): Buffer {
-  if (value === null || value === undefined) throw new UnreadableLiability('A row lacks a value.')
-  return value
-}
+  /** Becomes the row that begins at `start`, and gives its end; undefined when not all of it is there yet. */
+  take(bytes: Buffer, start: number): number | undefined {
+    const { starts, lengths } = this
+    let at = start
+    for (let column = 0; column < lengths.length; column += 1) {
+      if (bytes.length - at < LENGTH_BYTES) return undefined
+      const length = bytes.readInt32BE(at)
+      at += LENGTH_BYTES
+      starts[column] = at
+      lengths[column] = length
+      if (length !== NULL_LENGTH) at += length
+      if (at > bytes.length) return undefined
+    }
+    this.bytes = bytes
+    return at
+  }
 
-export function textOf(value: CopiedValue | undefined): string {
-  return bytesOf(value).toString('utf8')
-}
+  isNull(column: number): boolean {
+    return this.lengths[column] === NULL_LENGTH
+  }
 
-/** Of an `integer`. */
-export function integerOf(value: CopiedValue | undefined): number {
-  return bytesOf(value).readInt32BE(0)
-}
+  bytesAt(column: number): Buffer {
+    const start = this.startOf(column)
+    return this.bytes.subarray(start, start + (this.lengths[column] ?? 0))
+  }
 
-/** Of a `bigint`, as the driver shows it. */
-export function bigintOf(value: CopiedValue | undefined): string {
-  return String(bytesOf(value).readBigInt64BE(0))
+  textAt(column: number): string {
+    const start = this.startOf(column)
+    return this.bytes.toString('utf8', start, start + (this.lengths[column] ?? 0))
+  }
+
+  /** Of an `integer`. */
+  integerAt(column: number): number {
+    return this.bytes.readInt32BE(this.startOf(column))
+  }
+
+  /** Of a `bigint`, as the driver shows it. */
+  bigintAt(column: number): string {
+    const start = this.startOf(column)
+    const isShort = this.bytes.readInt32BE(start) === 0
+    return isShort ? String(this.bytes.readUInt32BE(start + 4)) : String(this.bytes.readBigInt64BE(start))
+  }
+
+  /** Of an array of one dimension, as `array_send` writes it; none of a null. */
+  elementsAt(column: number): readonly Buffer[] {
+    if (this.isNull(column)) return []
+    const { bytes } = this
+    const start = this.startOf(column)
+    if (bytes.readInt32BE(start) === 0) return []
+    const count = bytes.readInt32BE(start + ARRAY_HEAD_BYTES)
+    const elements: Buffer[] = []
+    let at = start + ARRAY_HEAD_BYTES + DIMENSION_BYTES
+    while (elements.length < count) {
+      const length = bytes.readInt32BE(at)
+      at += LENGTH_BYTES
+      if (length < 0) throw new UnreadableLiability('An array has an element that is null.')
+      elements.push(bytes.subarray(at, at + length))
+      at += length
+    }
+    return elements
+  }
+
+  private startOf(column: number): number {
+    const start = this.starts[column]
+    if (start === undefined || this.isNull(column)) throw new UnreadableLiability('A row lacks a value.')
+    return start
+  }
 }

@@ -1,4 +1,5 @@
 /** The proof of liabilities over a ledger in PostgreSQL: the part of `AssertionSource` that is about what is owed. */
+import { availableParallelism } from 'node:os'
 import { createBoundedCache } from '../../runtime/bounded-cache.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { type AssertionSource, AssertionUnavailable, type Liabilities } from '../../runtime/ports/assertion-source.ts'
@@ -25,13 +26,26 @@ export interface LiabilitiesOptions {
   readonly limits?: Partial<LiabilityLimits>
 }
 
-export type LiabilityLimits = Pick<LiabilityTask, 'sharesEach' | 'maxRows' | 'capacityBytes'>
+export type LiabilityLimits = Pick<
+  LiabilityTask,
+  'sharesEach' | 'maxRows' | 'capacityBytes' | 'maxReaders' | 'rowsAReader'
+>
 
+/** Each has a server process of PostgreSQL beside it. */
+const MAX_READERS = 4
 /**
- * Eight million balances take up to 1.4 GB of memory. Proofs of a million accounts take some 110 MB of disk a run: of such
- * a ledger 20 runs may come one right after the other, and about 40 in a day.
+ * Eight million balances take up to 1.4 GB of memory; that they can be read in the time of a snapshot is another question:
+ * with encryption, two processors that do nothing else read some two to three million accounts in it, and four twice as many.
+ * Proofs of a million accounts take some 110 MB of disk a run: of such a ledger 20 runs may come one right after the other,
+ * and about 40 in a day.
  */
-const LIMITS: LiabilityLimits = { sharesEach: 2, maxRows: 8_000_000, capacityBytes: 2_147_483_648 }
+const LIMITS: LiabilityLimits = {
+  sharesEach: 2,
+  maxRows: 8_000_000,
+  capacityBytes: 2_147_483_648,
+  maxReaders: Math.min(MAX_READERS, availableParallelism()),
+  rowsAReader: 5_000,
+}
 const STATEMENT_TIMEOUT_MS = 5_000
 const POOL_SIZE = 2
 /** Documents of runs, which every proof of a run needs. */

@@ -2,7 +2,7 @@
  * What each account is owed by its own rows, account by account in one pass: its row and all that belongs to it come
  * together, with the key that they are sealed under, and are opened together.
  *   A1. An account's parts are those that were written with it, or nothing is given (account-parts.ts).
- *   A2. No balance and no hold is passed over: what belongs to no account is none that the ledger wrote.
+ *   A2. No balance and no hold is passed over: all that are counted here must be all there are.
  *   A3. Memory does not grow with the accounts: of each, nothing is kept here.
  */
 import type postgres from 'postgres'
@@ -21,7 +21,8 @@ import { accountKeyName, type KeyName } from '../vault/key-name.ts'
 import { placeOf } from '../vault/place.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
-import { bigintOf, bytesOf, type CopiedValue, copyRows, elementsOf, integerOf, textOf } from './copy-rows.ts'
+import { type CopiedRow, copyRows } from './copy-rows.ts'
+import { UnreadableLiability } from './liability-book.ts'
 
 export interface PartCounts {
   readonly balances: number
@@ -31,39 +32,49 @@ export interface PartCounts {
 /** What the account's balances say, and what its holds have taken out of them and may give back. */
 export type SeeOwed = (accountId: string, tokenId: string, units: bigint) => void
 
+/** Shards from `first` to before `end`. */
+export interface ShardRange {
+  readonly first: number
+  readonly end: number
+}
+
 /** One row an account. Parts are gathered before they are joined: whatever the plan, each account comes once. */
-const ACCOUNTS = `
+function accountsIn({ first, end }: ShardRange): string {
+  const inRange = (table: string): string => `${table}.shard_id >= ${first} AND ${table}.shard_id < ${end}`
+  return `
 SELECT a.shard_id, a.account_id, a.version, a.status, a.sequence, encode(a.tip, 'hex'), a.completed_count, a.failed_count,
        a.nft_count, a.nft_room, a.document, k.master_key_id, k.wrapped, b.tokens, b.documents, h.holds, h.documents
   FROM accounts a
-  LEFT JOIN data_keys k
-         ON k.scope = CASE a.status WHEN 'erased' THEN 'shard' ELSE 'account' END
-        AND k.ref = CASE a.status WHEN 'erased' THEN a.shard_id::text ELSE a.account_id END
-  LEFT JOIN (SELECT shard_id, account_id, array_agg(token_id) AS tokens, array_agg(document) AS documents
-               FROM balances GROUP BY shard_id, account_id) b
+  LEFT JOIN data_keys k ON k.scope = 'account' AND k.ref = a.account_id AND ${inRange('k')}
+  LEFT JOIN (SELECT p.shard_id, p.account_id, array_agg(p.token_id) AS tokens, array_agg(p.document) AS documents
+               FROM balances p WHERE ${inRange('p')} GROUP BY p.shard_id, p.account_id) b
          ON b.shard_id = a.shard_id AND b.account_id = a.account_id
-  LEFT JOIN (SELECT shard_id, account_id, array_agg(hold_id) AS holds, array_agg(document) AS documents
-               FROM holds GROUP BY shard_id, account_id) h
-         ON h.shard_id = a.shard_id AND h.account_id = a.account_id`
+  LEFT JOIN (SELECT p.shard_id, p.account_id, array_agg(p.hold_id) AS holds, array_agg(p.document) AS documents
+               FROM holds p WHERE ${inRange('p')} GROUP BY p.shard_id, p.account_id) h
+         ON h.shard_id = a.shard_id AND h.account_id = a.account_id
+ WHERE ${inRange('a')}`
+}
 const COLUMNS = 17
+const [MASTER_KEY_ID, WRAPPED, TOKENS, BALANCES, HOLDS, HOLD_DOCUMENTS] = [11, 12, 13, 14, 15, 16] as const
 
-/** `counts`: of all balances and holds there are. Throws UnreadableRow, UnreadableLiability, or what the driver throws. */
+/**
+ * Gives how many balances and holds these accounts have. The keys of their shards must have been fetched. Throws
+ * UnreadableRow, UnreadableLiability, or what the driver or `see` throws.
+ */
 export async function eachOwed(
   sql: postgres.TransactionSql,
   vault: RowVault,
-  counts: PartCounts,
+  range: ShardRange,
   see: SeeOwed,
-): Promise<void> {
+): Promise<PartCounts> {
   let [balances, holds] = [0, 0]
-  await copyRows(sql, ACCOUNTS, COLUMNS, (values) => {
-    const account = openRow(values, vault)
+  await copyRows(sql, accountsIn(range), COLUMNS, (copied) => {
+    const account = openRow(copied, vault)
     balances += account.balances.length
     holds += account.holds.length
     seeOwed(account, see)
   })
-  if (balances !== counts.balances || holds !== counts.holds) {
-    throw new UnreadableRow(placeOf('accounts'), 'there are balances or holds of one that is not there')
-  }
+  return { balances, holds }
 }
 
 interface OpenedAccount {
@@ -72,28 +83,28 @@ interface OpenedAccount {
   readonly holds: readonly Hold[]
 }
 
-function openRow(values: readonly CopiedValue[], vault: RowVault): OpenedAccount {
-  const [shard, ref, version, status, sequence, tip, completed, failed, nfts, room, sealed, ...parts] = values
-  const [masterKeyId = null, wrapped = null, tokens = null, balances = null, holdRefs = null, holdTexts = null] = parts
+function openRow(copied: CopiedRow, vault: RowVault): OpenedAccount {
   const row: AccountRow = {
-    shard_id: integerOf(shard),
-    account_id: textOf(ref),
-    version: bigintOf(version),
-    status: textOf(status) as AccountRow['status'],
-    sequence: bigintOf(sequence),
-    tip: textOf(tip),
-    completed_count: bigintOf(completed),
-    failed_count: bigintOf(failed),
-    nft_count: integerOf(nfts),
-    nft_room: integerOf(room),
-    document: bytesOf(sealed),
+    shard_id: copied.integerAt(0),
+    account_id: copied.textAt(1),
+    version: copied.bigintAt(2),
+    status: copied.textAt(3) as AccountRow['status'],
+    sequence: copied.bigintAt(4),
+    tip: copied.textAt(5),
+    completed_count: copied.bigintAt(6),
+    failed_count: copied.bigintAt(7),
+    nft_count: copied.integerAt(8),
+    nft_room: copied.integerAt(9),
+    document: copied.bytesAt(10),
   }
   const name = keyNameOfAccountRow(row)
-  if (masterKeyId !== null && wrapped !== null) takeKey(vault, name, { masterKeyId: textOf(masterKeyId), wrapped })
+  if (row.status !== 'erased' && !copied.isNull(MASTER_KEY_ID)) {
+    takeKey(vault, name, { masterKeyId: copied.textAt(MASTER_KEY_ID), wrapped: copied.bytesAt(WRAPPED) })
+  }
   const document = openAccount(row, vault)
-  if (document.status === 'erased') return nothingOf(row, document, [tokens, holdRefs])
-  const opened = openBalances(row, vault, elementsOf(tokens), elementsOf(balances))
-  const holds = openHolds(row, document.accountId, vault, elementsOf(holdRefs), elementsOf(holdTexts))
+  if (document.status === 'erased') return nothingOf(row, document, copied)
+  const opened = openBalances(row, vault, copied)
+  const holds = openHolds(row, document.accountId, vault, copied)
   const texts: PartText[] = [
     ...opened.map(([tokenId, text]) => ['balance', tokenId, text] as const),
     ...holds.map(({ hold, text }) => ['hold', holdId(hold), text] as const),
@@ -109,9 +120,9 @@ function openRow(values: readonly CopiedValue[], vault: RowVault): OpenedAccount
 function nothingOf(
   { shard_id: shardId, account_id: ref, version }: AccountRow,
   document: AccountDocument,
-  parts: readonly CopiedValue[],
+  copied: CopiedRow,
 ): OpenedAccount {
-  if (parts.every((part) => part === null)) return { document, balances: [], holds: [] }
+  if (copied.isNull(TOKENS) && copied.isNull(HOLDS)) return { document, balances: [], holds: [] }
   throw new UnreadableRow(PLACES.account(shardId, ref, Number(version)), 'it was erased, and something of it is there')
 }
 
@@ -131,13 +142,13 @@ function takeKey(
 function openBalances(
   { shard_id: shardId, account_id: ref }: AccountRow,
   vault: RowVault,
-  tokens: readonly Buffer[],
-  documents: readonly Buffer[],
+  copied: CopiedRow,
 ): OpenedAccount['balances'] {
-  return tokens.map((token, index) => {
+  const documents = copied.elementsAt(BALANCES)
+  return copied.elementsAt(TOKENS).map((token, index) => {
     const tokenId = token.toString('utf8')
     const place = PLACES.balance(shardId, ref, tokenId)
-    return [tokenId, vault.open(accountKeyName(ref), place, bytesOf(documents[index]))]
+    return [tokenId, vault.open(accountKeyName(ref), place, partOf(documents, index))]
   })
 }
 
@@ -145,17 +156,23 @@ function openHolds(
   { shard_id: shardId, account_id: ref }: AccountRow,
   accountId: string,
   vault: RowVault,
-  holdRefs: readonly Buffer[],
-  documents: readonly Buffer[],
+  copied: CopiedRow,
 ): readonly { readonly hold: Hold; readonly text: string }[] {
-  return holdRefs.map((bytes, index) => {
+  const documents = copied.elementsAt(HOLD_DOCUMENTS)
+  return copied.elementsAt(HOLDS).map((bytes, index) => {
     const holdRef = bytes.toString('utf8')
     const place = PLACES.hold(shardId, ref, holdRef)
-    const text = vault.open(accountKeyName(ref), place, bytesOf(documents[index]))
+    const text = vault.open(accountKeyName(ref), place, partOf(documents, index))
     const hold = JSON.parse(text) as Hold
     if (holdRefOf(vault, accountId, holdId(hold)) !== holdRef) throw new UnreadableRow(place, 'it is of another hold')
     return { hold, text }
   })
+}
+
+function partOf(documents: readonly Buffer[], index: number): Buffer {
+  const document = documents[index]
+  if (document === undefined) throw new UnreadableLiability('A row lacks a value.')
+  return document
 }
 
 function seeOwed({ document: { accountId }, balances, holds }: OpenedAccount, see: SeeOwed): void {

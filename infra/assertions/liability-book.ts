@@ -1,7 +1,7 @@
 /**
  * What the ledger owes at one moment, in memory: one row for each account and token that is owed anything, its amount
  * cut into shares at once. Columns instead of objects: with two shares, 49 bytes a row and the account's ID (a million
- * rows are about 70 MB); none of it is on the JavaScript heap.
+ * rows are about 70 MB); none of it is on the JavaScript heap. Several threads fill a book each, which become one.
  */
 import { hash, randomFillSync } from 'node:crypto'
 import { createBeginnings } from '../../actors/liabilities/beginnings.ts'
@@ -19,6 +19,26 @@ export interface BookOptions {
 /** A row cannot be kept as it is: the ledger wrote no such row. */
 export class UnreadableLiability extends Error {
   override readonly name = 'UnreadableLiability'
+}
+
+/** What a book has taken in, as one thread sends it to another. */
+export interface BookPart {
+  readonly rows: number
+  readonly tokens: readonly string[]
+  readonly totals: readonly bigint[]
+  readonly tokenOf: Uint32Array
+  readonly placeOf: Uint32Array
+  readonly fingerprints: Uint8Array
+  readonly chunks: readonly Uint8Array[]
+  /** Bytes of the last chunk. */
+  readonly used: number
+}
+
+/** What need not be copied when the part is sent. */
+export function memoryOf({ tokenOf, placeOf, fingerprints, chunks }: BookPart): ArrayBuffer[] {
+  return [tokenOf, placeOf, fingerprints, ...chunks].flatMap(({ buffer }) =>
+    buffer instanceof ArrayBuffer ? buffer : [],
+  )
 }
 
 const WORD_BITS = 64n
@@ -74,6 +94,30 @@ export class LiabilityBook {
     this.filled = row + 1
   }
 
+  /** The book itself is of no use any more. */
+  part(): BookPart {
+    const { filled: rows, tokens, totals, tokenOf, placeOf, fingerprints, arena } = this
+    return { rows, tokens, totals, tokenOf, placeOf, fingerprints, chunks: arena.chunks, used: arena.used }
+  }
+
+  /** Takes in another book with the same seed and number of shares. Throws UnreadableLiability. */
+  append(part: BookPart): void {
+    const first = this.filled
+    const { rows, tokenOf, placeOf } = part
+    if (first + rows > this.tokenOf.length) throw new UnreadableLiability('There are more rows than were counted.')
+    const numbers = part.tokens.map((tokenId) => this.numberOf(tokenId))
+    for (const [index, number] of numbers.entries()) {
+      this.totals[number] = (this.totals[number] ?? 0n) + (part.totals[index] ?? 0n)
+    }
+    const start = this.arena.append(part)
+    for (let row = 0; row < rows; row += 1) {
+      this.tokenOf[first + row] = numbers[tokenOf[row] ?? 0] ?? 0
+      this.placeOf[first + row] = start + (placeOf[row] ?? 0)
+    }
+    this.fingerprints.set(part.fingerprints.subarray(0, rows * FINGERPRINT_BYTES), first * FINGERPRINT_BYTES)
+    this.filled = first + rows
+  }
+
   /** Writes the record of one share of a row, as leaves have it, and gives its end. */
   writeRecord(row: number, share: number, target: Buffer, at: number): number {
     return this.arena.copy(this.placeOf[row] ?? 0, share, target, at)
@@ -111,9 +155,10 @@ export function createFingerprint(seed: Uint8Array): (account: Uint8Array) => Bu
 
 /** Rows one behind the other: the length of the account, the account, the shares. They are read in any order. */
 class RowArena {
-  private readonly chunks: Buffer[] = []
+  readonly chunks: Buffer[] = []
+  /** Of the last chunk. */
+  used = CHUNK_BYTES
   private readonly sharesBytes: number
-  private used = CHUNK_BYTES
 
   constructor(sharesEach: number) {
     this.sharesBytes = sharesEach * AMOUNT_BYTES
@@ -137,6 +182,17 @@ class RowArena {
     }
     this.used += size
     return place
+  }
+
+  /** Gives the place where its first row is now. */
+  append({ chunks, used }: Pick<BookPart, 'chunks' | 'used'>): number {
+    const start = this.chunks.length * CHUNK_BYTES
+    if (start + chunks.length * CHUNK_BYTES > LARGEST_PLACE)
+      throw new UnreadableLiability('There is too much to be kept.')
+    if (chunks.length === 0) return start
+    for (const chunk of chunks) this.chunks.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+    this.used = used
+    return start
   }
 
   /** Copies the account with its length, and one share. Gives the end. */

@@ -11,11 +11,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { SEED_BYTES } from '../../actors/liabilities/keyed-hash.ts'
 import type { Liabilities } from '../../runtime/ports/assertion-source.ts'
 import type { MasterKeys } from '../keys/master-key.ts'
-import { type Connection, connect, type Sql, withDeadline } from '../postgres/connection.ts'
+import { type Connection, type Sql, withDeadline } from '../postgres/connection.ts'
 import { codeOf } from '../postgres/failure.ts'
 import { readLedger } from '../postgres/migrate.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { hasRoom } from './liability-budget.ts'
+import { connectRun, whileOpen } from './liability-connection.ts'
+import { type StartReader, startReaderHere, tableIn } from './liability-readers.ts'
 import {
   beginRun,
   completeRun,
@@ -29,7 +31,7 @@ import {
   sealDocument,
   takeLatestRun,
 } from './liability-runs.ts'
-import { readSnapshot, type Snapshot } from './liability-snapshot.ts'
+import { type OtherReaders, readSnapshot, type Snapshot } from './liability-snapshot.ts'
 import { buildTrees } from './liability-trees.ts'
 import { openSnapshotVault } from './liability-vault.ts'
 import { createPageCopy } from './page-copy.ts'
@@ -44,6 +46,10 @@ export interface LiabilityTask {
   readonly sharesEach: number
   readonly maxRows: number
   readonly capacityBytes: number
+  /** The most that read at the same time. */
+  readonly maxReaders: number
+  /** One more reader for so many balances each. */
+  readonly rowsAReader: number
 }
 
 export type LiabilityOutcome =
@@ -59,15 +65,17 @@ export const RUN_LOCK = '-3677021558362087009'
 const LOCK_POLL_MS = 100
 const LOCK_WAIT_MS = 60_000
 const SNAPSHOT_TIMEOUT_MS = 58_000
-const SETTINGS = { statement_timeout: '58s', idle_in_transaction_session_timeout: '10s' } as const
 const BEGINNING_OF_TIME = '-infinity'
 
-/** Never rejects. */
-export async function runLiabilities(task: LiabilityTask): Promise<LiabilityOutcome> {
+/** Never rejects. `startReader`: starts the readers beside the one that is here. */
+export async function runLiabilities(
+  task: LiabilityTask,
+  startReader: StartReader = startReaderHere,
+): Promise<LiabilityOutcome> {
   let connection: Connection | undefined
   try {
-    connection = await connect({ url: task.url, applicationName: 'ledger:liabilities', settings: SETTINGS })
-    return await whileOpen(connection, answer(connection, task))
+    connection = await connectRun(task.url, 'ledger:liabilities')
+    return await whileOpen(connection, answer(connection, task, startReader))
   } catch (error) {
     if (error instanceof UnreadableRow) return { kind: 'unreadable', table: tableIn(error) }
     return { kind: 'failed', code: codeOf(error) }
@@ -76,20 +84,11 @@ export async function runLiabilities(task: LiabilityTask): Promise<LiabilityOutc
   }
 }
 
-/** Of the row's name nothing else: without encryption an account's ID is in it. */
-function tableIn({ message }: UnreadableRow): string {
-  return /^[a-z_.]+/.exec(message)?.[0] ?? ''
-}
-
-/** The driver leaves a COPY waiting for ever when the connection ends. */
-function whileOpen<T>(connection: Connection, work: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    work.then(resolve, reject)
-    connection.onClosed(() => reject(new Error('the connection was closed')))
-  })
-}
-
-async function answer(connection: Connection, task: LiabilityTask): Promise<LiabilityOutcome> {
+async function answer(
+  connection: Connection,
+  task: LiabilityTask,
+  startReader: StartReader,
+): Promise<LiabilityOutcome> {
   const { sql } = connection
   const key = Buffer.from(task.sealingKey)
   const askedAt = await takeLock(sql)
@@ -101,7 +100,7 @@ async function answer(connection: Connection, task: LiabilityTask): Promise<Liab
     const latest = await takeLatestRun(sql, BEGINNING_OF_TIME)
     if (latest !== undefined) return given(sql, key, latest)
   }
-  return compute(connection, task, key)
+  return compute(connection, task, key, startReader)
 }
 
 /** Gives the server's time before it waited. Polled: whoever waits inside a statement holds up vacuuming. */
@@ -129,14 +128,24 @@ async function given(sql: Sql, key: Buffer, row: RunRow): Promise<LiabilityOutco
   }
 }
 
-async function compute(connection: Connection, task: LiabilityTask, key: Buffer): Promise<LiabilityOutcome> {
-  const { sharesEach, maxRows } = task
+async function compute(
+  connection: Connection,
+  task: LiabilityTask,
+  key: Buffer,
+  startReader: StartReader,
+): Promise<LiabilityOutcome> {
+  const { url, masterKeys, sharesEach, maxRows } = task
   const seed = randomBytes(SEED_BYTES)
   const ledger = await readLedger(connection.sql)
   if (ledger === undefined) throw new Error('the database has no ledger of this schema in it')
-  const vault = openSnapshotVault(task.masterKeys, ledger)
+  const vault = openSnapshotVault(masterKeys, ledger)
+  const readers: OtherReaders = {
+    most: task.maxReaders,
+    rowsEach: task.rowsAReader,
+    start: (range) => startReader({ ...range, url, masterKeys, ledger }),
+  }
   const snapshot = await withDeadline(
-    readSnapshot(connection.sql, { vault, sharesEach, seed, maxRows }),
+    readSnapshot(connection.sql, { vault, sharesEach, seed, maxRows, readers }),
     SNAPSHOT_TIMEOUT_MS,
     connection.destroy,
   )

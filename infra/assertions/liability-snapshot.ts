@@ -7,6 +7,7 @@
  *       will be when its token has taken in what it is being told. Otherwise nothing is given (I4).
  *   S3. It ends within 60 s.
  *   S4. A row that does not open, or is not what was written with the others, is neither passed over nor believed.
+ * Accounts are read by several readers at once (liability-readers.ts).
  */
 import type postgres from 'postgres'
 import type { Envelope } from '../../actors/message.ts'
@@ -15,12 +16,16 @@ import { UNDELIVERED } from '../audit/in-transit.ts'
 import { tokenStateOf } from '../postgres/actor-documents.ts'
 import { openCrossings } from '../postgres/boundary-crossings.ts'
 import { PLACES } from '../postgres/row-sealer.ts'
-import { LEDGER_KEY_NAME, shardKeyName } from '../vault/key-name.ts'
+import { shardKeyName } from '../vault/key-name.ts'
 import { openJson } from '../vault/open-json.ts'
+import { placeOf } from '../vault/place.ts'
 import type { RowVault } from '../vault/row-vault.ts'
-import { bigintOf, bytesOf, copyRows, elementsOf, integerOf, textOf } from './copy-rows.ts'
-import { eachOwed, type PartCounts } from './liability-accounts.ts'
-import { LiabilityBook, UnreadableLiability } from './liability-book.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { copyRows } from './copy-rows.ts'
+import type { PartCounts } from './liability-accounts.ts'
+import { type LiabilityBook, UnreadableLiability } from './liability-book.ts'
+import { fetchShardKeys, movingKey, movingOf, owe, type RangeRead, readRange } from './liability-range.ts'
+import { type PartRead, rangesOf, type ReaderRange, readTogether, type RunningReader } from './liability-readers.ts'
 
 export interface SnapshotOptions {
   readonly vault: RowVault
@@ -28,6 +33,16 @@ export interface SnapshotOptions {
   readonly seed: Uint8Array
   /** The most balances that are taken on: it bounds the memory. */
   readonly maxRows: number
+  /** Beside the one that is here; none when left out. */
+  readonly readers?: OtherReaders
+}
+
+export interface OtherReaders {
+  /** With the one that is here. */
+  readonly most: number
+  /** One more for so many balances each. */
+  readonly rowsEach: number
+  readonly start: (range: ReaderRange) => RunningReader
 }
 
 export type Snapshot =
@@ -49,29 +64,23 @@ export async function readSnapshot(sql: postgres.Sql, options: SnapshotOptions):
 }
 
 async function readAll(sql: postgres.TransactionSql, options: SnapshotOptions): Promise<Snapshot> {
-  const { vault, sharesEach, seed, maxRows } = options
-  const { asOf, counts } = await countParts(sql)
+  const { vault, maxRows } = options
+  const { asOf, counts, shardCount } = await countParts(sql)
   if (counts.balances > maxRows) {
     throw new UnreadableLiability(`There are ${counts.balances} balances; a proof takes at most ${maxRows}.`)
   }
   await vault.follow?.(sql)
-  await fetchKeys(sql, vault)
+  await fetchShardKeys(sql, vault, shardCount)
   const { moving, expected } = await readMoving(sql, vault)
   await addSupplies(sql, vault, expected)
   await addCrossings(sql, vault, expected)
-  const book = new LiabilityBook({ capacity: counts.balances + counts.holds + moving.size, sharesEach, seed })
-  const negative = new Set<string>()
-  const owe = (accountId: string, tokenId: string, units: bigint): void => {
-    if (units > 0n) book.add(Buffer.from(accountId, 'latin1'), tokenId, units)
-    else if (units < 0n) negative.add(tokenId)
-  }
-  await eachOwed(sql, vault, counts, (accountId, tokenId, units) => {
-    owe(accountId, tokenId, units + takeMoving(moving, accountId, tokenId))
-  })
-  for (const [key, units] of moving) {
-    const [accountId = '', tokenId = ''] = key.split(BETWEEN)
-    owe(accountId, tokenId, units)
-  }
+  const { own, others } = await readAccounts(sql, options, { counts, shardCount }, moving)
+  refuseDifference(counts, [own, ...others])
+  const { book } = own
+  for (const { part } of others) book.append(part)
+  const negative = new Set([own, ...others].flatMap((read) => read.negative))
+  for (const { taken } of [own, ...others]) for (const key of taken) moving.delete(key)
+  for (const [key, units] of moving) owe(book, negative, ...movingOf(key), units)
   const tokenIds = [...new Set([...negative, ...differences(book, expected)])].sort()
   return tokenIds.length === 0 ? { kind: 'reconciled', asOf, book } : { kind: 'unreconciled', tokenIds }
 }
@@ -84,23 +93,49 @@ function differences(book: LiabilityBook, expected: ReadonlyMap<string, bigint>)
   )
 }
 
-async function countParts(sql: postgres.TransactionSql): Promise<{ asOf: string; counts: PartCounts }> {
-  const [row] = await sql<{ as_of: string; balances: string; holds: string }[]>`
-    SELECT now()::text AS as_of, (SELECT count(*) FROM balances) AS balances, (SELECT count(*) FROM holds) AS holds`
+interface Extent {
+  readonly counts: PartCounts
+  readonly shardCount: number
+}
+
+async function countParts(sql: postgres.TransactionSql): Promise<Extent & { readonly asOf: string }> {
+  const [row] = await sql<{ as_of: string; balances: string; holds: string; shard_count: number }[]>`
+    SELECT now()::text AS as_of, (SELECT count(*) FROM balances) AS balances, (SELECT count(*) FROM holds) AS holds,
+           shard_count
+      FROM ledger`
   if (row === undefined) throw new UnreadableLiability('The balances were not counted.')
-  return { asOf: row.as_of, counts: { balances: Number(row.balances), holds: Number(row.holds) } }
+  const counts = { balances: Number(row.balances), holds: Number(row.holds) }
+  return { asOf: row.as_of, counts, shardCount: row.shard_count }
 }
 
-/** Of everything but accounts, whose keys come with their rows. */
-async function fetchKeys(sql: postgres.TransactionSql, vault: RowVault): Promise<void> {
-  if (!vault.encrypts) return
-  const [row] = await sql<{ shard_count: number }[]>`SELECT shard_count FROM ledger`
-  const shards = Array.from({ length: row?.shard_count ?? 0 }, (_, shardId) => shardKeyName(shardId))
-  await vault.keys.fetch(sql, [...shards, LEDGER_KEY_NAME])
+async function readAccounts(
+  sql: postgres.TransactionSql,
+  { vault, readers, sharesEach, seed }: SnapshotOptions,
+  { counts, shardCount }: Extent,
+  moving: ReadonlyMap<string, bigint>,
+): Promise<{ readonly own: RangeRead; readonly others: readonly PartRead[] }> {
+  const common = { moving, capacity: counts.balances + counts.holds + moving.size, sharesEach, seed }
+  const most = Math.min(readers?.most ?? 1, shardCount, Math.ceil(counts.balances / (readers?.rowsEach ?? 1)))
+  const [shards, ...ranges] = rangesOf(shardCount, Math.max(1, most))
+  if (shards === undefined) throw new UnreadableLiability('There are no shards.')
+  const snapshot = ranges.length === 0 ? '' : await exportSnapshot(sql)
+  const running = ranges.flatMap((range) => readers?.start({ ...common, shards: range, snapshot }) ?? [])
+  return readTogether(running, (check) => readRange(sql, vault, { ...common, shards }, check))
 }
 
-/** No account or token has it in its ID. */
-const BETWEEN = '\t'
+async function exportSnapshot(sql: postgres.TransactionSql): Promise<string> {
+  const [row] = await sql<{ name: string }[]>`SELECT pg_export_snapshot() AS name`
+  return row?.name ?? ''
+}
+
+/** What was not seen with any account belongs to none. */
+function refuseDifference(counts: PartCounts, reads: readonly { readonly counts: PartCounts }[]): void {
+  const balances = reads.reduce((sum, read) => sum + read.counts.balances, 0)
+  const holds = reads.reduce((sum, read) => sum + read.counts.holds, 0)
+  if (balances !== counts.balances || holds !== counts.holds) {
+    throw new UnreadableRow(placeOf('accounts'), 'there are balances or holds of one that is not there')
+  }
+}
 
 interface Moving {
   /** By account and token; what is nobody's stands under the empty account. */
@@ -114,16 +149,16 @@ async function readMoving(sql: postgres.TransactionSql, vault: RowVault): Promis
   const moving = new Map<string, bigint>()
   const expected = new Map<string, bigint>()
   const query = `SELECT shard_id, target_shard, number, message FROM (${UNDELIVERED}) o`
-  await copyRows(sql, query, 4, ([source, target, number, message]) => {
-    const shardId = integerOf(source)
-    const place = PLACES.message(shardId, integerOf(target), Number(bigintOf(number)))
-    const { to, carries } = openJson<Envelope>(vault, shardKeyName(shardId), place, bytesOf(message))
+  await copyRows(sql, query, 4, (row) => {
+    const shardId = row.integerAt(0)
+    const place = PLACES.message(shardId, row.integerAt(1), Number(row.bigintAt(2)))
+    const { to, carries } = openJson<Envelope>(vault, shardKeyName(shardId), place, row.bytesAt(3))
     for (const { tokenId, quantity } of carries) {
       const units = unitsOf(quantity)
       // A token that will hear of a mint or burn: its supply lags behind by as much, the other way round.
       if (to.kind === 'token') add(expected, tokenId, -units)
       // Only accounts are owed anything: what another actor is sent is nobody's until it says whose.
-      else add(moving, `${to.kind === 'account' ? to.id : ''}${BETWEEN}${tokenId}`, units)
+      else add(moving, movingKey(to.kind === 'account' ? to.id : '', tokenId), units)
     }
     if (moving.size > MAX_MOVING) throw new UnreadableLiability('Too much is under way.')
   })
@@ -137,14 +172,14 @@ async function addSupplies(
   expected: Map<string, bigint>,
 ): Promise<void> {
   const query = `SELECT shard_id, actor_id, version, document FROM actors WHERE kind = 'token'`
-  await copyRows(sql, query, 4, ([shard, actorId, version, document]) => {
+  await copyRows(sql, query, 4, (copied) => {
     const row = {
-      shard_id: integerOf(shard),
+      shard_id: copied.integerAt(0),
       kind: 'token',
-      actor_id: textOf(actorId),
-      version: bigintOf(version),
+      actor_id: copied.textAt(1),
+      version: copied.bigintAt(2),
       class_id: null,
-      document: bytesOf(document),
+      document: copied.bytesAt(3),
     }
     const { status, tokenId, totalSupply } = tokenStateOf(row, vault)
     if (status !== 'preparing') add(expected, tokenId, unitsOf(totalSupply))
@@ -158,26 +193,17 @@ async function addCrossings(
   expected: Map<string, bigint>,
 ): Promise<void> {
   const query = 'SELECT session, number, shards, document FROM boundary_crossings'
-  await copyRows(sql, query, 4, ([session, number, shards = null, document]) => {
+  await copyRows(sql, query, 4, (copied) => {
     const row = {
-      session: textOf(session),
-      number: bigintOf(number),
-      shards: elementsOf(shards).map(integerOf),
-      document: bytesOf(document),
+      session: copied.textAt(0),
+      number: copied.bigintAt(1),
+      shards: copied.elementsAt(2).map((shard) => shard.readInt32BE(0)),
+      document: copied.bytesAt(3),
     }
     for (const { tokenId, credited, debited } of openCrossings(row, vault)) {
       add(expected, tokenId, unitsOf(credited) - unitsOf(debited))
     }
   })
-}
-
-function takeMoving(moving: Map<string, bigint>, accountId: string, tokenId: string): bigint {
-  if (moving.size === 0) return 0n
-  const key = `${accountId}${BETWEEN}${tokenId}`
-  const units = moving.get(key)
-  if (units === undefined) return 0n
-  moving.delete(key)
-  return units
 }
 
 function add(sums: Map<string, bigint>, key: string, units: bigint): void {

@@ -13,6 +13,8 @@ export interface LiabilityThreads {
 const DEADLINE_MS = 180_000
 /** Of JavaScript's own heap: what is large is not on it. A list of all tokens is. */
 const MAX_HEAP_MB = 1_024
+/** What a row leaves behind is dead with the next: with room for many of them, few are copied before they die. */
+const LIMITS = { maxOldGenerationSizeMb: MAX_HEAP_MB, maxYoungGenerationSizeMb: 96 } as const
 
 /** Compiled or not, it is beside this file. */
 const WORKER = new URL(`./liability-worker${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url)
@@ -30,7 +32,7 @@ export function createLiabilityThreads({
   const running = new Set<Worker>()
 
   function start(task: LiabilityTask): Worker {
-    const worker = new Worker(program, { workerData: task, resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB } })
+    const worker = new Worker(program, { workerData: task, resourceLimits: LIMITS })
     running.add(worker)
     return worker
   }

@@ -5,10 +5,14 @@
 import { indexSecretName, openLedgerSecret } from '../keys/ledger-seals.ts'
 import type { MasterKeys } from '../keys/master-key.ts'
 import type { LedgerRecord } from '../postgres/migrate.ts'
+import { createBlindIndex } from '../vault/blind-index.ts'
 import { createDataKeys, type DataKeys, type MadeKey } from '../vault/data-keys.ts'
 import { createKeyWrapping } from '../vault/key-wrapping.ts'
 import { createFollowingVault } from '../vault/following-vault.ts'
-import { createRowVault, type RowVault } from '../vault/row-vault.ts'
+import { type RowVault, sealingVault } from '../vault/row-vault.ts'
+
+/** Each account comes once. */
+const CACHED_ACCOUNTS = 64
 
 /** `keys.adopt` replaces the key that was adopted before. Throws MasterKeyMissing. */
 export function openSnapshotVault(masterKeys: MasterKeys, { sealedIndexSecret, encryption }: LedgerRecord): RowVault {
@@ -22,5 +26,7 @@ export function openSnapshotVault(masterKeys: MasterKeys, { sealedIndexSecret, e
     },
   }
   const { secret } = openLedgerSecret(masterKeys, indexSecretName(encryption.stage), sealedIndexSecret)
-  return encryption.stage === 'on' ? createRowVault(keys, secret) : createFollowingVault(keys, secret, encryption)
+  return encryption.stage === 'on'
+    ? sealingVault(keys, createBlindIndex(secret, CACHED_ACCOUNTS))
+    : createFollowingVault(keys, secret, encryption)
 }

@@ -1,19 +1,12 @@
-/** The thread that one run of the proof of liabilities has for itself. It steps back for the one that serves requests. */
-import { setPriority } from 'node:os'
+/** The thread that one run of the proof of liabilities has for itself. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { createReaderThreads } from './liability-reader-thread.ts'
 import { type LiabilityTask, runLiabilities } from './liability-run.ts'
+import { stepBack } from './step-back.ts'
 
-/** A third of what a thread gets that has not stepped back. */
-const NICENESS = 5
-
-try {
-  // On Linux this is the thread's alone.
-  if (process.platform === 'linux') setPriority(NICENESS)
-} catch {
-  // It runs as it is.
-}
+stepBack()
 const task = workerData as LiabilityTask
-const outcome = await runLiabilities(task)
+const outcome = await runLiabilities(task, createReaderThreads())
 // A copy of this thread's own.
 task.sealingKey.fill(0)
 parentPort?.postMessage(outcome, [])

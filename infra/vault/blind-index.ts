@@ -3,6 +3,7 @@
  * million IDs meet in one with a chance below 2^-68. Each use has a key of its own.
  */
 import { createHmac, hkdfSync } from 'node:crypto'
+import { createKeyedHash, KEYED_HASH_BYTES } from '../../actors/liabilities/keyed-hash.ts'
 import { createBoundedCache } from '../../runtime/bounded-cache.ts'
 
 export interface BlindIndex {
@@ -18,6 +19,8 @@ export const INDEX_SECRET_BYTES = 32
 
 const REF_BYTES = 16
 const CACHED_ACCOUNTS = 50_000
+/** Bytes of what is hashed without an object of its own for each; account IDs and keys are rarely longer. */
+const SHORT_BYTES = 512
 
 /** What each use is keyed with. */
 export interface IndexKeys {
@@ -37,20 +40,22 @@ export function indexKeys(secret: Buffer): IndexKeys {
   }
 }
 
-/** `secret`: 32 random bytes, fixed when the ledger is created. */
-export function createBlindIndex(secret: Buffer): BlindIndex {
+/** `secret`: 32 random bytes, fixed when the ledger is created. `cached`: references of accounts that are kept. */
+export function createBlindIndex(secret: Buffer, cached: number = CACHED_ACCOUNTS): BlindIndex {
   const { accountKey, idempotencyKey, bucketKey } = indexKeys(secret)
-  const refs = createBoundedCache<string, string>(CACHED_ACCOUNTS)
+  const accountHash = createHash(accountKey)
+  const idempotencyHash = createHash(idempotencyKey)
+  const refs = createBoundedCache<string, string>(cached)
   const buckets = new Map<number, number>()
   return {
     accountRef: (accountId) => {
       const known = refs.get(accountId)
       if (known !== undefined) return known
-      const ref = hmac(accountKey, accountId).toString('base64url', 0, REF_BYTES)
+      const ref = accountHash(accountId).toString('base64url', 0, REF_BYTES)
       refs.set(accountId, ref)
       return ref
     },
-    keyRef: (owner, key) => hmac(idempotencyKey, `${owner}\u001f${key}`).toString('base64url', 0, REF_BYTES),
+    keyRef: (owner, key) => idempotencyHash(`${owner}\u001f${key}`).toString('base64url', 0, REF_BYTES),
     bucketOf: (magnitude) => {
       const known = buckets.get(magnitude)
       if (known !== undefined) return known
@@ -58,6 +63,18 @@ export function createBlindIndex(secret: Buffer): BlindIndex {
       buckets.set(magnitude, bucket)
       return bucket
     },
+  }
+}
+
+/** What it gives is overwritten by the next. */
+function createHash(key: Buffer): (text: string) => Buffer {
+  const short = createKeyedHash(key, SHORT_BYTES)
+  const hashed = Buffer.alloc(KEYED_HASH_BYTES)
+  return (text) => {
+    const bytes = Buffer.from(text, 'utf8')
+    if (bytes.length > SHORT_BYTES) return hmac(key, text)
+    short.write(bytes, hashed, 0)
+    return hashed
   }
 }
 

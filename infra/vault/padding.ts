@@ -6,11 +6,17 @@
 /** Short texts have one of few lengths; of long ones at most a quarter is added. */
 const STEP = 256
 const LONG = 16 * STEP
+const PADDING = ' '
+
+/** Of a text of so many bytes, with the spaces behind it. */
+export function paddedBytes(bytes: number): number {
+  const step = bytes < LONG ? STEP : LONG / 4
+  return bytes + ((step - (bytes % step)) % step)
+}
 
 export function padded(text: string): string {
   const bytes = Buffer.byteLength(text, 'utf8')
-  const step = bytes < LONG ? STEP : LONG / 4
-  return text + ' '.repeat((step - (bytes % step)) % step)
+  return text + PADDING.repeat(paddedBytes(bytes) - bytes)
 }
 
 export function unpadded(text: string): string {

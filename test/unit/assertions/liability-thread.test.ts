@@ -11,6 +11,8 @@ const TASK: LiabilityTask = {
   sharesEach: 2,
   maxRows: 1,
   capacityBytes: 1,
+  maxReaders: 1,
+  rowsAReader: 1,
 }
 const HOUR_MS = 3_600_000
 

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { placeOf } from '../../../infra/vault/place.ts'
-import { openText, sealText, SealedTextBroken } from '../../../infra/vault/sealed-text.ts'
+import { padded } from '../../../infra/vault/padding.ts'
+import { openText, sealPadded, sealText, SealedTextBroken, SEALING_BYTES } from '../../../infra/vault/sealed-text.ts'
 
 const KEY = randomBytes(32)
 const PLACE = placeOf('balances', 3, 'ref', 'EUR')
@@ -22,6 +23,26 @@ test('any text comes back', () => {
 
 test('the same text is never sealed to the same bytes, not even to the same nonce', () => {
   const nonces = new Set(Array.from({ length: 2_000 }, () => sealed('the same').subarray(1, 25).toString('hex')))
+  expect(nonces.size).toBe(2_000)
+})
+
+test('a text that is padded comes back with its padding, whatever was sealed before it, and of any length', () => {
+  const sealPaddedBytes = (text: string): Buffer => Buffer.from(sealPadded(KEY, PLACE, text), 'hex')
+  const lengths = [5_000, 0, 255, 256, 257, 21_845, 21_846, 70_000, 3]
+  for (const text of lengths.flatMap((length) => [
+    'x'.repeat(length),
+    '\u20ac'.repeat(length),
+    '\ud800'.repeat(length),
+  ])) {
+    const whole = sealPaddedBytes(text)
+    const told = Buffer.from(padded(text), 'utf8')
+    expect(whole.length).toBe(SEALING_BYTES + told.length)
+    expect(openText(KEY, PLACE, whole)).toBe(told.toString('utf8'))
+    const changed = Buffer.from(whole)
+    changed[whole.length - 17] = (changed[whole.length - 17] ?? 0) ^ 1
+    expect(() => openText(KEY, PLACE, changed)).toThrow(SealedTextBroken)
+  }
+  const nonces = new Set(Array.from({ length: 2_000 }, () => sealPaddedBytes('the same').toString('hex', 1, 25)))
   expect(nonces.size).toBe(2_000)
 })
 

@@ -1,0 +1,25 @@
+/** Connections of a run of the proof of liabilities, and what ends the wait for them. */
+import { type Connection, connect } from '../postgres/connection.ts'
+
+/**
+ * Server processes beside those of the connections would take the processors from threads that open rows. With this much
+ * memory, tables of a few hundred thousand accounts are joined in one go, and larger ones in a few.
+ */
+const SETTINGS = {
+  statement_timeout: '58s',
+  idle_in_transaction_session_timeout: '58s',
+  max_parallel_workers_per_gather: '0',
+  work_mem: '64MB',
+} as const
+
+export function connectRun(url: string, applicationName: string): Promise<Connection> {
+  return connect({ url, applicationName, settings: SETTINGS })
+}
+
+/** The driver leaves a COPY waiting for ever when the connection ends. */
+export function whileOpen<T>(connection: Connection, work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject)
+    connection.onClosed(() => reject(new Error('the connection was closed')))
+  })
+}

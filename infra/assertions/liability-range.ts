@@ -1,0 +1,84 @@
+/** What the accounts of some of the shards are owed: the part of a snapshot that several threads can share. */
+import type postgres from 'postgres'
+import { LEDGER_KEY_NAME, shardKeyName } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { eachOwed, type PartCounts, type ShardRange } from './liability-accounts.ts'
+import { type BookOptions, LiabilityBook } from './liability-book.ts'
+
+export interface RangeTask extends BookOptions {
+  readonly shards: ShardRange
+  /** By account and token (`movingKey`): what is on its way to an account, or from it. */
+  readonly moving: ReadonlyMap<string, bigint>
+}
+
+export interface RangeRead {
+  readonly book: LiabilityBook
+  /** Of balances and holds that were seen. */
+  readonly counts: PartCounts
+  /** What of `moving` is in the book. */
+  readonly taken: readonly string[]
+  /** Tokens of which somebody is owed less than nothing. */
+  readonly negative: readonly string[]
+}
+
+/** No account or token has it in its ID. */
+const BETWEEN = '\t'
+
+export function movingKey(accountId: string, tokenId: string): string {
+  return `${accountId}${BETWEEN}${tokenId}`
+}
+
+export function movingOf(key: string): readonly [accountId: string, tokenId: string] {
+  const [accountId = '', tokenId = ''] = key.split(BETWEEN)
+  return [accountId, tokenId]
+}
+
+/** Of everything but accounts, whose keys come with their rows. */
+export async function fetchShardKeys(sql: postgres.ISql, vault: RowVault, shardCount: number): Promise<void> {
+  if (!vault.encrypts) return
+  const shards = Array.from({ length: shardCount }, (_, shardId) => shardKeyName(shardId))
+  await vault.keys.fetch(sql, [...shards, LEDGER_KEY_NAME])
+}
+
+/** The keys of the shards must have been fetched. Ends with what `check` throws; else throws as `eachOwed` does. */
+export async function readRange(
+  sql: postgres.TransactionSql,
+  vault: RowVault,
+  { shards, moving, ...options }: RangeTask,
+  check: () => void = () => undefined,
+): Promise<RangeRead> {
+  const book = new LiabilityBook(options)
+  const taken = new Set<string>()
+  const negative = new Set<string>()
+  const counts = await eachOwed(sql, vault, shards, (accountId, tokenId, units) => {
+    check()
+    owe(book, negative, accountId, tokenId, units + takeMoving(moving, taken, accountId, tokenId))
+  })
+  return { book, counts, taken: [...taken], negative: [...negative] }
+}
+
+/** Throws UnreadableLiability. */
+export function owe(
+  book: LiabilityBook,
+  negative: Set<string>,
+  accountId: string,
+  tokenId: string,
+  units: bigint,
+): void {
+  if (units > 0n) book.add(Buffer.from(accountId, 'latin1'), tokenId, units)
+  else if (units < 0n) negative.add(tokenId)
+}
+
+function takeMoving(
+  moving: ReadonlyMap<string, bigint>,
+  taken: Set<string>,
+  accountId: string,
+  tokenId: string,
+): bigint {
+  if (moving.size === 0) return 0n
+  const key = movingKey(accountId, tokenId)
+  const units = moving.get(key)
+  if (units === undefined || taken.has(key)) return 0n
+  taken.add(key)
+  return units
+}
