@@ -4,7 +4,9 @@ import type { AccessStore, ClientRecord } from '../runtime/ports/access-store.ts
 import type { AssertionSource } from '../runtime/ports/assertion-source.ts'
 import type { AttestationStore } from '../runtime/ports/attestation-store.ts'
 import type { Clock } from '../runtime/ports/clock.ts'
+import type { LedgerExports } from '../runtime/ports/ledger-exports.ts'
 import type { LedgerGateway } from '../runtime/ports/ledger-gateway.ts'
+import type { LedgerImports } from '../runtime/ports/ledger-imports.ts'
 import type { LedgerReads } from '../runtime/ports/ledger-reads.ts'
 import type { Log } from '../runtime/ports/log.ts'
 import type { HttpMetrics } from '../runtime/ports/metrics.ts'
@@ -20,6 +22,8 @@ export interface EdgeDependencies {
   readonly shardHealth: ShardHealth
   readonly attestations: AttestationStore
   readonly assertions: AssertionSource
+  readonly exports: LedgerExports
+  readonly imports: LedgerImports
   readonly schemas: SchemaValidator
   readonly access: AccessStore
   readonly serviceKeys: ServiceKeys

@@ -23,6 +23,8 @@ import type { EndpointOutcome, GuardedRoute, Route } from './route.ts'
 import { changeStatus } from './routes/change-status.ts'
 import { createAccount } from './routes/create-account.ts'
 import { createAttestation } from './routes/create-attestation.ts'
+import { createExport } from './routes/create-export.ts'
+import { createImport } from './routes/create-import.ts'
 import { createFungibleToken } from './routes/create-fungible-token.ts'
 import { createNftClass } from './routes/create-nft-class.ts'
 import { createSettlementGroup } from './routes/create-settlement-group.ts'
@@ -34,6 +36,8 @@ import { getAccount } from './routes/get-account.ts'
 import { getAttestation } from './routes/get-attestation.ts'
 import { getBalance } from './routes/get-balance.ts'
 import { getFungibleToken } from './routes/get-fungible-token.ts'
+import { getImportKey } from './routes/get-import-key.ts'
+import { getImport } from './routes/get-import.ts'
 import { getLiabilityProof } from './routes/get-liability-proof.ts'
 import { getNftClass } from './routes/get-nft-class.ts'
 import { getNftInstance } from './routes/get-nft-instance.ts'
@@ -67,6 +71,7 @@ import { ready } from './routes/ready.ts'
 import { revertSettlementGroup } from './routes/revert-settlement-group.ts'
 import { revokeAttestation } from './routes/revoke-attestation.ts'
 import { rotateKey } from './routes/rotate-key.ts'
+import { submitBatch } from './routes/submit-batch.ts'
 import { submitTransaction } from './routes/submit-transaction.ts'
 import { verifyAssertion } from './routes/verify-assertion.ts'
 
@@ -117,6 +122,7 @@ function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
   const preferWait = createPreferWait(dependencies.clock)
   return [
     submitTransaction(dependencies),
+    submitBatch(dependencies),
     listTransactions(dependencies, tokens),
     listGroupTransactions(dependencies, tokens, preferWait),
     getTransaction(dependencies, preferWait),
@@ -155,6 +161,10 @@ function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
     proveCompliance(dependencies),
     verifyAssertion(dependencies),
     getLiabilityProof(dependencies, tokens),
+    createExport(dependencies),
+    getImportKey(dependencies),
+    createImport(dependencies),
+    getImport(dependencies),
     listShards(dependencies, tokens),
     getShard(dependencies),
     putShardHealth(dependencies),

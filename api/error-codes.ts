@@ -60,6 +60,31 @@ export const ERROR_CODES = {
     types: ['validation-error'],
     meaning: 'The total supply is missing, negative, not a decimal string, or finer than the token.',
   },
+  ERR_INVALID_INITIAL_SUPPLY: {
+    types: ['validation-error'],
+    meaning: 'The initial supply of a record is missing, negative, not a decimal string, or finer than the token.',
+  },
+  ERR_INVALID_BALANCE: {
+    types: ['validation-error'],
+    meaning:
+      'The encrypted balance of a record is missing, does not open, is of another account or token, or is no quantity above zero that its token can have.',
+  },
+  ERR_INVALID_CREATED_AT: {
+    types: ['validation-error'],
+    meaning: '`created_at` of a record is missing or not RFC 3339 with an offset.',
+  },
+  ERR_INVALID_UPDATED_AT: {
+    types: ['validation-error'],
+    meaning: '`updated_at` of a record is missing, not RFC 3339 with an offset, or before `created_at`.',
+  },
+  ERR_INVALID_PROOF_SYSTEM: {
+    types: ['validation-error'],
+    meaning: 'The proof system of an export is missing or not `ecdsa-p256-sha256`.',
+  },
+  ERR_INVALID_PROOF_HASH: {
+    types: ['validation-error'],
+    meaning: 'The hash in the proof of an export is missing, or is not that of the records before it.',
+  },
   ERR_INVALID_CLASS_ID: { types: ['validation-error'], meaning: 'The ID of an NFT class is missing or wrong.' },
   ERR_INVALID_NAME: { types: ['validation-error'], meaning: 'The name is missing or not 1 to 256 characters.' },
   ERR_INVALID_SCHEMA: {

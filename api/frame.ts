@@ -12,6 +12,8 @@ import { AttestationStoreUnavailable } from '../runtime/ports/attestation-store.
 import type { Clock } from '../runtime/ports/clock.ts'
 import type { Log } from '../runtime/ports/log.ts'
 import type { HttpMetrics } from '../runtime/ports/metrics.ts'
+import { ExportsUnavailable } from '../runtime/ports/ledger-exports.ts'
+import { LedgerImportsUnavailable } from '../runtime/ports/ledger-imports.ts'
 import { ReadsUnavailable } from '../runtime/ports/ledger-reads.ts'
 import type { Random } from '../runtime/ports/random.ts'
 import { ShardHealthUnavailable } from '../runtime/ports/shard-health.ts'
@@ -19,6 +21,7 @@ import { fieldsOf, type Trail } from '../runtime/ports/trail.ts'
 import { dropBody } from './body.ts'
 import { downstreamFailure, type Problem, renderProblem } from './problem.ts'
 import type { EndpointOutcome } from './route.ts'
+import { streamBody } from './stream-body.ts'
 import { readTraceContext } from './trace-context.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
@@ -30,6 +33,8 @@ const EXPECTED = [
   AttestationStoreUnavailable,
   AssertionUnavailable,
   ShardHealthUnavailable,
+  ExportsUnavailable,
+  LedgerImportsUnavailable,
 ]
 /** Frames of a stack that are logged. */
 const MAX_FRAMES = 6
@@ -74,7 +79,7 @@ export function createFrame({ random, log, errorBase, measured }: FrameContext):
         outcome = failed === undefined ? downstreamFailure() : failed(downstreamFailure())
       }
       if (outcome.kind === 'problem') await dropBody(http.req.raw)
-      const reply = outcome.kind === 'reply' ? outcome : renderProblem(outcome, errorBase, path)
+      const reply = outcome.kind === 'problem' ? renderProblem(outcome, errorBase, path) : outcome
       const headers: Record<string, string> = {
         'content-type': reply.contentType,
         'x-request-id': trail.requestId,
@@ -82,7 +87,8 @@ export function createFrame({ random, log, errorBase, measured }: FrameContext):
       }
       if (isVersioned(path)) headers['cache-control'] = 'no-store'
       // Of the statuses that are answered here only this one may have no body, not even an empty one.
-      const body = reply.status === 304 ? null : reply.body
+      const content = reply.kind === 'stream' ? streamBody(reply.body, http) : reply.body
+      const body = reply.status === 304 ? null : content
       if (measured !== undefined) {
         const { metrics, clock } = measured
         metrics.request(route.method, route.path, reply.status, clock.monotonic() - startedMs)

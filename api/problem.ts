@@ -189,20 +189,21 @@ export function isUnavailable(refused: Problem): boolean {
 
 /** The problem as it is sent. `instance`: the path of the request. */
 export function renderProblem(refused: Problem, errorBase: string, instance: string): Reply {
-  const { status, title } = PROBLEM_TYPES[refused.type]
-  const reply = jsonReply(
-    status,
-    {
-      type: `${errorBase}/${refused.type}`,
-      title,
-      status,
-      detail: refused.detail,
-      instance,
-      ...(refused.errors === null ? {} : { errors: refused.errors }),
-      error_codes: refused.codes,
-      ...(refused.outcome === null ? {} : { outcome: refused.outcome }),
-    },
-    refused.headers,
-  )
+  const { status } = PROBLEM_TYPES[refused.type]
+  const reply = jsonReply(status, problemMembers(refused, errorBase, instance), refused.headers)
   return { ...reply, contentType: 'application/problem+json' }
+}
+
+export function problemMembers(refused: Problem, errorBase: string, instance: string) {
+  const { status, title } = PROBLEM_TYPES[refused.type]
+  return {
+    type: `${errorBase}/${refused.type}`,
+    title,
+    status,
+    detail: refused.detail,
+    instance,
+    ...(refused.errors === null ? {} : { errors: refused.errors }),
+    error_codes: refused.codes,
+    ...(refused.outcome === null ? {} : { outcome: refused.outcome }),
+  }
 }

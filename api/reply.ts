@@ -7,6 +7,13 @@ export interface Reply {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** One that is sent as it is made. */
+export interface StreamReply extends Omit<Reply, 'kind' | 'body'> {
+  readonly kind: 'stream'
+  /** Breaks off with an error when it cannot be made to its end. */
+  readonly body: ReadableStream<Uint8Array>
+}
+
 const NO_HEADERS: Readonly<Record<string, string>> = {}
 
 /** `members` in the order in which they are to be read. */
@@ -25,4 +32,8 @@ export function textReply(
   headers: Readonly<Record<string, string>> = NO_HEADERS,
 ): Reply {
   return { kind: 'reply', status, contentType, body, headers }
+}
+
+export function streamReply(status: number, contentType: string, body: ReadableStream<Uint8Array>): StreamReply {
+  return { kind: 'stream', status, contentType, body, headers: NO_HEADERS }
 }

@@ -4,9 +4,9 @@ import type { Caller, Role } from '../actors/account/commands.ts'
 import type { AccountScope } from '../actors/account-scope.ts'
 import type { Trail } from '../runtime/ports/trail.ts'
 import type { Problem } from './problem.ts'
-import type { Reply } from './reply.ts'
+import type { Reply, StreamReply } from './reply.ts'
 
-export type EndpointOutcome = Reply | Problem
+export type EndpointOutcome = Reply | StreamReply | Problem
 
 export interface PublicCall {
   readonly http: Context

@@ -30,6 +30,21 @@ export function arrivalHoldOf(account: AccountState | null): ArrivalHold | undef
   return hold?.kind === 'arrival' ? hold : undefined
 }
 
+/** As which it is taken: who froze it meanwhile had a reason, and what was given something meanwhile cannot be closed. */
+export function arrivingStatus(account: AccountState): AccountState['status'] {
+  const arriving = arrivalHoldOf(account)?.account.status ?? 'active'
+  if (arriving === 'active') return account.status
+  return arriving === 'closed' && !isOtherwiseEmpty(account) ? 'frozen' : arriving
+}
+
+/** Beside what is held: for what brings nothing no room is kept. */
+function isOtherwiseEmpty({ holds, nftCount, nftRoom, balances }: AccountState): boolean {
+  if (holds.size > 1 || nftCount > 0 || nftRoom > 0) return false
+  return [...balances.values()].every(
+    (held) => held.balance.isZero() && held.reserved.isZero() && held.incoming.isZero() && held.room.isZero(),
+  )
+}
+
 /** Whether the account only stands for an issuer of whom nothing else has come. */
 function standsForIssuer({ key, arrived }: AccountState): boolean {
   return key === null && arrived !== undefined && arrived.keySalt === null
@@ -98,7 +113,10 @@ function lacking(turn: Turn, { balances }: ArrivingAccount): Answer | undefined 
 export function openArriving(command: HoldAccount): Posted {
   const { accountId, shardId, caller, from, arrival } = command
   const opened = openAccount({ accountId, shardId, key: null, clientId: caller.clientId }, command)
-  const account: AccountState = { ...opened.account, arrived: { ...from, recordHash: '', keySalt: null } }
+  const account: AccountState = {
+    ...opened.account,
+    arrived: { ...from, recordHash: '', keySalt: null, namesLedger: true },
+  }
   if (arrival === null) return { account, effects: opened.effects }
   const held = holdArrival(account, command)
   // One write: the row is new, whatever happened to it before it was written.
@@ -141,9 +159,8 @@ function usedElsewhere({ before: { accountId }, timeMs: atMs }: Turn, idempotenc
 export function takeArrival(account: AccountState, command: TakeArrivalCommand): Posted {
   const hold = heldBy(account, command.importId)
   const { from, account: arrival } = hold
-  const { key, incoming, keySalt } = arrival
-  // Who froze it meanwhile had a reason.
-  const status = arrival.status === 'active' ? account.status : arrival.status
+  const { key, incoming, keySalt, cameThere: namesLedger } = arrival
+  const status = arrivingStatus(account)
   const turn = new Turn(account, command)
   turn.letGo(hold)
   for (const [tokenId, balance] of Object.entries(arrival.balances)) {
@@ -170,7 +187,7 @@ export function takeArrival(account: AccountState, command: TakeArrivalCommand):
       updated_at: arrival.updatedAt,
     },
   })
-  const { account: taken, effects } = turn.done({ key, status, incoming, arrived: { ...from, keySalt } })
+  const { account: taken, effects } = turn.done({ key, status, incoming, arrived: { ...from, keySalt, namesLedger } })
   if (key === null) return { account: taken, effects }
   const { sequence: fromSequence, updatedAtMs: atMs } = taken
   return { account: taken, effects: [...effects, { kind: 'key_registered', key, fromSequence, atMs }] }
@@ -199,12 +216,10 @@ export function signedElsewhere(
   usedElsewhere: boolean | undefined,
 ): Answer | undefined {
   if (arrived === undefined) return undefined
-  if (arrived.keySalt === null) {
-    // What it did there is not known: only what names this ledger cannot have been meant for the other.
-    return namesLedger(command)
-      ? undefined
-      : refusal('wrong_ledger', 'The account issued something on another ledger: ledger_id is required.', 'ledger_id')
+  if (arrived.namesLedger && !namesLedger(command)) {
+    return refusal('wrong_ledger', 'The account was on other ledgers: ledger_id is required.', 'ledger_id')
   }
+  if (arrived.keySalt === null) return undefined
   // It came after the command had been looked up, when it had no key yet.
   if (usedElsewhere === undefined) return refusal('account_keyless', 'The account had no key yet.')
   return usedElsewhere

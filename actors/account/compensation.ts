@@ -15,13 +15,15 @@ import { type Posted, Turn } from './turn.ts'
 
 type Compensate = Extract<AccountMessageCommand, { readonly type: 'compensate' }>
 
-/** `found`: the transaction that it names, as it is now; undefined when there is none. */
+/** `looked`: the transaction that it names, as it is now; undefined when there is none. */
 export function compensate(
   account: AccountState,
   command: Compensate,
-  found: CompensableTransaction | undefined,
+  looked: CompensableTransaction | undefined,
 ): Posted {
   const turn = new Turn(account, command)
+  // Of an erased account nothing is there, even if it was when somebody looked.
+  const found = account.status === 'erased' ? undefined : looked
   const refused = found === undefined ? 'not_compensable' : refusesCompensation(account, command, found)
   if (found === undefined || refused !== undefined) return ended(turn, command, refused ?? 'not_compensable')
   const { type, fromAccountId, toAccountId, counterTxnId } = found

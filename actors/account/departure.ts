@@ -61,7 +61,8 @@ export function depart(account: AccountState, command: DepartCommand): Posted {
     metadata: { ledger_id: audience, reason: 'moved' },
   } as const
   entered(turn, completed(turn, ordered(turn, order)))
-  const before = moved.balances[tokenId]
+  // Tokens may be called as what every object has.
+  const before = Object.hasOwn(moved.balances, tokenId) ? moved.balances[tokenId] : undefined
   const sum = (before === undefined ? ZERO : parseQuantity(before)).plus(balance)
   return turn.done({ moved: { audience, balances: { ...moved.balances, [tokenId]: formatQuantity(sum) } } })
 }

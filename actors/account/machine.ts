@@ -9,7 +9,7 @@ import { assign, setup, type SnapshotFrom } from 'xstate'
 import type { DropArrivalCommand, TakeArrivalCommand } from '../arrival.ts'
 import { inertScope } from '../inert-scope.ts'
 import {
-  arrivalHoldOf,
+  arrivingStatus,
   dropArrival,
   type HoldAccount,
   holdArrival,
@@ -80,8 +80,8 @@ const setUp = setup({
       event.status === 'closed' &&
       context.account !== null &&
       isEmpty(context.account),
-    arrivesFrozen: ({ context }) => arrivalHoldOf(context.account)?.account.status === 'frozen',
-    arrivesClosed: ({ context }) => arrivalHoldOf(context.account)?.account.status === 'closed',
+    arrivesFrozen: ({ context }) => context.account !== null && arrivingStatus(context.account) === 'frozen',
+    arrivesClosed: ({ context }) => context.account !== null && arrivingStatus(context.account) === 'closed',
     departsWhole: ({ event }) => event.type === 'depart' && event.tokenId === null,
     keepsStatus: ({ context, event }) =>
       event.type === 'change_status' && (event.status === null || event.status === context.account?.status),

@@ -101,9 +101,13 @@ export interface ArrivalHold {
   readonly keyParts: number
 }
 
-/** Where an account came from. `keySalt`: null for one that only stands for what it issued there; nothing came with it. */
+/**
+ * Where an account came from. `keySalt`: null for one that only stands for what it issued there; nothing came with it.
+ * `namesLedger`: not all that its keys ever signed is known, so that only what names this ledger is taken for meant for it.
+ */
 export interface AccountOrigin extends ArrivedFrom {
   readonly keySalt: string | null
+  readonly namesLedger: boolean
 }
 
 /** What went to another ledger, by token. */

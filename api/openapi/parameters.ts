@@ -18,6 +18,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, Pick<Parameter, 'descripti
   classId: { description: 'The NFT class.', schema: text },
   instanceId: { description: 'The instance within its class.', schema: text },
   attestationId: { description: 'The attestation.', schema: text },
+  importId: { description: 'The import: a UUID in either case.', schema: text },
   shardId: { description: 'The number of the shard.', schema: text },
   slug: {
     description: 'The type of problem: the last part of its `type`.',

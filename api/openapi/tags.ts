@@ -3,7 +3,9 @@ import { ACCOUNTS } from './accounts.ts'
 import { ASSERTIONS } from './assertions.ts'
 import { ATTESTATIONS } from './attestations.ts'
 import { AUTHENTICATION } from './authentication.ts'
+import { EXPORTS } from './exports.ts'
 import { FUNGIBLE_TOKENS } from './fungible-tokens.ts'
+import { IMPORTS } from './imports.ts'
 import { NFTS } from './nfts.ts'
 import type { Tag } from './operation.ts'
 import { OPERATION } from './operation-endpoints.ts'
@@ -20,6 +22,8 @@ export const TAGS: readonly Tag[] = [
   SETTLEMENT_GROUPS,
   ATTESTATIONS,
   ASSERTIONS,
+  EXPORTS,
+  IMPORTS,
   SHARDS,
   OPERATION,
 ]

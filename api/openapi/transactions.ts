@@ -5,6 +5,9 @@ import { TRANSACTION_STATUSES } from '../../runtime/ports/ledger-reads.ts'
 import { EVERYONE, SUBMITTERS } from '../route.ts'
 import { accountIdField, DECIMAL_PATTERN, groupIdField, idempotencyKeyField, tokenIdField } from '../schemas/fields.ts'
 import {
+  batchAccepted,
+  batchRefused,
+  batchResponse,
   groupedTransactionResponse,
   groupTransactionsResponse,
   listedTransactionResponse,
@@ -15,8 +18,9 @@ import {
   transactionListResponse,
   transactionResponse,
 } from '../schemas/responses/transaction.ts'
-import { metadataField, receiveSchema, submissionSchema } from '../schemas/submission.ts'
+import { batchSchema, metadataField, receiveSchema, submissionSchema } from '../schemas/submission.ts'
 import { GET_RECEIPT_EXAMPLES } from './examples/receipts.ts'
+import { SUBMIT_BATCH_EXAMPLES } from './examples/batches.ts'
 import { SUBMIT_TRANSACTION_EXAMPLES } from './examples/submissions.ts'
 import { LIST_GROUP_TRANSACTIONS_EXAMPLES, LIST_TRANSACTIONS_EXAMPLES } from './examples/transaction-lists.ts'
 import { GET_TRANSACTION_EXAMPLES } from './examples/transactions.ts'
@@ -66,6 +70,24 @@ Unknown fields are refused: in an order a misspelt field must not be ignored.`,
     ERR_SELF_TRANSFER: 'It would move value from the account to itself, by one order or by two of one group.',
   },
   examples: SUBMIT_TRANSACTION_EXAMPLES,
+}
+
+export const submitBatch: Operation = {
+  id: 'submitBatch',
+  method: 'POST',
+  path: '/v1/transactions/batch',
+  summary: 'Submit many signed orders',
+  description: `Up to 500 orders in one request, each signed by the key of its own account, each judged as if it came alone: one that is refused changes nothing for the others, and they may complete in any order. It is no settlement group.
+
+\`results\` has one entry for each order, in their order: \`status\` and \`receipt\`, or \`status\` and \`problem\`, as the order would have got them alone; \`replayed\` and \`payload_mismatch\` stand for the headers. Of two orders under one idempotency key the second is a repeat. An order whose result is a 503, or the whole batch after a broken connection, is sent again as it is.
+
+The request is a 400 only if the array itself is wrong; the limit of one megabyte holds for all of it.`,
+  roles: SUBMITTERS,
+  changes: 'shard',
+  body: batchSchema,
+  answers: [{ status: 200, description: 'What became of each order.', content: batchResponse }],
+  refusals: { ERR_INVALID_FIELD: '`submissions` is no array of 1 to 500.' },
+  examples: SUBMIT_BATCH_EXAMPLES,
 }
 
 const DATE = v.pipe(v.string(), v.metadata({ format: 'date-time' }))
@@ -227,6 +249,30 @@ export const TRANSACTIONS: Tag = {
         group_id: 'What links it with others; the service chooses one for transfers without.',
       },
     },
+    SubmissionBatch: {
+      schema: batchSchema,
+      description: 'Signed orders that travel together.',
+      fields: { submissions: 'Each as it would be sent alone.' },
+    },
+    BatchAccepted: {
+      schema: batchAccepted,
+      description: 'An order of a batch that was accepted.',
+      fields: {
+        status: 'As HTTP has it.',
+        replayed: 'It was accepted before: this is the first receipt.',
+        payload_mismatch: 'What was accepted then had another payload.',
+      },
+    },
+    BatchRefused: {
+      schema: batchRefused,
+      description: 'An order of a batch that was not.',
+      fields: { status: 'As HTTP has it.', problem: 'Why.' },
+    },
+    BatchResults: {
+      schema: batchResponse,
+      description: 'What became of the orders of a batch.',
+      fields: { results: 'One for each order, in their order.' },
+    },
     TransactionSummary: {
       schema: listedTransactionResponse,
       description: 'A transaction, as lists show it.',
@@ -282,5 +328,5 @@ export const TRANSACTIONS: Tag = {
       fields: { receipt: 'Canonical JSON as it stands: hash these bytes.', signature: 'Over `receipt`.' },
     },
   },
-  operations: [submitTransaction, listTransactions, listGroupTransactions, getTransaction, getReceipt],
+  operations: [submitTransaction, submitBatch, listTransactions, listGroupTransactions, getTransaction, getReceipt],
 }

@@ -14,6 +14,8 @@ import {
 import { getLiabilityProof, proveCompliance, proveLiabilities, proveProvenance, verifyAssertion } from './assertions.ts'
 import { createAttestation, getAttestation, listAttestations, revokeAttestation } from './attestations.ts'
 import { issueToken } from './authentication.ts'
+import { createExport } from './exports.ts'
+import { createImport, getImport, getImportKey } from './imports.ts'
 import { createFungibleToken, getFungibleToken, listFungibleTokens } from './fungible-tokens.ts'
 import {
   createNftClass,
@@ -34,6 +36,7 @@ import {
   getTransaction,
   listGroupTransactions,
   listTransactions,
+  submitBatch,
   submitTransaction,
 } from './transactions.ts'
 import type { Operation } from './operation.ts'
@@ -67,6 +70,7 @@ export const WALKTHROUGH: readonly Step[] = [
   step(submitTransaction, 'badSignature'),
   step(submitTransaction, 'invalid'),
   step(submitTransaction, 'overdraft'),
+  step(submitBatch, 'repeats'),
   step(getTransaction, 'failed'),
   step(getReceipt, 'failed'),
   step(getTransaction, 'unknown'),
@@ -144,6 +148,12 @@ export const WALKTHROUGH: readonly Step[] = [
   step(verifyAssertion, 'valid'),
   step(verifyAssertion, 'changed'),
   step(getLiabilityProof, 'alice'),
+  step(createExport, 'unknownAccount'),
+  step(createExport, 'notFrozen'),
+  step(createExport, 'invalid'),
+  step(getImportKey, 'key'),
+  step(createImport, 'damaged'),
+  step(getImport, 'unknown'),
   step(listShards, 'two'),
   step(getShard, 'first'),
   step(putShardHealth, 'drain'),

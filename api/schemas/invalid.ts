@@ -36,18 +36,27 @@ export function objectMessage(issue: { readonly expected: string | null }): stri
 }
 
 /** Everything that is wrong with the body, in the order of the schema. */
-export function schemaErrors(schema: v.GenericSchema, body: JsonObject): Invalid[] {
+export function schemaErrors(
+  schema: v.GenericSchema,
+  body: JsonObject,
+  codes: ReadonlyMap<string, ErrorCode> = FIELD_CODES,
+): Invalid[] {
   const result = v.safeParse(schema, body)
-  return result.success ? [] : result.issues.map(invalidOf)
+  return result.success ? [] : result.issues.map((issue) => invalidOf(issue, codes))
 }
 
-function invalidOf(issue: v.BaseIssue<unknown>): Invalid {
+function invalidOf(issue: v.BaseIssue<unknown>, codes: ReadonlyMap<string, ErrorCode>): Invalid {
   const keys = (issue.path ?? []).map((item) => item.key)
   const last = keys.at(-1)
+  const field = fieldPath(keys)
+  // Of an object that takes no others.
+  if (issue.type === 'strict_object' && issue.expected === 'never') {
+    return { field, message: 'is not a field of this request', code: 'ERR_UNKNOWN_FIELD' }
+  }
   return {
-    field: fieldPath(keys),
+    field,
     message: issue.message,
-    code: (typeof last === 'string' ? FIELD_CODES.get(last) : undefined) ?? 'ERR_INVALID_FIELD',
+    code: (typeof last === 'string' ? codes.get(last) : undefined) ?? 'ERR_INVALID_FIELD',
   }
 }
 

@@ -87,6 +87,18 @@ export const submissionSchema = v.object(submissionEntries, objectMessage)
 const SUBMISSION_FIELDS: ReadonlySet<string> = new Set(Object.keys(submissionEntries))
 const RECEIVE_FIELDS: ReadonlySet<string> = new Set(Object.keys(receiveEntries))
 
+/** In one request (D21). */
+export const MAX_BATCH = 500
+export const BATCH_RULE = `must be an array of 1 to ${MAX_BATCH} submissions`
+/** What it is described as: each of its submissions is judged as if it came alone. */
+export const batchSchema = v.object({
+  submissions: v.pipe(
+    v.array(submissionSchema, BATCH_RULE),
+    v.minLength(1, BATCH_RULE),
+    v.maxLength(MAX_BATCH, BATCH_RULE),
+  ),
+})
+
 /** Everything that is wrong with the body; empty when it is a submission that the ledger can judge. */
 export function submissionErrors(body: JsonObject): readonly Invalid[] {
   const invalid = [

@@ -1,5 +1,5 @@
-import { KEY_PURPOSES, type PublishedKey } from '../../runtime/ports/service-keys.ts'
-import { createServiceKeys, type PostgresServiceKeys } from '../postgres/service-keys-postgres.ts'
+import { SERVICE_KEY_PURPOSES } from '../../runtime/ports/service-keys.ts'
+import { createServiceKeys, type PostgresServiceKeys, type ServiceKey } from '../postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import {
   CommandFailed,
@@ -22,13 +22,14 @@ const LONGEST_AFTER_SECONDS = 86_400
 
 export const keysCommand: Command = {
   summary: "rotate or revoke the service's signing keys, rotate the master key",
-  help: `Usage: ledger keys rotate --purpose ${KEY_PURPOSES.join('|')} [--after SECONDS]
+  help: `Usage: ledger keys rotate --purpose ${SERVICE_KEY_PURPOSES.join('|')} [--after SECONDS]
        ledger keys revoke --kid=KEY_ID
        ledger keys rotate-master [--check]
 
 rotate makes the next signing key of a purpose. It is published in the JWKS at once and signs after SECONDS (${DEFAULT_AFTER_SECONDS} by default, at least ${SHORTEST_AFTER_SECONDS}), so
 that every cache knows it by then; the key before it retires at that moment and stays published. Nothing is restarted.
-Prints the new key as JSON.
+Prints the new key as JSON. To a key for import other ledgers encrypt: it is in no JWKS and signs nothing, and what was
+encrypted to one that has retired still opens.
 
 revoke is for a key that somebody else may have. It voids everything that the key ever signed, whenever that was: access
 tokens end, receipts, assertions and attestations no longer verify, and the JWKS says so. A key that is in use is replaced
@@ -75,8 +76,8 @@ interface Values {
 async function rotate({ purpose: named, after, kid, check }: Values, io: CommandIo): Promise<number> {
   if (kid !== undefined) throw new UsageError('--kid is for revoke')
   refuseCheck(check)
-  const purpose = KEY_PURPOSES.find((known) => known === named)
-  if (purpose === undefined) throw new UsageError(`--purpose must be one of ${KEY_PURPOSES.join(', ')}`)
+  const purpose = SERVICE_KEY_PURPOSES.find((known) => known === named)
+  if (purpose === undefined) throw new UsageError(`--purpose must be one of ${SERVICE_KEY_PURPOSES.join(', ')}`)
   const afterSeconds = wholeNumber(after, 'after', SHORTEST_AFTER_SECONDS, LONGEST_AFTER_SECONDS, DEFAULT_AFTER_SECONDS)
   const made = await withServiceKeys(io, (keys) => keys.rotate(purpose, { activeAfterMs: afterSeconds * 1_000 }))
   io.out(`${JSON.stringify(membersOf(made))}\n`)
@@ -112,7 +113,7 @@ function refuseCheck(check: boolean | undefined): void {
   if (check !== undefined) throw new UsageError('--check is for rotate-master')
 }
 
-function membersOf({ keyId, purpose, activeFromMs }: PublishedKey): object {
+function membersOf({ keyId, purpose, activeFromMs }: ServiceKey): object {
   return { kid: keyId, purpose, active_from: new Date(activeFromMs).toISOString() }
 }
 

@@ -5,20 +5,22 @@ import { CommandFailed, EXIT_FAILED, EXIT_OK, readArgs, UsageError, type Command
 import type { GivenAssertion } from '../../api/schemas/assertion.ts'
 import { readExport, readJwks, type ExportedPage } from './export-file.ts'
 import { type CheckedChain, type GivenEntry, verifyChain } from './verify-chain.ts'
+import { isExport, verifyExport } from './verify-export.ts'
 import { problemOfGivenAssertion, problemOfLiabilityProof, type GivenLiabilityProof } from './verify-liabilities.ts'
 import { problemOfReceipt, type GivenReceipt, type ReceiptKeys } from './verify-receipt.ts'
 
 const NO_KEYS: ReceiptKeys = { ledgerId: undefined, keys: [] }
 
 export const verifyCommand: Command = {
-  summary: 'check what was saved of a ledger, offline; which accounts went back',
+  summary: 'check what was saved or exported of a ledger, offline; which accounts went back',
   help: `Usage: ledger verify [--jwks FILE] [--tip HASH] FILE...
        ledger verify --checkpoint FILE [--jwks FILE] [--offline]
 
 Checks what was saved of the interface, without asking the ledger. Each FILE (- for standard input) holds pages of
 GET /v1/accounts/{id}/audit-chain, receipts of GET /v1/transactions/{id}/receipt, assertions of POST /v1/assertions/..., proofs
 of GET /v1/accounts/{id}/liability-proof, a list of them, or one of them a line. All pages of one account's chain must be
-given, in any order.
+given, in any order. Or each FILE is what ledger export wrote: every line is checked, the first that is not as it was
+written is named, and so is what the export holds.
 
   --jwks FILE   the document of /.well-known/jwks.json; needed for all but chains
   --tip HASH    the audit_hash that the account is known to have (sha256:...): shows that no entry at the end is missing
@@ -46,6 +48,8 @@ Exit code 0: everything holds. 1: something does not, and the first entry that w
     )
     if (values.checkpoint !== undefined || values.offline === true) return verifySaved(values, positionals, io)
     if (positionals.length === 0) throw new UsageError('FILE is missing')
+    const exports = positionals.filter((name) => isExport(name, io))
+    if (exports.length > 0) return verifyExports(exports, positionals, values, io)
     const pages: ExportedPage[] = []
     const receipts: GivenReceipt[] = []
     const assertions: GivenAssertion[] = []
@@ -72,6 +76,20 @@ Exit code 0: everything holds. 1: something does not, and the first entry that w
     ]
     return good.every(Boolean) ? EXIT_OK : EXIT_FAILED
   },
+}
+
+async function verifyExports(
+  exports: readonly string[],
+  all: readonly string[],
+  { jwks, tip }: Pick<CheckpointValues, 'jwks' | 'tip'>,
+  io: CommandIo,
+): Promise<number> {
+  if (exports.length < all.length || tip !== undefined) throw new UsageError('exports are checked by themselves')
+  if (jwks === undefined) throw new UsageError('--jwks is missing: what is signed needs it')
+  const keys = readJwks(await readText(jwks, io), jwks)
+  let good = true
+  for (const name of exports) good = (await verifyExport(name, keys, io)) && good
+  return good ? EXIT_OK : EXIT_FAILED
 }
 
 interface CheckpointValues {

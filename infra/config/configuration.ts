@@ -12,6 +12,7 @@ import type { LogLevel } from '../system/log-json-lines.ts'
 import { SHORTEST_SAFE_SECRET, type BootstrapClient } from './bootstrap-client.ts'
 import type { Framework } from './frameworks.ts'
 import { nearestOf } from './nearest.ts'
+import type { TrustedLedgers } from './trusted-ledgers.ts'
 import {
   DEFAULT_PORT,
   SECRET_VARIABLES,
@@ -54,6 +55,9 @@ export interface Configuration {
   readonly auditorShare: number
   /** At least one. */
   readonly frameworks: readonly Framework[]
+  /** Which ledgers imports are taken from; undefined, also without a file: from none. */
+  readonly trustedLedgers: TrustedLedgers | undefined
+  readonly trustedLedgersFile: string | undefined
   /** Where nodes and edges are watched; undefined: nowhere. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined
   readonly logLevel: LogLevel
@@ -126,6 +130,8 @@ function configurationOf(variables: Variables, cwd: string): Configuration {
     nodeId: variables.LEDGER_NODE_ID,
     auditorShare: variables.LEDGER_AUDITOR_SHARE / 100,
     frameworks: variables.LEDGER_FRAMEWORKS,
+    trustedLedgers: variables.LEDGER_TRUSTED_LEDGERS,
+    trustedLedgersFile: fileOf(variables.LEDGER_TRUSTED_LEDGERS_FILE, cwd),
     metrics: metricsOf(variables),
     logLevel: variables.LEDGER_LOG_LEVEL,
   }
@@ -171,6 +177,9 @@ function contradictionsOf(configuration: Configuration): readonly string[] {
   }
   if (configuration.previousMasterKeys.length > 0 && configuration.previousMasterKeyFile !== undefined) {
     problems.push('LEDGER_PREVIOUS_MASTER_KEY and LEDGER_PREVIOUS_MASTER_KEY_FILE are both set: set one of them.')
+  }
+  if (configuration.trustedLedgers !== undefined && configuration.trustedLedgersFile !== undefined) {
+    problems.push('LEDGER_TRUSTED_LEDGERS and LEDGER_TRUSTED_LEDGERS_FILE are both set: set one of them.')
   }
   if (configuration.databasePasswordFile !== undefined) {
     const { databaseUrl } = configuration

@@ -5,6 +5,7 @@ import { MAX_SHARDS } from '../../actors/identifiers.ts'
 import { bootstrapClientsSchema } from './bootstrap-client.ts'
 import { DEFAULT_FRAMEWORK, frameworks } from './frameworks.ts'
 import { textOfMasterKey, textOfMasterKeys } from './master-key-text.ts'
+import { trustedLedgersText } from './trusted-ledgers.ts'
 
 export const ENVIRONMENTS = ['sandbox', 'production'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
@@ -57,6 +58,8 @@ export const variablesSchema = v.object({
   LEDGER_NODE_ID: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z, a-z, 0-9, _ and -'))),
   LEDGER_AUDITOR_SHARE: v.optional(wholeNumber(1, 100), '10'),
   LEDGER_FRAMEWORKS: v.optional(frameworks, DEFAULT_FRAMEWORK),
+  LEDGER_TRUSTED_LEDGERS: v.optional(trustedLedgersText),
+  LEDGER_TRUSTED_LEDGERS_FILE: v.optional(pathOfFile),
   LEDGER_METRICS_HOST: v.optional(listenAddress, '127.0.0.1'),
   LEDGER_METRICS_PORT: v.optional(wholeNumber(1, 65_535)),
   LEDGER_LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`), 'info'),

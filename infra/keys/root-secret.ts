@@ -22,6 +22,7 @@ export type DerivedUse =
   | 'liability-proofs'
   | 'checkpoint-chains'
   | 'checkpoint-sums'
+  | 'export-key-salts'
 
 /** The secret key for one use: 32 bytes, HKDF-SHA-256 (RFC 5869). */
 export type DeriveKey = (use: DerivedUse) => Buffer

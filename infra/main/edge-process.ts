@@ -23,6 +23,8 @@ import type { MasterKeys } from '../keys/master-key.ts'
 import { createNodeSigner } from '../keys/signer-node.ts'
 import type { NatsLink } from '../nats/connection.ts'
 import { createNatsHints } from '../nats/lease-store-nats.ts'
+import { createLedgerExports } from '../portability/export-postgres.ts'
+import { createLedgerImports } from '../portability/import-postgres.ts'
 import { createAccessStore } from '../postgres/access-store-postgres.ts'
 import { createAttestationStore } from '../postgres/attestation-store-postgres.ts'
 import { createLedgerReads } from '../postgres/ledger-reads-postgres.ts'
@@ -31,7 +33,7 @@ import { readServer, refusalOf } from '../postgres/accepted-servers.ts'
 import { listShards } from '../postgres/ownership.ts'
 import { readNowMs } from '../postgres/sessions.ts'
 import { createQueryPool } from '../postgres/query-pool.ts'
-import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
+import { createServiceKeys, type PostgresServiceKeys } from '../postgres/service-keys-postgres.ts'
 import { createShardHealth } from '../postgres/shard-health-postgres.ts'
 import { createAjvSchemaValidator } from '../schema/schema-validator-ajv.ts'
 import { createSystemClock } from '../system/clock-system.ts'
@@ -47,6 +49,7 @@ import { type LedgerSecrets, openLedgerSecrets, openMasterKeys } from './ledger-
 import { messageKeyOf } from './message-key.ts'
 import { openNatsLink, openTransport } from './nats-link.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
+import { openTrustedLedgers } from './trusted-ledgers-file.ts'
 import { startWatching, type Watching } from './watching.ts'
 import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
 
@@ -154,12 +157,14 @@ async function createApp(
     accountTag: createAccountTag(derive('account-tags')),
     watching,
   })
+  const portability = await openPortability(context, ledgerId, secrets, { serviceKeys, gateway, attestations })
   return createEdge({
     gateway,
     reads,
     shardHealth,
     attestations,
     assertions: openAssertions(context, ledgerId, secrets),
+    ...portability,
     schemas,
     access,
     serviceKeys,
@@ -176,6 +181,45 @@ async function createApp(
     settings: { errorBase, environment, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
     readiness,
   })
+}
+
+/** What goes to other ledgers and what comes from them. */
+async function openPortability(
+  { configuration, url, log, service, clock }: EdgeContext,
+  ledgerId: string,
+  { shardOf, vault, derive }: EdgeSecrets,
+  {
+    serviceKeys,
+    gateway,
+    attestations,
+  }: Pick<EdgeDependencies, 'gateway' | 'attestations'> & { readonly serviceKeys: PostgresServiceKeys },
+): Promise<Pick<EdgeDependencies, 'exports' | 'imports'>> {
+  const exports = createLedgerExports({
+    url,
+    ledgerId,
+    shardOf,
+    vault,
+    saltKey: derive('export-key-salts'),
+    serviceKeys,
+    gateway,
+    clock,
+    log,
+  })
+  service.onStop('exports', exports.close)
+  const imports = createLedgerImports({
+    url,
+    ledgerId,
+    vault,
+    trusted: await openTrustedLedgers(configuration),
+    keys: serviceKeys.imports,
+    gateway,
+    attestations,
+    clock,
+    log,
+  })
+  service.onStop('imports', imports.close)
+  imports.start()
+  return { exports, imports }
 }
 
 interface GatewayContext {

@@ -22,10 +22,12 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'accept-server': async () => (await import('../cli/accept-server.ts')).acceptServerCommand,
   drain: async () => (await import('../cli/drain.ts')).drainCommand,
   encrypt: async () => (await import('../cli/encrypt.ts')).encryptCommand,
+  export: async () => (await import('../cli/export.ts')).exportCommand,
   client: async () => (await import('../cli/client.ts')).clientCommand,
   keys: async () => (await import('../cli/keys.ts')).keysCommand,
   keygen: async () => (await import('../cli/keygen.ts')).keygenCommand,
   sign: async () => (await import('../cli/sign.ts')).signCommand,
+  import: async () => (await import('../cli/import.ts')).importCommand,
   checkpoint: async () => (await import('../cli/checkpoint.ts')).checkpointCommand,
   verify: async () => (await import('../cli/verify.ts')).verifyCommand,
 }

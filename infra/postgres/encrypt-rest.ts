@@ -1,12 +1,13 @@
 /**
- * What belongs to no shard: value that crossed the ledger's boundary, attestations, clients, and how far
+ * What belongs to no shard: value that crossed the ledger's boundary, attestations, clients, imports, and how far
  * the auditor has come. Sealed once all shards are, for then every part of the ledger has looked and writes none of it plain.
  *   R1. Each row is changed only where it still is what was read.
  *   R2. From the end on the server itself refuses a plain row of those that edges and commands write.
  */
 import type postgres from 'postgres'
+import { type HeadRow, placeOfHead, placeOfPart, placeOfPresent } from '../portability/import-documents.ts'
 import { attestationKeyName, LEDGER_KEY_NAME } from '../vault/key-name.ts'
-import { placeOf } from '../vault/place.ts'
+import { type Place, placeOf } from '../vault/place.ts'
 import { plainText, type RowVault } from '../vault/row-vault.ts'
 import { SEALED_VERSION } from '../vault/sealed-text.ts'
 import { placeOfDocument } from './attestation-document.ts'
@@ -23,7 +24,9 @@ export async function encryptRest(sql: postgres.ISql, vault: RowVault): Promise<
     (await encryptCrossings(sql, vault)) +
     (await encryptAttestations(sql, vault)) +
     (await encryptClients(sql, vault)) +
-    (await encryptProgress(sql, vault))
+    (await encryptProgress(sql, vault)) +
+    (await encryptImports(sql, vault)) +
+    (await encryptImportParts(sql, vault))
   )
 }
 
@@ -104,4 +107,45 @@ async function encryptProgress(sql: postgres.ISql, vault: RowVault): Promise<num
   const { count } = await sql`
     UPDATE audit_progress SET document = ${JSON.stringify({ ...progress, sealedPlace })} WHERE document = ${row.document}`
   return count
+}
+
+async function encryptImports(sql: postgres.ISql, vault: RowVault): Promise<number> {
+  let sealed = 0
+  const rows = await sql<HeadRow[]>`
+    SELECT import_id, status, next_part, position, document FROM imports WHERE get_byte(document, 0) <> ${SEALED_VERSION}`
+  for (const { import_id: importId, status, next_part: nextPart, position, document } of rows) {
+    const place = placeOfHead(importId, status, nextPart, position)
+    const hex = vault.seal(LEDGER_KEY_NAME, place, plainText(document))
+    const { count } = await sql`
+      UPDATE imports SET document = decode(${hex}, 'hex') WHERE import_id = ${importId} AND document = ${document}`
+    sealed += count
+  }
+  return sealed
+}
+
+/** One at a time: a part may have a megabyte. */
+async function encryptImportParts(sql: postgres.ISql, vault: RowVault): Promise<number> {
+  let sealed = 0
+  const parts = await sql<{ readonly import_id: string; readonly part: number }[]>`
+    SELECT import_id, part FROM import_parts
+     WHERE get_byte(document, 0) <> ${SEALED_VERSION} OR get_byte(present, 0) <> ${SEALED_VERSION}`
+  for (const { import_id: importId, part } of parts) {
+    const [row] = await sql<{ readonly document: Buffer | null; readonly present: Buffer | null }[]>`
+      SELECT document, present FROM import_parts WHERE import_id = ${importId} AND part = ${part}`
+    if (row === undefined) continue
+    const sealedOf = (bytes: Buffer | null, place: Place): string | null =>
+      bytes === null || bytes[0] === SEALED_VERSION
+        ? (bytes?.toString('hex') ?? null)
+        : vault.seal(LEDGER_KEY_NAME, place, plainText(bytes))
+    const [document, present] = [
+      sealedOf(row.document, placeOfPart(importId, part)),
+      sealedOf(row.present, placeOfPresent(importId, part)),
+    ]
+    const { count } = await sql`
+      UPDATE import_parts SET document = decode(${document}, 'hex'), present = decode(${present}, 'hex')
+       WHERE import_id = ${importId} AND part = ${part}
+         AND document IS NOT DISTINCT FROM ${row.document} AND present IS NOT DISTINCT FROM ${row.present}`
+    sealed += count
+  }
+  return sealed
 }

@@ -11,6 +11,7 @@ import { AUDIT } from './migrations/audit.ts'
 import { DRAINS } from './migrations/drains.ts'
 import { INITIAL } from './migrations/initial.ts'
 import { NFTS } from './migrations/nfts.ts'
+import { PORTABILITY } from './migrations/portability.ts'
 import { preparePrivacy, type PrepareStep } from './migrations/prepare-privacy.ts'
 import { PRIVACY } from './migrations/privacy.ts'
 import { SERVERS } from './migrations/servers.ts'
@@ -38,4 +39,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 8, name: 'drains', sql: DRAINS },
   { version: 9, name: 'accepted servers', sql: SERVERS },
   { version: 10, name: 'privacy', sql: PRIVACY, prepare: preparePrivacy, alone: true },
+  { version: 11, name: 'portability', sql: PORTABILITY, alone: true },
 ]

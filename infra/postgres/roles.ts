@@ -48,7 +48,7 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
     ledger_edge: READ,
     ledger_auditor: READ,
   },
-  operations: { ledger_node: ADD },
+  operations: { ledger_node: ADD, ledger_edge: READ },
   actors: { ledger_node: REPLACE, ledger_edge: READ, ledger_auditor: READ },
   nft_events: { ledger_node: ['INSERT'], ledger_edge: READ, ledger_auditor: READ },
   outbox: { ledger_node: ['SELECT', 'INSERT', 'DELETE'], ledger_edge: READ, ledger_auditor: READ },
@@ -71,6 +71,8 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   liability_runs: { ledger_edge: REPLACE },
   liability_pages: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
   checkpoints: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
+  imports: { ledger_edge: REPLACE },
+  import_parts: { ledger_edge: REPLACE },
 
   audit_progress: { ledger_edge: READ, ledger_auditor: WRITE },
   audit_findings: { ledger_edge: READ, ledger_auditor: REPLACE },

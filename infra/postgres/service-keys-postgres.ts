@@ -8,24 +8,37 @@
  *   V5. Whoever has not heard from PostgreSQL for so long that it may have missed a rotation signs nothing.
  *   V6. A revoked key signs nothing from the moment at which a process hears of it. Where it was in use, or was to be, a new
  *       key takes its place in the same transaction; nobody could know that one before, so that V2 gives way.
+ *   V7. A key for imports signs nothing and is not published; it opens what was encrypted to it for as long as it is not
+ *       revoked.
  */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, sign as signWithKey } from 'node:crypto'
 import { promisify } from 'node:util'
 import type postgres from 'postgres'
 import type { Clock, Timer } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
-import { KEY_PURPOSES, type KeyPurpose, type PublishedKey, type ServiceKeys } from '../../runtime/ports/service-keys.ts'
+import {
+  type ImportKeys,
+  type PublishedKey,
+  SERVICE_KEY_PURPOSES,
+  type ServiceKeyPurpose,
+  type ServiceKeys,
+} from '../../runtime/ports/service-keys.ts'
 import type { MasterSeal } from '../keys/master-seal.ts'
 import { thumbprintOf } from '../keys/public-key.ts'
+import { decryptBalance, decryptKeySalt, type PrivateKeyOf } from '../portability/balance-jwe.ts'
 import { createQueryPool, type QueryPool } from './query-pool.ts'
 import { serviceKeyContext } from './service-key-sealing.ts'
 
+/** Of any purpose: as it is kept. */
+export type ServiceKey = Omit<PublishedKey, 'purpose'> & { readonly purpose: ServiceKeyPurpose }
+
 export interface PostgresServiceKeys extends ServiceKeys {
+  readonly imports: ImportKeys
   /**
    * Makes the next key of a purpose. It becomes active after `activeAfterMs` (default: one cache lifetime), and the key
    * before it retires at that moment. A key that is still waiting to become active is replaced.
    */
-  readonly rotate: (purpose: KeyPurpose, options?: { readonly activeAfterMs?: number }) => Promise<PublishedKey>
+  readonly rotate: (purpose: ServiceKeyPurpose, options?: { readonly activeAfterMs?: number }) => Promise<ServiceKey>
   /**
    * Voids everything that the key ever signed. The key that takes its place, where it had one: in use at once, or when
    * the revoked one would have been. undefined when there is no such key, or it is revoked already.
@@ -37,9 +50,9 @@ export interface PostgresServiceKeys extends ServiceKeys {
 }
 
 export interface Revocation {
-  readonly revoked: PublishedKey
+  readonly revoked: ServiceKey
   /** null: it had retired. */
-  readonly replacement: PublishedKey | null
+  readonly replacement: ServiceKey | null
 }
 
 export interface ServiceKeysOptions {
@@ -69,7 +82,7 @@ const generateKeys = promisify(generateKeyPair)
 
 /** A key as it is held here. */
 interface HeldKey {
-  readonly published: PublishedKey
+  readonly published: ServiceKey
   /** null once retired. */
   readonly privateKey: KeyObject | null
 }
@@ -113,19 +126,24 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
     await table.close()
     throw error
   }
+  const current = (purpose: ServiceKeyPurpose): ServiceKey => {
+    if (clock.monotonic() - heardAt > cacheLifetimeMs) {
+      throw new ServiceKeysUnavailable('The signing keys have not been looked at for too long.')
+    }
+    return currentOf(held, purpose, clock.now()).published
+  }
   const refreshing = repeat(clock, options.refreshMs ?? DEFAULT_REFRESH_MS, () =>
     refresh().catch((error: unknown) => options.log?.warn('service_keys_not_refreshed', { error: nameOf(error) })),
   )
 
   return {
-    published: () => [...held.values()].map((key) => key.published),
-    current: (purpose) => {
-      if (clock.monotonic() - heardAt > cacheLifetimeMs) {
-        throw new ServiceKeysUnavailable('The signing keys have not been looked at for too long.')
-      }
-      return currentOf(held, purpose, clock.now()).published.keyId
-    },
+    published: () => [...held.values()].map((key) => key.published).filter(isPublished),
+    current: (purpose) => current(purpose).keyId,
     sign: (keyId, payloads) => signAll(held.get(keyId), payloads),
+    imports: importKeysOf(
+      () => current('import'),
+      (keyId) => held.get(keyId),
+    ),
     rotate: async (purpose, rotation) => {
       const keyId = await table.rotate(purpose, clock.now(), rotation?.activeAfterMs ?? cacheLifetimeMs)
       await refresh()
@@ -152,7 +170,27 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
   }
 }
 
-function currentOf(held: ReadonlyMap<string, HeldKey>, purpose: KeyPurpose, nowMs: number): HeldKey {
+/** V7. */
+function importKeysOf(current: () => ServiceKey, find: (keyId: string) => HeldKey | undefined): ImportKeys {
+  const privateKeyOf: PrivateKeyOf = (keyId) => {
+    const key = find(keyId)
+    return key?.published.purpose === 'import' ? (key.privateKey ?? undefined) : undefined
+  }
+  return {
+    current: () => {
+      const { keyId, x, y } = current()
+      return { keyId, x, y }
+    },
+    openBalance: (of, jwe) => decryptBalance(privateKeyOf, of, jwe),
+    openKeySalt: (jwe) => decryptKeySalt(privateKeyOf, jwe),
+  }
+}
+
+function isPublished(key: ServiceKey): key is PublishedKey {
+  return key.purpose !== 'import'
+}
+
+function currentOf(held: ReadonlyMap<string, HeldKey>, purpose: ServiceKeyPurpose, nowMs: number): HeldKey {
   let current: HeldKey | undefined
   for (const key of held.values()) {
     const { published } = key
@@ -163,12 +201,12 @@ function currentOf(held: ReadonlyMap<string, HeldKey>, purpose: KeyPurpose, nowM
   return current
 }
 
-function isInUse(key: PublishedKey, nowMs: number): boolean {
+function isInUse(key: ServiceKey, nowMs: number): boolean {
   return key.activeFromMs <= nowMs && (key.retiredAtMs === null || key.retiredAtMs > nowMs)
 }
 
 async function signAll(key: HeldKey | undefined, payloads: readonly string[]): Promise<readonly string[]> {
-  const privateKey = key?.privateKey
+  const privateKey = key?.published.purpose === 'import' ? null : key?.privateKey
   if (privateKey === undefined || privateKey === null) {
     throw new ServiceKeysUnavailable('There is no such signing key, or it has retired.')
   }
@@ -198,7 +236,7 @@ interface KeyTable {
   readonly createMissing: (nowMs: number) => Promise<void>
   readonly load: (known: ReadonlyMap<string, HeldKey>, nowMs: number) => Promise<ReadonlyMap<string, HeldKey>>
   /** Gives the new key's ID. */
-  readonly rotate: (purpose: KeyPurpose, nowMs: number, activeAfterMs: number) => Promise<string>
+  readonly rotate: (purpose: ServiceKeyPurpose, nowMs: number, activeAfterMs: number) => Promise<string>
   /** undefined: there is nothing to revoke. */
   readonly revoke: (keyId: string, nowMs: number) => Promise<{ readonly replacedBy: string | null } | undefined>
   readonly close: () => Promise<void>
@@ -231,7 +269,7 @@ function createTable(options: Pick<ServiceKeysOptions, 'url' | 'sealing'>): KeyT
 
 /** Opens a row that was not known before (V4); the span may have changed since. */
 function holdKey(row: KeyRow, known: HeldKey | undefined, sealing: MasterSeal, nowMs: number): HeldKey {
-  const published: PublishedKey = {
+  const published: ServiceKey = {
     keyId: row.key_id,
     purpose: purposeOf(row.purpose),
     x: row.x,
@@ -241,12 +279,15 @@ function holdKey(row: KeyRow, known: HeldKey | undefined, sealing: MasterSeal, n
     revokedAtMs: row.revoked_at?.getTime() ?? null,
   }
   const privateKey = isSame(published, known?.published) ? (known?.privateKey ?? null) : openRow(row, sealing)
-  const retired = published.retiredAtMs !== null && published.retiredAtMs + LAST_SIGNATURES_MS < nowMs
+  const retired =
+    published.purpose !== 'import' &&
+    published.retiredAtMs !== null &&
+    published.retiredAtMs + LAST_SIGNATURES_MS < nowMs
   const gone = retired || published.revokedAtMs !== null
   return { published, privateKey: gone ? null : privateKey }
 }
 
-function isSame(key: PublishedKey, known: PublishedKey | undefined): boolean {
+function isSame(key: ServiceKey, known: ServiceKey | undefined): boolean {
   return known !== undefined && known.x === key.x && known.y === key.y && known.purpose === key.purpose
 }
 
@@ -271,8 +312,8 @@ function publicPartOf(privateKey: KeyObject): { readonly keyId: string; readonly
   return { keyId: thumbprintOf({ kty: 'EC', crv: 'P-256', x, y }), x, y }
 }
 
-function purposeOf(text: string): KeyPurpose {
-  const purpose = KEY_PURPOSES.find((known) => known === text)
+function purposeOf(text: string): ServiceKeyPurpose {
+  const purpose = SERVICE_KEY_PURPOSES.find((known) => known === text)
   if (purpose === undefined) throw new ServiceKeysUnavailable('A signing key has an unknown purpose.')
   return purpose
 }
@@ -298,16 +339,16 @@ async function createMissing(pool: QueryPool, sealing: MasterSeal, nowMs: number
   })
 }
 
-async function missingPurposes(sql: postgres.Sql | postgres.TransactionSql): Promise<readonly KeyPurpose[]> {
+async function missingPurposes(sql: postgres.Sql | postgres.TransactionSql): Promise<readonly ServiceKeyPurpose[]> {
   const rows = await sql<{ purpose: string }[]>`SELECT DISTINCT purpose FROM service_keys`
   const existing = new Set(rows.map((row) => row.purpose))
-  return KEY_PURPOSES.filter((purpose) => !existing.has(purpose))
+  return SERVICE_KEY_PURPOSES.filter((purpose) => !existing.has(purpose))
 }
 
 async function rotate(
   pool: QueryPool,
   sealing: MasterSeal,
-  purpose: KeyPurpose,
+  purpose: ServiceKeyPurpose,
   nowMs: number,
   activeFromMs: number,
 ): Promise<string> {
@@ -356,7 +397,7 @@ async function revoke(
 async function insertKey(
   sql: postgres.TransactionSql,
   sealing: MasterSeal,
-  purpose: KeyPurpose,
+  purpose: ServiceKeyPurpose,
   activeFromMs: number,
   nowMs: number,
 ): Promise<string> {

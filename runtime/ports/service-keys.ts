@@ -5,6 +5,10 @@
 export const KEY_PURPOSES = ['token', 'receipt', 'assertion', 'attestation'] as const
 export type KeyPurpose = (typeof KEY_PURPOSES)[number]
 
+/** Those that sign nothing, and are not published, beside them: to `import` others encrypt what this ledger is to take in. */
+export const SERVICE_KEY_PURPOSES = [...KEY_PURPOSES, 'import'] as const
+export type ServiceKeyPurpose = (typeof SERVICE_KEY_PURPOSES)[number]
+
 export interface ServiceKeys {
   /** Every public key, as the JWKS document shows it. */
   readonly published: () => readonly PublishedKey[]
@@ -26,4 +30,24 @@ export interface PublishedKey {
   readonly retiredAtMs: number | null
   /** Not null: nothing that it ever signed counts any more, and it signs nothing. */
   readonly revokedAtMs: number | null
+}
+
+/** What other ledgers encrypt to this one. A key that has retired still opens, so that a file under way stays good. */
+export interface ImportKeys {
+  /** To encrypt to from now on. */
+  readonly current: () => ImportKey
+  /** A quantity above zero in minimal form; undefined when it does not open, or is of something else. */
+  readonly openBalance: (
+    of: { readonly accountId: string; readonly tokenId: string },
+    jwe: string,
+  ) => string | undefined
+  /** 32 hexadecimal digits; undefined when it does not open. */
+  readonly openKeySalt: (jwe: string) => string | undefined
+}
+
+/** See `PublishedKey`. */
+export interface ImportKey {
+  readonly keyId: string
+  readonly x: string
+  readonly y: string
 }

@@ -1,4 +1,4 @@
-/** Goal: V1 to V5 of the service's keys in PostgreSQL. */
+/** Goal: V1 to V7 of the service's keys in PostgreSQL. */
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import { p256 } from '@noble/curves/nist.js'
@@ -6,7 +6,8 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest'
 import { readMasterKey } from '../../infra/keys/master-key.ts'
 import { createMasterSeal, type MasterSeal } from '../../infra/keys/master-seal.ts'
-import { thumbprintOf } from '../../infra/keys/public-key.ts'
+import { readPublicKey, thumbprintOf } from '../../infra/keys/public-key.ts'
+import { encryptBalance, encryptKeySalt } from '../../infra/portability/balance-jwe.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import {
   createServiceKeys,
@@ -14,7 +15,7 @@ import {
   type ServiceKeysOptions,
   ServiceKeysUnavailable,
 } from '../../infra/postgres/service-keys-postgres.ts'
-import { KEY_PURPOSES, type PublishedKey } from '../../runtime/ports/service-keys.ts'
+import { KEY_PURPOSES, type PublishedKey, SERVICE_KEY_PURPOSES } from '../../runtime/ports/service-keys.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts'
 import { signerContract } from './signer.contract.ts'
@@ -93,6 +94,43 @@ describe('ServiceKeys: PostgreSQL', () => {
     expect(verifies(published, '{"b":2}', second)).toBe(true)
     expect(verifies(published, '{"b":2}', first)).toBe(false)
     await expect(one.sign('nobody', ['x'])).rejects.toThrow(ServiceKeysUnavailable)
+  })
+
+  test('V7: the key for imports is not published and signs nothing, and opens what was encrypted to it', async () => {
+    const [keys, other] = [await open(), await open()]
+    const { keyId, x, y } = keys.imports.current()
+    expect(other.imports.current()).toEqual({ keyId, x, y })
+    expect(keyId).toBe(thumbprintOf({ kty: 'EC', crv: 'P-256', x, y }))
+    expect(keys.published().map((key) => key.keyId)).not.toContain(keyId)
+    await expect(keys.sign(keyId, ['{}'])).rejects.toThrow(ServiceKeysUnavailable)
+    const recipient = readPublicKey({ kty: 'EC', crv: 'P-256', x, y })
+    if (recipient === undefined) throw new Error('the key was not read')
+    const of = { accountId: 'alice', tokenId: 'GOLD' }
+    const jwe = encryptBalance(recipient, of, '12.5')
+    expect(other.imports.openBalance(of, jwe)).toBe('12.5')
+    expect(other.imports.openBalance({ ...of, accountId: 'bob' }, jwe)).toBeUndefined()
+    expect(keys.imports.openKeySalt(encryptKeySalt(recipient, 'ab'.repeat(16)))).toBe('ab'.repeat(16))
+    const receipt = keys.published().find((key) => key.purpose === 'receipt')
+    const signing = readPublicKey({ kty: 'EC', crv: 'P-256', x: receipt?.x, y: receipt?.y })
+    if (signing === undefined) throw new Error('the key was not read')
+    expect(keys.imports.openBalance(of, encryptBalance(signing, of, '12.5'))).toBeUndefined()
+  })
+
+  test('V7: a key for imports that has retired still opens, one that was revoked does not', async () => {
+    const keys = await open()
+    const old = keys.imports.current()
+    const recipient = readPublicKey({ kty: 'EC', crv: 'P-256', x: old.x, y: old.y })
+    if (recipient === undefined) throw new Error('the key was not read')
+    const of = { accountId: 'alice', tokenId: 'GOLD' }
+    const jwe = encryptBalance(recipient, of, '12.5')
+    const made = await keys.rotate('import')
+    await clock.pass(CACHE_MS + 3_600_000)
+    await keys.refresh()
+    expect(keys.imports.current().keyId).toBe(made.keyId)
+    expect(keys.imports.openBalance(of, jwe)).toBe('12.5')
+    expect((await open()).imports.openBalance(of, jwe)).toBe('12.5')
+    await keys.revoke(old.keyId)
+    expect(keys.imports.openBalance(of, jwe)).toBeUndefined()
   })
 
   test('V2: a new key is published a cache lifetime before it signs; then the old one retires, and both stay published', async () => {
@@ -175,7 +213,7 @@ describe('ServiceKeys: PostgreSQL', () => {
     const opening = createServiceKeys({ url: database.url, sealing: newSealing(), clock })
     await expect(opening).rejects.toThrow(/master key does not open/)
     await expect(opening).rejects.toThrow(ServiceKeysUnavailable)
-    expect(await sql`SELECT FROM service_keys`).toHaveLength(KEY_PURPOSES.length)
+    expect(await sql`SELECT FROM service_keys`).toHaveLength(SERVICE_KEY_PURPOSES.length)
   })
 
   test.for([

@@ -4,6 +4,7 @@ import { LedgerClient } from '../support/client.ts'
 import { type Cluster, startCluster } from '../support/cluster-process.ts'
 import { groupPathsSuite } from '../model/group-paths.suite.ts'
 import { arbitrarySuite } from './arbitrary.suite.ts'
+import { exportsSuite } from './exports.suite.ts'
 import { hostileSuite } from './hostile.suite.ts'
 import { idempotencySuite } from './idempotency.suite.ts'
 import { independentSuite } from './independent.suite.ts'
@@ -52,6 +53,7 @@ verifySuite(getRunning)
 valueMovesSuite(getRunning)
 groupPathsSuite(() => getRunning().client)
 shardsSuite(getRunning)
+exportsSuite(getRunning)
 
 test('after all of it every process is the one that was started, and nothing is pending', async () => {
   const { client, cluster } = getRunning()

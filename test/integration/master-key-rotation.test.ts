@@ -16,6 +16,7 @@ import {
 } from '../../infra/vault/key-name.ts'
 import { createKeyWrapping, newDataKey } from '../../infra/vault/key-wrapping.ts'
 import { countLeft, RotationUnfinished, rotateMasterKey } from '../../infra/vault/master-key-rotation.ts'
+import { SERVICE_KEY_PURPOSES } from '../../runtime/ports/service-keys.ts'
 import { Parties, type Party } from '../support/audited-ledger.ts'
 import {
   createLedgerDatabase,
@@ -125,7 +126,7 @@ describe('a rotation', () => {
     const pageTokens = secrets.derive('page-tokens')
     expect(await countLeft(sql, after(SECOND, FIRST))).toEqual({
       root_secret: 1,
-      service_keys: 4,
+      service_keys: SERVICE_KEY_PURPOSES.length,
       data_keys: keys.size + FIRST_KEYS,
       attestation_keys: 0,
       index_secret: 1,
@@ -182,7 +183,9 @@ describe('a rotation', () => {
       [THIRD, SECOND],
       [FIRST, THIRD],
     ] as const) {
-      expect(sumOf(await rotateMasterKey(sql, after(next, last)))).toBe(3 + FIRST_KEYS + 4 + 3)
+      expect(sumOf(await rotateMasterKey(sql, after(next, last)))).toBe(
+        3 + FIRST_KEYS + SERVICE_KEY_PURPOSES.length + 3,
+      )
       expect(sumOf(await rotateMasterKey(sql, only(next)))).toBe(0)
       expect(await openedKeys(only(next))).toEqual(before)
     }
@@ -269,7 +272,9 @@ describe('a rotation that does not go smoothly', () => {
       { count: string }[]
     >`SELECT count(*) FROM data_keys WHERE master_key_id = ${masterKeyIdOf(FIRST)}`
     expect(Number(row?.count)).toBe(FIRST_KEYS)
-    expect(sumOf(await rotateMasterKey(sql, after(SECOND, FIRST, THIRD)))).toBe(FIRST_KEYS + 2 + 4 + 3)
+    expect(sumOf(await rotateMasterKey(sql, after(SECOND, FIRST, THIRD)))).toBe(
+      FIRST_KEYS + 2 + SERVICE_KEY_PURPOSES.length + 3,
+    )
   })
 
   test('W1: a key that was destroyed meanwhile stays destroyed, and one that was written anew stays as it is', async () => {
@@ -315,7 +320,7 @@ describe('a rotation that does not go smoothly', () => {
     const masterKeys = after(SECOND, FIRST)
     const [one, other] = await Promise.all([rotateMasterKey(sql, masterKeys), rotateMasterKey(second.sql, masterKeys)])
     await second.end()
-    expect(sumOf(one) + sumOf(other)).toBe(3_000 + FIRST_KEYS + 4 + 3)
+    expect(sumOf(one) + sumOf(other)).toBe(3_000 + FIRST_KEYS + SERVICE_KEY_PURPOSES.length + 3)
     expect(await openedKeys(only(SECOND))).toEqual(before)
   })
 

@@ -2,12 +2,13 @@
  * Goal: a whole ledger whose parts have nothing but their own roles, at a NATS cluster on the deployed configuration and at
  * PostgreSQL on the deployed roles, does everything that it is there for, and no part ever asks for more than it may.
  */
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LedgerClient, type Holder, membersOf, send, textOf } from '../support/client.ts'
 import { agreed, agreementOn, finalGroup, legFields, payment } from '../support/client-groups.ts'
-import type { Members } from '../support/client-keys.ts'
+import { type Members, newAccountKeys } from '../support/client-keys.ts'
 import { changeStatus, funded, holdingOf, issued, moved } from '../support/client-moves.ts'
 import { classOf, mintedTo, type Nft } from '../support/client-nfts.ts'
 import { type ClusterParts, type PartRole, startParts } from '../support/cluster-parts.ts'
@@ -111,6 +112,19 @@ test('liabilities, provenance and compliance are asserted, and an inclusion proo
   expect((await elsewhere.get(`/v1/accounts/${alice.accountId}/liability-proof`)).status).toBe(200)
   expect(await asserted('provenance')).toMatchObject({ provenance_valid: true })
   expect(await asserted('compliance')).toMatchObject({ compliant: true })
+})
+
+test('all of it is exported, to its proof', async () => {
+  const reply = await elsewhere.post('/v1/exports', {
+    requester: 'a test',
+    all: true,
+    audience: randomUUID(),
+    recipient_public_key: newAccountKeys().jwk,
+  })
+  const records = reply.body.trimEnd().split('\n')
+  expect(reply.status).toBe(200)
+  expect(JSON.parse(records.at(-1) ?? '')).toMatchObject({ record: 'proof' })
+  expect(records.filter((line) => line.includes('"record":"used_keys"')).length).toBeGreaterThan(1)
 })
 
 test('of two edges one has written a checkpoint, when it started', async () => {

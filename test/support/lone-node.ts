@@ -12,6 +12,7 @@ import { createSystemRandom } from '../../infra/system/random-system.ts'
 import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
 import type { Operation } from '../../runtime/messages.ts'
 import { LedgerNode } from '../../runtime/node/ledger-node.ts'
+import type { LedgerGateway } from '../../runtime/ports/ledger-gateway.ts'
 import type { LeaseStore, SessionRecord } from '../../runtime/ports/lease-store.ts'
 import { NOT_DELIVERED, type Transport } from '../../runtime/ports/transport.ts'
 import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
@@ -22,6 +23,7 @@ import { SILENT, until } from './ledger-store-postgres.ts'
 export interface LoneNode {
   readonly ledgerId: string
   readonly keys: PostgresServiceKeys
+  readonly gateway: LedgerGateway
   /** Throws when there is no answer, or a refusal. */
   readonly ask: (actor: ActorAddress, operation: Operation) => Promise<Answer>
   readonly close: () => Promise<void>
@@ -74,6 +76,7 @@ export async function startLoneNode(
   return {
     ledgerId,
     keys,
+    gateway,
     ask: async (actor, operation) => {
       const outcome = await gateway.ask({ actor, caller: CALLER, operation })
       if (outcome.kind !== 'answered') throw new Error(`${operation.kind}: ${JSON.stringify(outcome)}`)

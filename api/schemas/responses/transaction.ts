@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { TRANSACTION_TYPES } from '../../../actors/account/commands.ts'
 import { accountIdField, amountField, tokenIdField } from '../fields.ts'
+import { problemResponse } from './problem.ts'
 import {
   classId,
   count,
@@ -18,6 +19,9 @@ import {
   transactionId,
   transactionMetadata,
 } from './values.ts'
+
+/** What a submission may be refused with. */
+const REFUSED = [400, 403, 404, 409, 503]
 
 const status = v.picklist(['pending', 'completed', 'failed'])
 
@@ -38,6 +42,18 @@ export const submissionReceiptResponse = v.object({
   shard_id: shardId,
   enqueued_at: timestamp,
   group_id: v.exactOptional(groupId),
+})
+
+/** Of submissions of a batch: what each would have been told alone. */
+export const batchAccepted = v.object({
+  status: v.literal(202),
+  receipt: submissionReceiptResponse,
+  replayed: v.exactOptional(v.literal(true)),
+  payload_mismatch: v.exactOptional(v.literal(true)),
+})
+export const batchRefused = v.object({ status: v.picklist(REFUSED), problem: problemResponse })
+export const batchResponse = v.object({
+  results: v.pipe(v.array(v.union([batchAccepted, batchRefused])), v.minLength(1), v.maxLength(500)),
 })
 
 const listedEntries = {

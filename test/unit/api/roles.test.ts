@@ -57,6 +57,11 @@ const WHO_MAY: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'POST /v1/assertions/proof-of-compliance': EVERYBODY,
   'POST /v1/assertions/verify': EVERYBODY,
   'GET /v1/accounts/{}/liability-proof': EVERYBODY,
+  'POST /v1/transactions/batch': SUBMITTERS,
+  'POST /v1/exports': ADMINS,
+  'GET /v1/imports/key': EVERYBODY,
+  'POST /v1/imports': ADMINS,
+  'GET /v1/imports/{}': ADMINS,
   'GET /v1/shards': EVERYBODY,
   'GET /v1/shards/{}': EVERYBODY,
   'PUT /v1/shards/{}/health': ADMINS,
@@ -104,10 +109,10 @@ describe('the table', () => {
     expect(Object.keys(WHO_MAY).filter((name) => !mounted.has(name))).toEqual([])
   })
 
-  test('is what D17 says: viewers read all but the list of accounts and may use assertions, admins may do all', () => {
+  test('is what D17 says: viewers read all but the list of accounts and imports, and may use assertions, admins may do all', () => {
     for (const [name, row] of Object.entries(WHO_MAY)) {
       if (row === NO_TOKEN) continue
-      const reads = name.startsWith('GET ') && name !== 'GET /v1/accounts'
+      const reads = name.startsWith('GET ') && !['GET /v1/accounts', 'GET /v1/imports/{}'].includes(name)
       const allowed = reads || name.startsWith('POST /v1/assertions/') ? EVERYBODY : row
       expect([name, row]).toEqual([name, allowed])
       expect([name, row.at(-1)]).toEqual([name, 'admin'])

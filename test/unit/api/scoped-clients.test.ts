@@ -42,6 +42,9 @@ const FILTERED = [
   'GET /v1/nft-classes/{}/instances',
 ]
 
+/** Of several accounts: what is outside is told in its place. An export has a test of its own (exports.test.ts). */
+const OF_SEVERAL = ['POST /v1/transactions/batch', 'POST /v1/exports']
+
 /** Of the ledger as a whole, and of no account: the same for every client. */
 const FOR_EVERYBODY = [
   'GET /v1/fungible-tokens',
@@ -55,6 +58,9 @@ const FOR_EVERYBODY = [
   'POST /v1/assertions/proof-of-provenance',
   'POST /v1/assertions/proof-of-compliance',
   'POST /v1/assertions/verify',
+  'GET /v1/imports/key',
+  'POST /v1/imports',
+  'GET /v1/imports/{}',
   'POST /v1/auth/token',
 ]
 
@@ -73,8 +79,22 @@ describe('the tables', () => {
     const mounted = createEdgeFixture()
       .app.routes.filter(({ path }) => path.startsWith('/v1/'))
       .map(({ method, path }) => `${method} ${path.replaceAll(PATH_VALUE, '{}')}`)
-    expect([...Object.keys(ABOUT_AN_ACCOUNT), ...FILTERED, ...FOR_EVERYBODY].sort()).toEqual(mounted.sort())
+    expect([...Object.keys(ABOUT_AN_ACCOUNT), ...FILTERED, ...OF_SEVERAL, ...FOR_EVERYBODY].sort()).toEqual(
+      mounted.sort(),
+    )
   })
+})
+
+test('D17: of a batch what is outside is not there, and the rest is asked', async () => {
+  const edge = createLedger()
+  const token = await scopedToken(edge, 'transactor')
+  const submissions = EVERYBODY.map((id) => ABOUT_AN_ACCOUNT['POST /v1/transactions']?.(id).body)
+  const { results } = await bodyOf(await edge.post('/v1/transactions/batch', { submissions }, token))
+  const problems = (results as readonly { readonly status: number; readonly problem?: object }[]).map(
+    ({ status, problem }) => (problem !== undefined && status === 404 ? 'not there' : 'asked'),
+  )
+  expect(problems).toEqual(EVERYBODY.map((id) => (OUTSIDE.some((one) => one === id) ? 'not there' : 'asked')))
+  expect(edge.gateway.asked.map(({ actor }) => actor.id)).toEqual([...INSIDE])
 })
 
 describe.for(Object.entries(ABOUT_AN_ACCOUNT))('D17: %s', ([, about]) => {

@@ -17,6 +17,7 @@ const ARRIVING: ArrivingAccount = {
   balances: { BASE: '10' },
   nfts: 0,
   keySalt: SALT,
+  cameThere: false,
   txnCount: 2,
   tip: 'b'.repeat(64),
   createdAt: '2025-01-01T00:00:00.000Z',

@@ -1,0 +1,47 @@
+/** The shape of one part of an import, around its records (import-records.ts). */
+import * as v from 'valibot'
+import type { JsonObject } from '../../actors/canonical-json.ts'
+import { isUuid } from '../../actors/identifiers.ts'
+import { ok, refuse, type Result } from '../../actors/result.ts'
+import type { Invalid } from '../problem.ts'
+import { objectMessage, schemaErrors } from './invalid.ts'
+import { isObject } from './nft-class.ts'
+
+const ID_RULE = 'must be a UUID'
+const PART_RULE = 'must be a whole number, from 0'
+const RECORDS_RULE = 'must be a list of at least one record'
+const LAST_RULE = 'must be true or false'
+
+export const importPartSchema = v.object(
+  {
+    import_id: v.pipe(v.string(ID_RULE), v.check(isUuid, ID_RULE), v.metadata({ format: 'uuid' })),
+    part: v.pipe(v.number(PART_RULE), v.safeInteger(PART_RULE), v.minValue(0, PART_RULE)),
+    records: v.pipe(
+      v.array(
+        v.pipe(
+          v.custom<JsonObject>(isObject, 'must be an object'),
+          v.metadata({ type: 'object', additionalProperties: true }),
+        ),
+        RECORDS_RULE,
+      ),
+      v.minLength(1, RECORDS_RULE),
+    ),
+    last: v.boolean(LAST_RULE),
+  },
+  objectMessage,
+)
+
+export interface GivenPart {
+  /** Lower case. */
+  readonly importId: string
+  readonly part: number
+  readonly records: readonly JsonObject[]
+  readonly last: boolean
+}
+
+export function readImportPart(body: JsonObject): Result<GivenPart, readonly Invalid[]> {
+  const invalid = schemaErrors(importPartSchema, body)
+  if (invalid.length > 0) return refuse(invalid)
+  const { import_id: importId, part, records, last } = body as v.InferOutput<typeof importPartSchema>
+  return ok({ importId: importId.toLowerCase(), part, records, last })
+}

@@ -1,0 +1,126 @@
+/**
+ * Accounts that go to another ledger: all of them are looked at before anything leaves, then each is emptied and closed, by
+ * its own home. Done again it goes on where it ended.
+ */
+import { accountAddress } from '../../actors/address.ts'
+import type { GatewayOutcome, LedgerGateway } from '../../runtime/ports/ledger-gateway.ts'
+import type { BegunExport, ExportOrder } from '../../runtime/ports/ledger-exports.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import type { AccountPlace } from '../postgres/account-reads.ts'
+import type postgres from 'postgres'
+import { readAccounts, type ReadAccount } from './export-accounts.ts'
+import { conflict, fieldOf, type Refused } from './export-selection.ts'
+
+/** What is still to leave. */
+export interface Departing {
+  readonly accountId: string
+  readonly tokenIds: readonly string[]
+}
+
+export type Unmoved = Exclude<BegunExport, { readonly kind: 'begun' | 'busy' }>
+
+/** Accounts that leave at the same time. */
+const AT_ONCE = 32
+/** Value may come in between two looks at an account, as often as somebody sends some. */
+const MAX_ROUNDS = 8
+
+/** Why not all of them can go; or those that have not gone yet. Throws UnreadableRow, or what the driver throws. */
+export async function lookAtDepartures(
+  sql: postgres.Sql,
+  vault: RowVault,
+  places: readonly AccountPlace[],
+  order: ExportOrder,
+): Promise<readonly Departing[] | Refused> {
+  const departing: Departing[] = []
+  for await (const read of readAccounts(sql, { name: 'departing', vault, places })) {
+    const { accountId } = read.document
+    const problem = problemOfDeparture(read, order.audience)
+    if (problem !== undefined) return immovable(order, accountId, problem)
+    if (read.document.status !== 'closed') departing.push({ accountId, tokenIds: heldBy(read) })
+  }
+  return departing
+}
+
+function problemOfDeparture({ document, balances, holds }: ReadAccount, audience: string): string | undefined {
+  const { moved, status, nftCount, nftRoom } = document
+  if (moved !== undefined && moved.audience !== audience) return 'it has gone, or is going, to another ledger.'
+  if (moved !== undefined && status === 'closed') return undefined
+  if (status !== 'frozen') return `it is ${status}, and must be frozen.`
+  if (nftCount > 0 || nftRoom > 0) return 'it has NFTs, or is promised some.'
+  const isBusy = [...balances.values()].some(
+    ({ reserved, incoming, room }) => !reserved.isZero() || !incoming.isZero() || !room.isZero(),
+  )
+  return isBusy || holds.length > 0 ? 'something of it is under way.' : undefined
+}
+
+function heldBy({ balances }: ReadAccount): readonly string[] {
+  return [...balances].flatMap(([tokenId, { balance }]) => (balance.isZero() ? [] : [tokenId]))
+}
+
+/** Empties and closes them. `look`: which of them have not gone, and what they have. */
+export async function departAll(
+  gateway: LedgerGateway,
+  order: ExportOrder,
+  look: () => Promise<readonly Departing[] | Refused>,
+): Promise<Unmoved | undefined> {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const departing = await look()
+    if ('kind' in departing) return departing
+    if (departing.length === 0) return undefined
+    const refused = await departTogether(gateway, order, departing)
+    if (refused !== undefined) return refused
+  }
+  return conflict('Value keeps coming in at an account that is to be moved.', null)
+}
+
+async function departTogether(
+  gateway: LedgerGateway,
+  order: ExportOrder,
+  departing: readonly Departing[],
+): Promise<Unmoved | undefined> {
+  let refused: Unmoved | undefined
+  const waiting = departing[Symbol.iterator]()
+  const work = async (): Promise<void> => {
+    for (const one of waiting) {
+      refused ??= await departOne(gateway, order, one)
+      if (refused !== undefined) return
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return refused
+}
+
+/** What came in meanwhile is no refusal: the next look sees it. */
+async function departOne(
+  gateway: LedgerGateway,
+  order: ExportOrder,
+  { accountId, tokenIds }: Departing,
+): Promise<Unmoved | undefined> {
+  const { caller, trail, audience } = order
+  for (const tokenId of [...tokenIds, null]) {
+    const outcome = await gateway.ask({
+      actor: accountAddress(accountId),
+      caller,
+      trail,
+      operation: { kind: 'depart', audience, tokenId },
+    })
+    const refused = refusalOf(outcome, order, accountId)
+    if (refused === 'not_empty') return undefined
+    if (refused !== undefined) return refused
+  }
+  return undefined
+}
+
+function refusalOf(outcome: GatewayOutcome, order: ExportOrder, accountId: string): Unmoved | 'not_empty' | undefined {
+  // Others may have left before it.
+  if (outcome.kind === 'unavailable') return { kind: 'unavailable', reason: outcome.reason, outcome: 'unknown' }
+  const { answer } = outcome
+  if (answer.kind === 'departed') return undefined
+  if (answer.kind !== 'refused') throw new Error(`a departure was answered ${answer.kind}`)
+  if (answer.code === 'account_not_empty') return 'not_empty'
+  return immovable(order, accountId, answer.detail)
+}
+
+function immovable(order: ExportOrder, accountId: string, why: string): Refused {
+  return conflict(`Account ${accountId} cannot be moved: ${why}`, fieldOf(order, accountId))
+}

@@ -1,0 +1,239 @@
+/**
+ * What an export will have, looked at before its first line: whatever speaks against it is found here (X2 of the port).
+ */
+import type postgres from 'postgres'
+import type { AccountScope } from '../../actors/account-scope.ts'
+import { BASE_UNIT, formatQuantity } from '../../actors/money.ts'
+import type { BegunExport, ExportOrder } from '../../runtime/ports/ledger-exports.ts'
+import { ACTOR_ROW_COLUMNS, type ActorRow } from '../postgres/actor-documents.ts'
+import type { AccountPlace } from '../postgres/account-reads.ts'
+import { arrayLiteral } from '../postgres/array-literal.ts'
+import { erasedAmong } from '../postgres/erased-accounts.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { encryptBalance } from './balance-jwe.ts'
+import { readAccounts, type ReadAccount } from './export-accounts.ts'
+import { LONGEST_RECORD } from './export-lines.ts'
+import type { ExportedAccount } from './export-records.ts'
+import { openInstances, OWNED, withHistories } from './export-things.ts'
+
+export type Refused = Extract<BegunExport, { readonly kind: 'refused' }>
+
+export interface Selection {
+  /** Whether accounts are left out. */
+  readonly partial: boolean
+  /** null: all there are. */
+  readonly places: readonly AccountPlace[] | null
+  /** References of the same accounts. */
+  readonly owners: readonly string[] | null
+  /** What they hold, without the ledger's own unit; null: all there are. */
+  readonly tokenIds: ReadonlySet<string> | null
+}
+
+export type Selected =
+  | { readonly ok: true; readonly selection: Selection }
+  | { readonly ok: false; readonly refused: Refused }
+
+export interface SelectionContext {
+  readonly sql: postgres.Sql
+  readonly vault: RowVault
+  readonly shardOf: (accountId: string) => number
+}
+
+/** Of a scope that names them by how they begin; they are kept in memory while they are exported. */
+const MAX_SCOPED = 100_000
+
+/** Throws UnreadableRow, or what the driver throws. */
+export async function select(context: SelectionContext, order: ExportOrder): Promise<Selected> {
+  const selected = await selectAccounts(context, order)
+  if (!selected.ok) return selected
+  const refused = await problemOfNfts(context, selected.selection.owners)
+  return refused === undefined ? selected : { ok: false, refused }
+}
+
+async function selectAccounts(context: SelectionContext, order: ExportOrder): Promise<Selected> {
+  const { accountIds, scope } = order
+  if (accountIds !== null) return selectNamed(context, order, accountIds)
+  if (scope.whole) return selectAll(context, order)
+  if (scope.ids !== null) {
+    const look = await lookAt(context, order, placesOf(context, scope.ids))
+    return look.refused === undefined ? selectionOf(look) : { ok: false, refused: look.refused }
+  }
+  const look = await lookAt(context, order, null, scope)
+  return look.refused === undefined ? selectionOf(look) : { ok: false, refused: look.refused }
+}
+
+async function selectNamed(
+  context: SelectionContext,
+  order: ExportOrder,
+  accountIds: readonly string[],
+): Promise<Selected> {
+  const { sql, vault } = context
+  const inside = accountIds.filter((accountId) => order.scope.includes(accountId))
+  const look = await lookAt(context, order, placesOf(context, inside))
+  if (look.refused !== undefined) return { ok: false, refused: look.refused }
+  const found = new Set(look.places.map(({ ref }) => ref))
+  const refs = accountIds.map((accountId) => vault.accountRef(accountId))
+  const missing = refs.findIndex((ref) => !found.has(ref))
+  if (missing < 0) return selectionOf(look)
+  const field = `account_ids[${missing}]`
+  const ref = refs[missing] ?? ''
+  const isInside = order.scope.includes(accountIds[missing] ?? '')
+  const isErased = isInside && (await erasedAmong(sql, [ref], vault)).has(ref)
+  return {
+    ok: false,
+    refused: isErased
+      ? conflict('The account was erased: there is nothing of it to be exported.', field)
+      : { kind: 'refused', code: 'not_found', detail: 'There is no such account.', field },
+  }
+}
+
+function placesOf({ vault, shardOf }: SelectionContext, accountIds: readonly string[]): readonly AccountPlace[] {
+  return accountIds.map((accountId) => ({
+    accountId,
+    shardId: shardOf(accountId),
+    ref: vault.accountRef(accountId),
+  }))
+}
+
+interface Look {
+  readonly places: readonly AccountPlace[]
+  readonly tokenIds: ReadonlySet<string>
+  readonly refused: Refused | undefined
+}
+
+function selectionOf({ places, tokenIds }: Look): Selected {
+  return { ok: true, selection: { partial: true, places, owners: places.map(({ ref }) => ref), tokenIds } }
+}
+
+/** Those of the places that are there. `scope`: of all there are those that it includes. */
+async function lookAt(
+  { sql, vault }: SelectionContext,
+  order: ExportOrder,
+  places: readonly AccountPlace[] | null,
+  scope?: AccountScope,
+): Promise<Look> {
+  const { mode, audience, recipient } = order
+  const found: AccountPlace[] = []
+  const tokenIds = new Set<string>()
+  const refusing = (detail: string, accountId = ''): Look => ({
+    places: found,
+    tokenIds,
+    refused: conflict(detail, fieldOf(order, accountId)),
+  })
+  const entryBytes = bytesOfBalance(recipient)
+  for await (const read of readAccounts(sql, { name: 'look', vault, places })) {
+    const { accountId } = read.document
+    if (scope !== undefined && !scope.includes(accountId)) continue
+    if (found.length === MAX_SCOPED) {
+      return refusing(`The scope has more than ${MAX_SCOPED} accounts: they must be exported in parts.`)
+    }
+    found.push({ accountId, shardId: read.row.shard_id, ref: read.row.account_id })
+    const { balances } = exportedAccount(read, mode === 'move' ? audience : null)
+    for (const tokenId of balances.keys()) if (tokenId !== BASE_UNIT) tokenIds.add(tokenId)
+    if (balances.size * entryBytes > LONGEST_RECORD) {
+      return refusing(`Account ${accountId} holds more assets than a record has room for.`, accountId)
+    }
+  }
+  return { places: found, tokenIds, refused: undefined }
+}
+
+/** A balance as it stands in a record, with a token ID of the longest. */
+function bytesOfBalance(recipient: ExportOrder['recipient']): number {
+  const longest = 'X'.repeat(64)
+  const encrypted = encryptBalance(recipient, { accountId: 'x', tokenId: longest }, '1')
+  return JSON.stringify({ token_id: longest, encrypted_balance: encrypted }).length + 1
+}
+
+/** As many balances do not make a record too long; those with more are looked at. */
+const FEW_BALANCES = 500
+const MANY_BALANCES = `
+SELECT b.shard_id, b.account_id FROM balances b GROUP BY b.shard_id, b.account_id HAVING count(*) > ${FEW_BALANCES}
+ LIMIT 1000`
+
+async function selectAll(context: SelectionContext, order: ExportOrder): Promise<Selected> {
+  const rows = await context.sql.unsafe<{ shard_id: number; account_id: string }[]>(MANY_BALANCES)
+  const places = rows.map(({ shard_id: shardId, account_id: ref }) => ({ accountId: '', shardId, ref }))
+  if (places.length > 0) {
+    const { refused } = await lookAt(context, order, places)
+    if (refused !== undefined) return { ok: false, refused }
+  }
+  return { ok: true, selection: { partial: false, places: null, owners: null, tokenIds: null } }
+}
+
+/** `movedTo`: of an account that went there, what it had, and as it was before it closed; null: as it is. */
+export function exportedAccount({ document, balances }: ReadAccount, movedTo: string | null): ExportedAccount {
+  const { moved, status } = document
+  const hasMoved = movedTo !== null && status === 'closed' && moved?.audience === movedTo
+  const held = hasMoved
+    ? Object.entries(moved.balances)
+    : [...balances].map(([tokenId, { balance }]) => [tokenId, formatQuantity(balance)] as const)
+  return {
+    account: hasMoved ? { ...document, status: 'frozen' } : document,
+    balances: new Map(held.filter(([, balance]) => balance !== '0')),
+  }
+}
+
+/** Events of NFTs that are exported. */
+function eventsOf(owners: readonly string[] | null): { readonly from: string; readonly parameters: readonly string[] } {
+  if (owners === null) return { from: 'nft_events e', parameters: [] }
+  return {
+    from: `nft_events e JOIN actors a ON a.shard_id = e.shard_id AND a.actor_id = e.nft_id AND ${OWNED}`,
+    parameters: [arrayLiteral('text', owners)],
+  }
+}
+
+const ERASED = `(SELECT account_id FROM accounts WHERE status = 'erased')`
+/** What an event is in a record beside its payload, whose quotes are escaped there. */
+const EVENT_BYTES = 600
+/** Metadata, escaped. */
+const METADATA_BYTES = 200_000
+
+async function problemOfNfts(
+  { sql, vault }: SelectionContext,
+  owners: readonly string[] | null,
+): Promise<Refused | undefined> {
+  const { from, parameters } = eventsOf(owners)
+  const [named] = await sql.unsafe<{ nft_id: string }[]>(
+    `SELECT e.nft_id FROM ${from}
+      WHERE EXISTS (SELECT FROM accounts WHERE status = 'erased')
+        AND (e.from_account_id IN ${ERASED} OR e.to_account_id IN ${ERASED}) LIMIT 1`,
+    [...parameters],
+  )
+  if (named !== undefined) return conflict(`The history of NFT ${named.nft_id} names an account that was erased.`, null)
+  const long = await sql.unsafe<{ nft_id: string; bytes: number }[]>(
+    `SELECT e.nft_id, sum(octet_length(e.payload))::float8 AS bytes FROM ${from} GROUP BY e.nft_id
+     HAVING sum(2 * octet_length(e.payload) + ${EVENT_BYTES}) > ${LONGEST_RECORD - METADATA_BYTES}`,
+    [...parameters],
+  )
+  for (const { nft_id: nftId, bytes } of long) {
+    // What is sealed is at most a quarter longer than what it says.
+    const isTooLong = bytes > 2 * LONGEST_RECORD || (await bytesOfInstance(sql, vault, nftId)) > LONGEST_RECORD
+    if (isTooLong) return conflict(`The history of NFT ${nftId} is longer than a record has room for.`, null)
+  }
+  return undefined
+}
+
+/** Number and hash of a line. */
+const LINE_BYTES = 200
+
+async function bytesOfInstance(sql: postgres.Sql, vault: RowVault, nftId: string): Promise<number> {
+  const rows = await sql.unsafe<ActorRow[]>(
+    `SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.kind = 'instance' AND a.actor_id = $1`,
+    [nftId],
+  )
+  let bytes = LINE_BYTES
+  for await (const record of withHistories(sql, vault, await openInstances(sql, vault, rows))) {
+    bytes += Buffer.byteLength(JSON.stringify(record), 'utf8')
+  }
+  return bytes
+}
+
+export function conflict(detail: string, field: string | null): Refused {
+  return { kind: 'refused', code: 'conflict', detail, field }
+}
+
+/** Of the order, where the account is named; null: it is not. */
+export function fieldOf({ accountIds }: Pick<ExportOrder, 'accountIds'>, accountId: string): string | null {
+  const index = accountIds?.indexOf(accountId) ?? -1
+  return index < 0 ? null : `account_ids[${index}]`
+}

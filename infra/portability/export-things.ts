@@ -1,0 +1,192 @@
+/** Tokens, NFT classes, NFTs with their history, and attestations of a snapshot, as records of an export. */
+import type postgres from 'postgres'
+import { tokenAddress } from '../../actors/address.ts'
+import { classFactsOf } from '../../actors/nft-class/state.ts'
+import { type InstanceState, instanceViewOf, type NftEvent } from '../../actors/nft-instance/state.ts'
+import { tokenFactsOf } from '../../actors/token/state.ts'
+import {
+  ACTOR_ROW_COLUMNS,
+  type ActorRow,
+  classStateOf,
+  instanceStateOf,
+  keyNameOfActorRow,
+  tokenStateOf,
+} from '../postgres/actor-documents.ts'
+import { arrayLiteral } from '../postgres/array-literal.ts'
+import { openAttestation } from '../postgres/attestation-document.ts'
+import { ATTESTATION_COLUMNS, type AttestationRow } from '../postgres/attestation-rows.ts'
+import { erasedAmong, erasedName } from '../postgres/erased-accounts.ts'
+import { NFT_EVENT_COLUMNS, type NftEventRow, openNftEvent } from '../postgres/nft-event-rows.ts'
+import { fetchKeys, opened } from '../postgres/opened-rows.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
+import type { RecordBody } from './export-lines.ts'
+import { attestationRecord, classRecord, instanceRecord, tokenRecord } from './export-records.ts'
+import { batchesOf } from './export-snapshot.ts'
+
+export interface ThingsQuery {
+  readonly sql: postgres.Sql
+  readonly vault: RowVault
+  /** References of the accounts whose things these are; null: all there are. */
+  readonly owners: readonly string[] | null
+  /** Which tokens; null: all there are. */
+  readonly tokenIds: ReadonlySet<string> | null
+}
+
+const SMALL_ROWS_EACH = 200
+/** Metadata and schemas have up to 64 KiB each; histories as much as a record may have. */
+const LARGE_ROWS_EACH = 20
+
+const ACTORS = `SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.kind = `
+/** Of NFTs: those that are burned are nobody's. */
+export const OWNED = `a.kind = 'instance' AND a.owner = ANY($1::text[])`
+
+/** Throws UnreadableRow, or what the driver throws; so do all that follow. */
+export async function* readTokens({ sql, vault, tokenIds }: ThingsQuery): AsyncGenerator<RecordBody> {
+  const ids = tokenIds === null ? null : [...tokenIds].map((tokenId) => tokenAddress(tokenId).id)
+  const query = {
+    name: 'tokens',
+    text: `${ACTORS}'token' ${ids === null ? '' : 'AND a.actor_id = ANY($1::text[])'} ORDER BY a.actor_id`,
+    parameters: ids === null ? [] : [arrayLiteral('text', ids)],
+    rowsEach: SMALL_ROWS_EACH,
+  }
+  let found = 0
+  for await (const rows of batchesOf<ActorRow>(sql, query)) {
+    await fetchKeys(sql, rows.map(keyNameOfActorRow), vault)
+    const tokens = rows
+      .map((row) => opened(`actors ${row.actor_id}`, () => tokenStateOf(row, vault)))
+      .filter((token) => tokenFactsOf(token) !== undefined && (tokenIds === null || tokenIds.has(token.tokenId)))
+    const nameOf = await namesOf(sql, vault, tokens)
+    for (const token of tokens) {
+      found += 1
+      yield tokenRecord(token, nameOf(token.issuer))
+    }
+  }
+  if (tokenIds !== null && found !== tokenIds.size) {
+    throw new UnreadableRow('actors', 'there are balances of a token that is not there')
+  }
+}
+
+export async function* readClasses({ sql, vault, owners }: ThingsQuery): AsyncGenerator<RecordBody> {
+  const query = {
+    name: 'classes',
+    text:
+      owners === null
+        ? `${ACTORS}'class' ORDER BY a.class_id`
+        : `${ACTORS}'class' AND a.class_id IN (SELECT a.class_id FROM actors a WHERE ${OWNED}) ORDER BY a.class_id`,
+    parameters: owners === null ? [] : [arrayLiteral('text', owners)],
+    rowsEach: LARGE_ROWS_EACH,
+  }
+  for await (const rows of batchesOf<ActorRow>(sql, query)) {
+    await fetchKeys(sql, rows.map(keyNameOfActorRow), vault)
+    const classes = rows
+      .map((row) => opened(`actors ${row.actor_id}`, () => classStateOf(row, vault)))
+      .filter((nftClass) => classFactsOf(nftClass) !== undefined)
+    const nameOf = await namesOf(sql, vault, classes)
+    for (const nftClass of classes) yield classRecord(nftClass, nameOf(nftClass.issuer))
+  }
+}
+
+/** As the interface names accounts that were erased. */
+async function namesOf(
+  sql: postgres.Sql,
+  vault: RowVault,
+  issued: readonly { readonly issuer: string }[],
+): Promise<(accountId: string) => string> {
+  const refs = issued.map(({ issuer }) => vault.accountRef(issuer))
+  const erased = await erasedAmong(sql, refs, vault)
+  return (accountId) => {
+    const ref = vault.accountRef(accountId)
+    return erased.has(ref) ? erasedName(ref, vault) : accountId
+  }
+}
+
+export async function* readInstances({ sql, vault, owners }: ThingsQuery): AsyncGenerator<RecordBody> {
+  const query = {
+    name: 'instances',
+    text:
+      owners === null
+        ? `${ACTORS}'instance' ORDER BY a.actor_id`
+        : `SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE ${OWNED} ORDER BY a.actor_id`,
+    parameters: owners === null ? [] : [arrayLiteral('text', owners)],
+    rowsEach: LARGE_ROWS_EACH,
+  }
+  const known = owners === null ? null : new Set(owners)
+  for await (const rows of batchesOf<ActorRow>(sql, query)) {
+    const instances = await openInstances(sql, vault, rows)
+    if (known !== null && instances.some(({ state }) => !known.has(vault.accountRef(state.owner)))) {
+      throw new UnreadableRow('actors', 'an NFT says that another owns it')
+    }
+    for await (const record of withHistories(sql, vault, instances)) yield record
+  }
+}
+
+/** An NFT, and the shard that is its home. */
+export interface HomedInstance {
+  readonly shardId: number
+  readonly state: InstanceState
+}
+
+/** Those that were minted. */
+export async function openInstances(
+  sql: postgres.Sql,
+  vault: RowVault,
+  rows: readonly ActorRow[],
+): Promise<readonly HomedInstance[]> {
+  await fetchKeys(sql, rows.map(keyNameOfActorRow), vault)
+  return rows
+    .map((row) => ({
+      shardId: row.shard_id,
+      state: opened(`actors ${row.actor_id}`, () => instanceStateOf(row, vault)),
+    }))
+    .filter(({ state }) => instanceViewOf(state) !== undefined)
+}
+
+const HISTORIES = `
+SELECT ${NFT_EVENT_COLUMNS}
+  FROM unnest($1::integer[], $2::text[]) AS i (shard_id, nft_id)
+  JOIN nft_events e ON e.shard_id = i.shard_id AND e.nft_id = i.nft_id
+ ORDER BY e.nft_id, e.number`
+
+export async function* withHistories(
+  sql: postgres.Sql,
+  vault: RowVault,
+  instances: readonly HomedInstance[],
+): AsyncGenerator<Extract<RecordBody, { readonly record: 'nft_instance' }>> {
+  if (instances.length === 0) return
+  const shards = arrayLiteral(
+    'integer',
+    instances.map(({ shardId }) => shardId),
+  )
+  const ids = arrayLiteral(
+    'text',
+    instances.map(({ state }) => state.id),
+  )
+  const rows = await sql.unsafe<NftEventRow[]>(HISTORIES, [shards, ids])
+  const histories = new Map<string, NftEvent[]>(instances.map(({ state }) => [state.id, []]))
+  for (const row of rows) histories.get(row.nft_id)?.push(openNftEvent(row, vault))
+  for (const { state } of instances) yield instanceRecord(state, histories.get(state.id) ?? [])
+}
+
+/** What an account stated that was erased is left out: its name is part of what was signed. */
+export async function* readAttestations({ sql, vault, owners }: ThingsQuery): AsyncGenerator<RecordBody> {
+  const columns = ATTESTATION_COLUMNS.map((column) => `t.${column}`).join(', ')
+  const ofOwners = `JOIN actors a ON a.actor_id = t.subject_class || '/' || t.subject_instance AND ${OWNED}`
+  const query = {
+    name: 'attestations',
+    text: `SELECT ${columns} FROM attestations t ${owners === null ? '' : ofOwners} ORDER BY t.attestation_id`,
+    parameters: owners === null ? [] : [arrayLiteral('text', owners)],
+    rowsEach: SMALL_ROWS_EACH,
+  }
+  for await (const rows of batchesOf<AttestationRow>(sql, query)) {
+    const erased = await erasedAmong(
+      sql,
+      rows.map(({ attester }) => attester),
+      vault,
+    )
+    for (const row of rows) {
+      const { attestation } = opened(`attestations ${row.attestation_id}`, () => openAttestation(row, vault))
+      if (!erased.has(vault.accountRef(attestation.attester))) yield attestationRecord(attestation)
+    }
+  }
+}

@@ -1,0 +1,185 @@
+/** From the records of an import to what their homes are asked. */
+import { accountAddress, type ActorAddress, classAddress, instanceAddress, tokenAddress } from '../../actors/address.ts'
+import type { Arrival, ArrivedFrom } from '../../actors/arrival.ts'
+import { sha256Hex } from '../../actors/audit-chain.ts'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import { nftId } from '../../actors/nft-id.ts'
+import type {
+  AccountRecord,
+  AttestationRecord,
+  ExportRecord,
+  InstanceRecord,
+  UsedKeysRecord,
+} from '../../api/export-record.ts'
+import { readPublicKey } from '../keys/public-key.ts'
+import type { ImportSource, StagedPart } from './import-documents.ts'
+import { eventsOf, hashOf, timeMsOf } from './import-history.ts'
+import { type ImportIndex, recordsOf } from './import-survey.ts'
+
+/** Something that a home takes in. */
+export interface Homecoming {
+  readonly line: number
+  readonly kind: 'token' | 'nft_class' | 'nft_instance' | 'account'
+  readonly actor: ActorAddress
+  readonly from: ArrivedFrom
+  readonly arrival: Arrival
+  /** Who issued it, where nothing else of that account comes: it is only to be there. */
+  readonly issuer: Issuer | null
+}
+
+export interface Issuer {
+  readonly accountId: string
+  readonly from: ArrivedFrom
+}
+
+/** Of one part. */
+export interface PartWork {
+  readonly homecomings: readonly Homecoming[]
+  readonly usedKeys: readonly UsedKeysRecord[]
+  readonly attestations: readonly AttestationRecord[]
+}
+
+export interface WorkContext {
+  readonly importId: string
+  readonly source: ImportSource
+  readonly index: ImportIndex
+}
+
+export const NOBODY_ELSE: Arrival = { kind: 'account', account: null }
+
+export function workOf(part: StagedPart, context: WorkContext): PartWork {
+  const homecomings: Homecoming[] = []
+  const usedKeys: UsedKeysRecord[] = []
+  const attestations: AttestationRecord[] = []
+  for (const record of recordsOf(part)) {
+    if (record.record === 'used_keys') usedKeys.push(record)
+    else if (record.record === 'attestation') attestations.push(record)
+    else {
+      const homecoming = homecomingOf(record, part.balances[String(record.line)] ?? {}, context)
+      if (homecoming !== undefined) homecomings.push(homecoming)
+    }
+  }
+  return { homecomings, usedKeys, attestations }
+}
+
+type Balances = Readonly<Record<string, string>>
+
+function homecomingOf(record: ExportRecord, balances: Balances, context: WorkContext): Homecoming | undefined {
+  const common = (): Pick<Homecoming, 'line' | 'from'> => ({
+    line: record.line,
+    from: cameFrom(contentOf(record, balances), context),
+  })
+  switch (record.record) {
+    case 'token':
+      return {
+        ...common(),
+        kind: 'token',
+        actor: tokenAddress(record.symbol),
+        issuer: issuerOf(record.issuer, context),
+        arrival: {
+          kind: 'token',
+          token: {
+            tokenId: record.symbol,
+            decimals: record.decimals,
+            issuer: record.issuer,
+            initialSupply: record.initial_supply,
+            totalSupply: record.total_supply,
+          },
+        },
+      }
+    case 'nft_class':
+      return {
+        ...common(),
+        kind: 'nft_class',
+        actor: classAddress(record.name),
+        issuer: issuerOf(record.issuer, context),
+        arrival: {
+          kind: 'class',
+          nftClass: {
+            classId: record.class_id,
+            name: record.name,
+            description: record.description,
+            issuer: record.issuer,
+            metadataSchema: record.metadata_schema,
+          },
+        },
+      }
+    case 'nft_instance':
+      return { ...common(), kind: 'nft_instance', ...instanceOf(record, context), issuer: null }
+    case 'account':
+      return { ...common(), kind: 'account', ...accountOf(record, balances, context), issuer: null }
+    case 'ledger':
+    case 'attestation':
+    case 'used_keys':
+    case 'proof':
+      return undefined
+  }
+}
+
+function instanceOf(record: InstanceRecord, { index }: WorkContext): Pick<Homecoming, 'actor' | 'arrival'> {
+  const { class_id: classId, instance_id: instanceId, owner, status, metadata } = record
+  const issuer = index.issuers.get(classId)
+  if (issuer === undefined) throw new Error('an NFT of no class was to be taken in')
+  return {
+    actor: instanceAddress(nftId({ classId, instanceId })),
+    arrival: {
+      kind: 'instance',
+      instance: {
+        issuer,
+        owner,
+        status,
+        metadata,
+        mintedAtMs: timeMsOf(record.minted_at),
+        acquiredAtMs: timeMsOf(record.acquired_at),
+        events: eventsOf(record),
+      },
+    },
+  }
+}
+
+function accountOf(
+  record: AccountRecord,
+  balances: Balances,
+  { index, source }: WorkContext,
+): Pick<Homecoming, 'actor' | 'arrival'> {
+  const { account_id: accountId, public_key: jwk } = record
+  const key = jwk === null ? null : readPublicKey(jwk)
+  if (key === undefined) throw new Error('an account with a key that is none was to be taken in')
+  return {
+    actor: accountAddress(accountId),
+    arrival: {
+      kind: 'account',
+      account: {
+        key,
+        status: record.status,
+        incoming: record.incoming,
+        balances,
+        nfts: index.owned.get(accountId) ?? 0,
+        keySalt: source.keySalt,
+        cameThere: record.arrived,
+        txnCount: record.txn_count,
+        tip: hashOf(record.audit_hash),
+        createdAt: record.created_at,
+        updatedAt: record.updated_at,
+      },
+    },
+  }
+}
+
+function issuerOf(accountId: string, context: WorkContext): Issuer | null {
+  if (context.index.accounts.has(accountId)) return null
+  return { accountId, from: cameFrom({ record: 'issuer', account_id: accountId }, context) }
+}
+
+function cameFrom(content: JsonObject, { importId, source }: WorkContext): ArrivedFrom {
+  return { ledgerId: source.ledgerId, importId, recordHash: sha256Hex(canonicalJson(content)) }
+}
+
+/**
+ * What a record says, wherever in whichever file it stands: two exports of the same are the same. Of balances what they are,
+ * because each is encrypted another way each time.
+ */
+function contentOf(record: ExportRecord, balances: Balances): JsonObject {
+  const { line: _line, previous_hash: _previous, ...content } = record
+  return (record.record === 'account' ? { ...content, balances } : content) as unknown as JsonObject
+}

@@ -1,0 +1,298 @@
+/**
+ * Takes an import to its end: checks all of it, has every home hold what is its own, decides, and has every home take it, or
+ * drop it. Whoever drives may stop anywhere, and any number may drive at once.
+ *   E1. That everything is taken is decided by one change of status, after every part was held; nothing can refuse after it.
+ *   E2. That nothing is taken is decided by another change of the same status: of the two one takes place.
+ *   E3. An NFT comes with the account that owns it, or both were here: an account counts what it owns as it comes.
+ *   E4. What was asked of homes before they were told to drop it may arrive after: whoever asked drops it once more, and so
+ *       does somebody after everything that was on its way has expired.
+ */
+import { setImmediate } from 'node:timers/promises'
+import type { UsedKeysRecord } from '../../api/export-record.ts'
+import type { Log } from '../../runtime/ports/log.ts'
+import type { ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
+import { type PartWork, workOf } from './import-commands.ts'
+import type { ImportHead, Present } from './import-documents.ts'
+import { DriveStopped, type HomesOptions, ImportHomes, ImportMovedOn } from './import-homes.ts'
+import type { ImportStore } from './import-store.ts'
+import { type ImportIndex, ImportSurvey } from './import-survey.ts'
+
+export interface DriverOptions extends Omit<HomesOptions, 'store'> {
+  readonly store: ImportStore
+  readonly log: Log
+}
+
+/** What is done with a part once everything is held, in this order over all parts. */
+const PASSES = ['used_keys', 'registries', 'accounts', 'instances', 'attestations'] as const
+type Pass = 'hold' | (typeof PASSES)[number]
+
+interface Step {
+  readonly pass: Pass
+  readonly part: number
+}
+
+interface Plan {
+  readonly index: ImportIndex
+  /** Holding first. */
+  readonly steps: readonly Step[]
+  readonly holds: number
+}
+
+/** One attempt to bring one import to its end. */
+export class ImportDrive {
+  private readonly options: DriverOptions
+  private readonly importId: string
+  private plan: Plan | undefined
+  /** Homes were asked to hold something: what became of it may not be known (E4). */
+  private asked = false
+  /** Of the accounts that used keys were seen of last, whether they were here already. */
+  private present: ReadonlyMap<string, boolean> = new Map()
+
+  constructor(options: DriverOptions, importId: string) {
+    this.options = options
+    this.importId = importId
+  }
+
+  /** Returns once the import has ended, or nobody has to do anything for it. Throws what stands in its way. */
+  async run(): Promise<void> {
+    for (;;) {
+      if (this.options.stopping()) throw new DriveStopped('the edge stops')
+      const head = await this.options.store.head(this.importId)
+      if (head === undefined) return
+      try {
+        if (await this.goOn(head)) return
+      } catch (error) {
+        if (!(error instanceof ImportMovedOn)) throw error
+      }
+    }
+  }
+
+  /** What was on its way when it was refused has expired: drops what it may have left, for good. */
+  async settle(): Promise<void> {
+    const { store } = this.options
+    const head = await store.head(this.importId)
+    if (head?.status !== 'refused') return
+    await this.drop(head)
+    await store.settle(this.importId)
+  }
+
+  /** Whether it has ended. */
+  private async goOn(head: ImportHead): Promise<boolean> {
+    switch (head.status) {
+      case 'staging':
+      case 'done':
+        return true
+      case 'checking':
+        return this.check(head)
+      case 'applying':
+        return this.hold(head)
+      case 'taking':
+        return this.take(head)
+      case 'refusing':
+        return this.refuse(head)
+      case 'refused':
+        if (this.asked) await this.drop(head)
+        this.asked = false
+        return true
+    }
+  }
+
+  private async check(head: ImportHead): Promise<false> {
+    const { store } = this.options
+    const surveyed = await this.survey(head)
+    if (surveyed.ok) {
+      const { steps } = this.planOf(head, surveyed.index)
+      await store.advance(head, { ...head, status: 'applying', position: 0, total: steps.length })
+      return false
+    }
+    // No home has heard of it.
+    await store.finish(head, { ...head, status: 'refused', refusal: surveyed.refusal })
+    return false
+  }
+
+  private async hold(head: ImportHead): Promise<false> {
+    const { store } = this.options
+    const plan = await this.planFor(head)
+    const step = plan.steps[head.position]
+    if (step === undefined || head.position >= plan.holds) {
+      const parted = await this.partedNft(head, plan)
+      if (parted === undefined) await store.advance(head, { ...head, status: 'taking' })
+      else await this.decideAgainst(head, parted)
+      return false
+    }
+    const work = await this.workFor(head, step.part)
+    this.asked = true
+    const held = await this.homes(head).hold(work)
+    if (held.kind === 'refused') await this.decideAgainst(head, held.refusal)
+    else await store.advance(head, { ...head, position: head.position + 1 }, { part: step.part, present: held.present })
+    return false
+  }
+
+  /** E3. Why it cannot be taken; undefined when no NFT is parted from its owner. */
+  private async partedNft(head: ImportHead, { steps, holds }: Plan): Promise<ImportRefusal | undefined> {
+    const accounts = new Set<string>()
+    const owned: { readonly line: number; readonly owner: string; readonly isHere: boolean }[] = []
+    for (const { part } of steps.slice(0, holds)) {
+      const { homecomings } = await this.workFor(head, part)
+      const here = new Set((await this.options.store.present(this.importId, part))?.records)
+      for (const { line, actor, arrival } of homecomings) {
+        if (arrival.kind === 'account' && here.has(line)) accounts.add(actor.id)
+        if (arrival.kind !== 'instance' || arrival.instance.status === 'burned') continue
+        owned.push({ line, owner: arrival.instance.owner, isHere: here.has(line) })
+      }
+    }
+    const parted = owned.find(({ owner, isHere }) => accounts.has(owner) !== isHere)
+    if (parted === undefined) return undefined
+    const { line, isHere } = parted
+    const detail = isHere ? 'it is here already, and its owner is not' : 'its owner is here already, without it'
+    return { kind: 'exists', field: `lines[${line}].owner`, detail: `line ${line}: ${detail}.` }
+  }
+
+  /** E2. Whoever has gone on meanwhile has not decided. */
+  private async decideAgainst(seen: ImportHead, refusal: ImportRefusal): Promise<void> {
+    const { store } = this.options
+    let head: ImportHead | undefined = seen
+    while (head?.status === 'applying') {
+      if (await store.advance(head, { ...head, status: 'refusing', refusal })) return
+      head = await store.head(this.importId)
+    }
+  }
+
+  private async take(head: ImportHead): Promise<boolean> {
+    const { store } = this.options
+    const plan = await this.planFor(head)
+    const step = plan.steps[head.position]
+    if (step === undefined) {
+      const present = await this.countPresent(plan)
+      await store.finish(head, { ...head, status: 'done', summary: { ...plan.index.counts, present } })
+      return false
+    }
+    await this.takeStep(head, step)
+    await store.advance(head, { ...head, position: head.position + 1 })
+    return false
+  }
+
+  private async takeStep(head: ImportHead, { pass, part }: Step): Promise<void> {
+    const { store } = this.options
+    const { homecomings, usedKeys, attestations } = await this.workFor(head, part)
+    const homes = this.homes(head)
+    const present = await store.present(this.importId, part)
+    if (present === undefined && pass !== 'used_keys') return this.isGone(head, part)
+    const of = (...kinds: readonly string[]) => homecomings.filter(({ kind }) => kinds.includes(kind))
+    switch (pass) {
+      case 'used_keys':
+        return homes.noteUsedKeys(usedKeys, await this.presentAccounts(head, part, usedKeys))
+      case 'registries':
+        return homes.take(of('token', 'nft_class'), present ?? NONE)
+      case 'accounts':
+        return homes.take(of('account'), present ?? NONE)
+      case 'instances':
+        return homes.take(of('nft_instance'), present ?? NONE)
+      case 'attestations':
+        return homes.addAttestations(attestations)
+      case 'hold':
+    }
+  }
+
+  /** Used keys may follow their account over many parts. */
+  private async presentAccounts(head: ImportHead, part: number, used: readonly UsedKeysRecord[]) {
+    const { store } = this.options
+    const sought = new Set(used.map((record) => record.account_id))
+    const found = new Map([...this.present].filter(([accountId]) => sought.has(accountId)))
+    for (let at = part; at >= 0 && found.size < sought.size; at -= 1) {
+      const { homecomings } = await this.workFor(head, at)
+      const lines = new Set((await store.present(this.importId, at))?.records)
+      for (const { kind, line, actor } of homecomings) {
+        if (kind === 'account' && sought.has(actor.id)) found.set(actor.id, lines.has(line))
+      }
+    }
+    this.present = found
+    return (accountId: string): boolean => found.get(accountId) === true
+  }
+
+  private async countPresent({ steps, holds }: Plan): Promise<number> {
+    let count = 0
+    for (const { part } of steps.slice(0, holds)) {
+      count += (await this.options.store.present(this.importId, part))?.records.length ?? 0
+    }
+    return count
+  }
+
+  private async refuse(head: ImportHead): Promise<boolean> {
+    await this.drop(head)
+    this.asked = false
+    await this.options.store.advance(head, { ...head, status: 'refused' })
+    return false
+  }
+
+  private async drop(head: ImportHead): Promise<void> {
+    const { steps, holds } = await this.planFor(head)
+    const homes = this.homes(head)
+    for (const { part } of steps.slice(0, holds)) {
+      const { homecomings } = await this.workFor(head, part)
+      await homes.drop(homecomings)
+    }
+  }
+
+  /** Somebody else has brought it to its end meanwhile; else something is lost that must not be. */
+  private async isGone({ status }: ImportHead, part: number): Promise<never> {
+    const now = await this.options.store.head(this.importId)
+    if (now?.status === status) throw new Error(`part ${part} of an import is gone`)
+    throw new ImportMovedOn('the import has moved on')
+  }
+
+  private homes(head: ImportHead): ImportHomes {
+    return new ImportHomes(this.options, head)
+  }
+
+  private async workFor(head: ImportHead, part: number): Promise<PartWork> {
+    const { index } = await this.planFor(head)
+    const staged = await this.options.store.part(this.importId, part)
+    if (staged === undefined) return this.isGone(head, part)
+    return workOf(staged, { importId: this.importId, source: head.source, index })
+  }
+
+  /** Throws when what was checked does not hold any more. */
+  private async planFor(head: ImportHead): Promise<Plan> {
+    if (this.plan !== undefined) return this.plan
+    const surveyed = await this.survey(head)
+    if (!surveyed.ok) throw new Error('what was staged of an import is not what was checked')
+    return this.planOf(head, surveyed.index)
+  }
+
+  private planOf({ nextPart }: ImportHead, index: ImportIndex): Plan {
+    const parts = Array.from({ length: nextPart }, (_, part) => part)
+    const stepsOf = (pass: Pass, ...kinds: readonly string[]): readonly Step[] =>
+      parts.filter((part) => kinds.some((kind) => has(index, part, kind))).map((part) => ({ pass, part }))
+    const holds = stepsOf('hold', 'token', 'nft_class', 'nft_instance', 'attestation', 'account')
+    const steps = [
+      ...holds,
+      ...stepsOf('used_keys', 'used_keys'),
+      ...stepsOf('registries', 'token', 'nft_class'),
+      ...stepsOf('accounts', 'account'),
+      ...stepsOf('instances', 'nft_instance'),
+      ...stepsOf('attestations', 'attestation'),
+    ]
+    this.plan = { index, steps, holds: holds.length }
+    return this.plan
+  }
+
+  private async survey(head: ImportHead): Promise<ReturnType<ImportSurvey['end']>> {
+    const { store, stopping } = this.options
+    const survey = new ImportSurvey()
+    for (let part = 0; part < head.nextPart; part += 1) {
+      if (stopping()) throw new DriveStopped('the edge stops')
+      const staged = await store.part(this.importId, part)
+      if (staged === undefined) return this.isGone(head, part)
+      survey.take(staged)
+      await setImmediate()
+    }
+    return survey.end()
+  }
+}
+
+const NONE: Present = { records: [], issuers: [] }
+
+function has({ kinds }: ImportIndex, part: number, kind: string): boolean {
+  return [...(kinds[part] ?? [])].some((one) => one === kind)
+}

@@ -1,0 +1,71 @@
+/**
+ * The history of an NFT as it was exported.
+ *   H1. It goes from the mint to who has it now, without a gap: each entry covers the one before, says what stands beside it,
+ *       and passes the NFT on from its owner.
+ * Whether the transactions that it names took place is for the ledger to say that signed it.
+ */
+import { ProvenanceWalk, type WalkedEvent } from '../../actors/audit/provenance-walk.ts'
+import { nftId } from '../../actors/nft-id.ts'
+import type { NftEvent, NftEventType } from '../../actors/nft-instance/state.ts'
+import { parseTimestamp } from '../../actors/timestamp.ts'
+import type { EventRecord, InstanceRecord } from '../../api/export-record.ts'
+
+const HASH_PREFIX = 'sha256:'
+
+/** What each comes from, where its ledger has it. */
+const TRANSACTION_TYPES: Readonly<Record<NftEventType, string>> = { mint: 'mint', transfer: 'transfer', burn: 'burn' }
+/** Nobody's ID: an export does not say who minted. */
+const MINTER = ''
+
+export function eventsOf({ history }: InstanceRecord): readonly NftEvent[] {
+  return history.map(eventOf)
+}
+
+/** Milliseconds since 1970 of a time that is one. */
+export function timeMsOf(text: string): number {
+  return Math.floor(parseTimestamp(text) ?? 0)
+}
+
+export function hashOf(shown: string): string {
+  return shown.slice(HASH_PREFIX.length)
+}
+
+function eventOf(event: EventRecord, number: number): NftEvent {
+  return {
+    number,
+    type: event.type,
+    from: event.from,
+    to: event.to,
+    txnId: event.txn_id,
+    atMs: timeMsOf(event.timestamp),
+    previousHash: hashOf(event.previous_hash),
+    eventHash: hashOf(event.event_hash),
+    payload: event.payload,
+  }
+}
+
+/** The first field of the record that H1 does not hold of; undefined when it holds. */
+export function historyFault(record: InstanceRecord): { readonly field: string; readonly message: string } | undefined {
+  const id = nftId({ classId: record.class_id, instanceId: record.instance_id })
+  const walk = new ProvenanceWalk(id, MINTER)
+  const events = eventsOf(record)
+  for (const event of events) {
+    const finding = walk.take(withTransaction(event, id))
+    if (finding !== undefined) return { field: `history[${event.number}]`, message: finding.problem }
+  }
+  const last = events.at(-1)
+  if (last?.to !== record.owner) return { field: 'owner', message: 'its history ends with another owner' }
+  if ((last.type === 'burn') !== (record.status === 'burned')) {
+    return { field: 'status', message: 'its history ends otherwise' }
+  }
+  return undefined
+}
+
+function withTransaction(event: NftEvent, tokenId: string): WalkedEvent {
+  const { type, from } = event
+  const accountId = from ?? MINTER
+  return {
+    ...event,
+    transaction: { accountId, tokenId, status: 'completed', type: TRANSACTION_TYPES[type], receiptProblem: undefined },
+  }
+}

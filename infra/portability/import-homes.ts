@@ -1,0 +1,209 @@
+/**
+ * What homes are asked of one part of an import, a bounded number at a time. Every question may be asked again, so that one
+ * whose outcome is not known is.
+ *   H1. While nothing is decided, who asks makes sure again and again that nothing is: whoever was held up asks nothing
+ *       that would be held for nobody.
+ *   H2. It returns once nothing that it asked is unanswered.
+ */
+import { accountAddress, type ActorAddress } from '../../actors/address.ts'
+import type { ArrivalState } from '../../actors/arrival.ts'
+import type { Answer } from '../../actors/account/outcome.ts'
+import type { AttestationRecord, UsedKeysRecord } from '../../api/export-record.ts'
+import type { Operation } from '../../runtime/messages.ts'
+import { type Clock, delay } from '../../runtime/ports/clock.ts'
+import type { LedgerGateway } from '../../runtime/ports/ledger-gateway.ts'
+import type { ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
+import type { ImportedAttestations } from './import-attestations.ts'
+import { type Homecoming, NOBODY_ELSE, type PartWork } from './import-commands.ts'
+import type { ImportHead, Present } from './import-documents.ts'
+import type { ImportStore } from './import-store.ts'
+
+/** The import is not where it was: whoever works for it looks anew. */
+export class ImportMovedOn extends Error {
+  override readonly name = 'ImportMovedOn'
+}
+
+/** Whoever works for it is to stop. */
+export class DriveStopped extends Error {
+  override readonly name = 'DriveStopped'
+}
+
+export interface HomesOptions {
+  readonly store: Pick<ImportStore, 'touch'>
+  readonly gateway: LedgerGateway
+  readonly attestations: Pick<ImportedAttestations, 'look' | 'add'>
+  readonly clock: Clock
+  readonly stopping: () => boolean
+}
+
+export type Held =
+  | { readonly kind: 'held'; readonly present: Present }
+  | { readonly kind: 'refused'; readonly refusal: ImportRefusal }
+
+const AT_ONCE = 64
+/** H1. What is asked is judged, or dropped, within the deadline of the gateway, which is longer. */
+const SURE_MS = 5_000
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5_000
+
+export class ImportHomes {
+  private readonly options: HomesOptions
+  private readonly head: ImportHead
+  private sureAt: number
+  private making: Promise<void> | undefined
+
+  /** `head`: as it was just read. */
+  constructor(options: HomesOptions, head: ImportHead) {
+    this.options = options
+    this.head = head
+    this.sureAt = options.clock.monotonic()
+  }
+
+  /** Ends early with the first refusal. */
+  async hold({ homecomings, attestations }: PartWork): Promise<Held> {
+    const present: { records: number[]; issuers: number[] } = { records: [], issuers: [] }
+    let refusal: ImportRefusal | undefined
+    const refuse = (found: ImportRefusal): void => void (refusal ??= found)
+    const isRefused = (): boolean => refusal !== undefined
+    await this.each(homecomings, isRefused, async ({ line, actor, from, arrival, issuer }) => {
+      if (issuer !== null) {
+        const home = accountAddress(issuer.accountId)
+        const state = await this.ask(home, { kind: 'hold_arrival', from: issuer.from, arrival: NOBODY_ELSE })
+        if (typeof state !== 'string') return refuse(refusalOf(line, 'issuer', state))
+        if (state === 'present') present.issuers.push(line)
+      }
+      const state = await this.ask(actor, { kind: 'hold_arrival', from, arrival })
+      if (typeof state !== 'string') return refuse(refusalOf(line, null, state))
+      if (state === 'present') present.records.push(line)
+    })
+    await this.each(attestations, isRefused, async ({ line, attestation }) => {
+      const found = await this.options.attestations.look(attestation)
+      if (found === 'present') present.records.push(line)
+      if (found === 'other') {
+        const detail = `line ${line}: There is another attestation with this ID.`
+        refuse({ kind: 'exists', field: `lines[${line}].attestation.attestation_id`, detail })
+      }
+    })
+    return refusal === undefined ? { kind: 'held', present } : { kind: 'refused', refusal }
+  }
+
+  /** Parts of one account in order. */
+  async noteUsedKeys(used: readonly UsedKeysRecord[], isPresent: (accountId: string) => boolean): Promise<void> {
+    const byAccount = new Map<string, UsedKeysRecord[]>()
+    for (const record of used) {
+      if (isPresent(record.account_id)) continue
+      const parts = byAccount.get(record.account_id) ?? []
+      byAccount.set(record.account_id, [...parts, record])
+    }
+    await this.each([...byAccount], never, async ([accountId, parts]) => {
+      for (const { part, hashes } of parts) {
+        const { importId } = this.head
+        await this.demand(accountAddress(accountId), { kind: 'note_used_keys', importId, part, hashes })
+      }
+    })
+  }
+
+  async take(homecomings: readonly Homecoming[], present: Present): Promise<void> {
+    const { importId } = this.head
+    const records = new Set(present.records)
+    const issuers = new Set(present.issuers)
+    await this.each(homecomings, never, async ({ line, actor, issuer }) => {
+      if (issuer !== null && !issuers.has(line)) {
+        await this.demand(accountAddress(issuer.accountId), { kind: 'take_arrival', importId })
+      }
+      if (!records.has(line)) await this.demand(actor, { kind: 'take_arrival', importId })
+    })
+  }
+
+  async addAttestations(records: readonly AttestationRecord[]): Promise<void> {
+    await this.each(records, never, ({ attestation }) => this.options.attestations.add(attestation))
+  }
+
+  async drop(homecomings: readonly Homecoming[]): Promise<void> {
+    const { importId } = this.head
+    await this.each(homecomings, never, async ({ actor, issuer }) => {
+      await this.demand(actor, { kind: 'drop_arrival', importId })
+      if (issuer !== null) await this.demand(accountAddress(issuer.accountId), { kind: 'drop_arrival', importId })
+    })
+  }
+
+  /** What nobody may refuse any more. Throws when somebody does. */
+  private async demand(actor: ActorAddress, operation: Operation): Promise<void> {
+    const state = await this.ask(actor, operation)
+    if (typeof state !== 'string') throw new Error(`a home refused ${operation.kind}: ${state.code}`)
+  }
+
+  private async ask(actor: ActorAddress, operation: Operation): Promise<ArrivalState | Refused> {
+    const { gateway, clock, stopping } = this.options
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      if (stopping()) throw new DriveStopped('the edge stops')
+      await this.makeSure()
+      const outcome = await gateway.ask({ actor, caller: this.head.caller, operation })
+      if (outcome.kind === 'answered') return stateOf(outcome.answer)
+      await delay(clock, pauseMs)
+    }
+  }
+
+  /** H1. */
+  private makeSure(): Promise<void> {
+    const { clock, store } = this.options
+    if (clock.monotonic() - this.sureAt < SURE_MS) return Promise.resolve()
+    this.making ??= (async () => {
+      const askedAt = clock.monotonic()
+      try {
+        const status = await store.touch(this.head.importId)
+        if (status !== this.head.status) throw new ImportMovedOn('the import has moved on')
+        this.sureAt = askedAt
+      } finally {
+        this.making = undefined
+      }
+    })()
+    return this.making
+  }
+
+  /** H2. `ended`: nothing more is begun. */
+  private async each<Item>(
+    items: readonly Item[],
+    ended: () => boolean,
+    work: (item: Item) => Promise<void>,
+  ): Promise<void> {
+    let next = 0
+    let failure: { readonly error: unknown } | undefined
+    const worker = async (): Promise<void> => {
+      for (;;) {
+        const item = items[next]
+        if (item === undefined || ended() || failure !== undefined) return
+        next += 1
+        try {
+          await work(item)
+        } catch (error) {
+          failure ??= { error }
+        }
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, items.length) }, worker))
+    if (failure !== undefined) throw failure.error
+  }
+}
+
+type Refused = Extract<Answer, { kind: 'refused' }>
+
+function stateOf(answer: Answer): ArrivalState | Refused {
+  if (answer.kind === 'arrival') return answer.state
+  if (answer.kind === 'refused') return answer
+  throw new Error(`a home gave an answer of the kind ${answer.kind} to an import`)
+}
+
+function refusalOf(line: number, field: string | null, refused: Refused): ImportRefusal {
+  const named = field ?? refused.field
+  const at = `lines[${line}]`
+  return {
+    kind: 'exists',
+    field: named === null ? at : `${at}.${named}`,
+    detail: `line ${line}: ${refused.detail}`,
+  }
+}
+
+function never(): boolean {
+  return false
+}

@@ -1,0 +1,195 @@
+/**
+ * Imports as the edge takes them in: parts one after the other, then the drive to the end, for as long as a request waits.
+ *   T1. A part is judged by what the file was before it, and stored only if the file still is that.
+ *   T2. The same part again, as long as anything of its import is known, gets an answer that is true then, and stores nothing.
+ */
+import type { Clock, Timer } from '../../runtime/ports/clock.ts'
+import type {
+  ImportOutcome,
+  ImportPart,
+  ImportRefusal,
+  ImportStatus,
+  LedgerImports,
+} from '../../runtime/ports/ledger-imports.ts'
+import type { ImportKeys } from '../../runtime/ports/service-keys.ts'
+import { canonicalJson } from '../../actors/canonical-json.ts'
+import type { ImportHead } from './import-documents.ts'
+import { type CheckedPart, checkPart, type PartContext } from './import-part.ts'
+import type { ImportStore } from './import-store.ts'
+
+export interface IntakeOptions {
+  readonly store: ImportStore
+  readonly context: PartContext
+  readonly keys: Pick<ImportKeys, 'current'>
+  readonly clock: Clock
+  /** Brings the import to its end. */
+  readonly drive: (importId: string) => Promise<void>
+  /** How long a request waits for the end. */
+  readonly waitMs?: number
+}
+
+const WAIT_MS = 25_000
+const MAX_PARTS = 10_000
+
+export function createImportIntake(options: IntakeOptions): LedgerImports {
+  const intake = new ImportIntake(options)
+  return {
+    key: () => options.keys.current(),
+    take: (part) => intake.take(part),
+    status: async (importId) => {
+      const head = await options.store.head(importId)
+      return head === undefined ? undefined : statusOf(head)
+    },
+  }
+}
+
+class ImportIntake {
+  private readonly options: IntakeOptions
+
+  constructor(options: IntakeOptions) {
+    this.options = options
+  }
+
+  async take(part: ImportPart): Promise<ImportOutcome> {
+    const { store } = this.options
+    for (;;) {
+      const head = await store.head(part.importId)
+      const beginsAnew = head?.status === 'refused' && part.part === 0
+      if (head === undefined || beginsAnew) {
+        if (part.part > 0) return conflict('The import has not begun: part 0 comes first.')
+        const outcome = await this.begin(part, head)
+        if (outcome !== 'moved') return outcome
+        continue
+      }
+      if (part.part < head.nextPart) return this.repeat(head, part)
+      if (head.status !== 'staging') return conflict(`The import has ${head.nextPart} parts: no other follows.`)
+      if (part.part > head.nextPart) return conflict(`Part ${head.nextPart} comes next.`)
+      const outcome = await this.append(head, part)
+      if (outcome !== 'moved') return outcome
+    }
+  }
+
+  /** T1. `refused`: what was refused under the ID before. */
+  private async begin(part: ImportPart, refused: ImportHead | undefined): Promise<ImportOutcome | 'moved'> {
+    const { store, context } = this.options
+    const verdict = await checkPart(part.records, part.last, undefined, context)
+    if (!verdict.ok) return refusalOf(verdict.refusal)
+    const head = headAfter(part, verdict.part)
+    switch (await store.begin(head, this.newPart(part, verdict.part))) {
+      case 'begun':
+        return part.last ? this.end(part.importId) : staged(head.nextPart, head.end.lines)
+      case 'full':
+        return conflict('Too many imports are being staged: end them, or wait until they are dropped after a day.')
+      case 'taken':
+        // What was asked for it before may still be on its way.
+        return refused?.refusal ?? 'moved'
+    }
+  }
+
+  private async append(before: ImportHead, part: ImportPart): Promise<ImportOutcome | 'moved'> {
+    const { store, context } = this.options
+    if (part.part >= MAX_PARTS) return conflict(`An import has at most ${MAX_PARTS} parts.`)
+    const verdict = await checkPart(part.records, part.last, before, context)
+    if (!verdict.ok) {
+      if (part.last) await store.discard(before)
+      return refusalOf(verdict.refusal)
+    }
+    const after = headAfter(part, verdict.part)
+    if (!(await store.append(before, after, this.newPart(part, verdict.part)))) return 'moved'
+    return part.last ? this.end(part.importId) : staged(after.nextPart, after.end.lines)
+  }
+
+  private newPart(part: ImportPart, { staged: content }: CheckedPart) {
+    return { part: part.part, content: this.contentOf(part), staged: content }
+  }
+
+  private contentOf({ importId, last, records }: ImportPart): string {
+    const lines = records.map(({ record }) => canonicalJson(record))
+    return this.options.store.contentRef(importId, [String(last), ...lines].join('\n'))
+  }
+
+  /** T2. */
+  private async repeat(head: ImportHead, part: ImportPart): Promise<ImportOutcome> {
+    const { store } = this.options
+    const { importId } = head
+    if ((await store.contentOf(importId, part.part)) !== this.contentOf(part)) {
+      return conflict(`Part ${part.part} is there, with another content.`)
+    }
+    if (head.status !== 'staging') return this.end(importId)
+    const first = part.records[0]?.record['line']
+    return staged(part.part + 1, (typeof first === 'number' ? first : 0) + part.records.length)
+  }
+
+  private async end(importId: string): Promise<ImportOutcome> {
+    const { store, drive, clock, waitMs = WAIT_MS } = this.options
+    let timer: Timer | undefined
+    const waited = new Promise<void>((resolve) => void (timer = clock.after(waitMs, resolve)))
+    await Promise.race([drive(importId), waited])
+    timer?.cancel()
+    const head = await store.head(importId)
+    if (head === undefined) return conflict('The import is gone.')
+    return outcomeOf(statusOf(head))
+  }
+}
+
+function headAfter({ importId, part, last, caller }: ImportPart, { source, end }: CheckedPart): ImportHead {
+  return {
+    importId,
+    status: last ? 'checking' : 'staging',
+    nextPart: part + 1,
+    position: 0,
+    total: 0,
+    source,
+    end,
+    caller,
+    summary: null,
+    refusal: null,
+  }
+}
+
+function staged(nextPart: number, lines: number): ImportOutcome {
+  return { kind: 'staged', nextPart, lines }
+}
+
+function conflict(detail: string): ImportOutcome {
+  return { kind: 'conflict', field: 'part', detail }
+}
+
+function refusalOf(refusal: ImportRefusal | 'ill_formed'): ImportRefusal {
+  return refusal === 'ill_formed' ? { kind: 'invalid', faults: [] } : refusal
+}
+
+function outcomeOf(status: ImportStatus): ImportOutcome {
+  switch (status.phase) {
+    case 'staging':
+      return staged(status.nextPart, status.lines)
+    case 'done':
+      return { kind: 'done', summary: status.summary }
+    case 'refused':
+      return status.refusal
+    case 'checking':
+    case 'applying':
+    case 'taking':
+    case 'refusing':
+      return { kind: 'under_way', phase: status.phase, done: status.done, total: status.total }
+  }
+}
+
+function statusOf({ status, nextPart, end, position, total, summary, refusal }: ImportHead): ImportStatus {
+  const common = { nextPart, lines: end.lines }
+  switch (status) {
+    case 'staging':
+      return { phase: status, ...common }
+    case 'done':
+      if (summary === null) throw new Error('an import has ended without a summary')
+      return { phase: status, ...common, summary }
+    case 'refused':
+      if (refusal === null) throw new Error('an import was refused without a reason')
+      return { phase: status, ...common, refusal }
+    case 'checking':
+    case 'applying':
+    case 'taking':
+    case 'refusing':
+      return { phase: status, ...common, done: position, total }
+  }
+}

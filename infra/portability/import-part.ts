@@ -1,0 +1,311 @@
+/**
+ * What can be checked of one part of an import by itself, and by where the file ended before it. Nothing is stored here.
+ *   P1. Everything that is wrong is told at once, each with the record and its field; of lines that do not follow each other
+ *       the first one.
+ *   P2. What is encrypted to this ledger is opened here, once: as what its record says it is, or not at all.
+ *   P3. Whose file it is, and who signed it, is judged last: what is wrong in it is wrong whoever sent it.
+ */
+import { setImmediate } from 'node:timers/promises'
+import { createPublicKey, verify } from 'node:crypto'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import { parseTimestamp } from '../../actors/timestamp.ts'
+import {
+  type AttestationRecord,
+  type ExportRecord,
+  type InstanceRecord,
+  type LedgerRecord,
+  lineHash,
+  NO_LINE,
+  type ProofRecord,
+} from '../../api/export-record.ts'
+import { recordKindOf, type RecordKind } from '../../api/schemas/import-records.ts'
+import type { GivenRecord, ImportFault, ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
+import type { ImportKeys } from '../../runtime/ports/service-keys.ts'
+import type { PinnedKey, TrustedLedgers } from '../config/trusted-ledgers.ts'
+import { problemOfSignature } from './export-check.ts'
+import type { FileEnd, ImportSource, StagedPart } from './import-documents.ts'
+import { historyFault } from './import-history.ts'
+
+export interface PartContext {
+  /** This ledger. */
+  readonly ledgerId: string
+  readonly trusted: TrustedLedgers
+  readonly keys: Pick<ImportKeys, 'openBalance' | 'openKeySalt'>
+}
+
+export interface CheckedPart {
+  readonly staged: StagedPart
+  readonly source: ImportSource
+  readonly end: FileEnd
+}
+
+export type PartVerdict =
+  | { readonly ok: true; readonly part: CheckedPart }
+  | { readonly ok: false; readonly refusal: ImportRefusal | 'ill_formed' }
+
+/** What comes before the part; undefined: it is the first. */
+export interface Before {
+  readonly source: ImportSource
+  readonly end: FileEnd
+}
+
+const NOTHING: FileEnd = { lines: 0, tip: NO_LINE, rank: 0, account: null }
+
+/** The order of kinds; accounts and their used keys take turns. */
+const RANKS: Readonly<Record<RecordKind, number>> = {
+  ledger: 0,
+  token: 1,
+  nft_class: 2,
+  nft_instance: 3,
+  attestation: 4,
+  account: 5,
+  used_keys: 5,
+  proof: 6,
+}
+
+/** Decryptions and checks of signatures between which others get their turn. */
+const AT_ONCE = 16
+
+/** `ill_formed`: nothing more is wrong than what the shapes of its records are. */
+export async function checkPart(
+  given: readonly GivenRecord[],
+  last: boolean,
+  before: Before | undefined,
+  context: PartContext,
+): Promise<PartVerdict> {
+  const check = new PartCheck(last, before, context)
+  for (const [index, { record, wellFormed }] of given.entries()) {
+    check.take(index, record, wellFormed)
+    if (check.worked()) await setImmediate()
+  }
+  return check.verdict(given.every(({ wellFormed }) => wellFormed))
+}
+
+class PartCheck {
+  private readonly last: boolean
+  private readonly context: PartContext
+  private readonly isFirst: boolean
+  private readonly firstLine: number
+  private readonly faults: ImportFault[] = []
+  private readonly lines: string[] = []
+  private readonly balances: Record<string, Readonly<Record<string, string>>> = {}
+  private end: FileEnd
+  private source: ImportSource | undefined
+  private proof: { readonly index: number; readonly record: ProofRecord } | undefined
+  private torn = false
+  private work = 0
+
+  constructor(last: boolean, before: Before | undefined, context: PartContext) {
+    this.last = last
+    this.context = context
+    this.isFirst = before === undefined
+    this.source = before?.source
+    this.end = before?.end ?? NOTHING
+    this.firstLine = this.end.lines
+  }
+
+  /** Whether enough was done to let others have a turn. */
+  worked(): boolean {
+    if (this.work < AT_ONCE) return false
+    this.work = 0
+    return true
+  }
+
+  take(index: number, record: JsonObject, wellFormed: boolean): void {
+    const at = `records[${index}]`
+    const kind = recordKindOf(record)
+    this.follow(at, record)
+    if (kind !== undefined) this.place(at, kind, record)
+    const text = canonicalJson(record)
+    this.lines.push(text)
+    this.end = { ...this.end, lines: this.end.lines + 1, tip: lineHash(text) }
+    if (kind === 'account') this.openBalances(at, record)
+    if (wellFormed) this.look(at, index, record as unknown as ExportRecord)
+  }
+
+  verdict(wellFormed: boolean): PartVerdict {
+    const { proof, source } = this
+    if (this.last && proof === undefined)
+      this.fault('proof_hash', 'last', `line ${this.end.lines}: the proof of the export is missing`)
+    if (this.faults.length > 0) return { ok: false, refusal: { kind: 'invalid', faults: this.faults } }
+    if (!wellFormed || source === undefined) return { ok: false, refusal: 'ill_formed' }
+    const refusal = this.trustFault(source.ledgerId) ?? (proof === undefined ? undefined : this.proofFault(proof))
+    if (refusal !== undefined) return { ok: false, refusal }
+    const text = this.lines.map((line) => `${line}\n`).join('')
+    return {
+      ok: true,
+      part: { staged: { firstLine: this.firstLine, text, balances: this.balances }, source, end: this.end },
+    }
+  }
+
+  private fault(code: ImportFault['code'], field: string, message: string): void {
+    this.faults.push({ code, field, message })
+  }
+
+  /** P1. */
+  private follow(at: string, { line, previous_hash: previous }: JsonObject): void {
+    const expected = this.end.lines
+    if (this.torn || typeof line !== 'number' || typeof previous !== 'string') return
+    if (line !== expected) {
+      this.torn = true
+      const what = line > expected ? `line ${expected} is missing` : `line ${line} stands twice or in another place`
+      this.fault('field', `${at}.line`, `is ${line} where line ${expected} must be: ${what}`)
+    } else if (previous !== this.end.tip) {
+      this.torn = true
+      const which =
+        line === 0 ? 'line 0 has none before it' : `line ${line - 1}, or line ${line}, is not what was signed`
+      this.fault('field', `${at}.previous_hash`, `is not the hash of the line before: ${which}`)
+    }
+  }
+
+  private place(at: string, kind: RecordKind, record: JsonObject): void {
+    const rank = RANKS[kind]
+    const { lines, account } = this.end
+    const say = (message: string): void => this.fault('field', `${at}.record`, `line ${lines}: ${message}`)
+    if (lines === 0 && kind !== 'ledger') say('the first record must be the ledger')
+    else if (lines > 0 && kind === 'ledger') say('there is one record of the ledger, the first')
+    else if (rank < this.end.rank) say('it stands behind kinds that must follow it')
+    else if (this.proof !== undefined) say('nothing comes behind the proof')
+    if (kind === 'proof' && !this.last) say('the proof belongs to the last part')
+    if (kind === 'used_keys') {
+      const { account_id: accountId, part } = record
+      if (account === null || account.accountId !== accountId || account.usedParts !== part) {
+        say('used keys follow their account, their parts in order')
+      } else this.end = { ...this.end, account: { ...account, usedParts: account.usedParts + 1 } }
+    } else {
+      const accountId = record['account_id']
+      const next = kind === 'account' && typeof accountId === 'string' ? { accountId, usedParts: 0 } : null
+      this.end = { ...this.end, account: next }
+    }
+    this.end = { ...this.end, rank: Math.max(rank, this.end.rank) }
+  }
+
+  /** P2. Of a record whose shape is not good, too: as far as it can be read. */
+  private openBalances(at: string, { account_id: accountId, balances }: JsonObject): void {
+    if (typeof accountId !== 'string' || !Array.isArray(balances)) return
+    const opened: Record<string, string> = {}
+    for (const [index, balance] of (balances as readonly Partial<Record<string, unknown>>[]).entries()) {
+      const { token_id: tokenId, encrypted_balance: jwe } = balance ?? {}
+      if (typeof tokenId !== 'string' || typeof jwe !== 'string') continue
+      if (Object.hasOwn(opened, tokenId)) {
+        const message = `line ${this.end.lines - 1}: the account has another balance of this token`
+        this.fault('balance', `${at}.balances[${index}].token_id`, message)
+        continue
+      }
+      this.work += 1
+      const quantity = this.context.keys.openBalance({ accountId, tokenId }, jwe)
+      if (quantity !== undefined) opened[tokenId] = quantity
+      else {
+        const line = `line ${this.end.lines - 1}`
+        const message = `${line}: it does not open as a balance of this account in this token`
+        this.fault('balance', `${at}.balances[${index}].encrypted_balance`, message)
+      }
+    }
+    this.balances[String(this.end.lines - 1)] = opened
+  }
+
+  private look(at: string, index: number, record: ExportRecord): void {
+    switch (record.record) {
+      case 'ledger':
+        return this.seeLedger(at, record)
+      case 'nft_instance':
+        return this.seeInstance(at, record)
+      case 'attestation':
+        return this.seeAttestation(at, record)
+      case 'proof':
+        this.seeProof(at, index, record)
+        return
+      case 'token':
+      case 'nft_class':
+      case 'account':
+      case 'used_keys':
+    }
+  }
+
+  private seeLedger(
+    at: string,
+    { ledger_id: ledgerId, audience, partial, encrypted_key_salt: jwe }: LedgerRecord,
+  ): void {
+    if (audience !== this.context.ledgerId) {
+      this.fault('wrong_ledger', `${at}.audience`, `must be this ledger, ${this.context.ledgerId}`)
+    }
+    const keySalt = this.context.keys.openKeySalt(jwe)
+    if (keySalt === undefined) this.fault('field', `${at}.encrypted_key_salt`, 'line 0: it does not open')
+    if (this.isFirst) this.source = { ledgerId, partial, keySalt: keySalt ?? '' }
+  }
+
+  private seeInstance(at: string, record: InstanceRecord): void {
+    const fault = historyFault(record)
+    if (fault === undefined) return
+    this.fault('field', `${at}.${fault.field}`, `line ${record.line}: ${fault.message}`)
+  }
+
+  private seeAttestation(at: string, { line, attestation }: AttestationRecord): void {
+    // Of a ledger that nothing is taken from, that is what is told.
+    if (!this.context.trusted.has(this.source?.ledgerId ?? '')) return
+    this.work += 1
+    const problem = problemOfAttestation(attestation, this.pinned())
+    if (problem !== undefined) this.fault('signature', `${at}.attestation.signature`, `line ${line}: ${problem}`)
+  }
+
+  private seeProof(at: string, index: number, record: ProofRecord): void {
+    this.proof = { index, record }
+    if (record.ledger_id !== this.source?.ledgerId) {
+      this.fault('field', `${at}.ledger_id`, 'must be the ledger that the first record names')
+    }
+    if (record.audience !== this.context.ledgerId) {
+      this.fault('wrong_ledger', `${at}.audience`, `must be this ledger, ${this.context.ledgerId}`)
+    }
+  }
+
+  private pinned(): readonly PinnedKey[] {
+    return this.context.trusted.get(this.source?.ledgerId ?? '') ?? []
+  }
+
+  /** P3. */
+  private trustFault(ledgerId: string): ImportRefusal | undefined {
+    if (this.context.trusted.has(ledgerId)) return undefined
+    const detail = 'This ledger takes nothing from the ledger that exported this: it is not among those that it trusts.'
+    return { kind: 'untrusted', field: 'records[0].ledger_id', detail }
+  }
+
+  private proofFault({
+    index,
+    record,
+  }: {
+    readonly index: number
+    readonly record: ProofRecord
+  }): ImportRefusal | undefined {
+    const problem = problemOfSignature(record, this.pinned())
+    if (problem === undefined) return undefined
+    const field = `records[${index}].${problem.includes('does not verify') ? 'signature' : 'key_id'}`
+    const kind = problem.includes('does not verify') ? 'mismatch' : 'untrusted'
+    return { kind, field, detail: `line ${record.line}: of the proof, ${problem}.` }
+  }
+}
+
+/** Why the exporting ledger did not sign it; undefined when it did. As it is shown: all members but the signature are signed. */
+function problemOfAttestation(shown: JsonObject, keys: readonly PinnedKey[]): string | undefined {
+  const { signature, ...signed } = shown
+  const key = keys.find(({ keyId }) => keyId === signed['key_id'])
+  if (key === undefined || key.purpose !== 'attestation') return 'the key that it names is none for attestations'
+  if (key.revokedAtMs !== null) return 'the key that it names is revoked'
+  const at = signed['revoked_at'] ?? signed['created_at']
+  const atMs = typeof at === 'string' ? (parseTimestamp(at) ?? Number.NaN) : Number.NaN
+  if (!(atMs >= key.activeFromMs && (key.retiredAtMs === null || atMs <= key.retiredAtMs))) {
+    return 'the key that it names was not in use then'
+  }
+  return typeof signature === 'string' && verifies(key, canonicalJson(signed), signature)
+    ? undefined
+    : 'its signature does not verify'
+}
+
+function verifies({ x, y }: PinnedKey, text: string, signature: string): boolean {
+  try {
+    const key = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' })
+    return verify('sha256', Buffer.from(text, 'utf8'), { key, dsaEncoding: 'der' }, Buffer.from(signature, 'base64'))
+  } catch {
+    // A key or a signature that cannot be read verifies nothing.
+    return false
+  }
+}

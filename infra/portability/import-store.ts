@@ -1,0 +1,267 @@
+/**
+ * Imports in PostgreSQL, their content sealed.
+ *   S1. A head changes only from exactly the status, next part and position that were read (compare and set): of two who go
+ *       on at once, one does.
+ *   S2. A part is stored in the transaction that makes the next one due.
+ *   S3. What an import has staged is gone once it has ended, and once nobody has gone on with it for a day.
+ */
+import type postgres from 'postgres'
+import { LedgerImportsUnavailable } from '../../runtime/ports/ledger-imports.ts'
+import { createQueryPool, type QueryPool } from '../postgres/query-pool.ts'
+import { LEDGER_KEY_NAME } from '../vault/key-name.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import {
+  type HeadRow,
+  type ImportHead,
+  openHead,
+  openPart,
+  openPresent,
+  type Present,
+  sealedHead,
+  sealedPart,
+  sealedPresent,
+  type StagedPart,
+} from './import-documents.ts'
+
+export interface ImportStore {
+  readonly head: (importId: string) => Promise<ImportHead | undefined>
+  /**
+   * A new import with its first part; what was refused under its ID, and has settled, makes way. `taken`: there is one.
+   * `full`: too many are being staged.
+   */
+  readonly begin: (head: ImportHead, part: NewPart) => Promise<'begun' | 'taken' | 'full'>
+  /** The next part (S2). False: the head is no longer `before`. */
+  readonly append: (before: ImportHead, after: ImportHead, part: NewPart) => Promise<boolean>
+  /** S1. False: the head is no longer `before`. `found`: what homes said of a part. */
+  readonly advance: (before: ImportHead, after: ImportHead, found?: FoundPresent) => Promise<boolean>
+  /** `content` of a part that there is; undefined: there is none. */
+  readonly contentOf: (importId: string, part: number) => Promise<string | undefined>
+  /** What tells a part's content from any other's. */
+  readonly contentRef: (importId: string, text: string) => string
+  /** undefined: it is not there, or not any more. */
+  readonly part: (importId: string, part: number) => Promise<StagedPart | undefined>
+  /** undefined: homes have not answered for it. */
+  readonly present: (importId: string, part: number) => Promise<Present | undefined>
+  /** Says that somebody is at it; the status, undefined when it is gone. */
+  readonly touch: (importId: string) => Promise<string | undefined>
+  /** Drops all of it, if it is still `before`: of one that is refused while it is staged. */
+  readonly discard: (before: ImportHead) => Promise<void>
+  /** S1, and S3: `after` is the end, and nothing is or can be on its way to a home. */
+  readonly finish: (before: ImportHead, after: ImportHead) => Promise<boolean>
+  /** S3: of one that was refused, nothing can be on its way to a home any more. */
+  readonly settle: (importId: string) => Promise<void>
+  /** Those that nobody has driven for so long: the caller has taken them over. */
+  readonly unattended: (forMs: number) => Promise<readonly string[]>
+  /** Refused, not settled, and nobody was at them for so long: the caller has taken them over. */
+  readonly unsettled: (forMs: number) => Promise<readonly string[]>
+  /** S3. How many were dropped. */
+  readonly dropStale: (forMs: number) => Promise<number>
+  readonly close: () => Promise<void>
+}
+
+export interface NewPart {
+  readonly part: number
+  readonly content: string
+  readonly staged: StagedPart
+}
+
+export interface FoundPresent {
+  readonly part: number
+  readonly present: Present
+}
+
+/** At once, by all. */
+export const MAX_STAGED = 8
+const STATEMENT_TIMEOUT_MS = 15_000
+const POOL_SIZE = 4
+/** 'ledger imports' in a key of 64 bits that no session's hash is made from. */
+const BEGIN_LOCK = '7810198402634810726'
+
+export function createImportStore(options: { readonly url: string; readonly vault: RowVault }): ImportStore {
+  const { vault } = options
+  const pool = createQueryPool({
+    url: options.url,
+    name: 'ledger imports',
+    size: POOL_SIZE,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    unavailable: (message, cause) => new LedgerImportsUnavailable(message, cause),
+  })
+  const run: QueryPool['run'] = (work) =>
+    pool.run(async (sql) => {
+      if (vault.encrypts) await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
+      return work(sql)
+    })
+  return {
+    ...headsOf(run, vault),
+    ...partsOf(run, vault),
+    ...sweepsOf(run),
+    close: pool.close,
+  }
+}
+
+type Run = QueryPool['run']
+type Sql = postgres.Sql | postgres.TransactionSql
+
+function headsOf(
+  run: Run,
+  vault: RowVault,
+): Pick<ImportStore, 'head' | 'begin' | 'append' | 'advance' | 'finish' | 'discard'> {
+  return {
+    head: (importId) =>
+      run(async (sql) => {
+        const [row] = await sql<HeadRow[]>`
+          SELECT import_id, status, next_part, position, document FROM imports WHERE import_id = ${importId}`
+        return row === undefined ? undefined : openHead(row, vault)
+      }),
+    begin: (head, part) => inTransaction(run, (sql) => begin(sql, head, part, vault)),
+    append: (before, after, part) =>
+      inTransaction(run, async (sql) => {
+        if (!(await changed(sql, before, after, vault))) return false
+        await insertPart(sql, after.importId, part, vault)
+        return true
+      }),
+    advance: (before, after, found) =>
+      inTransaction(run, async (sql) => {
+        if (!(await changed(sql, before, after, vault))) return false
+        if (found !== undefined) {
+          const hex = sealedPresent(after.importId, found.part, found.present, vault)
+          await sql`
+            UPDATE import_parts SET present = decode(${hex}, 'hex')
+             WHERE import_id = ${after.importId} AND part = ${found.part} AND present IS NULL`
+        }
+        return true
+      }),
+    finish: (before, after) =>
+      inTransaction(run, async (sql) => {
+        if (!(await changed(sql, before, after, vault))) return false
+        await settle(sql, after.importId)
+        return true
+      }),
+    discard: async ({ importId, status, nextPart, position }) => {
+      await inTransaction(run, async (sql) => {
+        const { count } = await sql`
+          DELETE FROM imports WHERE import_id = ${importId} AND status = ${status} AND next_part = ${nextPart}
+             AND position = ${position}`
+        if (count > 0) await sql`DELETE FROM import_parts WHERE import_id = ${importId}`
+      })
+    },
+  }
+}
+
+async function begin(sql: Sql, head: ImportHead, part: NewPart, vault: RowVault): Promise<'begun' | 'taken' | 'full'> {
+  const { importId, status, nextPart, position } = head
+  await sql`SELECT pg_advisory_xact_lock(${BEGIN_LOCK}::bigint)`
+  await sql`DELETE FROM imports WHERE import_id = ${importId} AND status = 'refused' AND settled`
+  const [row] = await sql<{ readonly taken: boolean; readonly staged: number }[]>`
+    SELECT EXISTS (SELECT FROM imports WHERE import_id = ${importId}) AS taken,
+           (SELECT count(*) FROM imports WHERE status = 'staging')::integer AS staged`
+  if (row?.taken === true) return 'taken'
+  if ((row?.staged ?? 0) >= MAX_STAGED) return 'full'
+  await sql`DELETE FROM import_parts WHERE import_id = ${importId}`
+  await sql`
+    INSERT INTO imports (import_id, status, next_part, position, document)
+    VALUES (${importId}, ${status}, ${nextPart}, ${position}, decode(${sealedHead(head, vault)}, 'hex'))`
+  await insertPart(sql, importId, part, vault)
+  return 'begun'
+}
+
+/** S1. */
+async function changed(sql: Sql, before: ImportHead, after: ImportHead, vault: RowVault): Promise<boolean> {
+  const { count } = await sql`
+    UPDATE imports
+       SET status = ${after.status}, next_part = ${after.nextPart}, position = ${after.position},
+           document = decode(${sealedHead(after, vault)}, 'hex'), updated_at = now(), driven_at = now()
+     WHERE import_id = ${before.importId} AND status = ${before.status} AND next_part = ${before.nextPart}
+       AND position = ${before.position}`
+  return count > 0
+}
+
+/** S3. Together, so that whoever begins anew under the ID begins behind both. */
+async function settle(sql: Sql, importId: string): Promise<void> {
+  const { count } = await sql`
+    UPDATE imports SET settled = true WHERE import_id = ${importId} AND status IN ('done', 'refused') AND NOT settled`
+  if (count === 0) return
+  await sql`UPDATE import_parts SET document = NULL, present = NULL WHERE import_id = ${importId}`
+}
+
+async function insertPart(sql: Sql, importId: string, part: NewPart, vault: RowVault): Promise<void> {
+  await sql`
+    INSERT INTO import_parts (import_id, part, content, document)
+    VALUES (${importId}, ${part.part}, ${part.content},
+            decode(${sealedPart(importId, part.part, part.staged, vault)}, 'hex'))`
+}
+
+function partsOf(run: Run, vault: RowVault): Pick<ImportStore, 'contentOf' | 'contentRef' | 'part' | 'present'> {
+  return {
+    contentRef: (importId, text) => vault.keyRef(importId, text),
+    contentOf: (importId, part) =>
+      run(async (sql) => {
+        const [row] = await sql<{ readonly content: string }[]>`
+          SELECT content FROM import_parts WHERE import_id = ${importId} AND part = ${part}`
+        return row?.content
+      }),
+    part: (importId, part) =>
+      run(async (sql) => {
+        const [row] = await sql<{ readonly document: Buffer | null }[]>`
+          SELECT document FROM import_parts WHERE import_id = ${importId} AND part = ${part}`
+        const document = row?.document ?? null
+        return document === null ? undefined : openPart(importId, part, document, vault)
+      }),
+    present: (importId, part) =>
+      run(async (sql) => {
+        const [row] = await sql<{ readonly present: Buffer | null }[]>`
+          SELECT present FROM import_parts WHERE import_id = ${importId} AND part = ${part}`
+        const present = row?.present ?? null
+        return present === null ? undefined : openPresent(importId, part, present, vault)
+      }),
+  }
+}
+
+function sweepsOf(run: Run): Pick<ImportStore, 'touch' | 'settle' | 'unattended' | 'unsettled' | 'dropStale'> {
+  const seconds = (ms: number): string => `${ms / 1_000} seconds`
+  return {
+    touch: (importId) =>
+      run(async (sql) => {
+        const [row] = await sql<{ readonly status: string }[]>`
+          UPDATE imports SET driven_at = now() WHERE import_id = ${importId} RETURNING status`
+        return row?.status
+      }),
+    settle: (importId) => inTransaction(run, (sql) => settle(sql, importId)),
+    unattended: (forMs) =>
+      run(async (sql) => {
+        const rows = await sql<{ readonly import_id: string }[]>`
+          UPDATE imports SET driven_at = now()
+           WHERE status IN ('checking', 'applying', 'taking', 'refusing')
+             AND driven_at <= now() - ${seconds(forMs)}::interval
+          RETURNING import_id`
+        return rows.map((row) => row.import_id)
+      }),
+    unsettled: (forMs) =>
+      run(async (sql) => {
+        const rows = await sql<{ readonly import_id: string }[]>`
+          UPDATE imports SET driven_at = now()
+           WHERE status = 'refused' AND NOT settled AND driven_at <= now() - ${seconds(forMs)}::interval
+          RETURNING import_id`
+        return rows.map((row) => row.import_id)
+      }),
+    dropStale: (forMs) =>
+      inTransaction(run, async (sql) => {
+        const rows = await sql<{ readonly import_id: string }[]>`
+          DELETE FROM imports WHERE status = 'staging' AND updated_at <= now() - ${seconds(forMs)}::interval
+          RETURNING import_id`
+        for (const { import_id: importId } of rows) await sql`DELETE FROM import_parts WHERE import_id = ${importId}`
+        return rows.length
+      }),
+  }
+}
+
+async function inTransaction<T>(run: Run, work: (sql: postgres.TransactionSql) => Promise<T>): Promise<T> {
+  let result: { readonly value: T } | undefined
+  await run((sql) =>
+    sql.begin(async (transaction) => {
+      result = { value: await work(transaction) }
+    }),
+  )
+  if (result === undefined) throw new LedgerImportsUnavailable('The database gave nothing.')
+  return result.value
+}

@@ -1,0 +1,198 @@
+/**
+ * What of an import can be checked only when all of it is there, in one walk through its parts; and what must be known of all
+ * of it to take it in. Memory is bounded by the number of its records, not by what is in them.
+ *   Q1. It is what was signed: the hash of the proof is that of all lines.
+ *   Q2. Nothing stands in it twice; what records name is in it.
+ *   Q3. Nobody brings more of a token than its ledger says there is.
+ */
+import { createHash } from 'node:crypto'
+import type { Json } from '../../actors/canonical-json.ts'
+import { BASE_UNIT, fractionalDigits, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
+import { foldedName } from '../../actors/nft-class/state.ts'
+import { nftId } from '../../actors/nft-id.ts'
+import type {
+  AccountRecord,
+  ClassRecord,
+  ExportRecord,
+  InstanceRecord,
+  ProofRecord,
+  TokenRecord,
+} from '../../api/export-record.ts'
+import { MAX_ERRORS } from '../../api/problem.ts'
+import type { RecordKind } from '../../api/schemas/import-records.ts'
+import type { ImportFault, ImportRefusal, ImportSummary } from '../../runtime/ports/ledger-imports.ts'
+import type { StagedPart } from './import-documents.ts'
+
+/** Of all of it. */
+export interface ImportIndex {
+  /** Which kinds of records each part has. */
+  readonly kinds: readonly ReadonlySet<RecordKind>[]
+  readonly accounts: ReadonlySet<string>
+  /** By class ID. */
+  readonly issuers: ReadonlyMap<string, string>
+  /** How many NFTs that are not burned each account has. */
+  readonly owned: ReadonlyMap<string, number>
+  readonly counts: Omit<ImportSummary, 'present'>
+}
+
+interface SurveyedToken {
+  readonly line: number
+  readonly tokenId: string
+  readonly decimals: number
+  readonly total: Quantity
+  sum: Quantity
+}
+
+/** The records of a part, in order. */
+export function recordsOf({ text }: StagedPart): readonly ExportRecord[] {
+  return linesIn(text).map((line) => JSON.parse(line) as ExportRecord)
+}
+
+function linesIn(text: string): readonly string[] {
+  return text.split('\n').slice(0, -1)
+}
+
+export class ImportSurvey {
+  private readonly hash = createHash('sha256')
+  private readonly kinds: Set<RecordKind>[] = []
+  private readonly accounts = new Set<string>()
+  private readonly tokens = new Map<string, SurveyedToken>()
+  private readonly issuers = new Map<string, string>()
+  private readonly names = new Set<string>()
+  private readonly instances = new Set<string>()
+  private readonly attestations = new Set<string>()
+  private readonly owned = new Map<string, { count: number; readonly line: number }>()
+  private readonly faults: ImportFault[] = []
+  private proof: ProofRecord | undefined
+
+  /** The next part. */
+  take(part: StagedPart): void {
+    const kinds = new Set<RecordKind>()
+    this.kinds.push(kinds)
+    for (const line of linesIn(part.text)) {
+      const record = JSON.parse(line) as ExportRecord
+      kinds.add(record.record)
+      if (record.record !== 'proof') this.hash.update(`${line}\n`, 'utf8')
+      this.see(record, part)
+    }
+  }
+
+  /** After the last part. */
+  end(): { readonly ok: true; readonly index: ImportIndex } | { readonly ok: false; readonly refusal: ImportRefusal } {
+    const proofHash = `sha256:${this.hash.digest('hex')}`
+    const { proof } = this
+    if (proof === undefined) throw new Error('an import without its proof was to be taken in')
+    if (proof.proof_hash !== proofHash) {
+      this.fault('proof_hash', proof.line, 'proof_hash', 'is not the hash of the lines before it')
+    }
+    this.checkOwners()
+    this.checkSums()
+    if (this.faults.length > 0) return { ok: false, refusal: { kind: 'invalid', faults: this.faults } }
+    const { kinds, accounts, issuers } = this
+    const owned = new Map([...this.owned].map(([accountId, { count }]) => [accountId, count]))
+    const counts = {
+      accounts: accounts.size,
+      tokens: this.tokens.size,
+      nftClasses: issuers.size,
+      nftInstances: this.instances.size,
+      attestations: this.attestations.size,
+    }
+    return { ok: true, index: { kinds, accounts, issuers, owned, counts } }
+  }
+
+  private fault(code: ImportFault['code'], line: number, field: string, message: string): void {
+    // One more than is told says that there are more.
+    if (this.faults.length > MAX_ERRORS) return
+    this.faults.push({ code, field: `lines[${line}].${field}`, message: `line ${line}: ${message}` })
+  }
+
+  private see(record: ExportRecord, part: StagedPart): void {
+    switch (record.record) {
+      case 'token':
+        return this.seeToken(record)
+      case 'nft_class':
+        return this.seeClass(record)
+      case 'nft_instance':
+        return this.seeInstance(record)
+      case 'attestation': {
+        const { attestation_id: id, subject_class: classId } = record.attestation
+        this.once(this.attestations, textOf(id), 'field', record.line, 'attestation.attestation_id')
+        if (this.issuers.has(textOf(classId))) return
+        return this.fault('class_id', record.line, 'attestation.subject_class', 'there is no such class in the file')
+      }
+      case 'account':
+        return this.seeAccount(record, part.balances[String(record.line)] ?? {})
+      case 'proof':
+        this.proof = record
+        return
+      case 'ledger':
+      case 'used_keys':
+    }
+  }
+
+  private once(seen: Set<string>, id: string, code: ImportFault['code'], line: number, field: string): boolean {
+    const isNew = !seen.has(id)
+    seen.add(id)
+    if (!isNew) this.fault(code, line, field, 'it stands in the file twice')
+    return isNew
+  }
+
+  private seeToken({ line, symbol, decimals, total_supply: supply }: TokenRecord): void {
+    const key = symbol.toLowerCase()
+    if (this.tokens.has(key)) return this.fault('symbol', line, 'symbol', 'it stands in the file twice')
+    if (key === BASE_UNIT.toLowerCase()) return this.fault('symbol', line, 'symbol', 'it is the unit of every ledger')
+    this.tokens.set(key, { line, tokenId: symbol, decimals, total: parseQuantity(supply), sum: ZERO })
+  }
+
+  private seeClass({ line, class_id: classId, name, issuer }: ClassRecord): void {
+    this.once(this.names, foldedName(name), 'class_id', line, 'name')
+    if (this.issuers.has(classId)) return this.fault('class_id', line, 'class_id', 'it stands in the file twice')
+    this.issuers.set(classId, issuer)
+  }
+
+  private seeInstance({ line, class_id: classId, instance_id: instanceId, owner, status }: InstanceRecord): void {
+    if (!this.issuers.has(classId)) this.fault('class_id', line, 'class_id', 'there is no such class in the file')
+    this.once(this.instances, nftId({ classId, instanceId }), 'field', line, 'instance_id')
+    if (status === 'burned') return
+    const owned = this.owned.get(owner) ?? { count: 0, line }
+    owned.count += 1
+    this.owned.set(owner, owned)
+  }
+
+  private seeAccount(
+    { line, account_id: accountId, balances }: AccountRecord,
+    opened: Readonly<Record<string, string>>,
+  ): void {
+    this.once(this.accounts, accountId, 'account_id', line, 'account_id')
+    for (const [index, { token_id: tokenId }] of balances.entries()) {
+      if (tokenId === BASE_UNIT) continue
+      const token = this.tokens.get(tokenId.toLowerCase())
+      if (token?.tokenId !== tokenId) {
+        this.fault('token_id', line, `balances[${index}].token_id`, 'there is no such token in the file')
+        continue
+      }
+      const quantity = parseQuantity(opened[tokenId] ?? '0')
+      if (fractionalDigits(quantity) > token.decimals) {
+        this.fault('balance', line, `balances[${index}].encrypted_balance`, 'it is finer than its token')
+      }
+      token.sum = token.sum.plus(quantity)
+    }
+  }
+
+  private checkOwners(): void {
+    for (const [accountId, { line }] of this.owned) {
+      if (!this.accounts.has(accountId)) this.fault('account_id', line, 'owner', 'there is no such account in the file')
+    }
+  }
+
+  /** Q3. What was on its way between accounts as it was exported is in no balance. */
+  private checkSums(): void {
+    for (const { line, sum, total } of this.tokens.values()) {
+      if (sum.greaterThan(total)) this.fault('total_supply', line, 'total_supply', 'accounts have more than there is')
+    }
+  }
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}

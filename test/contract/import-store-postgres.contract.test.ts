@@ -1,0 +1,99 @@
+/** Goal: S1 to S3 over PostgreSQL, and D1: rows say nothing to who has no key, and nothing that was not sealed is believed. */
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createImportStore, type ImportStore } from '../../infra/portability/import-store.ts'
+import { LedgerImportsUnavailable } from '../../runtime/ports/ledger-imports.ts'
+import { encryptRest } from '../../infra/postgres/encrypt-rest.ts'
+import { LEDGER_KEY_NAME } from '../../infra/vault/key-name.ts'
+import { PLAIN_VAULT, sealingVault } from '../support/row-vaults.ts'
+import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
+import { aPart, HEAD, importStoreContract } from './import-store.contract.ts'
+
+for (const encryption of ['on', 'off'] as const) {
+  importStoreContract(`PostgreSQL, encryption ${encryption}`, async () => {
+    const database = await createLedgerDatabase({ encryption })
+    const store = createImportStore({ url: database.url, vault: await vaultOf(database.url) })
+    return {
+      store,
+      close: async () => {
+        await store.close()
+        await database.drop()
+      },
+    }
+  })
+}
+
+describe('imports at rest', () => {
+  let database: LedgerDatabase
+  let sql: postgres.Sql
+  let store: ImportStore
+  beforeAll(async () => {
+    database = await createLedgerDatabase()
+    sql = postgres(database.url, { max: 1, onnotice: () => undefined })
+    store = createImportStore({ url: database.url, vault: await vaultOf(database.url) })
+    await store.begin(HEAD, { ...aPart(0), content: store.contentRef(HEAD.importId, 'NEEDLE') })
+    await store.advance(HEAD, { ...HEAD, position: 1 }, { part: 0, present: { records: [1], issuers: [] } })
+  })
+  afterAll(async () => {
+    await store.close()
+    await sql.end()
+    await database.drop()
+  })
+
+  test('nothing of what is staged stands in the rows', async () => {
+    const rows = await sql`
+      SELECT (imports.*)::text || (import_parts.*)::text || encode(imports.document, 'escape')
+             || encode(import_parts.document, 'escape') AS text
+        FROM imports JOIN import_parts USING (import_id)`
+    const text = String(rows[0]?.['text'])
+    expect(text).toContain(HEAD.importId)
+    for (const needle of ['NEEDLE', 'alice', '777.5', 'operations', 'the-other-ledger']) {
+      expect(text).not.toContain(needle)
+    }
+  })
+
+  test.for(['status', 'next_part', 'position'])(
+    'D1: a head whose %s was changed by somebody is not believed',
+    async (column) => {
+      const before = await sql`SELECT ${sql(column)}::text AS value FROM imports`
+      const value = column === 'status' ? 'taking' : '7'
+      await sql.unsafe(`UPDATE imports SET ${column} = '${value}'`)
+      await expect(store.head(HEAD.importId)).rejects.toThrow(LedgerImportsUnavailable)
+      await sql.unsafe(`UPDATE imports SET ${column} = '${String(before[0]?.['value'])}'`)
+      expect((await store.head(HEAD.importId))?.position).toBe(1)
+    },
+  )
+
+  test('D1: a part is not taken for another, nor what was found of one for that of another', async () => {
+    await sql`INSERT INTO import_parts SELECT import_id, 1, content, document, present FROM import_parts`
+    await expect(store.part(HEAD.importId, 1)).rejects.toThrow(LedgerImportsUnavailable)
+    await expect(store.present(HEAD.importId, 1)).rejects.toThrow(LedgerImportsUnavailable)
+    expect(await store.present(HEAD.importId, 0)).toEqual({ records: [1], issuers: [] })
+  })
+
+  test('what was staged before a ledger was encrypted is sealed with the rest, and read as before', async () => {
+    const plain = await createLedgerDatabase({ encryption: 'off' })
+    const reading = postgres(plain.url, { max: 1, onnotice: () => undefined })
+    const before = createImportStore({ url: plain.url, vault: PLAIN_VAULT })
+    await before.begin(HEAD, aPart(0))
+    await before.advance(HEAD, { ...HEAD, position: 1 }, { part: 0, present: { records: [1], issuers: [] } })
+    await before.append({ ...HEAD, position: 1 }, { ...HEAD, position: 1, nextPart: 2 }, aPart(1))
+    const vault = sealingVault([LEDGER_KEY_NAME])
+    await encryptRest(reading, vault)
+    const after = createImportStore({ url: plain.url, vault })
+    expect(await after.head(HEAD.importId)).toMatchObject({ nextPart: 2, position: 1, source: HEAD.source })
+    expect(await after.part(HEAD.importId, 0)).toEqual(aPart(0).staged)
+    expect(await after.part(HEAD.importId, 1)).toEqual(aPart(1).staged)
+    expect(await after.present(HEAD.importId, 0)).toEqual({ records: [1], issuers: [] })
+    expect(await reading`SELECT FROM import_parts WHERE encode(document, 'escape') LIKE '%NEEDLE%'`).toHaveLength(0)
+    expect(await encryptRest(reading, vault)).toBe(0)
+    await Promise.all([before.close(), after.close(), reading.end()])
+    await plain.drop()
+  })
+
+  test('a database that does not answer is a failure of the port', async () => {
+    const away = createImportStore({ url: 'postgres://nobody@127.0.0.1:1/none', vault: await vaultOf(database.url) })
+    await expect(away.head(HEAD.importId)).rejects.toThrow(LedgerImportsUnavailable)
+    await away.close()
+  })
+})

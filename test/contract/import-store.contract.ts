@@ -1,0 +1,166 @@
+/** Contract: ImportStore, S1 to S3. Run over PostgreSQL and over memory. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { ImportHead, StagedPart } from '../../infra/portability/import-documents.ts'
+import { type ImportStore, MAX_STAGED, type NewPart } from '../../infra/portability/import-store.ts'
+
+export interface ImportStoreSubject {
+  readonly store: ImportStore
+  readonly close: () => Promise<void>
+}
+
+export const HEAD: ImportHead = {
+  importId: '6b1c2f0a-3d47-4e58-8a69-0b1c2d3e4f50',
+  status: 'staging',
+  nextPart: 1,
+  position: 0,
+  total: 0,
+  source: { ledgerId: 'the-other-ledger', partial: false, keySalt: 'ab'.repeat(16) },
+  end: { lines: 2, tip: `sha256:${'cd'.repeat(32)}`, rank: 5, account: { accountId: 'alice', usedParts: 1 } },
+  caller: { clientId: 'operations', role: 'admin', boundary: ['GOLD'] },
+  summary: null,
+  refusal: null,
+}
+
+export const STAGED: StagedPart = {
+  firstLine: 0,
+  text: '{"record":"account","statement":"NEEDLE-é"}\n',
+  balances: { '1': { GOLD: '777.5' } },
+}
+
+export function aPart(part: number, text = STAGED.text): NewPart {
+  return { part, content: `content of ${part} ${text}`, staged: { ...STAGED, text } }
+}
+
+function another(number: number): ImportHead {
+  return { ...HEAD, importId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}` }
+}
+
+export function importStoreContract(name: string, open: () => Promise<ImportStoreSubject>): void {
+  describe(`ImportStore: ${name}`, () => {
+    let subject: ImportStoreSubject
+    let store: ImportStore
+    beforeEach(async () => {
+      subject = await open()
+      store = subject.store
+    })
+    afterEach(() => subject.close())
+
+    test('what was begun is read as it was given, with its part', async () => {
+      expect(await store.head(HEAD.importId)).toBeUndefined()
+      expect(await store.begin(HEAD, aPart(0))).toBe('begun')
+      expect(await store.head(HEAD.importId)).toEqual(HEAD)
+      expect(await store.part(HEAD.importId, 0)).toEqual(STAGED)
+      expect(await store.contentOf(HEAD.importId, 0)).toBe(aPart(0).content)
+      expect(await store.contentOf(HEAD.importId, 1)).toBeUndefined()
+      expect(await store.part(HEAD.importId, 1)).toBeUndefined()
+      expect(await store.present(HEAD.importId, 0)).toBeUndefined()
+    })
+
+    test('an import is begun once, whoever begins it at the same time', async () => {
+      const begun = await Promise.all([0, 1, 2, 3].map((one) => store.begin(HEAD, aPart(0, `text ${one}`))))
+      expect(begun.filter((one) => one === 'begun')).toHaveLength(1)
+      expect(begun.filter((one) => one === 'taken')).toHaveLength(3)
+    })
+
+    test('no more are staged at once than may be, whoever begins them at the same time', async () => {
+      const begun = await Promise.all(
+        Array.from({ length: MAX_STAGED + 4 }, (_, at) => store.begin(another(at), aPart(0))),
+      )
+      expect(begun.filter((one) => one === 'begun')).toHaveLength(MAX_STAGED)
+      expect(begun.filter((one) => one === 'full')).toHaveLength(4)
+      const first = another(begun.indexOf('begun'))
+      await store.advance(first, { ...first, status: 'checking' })
+      expect(await store.begin(another(99), aPart(0))).toBe('begun')
+    })
+
+    test('S2: of two that append the same part one does, and only its content is there', async () => {
+      await store.begin(HEAD, aPart(0))
+      const after = { ...HEAD, nextPart: 2 }
+      const appended = await Promise.all(['a', 'b', 'c'].map((text) => store.append(HEAD, after, aPart(1, text))))
+      expect(appended.filter(Boolean)).toHaveLength(1)
+      const text = ['a', 'b', 'c'][appended.indexOf(true)] ?? ''
+      expect((await store.part(HEAD.importId, 1))?.text).toBe(text)
+      expect(await store.contentOf(HEAD.importId, 1)).toBe(aPart(1, text).content)
+    })
+
+    test('S1: of two that go on from the same, one does', async () => {
+      await store.begin(HEAD, aPart(0))
+      const applying: ImportHead = { ...HEAD, status: 'applying', total: 7 }
+      expect(await store.advance(HEAD, applying)).toBe(true)
+      expect(await store.advance(HEAD, { ...HEAD, status: 'checking' })).toBe(false)
+      const both = await Promise.all([
+        store.advance(applying, { ...applying, status: 'taking' }),
+        store.advance(applying, { ...applying, status: 'refusing' }),
+      ])
+      expect(both.filter(Boolean)).toHaveLength(1)
+      expect((await store.head(HEAD.importId))?.status).toBe(both[0] ? 'taking' : 'refusing')
+    })
+
+    test('S1: a step counts once, and what was found of a part stays', async () => {
+      await store.begin(HEAD, aPart(0))
+      const next = { ...HEAD, position: 1 }
+      const found = { part: 0, present: { records: [3, 5], issuers: [1] } }
+      expect(await store.advance(HEAD, next, found)).toBe(true)
+      expect(await store.advance(HEAD, next, { part: 0, present: { records: [], issuers: [] } })).toBe(false)
+      expect(
+        await store.advance(next, { ...next, position: 2 }, { part: 0, present: { records: [], issuers: [] } }),
+      ).toBe(true)
+      expect(await store.present(HEAD.importId, 0)).toEqual(found.present)
+    })
+
+    test('S3: what has ended keeps what it was told by, and nothing of its records', async () => {
+      await store.begin(HEAD, aPart(0))
+      const summary = { accounts: 1, tokens: 0, nftClasses: 0, nftInstances: 0, attestations: 0, present: 0 }
+      const done: ImportHead = { ...HEAD, status: 'done', summary }
+      expect(await store.finish(HEAD, done)).toBe(true)
+      expect(await store.head(HEAD.importId)).toEqual(done)
+      expect(await store.part(HEAD.importId, 0)).toBeUndefined()
+      expect(await store.contentOf(HEAD.importId, 0)).toBe(aPart(0).content)
+      expect(await store.begin(HEAD, aPart(0))).toBe('taken')
+    })
+
+    test('what was refused makes way once it has settled', async () => {
+      await store.begin(HEAD, aPart(0))
+      const refusal = { kind: 'invalid', faults: [{ code: 'balance', field: 'lines[3]', message: 'no' }] } as const
+      const refused: ImportHead = { ...HEAD, status: 'refused', refusal }
+      await store.advance(HEAD, refused)
+      expect(await store.head(HEAD.importId)).toEqual(refused)
+      expect(await store.begin(HEAD, aPart(0, 'anew'))).toBe('taken')
+      expect(await store.part(HEAD.importId, 0)).toEqual(STAGED)
+      await store.settle(HEAD.importId)
+      expect(await store.part(HEAD.importId, 0)).toBeUndefined()
+      expect(await store.begin(HEAD, aPart(0, 'anew'))).toBe('begun')
+      expect((await store.part(HEAD.importId, 0))?.text).toBe('anew')
+      await store.settle(HEAD.importId)
+      expect((await store.part(HEAD.importId, 0))?.text).toBe('anew')
+    })
+
+    test('what is discarded is gone, unless it has gone on', async () => {
+      await store.begin(HEAD, aPart(0))
+      await store.append(HEAD, { ...HEAD, nextPart: 2 }, aPart(1))
+      await store.discard(HEAD)
+      expect(await store.head(HEAD.importId)).toBeDefined()
+      await store.discard({ ...HEAD, nextPart: 2 })
+      expect(await store.head(HEAD.importId)).toBeUndefined()
+      expect(await store.contentOf(HEAD.importId, 0)).toBeUndefined()
+    })
+
+    test('those that nobody drives are given to one who asks, and unfinished ones only', async () => {
+      const [driven, staged, done, refused] = [another(1), another(2), another(3), another(4)]
+      for (const head of [driven, staged, done, refused]) await store.begin(head, aPart(0))
+      await store.advance(driven, { ...driven, status: 'applying' })
+      await store.finish(done, { ...done, status: 'done' })
+      await store.advance(refused, { ...refused, status: 'refused' })
+      expect(await store.unattended(60_000)).toEqual([])
+      expect(await store.unattended(0)).toEqual([driven.importId])
+      expect(await store.unsettled(60_000)).toEqual([])
+      expect(await store.unsettled(0)).toEqual([refused.importId])
+      expect(await store.dropStale(60_000)).toBe(0)
+      expect(await store.dropStale(0)).toBe(1)
+      expect(await store.head(staged.importId)).toBeUndefined()
+      expect(await store.contentOf(staged.importId, 0)).toBeUndefined()
+      expect(await store.touch(driven.importId)).toBe('applying')
+      expect(await store.touch(staged.importId)).toBeUndefined()
+    })
+  })
+}

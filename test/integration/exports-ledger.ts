@@ -1,0 +1,215 @@
+/** A ledger in which everything happened, what exports it, and what the receiver of an export makes of it. */
+import { createHash } from 'node:crypto'
+import { WHOLE_SCOPE } from '../../actors/account-scope.ts'
+import type { ExportRecord } from '../../api/export-record.ts'
+import { createShardHash } from '../../infra/keys/shard-hash.ts'
+import { decryptBalance, decryptKeySalt, type PrivateKeyOf } from '../../infra/portability/balance-jwe.ts'
+import { checkExport } from '../../infra/portability/export-check.ts'
+import {
+  createLedgerExports,
+  type ExportsOptions,
+  type PostgresExports,
+} from '../../infra/portability/export-postgres.ts'
+import type { AttestationStore } from '../../runtime/ports/attestation-store.ts'
+import { createAttestationStore } from '../../infra/postgres/attestation-store-postgres.ts'
+import { createLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts'
+import { newAttestationId } from '../../api/attestation-id.ts'
+import { createSystemRandom } from '../../infra/system/random-system.ts'
+import { actorKey } from '../../actors/address.ts'
+import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
+import type { ExportOrder } from '../../runtime/ports/ledger-exports.ts'
+import type { LogFields } from '../../runtime/ports/log.ts'
+import {
+  type AuditedLedger,
+  createAuditedLedger,
+  everythingOnce,
+  Parties,
+  type Told,
+} from '../support/audited-ledger.ts'
+import { Closing } from '../support/closing.ts'
+import { DEFAULT_SHARD_COUNT } from '../support/ledger-database.ts'
+import { AUDIENCE, RECIPIENT } from '../unit/portability/export-scene.ts'
+
+export interface ExportsLedger extends AuditedLedger {
+  readonly exports: PostgresExports
+  readonly parties: Parties
+  readonly told: Told
+  readonly reads: LedgerReads
+  readonly attestations: AttestationStore
+  readonly logged: readonly LogLine[]
+  /** Another one over the same ledger. */
+  readonly exportsWith: (options: Partial<Pick<ExportsOptions, 'longestMs' | 'vault' | 'gateway'>>) => PostgresExports
+}
+
+interface LogLine {
+  readonly event: string
+  readonly fields: LogFields
+}
+
+export const ORDER: ExportOrder = {
+  caller: { clientId: 'operations', role: 'admin', boundary: true },
+  trail: { requestId: 'request' },
+  scope: WHOLE_SCOPE,
+  accountIds: null,
+  mode: 'copy',
+  audience: AUDIENCE,
+  recipient: RECIPIENT.key,
+  requester: 'Example Operations Ltd',
+}
+
+export async function createExportsLedger(encryption: 'on' | 'off'): Promise<ExportsLedger> {
+  const closing = new Closing()
+  return closing.unlessStarted(async () => {
+    const ledger = await createAuditedLedger({ encryption })
+    closing.add(ledger.close)
+    const { url, ledgerId, node, vault } = ledger
+    // As the lone node has it.
+    const shardOf = createShardHash(Buffer.alloc(32, 7), DEFAULT_SHARD_COUNT)
+    const homeOf = (actor: Parameters<typeof actorKey>[0]): number => shardOf(actorKey(actor))
+    const reads = createLedgerReads({ url, ledgerId, shardOf, homeOf, vault })
+    closing.add(reads.close)
+    const attestations = createAttestationStore({ url, homeOf, vault })
+    closing.add(attestations.close)
+    const logged: LogLine[] = []
+    const note = (event: string, fields: LogFields = {}): void => void logged.push({ event, fields })
+    const exportsWith: ExportsLedger['exportsWith'] = (options) => {
+      const made = createLedgerExports({
+        url,
+        ledgerId,
+        shardOf,
+        vault,
+        saltKey: Buffer.alloc(32, 5),
+        serviceKeys: node.keys,
+        gateway: node.gateway,
+        clock: { now: () => Date.now() },
+        log: { info: note, warn: note, error: note },
+        ...options,
+      })
+      closing.add(() => Promise.resolve(made.close()))
+      return made
+    }
+    const parties = new Parties(ledger)
+    const told = await everythingOnce(parties, 'told')
+    return {
+      ...ledger,
+      exports: exportsWith({}),
+      parties,
+      told,
+      reads,
+      attestations,
+      logged,
+      exportsWith,
+      close: () => closing.close(),
+    }
+  })
+}
+
+let stated = 0
+
+/** Somebody states something of an NFT. */
+export async function attest(
+  { attestations }: ExportsLedger,
+  nftId: string,
+  attester: string,
+  statement = 'It is in good condition.',
+): Promise<string> {
+  const [subjectClass = '', subjectInstance = ''] = nftId.split('/')
+  stated += 1
+  const createdAtMs = 1_760_000_000_000 + stated
+  const attestationId = newAttestationId(createSystemRandom(), createdAtMs)
+  await attestations.create(
+    {
+      attestationId,
+      attester,
+      subjectClass,
+      subjectInstance,
+      attestationType: 'condition',
+      statement,
+      evidenceUrl: null,
+      submittedBy: 'tester',
+      attesterVerified: false,
+      createdAtMs,
+      seal: { keyId: 'key', signature: 'c2lnbmVk' },
+      revocation: null,
+    },
+    null,
+  )
+  return attestationId
+}
+
+/** Throws when it was not begun, and whatever breaks it off. */
+export async function contentOf(exports: PostgresExports, order: Partial<ExportOrder> = {}): Promise<string> {
+  const begun = await exports.begin({ ...ORDER, ...order })
+  if (begun.kind !== 'begun') throw new Error(JSON.stringify(begun))
+  return textOf(begun.content)
+}
+
+export async function textOf(content: ReadableStream<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of content as unknown as AsyncIterable<Uint8Array>) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+type RecordOf<Kind extends ExportRecord['record']> = Extract<ExportRecord, { readonly record: Kind }>
+
+/** What the receiver reads, after the check that it makes of every export. */
+export class Received {
+  readonly text: string
+  private readonly records: readonly ExportRecord[]
+
+  private constructor(text: string, records: readonly ExportRecord[]) {
+    this.text = text
+    this.records = records
+  }
+
+  static async of({ ledgerId, node }: ExportsLedger, text: string): Promise<Received> {
+    const lines = text.slice(0, -1).split('\n')
+    const checked = await checkExport(given(lines), { ledgerId, keys: node.keys.published() })
+    if (!checked.ok) throw new Error(`line ${checked.problem.line}: ${checked.problem.problem}`)
+    return new Received(
+      text,
+      lines.map((line) => JSON.parse(line) as ExportRecord),
+    )
+  }
+
+  all<Kind extends ExportRecord['record']>(kind: Kind): readonly RecordOf<Kind>[] {
+    return this.records.filter((record): record is RecordOf<Kind> => record.record === kind)
+  }
+
+  account(accountId: string): RecordOf<'account'> {
+    const found = this.all('account').find(({ account_id: id }) => id === accountId)
+    if (found === undefined) throw new Error(`${accountId} is not there`)
+    return found
+  }
+
+  /** By token. */
+  balances(accountId: string): Readonly<Record<string, string>> {
+    return Object.fromEntries(
+      this.account(accountId).balances.map(({ token_id: tokenId, encrypted_balance: jwe }) => {
+        const balance = decryptBalance(privateKeyOf, { accountId, tokenId }, jwe)
+        if (balance === undefined) throw new Error(`the balance of ${accountId} in ${tokenId} does not open`)
+        return [tokenId, balance]
+      }),
+    )
+  }
+
+  keySalt(): string {
+    const [ledger] = this.all('ledger')
+    return decryptKeySalt(privateKeyOf, ledger?.encrypted_key_salt ?? '') ?? ''
+  }
+
+  usedKeys(accountId: string): ReadonlySet<string> {
+    return new Set(this.all('used_keys').flatMap(({ account_id: id, hashes }) => (id === accountId ? hashes : [])))
+  }
+}
+
+const privateKeyOf: PrivateKeyOf = (keyId) => (keyId === RECIPIENT.key.keyId ? RECIPIENT.privateKey : undefined)
+
+async function* given(lines: readonly string[]): AsyncGenerator<string> {
+  yield* lines
+}
+
+/** Written out here, so that it is not what the export takes it from. */
+export function hashOfKey(salt: string, accountId: string, operation: string, key: string): string {
+  return createHash('sha256').update([salt, accountId, operation, key].join('\n')).digest('base64url')
+}

@@ -1,0 +1,215 @@
+/** Goal: D20: what is moved leaves before it is exported, once, and the same again whenever it is asked for. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { accountAddress } from '../../actors/address.ts'
+import type { GatewayRequest, LedgerGateway } from '../../runtime/ports/ledger-gateway.ts'
+import type { BegunExport, ExportOrder } from '../../runtime/ports/ledger-exports.ts'
+import type { Party } from '../support/audited-ledger.ts'
+import { attest, contentOf, createExportsLedger, type ExportsLedger, ORDER, Received } from './exports-ledger.ts'
+
+const OTHER_LEDGER = '7d3c1b34-0d9a-4a52-8a5e-3f0a5e2f7a10'
+
+function codeOf(begun: BegunExport): string {
+  return begun.kind === 'refused' ? `${begun.code} ${begun.field ?? '-'}: ${begun.detail}` : begun.kind
+}
+
+describe('accounts that are moved', () => {
+  let held: ExportsLedger | undefined
+  let rich: Party
+  let poor: Party
+  let serial = 0
+  const ledger = (): ExportsLedger => {
+    if (held === undefined) throw new Error('there is no ledger')
+    return held
+  }
+  const begin = (order: Partial<ExportOrder>): Promise<BegunExport> =>
+    ledger().exports.begin({ ...ORDER, mode: 'move', ...order })
+  const received = async (order: Partial<ExportOrder>): Promise<Received> =>
+    Received.of(ledger(), await contentOf(ledger().exports, { mode: 'move', ...order }))
+  const balancesOf = async (accountId: string): Promise<Readonly<Record<string, string>>> =>
+    Object.fromEntries(
+      ((await ledger().reads.balances(accountId)) ?? [])
+        .filter(({ balance }) => balance !== '0')
+        .map(({ tokenId, balance }) => [tokenId, balance]),
+    )
+
+  beforeAll(async () => {
+    held = await createExportsLedger('on')
+  })
+  afterAll(() => held?.close())
+  beforeEach(async () => {
+    const { parties, told } = ledger()
+    serial += 1
+    rich = await parties.open(`rich-${serial}`)
+    poor = await parties.open(`poor-${serial}`)
+    await parties.submit(rich, { type: 'credit', amount: '12.5' })
+    await parties.submit(told.alice, {
+      type: 'transfer',
+      amount: '3',
+      token_id: 'GOLD-told',
+      to_account_id: rich.accountId,
+    })
+    await parties.atRest()
+    for (const party of [rich, poor]) await parties.changeStatus(party, 'frozen')
+  })
+
+  test('are empty and closed here, and in the export as they were; the same again gives the same', async () => {
+    const accountIds = [rich.accountId, poor.accountId]
+    const first = await received({ accountIds })
+    expect(first.all('ledger')).toMatchObject([{ mode: 'move', partial: true }])
+    expect(first.balances(rich.accountId)).toEqual({ BASE: '12.5', 'GOLD-told': '3' })
+    expect(first.balances(poor.accountId)).toEqual({})
+    for (const accountId of accountIds) {
+      expect(first.account(accountId).status).toBe('frozen')
+      expect(await ledger().reads.account(accountId)).toMatchObject({ status: 'closed' })
+      expect(await balancesOf(accountId)).toEqual({})
+    }
+    expect(first.all('token').map(({ symbol }) => symbol)).toEqual(['GOLD-told'])
+    const again = await received({ accountIds })
+    for (const accountId of accountIds) {
+      const { line: _line, previous_hash: _hash, balances: _balances, ...record } = again.account(accountId)
+      expect(first.account(accountId)).toMatchObject(record)
+      expect(again.balances(accountId)).toEqual(first.balances(accountId))
+      expect(again.usedKeys(accountId)).toEqual(first.usedKeys(accountId))
+    }
+  })
+
+  test('take nothing to a third ledger, nor into a copy', async () => {
+    const accountIds = [rich.accountId]
+    await received({ accountIds })
+    expect(codeOf(await begin({ accountIds, audience: OTHER_LEDGER }))).toBe(
+      `conflict account_ids[0]: Account ${rich.accountId} cannot be moved: it has gone, or is going, to another ledger.`,
+    )
+    const copied = await received({ accountIds, mode: 'copy' })
+    expect(copied.account(rich.accountId)).toMatchObject({ status: 'closed', balances: [] })
+  })
+
+  test('all stay as they are when one of them cannot go', async () => {
+    const { parties, told } = ledger()
+    const active = await parties.open(`active-${serial}`)
+    const cannot = async (other: string, why: string): Promise<void> => {
+      const refused = codeOf(await begin({ accountIds: [rich.accountId, other] }))
+      expect(refused).toBe(`conflict account_ids[1]: Account ${other} cannot be moved: ${why}`)
+    }
+    await cannot(active.accountId, 'it is active, and must be frozen.')
+    const owner = await parties.open(`owner-${serial}`)
+    await parties.mint(told.alice, told.classId, `of-${serial}`, owner.accountId)
+    await parties.atRest()
+    await parties.changeStatus(owner, 'frozen')
+    await cannot(owner.accountId, 'it has NFTs, or is promised some.')
+    const busy = await parties.open(`busy-${serial}`)
+    await parties.submit(busy, { type: 'credit', amount: '1' })
+    await parties.atRest()
+    const leg = { account_id: busy.accountId, type: 'debit', amount: '1', token_id: 'BASE' }
+    const back = { account_id: told.alice.accountId, type: 'credit', amount: '1', token_id: 'BASE' }
+    const agreed = await parties.agree([leg, back])
+    const { account_id: _accountId, ...fields } = leg
+    await parties.submit(busy, { ...fields, ...agreed })
+    await parties.delivered()
+    await parties.changeStatus(busy, 'frozen')
+    await cannot(busy.accountId, 'something of it is under way.')
+    expect(await balancesOf(rich.accountId)).toEqual({ BASE: '12.5', 'GOLD-told': '3' })
+    expect(await ledger().reads.account(rich.accountId)).toMatchObject({ status: 'frozen' })
+    await parties.revert(String(agreed['group_id']))
+  })
+
+  test('bring what came in while they left', async () => {
+    const { parties, told, node } = ledger()
+    let once = true
+    const gateway: LedgerGateway = {
+      ask: async (request: GatewayRequest) => {
+        const { operation } = request
+        if (operation.kind === 'depart' && operation.tokenId === null && once) {
+          once = false
+          const { accountId: to } = rich
+          await parties.submit(told.alice, { type: 'transfer', amount: '1', to_account_id: to })
+          await parties.atRest()
+        }
+        return node.gateway.ask(request)
+      },
+    }
+    const exports = ledger().exportsWith({ gateway })
+    const text = await contentOf(exports, { mode: 'move', accountIds: [rich.accountId] })
+    const moved = await Received.of(ledger(), text)
+    expect(moved.balances(rich.accountId)).toEqual({ BASE: '13.5', 'GOLD-told': '3' })
+    expect(await balancesOf(rich.accountId)).toEqual({})
+  })
+
+  test('go on where they ended when a home does not answer', async () => {
+    const { node } = ledger()
+    let asked = 0
+    const gateway: LedgerGateway = {
+      ask: (request) => {
+        asked += 1
+        if (asked < 3) return node.gateway.ask(request)
+        return Promise.resolve({ kind: 'unavailable', reason: 'shard_unavailable', outcome: 'not_applied' })
+      },
+    }
+    const accountIds = [rich.accountId, poor.accountId]
+    const begun = await ledger()
+      .exportsWith({ gateway })
+      .begin({ ...ORDER, mode: 'move', accountIds })
+    expect(begun).toEqual({ kind: 'unavailable', reason: 'shard_unavailable', outcome: 'unknown' })
+    const moved = await received({ accountIds })
+    expect(moved.balances(rich.accountId)).toEqual({ BASE: '12.5', 'GOLD-told': '3' })
+    expect(moved.account(poor.accountId).status).toBe('frozen')
+  })
+})
+
+describe('accounts that were erased', () => {
+  let held: ExportsLedger | undefined
+  const ledger = (): ExportsLedger => {
+    if (held === undefined) throw new Error('there is no ledger')
+    return held
+  }
+  const erase = async (accountId: string): Promise<void> => {
+    const { node } = ledger()
+    const actor = accountAddress(accountId)
+    await node.ask(actor, { kind: 'change_status', status: 'closed', incoming: null, reason: 'a test' })
+    await node.ask(actor, { kind: 'erase', reason: 'a test' })
+  }
+
+  beforeAll(async () => {
+    held = await createExportsLedger('on')
+  })
+  afterAll(() => held?.close())
+
+  test('are left out of all, with what they stated, and are refused by name', async () => {
+    const { parties, told, exports } = ledger()
+    const gone = await parties.open('gone')
+    const stated = await attest(ledger(), told.kept, gone.accountId)
+    await parties.issue('RUST', gone.accountId, '0')
+    await erase('gone')
+    const all = await Received.of(ledger(), await contentOf(exports))
+    expect(all.all('account').map(({ account_id: id }) => id)).not.toContain('gone')
+    expect(all.all('attestation').map(({ attestation }) => attestation['attestation_id'])).not.toContain(stated)
+    expect(all.text).not.toContain('"gone"')
+    expect(all.all('token').find(({ symbol }) => symbol === 'RUST')?.issuer).toMatch(/^erased:[0-9a-f]{12}$/)
+    expect(await exports.begin({ ...ORDER, accountIds: [told.bob.accountId, 'gone'] })).toEqual({
+      kind: 'refused',
+      code: 'conflict',
+      detail: 'The account was erased: there is nothing of it to be exported.',
+      field: 'account_ids[1]',
+    })
+  })
+
+  test('do not go along in the history of an NFT: its export is refused, and names it', async () => {
+    const { parties, told, exports } = ledger()
+    const passing = await parties.open('passing')
+    const nft = await parties.mint(told.alice, told.classId, 'handed-on', passing.accountId)
+    await parties.atRest()
+    await parties.submit(passing, {
+      type: 'transfer',
+      class_id: told.classId,
+      instance_id: 'handed-on',
+      amount: '1',
+      to_account_id: told.bob.accountId,
+    })
+    await parties.atRest()
+    await erase('passing')
+    const refused = `conflict -: The history of NFT ${nft} names an account that was erased.`
+    expect(codeOf(await exports.begin(ORDER))).toBe(refused)
+    expect(codeOf(await exports.begin({ ...ORDER, accountIds: [told.bob.accountId] }))).toBe(refused)
+    const alice = await Received.of(ledger(), await contentOf(exports, { accountIds: [told.alice.accountId] }))
+    expect(alice.all('nft_instance').map(({ instance_id: id }) => id)).toEqual(['kept'])
+  })
+})

@@ -1,0 +1,154 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { expect, test } from 'vitest'
+import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
+import {
+  type BegunExport,
+  type ExportOrder,
+  ExportsUnavailable,
+  type LedgerExports,
+} from '../../../runtime/ports/ledger-exports.ts'
+import { createEdgeFixture, type EdgeFixture, LEDGER_ID, refusalOf } from './edge-fixture.ts'
+
+const AUDIENCE = '0b8b7c62-5a0c-4f0e-9c3f-6d2b1a7e4c55'
+const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+const RECIPIENT = publicKey.export({ format: 'jwk' }) as JsonObject
+
+const ASKED: JsonObject = {
+  requester: 'Example Operations Ltd',
+  account_ids: ['alice', 'bob'],
+  audience: AUDIENCE,
+  recipient_public_key: RECIPIENT,
+}
+
+interface Asked extends EdgeFixture {
+  readonly orders: ExportOrder[]
+  readonly ask: (body: JsonObject, headers?: Record<string, string>) => Promise<Response>
+}
+
+async function edgeWith(begun: BegunExport | Error): Promise<Asked> {
+  const orders: ExportOrder[] = []
+  const exports: LedgerExports = {
+    begin: (order) => {
+      orders.push(order)
+      return begun instanceof Error ? Promise.reject(begun) : Promise.resolve(begun)
+    },
+  }
+  const edge = createEdgeFixture({ exports })
+  const token = await edge.tokenFor('admin')
+  return { ...edge, orders, ask: (body, headers) => edge.post('/v1/exports', body, token, headers) }
+}
+
+function streamOf(chunks: readonly string[], failure?: Error): ReadableStream<Uint8Array> {
+  const waiting = [...chunks]
+  return new ReadableStream({
+    pull: (controller) => {
+      const next = waiting.shift()
+      if (next !== undefined) return controller.enqueue(Buffer.from(next))
+      if (failure === undefined) controller.close()
+      else controller.error(failure)
+    },
+  })
+}
+
+const BUSY: BegunExport = { kind: 'busy' }
+
+test('an export is sent as it is made, one record a line', async () => {
+  const edge = await edgeWith({ kind: 'begun', content: streamOf(['{"line":0}\n', '{"line":1}\n']) })
+  const response = await edge.ask(ASKED)
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-ndjson'])
+  expect(response.headers.get('cache-control')).toBe('no-store')
+  expect(await response.text()).toBe('{"line":0}\n{"line":1}\n')
+})
+
+test('what is asked for is what is exported, for whoever asks', async () => {
+  const edge = await edgeWith(BUSY)
+  await edge.ask({ ...ASKED, account_ids: ['alice', 'bob', 'alice'], mode: 'move', audience: AUDIENCE.toUpperCase() })
+  await edge.ask({ requester: 'x', all: true, audience: AUDIENCE, recipient_public_key: RECIPIENT })
+  expect(edge.orders).toMatchObject([
+    { accountIds: ['alice', 'bob'], mode: 'move', audience: AUDIENCE, requester: 'Example Operations Ltd' },
+    { accountIds: null, mode: 'copy', audience: AUDIENCE, requester: 'x' },
+  ])
+  const [order] = edge.orders
+  expect(order?.caller.role).toBe('admin')
+  expect(order?.scope.whole).toBe(true)
+  expect(order?.recipient.publicKey).toHaveLength(44)
+})
+
+test.for([
+  [{ requester: undefined }, 'requester', 'ERR_INVALID_REQUESTER'],
+  [{ requester: '' }, 'requester', 'ERR_INVALID_REQUESTER'],
+  [{ requester: 'x'.repeat(257) }, 'requester', 'ERR_INVALID_REQUESTER'],
+  [{ account_ids: undefined }, 'account_ids', 'ERR_INVALID_FIELD'],
+  [{ all: true }, 'account_ids', 'ERR_INVALID_FIELD'],
+  [{ account_ids: [] }, 'account_ids', 'ERR_INVALID_FIELD'],
+  [{ account_ids: 'alice' }, 'account_ids', 'ERR_INVALID_FIELD'],
+  [{ account_ids: Array.from({ length: 1_001 }, (_, index) => `a${index}`) }, 'account_ids', 'ERR_INVALID_FIELD'],
+  [{ account_ids: ['alice', 'no account'] }, 'account_ids[1]', 'ERR_INVALID_ACCOUNT_ID'],
+  [{ all: false, account_ids: undefined }, 'all', 'ERR_INVALID_FIELD'],
+  [{ all: true, account_ids: undefined, mode: 'move' }, 'all', 'ERR_INVALID_FIELD'],
+  [{ mode: 'steal' }, 'mode', 'ERR_INVALID_FIELD'],
+  [{ audience: undefined }, 'audience', 'ERR_INVALID_FIELD'],
+  [{ audience: 'a ledger' }, 'audience', 'ERR_INVALID_FIELD'],
+  [{ recipient_public_key: undefined }, 'recipient_public_key', 'ERR_INVALID_PUBLIC_KEY'],
+  [{ recipient_public_key: 'no key' }, 'recipient_public_key', 'ERR_INVALID_PUBLIC_KEY'],
+  [{ recipient_public_key: { ...RECIPIENT, d: 'AA' } }, 'recipient_public_key', 'ERR_INVALID_PUBLIC_KEY'],
+] as const)('a request with %j is refused, and names %s', async ([change, field, code]) => {
+  const edge = await edgeWith(BUSY)
+  const members = Object.entries({ ...ASKED, ...change }).filter(([, value]) => value !== undefined)
+  const response = await edge.ask(Object.fromEntries<Json>(members))
+  const body = (await response.json()) as { errors: { field: string }[]; error_codes: string[] }
+  expect([response.status, body.error_codes, body.errors.map((error) => error.field)]).toEqual([400, [code], [field]])
+  expect(edge.orders).toEqual([])
+})
+
+test('an export for this very ledger is refused', async () => {
+  const own = 'c0ffee00-5a0c-4f0e-9c3f-6d2b1a7e4c55'
+  const edge = createEdgeFixture({
+    settings: {
+      errorBase: 'https://ledger.example/errors',
+      environment: 'sandbox',
+      ledgerId: own,
+      accessTokenTtlMs: 3_600_000,
+      refreshTokenTtlMs: 3_600_000,
+    },
+  })
+  expect(LEDGER_ID).not.toBe(own)
+  const response = await edge.post('/v1/exports', { ...ASKED, audience: own }, await edge.tokenFor('admin'))
+  expect(await refusalOf(response)).toMatchObject({ status: 400, codes: ['ERR_WRONG_LEDGER'] })
+})
+
+test('an idempotency key is taken, and need not be there; one that is none is refused', async () => {
+  const edge = await edgeWith({ kind: 'begun', content: streamOf(['x\n']) })
+  expect((await edge.ask(ASKED, { 'idempotency-key': 'a key' })).status).toBe(200)
+  const refused = await edge.ask(ASKED, { 'idempotency-key': 'é'.repeat(256) })
+  expect(await refusalOf(refused)).toMatchObject({ status: 400, codes: ['ERR_INVALID_IDEMPOTENCY_KEY'] })
+})
+
+test.for([
+  [{ kind: 'refused', code: 'not_found', detail: 'There is none.', field: 'account_ids[0]' }, 404, ['ERR_NOT_FOUND']],
+  [{ kind: 'refused', code: 'conflict', detail: 'It is active.', field: null }, 409, ['ERR_CONFLICT']],
+  [{ kind: 'unavailable', reason: 'shard_unavailable', outcome: 'unknown' }, 503, ['ERR_SHARD_UNAVAILABLE']],
+  [BUSY, 503, ['ERR_OVERLOADED']],
+] as const)('%j is a problem of its own', async ([begun, status, codes]) => {
+  const edge = await edgeWith(begun)
+  const response = await edge.ask(ASKED)
+  const body = (await response.clone().json()) as JsonObject
+  expect(await refusalOf(response)).toMatchObject({ status, codes })
+  expect(response.headers.has('retry-after')).toBe(status === 503)
+  expect(body['outcome']).toBe(status === 503 ? (begun.kind === 'busy' ? 'not_applied' : 'unknown') : undefined)
+})
+
+test('a ledger that cannot be read is a 503, of which nothing is said but that', async () => {
+  const edge = await edgeWith(new ExportsUnavailable('secret words'))
+  const response = await edge.ask(ASKED)
+  const text = await response.clone().text()
+  expect(await refusalOf(response)).toMatchObject({ status: 503, codes: ['ERR_DOWNSTREAM_FAILURE'] })
+  expect(text).not.toContain('secret words')
+})
+
+test('content that breaks off is an error to its reader, and no end', async () => {
+  const edge = await edgeWith({ kind: 'begun', content: streamOf(['{"line":0}\n'], new Error('a row is damaged')) })
+  const response = await edge.ask(ASKED)
+  expect(response.status).toBe(200)
+  await expect(response.text()).rejects.toThrow('a row is damaged')
+})

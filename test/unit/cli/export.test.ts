@@ -1,0 +1,247 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import type { FakeServiceKeys } from '../api/fake-service-keys.ts'
+import { AUDIENCE, makeExport, SOURCE } from '../portability/export-scene.ts'
+import { commandLine } from './cli-fixture.ts'
+
+function jwksOf(keys: FakeServiceKeys): JsonObject {
+  return {
+    ledger_id: SOURCE,
+    keys: keys.published().map(({ keyId, purpose, x, y, activeFromMs }) => ({
+      kid: keyId,
+      purpose,
+      x,
+      y,
+      nbf: Math.floor(activeFromMs / 1_000),
+    })),
+  }
+}
+
+function fileOf(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+describe('ledger verify of an export', () => {
+  test('says what a whole one holds', async () => {
+    const { lines, keys } = await makeExport()
+    const { write, run } = commandLine()
+    const ran = await run(['verify', '--jwks', write('jwks.json', jwksOf(keys)), write('export.ndjson', fileOf(lines))])
+    expect(ran).toMatchObject({ code: 0, err: '' })
+    expect(ran.out).toMatch(new RegExp(`^ok: export of ledger ${SOURCE} for ${AUDIENCE}, copy of some accounts at `))
+    expect(ran.out).toContain('3 accounts, 1 tokens, 0 NFT classes, 0 NFTs, 0 attestations; signed at ')
+  })
+
+  test('names the first line that is not as it was written, or where the file was cut', async () => {
+    const { lines, keys } = await makeExport()
+    const { write, run } = commandLine()
+    const jwks = write('jwks.json', jwksOf(keys))
+    const verify = async (text: string): Promise<string> => {
+      const { code, out } = await run(['verify', '--jwks', jwks, write('export.ndjson', text)])
+      expect(code).toBe(1)
+      return out
+    }
+    const damaged = lines.map((line, at) => (at === 2 ? line.replace('"txn_count":3', '"txn_count":4') : line))
+    const of = 'TAMPERED: export.ndjson: line'
+    expect(await verify(fileOf(damaged))).toBe(`${of} 2, counted from 0: it is not what was written\n`)
+    expect(await verify(fileOf(lines.slice(0, 4)))).toBe(
+      `${of} 4, counted from 0: the file ends before its proof: it was cut off\n`,
+    )
+    expect(await verify(fileOf(lines).slice(0, -1))).toBe(`${of} 6 was cut off: it has no end\n`)
+    expect(await verify(fileOf(lines.slice(1)))).toMatch(/line 0, counted from 0: it is not in its place/)
+    expect(await verify(fileOf([lines[0] ?? '', 'x'.repeat(2_000_000)]))).toMatch(/line 1 is longer than any record/)
+  })
+
+  test('needs the keys of the ledger, and exports alone', async () => {
+    const { lines, keys } = await makeExport()
+    const { write, run } = commandLine()
+    const file = write('export.ndjson', fileOf(lines))
+    expect(await run(['verify', file])).toMatchObject({ code: 2, out: '' })
+    const jwks = write('jwks.json', jwksOf(keys))
+    const other = write('receipt.json', { receipt: {}, signature: '' })
+    expect((await run(['verify', '--jwks', jwks, file, other])).err).toContain('exports are checked by themselves')
+  })
+})
+
+interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly authorization: string
+  readonly body: string
+}
+
+type Answer = (response: ServerResponse) => void
+
+let server: Server | undefined
+afterEach(() => {
+  server?.closeAllConnections()
+  server?.close()
+  server = undefined
+})
+
+const SECRET = 'the-secret-of-operations'
+
+/** A ledger that gives tokens and keys, and answers an export so. */
+async function ledgerThat(
+  answer: Answer,
+  keys: FakeServiceKeys,
+): Promise<{ readonly url: string; readonly asked: readonly Asked[] }> {
+  const asked: Asked[] = []
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = Buffer.concat(chunks).toString()
+    const { method = '', url: path = '', headers } = request
+    asked.push({ method, path, authorization: headers.authorization ?? '', body })
+    if (path === '/v1/auth/token') {
+      const good = (JSON.parse(body) as { client_secret: string }).client_secret === SECRET
+      response.writeHead(good ? 200 : 401).end(JSON.stringify(good ? { access_token: 'token', expires_in: 3600 } : {}))
+    } else if (path === '/.well-known/jwks.json') response.writeHead(200).end(JSON.stringify(jwksOf(keys)))
+    else answer(response)
+  }
+  server = createServer((request, response) => void handle(request, response))
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+}
+
+const KEY = { kty: 'EC', crv: 'P-256', x: 'x', y: 'y' }
+
+/** The command line with what it needs in files. */
+function exporting(url: string) {
+  const line = commandLine()
+  const secret = line.write('clients.json', [
+    { client_id: 'viewer', client_secret: 'another' },
+    { client_id: 'operations', client_secret: SECRET },
+  ])
+  const recipient = line.write('recipient.json', { ledger_id: AUDIENCE, public_key: KEY, key_id: 'k' })
+  const given = ['--client', 'operations', '--secret-file', secret, '--recipient-key', recipient, '--requester', 'me']
+  const run = (...args: readonly string[]) =>
+    line.run(['export', '--url', url, ...given, '--out', 'export.ndjson', ...args])
+  return { ...line, run, out: join(line.cwd, 'export.ndjson') }
+}
+
+describe('ledger export', () => {
+  test('asks for what it is told, and writes what comes once it verifies', async () => {
+    const { lines, keys } = await makeExport()
+    const { url, asked } = await ledgerThat((response) => void response.writeHead(200).end(fileOf(lines)), keys)
+    const { run, out } = exporting(url)
+    const ran = await run('alice', 'bob', '--move')
+    expect(ran).toMatchObject({ code: 0, err: '' })
+    expect(ran.out).toContain(`ok: export of ledger ${SOURCE}`)
+    expect(readFileSync(out, 'utf8')).toBe(fileOf(lines))
+    expect(statSync(out).mode & 0o777).toBe(0o600)
+    const [, request] = asked
+    expect(request).toMatchObject({ method: 'POST', path: '/v1/exports', authorization: 'Bearer token' })
+    expect(JSON.parse(request?.body ?? '')).toEqual({
+      requester: 'me',
+      account_ids: ['alice', 'bob'],
+      mode: 'move',
+      audience: AUDIENCE,
+      recipient_public_key: KEY,
+    })
+  })
+
+  test('takes accounts from a file, or all', async () => {
+    const { lines, keys } = await makeExport()
+    const { url, asked } = await ledgerThat((response) => void response.writeHead(200).end(fileOf(lines)), keys)
+    const first = exporting(url)
+    first.write('accounts.txt', 'alice\n\n bob\r\n')
+    expect((await first.run('--accounts', 'accounts.txt')).code).toBe(0)
+    expect((await exporting(url).run('--all')).code).toBe(0)
+    const bodies = asked.filter(({ path }) => path === '/v1/exports').map(({ body }) => JSON.parse(body) as JsonObject)
+    expect(bodies).toMatchObject([
+      { account_ids: ['alice', 'bob'], mode: 'copy' },
+      { all: true, mode: 'copy' },
+    ])
+  })
+
+  test.for([
+    [
+      'breaks off',
+      (lines: readonly string[]): Answer =>
+        (response) => {
+          response.writeHead(200)
+          response.write(fileOf(lines.slice(0, 3)), () => response.destroy())
+        },
+      'broke off',
+    ],
+    [
+      'ends before its proof',
+      (lines: readonly string[]): Answer =>
+        (response) => {
+          response.writeHead(200).end(fileOf(lines.slice(0, 3)))
+        },
+      'does not hold',
+    ],
+    [
+      'was changed',
+      (lines: readonly string[]): Answer =>
+        (response) => {
+          response.writeHead(200).end(fileOf(lines).replace('"txn_count":3', '"txn_count":4'))
+        },
+      'line 2',
+    ],
+  ] as const)('leaves no file of an export that %s', async ([, answerWith, said]) => {
+    const { lines, keys } = await makeExport()
+    const { url } = await ledgerThat(answerWith(lines), keys)
+    const { run, out, cwd } = exporting(url)
+    const ran = await run('alice')
+    expect(ran.code).toBe(1)
+    expect(ran.err).toContain(said)
+    expect(existsSync(out)).toBe(false)
+    expect(readdirSync(cwd).filter((name) => name.startsWith('export'))).toEqual([])
+  })
+
+  test('says why the ledger refuses, field by field, and nothing of the secret', async () => {
+    const { keys } = await makeExport()
+    const problem = {
+      title: 'Not Found',
+      detail: 'There is no such account.',
+      errors: [{ field: 'account_ids[0]', message: 'There is no such account.' }],
+    }
+    const { url } = await ledgerThat((response) => void response.writeHead(404).end(JSON.stringify(problem)), keys)
+    const ran = await exporting(url).run('mallory')
+    expect(ran).toMatchObject({ code: 1, out: '' })
+    expect(ran.err).toContain('404 Not Found: There is no such account.\n  account_ids[0]: There is no such account.')
+    expect(ran.err).not.toContain(SECRET)
+  })
+
+  test('overwrites nothing', async () => {
+    const { lines, keys } = await makeExport()
+    const { url, asked } = await ledgerThat((response) => void response.writeHead(200).end(fileOf(lines)), keys)
+    const { run, write, out } = exporting(url)
+    write('export.ndjson', 'something else')
+    expect((await run('alice')).err).toContain('is there already')
+    expect(readFileSync(out, 'utf8')).toBe('something else')
+    expect(asked).toEqual([])
+  })
+
+  test('sends the secret nowhere else: a redirect is an error', async () => {
+    const { keys } = await makeExport()
+    const { url, asked } = await ledgerThat(
+      (response) => void response.writeHead(307, { location: '/elsewhere' }).end(),
+      keys,
+    )
+    const ran = await exporting(url).run('alice')
+    expect(ran.code).toBe(1)
+    expect(ran.err).toContain('does not answer')
+    expect(asked.map(({ path }) => path)).not.toContain('/elsewhere')
+  })
+
+  test.for([
+    [['alice', '--all'], 'say which accounts'],
+    [[], 'say which accounts'],
+    [['--all', '--move'], '--move is for accounts that are named'],
+    [['alice', '--audience', SOURCE], '--audience is not the ledger of'],
+    [['alice', '--url', 'ftp://ledger'], '--url must be'],
+    [['alice', '--url', 'http://user:password@127.0.0.1'], 'without credentials'],
+  ] as const)('is called in a wrong way with %j', async ([args, said]) => {
+    const ran = await exporting('http://127.0.0.1:1').run(...args)
+    expect(ran.code).toBe(2)
+    expect(ran.err).toContain(said)
+    expect(ran.err).not.toContain('password@')
+  })
+})

@@ -1,0 +1,152 @@
+/** Goal: `ledger import` sends a file whole, goes on where it was, and says which record is the reason for a refusal. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import { uuidOf } from '../../../actors/identifiers.ts'
+import { createImportIntake } from '../../../infra/portability/import-intake.ts'
+import { createImportTakeup } from '../../../infra/portability/import-takeup.ts'
+import { createSystemClock } from '../../../infra/system/clock-system.ts'
+import { type ImportPart, type LedgerImports, LedgerImportsUnavailable } from '../../../runtime/ports/ledger-imports.ts'
+import type { Log } from '../../../runtime/ports/log.ts'
+import { createMemoryImportStore } from '../../support/import-store-memory.ts'
+import { clientOf, createEdgeFixture, SECRET } from '../api/edge-fixture.ts'
+import { createFakeHomes } from '../portability/fake-homes.ts'
+import { createKeys, ledgerBody } from '../portability/export-scene.ts'
+import { anAccount, contextOf, fileOf, wholeFile } from '../portability/import-scene.ts'
+import { commandLine, type Ran } from './cli-fixture.ts'
+
+const QUIET: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+const keys = createKeys()
+const small = await fileOf(wholeFile, keys)
+/** More than one part. */
+const large = await fileOf(
+  () => [
+    ledgerBody(),
+    ...Array.from({ length: 3_000 }, (_, at) => anAccount(`account-${String(at).padStart(4, '0')}`)),
+  ],
+  keys,
+)
+
+let server: Server
+let url: string
+let taken: ImportPart[]
+let before: (part: ImportPart) => void
+let homes: ReturnType<typeof createFakeHomes>
+let imports: LedgerImports
+const line = commandLine()
+
+beforeEach(async () => {
+  const clock = createSystemClock()
+  const store = createMemoryImportStore({ nowMs: clock.monotonic })
+  homes = createFakeHomes()
+  const attestations = { look: async () => 'absent' as const, add: async () => undefined, close: async () => undefined }
+  const takeup = createImportTakeup({ store, gateway: homes, attestations, clock, log: QUIET })
+  const importKeys = { current: () => ({ keyId: '', x: '', y: '' }) }
+  const intake = createImportIntake({ store, context: contextOf(keys), keys: importKeys, clock, drive: takeup.drive })
+  taken = []
+  before = () => undefined
+  imports = {
+    ...intake,
+    take: async (part) => {
+      before(part)
+      taken.push(part)
+      return intake.take(part)
+    },
+  }
+  const edge = createEdgeFixture({ imports })
+  edge.access.clients.set('operations', clientOf('operations', 'admin'))
+  const listener = getRequestListener((request) => edge.app.fetch(request))
+  server = createServer((incoming, outgoing) => void listener(incoming, outgoing))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  line.write('secret', SECRET)
+})
+afterEach(() => new Promise((resolve) => void server.close(resolve)))
+
+function importing(records: readonly JsonObject[]): Promise<Ran> {
+  line.write('export.ndjson', records.map((record) => `${JSON.stringify(record)}\n`).join(''))
+  return line.run(['import', 'export.ndjson', '--url', url, '--client', 'operations', '--secret-file', 'secret'])
+}
+
+test('a file is taken in, and again it changes nothing', async () => {
+  const first = await importing(small.records)
+  expect([first.err, first.code]).toEqual(['11 of 11 lines sent\n', 0])
+  expect(JSON.parse(first.out)).toMatchObject({ accounts: 2, tokens: 1, nft_instances: 2, present: 0 })
+  const asked = homes.asked.length
+  const again = await importing(small.records)
+  expect([again.out, again.code]).toEqual([first.out, 0])
+  expect(homes.asked).toHaveLength(asked)
+})
+
+test('a large file is sent in parts, in order, each below the bound', async () => {
+  const { code, out } = await importing(large.records)
+  expect([code, JSON.parse(out)]).toMatchObject([0, { accounts: 3_000 }])
+  expect(taken.length).toBeGreaterThan(1)
+  expect(taken.map(({ part, last }) => [part, last])).toEqual(taken.map((_, at) => [at, at === taken.length - 1]))
+  for (const { records } of taken) expect(JSON.stringify(records).length).toBeLessThan(1_000_000)
+})
+
+test('a ledger that is away for a moment is asked again', async () => {
+  let failures = 2
+  before = () => {
+    failures -= 1
+    if (failures >= 0) throw new LedgerImportsUnavailable('away')
+  }
+  const { code, out } = await importing(small.records)
+  expect([code, JSON.parse(out)]).toMatchObject([0, { accounts: 2 }])
+  expect(failures).toBeLessThan(0)
+})
+
+test('stopped in the middle and run again it goes on behind the last line that is there', async () => {
+  const { records } = large
+  const importId = uuidOf(`import ${String(records.at(-1)?.['proof_hash'])}`)
+  const caller = { clientId: 'operations', role: 'admin', boundary: true } as const
+  const sent = records.slice(0, 100).map((record) => ({ record, wellFormed: true }))
+  await imports.take({ importId, part: 0, records: sent, last: false, caller })
+  const { code, out, err } = await importing(records)
+  expect([code, JSON.parse(out)]).toMatchObject([0, { accounts: 3_000 }])
+  expect(err).toContain(`going on behind 100 of ${records.length} lines`)
+  expect(taken[1]?.records[0]?.record['line']).toBe(100)
+})
+
+test('a file that is refused ends with 1, and the line that is the reason is named', async () => {
+  homes.fate = ({ operation, actor }) =>
+    operation.kind === 'hold_arrival' && actor.id === 'bob' ? 'refused' : 'answered'
+  const refused = await importing(small.records)
+  expect([refused.code, refused.out]).toEqual([1, ''])
+  expect(refused.err).toContain('lines[9]: line 9: There is another.')
+})
+
+test('a damaged, shortened, reordered or foreign file is refused with its line', async () => {
+  const { records } = small
+  const changed = records.map((record, at) => (at === 1 ? { ...record, total_supply: '1000' } : record))
+  const cases: readonly (readonly [readonly JsonObject[], string])[] = [
+    [changed, 'line 2.previous_hash'],
+    [records.toSpliced(5, 1), 'line 5 is missing'],
+    [records.slice(0, 8), 'does not end with the proof'],
+    [[...records.slice(0, 6), ...records.slice(9, 10), ...records.slice(6, 9), ...records.slice(10)], 'line 6.line'],
+    [(await fileOf(wholeFile)).records, 'the key that it names'],
+  ]
+  for (const [file, named] of cases) {
+    const { code, err } = await importing(file)
+    expect([code, err]).toEqual([1, expect.stringContaining(named)])
+  }
+  expect(homes.asked).toEqual([])
+})
+
+test('what is no file of lines is refused without asking anybody', async () => {
+  line.write('empty', '')
+  line.write('text', 'no JSON\n')
+  for (const [name, message] of [
+    ['empty', 'does not end'],
+    ['text', 'is no record'],
+    ['missing', 'cannot be read'],
+  ] as const) {
+    const ran = await line.run(['import', name, '--url', url, '--client', 'operations', '--secret-file', 'secret'])
+    expect([ran.code, ran.err]).toEqual([1, expect.stringContaining(message)])
+  }
+  expect((await line.run(['import'])).code).toBe(2)
+  expect(taken).toEqual([])
+})

@@ -1,0 +1,112 @@
+/** Goal: imports are taken from the ledgers that the operator names, known by the keys that the operator gives, and no others. */
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { type Configuration, readConfiguration } from '../../../infra/config/configuration.ts'
+import { thumbprintOf } from '../../../infra/keys/public-key.ts'
+import { openTrustedLedgers, TrustedLedgersUnusable } from '../../../infra/main/trusted-ledgers-file.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'ledger-trusted-'))
+afterAll(() => rmSync(directory, { recursive: true, force: true }))
+
+function aKey(changes: object = {}): Record<string, unknown> {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
+  const kid = thumbprintOf({ kty: 'EC', crv: 'P-256', x, y })
+  return {
+    kty: 'EC',
+    crv: 'P-256',
+    x,
+    y,
+    kid,
+    use: 'sig',
+    alg: 'ES256',
+    purpose: 'assertion',
+    nbf: 1_700_000_000,
+    ...changes,
+  }
+}
+
+function read(env: Readonly<Record<string, string>>): Configuration | readonly string[] {
+  const result = readConfiguration(env, directory)
+  return result.ok ? result.value.configuration : result.error
+}
+
+function configurationOf(env: Readonly<Record<string, string>>): Configuration {
+  const result = readConfiguration(env, directory)
+  if (!result.ok) throw new Error(result.error.join('\n'))
+  return result.value.configuration
+}
+
+const TEXT = JSON.stringify({
+  other: {
+    ledger_id: 'other',
+    keys: [
+      aKey({ exp: 1_800_000_000, revoked: { revoked_at: 1_750_000_000 } }),
+      aKey({ purpose: 'attestation' }),
+      aKey({ purpose: 'receipt' }),
+    ],
+  },
+})
+
+test('by default nothing is taken from anybody', async () => {
+  expect(await openTrustedLedgers(configurationOf({}))).toEqual(new Map())
+})
+
+test('what is given is the JWKS of each ledger; of it the keys that matter are kept, in milliseconds', async () => {
+  const ledgers = await openTrustedLedgers(configurationOf({ LEDGER_TRUSTED_LEDGERS: TEXT }))
+  expect([...ledgers.keys()]).toEqual(['other'])
+  expect(ledgers.get('other')).toEqual([
+    expect.objectContaining({
+      purpose: 'assertion',
+      activeFromMs: 1_700_000_000_000,
+      retiredAtMs: 1_800_000_000_000,
+      revokedAtMs: 1_750_000_000_000,
+    }),
+    expect.objectContaining({ purpose: 'attestation', retiredAtMs: null, revokedAtMs: null }),
+  ])
+})
+
+test('the same may stand in a file', async () => {
+  writeFileSync(join(directory, 'trusted.json'), TEXT)
+  const fromFile = await openTrustedLedgers(configurationOf({ LEDGER_TRUSTED_LEDGERS_FILE: 'trusted.json' }))
+  expect(fromFile).toEqual(await openTrustedLedgers(configurationOf({ LEDGER_TRUSTED_LEDGERS: TEXT })))
+})
+
+test('a file that is not there, or is something else, stops the edge', async () => {
+  writeFileSync(join(directory, 'wrong.json'), '{"other": []}')
+  for (const name of ['wrong.json', 'missing.json']) {
+    const opening = openTrustedLedgers(configurationOf({ LEDGER_TRUSTED_LEDGERS_FILE: name }))
+    await expect(opening).rejects.toThrow(TrustedLedgersUnusable)
+  }
+})
+
+test('both at once are refused', () => {
+  expect(read({ LEDGER_TRUSTED_LEDGERS: TEXT, LEDGER_TRUSTED_LEDGERS_FILE: 'trusted.json' })).toEqual([
+    'LEDGER_TRUSTED_LEDGERS and LEDGER_TRUSTED_LEDGERS_FILE are both set: set one of them.',
+  ])
+})
+
+const many = (count: number): object =>
+  Object.fromEntries(Array.from({ length: count }, (_, at) => [`l${at}`, { keys: [aKey()] }]))
+test.for<[string, string]>([
+  ['no JSON', '{'],
+  ['a list', '[]'],
+  ['no keys', '{"other": {}}'],
+  ['no key for assertions', JSON.stringify({ other: { keys: [aKey({ purpose: 'receipt' })] } })],
+  ['the document of another ledger', JSON.stringify({ other: { ledger_id: 'another', keys: [aKey()] } })],
+  ['a key under a name that is not its own', JSON.stringify({ other: { keys: [aKey({ kid: 'A'.repeat(43) })] } })],
+  ['a point off the curve', JSON.stringify({ other: { keys: [aKey({ x: 'A'.repeat(43) })] } })],
+  ['no span', JSON.stringify({ other: { keys: [{ ...aKey(), nbf: 'now' }] } })],
+  ['17 ledgers', JSON.stringify(many(17))],
+  ['65 keys', JSON.stringify({ other: { keys: Array.from({ length: 65 }, () => aKey()) } })],
+])('what is not that is refused, and what is allowed is told: %s', ([, text]) => {
+  expect(read({ LEDGER_TRUSTED_LEDGERS: text })).toEqual([expect.stringContaining('at most 16 ledger IDs')])
+})
+
+test('16 ledgers with 64 keys are not too many', () => {
+  const keys = Array.from({ length: 64 }, () => aKey())
+  expect(read({ LEDGER_TRUSTED_LEDGERS: JSON.stringify({ ...many(15), other: { keys } }) })).not.toBeInstanceOf(Array)
+})

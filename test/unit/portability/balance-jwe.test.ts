@@ -1,0 +1,123 @@
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose'
+import { describe, expect, test } from 'vitest'
+import { balanceText } from '../../../api/export-record.ts'
+import { keyObjectOf, type PublicKey, readPublicKey } from '../../../infra/keys/public-key.ts'
+import {
+  decryptBalance,
+  decryptKeySalt,
+  encryptBalance,
+  encryptKeySalt,
+} from '../../../infra/portability/balance-jwe.ts'
+
+const GOLD = { accountId: 'acc-alice', tokenId: 'GOLD' }
+const SALT = '0123456789abcdef0123456789abcdef'
+
+function recipient(): { readonly key: PublicKey; readonly privateKey: KeyObject } {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const key = readPublicKey(publicKey.export({ format: 'pem', type: 'spki' }))
+  if (key === undefined) throw new Error('The key was not read.')
+  return { key, privateKey }
+}
+
+const { key, privateKey } = recipient()
+const ours = (keyId: string): KeyObject | undefined => (keyId === key.keyId ? privateKey : undefined)
+
+function headerWith(jwe: string, change: object): string {
+  const [, ...parts] = jwe.split('.')
+  const header = { ...decodeProtectedHeader(jwe), ...change }
+  return [Buffer.from(JSON.stringify(header)).toString('base64url'), ...parts].join('.')
+}
+
+function joseJwe(text: string, header: object = {}): Promise<string> {
+  return new CompactEncrypt(Buffer.from(text))
+    .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: key.keyId, ...header })
+    .encrypt(keyObjectOf(key.publicKey))
+}
+
+describe('a balance for another ledger', () => {
+  test('opens with the private key of the thumbprint it names, as what it was', () => {
+    for (const balance of ['1', '0.000000000000000001', '999999999999999999.999999999999999999']) {
+      expect(decryptBalance(ours, GOLD, encryptBalance(key, GOLD, balance))).toBe(balance)
+    }
+  })
+
+  test('is a JWE that another library reads, and one of another library is read', async () => {
+    const jwe = encryptBalance(key, GOLD, '12.5')
+    const { plaintext, protectedHeader } = await compactDecrypt(jwe, privateKey)
+    expect(Buffer.from(plaintext).toString()).toBe(balanceText('acc-alice', 'GOLD', '12.5'))
+    expect(protectedHeader).toMatchObject({ alg: 'ECDH-ES', enc: 'A256GCM', kid: key.keyId })
+    expect(decryptBalance(ours, GOLD, await joseJwe(balanceText('acc-alice', 'GOLD', '7')))).toBe('7')
+  })
+
+  test('has an ephemeral key of its own each time, and a length that says nothing (J1)', () => {
+    const [small, large, again] = ['1', '123456789012345678.123456789012345678', '1'].map((balance) =>
+      encryptBalance(key, GOLD, balance),
+    )
+    expect(small?.length).toBe(large?.length)
+    expect(decodeProtectedHeader(small ?? '')['epk']).not.toEqual(decodeProtectedHeader(again ?? '')['epk'])
+  })
+
+  test('does not open as that of another account or token (J2)', () => {
+    const jwe = encryptBalance(key, GOLD, '5')
+    expect(decryptBalance(ours, { ...GOLD, accountId: 'acc-mallory' }, jwe)).toBeUndefined()
+    expect(decryptBalance(ours, { ...GOLD, tokenId: 'SILVER' }, jwe)).toBeUndefined()
+    expect(decryptBalance(ours, GOLD, jwe)).toBe('5')
+  })
+
+  test('does not open with another key, nor when any part of it was changed (J3)', () => {
+    const jwe = encryptBalance(key, GOLD, '5')
+    const other = recipient()
+    expect(decryptBalance(() => other.privateKey, GOLD, jwe)).toBeUndefined()
+    expect(decryptBalance(() => undefined, GOLD, jwe)).toBeUndefined()
+    for (let at = 0; at < jwe.length; at += 1) {
+      const changed = `${jwe.slice(0, at)}${jwe[at] === 'A' ? 'B' : 'A'}${jwe.slice(at + 1)}`
+      expect(decryptBalance(ours, GOLD, changed), `character ${at}`).toBeUndefined()
+    }
+  })
+
+  test.for([
+    ['nothing', ''],
+    ['dots', '....'],
+    ['four parts', 'a.b.c.d'],
+    ['a text that is too long', 'A'.repeat(100_000)],
+    ['a header that is no JSON', 'AAAA..AAAAAAAAAAAAAAAA.AA.AAAAAAAAAAAAAAAAAAAAAA'],
+    [
+      'a header that is null',
+      `${Buffer.from('null').toString('base64url')}..AAAAAAAAAAAAAAAA.AA.AAAAAAAAAAAAAAAAAAAAAA`,
+    ],
+  ])('is not %s (J3)', ([, jwe]) => {
+    expect(decryptBalance(ours, GOLD, jwe ?? '')).toBeUndefined()
+  })
+
+  test('is not a JWE that another reader would take otherwise: parties, compression, a point beside the curve', async () => {
+    const text = balanceText('acc-alice', 'GOLD', '5')
+    expect(decryptBalance(ours, GOLD, await joseJwe(text, { typ: 'JWT' }))).toBeUndefined()
+    expect(decryptBalance(ours, GOLD, await joseJwe(text, { zip: 'DEF' }))).toBeUndefined()
+    const jwe = encryptBalance(key, GOLD, '5')
+    const { epk } = decodeProtectedHeader(jwe) as { epk: { x: string } }
+    expect(decryptBalance(ours, GOLD, headerWith(jwe, { epk: { ...epk, y: epk.x } }))).toBeUndefined()
+    expect(decryptBalance(ours, GOLD, `${jwe}.`)).toBeUndefined()
+  })
+
+  test.for(['0', '05', '5.0', '-5', '5e3', ' 5', '1000000000000000000', '0.0000000000000000001'])(
+    'is not %j, which is no quantity as the ledger writes it',
+    (balance) => {
+      expect(decryptBalance(ours, GOLD, encryptBalance(key, GOLD, balance))).toBeUndefined()
+    },
+  )
+
+  test('is not what has another shape, whoever encrypted it', async () => {
+    const text = balanceText('acc-alice', 'GOLD', '5')
+    for (const other of [text.trim(), `${text} `, text.replace('"5"', '5'), '{"balance":"5"}', '[]', 'null', '']) {
+      expect(decryptBalance(ours, GOLD, await joseJwe(other)), other).toBeUndefined()
+    }
+  })
+})
+
+test('a salt of used keys opens for its receiver alone, and only as 32 hexadecimal digits', () => {
+  expect(decryptKeySalt(ours, encryptKeySalt(key, SALT))).toBe(SALT)
+  expect(decryptKeySalt(() => recipient().privateKey, encryptKeySalt(key, SALT))).toBeUndefined()
+  expect(decryptKeySalt(ours, encryptKeySalt(key, SALT.toUpperCase()))).toBeUndefined()
+  expect(decryptKeySalt(ours, encryptBalance(key, GOLD, '5'))).toBeUndefined()
+})

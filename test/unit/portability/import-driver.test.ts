@@ -1,0 +1,323 @@
+/**
+ * Goal: E1 to E4 of the drive of an import: all or nothing, taken once, whatever ends on the way. Homes are held to what the
+ * types say of them (fake-homes.ts).
+ */
+import { describe, expect, test, vi } from 'vitest'
+import { foldedName } from '../../../actors/nft-class/state.ts'
+import type { GatewayRequest } from '../../../runtime/ports/ledger-gateway.ts'
+import type { ImportOutcome } from '../../../runtime/ports/ledger-imports.ts'
+import { ledgerBody, TOKEN_BODY } from './export-scene.ts'
+import type { Fate } from './fake-homes.ts'
+import { aClass, anAccount, anInstance, fileOf, IMPORT_ID, partsOf, wholeFile } from './import-scene.ts'
+import {
+  Died,
+  dyingAt,
+  expectAllOrNothing,
+  expectAllTaken,
+  expectNothingTaken,
+  hesitating,
+  PART_LINES,
+  stagedWorld,
+} from './import-world.ts'
+
+const file = await fileOf()
+const ANOTHER = 'aaaaaaaa-3d47-4e58-8a69-0b1c2d3e4f50'
+
+describe('the drive of an import', () => {
+  test('everything is held before anything is taken, used keys are noted before their account, and it is done', async () => {
+    const world = await stagedWorld(file)
+    await world.edge().drive()
+    expectAllTaken(world)
+    expect(world.store.history).toEqual(['staging', 'checking', 'applying', 'taking', 'done'])
+    const kinds = world.homes.asked.map(({ operation, actor }) => `${operation.kind} ${actor.kind}`)
+    const [firstTaken, lastHeld] = [
+      kinds.findIndex((kind) => kind.startsWith('take')),
+      kinds.findLastIndex((kind) => kind.startsWith('hold')),
+    ]
+    expect(lastHeld).toBeLessThan(firstTaken)
+    expect(kinds.findLastIndex((kind) => kind.startsWith('note'))).toBeLessThan(kinds.indexOf('take_arrival account'))
+    const order = kinds.filter((kind) => kind.startsWith('take'))
+    expect(order.indexOf('take_arrival token')).toBeLessThan(order.indexOf('take_arrival instance'))
+    expect(order.lastIndexOf('take_arrival account')).toBeLessThan(order.indexOf('take_arrival instance'))
+    expect(world.store.imports.get(IMPORT_ID)?.head.summary).toEqual({
+      accounts: 2,
+      tokens: 1,
+      nftClasses: 1,
+      nftInstances: 2,
+      attestations: 1,
+      present: 0,
+    })
+  })
+
+  test('what a home is told is what the record says', async () => {
+    const world = await stagedWorld(file)
+    await world.edge().drive()
+    const held = (name: string) =>
+      world.homes.asked.find(({ actor, operation }) => operation.kind === 'hold_arrival' && actor.id.includes(name))
+    expect(held('alice')?.operation).toMatchObject({
+      from: { ledgerId: file.records[0]?.['ledger_id'], importId: IMPORT_ID },
+      arrival: {
+        account: {
+          key: null,
+          balances: { GOLD: '5', BASE: '1.5' },
+          nfts: 0,
+          keySalt: '0123456789abcdef0123456789abcdef',
+          txnCount: 3,
+          tip: 'ab'.repeat(32),
+        },
+      },
+    })
+    expect(held('bob')?.operation).toMatchObject({ arrival: { account: { nfts: 1 } } })
+    expect(held('mint')?.operation).toMatchObject({ arrival: { kind: 'account', account: null } })
+    expect(held('milkmaid')?.operation).toMatchObject({
+      arrival: {
+        instance: { issuer: 'alice', owner: 'bob', status: 'active', events: [{ number: 0 }, { number: 1 }] },
+      },
+    })
+  })
+
+  test('E1: it is all or nothing wherever its driver dies and another takes up', async () => {
+    const whole = dyingAt(Number.POSITIVE_INFINITY)
+    await (await stagedWorld(file)).edge(whole.step).drive()
+    expect(whole.steps()).toBeGreaterThan(40)
+    for (let number = 0; number < whole.steps(); number += 1) {
+      const world = await stagedWorld(file)
+      await expect(world.edge(dyingAt(number).step).drive()).rejects.toThrow(Died)
+      await world.edge().drive()
+      expectAllTaken(world)
+    }
+  })
+
+  test('E1: nor does it matter where a second one dies', async () => {
+    for (let first = 0; first < 60; first += 7) {
+      for (let second = 0; second < 60; second += 11) {
+        const world = await stagedWorld(file)
+        await world
+          .edge(dyingAt(first).step)
+          .drive()
+          .catch(() => undefined)
+        await world
+          .edge(dyingAt(second).step)
+          .drive()
+          .catch(() => undefined)
+        await world.edge().drive()
+        expectAllTaken(world)
+      }
+    }
+  })
+
+  test('E2: a refusal of any home drops everything, wherever the driver dies', async () => {
+    const refusing =
+      (name: string) =>
+      (request: GatewayRequest): Fate =>
+        request.operation.kind === 'hold_arrival' && request.actor.id.includes(name) ? 'refused' : 'answered'
+    for (const name of ['mint', 'gold', 'paintings', 'milkmaid', 'alice', 'bob']) {
+      for (let number = 0; number < 50; number += 3) {
+        const world = await stagedWorld(file)
+        world.homes.fate = refusing(name)
+        await world
+          .edge(dyingAt(number).step)
+          .drive()
+          .catch(() => undefined)
+        await world.edge().drive()
+        expectNothingTaken(world)
+        expect(world.store.imports.get(IMPORT_ID)?.head.refusal).toMatchObject({ kind: 'exists' })
+      }
+    }
+  })
+
+  test('E2: the refusal names the record', async () => {
+    const world = await stagedWorld(file)
+    world.homes.fate = ({ actor, operation }) =>
+      operation.kind === 'hold_arrival' && actor.id === 'bob' ? 'refused' : 'answered'
+    await world.edge().drive()
+    expect(world.store.imports.get(IMPORT_ID)?.head.refusal).toEqual({
+      kind: 'exists',
+      field: 'lines[9]',
+      detail: 'line 9: There is another.',
+    })
+  })
+
+  test('answers that are lost and requests that are dropped change nothing', async () => {
+    for (let seed = 1; seed < 12; seed += 1) {
+      const world = await stagedWorld(file)
+      let count = seed
+      world.homes.fate = () => {
+        count = (count * 1_103_515_245 + 12_345) % 2 ** 31
+        return (['answered', 'lost', 'dropped'] as const)[Math.floor(count / 7) % 3] ?? 'answered'
+      }
+      await world.edge().drive()
+      expectAllTaken(world)
+    }
+  })
+
+  test('two who drive at once, and one who dies beside them, take everything once', async () => {
+    for (let seed = 1; seed <= 40; seed += 1) {
+      const world = await stagedWorld(file)
+      const dying = dyingAt(seed)
+      const hesitate = hesitating(seed + 100)
+      await Promise.all([
+        world.edge(hesitating(seed)).drive(),
+        world.edge(hesitating(seed + 50)).drive(),
+        world
+          .edge(async () => (await hesitate(), dying.step()))
+          .drive()
+          .catch(() => undefined),
+      ])
+      expectAllTaken(world)
+    }
+  })
+
+  test('E2: of two who drive at once, of whom one is refused, either all is taken or nothing', async () => {
+    const ends = new Set<string | undefined>()
+    for (let seed = 1; seed <= 60; seed += 1) {
+      const world = await stagedWorld(file)
+      let refusals = 1
+      // A home that refuses one of them and would not have refused the other: worse than any.
+      world.homes.fate = async ({ operation, actor }) => {
+        await hesitating(seed)()
+        if (operation.kind !== 'hold_arrival' || actor.id !== 'bob' || refusals === 0) return 'answered'
+        refusals -= 1
+        return 'refused'
+      }
+      await Promise.all([world.edge(hesitating(seed)).drive(), world.edge(hesitating(seed + 50)).drive()])
+      expectAllOrNothing(world)
+      ends.add(world.store.imports.get(IMPORT_ID)?.head.status)
+    }
+    expect([...ends]).toContain('refused')
+  })
+
+  test('E4: what was on its way when it was refused is dropped once it has arrived', async () => {
+    const world = await stagedWorld(file)
+    let late: GatewayRequest | undefined
+    world.homes.fate = (request) => {
+      const { operation, actor } = request
+      if (operation.kind !== 'hold_arrival') return 'answered'
+      if (actor.id === 'alice' && late === undefined) {
+        late = request
+        throw new Died()
+      }
+      return actor.id === 'bob' ? 'refused' : 'answered'
+    }
+    await expect(world.edge().drive()).rejects.toThrow(Died)
+    await world.edge().drive()
+    expectNothingTaken(world)
+    if (late === undefined) throw new Error('nothing was on its way')
+    world.homes.deliver(late)
+    expect(world.homes.homes.get('alice')?.held).not.toBeNull()
+    const { takeup } = world.edge()
+    await takeup.look()
+    expect(world.homes.homes.get('alice')?.held).not.toBeNull()
+    world.clock.elapse(60_000)
+    await takeup.look()
+    expectNothingTaken(world)
+    expect(world.store.imports.get(IMPORT_ID)?.settled).toBe(true)
+  })
+
+  test('E4: who was held up while it was refused holds nothing more, and drops what it had asked for', async () => {
+    const world = await stagedWorld(file)
+    let heldUp = false
+    let asked = 0
+    world.homes.fate = async ({ operation, actor }): Promise<Fate> => {
+      if (operation.kind !== 'hold_arrival' || heldUp || actor.id !== 'alice') return 'answered'
+      heldUp = true
+      // Meanwhile somebody else is refused, and drops everything.
+      const other = world.edge()
+      world.homes.fate = (request) =>
+        request.operation.kind === 'hold_arrival' && request.actor.id === 'bob' ? 'refused' : 'answered'
+      await other.drive()
+      world.homes.fate = () => 'answered'
+      world.clock.elapse(10_000)
+      asked = world.homes.asked.length
+      return 'dropped'
+    }
+    await world.edge().drive()
+    expectNothingTaken(world)
+    const kinds = world.homes.asked.slice(asked).map(({ operation }) => operation.kind)
+    expect([...new Set(kinds)]).toEqual(['drop_arrival'])
+  })
+
+  test('the same, exported again, changes nothing under another import and says so', async () => {
+    const world = await stagedWorld(file)
+    await world.edge().drive()
+    const exportedAgain = await fileOf(wholeFile, file.keys)
+    const edge = world.edge()
+    const outcomes: ImportOutcome[] = []
+    for (const part of partsOf(exportedAgain.records, PART_LINES, ANOTHER)) outcomes.push(await edge.send(part))
+    expect(outcomes.at(-1)).toMatchObject({ kind: 'done', summary: { accounts: 2, present: 7 } })
+    expectAllTaken(world)
+  })
+
+  test('other content under an ID that is here is refused, whole', async () => {
+    const world = await stagedWorld(file)
+    await world.edge().drive()
+    const other = await fileOf(
+      () => [ledgerBody(), TOKEN_BODY, anAccount('alice', { GOLD: '6' }), anAccount('carol', { GOLD: '1' })],
+      file.keys,
+    )
+    const [outcome] = await Promise.all(partsOf(other.records, 9, ANOTHER).map((part) => world.edge().send(part)))
+    expect(outcome).toMatchObject({ kind: 'exists', field: 'lines[2]' })
+    expect(world.homes.homes.get('carol')).toMatchObject({ held: null, taken: 0 })
+    expect(world.homes.homes.get('alice')?.taken).toBe(1)
+  })
+
+  test('E3: an NFT whose owner is here without it is refused, whole', async () => {
+    const alone = await fileOf(() => [ledgerBody(), anAccount('alice')], file.keys)
+    const world = await stagedWorld(alone)
+    await world.edge().drive()
+    const withNft = await fileOf(
+      () => [ledgerBody(), aClass(), anInstance('milkmaid', ['alice']), anAccount('alice')],
+      file.keys,
+    )
+    const outcomes: ImportOutcome[] = []
+    for (const part of partsOf(withNft.records, PART_LINES, ANOTHER)) outcomes.push(await world.edge().send(part))
+    expect(outcomes.at(-1)).toMatchObject({ kind: 'exists', field: 'lines[2].owner' })
+    expect(world.homes.homes.get(`class ${foldedName('Paintings')}`)).toMatchObject({ held: null, taken: 0 })
+    expect(world.homes.homes.get('alice')?.taken).toBe(1)
+  })
+
+  test('E3: an NFT that is here is not given to an owner who is not', async () => {
+    const bodies = [aClass(), anInstance('milkmaid', ['alice'])]
+    const first = await fileOf(() => [ledgerBody(), ...bodies, anAccount('alice')], file.keys)
+    const world = await stagedWorld(first)
+    await world.edge().drive()
+    world.homes.homes.delete('alice')
+    const outcomes: ImportOutcome[] = []
+    for (const part of partsOf(first.records, PART_LINES, ANOTHER)) outcomes.push(await world.edge().send(part))
+    expect(outcomes.at(-1)).toMatchObject({ kind: 'exists', field: 'lines[2].owner' })
+    expect(world.homes.homes.get('alice')).toMatchObject({ held: null, taken: 0 })
+  })
+
+  test('an import that nobody has driven for half a minute is taken up, and not before', async () => {
+    const world = await stagedWorld(file)
+    const { takeup } = world.edge()
+    world.clock.elapse(29_999)
+    await takeup.look()
+    expect(world.homes.asked).toEqual([])
+    world.clock.elapse(1)
+    await takeup.look()
+    await vi.waitFor(() => expectAllTaken(world))
+  })
+
+  test('a staging that nobody goes on with is dropped after a day', async () => {
+    const world = await stagedWorld(file, partsOf(file.records, PART_LINES).slice(0, 2))
+    const { takeup } = world.edge()
+    world.clock.elapse(86_399_999)
+    await takeup.look()
+    expect(world.store.imports.size).toBe(1)
+    world.clock.elapse(1)
+    await takeup.look()
+    expect(world.store.imports.size).toBe(0)
+  })
+
+  test('what a home refuses although it is decided is an error, and is asked for again', async () => {
+    const world = await stagedWorld(file)
+    let broken = true
+    world.homes.fate = ({ operation }) => (operation.kind === 'take_arrival' && broken ? 'refused' : 'answered')
+    await expect(world.edge().drive()).rejects.toThrow('a home refused take_arrival')
+    expect(world.store.imports.get(IMPORT_ID)?.head.status).toBe('taking')
+    broken = false
+    await world.edge().drive()
+    expectAllTaken(world)
+  })
+})

@@ -1,0 +1,186 @@
+/**
+ * An import that is staged, the homes that it goes to, and edges that bring it to its end: each step that an edge takes outside
+ * of itself can be watched, put off, or be its last.
+ */
+import { expect } from 'vitest'
+import type { ImportedAttestations } from '../../../infra/portability/import-attestations.ts'
+import { ImportDrive } from '../../../infra/portability/import-driver.ts'
+import { createImportIntake } from '../../../infra/portability/import-intake.ts'
+import { createImportTakeup, type ImportTakeup } from '../../../infra/portability/import-takeup.ts'
+import type { Clock } from '../../../runtime/ports/clock.ts'
+import type { GatewayRequest } from '../../../runtime/ports/ledger-gateway.ts'
+import type { ImportOutcome, ImportPart } from '../../../runtime/ports/ledger-imports.ts'
+import type { Log } from '../../../runtime/ports/log.ts'
+import { createMemoryImportStore, type MemoryImportStore } from '../../support/import-store-memory.ts'
+import { createFakeHomes, type FakeHomes } from './fake-homes.ts'
+import { contextOf, IMPORT_ID, partsOf, type SentFile } from './import-scene.ts'
+
+/** What of the file has a home: GOLD and its issuer, a class, two NFTs, two accounts. */
+const HOMES = ['alice', 'bob', 'class paintings', `instance`, 'mint', 'token gold']
+export const PART_LINES = 3
+
+/** Time passes when somebody waits for it, and then at once. */
+function createHastyClock(): Clock & { elapse: (ms: number) => void } {
+  let elapsedMs = 0
+  return {
+    now: () => 1_760_000_000_000 + elapsedMs,
+    monotonic: () => elapsedMs,
+    elapse: (ms) => void (elapsedMs += ms),
+    after: (delayMs, run) => {
+      let cancelled = false
+      setImmediate(() => {
+        if (cancelled) return
+        elapsedMs += delayMs
+        run()
+      })
+      return { cancel: () => void (cancelled = true) }
+    },
+  }
+}
+
+export interface World {
+  readonly store: MemoryImportStore
+  readonly homes: FakeHomes
+  readonly attested: Map<string, number>
+  readonly clock: ReturnType<typeof createHastyClock>
+  readonly log: string[]
+  /** What an edge does; `step` is called before everything that it does outside of itself, and may throw. */
+  readonly edge: (step?: () => void | Promise<void>) => Edge
+}
+
+interface Edge {
+  readonly drive: () => Promise<void>
+  readonly send: (part: ImportPart) => Promise<ImportOutcome>
+  readonly takeup: ImportTakeup
+}
+
+export class Died extends Error {}
+
+function createWorld(file: SentFile): World {
+  const clock = createHastyClock()
+  const store = createMemoryImportStore({ nowMs: clock.monotonic })
+  const homes = createFakeHomes()
+  const attested = new Map<string, number>()
+  const log: string[] = []
+  const write = (event: string, fields: object = {}): void => void log.push(`${event} ${JSON.stringify(fields)}`)
+  const edge = (step: () => void | Promise<void> = () => undefined): Edge => {
+    const attestations: Pick<ImportedAttestations, 'look' | 'add'> = {
+      look: async (shown) => {
+        await step()
+        return attested.has(String(shown['attestation_id'])) ? 'present' : 'absent'
+      },
+      add: async ({ attestation_id: id }) => {
+        await step()
+        attested.set(String(id), (attested.get(String(id)) ?? 0) + 1)
+      },
+    }
+    const gateway = {
+      ask: async (request: GatewayRequest) => {
+        await step()
+        return homes.ask(request)
+      },
+    }
+    const watched = watchedStore(store, step)
+    const quiet: Log = { info: write, warn: write, error: write }
+    const options = {
+      store: watched,
+      gateway,
+      attestations: { ...attestations, close: async () => undefined },
+      clock,
+      log: quiet,
+    }
+    const takeup = createImportTakeup(options)
+    const intake = createImportIntake({
+      store: watched,
+      context: contextOf(file.keys),
+      keys: { current: () => ({ keyId: '', x: '', y: '' }) },
+      // Whoever sends waits for the end.
+      clock: { ...clock, after: () => ({ cancel: () => undefined }) },
+      drive: takeup.drive,
+    })
+    return {
+      drive: () => new ImportDrive({ ...options, stopping: () => false }, IMPORT_ID).run(),
+      send: (part) => intake.take(part),
+      takeup,
+    }
+  }
+  return { store, homes, attested, clock, log, edge }
+}
+
+/** Each call of the driver is a step, and takes effect only behind it. */
+function watchedStore(store: MemoryImportStore, step: () => void | Promise<void>): MemoryImportStore {
+  return {
+    ...store,
+    head: async (...args) => (await step(), store.head(...args)),
+    advance: async (...args) => (await step(), store.advance(...args)),
+    finish: async (...args) => (await step(), store.finish(...args)),
+    part: async (...args) => (await step(), store.part(...args)),
+    touch: async (...args) => (await step(), store.touch(...args)),
+  }
+}
+
+/** Everything is staged, nothing driven. */
+export async function stagedWorld(file: SentFile, parts = partsOf(file.records, PART_LINES)): Promise<World> {
+  const world = createWorld(file)
+  const never = createImportIntake({
+    store: world.store,
+    context: contextOf(file.keys),
+    keys: { current: () => ({ keyId: '', x: '', y: '' }) },
+    clock: world.clock,
+    drive: () => Promise.resolve(),
+  })
+  for (const part of parts) {
+    const outcome = await never.take(part)
+    expect(['staged', 'under_way']).toContain(outcome.kind)
+  }
+  return world
+}
+
+function homeNames({ homes }: World): readonly string[] {
+  return [...homes.homes.keys()].map((key) => (key.startsWith('instance') ? 'instance' : key)).sort()
+}
+
+export function expectAllTaken(world: World): void {
+  expect(world.store.imports.get(IMPORT_ID)?.head).toMatchObject({ status: 'done', refusal: null })
+  expect([...new Set(homeNames(world))]).toEqual(HOMES)
+  for (const [name, { held, taken, noted }] of world.homes.homes) {
+    expect({ name, held, taken }).toEqual({ name, held: null, taken: 1 })
+    expect({ name, noted }).toEqual({ name, noted: name === 'alice' ? 2 : 0 })
+  }
+  expect(world.attested.size).toBe(1)
+}
+
+export function expectNothingTaken(world: World): void {
+  expect(world.store.imports.get(IMPORT_ID)?.head.status).toBe('refused')
+  for (const [name, { held, taken }] of world.homes.homes) {
+    expect({ name, held, taken }).toEqual({ name, held: null, taken: 0 })
+  }
+  expect(world.attested.size).toBe(0)
+}
+
+/** The one or the other, and no status but those that lead there. */
+export function expectAllOrNothing(world: World): void {
+  if (world.store.imports.get(IMPORT_ID)?.head.status === 'done') expectAllTaken(world)
+  else expectNothingTaken(world)
+}
+
+/** Dies before its step of this number. */
+export function dyingAt(number: number): { readonly step: () => void; readonly steps: () => number } {
+  let count = 0
+  return {
+    step: () => {
+      count += 1
+      if (count > number) throw new Died()
+    },
+    steps: () => count,
+  }
+}
+
+/** Everybody is put off at random, always in the same way for one seed. */
+export function hesitating(seed: number): () => Promise<void> {
+  let state = seed * 2_654_435_761 + 1
+  return async () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    for (let turns = state % 5; turns > 0; turns -= 1) await new Promise(setImmediate)
+  }
+}
