@@ -125,7 +125,7 @@ class PartCheck {
 
   verdict(wellFormed: boolean): PartVerdict {
     const { proof, source } = this
-    if (this.last && proof === undefined)
+    if (this.last && this.end.rank !== RANKS.proof)
       this.fault('proof_hash', 'last', `line ${this.end.lines}: the proof of the export is missing`)
     if (this.faults.length > 0) return { ok: false, refusal: { kind: 'invalid', faults: this.faults } }
     if (!wellFormed || source === undefined) return { ok: false, refusal: 'ill_formed' }

@@ -148,6 +148,28 @@ describe('an account', () => {
     expect(ask(ABSENT, hold({ ...closed, balances: { GOLD: '1' } }))).toBe('answered rejected')
   })
 
+  test('that comes closed and was given something meanwhile comes frozen: what is closed has nothing', () => {
+    const closed = { ...ARRIVING, status: 'closed', balances: {}, nfts: 0 } as const
+    const given = {
+      ...STAMP,
+      ...OF_ACCOUNT,
+      type: 'receive_transfer',
+      txnId: 'txn_1',
+      fromAccountId: 'giver',
+      tokenId: BASE_UNIT,
+      amount: '1',
+      groupId: null,
+      metadata: null,
+      expiresAtMs: null,
+      compensates: null,
+    } as const
+    const account = accountOf(walked(hold(closed), given, take()))
+    expect({ status: account.status, balances: balancesOf(account) }).toEqual({
+      status: 'frozen',
+      balances: { [BASE_UNIT]: '1' },
+    })
+  })
+
   test('stays frozen if it was frozen here on its way', () => {
     const freeze = statusCommand({ status: 'frozen' })
     expect(accountOf(walked(hold(), freeze, take())).status).toBe('frozen')

@@ -130,6 +130,13 @@ describe('the check of a part', () => {
     ])
   })
 
+  test('P1: of a proof whose shape is wrong nothing else is said', async () => {
+    const { keys, records } = await fileOf()
+    const proof = { record: { ...records.at(-1), requester: '' }, wellFormed: false }
+    const parts = [...given(records.slice(0, -1)), proof]
+    expect(await checkPart(parts, true, undefined, contextOf(keys))).toEqual({ ok: false, refusal: 'ill_formed' })
+  })
+
   test('P2: an account has one balance of a token', async () => {
     const alice = anAccount('alice', { GOLD: '1' })
     if (alice.record !== 'account') throw new Error('no account')
