@@ -8,6 +8,7 @@ import { NO_RUNTIME_MUTATIONS } from '../simulation/cluster-mutations.ts'
 import { ClientChecker } from '../simulation/invariants-clients.ts'
 import { LedgerChecker } from '../simulation/invariants.ts'
 import { createKernel, type Kernel } from '../simulation/kernel.ts'
+import { ImportBook } from '../simulation/reference-imports.ts'
 import { createSimLeaseServer } from '../simulation/sim-lease-store.ts'
 import { SimDatabase } from '../simulation/sim-ledger-store-database.ts'
 import { simReceiptPublicKey, simVerify } from '../simulation/sim-signer.ts'
@@ -36,6 +37,7 @@ export async function startSimulatedLedger(seed: number): Promise<SimulatedLedge
   const database = new SimDatabase({ kernel, shardCount: SHARD_COUNT })
   const network = createSimNetwork(kernel)
   const startedAtMs = kernel.wallMs() - kernel.now()
+  const imports = new ImportBook()
   const checker: LedgerChecker = new LedgerChecker(database, {
     ledgerId: LEDGER_ID,
     wallAt: (ms) => startedAtMs + ms,
@@ -45,6 +47,7 @@ export async function startSimulatedLedger(seed: number): Promise<SimulatedLedge
       keyId === RECEIPT_KEY_ID && simVerify({ publicKey: simReceiptPublicKey(keyId), payload, signature }),
     wasOrdered: (payload, signature) => clients.wasOrdered(payload, signature),
     rotationOrdered: (accountId, key, hash) => clients.rotationOrdered(accountId, key, hash),
+    imports,
   })
   const clients = new ClientChecker(checker, kernel, homeOf)
   const leases = createSimLeaseServer(kernel, undefined, (name) => network.reachable(name))
@@ -55,6 +58,7 @@ export async function startSimulatedLedger(seed: number): Promise<SimulatedLedge
     leases,
     checker,
     clients,
+    imports,
     mutations: NO_RUNTIME_MUTATIONS,
     rareRates: new Map(),
     homeOf,

@@ -3,8 +3,10 @@ import type { AccountState, Balance } from '../../actors/account/state.ts'
 import type { CompensableTransaction } from '../../actors/account/transaction.ts'
 import { ZERO } from '../../actors/money.ts'
 import { type AnyCommand, type AnyState, type StepActor, stepActor, type StepOutcome } from '../../actors/step-actor.ts'
+import { ARRIVAL_MUTATIONS, type ArrivalMutation } from './cluster-mutations-arrivals.ts'
 
 export type DomainMutation =
+  | ArrivalMutation
   /** What comes can be spent before its group has settled. */
   | 'spends_incoming'
   /** A compensation does not look at what has been compensated, or is being. */
@@ -123,6 +125,7 @@ export const DOMAIN_MUTATIONS: Readonly<Record<DomainMutation, StepActor>> = {
   trusts_unchecked: trustingUnchecked,
   believes_old_times: believingOldTimes,
   undoes_what_is_new: undoingWhatIsNew,
+  ...ARRIVAL_MUTATIONS,
 }
 
 function lacksFunds(outcome: StepOutcome): boolean {

@@ -97,6 +97,18 @@ export function forgettingIds(store: LedgerStore): LedgerStore {
   return { ...store, openShard: async (shardId) => ({ ...(await store.openShard(shardId)), lastTransactionId: null }) }
 }
 
+/** An account that has to be loaded is taken for one that used nothing elsewhere: nobody asks once more. */
+export function forgettingElsewhere(store: LedgerStore): LedgerStore {
+  return {
+    ...store,
+    lookUp: (question) => {
+      const asksOnce = Object.entries(question).some(([part, asked]) => part !== 'keys' && asked.length > 0)
+      const isFurther = !asksOnce && question.keys.every(({ operation }) => operation === 'elsewhere')
+      return store.lookUp(isFurther ? { ...question, keys: [] } : question)
+    },
+  }
+}
+
 /** Under the transaction's ID, which a command keeps when it is stepped again. */
 export function keepingSignatures(signer: Signer): Signer {
   const kept = new Map<string, string>()

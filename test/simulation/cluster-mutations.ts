@@ -14,6 +14,7 @@ import {
   acknowledgingOnEntry,
   carryingUncommitted,
   createHastyRefusals,
+  forgettingElsewhere,
   forgettingIds,
   gaps,
   hastyGate,
@@ -64,6 +65,8 @@ export interface RuntimeMutations {
   readonly servesOnWord: boolean
   /** An edge takes it for proof that an attempt was turned away that its shard has another owner since. */
   readonly takesMovesForRefusals: boolean
+  /** What an account used elsewhere is not asked for where it has to be loaded first. */
+  readonly forgetsElsewhere: boolean
   /** The rule of an actor that is broken, if any. */
   readonly domain: DomainMutation | null
 }
@@ -87,6 +90,7 @@ export const NO_RUNTIME_MUTATIONS: RuntimeMutations = {
   releasesUnemptied: false,
   servesOnWord: false,
   takesMovesForRefusals: false,
+  forgetsElsewhere: false,
   domain: null,
 }
 
@@ -101,6 +105,7 @@ export function mutated<Parts extends Pick<LedgerNodeDependencies, 'store' | 'tr
   if (mutations.takesUnknownForFailed) store = takingUnknownForFailed(store)
   if (mutations.loadsBeforeFence) store = loadingBeforeFence(store)
   if (mutations.forgetsIds) store = forgettingIds(store)
+  if (mutations.forgetsElsewhere) store = forgettingElsewhere(store)
   if (mutations.servesOnWord) transport = servingOnWord(transport, store, host)
   if (mutations.acknowledgesOnEntry) transport = acknowledgingOnEntry(transport)
   if (mutations.saysMoved) transport = sayingMoved(transport)

@@ -18,6 +18,7 @@ import type { LedgerChecker } from './invariants.ts'
 import type { SimProcess } from './kernel-process.ts'
 import type { Kernel } from './kernel.ts'
 import type { OwnershipWitness } from './ownership-witness.ts'
+import type { ImportBook } from './reference-imports.ts'
 import { createSimClock } from './sim-clock.ts'
 import { createSimLeaseStore, type SimLeaseServer } from './sim-lease-store.ts'
 import type { SimDatabase } from './sim-ledger-store-database.ts'
@@ -42,6 +43,8 @@ export interface World {
   readonly ownership?: OwnershipWitness
   readonly tampering?: Tampering | undefined
   readonly clients: ClientChecker
+  /** What came over from other ledgers, and was ordered of it. */
+  readonly imports: ImportBook
   readonly mutations: RuntimeMutations
   readonly rareRates: RareRates
   /** The shard that decides an actor. */

@@ -23,6 +23,7 @@ import { LedgerChecker } from './invariants.ts'
 import { createKernel, type Kernel, type RunEnd, SimulationFailure } from './kernel.ts'
 import type { Plan } from './plan.ts'
 import { OwnershipWitness } from './ownership-witness.ts'
+import { ImportBook } from './reference-imports.ts'
 import { createSimLeaseServer } from './sim-lease-store.ts'
 import { SimDatabase } from './sim-ledger-store-database.ts'
 import { NO_STORE_MUTATIONS, type StoreMutations } from './sim-ledger-store-faults.ts'
@@ -120,6 +121,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
     verdicts.set(check, verdict)
     return verdict
   }
+  const imports = new ImportBook()
   const checker: LedgerChecker = new LedgerChecker(database, {
     ledgerId: LEDGER_ID,
     wallAt: (ms) => startedAtMs + ms,
@@ -129,6 +131,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
       keyId === RECEIPT_KEY_ID && simVerify({ publicKey: simReceiptPublicKey(keyId), payload, signature }),
     wasOrdered: (payload, signature) => clients.wasOrdered(payload, signature),
     rotationOrdered: (accountId, key, hash) => clients.rotationOrdered(accountId, key, hash),
+    imports,
   })
   const clients = new ClientChecker(checker, kernel, homeOf)
   const runtimeMutations = options.runtimeMutations ?? NO_RUNTIME_MUTATIONS
@@ -148,6 +151,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
     leases,
     checker,
     clients,
+    imports,
     mutations: runtimeMutations,
     rareRates: new Map(),
     homeOf,

@@ -9,15 +9,24 @@ import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import { addressOf, type ShardBatch, type TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import { type FundsChecker, movedBy } from './invariants-funds.ts'
 import type { Demand } from './invariants-messages.ts'
+import {
+  AccountPortage,
+  audienceOf,
+  holdingsAfterArrival,
+  holdingsAfterDeparture,
+  standOf,
+} from './invariants-accounts-portage.ts'
+import { type Chained, type EntryFields, movements, ownsNfts, type Part } from './invariants-accounts-part.ts'
+import type { ImportBook } from './reference-imports.ts'
 import { assetOf, decimalsOf, isNftAsset, signedFields, unitsOf } from './reference-fields.ts'
 import {
   between,
   type BoundsOf,
   endsOf,
   exactly,
-  type Holdings,
   holdingsAfter,
   holdingsAfterFailedLeg,
+  isAtRest,
   isDecidedElsewhere,
   isEmpty,
   isSame,
@@ -32,35 +41,13 @@ import {
 } from './reference-model.ts'
 
 export interface ReplaySettings extends ModelSettings {
+  readonly imports: ImportBook
   /** The rotation that a client has sent with this key and hash: what is recorded of it names no more. */
   readonly rotationOrdered: (
     accountId: string,
     idempotencyKey: string,
     payloadHash: string,
   ) => { readonly payload: string; readonly signature: string } | undefined
-}
-
-type EntryFields = Readonly<Record<string, string | number | null>>
-type Chained = Pick<ModelState, 'fromMs' | 'sequence' | 'tip'>
-
-/** One account's part of a commit. */
-interface Part {
-  readonly at: string
-  readonly accountId: string
-  readonly model: AccountModel
-  readonly batch: ShardBatch
-  readonly heard: readonly Message[]
-  readonly before: Holdings
-  readonly after: Holdings
-  readonly news: readonly TransactionWrite[]
-  /** What completed or failed, new or not. */
-  readonly ended: readonly TransactionRecord[]
-  /** The index of the state that each completed transaction was decided on. */
-  readonly decidedOn: Map<string, number>
-  /** Whether groups burn, or have burned, something of it: that is in its balance, and counts no more. */
-  readonly burnsInGroups: boolean
-  /** The index of the first state that anything here may have been decided on. */
-  readonly firstIndex: number
 }
 
 export class AccountReplay {
@@ -72,8 +59,10 @@ export class AccountReplay {
   private readonly settings: ReplaySettings
   private readonly facts: ModelFacts
   private readonly funds: FundsChecker
+  readonly portage: AccountPortage
 
   constructor(demand: Demand, now: () => number, settings: ReplaySettings, facts: ModelFacts, funds: FundsChecker) {
+    this.portage = new AccountPortage(demand, settings.imports, funds)
     this.demand = demand
     this.now = now
     this.settings = settings
@@ -116,10 +105,14 @@ export class AccountReplay {
         ({ terms }) => terms.type === 'burn',
       ),
       firstIndex: Math.max(0, model.states.length - 1),
+      held: this.portage.heldBy(at),
+      taken: [],
+      arrived: new Map(),
     }
     this.middle(part)
     this.entries(part)
     this.last(part)
+    this.portage.end(part)
     for (const ended of part.ended) if (ended.status === 'completed') this.funds.completed(at, ended)
     this.funds.check(at, part.after)
     this.judge(part)
@@ -131,7 +124,7 @@ export class AccountReplay {
     const before = model.latest()
     if (before === undefined) return
     const legs = [...before.legs, ...this.funds.legsOf(at)]
-    model.states.push({ ...before, fromMs: this.now(), legs, occupied: 'perhaps' })
+    model.states.push({ ...before, fromMs: this.now(), legs, occupied: 'perhaps', busy: 'perhaps' })
   }
 
   private entries(part: Part): void {
@@ -149,10 +142,13 @@ export class AccountReplay {
       this.demand(entry.auditHash === hash, `I6: ${at}: entry ${entry.sequence} does not continue the chain`)
       this.demand(fields['sequence'] === entry.sequence, `I6: ${at}: entry ${entry.sequence} says another number`)
       const chained = { fromMs: this.now(), sequence: entry.sequence, tip: entry.auditHash }
+      this.demand(before?.status !== 'erased', `A3: ${at}: was erased, and has entry ${entry.sequence}`)
       if (before === undefined) this.opens(part, fields, chained)
       else if (fields['kind'] === 'transaction')
         this.completes(part, before, entry.txnId ?? '', fields, chained, values)
       else if (fields['kind'] === 'status_change') this.changesStatus(part, before, fields, chained)
+      else if (fields['kind'] === 'arrival') this.portage.arrives(part, before, fields, chained, values)
+      else if (fields['kind'] === 'erasure') this.portage.isErased(part, before, fields, chained)
       else this.getsKey(part, before, fields, chained)
     }
   }
@@ -163,8 +159,9 @@ export class AccountReplay {
     model.registeredBy = write?.account.registeredBy ?? ''
     this.registrations(model, batch, accountId)
     const key = { publicKey: String(fields['public_key'] ?? ''), keyId: String(fields['key_id'] ?? '') }
-    const empty = { holdings: new Map(), legs: [], occupied: 'no' } as const
-    model.states.push({ ...chained, ...key, ...empty, status: 'active', incoming: 'accept' })
+    const empty = { holdings: new Map(), legs: [], occupied: 'no', busy: 'no' } as const
+    const nowhere = { held: null, origin: null, moved: null } as const
+    model.states.push({ ...chained, ...key, ...empty, ...nowhere, status: 'active', incoming: 'accept' })
   }
 
   private registrations(model: AccountModel, batch: ShardBatch, accountId: string): void {
@@ -198,6 +195,7 @@ export class AccountReplay {
       fields['group_id'] === transaction.groupId
     this.demand(same, `I6: ${at}: entry ${chained.sequence} is another transaction than ${txnId}`)
     this.shown(part, transaction, fields, values)
+    this.portage.departures.left(at, transaction, before.status, fields['balance'])
     decidedOn.set(txnId, model.states.length - 1)
     model.states.push({ ...before, ...chained, occupied: 'perhaps' })
   }
@@ -222,10 +220,11 @@ export class AccountReplay {
 
   /** A rotation, or the first key of an account that had none. */
   private getsKey(part: Part, before: ModelState, fields: EntryFields, chained: Chained): void {
-    const { at, accountId, batch, model } = part
+    const { at, accountId, batch, model, held } = part
     const key = { publicKey: String(fields['public_key']), keyId: String(fields['key_id']) }
     if (fields['kind'] === 'key_registration') {
       this.demand(before.keyId === '', `M1: ${at}: got a first key, and had one`)
+      this.demand(before.held === null || held.after === undefined, `A1: ${at}: got a key, and is on its way`)
       this.demand(before.status !== 'closed', `M1: ${at}: got a first key when it was closed`)
       this.registrations(model, batch, accountId)
       model.states.push({ ...before, ...chained, ...key })
@@ -260,27 +259,35 @@ export class AccountReplay {
     const status = fields['status'] as ModelState['status']
     this.statusReasons.set(String(fields['reason']), chained.fromMs)
     this.demand(before.status !== 'closed', 'M1: a closed account changed its status')
+    const audience = /^moved to (.*)$/.exec(String(fields['reason']))?.[1]
+    if (audience !== undefined) this.portage.departures.closes(at, accountId, before, audience)
     const empty = isEmpty(after) && this.funds.holdsOf(at).length === 0 && !ownsNfts(batch, accountId)
     this.demand(status !== 'closed' || empty, `M1: ${at}: was closed, and holds something`)
     model.states.push({ ...before, ...chained, status, incoming: fields['incoming'] as ModelState['incoming'] })
   }
 
   /** As it is from now on. */
-  private last({ model, at, after, batch, accountId }: Part): void {
+  private last({ model, at, after, batch, accountId, held }: Part): void {
     const before = model.latest()
     if (before === undefined) return
-    const holds = this.funds.holdsOf(at)
-    const occupied = isEmpty(after) && holds.length === 0 && !ownsNfts(batch, accountId) ? 'no' : 'yes'
-    model.states.push({ ...before, fromMs: this.now(), holdings: after, legs: this.funds.legsOf(at), occupied })
+    const isFree = this.funds.holdsOf(at).length === 0 && !ownsNfts(batch, accountId)
+    const occupied = isEmpty(after) && isFree ? 'no' : 'yes'
+    const busy = isFree && isAtRest(after) ? 'no' : 'yes'
+    const isClosed = before.status === 'closed' || before.status === 'erased'
+    this.demand(!isClosed || occupied === 'no', `M1: ${at}: is ${before.status}, and holds something`)
+    const account = batch.accounts.find((write) => write.account.accountId === accountId)?.account
+    const now = { fromMs: this.now(), holdings: after, legs: this.funds.legsOf(at), ...standOf(account, held.after) }
+    model.states.push({ ...before, ...now, occupied, busy })
   }
 
   /** M1: what clients submitted, in the order in which it was stepped. */
   private judge(part: Part): void {
-    const { heard, before, after, news, at } = part
+    const { heard, before, after, news, at, held, arrived } = part
     const exact = heard.length === 0
     const bounds = between(before, after, movements(part))
-    let running = before
+    let running = holdingsAfterArrival(before, held, arrived)
     for (const { transaction } of news) {
+      if (audienceOf(transaction) !== undefined) running = holdingsAfterDeparture(running, transaction)
       if (transaction.origin !== 'client') continue
       if (transaction.type === 'mint' && isNftAsset(transaction.tokenId)) {
         this.minted(part, transaction)
@@ -386,11 +393,14 @@ export class AccountReplay {
   }
 
   private use(
-    { model, at }: Part,
+    { model, at, accountId }: Part,
     key: string,
     use: AccountModel['uses'] extends Map<string, infer Use> ? Use : never,
   ) {
     this.demand(!model.uses.has(key), `I3: ${at}: ${key} took effect twice`)
+    const { origin } = model.latest() ?? { origin: null }
+    const isUsed = origin !== null && origin.whole && this.facts.usedThere(origin.importId, accountId).has(key)
+    this.demand(!isUsed, `A2: ${at}: ${key} was used elsewhere, and has an effect here`)
     model.uses.set(key, use)
   }
 
@@ -406,27 +416,4 @@ export class AccountReplay {
       state.keyId === (account.key?.keyId ?? '')
     this.demand(same, `M1: ${at}: the stored account is not the model's`)
   }
-}
-
-/** As much as can have moved to and fro within the commit, of each asset. */
-/** Or keeps room for one: what the account counts is held against the NFTs' own homes at the end. */
-function ownsNfts({ accounts }: ShardBatch, accountId: string): boolean {
-  const written = accounts.find(({ account }) => account.accountId === accountId)?.account
-  return written !== undefined && written.nftCount + written.nftRoom > 0
-}
-
-function movements({ news, ended, heard }: Part): ReadonlyMap<string, bigint> {
-  const moved = new Map<string, bigint>()
-  const add = (tokenId: string, amount: string): void => {
-    moved.set(tokenId, (moved.get(tokenId) ?? 0n) + unitsOf(amount))
-  }
-  for (const { tokenId, amount, receive } of [...news.map(({ transaction }) => transaction), ...ended]) {
-    add(tokenId, amount)
-    if (receive !== null) add(receive.tokenId, receive.amount)
-  }
-  for (const message of heard) {
-    if ('terms' in message) add(message.terms.tokenId, message.terms.amount)
-    if ('tokenId' in message && 'amount' in message) add(message.tokenId, message.amount)
-  }
-  return moved
 }

@@ -9,6 +9,8 @@ import type { ClassState } from '../../actors/nft-class/state.ts'
 import type { InstanceState } from '../../actors/nft-instance/state.ts'
 import type { TokenState } from '../../actors/token/state.ts'
 import type { ActorWrite } from '../../runtime/ports/ledger-store.ts'
+import type { ArrivalChecker } from './invariants-arrivals.ts'
+import { isHeld } from './invariants-arrived.ts'
 import type { FundsChecker } from './invariants-funds.ts'
 import type { Demand } from './invariants-messages.ts'
 import { NftChecker } from './invariants-nfts.ts'
@@ -39,17 +41,26 @@ const NEXT: Readonly<Record<GroupStatus | 'absent', readonly (GroupStatus | 'abs
   linked: ['linked'],
 }
 
+/** What else the rows tell. */
+export interface ActorWitnesses {
+  readonly transactions: TransactionChecker
+  readonly funds: FundsChecker
+  readonly arrivals: ArrivalChecker
+}
+
 export class ActorChecker {
   private readonly demand: Demand
   private readonly now: () => number
   private readonly transactions: TransactionChecker
   private readonly funds: FundsChecker
+  private readonly arrivals: ArrivalChecker
   private readonly histories = new Map<string, ActorMoment[]>()
   /** By the symbol as it was registered. */
   private readonly tokens = new Map<string, TokenSince>()
   readonly nfts: NftChecker
 
-  constructor(demand: Demand, now: () => number, transactions: TransactionChecker, funds: FundsChecker) {
+  constructor(demand: Demand, now: () => number, { transactions, funds, arrivals }: ActorWitnesses) {
+    this.arrivals = arrivals
     this.nfts = new NftChecker(demand, now)
     this.demand = demand
     this.now = now
@@ -90,6 +101,7 @@ export class ActorChecker {
     const before = this.latest(key)
     this.demand((before?.version ?? 0) === previousVersion, `I1b: ${key}: written on ${previousVersion}`)
     const copy = state === null ? null : (JSON.parse(JSON.stringify(state)) as ActorState)
+    this.arrivals.actor(address, before, copy)
     const moments = this.histories.get(key) ?? []
     // Given up and registered anew within one commit: in between it was no more.
     const between = isAnew(before, copy) ? [{ fromMs: this.now(), state: null }] : []
@@ -205,7 +217,7 @@ function isFinished(state: ActorState): boolean {
     case 'class':
       return state.status === 'active'
     case 'instance':
-      return state.hold === null && Object.keys(state.expected).length === 0
+      return !isHeld(state) && state.hold === null && Object.keys(state.expected).length === 0
     case 'exchange':
       return false
   }

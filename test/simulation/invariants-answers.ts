@@ -7,6 +7,8 @@ import type { Answer } from '../../actors/account/outcome.ts'
 import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import type { ActorChecker } from './invariants-actors.ts'
 import type { ModelFacts, Window } from './reference-model.ts'
+import { isSoOfActor, objectionToPortage } from './invariants-arrived.ts'
+import { isPortage } from './reference-portage.ts'
 
 export type RegisterOperation = Extract<
   GatewayRequest['operation'],
@@ -58,7 +60,12 @@ export function objectionToActor(
       const reverts = latest?.kind === 'group' && ['reverting', 'reverted', 'linked'].includes(latest.status)
       return reverts ? undefined : `reverting, and the group is ${show(latest)}`
     }
+    case 'arrival':
+      return states.some((state) => isSoOfActor(state, operation, answer.state))
+        ? undefined
+        : `${answer.state}, and the ${actor.kind} was only ${states.map(show).join(', ')}`
     case 'refused':
+      if (isPortage(operation)) return objectionToPortage(answer.code, operation, states, caller)
       return objectionToRefusal(answer.code, operation, states, facts, window, caller)
     default:
       return `no ${actor.kind} says ${answer.kind}`
@@ -139,6 +146,8 @@ export function registeredAt(
     .find(({ state }) => state !== null && !['preparing', 'registering', 'refusing'].includes(statusOf(state)))
   const state = first?.state
   if (first === undefined || state === null || state === undefined || !('clientId' in state)) return undefined
+  // It came from another ledger: nobody registered it.
+  if ('arrived' in state) return undefined
   if (state.clientId !== caller.clientId) return undefined
   if (state.kind === 'group') {
     return state.termsHash === sha256Hex(operation.payload) ? first.fromMs : undefined

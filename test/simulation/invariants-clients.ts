@@ -65,10 +65,22 @@ export class ClientChecker {
     entry.toMs = this.now()
     entry.outcome = outcome
     if (outcome.kind !== 'answered') return
+    this.countPortage(entry.request, outcome.answer)
     const window = { fromMs: entry.fromMs, toMs: entry.toMs }
     const objection = this.objection(entry.request, outcome.answer, window, 'many')
     const about = `${entry.request.operation.kind} on ${actorKey(entry.request.actor)}`
     this.checker.demand(objection === undefined, `I10: a client was told of ${about}: ${objection}`)
+  }
+
+  /** How often an account that comes, came or is erased had something else to say. */
+  private countPortage({ actor, operation }: GatewayRequest, answer: Answer): void {
+    if (actor.kind !== 'account' || operation.kind === 'erase' || isPortage(operation)) return
+    const state = this.checker.account(this.homeOf(actor), actor.id).latest()
+    const isRefused = answer.kind === 'refused'
+    if (isRefused && state !== undefined && state.held !== null && operation.kind === 'register')
+      this.count('held:not_registered')
+    if (isRefused && state?.status === 'erased') this.count('erased:refused')
+    if (answer.kind === 'accepted' && !answer.replayed && state?.origin?.whole === true) this.count('arrived:acts')
   }
 
   private objection(
@@ -128,7 +140,7 @@ export class ClientChecker {
   /** I12: what a client was told not to have happened has not happened, unless another request did it. */
   atEnd(): void {
     for (const entry of this.histories) {
-      if (!isDenied(entry)) continue
+      if (!isDenied(entry) || this.isOfErased(entry)) continue
       const effectMs = this.effectOf(entry)
       if (effectMs === undefined || effectMs < entry.fromMs) continue
       const others = this.histories.some(
@@ -137,6 +149,14 @@ export class ClientChecker {
       const what = `${entry.request.operation.kind} on ${actorKey(entry.request.actor)} sent at ${entry.fromMs}`
       this.checker.demand(others, `I12: ${what} was said not to be applied, and took effect at ${effectMs}`)
     }
+  }
+
+  /** What an account did before it was erased nobody can tell any more: that it is closed denies nothing. */
+  private isOfErased({ request: { actor }, outcome, toMs = 0 }: HistoryEntry): boolean {
+    if (outcome?.kind !== 'answered' || outcome.answer.kind !== 'refused') return false
+    if (actor.kind !== 'account' || outcome.answer.code !== 'account_closed') return false
+    const { states } = this.checker.account(this.homeOf(actor), actor.id)
+    return states.some(({ status, fromMs }) => status === 'erased' && fromMs <= toMs)
   }
 
   /** When what this request ordered took effect, by whichever request. */
@@ -158,7 +178,8 @@ export class ClientChecker {
     const model = this.checker.account(this.homeOf(actor), actor.id)
     switch (operation.kind) {
       case 'register':
-        return model.states.find(({ keyId }) => keyId === operation.key.keyId)?.fromMs
+        // An account that came from elsewhere brought its key along.
+        return model.states.find(({ keyId, origin }) => keyId === operation.key.keyId && origin?.whole !== true)?.fromMs
       case 'change_status':
         return this.checker.replay.statusReasons.get(operation.reason)
       case 'submit':
@@ -212,7 +233,14 @@ function modelRequestOf({ actor, caller, operation }: GatewayRequest): ModelRequ
     case 'register':
     case 'mint':
     case 'change_status':
+    case 'erase':
+    case 'depart':
       return { accountId: actor.id, caller, operation }
+    case 'hold_arrival':
+    case 'note_used_keys':
+    case 'take_arrival':
+    case 'drop_arrival':
+      return actor.kind === 'account' ? { accountId: actor.id, caller, operation } : undefined
     default:
       return undefined
   }

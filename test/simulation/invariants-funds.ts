@@ -64,6 +64,11 @@ export class FundsChecker {
     if (receive !== null && !isNftAsset(receive.tokenId)) this.add(at, receive.tokenId, unitsOf(receive.amount))
   }
 
+  /** It came from another ledger. */
+  arrived(at: string, tokenId: string, units: bigint): void {
+    this.add(at, tokenId, units)
+  }
+
   /** What the rows say that the account holds. */
   holdingsOf(at: string): Holdings {
     const holdings = new Map<string, Funds>()
@@ -127,7 +132,9 @@ export class FundsChecker {
     }
     for (const hold of this.holdsOf(at)) {
       if (hold.kind === 'issue') add(hold.tokenId, 'room', hold.totalSupply)
-      else if (hold.kind === 'leg') addLeg(hold, add)
+      else if (hold.kind === 'arrival') {
+        for (const [tokenId, amount] of Object.entries(hold.account.balances)) add(tokenId, 'room', amount)
+      } else if (hold.kind === 'leg') addLeg(hold, add)
       else if (hold.kind === 'pending') {
         if (hold.reserves) add(hold.transaction.tokenId, 'reserved', hold.transaction.amount)
         if (hold.room !== null) add(hold.room.tokenId, 'room', hold.room.amount)

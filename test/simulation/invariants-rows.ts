@@ -236,5 +236,8 @@ function stateIn(rows: Rows, shardId: number, actor: ActorAddress): AnyState | u
 
 /** W2: what is there now may not have been known when it was looked up. */
 function mayHaveKnownLess({ answer }: OrderedCommand, evidence: RowEvidence): boolean {
-  return answer !== null && answer !== 'unclear' && answer.kind === 'refused' && evidence.toldOfOthers()
+  if (answer === null || answer === 'unclear' || answer.kind !== 'refused') return false
+  // When it was looked up the account had not come yet.
+  if (answer.code === 'account_keyless' && evidence.usedElsewhere !== undefined) return true
+  return evidence.toldOfOthers()
 }

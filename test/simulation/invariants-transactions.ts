@@ -6,6 +6,7 @@ import { receiptPayload } from '../../actors/account/receipt.ts'
 import type { Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
 import type { Message } from '../../actors/message.ts'
 import type { ReceiptWrite, ShardBatch, TransactionChange, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
+import { audienceOf } from './invariants-accounts-portage.ts'
 import { causes, type Demand, type Heard } from './invariants-messages.ts'
 import { isNftAsset, unitsOf } from './reference-fields.ts'
 
@@ -73,6 +74,7 @@ export class TransactionChecker {
     const cause = `${accountId} ${idempotencyKey}`
     this.demand(!this.causes.has(cause), `I3: ${cause} took effect twice`)
     this.causes.add(cause)
+    if (audienceOf(transaction) !== undefined) return
     const caused = heard.of('account', accountId).some((message) => causes(message, idempotencyKey.slice(1)))
     this.demand(caused, `I3: ${txnId} says ${idempotencyKey}, and no message said so`)
   }

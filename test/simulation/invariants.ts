@@ -8,6 +8,7 @@ import { chainHash, GENESIS } from '../../actors/audit-chain.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import { type ActorWrite, addressOf, type ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import { AccountReplay, type ReplaySettings } from './invariants-accounts.ts'
+import { arrivalIn } from './invariants-accounts-portage.ts'
 import { ActorChecker } from './invariants-actors.ts'
 import { FundsChecker } from './invariants-funds.ts'
 import { type Demand, Heard, MessageChecker } from './invariants-messages.ts'
@@ -31,6 +32,7 @@ export class LedgerChecker {
   private readonly messages: MessageChecker
   private readonly transactions: TransactionChecker
   private readonly funds: FundsChecker
+  private readonly homeOf: (accountId: string) => number
   /** Per (account, version), the token that wrote it. */
   private readonly versions = new Map<string, string>()
   /** The epoch in which an actor's time was set. */
@@ -43,15 +45,18 @@ export class LedgerChecker {
     this.messages = new MessageChecker(demand)
     this.transactions = new TransactionChecker(demand, settings)
     this.funds = new FundsChecker(demand, database.rows)
-    this.actors = new ActorChecker(demand, now, this.transactions, this.funds)
     const facts = {
       token: (tokenId: string) => this.actors.token(tokenId),
       nftClass: (classId: string) => this.actors.nfts.nftClass(classId),
       mintedSince: (nftId: string) => this.actors.nfts.mintedSince(nftId),
+      usedThere: (importId: string, accountId: string) => settings.imports.usedThere(importId, accountId),
       openSince: (accountId: string) =>
         this.replay.accounts.get(addressOf({ shardId: settings.homeOf(accountId), accountId }))?.states[0]?.fromMs,
     }
     this.replay = new AccountReplay(demand, now, settings, facts, this.funds)
+    const { transactions, funds } = this
+    this.actors = new ActorChecker(demand, now, { transactions, funds, arrivals: this.replay.portage.arrivals })
+    this.homeOf = settings.homeOf
     database.onApplied((applied) => this.commit(applied))
     database.onShardChange((change) => this.shardChange(change))
   }
@@ -98,6 +103,8 @@ export class LedgerChecker {
     }
     this.transactions.atEnd(rows.transactions)
     this.actors.nfts.atEnd(rows.accounts.values())
+    const lives = (accountId: string) => rows.accounts.has(addressOf({ shardId: this.homeOf(accountId), accountId }))
+    this.replay.portage.arrivals.atEnd(lives)
     this.valueAtEnd()
     for (const { transaction } of rows.transactions.values()) {
       const { type, status, failure, origin, toAccountId, receive, compensates } = transaction
@@ -178,6 +185,9 @@ export class LedgerChecker {
     const token = `${session} ${epoch}.${attempt}`
     this.transactions.commit(batch, heard)
     this.funds.commit(batch)
+    this.replay.portage.arrivals.commit(batch, (accountId) =>
+      arrivalIn(this.funds.holdsOf(addressOf({ shardId, accountId }))),
+    )
     const finished = this.finishedIn(batch)
     for (const { account, previousVersion } of batch.accounts) {
       const { accountId } = account

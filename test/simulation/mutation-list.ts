@@ -320,6 +320,60 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 2,
     foundAs: /changed, and not there/,
   },
+  {
+    rule: 'A1: what has arrived is taken once, however often that is asked',
+    ...domain('takes_twice'),
+    withinSeeds: 60,
+    from: 19,
+    foundAs: /A1: |I4: /,
+  },
+  {
+    rule: 'A1: an account that exists is not held for an import',
+    ...domain('holds_existing'),
+    withinSeeds: 40,
+    from: 14,
+    foundAs: /I10: .*held, and it was not so/,
+  },
+  {
+    rule: 'A1: an account that is on its way is nobody else’s',
+    ...domain('claims_held'),
+    withinSeeds: 30,
+    from: 8,
+    foundAs: /A1: .*got a key|registered, where every state/,
+  },
+  {
+    rule: 'A1: room is kept for what is held of an import',
+    ...domain('holds_without_room'),
+    withinSeeds: 15,
+    foundAs: /I5: .*kept free/,
+  },
+  {
+    rule: 'A2: what was looked up before an account came is not taken for all that it did',
+    ...domain('trusts_unasked'),
+    withinSeeds: 30,
+    from: 8,
+    foundAs: /A2: .*has an effect here/,
+  },
+  {
+    rule: 'A2: an account that is loaded is asked about what it did elsewhere',
+    ...runtime({ forgetsElsewhere: true }),
+    withinSeeds: 60,
+    from: 30,
+    foundAs: /A2: .*has an effect here/,
+  },
+  {
+    rule: 'A3: an erased account says no more than that it is closed',
+    ...domain('forgets_erasure'),
+    withinSeeds: 15,
+    foundAs: /I10: .*account_keyless, where/,
+  },
+  {
+    rule: 'A4: only a frozen account leaves',
+    ...domain('departs_unfrozen'),
+    withinSeeds: 45,
+    from: 15,
+    foundAs: /A4: .*leaves|I10: .*departed, where/,
+  },
 ]
 
 /** Runs all the seeds in turn until one finds out; one that fails of something else, as what follows may, is passed over. */

@@ -63,7 +63,7 @@ interface Standing {
 /** Codes that it may fail with as it is entered; null: it does not. */
 export function endsOf({ status, incoming }: Standing, fields: SignedFields, of: BoundsOf): ReadonlySet<string | null> {
   const { type, tokenId, units, receive, termsHash } = fields
-  if (status === 'closed') return new Set(['account_closed'])
+  if (status === 'closed' || status === 'erased') return new Set(['account_closed'])
   if (status === 'frozen' && type !== 'credit') return new Set(['account_frozen'])
   // Whose an NFT is, its own home says.
   if (isNftAsset(tokenId)) {
@@ -156,5 +156,12 @@ export function isSame(left: Holdings, right: Holdings): boolean {
 export function isEmpty(holdings: Holdings): boolean {
   return [...holdings.values()].every(
     ({ balance, reserved, incoming, room }) => balance === 0n && reserved === 0n && incoming === 0n && room === 0n,
+  )
+}
+
+/** Nothing is set aside, promised or on its way. */
+export function isAtRest(holdings: Holdings): boolean {
+  return [...holdings.values()].every(
+    ({ reserved, incoming, room }) => reserved === 0n && incoming === 0n && room === 0n,
   )
 }

@@ -7,11 +7,20 @@
  */
 import type { AccountStatus, IncomingPolicy, LegHold } from '../../actors/account/state.ts'
 import type { Operation } from '../../runtime/messages.ts'
-import type { Answer, SubmissionReceipt } from '../../actors/account/outcome.ts'
+import type { AccountView, Answer, SubmissionReceipt } from '../../actors/account/outcome.ts'
 import type { RefusalCode } from '../../actors/refusal.ts'
 import type { Caller, TransactionType } from '../../actors/account/commands.ts'
 import { decimalsOf, isNftAsset, isPoisonous, type SignedFields, signedFields, unitsOf } from './reference-fields.ts'
 import type { Holdings } from './reference-funds.ts'
+import {
+  type HeldArrival,
+  isPortage,
+  isSoOf,
+  judgePortage,
+  type Origin,
+  type PortageOperation,
+} from './reference-portage.ts'
+import { isAs, judgeRotation, judgeStatus, refusedFor } from './reference-rules.ts'
 
 export interface ModelState {
   /** Virtual time from which it was committed. */
@@ -28,6 +37,13 @@ export interface ModelState {
   readonly legs: readonly LegHold[]
   /** Whether it holds anything at all; `perhaps` in the middle of a commit. */
   readonly occupied: 'yes' | 'no' | 'perhaps'
+  /** Whether anything of it is under way, or it has NFTs. */
+  readonly busy: 'yes' | 'no' | 'perhaps'
+  /** What comes from another ledger, until it has come. */
+  readonly held: HeldArrival | null
+  readonly origin: Origin | null
+  /** The ledger that it goes to. */
+  readonly moved: string | null
 }
 
 /** What a key was used for, visible from the state with this index. */
@@ -54,10 +70,9 @@ export interface GroupedUse {
 }
 
 /** What an account is asked; the others are judged by their own checkers. */
-export type AccountOperation = Extract<
-  Operation,
-  { readonly kind: 'submit' | 'rotate_key' | 'register' | 'change_status' | 'mint' }
->
+export type AccountOperation =
+  | Extract<Operation, { readonly kind: 'submit' | 'rotate_key' | 'register' | 'change_status' | 'mint' }>
+  | PortageOperation
 
 /** What a client asked, as far as its answer depends on it. */
 export interface ModelRequest {
@@ -96,6 +111,8 @@ export interface ModelFacts {
   readonly nftClass: (classId: string) => { readonly fromMs: number; readonly issuer: string } | undefined
   /** Since when the NFT is there. */
   readonly mintedSince: (nftId: string) => number | undefined
+  /** What an account that came in the import used where it comes from, by `useKey`. */
+  readonly usedThere: (importId: string, accountId: string) => ReadonlySet<string>
 }
 
 /** As far as clocks of nodes are ever wrong. */
@@ -138,6 +155,8 @@ export class AccountModel {
         return state === undefined
           ? [refusedFor('account_not_found')]
           : this.judgeSigned(state, index, request, operation, window)
+      default:
+        return judgePortage(state, request.caller.role, operation)
     }
   }
 
@@ -156,7 +175,7 @@ export class AccountModel {
       case 'refused':
         // Only what the store cannot take is refused for no reason of the ledger's own.
         if (request.operation.kind === 'mint' && BY_NFT_HOME.has(answer.code)) return undefined
-        if (answer.code === 'rejected') {
+        if (answer.code === 'rejected' && !isPortage(request.operation)) {
           return isPoisonous(request.operation) ? undefined : 'rejected, and could have been stored'
         }
         return allowed((one) => one.kind === 'refused' && one.code === answer.code)
@@ -177,6 +196,17 @@ export class AccountModel {
           .some((state) => state?.tip === auditHash && state.sequence === sequence && isAs(state, status, incoming))
         return shown ? undefined : 'shows a status that was not so'
       }
+      case 'arrival': {
+        const { operation } = request
+        if (!isPortage(operation) || operation.kind === 'erase' || operation.kind === 'depart') return 'nothing arrives'
+        if (indexes.some((index) => isSoOf(this.states[index], operation, answer))) return undefined
+        return `${answer.state}, and it was not so`
+      }
+      case 'departed':
+        return (
+          this.objectionToDeparture(request.operation, answer.account, indexes) ??
+          allowed((one) => one.kind === 'effect')
+        )
       default:
         return `no account says ${answer.kind}`
     }
@@ -192,6 +222,18 @@ export class AccountModel {
       if (startMs <= toMs) indexes.push(index)
     }
     return indexes.reverse()
+  }
+
+  private objectionToDeparture(
+    operation: AccountOperation,
+    { sequence, auditHash, status }: AccountView,
+    indexes: readonly number[],
+  ): string | undefined {
+    if (operation.kind === 'depart' && operation.tokenId === null && status !== 'closed') return `gone, and ${status}`
+    const shown = indexes
+      .map((index) => this.states[index])
+      .some((state) => state?.tip === auditHash && state.sequence === sequence && state.status === status)
+    return shown ? undefined : 'shows a departure that was not so'
   }
 
   private gotItsKeyIn({ fromMs }: Window): boolean {
@@ -244,12 +286,13 @@ export class AccountModel {
     operation: Extract<Operation, { kind: 'register' }>,
   ): Expected {
     if (state === undefined) return EFFECT
+    if (state.status === 'erased') return refusedFor('public_key_conflict')
     const { registrationKey } = operation
     const repeats = registrationKey !== null && this.registrationUses.has(`${caller.clientId} ${registrationKey}`)
     if (repeats) return { kind: 'registered', created: true }
     if (state.keyId === '') {
       const mayClaim = caller.role === 'admin' || caller.clientId === this.registeredBy
-      return mayClaim && state.status !== 'closed' ? EFFECT : refusedFor('public_key_conflict')
+      return mayClaim && state.status !== 'closed' && state.held === null ? EFFECT : refusedFor('public_key_conflict')
     }
     if (operation.key.keyId !== state.keyId) return refusedFor('public_key_conflict')
     return { kind: 'registered', created: false }
@@ -262,6 +305,7 @@ export class AccountModel {
     operation: Extract<Operation, { kind: 'submit' | 'rotate_key' | 'mint' }>,
     window: Window,
   ): readonly Expected[] {
+    if (state.status === 'erased') return [refusedFor('account_closed')]
     const { payload, signature } = operation
     const fields = signedFields(payload)
     const kind = USES[operation.kind]
@@ -272,6 +316,8 @@ export class AccountModel {
     if (keys.length === 0) return [refusedFor('account_keyless')]
     if (!keys.some((publicKey) => verifies(publicKey, payload, signature))) return [refusedFor('signature_mismatch')]
     if (use !== undefined) return [{ kind: 'repeat', use }]
+    const elsewhere = this.signedElsewhere(state, request.accountId, kind, fields)
+    if (elsewhere !== undefined) return [elsewhere]
     switch (operation.kind) {
       case 'submit':
         return this.judgeSubmission(state, index, request, fields, window)
@@ -280,6 +326,20 @@ export class AccountModel {
       case 'rotate_key':
         return [judgeRotation(state, operation, verifies)]
     }
+  }
+
+  /** What may have been signed for the ledger that the account came from. */
+  private signedElsewhere(
+    { origin }: ModelState,
+    accountId: string,
+    kind: UseKind,
+    { idempotencyKey, ledgerId }: SignedFields,
+  ): Expected | undefined {
+    if (origin === null) return undefined
+    if (origin.namesLedger && kind !== 'key_rotation' && ledgerId === null) return refusedFor('wrong_ledger')
+    if (!origin.whole) return undefined
+    const used = this.facts.usedThere(origin.importId, accountId).has(useKey(kind, idempotencyKey))
+    return used ? refusedFor('key_used_elsewhere') : undefined
   }
 
   /** Whether the NFT then comes into being is its own home's to say. */
@@ -394,36 +454,6 @@ export function isAgreed({ role, groupId, termsHash, terms }: LegHold, fields: S
   )
 }
 
-function isAs(state: ModelState, status: AccountStatus, incoming: IncomingPolicy): boolean {
-  return state.status === status && state.incoming === incoming
-}
-
-function judgeRotation(
-  state: ModelState,
-  operation: Extract<Operation, { kind: 'rotate_key' }>,
-  verifies: ModelSettings['verifies'],
-): Expected {
-  const { proof, newKey, payload } = operation
-  if (proof !== null && !verifies(newKey.publicKey, payload, proof)) return refusedFor('proof_mismatch')
-  return state.status === 'active' ? EFFECT : refusedFor('account_not_active')
-}
-
-function judgeStatus(
-  state: ModelState | undefined,
-  wish: Extract<Operation, { kind: 'change_status' }>,
-): readonly Expected[] {
-  if (state === undefined) return [refusedFor('account_not_found')]
-  if (state.status === 'closed') return [refusedFor('account_closed')]
-  const status = wish.status ?? state.status
-  if (isAs(state, status, wish.incoming ?? state.incoming)) return [{ kind: 'unchanged' }]
-  if (status !== 'closed' || state.occupied === 'no') return [EFFECT]
-  return state.occupied === 'yes' ? [refusedFor('account_not_empty')] : [refusedFor('account_not_empty'), EFFECT]
-}
-
-function refusedFor(code: RefusalCode): Expected {
-  return { kind: 'refused', code }
-}
-
 /** What only the home of an NFT can say no with, and its owner through it. */
 const BY_NFT_HOME: ReadonlySet<RefusalCode> = new Set([
   'instance_exists',
@@ -435,7 +465,9 @@ const KINDS = { accepted: 'transaction', rotated: 'key_rotation', minted: 'mint'
 const OPERATIONS = { transaction: 'submit', key_rotation: 'rotate_key', mint: 'mint' } as const
 const USES = { submit: 'transaction', rotate_key: 'key_rotation', mint: 'mint' } as const
 
-export function useKey(operation: 'transaction' | 'key_rotation' | 'mint', idempotencyKey: string): string {
+type UseKind = 'transaction' | 'key_rotation' | 'mint'
+
+export function useKey(operation: UseKind, idempotencyKey: string): string {
   return `${operation} ${idempotencyKey}`
 }
 

@@ -6,6 +6,10 @@ export interface Violation {
 }
 
 const MEANINGS: Readonly<Record<string, string>> = {
+  A1: 'An import is here whole or not at all, and what comes is taken once.',
+  A2: 'What an account did on the ledger that it came from is not done again here.',
+  A3: 'What was erased stays erased.',
+  A4: 'What leaves for another ledger is all that a frozen account has of it.',
   I1: 'One writer: a batch takes effect only under the token that its shard has in the store at that moment.',
   I1b: 'An account or actor is written only on top of the version that it was computed from.',
   I2: 'What was accepted is never lost, and reaches one final state.',

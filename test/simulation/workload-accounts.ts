@@ -113,7 +113,7 @@ export class AccountRequests {
     const body = {
       account_id: account.accountId,
       public_key: newKey.publicKey,
-      idempotency_key: this.cast.name('rotation'),
+      idempotency_key: this.cast.orderKey(account, 'key_rotation', 'rotation'),
     }
     const payload = canonicalJson(body)
     const proof = random.chance(0.5) ? simSign(random.chance(0.1) ? oldSeed : newSeed, payload) : null

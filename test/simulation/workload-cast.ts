@@ -4,7 +4,8 @@ import { canonicalJson, type Json } from '../../actors/canonical-json.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
-import type { World } from './cluster-node.ts'
+import { LEDGER_ID, type World } from './cluster-node.ts'
+import type { SignedOperation, UsedThere } from './reference-imports.ts'
 import type { SeededRandom } from './sim-random.ts'
 import { simPublicKey, simSign } from './sim-signer.ts'
 
@@ -13,6 +14,10 @@ export interface ClientAccount {
   /** Private seeds; the last is believed to be in force. */
   readonly keys: string[]
   readonly sent: GatewayRequest[]
+  /** Idempotency keys of its own on the ledger that it comes from. */
+  readonly usedThere?: UsedThere
+  /** It came there from another yet: it has to say which ledger it means. */
+  readonly namesLedger?: boolean
 }
 
 /** A token as its client was told of it. */
@@ -36,7 +41,7 @@ export interface KnownNft {
 /** What all clients of a run play with, and how the run is tilted. */
 export interface Stage {
   readonly world: World
-  readonly accounts: readonly ClientAccount[]
+  readonly accounts: ClientAccount[]
   readonly tokens: KnownToken[]
   readonly classes: KnownClass[]
   /** Who is believed to own what. */
@@ -131,6 +136,11 @@ export class Cast {
     return account
   }
 
+  /** Not as the first, whom a run may be all about, and not as one of the last. */
+  joins(account: ClientAccount): void {
+    this.stage.accounts.splice(1 + this.random.integer(3), 0, account)
+  }
+
   find(accountId: string): ClientAccount | undefined {
     return this.accounts.find((account) => account.accountId === accountId)
   }
@@ -188,6 +198,14 @@ export class Cast {
     return key
   }
 
+  /** Mostly its own; of an account that came from elsewhere now and then one that it used there, for this or something else. */
+  orderKey(account: ClientAccount, operation: SignedOperation, prefix: string): string {
+    const { usedThere } = account
+    if (usedThere === undefined || !this.random.chance(0.2)) return this.name(prefix)
+    const used = usedThere[this.random.chance(0.8) ? operation : 'key_rotation']
+    return used[this.random.integer(used.length)] ?? this.name(prefix)
+  }
+
   /** `seed`: another key than the account's own. */
   submission(account: ClientAccount, type: string, more: Fields, seed?: string): GatewayRequest {
     const { random } = this
@@ -195,7 +213,8 @@ export class Cast {
       account_id: account.accountId,
       type,
       amount: this.amount(),
-      idempotency_key: this.name('key'),
+      idempotency_key: this.orderKey(account, 'transaction', 'key'),
+      ...(account.namesLedger === true && random.chance(0.8) ? { ledger_id: LEDGER_ID } : {}),
       ...more,
     }
     const payload = canonicalJson(whole(body))

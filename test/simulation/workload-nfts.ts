@@ -59,7 +59,9 @@ export class NftRequests {
       instance_id: `nft-${random.integer(30)}`,
       ...(owner === undefined ? {} : { owner: random.chance(0.03) ? 'nobody-1' : owner }),
       metadata: random.chance(0.3) ? { text: 'x'.repeat(random.integer(60_000)) } : {},
-      idempotency_key: random.chance(0.1) ? `mint key ${random.integer(3)}` : this.cast.name('mint key'),
+      idempotency_key: random.chance(0.1)
+        ? `mint key ${random.integer(3)}`
+        : this.cast.orderKey(by, 'mint', 'mint key'),
     })
     const signature = simSign(by.keys.at(-1) ?? '', payload)
     const metadataVerdict = random.chance(0.03) ? 'invalid' : 'valid'

@@ -5,10 +5,13 @@
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import type { SimEdge, World } from './cluster-node.ts'
 import { isPoisonous } from './reference-fields.ts'
+import { BRINGER, REMOVER } from './plan.ts'
 import type { SeededRandom } from './sim-random.ts'
 import { AccountRequests } from './workload-accounts.ts'
 import { type Ask, Cast, createStage, learn, type Stage } from './workload-cast.ts'
 import { Client } from './workload-client.ts'
+import { DepartureRequests } from './workload-departures.ts'
+import { ImportRequests } from './workload-imports.ts'
 import { NftRequests } from './workload-nfts.ts'
 import { ValueRequests } from './workload-value.ts'
 
@@ -33,6 +36,10 @@ interface Attention {
   /** Its connection is gone after that: what is said later reaches nobody. */
   readonly hangsUpAfterMs?: number
 }
+
+/** Seeds in which accounts come from other ledgers, and in which some leave or are erased. */
+const BRINGS_IN = 0.3
+const LETS_GO = 0.3
 
 /** Longer than any gateway waits: its edge must be dead. */
 const CLIENT_TIMEOUT_MS = 20_000
@@ -76,6 +83,22 @@ export class Workload {
         thinkMs: durationMs / requestsPerClient,
       })
       if (!this.options.idle.has(number)) void this.begin(cast, () => client.play())
+    }
+    this.startPortage(durationMs)
+  }
+
+  /** With chance of their own: what the others do is as it was without them. */
+  private startPortage(durationMs: number): void {
+    const { random, idle } = this.options
+    const comes = random.fork('imports')
+    if (comes.chance(BRINGS_IN) && !idle.has(BRINGER)) {
+      const cast = this.castOf('i', comes)
+      void this.begin(cast, () => new ImportRequests(cast).play(durationMs))
+    }
+    const goes = random.fork('departures')
+    if (goes.chance(LETS_GO) && !idle.has(REMOVER)) {
+      const cast = this.castOf('d', goes)
+      void this.begin(cast, () => new DepartureRequests(cast).play(durationMs))
     }
   }
 

@@ -1,0 +1,56 @@
+/** What tokens, classes and NFTs say of their arrival, held against what they were (I10). */
+import type { ActorState } from '../../actors/actor-state.ts'
+import type { ArrivedFrom, ArrivalState } from '../../actors/arrival.ts'
+import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import type { PortageOperation } from './reference-portage.ts'
+
+/** Whether what is said of an arrival is so of an actor that is as it says. */
+export function isSoOfActor(
+  state: ActorState | null,
+  operation: GatewayRequest['operation'],
+  said: ArrivalState,
+): boolean {
+  const arrived = arrivedIn(state)
+  switch (operation.kind) {
+    case 'hold_arrival': {
+      const { from } = operation
+      if (arrived?.ledgerId !== from.ledgerId || arrived.recordHash !== from.recordHash) return false
+      return isHeld(state) ? said === 'held' && arrived.importId === from.importId : said === 'present'
+    }
+    case 'take_arrival':
+      return said === 'taken' && arrived !== undefined && !isHeld(state)
+    case 'drop_arrival':
+      return said === 'dropped' && !(isHeld(state) && arrived?.importId === operation.importId)
+    default:
+      return false
+  }
+}
+
+export function objectionToPortage(
+  code: string,
+  operation: PortageOperation,
+  states: readonly (ActorState | null)[],
+  caller: GatewayRequest['caller'],
+): string | undefined {
+  if (caller.role !== 'admin') return code === 'not_allowed' ? undefined : `${code} to a stranger`
+  const isTaken = ['token_exists', 'class_exists', 'instance_exists'].includes(code)
+  if (operation.kind !== 'hold_arrival' || !isTaken) return `${operation.kind} refused with ${code}`
+  const { from } = operation
+  const isAnothers = (state: ActorState | null): boolean => {
+    const arrived = arrivedIn(state)
+    const isSame = arrived?.ledgerId === from.ledgerId && arrived.recordHash === from.recordHash
+    return state !== null && !(isSame && (!isHeld(state) || arrived.importId === from.importId))
+  }
+  return states.some(isAnothers) ? undefined : `${code}, and there was no other`
+}
+
+/** Where it came, or comes, from. */
+export function arrivedIn(state: ActorState | null): ArrivedFrom | undefined {
+  return state !== null && 'arrived' in state ? state.arrived : undefined
+}
+
+/** Whether it is held for an import, and not there yet. */
+export function isHeld(state: ActorState | null): boolean {
+  if (state === null || arrivedIn(state) === undefined || !('status' in state)) return false
+  return state.status === 'preparing' || state.status === 'minting'
+}

@@ -1,0 +1,95 @@
+/**
+ * What other ledgers signed over in a run, and what was ordered of it: the truth that arrivals are held against. Nothing
+ * here is told by the ledger.
+ */
+import { createHash } from 'node:crypto'
+import { type ActorAddress, actorKey } from '../../actors/address.ts'
+import type { Arrival, ArrivedFrom, ArrivingAccount } from '../../actors/arrival.ts'
+import { useKey } from './reference-model.ts'
+
+export const SIGNED_OPERATIONS = ['transaction', 'key_rotation', 'mint'] as const
+export type SignedOperation = (typeof SIGNED_OPERATIONS)[number]
+
+/** Idempotency keys that an account used there. */
+export type UsedThere = { readonly [Operation in SignedOperation]: readonly string[] }
+
+/** One record, as its home is asked to take it in. */
+export interface SignedOver {
+  readonly actor: ActorAddress
+  readonly from: ArrivedFrom
+  readonly arrival: Arrival
+  /** Of an account that comes with what it has. */
+  readonly usedThere: UsedThere | null
+}
+
+/** `status` moves once, and whoever drives it goes by what it is. */
+export interface Import {
+  readonly importId: string
+  readonly records: readonly SignedOver[]
+  status: 'applying' | 'taking' | 'refusing'
+  /** What was here already, by actor: as whoever decided was told. */
+  present: ReadonlySet<string>
+}
+
+export class ImportBook {
+  readonly imports = new Map<string, Import>()
+  private readonly departures = new Set<string>()
+  private readonly erasures = new Set<string>()
+  private readonly uses = new Map<string, ReadonlySet<string>>()
+  private readonly hashes = new Map<string, ReadonlySet<string>>()
+
+  open(one: Import): void {
+    this.imports.set(one.importId, one)
+    for (const { actor, arrival, usedThere } of one.records) {
+      const account = arrival.kind === 'account' ? arrival.account : null
+      if (account === null || usedThere === null) continue
+      const at = `${one.importId} ${actor.id}`
+      const used = SIGNED_OPERATIONS.flatMap((operation) =>
+        usedThere[operation].map((key) => [operation, key] as const),
+      )
+      this.uses.set(at, new Set(used.map(([operation, key]) => useKey(operation, key))))
+      this.hashes.set(at, new Set(hashesOf(actor.id, account, usedThere)))
+    }
+  }
+
+  recordOf(importId: string, actor: ActorAddress): SignedOver | undefined {
+    const key = actorKey(actor)
+    return this.imports.get(importId)?.records.find((record) => actorKey(record.actor) === key)
+  }
+
+  /** By `useKey`. */
+  usedThere(importId: string, accountId: string): ReadonlySet<string> {
+    return this.uses.get(`${importId} ${accountId}`) ?? new Set()
+  }
+
+  /** As they are noted. */
+  hashesThere(importId: string, accountId: string): ReadonlySet<string> {
+    return this.hashes.get(`${importId} ${accountId}`) ?? new Set()
+  }
+
+  /** `tokenId` null: it is to close. */
+  departs(accountId: string, audience: string, tokenId: string | null): void {
+    this.departures.add(JSON.stringify([accountId, audience, tokenId]))
+  }
+
+  wasToDepart(accountId: string, audience: string, tokenId: string | null): boolean {
+    return this.departures.has(JSON.stringify([accountId, audience, tokenId]))
+  }
+
+  erases(accountId: string, reason: string): void {
+    this.erasures.add(JSON.stringify([accountId, reason]))
+  }
+
+  wasToBeErased(accountId: string, reason: string): boolean {
+    return this.erasures.has(JSON.stringify([accountId, reason]))
+  }
+}
+
+/** As the other ledger writes them down: the format is the export's. */
+export function hashesOf(accountId: string, { keySalt }: ArrivingAccount, used: UsedThere): readonly string[] {
+  return SIGNED_OPERATIONS.flatMap((operation) =>
+    used[operation].map((key) =>
+      createHash('sha256').update([keySalt, accountId, operation, key].join('\n')).digest('base64url'),
+    ),
+  )
+}

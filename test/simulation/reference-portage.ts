@@ -1,0 +1,153 @@
+/**
+ * What an account should say of arrivals, departures and its erasure, as of one of its states: told by the rules, with no
+ * code of the ledger's.
+ */
+import type { Answer } from '../../actors/account/outcome.ts'
+import type { ArrivedFrom } from '../../actors/arrival.ts'
+import type { Operation } from '../../runtime/messages.ts'
+import { unitsOf } from './reference-fields.ts'
+import { LARGEST, NO_FUNDS } from './reference-funds.ts'
+import type { Expected, ModelState } from './reference-model.ts'
+import { refusedFor } from './reference-rules.ts'
+
+export type ArrivalOperation = Extract<
+  Operation,
+  { readonly kind: 'hold_arrival' | 'note_used_keys' | 'take_arrival' | 'drop_arrival' }
+>
+export type PortageOperation = ArrivalOperation | Extract<Operation, { readonly kind: 'depart' | 'erase' }>
+
+/** What is held of an import. */
+export interface HeldArrival extends ArrivedFrom {
+  /** Parts of used keys that were noted. */
+  readonly keyParts: number
+}
+
+/** Where it came from. `whole`: with what it had; otherwise it only stands for what it issued there. */
+export interface Origin extends ArrivedFrom {
+  readonly whole: boolean
+  /** Not all that it signed elsewhere is known: what is meant for this ledger must name it. */
+  readonly namesLedger: boolean
+}
+
+const EFFECT: Expected = { kind: 'effect' }
+
+export function isPortage(operation: Operation): operation is PortageOperation {
+  switch (operation.kind) {
+    case 'hold_arrival':
+    case 'note_used_keys':
+    case 'take_arrival':
+    case 'drop_arrival':
+    case 'depart':
+    case 'erase':
+      return true
+    default:
+      return false
+  }
+}
+
+/** `effect` stands for doing it, and for saying again that it is done. */
+export function judgePortage(
+  state: ModelState | undefined,
+  role: string,
+  operation: PortageOperation,
+): readonly Expected[] {
+  if (operation.kind === 'erase') return [judgeErasure(state)]
+  if (role !== 'admin') return [refusedFor('not_allowed')]
+  switch (operation.kind) {
+    case 'hold_arrival':
+      return judgeHold(state, operation)
+    case 'drop_arrival':
+      return [EFFECT]
+    case 'take_arrival':
+      return [isHeld(state, operation.importId) || hasOrigin(state) ? EFFECT : refusedFor('rejected')]
+    case 'note_used_keys': {
+      if (!isHeld(state, operation.importId)) return [hasOrigin(state) ? EFFECT : refusedFor('rejected')]
+      return [operation.part <= (state?.held?.keyParts ?? 0) ? EFFECT : refusedFor('rejected')]
+    }
+    case 'depart':
+      return judgeDeparture(state, operation)
+  }
+}
+
+function judgeErasure(state: ModelState | undefined): Expected {
+  if (state === undefined) return refusedFor('account_not_found')
+  if (state.status === 'erased') return { kind: 'unchanged' }
+  return state.status === 'closed' ? EFFECT : refusedFor('account_not_closed')
+}
+
+function judgeHold(
+  state: ModelState | undefined,
+  { from, arrival }: Extract<PortageOperation, { readonly kind: 'hold_arrival' }>,
+): readonly Expected[] {
+  if (state === undefined || arrival.kind !== 'account' || arrival.account === null) return [EFFECT]
+  const { held, origin, keyId, status, holdings } = state
+  if (held !== null) return [isSameRecord(held, from) && held.importId === from.importId ? EFFECT : exists()]
+  if (origin !== null && origin.whole && isSameRecord(origin, from)) return [EFFECT]
+  const isOpen = keyId === '' && origin !== null && !origin.whole && origin.ledgerId === from.ledgerId
+  if (!isOpen || status === 'closed' || status === 'erased') return [exists()]
+  const isFull = Object.entries(arrival.account.balances).some(([tokenId, amount]) => {
+    const { balance, incoming, room } = holdings.get(tokenId) ?? NO_FUNDS
+    return balance + incoming + room + unitsOf(amount) > LARGEST
+  })
+  if (isFull) return [refusedFor('balance_limit')]
+  return [status === 'frozen' ? refusedFor('account_not_empty') : EFFECT]
+}
+
+function judgeDeparture(
+  state: ModelState | undefined,
+  { audience, tokenId }: Extract<PortageOperation, { readonly kind: 'depart' }>,
+): readonly Expected[] {
+  if (state === undefined) return [refusedFor('account_not_found')]
+  const { moved, status, busy, holdings } = state
+  if (moved !== null && moved !== audience) return [refusedFor('account_departing')]
+  if (moved !== null && status === 'closed') return [EFFECT]
+  if (status !== 'frozen') return [refusedFor('account_not_frozen')]
+  const full = refusedFor('account_not_empty')
+  if (busy === 'yes') return [full]
+  // In the middle of a commit it may have held anything.
+  if (busy === 'perhaps') return [full, EFFECT]
+  if (tokenId !== null) return [EFFECT]
+  return [[...holdings.values()].every(({ balance }) => balance === 0n) ? EFFECT : full]
+}
+
+/** Whether what is said of an arrival is so in that state. */
+export function isSoOf(
+  state: ModelState | undefined,
+  operation: ArrivalOperation,
+  { state: said }: Extract<Answer, { kind: 'arrival' }>,
+): boolean {
+  switch (operation.kind) {
+    case 'hold_arrival': {
+      if (state === undefined || operation.arrival.kind !== 'account') return false
+      if (operation.arrival.account === null) return said === 'present'
+      const { held, origin } = state
+      const { from } = operation
+      if (said === 'held') return held !== null && isSameRecord(held, from) && held.importId === from.importId
+      return said === 'present' && origin !== null && origin.whole && isSameRecord(origin, from)
+    }
+    case 'note_used_keys': {
+      if (said !== 'noted') return false
+      return isHeld(state, operation.importId) ? operation.part < (state?.held?.keyParts ?? 0) : hasOrigin(state)
+    }
+    case 'take_arrival':
+      return said === 'taken' && !isHeld(state, operation.importId) && hasOrigin(state)
+    case 'drop_arrival':
+      return said === 'dropped' && !isHeld(state, operation.importId)
+  }
+}
+
+function isHeld(state: ModelState | undefined, importId: string): boolean {
+  return state !== undefined && state.held !== null && state.held.importId === importId
+}
+
+function hasOrigin(state: ModelState | undefined): boolean {
+  return state !== undefined && state.origin !== null
+}
+
+function isSameRecord(one: ArrivedFrom, other: ArrivedFrom): boolean {
+  return one.ledgerId === other.ledgerId && one.recordHash === other.recordHash
+}
+
+function exists(): Expected {
+  return refusedFor('account_exists')
+}

@@ -1,0 +1,37 @@
+/** What an account should say of a rotation and of a change of its status, as of one of its states. */
+import type { AccountStatus, IncomingPolicy } from '../../actors/account/state.ts'
+import type { RefusalCode } from '../../actors/refusal.ts'
+import type { Operation } from '../../runtime/messages.ts'
+import type { Expected, ModelSettings, ModelState } from './reference-model.ts'
+
+const EFFECT = { kind: 'effect' } as const
+
+export function isAs(state: ModelState, status: AccountStatus, incoming: IncomingPolicy): boolean {
+  return state.status === status && state.incoming === incoming
+}
+
+export function judgeRotation(
+  state: ModelState,
+  operation: Extract<Operation, { kind: 'rotate_key' }>,
+  verifies: ModelSettings['verifies'],
+): Expected {
+  const { proof, newKey, payload } = operation
+  if (proof !== null && !verifies(newKey.publicKey, payload, proof)) return refusedFor('proof_mismatch')
+  return state.status === 'active' ? EFFECT : refusedFor('account_not_active')
+}
+
+export function judgeStatus(
+  state: ModelState | undefined,
+  wish: Extract<Operation, { kind: 'change_status' }>,
+): readonly Expected[] {
+  if (state === undefined) return [refusedFor('account_not_found')]
+  if (state.status === 'closed' || state.status === 'erased') return [refusedFor('account_closed')]
+  const status = wish.status ?? state.status
+  if (isAs(state, status, wish.incoming ?? state.incoming)) return [{ kind: 'unchanged' }]
+  if (status !== 'closed' || state.occupied === 'no') return [EFFECT]
+  return state.occupied === 'yes' ? [refusedFor('account_not_empty')] : [refusedFor('account_not_empty'), EFFECT]
+}
+
+export function refusedFor(code: RefusalCode): Expected {
+  return { kind: 'refused', code }
+}
