@@ -60,7 +60,8 @@ export function judgeArrival(
   const isHeld = hold?.from.importId === command.importId
   if (command.type === 'drop_arrival') return isHeld ? undefined : arrivalAnswer(command)
   if (!isHeld) {
-    if (account?.arrived !== undefined) return arrivalAnswer(command)
+    // One that was erased since says nothing of where it came from.
+    if (account?.arrived !== undefined || account?.status === 'erased') return arrivalAnswer(command)
     return refusal('rejected', 'Nothing is held for this import.', 'import_id')
   }
   if (command.type === 'take_arrival' || command.part === hold.keyParts) return undefined

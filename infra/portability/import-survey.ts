@@ -22,6 +22,7 @@ import { MAX_ERRORS } from '../../api/problem.ts'
 import type { RecordKind } from '../../api/schemas/import-records.ts'
 import type { ImportFault, ImportRefusal, ImportSummary } from '../../runtime/ports/ledger-imports.ts'
 import type { StagedPart } from './import-documents.ts'
+import { SeenHashes } from './seen-hashes.ts'
 
 /** Of all of it. */
 export interface ImportIndex {
@@ -63,6 +64,9 @@ export class ImportSurvey {
   private readonly attestations = new Set<string>()
   private readonly owned = new Map<string, { count: number; readonly line: number }>()
   private readonly faults: ImportFault[] = []
+  private readonly hashes = new SeenHashes()
+  /** The last one. */
+  private account: { readonly line: number } | undefined
   private proof: ProofRecord | undefined
 
   /** The next part. */
@@ -77,6 +81,13 @@ export class ImportSurvey {
     }
   }
 
+  /** The hashes of an account stand right behind it. */
+  private endAccount(): void {
+    const { account } = this
+    if (account === undefined || this.hashes.endsWithoutRepeat()) return
+    this.fault('field', account.line, 'account_id', 'the hash of a used key of the account stands in the file twice')
+  }
+
   /** After the last part. */
   end(): { readonly ok: true; readonly index: ImportIndex } | { readonly ok: false; readonly refusal: ImportRefusal } {
     const proofHash = `sha256:${this.hash.digest('hex')}`
@@ -85,6 +96,7 @@ export class ImportSurvey {
     if (proof.proof_hash !== proofHash) {
       this.fault('proof_hash', proof.line, 'proof_hash', 'is not the hash of the lines before it')
     }
+    this.endAccount()
     this.checkOwners()
     this.checkSums()
     if (this.faults.length > 0) return { ok: false, refusal: { kind: 'invalid', faults: this.faults } }
@@ -125,8 +137,10 @@ export class ImportSurvey {
       case 'proof':
         this.proof = record
         return
-      case 'ledger':
       case 'used_keys':
+        for (const hash of record.hashes) this.hashes.add(hash)
+        return
+      case 'ledger':
     }
   }
 
@@ -163,6 +177,8 @@ export class ImportSurvey {
     { line, account_id: accountId, balances }: AccountRecord,
     opened: Readonly<Record<string, string>>,
   ): void {
+    this.endAccount()
+    this.account = { line }
     this.once(this.accounts, accountId, 'account_id', line, 'account_id')
     for (const [index, { token_id: tokenId }] of balances.entries()) {
       if (tokenId === BASE_UNIT) continue

@@ -116,7 +116,7 @@ export function linesOf(reply: HttpReply): readonly string[] {
 export async function imported(
   { admin }: Side,
   lines: readonly string[],
-  { importId = randomUUID() as string, size = 5 } = {},
+  { importId = randomUUID(), size = 5 }: { readonly importId?: string; readonly size?: number } = {},
 ): Promise<HttpReply> {
   for (let part = 0; ; part += 1) {
     const records = lines.slice(part * size, (part + 1) * size).map((line) => JSON.parse(line) as Members)

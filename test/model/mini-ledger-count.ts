@@ -153,6 +153,9 @@ function addHold(hold: Hold, { reserved, incoming, room }: Parts): void {
   switch (hold.kind) {
     case 'mint':
       return
+    case 'arrival':
+      for (const [tokenId, balance] of Object.entries(hold.account.balances)) room.add(tokenId, parseQuantity(balance))
+      return
     case 'issue':
       room.add(hold.tokenId, parseQuantity(hold.totalSupply))
       return

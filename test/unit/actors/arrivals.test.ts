@@ -13,6 +13,7 @@ import { type AccountHead, ChainWalk } from '../../../actors/audit/chain-walk.ts
 import {
   ACCOUNT,
   CALLER,
+  eraseCommand,
   KEY,
   OTHER_KEY,
   registerCommand,
@@ -188,6 +189,17 @@ describe('an account', () => {
     expect(ask(taken, drop())).toBe('answered dropped')
     expect(ask(ABSENT, drop())).toBe('answered dropped')
     expect(ask(ABSENT, take())).toBe('answered rejected')
+  })
+
+  test('answers what comes late as before, though it was erased meanwhile', () => {
+    const closed = { ...ARRIVING, status: 'closed', balances: {}, nfts: 0 } as const
+    const erased = walked(hold(closed), take(), eraseCommand({ caller: ADMIN }))
+    expect(accountOf(erased)).toMatchObject({ status: 'erased' })
+    expect(accountOf(erased)).not.toHaveProperty('arrived')
+    expect(ask(erased, take())).toBe('answered taken')
+    expect(ask(erased, note(0, ['x']))).toBe('answered noted')
+    expect(ask(erased, drop())).toBe('answered dropped')
+    expect(ask(erased, hold(closed, LATER))).toBe('answered account_exists')
   })
 
   test('is here already when the same record comes in another import, whatever it did since', () => {

@@ -1,4 +1,5 @@
 /** Goal: Q1 to Q3 of what is checked once all of an import is there. */
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { RecordBody } from '../../../infra/portability/export-lines.ts'
@@ -115,6 +116,27 @@ describe('the survey of an import', () => {
     const walk = new ImportSurvey()
     walk.take(checked.part.staged)
     expect(walk.end()).toMatchObject({ refusal: { faults: [{ field: 'lines[1].attestation.subject_class' }] } })
+  })
+
+  test('Q2: no used key of an account stands in it twice, in whichever parts', async () => {
+    const used = (accountId: string, part: number, ...keys: readonly string[]): RecordBody => ({
+      record: 'used_keys',
+      account_id: accountId,
+      part,
+      hashes: keys.map((key) => createHash('sha256').update(key).digest('base64url')),
+    })
+    const alice = (...parts: readonly RecordBody[]) => [ledgerBody(), anAccount('alice'), ...parts, anAccount('bob')]
+    const twice = ['field lines[1].account_id']
+    expect(await faultsOf(alice(used('alice', 0, 'k1', 'k2'), used('alice', 1, 'k3', 'k1')))).toEqual(twice)
+    expect(await faultsOf(alice(used('alice', 0, 'k1', 'k1')))).toEqual(twice)
+    expect(await faultsOf([...alice(), used('bob', 0, 'k1', 'k1')])).toEqual(['field lines[2].account_id'])
+    const both = [...alice(used('alice', 0, 'k1'), used('alice', 1, 'k2')), used('bob', 0, 'k1')]
+    expect(await faultsOf(both)).toEqual([])
+    const many = Array.from({ length: 3 }, (_, part) =>
+      used('alice', part, ...Array.from({ length: 2_000 }, (__, index) => `k${part * 2_000 + index}`)),
+    )
+    expect(await faultsOf(alice(...many))).toEqual([])
+    expect(await faultsOf(alice(...many, used('alice', 3, 'k4999')))).toEqual(twice)
   })
 
   test('Q3: accounts have no more of a token than there is of it, and nothing finer than it', async () => {
