@@ -30,8 +30,6 @@ export interface ArrivingAccount {
   readonly nfts: number
   /** What its keys did there is known by hashes under this salt (`usedKeyHash`): 32 hexadecimal digits. */
   readonly keySalt: string
-  /** It had come there from yet another ledger: what its keys did on that one is not known here. */
-  readonly cameThere: boolean
   /** What it was there: transactions that completed, its chain's last hash, RFC 3339. */
   readonly txnCount: number
   readonly tip: Hash

@@ -2,7 +2,7 @@
  * Attestations as the interface shows them, and the service's signature over them (D13).
  *   N1. What is signed is the canonical JSON of all members but `signature`, `status` and `key_id` included. So a revoked
  *       attestation is signed again, as it is then: whoever is shown it can tell that the service says it is revoked. Its
- *       time, within the key's span (D12), is `revoked_at`, else `created_at`.
+ *       time, within the key's span (D12), is the latest of `created_at`, `imported_at` and `revoked_at`.
  *   N2. What was signed is made anew from what is stored: where that was changed, the signature no longer fits.
  *   N3. A signature stands only beside everything that it is over: not in lists, which leave `evidence_url` out.
  */
@@ -53,6 +53,7 @@ function commonMembers(stated: Stated, revocation: Revoked | null): JsonObject {
     status: revocation === null ? 'active' : 'revoked',
     submitted_by: stated.submittedBy,
     attester_verified: stated.attesterVerified,
+    ...(stated.importedAtMs === undefined ? {} : { imported_at: isoTimestamp(stated.importedAtMs) }),
     ...(revocation === null ? {} : revocationMembers(revocation)),
   }
 }

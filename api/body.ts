@@ -5,7 +5,7 @@
  *       a client that writes before it reads gets the 413 and no broken connection.
  *   B3. What a body costs to read is bounded by its parts, too (J3): a legal megabyte must not hold up everyone else.
  */
-import type { JsonObject } from '../actors/canonical-json.ts'
+import { type JsonObject, MAX_JSON_DEPTH } from '../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../actors/result.ts'
 import { parseStrictJson } from './json-text.ts'
 import { invalidProblem, type Problem, problem } from './problem.ts'
@@ -18,13 +18,17 @@ const MAX_DROPPED_BYTES = 8 * MAX_BODY_BYTES
 
 const JSON_TYPE = /^[ \t]*application\/json[ \t]*(?:;|$)/i
 
-/** `maxParts`: how many brackets, colons and commas the text may have. */
-export async function readJsonBody(request: Request, maxParts = MAX_PARTS): Promise<Result<JsonObject, Problem>> {
+/** `maxParts`: how many brackets, colons and commas the text may have; `maxDepth`: how deep it may nest. */
+export async function readJsonBody(
+  request: Request,
+  maxParts = MAX_PARTS,
+  maxDepth = MAX_JSON_DEPTH,
+): Promise<Result<JsonObject, Problem>> {
   const bytes = await readBytes(request)
   if (!bytes.ok) return bytes
   const declared = checkMediaType(request.headers)
   if (declared !== undefined) return refuse(declared)
-  return readJsonObject(bytes.value, maxParts)
+  return readJsonObject(bytes.value, maxParts, maxDepth)
 }
 
 async function readBytes(request: Request): Promise<Result<Uint8Array, Problem>> {
@@ -83,7 +87,7 @@ function checkMediaType(headers: Headers): Problem | undefined {
   return type !== null && JSON_TYPE.test(type) ? undefined : unsupported('Content-Type must be application/json.')
 }
 
-function readJsonObject(bytes: Uint8Array, maxParts: number): Result<JsonObject, Problem> {
+function readJsonObject(bytes: Uint8Array, maxParts: number, maxDepth: number): Result<JsonObject, Problem> {
   if (bytes.length === 0) return refuse(unreadable('The body is empty.'))
   let text: string
   try {
@@ -91,7 +95,7 @@ function readJsonObject(bytes: Uint8Array, maxParts: number): Result<JsonObject,
   } catch {
     return refuse(unreadable('The body is not UTF-8.'))
   }
-  const parsed = parseStrictJson(text, maxParts)
+  const parsed = parseStrictJson(text, maxParts, maxDepth)
   if (!parsed.ok) return refuse(unreadable(parsed.error))
   const { value } = parsed
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {

@@ -91,8 +91,6 @@ export type AccountRecord = Line & {
   /** A JWK; null for an account without a key. */
   readonly public_key: JsonObject | null
   readonly balances: readonly BalanceRecord[]
-  /** Whether it had come to the exporting ledger from another one. */
-  readonly arrived: boolean
   /** Transactions that completed. */
   readonly txn_count: number
   /** The hash that its chain ended with. */

@@ -1,6 +1,6 @@
 /**
  * JSON as a money order may be written: what two readers could understand differently is refused.
- *   J1. Duplicate keys, nesting beyond 32, NUL, lone surrogates and numbers beyond what JSON can carry are refused.
+ *   J1. Duplicate keys, nesting beyond 32 (of an envelope: and what it adds), NUL, lone surrogates and numbers beyond what JSON can carry are refused.
  *   J2. The work is one scan of the text, one JSON.parse and one walk of its result.
  *   J3. What JSON.parse and the walk cost hangs on the number of parts, not on the bytes: brackets, colons and commas are
  *       counted by the scan, and beyond a bound nothing is parsed.
@@ -21,13 +21,20 @@ const CLOSE_BRACE = 125
 /** With the flag `u` a pair of surrogates is one character, so that only lone ones match. */
 const LONE_SURROGATE = /[\ud800-\udfff]/u
 
-/** The value, or why the text is none, as a sentence. `maxParts`: brackets, colons and commas (J3); no bound without it. */
-export function parseStrictJson(text: string, maxParts = Number.POSITIVE_INFINITY): Result<Json, string> {
+/**
+ * The value, or why the text is none, as a sentence. `maxParts`: brackets, colons and commas (J3); no bound without it.
+ * `maxDepth`: levels of nesting.
+ */
+export function parseStrictJson(
+  text: string,
+  maxParts = Number.POSITIVE_INFINITY,
+  maxDepth = MAX_JSON_DEPTH,
+): Result<Json, string> {
   const { colons, depth, parts } = scan(text, maxParts)
   if (parts > maxParts) {
     return refuse(`The JSON has more than ${maxParts.toLocaleString('en')} brackets, colons and commas.`)
   }
-  if (depth > MAX_JSON_DEPTH) return refuse(`The JSON is nested deeper than ${MAX_JSON_DEPTH} levels.`)
+  if (depth > maxDepth) return refuse(`The JSON is nested deeper than ${maxDepth} levels.`)
   let value: Json
   try {
     value = JSON.parse(text) as Json

@@ -2,7 +2,8 @@
  * An account that comes from another ledger.
  *   V1. While it is held nothing of it counts: it has no key, no value and no NFT of it, and room is kept for all of them.
  *   V2. It is taken once, in one entry, with all that it brings; that cannot be refused.
- *   V3. What its keys did where it comes from is known before anything can be signed with them here.
+ *   V3. What its keys did where it comes from is known before anything can be signed with them here; and what they sign
+ *       from then on says which ledger it is for.
  */
 import type { HoldArrivalCommand, ArrivingAccount, DropArrivalCommand, TakeArrivalCommand } from '../arrival.ts'
 import { arrivalAnswer, isSameArrival, isSameRecord } from '../arrival.ts'
@@ -17,7 +18,15 @@ import type {
 } from './commands.ts'
 import { type Answer, type Effect, refusal } from './outcome.ts'
 import { enterFact, openAccount } from './postings.ts'
-import { type AccountState, ARRIVAL_HOLD_ID, type ArrivalHold, isClosed } from './state.ts'
+import {
+  type AccountState,
+  ARRIVAL_HOLD_ID,
+  type ArrivalHold,
+  isBare,
+  isClosed,
+  isUnclaimed,
+  unclaimed,
+} from './state.ts'
 import { MAX_ASSETS, type Posted, Turn } from './turn.ts'
 
 export type HoldAccount = HoldArrivalCommand<ArrivingAccount | null> & {
@@ -45,6 +54,12 @@ function isOtherwiseEmpty({ holds, nftCount, nftRoom, balances }: AccountState):
   )
 }
 
+/** Whether it came in this import, with what it had. */
+function hasArrived(account: AccountState | null, importId: string): boolean {
+  const arrived = account?.arrived
+  return arrived !== undefined && arrived.keySalt !== null && arrived.importId === importId
+}
+
 /** Whether the account only stands for an issuer of whom nothing else has come. */
 function standsForIssuer({ key, arrived }: AccountState): boolean {
   return key === null && arrived !== undefined && arrived.keySalt === null
@@ -61,7 +76,7 @@ export function judgeArrival(
   if (command.type === 'drop_arrival') return isHeld ? undefined : arrivalAnswer(command)
   if (!isHeld) {
     // One that was erased since says nothing of where it came from.
-    if (account?.arrived !== undefined || account?.status === 'erased') return arrivalAnswer(command)
+    if (account?.status === 'erased' || hasArrived(account, command.importId)) return arrivalAnswer(command)
     return refusal('rejected', 'Nothing is held for this import.', 'import_id')
   }
   if (command.type === 'take_arrival' || command.part === hold.keyParts) return undefined
@@ -78,7 +93,9 @@ function judgeHold(account: AccountState | null, command: HoldAccount): Answer |
     return refusal('asset_limit', 'It brings more assets than an account may hold.', 'balances')
   }
   if (account === null) return undefined
-  if (arrival === null) return heldAnswer(command)
+  if (isUnclaimed(account)) return undefined
+  // Whoever is called as the issuer and is another could mint what the issuer issued.
+  if (arrival === null) return account.arrived?.ledgerId === from.ledgerId ? heldAnswer(command) : exists()
   const held = arrivalHoldOf(account)
   if (held !== undefined) return isSameArrival(held.from, from) ? heldAnswer(command) : exists()
   const { arrived } = account
@@ -102,7 +119,12 @@ function exists(): Answer {
   return refusal('account_exists', 'There is such an account already, and it is another.', 'account_id')
 }
 
-function lacking(turn: Turn, { balances }: ArrivingAccount): Answer | undefined {
+function lacking(turn: Turn, { balances, nfts }: ArrivingAccount): Answer | undefined {
+  const { balances: held, nftCount, nftRoom } = turn.before
+  const fresh = Object.keys(balances).filter((tokenId) => !held.has(tokenId)).length
+  if (held.size + nftCount + nftRoom + fresh + nfts > MAX_ASSETS) {
+    return refusal('asset_limit', 'The account has no room for what it brings.', 'balances')
+  }
   for (const [tokenId, balance] of Object.entries(balances)) {
     const code = turn.lacksRoom(tokenId, parseQuantity(balance))
     if (code !== undefined) return refusal(code, 'The account has no room for what it brings.', 'balances')
@@ -116,7 +138,7 @@ export function openArriving(command: HoldAccount): Posted {
   const opened = openAccount({ accountId, shardId, key: null, clientId: caller.clientId }, command)
   const account: AccountState = {
     ...opened.account,
-    arrived: { ...from, recordHash: '', keySalt: null, namesLedger: true },
+    arrived: { ...from, recordHash: '', keySalt: null },
   }
   if (arrival === null) return { account, effects: opened.effects }
   const held = holdArrival(account, command)
@@ -130,12 +152,13 @@ export function openArriving(command: HoldAccount): Posted {
 /** V1. */
 export function holdArrival(account: AccountState, command: HoldAccount): Posted {
   const { from, arrival } = command
-  invariant(arrival !== null, 'nothing is held of an account that is only to be there')
   const turn = new Turn(account, command)
+  const arrived = account.arrived ?? { ...from, recordHash: '', keySalt: null }
+  if (arrival === null) return turn.done({ arrived })
   for (const [tokenId, amount] of Object.entries(arrival.balances)) turn.keepRoom({ tokenId, amount })
   if (arrival.nfts > 0) turn.changeNfts({ promised: arrival.nfts })
   turn.keep({ kind: 'arrival', from, account: arrival, keyParts: 0 })
-  return turn.done()
+  return turn.done({ arrived })
 }
 
 /** V3. */
@@ -160,7 +183,7 @@ function usedElsewhere({ before: { accountId }, timeMs: atMs }: Turn, idempotenc
 export function takeArrival(account: AccountState, command: TakeArrivalCommand): Posted {
   const hold = heldBy(account, command.importId)
   const { from, account: arrival } = hold
-  const { key, incoming, keySalt, cameThere: namesLedger } = arrival
+  const { key, incoming, keySalt } = arrival
   const status = arrivingStatus(account)
   const turn = new Turn(account, command)
   turn.letGo(hold)
@@ -188,20 +211,21 @@ export function takeArrival(account: AccountState, command: TakeArrivalCommand):
       updated_at: arrival.updatedAt,
     },
   })
-  const { account: taken, effects } = turn.done({ key, status, incoming, arrived: { ...from, keySalt, namesLedger } })
+  const { account: taken, effects } = turn.done({ key, status, incoming, arrived: { ...from, keySalt } })
   if (key === null) return { account: taken, effects }
   const { sequence: fromSequence, updatedAtMs: atMs } = taken
   return { account: taken, effects: [...effects, { kind: 'key_registered', key, fromSequence, atMs }] }
 }
 
-/** It stays, without a key and without anything, and may arrive again. */
+/** It stays, without a key and without anything, for whoever comes first. */
 export function dropArrival(account: AccountState, command: DropArrivalCommand): Posted {
   const hold = heldBy(account, command.importId)
   const turn = new Turn(account, command)
   turn.letGo(hold)
   for (const [tokenId, amount] of Object.entries(hold.account.balances)) turn.freeRoom({ tokenId, amount })
   turn.changeNfts({ promised: -hold.account.nfts })
-  return turn.done()
+  const { account: dropped, effects } = turn.done()
+  return { account: isBare(dropped) ? unclaimed(dropped) : dropped, effects }
 }
 
 function heldBy(account: AccountState, importId: string): ArrivalHold {
@@ -217,8 +241,9 @@ export function signedElsewhere(
   usedElsewhere: boolean | undefined,
 ): Answer | undefined {
   if (arrived === undefined) return undefined
-  if (arrived.namesLedger && !namesLedger(command)) {
-    return refusal('wrong_ledger', 'The account was on other ledgers: ledger_id is required.', 'ledger_id')
+  // The same keys may go on signing for the ledger that it came from: only what names this one is meant for it.
+  if (ledgerIdOf(command) === null) {
+    return refusal('wrong_ledger', 'The account came from another ledger: ledger_id is required.', 'ledger_id')
   }
   if (arrived.keySalt === null) return undefined
   // It came after the command had been looked up, when it had no key yet.
@@ -228,14 +253,6 @@ export function signedElsewhere(
     : undefined
 }
 
-/** A rotation has no such member: it moves nothing. */
-function namesLedger(command: SubmitCommand | RotateKeyCommand | MintCommand): boolean {
-  switch (command.type) {
-    case 'submit':
-      return command.submission.ledgerId !== null
-    case 'mint':
-      return command.ledgerId !== null
-    case 'rotate_key':
-      return true
-  }
+function ledgerIdOf(command: SubmitCommand | RotateKeyCommand | MintCommand): string | null {
+  return command.type === 'submit' ? command.submission.ledgerId : command.ledgerId
 }

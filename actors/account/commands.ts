@@ -73,6 +73,8 @@ export interface RotateKeyCommand extends SignedCommandBase {
   readonly type: 'rotate_key'
   readonly accountId: string
   readonly newKey: AccountKey
+  /** The ledger that it is for, if it says so. */
+  readonly ledgerId: string | null
   /** Whether the new key signed the payload too; null when there was no proof. */
   readonly proof: string | null
 }

@@ -88,7 +88,11 @@ export function claim(account: AccountState, command: RegisterCommand): Posted {
     fromSequence: claimed.sequence,
     atMs: claimed.updatedAtMs,
   }
-  return { account: claimed, effects: [...effects, registered, ...registrationOf(claimed, command)] }
+  const registeredBy = account.registeredBy === '' ? command.caller.clientId : account.registeredBy
+  return {
+    account: { ...claimed, registeredBy },
+    effects: [...effects, registered, ...registrationOf(claimed, command)],
+  }
 }
 
 function registrationOf(account: AccountState, command: RegisterCommand): readonly Effect[] {

@@ -101,13 +101,9 @@ export interface ArrivalHold {
   readonly keyParts: number
 }
 
-/**
- * Where an account came from. `keySalt`: null for one that only stands for what it issued there; nothing came with it.
- * `namesLedger`: not all that its keys ever signed is known, so that only what names this ledger is taken for meant for it.
- */
+/** Where an account came from. `keySalt`: null for one that only stands for what it issued there; nothing came with it. */
 export interface AccountOrigin extends ArrivedFrom {
   readonly keySalt: string | null
-  readonly namesLedger: boolean
 }
 
 /** What went to another ledger, by token. */
@@ -136,7 +132,7 @@ export interface AccountState {
   readonly nftRoom: number
   readonly completedCount: number
   readonly failedCount: number
-  /** The client whose request brought the account into being. */
+  /** The client whose request brought the account into being; empty: nobody's (`unclaimed`). */
   readonly registeredBy: string
   readonly createdAtMs: number
   readonly updatedAtMs: number
@@ -149,6 +145,23 @@ export interface AccountState {
 /** Whatever becomes of a closed account, it stays closed. */
 export function isClosed({ status }: Pick<AccountState, 'status'>): boolean {
   return status === 'closed' || status === 'erased'
+}
+
+/** Whether nothing ever came of it but its name. */
+export function isBare({ key, sequence, holds, balances, nftCount, nftRoom }: AccountState): boolean {
+  if (key !== null || sequence > 0 || holds.size > 0 || nftCount !== 0 || nftRoom !== 0) return false
+  return [...balances.values()].every(
+    ({ balance, incoming, room }) => balance.isZero() && incoming.isZero() && room.isZero(),
+  )
+}
+
+/** Of nobody: an import that opened it came to nothing, and whoever comes first may have it. */
+export function unclaimed({ arrived: _arrived, ...account }: AccountState): AccountState {
+  return { ...account, registeredBy: '' }
+}
+
+export function isUnclaimed(account: AccountState): boolean {
+  return account.registeredBy === '' && !isClosed(account) && isBare(account)
 }
 
 export const NOTHING_HELD: Balance = { balance: ZERO, reserved: ZERO, incoming: ZERO, room: ZERO, updatedAtMs: 0 }

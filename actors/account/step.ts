@@ -26,7 +26,7 @@ import { judgeDeparture } from './departure.ts'
 import { mintUnderWay } from './mint.ts'
 import { advance, type AccountEvent, type AccountSnapshot } from './machine.ts'
 import { type Answer, type EarlierUse, type Effect, refusal, viewOf } from './outcome.ts'
-import { type AccountKey, type AccountState, isClosed } from './state.ts'
+import { type AccountKey, type AccountState, isClosed, isUnclaimed } from './state.ts'
 import { judgeMint, judgeSubmission, type SubmissionEvidence } from './submission.ts'
 import { type CompensableTransaction, failure } from './transaction.ts'
 
@@ -106,7 +106,8 @@ function register(snapshot: AccountSnapshot, command: RegisterCommand, { earlier
   const sameClient = account.registeredBy === clientId
   if (account.key === null) {
     // Whoever could name an issuer could take what was issued to it; and one that is on its way brings its own key.
-    const mayClaim = (sameClient || role === 'admin') && !isClosed(account) && arrivalHoldOf(account) === undefined
+    const isWanted = sameClient || role === 'admin' || isUnclaimed(account)
+    const mayClaim = isWanted && !isClosed(account) && arrivalHoldOf(account) === undefined
     if (mayClaim) return stepped(snapshot, command, created)
     return answered(
       refusal('public_key_conflict', 'The account exists without a key, and is not yours to give one.', 'public_key'),
@@ -208,6 +209,9 @@ function rotate(
   command: RotateKeyCommand,
   evidence: Evidence,
 ): StepResult {
+  if (command.ledgerId !== null && command.ledgerId !== evidence.ledgerId) {
+    return answered(refusal('wrong_ledger', 'It was signed for another ledger.', 'ledger_id'))
+  }
   if (command.proof === null && evidence.production) {
     return answered(refusal('proof_missing', 'A signature by the new key is required.', 'proof'))
   }

@@ -7,6 +7,7 @@
  * After a broken entry the walk goes on, but nothing is concluded any more from what the entries say.
  */
 import type { AccountStatus, Hold } from '../account/state.ts'
+import type { ArrivedFrom } from '../arrival.ts'
 import { type AuditEntry, chainHash, ENTRY_FORMAT, GENESIS, type Hash } from '../audit-chain.ts'
 import type { Json, JsonObject } from '../canonical-json.ts'
 import { Quantity } from '../money.ts'
@@ -45,7 +46,9 @@ export interface AccountHead {
 }
 
 /** What entries that are no transactions decide. */
+/** `arrival`: `arrivalFact` of an account that came from another ledger. */
 export interface ChainFacts {
+  readonly arrival?: string | undefined
   readonly keyId: string | null
   readonly publicKey: string | null
   readonly status: string
@@ -175,7 +178,14 @@ export class ChainWalk {
 
   /** It came from another ledger, with all that it had there. */
   private noteArrival(members: JsonObject): string | undefined {
+    if (this.facts.arrival !== undefined || this.facts.keyId !== null)
+      return 'it came from another ledger, and was here'
     this.facts = {
+      arrival: arrivalFact({
+        ledgerId: textIn(members, 'ledger_id'),
+        importId: textIn(members, 'import_id'),
+        recordHash: textIn(members, 'record_hash'),
+      }),
       keyId: textOrNull(members, 'key_id'),
       publicKey: textOrNull(members, 'public_key'),
       status: textIn(members, 'status'),
@@ -204,7 +214,7 @@ export class ChainWalk {
     if (this.sequence !== sequence) return `its chain ends with ${this.sequence}, the account says ${sequence}`
     if (this.tip !== tip) return 'its tip is not the hash of its last entry'
     if (this.broken || facts.status === ERASED) return undefined
-    const other = (['keyId', 'publicKey', 'status', 'incoming'] as const).find(
+    const other = (['arrival', 'keyId', 'publicKey', 'status', 'incoming'] as const).find(
       (fact) => facts[fact] !== this.facts[fact],
     )
     return other === undefined ? undefined : `its ${FACT_NAMES[other]} is not what its chain says`
@@ -244,7 +254,13 @@ export class ChainWalk {
 }
 
 const ERASED: AccountStatus = 'erased'
-const FACT_NAMES = { keyId: 'key_id', publicKey: 'public_key', status: 'status', incoming: 'incoming' } as const
+const FACT_NAMES = {
+  arrival: 'arrival',
+  keyId: 'key_id',
+  publicKey: 'public_key',
+  status: 'status',
+  incoming: 'incoming',
+} as const
 
 /** What is wrong with an entry by itself (W1, W2). `account`: its reference; `members`: of its payload. */
 export function entryProblem(
@@ -273,6 +289,11 @@ export function entryProblem(
     return 'its transaction has another place in the chain'
   }
   return undefined
+}
+
+/** From where, in which import and as what. */
+export function arrivalFact({ ledgerId, importId, recordHash }: ArrivedFrom): string {
+  return `${ledgerId} ${importId} ${recordHash}`
 }
 
 function textIn(members: JsonObject, name: string): string {

@@ -5,9 +5,9 @@
 import { assign, setup, type SnapshotFrom } from 'xstate'
 import type { Effect } from '../account/outcome.ts'
 import { inertScope } from '../inert-scope.ts'
-import type { TakeArrivalCommand } from '../arrival.ts'
+import type { DropArrivalCommand, TakeArrivalCommand } from '../arrival.ts'
 import { parseQuantity } from '../money.ts'
-import { holdArrival, takeArrival } from './arrival.ts'
+import { dropGrowth, holdArrival, holdGrowth, takeArrival, takeGrowth } from './arrival.ts'
 import type { HoldToken, RegisterTokenCommand, TokenCommand } from './commands.ts'
 import type { TokenState } from './state.ts'
 import {
@@ -44,6 +44,9 @@ const setUp = setup({
     register: assign(({ event }) => register(event as RegisterTokenCommand)),
     holdArrival: assign(({ event }) => holdArrival(event as HoldToken)),
     takeArrival: assign(on<TakeArrivalCommand>(takeArrival)),
+    holdGrowth: assign(on<HoldToken>(holdGrowth)),
+    takeGrowth: assign(on<TakeArrivalCommand>(takeGrowth)),
+    dropGrowth: assign(on<DropArrivalCommand>(dropGrowth)),
     dropArrival: assign(() => ({ token: null, effects: [] })),
     giveUp: assign(on<Named<'issue_prepared'>>(giveUp)),
     begin: assign(on(begin)),
@@ -85,7 +88,14 @@ export const tokenMachine = setUp.createMachine({
       },
     },
     crediting: { on: { ...SUPPLY, issue_credited: { target: 'active', actions: 'activate' } } },
-    active: { on: SUPPLY },
+    active: {
+      on: {
+        ...SUPPLY,
+        hold_arrival: { actions: 'holdGrowth' },
+        take_arrival: { actions: 'takeGrowth' },
+        drop_arrival: { actions: 'dropGrowth' },
+      },
+    },
   },
 })
 

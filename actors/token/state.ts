@@ -24,6 +24,8 @@ export interface TokenState {
   readonly registrationKey: string
   /** Of a token that came from another ledger: none of its supply was credited here when it came. */
   readonly arrived?: ArrivedFrom & { readonly supply: string }
+  /** It comes again, with more supply: held for an import. */
+  readonly growing?: ArrivedFrom & { readonly by: string }
   readonly createdAtMs: number
   readonly lastTimeMs: number
   readonly dueAtMs: null

@@ -105,8 +105,9 @@ const STATED_FIELDS = {
 const STATUS_FIELDS = {
   attestation_id: 'The attestation.',
   status: 'Whether it still stands.',
-  submitted_by: 'The client that submitted it.',
+  submitted_by: 'The client that submitted it; `import`, a space and the ID of a ledger: it came from there.',
   attester_verified: 'Whether the key of the account `attester` signed it.',
+  imported_at: 'When it came from another ledger; since then this one vouches for it.',
   revoked_at: 'When it was taken back.',
   revoked_by: 'The client that took it back.',
   revocation_reason: 'Why.',

@@ -1,6 +1,6 @@
 /** POST /v1/imports: one part of what another ledger exported to this one (D20). */
 import type { AccountScope } from '../../actors/account-scope.ts'
-import type { JsonObject } from '../../actors/canonical-json.ts'
+import { type JsonObject, MAX_JSON_DEPTH } from '../../actors/canonical-json.ts'
 import type { GivenRecord } from '../../runtime/ports/ledger-imports.ts'
 import type { SchemaValidator } from '../../runtime/ports/schema-validator.ts'
 import { readJsonBody } from '../body.ts'
@@ -15,6 +15,8 @@ import { isObject } from '../schemas/nft-class.ts'
 
 /** Records have many fields: three times what other bodies may have. */
 const MAX_PARTS = 150_000
+/** A record stands in a list in the body, where what minted or registered it was the body: so each has the bound of a body. */
+const MAX_DEPTH = MAX_JSON_DEPTH + 2
 
 export function createImport({ imports, readPublicKey, schemas }: EdgeDependencies): GuardedRoute {
   return {
@@ -24,7 +26,7 @@ export function createImport({ imports, readPublicKey, schemas }: EdgeDependenci
     roles: ADMINS,
     asksLedger: true,
     async handle({ http, caller, scope }) {
-      const body = await readJsonBody(http.req.raw, MAX_PARTS)
+      const body = await readJsonBody(http.req.raw, MAX_PARTS, MAX_DEPTH)
       if (!body.ok) return body.error
       const read = readImportPart(body.value)
       if (!read.ok) return invalidProblem('validation-error', read.error)

@@ -4,7 +4,7 @@ import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../problem.ts'
-import { accountIdField, codePoints, idempotencyKeyField, signatureField } from './fields.ts'
+import { accountIdField, codePoints, idempotencyKeyField, ledgerIdField, signatureField } from './fields.ts'
 import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
 
 const PUBLIC_KEY_RULE =
@@ -30,6 +30,7 @@ const rotationEntries = {
   idempotency_key: idempotencyKeyField,
   signature: signatureField,
   proof: v.exactOptional(signatureField),
+  ledger_id: v.exactOptional(ledgerIdField),
 }
 export const rotationSchema = v.object(rotationEntries, objectMessage)
 const ROTATION_FIELDS: ReadonlySet<string> = new Set(Object.keys(rotationEntries))

@@ -54,6 +54,13 @@ export const idempotencyKeyField = v.pipe(
   v.check(isIdempotencyKey, IDEMPOTENCY_KEY_RULE),
   v.metadata({ pattern: IDEMPOTENCY_KEY.source }),
 )
+const MAX_LEDGER_ID_LENGTH = 128
+const LEDGER_RULE = 'must be the ID of a ledger'
+export const ledgerIdField = v.pipe(
+  v.string(LEDGER_RULE),
+  v.check((text) => text !== '' && codePoints(text) <= MAX_LEDGER_ID_LENGTH, LEDGER_RULE),
+  v.metadata({ minLength: 1, maxLength: MAX_LEDGER_ID_LENGTH }),
+)
 /** Whether it verifies is for the owner to say: here it only has to be there. */
 export const signatureField = v.pipe(v.string(SIGNATURE_RULE), v.nonEmpty(SIGNATURE_RULE))
 

@@ -2,17 +2,15 @@
 import * as v from 'valibot'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import type { Invalid } from '../problem.ts'
-import { accountIdField, codePoints, idempotencyKeyField, signatureField } from './fields.ts'
+import { accountIdField, idempotencyKeyField, ledgerIdField, signatureField } from './fields.ts'
 import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
 import { isObject } from './nft-class.ts'
 
 const MAX_METADATA_BYTES = 65_536
-const MAX_LEDGER_ID_LENGTH = 128
 
 const CLASS_RULE = 'must be the class ID in the path'
 const INSTANCE_RULE = 'must be 1 to 128 characters of a-z, A-Z, 0-9 and _ . - : @'
 const METADATA_RULE = 'must be an object of at most 65,536 bytes as canonical JSON'
-const LEDGER_RULE = 'must be the ID of a ledger'
 
 const mintEntries = {
   class_id: v.string(CLASS_RULE),
@@ -27,13 +25,7 @@ const mintEntries = {
     v.custom<JsonObject>((value) => isMetadata(value), METADATA_RULE),
     v.metadata({ type: 'object', additionalProperties: true }),
   ),
-  ledger_id: v.exactOptional(
-    v.pipe(
-      v.string(LEDGER_RULE),
-      v.check((text) => text !== '' && codePoints(text) <= MAX_LEDGER_ID_LENGTH, LEDGER_RULE),
-      v.metadata({ minLength: 1, maxLength: MAX_LEDGER_ID_LENGTH }),
-    ),
-  ),
+  ledger_id: v.exactOptional(ledgerIdField),
   idempotency_key: idempotencyKeyField,
   signature: signatureField,
 }

@@ -15,6 +15,7 @@ import {
   codePoints,
   groupIdField,
   idempotencyKeyField,
+  ledgerIdField,
   signatureField,
   tokenIdField,
 } from './fields.ts'
@@ -73,7 +74,7 @@ const submissionEntries = {
   class_id: v.exactOptional(classIdField),
   instance_id: v.exactOptional(instanceIdField),
   terms_hash: v.exactOptional(v.pipe(v.string(TERMS_HASH_RULE), v.regex(/^sha256:[0-9a-f]{64}$/, TERMS_HASH_RULE))),
-  ledger_id: v.exactOptional(nameField('must be the ID of a ledger')),
+  ledger_id: v.exactOptional(ledgerIdField),
   expires_at: v.exactOptional(
     v.pipe(
       v.string(EXPIRY_RULE),

@@ -1,6 +1,12 @@
 /** Accounts and their entries as an audit reads them. */
 import { type AccountState, type Balance, type Hold, holdId } from '../../actors/account/state.ts'
-import type { AccountHead, BalanceParts, LinkedTransaction, WalkedEntry } from '../../actors/audit/chain-walk.ts'
+import {
+  type AccountHead,
+  arrivalFact,
+  type BalanceParts,
+  type LinkedTransaction,
+  type WalkedEntry,
+} from '../../actors/audit/chain-walk.ts'
 import type { Finding } from '../../actors/audit/finding.ts'
 import { formatQuantity } from '../../actors/money.ts'
 import {
@@ -168,7 +174,7 @@ function isWhatWasWritten(
 
 function headOf(
   row: AccountRow,
-  { key, status, incoming }: AccountDocument,
+  { key, status, incoming, arrived }: AccountDocument,
   balances: AccountState['balances'],
   holds: readonly Hold[] | undefined,
 ): AccountHead {
@@ -176,7 +182,13 @@ function headOf(
     sequence: Number(row.sequence),
     tip: row.tip,
     lastEntry: row.last_entry === null ? null : Number(row.last_entry),
-    facts: { keyId: key?.keyId ?? null, publicKey: key?.publicKey ?? null, status, incoming },
+    facts: {
+      keyId: key?.keyId ?? null,
+      publicKey: key?.publicKey ?? null,
+      status,
+      incoming,
+      arrival: arrived === undefined || arrived.keySalt === null ? undefined : arrivalFact(arrived),
+    },
     balances: [...balances].map(([tokenId, { balance, reserved, incoming: comes }]): BalanceParts => ({
       tokenId,
       balance: formatQuantity(balance),

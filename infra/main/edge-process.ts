@@ -212,6 +212,7 @@ async function openPortability(
     vault,
     trusted: await openTrustedLedgers(configuration),
     keys: serviceKeys.imports,
+    serviceKeys,
     gateway,
     attestations,
     clock,

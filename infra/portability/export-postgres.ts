@@ -28,7 +28,7 @@ import { ExportLines } from './export-lines.ts'
 import { departAll, lookAtDepartures } from './export-move.ts'
 import { proofLine } from './export-proof.ts'
 import { accountRecord } from './export-records.ts'
-import { exportedAccount, type Selected, type Selection, select } from './export-selection.ts'
+import { exportedAccount, isLeftOut, type Selected, type Selection, select } from './export-selection.ts'
 import { openSnapshot, type Snapshot } from './export-snapshot.ts'
 import { contentOf } from './export-stream.ts'
 import { readAttestations, readClasses, readInstances, readTokens } from './export-things.ts'
@@ -190,6 +190,7 @@ async function* linesOf(
   const query: AccountsQuery = { name: 'exported', vault, places: selection.places }
   const usedKeys = new UsedKeys(sql, query)
   for await (const read of readAccounts(sql, query)) {
+    if (isLeftOut(read, mode)) continue
     const exported = exportedAccount(read, mode === 'move' ? audience : null)
     yield lines.add(accountRecord(exported, recipient))
     for await (const part of hashesOf(usedKeys, read, salt)) {

@@ -83,7 +83,7 @@ export function attestationRecord(attestation: Attestation): BodyOf<'attestation
 export interface ExportedAccount {
   readonly account: Pick<
     AccountDocument,
-    'accountId' | 'status' | 'incoming' | 'key' | 'arrived' | 'completedCount' | 'tip' | 'createdAtMs' | 'updatedAtMs'
+    'accountId' | 'status' | 'incoming' | 'key' | 'completedCount' | 'tip' | 'createdAtMs' | 'updatedAtMs'
   >
   /** By token ID, in minimal form; none is zero. */
   readonly balances: ReadonlyMap<string, string>
@@ -101,7 +101,6 @@ export function accountRecord({ account, balances }: ExportedAccount, recipient:
       token_id: tokenId,
       encrypted_balance: encryptBalance(recipient, { accountId, tokenId }, balance),
     })),
-    arrived: account.arrived !== undefined,
     txn_count: account.completedCount,
     audit_hash: showHash(account.tip),
     created_at: isoTimestamp(account.createdAtMs),

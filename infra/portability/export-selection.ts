@@ -124,6 +124,13 @@ async function lookAt(
   for await (const read of readAccounts(sql, { name: 'look', vault, places })) {
     const { accountId } = read.document
     if (scope !== undefined && !scope.includes(accountId)) continue
+    if (isLeftOut(read, mode)) {
+      if (order.accountIds === null) continue
+      return refusing(
+        `Account ${accountId} has gone, or is going, to another ledger: it can be exported to that one only, as a move.`,
+        accountId,
+      )
+    }
     if (found.length === MAX_SCOPED) {
       return refusing(`The scope has more than ${MAX_SCOPED} accounts: they must be exported in parts.`)
     }
@@ -158,6 +165,11 @@ async function selectAll(context: SelectionContext, order: ExportOrder): Promise
     if (refused !== undefined) return { ok: false, refused }
   }
   return { ok: true, selection: { partial: false, places: null, owners: null, tokenIds: null } }
+}
+
+/** What has moved, or has begun to, goes where it went or nowhere: a copy would arrive there empty, in its place. */
+export function isLeftOut({ document }: ReadAccount, mode: ExportOrder['mode']): boolean {
+  return mode === 'copy' && document.moved !== undefined
 }
 
 /** `movedTo`: of an account that went there, what it had, and as it was before it closed; null: as it is. */

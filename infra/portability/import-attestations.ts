@@ -1,12 +1,16 @@
 /**
- * Attestations that come from another ledger: with their ID and its signature. They have no home; nobody but an import writes
- * one that is there already under its ID.
+ * Attestations that come from another ledger: with their ID, under the signature of this one. They have no home; nobody but an
+ * import writes one that is there already under its ID.
+ *   A1. What this ledger shows and exports it vouches for: whoever knows its keys can check it, also of a third ledger's.
+ *   A2. Clients of the other ledger are nobody here: what one of them submitted is no client's own.
  */
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { canonicalJson } from '../../actors/canonical-json.ts'
-import { attestationMembers } from '../../api/attestation-views.ts'
-import type { Attestation, AttestationStore } from '../../runtime/ports/attestation-store.ts'
+import { attestationMembers, type Revoked, sealAttestation, type Stated } from '../../api/attestation-views.ts'
+import { type Attestation, type AttestationStore, importedBy } from '../../runtime/ports/attestation-store.ts'
+import type { Clock } from '../../runtime/ports/clock.ts'
 import { LedgerImportsUnavailable } from '../../runtime/ports/ledger-imports.ts'
+import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import { sealedAttestation } from '../postgres/attestation-document.ts'
 import { createQueryPool } from '../postgres/query-pool.ts'
 import type { RowVault } from '../vault/row-vault.ts'
@@ -15,8 +19,8 @@ import { timeMsOf } from './import-history.ts'
 export interface ImportedAttestations {
   /** `other`: the ID is taken by something else. */
   readonly look: (shown: JsonObject) => Promise<'absent' | 'present' | 'other'>
-  /** One that is there stays as it is. */
-  readonly add: (shown: JsonObject) => Promise<void>
+  /** One that is there stays as it is. `ledgerId`: of the ledger that it comes from. */
+  readonly add: (shown: JsonObject, ledgerId: string) => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -26,8 +30,10 @@ export function createImportedAttestations(options: {
   readonly url: string
   readonly vault: RowVault
   readonly attestations: Pick<AttestationStore, 'attestation'>
+  readonly serviceKeys: ServiceKeys
+  readonly clock: Pick<Clock, 'now'>
 }): ImportedAttestations {
-  const { url, vault, attestations } = options
+  const { url, vault, attestations, serviceKeys, clock } = options
   const pool = createQueryPool({
     url,
     name: 'ledger imported attestations',
@@ -37,12 +43,13 @@ export function createImportedAttestations(options: {
   })
   return {
     look: async (shown) => {
-      const here = await attestations.attestation(attestationOf(shown).attestationId)
+      const here = await attestations.attestation(textOf(shown, 'attestation_id'))
       if (here === undefined) return 'absent'
       return isSame(here, shown) ? 'present' : 'other'
     },
-    add: async (shown) => {
-      const row = sealedAttestation({ attestation: attestationOf(shown), submission: null }, vault)
+    add: async (shown, ledgerId) => {
+      const attestation = await attestationOf(shown, ledgerId, serviceKeys, clock.now())
+      const row = sealedAttestation({ attestation, submission: null }, vault)
       await pool.run(
         (sql) => sql`
           INSERT INTO attestations (attestation_id, subject_class, subject_instance, attester, status, submitted_by,
@@ -59,22 +66,26 @@ export function createImportedAttestations(options: {
 
 /** Also when it was taken back here since. */
 function isSame(here: Attestation, shown: JsonObject): boolean {
-  const texts = [here, { ...here, revocation: null }].map((one) => canonicalJson(attestationMembers(one) as JsonObject))
-  return texts.includes(canonicalJson(shown))
+  const texts = [here, { ...here, revocation: null }].map((one) => statedIn(attestationMembers(one) as JsonObject))
+  return texts.includes(statedIn(shown))
 }
 
-/**
- * From what `attestationMembers` makes of it. Of one that was taken back only the signature over that is known: it stands for
- * the one before, too, which is shown no more.
- */
-function attestationOf(shown: JsonObject): Attestation {
-  const text = (name: string): string => {
-    const value = shown[name]
-    return typeof value === 'string' ? value : ''
-  }
+/** Without what each ledger says for itself. */
+function statedIn(shown: JsonObject): string {
+  const { key_id: _key, signature: _signature, submitted_by: _by, imported_at: _at, ...stated } = shown
+  return canonicalJson(stated)
+}
+
+/** From what `attestationMembers` makes of it. */
+async function attestationOf(
+  shown: JsonObject,
+  ledgerId: string,
+  serviceKeys: ServiceKeys,
+  importedAtMs: number,
+): Promise<Attestation> {
+  const text = (name: string): string => textOf(shown, name)
   const optional = (name: string): string | null => (shown[name] === undefined ? null : text(name))
-  const seal = { keyId: text('key_id'), signature: text('signature') }
-  return {
+  const stated: Stated = {
     attestationId: text('attestation_id'),
     attester: text('attester'),
     subjectClass: text('subject_class'),
@@ -82,13 +93,19 @@ function attestationOf(shown: JsonObject): Attestation {
     attestationType: text('attestation_type'),
     statement: text('statement'),
     evidenceUrl: optional('evidence_url'),
-    submittedBy: text('submitted_by'),
+    submittedBy: importedBy(ledgerId),
+    importedAtMs,
     attesterVerified: shown['attester_verified'] === true,
     createdAtMs: timeMsOf(text('created_at')),
-    seal,
-    revocation:
-      shown['status'] === 'revoked'
-        ? { atMs: timeMsOf(text('revoked_at')), by: text('revoked_by'), reason: optional('revocation_reason'), seal }
-        : null,
   }
+  const seal = await sealAttestation(serviceKeys, stated, null)
+  if (shown['status'] !== 'revoked') return { ...stated, seal, revocation: null }
+  const by = text('revoked_by')
+  const revoked: Revoked = { atMs: timeMsOf(text('revoked_at')), by, reason: optional('revocation_reason') }
+  return { ...stated, seal, revocation: { ...revoked, seal: await sealAttestation(serviceKeys, stated, revoked) } }
+}
+
+function textOf(shown: JsonObject, name: string): string {
+  const value = shown[name]
+  return typeof value === 'string' ? value : ''
 }

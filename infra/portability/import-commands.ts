@@ -12,7 +12,7 @@ import type {
   UsedKeysRecord,
 } from '../../api/export-record.ts'
 import { readPublicKey } from '../keys/public-key.ts'
-import type { ImportSource, StagedPart } from './import-documents.ts'
+import type { ImportSource, OpenedBalances, StagedPart } from './import-documents.ts'
 import { eventsOf, hashOf, timeMsOf } from './import-history.ts'
 import { type ImportIndex, recordsOf } from './import-survey.ts'
 
@@ -55,7 +55,7 @@ export function workOf(part: StagedPart, context: WorkContext): PartWork {
     if (record.record === 'used_keys') usedKeys.push(record)
     else if (record.record === 'attestation') attestations.push(record)
     else {
-      const homecoming = homecomingOf(record, part.balances[String(record.line)] ?? {}, context)
+      const homecoming = homecomingOf(record, part.balances.get(record.line), context)
       if (homecoming !== undefined) homecomings.push(homecoming)
     }
   }
@@ -64,7 +64,14 @@ export function workOf(part: StagedPart, context: WorkContext): PartWork {
 
 type Balances = Readonly<Record<string, string>>
 
-function homecomingOf(record: ExportRecord, balances: Balances, context: WorkContext): Homecoming | undefined {
+/** `opened`: of an account. */
+function homecomingOf(
+  record: ExportRecord,
+  opened: OpenedBalances | undefined,
+  context: WorkContext,
+): Homecoming | undefined {
+  // Members of its own, whatever tokens are called.
+  const balances: Balances = Object.fromEntries(opened ?? [])
   const common = (): Pick<Homecoming, 'line' | 'from'> => ({
     line: record.line,
     from: cameFrom(contentOf(record, balances), context),
@@ -156,7 +163,6 @@ function accountOf(
         balances,
         nfts: index.owned.get(accountId) ?? 0,
         keySalt: source.keySalt,
-        cameThere: record.arrived,
         txnCount: record.txn_count,
         tip: hashOf(record.audit_hash),
         createdAt: record.created_at,

@@ -150,26 +150,52 @@ export interface StagedPart {
   readonly firstLine: number
   /** Its lines, each with its line feed. */
   readonly text: string
-  /** What was encrypted in it, opened: by line, by token. */
-  readonly balances: { readonly [line: string]: { readonly [tokenId: string]: string } }
+  /** What was encrypted in it, opened: by line. */
+  readonly balances: ReadonlyMap<number, OpenedBalances>
 }
 
-const partSchema = v.object({
-  firstLine: count,
-  text: v.string(),
-  balances: v.record(v.string(), v.record(v.string(), v.string())),
-})
+/** By token, which may be called as what every object has. */
+export type OpenedBalances = ReadonlyMap<string, string>
+
+const partSchema = v.object({ firstLine: count, text: v.string(), balances: v.unknown() })
 
 export function sealedPart(importId: string, part: number, staged: StagedPart, vault: RowVault): string {
-  return vault.seal(LEDGER_KEY_NAME, placeOfPart(importId, part), JSON.stringify(staged))
+  const lines = [...staged.balances].map(([line, opened]) => [line, Object.fromEntries(opened)] as const)
+  const document = { ...staged, balances: Object.fromEntries(lines) }
+  return vault.seal(LEDGER_KEY_NAME, placeOfPart(importId, part), JSON.stringify(document))
 }
 
 /** Throws UnreadableRow. */
 export function openPart(importId: string, part: number, document: Buffer, vault: RowVault): StagedPart {
   const place = placeOfPart(importId, part)
   const read = v.safeParse(partSchema, openJson<unknown>(vault, LEDGER_KEY_NAME, place, document))
-  if (!read.success) throw new UnreadableRow(place, 'its document does not say what such a document says')
-  return read.output
+  const balances = read.success ? balancesIn(read.output.balances) : undefined
+  if (!read.success || balances === undefined) {
+    throw new UnreadableRow(place, 'its document does not say what such a document says')
+  }
+  return { ...read.output, balances }
+}
+
+/** No schema of a library: theirs leave out members whose names every object has. */
+function balancesIn(value: unknown): ReadonlyMap<number, OpenedBalances> | undefined {
+  const lines = new Map<number, OpenedBalances>()
+  const members = membersOf(value)
+  if (members === undefined) return undefined
+  for (const [line, opened] of members) {
+    const quantities = membersOf(opened)
+    if (!v.is(count, Number(line)) || quantities === undefined) return undefined
+    const byToken = new Map<string, string>()
+    for (const [tokenId, quantity] of quantities) {
+      if (typeof quantity !== 'string') return undefined
+      byToken.set(tokenId, quantity)
+    }
+    lines.set(Number(line), byToken)
+  }
+  return lines
+}
+
+function membersOf(value: unknown): readonly (readonly [string, unknown])[] | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : undefined
 }
 
 /** Lines of a part whose record, or whose issuer, was here already: nothing of the import is held there. */

@@ -116,7 +116,9 @@ export class ImportHomes {
   }
 
   async addAttestations(records: readonly AttestationRecord[]): Promise<void> {
-    await this.each(records, never, ({ attestation }) => this.options.attestations.add(attestation))
+    await this.each(records, never, ({ attestation }) =>
+      this.options.attestations.add(attestation, this.head.source.ledgerId),
+    )
   }
 
   async drop(homecomings: readonly Homecoming[]): Promise<void> {

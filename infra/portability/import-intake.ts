@@ -91,7 +91,9 @@ class ImportIntake {
     if (part.part >= MAX_PARTS) return conflict(`An import has at most ${MAX_PARTS} parts.`)
     const verdict = await checkPart(part.records, part.last, before, context)
     if (!verdict.ok) {
-      if (part.last) await store.discard(before)
+      // What is wrong in the part itself can be sent again as it should be.
+      const isOwn = verdict.refusal === 'ill_formed' || verdict.refusal.kind === 'invalid'
+      if (part.last && !isOwn) await store.discard(before)
       return refusalOf(verdict.refusal)
     }
     const after = headAfter(part, verdict.part)

@@ -23,7 +23,7 @@ import type { GivenRecord, ImportFault, ImportRefusal } from '../../runtime/port
 import type { ImportKeys } from '../../runtime/ports/service-keys.ts'
 import type { PinnedKey, TrustedLedgers } from '../config/trusted-ledgers.ts'
 import { problemOfSignature } from './export-check.ts'
-import type { FileEnd, ImportSource, StagedPart } from './import-documents.ts'
+import type { FileEnd, ImportSource, OpenedBalances, StagedPart } from './import-documents.ts'
 import { historyFault } from './import-history.ts'
 
 export interface PartContext {
@@ -88,7 +88,7 @@ class PartCheck {
   private readonly firstLine: number
   private readonly faults: ImportFault[] = []
   private readonly lines: string[] = []
-  private readonly balances: Record<string, Readonly<Record<string, string>>> = {}
+  private readonly balances = new Map<number, OpenedBalances>()
   private end: FileEnd
   private source: ImportSource | undefined
   private proof: { readonly index: number; readonly record: ProofRecord } | undefined
@@ -183,25 +183,25 @@ class PartCheck {
   /** P2. Of a record whose shape is not good, too: as far as it can be read. */
   private openBalances(at: string, { account_id: accountId, balances }: JsonObject): void {
     if (typeof accountId !== 'string' || !Array.isArray(balances)) return
-    const opened: Record<string, string> = {}
+    const opened = new Map<string, string>()
     for (const [index, balance] of (balances as readonly Partial<Record<string, unknown>>[]).entries()) {
       const { token_id: tokenId, encrypted_balance: jwe } = balance ?? {}
       if (typeof tokenId !== 'string' || typeof jwe !== 'string') continue
-      if (Object.hasOwn(opened, tokenId)) {
+      if (opened.has(tokenId)) {
         const message = `line ${this.end.lines - 1}: the account has another balance of this token`
         this.fault('balance', `${at}.balances[${index}].token_id`, message)
         continue
       }
       this.work += 1
       const quantity = this.context.keys.openBalance({ accountId, tokenId }, jwe)
-      if (quantity !== undefined) opened[tokenId] = quantity
+      if (quantity !== undefined) opened.set(tokenId, quantity)
       else {
         const line = `line ${this.end.lines - 1}`
         const message = `${line}: it does not open as a balance of this account in this token`
         this.fault('balance', `${at}.balances[${index}].encrypted_balance`, message)
       }
     }
-    this.balances[String(this.end.lines - 1)] = opened
+    this.balances.set(this.end.lines - 1, opened)
   }
 
   private look(at: string, index: number, record: ExportRecord): void {
@@ -290,8 +290,8 @@ function problemOfAttestation(shown: JsonObject, keys: readonly PinnedKey[]): st
   const key = keys.find(({ keyId }) => keyId === signed['key_id'])
   if (key === undefined || key.purpose !== 'attestation') return 'the key that it names is none for attestations'
   if (key.revokedAtMs !== null) return 'the key that it names is revoked'
-  const at = signed['revoked_at'] ?? signed['created_at']
-  const atMs = typeof at === 'string' ? (parseTimestamp(at) ?? Number.NaN) : Number.NaN
+  const times = ['created_at', 'imported_at', 'revoked_at'].flatMap((name) => signed[name] ?? [])
+  const atMs = Math.max(...times.map((at) => (typeof at === 'string' ? parseTimestamp(at) : undefined) ?? Number.NaN))
   if (!(atMs >= key.activeFromMs && (key.retiredAtMs === null || atMs <= key.retiredAtMs))) {
     return 'the key that it names was not in use then'
   }

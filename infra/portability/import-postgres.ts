@@ -4,7 +4,7 @@ import type { Clock } from '../../runtime/ports/clock.ts'
 import type { LedgerGateway } from '../../runtime/ports/ledger-gateway.ts'
 import type { LedgerImports } from '../../runtime/ports/ledger-imports.ts'
 import type { Log } from '../../runtime/ports/log.ts'
-import type { ImportKeys } from '../../runtime/ports/service-keys.ts'
+import type { ImportKeys, ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import type { TrustedLedgers } from '../config/trusted-ledgers.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { createImportedAttestations } from './import-attestations.ts'
@@ -24,6 +24,7 @@ export interface LedgerImportsOptions {
   readonly vault: RowVault
   readonly trusted: TrustedLedgers
   readonly keys: ImportKeys
+  readonly serviceKeys: ServiceKeys
   readonly gateway: LedgerGateway
   readonly attestations: Pick<AttestationStore, 'attestation'>
   readonly clock: Clock
@@ -31,9 +32,15 @@ export interface LedgerImportsOptions {
 }
 
 export function createLedgerImports(options: LedgerImportsOptions): PostgresLedgerImports {
-  const { url, ledgerId, vault, trusted, keys, gateway, clock, log } = options
+  const { url, ledgerId, vault, trusted, keys, serviceKeys, gateway, clock, log } = options
   const store = createImportStore({ url, vault })
-  const attestations = createImportedAttestations({ url, vault, attestations: options.attestations })
+  const attestations = createImportedAttestations({
+    url,
+    vault,
+    attestations: options.attestations,
+    serviceKeys,
+    clock,
+  })
   const takeup = createImportTakeup({ store, gateway, attestations, clock, log })
   const intake = createImportIntake({ store, context: { ledgerId, trusted, keys }, keys, clock, drive: takeup.drive })
   return {

@@ -3,7 +3,7 @@
  * of it to take it in. Memory is bounded by the number of its records, not by what is in them.
  *   Q1. It is what was signed: the hash of the proof is that of all lines.
  *   Q2. Nothing stands in it twice; what records name is in it.
- *   Q3. Nobody brings more of a token than its ledger says there is.
+ *   Q3. Nobody brings more of a token than its ledger says there is, and exactly what was opened of it.
  */
 import { createHash } from 'node:crypto'
 import type { Json } from '../../actors/canonical-json.ts'
@@ -21,7 +21,7 @@ import type {
 import { MAX_ERRORS } from '../../api/problem.ts'
 import type { RecordKind } from '../../api/schemas/import-records.ts'
 import type { ImportFault, ImportRefusal, ImportSummary } from '../../runtime/ports/ledger-imports.ts'
-import type { StagedPart } from './import-documents.ts'
+import type { OpenedBalances, StagedPart } from './import-documents.ts'
 import { SeenHashes } from './seen-hashes.ts'
 
 /** Of all of it. */
@@ -52,6 +52,9 @@ export function recordsOf({ text }: StagedPart): readonly ExportRecord[] {
 function linesIn(text: string): readonly string[] {
   return text.split('\n').slice(0, -1)
 }
+
+const NOTHING_OPENED: OpenedBalances = new Map()
+const UNLIKE = 'what was opened of it is not what the record has'
 
 export class ImportSurvey {
   private readonly hash = createHash('sha256')
@@ -133,7 +136,7 @@ export class ImportSurvey {
         return this.fault('class_id', record.line, 'attestation.subject_class', 'there is no such class in the file')
       }
       case 'account':
-        return this.seeAccount(record, part.balances[String(record.line)] ?? {})
+        return this.seeAccount(record, part.balances.get(record.line) ?? NOTHING_OPENED)
       case 'proof':
         this.proof = record
         return
@@ -173,21 +176,24 @@ export class ImportSurvey {
     this.owned.set(owner, owned)
   }
 
-  private seeAccount(
-    { line, account_id: accountId, balances }: AccountRecord,
-    opened: Readonly<Record<string, string>>,
-  ): void {
+  private seeAccount({ line, account_id: accountId, balances }: AccountRecord, opened: OpenedBalances): void {
     this.endAccount()
     this.account = { line }
     this.once(this.accounts, accountId, 'account_id', line, 'account_id')
+    if (opened.size !== balances.length) this.fault('balance', line, 'balances', UNLIKE)
     for (const [index, { token_id: tokenId }] of balances.entries()) {
+      const text = opened.get(tokenId)
+      if (text === undefined) {
+        this.fault('balance', line, `balances[${index}].encrypted_balance`, UNLIKE)
+        continue
+      }
       if (tokenId === BASE_UNIT) continue
       const token = this.tokens.get(tokenId.toLowerCase())
       if (token?.tokenId !== tokenId) {
         this.fault('token_id', line, `balances[${index}].token_id`, 'there is no such token in the file')
         continue
       }
-      const quantity = parseQuantity(opened[tokenId] ?? '0')
+      const quantity = parseQuantity(text)
       if (fractionalDigits(quantity) > token.decimals) {
         this.fault('balance', line, `balances[${index}].encrypted_balance`, 'it is finer than its token')
       }

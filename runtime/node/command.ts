@@ -86,11 +86,14 @@ function accountCommand(
       const payload = readPayload(operation.payload)
       const idempotencyKey = payload?.fields['idempotency_key']
       if (payload === undefined || typeof idempotencyKey !== 'string') return undefined
+      const { ledger_id: ledgerId = null } = payload.fields
       if (payload.fields['account_id'] !== accountId) return undefined
+      if (ledgerId !== null && typeof ledgerId !== 'string') return undefined
       return {
         ...common,
         type: 'rotate_key',
         accountId,
+        ledgerId,
         newKey: operation.newKey,
         proof: operation.proof,
         payload: operation.payload,

@@ -97,8 +97,7 @@ function holdCommand(
   }
 }
 
-function isWholeAccount({ status, balances, nfts, keySalt, tip, cameThere }: ArrivingAccount): boolean {
-  if (typeof cameThere !== 'boolean') return false
+function isWholeAccount({ status, balances, nfts, keySalt, tip }: ArrivingAccount): boolean {
   if (!['active', 'frozen', 'closed'].includes(status)) return false
   if (!Number.isSafeInteger(nfts) || nfts < 0 || !SALT.test(keySalt) || !HASH.test(tip)) return false
   return Object.values(balances).every((balance) => isDecimalString(balance) && !parseQuantity(balance).isZero())

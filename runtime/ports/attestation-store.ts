@@ -41,8 +41,10 @@ export interface Attestation {
   readonly attestationType: string
   readonly statement: string
   readonly evidenceUrl: string | null
-  /** The client. */
+  /** The client; of one that came from another ledger `importedBy` of that ledger, which is no client's ID. */
   readonly submittedBy: string
+  /** When it came from another ledger; left out: it was made here. */
+  readonly importedAtMs?: number
   /** The submission was signed by the key of the account `attester`. */
   readonly attesterVerified: boolean
   readonly createdAtMs: number
@@ -135,6 +137,11 @@ export type ProvenanceEntry = {
     }
   | { readonly event: 'attestation' | 'revocation'; readonly attestation: Attestation }
 )
+
+/** No client's ID has a space. */
+export function importedBy(ledgerId: string): string {
+  return `import ${ledgerId}`
+}
 
 export class AttestationStoreUnavailable extends Error {
   override readonly name = 'AttestationStoreUnavailable'

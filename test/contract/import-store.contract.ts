@@ -24,7 +24,18 @@ export const HEAD: ImportHead = {
 export const STAGED: StagedPart = {
   firstLine: 0,
   text: '{"record":"account","statement":"NEEDLE-é"}\n',
-  balances: { '1': { GOLD: '777.5' } },
+  balances: new Map([
+    [
+      1,
+      new Map([
+        ['GOLD', '777.5'],
+        ['constructor', '1'],
+        ['prototype', '2'],
+        ['toString', '3'],
+        ['hasOwnProperty', '4'],
+      ]),
+    ],
+  ]),
 }
 
 export function aPart(part: number, text = STAGED.text): NewPart {

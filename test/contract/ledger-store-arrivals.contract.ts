@@ -29,7 +29,6 @@ export function arrivalsContract(scene: Scene): void {
           balances: { BASE: '0.000000000000000001', GOLD: '3' },
           nfts: 2,
           keySalt: SALT,
-          cameThere: false,
           txnCount: 7,
           tip: 'c'.repeat(64),
           createdAt: '2025-01-01T00:00:00.000Z',
@@ -41,7 +40,7 @@ export function arrivalsContract(scene: Scene): void {
         ...held,
         account: {
           ...held.account,
-          arrived: { ...FROM, keySalt: SALT, namesLedger: false },
+          arrived: { ...FROM, keySalt: SALT },
           moved: { audience: 'elsewhere', balances: { BASE: '1.5' } },
         },
       }

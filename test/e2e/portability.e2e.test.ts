@@ -41,6 +41,11 @@ afterAll(async () => {
   await stopSide(target)
 })
 
+/** Of an account that came from another ledger. */
+function forTarget(fields: Members): Members {
+  return { ledger_id: target.ledgerId, ...fields }
+}
+
 function detailOf(reply: HttpReply): string {
   const { detail = '', errors = [] } = membersOf(reply)
   const messages = (errors as readonly Members[]).map(({ message }) => String(message))
@@ -179,21 +184,34 @@ describe('after the import', () => {
     expect(await holdingOf(target.client, eve.accountId)).toEqual(free('0'))
     expect((await target.client.get('/v1/fungible-tokens/SILVER')).status).toBe(404)
     expect(await totalsOf(target)).toEqual(totals)
-    const claim = { account_id: eve.accountId, public_key: eve.keys.jwk }
-    expect((await target.client.post('/v1/accounts', claim)).status).toBe(409)
+    const named = await target.client.get(`/v1/accounts/${eve.accountId}`)
+    expect(named.status === 200 ? membersOf(named)['public_key'] : null).toBeNull()
   })
 
   test('what was signed for the other ledger is not applied again, and what is new is', async () => {
     const [spent, failed] = stock.spent
-    expect(outcomeOf(await target.client.post('/v1/transactions', spent ?? {}))).toBe('409 ERR_CONFLICT')
-    expect(outcomeOf(await target.client.post('/v1/transactions', failed ?? {}))).toBe('409 ERR_CONFLICT')
+    // Signed after the copy was made, by a key that is good at both.
+    const again = { type: 'debit', amount: '0.25', idempotency_key: 'later' }
+    await moved(source.client, stock.carol, again)
+    for (const submission of [spent, failed]) {
+      expect(outcomeOf(await target.client.post('/v1/transactions', submission ?? {}))).toBe('400 ERR_WRONG_LEDGER')
+    }
+    expect(outcomeOf(await target.client.submit(stock.carol, again))).toBe('400 ERR_WRONG_LEDGER')
     expect(
-      await moved(target.client, stock.alice, { type: 'transfer', amount: '1', to_account_id: 'carol@house' }),
+      await moved(
+        target.client,
+        stock.alice,
+        forTarget({ type: 'transfer', amount: '1', to_account_id: 'carol@house' }),
+      ),
     ).toMatchObject({ status: 'completed' })
-    expect(await moved(target.client, stock.carol, { type: 'debit', amount: '2' })).toMatchObject({
+    expect(await moved(target.client, stock.carol, forTarget({ type: 'debit', amount: '2' }))).toMatchObject({
       status: 'completed',
     })
-    await moved(target.client, stock.alice, { type: 'transfer', ...stock.ruby, to_account_id: 'carol@house' })
+    await moved(
+      target.client,
+      stock.alice,
+      forTarget({ type: 'transfer', ...stock.ruby, to_account_id: 'carol@house' }),
+    )
     expect(await ownedBy(target.client, stock.carol)).toEqual(['ruby'])
   })
 })
@@ -217,7 +235,7 @@ describe('an account that moves', () => {
     expect(await target.client.read(`/v1/accounts/${third.accountId}`)).toMatchObject({ status: 'frozen' })
     expect(await holdingOf(target.client, third.accountId)).toEqual(free('5'))
     await changeStatus(target.admin, third, { status: 'active' })
-    await moved(target.client, third, { type: 'debit', amount: '5' })
+    await moved(target.client, third, forTarget({ type: 'debit', amount: '5' }))
   })
 
   test('does not go while it has an NFT', async () => {

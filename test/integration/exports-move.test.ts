@@ -1,9 +1,11 @@
 /** Goal: D20: what is moved leaves before it is exported, once, and the same again whenever it is asked for. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { WHOLE_SCOPE, accountScopeOf } from '../../actors/account-scope.ts'
 import { accountAddress } from '../../actors/address.ts'
 import type { GatewayRequest, LedgerGateway } from '../../runtime/ports/ledger-gateway.ts'
 import type { BegunExport, ExportOrder } from '../../runtime/ports/ledger-exports.ts'
 import type { Party } from '../support/audited-ledger.ts'
+import { AUDIENCE } from '../unit/portability/export-scene.ts'
 import { attest, contentOf, createExportsLedger, type ExportsLedger, ORDER, Received } from './exports-ledger.ts'
 
 const OTHER_LEDGER = '7d3c1b34-0d9a-4a52-8a5e-3f0a5e2f7a10'
@@ -25,6 +27,16 @@ describe('accounts that are moved', () => {
     ledger().exports.begin({ ...ORDER, mode: 'move', ...order })
   const received = async (order: Partial<ExportOrder>): Promise<Received> =>
     Received.of(ledger(), await contentOf(ledger().exports, { mode: 'move', ...order }))
+  /** Of all, and of what a scope has. */
+  const expectLeftOut = async (left: string, kept: string): Promise<void> => {
+    const scopes = [WHOLE_SCOPE, accountScopeOf([left, kept]), accountScopeOf([`${left.slice(0, -1)}*`, kept])]
+    for (const scope of scopes) {
+      const copy = await received({ mode: 'copy', accountIds: null, scope })
+      const ids = copy.all('account').map(({ account_id: id }) => id)
+      expect([ids.includes(left), ids.includes(kept)]).toEqual([false, true])
+      expect(copy.usedKeys(left).size).toBe(0)
+    }
+  }
   const balancesOf = async (accountId: string): Promise<Readonly<Record<string, string>>> =>
     Object.fromEntries(
       ((await ledger().reads.balances(accountId)) ?? [])
@@ -79,8 +91,25 @@ describe('accounts that are moved', () => {
     expect(codeOf(await begin({ accountIds, audience: OTHER_LEDGER }))).toBe(
       `conflict account_ids[0]: Account ${rich.accountId} cannot be moved: it has gone, or is going, to another ledger.`,
     )
-    const copied = await received({ accountIds, mode: 'copy' })
-    expect(copied.account(rich.accountId)).toMatchObject({ status: 'closed', balances: [] })
+    const copied = codeOf(await begin({ accountIds: [poor.accountId, ...accountIds], mode: 'copy' }))
+    expect(copied).toBe(
+      `conflict account_ids[1]: Account ${rich.accountId} has gone, or is going, to another ledger: it can be exported to that one only, as a move.`,
+    )
+    await expectLeftOut(rich.accountId, poor.accountId)
+  })
+
+  test('are left out of a copy, too, when they have begun to leave', async () => {
+    const { node } = ledger()
+    const { accountId } = rich
+    const depart = { kind: 'depart', audience: AUDIENCE, tokenId: 'BASE' } as const
+    await node.ask(accountAddress(accountId), depart)
+    expect(await ledger().reads.account(accountId)).toMatchObject({ status: 'frozen' })
+    expect(codeOf(await begin({ accountIds: [accountId], mode: 'copy' }))).toContain('conflict account_ids[0]')
+    await expectLeftOut(accountId, poor.accountId)
+    expect((await received({ accountIds: [accountId] })).balances(accountId)).toEqual({
+      BASE: '12.5',
+      'GOLD-told': '3',
+    })
   })
 
   test('all stay as they are when one of them cannot go', async () => {

@@ -21,12 +21,13 @@ export function arrivalIn(holds: readonly Hold[]): ArrivalHold | undefined {
 export function standOf(
   account: AccountState | undefined,
   hold: ArrivalHold | undefined,
-): Pick<ModelState, 'held' | 'origin' | 'moved'> {
+): Pick<ModelState, 'held' | 'origin' | 'moved' | 'registeredBy'> {
   const { arrived, moved } = account ?? {}
   return {
     held: hold === undefined ? null : { ...hold.from, keyParts: hold.keyParts },
     origin: arrived === undefined ? null : { ...arrived, whole: arrived.keySalt !== null },
     moved: moved?.audience ?? null,
+    registeredBy: account?.registeredBy ?? '',
   }
 }
 
@@ -48,7 +49,7 @@ export function arrivedState(before: ModelState, hold: ArrivalHold | undefined, 
     incoming,
     status: fields['status'] as ModelState['status'],
     held: null,
-    origin: { ...from, whole: true, namesLedger: account.cameThere },
+    origin: { ...from, whole: true },
   }
 }
 
@@ -184,8 +185,7 @@ export class AccountPortage {
     this.arrivals.account(accountId, held.before, held.after, taken)
     const account = batch.accounts.find((write) => write.account.accountId === accountId)?.account
     if (taken.length > 0 && account?.status !== 'erased') {
-      const { cameThere, keySalt } = held.before?.account ?? {}
-      const isKept = account?.arrived?.namesLedger === cameThere && account?.arrived?.keySalt === keySalt
+      const isKept = account?.arrived?.keySalt === held.before?.account.keySalt
       this.demand(isKept, `A2: ${at}: it is not kept what its keys did elsewhere`)
     }
     if (held.after === undefined) this.held.delete(at)

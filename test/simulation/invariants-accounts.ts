@@ -156,11 +156,11 @@ export class AccountReplay {
   private opens({ model, batch, accountId }: Part, fields: EntryFields, chained: Chained): void {
     const write = batch.accounts.find(({ account }) => account.accountId === accountId)
     this.demand(write?.previousVersion === 0, `I3: ${accountId} is opened twice`)
-    model.registeredBy = write?.account.registeredBy ?? ''
     this.registrations(model, batch, accountId)
     const key = { publicKey: String(fields['public_key'] ?? ''), keyId: String(fields['key_id'] ?? '') }
     const empty = { holdings: new Map(), legs: [], occupied: 'no', busy: 'no' } as const
-    const nowhere = { held: null, origin: null, moved: null } as const
+    const registeredBy = write?.account.registeredBy ?? ''
+    const nowhere = { held: null, origin: null, moved: null, registeredBy } as const
     model.states.push({ ...chained, ...key, ...empty, ...nowhere, status: 'active', incoming: 'accept' })
   }
 

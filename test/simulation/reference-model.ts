@@ -20,13 +20,15 @@ import {
   type Origin,
   type PortageOperation,
 } from './reference-portage.ts'
-import { isAs, judgeRotation, judgeStatus, refusedFor } from './reference-rules.ts'
+import { isAs, isNobodys, judgeRotation, judgeStatus, refusedFor } from './reference-rules.ts'
 
 export interface ModelState {
   /** Virtual time from which it was committed. */
   readonly fromMs: number
   readonly status: AccountStatus
   readonly incoming: IncomingPolicy
+  /** Whose request brought it into being; empty of one that came to nothing. */
+  readonly registeredBy: string
   /** Both empty while the account has no key. */
   readonly publicKey: string
   readonly keyId: string
@@ -125,7 +127,6 @@ export class AccountModel {
   /** By operation and idempotency key. */
   readonly uses = new Map<string, ModelUse>()
   readonly grouped: GroupedUse[] = []
-  registeredBy = ''
   /** The clients and keys that it was registered under, if keys were sent. */
   readonly registrationUses = new Set<string>()
   private readonly settings: ModelSettings
@@ -291,7 +292,7 @@ export class AccountModel {
     const repeats = registrationKey !== null && this.registrationUses.has(`${caller.clientId} ${registrationKey}`)
     if (repeats) return { kind: 'registered', created: true }
     if (state.keyId === '') {
-      const mayClaim = caller.role === 'admin' || caller.clientId === this.registeredBy
+      const mayClaim = caller.role === 'admin' || caller.clientId === state.registeredBy || isNobodys(state)
       return mayClaim && state.status !== 'closed' && state.held === null ? EFFECT : refusedFor('public_key_conflict')
     }
     if (operation.key.keyId !== state.keyId) return refusedFor('public_key_conflict')
@@ -336,7 +337,7 @@ export class AccountModel {
     { idempotencyKey, ledgerId }: SignedFields,
   ): Expected | undefined {
     if (origin === null) return undefined
-    if (origin.namesLedger && kind !== 'key_rotation' && ledgerId === null) return refusedFor('wrong_ledger')
+    if (ledgerId === null) return refusedFor('wrong_ledger')
     if (!origin.whole) return undefined
     const used = this.facts.usedThere(origin.importId, accountId).has(useKey(kind, idempotencyKey))
     return used ? refusedFor('key_used_elsewhere') : undefined

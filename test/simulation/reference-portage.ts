@@ -25,8 +25,6 @@ export interface HeldArrival extends ArrivedFrom {
 /** Where it came from. `whole`: with what it had; otherwise it only stands for what it issued there. */
 export interface Origin extends ArrivedFrom {
   readonly whole: boolean
-  /** Not all that it signed elsewhere is known: what is meant for this ledger must name it. */
-  readonly namesLedger: boolean
 }
 
 const EFFECT: Expected = { kind: 'effect' }

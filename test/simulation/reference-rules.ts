@@ -35,3 +35,8 @@ export function judgeStatus(
 export function refusedFor(code: RefusalCode): Expected {
   return { kind: 'refused', code }
 }
+
+/** An import brought it into being and came to nothing: whoever comes first may have it. */
+export function isNobodys({ registeredBy, sequence, occupied }: ModelState): boolean {
+  return registeredBy === '' && sequence === 0 && occupied === 'no'
+}

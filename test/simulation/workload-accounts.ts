@@ -113,6 +113,7 @@ export class AccountRequests {
     const body = {
       account_id: account.accountId,
       public_key: newKey.publicKey,
+      ...(account.usedThere !== undefined && random.chance(0.9) ? { ledger_id: LEDGER_ID } : {}),
       idempotency_key: this.cast.orderKey(account, 'key_rotation', 'rotation'),
     }
     const payload = canonicalJson(body)

@@ -14,10 +14,8 @@ export interface ClientAccount {
   /** Private seeds; the last is believed to be in force. */
   readonly keys: string[]
   readonly sent: GatewayRequest[]
-  /** Idempotency keys of its own on the ledger that it comes from. */
+  /** Idempotency keys of its own on the ledger that it comes from; of such an account orders say which ledger they are for. */
   readonly usedThere?: UsedThere
-  /** It came there from another yet: it has to say which ledger it means. */
-  readonly namesLedger?: boolean
 }
 
 /** A token as its client was told of it. */
@@ -214,7 +212,7 @@ export class Cast {
       type,
       amount: this.amount(),
       idempotency_key: this.orderKey(account, 'transaction', 'key'),
-      ...(account.namesLedger === true && random.chance(0.8) ? { ledger_id: LEDGER_ID } : {}),
+      ...(account.usedThere !== undefined && random.chance(0.9) ? { ledger_id: LEDGER_ID } : {}),
       ...more,
     }
     const payload = canonicalJson(whole(body))

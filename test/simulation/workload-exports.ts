@@ -64,14 +64,14 @@ function playerOf({ random }: Cast, accountId: string): ClientAccount {
     key_rotation: keys('rotated there', 1),
     mint: keys('minted there', random.integer(2)),
   }
-  return { accountId, keys: [`key ${accountId}`], sent: [], usedThere, namesLedger: random.chance(0.15) }
+  return { accountId, keys: [`key ${accountId}`], sent: [], usedThere }
 }
 
 const NOTHING_USED: UsedThere = { transaction: [], key_rotation: [], mint: [] }
 
 function accountOf(
   cast: Cast,
-  { accountId, keys, namesLedger }: ClientAccount,
+  { accountId, keys }: ClientAccount,
   { keySalt, token, nft }: { readonly keySalt: string } & Pick<Exported, 'token' | 'nft'>,
 ): ArrivingAccount {
   const { random } = cast
@@ -95,7 +95,6 @@ function accountOf(
     balances: status === 'closed' ? {} : held,
     nfts,
     keySalt,
-    cameThere: namesLedger === true,
     txnCount: random.integer(50),
     tip: random.hex(32),
     createdAt: THEN,

@@ -86,6 +86,7 @@ export function rotateCommand(changes: Partial<RotateKeyCommand> = {}): RotateKe
     type: 'rotate_key',
     accountId: ACCOUNT,
     newKey: OTHER_KEY,
+    ledgerId: null,
     proof: null,
     payload,
     payloadHash: sha256Hex(payload),

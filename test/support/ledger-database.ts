@@ -3,9 +3,6 @@
  * test that looks at all of the server sees nothing of others. The server is started with the first database, serves
  * the files that come after, and is ended after the last file of all.
  */
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { randomBytes, randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { inject } from 'vitest'
@@ -15,6 +12,7 @@ import { type LedgerSecrets, newLedgerSecrets, openLedgerSecrets } from '../../i
 import { migrate, readLedgerAt } from '../../infra/postgres/migrate.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { noteServer } from './server-notes.ts'
+import { serverDirectory } from './test-directory.ts'
 
 export interface LedgerDatabase {
   readonly url: string
@@ -37,7 +35,7 @@ let server: Promise<string> | undefined
 
 /** Its URL. */
 async function startServer(): Promise<string> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'ledger-test-'))
+  const dataDir = serverDirectory('ledger-test-')
   const { url, pid } = await startPostgres({ dataDir })
   noteServer(inject('serverNotes'), { pid, dataDir })
   return url

@@ -17,6 +17,7 @@ const statusEntries = {
   status: v.picklist(['active', 'revoked']),
   submitted_by: text,
   attester_verified: v.boolean(),
+  imported_at: v.exactOptional(timestamp),
   revoked_at: v.exactOptional(timestamp),
   revoked_by: v.exactOptional(text),
   revocation_reason: v.exactOptional(text),

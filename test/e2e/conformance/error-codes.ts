@@ -41,7 +41,6 @@ const ARRIVING = {
   incoming: 'accept',
   public_key: null,
   balances: [],
-  arrived: false,
   txn_count: 0,
   audit_hash: HASH,
   created_at: DATE,

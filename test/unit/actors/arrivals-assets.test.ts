@@ -185,6 +185,77 @@ test('a token brings its supply from outside of the ledger, as much as nobody ha
   expect(held.kind === 'stepped' && held.effects).toEqual([])
 })
 
+describe('a token that comes again', () => {
+  const address = tokenAddress('GOLD')
+  const more = { ...TOKEN, totalSupply: '100' }
+  const holding = (arrival: ArrivingToken, from: ArrivedFrom = LATER): HoldArrivalCommand<ArrivingToken> => ({
+    ...STAMP,
+    type: 'hold_arrival',
+    from,
+    arrival,
+  })
+  const taking = ({ importId } = LATER): TakeArrivalCommand => ({ ...STAMP, type: 'take_arrival', importId })
+  const dropping = ({ importId } = LATER): DropArrivalCommand => ({ ...STAMP, type: 'drop_arrival', importId })
+  const after = (...commands: Parameters<typeof stepActor>[2][]) => {
+    let state: AnyState | null = null
+    const crossed: string[] = []
+    for (const command of commands) {
+      const result = stepActor(address, state, command, SIGNED)
+      if (result.kind !== 'stepped') throw new Error(`${command.type} changed nothing: ${answerOf(result)}`)
+      state = result.state
+      for (const effect of result.effects) {
+        if (effect.kind === 'boundary_crossed') crossed.push(formatQuantity(effect.quantity))
+      }
+    }
+    return { state, crossed }
+  }
+  const here = [holding(TOKEN, FROM), taking(FROM)] as const
+  const say = (state: AnyState | null, command: Parameters<typeof stepActor>[2]) =>
+    answerOf(stepActor(address, state, command, SIGNED))
+
+  test('brings what was minted there since, once it is taken', () => {
+    const held = after(...here, holding(more))
+    expect(held.state).toMatchObject({ totalSupply: '12', status: 'active' })
+    expect(say(held.state, holding(more))).toBe('held')
+    const taken = after(...here, holding(more), taking())
+    expect(taken.state).toMatchObject({ totalSupply: '100', arrived: { supply: '100', importId: FROM.importId } })
+    expect(taken.state).not.toHaveProperty('growing')
+    expect(taken.crossed).toEqual(['-12', '-88'])
+    expect(say(taken.state, taking())).toBe('taken')
+    expect(say(taken.state, holding(more))).toBe('present')
+  })
+
+  test('is as it was when that is dropped', () => {
+    const { state, crossed } = after(...here, holding(more), dropping())
+    expect(state).toMatchObject({ totalSupply: '12', arrived: { supply: '12' } })
+    expect(state).not.toHaveProperty('growing')
+    expect(crossed).toEqual(['-12'])
+  })
+
+  test('takes nothing away where some was burned there', () => {
+    expect(say(after(...here).state, holding({ ...TOKEN, totalSupply: '5' }))).toBe('present')
+  })
+
+  test('keeps room for what is held, and refuses what has none', () => {
+    const nearly = { ...TOKEN, totalSupply: '999999999999999999' }
+    const held = after(...here, holding(nearly)).state
+    const mint = {
+      ...STAMP,
+      type: 'change_supply',
+      txnId: 't',
+      accountId: 'issuer',
+      change: 'mint',
+      amount: '1',
+    } as const
+    expect(stepActor(address, held, mint, SIGNED)).toMatchObject({
+      effects: [{ envelope: { message: { failure: { code: 'supply_limit' } } } }],
+    })
+    const minted = after(...here, mint).state
+    expect(say(minted, holding(nearly))).toBe('supply_limit')
+    expect(say(held, holding(more, { ...LATER, importId: 'import-3' }))).toBe('token_exists')
+  })
+})
+
 test('an NFT brings its whole history, and goes on from its last entry', () => {
   const address = instanceAddress(`${CLASS.classId}/one`)
   const held = stepActor(address, null, { ...STAMP, type: 'hold_arrival', from: FROM, arrival: INSTANCE }, SIGNED)

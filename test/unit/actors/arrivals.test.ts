@@ -1,6 +1,10 @@
 /** Goal: an account of another ledger is held by its home or refused, counts for nothing meanwhile, and is taken once. */
 import { describe, expect, test } from 'vitest'
-import type { AccountArrivalCommand, NoteUsedKeysCommand } from '../../../actors/account/commands.ts'
+import type {
+  AccountArrivalCommand,
+  AccountMessageCommand,
+  NoteUsedKeysCommand,
+} from '../../../actors/account/commands.ts'
 import { absentAccount, type AccountSnapshot } from '../../../actors/account/machine.ts'
 import type { Effect } from '../../../actors/account/outcome.ts'
 import type { AccountState } from '../../../actors/account/state.ts'
@@ -9,7 +13,7 @@ import { usedKeyHash } from '../../../actors/account/used-key.ts'
 import type { ArrivedFrom, ArrivingAccount } from '../../../actors/arrival.ts'
 import { chainHash } from '../../../actors/audit-chain.ts'
 import { BASE_UNIT, formatQuantity } from '../../../actors/money.ts'
-import { type AccountHead, ChainWalk } from '../../../actors/audit/chain-walk.ts'
+import { type AccountHead, arrivalFact, ChainWalk } from '../../../actors/audit/chain-walk.ts'
 import {
   ACCOUNT,
   CALLER,
@@ -39,11 +43,26 @@ const ARRIVING: ArrivingAccount = {
   balances: { [BASE_UNIT]: '12.5', GOLD: '3' },
   nfts: 2,
   keySalt: KEY_SALT,
-  cameThere: false,
   txnCount: 41,
   tip: HASH,
   createdAt: '2025-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',
+}
+
+function received(amount: string): AccountMessageCommand {
+  return {
+    ...STAMP,
+    type: 'receive_transfer',
+    ...OF_ACCOUNT,
+    txnId: 'txn_there',
+    fromAccountId: 'bob',
+    tokenId: BASE_UNIT,
+    amount,
+    groupId: 'group',
+    metadata: null,
+    expiresAtMs: null,
+    compensates: null,
+  }
 }
 
 const OF_ACCOUNT = { accountId: ACCOUNT, shardId: 7 }
@@ -203,7 +222,11 @@ describe('an account', () => {
   })
 
   test('is here already when the same record comes in another import, whatever it did since', () => {
-    const taken = walked(hold(), take(), submitCommand({ type: 'debit', amount: '1', tokenId: BASE_UNIT }))
+    const taken = walked(
+      hold(),
+      take(),
+      submitCommand({ type: 'debit', amount: '1', tokenId: BASE_UNIT, ledgerId: SIGNED.ledgerId }),
+    )
     expect(ask(taken, hold(ARRIVING, LATER))).toBe('answered present')
     expect(ask(taken, hold(ARRIVING, { ...LATER, recordHash: 'b'.repeat(64) }))).toBe('answered account_exists')
     expect(ask(taken, hold(ARRIVING, { ...LATER, ledgerId: 'elsewhere' }))).toBe('answered account_exists')
@@ -226,6 +249,20 @@ describe('an account', () => {
     })
   })
 
+  test('is for whoever comes first once it was dropped, as long as nothing came of it', () => {
+    const stranger = registerCommand({ caller: { ...CALLER, clientId: 'stranger' }, key: OTHER_KEY })
+    const claimed = walked(hold(), drop(), stranger)
+    expect(accountOf(claimed)).toMatchObject({ key: OTHER_KEY, registeredBy: 'stranger' })
+    expect(ask(claimed, submitCommand({ type: 'credit', amount: '1', tokenId: BASE_UNIT }))).toBe('stepped accepted')
+    const elsewhere = { ...LATER, ledgerId: 'elsewhere' }
+    expect(ask(walked(hold(), drop()), hold(ARRIVING, elsewhere))).toBe('stepped held')
+    expect(ask(walked(hold(), drop()), hold(null, elsewhere))).toBe('stepped present')
+    expect(accountOf(walked(hold(), drop(), hold(null, elsewhere))).arrived?.ledgerId).toBe('elsewhere')
+    const paid = walked(hold(), received('3'), drop())
+    expect(ask(paid, stranger)).toBe('answered public_key_conflict')
+    expect(ask(paid, registerCommand({ caller: ADMIN }))).toBe('stepped registered')
+  })
+
   test('gets no key from anybody while it is held, and from an administrator once it was dropped', () => {
     expect(ask(walked(hold()), registerCommand({ caller: ADMIN, key: OTHER_KEY }))).toBe('answered public_key_conflict')
     expect(ask(walked(hold(), drop()), registerCommand({ caller: ADMIN, key: OTHER_KEY }))).toBe('stepped registered')
@@ -242,7 +279,9 @@ describe('an account', () => {
     const standing = walked(hold(null))
     expect(accountOf(standing)).toMatchObject({ key: null, sequence: 0 })
     expect(ask(standing, hold(null, LATER))).toBe('answered present')
-    expect(ask(walked(registerCommand()), hold(null))).toBe('answered present')
+    expect(ask(walked(registerCommand()), hold(null))).toBe('answered account_exists')
+    expect(ask(standing, hold(null, { ...LATER, ledgerId: 'elsewhere' }))).toBe('answered account_exists')
+    expect(ask(walked(hold(), take()), hold(null, LATER))).toBe('answered present')
     expect(accountOf(walked(hold(null), hold(ARRIVING, LATER), take(LATER))).key).toEqual(KEY)
     expect(ask(standing, hold(ARRIVING, { ...LATER, ledgerId: 'elsewhere' }))).toBe('answered account_exists')
   })
@@ -252,7 +291,7 @@ describe('an account', () => {
     const credit = { type: 'credit', amount: '1', tokenId: BASE_UNIT } as const
     expect(ask(claimed, submitCommand(credit))).toBe('answered wrong_ledger')
     expect(ask(claimed, submitCommand({ ...credit, ledgerId: 'ledger-1' }))).toBe('stepped accepted')
-    expect(ask(claimed, rotateCommand())).toBe('stepped rotated')
+    expect(ask(claimed, rotateCommand())).toBe('answered wrong_ledger')
   })
 
   test('takes no more assets than an account may hold', () => {
@@ -263,11 +302,12 @@ describe('an account', () => {
 
 describe('what an account signed for the ledger that it came from', () => {
   const taken = walked(hold(), take())
-  const credit = submitCommand({ type: 'credit', amount: '1', tokenId: BASE_UNIT })
+  const credit = submitCommand({ type: 'credit', amount: '1', tokenId: BASE_UNIT, ledgerId: SIGNED.ledgerId })
+  const rotation = rotateCommand({ ledgerId: SIGNED.ledgerId })
 
   test('is not applied here', () => {
     expect(ask(taken, credit, { ...SIGNED, usedElsewhere: true })).toBe('answered key_used_elsewhere')
-    expect(ask(taken, rotateCommand(), { ...SIGNED, usedElsewhere: true })).toBe('answered key_used_elsewhere')
+    expect(ask(taken, rotation, { ...SIGNED, usedElsewhere: true })).toBe('answered key_used_elsewhere')
     expect(ask(taken, credit, { ...SIGNED, usedElsewhere: false })).toBe('stepped accepted')
   })
 
@@ -275,14 +315,14 @@ describe('what an account signed for the ledger that it came from', () => {
     expect(ask(taken, credit, { ...SIGNED, usedElsewhere: undefined })).toBe('answered account_keyless')
   })
 
-  test('on a ledger before that one is not known: only what names this ledger is applied', () => {
-    const wandered = walked(hold({ ...ARRIVING, cameThere: true }), take())
+  test('is not taken for meant for this one unless it says so, whatever its key', () => {
     const evidence = { ...SIGNED, usedElsewhere: false }
-    expect(ask(wandered, credit, evidence)).toBe('answered wrong_ledger')
-    const named = submitCommand({ type: 'credit', amount: '1', tokenId: BASE_UNIT, ledgerId: SIGNED.ledgerId })
-    expect(ask(wandered, named, evidence)).toBe('stepped accepted')
-    expect(ask(wandered, named, { ...evidence, usedElsewhere: true })).toBe('answered key_used_elsewhere')
-    expect(ask(wandered, rotateCommand(), evidence)).toBe('stepped rotated')
+    const silent = submitCommand({ type: 'credit', amount: '1', tokenId: BASE_UNIT })
+    expect(ask(taken, silent, evidence)).toBe('answered wrong_ledger')
+    expect(ask(taken, rotateCommand(), evidence)).toBe('answered wrong_ledger')
+    expect(ask(taken, rotateCommand({ ledgerId: 'there' }), evidence)).toBe('answered wrong_ledger')
+    expect(ask(taken, rotateCommand({ ledgerId: SIGNED.ledgerId }), evidence)).toBe('stepped rotated')
+    expect(ask(walked(registerCommand()), rotateCommand({ ledgerId: 'there' }))).toBe('answered wrong_ledger')
   })
 
   test('is told from what another signed', () => {
@@ -323,7 +363,13 @@ describe('its chain', () => {
     sequence,
     tip,
     lastEntry: sequence,
-    facts: { keyId: key?.keyId ?? null, publicKey: key?.publicKey ?? null, status, incoming },
+    facts: {
+      keyId: key?.keyId ?? null,
+      publicKey: key?.publicKey ?? null,
+      status,
+      incoming,
+      arrival: arrivalFact(FROM),
+    },
     balances: [...balances].map(([tokenId, { balance, reserved, incoming: coming }]) => ({
       tokenId,
       balance: formatQuantity(balance),
@@ -348,5 +394,7 @@ describe('its chain', () => {
     expect(problemsOf({ ...head, balances: head.balances.slice(1) })).toHaveLength(1)
     expect(problemsOf({ ...head, facts: { ...head.facts, keyId: 'another' } })).toHaveLength(1)
     expect(problemsOf({ ...head, facts: { ...head.facts, status: 'frozen' } })).toHaveLength(1)
+    expect(problemsOf({ ...head, facts: { ...head.facts, arrival: undefined } })).toHaveLength(1)
+    expect(problemsOf({ ...head, facts: { ...head.facts, arrival: arrivalFact(LATER) } })).toHaveLength(1)
   })
 })

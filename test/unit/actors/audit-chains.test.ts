@@ -167,6 +167,37 @@ describe('entries that are new', () => {
 
 const BALANCE = { tokenId: 'EUR', balance: '10', reserved: '0', incoming: '0' }
 
+describe('an account that came from another ledger', () => {
+  const ARRIVAL = {
+    kind: 'arrival',
+    balances: { EUR: '5' },
+    import_id: 'i',
+    ledger_id: 'l',
+    record_hash: 'h',
+    key_id: 'key-1',
+    public_key: 'public-1',
+    status: 'active',
+    incoming: 'accept',
+  }
+  const KEYLESS = { kind: 'registration', key_id: null, public_key: null }
+  const problemsIn = (entries: readonly WalkedEntry[]): readonly (string | undefined)[] => {
+    const walk = new ChainWalk(ALICE)
+    return entries.map((entry) => walk.take(entry)?.problem)
+  }
+
+  test('came once', () => {
+    const forged = 'it came from another ledger, and was here'
+    expect(problemsIn(chainOf({ members: KEYLESS }, { members: ARRIVAL }))).toEqual([undefined, undefined])
+    const twice = chainOf({ members: KEYLESS }, { members: ARRIVAL }, { members: ARRIVAL })
+    expect(problemsIn(twice)).toEqual([undefined, undefined, forged])
+  })
+
+  test('had no key of this ledger before', () => {
+    const chain = chainOf({ members: REGISTRATION }, { members: ARRIVAL })
+    expect(problemsIn(chain)).toEqual([undefined, 'it came from another ledger, and was here'])
+  })
+})
+
 describe('accounts', () => {
   const entries = chainOf({ members: REGISTRATION }, { members: CREDIT }, { members: FROZEN }, { members: ROTATED })
   const sound: AccountHead = {

@@ -62,7 +62,6 @@ const WRONG: readonly (readonly [kind: string, field: string, value: JsonObject[
   ['account', 'public_key', { kty: 'EC' }, 'ERR_INVALID_PUBLIC_KEY'],
   ['account', 'public_key', 'text', 'ERR_INVALID_PUBLIC_KEY'],
   ['account', 'balances', {}, 'ERR_INVALID_BALANCE'],
-  ['account', 'arrived', 'no', 'ERR_INVALID_FIELD'],
   ['account', 'txn_count', -1, 'ERR_INVALID_TXN_COUNT'],
   ['account', 'audit_hash', 'ab'.repeat(32), 'ERR_INVALID_FIELD'],
   ['account', 'created_at', null, 'ERR_INVALID_CREATED_AT'],
@@ -167,6 +166,17 @@ describe('records of an export', () => {
     ])
     expect(told(aRecord('attestation', { attestation: { ...shown, revoked_by: 'somebody' } }))).toEqual([
       'records[0].attestation.revoked_by ERR_INVALID_FIELD',
+    ])
+  })
+
+  test('an attestation may have come to its ledger from any other, at some time', () => {
+    const { attestation } = aRecord('attestation')
+    const came = (changes: JsonObject): readonly string[] =>
+      told(aRecord('attestation', { attestation: { ...(attestation as JsonObject), ...changes } }))
+    const submitted = { submitted_by: `import ${'x'.repeat(128)}` }
+    expect(came({ ...submitted, imported_at: '2025-10-09T08:53:20.000Z' })).toEqual([])
+    expect(came({ ...submitted, imported_at: 'once' })).toEqual([
+      'records[0].attestation.imported_at ERR_INVALID_TIMESTAMP',
     ])
   })
 })

@@ -57,6 +57,21 @@ describe('POST /v1/imports', () => {
     ])
   })
 
+  test('takes whatever may have been minted or registered, however deep, and nothing deeper', async () => {
+    const nested = (depth: number): JsonObject => (depth === 1 ? {} : { a: nested(depth - 1) })
+    const inside = async (name: string, depth: number) => {
+      const scene = setUp()
+      const deep = records.map((record) => (name in record ? { ...record, [name]: nested(depth) } : record))
+      const { status, body } = await send(scene, { records: deep })
+      return [status, scene.imports.taken.length, body['detail']]
+    }
+    for (const name of ['metadata', 'metadata_schema']) {
+      // A body of 32 levels is one around 31.
+      expect(await inside(name, 31)).toEqual([202, 1, undefined])
+      expect(await inside(name, 32)).toEqual([400, 0, 'The JSON is nested deeper than 34 levels.'])
+    }
+  })
+
   test.for<[string, JsonObject, string]>([
     ['no UUID', { import_id: 'one' }, 'import_id'],
     ['no number', { part: '0' }, 'part'],

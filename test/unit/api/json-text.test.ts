@@ -38,6 +38,15 @@ describe('JSON as a money order may be written', () => {
     expect(parseStrictJson(text).ok).toBe(false)
   })
 
+  test('J1: as deep as is allowed is read, one deeper is refused', () => {
+    const unbounded = Number.POSITIVE_INFINITY
+    expect(parseStrictJson(nested(34), unbounded, 34).ok).toBe(true)
+    expect(parseStrictJson(nested(35), unbounded, 34)).toEqual({
+      ok: false,
+      error: 'The JSON is nested deeper than 34 levels.',
+    })
+  })
+
   test('J3: as many brackets, colons and commas as are allowed are read, one more is refused', () => {
     for (const text of ['{"a":[1,2]}', '[[],{}]'])
       expect([parseStrictJson(text, 4).ok, parseStrictJson(text, 3)]).toEqual([

@@ -89,6 +89,7 @@ test('both at once are refused', () => {
   ])
 })
 
+const purposeOf = (at: number): object => ({ purpose: at % 2 === 0 ? 'assertion' : 'attestation' })
 const many = (count: number): object =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`l${at}`, { keys: [aKey()] }]))
 test.for<[string, string]>([
@@ -101,12 +102,22 @@ test.for<[string, string]>([
   ['a point off the curve', JSON.stringify({ other: { keys: [aKey({ x: 'A'.repeat(43) })] } })],
   ['no span', JSON.stringify({ other: { keys: [{ ...aKey(), nbf: 'now' }] } })],
   ['17 ledgers', JSON.stringify(many(17))],
-  ['65 keys', JSON.stringify({ other: { keys: Array.from({ length: 65 }, () => aKey()) } })],
+  ['513 keys', JSON.stringify({ other: { keys: Array.from({ length: 513 }, (_, at) => aKey(purposeOf(at))) } })],
+  ['a ledger without a name', JSON.stringify({ '': { keys: [aKey()] } })],
 ])('what is not that is refused, and what is allowed is told: %s', ([, text]) => {
   expect(read({ LEDGER_TRUSTED_LEDGERS: text })).toEqual([expect.stringContaining('at most 16 ledger IDs')])
 })
 
-test('16 ledgers with 64 keys are not too many', () => {
-  const keys = Array.from({ length: 64 }, () => aKey())
-  expect(read({ LEDGER_TRUSTED_LEDGERS: JSON.stringify({ ...many(15), other: { keys } }) })).not.toBeInstanceOf(Array)
+test('16 ledgers with 512 keys that matter are not too many, however many others a document has', async () => {
+  const keys = Array.from({ length: 512 }, (_, at) => aKey(purposeOf(at)))
+  const others = Array.from({ length: 600 }, (_, at) => aKey({ purpose: at % 2 === 0 ? 'token' : 'receipt' }))
+  const text = JSON.stringify({ ...many(15), other: { keys: [...others, ...keys] } })
+  const ledgers = await openTrustedLedgers(configurationOf({ LEDGER_TRUSTED_LEDGERS: text }))
+  expect([ledgers.size, ledgers.get('other')?.length]).toEqual([16, 512])
+})
+
+test('a ledger that is called as what every object has is one, too', async () => {
+  const text = JSON.stringify({ constructor: { keys: [aKey()] }, prototype: { keys: [aKey()] } })
+  const ledgers = await openTrustedLedgers(configurationOf({ LEDGER_TRUSTED_LEDGERS: text }))
+  expect([...ledgers.keys()]).toEqual(['constructor', 'prototype'])
 })

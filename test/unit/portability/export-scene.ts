@@ -39,7 +39,6 @@ export function accountBody(accountId: string): RecordBody {
     balances: [
       { token_id: 'GOLD', encrypted_balance: encryptBalance(RECIPIENT.key, { accountId, tokenId: 'GOLD' }, '5') },
     ],
-    arrived: false,
     txn_count: 3,
     audit_hash: HASH,
     created_at: AT,

@@ -68,6 +68,7 @@ describe('the drive of an import', () => {
       },
     })
     expect(held('bob')?.operation).toMatchObject({ arrival: { account: { nfts: 1 } } })
+    expect([...world.attestedBy]).toEqual([file.records[0]?.['ledger_id']])
     expect(held('mint')?.operation).toMatchObject({ arrival: { kind: 'account', account: null } })
     expect(held('milkmaid')?.operation).toMatchObject({
       arrival: {
@@ -210,8 +211,8 @@ describe('the drive of an import', () => {
     expect(world.homes.homes.get('alice')?.held).not.toBeNull()
     world.clock.elapse(60_000)
     await takeup.look()
+    await vi.waitFor(() => expect(world.store.imports.get(IMPORT_ID)?.settled).toBe(true))
     expectNothingTaken(world)
-    expect(world.store.imports.get(IMPORT_ID)?.settled).toBe(true)
   })
 
   test('E4: who was held up while it was refused holds nothing more, and drops what it had asked for', async () => {

@@ -100,7 +100,7 @@ describe('the parts of an import', () => {
     expect(await imports.take(second)).toMatchObject({ kind: 'staged' })
   })
 
-  test('a last part that is refused takes all that was staged with it', async () => {
+  test('a last part whose signature is refused takes all that was staged with it', async () => {
     await imports.take(first)
     await imports.take(second)
     const records = last.records.map(({ record }) =>
@@ -109,6 +109,18 @@ describe('the parts of an import', () => {
     expect(await imports.take({ ...last, records: given(records) })).toMatchObject({ kind: 'mismatch' })
     expect(await imports.status(IMPORT_ID)).toBeUndefined()
     expect(driven).toEqual([])
+  })
+
+  test('a last part that is wrong in itself takes nothing with it: the right one may follow', async () => {
+    await imports.take(first)
+    await imports.take(second)
+    const before = await imports.status(IMPORT_ID)
+    const illFormed = last.records.map((one) => ({ ...one, wellFormed: false }))
+    expect(await imports.take({ ...last, records: illFormed })).toEqual({ kind: 'invalid', faults: [] })
+    expect(await imports.take({ ...last, records: last.records.slice(1) })).toMatchObject({ kind: 'invalid' })
+    expect(await imports.take({ ...last, records: last.records.slice(0, -1) })).toMatchObject({ kind: 'invalid' })
+    expect(await imports.status(IMPORT_ID)).toEqual(before)
+    expect(await imports.take(last)).toMatchObject({ kind: 'under_way' })
   })
 
   test('records whose shape is wrong are never stored', async () => {

@@ -51,7 +51,10 @@ describe('the check of a part', () => {
     if (!verdict.ok) throw new Error('refused')
     const { staged, source, end } = verdict.part
     expect(source).toEqual({ ledgerId: SOURCE, partial: true, keySalt: '0123456789abcdef0123456789abcdef' })
-    expect(Object.values(staged.balances)).toEqual([{ BASE: '1.5', GOLD: '5' }, { GOLD: '0.25' }])
+    expect([...staged.balances.values()].map((opened) => Object.fromEntries(opened))).toEqual([
+      { BASE: '1.5', GOLD: '5' },
+      { GOLD: '0.25' },
+    ])
     expect(staged.text.split('\n')).toHaveLength(12)
     expect(end.lines).toBe(11)
   })
@@ -200,6 +203,20 @@ describe('the check of a part', () => {
     expect(told(await judge((keys) => [ledgerBody(), early(keys)]))).toEqual([
       'signature records[1].attestation.signature',
     ])
+  })
+
+  test('an attestation that came to the exporting ledger counts from when it came, not from when it was made', async () => {
+    const OLD = '2001-01-01T00:00:00.000Z'
+    const AT = '2025-10-09T08:53:20.000Z'
+    const of = (changes: JsonObject) => judge((keys) => [ledgerBody(), anAttestation(keys, changes)])
+    const submitted_by = `import ${SOURCE}`
+    const revoked = { status: 'revoked', revoked_at: OLD, revoked_by: 'backend' }
+    expect(told(await of({ created_at: OLD, imported_at: AT, submitted_by }))).toEqual([])
+    expect(told(await of({ ...revoked, created_at: OLD, imported_at: AT, submitted_by }))).toEqual([])
+    expect(told(await of({ ...revoked, created_at: OLD, imported_at: OLD, revoked_at: AT, submitted_by }))).toEqual([])
+    const refused = ['signature records[1].attestation.signature']
+    expect(told(await of({ created_at: OLD, imported_at: OLD, submitted_by }))).toEqual(refused)
+    expect(told(await of({ created_at: OLD, imported_at: 'once', submitted_by }))).toEqual(refused)
   })
 
   test('P3: what a ledger exported that is not trusted is refused, once nothing else is wrong', async () => {

@@ -52,7 +52,6 @@ export function anAccount(accountId: string, balances: Readonly<Record<string, s
       token_id: tokenId,
       encrypted_balance: encryptBalance(RECIPIENT.key, { accountId, tokenId }, balance),
     })),
-    arrived: false,
     txn_count: 3,
     audit_hash: HASH,
     created_at: AT,

@@ -42,6 +42,8 @@ export interface World {
   readonly store: MemoryImportStore
   readonly homes: FakeHomes
   readonly attested: Map<string, number>
+  /** The ledgers that attestations were said to come from. */
+  readonly attestedBy: Set<string>
   readonly clock: ReturnType<typeof createHastyClock>
   readonly log: string[]
   /** What an edge does; `step` is called before everything that it does outside of itself, and may throw. */
@@ -61,6 +63,7 @@ function createWorld(file: SentFile): World {
   const store = createMemoryImportStore({ nowMs: clock.monotonic })
   const homes = createFakeHomes()
   const attested = new Map<string, number>()
+  const attestedBy = new Set<string>()
   const log: string[] = []
   const write = (event: string, fields: object = {}): void => void log.push(`${event} ${JSON.stringify(fields)}`)
   const edge = (step: () => void | Promise<void> = () => undefined): Edge => {
@@ -69,8 +72,9 @@ function createWorld(file: SentFile): World {
         await step()
         return attested.has(String(shown['attestation_id'])) ? 'present' : 'absent'
       },
-      add: async ({ attestation_id: id }) => {
+      add: async ({ attestation_id: id }, ledgerId) => {
         await step()
+        attestedBy.add(ledgerId)
         attested.set(String(id), (attested.get(String(id)) ?? 0) + 1)
       },
     }
@@ -104,7 +108,7 @@ function createWorld(file: SentFile): World {
       takeup,
     }
   }
-  return { store, homes, attested, clock, log, edge }
+  return { store, homes, attested, attestedBy, clock, log, edge }
 }
 
 /** Each call of the driver is a step, and takes effect only behind it. */

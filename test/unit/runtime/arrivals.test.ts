@@ -2,10 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../../actors/account/commands.ts'
 import { usedKeyHash } from '../../../actors/account/used-key.ts'
+import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { ArrivedFrom, ArrivingAccount } from '../../../actors/arrival.ts'
 import type { Item, Operation } from '../../../runtime/messages.ts'
 import { CALLER, KEY } from '../../support/accounts.ts'
-import { applied, credit, hosting, item, kinds, register, rotation } from '../../support/shard-hosting.ts'
+import { applied, credit, hosting, item, kinds, register, rotation, submit } from '../../support/shard-hosting.ts'
 
 const ADMIN: Caller = { ...CALLER, role: 'admin' }
 const FROM: ArrivedFrom = { ledgerId: 'there', importId: 'import-1', recordHash: 'a'.repeat(64) }
@@ -17,11 +18,21 @@ const ARRIVING: ArrivingAccount = {
   balances: { BASE: '10' },
   nfts: 0,
   keySalt: SALT,
-  cameThere: false,
   txnCount: 2,
   tip: 'b'.repeat(64),
   createdAt: '2025-01-01T00:00:00.000Z',
   updatedAt: '2025-01-01T00:00:00.000Z',
+}
+
+/** Orders of such an account say which ledger they are for. */
+const order = (accountId: string, key: string): Operation =>
+  submit({ account_id: accountId, amount: '1', type: 'credit', idempotency_key: key, ledger_id: 'ledger' })
+
+function turnover(accountId: string): Operation {
+  const rotating = rotation(accountId)
+  if (rotating.kind !== 'rotate_key') throw new Error('it is no rotation')
+  const fields = JSON.parse(rotating.payload) as JsonObject
+  return { ...rotating, payload: canonicalJson({ ...fields, ledger_id: 'ledger' }) }
 }
 
 const used = (accountId: string, idempotencyKey: string): string =>
@@ -55,7 +66,7 @@ async function arrived(limits: Parameters<typeof hosting>[1] = {}, ...accountIds
 describe('a key that was used elsewhere', () => {
   test('is refused, and others are not', async () => {
     const { clock, verdicts, send } = await arrived()
-    send(item(0, 'a', credit('a', 'k-there')), item(0, 'a', credit('a', 'k-here')))
+    send(item(0, 'a', order('a', 'k-there')), item(0, 'a', order('a', 'k-here')))
     await clock.pass(50)
     expect(kinds(verdicts)).toEqual(['key_used_elsewhere', 'accepted'])
   })
@@ -65,24 +76,24 @@ describe('a key that was used elsewhere', () => {
     host.drop(0)
     await serve(0)
     const epoch = records.get(0)?.epoch ?? 0
-    send(item(0, 'a', credit('a', 'k-there'), { epoch }), item(0, 'a', credit('a', 'k-here'), { epoch }))
+    send(item(0, 'a', order('a', 'k-there'), { epoch }), item(0, 'a', order('a', 'k-here'), { epoch }))
     await clock.pass(100)
     expect(kinds(verdicts)).toEqual(['key_used_elsewhere', 'accepted'])
   })
 
   test('is a key of its own for each operation', async () => {
     const { clock, verdicts, send } = await arrived()
-    send(item(0, 'a', rotation('a')))
+    send(item(0, 'a', turnover('a')))
     await clock.pass(50)
     expect(kinds(verdicts)).toEqual(['rotated'])
   })
 
   test('is looked up with no question more once the account is in memory', async () => {
     const { clock, questions, send } = await arrived()
-    send(item(0, 'a', credit('a', 'k1')))
+    send(item(0, 'a', order('a', 'k1')))
     await clock.pass(50)
     const before = questions.length
-    send(item(0, 'a', credit('a', 'k2')))
+    send(item(0, 'a', order('a', 'k2')))
     await clock.pass(50)
     expect(questions.length - before).toBe(1)
     expect(
@@ -99,10 +110,10 @@ test('nothing that was looked up before the account came is applied after it has
   send(asked('a', hold))
   await clock.pass(50)
   verdicts.length = 0
-  send(asked('a', note(used('a', 'k-there'))), asked('a', take), item(0, 'a', credit('a', 'k-there')))
+  send(asked('a', note(used('a', 'k-there'))), asked('a', take), item(0, 'a', order('a', 'k-there')))
   await clock.pass(100)
   expect(kinds(verdicts)).toEqual(['arrival', 'arrival', 'account_keyless'])
-  send(item(0, 'a', credit('a', 'k-there')))
+  send(item(0, 'a', order('a', 'k-there')))
   await clock.pass(100)
   expect(kinds(verdicts).at(-1)).toBe('key_used_elsewhere')
 })
@@ -120,7 +131,7 @@ test('what was looked up while the account came is not taken for unused', async 
   await clock.pass(50)
   let answers = (): void => undefined
   control.lookUps = new Promise((resolve) => (answers = resolve))
-  send(item(0, 'a', credit('a', 'k-there')))
+  send(item(0, 'a', order('a', 'k-there')))
   await clock.pass(50)
   control.commit = applied
   commits()
@@ -142,9 +153,9 @@ test('of an account that came from nowhere nothing more is asked', async () => {
 
 test('an account that leaves memory is asked about again', async () => {
   const { clock, verdicts, send } = await arrived({ maxResidents: 1 }, 'ab')
-  send(item(0, 'a', credit('a', 'k-there')))
+  send(item(0, 'a', order('a', 'k-there')))
   await clock.pass(50)
-  send(item(0, 'ab', credit('ab', 'k-there')))
+  send(item(0, 'ab', order('ab', 'k-there')))
   await clock.pass(50)
   expect(kinds(verdicts)).toEqual(['key_used_elsewhere', 'key_used_elsewhere'])
 })

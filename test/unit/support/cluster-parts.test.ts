@@ -9,13 +9,20 @@ import { clusterProcesses } from '../../support/cluster-process-table.ts'
 
 const SIZES = { nodes: 1, edges: 1, shards: 4, natsServers: 1 }
 
-function serversOfThisTest(): readonly string[] {
-  return clusterProcesses(process.pid)
-    .filter(({ pid, head }) => head && pid !== process.pid)
+/** Kinds of the servers under this process, without those that it had before. */
+function serversBeside(before: ReadonlySet<number>): readonly string[] {
+  return servers()
+    .filter(({ pid }) => !before.has(pid))
     .map(({ kind }) => kind)
 }
 
+function servers() {
+  return clusterProcesses(process.pid).filter(({ pid, head }) => head && pid !== process.pid)
+}
+
 test('where `ledger migrate` fails, PostgreSQL and NATS are ended, and it is said why', async () => {
+  // What serves other files of this process goes on.
+  const before = new Set(servers().map(({ pid }) => pid))
   let running: readonly string[] = []
   let dataDir = ''
   const starting = startParts({
@@ -24,13 +31,13 @@ test('where `ledger migrate` fails, PostgreSQL and NATS are ended, and it is sai
     startDatabase: async (place) => {
       const server = await startPostgres(place)
       dataDir = place.dataDir
-      running = serversOfThisTest()
+      running = serversBeside(before)
       return server
     },
   })
   await expect(starting).rejects.toThrow(/^ledger migrate ended with 1:\n.*LEDGER_LOG_LEVEL is "loud"/s)
   expect(running).toEqual(['postgresql'])
-  expect(serversOfThisTest()).toEqual([])
+  expect(serversBeside(before)).toEqual([])
   const directory = dataDir.split('/').at(-2) ?? ''
   expect(directory).toMatch(/^ledger-parts-/)
   expect(readdirSync(tmpdir())).not.toContain(directory)

@@ -1,0 +1,136 @@
+/** Goal: A1 and A2 of attestations that come from another ledger, over PostgreSQL. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { JsonObject } from '../../actors/canonical-json.ts'
+import { parseTimestamp } from '../../actors/timestamp.ts'
+import { attestationMembers, sealAttestation } from '../../api/attestation-views.ts'
+import type { PinnedKey } from '../../infra/config/trusted-ledgers.ts'
+import { createImportedAttestations, type ImportedAttestations } from '../../infra/portability/import-attestations.ts'
+import { checkPart } from '../../infra/portability/import-part.ts'
+import { createAttestationStore } from '../../infra/postgres/attestation-store-postgres.ts'
+import { CLIENT_ID_FORM } from '../../infra/config/bootstrap-client.ts'
+import type { Attestation, AttestationStore } from '../../runtime/ports/attestation-store.ts'
+import { Closing } from '../support/closing.ts'
+import { createLedgerDatabase, vaultOf } from '../support/ledger-database.ts'
+import { createFakeServiceKeys } from '../unit/api/fake-service-keys.ts'
+import { createKeys, ledgerBody, SOURCE } from '../unit/portability/export-scene.ts'
+import { anAttestation, contextOf, fileOf, given } from '../unit/portability/import-scene.ts'
+
+/** Long after whatever comes was made: the keys of this ledger are younger. */
+const NOW_MS = 1_790_000_000_000
+
+const theirs = createKeys()
+const ours = createFakeServiceKeys(NOW_MS - 1_000)
+
+let closing: Closing
+let store: AttestationStore
+let imported: ImportedAttestations
+
+beforeEach(async () => {
+  closing = new Closing()
+  const database = await createLedgerDatabase()
+  closing.add(database.drop)
+  const vault = await vaultOf(database.url)
+  const opened = createAttestationStore({ url: database.url, homeOf: () => 0, vault })
+  closing.add(opened.close)
+  store = opened
+  imported = createImportedAttestations({
+    url: database.url,
+    vault,
+    attestations: store,
+    serviceKeys: ours,
+    clock: { now: () => NOW_MS },
+  })
+  closing.add(imported.close)
+})
+afterEach(() => closing.close())
+
+function shownOf(changes: JsonObject = {}): JsonObject {
+  const body = anAttestation(theirs, changes)
+  if (body.record !== 'attestation') throw new Error('it is none')
+  return body.attestation
+}
+
+async function stored(shown: JsonObject): Promise<Attestation> {
+  const found = await store.attestation(String(shown['attestation_id']))
+  if (found === undefined) throw new Error('it is not there')
+  return found
+}
+
+/** A third ledger that knows the keys of this one takes it. */
+async function isTakenOn(attestation: Attestation): Promise<boolean> {
+  const { records } = await fileOf(
+    () => [ledgerBody(), { record: 'attestation', attestation: attestationMembers(attestation) as JsonObject }],
+    theirs,
+  )
+  const context = contextOf(theirs)
+  const assertion = context.trusted.get(SOURCE)?.filter(({ purpose }) => purpose === 'assertion') ?? []
+  const pinned = ours.published().map((key): PinnedKey => ({ ...key, purpose: 'attestation' }))
+  const trusted = new Map([[SOURCE, [...assertion, ...pinned]]])
+  return (await checkPart(given(records), true, undefined, { ...context, trusted })).ok
+}
+
+const REVOKED = {
+  status: 'revoked',
+  revoked_at: '2025-10-09T08:53:21.000Z',
+  revoked_by: 'backend',
+  revocation_reason: 'wrong',
+}
+
+test.for([{}, { evidence_url: 'https://example.org/1', attester_verified: true }, REVOKED])(
+  'A1: what came is signed by this ledger as it shows it, and a third ledger takes it from here: %o',
+  async (changes) => {
+    const shown = shownOf(changes)
+    expect(await imported.look(shown)).toBe('absent')
+    await imported.add(shown, SOURCE)
+    const here = await stored(shown)
+    const { key_id: _key, signature: _signature, submitted_by: _by, ...stated } = shown
+    const members = attestationMembers(here) as JsonObject
+    expect(members).toMatchObject({
+      ...stated,
+      submitted_by: `import ${SOURCE}`,
+      key_id: ours.current('attestation'),
+    })
+    expect(parseTimestamp(String(members['imported_at']))).toBe(NOW_MS)
+    expect(await isTakenOn(here)).toBe(true)
+    expect(await isTakenOn({ ...here, statement: 'Another.' })).toBe(false)
+  },
+)
+
+test('A1: taken back here it is signed again, and still taken on', async () => {
+  const shown = shownOf()
+  await imported.add(shown, SOURCE)
+  const here = await stored(shown)
+  const revoked = { atMs: NOW_MS + 5, by: 'administrator', reason: null }
+  const seal = await sealAttestation(ours, here, revoked)
+  await store.revoke(here.attestationId, { ...revoked, seal })
+  expect(await isTakenOn(await stored(shown))).toBe(true)
+})
+
+test('A2: it is nobody’s own: no client can be called as its ledger is named', async () => {
+  await imported.add(shownOf({ submitted_by: 'backend' }), SOURCE)
+  const { submittedBy } = await stored(shownOf())
+  expect(submittedBy).toBe(`import ${SOURCE}`)
+  expect(CLIENT_ID_FORM.test(submittedBy)).toBe(false)
+})
+
+test('the same again is the same, whoever vouches for it, also once it was taken back here', async () => {
+  const shown = shownOf()
+  await imported.add(shown, SOURCE)
+  const onward = attestationMembers(await stored(shown)) as JsonObject
+  const same = [shown, shownOf({ submitted_by: 'import another' }), onward]
+  for (const one of same) expect(await imported.look(one)).toBe('present')
+  await imported.add(shownOf({ statement: 'Broken.' }), SOURCE)
+  expect((await stored(shown)).statement).toBe('In good condition.')
+  for (const changes of [
+    { statement: 'Broken.' },
+    { attester: 'mallory' },
+    REVOKED,
+    { evidence_url: 'https://x.org' },
+  ]) {
+    expect(await imported.look(shownOf(changes))).toBe('other')
+  }
+  const here = await stored(shown)
+  const seal = await sealAttestation(ours, here, { atMs: NOW_MS, by: 'administrator', reason: null })
+  await store.revoke(here.attestationId, { atMs: NOW_MS, by: 'administrator', reason: null, seal })
+  for (const one of same) expect(await imported.look(one)).toBe('present')
+})

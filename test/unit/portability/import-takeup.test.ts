@@ -1,0 +1,118 @@
+/** Goal: U1 to U4 of who drives imports: none waits for another, and what fails rests. */
+import { expect, test, vi } from 'vitest'
+import { createImportTakeup } from '../../../infra/portability/import-takeup.ts'
+import { LedgerImportsUnavailable } from '../../../runtime/ports/ledger-imports.ts'
+import type { Log } from '../../../runtime/ports/log.ts'
+import { createManualClock } from '../../support/manual-clock.ts'
+import { createMemoryImportStore, type MemoryImportStore } from '../../support/import-store-memory.ts'
+import { createFakeHomes } from './fake-homes.ts'
+import { anAccount, fileOf, contextOf, IMPORT_ID, partsOf } from './import-scene.ts'
+import { createImportIntake } from '../../../infra/portability/import-intake.ts'
+import { createKeys, ledgerBody } from './export-scene.ts'
+
+const keys = createKeys()
+
+function setUp(change: (store: MemoryImportStore) => Partial<MemoryImportStore> = () => ({})) {
+  const clock = createManualClock(1_760_000_000_000)
+  const memory = createMemoryImportStore({ nowMs: clock.monotonic })
+  const store: MemoryImportStore = { ...memory, ...change(memory) }
+  const homes = createFakeHomes()
+  const log: string[] = []
+  const write = (event: string, fields: object = {}): void => void log.push(`${event} ${JSON.stringify(fields)}`)
+  const quiet: Log = { info: write, warn: write, error: write }
+  const attestations = { look: async () => 'absent' as const, add: async () => undefined }
+  const takeup = createImportTakeup({ store, gateway: homes, attestations, clock, log: quiet })
+  const stage = async (importId: string, accountId: string): Promise<void> => {
+    const { records } = await fileOf(() => [ledgerBody(), anAccount(accountId)], keys)
+    const intake = createImportIntake({
+      store: memory,
+      context: contextOf(keys),
+      keys: { current: () => ({ keyId: '', x: '', y: '' }) },
+      clock,
+      drive: () => Promise.resolve(),
+    })
+    for (const part of partsOf(records, 9, importId)) await intake.take(part)
+  }
+  const statusOf = (importId: string) => memory.imports.get(importId)?.head.status
+  return { clock, memory, homes, log, takeup, stage, statusOf }
+}
+
+const OTHER = 'aaaaaaaa-3d47-4e58-8a69-0b1c2d3e4f50'
+
+test('U2: one that was refused and whose home does not answer keeps no other from its end', async () => {
+  const { clock, memory, homes, takeup, stage, statusOf } = setUp()
+  await stage(IMPORT_ID, 'silent')
+  await stage(OTHER, 'alice')
+  const stuck = memory.imports.get(IMPORT_ID)
+  if (stuck === undefined) throw new Error('it was not staged')
+  stuck.head = { ...stuck.head, status: 'refused', refusal: { kind: 'exists', field: 'x', detail: 'x' } }
+  const silent = new Promise<never>(() => undefined)
+  homes.fate = ({ actor }) => (actor.id === 'silent' ? silent : 'answered')
+  await clock.pass(60_000)
+  await takeup.look()
+  await vi.waitFor(() => expect(statusOf(OTHER)).toBe('done'))
+  expect(homes.asked.map(({ actor }) => actor.id)).toContain('silent')
+  expect(stuck.settled).toBe(false)
+  // Nor one that comes later, nor is it asked for twice.
+  await stage('bbbbbbbb-3d47-4e58-8a69-0b1c2d3e4f50', 'bob')
+  await clock.pass(60_000)
+  await takeup.look()
+  await vi.waitFor(() => expect(statusOf('bbbbbbbb-3d47-4e58-8a69-0b1c2d3e4f50')).toBe('done'))
+  expect(homes.asked.filter(({ actor }) => actor.id === 'silent')).toHaveLength(1)
+})
+
+test('U2: no more than a bounded number is begun at once', async () => {
+  let begun = 0
+  const heads = Array.from({ length: 100 }, (_, at) => `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`)
+  const { takeup } = setUp(() => ({
+    unattended: async () => heads,
+    head: () => {
+      begun += 1
+      return new Promise(() => undefined)
+    },
+  }))
+  await takeup.look()
+  await takeup.look()
+  expect(begun).toBe(64)
+})
+
+test('U3: what cannot be surveyed is told, and is looked at again after half a minute, whoever asks', async () => {
+  let looked = 0
+  const { clock, log, takeup, stage, statusOf } = setUp((memory) => ({
+    part: async (importId, part) => {
+      looked += 1
+      if (looked < 3) throw new SyntaxError('what is staged')
+      return memory.part(importId, part)
+    },
+  }))
+  await stage(IMPORT_ID, 'alice')
+  await takeup.drive(IMPORT_ID)
+  expect([looked, log]).toEqual([1, [`import_stuck {"importId":"${IMPORT_ID}","because":"SyntaxError"}`]])
+  await clock.pass(29_999)
+  await takeup.drive(IMPORT_ID)
+  await takeup.look()
+  expect(looked).toBe(1)
+  await clock.pass(1)
+  await takeup.look()
+  await vi.waitFor(() => expect(log).toHaveLength(2))
+  await takeup.drive(IMPORT_ID)
+  expect(looked).toBe(2)
+  await clock.pass(30_000)
+  await takeup.look()
+  await vi.waitFor(() => expect(statusOf(IMPORT_ID)).toBe('done'))
+})
+
+test('U3: a database that was away for a moment is asked again at once', async () => {
+  let failures = 1
+  const { takeup, stage, statusOf } = setUp((memory) => ({
+    head: async (importId) => {
+      failures -= 1
+      if (failures >= 0) throw new LedgerImportsUnavailable('away')
+      return memory.head(importId)
+    },
+  }))
+  await stage(IMPORT_ID, 'alice')
+  await takeup.drive(IMPORT_ID)
+  await takeup.drive(IMPORT_ID)
+  expect(statusOf(IMPORT_ID)).toBe('done')
+})
