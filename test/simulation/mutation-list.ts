@@ -308,8 +308,8 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'G4: a time that was overtaken says nothing',
     ...domain('believes_old_times'),
     plan: busy,
-    withinSeeds: 60,
-    from: 4,
+    withinSeeds: 120,
+    from: 90,
     foundAs: /a group that is \w+ cannot hear due|I8: |G\d: /,
   },
   {

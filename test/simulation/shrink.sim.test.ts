@@ -43,7 +43,7 @@ test('S2: no more runs are made than are allowed, and the shortest of them is gi
   expect(failure.end.steps).toBeLessThan((await imagined(PLAN)).end.steps)
 })
 
-test('a rule that is switched off fails in less than half of the steps, in the same way, twice alike', async () => {
+test('a rule that is switched off in a long run fails in less than half of the steps, in the same way, twice alike', async () => {
   const broken = 'moves_held'
   const { plan, failure } = await firstFailure(broken)
   const run = (smaller: Plan): Promise<Attempt> => attempt(smaller, broken)
@@ -53,11 +53,14 @@ test('a rule that is switched off fails in less than half of the steps, in the s
   expect(await run(found.plan)).toEqual(found.failure)
 })
 
+/** A shorter one may have nothing to spare. */
+const LONG = 5_000
+
 async function firstFailure(broken: string): Promise<{ readonly plan: Plan; readonly failure: Attempt }> {
   for (let seed = 1; seed <= 40; seed += 1) {
     const plan = planOf(seed)
     const failure = await attempt(plan, broken)
-    if (failure.violations.length > 0 && failure.end.steps > 3_000) return { plan, failure }
+    if (failure.violations.length > 0 && failure.end.steps > LONG) return { plan, failure }
   }
   throw new Error(`no seed misses ${broken}`)
 }
