@@ -1,5 +1,4 @@
 import { configDefaults, defineConfig } from 'vitest/config'
-import { SlowestFirst } from './test/support/slowest-first.ts'
 
 /** It uses every processor by itself, and is measured: nothing else runs beside it. */
 const ALONE = 'test/simulation/cluster.sim.test.ts'
@@ -16,7 +15,6 @@ export default defineConfig({
     maxWorkers: 3,
     allowOnly: false,
     passWithNoTests: false,
-    sequence: { sequencer: SlowestFirst },
     projects: [
       {
         extends: true,
