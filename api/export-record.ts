@@ -12,7 +12,7 @@ export const PROOF_SYSTEM = 'ecdsa-p256-sha256'
 /** `sha256:` and 64 zeros: what the first line has for the line before. */
 export const NO_LINE = `sha256:${'0'.repeat(64)}`
 
-interface Line {
+type Line = {
   /** From 0. */
   readonly line: number
   /** `lineHash` of the line before. */
@@ -69,7 +69,7 @@ export type InstanceRecord = Line & {
 }
 
 /** `payload`: the exact string that was hashed: event_hash = SHA-256(previous hash || SHA-256(payload)). */
-export interface EventRecord {
+export type EventRecord = {
   readonly type: 'mint' | 'transfer' | 'burn'
   readonly from: string | null
   readonly to: string
@@ -100,7 +100,7 @@ export type AccountRecord = Line & {
 }
 
 /** `encrypted_balance`: compact JWE (ECDH-ES, A256GCM) of `balanceText`. None is zero. */
-export interface BalanceRecord {
+export type BalanceRecord = {
   readonly token_id: string
   readonly encrypted_balance: string
 }
@@ -140,7 +140,7 @@ export type ExportRecord =
 
 /** Without its line feed. */
 export function lineOf(record: ExportRecord): string {
-  return canonicalJson(record as unknown as JsonObject)
+  return canonicalJson(record)
 }
 
 /** `sha256:` and 64 hexadecimal digits. `line`: without its line feed. */

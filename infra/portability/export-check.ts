@@ -144,7 +144,7 @@ export class ExportCheck {
   /** What the first line and the last one say. */
   private see(read: AnyLine): string | undefined {
     if (read.record === 'ledger') {
-      const ledger = read as unknown as LedgerRecord
+      const ledger = read as LedgerRecord
       this.ledger = ledger
       if (read['format'] !== EXPORT_FORMAT) return 'it is an export of another format'
       const { ledgerId } = this.keys
@@ -153,7 +153,7 @@ export class ExportCheck {
         : 'it is of another ledger than the JWKS'
     }
     if (read.record !== 'proof') return undefined
-    this.proof = read as unknown as ProofRecord
+    this.proof = read as ProofRecord
     if (read['proof_system'] !== PROOF_SYSTEM) return 'its proof_system is not known'
     return this.problemOfProof(this.proof)
   }

@@ -187,5 +187,5 @@ function cameFrom(content: JsonObject, { importId, source }: WorkContext): Arriv
  */
 function contentOf(record: ExportRecord, balances: Balances): JsonObject {
   const { line: _line, previous_hash: _previous, ...content } = record
-  return (record.record === 'account' ? { ...content, balances } : content) as unknown as JsonObject
+  return record.record === 'account' ? { ...content, balances } : content
 }

@@ -120,7 +120,7 @@ class PartCheck {
     this.lines.push(text)
     this.end = { ...this.end, lines: this.end.lines + 1, tip: lineHash(text) }
     if (kind === 'account') this.openBalances(at, record)
-    if (wellFormed) this.look(at, index, record as unknown as ExportRecord)
+    if (wellFormed) this.look(at, index, record as ExportRecord)
   }
 
   verdict(wellFormed: boolean): PartVerdict {

@@ -6,7 +6,7 @@
 import postgres from 'postgres'
 import { describe, expect, test } from 'vitest'
 import { membersOf, textOf } from '../support/client.ts'
-import { until } from '../support/cluster-process.ts'
+import { type Cluster, until } from '../support/cluster-process.ts'
 import type { GetRunning } from './running.ts'
 
 /** What a transaction is about is sealed; the group that it is linked to is not. */
@@ -15,6 +15,9 @@ const ACCOUNTS = 120
 /** Submissions sent ahead, so many that every node gets some. */
 const DOORS = 20
 const DEADLINE_MS = 4_000
+const SHARED_MS = 60_000
+/** Looks one after another that see the same: more than two rounds of placing shards take. */
+const STILL_LOOKS = 60
 
 /** `code`: the SQLSTATE that the statement fails with. */
 const trap = (code: string): string => `
@@ -50,6 +53,7 @@ export function poisonSuite(running: GetRunning): void {
         const poison = { amount: '3', type: 'credit', idempotency_key: 'poison', group_id: MARKER }
         const sql = postgres(cluster.databaseUrl(), { max: 1, onnotice: () => undefined })
         try {
+          await shared(sql, cluster)
           const ownersBefore = await sql`SELECT shard_id, epoch, attempt, session FROM shards ORDER BY shard_id`
           await sql.unsafe(trap(code))
           const good = { amount: '2', type: 'credit', idempotency_key: 'good' }
@@ -99,5 +103,19 @@ export function poisonSuite(running: GetRunning): void {
         }
       },
     )
+  })
+}
+
+/** A node that joined late is still being given shards, which is no poison's doing. */
+async function shared(sql: postgres.Sql, cluster: Cluster): Promise<void> {
+  const nodes = cluster.heads('node').length
+  const looks: string[] = []
+  await until('no shard is on its way between nodes', SHARED_MS, async () => {
+    const owners = await sql<{ session: string | null; epoch: string }[]>`
+      SELECT session, epoch FROM shards ORDER BY shard_id`
+    looks.push(JSON.stringify(owners))
+    const [now, ...before] = looks.slice(-STILL_LOOKS).reverse()
+    const isStill = before.length === STILL_LOOKS - 1 && before.every((look) => look === now)
+    return isStill && new Set(owners.map(({ session }) => session)).size === nodes
   })
 }

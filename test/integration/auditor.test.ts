@@ -3,7 +3,7 @@
  * after a restart, says what is wrong until it is right again, and takes no more than its share.
  */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { openProgressStore } from '../../infra/audit/progress-store.ts'
 import { beginPass, newProgress, notePass } from '../../infra/audit/progress.ts'
 import {
@@ -13,7 +13,15 @@ import {
   Parties,
   type Told,
 } from '../support/audited-ledger.ts'
-import { findingsOf, NEVER_MS, progressOf, startAuditor, untilPasses, untilSeen } from '../support/auditing.ts'
+import {
+  type AuditorUnderTest,
+  findingsOf,
+  NEVER_MS,
+  progressOf,
+  startAuditor,
+  untilPasses,
+  untilSeen,
+} from '../support/auditing.ts'
 import { until } from '../support/ledger-store-postgres.ts'
 import { changeActors, changeBase, changeTransactions } from '../support/tampering-with-keys.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
@@ -36,6 +44,13 @@ afterAll(() => ledger?.close())
 beforeEach(async () => {
   await ledger.sql`TRUNCATE audit_progress, audit_findings, audit_pending`
 })
+
+/** It ends with its test, however that ends: there is room for one on a ledger. */
+function startedAuditor(...given: Parameters<typeof startAuditor>): AuditorUnderTest {
+  const audit = startAuditor(...given)
+  onTestFinished(() => audit.auditor.stop())
+  return audit
+}
 
 /** What stands for her in rows and findings. */
 function alice(): string {
@@ -64,7 +79,7 @@ async function covered(): Promise<Readonly<Record<string, number>>> {
 
 describe('a pass', () => {
   test('P1: the last one with what was written since is everything, each thing counted once', async () => {
-    const audit = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
+    const audit = startedAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
     await until(() => audit.count('audit_pass_complete') === 1)
     expect(await covered()).toEqual(await countsOf())
     await everythingOnce(parties, 'since')
@@ -78,7 +93,7 @@ describe('a pass', () => {
   })
 
   test('P1: what is written while one is under way is counted once, too', async () => {
-    const audit = startAuditor(ledger)
+    const audit = startedAuditor(ledger)
     await everythingOnce(parties, 'meanwhile')
     await until(() => audit.count('audit_pass_complete') > 0)
     await untilSeen(ledger)
@@ -95,12 +110,12 @@ describe('a pass', () => {
       turns += 1
       return turns < TURNS_BEFORE_REST ? clock.after(delayMs, run) : { cancel: () => undefined }
     }
-    const first = startAuditor(ledger, { clock: { ...clock, after } })
+    const first = startedAuditor(ledger, { clock: { ...clock, after } })
     await until(() => turns === TURNS_BEFORE_REST)
     const left = (await progressOf(ledger))?.pass
     expect(left?.checked.provenance).toBeGreaterThan(0)
     expect(await openProgressStore(ledger.url, ledger.vault)).toBeUndefined()
-    const second = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
+    const second = startedAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
     await first.auditor.stop()
     await until(() => second.count('audit_pass_complete') > 0)
     await second.auditor.stop()
@@ -110,7 +125,7 @@ describe('a pass', () => {
   })
 
   test('P2: what is wrong stays listed until the pass after it is right again, and no longer', async () => {
-    const audit = startAuditor(ledger)
+    const audit = startedAuditor(ledger)
     await untilPasses(audit, 1)
     expect(await findingsOf(ledger)).toEqual([])
     const raise = (by: number) =>
@@ -138,7 +153,7 @@ describe('a pass', () => {
   test('a database that was restored elsewhere is walked from the beginning', async () => {
     const progress = newProgress('9000000000000', 1)
     await ledger.sql`INSERT INTO audit_progress (document, updated_at) VALUES (${JSON.stringify(progress)}, now())`
-    const audit = startAuditor(ledger)
+    const audit = startedAuditor(ledger)
     await until(() => audit.count('audit_pass_complete') > 0)
     await audit.auditor.stop()
     expect(audit.count('audit_begins_anew')).toBe(1)
@@ -149,7 +164,7 @@ describe('a pass', () => {
 describe('the tail', () => {
   /** No pass after the first: what is found, the tail has found. */
   async function tailOnly<T>(work: () => Promise<T>): Promise<T> {
-    const audit = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS, betweenMomentsMs: NEVER_MS } })
+    const audit = startedAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS, betweenMomentsMs: NEVER_MS } })
     try {
       await until(() => audit.count('audit_pass_complete') === 1)
       return await work()
@@ -233,7 +248,7 @@ describe('the tail', () => {
   })
 
   test('what no commit of the ledger can write at once is left to a pass', async () => {
-    const audit = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
+    const audit = startedAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
     await until(() => audit.count('audit_pass_complete') === 1)
     await ledger.sql`
       INSERT INTO nft_events (shard_id, nft_id, number, type, to_account_id, txn_id, occurred_at, previous_hash, event_hash,
@@ -260,7 +275,7 @@ describe('the tail', () => {
         token.id === 'gold-one' ? { ...token, totalSupply: change(token.totalSupply) } : undefined,
       )(ledger)
     await gold((supply) => `9${supply}`)
-    const audit = startAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
+    const audit = startedAuditor(ledger, { settings: { betweenPassesMs: NEVER_MS } })
     await until(async () => (await progressOf(ledger))?.tail.tokens.length === 0)
     await audit.auditor.stop()
     await gold((supply) => supply.slice(1))
@@ -364,7 +379,7 @@ describe('its bounds', () => {
       }
       // Of the time that passes in a turn this much was not worked.
       const workedMs = (): number => clock.monotonic() / (1 + kept)
-      const audit = startAuditor(ledger, { clock: { ...clock, after }, share: 0.1, workedMs })
+      const audit = startedAuditor(ledger, { clock: { ...clock, after }, share: 0.1, workedMs })
       await until(async () => ((await progressOf(ledger))?.last?.number ?? 0) > 0)
       await audit.auditor.stop()
       const sum = (values: readonly number[]): number => values.slice(1).reduce((total, value) => total + value, 0)
