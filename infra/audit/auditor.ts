@@ -109,16 +109,16 @@ export class Auditor {
     if (store === undefined) return
     try {
       this.options.log.info('audit_begun')
-      let progress = (await store.load()) ?? (await this.fresh())
+      let progress = (await store.load()) ?? (await this.fresh(store))
       while (!this.stopping) progress = await this.turnAndRest(store, progress)
     } finally {
       await store.close()
     }
   }
 
-  private async fresh(): Promise<AuditProgress> {
+  private async fresh(store: ProgressStore): Promise<AuditProgress> {
     const { settled, nowMs } = await readFeedEnd(this.reads.query)
-    return newProgress(settled, nowMs)
+    return newProgress(settled, nowMs, await store.countPending())
   }
 
   /** A2, A3. */
@@ -161,13 +161,13 @@ export class Auditor {
   /** A database that was restored elsewhere counts its commits from the beginning: so does the audit. */
   private unlessRestored(progress: AuditProgress, { settled, nowMs }: FeedEnd): AuditProgress {
     if (BigInt(settled) >= BigInt(progress.tail.position)) return progress
-    return this.anew(settled, nowMs, 'the database was restored')
+    return this.anew(progress, settled, nowMs, 'the database was restored')
   }
 
   /** Nothing is known any more but what a pass that begins now will find. */
-  private anew(position: string, nowMs: number, because: string): AuditProgress {
+  private anew({ tail }: AuditProgress, position: string, nowMs: number, because: string): AuditProgress {
     this.options.log.warn('audit_begins_anew', { because })
-    return newProgress(position, nowMs)
+    return newProgress(position, nowMs, tail.pending.count)
   }
 
   private readonly followTail = (turn: Turn): Promise<Turn> => {
@@ -186,7 +186,7 @@ export class Auditor {
       : { asOfMs: tail.asOfMs, mark: tail.mark }
     if (window === undefined) return { ...turn, progress: { ...turn.progress, tail: { ...tail, ...marked } } }
     if (await isTooMuch(look.query, window)) {
-      const progress = this.anew(window.until, end.nowMs, 'so much was written at once')
+      const progress = this.anew(turn.progress, window.until, end.nowMs, 'so much was written at once')
       return { ...turn, progress, busy: true }
     }
     const seen = await lookAtWindow(look, window)
@@ -289,11 +289,11 @@ async function rememberPending(turn: Turn): Promise<Turn> {
   // A round ends: whatever had failed before it began has been seen.
   const pending =
     seen.last === null
-      ? { beganAtMs: turn.end.nowMs, completeAsOfMs: before.beganAtMs, after: null }
+      ? { ...before, beganAtMs: turn.end.nowMs, completeAsOfMs: before.beganAtMs, after: null }
       : { ...before, after: seen.last }
   return {
     ...turn,
-    progress: noteSince({ ...turn.progress, tail: { ...tail, pending } }, seen.checked),
+    progress: { ...turn.progress, tail: { ...tail, pending } },
     findings: [...turn.findings, ...seen.findings],
     final: seen.final,
   }

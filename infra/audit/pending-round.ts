@@ -1,13 +1,13 @@
 /**
  * Transactions that were pending when they were looked at are looked at again, some at a time, round after round (T3 of
- * the tail). One that completed is left to the tail: it has an entry.
+ * the tail). One that completed is left to the tail: it has an entry. All of them were counted when they were entered.
  */
 import type { Finding } from '../../actors/audit/finding.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import { fetchKeysOfAccounts } from './erased.ts'
 import { erasedFindings, transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
-import { type Look, SAW_NOTHING, type Seen } from './walk.ts'
+import type { Look } from './walk.ts'
 
 const PAGE_SIZE = 300
 
@@ -21,7 +21,8 @@ const NAMED = transactionsSql(
   '$3',
 )
 
-export interface SeenAgain extends Seen {
+export interface SeenAgain {
+  readonly findings: readonly Finding[]
   /** Those that need not be remembered any more. */
   readonly final: readonly TransactionName[]
   /** The last one that was looked at; null at the end of a round. */
@@ -35,7 +36,7 @@ export async function lookAgain(look: Look, after: TransactionName | null): Prom
     after?.txnId ?? '',
   ])
   const last = names.at(-1)
-  if (last === undefined) return { ...SAW_NOTHING, final: [], last: null }
+  if (last === undefined) return { findings: [], final: [], last: null }
   const rows = await look.query<TransactionRow>(NAMED, [
     arrayLiteral(
       'integer',
@@ -54,7 +55,6 @@ export async function lookAgain(look: Look, after: TransactionName | null): Prom
   const found = new Map(rows.map((row) => [row.txn_id, row]))
   const findings: Finding[] = []
   const final: TransactionName[] = []
-  let failed = 0
   for (const { shard_id: shardId, txn_id: txnId } of names) {
     const row = found.get(txnId)
     if (row?.status === 'pending') continue
@@ -64,10 +64,9 @@ export async function lookAgain(look: Look, after: TransactionName | null): Prom
     } else if (erased.has(row.account_id)) {
       findings.push(...erasedFindings(row))
     } else if (row.status === 'failed') {
-      failed += 1
       findings.push(...transactionFindings(row, look))
     }
   }
   const next = names.length < PAGE_SIZE ? null : { shardId: last.shard_id, txnId: last.txn_id }
-  return { checked: { receipts_verify: failed }, findings, pending: [], final, last: next }
+  return { findings, final, last: next }
 }

@@ -20,12 +20,14 @@ import type { RowVault } from '../vault/row-vault.ts'
 import { AuditUnavailable } from './audit-reads.ts'
 import { opened } from './opened.ts'
 import type { PassPlace } from './pass.ts'
-import { type AuditProgress, currentPass, noteUnlisted, readProgress, type Turned } from './progress.ts'
+import { type AuditProgress, currentPass, noteRemembered, noteUnlisted, readProgress, type Turned } from './progress.ts'
 
 export interface ProgressStore {
   /** undefined: no auditor has run yet, or one of a program that wrote it in another form. */
   readonly load: () => Promise<AuditProgress | undefined>
-  /** Returns the progress as it was written: with the findings that could not be listed. */
+  /** How many transactions are remembered as pending, whoever remembered them. */
+  readonly countPending: () => Promise<number>
+  /** Returns the progress as it was written: with the findings that could not be listed, and how many are remembered. */
   readonly save: (turned: Turned) => Promise<AuditProgress>
   readonly close: () => Promise<void>
 }
@@ -54,6 +56,7 @@ function storeOn(connection: Connection, vault: RowVault): ProgressStore {
     reachable(() => withDeadline(work, 2 * DEADLINE_MS, connection.destroy))
   return {
     load: () => run(load(connection, vault)),
+    countPending: () => run(countPending(connection)),
     save: (turned) => run(save(connection, vault, turned)),
     close: connection.end,
   }
@@ -78,6 +81,11 @@ async function load({ sql }: Connection, vault: RowVault): Promise<AuditProgress
     return JSON.parse(text) as PassPlace
   })
   return { ...progress, pass: place.isOpen ? { ...progress.pass, place: place.value } : null }
+}
+
+async function countPending({ sql }: Connection): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`SELECT count(*)::integer AS count FROM audit_pending`
+  return row?.count ?? 0
 }
 
 /** S4. What stands in the place's place is no walk's name. */
@@ -131,6 +139,7 @@ async function save(
   await fetchKey(sql, vault)
   const found = distinct(findings)
   let written = progress
+  let remembered = progress.tail.pending.count
   await sql.begin(async (transaction) => {
     if (found.length > 0) {
       const listed = await transaction.unsafe<{ subject: string }[]>(LIST, [
@@ -140,18 +149,21 @@ async function save(
       written = noteUnlisted(progress, unlisted(found, listed))
     }
     if (pending.length > 0) {
-      await transaction.unsafe(
+      const added = await transaction.unsafe(
         `INSERT INTO audit_pending SELECT * FROM unnest($1::integer[], $2::text[]) ON CONFLICT DO NOTHING`,
         names(pending),
       )
+      remembered += added.count
     }
     if (final.length > 0) {
-      await transaction.unsafe(
+      const forgotten = await transaction.unsafe(
         `DELETE FROM audit_pending p USING unnest($1::integer[], $2::text[]) AS f (shard_id, txn_id)
           WHERE p.shard_id = f.shard_id AND p.txn_id = f.txn_id`,
         names(final),
       )
+      remembered -= forgotten.count
     }
+    written = noteRemembered(written, remembered)
     // What the last complete pass, and what has been looked at since, has not found is right again.
     await transaction`DELETE FROM audit_findings WHERE pass < ${written.last?.number ?? 0}`
     await transaction`

@@ -3,6 +3,8 @@
  * beside it, in rows. Both name accounts by their references; where a pass is, which says more, is sealed as it is stored.
  *   P1. A pass looks at whatever was written before it began (commits below `beganXid`), the tail at whatever was written
  *       since. So the last complete pass and what was counted since cover everything, and nothing twice.
+ *       A transaction is counted as one that was entered. Those that are remembered as pending have no receipt that was
+ *       looked at, and are taken off what is told.
  *   P2. A finding belongs to the pass that was under way when it was made, and goes when the pass after that is complete
  *       and has not made it again.
  */
@@ -12,7 +14,7 @@ import { type PassPlace, startOf, WHOLE_PASS } from './pass.ts'
 import type { Seen } from './walk.ts'
 
 export interface AuditProgress {
-  readonly format: 2
+  readonly format: 3
   readonly pass: PassUnderWay | null
   readonly last: CompletePass | null
   readonly tail: TailPlace
@@ -46,8 +48,9 @@ export interface TailPlace {
   readonly asOfMs: number | null
   /** Once the position is there, that is so of this time. */
   readonly mark: { readonly position: string; readonly atMs: number }
-  /** The round over what was pending: when it and the complete one before it began, and where it is. */
+  /** What is remembered as pending: how many; of the round over them when it and the one before began, and its place. */
   readonly pending: {
+    readonly count: number
     readonly beganAtMs: number
     readonly completeAsOfMs: number
     readonly after: TransactionName | null
@@ -60,9 +63,10 @@ export interface TailPlace {
 
 /** More than these are left to the next pass. */
 export const MAX_TOKENS = 1_000
-const FORMAT = 2
+const FORMAT = 3
 
-export function newProgress(position: string, nowMs: number): AuditProgress {
+/** `remembered`: how many transactions are remembered as pending, from before. */
+export function newProgress(position: string, nowMs: number, remembered: number): AuditProgress {
   return {
     format: FORMAT,
     pass: null,
@@ -71,7 +75,7 @@ export function newProgress(position: string, nowMs: number): AuditProgress {
       position,
       asOfMs: null,
       mark: { position, atMs: nowMs },
-      pending: { beganAtMs: nowMs, completeAsOfMs: nowMs, after: null },
+      pending: { count: remembered, beganAtMs: nowMs, completeAsOfMs: nowMs, after: null },
       momentAtMs: null,
       tokens: [],
     },
@@ -119,6 +123,12 @@ export function noteUnlisted(progress: AuditProgress, counts: Counts): AuditProg
   return last === null ? progress : { ...progress, last: { ...last, unlisted: addCounts(last.unlisted, counts) } }
 }
 
+/** So many transactions are remembered as pending. */
+export function noteRemembered(progress: AuditProgress, count: number): AuditProgress {
+  const { tail } = progress
+  return { ...progress, tail: { ...tail, pending: { ...tail.pending, count } } }
+}
+
 function inBoth(progress: AuditProgress, change: (pass: PassBegun) => Partial<PassBegun>): AuditProgress {
   const { pass, last } = progress
   return {
@@ -134,8 +144,11 @@ export function currentPass({ pass, last }: AuditProgress): number {
 }
 
 /** How many of each subject the last complete pass has looked at, with what was written since. */
-export function coveredBy({ last }: AuditProgress): Counts {
-  return last === null ? {} : addCounts(last.checked, last.since)
+export function coveredBy({ last, tail }: AuditProgress): Counts {
+  if (last === null) return {}
+  const counts = addCounts(last.checked, last.since)
+  const { receipts_verify: entered } = counts
+  return entered === undefined ? counts : { ...counts, receipts_verify: Math.max(0, entered - tail.pending.count) }
 }
 
 /** Everything that was answered before then has been looked at; null: nothing is known yet. */

@@ -102,7 +102,7 @@ export async function lookAtWindow(look: Look, { from, until }: Window): Promise
   return {
     checked: {
       chains_verify: entries.length,
-      receipts_verify: (completed.checked.receipts_verify ?? 0) + failed.length,
+      receipts_verify: entered.length,
       provenance: events.reduce((sum, { mints }) => sum + mints, 0),
     },
     findings: [

@@ -38,7 +38,7 @@ export const CHECKED_COLUMNS: readonly string[] = [
 ] as const satisfies readonly (keyof CheckedRow)[]
 
 export interface TransactionRow extends CheckedRow {
-  /** Whether it is counted: a completed one by the commit that wrote its entry. */
+  /** Whether it is counted: by the commit that entered it. */
   readonly counted: boolean
   readonly account_exists: boolean
   readonly entry_txn_id: string | null
@@ -51,7 +51,7 @@ export interface TransactionRow extends CheckedRow {
 export function transactionsSql(transactions: string, below: string): string {
   return `
 SELECT ${CHECKED_COLUMNS.map((column) => `t.${column}`).join(', ')},
-       ${countedSql('coalesce(e.commit_xid, t.commit_xid)', below)} AS counted,
+       ${countedSql('t.commit_xid', below)} AS counted,
        a.account_id IS NOT NULL AS account_exists,
        e.txn_id AS entry_txn_id, e.previous_hash AS entry_previous_hash, e.audit_hash AS entry_audit_hash,
        e.payload AS entry_payload

@@ -44,7 +44,7 @@ async function step(look: Look, { shardId, txnId }: TransactionsCursor): Promise
   return { next: rows.length < PAGE_SIZE ? null : next, ...(await seenOf(rows, look)) }
 }
 
-/** Receipts are counted; what is still pending is named. */
+/** What was entered is counted; what of it is still pending has no receipt yet, and is named. */
 export async function seenOf(rows: readonly TransactionRow[], look: Look): Promise<Seen> {
   const erased = await fetchKeysOfAccounts(
     look,
@@ -58,12 +58,12 @@ export async function seenOf(rows: readonly TransactionRow[], look: Look): Promi
       findings.push(...erasedFindings(row))
       continue
     }
+    if (row.counted) counted += 1
     if (row.status === 'pending') {
       pending.push({ shardId: row.shard_id, txnId: row.txn_id })
       findings.push(...agreementFindings(row, look))
       continue
     }
-    if (row.counted) counted += 1
     findings.push(...transactionFindings(row, look))
   }
   return { checked: { receipts_verify: counted }, findings, pending }

@@ -19,6 +19,7 @@ export interface Look extends Pick<AuditReads, 'query' | 'fetchKeys' | 'vault' |
 
 /** What a step has seen. */
 export interface Seen {
+  /** Of `receipts_verify`: transactions, those that were not final with them. */
   readonly checked: Counts
   readonly findings: readonly Finding[]
   /** Transactions that were not final. */

@@ -159,7 +159,7 @@ test('of a large ledger nothing is asserted before the auditor has been through 
   const nothing = { asOfMs: expect.any(Number), lastFullPassAtMs: null }
   expect(await provenance()).toEqual({ assetsVerified: 0, provenanceValid: false, ...nothing })
   expect(await compliance()).toMatchObject({ compliant: false, ...nothing })
-  const underWay = beginPass(newProgress('1', Date.now()), Date.now())
+  const underWay = beginPass(newProgress('1', Date.now(), 0), Date.now())
   await ledger.sql`INSERT INTO audit_progress (document, updated_at) VALUES (${JSON.stringify(underWay)}, now())`
   expect(await provenance()).toMatchObject({ provenanceValid: false, ...nothing })
   expect((await compliance()).controls.map(({ passed }) => passed)).toEqual(CONTROLS.map(() => false))

@@ -60,7 +60,7 @@ test('W3, N4: a chain and a history of several pages are sound to the last entry
 })
 
 test('T1: the tail goes through many commits window by window, and sees every row of them once', async () => {
-  const fresh = newProgress('1', 1)
+  const fresh = newProgress('1', 1, 0)
   const nothing = { checked: {}, findings: [], pending: [] }
   const progress = notePass(beginPass(fresh, 1), null, nothing, Date.now())
   await ledger.sql`INSERT INTO audit_progress (document, updated_at) VALUES (${JSON.stringify(progress)}, now())`

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { openProgressStore } from '../../infra/audit/progress-store.ts'
-import { beginPass, newProgress, notePass } from '../../infra/audit/progress.ts'
+import { beginPass, coveredBy, newProgress, notePass } from '../../infra/audit/progress.ts'
 import {
   type AuditedLedger,
   createAuditedLedger,
@@ -67,14 +67,22 @@ async function countsOf(): Promise<Readonly<Record<string, number>>> {
 
 /** What the last complete pass has looked at with what was written since. */
 async function covered(): Promise<Readonly<Record<string, number>>> {
-  const last = (await progressOf(ledger))?.last
-  const sum = (name: 'chains_verify' | 'receipts_verify' | 'provenance'): number =>
-    (last?.checked[name] ?? 0) + (last?.since[name] ?? 0)
-  return {
-    chains_verify: sum('chains_verify'),
-    receipts_verify: sum('receipts_verify'),
-    provenance: sum('provenance'),
-  }
+  const progress = await progressOf(ledger)
+  const { chains_verify, receipts_verify, provenance } = progress === undefined ? {} : coveredBy(progress)
+  return { chains_verify: chains_verify ?? 0, receipts_verify: receipts_verify ?? 0, provenance: provenance ?? 0 }
+}
+
+/** An offer that nobody takes. Returns its transaction's ID. */
+function offer(lastsMs: number): Promise<string> {
+  return parties.submit(told.alice, {
+    type: 'exchange',
+    group_id: randomUUID(),
+    to_account_id: told.bob.accountId,
+    expires_at: new Date(Date.now() + lastsMs).toISOString(),
+    amount: '1',
+    token_id: 'GOLD-one',
+    receive: { amount: '1', token_id: 'silver-one' },
+  })
 }
 
 describe('a pass', () => {
@@ -100,6 +108,32 @@ describe('a pass', () => {
     expect(await covered()).toEqual(await countsOf())
     await audit.auditor.stop()
     expect(await findingsOf(ledger)).toEqual([])
+  })
+
+  test('P1: what was pending when a pass began, and fails before the pass comes to it, is counted once', async () => {
+    const clock = createSystemClock()
+    let goOn: (() => void) | undefined
+    let passes = (): number => 0
+    let rests = 0
+    // Rests in the middle of the second pass until it is told to go on, and for ever when that pass is complete.
+    const after: Clock['after'] = (delayMs, run) => {
+      rests = passes() === 1 ? rests + 1 : 0
+      if (rests !== 2 && passes() < 2) return clock.after(delayMs, run)
+      goOn = run
+      return { cancel: () => undefined }
+    }
+    const txnId = await offer(1_500)
+    const audit = startedAuditor(ledger, { clock: { ...clock, after } })
+    passes = () => audit.count('audit_pass_complete')
+    await until(() => goOn !== undefined)
+    expect(await ledger.sql`SELECT txn_id FROM audit_pending`).toEqual([{ txn_id: txnId }])
+    expect((await progressOf(ledger))?.pass?.place.walk).not.toBe('transactions')
+    await parties.atRest()
+    expect(await ledger.sql`SELECT status FROM transactions WHERE txn_id = ${txnId}`).toEqual([{ status: 'failed' }])
+    goOn?.()
+    await until(() => passes() === 2)
+    await until(async () => (await progressOf(ledger))?.pass === null)
+    expect(await covered()).toEqual(await countsOf())
   })
 
   test('A1, S2: another auditor waits, and goes on in the middle of the pass of the one before it', async () => {
@@ -151,7 +185,7 @@ describe('a pass', () => {
   })
 
   test('a database that was restored elsewhere is walked from the beginning', async () => {
-    const progress = newProgress('9000000000000', 1)
+    const progress = newProgress('9000000000000', 1, 0)
     await ledger.sql`INSERT INTO audit_progress (document, updated_at) VALUES (${JSON.stringify(progress)}, now())`
     const audit = startedAuditor(ledger)
     await until(() => audit.count('audit_pass_complete') > 0)
@@ -287,15 +321,7 @@ describe('the tail', () => {
 
   test('T3: the receipt of a transaction that failed long after it was entered is looked at', async () => {
     await tailOnly(async () => {
-      const expires = new Date(Date.now() + 600_000).toISOString()
-      const exchange = {
-        type: 'exchange',
-        group_id: randomUUID(),
-        to_account_id: told.bob.accountId,
-        expires_at: expires,
-      }
-      const offer = { ...exchange, amount: '1', token_id: 'GOLD-one', receive: { amount: '1', token_id: 'silver-one' } }
-      const txnId = await parties.submit(told.alice, offer)
+      const txnId = await offer(600_000)
       await untilSeen(ledger)
       expect(await ledger.sql`SELECT txn_id FROM audit_pending`).toEqual([{ txn_id: txnId }])
       await changeTransactions(({ transaction }) => {
@@ -325,7 +351,7 @@ describe('its bounds', () => {
       }))
     const nothing = { pending: [], final: [] }
     const seen = { checked: {}, findings: [], pending: [] }
-    const first = beginPass(newProgress('1', 1), 1)
+    const first = beginPass(newProgress('1', 1, 0), 1)
     const saved = await store.save({ ...nothing, progress: first, findings: named(1_500) })
     expect(saved.pass?.unlisted).toEqual({ receipts_verify: 500 })
     expect(await findingsOf(ledger)).toHaveLength(1_000)
@@ -345,9 +371,9 @@ describe('its bounds', () => {
     if (store === undefined) throw new Error('another auditor runs')
     const books = [['BASE', '100.5', '0']] as const
     const place = { walk: 'chains', cursor: { at: 'accounts', owner: told.alice.accountId, books } } as const
-    const pass = beginPass(newProgress('1', 1), 1).pass
+    const pass = beginPass(newProgress('1', 1, 0), 1).pass
     if (pass === null) throw new Error('a pass has begun')
-    const progress = { ...newProgress('1', 1), pass: { ...pass, place } }
+    const progress = { ...newProgress('1', 1, 0), pass: { ...pass, place } }
     await store.save({ progress, findings: [], pending: [], final: [] })
     const [row] = await ledger.sql<{ document: string }[]>`SELECT document FROM audit_progress`
     expect(row?.document).not.toMatch(/alice|100\.5|BASE/)

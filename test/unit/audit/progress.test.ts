@@ -10,17 +10,18 @@ import {
   currentPass,
   newProgress,
   notePass,
+  noteRemembered,
   noteSince,
   noteUnlisted,
   readProgress,
   type TailPlace,
 } from '../../../infra/audit/progress.ts'
 
-const NEW = newProgress('7', 1_000)
+const NEW = newProgress('7', 1_000, 0)
 const seen = (entries: number) => ({ checked: { chains_verify: entries }, findings: [], pending: [] })
 
 function tail(changes: Partial<TailPlace>): AuditProgress {
-  const pending = { beganAtMs: 90, completeAsOfMs: 80, after: null }
+  const pending = { count: 0, beganAtMs: 90, completeAsOfMs: 80, after: null }
   return { ...NEW, tail: { ...NEW.tail, asOfMs: 100, momentAtMs: 70, pending, ...changes } }
 }
 
@@ -49,6 +50,13 @@ test('P1: a pass counts for nothing until it is complete, and then with what the
   const next = noteSince(beginPass(complete, 2_000), { chains_verify: 4 })
   expect(coveredBy(next)).toEqual({ chains_verify: 39 })
   expect(coveredBy(notePass(next, null, seen(33), 2_001))).toEqual({ chains_verify: 37 })
+})
+
+test('P1: a transaction that was pending when it was looked at is no receipt that was checked', () => {
+  const step = { checked: { receipts_verify: 9 }, findings: [], pending: [] }
+  const complete = notePass(beginPass(NEW, 1_000), null, step, 1_001)
+  expect(coveredBy(noteRemembered(complete, 2))).toEqual({ receipts_verify: 7 })
+  expect(coveredBy(noteRemembered(complete, 10))).toEqual({ receipts_verify: 0 })
 })
 
 test('P2: passes have numbers that grow, whatever time it is', () => {
