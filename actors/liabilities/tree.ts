@@ -113,11 +113,10 @@ export class TreeBuilder {
     this.awaited = counts[0] ?? 0
   }
 
-  /** The next tile of leaves, from left to right; `entries` is folded on the way. */
-  add(entries: Buffer, count: number): void {
+  /** The next tile of leaves, from left to right: the entry that it folds into. It is copied. */
+  add(folded: Buffer): void {
     this.awaited -= 1
-    fold(entries, count)
-    this.raise(entries, 0)
+    this.raise(folded, 0)
   }
 
   private raise(from: Buffer, level: number): void {

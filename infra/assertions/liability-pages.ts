@@ -9,12 +9,10 @@ import {
   ENTRY_BYTES,
   type LeafHasher,
   LONGEST_ACCOUNT,
-  LONGEST_RECORD,
   NONCE_BYTES,
   writePadding,
 } from '../../actors/liabilities/hashes.ts'
 import { createKeyedHash, KEYED_HASH_BYTES } from '../../actors/liabilities/keyed-hash.ts'
-import { TILE_ENTRIES } from '../../actors/liabilities/tree.ts'
 import { openSealed, seal } from '../keys/sealing.ts'
 import { FINGERPRINT_BYTES } from './liability-book.ts'
 
@@ -80,33 +78,21 @@ export interface LeafTile {
 /** Stands in a page where a record would begin. */
 const PADDING = LONGEST_ACCOUNT + 1
 
-/** The leaves of a tile as entries, and as a page of records. Both are overwritten by the next tile. */
-export class LeafTileWriter {
-  readonly entries = Buffer.alloc(TILE_ENTRIES * ENTRY_BYTES)
-  private readonly page = Buffer.alloc(TILE_ENTRIES * LONGEST_RECORD)
-  private readonly nonces: Nonces
+/** In the place of a record. Gives its end. */
+export function writePaddingRecord(page: Buffer, at: number): number {
+  return page.writeUInt8(PADDING, at)
+}
 
-  constructor(nonces: Nonces) {
-    this.nonces = nonces
+/** Makes the entries of a tile of leaves from its page, and gives where its records are. Throws PageBroken. */
+export function writeLeaves(entries: Buffer, page: Buffer, tile: LeafTile, nonces: Nonces): readonly number[] {
+  const records = recordsOf(page, tile.leaves)
+  for (let place = 0; place < tile.leaves; place += 1) {
+    const start = records[place] ?? 0
+    const nonce = nonces(tile.token, tile.firstLeaf + place)
+    if (page[start] === PADDING) writePadding(entries, place * ENTRY_BYTES, nonce)
+    else tile.hasher.write(entries, place * ENTRY_BYTES, page, start, records[place + 1] ?? 0, nonce)
   }
-
-  /** `writeRecord`: of the leaf in this place of the tile; gives its end, or what it was given for padding. */
-  write(tile: LeafTile, writeRecord: (place: number, page: Buffer, at: number) => number): Buffer {
-    let start = 0
-    for (let place = 0; place < tile.leaves; place += 1) {
-      const end = writeRecord(place, this.page, start)
-      const nonce = this.nonces(tile.token, tile.firstLeaf + place)
-      if (end > start) {
-        tile.hasher.write(this.entries, place * ENTRY_BYTES, this.page, start, end, nonce)
-        start = end
-      } else {
-        writePadding(this.entries, place * ENTRY_BYTES, nonce)
-        this.page[start] = PADDING
-        start += 1
-      }
-    }
-    return this.page.subarray(0, start)
-  }
+  return records
 }
 
 /** Where the record of each leaf begins in a page, and where the last one ends. Throws PageBroken. */

@@ -23,14 +23,13 @@ import {
   indexPageOf,
   type IndexRow,
   type LeafTile,
-  LeafTileWriter,
   type Nonces,
   openPage,
   PAGE_KINDS,
   PageBroken,
   type PageKind,
   readRecord,
-  recordsOf,
+  writeLeaves,
 } from './liability-pages.ts'
 import { liabilitiesOf, type LiabilityRun, type RunToken } from './liability-runs.ts'
 
@@ -181,15 +180,10 @@ function climbLeaves(
     firstLeaf: leaf - place.place,
     leaves: Math.min(TILE_ENTRIES, leaves),
   }
-  const records = recordsOf(page, tile.leaves)
+  const entries = Buffer.alloc(TILE_ENTRIES * ENTRY_BYTES)
+  const records = writeLeaves(entries, page, tile, source.nonces)
   const content = readRecord(page, records[place.place] ?? 0, records[place.place + 1] ?? 0)
-  const writer = new LeafTileWriter(source.nonces)
-  writer.write(tile, (index, target, at) => {
-    const [start = 0, end = 0] = records.slice(index, index + 2)
-    if (readRecord(page, start, end) === undefined) return at
-    return at + page.copy(target, at, start, end)
-  })
-  return { content, siblings: climb(writer.entries, tile.leaves, place.place) }
+  return { content, siblings: climb(entries, tile.leaves, place.place) }
 }
 
 /** `level`: of tiles, the leaves' being 0. */

@@ -32,6 +32,7 @@ import {
   takeLatestRun,
 } from './liability-runs.ts'
 import { type OtherReaders, readSnapshot, type Snapshot } from './liability-snapshot.ts'
+import { createTileMakers, type StartTileMaker } from './liability-tile-makers.ts'
 import { buildTrees } from './liability-trees.ts'
 import { openSnapshotVault } from './liability-vault.ts'
 import { createPageCopy } from './page-copy.ts'
@@ -67,15 +68,19 @@ const LOCK_WAIT_MS = 60_000
 const SNAPSHOT_TIMEOUT_MS = 58_000
 const BEGINNING_OF_TIME = '-infinity'
 
-/** Never rejects. `startReader`: starts the readers beside the one that is here. */
+/**
+ * Never rejects. `startReader`: starts the readers beside the one that is here; `startTileMaker`: those who make tiles
+ * beside this thread, which makes all of them when left out.
+ */
 export async function runLiabilities(
   task: LiabilityTask,
   startReader: StartReader = startReaderHere,
+  startTileMaker?: StartTileMaker,
 ): Promise<LiabilityOutcome> {
   let connection: Connection | undefined
   try {
     connection = await connectRun(task.url, 'ledger:liabilities')
-    return await whileOpen(connection, answer(connection, task, startReader))
+    return await whileOpen(connection, answer(connection, { ...task, startReader, startTileMaker }))
   } catch (error) {
     if (error instanceof UnreadableRow) return { kind: 'unreadable', table: tableIn(error) }
     return { kind: 'failed', code: codeOf(error) }
@@ -84,11 +89,13 @@ export async function runLiabilities(
   }
 }
 
-async function answer(
-  connection: Connection,
-  task: LiabilityTask,
-  startReader: StartReader,
-): Promise<LiabilityOutcome> {
+/** With whom it starts beside this thread. */
+interface HelpedTask extends LiabilityTask {
+  readonly startReader: StartReader
+  readonly startTileMaker: StartTileMaker | undefined
+}
+
+async function answer(connection: Connection, task: HelpedTask): Promise<LiabilityOutcome> {
   const { sql } = connection
   const key = Buffer.from(task.sealingKey)
   const askedAt = await takeLock(sql)
@@ -100,7 +107,7 @@ async function answer(
     const latest = await takeLatestRun(sql, BEGINNING_OF_TIME)
     if (latest !== undefined) return given(sql, key, latest)
   }
-  return compute(connection, task, key, startReader)
+  return compute(connection, task, key)
 }
 
 /** Gives the server's time before it waited. Polled: whoever waits inside a statement holds up vacuuming. */
@@ -128,13 +135,8 @@ async function given(sql: Sql, key: Buffer, row: RunRow): Promise<LiabilityOutco
   }
 }
 
-async function compute(
-  connection: Connection,
-  task: LiabilityTask,
-  key: Buffer,
-  startReader: StartReader,
-): Promise<LiabilityOutcome> {
-  const { url, masterKeys, sharesEach, maxRows } = task
+async function compute(connection: Connection, task: HelpedTask, key: Buffer): Promise<LiabilityOutcome> {
+  const { url, masterKeys, sharesEach, maxRows, startReader } = task
   const seed = randomBytes(SEED_BYTES)
   const ledger = await readLedger(connection.sql)
   if (ledger === undefined) throw new Error('the database has no ledger of this schema in it')
@@ -149,18 +151,22 @@ async function compute(
     SNAPSHOT_TIMEOUT_MS,
     connection.destroy,
   )
-  return snapshot.kind === 'unreconciled' ? snapshot : store(connection, snapshot, key, seed)
+  return snapshot.kind === 'unreconciled' ? snapshot : store(connection, snapshot, task, { key, seed })
 }
 
 async function store(
   connection: Connection,
   { asOf, book }: Extract<Snapshot, { readonly kind: 'reconciled' }>,
-  key: Buffer,
-  seed: Buffer,
+  { maxReaders, rowsAReader, startTileMaker }: HelpedTask,
+  { key, seed }: { readonly key: Buffer; readonly seed: Buffer },
 ): Promise<LiabilityOutcome> {
   const { runId, asOfMs } = await beginRun(connection.sql, asOf)
   const pages = createPageCopy(connection, runId, key)
-  const built = await buildTrees(book, seed, pages)
+  const secrets = { runId, seed, sealingKey: Uint8Array.from(key) }
+  const beside = Math.min(maxReaders, Math.ceil(book.rows / rowsAReader)) - 1
+  const others = Array.from({ length: Math.max(0, beside) }, () => startTileMaker?.(secrets) ?? [])
+  const makers = createTileMakers(secrets, others.flat())
+  const built = await buildTrees(book, makers.make, pages).finally(makers.end)
   await pages.end()
   const { tokens, indexPages, merkleRoot } = built
   const document: RunDocument = { seed, sharesEach: book.sharesEach, indexPages, tokens }

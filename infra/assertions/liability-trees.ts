@@ -1,22 +1,19 @@
 /** From what is owed to whom, to the trees: one for each token, tile by tile, and the index of leaves. */
 import { randomFillSync } from 'node:crypto'
+import { setImmediate as letOthers } from 'node:timers/promises'
 import { type Hash } from '../../actors/audit-chain.ts'
-import { LeafHasher, merkleRootOf } from '../../actors/liabilities/hashes.ts'
+import { ENTRY_BYTES, LONGEST_RECORD, merkleRootOf } from '../../actors/liabilities/hashes.ts'
 import { dealt, WORDS_A_PLACE } from '../../actors/liabilities/shares.ts'
 import { leavesFor, TILE_ENTRIES, tileCounts, TreeBuilder, type TreeTop } from '../../actors/liabilities/tree.ts'
 import { FINGERPRINT_BYTES, type LiabilityBook } from './liability-book.ts'
-import {
-  createNonces,
-  indexPageOf,
-  indexRowBytes,
-  LeafTileWriter,
-  type PageKind,
-  writeIndexRow,
-} from './liability-pages.ts'
+import { indexPageOf, indexRowBytes, type PageKind, writeIndexRow, writePaddingRecord } from './liability-pages.ts'
+import type { MadeTiles, TileBatch } from './liability-tiles.ts'
 
 export interface PageSink {
-  /** Copies the page. */
+  /** Seals the page. */
   readonly add: (kind: PageKind, number: number, page: Uint8Array) => void
+  /** Of a page that is sealed. */
+  readonly addSealed: (kind: PageKind, number: number, sealed: Uint8Array) => void
   /** Resolves when more may be added. */
   readonly ready: () => Promise<void>
 }
@@ -36,13 +33,21 @@ export interface BuiltTrees {
 /** On average; an account with many tokens has all of them on one. */
 const ROWS_AN_INDEX_PAGE = 128
 
-export async function buildTrees(book: LiabilityBook, seed: Uint8Array, sink: PageSink): Promise<BuiltTrees> {
+/** Makes tiles here or elsewhere: several batches may be on their way. */
+export type TileMaking = (batch: TileBatch) => Promise<MadeTiles>
+
+/** So many tiles are made at a time: some milliseconds of work. */
+const TILES_A_BATCH = 16
+/** Batches that are on their way: enough that nobody who makes them waits for the slowest. */
+const BATCHES_AHEAD = 16
+
+export async function buildTrees(book: LiabilityBook, make: TileMaking, sink: PageSink): Promise<BuiltTrees> {
   const ranked = book.tokens.map((_, number) => number).sort((one, other) => (nameAt(one) < nameAt(other) ? -1 : 1))
   const rowsOf = grouped(book.rows, book.tokens.length, (row) => book.tokenOf[row] ?? 0)
   const context: TreeContext = {
     book,
     sink,
-    writer: new LeafTileWriter(createNonces(seed)),
+    make,
     leafOf: new Uint32Array(book.rows * book.sharesEach),
   }
   const tokens: BuiltToken[] = []
@@ -68,7 +73,7 @@ export async function buildTrees(book: LiabilityBook, seed: Uint8Array, sink: Pa
 interface TreeContext {
   readonly book: LiabilityBook
   readonly sink: PageSink
-  readonly writer: LeafTileWriter
+  readonly make: TileMaking
   /** Of each row and share, its place in the tree of its token. */
   readonly leafOf: Uint32Array
 }
@@ -81,28 +86,64 @@ interface TreeTask {
   readonly firstTile: number
 }
 
-async function buildTree(context: TreeContext, { rank, tokenId, rows, firstTile }: TreeTask): Promise<BuiltToken> {
-  const { book, sink, writer, leafOf } = context
-  const { sharesEach } = book
-  const shares = rows.length * sharesEach
-  const leaves = leavesFor(shares)
-  const shareAt = dealt(leaves, randomFillSync(new Uint32Array(leaves * WORDS_A_PLACE)))
+async function buildTree(context: TreeContext, task: TreeTask): Promise<BuiltToken> {
+  const { book, sink, make } = context
+  const { tokenId, rows, firstTile } = task
+  const leaves = leavesFor(rows.length * book.sharesEach)
   const builder = new TreeBuilder(leaves, (tile, entries) => sink.add('tile', firstTile + tile, entries))
-  const hasher = new LeafHasher(tokenId)
-  for (let firstLeaf = 0; firstLeaf < leaves; firstLeaf += TILE_ENTRIES) {
-    const tile = { token: rank, hasher, firstLeaf, leaves: Math.min(TILE_ENTRIES, leaves) }
-    const page = writer.write(tile, (place, target, at) => {
-      const share = shareAt[firstLeaf + place] ?? 0
-      if (share >= shares) return at
-      const row = rows[Math.floor(share / sharesEach)] ?? 0
-      leafOf[row * sharesEach + (share % sharesEach)] = firstLeaf + place
-      return book.writeRecord(row, share % sharesEach, target, at)
-    })
-    sink.add('tile', firstTile + firstLeaf / TILE_ENTRIES, page)
-    builder.add(writer.entries, tile.leaves)
+  const coming: Promise<MadeTiles>[] = []
+  let tile = firstTile
+  const takeIn = async (): Promise<void> => {
+    const made = await coming.shift()
+    if (made === undefined) return
+    let start = 0
+    for (const [index, end] of made.ends.entries()) {
+      sink.addSealed('tile', tile, made.pages.subarray(start, end))
+      builder.add(Buffer.from(made.folded.buffer, index * ENTRY_BYTES, ENTRY_BYTES))
+      tile += 1
+      start = end
+    }
     await sink.ready()
   }
+  for (const batch of batchesOf(context, task, leaves)) {
+    const made = make(batch)
+    // Whoever waits for it is told; until then it is nobody's.
+    made.catch(() => undefined)
+    coming.push(made)
+    if (coming.length >= BATCHES_AHEAD) await takeIn()
+    await letOthers()
+  }
+  while (coming.length > 0) await takeIn()
   return { tokenId, leaves, ...builder.finish() }
+}
+
+/** The records of a tree's leaves, each at a place of its own that nobody can guess. */
+function* batchesOf(
+  { book, leafOf }: TreeContext,
+  { rank, tokenId, rows, firstTile }: TreeTask,
+  leaves: number,
+): Generator<TileBatch> {
+  const { sharesEach } = book
+  const shares = rows.length * sharesEach
+  const shareAt = dealt(leaves, randomFillSync(new Uint32Array(leaves * WORDS_A_PLACE)))
+  const inTile = Math.min(TILE_ENTRIES, leaves)
+  const room = Buffer.alloc(TILES_A_BATCH * TILE_ENTRIES * LONGEST_RECORD)
+  for (let firstLeaf = 0; firstLeaf < leaves; firstLeaf += TILES_A_BATCH * inTile) {
+    const ends = new Uint32Array(Math.min(TILES_A_BATCH, (leaves - firstLeaf) / inTile))
+    let at = 0
+    for (let leaf = firstLeaf; leaf < firstLeaf + ends.length * inTile; leaf += 1) {
+      const share = shareAt[leaf] ?? 0
+      if (share >= shares) at = writePaddingRecord(room, at)
+      else {
+        const row = rows[Math.floor(share / sharesEach)] ?? 0
+        leafOf[row * sharesEach + (share % sharesEach)] = leaf
+        at = book.writeRecord(row, share % sharesEach, room, at)
+      }
+      ends[Math.floor((leaf - firstLeaf) / inTile)] = at
+    }
+    const records = new Uint8Array(room.subarray(0, at))
+    yield { token: rank, tokenId, firstLeaf, leaves: inTile, firstTile: firstTile + firstLeaf / inTile, records, ends }
+  }
 }
 
 async function writeIndex({ book, sink, leafOf }: TreeContext, rankOf: Uint32Array, pages: number): Promise<void> {

@@ -3,10 +3,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { createReaderThreads } from './liability-reader-thread.ts'
 import { type LiabilityTask, runLiabilities } from './liability-run.ts'
 import { stepBack } from './step-back.ts'
+import { createTileThreads } from './liability-tile-thread.ts'
 
 stepBack()
 const task = workerData as LiabilityTask
-const outcome = await runLiabilities(task, createReaderThreads())
+const outcome = await runLiabilities(task, createReaderThreads(), createTileThreads())
 // A copy of this thread's own.
 task.sealingKey.fill(0)
 parentPort?.postMessage(outcome, [])

@@ -4,7 +4,7 @@
  */
 import { finished } from 'node:stream/promises'
 import { type Connection, withDeadline } from '../postgres/connection.ts'
-import { PAGE_KINDS, sealPage } from './liability-pages.ts'
+import { PAGE_KINDS, type PageKind, sealPage } from './liability-pages.ts'
 import type { PageSink } from './liability-trees.ts'
 
 export interface PageCopy extends PageSink {
@@ -24,7 +24,7 @@ const FIELDS = 4
 const ROW_HEAD_BYTES = 2 + (4 + 8) + (4 + 2) + (4 + 4) + 4
 
 export function createPageCopy(connection: Connection, runId: string, sealingKey: Buffer): PageCopy {
-  let rows: Buffer[] = [HEADER]
+  let rows: Uint8Array[] = [HEADER]
   let waiting = 0
   let total = 0
   let copying: Promise<void> = Promise.resolve()
@@ -40,12 +40,14 @@ export function createPageCopy(connection: Connection, runId: string, sealingKey
     copying.catch(() => undefined)
   }
 
+  function addSealed(kind: PageKind, number: number, sealed: Uint8Array): void {
+    rows.push(rowHead(runId, PAGE_KINDS[kind], number, sealed.length), sealed)
+    waiting += ROW_HEAD_BYTES + sealed.length
+  }
+
   return {
-    add: (kind, number, page) => {
-      const sealed = sealPage(sealingKey, runId, kind, number, page)
-      rows.push(rowHead(runId, PAGE_KINDS[kind], number, sealed.length), sealed)
-      waiting += ROW_HEAD_BYTES + sealed.length
-    },
+    add: (kind, number, page) => addSealed(kind, number, sealPage(sealingKey, runId, kind, number, page)),
+    addSealed,
     ready: async () => {
       if (waiting >= COPY_BYTES) await copy()
     },

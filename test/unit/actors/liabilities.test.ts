@@ -24,6 +24,7 @@ import { dealt, splitUnits, WORDS_A_PLACE } from '../../../actors/liabilities/sh
 import { addSums, decimalOf, readSum, SUM_BYTES, unitsOf, writeSum } from '../../../actors/liabilities/sums.ts'
 import {
   climb,
+  fold,
   leavesFor,
   pathThrough,
   TILE_ENTRIES,
@@ -196,7 +197,8 @@ function build(tokenId: string, leaves: readonly TestLeaf[]): Built {
   for (let first = 0; first < leaves.length; first += TILE_ENTRIES) {
     const entries = entriesOf(tokenId, leaves.slice(first, first + TILE_ENTRIES))
     tiles.set(first / TILE_ENTRIES, Buffer.from(entries))
-    builder.add(entries, Math.min(TILE_ENTRIES, leaves.length))
+    fold(entries, Math.min(TILE_ENTRIES, leaves.length))
+    builder.add(entries)
   }
   return { top: builder.finish(), tiles }
 }

@@ -6,9 +6,10 @@ import { showHash } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { decimalOf, unitsOf } from '../../../actors/liabilities/sums.ts'
 import { rootOfTotals } from '../../../actors/liabilities/inclusion.ts'
-import { climb, pathThrough } from '../../../actors/liabilities/tree.ts'
+import { climb, pathThrough, TILE_ENTRIES } from '../../../actors/liabilities/tree.ts'
 import { LiabilityBook } from '../../../infra/assertions/liability-book.ts'
-import { createNonces, LeafTileWriter, readRecord, recordsOf } from '../../../infra/assertions/liability-pages.ts'
+import { createNonces, openPage, readRecord, writeLeaves } from '../../../infra/assertions/liability-pages.ts'
+import { createTileMaker } from '../../../infra/assertions/liability-tiles.ts'
 import { buildTrees } from '../../../infra/assertions/liability-trees.ts'
 import { ENTRY_BYTES, LeafHasher } from '../../../actors/liabilities/hashes.ts'
 import { commandLine, type Ran } from './cli-fixture.ts'
@@ -65,20 +66,21 @@ async function proofOfAlice(): Promise<Proof> {
     book.add(Buffer.from(account), token, units)
   }
   const tiles = new Map<number, Buffer>()
-  const built = await buildTrees(book, seed, {
-    add: (kind, number, page) => void (kind === 'tile' && tiles.set(number, Buffer.from(page))),
+  const [runId, sealingKey] = ['1', randomBytes(32)]
+  const make = createTileMaker({ runId, seed, sealingKey })
+  const built = await buildTrees(book, (batch) => Promise.resolve(make(batch)), {
+    add: () => undefined,
+    addSealed: (kind, number, page) => void tiles.set(number, openPage(sealingKey, runId, kind, number, page)),
     ready: () => Promise.resolve(),
   })
   const nonces = createNonces(seed)
   const proofs = built.tokens.map(({ tokenId, leaves }, token) => {
     const page = tiles.get(token) ?? Buffer.alloc(0)
-    const places = recordsOf(page, leaves)
+    const entries = Buffer.alloc(TILE_ENTRIES * ENTRY_BYTES)
+    const tile = { token, hasher: new LeafHasher(tokenId), firstLeaf: 0, leaves }
+    const places = writeLeaves(entries, page, tile, nonces)
     const records = Array.from({ length: leaves }, (_, leaf) =>
       readRecord(page, places[leaf] ?? 0, places[leaf + 1] ?? 0),
-    )
-    const writer = new LeafTileWriter(nonces)
-    writer.write({ token, hasher: new LeafHasher(tokenId), firstLeaf: 0, leaves }, (leaf, target, at) =>
-      records[leaf] === undefined ? at : at + page.copy(target, at, places[leaf], places[leaf + 1]),
     )
     const mine = records.flatMap((record, leaf) =>
       record?.account.toString() === 'alice' ? [{ leaf, units: record.units }] : [],
@@ -91,7 +93,7 @@ async function proofOfAlice(): Promise<Proof> {
         amount: decimalOf(units),
         nonce: nonces(token, leaf).toString('hex'),
         siblings: climb(
-          Buffer.from(writer.entries.subarray(0, leaves * ENTRY_BYTES)),
+          Buffer.from(entries.subarray(0, leaves * ENTRY_BYTES)),
           leaves,
           pathThrough(leaves, leaf)[0]?.place ?? 0,
         ).map(({ hash, sum }) => ({ hash: showHash(hash), sum })),

@@ -1,0 +1,20 @@
+/** The thread of one maker of tiles. */
+import { parentPort, workerData } from 'node:worker_threads'
+import { createTileMaker, type TileBatch, type TileSecrets } from './liability-tiles.ts'
+import { stepBack } from './step-back.ts'
+
+stepBack()
+const secrets = workerData as TileSecrets
+const make = createTileMaker(secrets)
+
+/** null: there are no more. */
+parentPort?.on('message', (batch: TileBatch | null) => {
+  if (batch === null) {
+    // A copy of this thread's own.
+    secrets.sealingKey.fill(0)
+    parentPort?.close()
+    return
+  }
+  const made = make(batch)
+  parentPort?.postMessage(made, [made.folded.buffer, made.pages.buffer, made.ends.buffer])
+})
