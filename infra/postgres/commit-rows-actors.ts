@@ -32,7 +32,7 @@ const STATE_COLUMNS: readonly Column<ActorRow>[] = [
   { name: 'status', type: 'text', value: ({ state }) => (state.kind === 'exchange' ? 'waiting' : state.status) },
   {
     name: 'document',
-    type: 'bytea',
+    type: 'sealed',
     value: ({ address, state }, { shardId, seal }) =>
       seal(
         actorKeyName(state, shardId),
@@ -100,7 +100,7 @@ const NFT_EVENT_COLUMNS: readonly Column<NftEventWrite>[] = [
   { name: 'event_hash', type: 'bytea', value: ({ event }) => event.eventHash },
   {
     name: 'payload',
-    type: 'bytea',
+    type: 'sealed',
     value: ({ nftId, event }, { shardId, seal }) =>
       seal(nftKeyName(nftId, shardId), PLACES.nftEvent(shardId, nftId, event.number), event.payload),
   },
@@ -134,7 +134,7 @@ const OUTBOX_COLUMNS: readonly Column<OutboxWrite>[] = [
   { name: 'number', type: 'bigint', value: ({ number }) => number },
   {
     name: 'message',
-    type: 'bytea',
+    type: 'sealed',
     value: ({ target, number, envelope }, { shardId, seal }) =>
       seal(shardKeyName(shardId), PLACES.message(shardId, target, number), JSON.stringify(envelope)),
   },

@@ -45,7 +45,7 @@ const TRANSACTION_COLUMNS: readonly Column<TransactionWrite>[] = [
   },
   {
     name: 'document',
-    type: 'bytea',
+    type: 'sealed',
     value: (write, { shardId, refOf, ofAccount }) => {
       const { accountId, txnId } = write.transaction
       return ofAccount(accountId, PLACES.transaction(shardId, refOf(accountId), txnId), transactionText(write))
@@ -61,7 +61,7 @@ const CHANGE_COLUMNS: readonly Column<TransactionChange>[] = [
   { name: 'compensated_by', type: 'text', value: ({ compensatedBy }) => compensatedBy },
   {
     name: 'outcome',
-    type: 'bytea',
+    type: 'sealed',
     value: ({ finished }, { shardId, refOf, ofAccount }) => {
       if (finished === null) return null
       const { accountId, txnId } = finished.transaction

@@ -31,10 +31,10 @@ const ACCOUNT_COLUMNS: readonly Column<AccountWrite>[] = [
   { name: 'nft_count', type: 'integer', value: ({ account }) => account.nftCount },
   { name: 'nft_room', type: 'integer', value: ({ account }) => account.nftRoom },
   { name: 'updated_at', type: 'timestamptz', value: ({ account }) => account.updatedAtMs },
-  { name: 'document', type: 'bytea', value: accountDocument },
+  { name: 'document', type: 'sealed', value: accountDocument },
 ]
 
-function accountDocument({ account }: AccountWrite, { shardId, vault, made, refOf, seal }: RowSealer): string {
+function accountDocument({ account }: AccountWrite, { shardId, vault, made, refOf, seal }: RowSealer): Buffer {
   const ref = refOf(account.accountId)
   if (account.status === 'erased') {
     return seal(shardKeyName(shardId), PLACES.account(shardId, ref, account.version), erasedText(account))
@@ -71,7 +71,7 @@ const BALANCE_COLUMNS: readonly Column<BalanceWrite>[] = [
   { name: 'updated_at', type: 'timestamptz', value: ({ balance }) => balance.updatedAtMs },
   {
     name: 'document',
-    type: 'bytea',
+    type: 'sealed',
     value: ({ accountId, tokenId, balance }, { shardId, refOf, ofAccount }) =>
       ofAccount(accountId, PLACES.balance(shardId, refOf(accountId), tokenId), balanceText(balance)),
   },
@@ -83,7 +83,7 @@ const KEY_COLUMNS: readonly Column<AccountKeyWrite>[] = [
   { name: 'registered_at', type: 'timestamptz', value: ({ atMs }) => atMs },
   {
     name: 'document',
-    type: 'bytea',
+    type: 'sealed',
     value: ({ accountId, key, fromSequence }, { shardId, refOf, ofAccount }) =>
       ofAccount(accountId, PLACES.key(shardId, refOf(accountId), fromSequence), keyText(key)),
   },
@@ -97,7 +97,7 @@ const ENTRY_COLUMNS: readonly Column<AuditEntryWrite>[] = [
   { name: 'audit_hash', type: 'bytea', value: ({ auditHash }) => auditHash },
   {
     name: 'payload',
-    type: 'bytea',
+    type: 'sealed',
     value: ({ accountId, sequence, payload }, { shardId, refOf, ofAccount }) =>
       ofAccount(accountId, PLACES.entry(shardId, refOf(accountId), sequence), payload),
   },
@@ -112,10 +112,10 @@ const OPERATION_COLUMNS: readonly Column<RecordedOperation>[] = [
     value: ({ accountId, idempotencyKey }, { vault }) => vault.keyRef(accountId, idempotencyKey),
   },
   { name: 'recorded_at', type: 'timestamptz', value: ({ atMs }) => atMs },
-  { name: 'document', type: 'bytea', value: operationDocument },
+  { name: 'document', type: 'sealed', value: operationDocument },
 ]
 
-function operationDocument(recorded: RecordedOperation, { shardId, vault, refOf, ofAccount }: RowSealer): string {
+function operationDocument(recorded: RecordedOperation, { shardId, vault, refOf, ofAccount }: RowSealer): Buffer {
   const { accountId, operation, idempotencyKey } = recorded
   const keyRef = vault.keyRef(accountId, idempotencyKey)
   return ofAccount(accountId, PLACES.operation(shardId, refOf(accountId), operation, keyRef), operationText(recorded))
@@ -130,7 +130,7 @@ const HOLD_COLUMNS: readonly Column<HoldWrite>[] = [
   ...HOLD_NAME_COLUMNS,
   {
     name: 'document',
-    type: 'bytea',
+    type: 'sealed',
     value: ({ accountId, holdId, hold }, { shardId, vault, refOf, ofAccount }) =>
       ofAccount(
         accountId,

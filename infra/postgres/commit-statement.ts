@@ -12,8 +12,16 @@
 import type { CommitBatch, ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import { LEDGER_KEY_NAME } from '../vault/key-name.ts'
 import type { MadeKeys, RowVault } from '../vault/row-vault.ts'
-import { arrayExpression, arrayLiteral, arrayParameter, type ColumnType, type ColumnValue } from './array-literal.ts'
+import {
+  arrayExpression,
+  arrayLiteral,
+  arrayParameter,
+  type ArrayType,
+  type ArrayValue,
+  type ColumnValue,
+} from './array-literal.ts'
 import { SECTIONS } from './commit-rows.ts'
+import { CommitTexts, textOf, textsStep } from './commit-texts.ts'
 import { crossingsText } from './boundary-crossings.ts'
 import { type Section, SECTION_NAMES, type SectionName } from './commit-section.ts'
 import { DEMANDS, FENCED, writeOf } from './commit-writes.ts'
@@ -78,7 +86,11 @@ export function commitStatement(batch: CommitBatch, context: StatementContext): 
   if (shape.sections.includes('transactions')) {
     parameters.push(...countParameters(parts), ...crossingParameters(batch, context))
   }
-  for (const name of shape.sections) parameters.push(...sectionParameters(SECTIONS[name], parts, rows.get(name) ?? []))
+  const texts = new CommitTexts()
+  const ofSections = shape.sections.flatMap((name) =>
+    sectionParameters(SECTIONS[name], parts, rows.get(name) ?? [], texts),
+  )
+  parameters.push(texts.parameter(), ...ofSections)
   return { text: shape.text, parameters }
 }
 
@@ -114,29 +126,50 @@ function integers(parts: readonly ShardBatch[], value: (part: ShardBatch) => num
 
 type Rows = readonly (readonly ColumnValue[])[]
 
-/** One array a column, `shard_id` first, over the rows of all shards. */
-function sectionParameters(section: Section, parts: readonly ShardBatch[], rowsByPart: readonly Rows[]): string[] {
+/** One array a column, `shard_id` first, over the rows of all shards; two for where the sealed texts of one are. */
+function sectionParameters(
+  section: Section,
+  parts: readonly ShardBatch[],
+  rowsByPart: readonly Rows[],
+  texts: CommitTexts,
+): string[] {
   const shardIds = parts.flatMap(({ token }, index) =>
     Array<number>(rowsByPart[index]?.length ?? 0).fill(token.shardId),
   )
   const rows = rowsByPart.flat()
-  const columnOf = (index: number): ColumnValue[] => rows.map((row) => row[index] ?? null)
-  return [
-    arrayLiteral('integer', shardIds),
-    ...section.columns.map(({ type }, index) => arrayParameter(type, columnOf(index))),
-  ]
+  const parameters = [arrayLiteral('integer', shardIds)]
+  for (const [index, { type }] of section.columns.entries()) {
+    const values = rows.map((row) => row[index] ?? null)
+    if (type === 'sealed') parameters.push(...texts.add(values.map(bytesIn)).map(integersOf))
+    else parameters.push(arrayParameter(type, values.map(inArray)))
+  }
+  return parameters
+}
+
+function integersOf(values: readonly (number | null)[]): string {
+  return arrayLiteral('integer', values)
+}
+
+function bytesIn(value: ColumnValue): Uint8Array | null {
+  if (value === null || value instanceof Uint8Array) return value
+  throw new TypeError('a column of sealed texts has something else in it')
+}
+
+function inArray(value: ColumnValue): ArrayValue {
+  if (!(value instanceof Uint8Array)) return value
+  throw new TypeError('a sealed text stands in another column')
 }
 
 function shapeOf(sections: readonly SectionName[]): Shape {
   let last = 0
   const parameter = (): string => `$${(last += 1)}`
-  const next = (type: ColumnType): string => arrayExpression(type, parameter())
+  const next = (type: ArrayType): string => arrayExpression(type, parameter())
   const tokens = [next('integer'), next('bigint'), next('integer')]
   const session = `${parameter()}::text`
   const counted = sections.includes('transactions')
   const counts = counted ? [next('bigint'), next('bigint')] : []
   const crossing = counted ? [next('bigint'), next('bytea')] : []
-  const steps = [fenceOf(tokens, session, counts)]
+  const steps = [fenceOf(tokens, session, counts), textsStep(parameter())]
   const demands: string[] = []
   for (const name of sections) {
     const arriving = arrivingRows(SECTIONS[name], next)
@@ -167,10 +200,23 @@ SELECT s.shard_id${counted}
    FOR NO KEY UPDATE OF s SKIP LOCKED)`
 }
 
-function arrivingRows(section: Section, next: (type: ColumnType) => string): string {
-  const columns = ['shard_id', ...section.columns.map(({ name }) => name)]
-  const types: readonly ColumnType[] = ['integer', ...section.columns.map(({ type }) => type)]
-  return `unnest(${types.map(next).join(', ')}) AS i (${columns.join(', ')})`
+/** A table `i` with the section's columns. */
+function arrivingRows({ columns }: Section, next: (type: ArrayType) => string): string {
+  const given: string[] = ['shard_id']
+  const arrays = [next('integer')]
+  const selected: string[] = ['u.shard_id']
+  for (const { name, type } of columns) {
+    if (type === 'sealed') {
+      arrays.push(next('integer'), next('integer'))
+      given.push(`${name}_at`, `${name}_bytes`)
+      selected.push(`${textOf(`u.${name}_at`, `u.${name}_bytes`)} AS ${name}`)
+    } else {
+      arrays.push(next(type))
+      given.push(name)
+      selected.push(`u.${name}`)
+    }
+  }
+  return `(SELECT ${selected.join(', ')} FROM unnest(${arrays.join(', ')}) AS u (${given.join(', ')})) AS i`
 }
 
 function countOf(session: string): string {

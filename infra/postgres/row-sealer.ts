@@ -3,7 +3,7 @@ import type { ActorState } from '../../actors/actor-state.ts'
 import { nftNameOf } from '../../actors/nft-id.ts'
 import { accountKeyName, classKeyName, type KeyName, shardKeyName } from '../vault/key-name.ts'
 import { type Place, placeOf } from '../vault/place.ts'
-import { type MadeKeys, plainHex, type RowVault } from '../vault/row-vault.ts'
+import { type MadeKeys, plainBytes, type RowVault } from '../vault/row-vault.ts'
 
 export interface RowSealer {
   readonly shardId: number
@@ -11,14 +11,14 @@ export interface RowSealer {
   readonly made: MadeKeys
   readonly refOf: (accountId: string) => string
   /** Seals under the account's key. */
-  readonly ofAccount: (accountId: string, place: Place, text: string) => string
-  readonly seal: (name: KeyName, place: Place, text: string) => string
+  readonly ofAccount: (accountId: string, place: Place, text: string) => Buffer
+  readonly seal: (name: KeyName, place: Place, text: string) => Buffer
 }
 
 export function createRowSealer(vault: RowVault, shardId: number, made: MadeKeys): RowSealer {
   const seals = vault.seals(shardId)
-  const seal = (name: KeyName, place: Place, text: string): string =>
-    seals ? vault.seal(name, place, text, made) : plainHex(text)
+  const seal = (name: KeyName, place: Place, text: string): Buffer =>
+    seals ? vault.sealBytes(name, place, text, made) : plainBytes(text)
   return {
     shardId,
     vault,

@@ -52,7 +52,9 @@ export interface RowVault {
   readonly amountBucket: (amount: string) => number
   /** The buckets that amounts from `least` to `most` may be in; null: no bound. */
   readonly amountBuckets: (least: string | null, most: string | null) => readonly number[]
-  /** As hexadecimal digits. Throws DataKeyMissing when the key is neither among those just made nor in memory. */
+  /** Throws DataKeyMissing when the key is neither among those just made nor in memory. */
+  readonly sealBytes: (name: KeyName, place: Place, text: string, made?: MadeKeys) => Buffer
+  /** The same in hexadecimal digits. */
   readonly seal: (name: KeyName, place: Place, text: string, made?: MadeKeys) => string
   /** Keyed hashes that are written nowhere but inside sealed texts; undefined of a ledger without encryption. */
   readonly fingerprints: (name: KeyName, made?: MadeKeys) => Fingerprints | undefined
@@ -80,7 +82,8 @@ export function sealingVault(keys: DataKeys, index: BlindIndex): RowVault {
     keyRef: index.keyRef,
     amountBucket: (amount) => index.bucketOf(magnitudeOf(amount)),
     amountBuckets: (least, most) => magnitudesBetween(least, most).map(index.bucketOf),
-    seal: (name, place, text, made) => sealPadded(keyOf(name, made), place, text),
+    sealBytes: (name, place, text, made) => sealPadded(keyOf(name, made), place, text),
+    seal: (name, place, text, made) => sealPadded(keyOf(name, made), place, text).toString('hex'),
     fingerprints: (name, made) => {
       const key = keyOf(name, made)
       const prefix = `${key.toString('hex')}\u001f`
@@ -110,14 +113,20 @@ function plainVault(keys: DataKeys): RowVault {
     amountBucket: magnitudeOf,
     amountBuckets: magnitudesBetween,
     fingerprints: () => undefined,
+    sealBytes: (_name, _place, text) => plainBytes(text),
     seal: (_name, _place, text) => plainHex(text),
     open: (_name, _place, bytes) => plainText(bytes),
   }
 }
 
-/** A text that is not sealed, as hexadecimal digits. */
+/** A text that is not sealed. */
+export function plainBytes(text: string): Buffer {
+  return Buffer.from(text, 'utf8')
+}
+
+/** The same in hexadecimal digits. */
 export function plainHex(text: string): string {
-  return Buffer.from(text, 'utf8').toString('hex')
+  return plainBytes(text).toString('hex')
 }
 
 export function plainText(bytes: Uint8Array): string {

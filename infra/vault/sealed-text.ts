@@ -43,10 +43,10 @@ export function sealText(key: DataKey, place: Place, text: string): string {
   return sealTextBytes(key, place, text).toString('hex')
 }
 
-/** A text that is padded (padding.ts), in hexadecimal digits. Nothing is allocated that need not be: a node does little else. */
-export function sealPadded(key: DataKey, place: Place, text: string): string {
+/** A text that is padded (padding.ts). Nothing is allocated that need not be: a node does little else. */
+export function sealPadded(key: DataKey, place: Place, text: string): Buffer {
   // Of UTF-8, no character of a string takes more.
-  if (3 * text.length > workspace.text.length) return sealText(key, place, padded(text))
+  if (3 * text.length > workspace.text.length) return sealTextBytes(key, place, padded(text))
   const { text: plain, sealed } = workspace
   const bytes = plain.write(text, 'utf8')
   const length = paddedBytes(bytes)
@@ -58,7 +58,7 @@ export function sealPadded(key: DataKey, place: Place, text: string): string {
   cipher.update(plain.subarray(0, length)).copy(sealed, HEADER_BYTES)
   cipher.final()
   cipher.getAuthTag().copy(sealed, HEADER_BYTES + length)
-  return sealed.toString('hex', 0, HEADER_BYTES + length + TAG_BYTES)
+  return Buffer.from(sealed.subarray(0, HEADER_BYTES + length + TAG_BYTES))
 }
 
 export function sealTextBytes(key: DataKey, place: Place, text: string): Buffer {

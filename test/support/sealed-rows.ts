@@ -3,7 +3,12 @@ import type postgres from 'postgres'
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { Transaction } from '../../actors/account/transaction.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, openActor } from '../../infra/postgres/actor-documents.ts'
-import { arrayExpression, arrayParameter } from '../../infra/postgres/array-literal.ts'
+import {
+  arrayExpression,
+  arrayParameter,
+  type ArrayValue,
+  type ColumnValue,
+} from '../../infra/postgres/array-literal.ts'
 import { keyNamesOfNew } from '../../infra/postgres/commit-keys.ts'
 import { SECTIONS } from '../../infra/postgres/commit-rows.ts'
 import { SECTION_NAMES } from '../../infra/postgres/commit-section.ts'
@@ -39,11 +44,12 @@ export async function insertRows(
     if (values.length === 0) continue
     if (CHANGING.has(name)) throw new Error(`${name} change rows that are there`)
     const names = columns.map((column) => column.name).join(', ')
-    const arrays = columns.map(({ type }, index) => arrayExpression(type, `$${index + 1}`)).join(', ')
-    const parameters = columns.map(({ type }, index) =>
+    const types = columns.map(({ type }) => (type === 'sealed' ? 'bytea' : type))
+    const arrays = types.map((type, index) => arrayExpression(type, `$${index + 1}`)).join(', ')
+    const parameters = types.map((type, index) =>
       arrayParameter(
         type,
-        values.map((row) => row[index] ?? null),
+        values.map((row) => inHex(row[index] ?? null)),
       ),
     )
     await sql.unsafe(
@@ -52,6 +58,10 @@ export async function insertRows(
     )
   }
   for (const key of made.values()) vault.keys.adopt(key)
+}
+
+function inHex(value: ColumnValue): ArrayValue {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
 }
 
 /** Rows that a condition without parameters finds: their documents are what `change` makes of the states. */
