@@ -3,6 +3,7 @@
  *   E1. Under /v1 the token is judged before anything else is said, unknown routes and wrong methods included (D7);
  *       then the role; then the endpoint judges the rest.
  *   E2. No endpoint is reachable without a row of its own that says who may use it.
+ *   E3. An answer that goes on being made is judged again before each part of it: what was revoked ends it, too.
  */
 import { type Context, Hono } from 'hono'
 import type { Result } from '../actors/result.ts'
@@ -173,8 +174,9 @@ function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
 
 async function serve(route: Route, http: Context, trail: Trail, authorise: Authorise): Promise<EndpointOutcome> {
   if (route.access === 'public') return route.handle({ http, trail })
-  const grant = await admit(route, http, authorise)
-  return grant.ok ? route.handle({ http, trail, ...grant.value }) : grant.error
+  const admitAgain = (): Promise<Result<Grant, Problem>> => admit(route, http, authorise)
+  const grant = await admitAgain()
+  return grant.ok ? route.handle({ http, trail, ...grant.value, admitAgain }) : grant.error
 }
 
 /** Token and role. What fails here never got near the ledger. */

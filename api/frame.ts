@@ -6,19 +6,13 @@
  *   R3. Every 503 to a request that asks the ledger for a change says what can have become of it (D8).
  */
 import type { Context } from 'hono'
-import { AccessStoreUnavailable } from '../runtime/ports/access-store.ts'
-import { AssertionUnavailable } from '../runtime/ports/assertion-source.ts'
-import { AttestationStoreUnavailable } from '../runtime/ports/attestation-store.ts'
 import type { Clock } from '../runtime/ports/clock.ts'
 import type { Log } from '../runtime/ports/log.ts'
 import type { HttpMetrics } from '../runtime/ports/metrics.ts'
-import { ExportsUnavailable } from '../runtime/ports/ledger-exports.ts'
-import { LedgerImportsUnavailable } from '../runtime/ports/ledger-imports.ts'
-import { ReadsUnavailable } from '../runtime/ports/ledger-reads.ts'
 import type { Random } from '../runtime/ports/random.ts'
-import { ShardHealthUnavailable } from '../runtime/ports/shard-health.ts'
-import { fieldsOf, type Trail } from '../runtime/ports/trail.ts'
+import type { Trail } from '../runtime/ports/trail.ts'
 import { dropBody } from './body.ts'
+import { logFailure } from './failure-log.ts'
 import { downstreamFailure, type Problem, renderProblem } from './problem.ts'
 import type { EndpointOutcome } from './route.ts'
 import { streamBody } from './stream-body.ts'
@@ -26,18 +20,6 @@ import { readTraceContext } from './trace-context.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
 const REQUEST_ID_BYTES = 16
-/** What ports throw when what is behind them is away. */
-const EXPECTED = [
-  ReadsUnavailable,
-  AccessStoreUnavailable,
-  AttestationStoreUnavailable,
-  AssertionUnavailable,
-  ShardHealthUnavailable,
-  ExportsUnavailable,
-  LedgerImportsUnavailable,
-]
-/** Frames of a stack that are logged. */
-const MAX_FRAMES = 6
 /** What metrics call the route of a request that has none, and its method, of which there may be any number. */
 export const UNROUTED: MeasuredRoute = { method: 'any', path: 'none' }
 
@@ -108,29 +90,4 @@ function trailOf({ req }: Context, random: Random): Trail {
   const requestId = claimed !== undefined && REQUEST_ID.test(claimed) ? claimed : random.hex(REQUEST_ID_BYTES)
   const trace = readTraceContext(req.header('traceparent'), req.header('tracestate'), random)
   return trace === undefined ? { requestId } : { requestId, trace }
-}
-
-/** An expected failure of a port is a warning without a trace; anything else is an error with its place. */
-function logFailure(log: Log, error: unknown, trail: Trail, method: string): void {
-  const fields = { ...fieldsOf(trail), method, failure: error instanceof Error ? error.name : typeof error }
-  if (EXPECTED.some((known) => error instanceof known)) {
-    log.warn('port_unavailable', fields)
-    return
-  }
-  log.error('request_failed', { ...fields, at: error instanceof Error ? framesOf(error) : '' })
-}
-
-/** Where, without what: messages may quote what a request held. */
-function framesOf(error: Error): string {
-  const stack = error.stack ?? ''
-  const traceStart = stack.startsWith(String(error)) ? String(error).length : stack.indexOf('\n    at ')
-  return traceStart < 0
-    ? ''
-    : stack
-        .slice(traceStart)
-        .split('\n')
-        .map((line) => line.trim())
-        .filter((line) => line.startsWith('at '))
-        .slice(0, MAX_FRAMES)
-        .join(' | ')
 }

@@ -34,6 +34,11 @@ export function textReply(
   return { kind: 'reply', status, contentType, body, headers }
 }
 
-export function streamReply(status: number, contentType: string, body: ReadableStream<Uint8Array>): StreamReply {
-  return { kind: 'stream', status, contentType, body, headers: NO_HEADERS }
+export function streamReply(
+  status: number,
+  contentType: string,
+  body: ReadableStream<Uint8Array>,
+  headers: Readonly<Record<string, string>> = NO_HEADERS,
+): StreamReply {
+  return { kind: 'stream', status, contentType, body, headers }
 }

@@ -2,7 +2,9 @@
 import type { Context } from 'hono'
 import type { Caller, Role } from '../actors/account/commands.ts'
 import type { AccountScope } from '../actors/account-scope.ts'
+import type { Result } from '../actors/result.ts'
 import type { Trail } from '../runtime/ports/trail.ts'
+import type { Grant } from './auth/grants.ts'
 import type { Problem } from './problem.ts'
 import type { Reply, StreamReply } from './reply.ts'
 
@@ -18,6 +20,8 @@ export interface GuardedCall extends PublicCall {
   readonly caller: Caller
   /** The accounts that there are for this client. It stays at the edge. */
   readonly scope: AccountScope
+  /** Who is still answered long after having asked is judged again (E3). */
+  readonly admitAgain: () => Promise<Result<Grant, Problem>>
 }
 
 interface RouteBase {

@@ -1,9 +1,10 @@
 /** The answers of an endpoint: the good ones as they are described, and every 'no' that follows from what it is. */
-import type { JsonObject } from '../../actors/canonical-json.ts'
+import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import { invariant } from '../../actors/result.ts'
 import { ERROR_CODES } from '../error-codes.ts'
 import { type ErrorCode, PROBLEM_TYPES, renderProblem } from '../problem.ts'
 import { problemResponse } from '../schemas/responses/problem.ts'
+import { LINES_TYPE } from '../transaction-lines.ts'
 import { errorCodesOf, statusOfCode } from './codes.ts'
 import { headersOf } from './headers.ts'
 import type { SchemaBook } from './json-schemas.ts'
@@ -19,7 +20,7 @@ export function answersOf(
   const answers: Record<string, ResponseObject> = {}
   for (const answer of operation.answers) {
     const { status, description, headers = [] } = answer
-    const content = contentOf(answer, book, examplesOf(operation, status, errorBase))
+    const content = contentOf(answer, book, (form) => examplesOf(operation, status, errorBase, form))
     answers[status] = { description, headers: headersOf(headers), ...(content === undefined ? {} : { content }) }
   }
   const codes = errorCodesOf(operation, book)
@@ -32,10 +33,19 @@ export function answersOf(
   return answers
 }
 
-function contentOf({ content }: AnswerDescription, book: SchemaBook, examples: WithExamples): Content | undefined {
+function contentOf(
+  { content, lines }: AnswerDescription,
+  book: SchemaBook,
+  examples: (form: Form) => WithExamples,
+): Content | undefined {
   if (content === null) return undefined
-  if (typeof content !== 'string') return { 'application/json': { schema: book.named(content), ...examples } }
-  return { [content]: { schema: { type: content.endsWith('json') ? 'object' : 'string' } } }
+  if (typeof content === 'string') {
+    return { [content]: { schema: { type: content.endsWith('json') ? 'object' : 'string' } } }
+  }
+  const whole = { 'application/json': { schema: book.named(content), ...examples('body') } }
+  if (lines === undefined) return whole
+  const inLines = { schema: { type: 'string' }, 'x-itemSchema': book.named(lines), ...examples('lines') }
+  return { ...whole, [LINES_TYPE]: inLines }
 }
 
 function problemAnswer(
@@ -74,10 +84,14 @@ function titleOf(status: number): string {
   return [...new Set(titles.map(({ title }) => title))].join(' or ')
 }
 
-function examplesOf(operation: Operation, status: number, errorBase: string): WithExamples {
+/** How an answer is written down: as one JSON, or as lines of it. */
+type Form = 'body' | 'lines'
+
+function examplesOf(operation: Operation, status: number, errorBase: string, form: Form = 'body'): WithExamples {
   const examples = Object.entries(operation.examples).flatMap(([name, example]) => {
     const answer = answerOf(operation, example, errorBase)
-    return answer.status === status ? [[name, { summary: example.summary, value: answer.body }] as const] : []
+    if (answer.status !== status || answer.form !== form) return []
+    return [[name, { summary: example.summary, value: answer.value }] as const]
   })
   return examples.length === 0 ? {} : { examples: Object.fromEntries(examples) }
 }
@@ -87,11 +101,18 @@ function answerOf(
   operation: Operation,
   example: Example,
   errorBase: string,
-): { readonly status: number; readonly body: JsonObject } {
+): { readonly status: number; readonly form: Form; readonly value: Json } {
   const { answer } = example
-  if (!('kind' in answer)) return answer
+  if ('lines' in answer) {
+    return {
+      status: answer.status,
+      form: 'lines',
+      value: answer.lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+    }
+  }
+  if (!('kind' in answer)) return { status: answer.status, form: 'body', value: answer.body }
   const { status, body } = renderProblem(answer, errorBase, examplePath(operation, example))
-  return { status, body: JSON.parse(body) as JsonObject }
+  return { status, form: 'body', value: JSON.parse(body) as JsonObject }
 }
 
 /** The path of the route with the example's values. */

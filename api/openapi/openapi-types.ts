@@ -69,6 +69,8 @@ export type Content = Readonly<Record<string, MediaObject>>
 
 export interface MediaObject extends WithExamples {
   readonly schema: SchemaObject
+  /** Of lines of JSON, what each of them is: what OpenAPI 3.2 calls `itemSchema`. */
+  readonly 'x-itemSchema'?: SchemaObject
 }
 
 export interface WithExamples {

@@ -60,6 +60,8 @@ export interface AnswerDescription {
   readonly description: string
   /** Of JSON, named by a tag; or a media type, of whose content no more is said. */
   readonly content: GenericSchema | string | null
+  /** The same as lines of JSON, to whoever asks for them by `Accept`: what a line is, named by a tag. */
+  readonly lines?: GenericSchema
   /** Beyond those that every answer has. */
   readonly headers?: readonly AnswerHeader[]
 }
@@ -76,5 +78,16 @@ export interface Example {
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: JsonObject
-  readonly answer: { readonly status: number; readonly body: JsonObject } | Problem
+  readonly answer: ExampleAnswer | ExampleLines | Problem
+}
+
+export interface ExampleAnswer {
+  readonly status: number
+  readonly body: JsonObject
+}
+
+/** Of what is asked for as lines. */
+export interface ExampleLines {
+  readonly status: number
+  readonly lines: readonly JsonObject[]
 }

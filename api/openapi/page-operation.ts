@@ -1,5 +1,6 @@
 /** One endpoint as a person reads it. */
 import type { Json } from '../../actors/canonical-json.ts'
+import { LINES_TYPE } from '../transaction-lines.ts'
 import {
   type MediaObject,
   nameReferredTo,
@@ -9,7 +10,7 @@ import {
   type ResponseObject,
   type SchemaObject,
 } from './openapi-types.ts'
-import { html, inline, type Markup, NOTHING, prose } from './page-markup.ts'
+import { html, inline, joinMarkup, type Markup, NOTHING, prose } from './page-markup.ts'
 import { fieldsOf, schemaLink, typeOf } from './page-schemas.ts'
 
 export interface PlacedOperation {
@@ -71,13 +72,14 @@ function answerRow(status: string, { content = {}, description, headers }: Respo
   const names = Object.keys(headers).map((name) => html` <code>${name}</code>`)
   return html`<tr>
     <td><strong>${status}</strong></td>
-    <td>${shown}</td>
+    <td>${joinMarkup(shown, ' or ')}</td>
     <td>${prose(description)}<small>Headers:${names}</small></td>
   </tr>`
 }
 
 /** Of a problem, what all problems are. */
-function contentLink(mediaType: string, { schema }: MediaObject): Markup {
+function contentLink(mediaType: string, { schema, 'x-itemSchema': item }: MediaObject): Markup {
+  if (item !== undefined) return html`${mediaType}, each line ${contentLink(mediaType, { schema: item })}`
   const [{ $ref: reference } = schema] = (schema['allOf'] ?? [schema]) as readonly SchemaObject[]
   return typeof reference === 'string' ? schemaLink(reference) : html`${mediaType}`
 }
@@ -101,14 +103,15 @@ function examplesOf({ method, path, operation }: PlacedOperation): Markup {
 interface AnswerExample {
   readonly name: string
   readonly status: string
+  readonly mediaType: string
   readonly summary: string
   readonly value: Json
 }
 
 export function answerExamples({ responses }: OperationObject): readonly AnswerExample[] {
   return Object.entries(responses).flatMap(([status, { content = {} }]) =>
-    Object.values(content).flatMap(({ examples = {} }) =>
-      Object.entries(examples).map(([name, example]) => ({ name, status, ...example })),
+    Object.entries(content).flatMap(([mediaType, { examples = {} }]) =>
+      Object.entries(examples).map(([name, example]) => ({ name, status, mediaType, ...example })),
     ),
   )
 }
@@ -117,7 +120,8 @@ export function answerExamples({ responses }: OperationObject): readonly AnswerE
 export function requestText({ method, path, operation }: PlacedOperation, name: string): string {
   let target = path
   const query: string[] = []
-  const headers: string[] = []
+  const { mediaType } = answerExamples(operation).find((example) => example.name === name) ?? {}
+  const headers = mediaType === LINES_TYPE ? [`Accept: ${LINES_TYPE}`] : []
   for (const parameter of operation.parameters ?? []) {
     const value = parameter.examples?.[name]?.value
     if (typeof value !== 'string') continue
@@ -129,6 +133,7 @@ export function requestText({ method, path, operation }: PlacedOperation, name: 
   return [line, ...headers].join('\n')
 }
 
+/** What is text already stays as it is. */
 function pretty(value: Json): string {
-  return JSON.stringify(value, null, 2)
+  return typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 }

@@ -18,6 +18,7 @@ import {
   transactionListResponse,
   transactionResponse,
 } from '../schemas/responses/transaction.ts'
+import { lineEnd, linePlace, lineProblem, transactionLine } from '../schemas/responses/transaction-lines.ts'
 import { batchSchema, metadataField, receiveSchema, submissionSchema } from '../schemas/submission.ts'
 import { GET_RECEIPT_EXAMPLES } from './examples/receipts.ts'
 import { SUBMIT_BATCH_EXAMPLES } from './examples/batches.ts'
@@ -108,7 +109,9 @@ With \`order=asc\` it is a **feed**: each transaction once, where it was accepte
 
 A page may hold fewer rows than asked for, even none, while \`next_page_token\` is not empty. \`total_count\` is exact without filters, by account, by status and by both; otherwise up to 10,000 (1,000 with an amount filter), and a lower bound beyond (\`X-Total-Count-Relation: gte\`).
 
-\`account_id\` with \`idempotency_key\` finds what a key did.`,
+\`account_id\` with \`idempotency_key\` finds what a key did.
+
+With \`Accept: application/x-ndjson\` it is sent **as lines**, all that there is, however much: a transaction a line; after every \`page_size\` of them or fewer a line \`next_page_token\`; and last a line \`end\`, or \`problem\` where it cannot go on. What ends otherwise was cut off: ask again with the last \`page_token\` that came, and leave out what stood behind it. It is read as fast as it is taken (who takes nothing for 60 seconds is cut off), each page of a moment of its own. A feed ends with what was accepted before it was asked for, and goes on from the token of its \`end\`. \`total_count\` is not among the lines. Two at a time for a client, four for an edge: more are told to try again (503).`,
   roles: EVERYONE,
   parameters: [
     filter('account_id', accountIdField, 'Of this account.'),
@@ -128,8 +131,9 @@ A page may hold fewer rows than asked for, even none, while \`next_page_token\` 
   answers: [
     {
       status: 200,
-      description: 'One page.',
+      description: 'One page; or all there is, as lines.',
       content: transactionListResponse,
+      lines: transactionLine,
       headers: ['X-Total-Count-Relation'],
     },
   ],
@@ -141,6 +145,7 @@ A page may hold fewer rows than asked for, even none, while \`next_page_token\` 
     ERR_INVALID_GROUP_ID: '',
     ERR_INVALID_AMOUNT: 'A bound is no non-negative decimal string.',
     ERR_INVALID_IDEMPOTENCY_KEY: '',
+    ERR_OVERLOADED: 'Too many lists are being sent as lines, to this client or by this edge.',
   },
   examples: LIST_TRANSACTIONS_EXAMPLES,
 }
@@ -303,6 +308,26 @@ export const TRANSACTIONS: Tag = {
       schema: transactionListResponse,
       description: 'One page of transactions.',
       fields: { transactions: 'The transactions of this page.' },
+    },
+    TransactionLine: { schema: transactionLine, description: 'A line of a list that is sent as lines.' },
+    TransactionLinePlace: {
+      schema: linePlace,
+      description: 'Where a list that is cut off behind this line is gone on with.',
+      fields: { next_page_token: 'The `page_token` for what follows.' },
+    },
+    TransactionLineEnd: {
+      schema: lineEnd,
+      description: 'The last line of a list that was sent to its end.',
+      fields: {
+        end: 'Always true.',
+        count: 'How many transactions this answer had.',
+        next_page_token: 'Where a feed goes on; empty if it was newest first.',
+      },
+    },
+    TransactionLineProblem: {
+      schema: lineProblem,
+      description: 'The last line of a list that could not be sent to its end.',
+      fields: { problem: 'Why.' },
     },
     GroupTransactions: {
       schema: groupTransactionsResponse,

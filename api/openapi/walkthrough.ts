@@ -119,6 +119,7 @@ export const WALKTHROUGH: readonly Step[] = [
   step(listTransactions, 'nextPage'),
   step(listTransactions, 'byKey'),
   step(listTransactions, 'feed'),
+  step(listTransactions, 'lines'),
   step(listTransactions, 'invalid'),
   step(createNftClass, 'paintings'),
   step(createNftClass, 'duplicate'),

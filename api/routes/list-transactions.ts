@@ -1,4 +1,4 @@
-/** GET /v1/transactions: the query over all transactions, newest first or as a feed (D16). */
+/** GET /v1/transactions: the query over all transactions, newest first or as a feed, in pages or as lines (D16). */
 import type { AccountScope } from '../../actors/account-scope.ts'
 import { TRANSACTION_TYPES, type TransactionType } from '../../actors/account/commands.ts'
 import { isAccountId, isUuid } from '../../actors/identifiers.ts'
@@ -11,6 +11,7 @@ import {
   type TransactionStatus,
   type TransactionView,
 } from '../../runtime/ports/ledger-reads.ts'
+import { prefers } from '../accept.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageCount, PageTokens } from '../page-token.ts'
 import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
@@ -27,7 +28,9 @@ import {
   isTokenId,
   TOKEN_ID_RULE,
 } from '../schemas/fields.ts'
+import { createStreamPlaces } from '../stream-places.ts'
 import { cursorText, readCursor } from '../transaction-cursor.ts'
+import { LINES_TYPE, type LinesAsked, transactionLines, VARIES } from '../transaction-lines.ts'
 import { transactionMembers } from '../views.ts'
 
 type Filters = Omit<TransactionQuery, 'limit' | 'after' | 'counted'>
@@ -36,35 +39,48 @@ const ORDERS = ['desc', 'asc'] as const
 const DATE_RULE = 'must be an RFC 3339 timestamp with an offset'
 const AMOUNT_RULE = 'must be a non-negative decimal string'
 
-export function listTransactions({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+const JSON_TYPE = 'application/json'
+
+export function listTransactions(dependencies: EdgeDependencies, tokens: PageTokens): GuardedRoute {
+  const { reads } = dependencies
+  const streaming = { ...dependencies, places: createStreamPlaces() }
   return {
     access: 'token',
     method: 'GET',
     path: '/v1/transactions',
     roles: EVERYONE,
     asksLedger: false,
-    async handle({ http, caller, scope: accounts }) {
+    async handle(call) {
+      const { http, caller, scope: accounts } = call
       const query = readQuery(http.req.url)
       const filters = readFilters(query)
       const scope = listScope('/v1/transactions', caller.clientId, Object.values(filters))
-      const { limit, after } = readPageRequest(query, tokens, scope)
+      const { limit, after: position } = readPageRequest(query, tokens, scope)
       const refused = query.problem()
       if (refused !== undefined) return refused
-      const page = await pageOf(reads, accounts, filters, {
-        limit,
-        after: after === null ? null : readCursor(after.cursor),
-        counted: after === null,
-      })
-      const count: PageCount = after?.count ?? page.count ?? { total: 0, exact: false }
-      const next = page.next === null ? null : cursorText(page.next)
+      const after = position === null ? null : readCursor(position.cursor)
+      const tokenOf = (next: TransactionCursor | null, count: PageCount | null): string =>
+        nextPageToken(tokens, scope, next === null ? null : cursorText(next), count)
+      if (prefers(http.req.header('accept'), LINES_TYPE, JSON_TYPE)) {
+        const asked: LinesAsked = {
+          isFeed: filters.order === 'asc',
+          after,
+          read: (seen, from) => pageOf(reads, seen, filters, { limit, after: from, counted: false }),
+          // Nothing is counted for lines; a count that came with the token is not lost.
+          tokenOf: (next) => tokenOf(next, position?.count ?? null),
+        }
+        return transactionLines(streaming, call, asked)
+      }
+      const page = await pageOf(reads, accounts, filters, { limit, after, counted: position === null })
+      const count: PageCount = position?.count ?? page.count ?? { total: 0, exact: false }
       return jsonReply(
         200,
         {
           transactions: page.rows.map(transactionMembers),
-          next_page_token: nextPageToken(tokens, scope, next, count),
+          next_page_token: tokenOf(page.next, count),
           total_count: count.total,
         },
-        count.exact ? {} : { 'x-total-count-relation': 'gte' },
+        { ...VARIES, ...(count.exact ? {} : { 'x-total-count-relation': 'gte' }) },
       )
     },
   }

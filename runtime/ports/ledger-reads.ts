@@ -114,7 +114,10 @@ export interface TransactionQuery {
   readonly counted: boolean
 }
 
-/** `position`: of the feed, opaque outside the adapter; null in newest-first lists. */
+/**
+ * `position`: of the feed, opaque outside the adapter; null in newest-first lists. In a feed an empty `txnId` says that
+ * nothing follows at this moment.
+ */
 export interface TransactionCursor {
   readonly position: string | null
   readonly txnId: string

@@ -209,7 +209,10 @@ function listTests(seeded: () => Seeded): void {
         const ids = new Set(expected(query).map((view) => view.txnId))
         const committed = seeded().book.transactions.filter((transaction) => ids.has(transaction.txnId))
         expect(pages.flatMap((page) => page.transactions)).toEqual(committed.map(viewedBy(seeded().book)))
+        let left = committed.length
         for (const page of pages) {
+          left -= page.transactions.length
+          expect(page.next?.txnId === '').toBe(left === 0)
           expect(page.next).not.toBeNull()
           expect(page.count).toBeNull()
         }

@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import type { OpenApiDocument } from '../../api/openapi/openapi-types.ts'
 import { type HttpReply, send } from '../support/client.ts'
 import { canonical } from '../support/client-keys.ts'
-import { type DocumentedInterface, type DocumentedOperation } from '../support/documented-interface.ts'
+import { type DocumentedInterface, type DocumentedOperation, linesOf } from '../support/documented-interface.ts'
 import { EXAMPLE_KEYS } from '../support/example-keys.ts'
 import { Bindings } from './openapi-bindings.ts'
 
@@ -18,6 +18,14 @@ interface ExampleRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: JsonObject | null
 }
+
+interface ExampleAnswer {
+  readonly status: number
+  readonly mediaType: string
+  readonly value: Json
+}
+
+const LINES = 'application/x-ndjson'
 
 const SIGNATURES = ['signature', 'proof'] as const
 
@@ -38,8 +46,8 @@ export class ExampleWalk {
 
   async take({ operationId, example, role }: WalkStep): Promise<void> {
     const operation = this.described.byId(operationId)
-    const request = this.bound(requestOf(operation, example))
     const expected = answerOf(operation, example)
+    const request = this.bound(requestOf(operation, example, expected))
     const reply = await this.send(operation.method, request, role)
     const differences =
       reply.status === expected.status
@@ -47,7 +55,7 @@ export class ExampleWalk {
             ...this.described.faultsOfAnswer(operation, reply),
             ...this.bindings.differences(
               inOneOrder(operationId, expected.value),
-              inOneOrder(operationId, JSON.parse(reply.body) as Json),
+              inOneOrder(operationId, contentOf(reply.body, expected)),
             ),
           ]
         : [`${reply.status} where the example has ${expected.status}: ${reply.body.slice(0, 400)}`]
@@ -106,10 +114,14 @@ function signaturesOf(body: JsonObject, before: Buffer, after: Buffer): JsonObje
   return Object.fromEntries(made)
 }
 
-function requestOf({ path, members }: DocumentedOperation, example: string): ExampleRequest {
+function requestOf(
+  { path, members }: DocumentedOperation,
+  example: string,
+  { mediaType }: ExampleAnswer,
+): ExampleRequest {
   let target = path
   const query: string[] = []
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = mediaType === LINES ? { Accept: LINES } : {}
   for (const parameter of members.parameters ?? []) {
     const value = parameter.examples?.[example]?.value
     if (typeof value !== 'string') continue
@@ -125,12 +137,19 @@ function requestOf({ path, members }: DocumentedOperation, example: string): Exa
   }
 }
 
-function answerOf({ id, members }: DocumentedOperation, example: string): { status: number; value: Json } {
+function answerOf({ id, members }: DocumentedOperation, example: string): ExampleAnswer {
   for (const [status, { content = {} }] of Object.entries(members.responses)) {
-    for (const { examples = {} } of Object.values(content)) {
+    for (const [mediaType, { examples = {} }] of Object.entries(content)) {
       const { [example]: found } = examples
-      if (found !== undefined) return { status: Number(status), value: found.value }
+      if (found === undefined) continue
+      const value = typeof found.value === 'string' ? linesOf(found.value) : found.value
+      return { status: Number(status), mediaType, value }
     }
   }
   throw new Error(`the example ${example} of ${id} has no answer`)
+}
+
+/** What was answered, in the form in which the example stands. */
+function contentOf(body: string, { mediaType }: ExampleAnswer): Json {
+  return mediaType === LINES ? linesOf(body) : (JSON.parse(body) as Json)
 }

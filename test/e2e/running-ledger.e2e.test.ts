@@ -12,6 +12,7 @@ import { poisonSuite } from './poison.suite.ts'
 import { restartSuite } from './restart.suite.ts'
 import type { Running } from './running.ts'
 import { shardsSuite } from './shards.suite.ts'
+import { transactionLinesSuite } from './transaction-lines.suite.ts'
 import { valueMovesSuite } from './value-moves.suite.ts'
 import { verifySuite } from './verify.suite.ts'
 
@@ -54,6 +55,7 @@ valueMovesSuite(getRunning)
 groupPathsSuite(() => getRunning().client)
 shardsSuite(getRunning)
 exportsSuite(getRunning)
+transactionLinesSuite(getRunning)
 
 test('after all of it every process is the one that was started, and nothing is pending', async () => {
   const { client, cluster } = getRunning()

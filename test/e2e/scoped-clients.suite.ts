@@ -4,6 +4,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Holder, LedgerClient, membersOf, textOf } from '../support/client.ts'
 import { type Members, newAccountKeys } from '../support/client-keys.ts'
+import { readLines, transactionsIn } from '../support/client-lines.ts'
 import { agreed, agreementOn } from '../support/client-groups.ts'
 import { accepted, ended, funded, keyed, moved, outcomeOf, registerToken } from '../support/client-moves.ts'
 import { classOf, mint, mintedTo, type Nft, registerClass } from '../support/client-nfts.ts'
@@ -177,6 +178,7 @@ function lists(scene: GetScene, stage: () => Stage): void {
     const feed = await scoped.read('/v1/transactions?order=asc&page_size=1000')
     const fed = (feed['transactions'] as readonly Members[]).map(({ txn_id: id }) => String(id))
     expect(fed.toSorted()).toEqual(all.map(({ txn_id: id }) => String(id)).toSorted())
+    expect(transactionsIn(await readLines(scoped, '/v1/transactions'))).toEqual(all)
     const accounts = await admin.readAll('/v1/accounts', 'accounts')
     expect(accounts.filter((account) => !inside(account))).toEqual([])
     expect(accounts.map(({ account_id: id }) => String(id)).toSorted()).toEqual([

@@ -45,7 +45,9 @@ describe('ledger up', () => {
     const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
     const blockOf = (title: string): string =>
       new RegExp(`## ${title}[\\s\\S]*?\`\`\`sh\\n([\\s\\S]*?)\`\`\``).exec(readme)?.[1] ?? ''
-    const here = (blockOf('A first transaction') + blockOf('Value between accounts'))
+    const here = ['A first transaction', 'Value between accounts', 'The interface in short']
+      .map(blockOf)
+      .join('')
       .replaceAll('http://127.0.0.1:8080', ledger.address)
       .replaceAll('.ledger/', `${dataDir}/`)
       .replaceAll('alice', 'reader')
@@ -59,13 +61,14 @@ describe('ledger up', () => {
     expect(JSON.parse(balances ?? '')).toMatchObject({ balances: [{ token_id: 'BASE', balance: '100.5' }] })
     expect(chain).toContain('reader')
     expect(proof).toContain('txn_')
-    const [bob, token, transfer, debit, credit, group, held] = moves.map((line) => JSON.parse(line) as object)
+    const [bob, token, transfer, debit, credit, group, held, end] = moves.map((line) => JSON.parse(line) as object)
     expect(bob).toMatchObject({ account_id: 'bob', status: 'active' })
     expect(token).toMatchObject({ token_id: 'GOLD', issuer: 'reader', total_supply: '1000' })
     expect(transfer).toMatchObject({ type: 'transfer', status: 'completed', to_account_id: 'bob' })
     expect([debit, credit]).toMatchObject([{ account_id: 'reader' }, { account_id: 'bob' }])
     expect(group).toMatchObject({ status: 'settled', legs: [{ leg_status: 'completed' }, { leg_status: 'completed' }] })
     expect(held).toMatchObject({ balances: [{ token_id: 'GOLD', balance: '30', available: '30', incoming: '0' }] })
+    expect(end).toMatchObject({ end: true })
   })
 
   test('takes a signed credit and completes it', async () => {

@@ -22,6 +22,8 @@ export interface DocumentedOperation {
   readonly members: OperationObject
 }
 
+const LINES = 'application/x-ndjson'
+
 /** The document as it is, and with its objects closed. */
 const OPEN = 'open'
 const CLOSED = 'closed'
@@ -72,8 +74,14 @@ export class DocumentedInterface {
       return faults
     }
     if (!mediaType.endsWith('json')) return faults
-    const pointer = ['paths', operation.path, operation.method.toLowerCase(), 'responses', String(status), 'content']
-    return [...faults, ...this.faultsUnder(CLOSED, [...pointer, mediaType, 'schema'], JSON.parse(body) as Json)]
+    const keys = ['paths', operation.path, operation.method.toLowerCase(), 'responses', String(status), 'content']
+    const pointer = [...keys, mediaType]
+    if (mediaType !== LINES) {
+      return [...faults, ...this.faultsUnder(CLOSED, [...pointer, 'schema'], JSON.parse(body) as Json)]
+    }
+    if (content[mediaType]['x-itemSchema'] === undefined) return faults
+    const inLines = linesOf(body).flatMap((line) => this.faultsUnder(CLOSED, [...pointer, 'x-itemSchema'], line))
+    return [...faults, ...inLines]
   }
 
   /** What of a body is not as the document says it must be. */
@@ -101,6 +109,15 @@ export class DocumentedInterface {
   private headerNames(): string[] {
     return Object.keys(this.document.components.headers).map((name) => name.toLowerCase())
   }
+}
+
+/** Throws when the last one does not end. */
+export function linesOf(body: string): readonly Json[] {
+  if (!body.endsWith('\n')) throw new Error(`the last line is cut off: ${body.slice(-100)}`)
+  return body
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => JSON.parse(line) as Json)
 }
 
 function operationsOf({ paths }: OpenApiDocument): readonly DocumentedOperation[] {

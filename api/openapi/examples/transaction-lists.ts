@@ -132,6 +132,38 @@ export const LIST_TRANSACTIONS_EXAMPLES: Examples = {
       },
     },
   },
+  lines: {
+    summary: 'All mints of an account, as lines',
+    as: 'viewer',
+    query: { account_id: 'alice@example', type: 'mint', page_size: '1' },
+    answer: {
+      status: 200,
+      lines: [
+        {
+          txn_id: 'txn_01M80E1Q0C000010V1V41CVQA0',
+          account_id: 'alice@example',
+          amount: '500',
+          type: 'mint',
+          token_id: 'EURX',
+          status: 'completed',
+          shard_id: 131,
+          created_at: '2026-11-22T01:31:06.124Z',
+        },
+        { next_page_token: 'AgK5cGk0Rkx0c1vUuVdKe3V2nJ3VbR9wq4N0m8Qk7yX2fWcYhE1sT6oZ_dLrP5gBaJiM-w8uA' },
+        {
+          txn_id: 'txn_01M80E1PX5000010X6ZKF4FQCW',
+          account_id: 'alice@example',
+          amount: '1000.00',
+          type: 'mint',
+          token_id: 'EURX',
+          status: 'completed',
+          shard_id: 131,
+          created_at: '2026-11-22T01:31:06.021Z',
+        },
+        { end: true, count: 2, next_page_token: '' },
+      ],
+    },
+  },
   invalid: {
     summary: 'Parameters that are wrong',
     as: 'viewer',

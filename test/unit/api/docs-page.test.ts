@@ -67,6 +67,15 @@ describe('GET /openapi.json and GET /docs', () => {
 })
 
 describe('the documentation page', () => {
+  test('what is asked for as lines is shown with how it is asked for, and line by line', async () => {
+    const [, section = ''] = (await pageOf()).split('id="listTransactions-lines"')
+    const [example = ''] = section.split('</details>')
+    expect(example).toContain('\nAccept: application/x-ndjson</pre>')
+    expect(example).toContain(
+      '}\n{&quot;end&quot;:true,&quot;count&quot;:2,&quot;next_page_token&quot;:&quot;&quot;}\n</pre>',
+    )
+  })
+
   test('has nothing from elsewhere, no script, and a policy that lets in its one style', async () => {
     const response = await createEdgeFixture().get('/docs')
     const page = await response.text()

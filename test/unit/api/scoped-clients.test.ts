@@ -163,6 +163,17 @@ describe('D17: lists leave out what is outside', () => {
     expect([ids(body, 'transactions', 'account_id'), body['total_count']]).toEqual([[...INSIDE], 2])
   })
 
+  test.for(['', '?order=asc'])('transactions%s as lines: only those of accounts inside', async (query) => {
+    const edge = createLedger()
+    edge.reads.page = { transactions: EVERYBODY.map(transactionOf), next: null, count: null }
+    const headers = { accept: 'application/x-ndjson' }
+    const response = await edge.get(`/v1/transactions${query}`, await scopedToken(edge, 'viewer'), headers)
+    const lines = (await response.text()).trimEnd().split('\n')
+    const seen = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(ids({ lines: seen.slice(0, -1) }, 'lines', 'account_id')).toEqual([...INSIDE])
+    expect(seen.at(-1)).toEqual({ end: true, count: INSIDE.length, next_page_token: '' })
+  })
+
   test('transactions of one account: those of one inside come as ever; outside, as if nobody had the ID', async () => {
     const edge = createLedger()
     const token = await scopedToken(edge, 'viewer')

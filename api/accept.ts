@@ -1,0 +1,34 @@
+/** Whether a client asks for another representation than the one that everybody gets (RFC 9110, 12.5.1). */
+
+/** What is written with a weight that is none counts as refused: it is not what the client meant to ask for. */
+const WEIGHT = /^(0(\.[0-9]{0,3})?|1(\.0{0,3})?)$/
+
+/**
+ * `accept`: the header as it came. The other one has to be named, and preferred to the usual one: to `*` and to a lower
+ * weight it always is, to an equal weight only if the usual one is not named as well.
+ */
+export function prefers(accept: string | undefined, other: string, usual: string): boolean {
+  if (accept === undefined) return false
+  const weights = weightsIn(accept)
+  const asked = weights.get(other) ?? 0
+  const [usualKind = ''] = usual.split('/')
+  const named = weights.get(usual)
+  const fallback = named ?? weights.get(`${usualKind}/*`) ?? weights.get('*/*') ?? 0
+  return asked > 0 && (asked > fallback || (asked === fallback && named === undefined))
+}
+
+/** By media type in lower case. Parameters other than the weight make no difference: the types asked for have none. */
+function weightsIn(accept: string): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>()
+  for (const range of accept.split(',')) {
+    const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    weights.set(type, Math.max(weights.get(type) ?? 0, weightOf(parameters)))
+  }
+  return weights
+}
+
+function weightOf(parameters: readonly string[]): number {
+  const written = parameters.find((parameter) => parameter.startsWith('q='))?.slice('q='.length)
+  if (written === undefined) return 1
+  return WEIGHT.test(written) ? Number(written) : 0
+}
