@@ -23,6 +23,28 @@ async function countOf(client: LedgerClient, status: string): Promise<number> {
   return count
 }
 
+/** Of the submissions of clients since `since`, a number that `lastCommit` gave. */
+export interface Statuses {
+  /** Durable, whatever became of them. */
+  readonly accepted: number
+  readonly completed: number
+  readonly failed: number
+  /** Accepted and not yet applied. */
+  readonly pending: number
+}
+
+export function statusesSince(databaseUrl: string, since: string): Promise<Statuses> {
+  return onDatabase(databaseUrl, async (sql) => {
+    const [row] = await sql<[Statuses]>`
+      SELECT count(*)::integer AS accepted,
+             count(*) FILTER (WHERE status = 'completed')::integer AS completed,
+             count(*) FILTER (WHERE status = 'failed')::integer AS failed,
+             count(*) FILTER (WHERE status = 'pending')::integer AS pending
+        FROM transactions WHERE commit_xid >= ${since}::text::xid8 AND origin = 'client'`
+    return { ...row }
+  })
+}
+
 /** The number below which every commit so far lies. */
 export function lastCommit(databaseUrl: string): Promise<string> {
   return onDatabase(databaseUrl, async (sql) => {
@@ -41,7 +63,8 @@ export function batchSizeSince(databaseUrl: string, since: string): Promise<numb
   })
 }
 
-async function onDatabase<T>(databaseUrl: string, work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
+/** On a connection of its own. */
+export async function onDatabase<T>(databaseUrl: string, work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
   try {
     return await work(sql)

@@ -2,7 +2,7 @@
 import type { Cluster } from '../support/cluster-process.ts'
 import type { LedgerClient } from '../support/client.ts'
 import type { LoadGenerator } from './load-generator.ts'
-import type { RunResult } from './load-messages.ts'
+import type { Loop, RunResult } from './load-messages.ts'
 import type { BenchOptions } from './options.ts'
 
 export interface Bench {
@@ -18,6 +18,17 @@ export const WARM_UP_S = 5
 export const WARM_UP_RATE = 8_000
 /** How much faster than warming up the measured run may be before it runs dry. */
 export const HEADROOM = 2.5
+/** Enough for a stall of two seconds, within bounds. By turns, none is unused for the ten seconds after which the ledger closes it. */
+const OPEN_CONNECTIONS_A_RATE = 2
+const LEAST_OPEN_CONNECTIONS = 8
+const MOST_OPEN_CONNECTIONS = 512
+
+/** Arrivals at a constant rate. */
+export function openLoopAt(perSecond: number): Loop {
+  const wanted = Math.ceil(perSecond * OPEN_CONNECTIONS_A_RATE)
+  const connections = Math.min(MOST_OPEN_CONNECTIONS, Math.max(LEAST_OPEN_CONNECTIONS, wanted))
+  return { kind: 'open', connections, perSecond }
+}
 
 export function demandAll(result: RunResult, status: number): void {
   const others = Object.keys(result.statuses).filter((found) => found !== String(status))

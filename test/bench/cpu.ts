@@ -18,8 +18,13 @@ export function readCpu(cluster: Cluster, loadPid: number): CpuByPart {
   })
 }
 
-export function cpuPer(before: CpuByPart, after: CpuByPart, count: number): CpuByPart {
-  return byPart((part) => (after[part] - before[part]) / Math.max(1, count))
+export function cpuUsed(before: CpuByPart, after: CpuByPart): CpuByPart {
+  return byPart((part) => after[part] - before[part])
+}
+
+/** For each of so many. */
+export function cpuShared(used: CpuByPart, count: number): CpuByPart {
+  return byPart((part) => used[part] / Math.max(1, count))
 }
 
 function byPart(of: (part: Part) => number): CpuByPart {

@@ -2,14 +2,15 @@
  * What encryption at rest costs: two ledgers side by side, one with it and one without, take the same load in turns, so that
  * what else the machine does falls on both.
  */
-import { writeFileSync } from 'node:fs'
 import { LedgerClient } from '../support/client.ts'
 import { startCluster } from '../support/cluster-process.ts'
 import { type Bench, demandAll, REGISTERING_CONNECTIONS, say } from './context.ts'
+import { type Begun, interruptible } from './interruptible.ts'
 import { startLoadGenerator } from './load-generator.ts'
-import { measure } from './measure.ts'
+import { thisMachine } from './machine.ts'
+import { measure, type Measured } from './measure.ts'
 import type { BenchOptions } from './options.ts'
-import type { Measured } from './report.ts'
+import { type EncryptionReport, writeReport } from './report-json.ts'
 
 const MODES = ['off', 'on'] as const
 type Mode = (typeof MODES)[number]
@@ -32,20 +33,13 @@ const LISTS: readonly (readonly [name: string, path: (accountId: string) => stri
 interface Side {
   readonly mode: Mode
   readonly bench: Bench
-  readonly stop: () => Promise<void>
-}
-
-interface Report {
-  readonly submissions: readonly { readonly mode: Mode; readonly runs: readonly Measured[] }[]
-  /** Milliseconds, of the middle one of all. */
-  readonly lists: readonly { readonly name: string; readonly off: number; readonly on: number }[]
 }
 
 /** The exit code. */
-export async function measureEncryption(options: BenchOptions): Promise<number> {
-  const sides: Side[] = []
-  try {
-    for (const mode of MODES) sides.push(await startSide(mode, options))
+export function measureEncryption(options: BenchOptions): Promise<number> {
+  return interruptible(async (begun) => {
+    const sides: Side[] = []
+    for (const mode of MODES) sides.push(await startSide(mode, options, begun))
     const runs = new Map<Mode, Measured[]>(MODES.map((mode) => [mode, []]))
     for (let round = 1; round <= ROUNDS; round += 1) {
       const order = round % 2 === 0 ? sides.toReversed() : sides
@@ -53,38 +47,30 @@ export async function measureEncryption(options: BenchOptions): Promise<number> 
         runs.get(mode)?.push(await measure(bench, 'random', `encryption ${mode}, round ${round}`))
       }
     }
-    const report: Report = {
+    const report: EncryptionReport = {
       submissions: MODES.map((mode) => ({ mode, runs: runs.get(mode) ?? [] })),
       lists: await measureLists(sides),
     }
     process.stdout.write(render(report))
-    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
+    writeReport(options.json, { kind: 'encryption', machine: thisMachine(), ...report })
     return 0
-  } finally {
-    for (const { stop } of sides) await stop()
-  }
+  })
 }
 
-async function startSide(mode: Mode, options: BenchOptions): Promise<Side> {
+async function startSide(mode: Mode, options: BenchOptions, { started, onEnd }: Begun): Promise<Side> {
   say(`Starting a ledger with encryption ${mode} ...`)
   const { nodes, edges, accounts } = options
-  const cluster = await startCluster({ nodes, edges, env: { LEDGER_ENCRYPTION: mode } })
+  const cluster = await started(startCluster({ nodes, edges, env: { LEDGER_ENCRYPTION: mode } }))
   const load = startLoadGenerator()
+  onEnd(load.stop)
   const client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
+  onEnd(() => client.close())
   await load.setup(cluster.origin, client.token, accounts)
   demandAll(await load.register(REGISTERING_CONNECTIONS), 201)
-  return {
-    mode,
-    bench: { options, cluster, client, load },
-    stop: async () => {
-      client.close()
-      load.stop()
-      await cluster.stop()
-    },
-  }
+  return { mode, bench: { options, cluster, client, load } }
 }
 
-async function measureLists(sides: readonly Side[]): Promise<Report['lists']> {
+async function measureLists(sides: readonly Side[]): Promise<EncryptionReport['lists']> {
   const lists: { name: string; off: number; on: number }[] = []
   for (const [name, pathOf] of LISTS) {
     say(`${name} ...`)
@@ -116,7 +102,7 @@ function median(values: readonly number[]): number {
   return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
-function render({ submissions, lists }: Report): string {
+function render({ submissions, lists }: EncryptionReport): string {
   const cost = submissions.map(({ runs }) => median(runs.map(({ ledgerCpuUs }) => ledgerCpuUs)))
   const rate = submissions.map(({ runs }) => median(runs.map(({ appliedPerSecond }) => appliedPerSecond)))
   const [off = Number.NaN, on = Number.NaN] = cost

@@ -69,7 +69,11 @@ export class Follower {
 
   private goOn(): void {
     if (this.queue.length === 0) return
-    const connection = this.idle.pop()
+    let connection = this.idle.pop()
+    while (connection?.isOpen() === false) {
+      this.opened -= 1
+      connection = this.idle.pop()
+    }
     if (connection === undefined) {
       this.openOne()
       return

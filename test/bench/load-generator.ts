@@ -1,7 +1,7 @@
 /** The bench's side of the load generator's process. */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { LoadOrder, LoadReply, RunPlan, RunResult, Scenario, ShardByAccount } from './load-messages.ts'
+import type { LoadOrder, LoadReply, LoadSignal, RunPlan, RunResult, Scenario, ShardByAccount } from './load-messages.ts'
 
 export interface LoadGenerator {
   readonly pid: number
@@ -10,6 +10,8 @@ export interface LoadGenerator {
   readonly locate: (shards: ShardByAccount) => Promise<void>
   readonly prepare: (scenario: Scenario, count: number) => Promise<void>
   readonly run: (plan: RunPlan) => Promise<RunResult>
+  /** Ends the run that is under way: what was sent is still answered. */
+  readonly finish: () => void
   readonly stop: () => void
 }
 
@@ -37,7 +39,11 @@ export function startLoadGenerator(): LoadGenerator {
       }
       child.on('message', onMessage)
       child.on('exit', onExit)
-      child.send(order)
+      child.send(order, (error) => {
+        if (error === null) return
+        settle()
+        reject(error)
+      })
     })
   const askRun = async (order: LoadOrder): Promise<RunResult> => {
     const reply = await ask(order)
@@ -53,6 +59,8 @@ export function startLoadGenerator(): LoadGenerator {
     locate: async (shards) => void (await ask({ kind: 'locate', shards })),
     prepare: async (scenario, count) => void (await ask({ kind: 'prepare', scenario, count })),
     run: (plan) => askRun({ kind: 'run', plan }),
+    // When it has ended there is nothing left to end.
+    finish: () => void child.send({ kind: 'finish' } satisfies LoadSignal, () => undefined),
     stop: () => void child.kill('SIGKILL'),
   }
 }

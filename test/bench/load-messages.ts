@@ -1,8 +1,18 @@
 /** What the bench and its load generator say to each other. */
 import type { Latency } from './statistics.ts'
 
-/** `fund`: one large credit for each account. `transfer`: from account to account, on different shards. */
-export type Scenario = 'random' | 'hot' | 'fund' | 'transfer'
+/**
+ * Whom submissions go to. `random`: any account. `ten`: any of ten. `pair`: two by turns. `hot`: one. `spread`: some tens
+ * by turns. `each`: all by turns. `batch`: any, a hundred in a request. `fund`: all by turns, one large credit each.
+ * `transfer`: from any to any on another shard.
+ */
+export type Scenario = 'random' | 'ten' | 'pair' | 'hot' | 'spread' | 'each' | 'batch' | 'fund' | 'transfer'
+
+/** Submissions in one request of the scenario `batch`. */
+export const BATCH_SIZE = 100
+
+/** Accounts of the scenario `spread`: few enough to see each often, enough to lie on many shards. */
+export const SPREAD_ACCOUNTS = 64
 
 /** The shard of each account that can take part in transfers. */
 export type ShardByAccount = Readonly<Record<string, number>>
@@ -26,8 +36,11 @@ export interface FollowPlan {
 
 export interface RunPlan {
   readonly loop: Loop
+  /** At most: `finish` ends it earlier. */
   readonly seconds: number
   readonly followed: readonly FollowPlan[]
+  /** Whether to note how long each account went without an acceptance. */
+  readonly gapsByAccount?: boolean
 }
 
 export type LoadOrder =
@@ -35,10 +48,15 @@ export type LoadOrder =
   | { readonly kind: 'register'; readonly connections: number }
   /** Before transfers are prepared. */
   | { readonly kind: 'locate'; readonly shards: ShardByAccount }
-  /** Signs submissions until so many are ready, to be sent by the runs that follow. */
+  /** Signs requests until so many are ready, to be sent by the runs that follow. */
   | { readonly kind: 'prepare'; readonly scenario: Scenario; readonly count: number }
   /** Sends what was prepared, for at most so long. */
   | { readonly kind: 'run'; readonly plan: RunPlan }
+
+/** Sent while a run is under way: nothing more is to be sent. Has no reply of its own. */
+export interface LoadSignal {
+  readonly kind: 'finish'
+}
 
 export interface RunResult {
   /** From the first request to the last reply; what is followed may be final later. */
@@ -47,8 +65,16 @@ export interface RunResult {
   readonly statuses: Readonly<Record<string, number>>
   /** Bodies of some replies with a status that was not expected. */
   readonly surprises: readonly string[]
+  /** Submissions that were acknowledged: of a batch each that was. */
+  readonly accepted: number
+  /** Requests that were answered as expected before the time was over in which they were sent. */
+  readonly answeredInTime: number
   /** Of the replies with the expected status. */
   readonly latency: Latency
+  /** Longest time without a reply of the expected status, milliseconds. */
+  readonly longestGapMs: number
+  /** The longest of each account; null where it was not noted. */
+  readonly gapsByAccount: Latency | null
   /** From the request of a submission to the reply that showed it final, of a sample. */
   readonly toFinal: Readonly<Record<FollowedHow, Latency>>
   /** How late requests were sent that had a time of their own; null in a closed loop. */

@@ -1,7 +1,7 @@
 /** The load generator, a process of its own: what it costs is not counted to the ledger. Takes orders one at a time. */
 import type { FollowTarget } from './follower.ts'
-import type { LoadOrder, LoadReply, Scenario } from './load-messages.ts'
-import { runLoad } from './load-run.ts'
+import type { LoadOrder, LoadReply, LoadSignal, Scenario } from './load-messages.ts'
+import { type Ending, runLoad } from './load-run.ts'
 import { createSigningPool, type SigningPool } from './signing-pool.ts'
 import type { Stock } from './stock.ts'
 
@@ -15,8 +15,13 @@ const REGISTRATION_TIME_LIMIT_S = 600
 let target: Target | undefined
 let stockOf: Scenario | undefined
 let stock: Stock = { requests: [], next: 0 }
+let ending: Ending = { asked: false }
 
-process.on('message', (order: LoadOrder) => {
+process.on('message', (order: LoadOrder | LoadSignal) => {
+  if (order.kind === 'finish') {
+    ending.asked = true
+    return
+  }
   carryOut(order).then(answer, (error: unknown) => {
     answer({ kind: 'failed', message: error instanceof Error ? error.message : String(error) })
   })
@@ -45,12 +50,10 @@ async function carryOut(order: LoadOrder): Promise<LoadReply> {
   switch (order.kind) {
     case 'register': {
       stock = { requests: await pool.registrations(), next: 0 }
+      ending = { asked: false }
       const loop = { kind: 'closed', connections: order.connections } as const
-      const seconds = REGISTRATION_TIME_LIMIT_S
-      return {
-        kind: 'ran',
-        result: await runLoad({ target: followed, loop, seconds, followed: [], stock, expectedStatus: 201 }),
-      }
+      const plan = { loop, seconds: REGISTRATION_TIME_LIMIT_S, followed: [] }
+      return { kind: 'ran', result: await runLoad({ ...plan, target: followed, stock, ending, expects: 'created' }) }
     }
     case 'locate':
       pool.locate(order.shards)
@@ -63,7 +66,10 @@ async function carryOut(order: LoadOrder): Promise<LoadReply> {
       stockOf = order.scenario
       return { kind: 'done' }
     }
-    case 'run':
-      return { kind: 'ran', result: await runLoad({ target: followed, ...order.plan, stock, expectedStatus: 202 }) }
+    case 'run': {
+      ending = { asked: false }
+      const expects = stockOf === 'batch' ? 'batches' : 'accepted'
+      return { kind: 'ran', result: await runLoad({ ...order.plan, target: followed, stock, ending, expects }) }
+    }
   }
 }

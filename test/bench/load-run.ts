@@ -8,11 +8,19 @@ import { type Latency, latencyOf } from './statistics.ts'
 import type { Stock } from './stock.ts'
 import { Tally } from './tally.ts'
 
+/** Asked for while the run is under way: what was sent is answered, and nothing more is sent. */
+export interface Ending {
+  asked: boolean
+}
+
 export interface Load extends RunPlan {
   readonly target: FollowTarget
   readonly stock: Stock
-  readonly expectedStatus: number
+  readonly ending: Ending
+  readonly expects: keyof typeof EXPECTED_STATUS
 }
+
+const EXPECTED_STATUS = { created: 201, accepted: 202, batches: 200 } as const
 
 const SILENCE_LIMIT_MS = 30_000
 const NOTHING: Latency = latencyOf(new Float64Array(0))
@@ -36,26 +44,43 @@ export async function runLoad(load: Load): Promise<RunResult> {
 }
 
 async function measured(
-  { loop, seconds, stock, expectedStatus }: Load,
+  { loop, seconds, stock, ending, expects, gapsByAccount = false }: Load,
   connections: readonly RawConnection[],
   followers: readonly Follower[],
   fail: (cause: Error) => void,
 ): Promise<RunResult> {
-  const tally = new Tally(expectedStatus, stock.requests.length - stock.next, followers)
+  const tally = new Tally({
+    expectedStatus: EXPECTED_STATUS[expects],
+    batches: expects === 'batches',
+    most: stock.requests.length - stock.next,
+    followers,
+    gapsByAccount,
+    seconds,
+  })
   const watch = watchSilence(tally, fail)
   const startedMs = performance.now()
   let lateness: Latency | null = null
   try {
-    if (loop.kind === 'closed') await closedLoop(connections, stock, seconds, tally)
-    else lateness = await openLoop(connections, stock, { seconds, perSecond: loop.perSecond }, tally)
+    if (loop.kind === 'closed') await closedLoop(connections, stock, { seconds, ending }, tally)
+    else lateness = await openLoop(connections, stock, { seconds, perSecond: loop.perSecond, ending }, tally)
   } finally {
     clearInterval(watch)
   }
   const durationMs = performance.now() - startedMs
-  const { statuses, surprises } = tally
-  const ranDry = stock.next >= stock.requests.length
-  const toFinal = await ended(followers)
-  return { durationMs, statuses, surprises, latency: tally.latency(), toFinal, lateness, ranDry }
+  const { statuses, surprises, accepted, answeredInTime } = tally
+  return {
+    durationMs,
+    statuses,
+    surprises,
+    accepted,
+    answeredInTime,
+    latency: tally.latency(),
+    longestGapMs: tally.longestGap(),
+    gapsByAccount: tally.gapsByAccount(),
+    toFinal: await ended(followers),
+    lateness,
+    ranDry: stock.next >= stock.requests.length,
+  }
 }
 
 async function ended(followers: readonly Follower[]): Promise<Readonly<Record<FollowedHow, Latency>>> {

@@ -1,71 +1,110 @@
 /**
  * Measures a ledger of its own over HTTP. Asserts nothing about speed; what it does demand is that every submission
- * that was answered with 202 is in the ledger, by the ledger's own count.
+ * that was acknowledged is in the ledger, by the ledger's own count.
  */
-import { writeFileSync } from 'node:fs'
-import { availableParallelism, cpus } from 'node:os'
 import { LedgerClient } from '../support/client.ts'
-import { startCluster } from '../support/cluster-process.ts'
-import { type Bench, demandAll, REGISTERING_CONNECTIONS, say } from './context.ts'
+import { demandAll, REGISTERING_CONNECTIONS, say } from './context.ts'
 import { measureEncryption } from './encryption.ts'
+import { measureHandOff } from './hand-off.ts'
+import { EXIT_INTERRUPTED, Interrupted, interruptible } from './interruptible.ts'
+import { createClosedLoopRate, type LedgerBench } from './ledger-bench.ts'
 import { startLoadGenerator } from './load-generator.ts'
-import { measure } from './measure.ts'
-import { HELP, readOptions } from './options.ts'
-import { type BenchReport, renderReport } from './report.ts'
+import { thisMachine } from './machine.ts'
+import { measureOpenLoop } from './open-submissions.ts'
+import { type BenchOptions, HELP, type MeasurementName, readOptions } from './options.ts'
+import { measurePgbench } from './pgbench.ts'
+import { measureQueries } from './queries.ts'
+import { type BenchReport, writeReport } from './report-json.ts'
+import { renderReport } from './report.ts'
+import { measureRestart } from './restart.ts'
+import { startRestartable } from './restartable-cluster.ts'
 import { measureScaling } from './scaling.ts'
+import { measureBatches, measureSubmissions } from './submit.ts'
 import { measureTransfers } from './transfers.ts'
 
 /** The exit code. */
 export async function main(args: readonly string[]): Promise<number> {
-  const options = readOptions(args)
-  if (options === undefined) {
-    process.stdout.write(HELP)
-    return 0
-  }
-  if (options.scaling) return measureScaling(options)
-  if (options.encryption) return measureEncryption(options)
-  say('Starting a ledger ...')
-  const cluster = await startCluster({ nodes: options.nodes, edges: options.edges })
-  const load = startLoadGenerator()
-  const interrupted = (): void => {
-    load.stop()
-    void cluster.stop().finally(() => process.exit(130))
-  }
-  process.once('SIGINT', interrupted).once('SIGTERM', interrupted)
   try {
-    const client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
-    const report = await measureAll({ options, cluster, client, load })
-    client.close()
-    process.stdout.write(`${renderReport(report)}\n`)
-    if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`)
-    return 0
+    const options = readOptions(args)
+    if (options === undefined) {
+      process.stdout.write(HELP)
+      return 0
+    }
+    if (options.scaling) return await measureScaling(options)
+    if (options.encryption) return await measureEncryption(options)
+    return await measureLedger(options)
   } catch (error) {
-    say(`${error instanceof Error ? error.message : String(error)}\n\nThe ledger said last:\n${cluster.lastLines()}`)
+    if (error instanceof Interrupted) return EXIT_INTERRUPTED
+    say(messageOf(error))
     return 1
-  } finally {
-    process.off('SIGINT', interrupted).off('SIGTERM', interrupted)
-    load.stop()
-    await cluster.stop()
   }
 }
 
-async function measureAll(bench: Bench): Promise<BenchReport> {
+function measureLedger(options: BenchOptions): Promise<number> {
+  say('Starting a ledger ...')
+  return interruptible(async (begun) => {
+    const cluster = await begun.started(startRestartable({ nodes: options.nodes, edges: options.edges }))
+    const load = startLoadGenerator()
+    begun.onEnd(load.stop)
+    const client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
+    begun.onEnd(() => client.close())
+    const rate = createClosedLoopRate(load, options.connections)
+    const report = await measureAll({ ...begun, options, cluster, client, load, rate })
+    process.stdout.write(renderReport(report))
+    writeReport(options.json, { kind: 'ledger', ...report })
+    return report.failures.length === 0 ? 0 : 1
+  })
+}
+
+async function measureAll(bench: LedgerBench): Promise<BenchReport> {
   const { options, client, cluster, load } = bench
+  const [startedAt, beganMs] = [new Date().toISOString(), performance.now()]
   await load.setup(cluster.origin, client.token, options.accounts)
   say(`Registering ${options.accounts} accounts ...`)
-  const registered = await load.register(REGISTERING_CONNECTIONS)
+  const registered = await load.register(REGISTERING_CONNECTIONS).catch((cause: unknown) => {
+    throw new Error(`registering failed; the ledger said last:\n${cluster.lastLines()}`, { cause })
+  })
   demandAll(registered, 201)
   say(`Registered in ${(registered.durationMs / 1000).toFixed(1)} s.`)
-  const measured = [
-    await measure(bench, 'random', `${options.accounts} accounts`),
-    await measure(bench, 'hot', 'one account'),
-  ]
-  const transfers = await measureTransfers(bench)
-  const { node } = process.versions
-  return {
-    options,
-    machine: { cores: availableParallelism(), model: cpus()[0]?.model ?? '', node },
-    measured,
-    transfers,
+  const failures: { measurement: MeasurementName; message: string }[] = []
+  const run = <T>(name: MeasurementName, work: (bench: LedgerBench) => Promise<T>): Promise<T | null> =>
+    runChosen(bench, name, work, (message) => failures.push({ measurement: name, message }))
+  const measured = {
+    submit: await run('submit', measureSubmissions),
+    batches: await run('batches', measureBatches),
+    openLoop: await run('open-loop', measureOpenLoop),
+    transfers: await run('transfers', measureTransfers),
+    queries: await run('queries', measureQueries),
+    handOff: await run('hand-off', measureHandOff),
+    restart: await run('restart', measureRestart),
+    pgbench: await run('pgbench', measurePgbench),
   }
+  const durationMs = performance.now() - beganMs
+  return { options, machine: thisMachine(), startedAt, durationMs, ...measured, failures }
+}
+
+/** Null where it was not chosen, or failed: then the others still go on. Throws when the bench was interrupted. */
+async function runChosen<T>(
+  bench: LedgerBench,
+  name: MeasurementName,
+  work: (bench: LedgerBench) => Promise<T>,
+  failed: (message: string) => void,
+): Promise<T | null> {
+  const { options, interrupted, cluster } = bench
+  const place = options.only.indexOf(name)
+  if (place < 0) return null
+  interrupted.throwIfAborted()
+  say(`\n[${place + 1} of ${options.only.length}] ${name}`)
+  try {
+    return await work(bench)
+  } catch (error) {
+    interrupted.throwIfAborted()
+    say(`${name} failed: ${messageOf(error)}\n\nThe ledger said last:\n${cluster.lastLines()}`)
+    failed(messageOf(error))
+    return null
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -1,50 +1,65 @@
 /** One measured run: as many submissions as get through, what became of them, and what that cost. */
-import { availableParallelism } from 'node:os'
 import { batchSizeSince, countTransactions, lastCommit } from './committed.ts'
 import { type Bench, HEADROOM, say, sayOddities, WARM_UP_RATE, WARM_UP_S } from './context.ts'
-import { cpuPer, LEDGER_PARTS, PARTS, readCpu } from './cpu.ts'
-import { meanFloor, measureFloor } from './floor.ts'
-import type { RunPlan, Scenario } from './load-messages.ts'
-import type { Measured } from './report.ts'
+import { type Cost, costOf, startMeter } from './cost.ts'
+import type { RunPlan, RunResult, Scenario } from './load-messages.ts'
+
+export interface Measured extends Cost {
+  readonly name: string
+  readonly run: RunResult
+  /** Counted in the ledger, not by what it answered. */
+  readonly completed: number
+  readonly failed: number
+  readonly appliedPerSecond: number
+  /** Transactions per commit. */
+  readonly batchSize: number
+}
+
+export interface MeasureOptions {
+  /** Requests in flight; without it the bench's. */
+  readonly connections?: number
+  /** Submissions in each. */
+  readonly perRequest?: number
+}
 
 /** Of the accepted ones. */
 const FOLLOWED = [{ how: 'polled', share: 0.02 }] as const
 
-export async function measure(bench: Bench, scenario: Scenario, name: string): Promise<Measured> {
+export async function measure(
+  bench: Bench,
+  scenario: Scenario,
+  name: string,
+  { connections = bench.options.connections, perRequest = 1 }: MeasureOptions = {},
+): Promise<Measured> {
   const { options, client, cluster, load } = bench
-  const { connections, seconds } = options
+  const { seconds } = options
   say(`${name}: warming up ...`)
-  await load.prepare(scenario, WARM_UP_S * WARM_UP_RATE)
+  await load.prepare(scenario, Math.ceil((WARM_UP_S * WARM_UP_RATE) / perRequest))
   const planOf = (forSeconds: number): RunPlan => ({
     loop: { kind: 'closed', connections },
     seconds: forSeconds,
-    followed: FOLLOWED,
+    followed: perRequest === 1 ? FOLLOWED : [],
   })
   const warmUp = await load.run(planOf(WARM_UP_S))
   const warmRate = (warmUp.latency.count * 1000) / warmUp.durationMs
   const wanted = Math.ceil(warmRate * HEADROOM * seconds) + connections
-  say(`${name}: signing ${wanted} submissions beforehand ...`)
+  say(`${name}: signing ${wanted * perRequest} submissions beforehand ...`)
   await load.prepare(scenario, wanted)
-  const floorBefore = measureFloor()
   say(`${name}: measuring for ${seconds} s ...`)
   const databaseUrl = cluster.databaseUrl()
   const since = await lastCommit(databaseUrl)
   const countBefore = await countTransactions(client)
-  const cpuBefore = readCpu(cluster, load.pid)
+  const stopMeter = startMeter(cluster, load.pid)
   const run = await load.run(planOf(seconds))
-  const cpuAfter = readCpu(cluster, load.pid)
+  const spent = stopMeter()
   const countAfter = await countTransactions(client)
   const completed = countAfter.completed - countBefore.completed
   const failed = countAfter.failed - countBefore.failed
   const processed = completed + failed
-  if (processed < run.latency.count) {
-    throw new Error(`${run.latency.count} submissions were answered with 202, but the ledger counts ${processed}`)
+  if (processed < run.accepted) {
+    throw new Error(`${run.accepted} submissions were acknowledged, but the ledger counts ${processed}`)
   }
   sayOddities(name, run)
-  const floor = meanFloor([floorBefore, measureFloor()])
-  const cpuUs = cpuPer(cpuBefore, cpuAfter, processed)
-  const ledgerCpuUs = LEDGER_PARTS.reduce((sum, part) => sum + cpuUs[part], 0)
-  const allCpuUs = PARTS.reduce((sum, part) => sum + cpuUs[part], 0) * processed
   return {
     name,
     run,
@@ -52,10 +67,6 @@ export async function measure(bench: Bench, scenario: Scenario, name: string): P
     failed,
     appliedPerSecond: (completed * 1000) / run.durationMs,
     batchSize: await batchSizeSince(databaseUrl, since),
-    cpuUs,
-    ledgerCpuUs,
-    cpuShare: allCpuUs / (run.durationMs * 1000 * availableParallelism()),
-    floor,
-    floorRatio: ledgerCpuUs / (floor.verifyUs + floor.signUs),
+    ...costOf(spent, processed),
   }
 }

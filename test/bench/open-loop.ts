@@ -9,11 +9,18 @@ import type { Tally } from './tally.ts'
 
 const TICK_MS = 1
 
+export interface Arrivals {
+  readonly seconds: number
+  readonly perSecond: number
+  /** Nothing comes any more once it is asked for. */
+  readonly ending: { readonly asked: boolean }
+}
+
 /** Resolves with the last reply, to how late requests were sent. */
 export function openLoop(
   connections: readonly RawConnection[],
   stock: Stock,
-  { seconds, perSecond }: { readonly seconds: number; readonly perSecond: number },
+  { seconds, perSecond, ending }: Arrivals,
   tally: Tally,
 ): Promise<Latency> {
   return new Promise((resolve, reject) => {
@@ -23,14 +30,16 @@ export function openLoop(
     const startMs = performance.now()
     let sent = 0
     let busy = 0
+    const allSent = (): boolean => sent === count || ending.asked
     const dueMs = (): number => startMs + (sent * 1000) / perSecond
     /** False when none is due, or there is none to send it on. */
     const sendDue = (): boolean => {
       const sinceMs = dueMs()
       const request = stock.requests[stock.next]
       const nowMs = performance.now()
-      if (sent === count || sinceMs > nowMs || request === undefined) return false
-      const connection = idle.pop()
+      if (allSent() || sinceMs > nowMs || request === undefined) return false
+      // By turns: one that was left unused for long would be closed by the ledger.
+      const connection = idle.shift()
       if (connection === undefined) return false
       latenessMs[sent] = nowMs - sinceMs
       sent += 1
@@ -51,11 +60,11 @@ export function openLoop(
     const goOn = (): void => {
       let going = true
       while (going) going = sendDue()
-      if (sent === count && busy === 0) resolve(latencyOf(latenessMs))
+      if (allSent() && busy === 0) resolve(latencyOf(latenessMs.subarray(0, sent)))
     }
     const tick = (): void => {
       goOn()
-      if (sent < count) setTimeout(tick, TICK_MS)
+      if (!allSent()) setTimeout(tick, TICK_MS)
     }
     tick()
   })

@@ -1,5 +1,18 @@
 import { parseArgs } from 'node:util'
 
+/** What can be measured of one ledger, in the order in which it is. */
+export const MEASUREMENTS = [
+  'submit',
+  'batches',
+  'open-loop',
+  'transfers',
+  'queries',
+  'hand-off',
+  'restart',
+  'pgbench',
+] as const
+export type MeasurementName = (typeof MEASUREMENTS)[number]
+
 export interface BenchOptions {
   /** Of each measured run; warming up comes on top. */
   readonly seconds: number
@@ -7,6 +20,10 @@ export interface BenchOptions {
   readonly nodes: number
   readonly edges: number
   readonly accounts: number
+  /** What to measure. */
+  readonly only: readonly MeasurementName[]
+  /** Arrivals a second, one run each; none: shares of what a closed loop does. */
+  readonly openLoop: readonly number[]
   /** Only whether a second node adds to what the nodes can do. */
   readonly scaling: boolean
   /** Only what encryption at rest costs. */
@@ -15,12 +32,24 @@ export interface BenchOptions {
   readonly json: string | undefined
 }
 
+const MOST_PER_SECOND = 50_000
+
 export const HELP = `Usage: npm run bench -- [options]
 
-Starts a ledger of its own, loads it over HTTP (keep-alive, closed loop, signatures prepared beforehand) and prints
-what it did and what that cost: on random accounts, on a single one, and transfers between accounts of different shards:
-as many as get through, then half as many at a constant rate.
+Starts a ledger of its own, loads it over HTTP (keep-alive, signatures prepared beforehand) and prints what it did and
+what that cost. All of this, or with --only some of it:
 
+  submit      as many submissions as get through, to all accounts, to ten, to two by turns, to one
+  batches     the same, a hundred in a request
+  open-loop   submissions at a constant rate, whatever becomes of them
+  transfers   between accounts of different shards: as many as get through, then half as many at a constant rate
+  queries     lists of what was written: by account, time and amount, deep pages, counts
+  hand-off    a constant rate of submissions while a node joins, is drained and leaves
+  restart     time until ready, and submissions to accounts that are not in memory yet
+  pgbench     TPC-B on the same PostgreSQL, where there is a pgbench
+
+  --only NAME[,NAME]     of these; the order stays
+  --open-loop RATE[,RATE]   submissions a second (default: half and four fifths of what a closed loop does)
   --seconds N       of each measured run (default 10)
   --connections N   requests in flight (default 128)
   --accounts N      registered beforehand (default 10000)
@@ -28,7 +57,7 @@ as many as get through, then half as many at a constant rate.
   --scaling         instead of all that: one node and then two, each held to two fifths of a processor, so that the
                     nodes are what bounds the rate (needs the right to make control groups)
   --encryption      instead of all that: two ledgers, one with encryption at rest and one without, in turns
-  --json FILE       also writes the numbers as JSON
+  --json FILE       also writes the numbers as JSON, in the form that test/bench/report-json.ts describes
 `
 
 /** undefined: help was asked for. Throws an error that says what is wrong. */
@@ -41,6 +70,8 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
       nodes: { type: 'string', default: '1' },
       edges: { type: 'string', default: '1' },
       accounts: { type: 'string', default: '10000' },
+      only: { type: 'string', default: MEASUREMENTS.join(',') },
+      'open-loop': { type: 'string' },
       scaling: { type: 'boolean', default: false },
       encryption: { type: 'boolean', default: false },
       json: { type: 'string' },
@@ -48,16 +79,28 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
     },
   })
   if (values.help) return undefined
+  const rates = values['open-loop']?.split(',') ?? []
   return {
     seconds: wholeNumber(values.seconds, 'seconds', 3600),
     connections: wholeNumber(values.connections, 'connections', 10_000),
     nodes: wholeNumber(values.nodes, 'nodes', 64),
     edges: wholeNumber(values.edges, 'edges', 64),
     accounts: wholeNumber(values.accounts, 'accounts', 1_000_000),
+    only: measurements(values.only),
+    openLoop: rates.map((rate) => wholeNumber(rate.trim(), 'open-loop', MOST_PER_SECOND)),
     scaling: values.scaling,
     encryption: values.encryption,
     json: values.json,
   }
+}
+
+function measurements(text: string): readonly MeasurementName[] {
+  const names = text.split(',').map((name) => name.trim())
+  const unknown = names.filter((name) => !MEASUREMENTS.some((known) => known === name))
+  if (unknown.length > 0) {
+    throw new Error(`--only knows ${MEASUREMENTS.join(', ')}; there is no ${unknown.join(', ') || 'empty name'}`)
+  }
+  return MEASUREMENTS.filter((known) => names.includes(known))
 }
 
 function wholeNumber(text: string, name: string, most: number): number {

@@ -16,6 +16,7 @@ export class RawConnection {
   private onReply: OnReply = () => undefined
   private onLost: (cause: Error) => void = () => undefined
   private awaiting = false
+  private closed = false
   private received = ''
 
   private constructor(socket: Socket) {
@@ -60,7 +61,13 @@ export class RawConnection {
     this.socket.destroy()
   }
 
+  /** False once the ledger has closed it, as it does with what is long unused. */
+  isOpen(): boolean {
+    return !this.closed
+  }
+
   private lost(cause: Error): void {
+    this.closed = true
     if (!this.awaiting) return
     this.awaiting = false
     this.onLost(cause)

@@ -1,12 +1,11 @@
 /** What was measured of transfers between shards, for people. */
-import { LEDGER_PARTS, PARTS } from './cpu.ts'
 import { POLL_PAUSE_MS } from './follower.ts'
-import { type Cells, latency, number, percent, statuses, table } from './report-table.ts'
-import type { Latency } from './statistics.ts'
+import { type Cells, costCells, LATENCY, latency, number, sample, statuses, table } from './report-table.ts'
 import type { TransfersMeasured } from './transfers.ts'
 
 export function renderTransfers(transfers: readonly TransfersMeasured[]): readonly string[] {
   return [
+    'TRANSFERS between accounts of different shards',
     ...table(
       transfers.map(({ name }) => name),
       transfers.map(cellsOf),
@@ -20,7 +19,7 @@ export function renderTransfers(transfers: readonly TransfersMeasured[]): readon
 }
 
 function cellsOf(measured: TransfersMeasured): Cells {
-  const { run, cpuUs, floor, atEnd, drained, offeredPerSecond } = measured
+  const { run, atEnd, drained, offeredPerSecond } = measured
   return [
     ['offered per second', offeredPerSecond === null ? 'as many as fit' : number(offeredPerSecond)],
     ['accepted per second', number(measured.acceptedPerSecond)],
@@ -29,20 +28,12 @@ function cellsOf(measured: TransfersMeasured): Cells {
     ['in the end: settled / failed', `${drained.settled} / ${drained.failed}`],
     ['nothing pending after', `${number(measured.drainedMs)} ms`],
     ['settled per second until then', number(measured.settledPerSecondToLast)],
-    ['replies by status', statuses(run)],
+    ['requests by status', statuses(run)],
     ['steps per commit (three a transfer)', measured.stepsPerCommit.toFixed(1)],
-    ['202: p50 / p99 / max', latency(run.latency)],
-    ['final, polled: p50 / p99 / max', sample(run.toFinal.polled)],
-    ['final, Prefer: wait: p50 / p99 / max', sample(run.toFinal.waited)],
-    ['sent late: p50 / p99 / max', run.lateness === null ? '' : latency(run.lateness)],
-    ...PARTS.map((part) => [`CPU µs, ${part}`, cpuUs[part].toFixed(1)] as const),
-    [`CPU µs, ${LEDGER_PARTS.join(' + ')}`, measured.ledgerCpuUs.toFixed(1)],
-    ['floor µs: verify + 2 sign', `${floor.verifyUs.toFixed(1)} + 2 x ${floor.signUs.toFixed(1)}`],
-    ['CPU per transfer / floor', measured.floorRatio.toFixed(2)],
-    ['processors in use', percent(measured.cpuShare)],
+    [`202: ${LATENCY}`, latency(run.latency)],
+    [`final, polled: ${LATENCY}`, sample(run.toFinal.polled)],
+    [`final, Prefer: wait: ${LATENCY}`, sample(run.toFinal.waited)],
+    [`sent late: ${LATENCY}`, run.lateness === null ? '' : latency(run.lateness)],
+    ...costCells(measured, 'verify + 2 sign'),
   ]
-}
-
-function sample(followed: Latency): string {
-  return followed.count === 0 ? '' : `${latency(followed)} (${followed.count})`
 }

@@ -10,23 +10,28 @@ export interface SigningPool {
   readonly registrations: () => Promise<readonly Uint8Array[]>
   /** Before the first transfers. */
   readonly locate: (shards: ShardByAccount) => void
+  /** Whole requests, so many. */
   readonly submissions: (scenario: Scenario, count: number) => Promise<readonly Uint8Array[]>
   readonly close: () => Promise<void>
 }
 
-const HOT_ACCOUNT = 'hot@bench'
+/** Accounts that every worker submits to: the first alone, the first two, or all. */
+const SHARED_ACCOUNTS = 10
 
 export function createSigningPool(host: string, token: string, accounts: number): SigningPool {
-  const { privateKey } = newAccountKeys()
+  const shared = Array.from({ length: SHARED_ACCOUNTS }, (_, number) => ({
+    accountId: `hot-${number}@bench`,
+    keyPem: newAccountKeys().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  }))
   const count = Math.min(availableParallelism(), accounts)
   const workers = Array.from({ length: count }, (_, index) => {
     const setup: WorkerSetup = {
       index,
+      workers: count,
       host,
       token,
       accounts: shareOf(accounts, count, index),
-      hotAccountId: HOT_ACCOUNT,
-      hotKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+      shared,
     }
     return new Worker(new URL('signing-worker.js', import.meta.url), { workerData: setup })
   })

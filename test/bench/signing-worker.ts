@@ -2,17 +2,18 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type AccountKeys, type Members, newAccountKeys, signed } from '../support/client-keys.ts'
-import type { Scenario, ShardByAccount } from './load-messages.ts'
+import { BATCH_SIZE, type Scenario, type ShardByAccount, SPREAD_ACCOUNTS } from './load-messages.ts'
 
 export interface WorkerSetup {
+  /** Of so many workers: the n-th request of one is followed by the n-th of the next. */
   readonly index: number
+  readonly workers: number
   readonly host: string
   readonly token: string
   /** Accounts that are this worker's alone. */
   readonly accounts: number
-  /** The one account that all share, and its private key as PEM. */
-  readonly hotAccountId: string
-  readonly hotKeyPem: string
+  /** Accounts that all workers share, with their private keys. */
+  readonly shared: readonly { readonly accountId: string; readonly keyPem: string }[]
 }
 
 export type WorkerOrder =
@@ -45,7 +46,11 @@ const TRANSFERRED = '0.01'
 const MAX_TRIES = 1_000
 
 const setup = workerData as WorkerSetup
-const hot: Account = { accountId: setup.hotAccountId, privateKey: createPrivateKey(setup.hotKeyPem), submissions: 0 }
+const shared: readonly Account[] = setup.shared.map(({ accountId, keyPem }) => ({
+  accountId,
+  privateKey: createPrivateKey(keyPem),
+  submissions: 0,
+}))
 const accounts: Account[] = []
 let located: readonly Located[] = []
 let shards: ReadonlyMap<string, number> = new Map()
@@ -54,9 +59,10 @@ let serial = 0
 parentPort?.on('message', (order: WorkerOrder) => {
   if (order.kind === 'locate') {
     shards = new Map(Object.entries(order.shards))
+    const sharedIds = new Set(shared.map(({ accountId }) => accountId))
     located = [...shards]
       .map(([accountId, shardId]) => ({ accountId, shardId }))
-      .filter(({ accountId }) => accountId !== hot.accountId)
+      .filter(({ accountId }) => !sharedIds.has(accountId))
     return
   }
   const requests = order.kind === 'register' ? registrations() : submissions(order.scenario, order.count)
@@ -72,40 +78,59 @@ function registrations(): readonly string[] {
     return requestOf('/v1/accounts', { account_id: accountId, public_key: jwk })
   })
   if (setup.index > 0) return requests
-  const pem = createPublicKey(setup.hotKeyPem).export({ type: 'spki', format: 'pem' }).toString()
-  return [...requests, requestOf('/v1/accounts', { account_id: hot.accountId, public_key: pem })]
+  const registrationsOfShared = setup.shared.map(({ accountId, keyPem }) => {
+    const pem = createPublicKey(keyPem).export({ type: 'spki', format: 'pem' }).toString()
+    return requestOf('/v1/accounts', { account_id: accountId, public_key: pem })
+  })
+  return [...requests, ...registrationsOfShared]
 }
 
 function submissions(scenario: Scenario, count: number): readonly string[] {
   return Array.from({ length: count }, (_, number) => {
-    const account = submitter(scenario, number)
-    return requestOf('/v1/transactions', signed(fieldsOf(scenario, account), account.privateKey))
+    if (scenario !== 'batch') return requestOf('/v1/transactions', submission(scenario, number))
+    const batch = Array.from({ length: BATCH_SIZE }, () => submission(scenario, number))
+    return requestOf('/v1/transactions/batch', { submissions: batch })
   })
 }
 
-function submitter(scenario: Scenario, number: number): Account {
-  if (scenario === 'hot') return hot
-  const account = accounts[scenario === 'fund' ? number % accounts.length : anyOf(accounts)]
+function submission(scenario: Scenario, number: number): Members {
+  const account = submitter(scenario, number)
   if (account === undefined) throw new Error('there is no account to submit to')
-  return account
+  return signed(fieldsOf(scenario, account), account.privateKey)
+}
+
+/** `number`: of this worker's requests. */
+function submitter(scenario: Scenario, number: number): Account | undefined {
+  switch (scenario) {
+    case 'hot':
+      return shared[0]
+    case 'pair':
+      return shared[(number * setup.workers + setup.index) % 2]
+    case 'ten':
+      return shared[anyOf(shared)]
+    case 'spread':
+      return accounts[number % Math.min(accounts.length, Math.ceil(SPREAD_ACCOUNTS / setup.workers))]
+    case 'each':
+    case 'fund':
+      return accounts[number % accounts.length]
+    case 'random':
+    case 'batch':
+    case 'transfer':
+      return accounts[anyOf(accounts)]
+  }
 }
 
 function fieldsOf(scenario: Scenario, account: Account): Members {
   serial += 1
   const fields = { account_id: account.accountId, idempotency_key: `${setup.index}-${serial}` }
-  switch (scenario) {
-    case 'random':
-    case 'hot': {
-      // By turns; far more comes in than goes out, so that order hardly ever makes a debit fail.
-      account.submissions += 1
-      const credit = account.submissions % 2 === 1
-      return { ...fields, amount: credit ? '1000.25' : '1.5', type: credit ? 'credit' : 'debit' }
-    }
-    case 'fund':
-      return { ...fields, amount: FUNDS, type: 'credit' }
-    case 'transfer':
-      return { ...fields, amount: TRANSFERRED, type: 'transfer', to_account_id: receiverFor(account) }
+  if (scenario === 'fund') return { ...fields, amount: FUNDS, type: 'credit' }
+  if (scenario === 'transfer') {
+    return { ...fields, amount: TRANSFERRED, type: 'transfer', to_account_id: receiverFor(account) }
   }
+  // By turns; far more comes in than goes out, so that order hardly ever makes a debit fail.
+  account.submissions += 1
+  const credit = account.submissions % 2 === 1
+  return { ...fields, amount: credit ? '1000.25' : '1.5', type: credit ? 'credit' : 'debit' }
 }
 
 function receiverFor({ accountId }: Account): string {

@@ -1,39 +1,82 @@
 /** What came back in a run. */
 import type { Follower } from './follower.ts'
+import { Gaps } from './gaps.ts'
 import { type Latency, latencyOf } from './statistics.ts'
 
 const MAX_SURPRISES = 5
+const ACCOUNT = /"account_id":"([^"]*)"/
+const ACCEPTED_OF_BATCH = '"status":202'
+
+export interface TallyOptions {
+  /** Every other status is counted, and no reason to stop. */
+  readonly expectedStatus: number
+  /** Whether a reply is to many submissions, each with a status of its own. */
+  readonly batches: boolean
+  /** Replies that can come. */
+  readonly most: number
+  readonly followers: readonly Follower[]
+  readonly gapsByAccount: boolean
+  /** While a reply counts as one in time. */
+  readonly seconds: number
+}
 
 export class Tally {
   readonly statuses: Record<string, number> = {}
   readonly surprises: string[] = []
   replies = 0
-  private readonly expectedStatus: number
-  private readonly followers: readonly Follower[]
+  accepted = 0
+  answeredInTime = 0
+  private readonly options: TallyOptions
   private readonly durationsMs: Float64Array
+  private readonly untilMs: number
+  private readonly gaps: Gaps
+  private readonly accountGaps: Gaps
   private answered = 0
 
-  /** `most`: replies that can come. Every status but the expected one is counted, and no reason to stop. */
-  constructor(expectedStatus: number, most: number, followers: readonly Follower[]) {
-    this.expectedStatus = expectedStatus
-    this.durationsMs = new Float64Array(most)
-    this.followers = followers
+  constructor(options: TallyOptions) {
+    const startMs = performance.now()
+    this.options = options
+    this.durationsMs = new Float64Array(options.most)
+    this.untilMs = startMs + options.seconds * 1000
+    this.gaps = new Gaps(startMs)
+    this.accountGaps = new Gaps(startMs)
   }
 
   /** `body` can be read now, and not later. */
   take(status: number, body: () => string, sinceMs: number): void {
+    const { expectedStatus, batches, followers, gapsByAccount } = this.options
     this.replies += 1
     this.statuses[status] = (this.statuses[status] ?? 0) + 1
-    if (status !== this.expectedStatus) {
+    if (status !== expectedStatus) {
       if (this.surprises.length < MAX_SURPRISES) this.surprises.push(`${status} ${body()}`)
       return
     }
-    this.durationsMs[this.answered] = performance.now() - sinceMs
+    const nowMs = performance.now()
+    this.durationsMs[this.answered] = nowMs - sinceMs
     this.answered += 1
-    for (const follower of this.followers) follower.consider(body, sinceMs)
+    this.accepted += batches ? this.acceptedOf(body()) : 1
+    if (nowMs <= this.untilMs) this.answeredInTime += 1
+    this.gaps.note('', nowMs)
+    if (gapsByAccount) this.accountGaps.note(ACCOUNT.exec(body())?.[1] ?? '', nowMs)
+    for (const follower of followers) follower.consider(body, sinceMs)
   }
 
   latency(): Latency {
     return latencyOf(this.durationsMs.subarray(0, this.answered))
+  }
+
+  /** Milliseconds. */
+  longestGap(): number {
+    return latencyOf(this.gaps.longest()).maxMs
+  }
+
+  gapsByAccount(): Latency | null {
+    return this.options.gapsByAccount ? latencyOf(this.accountGaps.longest()) : null
+  }
+
+  private acceptedOf(body: string): number {
+    let accepted = 0
+    for (let at = body.indexOf(ACCEPTED_OF_BATCH); at >= 0; at = body.indexOf(ACCEPTED_OF_BATCH, at + 1)) accepted += 1
+    return accepted
   }
 }

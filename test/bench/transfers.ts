@@ -2,17 +2,16 @@
  * Transfers between accounts of different shards: first as many as 128 clients get through, then half as many, coming at
  * a constant rate. A transfer counts when both sides are completed, by what PostgreSQL says and not by what was answered.
  */
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { lastCommit } from './committed.ts'
-import { type Bench, demandAll, HEADROOM, say, sayOddities, WARM_UP_RATE, WARM_UP_S } from './context.ts'
-import { type CpuByPart, cpuPer, LEDGER_PARTS, PARTS, readCpu } from './cpu.ts'
-import { type Floor, meanFloor, measureFloor } from './floor.ts'
+import { type Bench, demandAll, HEADROOM, openLoopAt, say, sayOddities, WARM_UP_RATE, WARM_UP_S } from './context.ts'
+import { type Cost, costOf, startMeter } from './cost.ts'
 import type { RunPlan, RunResult } from './load-messages.ts'
 import { openTransferLedger, type TransferCounts, type TransferLedger } from './transfer-counts.ts'
 
-export interface TransfersMeasured {
+/** The cost is of each settled transfer, until all were settled; the floor one verification and two receipts. */
+export interface TransfersMeasured extends Cost {
   readonly name: string
   /** Arrivals; null in a closed loop. */
   readonly offeredPerSecond: number | null
@@ -29,13 +28,6 @@ export interface TransfersMeasured {
   readonly settledPerSecondToLast: number
   /** A transfer is three: the order, the credit, and the completion. */
   readonly stepsPerCommit: number
-  /** Microseconds for each settled transfer, until all were settled. */
-  readonly cpuUs: CpuByPart
-  readonly ledgerCpuUs: number
-  readonly cpuShare: number
-  readonly floor: Floor
-  /** Against one verification and two receipts. */
-  readonly floorRatio: number
 }
 
 const FUNDING_LIMIT_S = 120
@@ -43,8 +35,7 @@ const DRAIN_LIMIT_MS = 60_000
 /** A look costs PostgreSQL some milliseconds. */
 const DRAIN_POLL_MS = 100
 const STEPS = 3
-/** Connections in an open loop: enough for a stall of a second. */
-const OPEN_CONNECTIONS = 512
+const RECEIPTS = 2
 /** Of what is prepared for warming up on credits and debits. */
 const WARM_UP_SHARE = 0.5
 /** Of the accepted ones, so that what following costs hardly shows. */
@@ -69,7 +60,7 @@ export async function measureTransfers(bench: Bench): Promise<readonly Transfers
     const perSecond = Math.max(1, Math.round(closed.settledPerSecond / 2))
     await load.prepare('transfer', perSecond * seconds)
     const open = await measure(bench, ledger, 'half of that, open loop', {
-      loop: { kind: 'open', connections: OPEN_CONNECTIONS, perSecond },
+      loop: openLoopAt(perSecond),
       seconds,
       followed: OPEN_FOLLOWED,
     })
@@ -102,9 +93,8 @@ async function measure(
   plan: RunPlan,
 ): Promise<TransfersMeasured> {
   say(`${name}: measuring for ${plan.seconds} s ...`)
-  const floorBefore = measureFloor()
   const since = await lastCommit(cluster.databaseUrl())
-  const cpuBefore = readCpu(cluster, load.pid)
+  const stopMeter = startMeter(cluster, load.pid)
   const startedMs = performance.now()
   const running = load.run(plan)
   const watching = windowEnd(ledger, since, plan.seconds).then(async (window) => ({
@@ -112,15 +102,11 @@ async function measure(
     drained: await drain(ledger, since, running),
   }))
   const [run, { window, drained }] = await Promise.all([running, watching])
+  const spent = stopMeter()
   sayOddities(name, run)
   const totalMs = drained.atMs - startedMs
-  const cpuAfter = readCpu(cluster, load.pid)
   const { counts } = drained
   demandSettled(run, counts)
-  const floor = meanFloor([floorBefore, measureFloor()])
-  const cpuUs = cpuPer(cpuBefore, cpuAfter, counts.settled)
-  const ledgerCpuUs = LEDGER_PARTS.reduce((sum, part) => sum + cpuUs[part], 0)
-  const allCpuUs = PARTS.reduce((sum, part) => sum + cpuUs[part], 0) * counts.settled
   const windowMs = window.atMs - startedMs
   return {
     name,
@@ -133,11 +119,7 @@ async function measure(
     drained: counts,
     settledPerSecondToLast: (counts.settled * 1000) / totalMs,
     stepsPerCommit: (STEPS * counts.settled) / Math.max(1, await ledger.commits(since)),
-    cpuUs,
-    ledgerCpuUs,
-    cpuShare: allCpuUs / (totalMs * 1000 * availableParallelism()),
-    floor,
-    floorRatio: ledgerCpuUs / (floor.verifyUs + 2 * floor.signUs),
+    ...costOf(spent, counts.settled, RECEIPTS),
   }
 }
 

@@ -1,0 +1,92 @@
+/** What a measured run cost, by process, and what bounded it. */
+import { availableParallelism } from 'node:os'
+import type { Cluster } from '../support/cluster-process.ts'
+import { type CpuByPart, cpuShared, cpuUsed, LEDGER_PARTS, PARTS, readCpu } from './cpu.ts'
+import { type Floor, meanFloor, measureFloor } from './floor.ts'
+import { readMachineCpu } from './machine-cpu.ts'
+import { busiestThreads, readMainThreads, type ThreadedPart } from './main-threads.ts'
+
+export interface Cost {
+  /** Microseconds for each transaction. */
+  readonly cpuUs: CpuByPart
+  /** Of what works for the ledger: without the load generator, the auditor and what only watches. */
+  readonly ledgerCpuUs: number
+  /** Of the processors that there are, the share that everything together used. */
+  readonly cpuShare: number
+  /** The share that other programs used, or a hypervisor kept for others. */
+  readonly othersShare: number
+  /** Of one processor: the busiest main thread of each part. */
+  readonly mainThreads: Readonly<Record<ThreadedPart, number>>
+  /** Before and after, on average. */
+  readonly floor: Floor
+  /** CPU of the ledger against the cryptography that no such ledger can avoid. */
+  readonly floorRatio: number
+}
+
+export interface Spent {
+  readonly cpuUs: CpuByPart
+  readonly elapsedMs: number
+  readonly cpuShare: number
+  readonly othersShare: number
+  readonly mainThreads: Readonly<Record<ThreadedPart, number>>
+  readonly floor: Floor
+}
+
+/** Begins to measure. What is returned ends it. */
+export function startMeter(cluster: Cluster, loadPid: number): () => Spent {
+  const floorBefore = measureFloor()
+  const before = snapshot(cluster, loadPid)
+  return () => {
+    const after = snapshot(cluster, loadPid)
+    const elapsedMs = after.atMs - before.atMs
+    const cpuUs = cpuUsed(before.cpu, after.cpu)
+    const usedUs = PARTS.reduce((sum, part) => sum + cpuUs[part], 0)
+    const machineUs = after.machine.allUs - before.machine.allUs
+    const busyUs = after.machine.busyUs - before.machine.busyUs
+    return {
+      cpuUs,
+      elapsedMs,
+      cpuShare: usedUs / (elapsedMs * 1000 * availableParallelism()),
+      othersShare: Math.max(0, busyUs - usedUs - (after.ownUs - before.ownUs)) / Math.max(1, machineUs),
+      mainThreads: busiestThreads(before.threads, after.threads, elapsedMs),
+      floor: meanFloor([floorBefore, measureFloor()]),
+    }
+  }
+}
+
+/** `count`: transactions. `signatures`: that the ledger makes for each; it verifies one. */
+export function costOf(spent: Spent, count: number, signatures = 1): Cost {
+  const { cpuShare, othersShare, mainThreads, floor } = spent
+  const cpuUs = cpuShared(spent.cpuUs, count)
+  const ledgerCpuUs = LEDGER_PARTS.reduce((sum, part) => sum + cpuUs[part], 0)
+  const floorRatio = ledgerCpuUs / (floor.verifyUs + signatures * floor.signUs)
+  return { cpuUs, ledgerCpuUs, cpuShare, othersShare, mainThreads, floor, floorRatio }
+}
+
+/** Above it there is no more to be had of a thread or of all processors. */
+const EXHAUSTED = 0.9
+
+/** Above it the processors are no more its own. */
+const CROWDED = 0.15
+
+/** For people: what kept it from doing more. */
+export function boundOf({ cpuShare, othersShare, mainThreads }: Cost): string {
+  if (mainThreads['load generator'] >= EXHAUSTED) return 'the load generator'
+  if (cpuShare + othersShare >= EXHAUSTED) {
+    return othersShare >= CROWDED ? 'what others leave it' : 'the processors'
+  }
+  if (mainThreads.node >= EXHAUSTED) return 'main thread of a node'
+  if (mainThreads.edge >= EXHAUSTED) return 'main thread of an edge'
+  return 'waiting: disk or clients'
+}
+
+function snapshot(cluster: Cluster, loadPid: number) {
+  const { user, system } = process.cpuUsage()
+  return {
+    atMs: performance.now(),
+    cpu: readCpu(cluster, loadPid),
+    threads: readMainThreads(cluster, loadPid),
+    machine: readMachineCpu(),
+    ownUs: user + system,
+  }
+}

@@ -1,0 +1,38 @@
+/** The bench of one ledger, on which measurements follow each other. */
+import { type Bench, say, WARM_UP_RATE, WARM_UP_S } from './context.ts'
+import type { Begun } from './interruptible.ts'
+import type { LoadGenerator } from './load-generator.ts'
+import type { RestartableCluster } from './restartable-cluster.ts'
+
+export interface LedgerBench extends Bench, Begun {
+  readonly cluster: RestartableCluster
+  readonly rate: ClosedLoopRate
+}
+
+/** Submissions to random accounts that a closed loop gets through, a second: what rates of open loops are shares of. */
+export interface ClosedLoopRate {
+  readonly note: (perSecond: number) => void
+  /** What was noted, or else what a short run shows. */
+  readonly perSecond: () => Promise<number>
+}
+
+export function createClosedLoopRate(load: LoadGenerator, connections: number): ClosedLoopRate {
+  let noted: number | undefined
+  return {
+    note: (perSecond) => {
+      noted = perSecond
+    },
+    perSecond: async () => {
+      if (noted !== undefined) return noted
+      say(`finding out how much gets through, for ${WARM_UP_S} s ...`)
+      await load.prepare('random', WARM_UP_S * WARM_UP_RATE)
+      const { durationMs, accepted } = await load.run({
+        loop: { kind: 'closed', connections },
+        seconds: WARM_UP_S,
+        followed: [],
+      })
+      noted = (accepted * 1000) / durationMs
+      return noted
+    },
+  }
+}

@@ -1,0 +1,134 @@
+/** Lists of what was written, one request at a time: how long each takes, and what it costs. */
+import type { LedgerClient } from '../support/client.ts'
+import { say } from './context.ts'
+import { cpuShared, cpuUsed, readCpu } from './cpu.ts'
+import type { LedgerBench } from './ledger-bench.ts'
+import { type Latency, latencyOf } from './statistics.ts'
+import { walkPages } from './walk-pages.ts'
+
+export interface QueriesMeasured {
+  /** What there is to be listed. */
+  readonly transactions: number
+  readonly queries: readonly QueryMeasured[]
+}
+
+export interface QueryMeasured {
+  readonly name: string
+  readonly latency: Latency
+  /** Rows of a reply, on average. */
+  readonly rows: number
+  /** `total_count` of the last reply; null where the reply has none. */
+  readonly totalCount: number | null
+  /** Whether that is the number, or only a lower bound. */
+  readonly exact: boolean
+  /** Microseconds for each request. */
+  readonly edgeCpuUs: number
+  readonly postgresqlCpuUs: number
+}
+
+interface Query {
+  readonly name: string
+  /** Of the `turn`-th request. */
+  readonly path: (turn: number) => string
+}
+
+interface Listed {
+  readonly txn_id: string
+  readonly account_id: string
+  readonly created_at: string
+  readonly amount: string
+}
+
+/** Of each query, unless its time is over before. */
+const READS = 200
+const LIMIT_MS = 20_000
+const PAGE_SIZE = 100
+const DEEP_PAGE = 100
+const LIST = '/v1/transactions'
+
+export async function measureQueries(bench: LedgerBench): Promise<QueriesMeasured> {
+  const { client, cluster, load } = bench
+  // There must be something to list.
+  await bench.rate.perSecond()
+  const reply = await client.get(`${LIST}?page_size=1000`)
+  const { transactions: listed, total_count: total } = JSON.parse(reply.body) as {
+    readonly transactions: readonly Listed[]
+    readonly total_count: number
+  }
+  if (reply.status !== 200 || listed.length === 0) throw new Error(`there are no transactions to list: ${reply.status}`)
+  const queries: QueryMeasured[] = []
+  for (const query of [...queriesOn(listed), ...(await deepPages(client))]) {
+    say(`queries: ${query.name} ...`)
+    const before = readCpu(cluster, load.pid)
+    const asked = await ask(client, query)
+    const cpuUs = cpuShared(cpuUsed(before, readCpu(cluster, load.pid)), asked.latency.count)
+    queries.push({ name: query.name, ...asked, edgeCpuUs: cpuUs.edge, postgresqlCpuUs: cpuUs.postgresql })
+  }
+  return { transactions: total, queries }
+}
+
+/** `listed`: the latest transactions, from which accounts and times are taken by turns. */
+function queriesOn(listed: readonly Listed[]): readonly Query[] {
+  const nth = (turn: number): Listed => {
+    const one = listed[turn % listed.length]
+    if (one === undefined) throw new Error('there are no transactions to list')
+    return one
+  }
+  const account = (turn: number): string => `account_id=${encodeURIComponent(nth(turn).account_id)}`
+  const minute = (turn: number): string => {
+    const atMs = Date.parse(nth(turn).created_at)
+    return `date_from=${new Date(atMs - 60_000).toISOString()}&date_to=${new Date(atMs).toISOString()}`
+  }
+  const amount = (turn: number): string => `amount_min=${nth(turn).amount}&amount_max=${nth(turn).amount}`
+  const list = (filters: string, size = PAGE_SIZE): string => `${LIST}?page_size=${size}${filters && `&${filters}`}`
+  return [
+    { name: 'one transaction', path: (turn) => `${LIST}/${nth(turn).txn_id}` },
+    { name: 'the latest 100', path: () => list('') },
+    { name: 'of an account', path: (turn) => list(account(turn)) },
+    { name: 'of a minute', path: (turn) => list(minute(turn)) },
+    { name: 'by amount, of many', path: (turn) => list(amount(turn)) },
+    { name: 'by amount, of none', path: () => list('amount_min=3&amount_max=4') },
+    { name: 'of an account, by amount', path: (turn) => list(`${account(turn)}&${amount(turn)}`) },
+    { name: 'total_count, all', path: () => list('', 1) },
+    { name: 'total_count, of an account', path: (turn) => list(account(turn), 1) },
+    { name: 'total_count, of a minute', path: (turn) => list(minute(turn), 1) },
+    { name: 'total_count, by amount', path: (turn) => list(amount(turn), 1) },
+    { name: 'balances', path: (turn) => `/v1/accounts/${encodeURIComponent(nth(turn).account_id)}/balances` },
+    {
+      name: 'a chain, 100 entries',
+      path: (turn) => `/v1/accounts/${encodeURIComponent(nth(turn).account_id)}/audit-chain?page_size=${PAGE_SIZE}`,
+    },
+  ]
+}
+
+async function deepPages(client: LedgerClient): Promise<readonly Query[]> {
+  say('queries: looking for deep pages ...')
+  const { second, deep, deepNumber, last } = await walkPages(client, LIST, { pageSize: PAGE_SIZE, deep: DEEP_PAGE })
+  const at = (token: string) => (): string => `${LIST}?page_size=${PAGE_SIZE}&page_token=${encodeURIComponent(token)}`
+  return [
+    { name: 'page 2, which counts nothing', path: at(second) },
+    { name: `page ${deepNumber}`, path: at(deep) },
+    { name: 'the last page', path: at(last) },
+  ]
+}
+
+type Asked = Omit<QueryMeasured, 'name' | 'edgeCpuUs' | 'postgresqlCpuUs'>
+
+async function ask(client: LedgerClient, { name, path }: Query): Promise<Asked> {
+  const untilMs = performance.now() + LIMIT_MS
+  const tookMs: number[] = []
+  let rows = 0
+  let totalCount: number | null = null
+  let exact = true
+  for (let turn = 0; turn < READS && performance.now() < untilMs; turn += 1) {
+    const beganMs = performance.now()
+    const reply = await client.get(path(turn))
+    tookMs.push(performance.now() - beganMs)
+    if (reply.status !== 200) throw new Error(`${name}: ${reply.status} ${reply.body}`)
+    const members = JSON.parse(reply.body) as Readonly<Record<string, unknown>>
+    rows += Object.values(members).find((value) => Array.isArray(value))?.length ?? 1
+    totalCount = typeof members['total_count'] === 'number' ? members['total_count'] : null
+    exact = reply.headers['x-total-count-relation'] === undefined
+  }
+  return { latency: latencyOf(Float64Array.from(tookMs)), rows: rows / tookMs.length, totalCount, exact }
+}

@@ -1,0 +1,60 @@
+/**
+ * What `--json` writes: one object, by whose `format` and `kind` a reader knows it. Times are in milliseconds where a name
+ * ends in `Ms`, CPU times in microseconds where it ends in `Us`, shares are of 1. A measurement that was not chosen, or
+ * that failed, is null.
+ */
+import { writeFileSync } from 'node:fs'
+import type { HandOffMeasured } from './hand-off.ts'
+import type { Machine } from './machine.ts'
+import type { Measured } from './measure.ts'
+import type { OpenMeasured } from './open-submissions.ts'
+import type { BenchOptions, MeasurementName } from './options.ts'
+import type { PgbenchMeasured } from './pgbench.ts'
+import type { QueriesMeasured } from './queries.ts'
+import type { RestartMeasured } from './restart.ts'
+import type { TransfersMeasured } from './transfers.ts'
+
+/** Raised when a member changes its meaning or goes; new members alone do not raise it. */
+export const REPORT_FORMAT = 1
+
+/** Of one ledger. */
+export interface BenchReport {
+  readonly options: BenchOptions
+  readonly machine: Machine
+  /** RFC 3339. */
+  readonly startedAt: string
+  readonly durationMs: number
+  readonly submit: readonly Measured[] | null
+  readonly batches: Measured | null
+  readonly openLoop: readonly OpenMeasured[] | null
+  readonly transfers: readonly TransfersMeasured[] | null
+  readonly queries: QueriesMeasured | null
+  readonly handOff: readonly HandOffMeasured[] | null
+  readonly restart: RestartMeasured | null
+  readonly pgbench: PgbenchMeasured | null
+  readonly failures: readonly { readonly measurement: MeasurementName; readonly message: string }[]
+}
+
+/** Of ledgers with one node, two, and so on. */
+export interface ScalingMeasured {
+  readonly nodes: number
+  readonly run: Measured
+}
+
+/** Of two ledgers side by side. */
+export interface EncryptionReport {
+  readonly submissions: readonly { readonly mode: 'off' | 'on'; readonly runs: readonly Measured[] }[]
+  /** Milliseconds, of the middle one of all. */
+  readonly lists: readonly { readonly name: string; readonly off: number; readonly on: number }[]
+}
+
+export type JsonReport =
+  | ({ readonly kind: 'ledger' } & BenchReport)
+  | { readonly kind: 'scaling'; readonly machine: Machine; readonly scaling: readonly ScalingMeasured[] }
+  | ({ readonly kind: 'encryption'; readonly machine: Machine } & EncryptionReport)
+
+/** Nothing where no file is named. */
+export function writeReport(file: string | undefined, report: JsonReport): void {
+  if (file === undefined) return
+  writeFileSync(file, `${JSON.stringify({ format: REPORT_FORMAT, ...report }, null, 2)}\n`)
+}

@@ -1,0 +1,100 @@
+/** Goal: what the bench reads elsewhere and sums up is what was there: percentiles, gaps, /proc/stat, pgbench. */
+import { describe, expect, test } from 'vitest'
+import { Gaps } from '../../bench/gaps.ts'
+import { machineCpuOf } from '../../bench/machine-cpu.ts'
+import { readDurations, readSummary } from '../../bench/pgbench-output.ts'
+import { latencyOf } from '../../bench/statistics.ts'
+import { Tally } from '../../bench/tally.ts'
+
+describe('what the bench sums up', () => {
+  test('a percentile is the value below which that share lies, whatever order they come in', () => {
+    const values = Float64Array.from({ length: 10_000 }, (_, index) => 10_000 - index)
+    expect(latencyOf(values)).toEqual({ count: 10_000, p50Ms: 5_001, p99Ms: 9_901, p999Ms: 9_991, maxMs: 10_000 })
+  })
+
+  test('nothing measured is zero of zero', () => {
+    expect(latencyOf(new Float64Array(0))).toEqual({ count: 0, p50Ms: 0, p99Ms: 0, p999Ms: 0, maxMs: 0 })
+  })
+
+  test('the longest gap of each kind counts from the start, and between those of its own kind', () => {
+    const gaps = new Gaps(100)
+    for (const [kind, atMs] of [
+      ['a', 110],
+      ['b', 160],
+      ['a', 150],
+      ['a', 155],
+      ['b', 161],
+    ] as const)
+      gaps.note(kind, atMs)
+    expect([...gaps.longest()]).toEqual([40, 60])
+  })
+})
+
+describe('what came back in a run', () => {
+  const options = { expectedStatus: 202, batches: false, most: 10, followers: [], gapsByAccount: false, seconds: 60 }
+
+  test('of a batch each submission counts that was accepted, and none that was refused', () => {
+    const tally = new Tally({ ...options, expectedStatus: 200, batches: true })
+    const results = [{ status: 202, receipt: {} }, { status: 503, problem: { status: 503 } }, { status: 202 }]
+    tally.take(200, () => JSON.stringify({ results }), performance.now())
+    expect(tally).toMatchObject({ accepted: 2, answeredInTime: 1, statuses: { 200: 1 }, surprises: [] })
+  })
+
+  test('another status is counted and told, and has no part in latencies', () => {
+    const tally = new Tally(options)
+    tally.take(503, () => 'overloaded', performance.now())
+    expect(tally).toMatchObject({ accepted: 0, answeredInTime: 0, statuses: { 503: 1 }, surprises: ['503 overloaded'] })
+    expect(tally.latency().count).toBe(0)
+  })
+
+  test('gaps are told by account where that is asked for', () => {
+    const tally = new Tally({ ...options, gapsByAccount: true })
+    for (const account of ['alice', 'bob', 'alice']) {
+      tally.take(202, () => JSON.stringify({ txn_id: 't', account_id: account }), performance.now())
+    }
+    expect(tally.gapsByAccount()?.count).toBe(2)
+    expect(new Tally(options).gapsByAccount()).toBeNull()
+  })
+
+  test('a reply after the time is over is none in time', () => {
+    const tally = new Tally({ ...options, seconds: -1 })
+    tally.take(202, () => '', performance.now())
+    expect(tally).toMatchObject({ accepted: 1, answeredInTime: 0 })
+  })
+})
+
+describe('what Linux counts', () => {
+  test('idle and waiting for the disk are not busy, stolen time is, and guests are not counted twice', () => {
+    const text = 'cpu  100 10 20 1000 30 4 5 6 50 7\ncpu0 1 2 3 4 5 6 7 8 9 10\n'
+    expect(machineCpuOf(text)).toEqual({ busyUs: 1_450_000, allUs: 11_750_000 })
+  })
+})
+
+describe('what pgbench says', () => {
+  const printed = [
+    'transaction type: <builtin: TPC-B (sort of)>',
+    'number of transactions actually processed: 6464',
+    'number of failed transactions: 3 (0.046%)',
+    'latency average = 3.054 ms',
+    'initial connection time = 12.001 ms',
+    'tps = 3274.312345 (without initial connection time)',
+  ]
+
+  test('rate, count and failures are read', () => {
+    expect(readSummary(printed.join('\n'))).toEqual({ transactions: 6_464, failed: 3, perSecond: 3_274.312345 })
+  })
+
+  test('a version that counts no failures has none', () => {
+    expect(readSummary(printed.filter((line) => !line.includes('failed')).join('\n')).failed).toBe(0)
+  })
+
+  test('output without a rate is an error that shows it', () => {
+    expect(() => readSummary(printed.slice(0, -1).join('\n'))).toThrow('actually processed: 6464')
+  })
+
+  test('durations are read from a log, without transactions that failed', () => {
+    expect(readDurations('0 1 2500 0 1700000000 1\n1 1 failed 0 1700000000 2\n0 2 731 0 1700000000 3\n')).toEqual([
+      2.5, 0.731,
+    ])
+  })
+})
