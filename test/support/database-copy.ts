@@ -1,38 +1,34 @@
 /** Copies of a test's database, so that each may be damaged in another way. */
-import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
+import { createDatabasePool } from './database-pool.ts'
 
 export interface DatabaseCopy {
   readonly url: string
   readonly sql: postgres.Sql
-  readonly drop: () => Promise<void>
 }
 
-/** Nobody may be connected to the original. */
-export async function copyOf(url: string): Promise<DatabaseCopy> {
+export interface DatabaseCopies {
+  readonly onCopy: <T>(work: (copy: DatabaseCopy) => Promise<T>) => Promise<T>
+  readonly close: () => Promise<void>
+}
+
+/** Nobody may be connected to the original, and it stays as it is. */
+export function createDatabaseCopies(url: string): DatabaseCopies {
+  const server = new URL(url)
+  server.pathname = '/postgres'
   const original = new URL(url).pathname.slice(1)
-  const name = `copy_${randomBytes(6).toString('hex')}`
-  await onServer(url, (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(original)}`)
-  const address = new URL(url)
-  address.pathname = `/${name}`
-  const sql = postgres(address.toString(), { max: 2, onnotice: () => undefined })
+  const pool = createDatabasePool({ serverUrl: server.toString(), original, prefix: 'copy' })
   return {
-    url: address.toString(),
-    sql,
-    drop: async () => {
-      await sql.end()
-      await onServer(url, (server) => server`DROP DATABASE ${server(name)} WITH (FORCE)`)
+    onCopy: async (work) => {
+      const copy = await pool.take()
+      const sql = postgres(copy.url, { max: 2, onnotice: () => undefined })
+      try {
+        return await work({ url: copy.url, sql })
+      } finally {
+        await sql.end()
+        await copy.drop()
+      }
     },
-  }
-}
-
-async function onServer(url: string, work: (sql: postgres.Sql) => PromiseLike<unknown>): Promise<void> {
-  const address = new URL(url)
-  address.pathname = '/postgres'
-  const sql = postgres(address.toString(), { max: 1, onnotice: () => undefined })
-  try {
-    await work(sql)
-  } finally {
-    await sql.end()
+    close: pool.close,
   }
 }

@@ -11,12 +11,13 @@ import { type MasterKeys, readMasterKey } from '../../infra/keys/master-key.ts'
 import { type LedgerSecrets, newLedgerSecrets, openLedgerSecrets } from '../../infra/main/ledger-secrets.ts'
 import { migrate, readLedgerAt } from '../../infra/postgres/migrate.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
+import { createDatabasePool, type DatabasePool } from './database-pool.ts'
 import { noteServer } from './server-notes.ts'
 import { serverDirectory } from './test-directory.ts'
 
 export interface LedgerDatabase {
   readonly url: string
-  /** Ends what is connected to it and removes it. */
+  /** Ends what is connected to it and takes it away: to be removed, or to serve another test once it is as new. */
   readonly drop: () => Promise<void>
 }
 
@@ -41,26 +42,41 @@ async function startServer(): Promise<string> {
   return url
 }
 
-/** Migrated ledgers that the others are copies of, by their number of shards and encryption. */
-const templates = new Map<string, Promise<string>>()
+/** Of ledgers with nothing in them, by their number of shards and encryption. */
+const pools = new Map<string, Promise<DatabasePool>>()
 
 /** A database that holds a ledger with nothing in it. */
 export async function createLedgerDatabase(options: LedgerDatabaseOptions = {}): Promise<LedgerDatabase> {
   server ??= startServer()
   const serverUrl = await server
+  if (options.migrated === false) return createEmptyDatabase(serverUrl)
+  const { shardCount = DEFAULT_SHARD_COUNT, encryption = 'on' } = options
+  const kind = `template_${shardCount}_${encryption}`
+  const pool = pools.get(kind) ?? createPool(serverUrl, kind, shardCount, encryption)
+  pools.set(kind, pool)
+  return (await pool).take()
+}
+
+async function createEmptyDatabase(serverUrl: string): Promise<LedgerDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
-  const url = urlOf(serverUrl, name)
-  if (options.migrated === false) await onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)}`)
-  else {
-    const { shardCount = DEFAULT_SHARD_COUNT, encryption = 'on' } = options
-    const kind = `template_${shardCount}_${encryption}`
-    const made = templates.get(kind) ?? createTemplate(serverUrl, kind, shardCount, encryption)
-    templates.set(kind, made)
-    const template = await made
-    await onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(template)}`)
-    await onServer(url, (sql) => sql`UPDATE ledger SET ledger_id = ${randomUUID()}, created_at = now()`)
-  }
-  return { url, drop: () => onServer(serverUrl, (sql) => sql`DROP DATABASE ${sql(name)} WITH (FORCE)`) }
+  await onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)}`)
+  const drop = (): Promise<void> => onServer(serverUrl, (sql) => sql`DROP DATABASE ${sql(name)} WITH (FORCE)`)
+  return { url: urlOf(serverUrl, name), drop }
+}
+
+async function createPool(
+  serverUrl: string,
+  kind: string,
+  shardCount: number,
+  encryption: 'on' | 'off',
+): Promise<DatabasePool> {
+  const original = await createTemplate(serverUrl, kind, shardCount, encryption)
+  return createDatabasePool({
+    serverUrl,
+    original,
+    prefix: 'test',
+    begin: (sql) => sql.unsafe('UPDATE ledger SET ledger_id = $1, created_at = now()', [randomUUID()]),
+  })
 }
 
 /** Nobody may be connected to it while it is copied: whoever migrates has ended by then. */

@@ -6,7 +6,7 @@ import { loadReceiptCheck } from '../../infra/audit/receipt-check.ts'
 import { runSpotPass, type SpotResult } from '../../infra/audit/spot-pass.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { type AuditedLedger, createAuditedLedger, everythingOnce, Parties, type Told } from './audited-ledger.ts'
-import { copyOf, type DatabaseCopy } from './database-copy.ts'
+import { createDatabaseCopies, type DatabaseCopies, type DatabaseCopy } from './database-copy.ts'
 import { vaultOf } from './ledger-database.ts'
 
 export interface Tampered {
@@ -14,7 +14,7 @@ export interface Tampered {
   readonly ledgerId: string
   /** What stands for an account in rows and in findings. */
   readonly refOf: (accountId: string) => string
-  readonly onCopy: <T>(work: (copy: DatabaseCopy) => Promise<T>) => Promise<T>
+  readonly onCopy: DatabaseCopies['onCopy']
   /** Both kinds of pass together. */
   readonly audit: (url: string) => Promise<SpotResult>
   readonly close: () => Promise<void>
@@ -34,19 +34,13 @@ export async function createTampered(
   await more(ledger, parties, told)
   // A copy is made of what nobody is connected to.
   await ledger.leave()
+  const copies = createDatabaseCopies(ledger.url)
   const { ledgerId, vault } = ledger
   return {
     told,
     ledgerId,
     refOf: vault.accountRef,
-    onCopy: async (work) => {
-      const copy = await copyOf(ledger.url)
-      try {
-        return await work(copy)
-      } finally {
-        await copy.drop()
-      }
-    },
+    onCopy: copies.onCopy,
     audit: async (url) => {
       const keys = await vaultOf(url)
       const compliance = await runSpotPass({ url, ledgerId, kind: 'compliance' }, keys)
@@ -55,7 +49,10 @@ export async function createTampered(
         Object.fromEntries(SUBJECTS.map((name) => [name, (compliance[of][name] ?? 0) + (provenance[of][name] ?? 0)]))
       return { ...compliance, checked: sum('checked'), failed: sum('failed') }
     },
-    close: ledger.close,
+    close: async () => {
+      await copies.close()
+      await ledger.close()
+    },
   }
 }
 

@@ -12,6 +12,8 @@ export interface FreshLedgerOptions extends Omit<LoadOptions, 'url' | 'masterKey
   /** New or empty. */
   readonly dataDir: string
   readonly shards?: number
+  /** PostgreSQL runs: how to stop it, whatever becomes of the load. */
+  readonly onStarted?: (stop: () => Promise<void>) => void
   /** `off`: rows can be read without keys. */
   readonly encryption?: 'on' | 'off'
 }
@@ -27,13 +29,14 @@ export interface FreshLedger extends LoadedLedger {
 
 /** Throws what `loadLedger` throws; PostgreSQL is stopped then. */
 export async function loadFreshLedger(options: FreshLedgerOptions): Promise<FreshLedger> {
-  const { dataDir, shards, encryption = 'on', ...load } = options
+  const { dataDir, shards, onStarted, encryption = 'on', ...load } = options
   makePrivateDirectory(dataDir)
   // PostgreSQL's user must be able to pass through.
   if (isRoot()) chmodSync(dataDir, 0o711)
   const masterKeyFile = join(dataDir, 'master.key')
   const masterKey = await loadOrCreateMasterKey(masterKeyFile)
   const { url, stop } = await startPostgres({ dataDir: join(dataDir, 'postgres') })
+  onStarted?.(stop)
   try {
     await createOrMigrate(url, { current: masterKey, previous: [] }, shards, encryption)
     const loaded = await loadLedger({ ...load, url, masterKey })

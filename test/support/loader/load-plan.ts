@@ -80,7 +80,7 @@ export class LoadPlan {
   }
 
   accountIdOf(number: number): string {
-    return `account-${number}@load`
+    return accountIdOf(number)
   }
 
   kindOf(number: number): AccountKind {
@@ -102,6 +102,10 @@ export class LoadPlan {
   ordersOf(number: number): PlannedOrders {
     return new PlannedOrders(this, createSeededRandom(this.shape.seed, `account ${number}`))
   }
+}
+
+export function accountIdOf(number: number): string {
+  return `account-${number}@load`
 }
 
 /** What one account orders, one after another; what is paid out follows from what it then has. */
