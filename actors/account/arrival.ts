@@ -116,7 +116,11 @@ function bringsNothing({ balances, nfts }: ArrivingAccount): boolean {
 }
 
 function exists(): Answer {
-  return refusal('account_exists', 'There is such an account already, and it is another.', 'account_id')
+  return refusal(
+    'account_exists',
+    'There is such an account already, as something else: an account is taken once.',
+    'account_id',
+  )
 }
 
 function lacking(turn: Turn, { balances, nfts }: ArrivingAccount): Answer | undefined {

@@ -11,6 +11,7 @@ import { openJson } from '../vault/open-json.ts'
 import { type Place, placeOf } from '../vault/place.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
+import type { BroughtToken } from './import-brought.ts'
 
 export const IMPORT_STATUSES = ['staging', 'checking', 'applying', 'taking', 'done', 'refusing', 'refused'] as const
 export type HeadStatus = (typeof IMPORT_STATUSES)[number]
@@ -48,6 +49,8 @@ export interface ImportHead {
   readonly caller: Caller
   readonly summary: ImportSummary | null
   readonly refusal: ImportRefusal | null
+  /** Of tokens, to accounts that were not here; null until it is decided that it is taken. */
+  readonly brought: readonly BroughtToken[] | null
 }
 
 export interface HeadRow {
@@ -102,6 +105,11 @@ const headSchema = v.object({
     }),
   ),
   refusal: v.nullable(refusalSchema),
+  // Of imports that were decided before it was noted it is not known.
+  brought: v.optional(
+    v.nullable(v.array(v.object({ tokenId: v.string(), quantity: v.string(), supply: v.string() }))),
+    null,
+  ),
 })
 
 export function placeOfHead(importId: string, status: string, nextPart: number, position: number): Place {
@@ -118,7 +126,7 @@ export function placeOfPresent(importId: string, part: number): Place {
 
 /** As hexadecimal digits. */
 export function sealedHead(head: ImportHead, vault: RowVault): string {
-  const { importId, status, nextPart, position, total, source, end, caller, summary, refusal } = head
+  const { importId, status, nextPart, position, total, source, end, caller, summary, refusal, brought } = head
   const document: v.InferInput<typeof headSchema> = {
     format: FORMAT,
     total,
@@ -127,6 +135,7 @@ export function sealedHead(head: ImportHead, vault: RowVault): string {
     caller: { ...caller, boundary: typeof caller.boundary === 'boolean' ? caller.boundary : [...caller.boundary] },
     summary,
     refusal: refusal?.kind === 'invalid' ? { ...refusal, faults: [...refusal.faults] } : refusal,
+    brought: brought && [...brought],
   }
   return vault.seal(LEDGER_KEY_NAME, placeOfHead(importId, status, nextPart, position), JSON.stringify(document))
 }

@@ -6,12 +6,14 @@
  *   E3. An NFT comes with the account that owns it, or both were here: an account counts what it owns as it comes.
  *   E4. What was asked of homes before they were told to drop it may arrive after: whoever asked drops it once more, and so
  *       does somebody after everything that was on its way has expired.
+ *   E5. Of no token more is taken, in all imports of a ledger together, than that ledger ever said that there is.
  */
 import { setImmediate } from 'node:timers/promises'
 import type { UsedKeysRecord } from '../../api/export-record.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
 import { type PartWork, workOf } from './import-commands.ts'
+import { BroughtSums } from './import-brought.ts'
 import type { ImportHead, Present } from './import-documents.ts'
 import { DriveStopped, type HomesOptions, ImportHomes, ImportMovedOn } from './import-homes.ts'
 import type { ImportStore } from './import-store.ts'
@@ -115,9 +117,9 @@ export class ImportDrive {
     const plan = await this.planFor(head)
     const step = plan.steps[head.position]
     if (step === undefined || head.position >= plan.holds) {
-      const parted = await this.partedNft(head, plan)
-      if (parted === undefined) await store.advance(head, { ...head, status: 'taking' })
-      else await this.decideAgainst(head, parted)
+      const { parted, sums } = await this.whatCame(head, plan)
+      if (parted !== undefined) await this.decideAgainst(head, parted)
+      else await store.decide(head, (taken) => decided(head, sums, taken))
       return false
     }
     const work = await this.workFor(head, step.part)
@@ -128,24 +130,30 @@ export class ImportDrive {
     return false
   }
 
-  /** E3. Why it cannot be taken; undefined when no NFT is parted from its owner. */
-  private async partedNft(head: ImportHead, { steps, holds }: Plan): Promise<ImportRefusal | undefined> {
+  /** `parted`: E3, why it cannot be taken; undefined when no NFT is parted from its owner. `sums`: E5. */
+  private async whatCame(
+    head: ImportHead,
+    { steps, holds }: Plan,
+  ): Promise<{ readonly parted: ImportRefusal | undefined; readonly sums: BroughtSums }> {
+    const sums = new BroughtSums()
     const accounts = new Set<string>()
     const owned: { readonly line: number; readonly owner: string; readonly isHere: boolean }[] = []
     for (const { part } of steps.slice(0, holds)) {
       const { homecomings } = await this.workFor(head, part)
       const here = new Set((await this.options.store.present(this.importId, part))?.records)
-      for (const { line, actor, arrival } of homecomings) {
+      for (const homecoming of homecomings) {
+        const { line, actor, arrival } = homecoming
+        sums.see(homecoming, here.has(line))
         if (arrival.kind === 'account' && here.has(line)) accounts.add(actor.id)
         if (arrival.kind !== 'instance' || arrival.instance.status === 'burned') continue
         owned.push({ line, owner: arrival.instance.owner, isHere: here.has(line) })
       }
     }
     const parted = owned.find(({ owner, isHere }) => accounts.has(owner) !== isHere)
-    if (parted === undefined) return undefined
+    if (parted === undefined) return { parted, sums }
     const { line, isHere } = parted
     const detail = isHere ? 'it is here already, and its owner is not' : 'its owner is here already, without it'
-    return { kind: 'exists', field: `lines[${line}].owner`, detail: `line ${line}: ${detail}.` }
+    return { parted: { kind: 'exists', field: `lines[${line}].owner`, detail: `line ${line}: ${detail}.` }, sums }
   }
 
   /** E2. Whoever has gone on meanwhile has not decided. */
@@ -292,6 +300,14 @@ export class ImportDrive {
 }
 
 const NONE: Present = { records: [], issuers: [] }
+
+/** E1, E2, E5. */
+function decided(head: ImportHead, sums: BroughtSums, taken: readonly ImportHead[]): ImportHead {
+  const refusal = sums.refusal(taken)
+  return refusal === undefined
+    ? { ...head, status: 'taking', brought: sums.brought() }
+    : { ...head, status: 'refusing', refusal }
+}
 
 function has({ kinds }: ImportIndex, part: number, kind: string): boolean {
   return [...(kinds[part] ?? [])].some((one) => one === kind)

@@ -146,6 +146,7 @@ function headAfter({ importId, part, last, caller }: ImportPart, { source, end }
     caller,
     summary: null,
     refusal: null,
+    brought: null,
   }
 }
 

@@ -4,6 +4,7 @@
  *       on at once, one does.
  *   S2. A part is stored in the transaction that makes the next one due.
  *   S3. What an import has staged is gone once it has ended, and once nobody has gone on with it for a day.
+ *   S4. Whether imports are taken is decided one after the other: whoever decides sees all that was decided before.
  */
 import type postgres from 'postgres'
 import { LedgerImportsUnavailable } from '../../runtime/ports/ledger-imports.ts'
@@ -34,6 +35,8 @@ export interface ImportStore {
   readonly append: (before: ImportHead, after: ImportHead, part: NewPart) => Promise<boolean>
   /** S1. False: the head is no longer `before`. `found`: what homes said of a part. */
   readonly advance: (before: ImportHead, after: ImportHead, found?: FoundPresent) => Promise<boolean>
+  /** S1, S4. `next`: of those of the same ledger that are taken. False: the head is no longer `before`. */
+  readonly decide: (before: ImportHead, next: (taken: readonly ImportHead[]) => ImportHead) => Promise<boolean>
   /** `content` of a part that there is; undefined: there is none. */
   readonly contentOf: (importId: string, part: number) => Promise<string | undefined>
   /** What tells a part's content from any other's. */
@@ -76,6 +79,8 @@ const STATEMENT_TIMEOUT_MS = 15_000
 const POOL_SIZE = 4
 /** 'ledger imports' in a key of 64 bits that no session's hash is made from. */
 const BEGIN_LOCK = '7810198402634810726'
+/** And 'ledger import decisions'. */
+const DECIDE_LOCK = '7810198402634810727'
 
 export function createImportStore(options: { readonly url: string; readonly vault: RowVault }): ImportStore {
   const { vault } = options
@@ -105,7 +110,7 @@ type Sql = postgres.Sql | postgres.TransactionSql
 function headsOf(
   run: Run,
   vault: RowVault,
-): Pick<ImportStore, 'head' | 'begin' | 'append' | 'advance' | 'finish' | 'discard'> {
+): Pick<ImportStore, 'head' | 'begin' | 'append' | 'advance' | 'decide' | 'finish' | 'discard'> {
   return {
     head: (importId) =>
       run(async (sql) => {
@@ -130,6 +135,19 @@ function headsOf(
              WHERE import_id = ${after.importId} AND part = ${found.part} AND present IS NULL`
         }
         return true
+      }),
+    decide: (before, next) =>
+      inTransaction(run, async (sql) => {
+        await sql`SELECT pg_advisory_xact_lock(${DECIDE_LOCK}::bigint)`
+        const rows = await sql<HeadRow[]>`
+          SELECT import_id, status, next_part, position, document FROM imports WHERE status IN ('taking', 'done')`
+        const taken = rows.map((row) => openHead(row, vault))
+        return changed(
+          sql,
+          before,
+          next(taken.filter((head) => head.source.ledgerId === before.source.ledgerId)),
+          vault,
+        )
       }),
     finish: (before, after) =>
       inTransaction(run, async (sql) => {

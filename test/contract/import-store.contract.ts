@@ -1,4 +1,4 @@
-/** Contract: ImportStore, S1 to S3. Run over PostgreSQL and over memory. */
+/** Contract: ImportStore, S1 to S4. Run over PostgreSQL and over memory. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ImportHead, StagedPart } from '../../infra/portability/import-documents.ts'
 import { type ImportStore, MAX_STAGED, type NewPart } from '../../infra/portability/import-store.ts'
@@ -19,6 +19,7 @@ export const HEAD: ImportHead = {
   caller: { clientId: 'operations', role: 'admin', boundary: ['GOLD'] },
   summary: null,
   refusal: null,
+  brought: null,
 }
 
 export const STAGED: StagedPart = {
@@ -117,6 +118,33 @@ export function importStoreContract(name: string, open: () => Promise<ImportStor
         await store.advance(next, { ...next, position: 2 }, { part: 0, present: { records: [], issuers: [] } }),
       ).toBe(true)
       expect(await store.present(HEAD.importId, 0)).toEqual(found.present)
+    })
+
+    test('S4: whoever decides sees what of the same ledger was decided before, and nothing else', async () => {
+      const heads = [0, 1, 2].map((number) => ({ ...another(number), status: 'applying' as const }))
+      const stranger = { ...another(3), source: { ...HEAD.source, ledgerId: 'a third ledger' } }
+      for (const head of [...heads.map((one) => ({ ...one, status: 'staging' as const })), stranger]) {
+        await store.begin(head, aPart(0))
+      }
+      for (const head of heads) await store.advance({ ...head, status: 'staging' }, head)
+      await store.advance(stranger, { ...stranger, status: 'taking' })
+      const brought = [{ tokenId: 'constructor', quantity: '7.5', supply: '10' }]
+      const seen: (readonly string[])[] = []
+      const decisions = await Promise.all(
+        heads.map((head) =>
+          store.decide(head, (taken) => {
+            seen.push(taken.map(({ importId }) => importId).sort())
+            expect(taken.map((one) => one.brought)).toEqual(taken.map(() => brought))
+            return { ...head, status: 'taking', brought }
+          }),
+        ),
+      )
+      expect(decisions).toEqual([true, true, true])
+      expect(seen.map((ids) => ids.length).toSorted((one, other) => one - other)).toEqual([0, 1, 2])
+      const [first] = heads
+      if (first === undefined) throw new Error('there is none')
+      expect(await store.decide(first, () => ({ ...first, status: 'refusing' }))).toBe(false)
+      expect((await store.head(first.importId))?.status).toBe('taking')
     })
 
     test('S3: what has ended keeps what it was told by, and nothing of its records', async () => {

@@ -4,6 +4,8 @@ import { type ImportStore, MAX_STAGED, type NewPart } from '../../infra/portabil
 
 const UNFINISHED: ReadonlySet<string> = new Set(['checking', 'applying', 'taking', 'refusing'])
 
+const TAKEN: ReadonlySet<string> = new Set(['taking', 'done'])
+
 interface StoredPart {
   readonly content: string
   readonly staged: NewPart['staged'] | null
@@ -97,6 +99,12 @@ export function createMemoryImportStore(options: {
         stored.parts.set(found.part, { ...kept, present: kept.present ?? structuredClone(found.present) })
       }
       return stored !== undefined
+    },
+    decide: async (from, next) => {
+      await before('decide')
+      const taken = [...imports.values()].map(({ head }) => head).filter(({ status }) => TAKEN.has(status))
+      const ofSource = taken.filter(({ source }) => source.ledgerId === from.source.ledgerId)
+      return change(from, next(structuredClone(ofSource))) !== undefined
     },
     finish: async (from, to) => {
       await before('finish')

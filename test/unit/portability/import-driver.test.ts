@@ -1,5 +1,5 @@
 /**
- * Goal: E1 to E4 of the drive of an import: all or nothing, taken once, whatever ends on the way. Homes are held to what the
+ * Goal: E1 to E5 of the drive of an import: all or nothing, taken once, whatever ends on the way. Homes are held to what the
  * types say of them (fake-homes.ts).
  */
 import { describe, expect, test, vi } from 'vitest'
@@ -18,10 +18,12 @@ import {
   hesitating,
   PART_LINES,
   stagedWorld,
+  type World,
 } from './import-world.ts'
 
 const file = await fileOf()
 const ANOTHER = 'aaaaaaaa-3d47-4e58-8a69-0b1c2d3e4f50'
+const THIRD = 'bbbbbbbb-3d47-4e58-8a69-0b1c2d3e4f50'
 
 describe('the drive of an import', () => {
   test('everything is held before anything is taken, used keys are noted before their account, and it is done', async () => {
@@ -287,6 +289,71 @@ describe('the drive of an import', () => {
     for (const part of partsOf(first.records, PART_LINES, ANOTHER)) outcomes.push(await world.edge().send(part))
     expect(outcomes.at(-1)).toMatchObject({ kind: 'exists', field: 'lines[2].owner' })
     expect(world.homes.homes.get('alice')).toMatchObject({ held: null, taken: 0 })
+  })
+
+  describe('E5: of the 1,000 GOLD that there are', () => {
+    const bring = (quantities: Readonly<Record<string, string>>) =>
+      fileOf(
+        () => [
+          ledgerBody(),
+          { ...TOKEN_BODY, total_supply: '1000' },
+          ...Object.entries(quantities).map(([accountId, quantity]) => anAccount(accountId, { GOLD: quantity })),
+        ],
+        file.keys,
+      )
+
+    async function sent(world: World, quantities: Readonly<Record<string, string>>, importId: string) {
+      const { records } = await bring(quantities)
+      const outcomes: ImportOutcome[] = []
+      for (const part of partsOf(records, PART_LINES, importId)) outcomes.push(await world.edge().send(part))
+      return outcomes.at(-1)
+    }
+
+    async function broughtBefore(quantities: Readonly<Record<string, string>>): Promise<World> {
+      const world = await stagedWorld(await bring(quantities))
+      await world.edge().drive()
+      return world
+    }
+
+    test('who was copied may not have paid who comes later', async () => {
+      const world = await broughtBefore({ alice: '970', bob: '30' })
+      expect(await sent(world, { carol: '5' }, ANOTHER)).toEqual({
+        kind: 'exists',
+        field: 'lines[1].total_supply',
+        detail:
+          'line 1: with what came of GOLD before, 1005 would have come, and there are 1000: ' +
+          'accounts of this file were paid by ones that were copied here before.',
+      })
+      expect(world.homes.homes.get('carol')).toMatchObject({ held: null, taken: 0 })
+    })
+
+    test('all of it may come, account by account; of who was here already nothing comes', async () => {
+      const world = await broughtBefore({ alice: '600' })
+      expect(await sent(world, { alice: '600', bob: '400' }, ANOTHER)).toMatchObject({ kind: 'done' })
+      expect(await sent(world, { carol: '0.01' }, THIRD)).toMatchObject({ kind: 'exists' })
+    })
+
+    test('what was refused has brought nothing', async () => {
+      const world = await broughtBefore({ alice: '600' })
+      expect(await sent(world, { bob: '500' }, ANOTHER)).toMatchObject({ kind: 'exists' })
+      expect(await sent(world, { bob: '400' }, THIRD)).toMatchObject({ kind: 'done' })
+    })
+
+    test('of two that come at once and are too much together, one is taken', async () => {
+      for (let seed = 1; seed <= 30; seed += 1) {
+        const world = await broughtBefore({ alice: '600' })
+        const files = [await bring({ bob: '300' }), await bring({ carol: '300' })]
+        const outcomes = await Promise.all(
+          files.map(async ({ records }, number) => {
+            const edge = world.edge(hesitating(seed + 50 * number))
+            const ends: ImportOutcome[] = []
+            for (const part of partsOf(records, PART_LINES, [ANOTHER, THIRD][number])) ends.push(await edge.send(part))
+            return ends.at(-1)?.kind
+          }),
+        )
+        expect(new Set(outcomes)).toEqual(new Set(['done', 'exists']))
+      }
+    })
   })
 
   test('an import that nobody has driven for half a minute is taken up, and not before', async () => {

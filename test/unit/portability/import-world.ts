@@ -117,6 +117,7 @@ function watchedStore(store: MemoryImportStore, step: () => void | Promise<void>
     ...store,
     head: async (...args) => (await step(), store.head(...args)),
     advance: async (...args) => (await step(), store.advance(...args)),
+    decide: async (...args) => (await step(), store.decide(...args)),
     finish: async (...args) => (await step(), store.finish(...args)),
     part: async (...args) => (await step(), store.part(...args)),
     touch: async (...args) => (await step(), store.touch(...args)),
