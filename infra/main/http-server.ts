@@ -1,9 +1,10 @@
 /**
  * The HTTP server under the edge.
  *   H1. A client that is slow, silent or greedy holds a connection for a bounded time.
- *   H2. Stopping takes no new connections, lets requests under way end, and then closes what is left.
+ *   H2. Stopping takes no new connections and lets requests under way end. Their answers say that the connection closes with
+ *       them, so that a client that never rests goes elsewhere; then what is left is closed.
  */
-import { Server } from 'node:http'
+import { Server, type ServerResponse } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
 import type { EdgeApp } from './edge-app.ts'
 import { answerUnreadableRequests } from './unreadable-requests.ts'
@@ -39,8 +40,9 @@ export async function listen(app: EdgeApp, host: string, port: number, errorBase
   if (!(server instanceof Server)) throw new Error('this is no HTTP/1.1 server')
   server.maxConnections = MAX_CONNECTIONS
   answerUnreadableRequests(server, errorBase)
+  const stop = stopper(server)
   await listening(server, host, port)
-  return { stop: stopper(server) }
+  return { stop }
 }
 
 function listening(server: Server, host: string, port: number): Promise<void> {
@@ -54,9 +56,22 @@ function listening(server: Server, host: string, port: number): Promise<void> {
 }
 
 function stopper(server: Server): () => Promise<void> {
+  const underWay = new Set<ServerResponse>()
+  let stopping = false
+  server.prependListener('request', (_request, response) => {
+    if (stopping) response.shouldKeepAlive = false
+    underWay.add(response)
+    response.once('close', () => {
+      underWay.delete(response)
+      // Its answer had begun before it could say so.
+      if (stopping) server.closeIdleConnections()
+    })
+  })
   return () =>
     new Promise((resolve) => {
       const late = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS)
+      stopping = true
+      for (const response of underWay) response.shouldKeepAlive = false
       server.close(() => {
         clearTimeout(late)
         resolve()
