@@ -130,7 +130,8 @@ export function takeUp(incarnation: Incarnation, key: string, loaded: AnyState |
  * used since it was last looked at is passed over once (the clock algorithm: a use costs a flag, and no reordering).
  */
 export function passivate({ residents }: Incarnation, limit: number): void {
-  let looks = residents.size > limit ? residents.size : 0
+  // Twice: the first time round all may have been used.
+  let looks = residents.size > limit ? 2 * residents.size : 0
   for (const [key, resident] of residents) {
     if (looks === 0 || residents.size <= limit) return
     looks -= 1
