@@ -1,17 +1,16 @@
-import { link, open, rm } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import postgres from 'postgres'
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import { type Moment, readAccounts } from '../audit/checkpoint-accounts.ts'
 import { contentHash, FIRST_LINE, lastLine, lineOf } from '../audit/checkpoint-file.ts'
 import { signStatement } from '../audit/checkpoint-statement.ts'
-import { openLedgerSecrets, openMasterKeys } from '../main/ledger-secrets.ts'
+import { existingMasterKeys, openLedgerSecrets } from '../main/ledger-secrets.ts'
 import { readLedgerAt } from '../postgres/migrate.ts'
 import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
 import { tlsByAddress } from '../postgres/tls-by-address.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { CommandFailed, EXIT_OK, readArgs, type Command, type CommandIo } from './command.ts'
 import { configurationOf, refuseMissingInProduction, withDatabase } from './configured.ts'
+import { withNewFile } from './new-file.ts'
 
 export const checkpointCommand: Command = {
   summary: 'write down where each account is, signed, to be kept elsewhere',
@@ -27,9 +26,9 @@ Needs the database and the master key. The role ledger_edge may do it.
     const { positionals } = readArgs(args, {}, { least: 0, most: 1, what: 'FILE' })
     const configuration = configurationOf(io)
     refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
-    const masterKeys = await openMasterKeys(configuration)
     const [name] = positionals
-    const accounts = await withDatabase(configuration, io, async (url) => {
+    const written = await withDatabase(configuration, io, async (url) => {
+      const masterKeys = await existingMasterKeys(configuration)
       const ledger = await readLedgerAt(url)
       if (ledger === undefined)
         throw new CommandFailed('the database has no ledger of this version: run ledger migrate')
@@ -38,14 +37,18 @@ Needs the database and the master key. The role ledger_edge may do it.
       const keys = await createServiceKeys({ url, sealing, clock })
       try {
         const signer = { ledgerId: ledger.ledgerId, keys, nowMs: clock.now }
-        return name === undefined
-          ? await writeCheckpoint(url, signer, (text) => Promise.resolve(io.out(text)), io)
-          : await writeFile(resolve(io.cwd, name), (write) => writeCheckpoint(url, signer, write, io))
+        if (name === undefined) return await writeCheckpoint(url, signer, (text) => Promise.resolve(io.out(text)), io)
+        return await withNewFile(name, io, async (file) => {
+          const whole = await writeCheckpoint(url, signer, file.write, io)
+          await file.finish()
+          return whole
+        })
       } finally {
         await keys.close()
       }
     })
-    io.err(`${accounts} accounts\n`)
+    const what = `${written.accounts} accounts as of ${written.asOf}`
+    io.err(name === undefined ? `${what}\n` : `wrote ${name}: ${what}\n`)
     return EXIT_OK
   },
 }
@@ -54,13 +57,18 @@ type Write = (text: string) => Promise<void>
 
 const PROGRESS_ACCOUNTS = 100_000
 
-/** Returns the number of accounts. */
+interface Written {
+  readonly accounts: number
+  /** ISO 8601. */
+  readonly asOf: string
+}
+
 async function writeCheckpoint(
   url: string,
   signer: Parameters<typeof signStatement>[0],
   write: Write,
   io: CommandIo,
-): Promise<number> {
+): Promise<Written> {
   const content = contentHash()
   const add = async (text: string): Promise<void> => {
     content.add(text)
@@ -78,15 +86,16 @@ async function writeCheckpoint(
       }
     })
   })
+  const asOf = isoTimestamp(moment.asOfMs)
   const signed = await signStatement(signer, {
     type: 'checkpoint-file',
-    as_of: isoTimestamp(moment.asOfMs),
+    as_of: asOf,
     accounts,
     content: content.digest(),
     links: moment.links,
   })
   await write(lastLine(signed))
-  return accounts
+  return { accounts, asOf }
 }
 
 /** A connection without a bound for its statements. */
@@ -102,29 +111,5 @@ export async function onConnection<T>(url: string, work: (sql: postgres.Sql) => 
     return await work(sql)
   } finally {
     await sql.end({ timeout: 5 })
-  }
-}
-
-/** Nothing stands under the name before it is whole and on the disk; what stands there is never replaced. */
-async function writeFile<T>(path: string, work: (write: Write) => Promise<T>): Promise<T> {
-  const unfinished = `${path}.unfinished-${process.pid}`
-  try {
-    const file = await open(unfinished, 'wx', 0o600)
-    let result: T
-    try {
-      result = await work(async (text) => file.writeFile(text, 'utf8'))
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await link(unfinished, path)
-    return result
-  } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-    if (code === 'EEXIST')
-      throw new CommandFailed(`${path} is there already: a checkpoint replaces no other`, { cause })
-    throw cause
-  } finally {
-    await rm(unfinished, { force: true })
   }
 }

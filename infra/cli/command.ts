@@ -60,8 +60,16 @@ function parsedOrRefused<const O extends Options>(args: readonly string[], optio
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error })
+    throw new UsageError(parseProblemOf(error), { cause: error })
   }
+}
+
+/** Of an unknown option Node adds how one would write an argument that looks like it, which nobody meant. */
+function parseProblemOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const isUnknown = 'code' in error && error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION'
+  const [option] = /(?<=')-[^']*(?=')/.exec(error.message) ?? []
+  return isUnknown && option !== undefined ? `there is no option ${option}` : error.message
 }
 
 /** A required option. */

@@ -1,9 +1,11 @@
 /** What commands that touch a ledger have in common: its configuration and its database. */
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { missingInProduction, readConfiguration, type Configuration } from '../config/configuration.ts'
 import { runningNatsUrl } from '../embedded/nats-server.ts'
 import { runningPostgresUrl, startPostgres } from '../embedded/postgres-server.ts'
+import { readRecord } from '../embedded/server-record.ts'
+import { openTrustedLedgers, TrustedLedgersUnusable } from '../main/trusted-ledgers-file.ts'
 import { CommandFailed, type CommandIo } from './command.ts'
 
 /** Throws CommandFailed that lists everything that is wrong. Warnings go to standard error. */
@@ -26,6 +28,19 @@ function withPassword(configuration: Configuration): Configuration {
   }
   if (url.password === '') throw new CommandFailed('the file of LEDGER_DATABASE_PASSWORD_FILE is empty')
   return { ...configuration, databaseUrl: url.toString() }
+}
+
+/**
+ * For what runs an edge: told at start and in one sentence, as of the same in a variable. Other parts do not need the file, and
+ * must not fall with it.
+ */
+export async function refuseWrongTrust(configuration: Configuration): Promise<void> {
+  try {
+    await openTrustedLedgers(configuration)
+  } catch (cause) {
+    if (!(cause instanceof TrustedLedgersUnusable)) throw cause
+    throw new CommandFailed(listOf('the configuration is wrong:', [cause.message]), { cause })
+  }
 }
 
 /** `clients`: whether the command would generate clients. */
@@ -66,8 +81,31 @@ export function withRunningServers(configuration: Configuration): {
   return { configuration: { ...configuration, nats: { ...configuration.nats, urls } }, databaseUrl }
 }
 
-/** Does the work on the ledger's database: the one that is given, the embedded one that runs, or else starts it for this. */
+/**
+ * Does the work on the ledger's database: the one that is given, the embedded one that runs, or else starts it for this.
+ * Throws CommandFailed where there is none: a wrong directory must not get an empty one.
+ */
 export async function withDatabase<T>(
+  configuration: Configuration,
+  io: CommandIo,
+  work: (url: string) => Promise<T>,
+): Promise<T> {
+  if (configuration.databaseUrl === undefined && !hasData(configuration)) {
+    throw new CommandFailed(
+      `there is no ledger in ${configuration.dataDir}: run this where the ledger runs, or set LEDGER_DATA_DIR (or LEDGER_DATABASE_URL)`,
+    )
+  }
+  return withNewDatabase(configuration, io, work)
+}
+
+/** Also where it was lost: then starting it says so. */
+function hasData(configuration: Configuration): boolean {
+  const record = readRecord(postgresDirectory(configuration))
+  return record !== undefined && (record.made || existsSync(join(record.place, 'data')))
+}
+
+/** The same for what may make the ledger: an embedded database is made where there is none. */
+export async function withNewDatabase<T>(
   configuration: Configuration,
   io: CommandIo,
   work: (url: string) => Promise<T>,

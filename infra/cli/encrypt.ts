@@ -1,5 +1,5 @@
 import { indexSecretName, openLedgerSecret, sealLedgerSecret } from '../keys/ledger-seals.ts'
-import { openMasterKeys } from '../main/ledger-secrets.ts'
+import { existingMasterKeys } from '../main/ledger-secrets.ts'
 import { connect } from '../postgres/connection.ts'
 import {
   ENCRYPTION_SETTINGS,
@@ -28,8 +28,8 @@ Afterwards restart nodes and edges together: from then on what they send to each
   run: async (args, io) => {
     readArgs(args, {})
     const configuration = configurationOf(io)
-    const masterKeys = await openMasterKeys(configuration)
     return withDatabase(configuration, io, async (url) => {
+      const masterKeys = await existingMasterKeys(configuration)
       const settings = { ...PLAN_SETTINGS, ...ENCRYPTION_SETTINGS }
       const connection = await connect({ url, applicationName: 'ledger encrypt', settings })
       try {

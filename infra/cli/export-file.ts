@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import { parseStrictJson } from '../../api/json-text.ts'
 import type { GivenAssertion } from '../../api/schemas/assertion.ts'
 import { CommandFailed } from './command.ts'
+import { lineName } from './line-words.ts'
 import type { GivenEntry } from './verify-chain.ts'
 import type { GivenReceipt, ReceiptKeys } from './verify-receipt.ts'
 import type { GivenLiabilityProof } from './verify-liabilities.ts'
@@ -131,7 +132,7 @@ export function readJwks(text: string, name: string): ReceiptKeys {
     retiredAtMs: key.exp === undefined ? null : key.exp * 1_000,
     revokedAtMs: key.revoked === undefined ? null : key.revoked.revoked_at * 1_000,
   }))
-  return { ledgerId: read.output.ledger_id, keys }
+  return { name, ledgerId: read.output.ledger_id, keys }
 }
 
 function looksLikeProof(value: Json): boolean {
@@ -167,11 +168,11 @@ function readEntry(value: unknown, name: string): GivenEntry {
 function valuesOf(text: string, name: string): readonly Json[] {
   const whole = parseStrictJson(text)
   if (whole.ok) return opened(whole.value)
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
-  const values = lines.map((line) => parseStrictJson(line))
-  return values.flatMap((value, index) => {
+  const lines = [...text.split('\n').entries()].filter(([, line]) => line.trim() !== '')
+  return lines.flatMap(([index, line]) => {
+    const value = parseStrictJson(line)
     if (value.ok) return opened(value.value)
-    throw new CommandFailed(lines.length > 1 ? `${name}, line ${index + 1}: ${value.error}` : `${name}: ${value.error}`)
+    throw new CommandFailed(`${lines.length > 1 ? `${name}, ${lineName(index)}` : name}: ${value.error}`)
   })
 }
 

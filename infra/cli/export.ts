@@ -1,15 +1,12 @@
 /**
  * `ledger export`: what POST /v1/exports answers, in a file that is there once it is whole and verifies.
- *   X1. Until then it has another name, and is removed when it does not come to its end.
+ *   X1. The file is begun before the ledger is asked: a move empties and closes accounts, and must not do so for nothing.
+ *   X2. Whatever goes wrong once a move may have begun, it is said that the accounts may have left, and what to do.
  */
-import { createWriteStream, existsSync, readFileSync } from 'node:fs'
-import { open, rename, rm } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { Readable, Transform } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import type { Json, JsonObject } from '../../actors/canonical-json.ts'
-import { parseStrictJson } from '../../api/json-text.ts'
-import type { ExportKeys } from '../portability/export-check.ts'
+import { Readable } from 'node:stream'
+import type { ReadableStream } from 'node:stream/web'
 import { CommandFailed, EXIT_OK, readArgs, required, UsageError, type Command, type CommandIo } from './command.ts'
 import { readJwks } from './export-file.ts'
 import {
@@ -21,10 +18,14 @@ import {
   problemText,
   readAnswer,
 } from './http-client.ts'
+import { FileUnwritable, type NewFile, withNewFile } from './new-file.ts'
+import { readRecipient } from './recipient.ts'
 import { checkExportFile, summaryText } from './verify-export.ts'
+import type { ReceiptKeys } from './verify-receipt.ts'
 
 const MAX_ACCOUNTS = 1_000
 const OK = 200
+const INTERNAL_ERROR = 500
 const PROGRESS_BYTES = 16 * 1024 * 1024
 
 export const exportCommand: Command = {
@@ -62,94 +63,109 @@ The client must be an administrator.
       },
       { least: 0, most: MAX_ACCOUNTS, what: 'ACCOUNT' },
     )
-    const out = resolve(io.cwd, required(values.out, 'out'))
+    const out = required(values.out, 'out')
     const requester = required(values.requester, 'requester')
-    const recipient = readRecipient(required(values['recipient-key'], 'recipient-key'), values.audience, io)
     const accounts = accountsOf(values, positionals, io)
-    if (values.move === true && accounts === 'all') throw new UsageError('--move is for accounts that are named')
-    if (existsSync(out)) throw new CommandFailed(`${values.out} is there already`)
-    const body = {
-      requester,
-      ...(accounts === 'all' ? { all: true } : { account_ids: accounts }),
-      mode: values.move === true ? 'move' : 'copy',
-      ...recipient,
-    }
+    const recipient = readRecipient(required(values['recipient-key'], 'recipient-key'), values.audience, io)
+    const mode = values.move === true ? 'move' : 'copy'
+    if (mode === 'move' && accounts === 'all') throw new UsageError('--move is for accounts that are named')
+    const named = accounts === 'all' ? [] : accounts
+    const body = { requester, ...(accounts === 'all' ? { all: true } : { account_ids: accounts }), mode, ...recipient }
     const client = openHttpClient(values, io)
-    await exportTo(out, client, body, io)
+    await exportTo(out, new Exporting(client, { body, named, mode }, io), io)
     return EXIT_OK
   },
 }
 
-async function exportTo(out: string, client: HttpClient, body: object, io: CommandIo): Promise<void> {
-  const response = await client.send('POST', '/v1/exports', body)
-  if (response.status !== OK || response.body === null) throw new CommandFailed(problemText(await readAnswer(response)))
-  const partial = `${out}.part-${process.pid}`
+async function exportTo(out: string, exporting: Exporting, io: CommandIo): Promise<void> {
   try {
+    await withNewFile(out, io, (file) => exporting.into(file, out))
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    const after = exporting.told(error)
+    throw after === undefined ? error : new CommandFailed(`${error.message}; ${after}`, { cause: error })
+  }
+}
+
+interface Asked {
+  readonly body: object
+  /** By ID; none: all. */
+  readonly named: readonly string[]
+  readonly mode: 'move' | 'copy'
+}
+
+/** How far the ledger has come with it, as far as is known here. `unknown`: it was asked, and nothing came back. */
+type Progress = 'not asked' | 'unknown' | 'refused' | 'exported'
+
+class Exporting {
+  private readonly client: HttpClient
+  private readonly asked: Asked
+  private readonly io: CommandIo
+  private progress: Progress = 'not asked'
+
+  constructor(client: HttpClient, asked: Asked, io: CommandIo) {
+    this.client = client
+    this.asked = asked
+    this.io = io
+  }
+
+  /** `name`: of the file, for messages. */
+  async into(file: NewFile, name: string): Promise<void> {
+    const keys = await this.keys()
+    this.progress = 'unknown'
+    const response = await this.client.send('POST', '/v1/exports', this.asked.body)
+    if (response.status !== OK || response.body === null) {
+      if (response.status < INTERNAL_ERROR) this.progress = 'refused'
+      const answer = await readAnswer(response)
+      if (answer.body['outcome'] === 'not_applied') this.progress = 'refused'
+      throw new CommandFailed(this.named(problemText(answer)))
+    }
+    this.progress = 'exported'
+    await this.receive(response.body, file)
+    const checked = await checkExportFile(file.unfinished, name, keys)
+    if (!checked.ok) throw new CommandFailed(`what the ledger sent does not hold: ${checked.problem}`)
+    await file.finish()
+    this.io.out(`ok: ${summaryText(checked.summary)}\n`)
+  }
+
+  /** What is to be said behind an error; undefined: nothing. */
+  told(error: Error): string | undefined {
+    const { progress } = this
+    if (progress === 'not asked') return error instanceof FileUnwritable ? 'nothing was exported' : undefined
+    if (this.asked.mode !== 'move' || progress === 'refused') return undefined
+    if (progress === 'unknown') {
+      return 'whether the accounts have left this ledger is not known: the same command does what is left, and writes the file'
+    }
+    const again = error instanceof FileUnwritable ? 'the same command with another --out' : 'the same command'
+    return `the accounts have left this ledger, and ${again} writes the file again`
+  }
+
+  private async receive(body: ReadableStream, file: NewFile): Promise<void> {
+    let [bytes, told] = [0, 0]
     try {
-      const written = createWriteStream(partial, { flags: 'wx', mode: 0o600 })
-      await pipeline(Readable.fromWeb(response.body), progressOf(io), written)
+      for await (const chunk of Readable.fromWeb(body) as AsyncIterable<Uint8Array>) {
+        await file.write(chunk)
+        bytes += chunk.length
+        if (bytes - told < PROGRESS_BYTES) continue
+        told = bytes
+        this.io.err(`${Math.floor(bytes / 1024 / 1024)} MiB received\n`)
+      }
     } catch (cause) {
+      if (cause instanceof FileUnwritable) throw cause
       throw new LedgerUnreachable('the export broke off, and is not whole: ask for it again', { cause })
     }
-    const checked = await checkExportFile(partial, out, await keysOf(client))
-    if (typeof checked === 'string') throw new CommandFailed(`what the ledger sent does not hold: ${checked}`)
-    await settle(partial, out)
-    io.out(`ok: ${summaryText(checked)}\n`)
-  } finally {
-    await rm(partial, { force: true })
   }
-}
 
-/** Says what has come by now. */
-function progressOf(io: CommandIo): Transform {
-  let [bytes, told] = [0, 0]
-  return new Transform({
-    transform: (chunk: Uint8Array, _encoding, pass) => {
-      bytes += chunk.length
-      if (bytes - told >= PROGRESS_BYTES) {
-        told = bytes
-        io.err(`${Math.floor(bytes / 1024 / 1024)} MiB received\n`)
-      }
-      pass(null, chunk)
-    },
-  })
-}
-
-/** After a crash the file is whole, or not there. */
-async function settle(partial: string, out: string): Promise<void> {
-  const file = await open(partial, 'r+')
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
+  /** Before the export: what is missing then costs nothing. */
+  private async keys(): Promise<ReceiptKeys> {
+    const answer = await this.client.ask('GET', '/.well-known/jwks.json')
+    if (answer.status !== OK) throw new CommandFailed(`the ledger does not give its keys: ${problemText(answer)}`)
+    return readJwks(JSON.stringify(answer.body), 'its /.well-known/jwks.json')
   }
-  await rename(partial, out)
-}
 
-async function keysOf(client: HttpClient): Promise<ExportKeys> {
-  const answer = await client.ask('GET', '/.well-known/jwks.json')
-  if (answer.status !== OK) throw new CommandFailed(`the ledger does not give its keys: ${problemText(answer)}`)
-  return readJwks(JSON.stringify(answer.body), '/.well-known/jwks.json')
-}
-
-interface Recipient {
-  readonly audience: string
-  readonly recipient_public_key: Json
-}
-
-/** Whose key it is, where the file says it, and `audience` must be the same. */
-function readRecipient(name: string, audience: string | undefined, io: CommandIo): Recipient {
-  const text = readText(name, io)
-  const parsed = parseStrictJson(text)
-  const said: JsonObject = parsed.ok && isObject(parsed.value) ? parsed.value : {}
-  const { ledger_id: ledgerId, public_key: publicKey } = said
-  if (typeof ledgerId === 'string' && audience !== undefined && audience.toLowerCase() !== ledgerId) {
-    throw new UsageError(`--audience is not the ledger of ${name}, ${ledgerId}`)
-  }
-  const key = publicKey ?? (parsed.ok ? said : text.trim())
-  return {
-    audience: typeof ledgerId === 'string' ? ledgerId : required(audience, 'audience'),
-    recipient_public_key: key,
+  /** The interface names accounts by their places in what was sent. */
+  private named(text: string): string {
+    return text.replaceAll(/\baccount_ids\[(\d+)\]/g, (place, at: string) => this.asked.named[Number(at)] ?? place)
   }
 }
 
@@ -160,7 +176,7 @@ interface AccountValues {
 
 function accountsOf({ all, accounts }: AccountValues, positionals: readonly string[], io: CommandIo) {
   const ways = [all === true, accounts !== undefined, positionals.length > 0].filter(Boolean)
-  if (ways.length !== 1) throw new UsageError('say which accounts: ACCOUNT..., --accounts FILE or --all')
+  if (ways.length !== 1) throw new UsageError('say which accounts in one way: ACCOUNT..., --accounts FILE or --all')
   if (all === true) return 'all'
   if (accounts === undefined) return positionals
   const lines = readText(accounts, io)
@@ -179,8 +195,4 @@ function readText(name: string, io: CommandIo): string {
   } catch (cause) {
     throw new CommandFailed(`${name} cannot be read`, { cause })
   }
-}
-
-function isObject(value: Json): value is JsonObject {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }

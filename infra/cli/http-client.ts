@@ -45,11 +45,15 @@ export interface HttpAnswer {
 /** There was no answer, or half of one: what became of the request is not known. */
 export class LedgerUnreachable extends CommandFailed {}
 
+/** It is there, and gives no access token yet. */
+export class LedgerNotReady extends LedgerUnreachable {}
+
 const ANSWER_TIMEOUT_MS = 60_000
 /** A token is used for this part of its life, which began before it arrived. */
 const USED_LIFE = 0.8
 const UNAUTHORIZED = 401
 const OK = 200
+const UNAVAILABLE = 503
 
 /** Throws UsageError and CommandFailed. Asks nothing yet. */
 export function openHttpClient(values: ClientValues, io: CommandIo): HttpClient {
@@ -74,6 +78,9 @@ export function createHttpClient(base: string, clientId: string, secret: string)
       signal,
     })
     const answer = await readAnswer(response)
+    if (answer.status === UNAVAILABLE) {
+      throw new LedgerNotReady(`the ledger at ${base} gives no access token yet: ${problemText(answer)}`)
+    }
     const { access_token: token, expires_in: lifeS } = answer.body
     if (answer.status !== OK || typeof token !== 'string' || typeof lifeS !== 'number') {
       throw new CommandFailed(`the ledger gave client ${clientId} no access token: ${problemText(answer)}`)
@@ -143,8 +150,18 @@ async function fetchFrom(base: string, path: string, init: RequestInit): Promise
   try {
     return await fetch(`${base}${path}`, { ...init, redirect: 'error' })
   } catch (cause) {
-    throw new LedgerUnreachable(`the ledger at ${base} does not answer`, { cause })
+    throw new LedgerUnreachable(`the ledger at ${base} does not answer${whyOf(cause)}`, { cause })
   }
+}
+
+/** What `fetch` keeps behind its error. */
+function whyOf(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined
+  if (!(cause instanceof Error)) return ''
+  if (cause.message === 'unexpected redirect') return ': it sends to another address, which gets no secret'
+  const code = 'code' in cause ? cause.code : undefined
+  if (code === 'ECONNREFUSED') return ': nobody listens there'
+  return code === 'ENOTFOUND' || code === 'EAI_AGAIN' ? ': its name is not known' : ''
 }
 
 function baseOf(text: string, io: CommandIo): string {
@@ -152,6 +169,7 @@ function baseOf(text: string, io: CommandIo): string {
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.search !== '' || url.hash !== '') {
     throw new UsageError('--url must be an http or https URL, without a query')
   }
+  if (/\/v1\/*$/.test(url.pathname)) throw new UsageError('--url is the address without /v1')
   if (url.username !== '' || url.password !== '') throw new UsageError('--url must be without credentials')
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     io.err('warning: the secret goes over the network in plain: use https\n')

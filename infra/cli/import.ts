@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { JsonObject } from '../../actors/canonical-json.ts'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { uuidOf } from '../../actors/identifiers.ts'
 import { LinesBroken, linesOf } from '../portability/export-file.ts'
 import { CommandFailed, EXIT_FAILED, EXIT_OK, readArgs, type Command, type CommandIo } from './command.ts'
@@ -9,10 +9,11 @@ import {
   CLIENT_OPTIONS,
   type HttpAnswer,
   type HttpClient,
-  LedgerUnreachable,
   openHttpClient,
   problemText,
 } from './http-client.ts'
+import { inLineNames, lineName } from './line-words.ts'
+import { createPatientClient } from './patient-client.ts'
 
 export const importCommand: Command = {
   summary: 'import what another ledger exported to this one',
@@ -30,7 +31,7 @@ Exit code 0: everything is taken in. 1: it is refused, and the record that is th
 `,
   run: async (args, io) => {
     const { values, positionals } = readArgs(args, CLIENT_OPTIONS, { least: 1, most: 1, what: 'FILE' })
-    const client = patient(openHttpClient(values, io))
+    const client = createPatientClient(openHttpClient(values, io), io)
     const path = resolve(io.cwd, positionals[0] ?? '')
     const file = await readEnd(path)
     return new Sending(client, path, file, io).run()
@@ -45,16 +46,12 @@ interface FileEnd {
 const OK = 200
 const ACCEPTED = 202
 const NOT_FOUND = 404
-const UNAVAILABLE = 503
 
 /** Of a body of 1 MiB, with what stands around the records. */
 const MAX_PART_BYTES = 880_000
 /** Brackets, colons and commas: what the ledger reads of one body has a bound on them. */
 const MAX_PART_MARKS = 120_000
 const LOOK_AGAIN_MS = 1_000
-/** While the ledger is not there: five minutes. */
-const MAX_ATTEMPTS = 60
-const LONGEST_PAUSE_MS = 5_000
 
 /** The same file has the same ID: whoever sends it again goes on. */
 async function readEnd(path: string): Promise<FileEnd> {
@@ -76,19 +73,26 @@ async function* textsOf(path: string): AsyncGenerator<string, void, undefined> {
   try {
     yield* linesOf(path)
   } catch (cause) {
-    if (cause instanceof LinesBroken) throw new CommandFailed(`${path}: ${cause.message}`)
+    if (cause instanceof LinesBroken) throw new CommandFailed(`${path}: ${inLineNames(cause.message)}`)
     throw cause instanceof CommandFailed ? cause : new CommandFailed(`${path} cannot be read`, { cause })
   }
 }
 
+/** Byte for byte what was hashed, as `ledger verify` has it: what a carriage return was added to is another file. */
 function recordOf(text: string, line: number): JsonObject {
+  const record = objectOf(text)
+  if (record === undefined) throw new CommandFailed(`${lineName(line)} is no record of an export`)
+  if (canonicalJson(record) !== text) throw new CommandFailed(`${lineName(line)}: it is not canonical JSON`)
+  return record
+}
+
+function objectOf(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
   } catch {
-    // Said below.
+    return undefined
   }
-  throw new CommandFailed(`line ${line} is no record of an export`)
 }
 
 interface Part {
@@ -149,6 +153,7 @@ class Sending {
       this.io.err(`going on behind ${sent} of ${lines} lines\n`)
       return this.send(nextPart, sent)
     }
+    if (status === 'done') this.io.err('it was taken in already: nothing was changed\n')
     return this.watch()
   }
 
@@ -191,38 +196,14 @@ class Sending {
   private refused(refusal: JsonObject[string] | undefined): number {
     const body = (refusal ?? {}) as JsonObject
     this.io.err(
-      `ledger import: refused, nothing was taken in: ${problemText({ status: 409, body, retryAfterS: null })}\n`,
+      `ledger import: refused, nothing was taken in: ${inLineNames(problemText({ status: 409, body, retryAfterS: null }))}\n`,
     )
     return EXIT_FAILED
   }
 
   /** `from`: the line that the part began with. */
   private failed(answer: HttpAnswer, from: number): number {
-    const text = problemText(answer).replaceAll(
-      /records\[(\d+)\]/g,
-      (_, index: string) => `line ${from + Number(index)}`,
-    )
-    this.io.err(`ledger import: ${text}\n`)
+    this.io.err(`ledger import: ${inLineNames(problemText(answer), from)}\n`)
     return EXIT_FAILED
-  }
-}
-
-/** Asks again while the ledger is not there: every request of an import may be made again. */
-function patient(client: HttpClient): HttpClient {
-  return {
-    ...client,
-    ask: async (method, path, body) => {
-      for (let attempt = 1; ; attempt += 1) {
-        let retryAfterMs = 0
-        try {
-          const answer = await client.ask(method, path, body)
-          if (answer.status !== UNAVAILABLE || attempt === MAX_ATTEMPTS) return answer
-          retryAfterMs = (answer.retryAfterS ?? 0) * 1_000
-        } catch (error) {
-          if (!(error instanceof LedgerUnreachable) || attempt === MAX_ATTEMPTS) throw error
-        }
-        await pause(Math.max(retryAfterMs, Math.min(LONGEST_PAUSE_MS, 250 * attempt)))
-      }
-    },
   }
 }

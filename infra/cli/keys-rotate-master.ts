@@ -1,7 +1,7 @@
 import type { Configuration } from '../config/configuration.ts'
 import { masterKeyIdOf, type MasterKeys } from '../keys/master-key.ts'
 import { MasterKeyMissing } from '../keys/master-seal.ts'
-import { openMasterKeys } from '../main/ledger-secrets.ts'
+import { existingMasterKeys } from '../main/ledger-secrets.ts'
 import { connect, type Sql } from '../postgres/connection.ts'
 import { readLedger } from '../postgres/migrate.ts'
 import { countLeft, type RotationProgress, RotationUnfinished, rotateMasterKey } from '../vault/master-key-rotation.ts'
@@ -17,7 +17,7 @@ export async function rotateMaster(
   check: boolean,
   io: CommandIo,
 ): Promise<number> {
-  const masterKeys = await openMasterKeys(configuration)
+  const masterKeys = await existingMasterKeys(configuration)
   const connection = await connect({ url, applicationName: 'ledger keys rotate-master' })
   try {
     if ((await readLedger(connection.sql)) === undefined) {
@@ -39,6 +39,9 @@ async function sayLeft(sql: Sql, masterKeys: MasterKeys, io: CommandIo): Promise
 
 async function rotate(sql: Sql, masterKeys: MasterKeys, io: CommandIo): Promise<number> {
   const rotated = await rotateMasterKey(sql, masterKeys, { onProgress: sayingSometimes(io) })
+  if (Object.values(rotated).every((count) => count === 0)) {
+    io.err('everything was under the current master key already: nothing was changed\n')
+  }
   io.out(`${JSON.stringify({ master_key_id: masterKeyIdOf(masterKeys.current), rotated })}\n`)
   return EXIT_OK
 }
@@ -55,7 +58,8 @@ function sayingSometimes(io: CommandIo): (progress: RotationProgress) => void {
 function explained(cause: unknown): unknown {
   if (cause instanceof MasterKeyMissing) {
     const message = 'give every earlier master key by LEDGER_PREVIOUS_MASTER_KEY or LEDGER_PREVIOUS_MASTER_KEY_FILE'
-    return new CommandFailed(`${cause.message}: ${message}; nothing more was changed`, { cause })
+    const missing = cause.message.replace(/opens it$/, 'opens what this ledger has under its master key')
+    return new CommandFailed(`${missing}: ${message}; nothing more was changed`, { cause })
   }
   if (cause instanceof RotationUnfinished) {
     return new CommandFailed(`${cause.message}; restart it with both keys and run this again`, { cause })

@@ -1,7 +1,7 @@
 import { createOrMigrate } from '../main/ledger-creation.ts'
 import { openMasterKeys } from '../main/ledger-secrets.ts'
 import { EXIT_OK, readArgs, type Command } from './command.ts'
-import { configurationOf, refuseMissingInProduction, withDatabase } from './configured.ts'
+import { configurationOf, refuseMissingInProduction, withNewDatabase } from './configured.ts'
 
 export const migrateCommand: Command = {
   summary: 'bring the database to the schema of this program',
@@ -18,7 +18,9 @@ stays granted to them. May be run any number of times, by several processes at o
     refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
     const masterKeys = await openMasterKeys(configuration)
     const { shards, encryption } = configuration
-    const ledger = await withDatabase(configuration, io, (url) => createOrMigrate(url, masterKeys, shards, encryption))
+    const ledger = await withNewDatabase(configuration, io, (url) =>
+      createOrMigrate(url, masterKeys, shards, encryption),
+    )
     io.out(`${JSON.stringify({ ledger_id: ledger.ledgerId, shards: ledger.shardCount })}\n`)
     return EXIT_OK
   },

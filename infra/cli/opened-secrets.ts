@@ -1,5 +1,5 @@
 import type { Configuration } from '../config/configuration.ts'
-import { type LedgerSecrets, openLedgerSecrets, openMasterKeys } from '../main/ledger-secrets.ts'
+import { existingMasterKeys, type LedgerSecrets, openLedgerSecrets } from '../main/ledger-secrets.ts'
 import { readLedgerAt } from '../postgres/migrate.ts'
 import { CommandFailed } from './command.ts'
 
@@ -7,5 +7,5 @@ import { CommandFailed } from './command.ts'
 export async function openedSecrets(configuration: Configuration, url: string): Promise<LedgerSecrets> {
   const ledger = await readLedgerAt(url)
   if (ledger === undefined) throw new CommandFailed('the database has no ledger of this version: run ledger migrate')
-  return openLedgerSecrets(await openMasterKeys(configuration), ledger)
+  return openLedgerSecrets(await existingMasterKeys(configuration), ledger)
 }

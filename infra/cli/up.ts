@@ -10,7 +10,13 @@ import { generatedKeyFile } from '../main/ledger-secrets.ts'
 import { StartStopped, Supervisor, type RunningLedger } from '../main/supervisor.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { EXIT_FAILED, EXIT_OK, readArgs, wholeNumber, type Command, type CommandIo } from './command.ts'
-import { configurationOf, natsDirectory, postgresDirectory, refuseMissingInProduction } from './configured.ts'
+import {
+  configurationOf,
+  natsDirectory,
+  postgresDirectory,
+  refuseMissingInProduction,
+  refuseWrongTrust,
+} from './configured.ts'
 
 const MOST_PROCESSES = 64
 const SAME_SIGNAL_MS = 1_000
@@ -31,6 +37,7 @@ its directory logs. Ctrl-C or SIGTERM stops all of it in order, a second one at 
     const edges = wholeNumber(values.edges, 'edges', 1, MOST_PROCESSES, 1)
     const configuration = configurationOf(io)
     refuseMissingInProduction(configuration, true)
+    await refuseWrongTrust(configuration)
     const supervisor = new Supervisor({
       configuration,
       env: io.env,

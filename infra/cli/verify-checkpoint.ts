@@ -1,38 +1,50 @@
 /** `ledger verify --checkpoint FILE`: whether the file is the ledger's, and whether the ledger still stands where it says. */
+import { type FileHandle, open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type postgres from 'postgres'
+import type { JsonObject } from '../../actors/canonical-json.ts'
 import type { AssertionKey } from '../../api/assertion.ts'
 import { whatWentBack } from '../audit/checkpoint-accounts.ts'
 import { problemsOfChain, recompute } from '../audit/checkpoint-check.ts'
-import { type CheckpointFile, CheckpointFileBroken, pointsOf, readCheckpointFile } from '../audit/checkpoint-file.ts'
+import {
+  type CheckpointFile,
+  CheckpointFileBroken,
+  FIRST_LINE,
+  pointsOf,
+  readCheckpointFile,
+} from '../audit/checkpoint-file.ts'
 import { allCheckpoints, CheckpointUnreadable } from '../audit/checkpoint-rows.ts'
 import { problemOfSigned } from '../audit/checkpoint-statement.ts'
 import { checkpointKeys } from '../audit/checkpoint-sums.ts'
-import { type LedgerSecrets, openLedgerSecrets, openMasterKeys } from '../main/ledger-secrets.ts'
+import { existingMasterKeys, type LedgerSecrets, openLedgerSecrets } from '../main/ledger-secrets.ts'
 import { readLedgerAt, type LedgerRecord } from '../postgres/migrate.ts'
 import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { onConnection } from './checkpoint.ts'
 import { CommandFailed, EXIT_FAILED, EXIT_OK, type CommandIo } from './command.ts'
 import { configurationOf, refuseMissingInProduction, withDatabase } from './configured.ts'
+import { unfitOf } from './jwks-fit.ts'
+import { inLineNames } from './line-words.ts'
 import type { ReceiptKeys } from './verify-receipt.ts'
 
 /** Accounts that one statement looks for. */
 const AT_ONCE = 1_000
 const PROGRESS_ACCOUNTS = 100_000
 const PROGRESS_ENTRIES = 1_000_000
+/** The last line is the longest, and shorter. */
+const TAIL_BYTES = 16_384
 
 /** Without the ledger: `jwks` is all that is known of it. */
 export async function verifyCheckpointOffline(name: string, jwks: ReceiptKeys, io: CommandIo): Promise<number> {
-  return (await readSigned(name, jwks.keys, jwks.ledgerId, io)) === undefined ? EXIT_FAILED : EXIT_OK
+  return (await readSigned(name, { ...jwks, jwks }, io)) === undefined ? EXIT_FAILED : EXIT_OK
 }
 
 /** `jwks`: undefined to take the keys that the master key opens. */
 export async function verifyCheckpoint(name: string, jwks: ReceiptKeys | undefined, io: CommandIo): Promise<number> {
   const configuration = configurationOf(io)
   refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
-  const masterKeys = await openMasterKeys(configuration)
   return withDatabase(configuration, io, async (url) => {
+    const masterKeys = await existingMasterKeys(configuration)
     const ledger = await readLedgerAt(url)
     if (ledger === undefined) throw new CommandFailed('the database has no ledger of this version: run ledger migrate')
     if (jwks?.ledgerId !== undefined && jwks.ledgerId !== ledger.ledgerId) {
@@ -40,7 +52,7 @@ export async function verifyCheckpoint(name: string, jwks: ReceiptKeys | undefin
     }
     const secrets = openLedgerSecrets(masterKeys, ledger)
     const keys = jwks?.keys ?? (await keysOf(url, secrets))
-    const file = await readSigned(name, keys, ledger.ledgerId, io)
+    const file = await readSigned(name, { keys, ledgerId: ledger.ledgerId, jwks }, io)
     if (file === undefined) return EXIT_FAILED
     const good = await onConnection(url, async (sql) => {
       const accounts = await checkAccounts(sql, secrets, resolve(io.cwd, name), file, io)
@@ -57,15 +69,27 @@ async function keysOf(url: string, { serviceKeys: sealing }: LedgerSecrets): Pro
   return keys.published()
 }
 
+interface KnownKeys {
+  readonly keys: readonly AssertionKey[]
+  readonly ledgerId: string | undefined
+  /** Where they are from, if that is a file. */
+  readonly jwks: ReceiptKeys | undefined
+}
+
 /** Undefined when the file is not to be believed; it has been said why. */
 async function readSigned(
   name: string,
-  keys: readonly AssertionKey[],
-  ledgerId: string | undefined,
+  { keys, ledgerId, jwks }: KnownKeys,
   io: CommandIo,
 ): Promise<CheckpointFile | undefined> {
+  const path = resolve(io.cwd, name)
   try {
-    const file = await readCheckpointFile(resolve(io.cwd, name))
+    const file = await readCheckpointFile(path)
+    const unfit = jwks === undefined ? undefined : unfitOf(namesIn(file), jwks)
+    if (unfit !== undefined) {
+      io.out(`NOT CHECKED: ${name}: ${unfit}\n`)
+      return undefined
+    }
     const problem = problemOfSigned(file.statement, file.signed, keys, ledgerId)
     if (problem === undefined) {
       io.out(`ok: checkpoint of ${file.statement.as_of}, ${file.statement.accounts} accounts, as it was signed\n`)
@@ -78,9 +102,40 @@ async function readSigned(
         cause,
       })
     }
-    io.out(`TAMPERED: ${name}: ${cause.message}\n`)
+    const unfinished = await unfinishedBecause(path)
+    if (unfinished === undefined) io.out(`TAMPERED: ${name}: ${inLineNames(fromZero(cause.message))}\n`)
+    else io.out(`UNREADABLE: ${name}: ${unfinished}: it is no whole checkpoint\n`)
   }
   return undefined
+}
+
+function namesIn({ statement: { ledger_id, key_id } }: CheckpointFile): JsonObject {
+  return { ledger_id, key_id }
+}
+
+/** Lines of a checkpoint have no numbers of their own, and are counted from 1 where it is read. */
+function fromZero(message: string): string {
+  return message.replace(/^line (\d+)/, (_, line: string) => `line ${Number(line) - 1}`)
+}
+
+/** What a copy that did not come to its end looks like; undefined where the file has a beginning and an end. */
+async function unfinishedBecause(path: string): Promise<string | undefined> {
+  const file = await open(path, 'r')
+  try {
+    const { size } = await file.stat()
+    if (size === 0) return 'it is empty'
+    const head = await textAt(file, 0, FIRST_LINE.length + 1)
+    if (!`${FIRST_LINE}\n`.startsWith(head)) return 'it does not begin as a checkpoint does'
+    const tail = await textAt(file, Math.max(0, size - TAIL_BYTES), TAIL_BYTES)
+    return tail.endsWith('\n') && tail.includes('\n{') ? undefined : 'it was cut off'
+  } finally {
+    await file.close()
+  }
+}
+
+async function textAt(file: FileHandle, position: number, bytes: number): Promise<string> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, position)
+  return buffer.toString('utf8', 0, bytesRead)
 }
 
 async function checkAccounts(

@@ -27,6 +27,8 @@ export interface ReceiptKey {
 }
 
 export interface ReceiptKeys {
+  /** Of the file that they are from, for messages. */
+  readonly name: string
   /** The ledger whose keys these are, where the document says so. */
   readonly ledgerId: string | undefined
   readonly keys: readonly ReceiptKey[]

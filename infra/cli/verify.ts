@@ -1,15 +1,17 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Json } from '../../actors/canonical-json.ts'
+import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import { CommandFailed, EXIT_FAILED, EXIT_OK, readArgs, UsageError, type Command, type CommandIo } from './command.ts'
 import type { GivenAssertion } from '../../api/schemas/assertion.ts'
 import { readExport, readJwks, type ExportedPage } from './export-file.ts'
+import { unfitOf } from './jwks-fit.ts'
 import { type CheckedChain, type GivenEntry, verifyChain } from './verify-chain.ts'
 import { isExport, verifyExport } from './verify-export.ts'
 import { problemOfGivenAssertion, problemOfLiabilityProof, type GivenLiabilityProof } from './verify-liabilities.ts'
 import { problemOfReceipt, type GivenReceipt, type ReceiptKeys } from './verify-receipt.ts'
 
-const NO_KEYS: ReceiptKeys = { ledgerId: undefined, keys: [] }
+const NO_KEYS: ReceiptKeys = { name: 'the JWKS', ledgerId: undefined, keys: [] }
+const TIP = /^sha256:[0-9a-f]{64}$/
 
 export const verifyCommand: Command = {
   summary: 'check what was saved or exported of a ledger, offline; which accounts went back',
@@ -33,7 +35,9 @@ the ledger owed the account, token by token, at the moment of the proof.
                       checks the checkpoints in the database. Needs the database and the master key
   --offline           only whether FILE is whole and was signed by the ledger; needs --jwks, and nothing else
 
-Exit code 0: everything holds. 1: something does not, and the first entry that was tampered with is named.
+Exit code 0: everything holds. 1: something does not, and the first entry that was tampered with is named; or it was NOT
+CHECKED, because the JWKS is of another ledger or lacks the key that is named: it says which to fetch. A checkpoint that is
+empty or was cut off is UNREADABLE.
 `,
   run: async (args, io) => {
     const { values, positionals } = readArgs(
@@ -46,6 +50,9 @@ Exit code 0: everything holds. 1: something does not, and the first entry that w
       },
       { least: 0, most: 10_000, what: 'FILE' },
     )
+    if (values.tip !== undefined && !TIP.test(values.tip)) {
+      throw new UsageError('--tip must be an audit_hash: sha256: and 64 digits of 0-9 and a-f')
+    }
     if (values.checkpoint !== undefined || values.offline === true) return verifySaved(values, positionals, io)
     if (positionals.length === 0) throw new UsageError('FILE is missing')
     const exports = positionals.filter((name) => isExport(name, io))
@@ -181,12 +188,12 @@ function checkReceipts(
     const named = given.receipt['txn_id']
     const txnId = typeof named === 'string' ? named : '(no txn_id)'
     const chain = chains.find((candidate) => candidate.accountId === given.receipt['account_id'])
-    const problem = problemOfReceipt(given, keys, chain)
+    const wrong = wrongOf(given.receipt, keys, () => problemOfReceipt(given, keys, chain))
     ledgers.add(given.receipt['ledger_id'])
-    if (problem === undefined)
+    if (wrong === undefined)
       io.out(`ok: receipt of ${txnId}${chain === undefined ? ' (its chain is not at hand)' : ''}\n`)
-    else io.out(`TAMPERED: receipt of ${txnId}: ${problem}\n`)
-    good &&= problem === undefined
+    else io.out(`${wrong.verdict}: receipt of ${txnId}: ${wrong.why}\n`)
+    good &&= wrong === undefined
   }
   if (ledgers.size > 1) {
     io.out('TAMPERED: the receipts are of different ledgers\n')
@@ -196,30 +203,43 @@ function checkReceipts(
 }
 
 function checkAssertions(assertions: readonly GivenAssertion[], keys: ReceiptKeys, io: CommandIo): boolean {
-  const problems = assertions.map((given) => {
-    const problem = problemOfGivenAssertion(given, keys)
+  const wrongs = assertions.map((given) => {
+    const wrong = wrongOf(given.result, keys, () => problemOfGivenAssertion(given, keys))
     const { requester, generated_at: generatedAt } = given.result
     const named = `${given.assertionType} for ${shown(requester)} of ${shown(generatedAt)}`
-    io.out(problem === undefined ? `ok: ${named}\n` : `TAMPERED: ${named}: ${problem}\n`)
-    return problem
+    io.out(wrong === undefined ? `ok: ${named}\n` : `${wrong.verdict}: ${named}: ${wrong.why}\n`)
+    return wrong
   })
-  return problems.every((problem) => problem === undefined)
+  return wrongs.every((wrong) => wrong === undefined)
 }
 
 function checkProofs(proofs: readonly GivenLiabilityProof[], keys: ReceiptKeys, io: CommandIo): boolean {
-  const problems = proofs.map((given) => {
-    const problem = problemOfLiabilityProof(given, keys)
+  const wrongs = proofs.map((given) => {
     const { accountId, assertion, proofs: tokens } = given
-    if (problem !== undefined) {
-      io.out(`TAMPERED: liability proof of ${accountId}: ${problem}\n`)
-      return problem
+    const wrong = wrongOf(assertion.result, keys, () => problemOfLiabilityProof(given, keys))
+    if (wrong !== undefined) {
+      io.out(`${wrong.verdict}: liability proof of ${accountId}: ${wrong.why}\n`)
+      return wrong
     }
     const of = `in the liabilities of ${shown(assertion.result['as_of'])}`
     for (const { amount, tokenId } of tokens) io.out(`ok: ${accountId} is owed ${amount} ${tokenId} ${of}\n`)
     if (tokens.length === 0) io.out(`ok: ${accountId} is shown no token ${of}, which proves nothing of it\n`)
-    return problem
+    return wrong
   })
-  return problems.every((problem) => problem === undefined)
+  return wrongs.every((wrong) => wrong === undefined)
+}
+
+interface Wrong {
+  readonly verdict: 'TAMPERED' | 'NOT CHECKED'
+  readonly why: string
+}
+
+/** Undefined when it holds. `signed`: what names ledger and key. */
+function wrongOf(signed: JsonObject, keys: ReceiptKeys, problemOf: () => string | undefined): Wrong | undefined {
+  const unfit = unfitOf(signed, keys)
+  if (unfit !== undefined) return { verdict: 'NOT CHECKED', why: unfit }
+  const problem = problemOf()
+  return problem === undefined ? undefined : { verdict: 'TAMPERED', why: problem }
 }
 
 /** A member of what somebody else wrote. */

@@ -15,6 +15,7 @@ import { nearestOf } from './nearest.ts'
 import type { TrustedLedgers } from './trusted-ledgers.ts'
 import {
   DEFAULT_PORT,
+  LONG_VARIABLES,
   SECRET_VARIABLES,
   VARIABLE_NAMES,
   variablesSchema,
@@ -51,6 +52,8 @@ export interface Configuration {
   /** Of a ledger that is to be made: whether its rows are encrypted. */
   readonly encryption: Encryption
   readonly nodeId: string | undefined
+  /** That a node keeps in memory of each shard, beside those that are under way; undefined: as many as nodes do by default. */
+  readonly actorsPerShard: number | undefined
   /** Of one processor, above 0 and at most 1. */
   readonly auditorShare: number
   /** At least one. */
@@ -128,6 +131,7 @@ function configurationOf(variables: Variables, cwd: string): Configuration {
     previousMasterKeyFile: fileOf(variables.LEDGER_PREVIOUS_MASTER_KEY_FILE, cwd),
     encryption: variables.LEDGER_ENCRYPTION,
     nodeId: variables.LEDGER_NODE_ID,
+    actorsPerShard: variables.LEDGER_ACTORS_PER_SHARD,
     auditorShare: variables.LEDGER_AUDITOR_SHARE / 100,
     frameworks: variables.LEDGER_FRAMEWORKS,
     trustedLedgers: variables.LEDGER_TRUSTED_LEDGERS,
@@ -166,7 +170,8 @@ export function urlHost(host: string): string {
 function problemOf(issue: v.BaseIssue<unknown>, given: Readonly<Record<string, string>>): string {
   const key = issue.path?.[0]?.key
   const name = typeof key === 'string' ? key : 'the environment'
-  const shown = SECRET_VARIABLES.includes(name) ? 'is not valid' : `is ${JSON.stringify(given[name])}`
+  const isHidden = SECRET_VARIABLES.includes(name) || LONG_VARIABLES.includes(name)
+  const shown = isHidden ? 'is not valid' : `is ${JSON.stringify(given[name])}`
   return `${name} ${shown}: it must be ${issue.message}.`
 }
 

@@ -3,6 +3,7 @@
  * documents, as `/.well-known/jwks.json` of each has it. Pinned: nothing of it is ever fetched.
  */
 import * as v from 'valibot'
+import { ok, refuse, type Result } from '../../actors/result.ts'
 import { readPublicKey, thumbprintOf } from '../keys/public-key.ts'
 
 export type PinnedPurpose = 'assertion' | 'attestation'
@@ -29,7 +30,7 @@ const MOST_KEYS = 512
 const LEDGER_ID = /^[\x21-\x7e]{1,128}$/
 const LONGEST_TEXT = 8_388_608
 
-export const TRUSTED_LEDGERS_RULE = `a JSON object of at most ${MOST_LEDGERS} ledger IDs, each with the JWKS document of that ledger (at most ${MOST_KEYS} keys for assertions and attestations, one of them for assertions)`
+const RULE = `{"<ledger ID>": <its jwks.json>}, a JSON object of at most ${MOST_LEDGERS} ledger IDs, each with the JWKS document of that ledger`
 
 const seconds = v.pipe(v.number(), v.minValue(0), v.maxValue(253_402_300_800))
 
@@ -48,32 +49,46 @@ const documentSchema = v.object({
   keys: v.array(keySchema),
 })
 
-/** undefined: it is not what TRUSTED_LEDGERS_RULE says. */
-export function readTrustedLedgers(text: string): TrustedLedgers | undefined {
+/** What is wrong with it stands behind what it must be; of the text itself IDs are shown alone. */
+export function readTrustedLedgers(text: string): Result<TrustedLedgers, string> {
   const value = jsonOf(text)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  if (value === undefined) return wrong('this is no JSON of at most 8 MiB')
+  if (!isObject(value)) return wrong('this is no object')
   const entries = Object.entries(value)
-  if (entries.length > MOST_LEDGERS) return undefined
+  if (Array.isArray(value['keys'])) return wrong('this is a JWKS document itself')
+  if (entries.length > MOST_LEDGERS) return wrong(`these are ${entries.length} ledgers`)
   const ledgers = new Map<string, readonly PinnedKey[]>()
   for (const [ledgerId, document] of entries) {
+    if (!LEDGER_ID.test(ledgerId)) return wrong('one of the names is no ledger ID')
     const read = v.safeParse(documentSchema, document)
-    if (!read.success || !LEDGER_ID.test(ledgerId)) return undefined
+    if (!read.success) {
+      const place = v.getDotPath(read.issues[0])
+      return wrong(`under ${ledgerId} stands no JWKS document${place === null ? '' : ` (${place})`}`)
+    }
     const keys = pinnedKeys(ledgerId, read.output)
-    if (keys === undefined) return undefined
-    ledgers.set(ledgerId, keys)
+    if (!keys.ok) return keys
+    ledgers.set(ledgerId, keys.value)
   }
-  return ledgers
+  return ok(ledgers)
+}
+
+function wrong(what: string): { readonly ok: false; readonly error: string } {
+  return refuse(`${RULE}; ${what}`)
 }
 
 export const trustedLedgersText = v.pipe(
   v.string(),
   v.rawTransform<string, TrustedLedgers>(({ dataset, addIssue, NEVER }) => {
-    const ledgers = readTrustedLedgers(dataset.value)
-    if (ledgers !== undefined) return ledgers
-    addIssue({ message: TRUSTED_LEDGERS_RULE })
+    const read = readTrustedLedgers(dataset.value)
+    if (read.ok) return read.value
+    addIssue({ message: read.error })
     return NEVER
   }),
 )
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
 function jsonOf(text: string): unknown {
   if (text.length > LONGEST_TEXT) return undefined
@@ -88,14 +103,20 @@ function jsonOf(text: string): unknown {
 function pinnedKeys(
   ledgerId: string,
   { ledger_id: named, keys }: v.InferOutput<typeof documentSchema>,
-): readonly PinnedKey[] | undefined {
-  if (named !== undefined && named !== ledgerId) return undefined
+): Result<readonly PinnedKey[], string> {
+  if (named !== undefined && named !== ledgerId) {
+    return wrong(`under ${ledgerId} stands the JWKS of ${LEDGER_ID.test(named) ? named : 'another'}`)
+  }
   const pinned: PinnedKey[] = []
-  for (const { kid, purpose, x, y, nbf, exp, revoked } of keys) {
+  for (const [at, { kid, purpose, x, y, nbf, exp, revoked }] of keys.entries()) {
     if (purpose !== 'assertion' && purpose !== 'attestation') continue
-    if (pinned.length === MOST_KEYS) return undefined
+    if (pinned.length === MOST_KEYS) {
+      return wrong(`under ${ledgerId} stand more than ${MOST_KEYS} keys for assertions and attestations`)
+    }
     const jwk = { kty: 'EC', crv: 'P-256', x, y } as const
-    if (readPublicKey(jwk) === undefined || thumbprintOf(jwk) !== kid) return undefined
+    if (readPublicKey(jwk) === undefined || thumbprintOf(jwk) !== kid) {
+      return wrong(`keys.${at} under ${ledgerId} is no P-256 key of which its kid is the thumbprint`)
+    }
     pinned.push({
       keyId: kid,
       purpose,
@@ -106,5 +127,6 @@ function pinnedKeys(
       revokedAtMs: revoked === undefined ? null : revoked.revoked_at * 1_000,
     })
   }
-  return pinned.some(({ purpose }) => purpose === 'assertion') ? pinned : undefined
+  const signs = pinned.some(({ purpose }) => purpose === 'assertion')
+  return signs ? ok(pinned) : wrong(`under ${ledgerId} stands no key for assertions`)
 }

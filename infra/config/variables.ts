@@ -13,6 +13,8 @@ const ENCRYPTIONS = ['on', 'off'] as const
 export type Encryption = (typeof ENCRYPTIONS)[number]
 
 const DAY_SECONDS = 86_400
+/** More than any memory holds. */
+const MOST_ACTORS_PER_SHARD = 1_000_000
 export const DEFAULT_PORT = 8080
 
 const listenAddress = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_.:-]{1,253}$/, 'an address or host name to listen on'))
@@ -56,6 +58,7 @@ export const variablesSchema = v.object({
   LEDGER_PREVIOUS_MASTER_KEY_FILE: v.optional(pathOfFile),
   LEDGER_ENCRYPTION: v.optional(v.picklist(ENCRYPTIONS, `one of ${ENCRYPTIONS.join(', ')}`), 'on'),
   LEDGER_NODE_ID: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z, a-z, 0-9, _ and -'))),
+  LEDGER_ACTORS_PER_SHARD: v.optional(wholeNumber(1, MOST_ACTORS_PER_SHARD)),
   LEDGER_AUDITOR_SHARE: v.optional(wholeNumber(1, 100), '10'),
   LEDGER_FRAMEWORKS: v.optional(frameworks, DEFAULT_FRAMEWORK),
   LEDGER_TRUSTED_LEDGERS: v.optional(trustedLedgersText),
@@ -67,6 +70,9 @@ export const variablesSchema = v.object({
 
 export type Variables = v.InferOutput<typeof variablesSchema>
 export const VARIABLE_NAMES: readonly string[] = Object.keys(variablesSchema.entries)
+
+/** Their values fill pages: what is wrong in them is said instead. */
+export const LONG_VARIABLES: readonly string[] = ['LEDGER_TRUSTED_LEDGERS']
 
 /** Their values hold secrets: no message shows them. */
 export const SECRET_VARIABLES: readonly string[] = [

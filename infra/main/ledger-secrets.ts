@@ -4,6 +4,7 @@
  *       or none are given out.
  *   O2. Whoever gets the secrets gets what they need to do their work, and no master key.
  */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Configuration } from '../config/configuration.ts'
 import {
@@ -48,20 +49,48 @@ export function generatedKeyFile(configuration: Configuration): string {
 
 /** In the sandbox one is made at first start, in production none ever. Throws MasterKeyUnusable. */
 export async function openMasterKeys(configuration: Configuration): Promise<MasterKeys> {
-  const { previousMasterKeys, previousMasterKeyFile } = configuration
-  return {
-    previous: previousMasterKeyFile === undefined ? previousMasterKeys : await loadMasterKeys(previousMasterKeyFile),
-    current: await openCurrent(configuration),
-  }
+  return openKeys(configuration, async () => {
+    if (configuration.environment === 'production') {
+      throw new MasterKeyUnusable('LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE is not set: production makes no key.')
+    }
+    return loadOrCreateMasterKey(generatedKeyFile(configuration))
+  })
 }
 
-async function openCurrent(configuration: Configuration): Promise<MasterKey> {
-  if (configuration.masterKey !== undefined) return configuration.masterKey
-  if (configuration.masterKeyFile !== undefined) return loadMasterKey(configuration.masterKeyFile)
-  if (configuration.environment === 'production') {
-    throw new MasterKeyUnusable('LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE is not set: production makes no key.')
+/** Those of a ledger that there is: none is made. Throws MasterKeyUnusable. */
+export async function existingMasterKeys(configuration: Configuration): Promise<MasterKeys> {
+  return openKeys(configuration, async () => {
+    const file = generatedKeyFile(configuration)
+    if (configuration.environment === 'sandbox' && existsSync(file)) return loadMasterKey(file)
+    throw new MasterKeyUnusable(
+      `There is no master key: set LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE, or LEDGER_DATA_DIR to where the sandbox keeps its own (there is no ${file}).`,
+    )
+  })
+}
+
+/** `generated`: where the configuration names none. */
+async function openKeys(configuration: Configuration, generated: () => Promise<MasterKey>): Promise<MasterKeys> {
+  const { masterKey, masterKeyFile, previousMasterKeys, previousMasterKeyFile } = configuration
+  const previous =
+    previousMasterKeyFile === undefined
+      ? previousMasterKeys
+      : await namingVariable('LEDGER_PREVIOUS_MASTER_KEY_FILE', loadMasterKeys(previousMasterKeyFile))
+  if (masterKey !== undefined) return { current: masterKey, previous }
+  const current =
+    masterKeyFile === undefined
+      ? await generated()
+      : await namingVariable('LEDGER_MASTER_KEY_FILE', loadMasterKey(masterKeyFile))
+  return { current, previous }
+}
+
+/** Which of the files it is that is not as it must be. */
+async function namingVariable<T>(name: string, loading: Promise<T>): Promise<T> {
+  try {
+    return await loading
+  } catch (cause) {
+    if (!(cause instanceof MasterKeyUnusable)) throw cause
+    throw new MasterKeyUnusable(`${name}: ${cause.message}`, { cause: cause.cause })
   }
-  return loadOrCreateMasterKey(generatedKeyFile(configuration))
 }
 
 /** Throws an Error when the master keys do not open the ledger (O1). */

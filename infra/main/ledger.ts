@@ -41,7 +41,8 @@ export async function main(args: readonly string[], io: CommandIo = processIo())
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (load === undefined) {
-    io.err(`${name === '' ? 'A command is missing.' : `There is no command ${name}.`}\n\n${await usage()}`)
+    // Behind the list, which would push it off the screen.
+    io.err(`${await usage()}\n${name === '' ? 'A command is missing.' : `There is no command ${name}.`}\n`)
     return EXIT_USAGE
   }
   const command = await load()
@@ -57,7 +58,7 @@ async function runCommand(name: string, command: Command, args: readonly string[
     return await command.run(args, io)
   } catch (error) {
     if (error instanceof UsageError) {
-      io.err(`ledger ${name}: ${error.message}\n\n${command.help}`)
+      io.err(`ledger ${name}: ${error.message}\nledger ${name} --help says more\n`)
       return EXIT_USAGE
     }
     const shown = error instanceof CommandFailed || !(error instanceof Error) ? messageOf(error) : messagesOf(error)

@@ -26,6 +26,7 @@ export function runNode(configuration: Configuration, databaseUrl: string, log: 
 async function startNode(configuration: Configuration, url: string, log: Log, service: ServiceProcess): Promise<void> {
   const clock = createSystemClock()
   const random = createSystemRandom()
+  const { actorsPerShard } = configuration
   const nodeId = configuration.nodeId ?? `node-${random.hex(4)}`
   const session = random.hex(16)
   const watching = await startWatching(configuration, log, service)
@@ -68,6 +69,7 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
     ...(registry === undefined ? {} : { metrics: createNodeMetrics(registry) }),
     ledgerId,
     production,
+    ...(actorsPerShard === undefined ? {} : { settings: { maxResidents: actorsPerShard } }),
     homeOf: (actor) => secrets.shardOf(actorKey(actor)),
     onStoreWentBack: () => service.fail('PostgreSQL went back: it shows an older state than was seen before'),
   })

@@ -1,7 +1,7 @@
 /** The ledgers that imports are taken from, of a configuration: from the variable or from its file. */
 import { readFile } from 'node:fs/promises'
 import type { Configuration } from '../config/configuration.ts'
-import { NO_LEDGERS, readTrustedLedgers, TRUSTED_LEDGERS_RULE, type TrustedLedgers } from '../config/trusted-ledgers.ts'
+import { NO_LEDGERS, readTrustedLedgers, type TrustedLedgers } from '../config/trusted-ledgers.ts'
 
 export class TrustedLedgersUnusable extends Error {
   override readonly name = 'TrustedLedgersUnusable'
@@ -17,11 +17,17 @@ export async function openTrustedLedgers({
   try {
     text = await readFile(trustedLedgersFile, 'utf8')
   } catch (cause) {
-    throw new TrustedLedgersUnusable('The file of LEDGER_TRUSTED_LEDGERS_FILE cannot be read.', { cause })
+    const why =
+      cause instanceof Error && 'code' in cause && cause.code === 'ENOENT' ? 'there is none' : messageOf(cause)
+    throw new TrustedLedgersUnusable(`LEDGER_TRUSTED_LEDGERS_FILE: ${trustedLedgersFile} cannot be read: ${why}.`, {
+      cause,
+    })
   }
-  const ledgers = readTrustedLedgers(text)
-  if (ledgers === undefined) {
-    throw new TrustedLedgersUnusable(`LEDGER_TRUSTED_LEDGERS_FILE: the file must be ${TRUSTED_LEDGERS_RULE}.`)
-  }
-  return ledgers
+  const read = readTrustedLedgers(text)
+  if (read.ok) return read.value
+  throw new TrustedLedgersUnusable(`LEDGER_TRUSTED_LEDGERS_FILE: ${trustedLedgersFile} must be ${read.error}.`)
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -96,6 +96,11 @@ export function registerNodeGauges(registry: Registry, measure: () => NodeMeasur
       help: 'Committed messages between shards that their receivers are not known to have taken in.',
       of: ({ unacknowledged }) => unacknowledged,
     },
+    {
+      name: 'ledger_actors_in_memory',
+      help: 'Accounts and other actors that this node keeps in memory.',
+      of: ({ residents }) => residents,
+    },
     { name: 'ledger_shards_owned', help: 'Shards that this node serves.', of: ({ owned }) => owned },
     {
       name: 'ledger_shards_quarantined',

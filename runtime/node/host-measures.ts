@@ -4,11 +4,12 @@ import type { ItemFate } from '../ports/metrics.ts'
 import type { CourierMeasures } from './courier.ts'
 import type { Incarnation } from './incarnation.ts'
 
-/** Now: commands that have no verdict, those of them that wait for a look-up or a conclusion; messages; shards. */
+/** Now: commands that have no verdict, those of them that wait for a look-up or a conclusion; messages; actors; shards. */
 export interface HostMeasures extends CourierMeasures {
   readonly mailboxes: number
   readonly lookUps: number
   readonly parked: number
+  readonly residents: number
   readonly owned: number
   readonly quarantined: number
 }
@@ -18,10 +19,11 @@ export function measuresOf(
   broken: ReadonlySet<number>,
   courier: CourierMeasures,
 ): HostMeasures {
-  const counted = { mailboxes: 0, lookUps: 0, parked: 0 }
-  for (const { mailbox, lookingUp, parked } of incarnations.values()) {
+  const counted = { mailboxes: 0, lookUps: 0, parked: 0, residents: 0 }
+  for (const { mailbox, lookingUp, parked, residents } of incarnations.values()) {
     counted.mailboxes += mailbox.size
     counted.lookUps += lookingUp
+    counted.residents += residents.size
     for (const waiting of parked.values()) counted.parked += waiting.size
   }
   return { ...counted, ...courier, owned: incarnations.size, quarantined: broken.size }

@@ -1,11 +1,21 @@
 /** The bench's side of the load generator's process. */
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { LoadOrder, LoadReply, LoadSignal, RunPlan, RunResult, Scenario, ShardByAccount } from './load-messages.ts'
+import type {
+  LoadedAccounts,
+  LoadOrder,
+  LoadReply,
+  LoadSignal,
+  RunPlan,
+  RunResult,
+  Scenario,
+  ShardByAccount,
+} from './load-messages.ts'
 
 export interface LoadGenerator {
   readonly pid: number
-  readonly setup: (origin: string, token: string, accounts: number) => Promise<void>
+  /** `loaded`: the accounts are there already. */
+  readonly setup: (origin: string, token: string, accounts: number, loaded?: LoadedAccounts) => Promise<void>
   readonly register: (connections: number) => Promise<RunResult>
   readonly locate: (shards: ShardByAccount) => Promise<void>
   readonly prepare: (scenario: Scenario, count: number) => Promise<void>
@@ -54,7 +64,8 @@ export function startLoadGenerator(): LoadGenerator {
   if (pid === undefined) throw new Error('the load generator could not be started')
   return {
     pid,
-    setup: async (origin, token, accounts) => void (await ask({ kind: 'setup', origin, token, accounts })),
+    setup: async (origin, token, accounts, loaded) =>
+      void (await ask({ kind: 'setup', origin, token, accounts, loaded: loaded ?? null })),
     register: (connections) => askRun({ kind: 'register', connections }),
     locate: async (shards) => void (await ask({ kind: 'locate', shards })),
     prepare: async (scenario, count) => void (await ask({ kind: 'prepare', scenario, count })),

@@ -8,6 +8,12 @@ import type { Latency } from './statistics.ts'
  */
 export type Scenario = 'random' | 'ten' | 'pair' | 'hot' | 'spread' | 'each' | 'batch' | 'fund' | 'transfer'
 
+/** Accounts that are in the ledger already, as `npm run load` makes them: their keys follow from these. */
+export interface LoadedAccounts {
+  readonly seed: number
+  readonly keys: number
+}
+
 /** Submissions in one request of the scenario `batch`. */
 export const BATCH_SIZE = 100
 
@@ -44,7 +50,14 @@ export interface RunPlan {
 }
 
 export type LoadOrder =
-  | { readonly kind: 'setup'; readonly origin: string; readonly token: string; readonly accounts: number }
+  | {
+      readonly kind: 'setup'
+      readonly origin: string
+      readonly token: string
+      readonly accounts: number
+      /** null: they are still to be registered. */
+      readonly loaded: LoadedAccounts | null
+    }
   | { readonly kind: 'register'; readonly connections: number }
   /** Before transfers are prepared. */
   | { readonly kind: 'locate'; readonly shards: ShardByAccount }

@@ -41,7 +41,7 @@ async function carryOut(order: LoadOrder): Promise<LoadReply> {
     }
     target = {
       followed: { host: hostname, port: Number(port), requestOf },
-      pool: createSigningPool(host, token, order.accounts),
+      pool: createSigningPool({ host, token, accounts: order.accounts, loaded: order.loaded }),
     }
     return { kind: 'done' }
   }

@@ -5,6 +5,7 @@
 import { LedgerClient } from '../support/client.ts'
 import { demandAll, REGISTERING_CONNECTIONS, say } from './context.ts'
 import { measureEncryption } from './encryption.ts'
+import { measureGrowth } from './growth.ts'
 import { measureHandOff } from './hand-off.ts'
 import { EXIT_INTERRUPTED, Interrupted, interruptible } from './interruptible.ts'
 import { createClosedLoopRate, type LedgerBench } from './ledger-bench.ts'
@@ -19,6 +20,7 @@ import { renderReport } from './report.ts'
 import { measureRestart } from './restart.ts'
 import { startRestartable } from './restartable-cluster.ts'
 import { measureScaling } from './scaling.ts'
+import { measureSoak } from './soak.ts'
 import { measureBatches, measureSubmissions } from './submit.ts'
 import { measureTransfers } from './transfers.ts'
 
@@ -32,6 +34,8 @@ export async function main(args: readonly string[]): Promise<number> {
     }
     if (options.scaling) return await measureScaling(options)
     if (options.encryption) return await measureEncryption(options)
+    if (options.growth.length > 0) return await measureGrowth(options)
+    if (options.soakMinutes !== undefined) return await measureSoak(options, options.soakMinutes)
     return await measureLedger(options)
   } catch (error) {
     if (error instanceof Interrupted) return EXIT_INTERRUPTED

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { type GrowthSize, readSizes } from './growth-sizes.ts'
 
 /** What can be measured of one ledger, in the order in which it is. */
 export const MEASUREMENTS = [
@@ -28,11 +29,21 @@ export interface BenchOptions {
   readonly scaling: boolean
   /** Only what encryption at rest costs. */
   readonly encryption: boolean
+  /** Only how the ledger fares at each of these sizes; none: not. */
+  readonly growth: readonly GrowthSize[]
+  /** Where loaded ledgers are kept; undefined: nowhere. */
+  readonly growthDir: string | undefined
+  /** Only half of what it can do, for so many minutes; undefined: not. */
+  readonly soakMinutes: number | undefined
   /** Where to write the numbers for machines. */
   readonly json: string | undefined
 }
 
 const MOST_PER_SECOND = 50_000
+const DEFAULT_SOAK_MINUTES = '60'
+const LEAST_SOAK_MINUTES = 0.25
+/** A week. */
+const MOST_SOAK_MINUTES = 10_080
 
 export const HELP = `Usage: npm run bench -- [options]
 
@@ -57,13 +68,19 @@ what that cost. All of this, or with --only some of it:
   --scaling         instead of all that: one node and then two, each held to two fifths of a processor, so that the
                     nodes are what bounds the rate (needs the right to make control groups)
   --encryption      instead of all that: two ledgers, one with encryption at rest and one without, in turns
+  --growth SIZE[,SIZE]   instead of all that: ledgers of so many accounts each are loaded, started, measured, and set
+                    against the first; 1000000:10000000 is a million accounts with ten million transactions
+  --soak [MINUTES]  instead of all that: half of what gets through, at a constant rate, to more accounts than fit in memory
+                    (half of --accounts do), while memory is watched (default 60); fails if it grows without an end
+  --growth-dir DIR  for --growth and --soak: where loaded ledgers are kept; only those that are not there are loaded.
+                    What was measured on one stays in it
   --json FILE       also writes the numbers as JSON, in the form that test/bench/report-json.ts describes
 `
 
 /** undefined: help was asked for. Throws an error that says what is wrong. */
 export function readOptions(args: readonly string[]): BenchOptions | undefined {
   const { values } = parseArgs({
-    args: [...args],
+    args: withSoakMinutes(args),
     options: {
       seconds: { type: 'string', default: '10' },
       connections: { type: 'string', default: '128' },
@@ -74,6 +91,9 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
       'open-loop': { type: 'string' },
       scaling: { type: 'boolean', default: false },
       encryption: { type: 'boolean', default: false },
+      growth: { type: 'string' },
+      'growth-dir': { type: 'string' },
+      soak: { type: 'string' },
       json: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
@@ -90,8 +110,27 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
     openLoop: rates.map((rate) => wholeNumber(rate.trim(), 'open-loop', MOST_PER_SECOND)),
     scaling: values.scaling,
     encryption: values.encryption,
+    growth: values.growth === undefined ? [] : readSizes(values.growth),
+    growthDir: values['growth-dir'],
+    soakMinutes: values.soak === undefined ? undefined : minutes(values.soak),
     json: values.json,
   }
+}
+
+/** `--soak` alone is one with the default: an option either has a value or has none. */
+function withSoakMinutes(args: readonly string[]): string[] {
+  return args.flatMap((arg, index) => {
+    const isAlone = arg === '--soak' && (args[index + 1] ?? '--').startsWith('--')
+    return isAlone ? [arg, DEFAULT_SOAK_MINUTES] : [arg]
+  })
+}
+
+function minutes(text: string): number {
+  const number = /^[0-9]{1,5}([.][0-9]{1,2})?$/.test(text) ? Number(text) : 0
+  if (number < LEAST_SOAK_MINUTES || number > MOST_SOAK_MINUTES) {
+    throw new Error(`--soak must be minutes, from ${LEAST_SOAK_MINUTES} to ${MOST_SOAK_MINUTES}`)
+  }
+  return number
 }
 
 function measurements(text: string): readonly MeasurementName[] {

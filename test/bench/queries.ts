@@ -26,8 +26,10 @@ export interface QueryMeasured {
   readonly postgresqlCpuUs: number
 }
 
-interface Query {
+export interface Query {
   readonly name: string
+  /** Left out: the bench's. */
+  readonly client?: LedgerClient
   /** Of the `turn`-th request. */
   readonly path: (turn: number) => string
 }
@@ -46,8 +48,20 @@ const PAGE_SIZE = 100
 const DEEP_PAGE = 100
 const LIST = '/v1/transactions'
 
-export async function measureQueries(bench: LedgerBench): Promise<QueriesMeasured> {
-  const { client, cluster, load } = bench
+export interface QueriesOptions {
+  /** Beside those of transactions. */
+  readonly others?: readonly Query[]
+  /** Of a query that failed, which is then left out. Without it the first failure ends all. */
+  readonly onFailure?: (name: string, cause: unknown) => void
+  /** Whether to walk to the last page, which takes as long as the list is. */
+  readonly toTheEnd?: boolean
+}
+
+export async function measureQueries(
+  bench: LedgerBench,
+  { others = [], toTheEnd = true, onFailure }: QueriesOptions = {},
+): Promise<QueriesMeasured> {
+  const { client } = bench
   // There must be something to list.
   await bench.rate.perSecond()
   const reply = await client.get(`${LIST}?page_size=1000`)
@@ -57,14 +71,24 @@ export async function measureQueries(bench: LedgerBench): Promise<QueriesMeasure
   }
   if (reply.status !== 200 || listed.length === 0) throw new Error(`there are no transactions to list: ${reply.status}`)
   const queries: QueryMeasured[] = []
-  for (const query of [...queriesOn(listed), ...(await deepPages(client))]) {
+  for (const query of [...queriesOn(listed), ...(await deepPages(client, toTheEnd)), ...others]) {
     say(`queries: ${query.name} ...`)
-    const before = readCpu(cluster, load.pid)
-    const asked = await ask(client, query)
-    const cpuUs = cpuShared(cpuUsed(before, readCpu(cluster, load.pid)), asked.latency.count)
-    queries.push({ name: query.name, ...asked, edgeCpuUs: cpuUs.edge, postgresqlCpuUs: cpuUs.postgresql })
+    try {
+      queries.push(await measureQuery(bench, query))
+    } catch (cause) {
+      bench.interrupted.throwIfAborted()
+      if (onFailure === undefined) throw cause
+      onFailure(query.name, cause)
+    }
   }
   return { transactions: total, queries }
+}
+
+async function measureQuery({ client, cluster, load }: LedgerBench, query: Query): Promise<QueryMeasured> {
+  const before = readCpu(cluster, load.pid)
+  const asked = await ask(query.client ?? client, query)
+  const cpuUs = cpuShared(cpuUsed(before, readCpu(cluster, load.pid)), asked.latency.count)
+  return { name: query.name, ...asked, edgeCpuUs: cpuUs.edge, postgresqlCpuUs: cpuUs.postgresql }
 }
 
 /** `listed`: the latest transactions, from which accounts and times are taken by turns. */
@@ -84,6 +108,7 @@ function queriesOn(listed: readonly Listed[]): readonly Query[] {
   return [
     { name: 'one transaction', path: (turn) => `${LIST}/${nth(turn).txn_id}` },
     { name: 'the latest 100', path: () => list('') },
+    { name: 'the oldest 100', path: () => list('order=asc') },
     { name: 'of an account', path: (turn) => list(account(turn)) },
     { name: 'of a minute', path: (turn) => list(minute(turn)) },
     { name: 'by amount, of many', path: (turn) => list(amount(turn)) },
@@ -101,14 +126,18 @@ function queriesOn(listed: readonly Listed[]): readonly Query[] {
   ]
 }
 
-async function deepPages(client: LedgerClient): Promise<readonly Query[]> {
+async function deepPages(client: LedgerClient, toTheEnd: boolean): Promise<readonly Query[]> {
   say('queries: looking for deep pages ...')
-  const { second, deep, deepNumber, last } = await walkPages(client, LIST, { pageSize: PAGE_SIZE, deep: DEEP_PAGE })
+  const { second, deep, deepNumber, last } = await walkPages(client, LIST, {
+    pageSize: PAGE_SIZE,
+    deep: DEEP_PAGE,
+    toTheEnd,
+  })
   const at = (token: string) => (): string => `${LIST}?page_size=${PAGE_SIZE}&page_token=${encodeURIComponent(token)}`
   return [
     { name: 'page 2, which counts nothing', path: at(second) },
     { name: `page ${deepNumber}`, path: at(deep) },
-    { name: 'the last page', path: at(last) },
+    ...(last === null ? [] : [{ name: 'the last page', path: at(last) }]),
   ]
 }
 

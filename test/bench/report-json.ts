@@ -4,6 +4,7 @@
  * that failed, is null.
  */
 import { writeFileSync } from 'node:fs'
+import type { GrowthMeasured } from './growth.ts'
 import type { HandOffMeasured } from './hand-off.ts'
 import type { Machine } from './machine.ts'
 import type { Measured } from './measure.ts'
@@ -12,6 +13,7 @@ import type { BenchOptions, MeasurementName } from './options.ts'
 import type { PgbenchMeasured } from './pgbench.ts'
 import type { QueriesMeasured } from './queries.ts'
 import type { RestartMeasured } from './restart.ts'
+import type { SoakReport } from './soak.ts'
 import type { TransfersMeasured } from './transfers.ts'
 
 /** Raised when a member changes its meaning or goes; new members alone do not raise it. */
@@ -48,10 +50,22 @@ export interface EncryptionReport {
   readonly lists: readonly { readonly name: string; readonly off: number; readonly on: number }[]
 }
 
+/** Of ledgers of several sizes; the rates, latencies and costs of each are those of the other reports. */
+export interface GrowthReport {
+  /** RFC 3339. */
+  readonly startedAt: string
+  readonly durationMs: number
+  readonly sizes: readonly GrowthMeasured[]
+  /** Why a size could not be measured; those after it were not tried. */
+  readonly failure: string | null
+}
+
 export type JsonReport =
   | ({ readonly kind: 'ledger' } & BenchReport)
   | { readonly kind: 'scaling'; readonly machine: Machine; readonly scaling: readonly ScalingMeasured[] }
   | ({ readonly kind: 'encryption'; readonly machine: Machine } & EncryptionReport)
+  | ({ readonly kind: 'growth'; readonly machine: Machine } & GrowthReport)
+  | ({ readonly kind: 'soak'; readonly machine: Machine } & SoakReport)
 
 /** Nothing where no file is named. */
 export function writeReport(file: string | undefined, report: JsonReport): void {

@@ -1,8 +1,9 @@
 /** The threads that prepare requests. They are idle while anything is measured. */
+import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { newAccountKeys } from '../support/client-keys.ts'
-import type { Scenario, ShardByAccount } from './load-messages.ts'
+import type { LoadedAccounts, Scenario, ShardByAccount } from './load-messages.ts'
 import type { WorkerOrder, WorkerSetup, WorkerStock } from './signing-worker.ts'
 
 export interface SigningPool {
@@ -17,8 +18,18 @@ export interface SigningPool {
 
 /** Accounts that every worker submits to: the first alone, the first two, or all. */
 const SHARED_ACCOUNTS = 10
+const RUN_BYTES = 4
 
-export function createSigningPool(host: string, token: string, accounts: number): SigningPool {
+export interface SigningPoolOptions {
+  readonly host: string
+  readonly token: string
+  readonly accounts: number
+  /** null: they are still to be registered. */
+  readonly loaded: LoadedAccounts | null
+}
+
+export function createSigningPool({ host, token, accounts, loaded }: SigningPoolOptions): SigningPool {
+  const run = randomBytes(RUN_BYTES).toString('hex')
   const shared = Array.from({ length: SHARED_ACCOUNTS }, (_, number) => ({
     accountId: `hot-${number}@bench`,
     keyPem: newAccountKeys().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
@@ -31,6 +42,8 @@ export function createSigningPool(host: string, token: string, accounts: number)
       host,
       token,
       accounts: shareOf(accounts, count, index),
+      loaded,
+      run,
       shared,
     }
     return new Worker(new URL('signing-worker.js', import.meta.url), { workerData: setup })

@@ -2,7 +2,15 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type AccountKeys, type Members, newAccountKeys, signed } from '../support/client-keys.ts'
-import { BATCH_SIZE, type Scenario, type ShardByAccount, SPREAD_ACCOUNTS } from './load-messages.ts'
+import { sharedKeys } from '../support/loader/shared-keys.ts'
+import { accountIdOf } from '../support/loader/load-plan.ts'
+import {
+  BATCH_SIZE,
+  type LoadedAccounts,
+  type Scenario,
+  type ShardByAccount,
+  SPREAD_ACCOUNTS,
+} from './load-messages.ts'
 
 export interface WorkerSetup {
   /** Of so many workers: the n-th request of one is followed by the n-th of the next. */
@@ -12,6 +20,10 @@ export interface WorkerSetup {
   readonly token: string
   /** Accounts that are this worker's alone. */
   readonly accounts: number
+  /** null: they are still to be registered. */
+  readonly loaded: LoadedAccounts | null
+  /** Is in each idempotency key: accounts that stay have keys of earlier runs. */
+  readonly run: string
   /** Accounts that all workers share, with their private keys. */
   readonly shared: readonly { readonly accountId: string; readonly keyPem: string }[]
 }
@@ -51,7 +63,9 @@ const shared: readonly Account[] = setup.shared.map(({ accountId, keyPem }) => (
   privateKey: createPrivateKey(keyPem),
   submissions: 0,
 }))
-const accounts: Account[] = []
+/** By number; loaded ones from the first time that they are needed. */
+const accounts = new Map<number, Account>()
+const loadedKeys = setup.loaded === null ? [] : sharedKeys(setup.loaded.seed, setup.loaded.keys)
 let located: readonly Located[] = []
 let shards: ReadonlyMap<string, number> = new Map()
 let serial = 0
@@ -74,7 +88,7 @@ function registrations(): readonly string[] {
   const requests = Array.from({ length: setup.accounts }, (_, number) => {
     const { privateKey, jwk } = newAccountKeys()
     const accountId = `account-${setup.index}-${number}@bench`
-    accounts.push({ accountId, privateKey, submissions: 0 })
+    accounts.set(number, { accountId, privateKey, submissions: 0 })
     return requestOf('/v1/accounts', { account_id: accountId, public_key: jwk })
   })
   if (setup.index > 0) return requests
@@ -109,20 +123,32 @@ function submitter(scenario: Scenario, number: number): Account | undefined {
     case 'ten':
       return shared[anyOf(shared)]
     case 'spread':
-      return accounts[number % Math.min(accounts.length, Math.ceil(SPREAD_ACCOUNTS / setup.workers))]
+      return accountAt(number % Math.min(setup.accounts, Math.ceil(SPREAD_ACCOUNTS / setup.workers)))
     case 'each':
     case 'fund':
-      return accounts[number % accounts.length]
+      return accountAt(number % setup.accounts)
     case 'random':
     case 'batch':
     case 'transfer':
-      return accounts[anyOf(accounts)]
+      return accountAt(Math.floor(Math.random() * setup.accounts))
   }
+}
+
+/** undefined: it has not been registered. */
+function accountAt(number: number): Account | undefined {
+  const known = accounts.get(number)
+  if (known !== undefined || setup.loaded === null) return known
+  const loadedNumber = number * setup.workers + setup.index
+  const key = loadedKeys[loadedNumber % setup.loaded.keys]
+  if (key === undefined) return undefined
+  const account = { accountId: accountIdOf(loadedNumber), privateKey: key.keys.privateKey, submissions: 0 }
+  accounts.set(number, account)
+  return account
 }
 
 function fieldsOf(scenario: Scenario, account: Account): Members {
   serial += 1
-  const fields = { account_id: account.accountId, idempotency_key: `${setup.index}-${serial}` }
+  const fields = { account_id: account.accountId, idempotency_key: `${setup.run}-${setup.index}-${serial}` }
   if (scenario === 'fund') return { ...fields, amount: FUNDS, type: 'credit' }
   if (scenario === 'transfer') {
     return { ...fields, amount: TRANSFERRED, type: 'transfer', to_account_id: receiverFor(account) }

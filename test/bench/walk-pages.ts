@@ -7,7 +7,15 @@ export interface DeepPages {
   /** Of the page that was asked for, or else of the last before it. */
   readonly deep: string
   readonly deepNumber: number
-  readonly last: string
+  /** null: it was not looked for. */
+  readonly last: string | null
+}
+
+export interface WalkOptions {
+  readonly pageSize: number
+  readonly deep: number
+  /** Reads the whole list. */
+  readonly toTheEnd?: boolean
 }
 
 /** The largest that the interface gives. */
@@ -17,7 +25,7 @@ const STRIDE = 1_000
 export async function walkPages(
   client: LedgerClient,
   path: string,
-  { pageSize, deep }: { readonly pageSize: number; readonly deep: number },
+  { pageSize, deep, toTheEnd = true }: WalkOptions,
 ): Promise<DeepPages> {
   const after = async (token: string, size: number): Promise<string> =>
     textOf(await client.read(`${path}?page_size=${size}&page_token=${encodeURIComponent(token)}`), 'next_page_token')
@@ -33,6 +41,7 @@ export async function walkPages(
   }
   const second = await after('', pageSize)
   const reached = await walk('', pageSize, deep - 1)
+  if (!toTheEnd) return { second, deep: reached.last, deepNumber: reached.passed + 1, last: null }
   const stride = await walk(reached.last, STRIDE, Number.POSITIVE_INFINITY)
   const { last } = await walk(stride.last, pageSize, Number.POSITIVE_INFINITY)
   return { second, deep: reached.last, deepNumber: reached.passed + 1, last }

@@ -19,11 +19,11 @@ export function commandLine() {
       writeFileSync(join(cwd, name), typeof value === 'string' ? value : JSON.stringify(value))
       return name
     },
-    run: async (args: readonly string[], input = ''): Promise<Ran> => {
+    run: async (args: readonly string[], input = '', env: CommandIo['env'] = {}): Promise<Ran> => {
       let out = ''
       let err = ''
       const io: CommandIo = {
-        env: {},
+        env,
         cwd,
         readInput: () => Promise.resolve(Buffer.from(input)),
         out: (text) => void (out += text),

@@ -46,13 +46,36 @@ describe('ledger verify of an export', () => {
     }
     const damaged = lines.map((line, at) => (at === 2 ? line.replace('"txn_count":3', '"txn_count":4') : line))
     const of = 'TAMPERED: export.ndjson: line'
-    expect(await verify(fileOf(damaged))).toBe(`${of} 2, counted from 0: it is not what was written\n`)
+    expect(await verify(fileOf(damaged))).toBe(`${of} 2 (counted from 0): it is not what was written\n`)
     expect(await verify(fileOf(lines.slice(0, 4)))).toBe(
-      `${of} 4, counted from 0: the file ends before its proof: it was cut off\n`,
+      `${of} 4 (counted from 0): the file ends before its proof: it was cut off\n`,
     )
-    expect(await verify(fileOf(lines).slice(0, -1))).toBe(`${of} 6 was cut off: it has no end\n`)
-    expect(await verify(fileOf(lines.slice(1)))).toMatch(/line 0, counted from 0: it is not in its place/)
-    expect(await verify(fileOf([lines[0] ?? '', 'x'.repeat(2_000_000)]))).toMatch(/line 1 is longer than any record/)
+    expect(await verify(fileOf(lines).slice(0, -1))).toBe(`${of} 6 (counted from 0) was cut off: it has no end\n`)
+    expect(await verify(fileOf(lines.slice(1)))).toMatch(/line 0 \(counted from 0\): it is not in its place/)
+    expect(await verify(fileOf([lines[0] ?? '', 'x'.repeat(2_000_000)]))).toMatch(
+      /line 1 \(counted from 0\) is longer than any record/,
+    )
+  })
+
+  test('says which JWKS it needs where this one tells nothing, and calls nothing tampered', async () => {
+    const { lines, keys } = await makeExport()
+    const { write, run } = commandLine()
+    const file = write('export.ndjson', fileOf(lines))
+    const known = jwksOf(keys)
+    const fetchIt = `fetch /.well-known/jwks.json of ledger ${SOURCE}`
+    for (const [jwks, why] of [
+      [
+        { ...known, ledger_id: AUDIENCE },
+        `it is of another ledger, ${SOURCE}, than jwks.json, which is of ${AUDIENCE}`,
+      ],
+      [{ ...known, keys: [] }, `it names key ${keys.current('assertion')}, which jwks.json does not have`],
+    ] as const) {
+      const { code, out } = await run(['verify', '--jwks', write('jwks.json', jwks), file])
+      expect([code, out]).toEqual([1, expect.stringContaining(`NOT CHECKED: export.ndjson: ${why}: ${fetchIt}`)])
+    }
+    write('export.ndjson', lines.map((line) => `${line}\r\n`).join(''))
+    const { out } = await run(['verify', '--jwks', write('jwks.json', known), file])
+    expect(out).toBe('TAMPERED: export.ndjson: line 0 (counted from 0): it is not canonical JSON\n')
   })
 
   test('needs the keys of the ledger, and exports alone', async () => {
@@ -133,7 +156,7 @@ describe('ledger export', () => {
     expect(ran.out).toContain(`ok: export of ledger ${SOURCE}`)
     expect(readFileSync(out, 'utf8')).toBe(fileOf(lines))
     expect(statSync(out).mode & 0o777).toBe(0o600)
-    const [, request] = asked
+    const request = asked.find(({ path }) => path === '/v1/exports')
     expect(request).toMatchObject({ method: 'POST', path: '/v1/exports', authorization: 'Bearer token' })
     expect(JSON.parse(request?.body ?? '')).toEqual({
       requester: 'me',
@@ -205,8 +228,78 @@ describe('ledger export', () => {
     const { url } = await ledgerThat((response) => void response.writeHead(404).end(JSON.stringify(problem)), keys)
     const ran = await exporting(url).run('mallory')
     expect(ran).toMatchObject({ code: 1, out: '' })
-    expect(ran.err).toContain('404 Not Found: There is no such account.\n  account_ids[0]: There is no such account.')
+    expect(ran.err).toContain('404 Not Found: There is no such account.\n  mallory: There is no such account.')
     expect(ran.err).not.toContain(SECRET)
+  })
+
+  test('X1: what cannot be written is said before the ledger is asked for anything', async () => {
+    const { lines, keys } = await makeExport()
+    const { url, asked } = await ledgerThat((response) => void response.writeHead(200).end(fileOf(lines)), keys)
+    const { run, cwd } = exporting(url)
+    const ran = await run('alice', '--move', '--out', 'nodir/m1.ndjson')
+    expect(ran).toEqual({
+      code: 1,
+      out: '',
+      err: `ledger export: nodir/m1.ndjson cannot be written: there is no directory ${join(cwd, 'nodir')}; nothing was exported\n`,
+    })
+    expect(asked).toEqual([])
+  })
+
+  test.for([
+    [
+      'a move that breaks off',
+      ['--move'],
+      200,
+      'the accounts have left this ledger, and the same command writes the file again',
+    ],
+    [
+      'a move of which nothing is known',
+      ['--move'],
+      500,
+      'whether the accounts have left this ledger is not known: the same command does what is left, and writes the file',
+    ],
+    ['a move that is refused', ['--move'], 409, undefined],
+    ['a copy that breaks off', [], 200, undefined],
+  ] as const)('X2: says where the accounts are after %s', async ([, args, status, said]) => {
+    const { lines, keys } = await makeExport()
+    const { url } = await ledgerThat((response) => {
+      response.writeHead(status)
+      response.write(fileOf(lines.slice(0, 3)), () => response.destroy())
+    }, keys)
+    const ran = await exporting(url).run('alice', ...args)
+    expect(ran.code).toBe(1)
+    expect(/; ([^;]*the accounts have left [^;]*)\n$/.exec(ran.err)?.[1]).toBe(said)
+  })
+
+  test('X2: a file that somebody else made meanwhile stays, and a move is done again elsewhere', async () => {
+    const { lines, keys } = await makeExport()
+    const { url } = await ledgerThat((response) => {
+      line.write('export.ndjson', 'something else')
+      response.writeHead(200).end(fileOf(lines))
+    }, keys)
+    const line = exporting(url)
+    const ran = await line.run('alice', '--move')
+    expect(ran.code).toBe(1)
+    expect(ran.err).toContain('export.ndjson is there already; the accounts have left this ledger')
+    expect(ran.err).toContain('the same command with another --out writes the file again')
+    expect(readFileSync(line.out, 'utf8')).toBe('something else')
+    expect(await line.run('alice', '--move', '--out', 'again.ndjson')).toMatchObject({ code: 0 })
+  })
+
+  test.for([
+    [
+      { status: 401, title: 'Unauthorized', detail: 'There is no token.' },
+      'but an error: 401 Unauthorized: There is no token.',
+    ],
+    ['', 'recipient.json is empty'],
+    ['<html>', 'is no answer of GET /v1/imports/key, no JWK and no PEM'],
+    [{ keys: [] }, 'is no answer of GET /v1/imports/key, no JWK and no PEM'],
+  ] as const)('says what stands in the place of the key of the receiver: %j', async ([recipient, said]) => {
+    const { run, write } = exporting('http://127.0.0.1:1')
+    write('recipient.json', recipient)
+    const ran = await run('alice')
+    expect(ran.code).toBe(1)
+    expect(ran.err).toContain(said)
   })
 
   test('overwrites nothing', async () => {
@@ -237,6 +330,7 @@ describe('ledger export', () => {
     [['--all', '--move'], '--move is for accounts that are named'],
     [['alice', '--audience', SOURCE], '--audience is not the ledger of'],
     [['alice', '--url', 'ftp://ledger'], '--url must be'],
+    [['alice', '--url', 'http://127.0.0.1:8080/v1/'], '--url is the address without /v1'],
     [['alice', '--url', 'http://user:password@127.0.0.1'], 'without credentials'],
   ] as const)('is called in a wrong way with %j', async ([args, said]) => {
     const ran = await exporting('http://127.0.0.1:1').run(...args)

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { createHttpClient, LedgerUnreachable } from '../../../infra/cli/http-client.ts'
+import { createHttpClient, LedgerNotReady, LedgerUnreachable } from '../../../infra/cli/http-client.ts'
 
 let server: Server | undefined
 afterEach(() => {
@@ -60,4 +60,13 @@ test('a ledger that is not there is told from one that refuses', async () => {
   server?.closeAllConnections()
   await new Promise((resolve) => server?.close(resolve))
   await expect(client.ask('GET', '/v1/shards')).rejects.toThrow(LedgerUnreachable)
+})
+
+test('a ledger that is there and gives no token yet is told from both', async () => {
+  server = createServer((_, response) => void response.writeHead(503).end('{"title":"Service Unavailable"}'))
+  await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const asking = createHttpClient(base, 'operations', 'a secret').ask('GET', '/v1/shards')
+  await expect(asking).rejects.toThrow(LedgerNotReady)
+  await expect(asking).rejects.toThrow('gives no access token yet: 503 Service Unavailable')
 })

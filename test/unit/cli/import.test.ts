@@ -3,13 +3,14 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { JsonObject } from '../../../actors/canonical-json.ts'
+import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { uuidOf } from '../../../actors/identifiers.ts'
 import { createImportIntake } from '../../../infra/portability/import-intake.ts'
 import { createImportTakeup } from '../../../infra/portability/import-takeup.ts'
 import { createSystemClock } from '../../../infra/system/clock-system.ts'
 import { type ImportPart, type LedgerImports, LedgerImportsUnavailable } from '../../../runtime/ports/ledger-imports.ts'
 import type { Log } from '../../../runtime/ports/log.ts'
+import { freePort } from '../../support/free-ports.ts'
 import { createMemoryImportStore } from '../../support/import-store-memory.ts'
 import { clientOf, createEdgeFixture, SECRET } from '../api/edge-fixture.ts'
 import { createFakeHomes } from '../portability/fake-homes.ts'
@@ -66,8 +67,12 @@ beforeEach(async () => {
 afterEach(() => new Promise((resolve) => void server.close(resolve)))
 
 function importing(records: readonly JsonObject[]): Promise<Ran> {
-  line.write('export.ndjson', records.map((record) => `${JSON.stringify(record)}\n`).join(''))
-  return line.run(['import', 'export.ndjson', '--url', url, '--client', 'operations', '--secret-file', 'secret'])
+  line.write('export.ndjson', records.map((record) => `${canonicalJson(record)}\n`).join(''))
+  return runImport('export.ndjson')
+}
+
+function runImport(name: string): Promise<Ran> {
+  return line.run(['import', name, '--url', url, '--client', 'operations', '--secret-file', 'secret'])
 }
 
 test('a file is taken in, and again it changes nothing', async () => {
@@ -76,6 +81,7 @@ test('a file is taken in, and again it changes nothing', async () => {
   expect(JSON.parse(first.out)).toMatchObject({ accounts: 2, tokens: 1, nft_instances: 2, present: 0 })
   const asked = homes.asked.length
   const again = await importing(small.records)
+  expect(again.err).toBe('it was taken in already: nothing was changed\n')
   expect([again.out, again.code]).toEqual([first.out, 0])
   expect(homes.asked).toHaveLength(asked)
 })
@@ -88,15 +94,40 @@ test('a large file is sent in parts, in order, each below the bound', async () =
   for (const { records } of taken) expect(JSON.stringify(records).length).toBeLessThan(1_000_000)
 })
 
-test('a ledger that is away for a moment is asked again', async () => {
-  let failures = 2
+test('a ledger that is away for a moment is asked again, and it is said', async () => {
+  let failures = 1
   before = () => {
     failures -= 1
     if (failures >= 0) throw new LedgerImportsUnavailable('away')
   }
-  const { code, out } = await importing(small.records)
+  const { code, out, err } = await importing(small.records)
   expect([code, JSON.parse(out)]).toMatchObject([0, { accounts: 2 }])
+  expect(err).toMatch(/^the ledger is not ready \(503\); trying again until \d\d:\d\d \(Ctrl-C ends it\)\n11 of 11/)
   expect(failures).toBeLessThan(0)
+})
+
+test('where nobody listens it ends at once, with a sentence', async () => {
+  line.write('export.ndjson', small.records.map((record) => `${canonicalJson(record)}\n`).join(''))
+  const nobody = `http://127.0.0.1:${await freePort()}`
+  const args = ['import', 'export.ndjson', '--url', nobody, '--client', 'operations', '--secret-file', 'secret']
+  expect(await line.run(args)).toEqual({
+    code: 1,
+    out: '',
+    err: `ledger import: the ledger at ${nobody} does not answer: nobody listens there\n`,
+  })
+})
+
+test('a file whose bytes are not those that were hashed is refused, and nothing of it is taken', async () => {
+  const texts = small.records.map((record) => canonicalJson(record))
+  line.write('crlf.ndjson', texts.map((text) => `${text}\r\n`).join(''))
+  const refused = await runImport('crlf.ndjson')
+  expect([refused.code, refused.err]).toEqual([
+    1,
+    'ledger import: line 10 (counted from 0): it is not canonical JSON\n',
+  ])
+  line.write('spaced.ndjson', texts.map((text, at) => `${at === 3 ? text.replace(':', ': ') : text}\n`).join(''))
+  expect((await runImport('spaced.ndjson')).err).toContain('line 3 (counted from 0): it is not canonical JSON')
+  expect(taken).toEqual([])
 })
 
 test('stopped in the middle and run again it goes on behind the last line that is there', async () => {
@@ -116,17 +147,20 @@ test('a file that is refused ends with 1, and the line that is the reason is nam
     operation.kind === 'hold_arrival' && actor.id === 'bob' ? 'refused' : 'answered'
   const refused = await importing(small.records)
   expect([refused.code, refused.out]).toEqual([1, ''])
-  expect(refused.err).toContain('lines[9]: line 9: There is another.')
+  expect(refused.err).toContain('  line 9 (counted from 0): There is another.')
 })
 
 test('a damaged, shortened, reordered or foreign file is refused with its line', async () => {
   const { records } = small
   const changed = records.map((record, at) => (at === 1 ? { ...record, total_supply: '1000' } : record))
   const cases: readonly (readonly [readonly JsonObject[], string])[] = [
-    [changed, 'line 2.previous_hash'],
-    [records.toSpliced(5, 1), 'line 5 is missing'],
+    [changed, 'line 2 (counted from 0), previous_hash'],
+    [records.toSpliced(5, 1), 'line 5 (counted from 0) is missing'],
     [records.slice(0, 8), 'does not end with the proof'],
-    [[...records.slice(0, 6), ...records.slice(9, 10), ...records.slice(6, 9), ...records.slice(10)], 'line 6.line'],
+    [
+      [...records.slice(0, 6), ...records.slice(9, 10), ...records.slice(6, 9), ...records.slice(10)],
+      'line 6 (counted from 0), line',
+    ],
     [(await fileOf(wholeFile)).records, 'the key that it names'],
   ]
   for (const [file, named] of cases) {

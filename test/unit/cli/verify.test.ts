@@ -168,6 +168,11 @@ describe('a chain', () => {
     expect([both.code, both.out]).toEqual([0, expect.stringMatching(/of 2 the payload is erased/)])
   })
 
+  test('is called in a wrong way with a tip that is no hash', async () => {
+    const { code, err } = await verifyChain(() => undefined, ['--tip', 'e3b0'])
+    expect([code, err]).toEqual([2, expect.stringContaining('--tip must be an audit_hash')])
+  })
+
   test('whose end is missing is found by the tip, and by the count of its pages', async () => {
     const tip = showHash(CHAIN.at(-1)?.auditHash ?? '')
     const cut = await verifyChain((entries) => entries.pop(), ['--tip', tip])
@@ -197,10 +202,10 @@ describe('a receipt', () => {
       'signature does not verify',
     ],
     ['W1: garbage for a signature', { ...receiptOf(ENTRY), signature: 'AAAA' }, 'signature does not verify'],
-    ['W1: another key', receiptOf(ENTRY, { key_id: 'other' }), 'not in the JWKS'],
+    ['W1: a key without an ID', receiptOf(ENTRY, { key_id: 7 }), 'not in the JWKS'],
     ['W1: before the key was in use', receiptOf(ENTRY, { processed_at: '2025-12-31T23:59:59.999Z' }), 'was not in use'],
     ['W1: after the key was in use', receiptOf(ENTRY, { processed_at: '2027-01-01T00:00:00.001Z' }), 'was not in use'],
-    ['W1: of another ledger', receiptOf(ENTRY, { ledger_id: 'that-ledger' }), 'of another ledger'],
+    ['W1: of no ledger', receiptOf(ENTRY, { ledger_id: null }), 'of another ledger'],
     ['W2: another amount than the chain has', receiptOf(ENTRY, { amount: '6' }), 'its amount is not that of entry 3'],
     ['W2: another hash', receiptOf(ENTRY, { audit_hash: showHash(GENESIS) }), 'its audit_hash is not that of entry 3'],
     ['W2: another sequence', receiptOf(ENTRY, { sequence: 4 }), 'its txn_id is not that of entry 4'],
@@ -211,6 +216,22 @@ describe('a receipt', () => {
     expect(code).toBe(1)
     expect(out).toContain('TAMPERED: receipt of')
     expect(out).toContain(problem)
+  })
+
+  test.each([
+    [
+      { key_id: 'other' },
+      'it names key other, which jwks.json does not have: fetch /.well-known/jwks.json of ledger this-ledger anew',
+    ],
+    [
+      { ledger_id: 'that-ledger' },
+      'it is of another ledger, that-ledger, than jwks.json, which is of this-ledger: fetch /.well-known/jwks.json of ledger that-ledger',
+    ],
+  ])('of which the JWKS tells nothing is not checked, and not called tampered: %j', async (changes, why) => {
+    const { code, out } = await verifyReceipt(receiptOf(ENTRY, changes))
+    expect(code).toBe(1)
+    expect(out).toContain(`NOT CHECKED: receipt of txn_3: ${why}\n`)
+    expect(out).not.toContain('TAMPERED')
   })
 
   test('does not count under a key that is revoked', async () => {
@@ -228,6 +249,12 @@ describe('a receipt', () => {
   })
 })
 
+test('a line that is no JSON is named as it is counted everywhere', async () => {
+  const lines = [JSON.stringify({ account_id: 'alice', entries: CHAIN.map(shown) }), '', '{']
+  const { code, err } = await shell.run(['verify', shell.write('lines.ndjson', lines.join('\n'))])
+  expect([code, err]).toEqual([1, expect.stringContaining('lines.ndjson, line 2 (counted from 0): ')])
+})
+
 test('what is no export is refused and not passed over', async () => {
   for (const content of [
     '',
@@ -242,4 +269,15 @@ test('what is no export is refused and not passed over', async () => {
     const { code, err } = await shell.run(['verify', shell.write('export.json', content)])
     expect([content, code, err === '']).toEqual([content, 1, false])
   }
+})
+
+test.each([
+  ['it is empty', ''],
+  ['it does not begin as a checkpoint does', 'something else\n'],
+  ['it was cut off', 'ledger checkpoint 1\n'],
+  ['it was cut off', 'ledger checkpoint 1\n0 ref 0 1 AAAA'],
+])('a checkpoint is unreadable, and not called tampered, where %s', async (why, text) => {
+  const given = ['--checkpoint', shell.write('saved', text), '--jwks', shell.write('jwks.json', JWKS)]
+  const { code, out } = await shell.run(['verify', ...given, '--offline'])
+  expect([code, out]).toEqual([1, `UNREADABLE: saved: ${why}: it is no whole checkpoint\n`])
 })

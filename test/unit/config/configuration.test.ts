@@ -77,6 +77,12 @@ test('nothing is shown to operators unless a port is named, and then on the loop
   expect(problems({ LEDGER_METRICS_PORT: '0' })).toHaveLength(1)
 })
 
+test('how many actors a node keeps in memory is told to it only where somebody says so', () => {
+  expect(read({}).actorsPerShard).toBeUndefined()
+  expect(read({ LEDGER_ACTORS_PER_SHARD: '25' }).actorsPerShard).toBe(25)
+  expect(problems({ LEDGER_ACTORS_PER_SHARD: '0' })).toHaveLength(1)
+})
+
 test('a ledger is made without encryption outside production only', () => {
   expect(read({ LEDGER_ENCRYPTION: 'off' }).encryption).toBe('off')
   expect(read({ LEDGER_ENCRYPTION: 'on', LEDGER_ENVIRONMENT: 'production' }).encryption).toBe('on')

@@ -80,6 +80,7 @@ test('a file that is not there, or is something else, stops the edge', async () 
   for (const name of ['wrong.json', 'missing.json']) {
     const opening = openTrustedLedgers(configurationOf({ LEDGER_TRUSTED_LEDGERS_FILE: name }))
     await expect(opening).rejects.toThrow(TrustedLedgersUnusable)
+    await expect(opening).rejects.toThrow(`LEDGER_TRUSTED_LEDGERS_FILE: ${join(directory, name)} `)
   }
 })
 
@@ -92,20 +93,47 @@ test('both at once are refused', () => {
 const purposeOf = (at: number): object => ({ purpose: at % 2 === 0 ? 'assertion' : 'attestation' })
 const many = (count: number): object =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`l${at}`, { keys: [aKey()] }]))
-test.for<[string, string]>([
-  ['no JSON', '{'],
-  ['a list', '[]'],
-  ['no keys', '{"other": {}}'],
-  ['no key for assertions', JSON.stringify({ other: { keys: [aKey({ purpose: 'receipt' })] } })],
-  ['the document of another ledger', JSON.stringify({ other: { ledger_id: 'another', keys: [aKey()] } })],
-  ['a key under a name that is not its own', JSON.stringify({ other: { keys: [aKey({ kid: 'A'.repeat(43) })] } })],
-  ['a point off the curve', JSON.stringify({ other: { keys: [aKey({ x: 'A'.repeat(43) })] } })],
-  ['no span', JSON.stringify({ other: { keys: [{ ...aKey(), nbf: 'now' }] } })],
-  ['17 ledgers', JSON.stringify(many(17))],
-  ['513 keys', JSON.stringify({ other: { keys: Array.from({ length: 513 }, (_, at) => aKey(purposeOf(at))) } })],
-  ['a ledger without a name', JSON.stringify({ '': { keys: [aKey()] } })],
-])('what is not that is refused, and what is allowed is told: %s', ([, text]) => {
-  expect(read({ LEDGER_TRUSTED_LEDGERS: text })).toEqual([expect.stringContaining('at most 16 ledger IDs')])
+const KEPT = aKey()
+test.for<[string, string, string]>([
+  ['no JSON', '{', 'this is no JSON'],
+  ['a list', '[]', 'this is no object'],
+  ['no keys', '{"other": {}}', 'under other stands no JWKS document (keys)'],
+  ['a JWKS document itself', JSON.stringify({ ledger_id: 'other', keys: [KEPT] }), 'this is a JWKS document itself'],
+  [
+    'no key for assertions',
+    JSON.stringify({ other: { keys: [aKey({ purpose: 'receipt' })] } }),
+    'no key for assertions',
+  ],
+  [
+    'the document of another ledger',
+    JSON.stringify({ other: { ledger_id: 'another', keys: [KEPT] } }),
+    'under other stands the JWKS of another.',
+  ],
+  [
+    'a key under a name that is not its own',
+    JSON.stringify({ other: { keys: [aKey({ kid: 'A'.repeat(43) })] } }),
+    'keys.0 under other',
+  ],
+  ['a point off the curve', JSON.stringify({ other: { keys: [aKey({ x: 'A'.repeat(43) })] } }), 'keys.0 under other'],
+  [
+    'no span',
+    JSON.stringify({ other: { keys: [{ ...KEPT, nbf: 'now' }] } }),
+    'under other stands no JWKS document (keys.0.nbf)',
+  ],
+  ['17 ledgers', JSON.stringify(many(17)), 'these are 17 ledgers'],
+  [
+    '513 keys',
+    JSON.stringify({ other: { keys: Array.from({ length: 513 }, (_, at) => aKey(purposeOf(at))) } }),
+    'more than 512',
+  ],
+  ['a ledger without a name', JSON.stringify({ '': { keys: [KEPT] } }), 'one of the names is no ledger ID'],
+])('what is not that is refused, and what is allowed is told, and no more of it is shown: %s', ([, text, why]) => {
+  const [problem = '', ...others] = read({ LEDGER_TRUSTED_LEDGERS: text }) as readonly string[]
+  expect(others).toEqual([])
+  expect(problem).toContain('LEDGER_TRUSTED_LEDGERS is not valid: it must be {"<ledger ID>": <its jwks.json>}')
+  expect(problem).toContain('at most 16 ledger IDs')
+  expect(problem).toContain(why)
+  expect(problem).not.toContain(String(KEPT['x']))
 })
 
 test('16 ledgers with 512 keys that matter are not too many, however many others a document has', async () => {

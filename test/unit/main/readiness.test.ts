@@ -10,6 +10,7 @@ const SOUND: NodeMeasures = {
   mailboxes: 0,
   lookUps: 0,
   parked: 0,
+  residents: 0,
   unacknowledged: 0,
   unsent: 0,
   owned: 1,

@@ -9,6 +9,7 @@ const MEASURES: NodeMeasures = {
   mailboxes: 7,
   lookUps: 3,
   parked: 2,
+  residents: 900,
   unacknowledged: 11,
   unsent: 5,
   owned: 64,
@@ -64,6 +65,7 @@ test('what is, is read anew each time it is asked for', async () => {
   expect(sampleOf(text, 'ledger_queue_depth', { queue: 'conclusions' })).toBe(2)
   expect(sampleOf(text, 'ledger_queue_depth', { queue: 'outbox' })).toBe(5)
   expect(sampleOf(text, 'ledger_backlog_messages')).toBe(11)
+  expect(sampleOf(text, 'ledger_actors_in_memory')).toBe(900)
   expect(sampleOf(text, 'ledger_shards_owned')).toBe(64)
   expect(sampleOf(text, 'ledger_shards_quarantined')).toBe(1)
   expect(sampleOf(text, 'ledger_session_renewed_age_seconds')).toBe(0.25)

@@ -168,15 +168,16 @@ describe('what a node counts', () => {
 
   test('what waits is seen while it waits, and gone once it is done', async () => {
     const { clock, control, host, send, item } = watchedHosting()
-    const idle = { mailboxes: 0, lookUps: 0, parked: 0, unacknowledged: 0, unsent: 0, owned: 2, quarantined: 0 }
-    expect(host.measures()).toEqual(idle)
+    const counts = { mailboxes: 0, lookUps: 0, parked: 0, unacknowledged: 0, unsent: 0, owned: 2, quarantined: 0 }
+    expect(host.measures()).toEqual({ ...counts, residents: 0 })
+    const idle = { ...counts, residents: 2 }
     let answer: () => void = () => undefined
     control.lookUps = new Promise((resolve) => {
       answer = resolve
     })
     send(item(0, 'a', register), item(1, 'b', register))
     await clock.pass(1)
-    expect(host.measures()).toEqual({ ...idle, mailboxes: 2, lookUps: 2 })
+    expect(host.measures()).toEqual({ ...counts, residents: 0, mailboxes: 2, lookUps: 2 })
     answer()
     await clock.pass(10)
     expect(host.measures()).toEqual(idle)

@@ -1,0 +1,159 @@
+/**
+ * How a ledger fares as it grows: for each size one is loaded, started, and measured as the other parts of the bench
+ * measure, and set against the first.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LedgerClient } from '../support/client.ts'
+import { onDatabase } from './committed.ts'
+import { say } from './context.ts'
+import { type GrowthSize } from './growth-sizes.ts'
+import { type Begun, Interrupted, interruptible } from './interruptible.ts'
+import { startKept } from './kept-cluster.ts'
+import { createClosedLoopRate, type LedgerBench } from './ledger-bench.ts'
+import { startLoadGenerator } from './load-generator.ts'
+import { type LoadedDirectory, loadedDirectory, removeDirectory } from './loaded-directory.ts'
+import { thisMachine } from './machine.ts'
+import { measure, type Measured } from './measure.ts'
+import type { BenchOptions } from './options.ts'
+import { type MemoryByPart, memoryByPart } from './part-memory.ts'
+import { measureQueries, type QueriesMeasured, type Query } from './queries.ts'
+import { renderGrowth } from './report-growth.ts'
+import { writeReport } from './report-json.ts'
+import { measureTakeover, type TakeoverMeasured } from './takeover.ts'
+
+export interface GrowthMeasured extends GrowthSize {
+  /** In the ledger before anything was measured. */
+  readonly transactions: number
+  /** null: it was loaded before. */
+  readonly loadedMs: number | null
+  /** From the start until every edge said that it was ready. */
+  readonly readyMs: number
+  readonly memoryAtStart: MemoryByPart
+  /** After submissions and queries. */
+  readonly memoryAfter: MemoryByPart
+  /** To any account. */
+  readonly submissions: Measured
+  readonly queries: QueriesMeasured
+  /** After submissions. */
+  readonly disk: DiskUse
+  /** null: it failed. */
+  readonly takeover: TakeoverMeasured | null
+  /** What could not be measured, and why: a query is left out then. */
+  readonly failures: readonly { readonly what: string; readonly message: string }[]
+}
+
+export interface DiskUse {
+  readonly databaseBytes: number
+  /** Of what is kept of it. */
+  readonly logBytes: number
+}
+
+/** The exit code. What was measured before a size failed is still told. */
+export async function measureGrowth(options: BenchOptions): Promise<number> {
+  const [startedAt, beganMs] = [new Date().toISOString(), performance.now()]
+  const kept = options.growthDir
+  const parent = kept ?? mkdtempSync(join(tmpdir(), 'ledger-growth-'))
+  const sizes: GrowthMeasured[] = []
+  let failure: string | null = null
+  for (const [index, size] of options.growth.entries()) {
+    say(`\n[${index + 1} of ${options.growth.length}] ${size.accounts} accounts`)
+    try {
+      sizes.push(await measureSize(options, size, parent, kept !== undefined))
+    } catch (error) {
+      if (error instanceof Interrupted) throw error
+      failure = `${size.accounts} accounts: ${error instanceof Error ? error.message : String(error)}`
+      break
+    }
+  }
+  if (sizes.length > 0) process.stdout.write(renderGrowth(sizes))
+  if (failure !== null) say(failure)
+  if (kept === undefined) rmSync(parent, { recursive: true, force: true })
+  const durationMs = performance.now() - beganMs
+  writeReport(options.json, { kind: 'growth', machine: thisMachine(), startedAt, durationMs, sizes, failure })
+  return failure === null && sizes.every(({ failures }) => failures.length === 0) ? 0 : 1
+}
+
+function measureSize(options: BenchOptions, size: GrowthSize, parent: string, keeps: boolean): Promise<GrowthMeasured> {
+  return interruptible(async (begun) => {
+    const directory = await loadedDirectory(size, parent, begun)
+    // The first that is said is the last that is done.
+    if (!keeps) begun.onEnd(() => removeDirectory(directory.dataDir))
+    return measureLoaded(options, size, directory, begun)
+  })
+}
+
+async function measureLoaded(
+  given: BenchOptions,
+  size: GrowthSize,
+  { dataDir, accounts, loadedMs }: LoadedDirectory,
+  begun: Begun,
+): Promise<GrowthMeasured> {
+  const options = { ...given, accounts: size.accounts }
+  say('Starting the ledger ...')
+  const cluster = await begun.started(startKept(dataDir, { nodes: options.nodes, edges: options.edges }))
+  const memoryAtStart = memoryByPart(cluster)
+  const load = startLoadGenerator()
+  begun.onEnd(load.stop)
+  const client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
+  begun.onEnd(() => client.close())
+  const admin = await LedgerClient.login(cluster.origin, cluster.clients.admin)
+  begun.onEnd(() => admin.close())
+  const transactions = Number((await client.read('/v1/transactions?page_size=1'))['total_count'])
+  await load.setup(cluster.origin, client.token, size.accounts, accounts)
+  const bench: LedgerBench = {
+    ...begun,
+    options,
+    cluster,
+    client,
+    load,
+    rate: createClosedLoopRate(load, options.connections),
+  }
+  const submissions = await measure(bench, 'random', `${size.accounts} accounts`)
+  bench.rate.note(submissions.appliedPerSecond)
+  const failures: GrowthMeasured['failures'][number][] = []
+  const onFailure = (what: string, cause: unknown): void => {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    say(`${what} failed: ${message}`)
+    failures.push({ what, message })
+  }
+  const queries = await measureQueries(bench, { others: otherLists(admin), toTheEnd: false, onFailure })
+  const [memoryAfter, disk] = [memoryByPart(cluster), await diskUse(cluster.databaseUrl())]
+  const takeover = await measureTakeover(bench).catch((cause: unknown) => {
+    begun.interrupted.throwIfAborted()
+    onFailure('takeover', cause)
+    return null
+  })
+  const { readyMs } = cluster
+  return {
+    ...size,
+    transactions,
+    loadedMs,
+    readyMs,
+    memoryAtStart,
+    memoryAfter,
+    submissions,
+    queries,
+    disk,
+    takeover,
+    failures,
+  }
+}
+
+function otherLists(admin: LedgerClient): readonly Query[] {
+  return [
+    { name: 'accounts', client: admin, path: () => '/v1/accounts?page_size=100' },
+    { name: 'total_count, accounts', client: admin, path: () => '/v1/accounts?page_size=1' },
+    { name: 'shards', client: admin, path: () => '/v1/shards?page_size=100' },
+  ]
+}
+
+function diskUse(databaseUrl: string): Promise<DiskUse> {
+  return onDatabase(databaseUrl, async (sql) => {
+    const [row] = await sql<[{ database: string; log: string }]>`
+      SELECT pg_database_size(current_database())::text AS database,
+             (SELECT coalesce(sum(size), 0) FROM pg_ls_waldir())::text AS log`
+    return { databaseBytes: Number(row.database), logBytes: Number(row.log) }
+  })
+}

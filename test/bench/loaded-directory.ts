@@ -1,0 +1,89 @@
+/**
+ * Data directories that hold a loaded ledger, one for each size, to be measured on and kept.
+ *   D1. A directory counts as loaded by a note that is written last: what a load left that was cut off is never measured.
+ *   D2. What was measured on a directory stays in it: its accounts are the same, its transactions have become more.
+ */
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { SYSTEM_PLACE } from '../../infra/embedded/tools-directory.ts'
+import { readPostgresRecord } from '../support/cluster-process.ts'
+import { loadFreshLedger } from '../support/loader/fresh-ledger.ts'
+import { say } from './context.ts'
+import type { GrowthSize } from './growth-sizes.ts'
+import type { Begun } from './interruptible.ts'
+import type { LoadedAccounts } from './load-messages.ts'
+
+export interface LoadedDirectory {
+  readonly dataDir: string
+  readonly accounts: LoadedAccounts
+  /** How long the load took; null: it was there already. */
+  readonly loadedMs: number | null
+}
+
+interface Note {
+  readonly accounts: number
+  readonly transactionsEach: number
+  readonly loaded: LoadedAccounts
+}
+
+const SEED = 1
+/** Enough that hardly any key is the last one that was used. */
+const MOST_KEYS = 1_000
+const NOTE = 'loaded.json'
+
+/** Loads it where it is missing; what it has loaded when the work ends before is removed. Throws for what is half a load. */
+export async function loadedDirectory(
+  size: GrowthSize,
+  parent: string,
+  { onEnd }: Pick<Begun, 'onEnd'>,
+): Promise<LoadedDirectory> {
+  const { accounts, transactionsEach } = size
+  const dataDir = resolve(parent, `${accounts}-accounts-${transactionsEach}-each`)
+  const note = readNote(dataDir)
+  if (note !== undefined) {
+    say(`${dataDir} is loaded already.`)
+    return { dataDir, accounts: note.loaded, loadedMs: null }
+  }
+  if (existsSync(dataDir)) throw new Error(`${dataDir} was not loaded to its end: remove it, and start again`)
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  let isWhole = false
+  let stopPostgres: (() => Promise<void>) | undefined
+  // What is said last is done first.
+  onEnd(() => {
+    if (!isWhole) removeDirectory(dataDir)
+  })
+  onEnd(() => stopPostgres?.())
+  const loaded = { seed: SEED, keys: Math.min(accounts, MOST_KEYS) }
+  say(`Loading ${accounts} accounts with ${transactionsEach} transactions each into ${dataDir} ...`)
+  const { times, stop } = await loadFreshLedger({
+    dataDir,
+    accounts,
+    transactions: transactionsEach,
+    ...loaded,
+    say,
+    onStarted: (stopStarted) => {
+      stopPostgres = stopStarted
+    },
+  })
+  await stop()
+  stopPostgres = undefined
+  writeFileSync(join(dataDir, NOTE), `${JSON.stringify({ accounts, transactionsEach, loaded } satisfies Note)}\n`)
+  isWhole = true
+  return { dataDir, accounts: loaded, loadedMs: times.totalMs }
+}
+
+/** With what PostgreSQL keeps elsewhere. Nobody may use it any more. */
+export function removeDirectory(dataDir: string): void {
+  try {
+    const { place } = readPostgresRecord(dataDir)
+    if (place.startsWith(`${SYSTEM_PLACE}/`)) rmSync(place, { recursive: true, force: true })
+  } catch {
+    // There was no PostgreSQL yet.
+  }
+  rmSync(dataDir, { recursive: true, force: true })
+}
+
+function readNote(dataDir: string): Note | undefined {
+  const file = join(dataDir, NOTE)
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Note) : undefined
+}

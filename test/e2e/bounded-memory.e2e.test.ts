@@ -1,0 +1,104 @@
+/**
+ * Goal: how many actors a node keeps in memory is what its configuration says, however many are used; what is put out of
+ * memory is as it was when it is needed again. One node, one edge, real processes.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Holder, LedgerClient } from '../support/client.ts'
+import { holdingOf } from '../support/client-moves.ts'
+import { type Cluster, startCluster } from '../support/cluster-process.ts'
+import { freePorts } from '../support/free-ports.ts'
+import { sampleOf } from '../unit/metrics/samples.ts'
+
+const SHARDS = 4
+const ACTORS_PER_SHARD = 3
+const BOUND = SHARDS * ACTORS_PER_SHARD
+const ACCOUNTS = 300
+/** Each asks for one thing at a time. */
+const CLIENTS = 8
+/**
+ * What is in use is not put out of memory, nor what was used since it was last looked at: of each client what it asks
+ * for, what it asked for before, and what is not looked at again before the next commit of its shard.
+ */
+const IN_USE = 3 * CLIENTS
+const LOOK_EVERY_MS = 20
+
+let cluster: Cluster
+let client: LedgerClient
+let watchedAt: string
+
+beforeAll(async () => {
+  const [port = 0] = await freePorts(2)
+  cluster = await startCluster({
+    env: {
+      LEDGER_SHARDS: String(SHARDS),
+      LEDGER_ACTORS_PER_SHARD: String(ACTORS_PER_SHARD),
+      LEDGER_METRICS_PORT: String(port),
+    },
+  })
+  // The edge has the first.
+  watchedAt = `http://127.0.0.1:${port + 1}/metrics`
+  client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
+})
+
+afterAll(async () => {
+  client.close()
+  await cluster.stop()
+})
+
+async function actorsInMemory(): Promise<number> {
+  const response = await fetch(watchedAt)
+  const found = sampleOf(await response.text(), 'ledger_actors_in_memory')
+  if (found === undefined) throw new Error('the node does not say how many actors it keeps')
+  return found
+}
+
+/** Of each item, some at a time. */
+async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const rest = [...items]
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async () => {
+      for (let item = rest.shift(); item !== undefined; item = rest.shift()) await work(item)
+    }),
+  )
+}
+
+/** The most that was seen while it happened. */
+async function mostDuring(happens: () => Promise<void>): Promise<number> {
+  const over = new AbortController()
+  const watching = (async () => {
+    let most = 0
+    while (!over.signal.aborted) {
+      most = Math.max(most, await actorsInMemory())
+      await delay(LOOK_EVERY_MS)
+    }
+    return most
+  })()
+  await happens().finally(() => over.abort())
+  return watching
+}
+
+test('many more accounts are used than fit in memory, no more are kept than the configuration allows, and value is right', async () => {
+  const holders: Holder[] = []
+  const ordered = async (holder: Holder, key: string, type: 'credit' | 'debit', amount: string): Promise<void> => {
+    const reply = await client.submit(holder, { type, amount, idempotency_key: key })
+    if (reply.status !== 202) throw new Error(`${key} of ${holder.accountId}: ${reply.status} ${reply.body}`)
+  }
+  const most = await mostDuring(async () => {
+    const names = Array.from({ length: ACCOUNTS }, (_, number) => `account-${number}@bound`)
+    await forEach(names, async (name) => void holders.push(await client.register(name)))
+    // Each is long out of memory when its turn comes again.
+    await forEach(holders, (holder) => ordered(holder, 'in', 'credit', '10'))
+    await forEach(holders, (holder) => ordered(holder, 'out', 'debit', '4'))
+    await forEach(holders, (holder) => ordered(holder, 'in', 'credit', '10'))
+  })
+
+  expect(most).toBeGreaterThan(ACTORS_PER_SHARD)
+  expect(most).toBeLessThanOrEqual(BOUND + IN_USE)
+  const { transactions, total_count: count } = await client.read('/v1/transactions?page_size=1000&status=completed')
+  expect([count, (transactions as readonly unknown[]).length]).toEqual([2 * ACCOUNTS, 2 * ACCOUNTS])
+  await forEach(holders, async (holder) => expect((await holdingOf(client, holder.accountId)).balance).toBe('6'))
+  // The account that decides is the one that was put out of memory.
+  await forEach(holders, (holder) => ordered(holder, 'more', 'debit', '6.01'))
+  expect((await client.read('/v1/transactions?status=failed'))['total_count']).toBe(ACCOUNTS)
+})

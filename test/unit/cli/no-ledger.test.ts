@@ -1,0 +1,56 @@
+/** Goal: a command that is run in the wrong directory says so, and leaves nothing there that looks like a ledger. */
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readConfiguration } from '../../../infra/config/configuration.ts'
+import { existingMasterKeys } from '../../../infra/main/ledger-secrets.ts'
+import { commandLine } from './cli-fixture.ts'
+
+test.for([
+  ['shards'],
+  ['drain', 'node-1'],
+  ['accept-server'],
+  ['client', 'list'],
+  ['keys', 'rotate', '--purpose', 'token'],
+  ['keys', 'rotate-master'],
+  ['encrypt'],
+  ['checkpoint'],
+  ['verify', '--checkpoint', 'saved'],
+] as const)('ledger %j makes no ledger where there is none', async (args) => {
+  const { cwd, run } = commandLine()
+  const { code, out, err } = await run(args)
+  expect([code, out]).toEqual([1, ''])
+  expect(err).toContain(
+    `there is no ledger in ${join(cwd, '.ledger')}: run this where the ledger runs, or set LEDGER_DATA_DIR`,
+  )
+  expect(readdirSync(cwd)).toEqual([])
+})
+
+test('a start that never made its data left no ledger either', async () => {
+  const { cwd, run } = commandLine()
+  const directory = join(cwd, '.ledger', 'postgres')
+  mkdirSync(directory, { recursive: true })
+  const record = { port: null, password: 'x', place: directory, made: false, launcher: null }
+  writeFileSync(join(directory, 'server.json'), JSON.stringify(record))
+  expect((await run(['shards'])).err).toContain('there is no ledger in')
+  expect(existsSync(join(directory, 'data'))).toBe(false)
+})
+
+async function keysOf(env: Readonly<Record<string, string>>, cwd: string): Promise<unknown> {
+  const read = readConfiguration(env, cwd)
+  if (!read.ok) throw new Error(read.error.join('\n'))
+  return existingMasterKeys(read.value.configuration)
+}
+
+test('a master key that is missing is not made, and a file that cannot be used is named by its variable', async () => {
+  const { cwd, write } = commandLine()
+  await expect(keysOf({}, cwd)).rejects.toThrow(
+    `There is no master key: set LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE`,
+  )
+  expect(readdirSync(cwd)).toEqual([])
+  const key = write('master.key', Buffer.alloc(32, 7).toString('base64url'))
+  await expect(keysOf({ LEDGER_MASTER_KEY_FILE: key }, cwd)).resolves.toBeDefined()
+  await expect(keysOf({ LEDGER_MASTER_KEY_FILE: 'none' }, cwd)).rejects.toThrow(/^LEDGER_MASTER_KEY_FILE: /)
+  const both = { LEDGER_MASTER_KEY_FILE: key, LEDGER_PREVIOUS_MASTER_KEY_FILE: 'none' }
+  await expect(keysOf(both, cwd)).rejects.toThrow(/^LEDGER_PREVIOUS_MASTER_KEY_FILE: /)
+})

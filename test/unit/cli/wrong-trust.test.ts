@@ -1,0 +1,27 @@
+/** Goal: a wrong file of trusted ledgers is a wrong configuration: told once and at once, and no edge that is started for ever. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { commandLine } from './cli-fixture.ts'
+
+test.for(['up', 'edge'])('ledger %s ends with a sentence, and has started nothing', async (command) => {
+  const { cwd, run, write } = commandLine()
+  write('jwks.json', { ledger_id: 'other', keys: [] })
+  for (const [name, why] of [
+    ['missing.json', 'cannot be read: there is none.'],
+    ['jwks.json', 'must be {"<ledger ID>": <its jwks.json>}'],
+  ] as const) {
+    const { code, out, err } = await run([command], '', { LEDGER_TRUSTED_LEDGERS_FILE: name })
+    expect([code, out]).toEqual([1, ''])
+    const sentence = `  LEDGER_TRUSTED_LEDGERS_FILE: ${join(cwd, name)} ${why}`
+    expect(err).toContain(`ledger ${command}: the configuration is wrong:\n${sentence}`)
+    expect(err.trimEnd().split('\n')).toHaveLength(2)
+  }
+  expect(readdirSync(cwd)).toEqual(['jwks.json'])
+})
+
+test('what runs no edge does not fall with the file', async () => {
+  const { run } = commandLine()
+  const { err } = await run(['shards'], '', { LEDGER_TRUSTED_LEDGERS_FILE: 'missing.json' })
+  expect(err).toContain('there is no ledger in')
+})
