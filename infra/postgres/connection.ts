@@ -64,6 +64,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   const connectTimeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS
   const closedListeners: (() => void)[] = []
   let open = true
+  let ending = false
   let socket: net.Socket | undefined
 
   function noteClosed(): void {
@@ -78,6 +79,11 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     socket = new net.Socket()
     socket.once('end', noteClosed)
     socket.once('close', noteClosed)
+    endBeforeClose(socket, async () => {
+      noteClosed()
+      // Of one that is ended in order the driver waits for the close.
+      if (!ending) await sql.end({ timeout: 0 })
+    })
     return connectSocket(socket, { host, port, path }, connectTimeoutMs)
   }
 
@@ -96,6 +102,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
       onClosed: (run) => void (open ? closedListeners.push(run) : run()),
       destroy,
       end: async () => {
+        ending = true
         await sql.end({ timeout: END_TIMEOUT_S })
         destroy()
       },
@@ -103,6 +110,20 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   } catch (cause) {
     destroy()
     throw cause
+  }
+}
+
+/**
+ * The driver hears that its socket has closed only after it has ended: else it would write what a transaction still asks,
+ * its own ROLLBACK too, to the socket that it has no more, and the whole process would fail (porsager/postgres, issue 1208).
+ * Having ended it refuses whatever is asked.
+ */
+function endBeforeClose(socket: net.Socket, end: () => Promise<void>): void {
+  const emit = socket.emit.bind(socket)
+  socket.emit = (event: string | symbol, ...values: unknown[]): boolean => {
+    if (event !== 'close') return emit(event, ...values)
+    void end().finally(() => emit(event, ...values))
+    return true
   }
 }
 
