@@ -115,7 +115,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
 
 /**
  * The driver hears that its socket has closed only after it has ended: else it would write what a transaction still asks,
- * its own ROLLBACK too, to the socket that it has no more, and the whole process would fail (porsager/postgres, issue 1208).
+ * its own ROLLBACK too, to the socket that it has no more, and the whole process would fail (porsager/postgres#1208).
  * Having ended it refuses whatever is asked.
  */
 function endBeforeClose(socket: net.Socket, end: () => Promise<void>): void {
