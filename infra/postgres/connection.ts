@@ -122,7 +122,8 @@ function endBeforeClose(socket: net.Socket, end: () => Promise<void>): void {
   const emit = socket.emit.bind(socket)
   socket.emit = (event: string | symbol, ...values: unknown[]): boolean => {
     if (event !== 'close') return emit(event, ...values)
-    void end().finally(() => emit(event, ...values))
+    const close = (): void => void emit(event, ...values)
+    void end().then(close, close)
     return true
   }
 }
