@@ -2,8 +2,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { memoryOf } from './liability-book.ts'
 import { type ReaderTask, runReader } from './liability-readers.ts'
-import { stepBack } from './step-back.ts'
+import { threadStepsBack } from '../system/step-back.ts'
 
-stepBack()
+threadStepsBack()
 const outcome = await runReader(workerData as ReaderTask)
 parentPort?.postMessage(outcome, outcome.kind === 'read' ? memoryOf(outcome.read.part) : [])

@@ -1,9 +1,9 @@
 /** The thread of one maker of tiles. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { createTileMaker, type TileBatch, type TileSecrets } from './liability-tiles.ts'
-import { stepBack } from './step-back.ts'
+import { threadStepsBack } from '../system/step-back.ts'
 
-stepBack()
+threadStepsBack()
 const secrets = workerData as TileSecrets
 const make = createTileMaker(secrets)
 

@@ -2,10 +2,10 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createReaderThreads } from './liability-reader-thread.ts'
 import { type LiabilityTask, runLiabilities } from './liability-run.ts'
-import { stepBack } from './step-back.ts'
+import { threadStepsBack } from '../system/step-back.ts'
 import { createTileThreads } from './liability-tile-thread.ts'
 
-stepBack()
+threadStepsBack()
 const task = workerData as LiabilityTask
 const outcome = await runLiabilities(task, createReaderThreads(), createTileThreads())
 // A copy of this thread's own.

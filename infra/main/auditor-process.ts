@@ -1,9 +1,9 @@
 /** Composition root of the auditor. */
-import { constants, setPriority } from 'node:os'
 import type { Log } from '../../runtime/ports/log.ts'
 import { Auditor } from '../audit/auditor.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createSystemClock } from '../system/clock-system.ts'
+import { processStepsBack } from '../system/step-back.ts'
 import { followEncryption } from './follow-encryption.ts'
 import { findLedger } from './ledger-found.ts'
 import { openLedgerSecrets, openMasterKeys } from './ledger-secrets.ts'
@@ -11,7 +11,7 @@ import { runService, type ServiceProcess } from './service-process.ts'
 
 export function runAuditor(configuration: Configuration, databaseUrl: string, log: Log): Promise<number> {
   // Whoever serves requests on this machine comes first.
-  setPriority(constants.priority.PRIORITY_BELOW_NORMAL)
+  processStepsBack()
   return runService(log, (service) => startAuditor(configuration, databaseUrl, log, service))
 }
 

@@ -22,7 +22,7 @@ const KEPT_MS = 10 * 60_000
 const LONGEST_USE_MS = 30_000
 
 /** For each that comes: where all are in use, more are kept for a while. */
-const LOOKED_AT = 64
+const LOOKED_AT = 8
 
 interface Kept {
   readonly key: DataKey
@@ -35,15 +35,20 @@ interface Kept {
 export function createKeyCache(now: () => number = () => performance.now()): KeyCache {
   const kept = new Map<KeyName, Kept>()
 
-  /** Those that came first are looked at first; what is in use goes to the end of the row. */
+  /** Goes around, and on from where it was: from the beginning it would have to pass all that were deleted there. */
+  let hand = kept.entries()
+
+  /** What is in use is passed by. */
   function displace(): void {
     const nowMs = now()
     for (let looked = 0; kept.size > KEPT_KEYS && looked < LOOKED_AT; looked += 1) {
-      const [first] = kept
-      if (first === undefined) return
-      const [name, entry] = first
-      kept.delete(name)
-      if (entry.untilMs > nowMs && nowMs - entry.usedMs < LONGEST_USE_MS) kept.set(name, entry)
+      const next = hand.next()
+      if (next.done === true) {
+        hand = kept.entries()
+        continue
+      }
+      const [name, { untilMs, usedMs }] = next.value
+      if (untilMs <= nowMs || nowMs - usedMs >= LONGEST_USE_MS) kept.delete(name)
     }
   }
 

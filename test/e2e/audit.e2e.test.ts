@@ -3,6 +3,8 @@
  * true again when it is as it was; the auditor beside it finds the same by itself, and goes on when it is killed. Real
  * processes and threads.
  */
+import { existsSync, readFileSync } from 'node:fs'
+import { constants, getPriority } from 'node:os'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LedgerClient, type Holder } from '../support/client.ts'
@@ -85,6 +87,15 @@ test('D12: a ledger that nobody has been at is asserted to be sound', async () =
     'supply_reconciles true',
   ])
   expect(await foundByAuditor()).toEqual([])
+})
+
+test('the auditor steps back for what serves requests, though it has a session of its own', () => {
+  const [auditor] = cluster.heads('auditor')
+  if (auditor === undefined) throw new Error('no auditor runs')
+  const autogroup = `/proc/${auditor.pid}/autogroup`
+  expect(getPriority(auditor.pid)).toBe(constants.priority.PRIORITY_BELOW_NORMAL)
+  // Where the kernel has it: among sessions it is what decides.
+  if (existsSync(autogroup)) expect(readFileSync(autogroup, 'utf8')).toMatch(/nice 10$/m)
 })
 
 test('D12: rows that somebody has been at turn provenance and compliance false, and the auditor names them', async () => {

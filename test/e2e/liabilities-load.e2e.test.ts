@@ -34,6 +34,7 @@ const TICKS_A_SECOND = 100
 const OWN_TIME = 14
 const ENDED_CHILDREN = 16
 const LOOK_EVERY_MS = 50
+const AUDITOR_MS = 300_000
 const MIB = 1_048_576
 
 let cluster: Cluster
@@ -51,7 +52,8 @@ beforeAll(async () => {
   for (let number = 0; number < SAMPLED; number += 1) await funded(client, sampled(number), `${number + 1}.25`)
   sql = postgres(ledger.url, { max: 1, onnotice: () => undefined })
   await sql`CHECKPOINT`
-}, 1_200_000)
+  await until('the auditor has looked at all value', AUDITOR_MS, hasAuditorLooked)
+}, 1_500_000)
 
 afterAll(async () => {
   await sql.end()
@@ -60,6 +62,15 @@ afterAll(async () => {
   await ledger.stop()
   rmSync(directory, { recursive: true, force: true })
 })
+
+/** It does so at once in a ledger that was just loaded, and of a million accounts for as long as a proof takes. */
+async function hasAuditorLooked(): Promise<boolean> {
+  const [row] = await sql<{ document: string }[]>`SELECT document FROM audit_progress`
+  const { tail } = JSON.parse(row?.document ?? '{"tail":{"momentAtMs":null}}') as {
+    readonly tail: { readonly momentAtMs: number | null }
+  }
+  return tail.momentAtMs !== null
+}
 
 function sampled(number: number): string {
   return `sampled-${number}@liabilities`

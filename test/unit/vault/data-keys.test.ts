@@ -70,6 +70,20 @@ test('what is in use stays, however many keys come beside it', () => {
   expect(cache.get(ALICE)).toBeDefined()
 })
 
+test('where all places are taken, a key that comes costs about what it does where there is room', () => {
+  const cache = createKeyCache(() => 0)
+  const key = newDataKey()
+  const names = Array.from({ length: 105_000 }, (_, index) => accountKeyName(String(index)))
+  const spentOn = (first: number, end: number): number => {
+    const startedMs = performance.now()
+    for (const name of names.slice(first, end)) cache.put(name, key)
+    return performance.now() - startedMs
+  }
+  const withRoom = spentOn(0, 100_000) / 20
+  // All are in use. Were those that are passed by gone through from the beginning each time, it would cost hundreds of times.
+  expect(spentOn(100_000, 105_000)).toBeLessThan(30 * withRoom)
+})
+
 test('a name says what it is of', () => {
   expect(partsOf(shardKeyName(7))).toEqual({ scope: 'shard', ref: '7' })
   expect(partsOf(ALICE)).toEqual({ scope: 'account', ref: 'alice' })
