@@ -12,14 +12,14 @@ export interface RowsRead<Row, Cursor> {
   readonly rows: readonly Row[]
   /** Where it goes on; null: nothing follows. */
   readonly next: Cursor | null
+  /** Whether nothing follows for now, where a list says in any case how it goes on. */
+  readonly ended?: boolean
 }
 
 export interface Scan<Row, Cursor> {
   readonly read: (after: Cursor | null, limit: number) => Promise<RowsRead<Row, Cursor>>
   /** Of these rows those that the client may see, in the same order. */
   readonly shown: (rows: readonly Row[]) => readonly Row[] | Promise<readonly Row[]>
-  /** Whether a read that gave fewer rows than it was asked for came to the end although it says how it goes on. */
-  readonly endless?: boolean
   /** Rows that one request reads. */
   readonly bound?: number
 }
@@ -77,24 +77,20 @@ async function readFitting<Row, Cursor>(
   room: number,
 ): Promise<{ readonly rows: readonly Row[]; readonly place: Place<Cursor> }> {
   for (let limit = asked; ;) {
-    const { rows, next } = await scan.read(from.next, limit)
-    const shown = await scan.shown(rows)
+    const read = await scan.read(from.next, limit)
+    const shown = await scan.shown(read.rows)
     const last = shown[room - 1]
-    if (shown.length <= room || last === undefined) {
-      return { rows: shown, place: placeAfter(scan, from, { rows, next }, limit) }
-    }
-    limit = rows.indexOf(last) + 1
+    if (shown.length <= room || last === undefined) return { rows: shown, place: placeAfter(from, read, limit) }
+    limit = read.rows.indexOf(last) + 1
   }
 }
 
-function placeAfter<Row, Cursor>(
-  { endless = false }: Scan<Row, Cursor>,
+function placeAfter<Cursor>(
   from: Place<Cursor>,
-  { rows, next }: RowsRead<Row, Cursor>,
+  { rows, next, ended = next === null }: RowsRead<unknown, Cursor>,
   asked: number,
 ): Place<Cursor> {
-  const short = rows.length < asked
-  return { next, read: from.read + rows.length, ended: next === null || (endless && short), stopped: short }
+  return { next, read: from.read + rows.length, ended, stopped: rows.length < asked }
 }
 
 async function countFrom<Row, Cursor>(
@@ -109,7 +105,7 @@ async function countFrom<Row, Cursor>(
     const asked = Math.min(ROWS_AT_ONCE, bound - place.read)
     const read = await scan.read(place.next, asked)
     total += (await scan.shown(read.rows)).length
-    place = placeAfter(scan, place, read, asked)
+    place = placeAfter(place, read, asked)
   }
   return { total, exact: place.ended }
 }

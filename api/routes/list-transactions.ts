@@ -108,11 +108,9 @@ async function pageOf(
     {
       read: async (after: TransactionCursor | null, limit) => {
         const page = await reads.transactions({ ...filters, limit, after, counted: false })
-        return { rows: page.transactions, next: page.next }
+        return { rows: page.transactions, next: page.next, ended: page.ended }
       },
       shown: (rows) => rows.filter((row) => scope.includes(row.accountId)),
-      // A read that was cut short by its filter on amounts has not come to the end.
-      endless: filters.order === 'asc' && filters.amountMin === null && filters.amountMax === null,
     },
     asked,
   )

@@ -86,6 +86,7 @@ export async function readTransactionPage(
   return {
     transactions: there.map((row) => transactionViewOf(row, openedTransaction(row, places.vault))),
     next: nextOf(query, shown.at(-1), found.length > shown.length, rows[0]),
+    ended: found.length === shown.length && !isCutOff(rows[0]),
     count: countOf(rows[0]),
   }
 }
@@ -125,6 +126,7 @@ async function readOpenedPage(
   return {
     transactions: shown,
     next: nextOf(query, last, more, horizon),
+    ended: !more && !isCutOff(horizon),
     count: query.counted
       ? await countOpened(sql, query, places, fits, seenBy(sql, query, { shown, opened, last }))
       : null,
@@ -187,6 +189,7 @@ function emptyPage(query: TransactionQuery): TransactionPage {
   return {
     transactions: [],
     next: query.order === 'asc' ? { position, txnId } : null,
+    ended: true,
     count: query.counted ? { total: 0, exact: true } : null,
   }
 }
@@ -210,6 +213,11 @@ function nextOf(
   const start = feedStart(query.after)
   const end = { position: horizon?.horizon_xid ?? start.position, txnId: horizonTxnId ?? start.txnId }
   return isBehind(end, start) ? end : start
+}
+
+/** Whether more than a page looks at lay ahead of it. */
+function isCutOff(horizon: Horizon | undefined): boolean {
+  return (horizon?.horizon_txn_id ?? '') !== ''
 }
 
 interface FeedPosition {

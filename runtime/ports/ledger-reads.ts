@@ -127,6 +127,8 @@ export interface TransactionPage {
   readonly transactions: readonly TransactionView[]
   /** null: nothing follows (never null in a feed). */
   readonly next: TransactionCursor | null
+  /** Whether nothing follows for now: a feed says how it goes on at its end, too, and a page may end short of it. */
+  readonly ended: boolean
   readonly count: { readonly total: number; readonly exact: boolean } | null
 }
 

@@ -100,6 +100,18 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
     expect(pages).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS) + 1)
   })
 
+  test('a page that gives fewer rows than asked for has ended only where it examined all there are', async () => {
+    for (const filter of [{ type: 'mint' }, { type: 'burn' }, { amountMin: '1000000000' }] as const) {
+      for (const order of ['asc', 'desc'] as const) {
+        const query = aQuery({ ...filter, limit: 1_000, counted: false, order })
+        const first = await reads.transactions(query)
+        expect([first.ended, first.transactions.length < query.limit]).toEqual([false, true])
+        const pages = await walk(reads, query)
+        expect(pages.map((page) => page.ended).indexOf(true)).toBe(Math.ceil(MANY / EXAMINED_ROWS) - 1)
+      }
+    }
+  })
+
   test('an account or group with few rows is found in one page, whatever the ledger holds', async () => {
     const account = aQuery({ accountId: 'rare', counted: false })
     const found = await reads.transactions(account)

@@ -213,6 +213,7 @@ function listTests(seeded: () => Seeded): void {
         for (const page of pages) {
           left -= page.transactions.length
           expect(page.next?.txnId === '').toBe(left === 0)
+          expect(page.ended).toBe(left === 0)
           expect(page.next).not.toBeNull()
           expect(page.count).toBeNull()
         }
@@ -259,6 +260,7 @@ function listTests(seeded: () => Seeded): void {
       expect(await reads.transactions(aQuery(filter))).toEqual({
         transactions: [],
         next: null,
+        ended: true,
         count: { total: 0, exact: true },
       })
       const feed = await reads.transactions(aQuery({ ...filter, order: 'asc' }))

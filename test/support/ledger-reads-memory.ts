@@ -300,6 +300,7 @@ function pageOf(rows: Rows, query: TransactionQuery, countLimit: number): Transa
   return {
     transactions: shown.map(transactionViewOf),
     next: query.order === 'asc' ? feedNext(rows, query, last) : listNext(last),
+    ended: last === undefined,
     count: query.counted ? countOf(matching.length, query, countLimit) : null,
   }
 }

@@ -69,7 +69,7 @@ export function createFakeReads(): FakeReads {
     groupViews: new Map(),
     openGroupCounts: new Map(),
     queries: [],
-    page: { transactions: [], next: null, count: { total: 0, exact: true } },
+    page: { transactions: [], next: null, ended: true, count: { total: 0, exact: true } },
     owned: true,
     failure: null,
     transaction: async (txnId) => checked(fake.transactionViews.get(txnId)),

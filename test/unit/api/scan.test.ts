@@ -18,10 +18,10 @@ function listOf(mine: readonly boolean[], { feed = false } = {}) {
       const start = after === null ? 0 : Number(after.slice('behind '.length))
       const part = rows.slice(start, start + limit)
       const end = start + part.length
-      return { rows: part, next: end < rows.length || feed ? `behind ${end}` : null }
+      const ended = end === rows.length
+      return { rows: part, next: ended && !feed ? null : `behind ${end}`, ...(feed ? { ended } : {}) }
     },
     shown: (read) => read.filter((row) => row.mine),
-    endless: feed,
   }
   return { scan, rows, asked }
 }
@@ -94,6 +94,15 @@ describe('a list of which a client may see some rows', () => {
       rows: [],
       next: 'behind 4',
     })
+  })
+
+  test('W3: a feed that was cut short by its own filter has not ended, and its count is a lower bound', async () => {
+    const scan: Scan<Row, string> = {
+      read: () => Promise.resolve({ rows: [{ number: 1, mine: true }], next: 'later', ended: false }),
+      shown: (rows) => rows,
+    }
+    const page = await scanPage(scan, { after: null, limit: 10, counted: true })
+    expect([page.next, page.count]).toEqual(['later', { total: 1, exact: false }])
   })
 
   test('where the list itself reads no further at once, the page ends', async () => {

@@ -158,14 +158,14 @@ describe('D17: lists leave out what is outside', () => {
   test.for(['', '?order=asc'])('transactions%s: only those of accounts inside', async (query) => {
     const edge = createLedger()
     const all = EVERYBODY.map(transactionOf)
-    edge.reads.page = { transactions: all, next: null, count: { total: 6, exact: true } }
+    edge.reads.page = { transactions: all, next: null, ended: true, count: { total: 6, exact: true } }
     const body = await bodyOf(await edge.get(`/v1/transactions${query}`, await scopedToken(edge, 'viewer')))
     expect([ids(body, 'transactions', 'account_id'), body['total_count']]).toEqual([[...INSIDE], 2])
   })
 
   test.for(['', '?order=asc'])('transactions%s as lines: only those of accounts inside', async (query) => {
     const edge = createLedger()
-    edge.reads.page = { transactions: EVERYBODY.map(transactionOf), next: null, count: null }
+    edge.reads.page = { transactions: EVERYBODY.map(transactionOf), next: null, ended: true, count: null }
     const headers = { accept: 'application/x-ndjson' }
     const response = await edge.get(`/v1/transactions${query}`, await scopedToken(edge, 'viewer'), headers)
     const lines = (await response.text()).trimEnd().split('\n')
@@ -192,7 +192,7 @@ describe('D17: lists leave out what is outside', () => {
 
   test('transactions of a group: those of accounts inside', async () => {
     const edge = createLedger()
-    edge.reads.page = { transactions: EVERYBODY.map(transactionOf), next: null, count: null }
+    edge.reads.page = { transactions: EVERYBODY.map(transactionOf), next: null, ended: true, count: null }
     const response = await edge.get(`/v1/transactions/group/${GROUP_ID}`, await scopedToken(edge, 'viewer'))
     expect(ids(await bodyOf(response), 'transactions', 'account_id')).toEqual([...INSIDE])
   })
@@ -252,7 +252,7 @@ describe('D17: groups', () => {
     const edge = createLedger()
     const view = groupView({ ...linked, compensations: [{ compensates: txnIdOf('bob'), txnId: txnIdOf('bob') }] })
     edge.reads.groupViews.set(GROUP_ID, view)
-    edge.reads.page = { transactions: [transactionOf('alice')], next: null, count: null }
+    edge.reads.page = { transactions: [transactionOf('alice')], next: null, ended: true, count: null }
     const path = `/v1/settlement-groups/${GROUP_ID}`
     const seen = await bodyOf(await edge.get(path, await scopedToken(edge, 'viewer', ['alice'])))
     expect(seen).toMatchObject({ status: 'linked', legs: [{ account_id: 'alice' }], compensations: [] })
@@ -264,7 +264,7 @@ describe('D17: groups', () => {
     const edge = createLedger()
     const token = await scopedToken(edge, 'admin')
     edge.reads.groupViews.set(GROUP_ID, groupView({ ...linked, legs: [] }))
-    edge.reads.page = { transactions: [transactionOf('alice')], next: null, count: null }
+    edge.reads.page = { transactions: [transactionOf('alice')], next: null, ended: true, count: null }
     for (const id of EVERYBODY) {
       edge.reads.transactionViews.set(txnIdOf(id), { ...transactionOf(id), groupId: GROUP_ID })
     }

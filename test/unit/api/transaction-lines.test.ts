@@ -68,8 +68,9 @@ function pageOf(rows: readonly TransactionView[], query: TransactionQuery, exami
   const last = found.length > shown.length ? shown.at(-1) : looked.at(-1)
   const atEnd = found.length === shown.length && start + looked.length === all.length
   const count = query.counted ? { total: found.length, exact: true } : null
-  if (order === 'desc') return { transactions: shown, next: atEnd ? null : cursorOf(last, null), count }
-  return { transactions: shown, next: cursorOf(atEnd ? undefined : last, String(all.length)), count }
+  if (order === 'desc') return { transactions: shown, next: atEnd ? null : cursorOf(last, null), ended: atEnd, count }
+  const next = cursorOf(atEnd ? undefined : last, String(all.length))
+  return { transactions: shown, next, ended: atEnd, count }
 }
 
 function cursorOf(row: TransactionView | undefined, position: string | null): TransactionCursor {
@@ -342,7 +343,7 @@ describe('N4: the end of a feed', () => {
     const transactions = (): Promise<TransactionPage> => {
       pages += 1
       if (pages > MOST_PAGES) return Promise.reject(new Error('it does not end'))
-      return Promise.resolve({ transactions: [], next: stuck, count: null })
+      return Promise.resolve({ transactions: [], next: stuck, ended: true, count: null })
     }
     const behind = createEdgeFixture({ reads: { ...createFakeReads(), transactions } })
     const lines = await linesOf(await asked(behind, '?order=asc'))

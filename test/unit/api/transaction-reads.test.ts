@@ -150,7 +150,7 @@ describe('GET /v1/transactions', () => {
 
   test('the defaults are no filter, newest first, 100 rows, counted', async () => {
     const edge = createEdgeFixture()
-    edge.reads.page = { transactions: [transactionView()], next: null, count: { total: 1, exact: true } }
+    edge.reads.page = { transactions: [transactionView()], next: null, ended: true, count: { total: 1, exact: true } }
     const response = await edge.get('/v1/transactions', await edge.tokenFor('viewer'))
     expect(edge.reads.queries[0]).toMatchObject({ order: 'desc', limit: 100, after: null, counted: true, status: null })
     expect(response.headers.get('x-total-count-relation')).toBeNull()
@@ -219,7 +219,7 @@ describe('GET /v1/transactions', () => {
     const edge = createEdgeFixture()
     const token = await edge.tokenFor('viewer')
     const next = { position: '12 34', txnId: TXN_ID }
-    edge.reads.page = { transactions: [], next, count: { total: 10_000, exact: false } }
+    edge.reads.page = { transactions: [], next, ended: false, count: { total: 10_000, exact: false } }
     const first = await edge.get('/v1/transactions?status=failed&order=asc&page_size=1', token)
     expect(first.headers.get('x-total-count-relation')).toBe('gte')
     const { next_page_token: pageToken } = await bodyOf(first)
@@ -236,7 +236,7 @@ describe('GET /v1/transactions', () => {
     const edge = createEdgeFixture()
     const token = await edge.tokenFor('viewer')
     const next = { position: null, txnId: TXN_ID }
-    edge.reads.page = { transactions: [], next, count: { total: 1, exact: true } }
+    edge.reads.page = { transactions: [], next, ended: false, count: { total: 1, exact: true } }
     const { next_page_token: pageToken } = await bodyOf(await edge.get('/v1/transactions?type=credit', token))
     const use = async (path: string, who = token) =>
       (await edge.get(`${path}page_token=${String(pageToken)}`, who)).status
@@ -262,7 +262,7 @@ describe('GET /v1/transactions', () => {
 describe('GET /v1/transactions/group/{groupID}', () => {
   test('lists the legs of the group, whatever the case of its ID', async () => {
     const edge = createEdgeFixture()
-    edge.reads.page = { transactions: [transactionView({ groupId: GROUP })], next: null, count: null }
+    edge.reads.page = { transactions: [transactionView({ groupId: GROUP })], next: null, ended: true, count: null }
     const path = `/v1/transactions/group/${GROUP.toUpperCase()}`
     expect(await bodyOf(await edge.get(path, await edge.tokenFor('viewer')))).toEqual({
       group_id: GROUP,

@@ -34,7 +34,8 @@ async function serving(): Promise<Serving> {
     transactions: () => {
       pages += 1
       if (pages > MOST_PAGES) return Promise.reject(new Error('nobody reads this much'))
-      return Promise.resolve({ transactions, next: { position: null, txnId: `txn_${pages}` }, count: null })
+      const next = { position: null, txnId: `txn_${pages}` }
+      return Promise.resolve({ transactions, next, ended: false, count: null })
     },
   }
   const edge = createEdgeFixture({ reads })
