@@ -1,18 +1,33 @@
 import { configDefaults, defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** It uses every processor by itself, and is measured: nothing else runs beside it. */
 const ALONE = 'test/simulation/cluster.sim.test.ts'
 /** It puts another module in the place of one that others import. */
 const REPLACING = 'test/unit/api/openapi-routes.test.ts'
 
+/** Those that start servers take longest: begun last, they would leave the other processors with nothing to do. */
+const LONGEST_FIRST = ['/test/e2e/', '/test/simulation/', '/test/integration/', '/test/contract/']
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ moduleId }: TestSpecification): number => {
+      const rank = LONGEST_FIRST.findIndex((folder) => moduleId.includes(folder))
+      return rank === -1 ? LONGEST_FIRST.length : rank
+    }
+    return (await super.sort(files)).sort((one, other) => rankOf(one) - rankOf(other))
+  }
+}
+
 export default defineConfig({
   test: {
     testTimeout: 120_000,
     hookTimeout: 120_000,
     retry: 0,
-    // Many tests wait most of their time, for servers of their own to start or for a dead node to be missed: three at
+    // Many tests wait most of their time, for servers of their own to start or for a dead node to be missed: four at
     // once, on two processors too.
-    maxWorkers: 3,
+    maxWorkers: 4,
+    sequence: { sequencer: LongestFirst },
     allowOnly: false,
     passWithNoTests: false,
     projects: [

@@ -50,8 +50,8 @@ function orderOf({ ids }: AccountScope): 'by ID' | 'of the ledger' {
 
 async function pageOf(reads: Reads, scope: AccountScope, asked: ScanRequest<string>): Promise<Page> {
   if (scope.whole) {
-    const { accounts, next, total } = await reads.accounts(asked.after, asked.limit)
-    return { rows: accounts, next, count: { total, exact: true } }
+    const { accounts, next, total, exact } = await reads.accounts(asked.after, asked.limit)
+    return { rows: accounts, next, count: { total, exact } }
   }
   if (scope.ids !== null) return pageOfNamed(reads, scope.ids, asked)
   return scanPage(

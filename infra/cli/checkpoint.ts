@@ -1,12 +1,11 @@
-import postgres from 'postgres'
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import { type Moment, readAccounts } from '../audit/checkpoint-accounts.ts'
 import { contentHash, FIRST_LINE, lastLine, lineOf } from '../audit/checkpoint-file.ts'
 import { signStatement } from '../audit/checkpoint-statement.ts'
 import { existingMasterKeys, openLedgerSecrets } from '../main/ledger-secrets.ts'
+import { connect, type Sql } from '../postgres/connection.ts'
 import { readLedgerAt } from '../postgres/migrate.ts'
 import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
-import { tlsByAddress } from '../postgres/tls-by-address.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { CommandFailed, EXIT_OK, readArgs, type Command, type CommandIo } from './command.ts'
 import { configurationOf, refuseMissingInProduction, withDatabase } from './configured.ts'
@@ -99,17 +98,11 @@ async function writeCheckpoint(
 }
 
 /** A connection without a bound for its statements. */
-export async function onConnection<T>(url: string, work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
-  const sql = postgres(url, {
-    ...tlsByAddress(url),
-    max: 1,
-    fetch_types: false,
-    onnotice: () => undefined,
-    connection: { application_name: 'ledger checkpoint', timezone: 'UTC', datestyle: 'ISO, YMD', jit: 'off' },
-  })
+export async function onConnection<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const connection = await connect({ url, applicationName: 'ledger checkpoint' })
   try {
-    return await work(sql)
+    return await work(connection.sql)
   } finally {
-    await sql.end({ timeout: 5 })
+    await connection.end()
   }
 }

@@ -8,6 +8,7 @@ import { fetchKeysOfAccounts } from './erased-accounts.ts'
 import { fetchKeys, opened } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
 import { PLACES } from './row-sealer.ts'
+import { COUNT_LIMIT } from './transactions-query-count.ts'
 
 /** Where an account is found. */
 export interface AccountPlace {
@@ -56,8 +57,8 @@ function accountViewOf(row: AccountRow, vault: RowVault, askedFor = ''): Account
  * they were is not known here.
  */
 const ACCOUNTS = `
-SELECT counting.total, page.*
-  FROM (SELECT (SELECT count(*) FROM accounts) - (SELECT count(*) FROM accounts WHERE status = 'erased') AS total) counting
+SELECT least(counting.n, ${COUNT_LIMIT}) AS total, counting.n <= ${COUNT_LIMIT} AS exact, page.*
+  FROM (SELECT count(*) AS n FROM (SELECT FROM accounts WHERE status <> 'erased' LIMIT ${COUNT_LIMIT + 1}) walked) counting
   LEFT JOIN LATERAL (
     SELECT ${ACCOUNT_COLUMNS} FROM accounts a
      WHERE a.account_id > $1 AND a.status <> 'erased' ORDER BY a.account_id LIMIT $2
@@ -65,7 +66,10 @@ SELECT counting.total, page.*
  ORDER BY page.account_id`
 
 /** One row at least, also for an empty page: then `account_id` is null. */
-type AccountsRow = (AccountRow | { readonly account_id: null }) & { readonly total: string }
+type AccountsRow = (AccountRow | { readonly account_id: null }) & {
+  readonly total: string
+  readonly exact: boolean
+}
 
 /** `after`: an account ID. */
 export async function readAccounts(
@@ -86,6 +90,7 @@ export async function readAccounts(
     accounts,
     next: found.length > limit ? (accounts.at(-1)?.accountId ?? null) : null,
     total: Number(rows[0]?.total ?? 0),
+    exact: rows[0]?.exact ?? true,
   }
 }
 

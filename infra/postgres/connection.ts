@@ -8,7 +8,7 @@
  */
 import net from 'node:net'
 import postgres from 'postgres'
-import { tlsByAddress } from './tls-by-address.ts'
+import { tlsOptions } from './tls-by-address.ts'
 
 export type Sql = postgres.Sql
 
@@ -66,6 +66,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
   let open = true
   let ending = false
   let socket: net.Socket | undefined
+  const cut = new AbortController()
 
   function noteClosed(): void {
     if (!open) return
@@ -87,9 +88,11 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     return connectSocket(socket, { host, port, path }, connectTimeoutMs)
   }
 
-  const sql = postgres(options.url, driverOptions(options, connectTimeoutMs, onlySocket, noteClosed))
+  const sql = postgres(options.url, driverOptions(options, connectTimeoutMs, onlySocket, noteClosed, cut.signal))
   function destroy(): void {
     noteClosed()
+    // What TLS has made of the socket goes first (T2 of tls-by-address.ts).
+    cut.abort()
     socket?.destroy()
     void sql.end({ timeout: 0 })
   }
@@ -139,6 +142,7 @@ function driverOptions(
   connectTimeoutMs: number,
   socket: (target: SocketTarget) => Promise<net.Socket>,
   onclose: () => void,
+  signal: AbortSignal,
 ): postgres.Options<Record<string, postgres.PostgresType>> {
   const all = {
     max: 1,
@@ -153,7 +157,7 @@ function driverOptions(
     onnotice: () => options.onNotice?.(),
     onclose,
     socket,
-    ...tlsByAddress(options.url),
+    ...tlsOptions(options.url, signal),
   }
   return all
 }

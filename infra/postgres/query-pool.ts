@@ -2,16 +2,18 @@
  * A pool for queries that may wait and may fail: reads, clients, keys. Never for commits, whose outcome matters.
  *   Q1. At most `size` queries run and `maxWaiting` wait; what is beyond is refused at once.
  *   Q2. Every run ends: PostgreSQL ends a statement after `statementTimeoutMs`; a connection that does not even say so
- *       (half-open, server stopped) is thrown away with its pool, because the driver would put other queries on it.
+ *       (half-open, server stopped) is thrown away.
  *   Q3. Every failure is the port's own error; the product's is its cause and goes no further than the log.
  *   Q4. What only reads, and met a connection that had gone while nobody used it, or one that was being made as the
  *       server came back, is asked again, a few times: a server that has just started is not away.
+ *   Q5. A run has one connection for itself (exclusive-connections.ts). Where that is lost the run fails; what it asks after
+ *       that is refused, and nothing of its transaction is applied, unless the connection was lost while it committed.
  */
-import postgres from 'postgres'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createSlots } from '../keys/slots.ts'
+import { connect, type Sql } from './connection.ts'
+import { createExclusiveConnections } from './exclusive-connections.ts'
 import { codeOf } from './failure.ts'
-import { tlsByAddress } from './tls-by-address.ts'
 
 export interface QueryPoolOptions {
   readonly url: string
@@ -20,6 +22,8 @@ export interface QueryPoolOptions {
   readonly size: number
   readonly statementTimeoutMs: number
   readonly maxWaiting?: number
+  /** A connection that is older is not used again, milliseconds. */
+  readonly lifetimeMs?: number
   /** Nothing that runs here writes: it may be asked twice (Q4). */
   readonly readsOnly?: boolean
   /** Server settings beside the common ones. */
@@ -29,22 +33,18 @@ export interface QueryPoolOptions {
 }
 
 export interface QueryPool {
-  readonly run: <T>(work: (sql: postgres.Sql) => Promise<T>) => Promise<T>
+  readonly run: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
+  /** What runs has a second to end, what waits is refused. */
   readonly close: () => Promise<void>
 }
 
 /** What the network and the driver may take on top of the statement itself. */
 const GRACE_MS = 2_000
-const CONNECT_TIMEOUT_SECONDS = 5
-const KEEP_ALIVE_SECONDS = 5
-/**
- * Between attempts to connect. The driver's own pause grows to 20 s while the server is down, and what is asked when
- * the server is back waits for it.
- */
-const LONGEST_PAUSE_SECONDS = 0.25
-/** Q4. */
-const MAX_ATTEMPTS = 4
-const PAUSE_MS = 50
+const CONNECT_TIMEOUT_MS = 5_000
+/** A server process keeps what it has learnt of tables and plans: a new one now and then forgets it. */
+const LIFETIME_MS = 2_700_000
+/** Q4, between one attempt and the next: one that was gone is replaced at once, a server takes longer to start. */
+const PAUSES_MS = [50, 250, 450]
 /** The driver's and the network's codes for a connection that is not there, and the server's while it starts or stops. */
 const LOST: ReadonlySet<string> = new Set([
   'CONNECTION_CLOSED',
@@ -62,81 +62,40 @@ function isLost(error: unknown): boolean {
   return LOST.has(codeOf(error))
 }
 
-/** So that a backend whose client is gone ends, too. Texts throughout: the driver drops a setting that is `false`. */
-const SERVER_SETTINGS = {
-  timezone: 'UTC',
-  datestyle: 'ISO, YMD',
-  jit: 'off',
-  tcp_user_timeout: '8s',
-  client_connection_check_interval: '1s',
-}
-
 export function createQueryPool(options: QueryPoolOptions): QueryPool {
   const slots = createSlots({ concurrency: options.size, maxWaiting: options.maxWaiting ?? 1_000 })
-  let sql = connect(options)
-
-  const discard = async (stuck: postgres.Sql): Promise<void> => {
-    if (stuck !== sql) return
-    sql = connect(options)
-    await stuck.end({ timeout: 0 })
-  }
+  const timeoutMs = options.statementTimeoutMs + GRACE_MS
+  const connections = createExclusiveConnections({
+    timeoutMs,
+    lifetimeMs: options.lifetimeMs ?? LIFETIME_MS,
+    open: () =>
+      connect({
+        url: options.url,
+        applicationName: options.name,
+        connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
+        settings: { statement_timeout: String(options.statementTimeoutMs), ...options.settings },
+      }),
+  })
+  const pauses = options.readsOnly === true ? PAUSES_MS : []
 
   return {
     run: async (work) => {
       try {
         return await slots.run(async () => {
-          for (let attempt = 1; ; attempt += 1) {
-            const used = sql
+          for (const pauseMs of pauses) {
             try {
-              return await within(work(used), options.statementTimeoutMs + GRACE_MS, () => discard(used))
+              return await connections.use(work)
             } catch (error) {
-              if (options.readsOnly !== true || attempt === MAX_ATTEMPTS || !isLost(error)) throw error
-              await pause(PAUSE_MS * attempt)
+              if (!isLost(error)) throw error
             }
+            await pause(pauseMs)
           }
+          return connections.use(work)
         })
       } catch (cause) {
         throw options.unavailable('The database did not answer this query.', { cause })
       }
     },
-    close: () => sql.end({ timeout: 1 }),
-  }
-}
-
-function connect(options: QueryPoolOptions): postgres.Sql {
-  return postgres(options.url, {
-    ...tlsByAddress(options.url),
-    max: options.size,
-    connect_timeout: CONNECT_TIMEOUT_SECONDS,
-    keep_alive: KEEP_ALIVE_SECONDS,
-    backoff: (attempt) => Math.min(0.01 * 2 ** attempt, LONGEST_PAUSE_SECONDS),
-    fetch_types: false,
-    onnotice: () => undefined,
-    connection: {
-      ...SERVER_SETTINGS,
-      application_name: options.name,
-      statement_timeout: options.statementTimeoutMs,
-      ...options.settings,
-    },
-  })
-}
-
-class QueryTimedOut extends Error {
-  override readonly name = 'QueryTimedOut'
-}
-
-/** The result, or QueryTimedOut after `timeoutMs`; then `onTimeout` clears away what is stuck. */
-async function within<T>(work: Promise<T>, timeoutMs: number, onTimeout: () => Promise<void>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(new QueryTimedOut('The connection did not answer in time.'))
-      onTimeout().catch(() => undefined)
-    }, timeoutMs)
-  })
-  try {
-    return await Promise.race([work, timeout])
-  } finally {
-    clearTimeout(timer)
+    close: connections.close,
   }
 }

@@ -1,18 +1,37 @@
 /**
- * TLS to a PostgreSQL that is reached by its IP address. The driver tells TLS whom it wants to talk to only where that is a
- * name; for an address TLS would be content with a certificate for `localhost`, which any server may have, whoever answers.
- *   T1. Where the URL asks for a verified server and names it by address, its certificate must be for that address.
+ * TLS to PostgreSQL, as the driver makes it of the URL and as it does not.
+ *   T1. Where the URL asks for a verified server and names it by address, its certificate must be for that address. The
+ *       driver tells TLS whom it wants to talk to only where that is a name; for an address TLS would be content with a
+ *       certificate for `localhost`, which any server may have, whoever answers.
+ *   T2. What TLS has made of the socket can be destroyed. The driver keeps it to itself; destroying only the socket under
+ *       it lets the driver write its farewell to one that is gone, which fails the whole process.
+ *   T3. No mode verifies less than the driver would.
  */
 import { isIP } from 'node:net'
 
-/** What the driver takes for TLS that verifies nobody, or for none. */
-const UNVERIFIED: readonly string[] = ['', 'disable', 'false', 'allow', 'prefer', 'require']
+/** No TLS; and `prefer`, of which the driver needs the word itself to do without: T2 does not hold for it. */
+const LEFT_TO_DRIVER: readonly string[] = ['', 'disable', 'false', 'prefer']
+/** What the driver takes for TLS that verifies nobody; whatever else there is verifies. */
+const UNVERIFIED: readonly string[] = ['allow', 'require']
 
-/** Options of the driver, beside the URL. Whoever connects to a URL that an operator gave uses them. */
-export function tlsByAddress(url: string): { readonly ssl?: { readonly host: string } } {
+export interface TlsOptions {
+  /** The driver hands them to `tls.connect`. */
+  readonly ssl?: { readonly signal: AbortSignal; readonly host?: string; readonly rejectUnauthorized?: false }
+}
+
+/** Options of the driver, beside a URL that an operator gave. `signal` destroys what TLS makes of the socket (T2). */
+export function tlsOptions(url: string, signal: AbortSignal): TlsOptions {
   const { hostname, searchParams } = new URL(url)
+  const mode = modeOf(searchParams)
+  if (LEFT_TO_DRIVER.includes(mode)) return {}
+  if (UNVERIFIED.includes(mode)) return { ssl: { rejectUnauthorized: false, signal } }
   // Brackets are how a URL writes an address of version 6.
   const host = hostname.replace(/^\[(.*)\]$/, '$1')
-  const mode = searchParams.getAll('sslmode').at(-1) ?? searchParams.getAll('ssl').at(-1) ?? ''
-  return isIP(host) === 0 || UNVERIFIED.includes(mode) ? {} : { ssl: { host } }
+  return { ssl: isIP(host) === 0 ? { signal } : { host, signal } }
+}
+
+/** As the driver reads it: the last of each name; the system's authorities mean a verified server, whatever the mode. */
+function modeOf(parameters: URLSearchParams): string {
+  const last = (name: string): string => parameters.getAll(name).at(-1) ?? ''
+  return last('sslrootcert') === 'system' ? 'verify-full' : last('sslmode') || last('ssl')
 }

@@ -20,8 +20,8 @@ import {
   type TransactionPlaces,
 } from './transactions-query-filters.ts'
 
-/** Matches are counted up to here; beyond, the count is a lower bound. */
-const COUNT_LIMIT = 10_000
+/** What no counter tells is counted up to here; beyond, the count is a lower bound. */
+export const COUNT_LIMIT = 10_000
 const COUNT_LIMIT_BY_AMOUNT = 1_000
 /** Rows looked at for a count. A ledger, account or group with more of them has a lower bound where the filter is rare. */
 export const COUNT_ROWS = 50_000

@@ -135,8 +135,10 @@ export interface TransactionPage {
 export interface AccountsPage {
   readonly accounts: readonly AccountView[]
   readonly next: string | null
-  /** All accounts, exact. */
+  /** How many accounts there are, counted up to a bound. */
   readonly total: number
+  /** Whether there are no more than that. */
+  readonly exact: boolean
 }
 
 export interface TokensPage {

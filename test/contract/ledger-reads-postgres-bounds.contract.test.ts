@@ -134,6 +134,19 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
     expect(none).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS) + 1)
   })
 
+  test('accounts are counted up to a bound', async () => {
+    const before = await reads.accounts(null, 1)
+    expect(before).toMatchObject({ total: 2, exact: true })
+    const names = await sql<{ name: string }[]>`
+      SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'accounts' ORDER BY ordinal_position`
+    const values = names.map(({ name }) => (name === 'account_id' ? `'~' || n` : name))
+    await sql.unsafe(`INSERT INTO accounts (${names.map(({ name }) => name).join(', ')})
+      SELECT ${values.join(', ')} FROM (SELECT * FROM accounts LIMIT 1) a CROSS JOIN generate_series(1, 9999) n`)
+    expect(await reads.accounts(null, 1)).toMatchObject({ accounts: before.accounts, total: 10_000, exact: false })
+    await sql`DELETE FROM accounts WHERE account_id = '~1'`
+    expect(await reads.accounts(null, 1)).toMatchObject({ total: 10_000, exact: true })
+  })
+
   test('counts beyond the bound are lower bounds and say so', async () => {
     const count = async (changes: Parameters<typeof aQuery>[0]) => (await reads.transactions(aQuery(changes))).count
     expect(await count({ type: 'credit' })).toEqual({ total: 10_000, exact: false })

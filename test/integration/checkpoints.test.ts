@@ -8,16 +8,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Checkpointer } from '../../infra/audit/checkpointer.ts'
 import { allCheckpoints } from '../../infra/audit/checkpoint-rows.ts'
 import { main } from '../../infra/main/ledger.ts'
-import { readLedgerAt } from '../../infra/postgres/migrate.ts'
-import { createServiceKeys, type PostgresServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
-import { createSystemClock } from '../../infra/system/clock-system.ts'
-import type { Clock } from '../../runtime/ports/clock.ts'
-import type { Log } from '../../runtime/ports/log.ts'
+import type { PostgresServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
+import { onWriter, onWriterWithinHour } from '../support/checkpoint-writer.ts'
 import type { DatabaseCopy } from '../support/database-copy.ts'
-import { createLedgerDatabase, secretsOf, TEST_MASTER_KEY } from '../support/ledger-database.ts'
+import { createLedgerDatabase, TEST_MASTER_KEY } from '../support/ledger-database.ts'
 import { createTampered, failedOf, type Tampered } from '../support/tampering.ts'
 
 const MINUTE_MS = 60_000
@@ -79,38 +75,6 @@ async function ledger(url: string, ...args: readonly string[]): Promise<Ran> {
   return { code, out, err }
 }
 
-interface Writing {
-  readonly write: () => Promise<string>
-  readonly keys: PostgresServiceKeys
-  readonly logged: readonly string[]
-  readonly pass: (durationMs: number) => void
-}
-
-/** Somebody who writes checkpoints, whose clock is moved by hand. */
-async function onWriter<T>(url: string, work: (writing: Writing) => Promise<T>): Promise<T> {
-  const record = await readLedgerAt(url)
-  if (record === undefined) throw new Error('there is no ledger')
-  const { derive, serviceKeys: sealing } = await secretsOf(url)
-  const system = createSystemClock()
-  let aheadMs = 0
-  const clock: Clock = { ...system, now: () => system.now() + aheadMs }
-  const keys = await createServiceKeys({ url, sealing, clock })
-  const logged: string[] = []
-  const note = (event: string): void => void logged.push(event)
-  const log: Log = { info: note, warn: note, error: note }
-  const checkpointer = new Checkpointer({ url, ...record, derive, serviceKeys: keys, clock, log })
-  try {
-    return await work({
-      write: () => checkpointer.writeOne(),
-      keys,
-      logged,
-      pass: (durationMs) => void (aheadMs += durationMs),
-    })
-  } finally {
-    await keys.close()
-  }
-}
-
 let serial = 0
 
 function newFile(): string {
@@ -124,9 +88,11 @@ async function checkpointOf(url: string): Promise<string> {
   return file
 }
 
-async function onCheckpointed(work: (copy: DatabaseCopy, file: string) => Promise<void>): Promise<void> {
+type OnCopy = (copy: DatabaseCopy, file: string) => Promise<void>
+
+async function onCheckpointed(work: OnCopy, onOne: typeof onWriter = onWriter): Promise<void> {
   await tampered.onCopy(async (copy) => {
-    await onWriter(copy.url, ({ write }) => write())
+    await onOne(copy.url, ({ write }) => write())
     await work(copy, await checkpointOf(copy.url))
   })
 }
@@ -354,7 +320,7 @@ describe('the checkpoints of the database', () => {
     ]
     for (const change of changes) {
       await onCheckpointed(async ({ url, sql }) => {
-        const failed = await onWriter(url, async ({ write, pass }) => {
+        const failed = await onWriterWithinHour(url, async ({ write, pass }) => {
           pass(MINUTE_MS)
           await write()
           await sql.unsafe(change)
@@ -365,7 +331,7 @@ describe('the checkpoints of the database', () => {
           )
         })
         expect({ change, failed }).toEqual({ change, failed: 'refused' })
-      })
+      }, onWriterWithinHour)
     }
   })
 
@@ -391,7 +357,7 @@ describe('the checkpoints of the database', () => {
 
   test('are thinned out as they grow old, and what is left is a chain', async () => {
     await tampered.onCopy(async ({ url, sql }) => {
-      await onWriter(url, async ({ write, pass, logged }) => {
+      await onWriterWithinHour(url, async ({ write, pass, logged }) => {
         for (let written = 0; written < 6; written += 1) {
           expect(await write()).toBe('written')
           pass(MINUTE_MS * 20)

@@ -1,4 +1,4 @@
-/** Goal: Q1 to Q4 of query-pool.ts, over a wire that can go silent. */
+/** Goal: Q1 to Q4 of query-pool.ts, over a wire that can go silent. Q5: query-pool-lost.test.ts. */
 import net from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { READ_SETTINGS } from '../../infra/postgres/ledger-reads-postgres.ts'
@@ -104,9 +104,9 @@ test('Q2: PostgreSQL ends a statement that takes too long, and the pool goes on'
     expect(await one(pool)).toEqual([{ one: 1 }])
   }))
 
-test('Q2: connections that say nothing any more are thrown away, and new ones answer', () =>
-  withPool({}, async (pool) => {
-    await Promise.all([one(pool), one(pool)])
+test('Q2: connections that say nothing any more are thrown away, idle ones too, and new ones answer', () =>
+  withPool({ size: 3 }, async (pool) => {
+    await Promise.all([one(pool), one(pool), one(pool)])
     wire.silence()
     const outcomes = await Promise.allSettled([one(pool), one(pool)])
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected'])

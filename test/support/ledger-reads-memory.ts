@@ -202,6 +202,7 @@ function accountsPage(rows: Rows, after: string | null, limit: number): Accounts
     accounts,
     next: following.length > limit ? (accounts.at(-1)?.accountId ?? null) : null,
     total: rows.accounts.size,
+    exact: true,
   }
 }
 

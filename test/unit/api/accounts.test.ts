@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Answer } from '../../../actors/account/outcome.ts'
 import { accountAddress } from '../../../actors/address.ts'
 import { jwkOf } from '../../../infra/keys/public-key.ts'
-import { accountView, bodyOf, createEdgeFixture, newAccountKey, refusalOf } from './edge-fixture.ts'
+import { accountView, bodyOf, createEdgeFixture, createFakeReads, newAccountKey, refusalOf } from './edge-fixture.ts'
 import type { BalanceView } from '../../../runtime/ports/ledger-reads.ts'
 
 const key = newAccountKey()
@@ -384,5 +384,13 @@ describe('reading an account', () => {
     expect(first).toMatchObject({ accounts: [SHOWN], total_count: 2 })
     const rest = await bodyOf(await edge.get(`/v1/accounts?page_token=${String(first['next_page_token'])}`, token))
     expect(rest).toMatchObject({ accounts: [{ account_id: 'bob' }], next_page_token: '', total_count: 2 })
+  })
+
+  test('D16: where there are more accounts than are counted, GET /v1/accounts says that it is a lower bound', async () => {
+    const accounts = () => Promise.resolve({ accounts: [], next: null, total: 10_000, exact: false })
+    const edge = createEdgeFixture({ reads: { ...createFakeReads(), accounts } })
+    const response = await edge.get('/v1/accounts', await edge.tokenFor('admin'))
+    expect(response.headers.get('x-total-count-relation')).toBe('gte')
+    expect(await bodyOf(response)).toMatchObject({ total_count: 10_000 })
   })
 })

@@ -84,7 +84,7 @@ export function createFakeReads(): FakeReads {
       const rest = all.filter((account) => after === null || account.accountId > after)
       const accounts = rest.slice(0, limit)
       const next = rest.length > limit ? (accounts.at(-1)?.accountId ?? null) : null
-      return checked({ accounts, next, total: all.length })
+      return checked({ accounts, next, total: all.length, exact: true })
     },
     balances: async (accountId) => checked(fake.balanceViews.get(accountId)),
     async auditChain(accountId, afterSequence, limit) {

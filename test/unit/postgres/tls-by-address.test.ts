@@ -1,6 +1,8 @@
-/** Goal: whoever reaches PostgreSQL by its address, and wants it verified, has its certificate held against that address. */
+/** Goal: T1 to T3 of tls-by-address.ts: who is verified, by which name, and what may be destroyed. */
 import { expect, test } from 'vitest'
-import { tlsByAddress } from '../../../infra/postgres/tls-by-address.ts'
+import { tlsOptions } from '../../../infra/postgres/tls-by-address.ts'
+
+const { signal } = new AbortController()
 
 test.for([
   ['postgres://u@10.0.0.1:5432/ledger?sslmode=verify-full', '10.0.0.1'],
@@ -8,16 +10,30 @@ test.for([
   ['postgres://u@127.0.0.1/ledger?sslmode=disable&sslmode=verify-full', '127.0.0.1'],
   ['postgres://u@127.0.0.1/ledger?sslmode=verify-ca', '127.0.0.1'],
   ['postgres://u@127.0.0.1/ledger?ssl=true', '127.0.0.1'],
+  ['postgres://u@127.0.0.1/ledger?sslmode=&ssl=verify-full', '127.0.0.1'],
+  ['postgres://u@127.0.0.1/ledger?sslmode=require&sslrootcert=system', '127.0.0.1'],
 ] as const)('T1: %s is for %s', ([url, host]) => {
-  expect(tlsByAddress(url)).toEqual({ ssl: { host } })
+  expect(tlsOptions(url, signal)).toEqual({ ssl: { host, signal } })
+})
+
+test.for(['verify-full', 'verify-ca', 'true', 'Require', 'unheard-of'])(
+  'T3: sslmode=%s verifies a server that is named',
+  (mode) => {
+    expect(tlsOptions(`postgres://u@db.example.com/ledger?sslmode=${mode}`, signal)).toEqual({ ssl: { signal } })
+  },
+)
+
+test.for(['require', 'allow'])('T2: TLS that verifies nobody is told of the signal too (%s)', (mode) => {
+  const expected = { ssl: { rejectUnauthorized: false, signal } }
+  expect(tlsOptions(`postgres://u@10.0.0.1/ledger?sslmode=${mode}`, signal)).toEqual(expected)
+  expect(tlsOptions(`postgres://u@db.example.com/ledger?ssl=${mode}`, signal)).toEqual(expected)
 })
 
 test.for([
-  'postgres://u@db.example.com/ledger?sslmode=verify-full',
   'postgres://u@10.0.0.1/ledger',
   'postgres://u@10.0.0.1/ledger?sslmode=disable',
-  'postgres://u@10.0.0.1/ledger?sslmode=require',
+  'postgres://u@10.0.0.1/ledger?ssl=false',
   'postgres://u@10.0.0.1/ledger?sslmode=verify-full&sslmode=prefer',
 ])('the driver goes by the URL alone for %s', (url) => {
-  expect(tlsByAddress(url)).toEqual({})
+  expect(tlsOptions(url, signal)).toEqual({})
 })
