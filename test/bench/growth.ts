@@ -33,8 +33,10 @@ export interface GrowthMeasured extends GrowthSize {
   readonly memoryAtStart: MemoryByPart
   /** After submissions and queries. */
   readonly memoryAfter: MemoryByPart
-  /** To any account. */
+  /** To any account. Of a large ledger most are not in memory. */
   readonly submissions: Measured
+  /** To a few of them, which are. */
+  readonly toFew: Measured
   readonly queries: QueriesMeasured
   /** After submissions. */
   readonly disk: DiskUse
@@ -43,6 +45,9 @@ export interface GrowthMeasured extends GrowthSize {
   /** What could not be measured, and why: a query is left out then. */
   readonly failures: readonly { readonly what: string; readonly message: string }[]
 }
+
+/** What a ledger keeps in memory whatever its size. */
+const FEW_ACCOUNTS = 1_000
 
 export interface DiskUse {
   readonly databaseBytes: number
@@ -112,6 +117,10 @@ async function measureLoaded(
   }
   const submissions = await measure(bench, 'random', `${size.accounts} accounts`)
   bench.rate.note(submissions.appliedPerSecond)
+  const few = Math.min(FEW_ACCOUNTS, size.accounts)
+  await load.setup(cluster.origin, client.token, few, accounts)
+  const toFew = await measure({ ...bench, options: { ...options, accounts: few } }, 'random', `${few} of them`)
+  await load.setup(cluster.origin, client.token, size.accounts, accounts)
   const failures: GrowthMeasured['failures'][number][] = []
   const onFailure = (what: string, cause: unknown): void => {
     const message = cause instanceof Error ? cause.message : String(cause)
@@ -134,6 +143,7 @@ async function measureLoaded(
     memoryAtStart,
     memoryAfter,
     submissions,
+    toFew,
     queries,
     disk,
     takeover,

@@ -1,6 +1,7 @@
 /** How a ledger fared as it grew, for people: each size against the first. */
 import { PARTS } from './cpu.ts'
 import type { GrowthMeasured } from './growth.ts'
+import type { Measured } from './measure.ts'
 import type { MemoryByPart } from './part-memory.ts'
 import { grid, milliseconds, number, percent } from './report-table.ts'
 
@@ -25,7 +26,8 @@ export function renderGrowth(sizes: readonly GrowthMeasured[]): string {
   const lists = names.filter((name) => !counts.includes(name))
   const sections: readonly (readonly [title: string, rows: readonly Row[]])[] = [
     ['THE LEDGER', [...ledgerRows(), ...memoryRows()]],
-    ['A SUBMISSION to any account, as many as get through', submissionRows()],
+    ['A SUBMISSION to any account, as many as get through', submissionRows(({ submissions }) => submissions)],
+    ['A SUBMISSION to one of a thousand, as many as get through', submissionRows(({ toFew }) => toFew)],
     ['LISTS, p50', queryRows(names, lists, false, 'p50Ms')],
     ['LISTS, p99', queryRows(names, lists, false, 'p99Ms')],
     ['LISTS by amount, p50', queryRows(names, lists, true, 'p50Ms')],
@@ -95,23 +97,23 @@ function memoryRows(): readonly Row[] {
   )
 }
 
-function submissionRows(): readonly Row[] {
+function submissionRows(measured: (size: GrowthMeasured) => Measured): readonly Row[] {
   const one = (value: number): string => value.toFixed(1)
   return [
-    { label: 'applied per second', of: ({ submissions }) => submissions.appliedPerSecond, show: number },
-    { label: 'p50 of the 202, ms', of: ({ submissions }) => submissions.run.latency.p50Ms, show: milliseconds },
-    { label: 'p99 of the 202, ms', of: ({ submissions }) => submissions.run.latency.p99Ms, show: milliseconds },
-    { label: 'transactions per commit', of: ({ submissions }) => submissions.batchSize, show: one },
+    { label: 'applied per second', of: (size) => measured(size).appliedPerSecond, show: number },
+    { label: 'p50 of the 202, ms', of: (size) => measured(size).run.latency.p50Ms, show: milliseconds },
+    { label: 'p99 of the 202, ms', of: (size) => measured(size).run.latency.p99Ms, show: milliseconds },
+    { label: 'transactions per commit', of: (size) => measured(size).batchSize, show: one },
     ...PARTS.map((part) => ({
       label: `CPU µs, ${part}`,
-      of: ({ submissions }: GrowthMeasured) => submissions.cpuUs[part],
+      of: (size: GrowthMeasured) => measured(size).cpuUs[part],
       show: one,
     })),
-    { label: 'CPU µs of the ledger', of: ({ submissions }) => submissions.ledgerCpuUs, show: one },
-    { label: 'CPU / floor', of: ({ submissions }) => submissions.floorRatio, show: (value) => value.toFixed(2) },
+    { label: 'CPU µs of the ledger', of: (size) => measured(size).ledgerCpuUs, show: one },
+    { label: 'CPU / floor', of: (size) => measured(size).floorRatio, show: (value) => value.toFixed(2) },
     {
       label: 'processors used by others',
-      of: ({ submissions }) => submissions.othersShare,
+      of: (size) => measured(size).othersShare,
       show: percent,
       ratio: false,
     },
