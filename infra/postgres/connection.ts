@@ -162,13 +162,18 @@ function driverOptions(
   return all
 }
 
-/** Rejects when the work is not done in time, after `onLate`. The work's own failure is then nobody's. */
+export class DeadlinePassed extends Error {
+  override readonly name = 'DeadlinePassed'
+}
+
+/** Rejects with DeadlinePassed when the work is not done in time, then calls `onLate`. The work's own failure is then nobody's. */
 export async function withDeadline<T>(work: Promise<T>, timeoutMs: number, onLate: () => void): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
+      // First: what is cleared away fails the work, too, and says less.
+      reject(new DeadlinePassed(`no answer within ${timeoutMs} ms`))
       onLate()
-      reject(new Error(`no answer within ${timeoutMs} ms`))
     }, timeoutMs)
   })
   try {

@@ -10,10 +10,10 @@
  *   C4. A connection is opened when there is none to spare: never more than there is work at once, which callers bound.
  */
 import postgres from 'postgres'
-import type { Connection, Sql } from './connection.ts'
+import { type Connection, type Sql, withDeadline } from './connection.ts'
 
 export interface ExclusiveConnections {
-  /** Rejects with what the work, the driver or the network says, with WorkTimedOut or with ConnectionsClosed. */
+  /** Rejects with what the work, the driver or the network says, with DeadlinePassed or with ConnectionsClosed. */
   readonly use: <T>(work: (sql: Sql) => Promise<T>) => Promise<T>
   /** What is under way has a second to end. */
   readonly close: () => Promise<void>
@@ -25,10 +25,6 @@ export interface ExclusiveConnectionsOptions {
   readonly timeoutMs: number
   /** A connection that is older is not used again, milliseconds. */
   readonly lifetimeMs: number
-}
-
-export class WorkTimedOut extends Error {
-  override readonly name = 'WorkTimedOut'
 }
 
 export class ConnectionsClosed extends Error {
@@ -78,7 +74,7 @@ export function createExclusiveConnections(options: ExclusiveConnectionsOptions)
       held.connection.destroy()
       throw new ConnectionsClosed('Nobody waits for the connection any more.')
     })()
-    return within(result, options.timeoutMs, () => {
+    return withDeadline(result, options.timeoutMs, () => {
       late = true
       held?.connection.destroy()
       for (const connection of idle.takeAll()) connection.destroy()
@@ -99,7 +95,7 @@ export function createExclusiveConnections(options: ExclusiveConnectionsOptions)
     close: async () => {
       closed = true
       const ended = idle.takeAll().map((connection) => connection.end())
-      await within(Promise.allSettled([...underWay, ...ended]), CLOSE_MS, () => {
+      await withDeadline(Promise.allSettled([...underWay, ...ended]), CLOSE_MS, () => {
         for (const connection of connections) connection.destroy()
       }).catch(() => undefined)
     },
@@ -134,20 +130,4 @@ function createIdle(lifetimeMs: number): Idle {
 /** Not FATAL: with that the session ends. */
 function isRefusedStatement(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.severity === 'ERROR'
-}
-
-/** The result, or WorkTimedOut after `timeoutMs`; then `onTimeout` clears away what is stuck. */
-async function within<T>(work: Promise<T>, timeoutMs: number, onTimeout: () => void): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      reject(new WorkTimedOut('The connection did not answer in time.'))
-      onTimeout()
-    }, timeoutMs)
-  })
-  try {
-    return await Promise.race([work, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -164,7 +164,7 @@ export function liabilitiesSuite(running: GetRunning): void {
       const { result } = await liabilitiesOf(viewer)
       const root = textOf(result as Members, 'merkle_root')
       const path = `/v1/accounts/${fourth}/liability-proof?merkle_root=${root}`
-      const proof = (await viewer.read(path)) as unknown as ProofMembers
+      const proof = (await viewer.read(path)) as Members & ProofMembers
       const good = await verifyOffline(viewer, proof)
       expect(good).toMatchObject({ code: 0, out: expect.stringContaining(`ok: ${fourth} is owed 100 ${TOKEN}`) })
       const [token] = proof.proofs

@@ -41,7 +41,10 @@ export class Bindings {
   apply<T extends Json>(value: T): T {
     if (typeof value === 'string') return this.text(value) as T
     if (value === null || typeof value !== 'object') return value
-    if (Array.isArray(value)) return (value as readonly Json[]).map((item) => this.apply(item)) as unknown as T
+    if (Array.isArray(value)) {
+      const items: Json = (value as readonly Json[]).map((item) => this.apply(item))
+      return items as T
+    }
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.apply(member)])) as T
   }
 

@@ -1,5 +1,6 @@
 /** A ledger in which everything happened, what exports it, and what the receiver of an export makes of it. */
 import { createHash } from 'node:crypto'
+import { text } from 'node:stream/consumers'
 import { WHOLE_SCOPE } from '../../actors/account-scope.ts'
 import type { ExportRecord } from '../../api/export-record.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
@@ -144,10 +145,9 @@ export async function contentOf(exports: PostgresExports, order: Partial<ExportO
   return textOf(begun.content)
 }
 
-export async function textOf(content: ReadableStream<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of content as unknown as AsyncIterable<Uint8Array>) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
+/** Of what is still to come: some may have been read. */
+export function textOf(content: ReadableStream<Uint8Array>): Promise<string> {
+  return text(content)
 }
 
 type RecordOf<Kind extends ExportRecord['record']> = Extract<ExportRecord, { readonly record: Kind }>

@@ -1,5 +1,5 @@
 /** Goal: T2 and T3 of tls-by-address.ts: over TLS too, a connection that is lost fails whoever uses it, and nobody else. */
-import { chmodSync, chownSync, copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -9,6 +9,7 @@ import { connect, type Connection } from '../../infra/postgres/connection.ts'
 import { createQueryPool } from '../../infra/postgres/query-pool.ts'
 import { until } from '../support/cluster-process.ts'
 import { makeSecrets } from '../support/secured-nats.ts'
+import { installCertificate } from '../support/server-certificate.ts'
 
 class Unavailable extends Error {}
 
@@ -51,13 +52,7 @@ afterEach(async () => {
 
 /** With a certificate by an authority that this process does not trust. */
 async function offerTls(): Promise<void> {
-  const data = join(directory, 'data')
-  const { uid, gid } = statSync(data)
-  for (const name of ['postgres.pem', 'postgres.key']) {
-    copyFileSync(join(secrets, name), join(data, name))
-    chownSync(join(data, name), uid, gid)
-    chmodSync(join(data, name), 0o600)
-  }
+  installCertificate(join(directory, 'data'), secrets)
   await other.sql`ALTER SYSTEM SET ssl_cert_file = 'postgres.pem'`
   await other.sql`ALTER SYSTEM SET ssl_key_file = 'postgres.key'`
   await other.sql`ALTER SYSTEM SET ssl = 'on'`
@@ -133,7 +128,7 @@ test('T2: work of a query pool that is not done in time is rejected, and the nex
       await new Promise(() => undefined)
     }),
   )
-  await expect(late).rejects.toMatchObject({ cause: { name: 'WorkTimedOut' } })
+  await expect(late).rejects.toMatchObject({ cause: { name: 'DeadlinePassed' } })
   expect(await pool.run((sql) => sql`SELECT 1 AS one`)).toEqual([{ one: 1 }])
   await pool.close()
 })

@@ -161,7 +161,7 @@ test('C3: a transaction that is not done in time is rolled back, what it asks la
         await transaction`INSERT INTO written VALUES (-2)`.catch(noteIn(failed)).finally(ended.open)
       }),
     )
-    await expect(work).rejects.toMatchObject({ cause: { name: 'WorkTimedOut' } })
+    await expect(work).rejects.toMatchObject({ cause: { name: 'DeadlinePassed' } })
     expect(await pool.run(pidOf)).not.toBe(pid)
     late.open()
     await ended.opened

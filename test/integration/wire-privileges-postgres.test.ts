@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
-import { chmodSync, chownSync, copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,6 +21,7 @@ import { projectRoot, until } from '../support/cluster-process.ts'
 import { sealForTest } from '../support/ledger-database.ts'
 import { type DatabaseRole, makeDatabaseRoles, urlOf } from '../support/database-roles.ts'
 import { makeSecrets } from '../support/secured-nats.ts'
+import { installCertificate } from '../support/server-certificate.ts'
 
 const DENIED = '42501'
 const OPTIONS = {
@@ -299,12 +300,7 @@ test('the server knows every setting of the deployment', async () => {
 /** The files of the deployment as far as a running server takes them: TLS, and who may come from where. */
 async function deployAccess(): Promise<void> {
   const data = join(directory, 'data')
-  const { uid, gid } = statSync(data)
-  for (const name of ['postgres.pem', 'postgres.key']) {
-    copyFileSync(join(secrets, name), join(data, name))
-    chownSync(join(data, name), uid, gid)
-    chmodSync(join(data, name), 0o600)
-  }
+  installCertificate(data, secrets)
   const deployed = readFileSync(join(projectRoot(), 'infra', 'deploy', 'postgres', 'pg_hba.conf'), 'utf8')
   writeFileSync(join(data, 'pg_hba.conf'), deployed.replaceAll(/^hostssl {2}ledger /gm, 'hostssl  ledger_of_roles '))
   const superuser = postgres(server.url, { max: 1, onnotice: () => undefined })

@@ -4,13 +4,13 @@
  */
 import { groupAddress } from '../../actors/address.ts'
 import { sha256Hex } from '../../actors/audit-chain.ts'
-import { canonicalJson, type Json } from '../../actors/canonical-json.ts'
+import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
 import type { NamedTransaction } from '../../runtime/messages.ts'
 import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import { CALLER, type Cast, type ClientAccount, type Fields, type KnownNft, STRANGER } from './workload-cast.ts'
 import { assetOf as nftAsset } from './workload-nfts.ts'
 
-interface Leg extends Fields {
+interface Leg extends JsonObject {
   readonly account_id: string
   readonly type: string
   readonly amount: string
@@ -94,7 +94,7 @@ export class GroupRequests {
     const legs = this.legs()
     const fields = {
       group_id: groupId,
-      legs: legs as unknown as Json,
+      legs,
       timeout_seconds: random.pick([1, 3, 5, 8, 8]),
     }
     return { groupId, legs, ...this.registration(groupId, fields) }
@@ -112,7 +112,7 @@ export class GroupRequests {
   }
 
   private otherTerms({ groupId }: Agreement): GatewayRequest {
-    const fields = { group_id: groupId, legs: this.legs() as unknown as Json, timeout_seconds: 4 }
+    const fields = { group_id: groupId, legs: this.legs(), timeout_seconds: 4 }
     return this.registration(groupId, fields).request
   }
 
@@ -183,7 +183,7 @@ export class GroupRequests {
     return `${1 + this.cast.random.integer(8)}`
   }
 
-  private asset(): Fields {
+  private asset(): JsonObject {
     return assetOf(this.cast.pickAsset())
   }
 
@@ -248,10 +248,10 @@ function fieldsOf({ groupId, termsHash }: Agreement, leg: Leg): Fields {
   return { ...terms, group_id: groupId, terms_hash: `sha256:${termsHash}` }
 }
 
-function assetOf(tokenId: string): Fields {
+function assetOf(tokenId: string): JsonObject {
   return tokenId === 'BASE' ? {} : { token_id: tokenId }
 }
 
-function legOf(account: ClientAccount, type: string, amount: string, more: Fields): Leg {
+function legOf(account: ClientAccount, type: string, amount: string, more: JsonObject): Leg {
   return { account_id: account.accountId, type, amount, ...more }
 }

@@ -58,7 +58,7 @@ async function stageOn(cluster: Cluster, credentials: Record<ClientName, Credent
   const { origin } = cluster
   const document = membersOf(await send(origin, { method: 'GET', path: '/openapi.json' }))
   const requests = new WeakMap<HttpReply, HttpRequest>()
-  const check = createWitness(document as unknown as OpenApiDocument)
+  const check = createWitness(document as Members & OpenApiDocument)
   const witness: Witness = (what, reply) => {
     requests.set(reply, what)
     check(what, reply)
