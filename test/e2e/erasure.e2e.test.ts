@@ -80,6 +80,10 @@ function balanceOfAlice(): Promise<Members> {
   return client.read(`/v1/accounts/${ALICE}/balances/BASE`)
 }
 
+function epochOf(shard: Members | undefined): number {
+  return Number(shard?.['epoch'])
+}
+
 function erase(): ReturnType<LedgerClient['post']> {
   return admin.post(`/v1/accounts/${ALICE}/erase`, { reason: OWN.erasure })
 }
@@ -126,10 +130,18 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
   beforeAll(async () => {
     if (when === 'at once') return
     const old = cluster.heads('node').map(({ pid }) => pid)
+    const owned = await admin.readAll('/v1/shards', 'shards')
     for (const pid of old) process.kill(pid, 'SIGKILL')
     await until('other nodes are ready', DEADLINE_MS, async () => {
       const now = cluster.heads('node').map(({ pid }) => pid)
       return now.length === old.length && now.every((pid) => !old.includes(pid)) && (await cluster.isReady())
+    })
+    await until('every shard is where it stays', DEADLINE_MS, async () => {
+      const shards = await admin.readAll('/v1/shards', 'shards')
+      const isOfNode1 = shards.filter(({ owner }) => owner === 'node-1').length
+      return (
+        isOfNode1 === shards.length / 2 && shards.every(({ epoch }, index) => Number(epoch) > epochOf(owned[index]))
+      )
     })
     await until('its shard is served', DEADLINE_MS, async () => {
       return (await client.get(`/v1/accounts/${ALICE}/state`)).status === 200
