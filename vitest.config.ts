@@ -24,9 +24,9 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     retry: 0,
-    // Many tests wait most of their time, for servers of their own to start or for a dead node to be missed: four at
-    // once, on two processors too.
-    maxWorkers: 4,
+    // Many tests wait most of their time, for servers of their own to start or for a dead node to be missed: three at
+    // once, on two processors too. More would keep each other from answering in time.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     allowOnly: false,
     passWithNoTests: false,
