@@ -148,9 +148,7 @@ async function takeAway(sql: postgres.Sql, name: string, renamed: string): Promi
 }
 
 function copyDatabase(serverUrl: string, original: string, name: string): Promise<unknown> {
-  // Its pages go through the server's log: compressing them there would take three quarters of the time.
-  const settings = { wal_compression: 'off' }
-  return onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(original)}`, settings)
+  return onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(original)}`)
 }
 
 function dropDatabase(serverUrl: string, name: string): Promise<unknown> {
