@@ -16,9 +16,11 @@ export function balanceText(balance: Balance): string {
   return JSON.stringify([...quantities, balance.updatedAtMs])
 }
 
-/** Of a balance as it is sealed, without the rest: a decimal string. */
+const FIRST_QUANTITY_AT = '["'.length
+
+/** Of a balance as it is sealed, without the rest: a decimal string, in which nothing is escaped. */
 export function balanceIn(text: string): string {
-  return (JSON.parse(text) as [string])[0]
+  return text.slice(FIRST_QUANTITY_AT, text.indexOf('"', FIRST_QUANTITY_AT))
 }
 
 export function balanceFrom(text: string): Balance {
@@ -39,6 +41,8 @@ export function holdRefOf(vault: RowVault, accountId: string, holdId: string): s
   return holdId.startsWith(MINT) ? MINT + vault.keyRef(accountId, holdId.slice(MINT.length)) : holdId
 }
 
+const PRINT_BYTES = 32
+
 interface Taken {
   readonly key: DataKey
   readonly id: string
@@ -52,7 +56,7 @@ const taken = new WeakMap<Balance | Hold, Taken>()
 export function partsDigest(account: AccountState, vault: RowVault, name: KeyName, made?: MadeKeys): string {
   const prints = vault.fingerprints(name, made)
   if (prints === undefined) return ''
-  const sum = Buffer.alloc(32)
+  const sum = Buffer.alloc(PRINT_BYTES)
   for (const [tokenId, balance] of account.balances) {
     addTo(
       sum,
@@ -75,7 +79,7 @@ export type PartText = readonly [kind: 'balance' | 'hold', id: string, text: str
 export function digestOfTexts(parts: readonly PartText[], vault: RowVault, name: KeyName): string {
   const prints = vault.fingerprints(name)
   if (prints === undefined) return ''
-  const sum = Buffer.alloc(32)
+  const sum = Buffer.alloc(PRINT_BYTES)
   for (const [kind, id, text] of parts) addTo(sum, prints.of(`${kind} ${id} ${text}`))
   return sum.toString('hex')
 }

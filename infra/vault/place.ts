@@ -7,5 +7,7 @@ const BETWEEN = '\u001f'
 
 /** `parts` are names and numbers of the ledger's own: none has a control character in it. */
 export function placeOf(table: string, ...parts: readonly (string | number)[]): Place {
-  return [table, ...parts].join(BETWEEN) as Place
+  let place = table
+  for (const part of parts) place += `${BETWEEN}${part}`
+  return place as Place
 }
