@@ -177,11 +177,11 @@ function changesWhatIsNew(
 function judge(
   draft: ShardDraft,
   pending: Pending,
-  { settings, step, homeOf, erasable, ...surroundings }: StepSurroundings,
+  { settings, step, facts: known, homeOf, erasable }: StepSurroundings,
 ): StepOutcome | { readonly kind: 'broken'; readonly detail: string } {
   if (pending.forced !== null) return { kind: 'answered', answer: pending.forced }
   const { command, keyAddress, resident } = pending
-  const facts = pending.found.facts ?? surroundings.facts
+  const facts = pending.found.facts ?? known
   if (resident === null) return { kind: 'broken', detail: 'A command was stepped without its actor.' }
   const changed = draft.changed.get(pending.actorKey)
   const state = changed === undefined ? resident.state : changed.state
@@ -191,8 +191,10 @@ function judge(
       ? undefined
       : (draft.keyUses.get(keyAddress) ?? recent.keys.get(keyAddress)?.earlier ?? pending.earlier)
   try {
+    // Named one by one: an object that begins with another's members becomes a table that is looked up in.
     return step(pending.actor, state, command, {
-      ...settings,
+      ledgerId: settings.ledgerId,
+      production: settings.production,
       earlier,
       verdict: (keyId, signature) => pending.verdicts.get(verdictKey(keyId, signature)),
       token: facts.token,
