@@ -5,6 +5,7 @@
  * shard's owner. No foreign key points anywhere on the write path, and the `shards` row changes only with ownership
  * or an unknown outcome: it is locked by every commit.
  */
+import { AMOUNTS } from './migrations/amounts.ts'
 import { ASSERTIONS } from './migrations/assertions.ts'
 import { ATTESTATIONS } from './migrations/attestations.ts'
 import { AUDIT } from './migrations/audit.ts'
@@ -40,4 +41,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { version: 9, name: 'accepted servers', sql: SERVERS },
   { version: 10, name: 'privacy', sql: PRIVACY, prepare: preparePrivacy, alone: true },
   { version: 11, name: 'portability', sql: PORTABILITY, alone: true },
+  { version: 12, name: 'amounts', sql: AMOUNTS, alone: true },
 ]

@@ -7,11 +7,11 @@ import type { TransactionPage, TransactionQuery } from '../../runtime/ports/ledg
 import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
 import { fetchKeysOfAccounts } from './erased-accounts.ts'
-import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
-import { openedTransaction } from './transaction-rows.ts'
-import { boundedCount, COUNT_ROWS, countLimitOf } from './transactions-query-count.ts'
+import { AMOUNT_COLUMNS, type AmountRow, TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
+import { COUNT_ROWS, countLimitOf } from './transactions-query-count.ts'
 import {
   all,
+  amountFilter,
   columnConditions,
   dateConditions,
   type Fragment,
@@ -19,7 +19,7 @@ import {
   hasLoneKey,
   inBuckets,
   narrowConditions,
-  type OpenedFilter,
+  openedFilter,
   type TransactionPlaces,
 } from './transactions-query-filters.ts'
 
@@ -34,80 +34,122 @@ export interface Seen {
   readonly left: number
 }
 
-/** Where not all can be opened that would have to be, what it gives is a lower bound. */
+/** Where not all can be opened that would have to be, or looked at, what it gives is a lower bound. */
 export async function countOpened(
   sql: postgres.ISql,
   query: TransactionQuery,
   places: TransactionPlaces,
-  fits: OpenedFilter,
   { matches, behind, left }: Seen,
 ): Promise<NonNullable<TransactionPage['count']>> {
   const limit = countLimitOf(query)
-  const { sure, unsure } = amountConditions(sql, query, places.vault)
-  const walked = all(sql, [...narrowConditions(sql, query, places), ...dateConditions(sql, query)])
-  const columns = [...columnConditions(sql, query, places), behind]
-  const [counted] = await sql<{ readonly counted: string; readonly count_exact: boolean }[]>`
-    SELECT * FROM ${boundedCount(sql, walked, [...columns, sure], limit)} counting`
-  let total = matches + Number(counted?.counted ?? 0)
-  const candidates = await findCandidates(sql, walked, [...columns, ...unsure], left + 1)
-  const exact = counted?.count_exact === true && candidates.length <= left
+  const { sure, unsure } = bucketsOf(query, places.vault)
+  const walk = (buckets: readonly number[]): Walk => walkOf(sql, query, places, { buckets, behind })
+  let total = matches + (sure.length === 0 ? 0 : await countWalked(sql, walk(sure), limit + 1))
+  if (total > limit) return { total: limit, exact: false }
+  const candidates = await findCandidates(sql, walk(unsure), left + 1)
   for (let from = 0; from < Math.min(candidates.length, left) && total <= limit; from += OPENED_AT_ONCE) {
-    const asked = candidates.slice(from, Math.min(from + OPENED_AT_ONCE, left))
-    total += await countFitting(sql, asked, places.vault, fits)
+    total += await countFitting(sql, query, places, candidates.slice(from, Math.min(from + OPENED_AT_ONCE, left)))
   }
-  return total > limit ? { total: limit, exact: false } : { total, exact }
+  if (total > limit) return { total: limit, exact: false }
+  return { total, exact: candidates.length <= left && !(await isCut(sql, walk([...sure, ...unsure]))) }
 }
 
-/** Rows that match by their columns, and those that may once they are opened. */
-function amountConditions(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  vault: RowVault,
-): { readonly sure: Fragment; readonly unsure: readonly Fragment[] } {
+interface Buckets {
+  /** Whose amounts all match. */
+  readonly sure: readonly number[]
+  /** Whose amounts may. */
+  readonly unsure: readonly number[]
+}
+
+function bucketsOf(query: TransactionQuery, vault: RowVault): Buckets {
   const { amountMin, amountMax } = query
   const buckets = vault.amountBuckets(amountMin, amountMax)
-  if (hasLoneKey(query)) return { sure: sql`false`, unsure: hasAmounts(query) ? [inBuckets(sql, buckets)] : [] }
+  if (hasLoneKey(query)) return { sure: [], unsure: buckets }
   const edges = new Set([amountMin, amountMax].flatMap((bound) => (bound === null ? [] : vault.amountBucket(bound))))
   return {
-    sure: inBuckets(
-      sql,
-      buckets.filter((bucket) => !edges.has(bucket)),
-    ),
-    unsure: [
-      inBuckets(
-        sql,
-        buckets.filter((bucket) => edges.has(bucket)),
-      ),
-    ],
+    sure: buckets.filter((bucket) => !edges.has(bucket)),
+    unsure: buckets.filter((bucket) => edges.has(bucket)),
   }
 }
 
-async function findCandidates(
+/** Where the rows of a count are looked for. */
+interface Walk {
+  /** A relation, of so many rows at most. */
+  readonly rows: (most: number) => Fragment
+  /** What they are held against; none: each of them counts. */
+  readonly rest: readonly Fragment[]
+}
+
+/** Through what an account or a group has; else through what each bucket has, newest first; else through the ledger. */
+function walkOf(
   sql: postgres.ISql,
-  walked: Fragment,
-  conditions: readonly Fragment[],
-  limit: number,
-): Promise<readonly string[]> {
-  const rows = await sql<{ readonly txn_id: string }[]>`
-    SELECT txn_id FROM (SELECT * FROM transactions WHERE ${walked} LIMIT ${COUNT_ROWS}) walked
-    WHERE ${all(sql, conditions)} LIMIT ${limit}`
-  return rows.map((row) => row.txn_id)
+  query: TransactionQuery,
+  places: TransactionPlaces,
+  { buckets, behind }: { readonly buckets: readonly number[]; readonly behind: Fragment },
+): Walk {
+  const columns = columnConditions(sql, query, places)
+  const narrow = narrowConditions(sql, query, places)
+  const dates = dateConditions(sql, query)
+  if (narrow.length > 0 || !hasAmounts(query)) {
+    const walked = all(sql, [...narrow, ...dates])
+    const inThem = hasAmounts(query) ? [inBuckets(sql, buckets)] : []
+    return {
+      rows: (most) => sql`(SELECT * FROM transactions WHERE ${walked} LIMIT ${most}) walked`,
+      rest: [...columns, behind, ...inThem],
+    }
+  }
+  const isFeed = query.order === 'asc'
+  const walked = all(sql, isFeed ? dates : [...dates, behind])
+  return {
+    rows: (most) => sql`(
+      SELECT of_bucket.* FROM unnest(${arrayLiteral('integer', buckets)}::integer[]) AS b (bucket) CROSS JOIN LATERAL (
+        SELECT * FROM transactions WHERE amount_bucket = b.bucket AND ${walked} ORDER BY txn_id DESC LIMIT ${most}
+      ) of_bucket LIMIT ${most}) walked`,
+    rest: isFeed ? [...columns, behind] : columns,
+  }
+}
+
+/** Up to `most`. */
+async function countWalked(sql: postgres.ISql, { rows, rest }: Walk, most: number): Promise<number> {
+  const [counted] = await sql<{ readonly n: string }[]>`
+    SELECT count(*) AS n FROM (
+      SELECT FROM ${rows(rest.length === 0 ? most : COUNT_ROWS)} WHERE ${all(sql, rest)} LIMIT ${most}) matches`
+  return Number(counted?.n ?? 0)
+}
+
+async function findCandidates(sql: postgres.ISql, { rows, rest }: Walk, most: number): Promise<readonly string[]> {
+  const found = await sql<{ readonly txn_id: string }[]>`
+    SELECT txn_id FROM ${rows(rest.length === 0 ? most : COUNT_ROWS)} WHERE ${all(sql, rest)} LIMIT ${most}`
+  return found.map((row) => row.txn_id)
+}
+
+/** Whether there are more rows than a count looks at. Where each counts, it looks at as many as it has to. */
+async function isCut(sql: postgres.ISql, { rows, rest }: Walk): Promise<boolean> {
+  if (rest.length === 0) return false
+  const [found] = await sql<{ readonly cut: boolean }[]>`
+    SELECT EXISTS (SELECT FROM ${rows(COUNT_ROWS + 1)} OFFSET ${COUNT_ROWS}) AS cut`
+  return found?.cut === true
 }
 
 async function countFitting(
   sql: postgres.ISql,
+  query: TransactionQuery,
+  { vault }: TransactionPlaces,
   txnIds: readonly string[],
-  vault: RowVault,
-  fits: OpenedFilter,
 ): Promise<number> {
-  const rows = await sql<TransactionRow[]>`
-    SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM transactions
-    WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`
-  const erased = await fetchKeysOfAccounts(
-    sql,
-    rows.map((row) => row.account_id),
-    vault,
-  )
-  const there = rows.filter((row) => !erased.has(row.account_id))
-  return there.filter((row) => fits(openedTransaction(row, vault).transaction)).length
+  const among = sql`FROM transactions WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`
+  const fits = hasLoneKey(query) ? openedFilter(query) : undefined
+  if (fits !== undefined) {
+    return count(await sql<TransactionRow[]>`SELECT ${sql(TRANSACTION_ROW_COLUMNS)} ${among}`, fits)
+  }
+  return count(await sql<AmountRow[]>`SELECT ${sql(AMOUNT_COLUMNS)} ${among}`, amountFilter(query))
+
+  async function count<Row extends AmountRow>(
+    rows: readonly Row[],
+    matches: (row: Row, vault: RowVault) => boolean,
+  ): Promise<number> {
+    const refs = rows.map((row) => row.account_id)
+    const erased = await fetchKeysOfAccounts(sql, refs, vault)
+    return rows.filter((row) => !erased.has(row.account_id) && matches(row, vault)).length
+  }
 }

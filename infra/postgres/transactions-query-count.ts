@@ -106,7 +106,7 @@ export function countLimitOf(query: TransactionQuery): number {
 }
 
 /** `walked`: what an index serves; `rest`: what rows are held against. */
-export function boundedCount(sql: postgres.ISql, walked: Fragment, rest: readonly Fragment[], limit: number): Fragment {
+function boundedCount(sql: postgres.ISql, walked: Fragment, rest: readonly Fragment[], limit: number): Fragment {
   if (rest.length === 0) {
     return sql`(
       SELECT least(n, ${limit}::bigint) AS counted, n <= ${limit} AS count_exact

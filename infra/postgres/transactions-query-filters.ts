@@ -6,12 +6,13 @@
  * beside them.
  */
 import type postgres from 'postgres'
-import type { Transaction } from '../../actors/account/transaction.ts'
 import { isAccountId, transactionIdFloor } from '../../actors/identifiers.ts'
 import { parseQuantity } from '../../actors/money.ts'
 import type { TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
+import type { AmountRow, TransactionRow } from './transaction-document.ts'
+import { openedAmount, openedTransaction } from './transaction-rows.ts'
 
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
@@ -94,19 +95,26 @@ export function hasLoneKey({ accountId, idempotencyKey }: TransactionQuery): boo
   return idempotencyKey !== null && accountId === null
 }
 
-export type OpenedFilter = (transaction: Transaction) => boolean
+/** Whether a row matches. Its account's key must have been fetched. Throws UnreadableRow. */
+export type OpenedFilter = (row: TransactionRow, vault: RowVault) => boolean
 
 /** What only what is sealed can answer; undefined when columns answer everything. */
 export function openedFilter(query: TransactionQuery): OpenedFilter | undefined {
-  if (!hasAmounts(query) && !hasLoneKey(query)) return undefined
-  const { amountMin, amountMax } = query
-  const key = hasLoneKey(query) ? query.idempotencyKey : null
-  return ({ amount, idempotencyKey }) => {
-    const quantity = parseQuantity(amount)
+  const { idempotencyKey } = query
+  if (!hasLoneKey(query)) return hasAmounts(query) ? amountFilter(query) : undefined
+  const hasAmount = amountFilter(query)
+  return (row, vault) =>
+    openedTransaction(row, vault).transaction.idempotencyKey === idempotencyKey && hasAmount(row, vault)
+}
+
+/** Of a row it looks at nothing but its amount. */
+export function amountFilter({ amountMin, amountMax }: TransactionQuery): (row: AmountRow, vault: RowVault) => boolean {
+  const least = amountMin === null ? null : parseQuantity(amountMin)
+  const most = amountMax === null ? null : parseQuantity(amountMax)
+  return (row, vault) => {
+    const quantity = parseQuantity(openedAmount(row, vault))
     return (
-      (key === null || idempotencyKey === key) &&
-      (amountMin === null || quantity.greaterThanOrEqualTo(amountMin)) &&
-      (amountMax === null || quantity.lessThanOrEqualTo(amountMax))
+      (least === null || quantity.greaterThanOrEqualTo(least)) && (most === null || quantity.lessThanOrEqualTo(most))
     )
   }
 }

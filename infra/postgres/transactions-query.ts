@@ -117,19 +117,16 @@ async function readOpenedPage(
         last = row
         continue
       }
-      const transaction = openedTransaction(row, places.vault)
       opened += 1
       last = row
-      if (fits(transaction.transaction)) shown.push(transactionViewOf(row, transaction))
+      if (fits(row, places.vault)) shown.push(transactionViewOf(row, openedTransaction(row, places.vault)))
     }
   }
   return {
     transactions: shown,
     next: nextOf(query, last, more, horizon),
     ended: !more && !isCutOff(horizon),
-    count: query.counted
-      ? await countOpened(sql, query, places, fits, seenBy(sql, query, { shown, opened, last }))
-      : null,
+    count: query.counted ? await countOpened(sql, query, places, seenBy(sql, query, { shown, opened, last })) : null,
   }
 }
 

@@ -5,7 +5,11 @@ import { UnreadableRow } from './unreadable-row.ts'
 
 /** What a sealed JSON text says; its shape is what this program wrote. Throws UnreadableRow. */
 export function openJson<T>(vault: RowVault, name: KeyName, place: Place, bytes: Uint8Array): T {
-  const text = vault.open(name, place, bytes)
+  return jsonIn(vault.open(name, place, bytes), place)
+}
+
+/** The same of a text that is open. */
+export function jsonIn<T>(text: string, place: Place): T {
   try {
     return JSON.parse(text) as T
   } catch {

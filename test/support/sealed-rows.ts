@@ -1,7 +1,6 @@
 /** Rows as somebody writes and changes them who has the ledger's keys, and goes past its owners. */
 import type postgres from 'postgres'
 import type { ActorState } from '../../actors/actor-state.ts'
-import type { Transaction } from '../../actors/account/transaction.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, openActor } from '../../infra/postgres/actor-documents.ts'
 import {
   arrayExpression,
@@ -13,10 +12,10 @@ import { keyNamesOfNew } from '../../infra/postgres/commit-keys.ts'
 import { SECTIONS } from '../../infra/postgres/commit-rows.ts'
 import { SECTION_NAMES } from '../../infra/postgres/commit-section.ts'
 import { createRowSealer, PLACES } from '../../infra/postgres/row-sealer.ts'
-import { openTransaction, type TransactionRow } from '../../infra/postgres/transaction-document.ts'
+import { openTransaction, type TransactionRow, transactionText } from '../../infra/postgres/transaction-document.ts'
 import { accountKeyName } from '../../infra/vault/key-name.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
-import type { ReceiptWrite, ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import type { ShardBatch, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import { partWith, type Rows } from './ledger-rows.ts'
 
 /** Sections of new rows whose table has another name; the others that are named so change rows that are there. */
@@ -92,14 +91,14 @@ export async function rewriteTransaction(
   sql: postgres.ISql,
   vault: RowVault,
   txnId: string,
-  change: (stored: { readonly transaction: Transaction; readonly receipt: ReceiptWrite | null }) => object,
+  change: (stored: TransactionWrite) => TransactionWrite,
 ): Promise<void> {
   const [row] = await sql<TransactionRow[]>`SELECT * FROM transactions WHERE txn_id = ${txnId}`
   if (row === undefined) throw new Error('there is no such transaction')
   const { shard_id: shardId, account_id: ref } = row
   const name = accountKeyName(ref)
   if (vault.encrypts) await vault.keys.fetch(sql, [name])
-  const text = JSON.stringify(change(openTransaction(row, vault)))
+  const text = transactionText(change(openTransaction(row, vault)))
   const document = vault.seal(name, PLACES.transaction(shardId, ref, txnId), text)
   await sql`UPDATE transactions SET document = decode(${document}, 'hex') WHERE txn_id = ${txnId}`
 }

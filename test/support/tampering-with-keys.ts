@@ -14,7 +14,7 @@ import { balanceText, holdRefOf, partsDigest } from '../../infra/postgres/accoun
 import { type ActorRow, keyNameOfActorRow } from '../../infra/postgres/actor-documents.ts'
 import { ACCOUNTS_LOOK_UP, openWholeAccount, type WholeAccountRow } from '../../infra/postgres/look-up-accounts.ts'
 import { nftKeyName, PLACES } from '../../infra/postgres/row-sealer.ts'
-import { openTransaction, type TransactionRow } from '../../infra/postgres/transaction-document.ts'
+import { openTransaction, type TransactionRow, transactionText } from '../../infra/postgres/transaction-document.ts'
 import { accountKeyName, type KeyName, LEDGER_KEY_NAME } from '../../infra/vault/key-name.ts'
 import type { Place } from '../../infra/vault/place.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
@@ -170,7 +170,7 @@ export function changeTransactions(change: (stored: Stored) => Stored | Left) {
                previous_hash = ${previousHash === null ? null : Buffer.from(previousHash, 'hex')},
                audit_hash = ${auditHash === null ? null : Buffer.from(auditHash, 'hex')},
                receipt_key_id = ${receipt?.keyId ?? null}, outcome = NULL,
-               document = ${await seal(name, place, JSON.stringify(after))} WHERE txn_id = ${row.txn_id}`
+               document = ${await seal(name, place, transactionText(after))} WHERE txn_id = ${row.txn_id}`
       return true
     })
   }
