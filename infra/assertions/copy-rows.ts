@@ -22,10 +22,13 @@ export async function copyRows(
   see: (row: CopiedRow) => void,
 ): Promise<void> {
   const stream = await sql.unsafe(`COPY (${query}) TO STDOUT (FORMAT binary)`).readable()
-  await readRows(stream, columns, see)
-  // The driver pauses its socket when the stream is full, and goes on when more is asked for: of a stream that has ended,
-  // nobody asks, and the connection would be dead.
-  stream._read(0)
+  try {
+    await readRows(stream, columns, see)
+  } finally {
+    // The driver pauses its socket when the stream is full, and goes on when more is asked for: of a stream that has ended,
+    // nobody asks, and the connection would be dead.
+    stream._read(0)
+  }
 }
 
 /** After a failure the rest is read and dropped: a stream that is left in its middle holds up its connection for good. */

@@ -4,9 +4,8 @@
  *   A1. An account's parts are those that were written with it, or nothing is given (account-parts.ts).
  *   A2. No balance and no hold is passed over: all that are counted here must be all there are.
  *   A3. Memory does not grow with the accounts: of each, nothing is kept here.
- *   A4. Joined to its balances, an account has a row for each, one behind the other in all but odd plans: gathering
- *       balances before they are joined takes any plan, and PostgreSQL two fifths longer. So they are read joined where
- *       an account has few, and again gathered where rows of an account turn out to have come apart.
+ *   A4. An account and all its parts come as one row. Gathering balances before they are joined takes PostgreSQL two
+ *       fifths longer than joining them as they are, so that is done where no account has more than one.
  */
 import type postgres from 'postgres'
 import { type Hold, holdId, valueOf } from '../../actors/account/state.ts'
@@ -41,39 +40,28 @@ export interface ShardRange {
   readonly end: number
 }
 
-/** What is to be read again, gathered (A4). */
-export class RowsApart extends Error {
-  override readonly name = 'RowsApart'
-}
-
-/** How accounts come with their balances (A4). `accounts`: how many there must be. */
-export type Coming = { readonly kind: 'joined'; readonly accounts: number } | { readonly kind: 'gathered' }
-
-/** Balances of an account on average: its own row comes with each. */
-const FEW_BALANCES = 2
-
-export async function comingOf(sql: postgres.TransactionSql, range: ShardRange): Promise<Coming> {
-  const [row] = await sql.unsafe<{ accounts: string; balances: string }[]>(`
-    SELECT (SELECT count(*) FROM accounts a WHERE ${inRange('a', range)}) AS accounts,
-           (SELECT count(*) FROM balances b WHERE ${inRange('b', range)}) AS balances`)
-  const [accounts, balances] = [Number(row?.accounts), Number(row?.balances)]
-  return balances <= FEW_BALANCES * accounts ? { kind: 'joined', accounts } : { kind: 'gathered' }
+/** A4. In the snapshot that is read. */
+export async function hasLoneBalances(sql: postgres.TransactionSql, range: ShardRange): Promise<boolean> {
+  const [row] = await sql.unsafe<{ lone: boolean }[]>(`
+    SELECT NOT EXISTS (
+      SELECT FROM balances b WHERE ${inRange('b', range)}
+       GROUP BY b.shard_id, b.account_id HAVING count(*) > 1) AS lone`)
+  return row?.lone === true
 }
 
 function inRange(table: string, { first, end }: ShardRange): string {
   return `${table}.shard_id >= ${first} AND ${table}.shard_id < ${end}`
 }
 
-/** One row an account, with arrays of its parts, or one for each of its balances. */
-function accountsIn(range: ShardRange, coming: Coming): string {
+/** One row an account (A4): its balance, or arrays of all its balances, and arrays of its holds. */
+function accountsIn(range: ShardRange, areLone: boolean): string {
   const within = (table: string): string => inRange(table, range)
   const gathered = (table: string, id: string): string => `
        (SELECT p.shard_id, p.account_id, array_agg(p.${id}) AS ids, array_agg(p.document) AS documents
           FROM ${table} p WHERE ${within('p')} GROUP BY p.shard_id, p.account_id)`
-  const balances =
-    coming.kind === 'joined'
-      ? `(SELECT p.shard_id, p.account_id, p.token_id AS ids, p.document AS documents FROM balances p WHERE ${within('p')})`
-      : gathered('balances', 'token_id')
+  const balances = areLone
+    ? `(SELECT p.shard_id, p.account_id, p.token_id AS ids, p.document AS documents FROM balances p WHERE ${within('p')})`
+    : gathered('balances', 'token_id')
   return `
 SELECT a.shard_id, a.account_id, a.version, a.status, a.sequence, encode(a.tip, 'hex'), a.completed_count, a.failed_count,
        a.nft_count, a.nft_room, a.document, k.master_key_id, k.wrapped, b.ids, b.documents, h.ids, h.documents
@@ -88,42 +76,30 @@ const [MASTER_KEY_ID, WRAPPED, TOKENS, BALANCES, HOLDS, HOLD_DOCUMENTS] = [11, 1
 
 /**
  * Gives how many balances and holds these accounts have. The keys of their shards must have been fetched. Throws
- * UnreadableRow, UnreadableLiability, RowsApart, or what the driver or `see` throws.
+ * UnreadableRow, UnreadableLiability, or what the driver or `see` throws.
  */
 export async function eachOwed(
   sql: postgres.TransactionSql,
   vault: RowVault,
   range: ShardRange,
-  coming: Coming,
   see: SeeOwed,
 ): Promise<PartCounts> {
-  const counts = { accounts: 0, balances: 0, holds: 0 }
-  const balancesIn = coming.kind === 'joined' ? joinedBalance : gatheredBalances
-  let account: OpenedAccount | undefined
-  const finish = (): void => {
-    if (account === undefined) return
-    checkParts(account, vault, coming)
-    counts.accounts += 1
+  const counts = { balances: 0, holds: 0 }
+  const areLone = await hasLoneBalances(sql, range)
+  const balancesIn = areLone ? loneBalance : gatheredBalances
+  await copyRows(sql, accountsIn(range, areLone), COLUMNS, (copied) => {
+    const account = openRow(copied, vault, balancesIn(copied))
     counts.balances += account.balances.length
     counts.holds += account.holds.length
     seeOwed(account, see)
-  }
-  await copyRows(sql, accountsIn(range, coming), COLUMNS, (copied) => {
-    if (account === undefined || !isOf(account, copied)) {
-      finish()
-      account = openRow(copied, vault)
-    }
-    if (account.document.status !== 'erased') openBalances(account, vault, balancesIn(copied))
   })
-  finish()
-  if (coming.kind === 'joined' && counts.accounts !== coming.accounts) throw new RowsApart()
-  return { balances: counts.balances, holds: counts.holds }
+  return counts
 }
 
 /** The token and the sealed text of each balance in the row. */
 type BalanceParts = readonly (readonly [tokenId: string, document: Buffer])[]
 
-function joinedBalance(copied: CopiedRow): BalanceParts {
+function loneBalance(copied: CopiedRow): BalanceParts {
   return copied.isNull(TOKENS) ? [] : [[copied.textAt(TOKENS), copied.bytesAt(BALANCES)]]
 }
 
@@ -133,9 +109,8 @@ function gatheredBalances(copied: CopiedRow): BalanceParts {
 }
 
 interface OpenedAccount {
-  readonly row: AccountRow
-  readonly document: AccountDocument
-  readonly balances: (readonly [tokenId: string, text: string])[]
+  readonly accountId: string
+  readonly balances: readonly (readonly [tokenId: string, text: string])[]
   readonly holds: readonly OpenedHold[]
 }
 
@@ -144,12 +119,7 @@ interface OpenedHold {
   readonly text: string
 }
 
-function isOf({ row }: OpenedAccount, copied: CopiedRow): boolean {
-  return copied.integerAt(0) === row.shard_id && copied.textAt(1) === row.account_id
-}
-
-/** Without its balances. */
-function openRow(copied: CopiedRow, vault: RowVault): OpenedAccount {
+function openRow(copied: CopiedRow, vault: RowVault, parts: BalanceParts): OpenedAccount {
   const row: AccountRow = {
     shard_id: copied.integerAt(0),
     account_id: copied.textAt(1),
@@ -168,26 +138,31 @@ function openRow(copied: CopiedRow, vault: RowVault): OpenedAccount {
     takeKey(vault, name, { masterKeyId: copied.textAt(MASTER_KEY_ID), wrapped: copied.bytesAt(WRAPPED) })
   }
   const document = openAccount(row, vault)
-  if (document.status === 'erased') return nothingOf(row, document, copied)
-  return { row, document, balances: [], holds: openHolds(row, document.accountId, vault, copied) }
+  if (document.status === 'erased') return nothingOf(row, copied)
+  const account: OpenedAccount = {
+    accountId: document.accountId,
+    balances: openBalances(row, vault, parts),
+    holds: openHolds(row, document.accountId, vault, copied),
+  }
+  checkParts(row, document, account, vault)
+  return account
 }
 
 /** A1. */
-function checkParts({ row, document, balances, holds }: OpenedAccount, vault: RowVault, coming: Coming): void {
-  if (document.status === 'erased' || (vault.mixes && document.parts === '')) return
+function checkParts(row: AccountRow, document: AccountDocument, account: OpenedAccount, vault: RowVault): void {
+  if (vault.mixes && document.parts === '') return
   const texts: PartText[] = [
-    ...balances.map(([tokenId, text]) => ['balance', tokenId, text] as const),
-    ...holds.map(({ hold, text }) => ['hold', holdId(hold), text] as const),
+    ...account.balances.map(([tokenId, text]) => ['balance', tokenId, text] as const),
+    ...account.holds.map(({ hold, text }) => ['hold', holdId(hold), text] as const),
   ]
   if (digestOfTexts(texts, vault, keyNameOfAccountRow(row)) === document.parts) return
-  if (coming.kind === 'joined') throw new RowsApart()
   const place = PLACES.account(row.shard_id, row.account_id, Number(row.version))
   throw new UnreadableRow(place, 'its balances or holds are not those that were written with it')
 }
 
 /** Nothing is owed to whom an account was that was erased, and nothing of it may be there. */
-function nothingOf(row: AccountRow, document: AccountDocument, copied: CopiedRow): OpenedAccount {
-  if (copied.isNull(TOKENS) && copied.isNull(HOLDS)) return { row, document, balances: [], holds: [] }
+function nothingOf(row: AccountRow, copied: CopiedRow): OpenedAccount {
+  if (copied.isNull(TOKENS) && copied.isNull(HOLDS)) return { accountId: '', balances: [], holds: [] }
   const { shard_id: shardId, account_id: ref, version } = row
   throw new UnreadableRow(PLACES.account(shardId, ref, Number(version)), 'it was erased, and something of it is there')
 }
@@ -205,12 +180,15 @@ function takeKey(
   }
 }
 
-function openBalances({ row, balances }: OpenedAccount, vault: RowVault, parts: BalanceParts): void {
-  const { shard_id: shardId, account_id: ref } = row
-  for (const [tokenId, document] of parts) {
+function openBalances(
+  { shard_id: shardId, account_id: ref }: AccountRow,
+  vault: RowVault,
+  parts: BalanceParts,
+): OpenedAccount['balances'] {
+  return parts.map(([tokenId, document]) => {
     const place = PLACES.balance(shardId, ref, tokenId)
-    balances.push([tokenId, vault.open(accountKeyName(ref), place, document)])
-  }
+    return [tokenId, vault.open(accountKeyName(ref), place, document)]
+  })
 }
 
 function openHolds(
@@ -236,7 +214,7 @@ function partOf(documents: readonly Buffer[], index: number): Buffer {
   return document
 }
 
-function seeOwed({ document: { accountId }, balances, holds }: OpenedAccount, see: SeeOwed): void {
+function seeOwed({ accountId, balances, holds }: OpenedAccount, see: SeeOwed): void {
   const held = new Map<string, bigint>()
   for (const { hold } of holds) {
     const value = valueOf(hold)

@@ -20,6 +20,7 @@ export function connectRun(url: string, applicationName: string): Promise<Connec
 export function whileOpen<T>(connection: Connection, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     work.then(resolve, reject)
-    connection.onClosed(() => reject(new Error('the connection was closed')))
+    // Later: whoever closed it may have a reason to give.
+    connection.onClosed(() => setImmediate(() => reject(new Error('the connection was closed'))))
   })
 }

@@ -2,8 +2,8 @@
 import type postgres from 'postgres'
 import { LEDGER_KEY_NAME, shardKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
-import { type Coming, comingOf, eachOwed, type PartCounts, RowsApart, type ShardRange } from './liability-accounts.ts'
-import { type BookOptions, LiabilityBook, UnreadableLiability } from './liability-book.ts'
+import { eachOwed, type PartCounts, type ShardRange } from './liability-accounts.ts'
+import { type BookOptions, LiabilityBook } from './liability-book.ts'
 
 export interface RangeTask extends BookOptions {
   readonly shards: ShardRange
@@ -44,29 +44,13 @@ export async function fetchShardKeys(sql: postgres.ISql, vault: RowVault, shardC
 export async function readRange(
   sql: postgres.TransactionSql,
   vault: RowVault,
-  task: RangeTask,
-  check: () => void = () => undefined,
-): Promise<RangeRead> {
-  try {
-    return await readComing(await comingOf(sql, task.shards), sql, vault, task, check)
-  } catch (error) {
-    // What comes apart without encryption may be counted twice, which a book does not take.
-    if (!(error instanceof RowsApart || error instanceof UnreadableLiability)) throw error
-    return readComing({ kind: 'gathered' }, sql, vault, task, check)
-  }
-}
-
-async function readComing(
-  coming: Coming,
-  sql: postgres.TransactionSql,
-  vault: RowVault,
   { shards, moving, ...options }: RangeTask,
-  check: () => void,
+  check: () => void = () => undefined,
 ): Promise<RangeRead> {
   const book = new LiabilityBook(options)
   const taken = new Set<string>()
   const negative = new Set<string>()
-  const counts = await eachOwed(sql, vault, shards, coming, (accountId, tokenId, units) => {
+  const counts = await eachOwed(sql, vault, shards, (accountId, tokenId, units) => {
     check()
     owe(book, negative, accountId, tokenId, units + takeMoving(moving, taken, accountId, tokenId))
   })

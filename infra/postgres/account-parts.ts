@@ -7,7 +7,9 @@
 import type { AccountState, Balance, Hold } from '../../actors/account/state.ts'
 import { formatQuantity, parseQuantity } from '../../actors/money.ts'
 import type { KeyName } from '../vault/key-name.ts'
+import { firstStringIn } from '../vault/open-json.ts'
 import type { Fingerprints, MadeKeys, RowVault } from '../vault/row-vault.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
 import type { DataKey } from '../vault/sealed-text.ts'
 
 /** As it is sealed: balance, reserved, incoming, room, time of the last change. */
@@ -16,11 +18,11 @@ export function balanceText(balance: Balance): string {
   return JSON.stringify([...quantities, balance.updatedAtMs])
 }
 
-const FIRST_QUANTITY_AT = '["'.length
-
-/** Of a balance as it is sealed, without the rest: a decimal string, in which nothing is escaped. */
+/** Of a balance as it is sealed, without the rest. Throws UnreadableRow. */
 export function balanceIn(text: string): string {
-  return text.slice(FIRST_QUANTITY_AT, text.indexOf('"', FIRST_QUANTITY_AT))
+  const balance = firstStringIn(text)
+  if (balance === undefined) throw new UnreadableRow('balances', 'it does not begin with a quantity')
+  return balance
 }
 
 export function balanceFrom(text: string): Balance {

@@ -9,7 +9,7 @@
 import type { Failure, Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
 import type { ReceiptWrite, TransactionChange, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import { accountKeyName } from '../vault/key-name.ts'
-import { jsonIn, openJson } from '../vault/open-json.ts'
+import { firstStringIn, jsonIn, openJson } from '../vault/open-json.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { PLACES } from './row-sealer.ts'
@@ -199,15 +199,12 @@ export const AMOUNT_COLUMNS = [
   'document',
 ] as const satisfies readonly (keyof AmountRow)[]
 
-const FIRST_AMOUNT_AT = '["'.length
-
-/** D2: a decimal string, in which nothing is escaped. The account's key must have been fetched. Throws UnreadableRow. */
+/** D2. The account's key must have been fetched. Throws UnreadableRow. */
 export function openAmount(row: AmountRow, vault: RowVault): string {
   const { shard_id: shardId, account_id: ref, txn_id: txnId } = row
   const place = PLACES.transaction(shardId, ref, txnId)
   const text = vault.open(accountKeyName(ref), place, row.document)
-  if (text.startsWith('["')) return text.slice(FIRST_AMOUNT_AT, text.indexOf('"', FIRST_AMOUNT_AT))
-  return storedFrom(jsonIn(text, place)).transaction.amount
+  return firstStringIn(text) ?? storedFrom(jsonIn(text, place)).transaction.amount
 }
 
 function withOutcome({ transaction }: StoredTransaction, { decided, receipt }: StoredOutcome): StoredTransaction {

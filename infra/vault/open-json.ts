@@ -17,3 +17,11 @@ export function jsonIn<T>(text: string, place: Place): T {
     throw new UnreadableRow(place, 'it is not JSON')
   }
 }
+
+const FIRST_STRING_AT = '["'.length
+
+/** The first member of a JSON array, without reading the rest: a string in which nothing is escaped; undefined: it is none. */
+export function firstStringIn(text: string): string | undefined {
+  const end = text.startsWith('["') ? text.indexOf('"', FIRST_STRING_AT) : -1
+  return end === -1 ? undefined : text.slice(FIRST_STRING_AT, end)
+}

@@ -80,10 +80,6 @@ function balanceOfAlice(): Promise<Members> {
   return client.read(`/v1/accounts/${ALICE}/balances/BASE`)
 }
 
-function epochOf(shard: Members | undefined): number {
-  return Number(shard?.['epoch'])
-}
-
 function erase(): ReturnType<LedgerClient['post']> {
   return admin.post(`/v1/accounts/${ALICE}/erase`, { reason: OWN.erasure })
 }
@@ -139,7 +135,10 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     // A read of an account that was erased needs no owner, and would not tell.
     await until('every shard has an owner again', DEADLINE_MS, async () => {
       const shards = await admin.readAll('/v1/shards', 'shards')
-      return shards.every(({ owner, epoch }, index) => owner !== null && Number(epoch) > epochOf(owned[index]))
+      const before = new Map(owned.map((shard) => [shard['shard_id'], Number(shard['epoch'])]))
+      const isTaken = (shard: (typeof shards)[number]): boolean =>
+        shard['owner'] !== null && Number(shard['epoch']) > (before.get(shard['shard_id']) ?? Infinity)
+      return shards.length === owned.length && shards.every(isTaken)
     })
   })
 
