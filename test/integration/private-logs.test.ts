@@ -120,6 +120,9 @@ async function misplaced(alice: Party, asked: Listener['asked'], bob: Party): Pr
     INSERT INTO accounts OVERRIDING SYSTEM VALUE
     SELECT (jsonb_populate_record(a, jsonb_build_object('account_id', ${vault.accountRef(ghost)}::text))).*
       FROM accounts a WHERE account_id = ${vault.accountRef(alice.accountId)}`
-  await asked({ ...alice, accountId: ghost }, { type: 'credit', amount: AMOUNTS[1] ?? '' })
-  await asked(bob, { type: 'transfer', amount: AMOUNTS[2] ?? '', to_account_id: ghost })
+  // Neither is answered before its time is over.
+  await Promise.all([
+    asked({ ...alice, accountId: ghost }, { type: 'credit', amount: AMOUNTS[1] ?? '' }),
+    asked(bob, { type: 'transfer', amount: AMOUNTS[2] ?? '', to_account_id: ghost }),
+  ])
 }
