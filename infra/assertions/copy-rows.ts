@@ -22,12 +22,18 @@ export async function copyRows(
   see: (row: CopiedRow) => void,
 ): Promise<void> {
   const stream = await sql.unsafe(`COPY (${query}) TO STDOUT (FORMAT binary)`).readable()
+  await readRows(stream, columns, see).finally(() => wake(stream))
+}
+
+/**
+ * The driver pauses its socket when the stream is full, and goes on when more is asked for: of a stream that has ended,
+ * nobody asks, and the connection would be dead.
+ */
+function wake(stream: Readable): void {
   try {
-    await readRows(stream, columns, see)
-  } finally {
-    // The driver pauses its socket when the stream is full, and goes on when more is asked for: of a stream that has ended,
-    // nobody asks, and the connection would be dead.
     stream._read(0)
+  } catch {
+    // The connection is lost, and there is no socket.
   }
 }
 

@@ -1,8 +1,12 @@
 /**
  * How many transactions match a list's filters where some of them are answered only by what is sealed. Of amounts those in
  * buckets that lie between the bounds' own are counted by their column; rows are opened only of the two at the edges.
+ *   C1. Columns are believed: what is shown of a row is held against them, what is only counted is not.
+ *   C2. What a bucket has is read from the index of buckets and IDs, by a range of both: a rare one, or one that nothing is
+ *       in, costs one probe. With conditions on the ID alone the planner walks the ledger by its IDs for each bucket.
  */
 import type postgres from 'postgres'
+import { transactionIdFloor } from '../../actors/identifiers.ts'
 import type { TransactionPage, TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
@@ -13,6 +17,7 @@ import {
   all,
   amountFilter,
   columnConditions,
+  createdConditions,
   dateConditions,
   type Fragment,
   hasAmounts,
@@ -28,8 +33,8 @@ const OPENED_AT_ONCE = 500
 /** What a page has found out already. */
 export interface Seen {
   readonly matches: number
-  /** The rows that it has not looked at. */
-  readonly behind: Fragment
+  /** The last row that it has looked at; null: none. */
+  readonly last: { readonly txnId: string; readonly commitXid: string | null } | null
   /** How many rows may still be opened. */
   readonly left: number
 }
@@ -39,19 +44,24 @@ export async function countOpened(
   sql: postgres.ISql,
   query: TransactionQuery,
   places: TransactionPlaces,
-  { matches, behind, left }: Seen,
+  { matches, last, left }: Seen,
 ): Promise<NonNullable<TransactionPage['count']>> {
   const limit = countLimitOf(query)
   const { sure, unsure } = bucketsOf(query, places.vault)
-  const walk = (buckets: readonly number[]): Walk => walkOf(sql, query, places, { buckets, behind })
-  let total = matches + (sure.length === 0 ? 0 : await countWalked(sql, walk(sure), limit + 1))
+  const walkOf = isByBucket(sql, query, places) ? walkOfBuckets : walkOfOthers
+  const [ofSure, ofUnsure] = [
+    walkOf(sql, query, places, { buckets: sure, last }),
+    walkOf(sql, query, places, { buckets: unsure, last }),
+  ]
+  let total = matches + (sure.length === 0 ? 0 : await countWalked(sql, ofSure, limit + 1))
   if (total > limit) return { total: limit, exact: false }
-  const candidates = await findCandidates(sql, walk(unsure), left + 1)
+  const candidates = await findCandidates(sql, ofUnsure, left + 1)
   for (let from = 0; from < Math.min(candidates.length, left) && total <= limit; from += OPENED_AT_ONCE) {
     total += await countFitting(sql, query, places, candidates.slice(from, Math.min(from + OPENED_AT_ONCE, left)))
   }
   if (total > limit) return { total: limit, exact: false }
-  return { total, exact: candidates.length <= left && !(await isCut(sql, walk([...sure, ...unsure]))) }
+  const isWhole = candidates.length <= left && !(await isCut(sql, ofSure)) && !(await isCut(sql, ofUnsure))
+  return { total, exact: isWhole }
 }
 
 interface Buckets {
@@ -63,7 +73,8 @@ interface Buckets {
 
 function bucketsOf(query: TransactionQuery, vault: RowVault): Buckets {
   const { amountMin, amountMax } = query
-  const buckets = vault.amountBuckets(amountMin, amountMax)
+  // Two magnitudes may have one bucket.
+  const buckets = [...new Set(vault.amountBuckets(amountMin, amountMax))]
   if (hasLoneKey(query)) return { sure: [], unsure: buckets }
   const edges = new Set([amountMin, amountMax].flatMap((bound) => (bound === null ? [] : vault.amountBucket(bound))))
   return {
@@ -80,32 +91,63 @@ interface Walk {
   readonly rest: readonly Fragment[]
 }
 
-/** Through what an account or a group has; else through what each bucket has, newest first; else through the ledger. */
-function walkOf(
+interface Walked extends Pick<Seen, 'last'> {
+  readonly buckets: readonly number[]
+}
+
+function isByBucket(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): boolean {
+  return hasAmounts(query) && narrowConditions(sql, query, places).length === 0
+}
+
+/** Through what an account or a group has; of a key without its account through the ledger. */
+function walkOfOthers(
   sql: postgres.ISql,
   query: TransactionQuery,
   places: TransactionPlaces,
-  { buckets, behind }: { readonly buckets: readonly number[]; readonly behind: Fragment },
+  { buckets, last }: Walked,
 ): Walk {
-  const columns = columnConditions(sql, query, places)
-  const narrow = narrowConditions(sql, query, places)
-  const dates = dateConditions(sql, query)
-  if (narrow.length > 0 || !hasAmounts(query)) {
-    const walked = all(sql, [...narrow, ...dates])
-    const inThem = hasAmounts(query) ? [inBuckets(sql, buckets)] : []
-    return {
-      rows: (most) => sql`(SELECT * FROM transactions WHERE ${walked} LIMIT ${most}) walked`,
-      rest: [...columns, behind, ...inThem],
-    }
+  const walked = all(sql, [...narrowConditions(sql, query, places), ...dateConditions(sql, query)])
+  const behind = last === null ? [] : [behindOf(sql, query, last)]
+  const inThem = hasAmounts(query) ? [inBuckets(sql, buckets)] : []
+  return {
+    rows: (most) => sql`(SELECT * FROM transactions WHERE ${walked} LIMIT ${most}) walked`,
+    rest: [...columnConditions(sql, query, places), ...behind, ...inThem],
   }
-  const isFeed = query.order === 'asc'
-  const walked = all(sql, isFeed ? dates : [...dates, behind])
+}
+
+function behindOf(sql: postgres.ISql, { order }: TransactionQuery, last: NonNullable<Seen['last']>): Fragment {
+  if (order === 'desc') return sql`txn_id < ${last.txnId}`
+  return sql`(commit_xid, txn_id) > (${last.commitXid}::xid8, ${last.txnId})`
+}
+
+/** Behind every ID. */
+const ID_END = 'txn`'
+
+/** C2: through what each bucket has, newest first. */
+function walkOfBuckets(
+  sql: postgres.ISql,
+  query: TransactionQuery,
+  places: TransactionPlaces,
+  { buckets, last }: Walked,
+): Walk {
+  const { createdFromMs, createdToMs, order } = query
+  const from = createdFromMs === null ? '' : transactionIdFloor(createdFromMs)
+  const ends = [
+    ...(createdToMs === null ? [] : [transactionIdFloor(createdToMs)]),
+    ...(last !== null && order === 'desc' ? [last.txnId] : []),
+  ]
+  const end = ends.toSorted()[0] ?? ID_END
+  const behind = last !== null && order === 'asc' ? [behindOf(sql, query, last)] : []
+  const rest = [...createdConditions(sql, query), ...columnConditions(sql, query, places), ...behind]
+  const columns = rest.length === 0 ? sql`txn_id` : sql`*`
   return {
     rows: (most) => sql`(
       SELECT of_bucket.* FROM unnest(${arrayLiteral('integer', buckets)}::integer[]) AS b (bucket) CROSS JOIN LATERAL (
-        SELECT * FROM transactions WHERE amount_bucket = b.bucket AND ${walked} ORDER BY txn_id DESC LIMIT ${most}
+        SELECT ${columns} FROM transactions
+        WHERE (amount_bucket, txn_id) >= (b.bucket, ${from}::text) AND (amount_bucket, txn_id) < (b.bucket, ${end}::text)
+        ORDER BY amount_bucket DESC, txn_id DESC LIMIT ${most}
       ) of_bucket LIMIT ${most}) walked`,
-    rest: isFeed ? [...columns, behind] : columns,
+    rest,
   }
 }
 

@@ -22,6 +22,7 @@ import { countRelation } from './transactions-query-count.ts'
 import { countOpened, type Seen } from './transactions-query-count-opened.ts'
 import {
   all,
+  createdConditions,
   dateConditions,
   type Fragment,
   matchesNothing,
@@ -126,13 +127,12 @@ async function readOpenedPage(
     transactions: shown,
     next: nextOf(query, last, more, horizon),
     ended: !more && !isCutOff(horizon),
-    count: query.counted ? await countOpened(sql, query, places, seenBy(sql, query, { shown, opened, last })) : null,
+    count: query.counted ? await countOpened(sql, query, places, seenBy(query, { shown, opened, last })) : null,
   }
 }
 
 /** What the count need not look at again: all that comes before a place, from the first row on. */
 function seenBy(
-  sql: postgres.ISql,
   query: TransactionQuery,
   {
     shown,
@@ -141,12 +141,8 @@ function seenBy(
   }: { readonly shown: readonly unknown[]; readonly opened: number; readonly last: Found | undefined },
 ): Seen {
   const left = EXAMINED_ROWS - opened
-  if (query.after !== null || last === undefined) return { matches: 0, behind: sql`true`, left }
-  const behind =
-    query.order === 'desc'
-      ? sql`txn_id < ${last.txn_id}`
-      : sql`(commit_xid, txn_id) > (${last.commit_xid}::xid8, ${last.txn_id})`
-  return { matches: shown.length, behind, left }
+  if (query.after !== null || last === undefined) return { matches: 0, last: null, left }
+  return { matches: shown.length, last: { txnId: last.txn_id, commitXid: last.commit_xid }, left }
 }
 
 /** The key that is known to be needed before there are rows. */
@@ -287,6 +283,7 @@ async function feed(
   const start = feedStart(after)
   const rest = [
     ...(isSmall ? [] : narrow),
+    // In the feed's order they are filters like any other.
     ...createdConditions(sql, query),
     ...remainingConditions(sql, query, places),
   ]
@@ -318,11 +315,6 @@ async function feed(
       ORDER BY commit_xid, txn_id LIMIT ${size + 1}
     ) page ON true
     ORDER BY page.commit_xid, page.txn_id`
-}
-
-/** In the feed's order dates are a filter like any other: only the exact bound counts. */
-function createdConditions(sql: postgres.ISql, query: TransactionQuery): readonly Fragment[] {
-  return query.createdFromMs === null && query.createdToMs === null ? [] : dateConditions(sql, query)
 }
 
 /** Whether so few rows have this account, group or key that a page may look at all of them. */

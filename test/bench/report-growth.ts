@@ -66,6 +66,7 @@ function ledgerRows(): readonly Row[] {
   return [
     { label: 'loaded in', of: ({ loadedMs }) => loadedMs ?? undefined, show: seconds },
     { label: 'ready after', of: ({ readyMs }) => readyMs, show: seconds },
+    { label: 'the auditor at rest after', of: ({ auditorAtRestMs }) => auditorAtRestMs, show: seconds },
     {
       label: 'nodes killed: every shard has an owner after',
       of: ({ takeover }) => takeover?.ownedMs,

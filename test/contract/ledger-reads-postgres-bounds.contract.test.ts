@@ -5,6 +5,7 @@ import type { Transaction } from '../../actors/account/transaction.ts'
 import { createLedgerReads, type PostgresLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts'
 import { EXAMINED_ROWS } from '../../infra/postgres/transactions-query.ts'
 import { COUNT_HOLDS } from '../../infra/postgres/transactions-query-count.ts'
+import { countOpened } from '../../infra/postgres/transactions-query-count-opened.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
 import { openAccount, RECEIPT, transactionOf } from '../support/ledger-rows.ts'
@@ -46,6 +47,15 @@ async function insertMany(sql: postgres.ISql, vault: RowVault, from: number, to:
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
   const transactions = numbers.map((n) => ({ transaction: transactionAt(n), receipt: RECEIPT }))
   await insertRows(sql, vault, 0, { transactions })
+}
+
+/** By scans of transactions and their indexes, on this connection. */
+async function returnedRows(sql: postgres.ISql): Promise<number> {
+  const [row] = await sql<{ rows: string }[]>`
+    SELECT sum(pg_stat_get_xact_tuples_returned(oid)) AS rows FROM pg_class
+     WHERE oid = 'transactions'::regclass
+        OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'transactions'::regclass)`
+  return Number(row?.rows)
 }
 
 describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encryption %s', (encryption) => {
@@ -178,6 +188,37 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
     expect(await count({ amountMin: '10', amountMax: '90' })).toEqual({ total: 1_000, exact: false })
     const inPart = { accountId: 'rare', amountMin: '500' }
     expect(await count(inPart)).toEqual({ total: rare.length, exact: true })
+  })
+
+  test.each(['custom', 'generic'])('C2: a count by amount reads what its buckets have, by %s plans', async (mode) => {
+    const places = { shardOf: () => 0, vault }
+    const newest = { txnId: idOf(MANY - 10), commitXid: '0' }
+    /** Rows that its scans have met, whatever became of them. */
+    const met = async (changes: Parameters<typeof aQuery>[0], last: typeof newest | null = null) =>
+      sql.begin('isolation level repeatable read read only', async (look) => {
+        await look.unsafe(`SET LOCAL plan_cache_mode = force_${mode}_plan`)
+        const before = await returnedRows(look)
+        const count = await countOpened(look, aQuery(changes), places, { matches: 0, last, left: EXAMINED_ROWS })
+        return { ...count, rows: (await returnedRows(look)) - before }
+      })
+    const most = async (rows: number, ...asked: Parameters<typeof met>) => {
+      const { rows: metRows, ...count } = await met(...asked)
+      expect(metRows).toBeLessThanOrEqual(rows)
+      return count
+    }
+    const [later, all] = [{ createdFromMs: 1, createdToMs: 8_640_000_000_000 }, 2.1 * MANY]
+    // 7 buckets above, 18 below and that of 0: nothing is in any of them.
+    for (const dates of [{}, later]) {
+      expect(await most(0, { amountMin: '10000000000', ...dates })).toEqual({ total: 0, exact: true })
+      expect(await most(0, { amountMax: '0.1', ...dates })).toEqual({ total: 0, exact: true })
+    }
+    expect(await most(0, { amountMin: '10000000000' }, newest)).toEqual({ total: 0, exact: true })
+    expect(await most(0, { amountMin: '10000000000', order: 'asc' }, newest)).toEqual({ total: 0, exact: true })
+    // One bucket of 22 rows, which are looked up again to be opened.
+    expect(await most(50, { amountMin: '500' })).toEqual({ total: 22, exact: true })
+    // Each row of the ledger, once to be counted, and once to see that there are no more.
+    expect(await most(all, { amountMin: '0', tokenId: 'none' })).toEqual({ total: 0, exact: true })
+    expect(await most(1_001, { amountMin: '0' })).toEqual({ total: 1_000, exact: false })
   })
 
   test('L4: by amount: pages open a bounded number of rows, may be short or empty, and find every match once', async () => {
