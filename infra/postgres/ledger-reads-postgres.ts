@@ -27,6 +27,8 @@ import { readToken, readTokens } from './token-reads.ts'
 import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
 import { openedTransaction, transactionViewOf } from './transaction-rows.ts'
 import { readTransactionPage } from './transactions-query.ts'
+import type { TransactionPlaces } from './transactions-query-filters.ts'
+import { createKnownAmounts } from './known-amounts.ts'
 
 export interface PostgresLedgerReads extends LedgerReads {
   readonly close: () => Promise<void>
@@ -68,13 +70,14 @@ export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerRe
   const placeOf = (accountId: string): AccountPlace | undefined =>
     isAccountId(accountId) ? { shardId: shardOf(accountId), accountId, ref: vault.accountRef(accountId) } : undefined
   const balancesOf = createBalanceReads(pool, vault)
+  const places: TransactionPlaces = { shardOf, vault, amounts: createKnownAmounts() }
 
   const named = namingReads(readsOfOthers(pool, options), createNames(pool, vault))
 
   return {
     transaction: (txnId) => readable(() => readTransaction(pool, txnId, vault)),
     receipt: (txnId) => readable(() => readReceipt(pool, txnId, ledgerId, vault)),
-    transactions: (query) => readable(() => pool.run((sql) => readTransactionPage(sql, query, { shardOf, vault }))),
+    transactions: (query) => readable(() => pool.run((sql) => readTransactionPage(sql, query, places))),
     account: (accountId) => readable(() => readAccount(pool, placeOf(accountId), vault)),
     accounts: (after, limit) => readable(() => readAccounts(pool, after, limit, vault)),
     balances: (accountId) => readable(() => balancesOf(placeOf(accountId))),

@@ -8,14 +8,18 @@
 import type postgres from 'postgres'
 import { transactionIdFloor } from '../../actors/identifiers.ts'
 import type { TransactionPage, TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
+import { accountKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
-import { fetchKeysOfAccounts } from './erased-accounts.ts'
+import { erasedAmong, fetchKeysOfAccounts } from './erased-accounts.ts'
+import type { KnownAmount } from './known-amounts.ts'
+import { fetchKeys } from './opened-rows.ts'
 import { AMOUNT_COLUMNS, type AmountRow, TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
 import { COUNT_ROWS, countLimitOf } from './transactions-query-count.ts'
 import {
   all,
   amountFilter,
+  amountOf,
   columnConditions,
   createdConditions,
   dateConditions,
@@ -176,22 +180,45 @@ async function isCut(sql: postgres.ISql, { rows, rest }: Walk): Promise<boolean>
 async function countFitting(
   sql: postgres.ISql,
   query: TransactionQuery,
-  { vault }: TransactionPlaces,
+  places: TransactionPlaces,
   txnIds: readonly string[],
 ): Promise<number> {
-  const among = sql`FROM transactions WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`
   const fits = hasLoneKey(query) ? openedFilter(query) : undefined
   if (fits !== undefined) {
-    return count(await sql<TransactionRow[]>`SELECT ${sql(TRANSACTION_ROW_COLUMNS)} ${among}`, fits)
+    const rows = await sql<TransactionRow[]>`
+      SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM transactions ${withIds(sql, txnIds)}`
+    const erased = await fetchKeysOfAccounts(sql, refsOf(rows), places.vault)
+    return rows.filter((row) => !erased.has(row.account_id) && fits(row, places)).length
   }
-  return count(await sql<AmountRow[]>`SELECT ${sql(AMOUNT_COLUMNS)} ${among}`, amountFilter(query))
+  const { known, unknown } = sorted(txnIds, places)
+  const rows = unknown.length === 0 ? [] : await readAmountRows(sql, unknown)
+  await fetchKeys(sql, refsOf(rows).map(accountKeyName), places.vault)
+  const erased = await erasedAmong(sql, [...refsOf(rows), ...known.map(({ ref }) => ref)], places.vault)
+  const amounts = [
+    ...rows.filter((row) => !erased.has(row.account_id)).map((row) => amountOf(row, places)),
+    ...known.filter(({ ref }) => !erased.has(ref)).map(({ amount }) => amount),
+  ]
+  return amounts.filter(amountFilter(query)).length
+}
 
-  async function count<Row extends AmountRow>(
-    rows: readonly Row[],
-    matches: (row: Row, vault: RowVault) => boolean,
-  ): Promise<number> {
-    const refs = rows.map((row) => row.account_id)
-    const erased = await fetchKeysOfAccounts(sql, refs, vault)
-    return rows.filter((row) => !erased.has(row.account_id) && matches(row, vault)).length
-  }
+function sorted(txnIds: readonly string[], { amounts }: TransactionPlaces) {
+  const known: KnownAmount[] = []
+  const unknown = txnIds.filter((txnId) => {
+    const found = amounts.get(txnId)
+    if (found !== undefined) known.push(found)
+    return found === undefined
+  })
+  return { known, unknown }
+}
+
+async function readAmountRows(sql: postgres.ISql, txnIds: readonly string[]): Promise<readonly AmountRow[]> {
+  return await sql<AmountRow[]>`SELECT ${sql(AMOUNT_COLUMNS)} FROM transactions ${withIds(sql, txnIds)}`
+}
+
+function withIds(sql: postgres.ISql, txnIds: readonly string[]): Fragment {
+  return sql`WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`
+}
+
+function refsOf(rows: readonly AmountRow[]): readonly string[] {
+  return rows.map((row) => row.account_id)
 }

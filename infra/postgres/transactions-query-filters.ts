@@ -11,6 +11,7 @@ import { parseQuantity } from '../../actors/money.ts'
 import type { TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
+import type { KnownAmounts } from './known-amounts.ts'
 import type { AmountRow, TransactionRow } from './transaction-document.ts'
 import { openedAmount, openedTransaction } from './transaction-rows.ts'
 
@@ -20,6 +21,7 @@ export type Fragment = postgres.PendingQuery<postgres.Row[]>
 export interface TransactionPlaces {
   readonly shardOf: (accountId: string) => number
   readonly vault: RowVault
+  readonly amounts: KnownAmounts
 }
 
 /** What an equality on an index gives: an account, a group, a key of an account. Empty when none applies. */
@@ -102,27 +104,37 @@ export function hasLoneKey({ accountId, idempotencyKey }: TransactionQuery): boo
 }
 
 /** Whether a row matches. Its account's key must have been fetched. Throws UnreadableRow. */
-export type OpenedFilter = (row: TransactionRow, vault: RowVault) => boolean
+export type OpenedFilter = (row: TransactionRow, places: TransactionPlaces) => boolean
 
 /** What only what is sealed can answer; undefined when columns answer everything. */
 export function openedFilter(query: TransactionQuery): OpenedFilter | undefined {
   const { idempotencyKey } = query
-  if (!hasLoneKey(query)) return hasAmounts(query) ? amountFilter(query) : undefined
-  const hasAmount = amountFilter(query)
-  return (row, vault) =>
-    openedTransaction(row, vault).transaction.idempotencyKey === idempotencyKey && hasAmount(row, vault)
+  if (!hasLoneKey(query) && !hasAmounts(query)) return undefined
+  const fits = amountFilter(query)
+  if (!hasLoneKey(query)) return (row, places) => fits(amountOf(row, places))
+  return (row, places) =>
+    openedTransaction(row, places.vault).transaction.idempotencyKey === idempotencyKey && fits(amountOf(row, places))
 }
 
-/** Of a row it looks at nothing but its amount. */
-export function amountFilter({ amountMin, amountMax }: TransactionQuery): (row: AmountRow, vault: RowVault) => boolean {
+/** Whether an amount, a decimal string, lies between the bounds. */
+export function amountFilter({ amountMin, amountMax }: TransactionQuery): (amount: string) => boolean {
   const least = amountMin === null ? null : parseQuantity(amountMin)
   const most = amountMax === null ? null : parseQuantity(amountMax)
-  return (row, vault) => {
-    const quantity = parseQuantity(openedAmount(row, vault))
+  return (amount) => {
+    const quantity = parseQuantity(amount)
     return (
       (least === null || quantity.greaterThanOrEqualTo(least)) && (most === null || quantity.lessThanOrEqualTo(most))
     )
   }
+}
+
+/** Opened once. Its account's key must have been fetched. Throws UnreadableRow. */
+export function amountOf(row: AmountRow, { vault, amounts }: TransactionPlaces): string {
+  const known = amounts.get(row.txn_id)
+  if (known?.ref === row.account_id) return known.amount
+  const amount = openedAmount(row, vault)
+  amounts.put(row.txn_id, { ref: row.account_id, amount })
+  return amount
 }
 
 export function all(sql: postgres.ISql, conditions: readonly Fragment[]): Fragment {

@@ -120,7 +120,7 @@ async function readOpenedPage(
       }
       opened += 1
       last = row
-      if (fits(row, places.vault)) shown.push(transactionViewOf(row, openedTransaction(row, places.vault)))
+      if (fits(row, places)) shown.push(transactionViewOf(row, openedTransaction(row, places.vault)))
     }
   }
   return {

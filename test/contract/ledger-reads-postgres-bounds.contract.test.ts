@@ -6,6 +6,7 @@ import { createLedgerReads, type PostgresLedgerReads } from '../../infra/postgre
 import { EXAMINED_ROWS } from '../../infra/postgres/transactions-query.ts'
 import { COUNT_HOLDS } from '../../infra/postgres/transactions-query-count.ts'
 import { countOpened } from '../../infra/postgres/transactions-query-count-opened.ts'
+import { createKnownAmounts } from '../../infra/postgres/known-amounts.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
 import { openAccount, RECEIPT, transactionOf } from '../support/ledger-rows.ts'
@@ -191,7 +192,7 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
   })
 
   test.each(['custom', 'generic'])('C2: a count by amount reads what its buckets have, by %s plans', async (mode) => {
-    const places = { shardOf: () => 0, vault }
+    const places = { shardOf: () => 0, vault, amounts: createKnownAmounts() }
     const newest = { txnId: idOf(MANY - 10), commitXid: '0' }
     /** Rows that its scans have met, whatever became of them. */
     const met = async (changes: Parameters<typeof aQuery>[0], last: typeof newest | null = null) =>

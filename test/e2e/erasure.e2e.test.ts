@@ -37,6 +37,7 @@ let credit: Members
 let given: Members
 let before: readonly OpenedText[]
 let chain: readonly Members[]
+let found: Awaited<ReturnType<typeof byAmounts>>
 
 beforeAll(async () => {
   cluster = await startCluster({ nodes: 2, edges: 1, env: { LEDGER_AUDITOR_SHARE: '100' } })
@@ -44,6 +45,7 @@ beforeAll(async () => {
   admin = await LedgerClient.login(cluster.origin, cluster.clients.admin)
   await liveALife()
   chain = await client.readAll(`/v1/accounts/${ALICE}/audit-chain`, 'entries')
+  found = await byAmounts()
   before = await openedDump(cluster.databaseUrl(), await vaultOfCluster(cluster))
 })
 afterAll(async () => {
@@ -74,6 +76,13 @@ async function liveALife(): Promise<void> {
   }
   attestationId = textOf(membersOf(await client.post('/v1/attestations', statement)), 'attestation_id')
   await moved(client, alice, { type: 'debit', amount: textOf(await balanceOfAlice(), 'balance') })
+}
+
+/** How many a list by amounts says that there are, which opens what its page does not show and remembers it; and how many there are. */
+async function byAmounts(): Promise<{ readonly total: unknown; readonly listed: number }> {
+  const list = `/v1/transactions?amount_min=5&amount_max=${OWN.amount}`
+  const { total_count: total } = await client.read(`${list}&page_size=1`)
+  return { total, listed: (await client.readAll(list, 'transactions')).length }
 }
 
 function balanceOfAlice(): Promise<Members> {
@@ -162,6 +171,9 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
       expect((await client.get(`/v1/transactions/${txnId}/receipt`)).status).toBe(404)
     }
     expect(await client.readAll(`/v1/transactions?account_id=${ALICE}`, 'transactions')).toEqual([])
+    const left = await byAmounts()
+    expect([found.total, left.total]).toEqual([found.listed, left.listed])
+    expect(left.listed).toBeLessThan(found.listed)
     const listed = await client.readAll('/v1/transactions?order=desc', 'transactions')
     expect(listed.length).toBeGreaterThan(0)
     expect(listed.filter((one) => one['account_id'] === ALICE)).toEqual([])
