@@ -41,14 +41,19 @@ export interface Seen {
   readonly last: { readonly txnId: string; readonly commitXid: string | null } | null
   /** How many rows may still be opened. */
   readonly left: number
+  /** Whether some of them are of accounts that were erased. */
+  readonly erased: boolean
 }
 
-/** Where not all can be opened that would have to be, or looked at, what it gives is a lower bound. */
+/**
+ * Where not all can be looked at, or opened, that would have to be, what it gives is a lower bound: also where rows are of
+ * accounts that were erased, whose amounts nobody knows any more.
+ */
 export async function countOpened(
   sql: postgres.ISql,
   query: TransactionQuery,
   places: TransactionPlaces,
-  { matches, last, left }: Seen,
+  { matches, last, left, ...seen }: Seen,
 ): Promise<NonNullable<TransactionPage['count']>> {
   const limit = countLimitOf(query)
   const { sure, unsure } = bucketsOf(query, places.vault)
@@ -59,12 +64,15 @@ export async function countOpened(
   ]
   let total = matches + (sure.length === 0 ? 0 : await countWalked(sql, ofSure, limit + 1))
   if (total > limit) return { total: limit, exact: false }
+  let { erased } = seen
   const candidates = await findCandidates(sql, ofUnsure, left + 1)
   for (let from = 0; from < Math.min(candidates.length, left) && total <= limit; from += OPENED_AT_ONCE) {
-    total += await countFitting(sql, query, places, candidates.slice(from, Math.min(from + OPENED_AT_ONCE, left)))
+    const found = await countFitting(sql, query, places, candidates.slice(from, Math.min(from + OPENED_AT_ONCE, left)))
+    total += found.fitting
+    erased ||= found.erased
   }
   if (total > limit) return { total: limit, exact: false }
-  const isWhole = candidates.length <= left && !(await isCut(sql, ofSure)) && !(await isCut(sql, ofUnsure))
+  const isWhole = !erased && candidates.length <= left && !(await isCut(sql, ofSure)) && !(await isCut(sql, ofUnsure))
   return { total, exact: isWhole }
 }
 
@@ -182,13 +190,14 @@ async function countFitting(
   query: TransactionQuery,
   places: TransactionPlaces,
   txnIds: readonly string[],
-): Promise<number> {
+): Promise<{ readonly fitting: number; readonly erased: boolean }> {
   const fits = hasLoneKey(query) ? openedFilter(query) : undefined
   if (fits !== undefined) {
     const rows = await sql<TransactionRow[]>`
       SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM transactions ${withIds(sql, txnIds)}`
     const erased = await fetchKeysOfAccounts(sql, refsOf(rows), places.vault)
-    return rows.filter((row) => !erased.has(row.account_id) && fits(row, places)).length
+    const fitting = rows.filter((row) => !erased.has(row.account_id) && fits(row, places)).length
+    return { fitting, erased: erased.size > 0 }
   }
   const { known, unknown } = sorted(txnIds, places)
   const rows = unknown.length === 0 ? [] : await readAmountRows(sql, unknown)
@@ -198,7 +207,7 @@ async function countFitting(
     ...rows.filter((row) => !erased.has(row.account_id)).map((row) => amountOf(row, places)),
     ...known.filter(({ ref }) => !erased.has(ref)).map(({ amount }) => amount),
   ]
-  return amounts.filter(amountFilter(query)).length
+  return { fitting: amounts.filter(amountFilter(query)).length, erased: erased.size > 0 }
 }
 
 function sorted(txnIds: readonly string[], { amounts }: TransactionPlaces) {

@@ -8,7 +8,8 @@
  *       commits later comes behind every position that was given out.
  *   L4. Filters that columns answer only nearly, or not at all, are held against what the rows say once they are opened:
  *       a few hundred at a time, and no more than EXAMINED_ROWS a request, those for the count among them.
- *   L5. What is of an account that was erased is left out of pages, and counted: it is there, and cannot be shown.
+ *   L5. What is of an account that was erased is left out of pages, and counted: it is there, and cannot be shown. Where its
+ *       amount would tell, the count is a lower bound.
  */
 import type postgres from 'postgres'
 import type { TransactionCursor, TransactionPage, TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
@@ -102,7 +103,7 @@ async function readOpenedPage(
   const select = await selecting(sql, { ...query, counted: false }, places)
   const shown: TransactionPage['transactions'][number][] = []
   let [last, horizon]: [Found | undefined, PageRow | undefined] = [undefined, undefined]
-  let [opened, more, further] = [0, false, true]
+  let [opened, more, further, hasErased] = [0, false, true, false]
   while (further && !more) {
     const after = last === undefined ? query.after : { position: last.commit_xid, txnId: last.txn_id }
     const rows = await select({ after, size: OPENED_AT_ONCE, within: horizon })
@@ -115,6 +116,7 @@ async function readOpenedPage(
       more = shown.length === query.limit
       if (more) break
       if (erased.has(row.account_id)) {
+        hasErased = true
         last = row
         continue
       }
@@ -127,22 +129,26 @@ async function readOpenedPage(
     transactions: shown,
     next: nextOf(query, last, more, horizon),
     ended: !more && !isCutOff(horizon),
-    count: query.counted ? await countOpened(sql, query, places, seenBy(query, { shown, opened, last })) : null,
+    count: query.counted
+      ? await countOpened(sql, query, places, seenBy(query, { shown, opened, last, hasErased }))
+      : null,
   }
 }
 
 /** What the count need not look at again: all that comes before a place, from the first row on. */
-function seenBy(
-  query: TransactionQuery,
-  {
-    shown,
-    opened,
-    last,
-  }: { readonly shown: readonly unknown[]; readonly opened: number; readonly last: Found | undefined },
-): Seen {
+function seenBy(query: TransactionQuery, { shown, opened, last, hasErased }: Opened): Seen {
   const left = EXAMINED_ROWS - opened
-  if (query.after !== null || last === undefined) return { matches: 0, last: null, left }
-  return { matches: shown.length, last: { txnId: last.txn_id, commitXid: last.commit_xid }, left }
+  if (query.after !== null || last === undefined) return { matches: 0, last: null, left, erased: false }
+  const place = { txnId: last.txn_id, commitXid: last.commit_xid }
+  return { matches: shown.length, last: place, left, erased: hasErased }
+}
+
+/** What became of the rows that a page has looked at. */
+interface Opened {
+  readonly shown: readonly unknown[]
+  readonly opened: number
+  readonly last: Found | undefined
+  readonly hasErased: boolean
 }
 
 /** The key that is known to be needed before there are rows. */
