@@ -35,11 +35,13 @@ interface StoredTransaction {
 
 interface StoredOutcome {
   readonly decided: Decided
-  readonly receipt: ReceiptWrite
+  readonly receipt: ReceiptWrite | null
 }
 
-/** D1. The receipt's two follow: its key's ID and its signature, null of both where there is none. */
-const TRANSACTION_POSITIONS: Readonly<Record<keyof Transaction, number>> = {
+/** D1. */
+type Positions<T> = Readonly<Record<keyof T & string, number>>
+
+const TRANSACTION_POSITIONS: Positions<Transaction> = {
   amount: 0,
   txnId: 1,
   accountId: 2,
@@ -67,10 +69,10 @@ const TRANSACTION_POSITIONS: Readonly<Record<keyof Transaction, number>> = {
   signature: 24,
   keyId: 25,
 }
+/** Of its key's ID; the signature follows. Both are null where there is none. */
 const RECEIPT_OF_TRANSACTION = 26
 
-/** D1. The receipt's two follow. */
-const OUTCOME_POSITIONS: Readonly<Record<keyof Decided, number>> = {
+const OUTCOME_POSITIONS: Positions<Decided> = {
   status: 0,
   failure: 1,
   receive: 2,
@@ -86,50 +88,57 @@ const RECEIPT_OF_OUTCOME = 9
 const TRANSACTION_MEMBERS = membersOf(TRANSACTION_POSITIONS)
 const OUTCOME_MEMBERS = membersOf(OUTCOME_POSITIONS)
 
-function membersOf<Name extends string>(positions: Readonly<Record<Name, number>>): readonly Name[] {
-  const names = Object.keys(positions) as Name[]
-  return names.toSorted((left, right) => positions[left] - positions[right])
+type Member<Name extends string> = readonly [name: Name, position: number]
+
+function membersOf<Name extends string>(positions: Readonly<Record<Name, number>>): readonly Member<Name>[] {
+  return Object.entries(positions) as [Name, number][]
 }
 
 export function transactionText({ transaction, receipt }: TransactionWrite): string {
-  const values: unknown[] = TRANSACTION_MEMBERS.map((name) => transaction[name])
-  values.push(receipt?.keyId ?? null, receipt?.signature ?? null)
-  return JSON.stringify(values)
+  return textOf(TRANSACTION_MEMBERS, transaction, RECEIPT_OF_TRANSACTION, receipt)
 }
 
 export function outcomeText({ transaction, receipt }: NonNullable<TransactionChange['finished']>): string {
-  const values: unknown[] = OUTCOME_MEMBERS.map((name) => transaction[name])
-  values.push(receipt.keyId, receipt.signature)
+  return textOf(OUTCOME_MEMBERS, transaction, RECEIPT_OF_OUTCOME, receipt)
+}
+
+function textOf<T>(
+  members: readonly Member<keyof T & string>[],
+  said: T,
+  receiptAt: number,
+  receipt: ReceiptWrite | null,
+): string {
+  const values: unknown[] = []
+  for (const [name, position] of members) values[position] = said[name]
+  values[receiptAt] = receipt?.keyId ?? null
+  values[receiptAt + 1] = receipt?.signature ?? null
   return JSON.stringify(values)
 }
 
-function storedFrom(text: StoredTransaction | readonly unknown[]): StoredTransaction {
-  // D3.
-  if (!Array.isArray(text)) return text as StoredTransaction
-  return {
-    transaction: named(TRANSACTION_MEMBERS, text) as unknown as Transaction,
-    receipt: receiptAt(text, RECEIPT_OF_TRANSACTION),
-  }
+/** What the array says; its shape is what this program wrote. */
+function namedIn<T>(members: readonly Member<keyof T & string>[], values: readonly unknown[]): T {
+  return Object.fromEntries(members.map(([name, position]) => [name, values[position] ?? null])) as T
 }
 
-function outcomeFrom(text: StoredOutcome | readonly unknown[]): StoredOutcome {
-  // D3.
-  if (!Array.isArray(text)) return text as StoredOutcome
-  return {
-    decided: named(OUTCOME_MEMBERS, text) as unknown as Decided,
-    receipt: receiptAt(text, RECEIPT_OF_OUTCOME) as ReceiptWrite,
-  }
-}
-
-function named(names: readonly string[], values: readonly unknown[]): Readonly<Record<string, unknown>> {
-  const members: Record<string, unknown> = {}
-  for (const [index, name] of names.entries()) members[name] = values[index] ?? null
-  return members
-}
-
-function receiptAt(values: readonly unknown[], position: number): ReceiptWrite | null {
+function receiptIn(values: readonly unknown[], position: number): ReceiptWrite | null {
   const [keyId, signature] = values.slice(position)
   return typeof keyId === 'string' && typeof signature === 'string' ? { keyId, signature } : null
+}
+
+function storedFrom(said: StoredTransaction | readonly unknown[]): StoredTransaction {
+  // D3.
+  if (!isArray(said)) return said
+  return { transaction: namedIn(TRANSACTION_MEMBERS, said), receipt: receiptIn(said, RECEIPT_OF_TRANSACTION) }
+}
+
+function outcomeFrom(said: StoredOutcome | readonly unknown[]): StoredOutcome {
+  // D3.
+  if (!isArray(said)) return said
+  return { decided: namedIn(OUTCOME_MEMBERS, said), receipt: receiptIn(said, RECEIPT_OF_OUTCOME) }
+}
+
+function isArray(said: object): said is readonly unknown[] {
+  return Array.isArray(said)
 }
 
 /** What every reader of a transaction selects. */

@@ -57,7 +57,8 @@ export async function countOpened(
 ): Promise<NonNullable<TransactionPage['count']>> {
   const limit = countLimitOf(query)
   const { sure, unsure } = bucketsOf(query, places.vault)
-  const walkOf = isByBucket(sql, query, places) ? walkOfBuckets : walkOfOthers
+  const byBucket = isByBucket(sql, query, places)
+  const walkOf = byBucket ? walkOfBuckets : walkOfOthers
   const [ofSure, ofUnsure] = [
     walkOf(sql, query, places, { buckets: sure, last }),
     walkOf(sql, query, places, { buckets: unsure, last }),
@@ -72,8 +73,10 @@ export async function countOpened(
     erased ||= found.erased
   }
   if (total > limit) return { total: limit, exact: false }
-  const isWhole = !erased && candidates.length <= left && !(await isCut(sql, ofSure)) && !(await isCut(sql, ofUnsure))
-  return { total, exact: isWhole }
+  if (erased || candidates.length > left) return { total, exact: false }
+  // Others than buckets have the same rows for both.
+  const cut = (await isCut(sql, ofUnsure)) || (byBucket && (await isCut(sql, ofSure)))
+  return { total, exact: !cut }
 }
 
 interface Buckets {
