@@ -6,6 +6,7 @@
  */
 import { Server, type ServerResponse } from 'node:http'
 import { createAdaptorServer } from '@hono/node-server'
+import { BriefMap } from '../../runtime/brief-map.ts'
 import type { EdgeApp } from './edge-app.ts'
 import { answerUnreadableRequests } from './unreadable-requests.ts'
 
@@ -56,13 +57,17 @@ function listening(server: Server, host: string, port: number): Promise<void> {
 }
 
 function stopper(server: Server): () => Promise<void> {
-  const underWay = new Set<ServerResponse>()
+  /** By their numbers. */
+  const underWay = new BriefMap<number, ServerResponse>()
+  let received = 0
   let stopping = false
   server.prependListener('request', (_request, response) => {
     if (stopping) response.shouldKeepAlive = false
-    underWay.add(response)
+    received += 1
+    const number = received
+    underWay.set(number, response)
     response.once('close', () => {
-      underWay.delete(response)
+      underWay.delete(number)
       // Its answer had begun before it could say so.
       if (stopping) server.closeIdleConnections()
     })
@@ -71,7 +76,7 @@ function stopper(server: Server): () => Promise<void> {
     new Promise((resolve) => {
       const late = setTimeout(() => server.closeAllConnections(), STOP_TIMEOUT_MS)
       stopping = true
-      for (const response of underWay) response.shouldKeepAlive = false
+      for (const response of underWay.values()) response.shouldKeepAlive = false
       server.close(() => {
         clearTimeout(late)
         resolve()

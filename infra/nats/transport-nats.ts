@@ -10,6 +10,7 @@
  * Hot path: callbacks only, no promise, iterator or stack trace per message.
  */
 import { createInbox, ErrorCode, NatsError, type Msg, type Subscription } from 'nats'
+import { BriefMap } from '../../runtime/brief-map.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { NOT_DELIVERED, type NotDelivered, type PendingRequest, type Transport } from '../../runtime/ports/transport.ts'
 import { reasonOf, ToldError } from '../../runtime/reason.ts'
@@ -108,7 +109,7 @@ interface Pending extends PendingRequest {
 
 function createRequester(link: NatsLink, publish: Publish, read: Read, log: Log): Transport['request'] {
   const inbox = createInbox(link.inboxPrefix)
-  const pending = new Map<string, Pending>()
+  const pending = new BriefMap<string, Pending>()
   let requests = 0
   link.connection.subscribe(`${inbox}.*`, {
     callback: (error, message) => {

@@ -10,6 +10,7 @@
  *   C4. A connection is opened when there is none to spare: never more than there is work at once, which callers bound.
  */
 import postgres from 'postgres'
+import { BriefMap } from '../../runtime/brief-map.ts'
 import { type Connection, type Sql, withDeadline } from './connection.ts'
 
 export interface ExclusiveConnections {
@@ -42,7 +43,9 @@ const CLOSE_MS = 1_000
 export function createExclusiveConnections(options: ExclusiveConnectionsOptions): ExclusiveConnections {
   const connections = new Set<Connection>()
   const idle = createIdle(options.lifetimeMs)
-  const underWay = new Set<Promise<unknown>>()
+  /** By their numbers. */
+  const underWay = new BriefMap<number, Promise<unknown>>()
+  let begun = 0
   let closed = false
 
   async function open(): Promise<Held> {
@@ -85,17 +88,19 @@ export function createExclusiveConnections(options: ExclusiveConnectionsOptions)
     use: async (work) => {
       if (closed) throw new ConnectionsClosed('The connections are closed.')
       const running = inTime(work)
-      underWay.add(running)
+      begun += 1
+      const number = begun
+      underWay.set(number, running)
       try {
         return await running
       } finally {
-        underWay.delete(running)
+        underWay.delete(number)
       }
     },
     close: async () => {
       closed = true
       const ended = idle.takeAll().map((connection) => connection.end())
-      await withDeadline(Promise.allSettled([...underWay, ...ended]), CLOSE_MS, () => {
+      await withDeadline(Promise.allSettled([...underWay.values(), ...ended]), CLOSE_MS, () => {
         for (const connection of connections) connection.destroy()
       }).catch(() => undefined)
     },

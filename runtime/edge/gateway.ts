@@ -12,6 +12,7 @@
  */
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
+import { BriefMap } from '../brief-map.ts'
 import { decodeVerdicts, encodeItems, type Item, sessionSubject, type Verdict } from '../messages.ts'
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { GatewayOutcome, GatewayRequest, LedgerGateway } from '../ports/ledger-gateway.ts'
@@ -91,8 +92,8 @@ interface Waiting {
 
 export class Gateway implements LedgerGateway {
   private readonly dependencies: GatewayDependencies
-  private readonly waiting = new Map<string, Waiting>()
-  private readonly outgoing = new Map<string, Item[]>()
+  private readonly waiting = new BriefMap<string, Waiting>()
+  private outgoing = new Map<string, Item[]>()
   private flushing = false
   private flushedMs = Number.NEGATIVE_INFINITY
   private lookingForMoved = false
@@ -198,8 +199,8 @@ export class Gateway implements LedgerGateway {
     clock.after(Math.max(0, settings.lingerMs - sinceMs), () => {
       this.flushing = false
       this.flushedMs = clock.monotonic()
-      const batches = [...this.outgoing]
-      this.outgoing.clear()
+      const batches = this.outgoing
+      this.outgoing = new Map()
       for (const [session, batch] of batches) for (const message of this.split(batch)) this.deliver(session, message)
     })
   }

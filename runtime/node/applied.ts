@@ -2,6 +2,7 @@
  * What follows when a shard's part of a batch is durable: memory takes it over and keeps it as long as an older look-up
  * may still come back (P1), answers leave, messages set out, and who has waited is told.
  */
+import type { BriefMap } from '../brief-map.ts'
 import { answerFor } from './conclusions.ts'
 import type { Courier } from './courier.ts'
 import { isKnownUse, type ShardDraft } from './draft.ts'
@@ -83,7 +84,7 @@ function mapped<V, W>(map: ReadonlyMap<string, V>, change: (value: V, key: strin
 }
 
 /** Adds the entries; what it returns takes away those of them that nothing newer has replaced. */
-function pinned<V>(map: Map<string, V>, entries: ReadonlyMap<string, V>): () => void {
+function pinned<V extends {}>(map: BriefMap<string, V>, entries: ReadonlyMap<string, V>): () => void {
   for (const [key, value] of entries) map.set(key, value)
   return () => {
     for (const [key, value] of entries) if (map.get(key) === value) map.delete(key)

@@ -9,6 +9,7 @@ import type { EarlierUse } from '../../actors/account/outcome.ts'
 import type { CompensableTransaction } from '../../actors/account/transaction.ts'
 import { decodeUlid, encodeUlid, MAX_IDS_PER_MS } from '../../actors/identifiers.ts'
 import type { AnyState } from '../../actors/step-actor.ts'
+import { BriefMap } from '../brief-map.ts'
 import type { GroupUse, ShardStart, ShardToken } from '../ports/ledger-store.ts'
 import type { Random } from '../ports/random.ts'
 import { Mailbox } from './mailbox.ts'
@@ -44,11 +45,11 @@ export interface Incarnation {
   /** A signature has to be checked again before the first of `ready` can be stepped. */
   blocked: boolean
   /** By actor key. */
-  readonly residents: Map<string, Resident>
+  readonly residents: BriefMap<string, Resident>
   /** What committed while look-ups were open, and what they found may be older than. */
   readonly recent: Recent
   /** Requests whose answer a later step of their actor brings, by actor key. */
-  readonly parked: Map<string, Set<Pending>>
+  readonly parked: BriefMap<string, Set<Pending>>
   /** Times that have been put into the mailbox and not been stepped, by actor key. */
   readonly dueWaiting: Set<string>
   /** The last number sent, by target; what is committed. */
@@ -65,11 +66,11 @@ export interface Incarnation {
 /** Entries are objects of their own, so that a later one is not taken away with an earlier one's pin. */
 export interface Recent {
   /** By key address. */
-  readonly keys: Map<string, { readonly earlier: EarlierUse }>
+  readonly keys: BriefMap<string, { readonly earlier: EarlierUse }>
   /** Changes of transactions, by ID. */
-  readonly transactions: Map<string, TransactionNews>
+  readonly transactions: BriefMap<string, TransactionNews>
   /** By group use address. */
-  readonly groupUses: Map<string, readonly GroupUse[]>
+  readonly groupUses: BriefMap<string, readonly GroupUse[]>
 }
 
 export type TransactionNews = Partial<Pick<CompensableTransaction, 'status' | 'counterTxnId' | 'compensatedBy'>>
@@ -84,9 +85,9 @@ export function createIncarnation(token: ShardToken, start: ShardStart): Incarna
     ready: [],
     blocked: false,
     lookingUp: 0,
-    residents: new Map(),
-    recent: { keys: new Map(), transactions: new Map(), groupUses: new Map() },
-    parked: new Map(),
+    residents: new BriefMap(),
+    recent: { keys: new BriefMap(), transactions: new BriefMap(), groupUses: new BriefMap() },
+    parked: new BriefMap(),
     dueWaiting: new Set(),
     sent: new Map(start.channels.map(({ target, sent }) => [target, sent])),
     began: new Map(start.channels.map(({ target, sent }) => [target, sent])),

@@ -10,6 +10,7 @@
 import type { AccountKey } from '../../actors/account/state.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import type { AnyState } from '../../actors/step-actor.ts'
+import { BriefMap } from '../brief-map.ts'
 import type { Clock } from '../ports/clock.ts'
 import { delay } from '../ports/clock.ts'
 import type {
@@ -65,24 +66,24 @@ interface Asked {
 }
 
 export function createLookUps(dependencies: LookUpDependencies): LookUps {
-  /** In the order in which they came; a command that an incarnation handed on comes again, and stands once. */
-  const gathering = new Set<Pending>()
+  /** By their numbers, in the order in which they came; a command that an incarnation handed on comes again, and stands once. */
+  const gathering = new BriefMap<number, Pending>()
   let openRounds = 0
   let scheduled = false
   let lastDelivery: Promise<void> = Promise.resolve()
 
-  /** K4: for whom each command is looked up; one that is handed on counts for its new incarnation alone. */
-  const under = new Map<Pending, Incarnation>()
+  /** K4: for whom each command, by its number, is looked up; one that is handed on counts for its new incarnation alone. */
+  const under = new BriefMap<number, Incarnation>()
 
   function begin(pending: Pending): void {
-    end(pending, under.get(pending))
-    under.set(pending, pending.incarnation)
+    end(pending, under.get(pending.number))
+    under.set(pending.number, pending.incarnation)
     pending.incarnation.lookingUp += 1
   }
 
   function end(pending: Pending, incarnation: Incarnation | undefined): void {
-    if (incarnation === undefined || under.get(pending) !== incarnation) return
-    under.delete(pending)
+    if (incarnation === undefined || under.get(pending.number) !== incarnation) return
+    under.delete(pending.number)
     incarnation.lookingUp -= 1
   }
 
@@ -94,10 +95,10 @@ export function createLookUps(dependencies: LookUpDependencies): LookUps {
       if (gathering.size === 0 || openRounds >= MAX_OPEN_ROUNDS) return
       const maxSize = dependencies.rare.takes('look_up_of_one') ? 1 : MAX_ROUND_SIZE
       const round: Pending[] = []
-      for (const pending of gathering) {
+      for (const pending of gathering.values()) {
         if (round.length === maxSize) break
         round.push(pending)
-        gathering.delete(pending)
+        gathering.delete(pending.number)
       }
       start(round)
       schedule()
@@ -132,8 +133,8 @@ export function createLookUps(dependencies: LookUpDependencies): LookUps {
         return
       }
       begin(pending)
-      gathering.delete(pending)
-      gathering.add(pending)
+      gathering.delete(pending.number)
+      gathering.set(pending.number, pending)
       schedule()
     },
   }

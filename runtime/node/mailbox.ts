@@ -1,8 +1,10 @@
 /** Every command of a shard that has entered and has no verdict yet, in order; counted by actor, so that none can fill it alone. */
+import { BriefMap } from '../brief-map.ts'
 import type { Pending } from './pending.ts'
 
 export class Mailbox {
-  private readonly commands = new Set<Pending>()
+  /** By their numbers. */
+  private readonly commands = new BriefMap<number, Pending>()
   private readonly byActor = new Map<string, number>()
 
   get size(): number {
@@ -15,20 +17,20 @@ export class Mailbox {
   }
 
   add(pending: Pending): void {
-    if (this.commands.has(pending)) return
-    this.commands.add(pending)
+    if (this.has(pending)) return
+    this.commands.set(pending.number, pending)
     this.byActor.set(pending.actorKey, this.sizeOf(pending.actorKey) + 1)
   }
 
   delete(pending: Pending): void {
-    if (!this.commands.delete(pending)) return
+    if (!this.commands.delete(pending.number)) return
     const left = this.sizeOf(pending.actorKey) - 1
     if (left === 0) this.byActor.delete(pending.actorKey)
     else this.byActor.set(pending.actorKey, left)
   }
 
   has(pending: Pending): boolean {
-    return this.commands.has(pending)
+    return this.commands.has(pending.number)
   }
 
   clear(): void {

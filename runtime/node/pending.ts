@@ -17,6 +17,8 @@ export type Origin =
   | { readonly kind: 'due' }
 
 export interface Pending {
+  /** Tells it from all others of the process; later ones have larger numbers. */
+  readonly number: number
   readonly origin: Origin
   readonly actor: ActorAddress
   readonly actorKey: string
@@ -67,6 +69,8 @@ export interface ReplyChannel {
   readonly send: (verdicts: readonly ItemVerdict[]) => void
 }
 
+let created = 0
+
 export function createPending(
   origin: Origin,
   actor: ActorAddress,
@@ -74,7 +78,9 @@ export function createPending(
   incarnation: Incarnation,
 ): Pending {
   const keyUse = keyUseFor(actor, command, incarnation.token.shardId)
+  created += 1
   return {
+    number: created,
     origin,
     actor,
     actorKey: actorKey(actor),

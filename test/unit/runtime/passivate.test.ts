@@ -13,7 +13,7 @@ function withResidents(count: number, of: (index: number) => Partial<Resident> =
 }
 
 function names({ residents }: Incarnation): readonly string[] {
-  return [...residents.keys()]
+  return [...residents].map(([name]) => name)
 }
 
 test('of a burst that was all used, no more stay than may', () => {

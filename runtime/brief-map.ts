@@ -1,0 +1,56 @@
+/**
+ * A map for what comes and goes, as requests under way do: what has left it holds nothing.
+ * A Map under steady change replaces its table every so often, and V8 links the old table to the new one, for iterators.
+ * Once one of them has grown old and is dead, all that come after it are reached from it until the next major collection,
+ * with everything that ever stood in them: each minor collection copies all that, and a busy process spent a tenth of its
+ * time so. Here a table holds cells only, and a cell is emptied when its entry leaves.
+ */
+export class BriefMap<K, V extends {}> {
+  private readonly cells = new Map<K, Cell<V>>()
+
+  get size(): number {
+    return this.cells.size
+  }
+
+  has(key: K): boolean {
+    return this.cells.has(key)
+  }
+
+  get(key: K): V | undefined {
+    return this.cells.get(key)?.value
+  }
+
+  /** A key that is there keeps its place. */
+  set(key: K, value: V): void {
+    const cell = this.cells.get(key)
+    if (cell === undefined) this.cells.set(key, { value })
+    else cell.value = value
+  }
+
+  /** Whether it was there. */
+  delete(key: K): boolean {
+    const cell = this.cells.get(key)
+    if (cell === undefined) return false
+    cell.value = undefined
+    return this.cells.delete(key)
+  }
+
+  clear(): void {
+    for (const cell of this.cells.values()) cell.value = undefined
+    this.cells.clear()
+  }
+
+  /** In the order in which they came; while it runs, entries may come and go. */
+  *values(): IterableIterator<V> {
+    for (const { value } of this.cells.values()) if (value !== undefined) yield value
+  }
+
+  *[Symbol.iterator](): IterableIterator<readonly [K, V]> {
+    for (const [key, { value }] of this.cells) if (value !== undefined) yield [key, value]
+  }
+}
+
+interface Cell<V> {
+  /** undefined: its entry has left. */
+  value: V | undefined
+}
