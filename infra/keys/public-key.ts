@@ -4,7 +4,7 @@
  *   K1. Only points on P-256 pass, never infinity; another curve, hybrid points and explicit parameters are refused.
  *   K2. Whatever carries a private part is refused: it must not be taught that sending one works.
  */
-import { createHash, createPublicKey, ECDH, type KeyObject } from 'node:crypto'
+import { createHash, ECDH, KeyObject, webcrypto } from 'node:crypto'
 import { p256 } from '@noble/curves/nist.js'
 import { decodeBase64 } from './base64.ts'
 
@@ -31,6 +31,7 @@ const PEM = /^-----BEGIN PUBLIC KEY-----\s([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY
 /** DER of an SPKI with id-ecPublicKey on the named curve prime256v1 (RFC 5480), up to the point. */
 const SPKI_UNCOMPRESSED = Buffer.from('3059301306072a8648ce3d020106082a8648ce3d030107034200', 'hex')
 const SPKI_COMPRESSED = Buffer.from('3039301306072a8648ce3d020106082a8648ce3d030107032200', 'hex')
+const ES256 = { name: 'ECDSA', namedCurve: 'P-256' }
 const COMPRESSED_BYTES = 33
 const UNCOMPRESSED_BYTES = 65
 const COORDINATE_BYTES = 32
@@ -49,11 +50,13 @@ export function jwkOf(publicKey: string): PublicJwk {
   return { kty: 'EC', crv: 'P-256', x: coordinate(1), y: coordinate(1 + COORDINATE_BYTES) }
 }
 
-/** For verification. `publicKey`: a compressed point, base64url. Throws when it is none. */
-export function keyObjectOf(publicKey: string): KeyObject {
-  if (decodeBase64(publicKey)?.length !== COMPRESSED_BYTES) throw new TypeError('This is no compressed point.')
-  // As a JWK it takes 140 µs, as DER, which OpenSSL 3 looks for a decoder for, 200.
-  return createPublicKey({ key: { ...jwkOf(publicKey) }, format: 'jwk' })
+/** For verification. `publicKey`: a compressed point, base64url. Rejects when it is none. */
+export async function keyObjectOf(publicKey: string): Promise<KeyObject> {
+  const point = decodeBase64(publicKey)
+  if (point?.length !== COMPRESSED_BYTES) throw new TypeError('This is no compressed point.')
+  // With the first check of a signature it takes 155 µs; as a JWK, whose point OpenSSL multiplies by the order of the curve,
+  // 200; as DER, which it looks for a decoder for, 240.
+  return KeyObject.from(await webcrypto.subtle.importKey('raw', point, ES256, true, ['verify']))
 }
 
 /** RFC 7638: the required members in lexical order, without white space. */

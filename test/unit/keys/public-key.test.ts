@@ -34,17 +34,24 @@ test.for([
   })
 })
 
-test('both signs of y come back from the compressed point', () => {
+test('both signs of y come back from the compressed point', async () => {
   const signs = new Set<number | undefined>()
   for (let tries = 0; tries < 64 && signs.size < 2; tries += 1) {
     const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' })
     const key = readPublicKey(pair.publicKey.export({ format: 'jwk' }))
     const { kty: _, ...coordinates } = pair.publicKey.export({ format: 'jwk' })
     expect(jwkOf(key?.publicKey ?? '')).toEqual({ kty: 'EC', ...coordinates })
-    expect(keyObjectOf(key?.publicKey ?? '').equals(pair.publicKey)).toBe(true)
+    expect((await keyObjectOf(key?.publicKey ?? '')).equals(pair.publicKey)).toBe(true)
     signs.add(Buffer.from(key?.publicKey ?? '', 'base64url')[0])
   }
   expect(signs).toEqual(new Set([2, 3]))
+})
+
+test('what is no compressed point of the curve becomes no key', async () => {
+  const offCurve = Buffer.concat([Buffer.of(2), Buffer.alloc(31), Buffer.of(1)])
+  for (const bytes of [offCurve, Buffer.alloc(33), uncompressed, compressed.subarray(0, 32), Buffer.alloc(0)]) {
+    await expect(keyObjectOf(bytes.toString('base64url'))).rejects.toThrow()
+  }
 })
 
 test('RFC 7638: leading zeros of a coordinate are part of the thumbprint', async () => {

@@ -29,10 +29,10 @@ function headerWith(jwe: string, change: object): string {
   return [Buffer.from(JSON.stringify(header)).toString('base64url'), ...parts].join('.')
 }
 
-function joseJwe(text: string, header: object = {}): Promise<string> {
+async function joseJwe(text: string, header: object = {}): Promise<string> {
   return new CompactEncrypt(Buffer.from(text))
     .setProtectedHeader({ alg: 'ECDH-ES', enc: 'A256GCM', kid: key.keyId, ...header })
-    .encrypt(keyObjectOf(key.publicKey))
+    .encrypt(await keyObjectOf(key.publicKey))
 }
 
 describe('a balance for another ledger', () => {
