@@ -4,9 +4,8 @@
  */
 import type { Finding } from '../../actors/audit/finding.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
-import { arrayLiteral } from '../postgres/array-literal.ts'
 import { fetchKeysOfAccounts } from './erased.ts'
-import { erasedFindings, transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
+import { erasedFindings, namedTransactions, transactionFindings } from './transaction-checks.ts'
 import type { Look } from './walk.ts'
 
 const PAGE_SIZE = 300
@@ -14,12 +13,6 @@ const PAGE_SIZE = 300
 const REMEMBERED = `
 SELECT shard_id, txn_id FROM audit_pending WHERE (shard_id, txn_id) > ($1::integer, $2::text)
  ORDER BY shard_id, txn_id LIMIT ${PAGE_SIZE}`
-
-const NAMED = transactionsSql(
-  `SELECT w.* FROM unnest($1::integer[], $2::text[]) AS n (shard_id, txn_id)
-     JOIN transactions w ON w.shard_id = n.shard_id AND w.txn_id = n.txn_id`,
-  '$3',
-)
 
 export interface SeenAgain {
   readonly findings: readonly Finding[]
@@ -31,23 +24,14 @@ export interface SeenAgain {
 
 /** From the one after `after` on; null: from the first. */
 export async function lookAgain(look: Look, after: TransactionName | null): Promise<SeenAgain> {
-  const names = await look.query<{ shard_id: number; txn_id: string }>(REMEMBERED, [
+  const remembered = await look.query<{ shard_id: number; txn_id: string }>(REMEMBERED, [
     after?.shardId ?? -1,
     after?.txnId ?? '',
   ])
+  const names = remembered.map(({ shard_id: shardId, txn_id: txnId }): TransactionName => ({ shardId, txnId }))
   const last = names.at(-1)
   if (last === undefined) return { findings: [], final: [], last: null }
-  const rows = await look.query<TransactionRow>(NAMED, [
-    arrayLiteral(
-      'integer',
-      names.map(({ shard_id: shardId }) => shardId),
-    ),
-    arrayLiteral(
-      'text',
-      names.map(({ txn_id: txnId }) => txnId),
-    ),
-    null,
-  ])
+  const rows = await namedTransactions(look, names)
   const erased = await fetchKeysOfAccounts(
     look,
     rows.map((row) => row.account_id),
@@ -55,7 +39,7 @@ export async function lookAgain(look: Look, after: TransactionName | null): Prom
   const found = new Map(rows.map((row) => [row.txn_id, row]))
   const findings: Finding[] = []
   const final: TransactionName[] = []
-  for (const { shard_id: shardId, txn_id: txnId } of names) {
+  for (const { shardId, txnId } of names) {
     const row = found.get(txnId)
     if (row?.status === 'pending') continue
     final.push({ shardId, txnId })
@@ -67,6 +51,5 @@ export async function lookAgain(look: Look, after: TransactionName | null): Prom
       findings.push(...transactionFindings(row, look))
     }
   }
-  const next = names.length < PAGE_SIZE ? null : { shardId: last.shard_id, txnId: last.txn_id }
-  return { findings, final, last: next }
+  return { findings, final, last: names.length < PAGE_SIZE ? null : last }
 }

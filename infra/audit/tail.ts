@@ -9,6 +9,7 @@
  */
 import type { Finding } from '../../actors/audit/finding.ts'
 import { type EntryPlace, newEntryFindings, newErasedEntryFindings } from '../../actors/audit/new-entry.ts'
+import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { balanceFrom } from '../postgres/account-parts.ts'
 import { PLACES } from '../postgres/row-sealer.ts'
 import { accountKeyName } from '../vault/key-name.ts'
@@ -17,7 +18,13 @@ import type { Query } from './audit-reads.ts'
 import { entryColumns, type EntryRow, linkOf, walkedEntryOf } from './chain-rows.ts'
 import { fetchKeysOfAccounts } from './erased.ts'
 import { opened } from './opened.ts'
-import { agreementFindings, transactionFindings, type TransactionRow, transactionsSql } from './transaction-checks.ts'
+import {
+  agreementFindings,
+  namedTransactions,
+  transactionFindings,
+  type TransactionRow,
+  transactionsSql,
+} from './transaction-checks.ts'
 import type { Look, Seen } from './walk.ts'
 import { checkNfts } from './walk-nfts.ts'
 import { seenOf } from './walk-transactions.ts'
@@ -93,11 +100,15 @@ export async function lookAtWindow(look: Look, { from, until }: Window): Promise
   const parameters = [from, until, null]
   const entries = await look.query<NewEntryRow>(NEW_ENTRIES, parameters)
   const erased = await fetchKeysOfAccounts(look, refsOf(entries))
-  const completed = await seenOf(await look.query<TransactionRow>(COMPLETED, parameters), look)
   const allEntered = await look.query<TransactionRow>(ENTERED, parameters)
+  const ofEntries = new Set(entries.map(nameOf))
+  const isCompleted = (row: TransactionRow): boolean => row.status === 'completed' && ofEntries.has(nameOf(row))
+  const enteredBefore = await namedTransactions(look, entries.flatMap(nameOfEarlier))
+  const completed = await seenOf([...allEntered.filter(isCompleted), ...enteredBefore], look)
   const gone = await fetchKeysOfAccounts(look, refsOf(allEntered))
   const entered = allEntered.filter((row) => !gone.has(row.account_id))
   const failed = entered.filter(({ status }) => status === 'failed')
+  const others = entered.filter((row) => row.status !== 'failed' && !isCompleted(row))
   const events = await look.query<{ nft_id: string; mints: number }>(NEW_EVENTS, [from, until])
   return {
     checked: {
@@ -111,7 +122,7 @@ export async function lookAtWindow(look: Look, { from, until }: Window): Promise
       ),
       ...completed.findings,
       ...failed.flatMap((row) => transactionFindings(row, look)),
-      ...entered.filter(({ status }) => status !== 'failed').flatMap((row) => agreementFindings(row, look)),
+      ...others.flatMap((row) => agreementFindings(row, look)),
       ...(await checkNfts(
         look,
         events.map(({ nft_id: nftId }) => nftId),
@@ -130,7 +141,7 @@ export async function lookAtWindow(look: Look, { from, until }: Window): Promise
 const NEW_ENTRIES = `
 SELECT ${entryColumns('$3')},
        p.audit_hash AS before_hash, a.sequence AS head_sequence, a.tip AS head_tip,
-       t.token_id AS linked_token, b.document AS balance,
+       t.token_id AS linked_token, t.commit_xid < $1::xid8 AS entered_before, b.document AS balance,
        CASE WHEN t.type IN ('mint', 'burn') AND position('/' IN t.token_id) = 0 THEN t.token_id END AS supply_of
   FROM audit_entries e
   LEFT JOIN audit_entries p
@@ -146,16 +157,11 @@ interface NewEntryRow extends EntryRow {
   readonly head_sequence: string | null
   readonly head_tip: Buffer | null
   readonly linked_token: string | null
+  /** Whether its transaction was entered before the window began; null when there is none. */
+  readonly entered_before: boolean | null
   readonly balance: Buffer | null
   readonly supply_of: string | null
 }
-
-/** T2: transactions that have an entry in the window, whenever they were entered. */
-const COMPLETED = transactionsSql(
-  `SELECT w.* FROM audit_entries n JOIN transactions w ON w.shard_id = n.shard_id AND w.txn_id = n.txn_id
-    WHERE n.commit_xid >= $1::xid8 AND n.commit_xid < $2::xid8`,
-  '$3',
-)
 
 const ENTERED = transactionsSql(
   'SELECT * FROM transactions WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8',
@@ -165,6 +171,15 @@ const ENTERED = transactionsSql(
 const NEW_EVENTS = `
 SELECT nft_id, (count(*) FILTER (WHERE number = 0))::integer AS mints FROM nft_events
  WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8 GROUP BY nft_id ORDER BY nft_id`
+
+function nameOf(row: { readonly shard_id: number; readonly txn_id: string | null }): string {
+  return `${row.shard_id} ${row.txn_id}`
+}
+
+/** T2: of its transaction, where the window does not show that by itself. */
+function nameOfEarlier({ shard_id: shardId, txn_id: txnId, entered_before: isBefore }: NewEntryRow): TransactionName[] {
+  return txnId !== null && isBefore === true ? [{ shardId, txnId }] : []
+}
 
 function refsOf(rows: readonly { readonly account_id: string }[]): readonly string[] {
   return rows.map((row) => row.account_id)

@@ -1,6 +1,8 @@
 /** Transactions as an audit reads them, each with the entry at its place, and what is said of one. */
 import type { Finding } from '../../actors/audit/finding.ts'
 import { type EntryAtPlace, transactionProblem } from '../../actors/audit/transaction-check.ts'
+import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
+import { arrayLiteral } from '../postgres/array-literal.ts'
 import { PLACES } from '../postgres/row-sealer.ts'
 import {
   openTransaction,
@@ -59,6 +61,23 @@ SELECT ${CHECKED_COLUMNS.map((column) => `t.${column}`).join(', ')},
   LEFT JOIN accounts a ON a.shard_id = t.shard_id AND a.account_id = t.account_id
   LEFT JOIN audit_entries e
     ON e.shard_id = t.shard_id AND e.account_id = t.account_id AND e.sequence = t.sequence`
+}
+
+const NAMED = transactionsSql(
+  `SELECT w.* FROM unnest($1::integer[], $2::text[]) AS n (shard_id, txn_id)
+     JOIN transactions w ON w.shard_id = n.shard_id AND w.txn_id = n.txn_id`,
+  '$3',
+)
+
+/** Those of these names that there are, in no order, and none of them counted. */
+export async function namedTransactions(
+  { query }: Pick<Look, 'query'>,
+  names: readonly TransactionName[],
+): Promise<readonly TransactionRow[]> {
+  if (names.length === 0) return []
+  const shardIds = names.map(({ shardId }) => shardId)
+  const txnIds = names.map(({ txnId }) => txnId)
+  return query<TransactionRow>(NAMED, [arrayLiteral('integer', shardIds), arrayLiteral('text', txnIds), null])
 }
 
 /** Whose keys rows of transactions are under. */
