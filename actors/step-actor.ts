@@ -38,6 +38,8 @@ export type StepOutcome =
   | { readonly kind: 'answered'; readonly answer: ActorAnswer | null }
   /** Have this checked, then step the same command again. */
   | { readonly kind: 'unverified'; readonly key: AccountKey; readonly signature: string }
+  /** What the step must be told was looked up too early: whoever asked has to ask again. */
+  | { readonly kind: 'unlooked' }
 
 /** `state`: null where there is no such actor. The command must be one that the kind of actor hears. */
 export type StepActor = (

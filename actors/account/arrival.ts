@@ -238,20 +238,20 @@ function heldBy(account: AccountState, importId: string): ArrivalHold {
   return hold
 }
 
-/** V3: why what an account signed is not applied here; undefined where nothing speaks against it. */
+/** V3: why what an account signed is not applied here; undefined where nothing speaks against it, `unlooked` where nobody knows. */
 export function signedElsewhere(
   { arrived }: AccountState,
   command: SubmitCommand | RotateKeyCommand | MintCommand,
   usedElsewhere: boolean | undefined,
-): Answer | undefined {
+): Answer | 'unlooked' | undefined {
   if (arrived === undefined) return undefined
   // The same keys may go on signing for the ledger that it came from: only what names this one is meant for it.
   if (ledgerIdOf(command) === null) {
     return refusal('wrong_ledger', 'The account came from another ledger: ledger_id is required.', 'ledger_id')
   }
   if (arrived.keySalt === null) return undefined
-  // It came after the command had been looked up, when it had no key yet.
-  if (usedElsewhere === undefined) return refusal('account_keyless', 'The account had no key yet.')
+  // It came after the command had been looked up.
+  if (usedElsewhere === undefined) return 'unlooked'
   return usedElsewhere
     ? refusal('key_used_elsewhere', 'The key was used on the ledger that the account came from.', 'idempotency_key')
     : undefined

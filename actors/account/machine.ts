@@ -220,15 +220,24 @@ function isEmpty(account: AccountState): boolean {
 
 const scope = inertScope(accountMachine)
 
-export const absentAccount: AccountSnapshot = accountMachine.resolveState({
-  value: 'absent',
-  context: { account: null, effects: [] },
-})
+export const absentAccount = resolved('absent')
+
+/** Each state resolved once: accounts differ by their context alone, and to resolve is as much work as most steps. */
+const RESTING: Readonly<Record<AccountState['status'], AccountSnapshot>> = {
+  active: resolved('active'),
+  frozen: resolved('frozen'),
+  closed: resolved('closed'),
+  erased: resolved('erased'),
+}
+
+function resolved(value: 'absent' | AccountState['status']): AccountSnapshot {
+  return accountMachine.resolveState({ value, context: { account: null, effects: [] } })
+}
 
 /** The machine of an account in the state that its status names; of one that does not exist, for null. */
 export function snapshotOf(account: AccountState | null): AccountSnapshot {
   if (account === null) return absentAccount
-  return accountMachine.resolveState({ value: account.status, context: { account, effects: [] } })
+  return { ...RESTING[account.status], context: { account, effects: [] } }
 }
 
 /** The next snapshot; the very same object when no transition accepts the event. */

@@ -59,6 +59,8 @@ export type StepResult =
   | { readonly kind: 'answered'; readonly answer: ActorAnswer }
   /** Have this checked, then step the same command again. */
   | { readonly kind: 'unverified'; readonly key: AccountKey; readonly signature: string }
+  /** Nobody has looked whether its key was used elsewhere: whoever asked has to ask again. */
+  | { readonly kind: 'unlooked' }
 
 export function stepAccount(snapshot: AccountSnapshot, command: AccountCommand, evidence: Evidence): StepResult {
   switch (command.type) {
@@ -157,6 +159,7 @@ function signed(
   if (earlier !== undefined) return answered(repeat(earlier, command))
   if (begun !== undefined) return answered('deferred')
   const elsewhere = signedElsewhere(account, command, evidence.usedElsewhere)
+  if (elsewhere === 'unlooked') return { kind: 'unlooked' }
   return elsewhere === undefined ? rest(account) : answered(elsewhere)
 }
 

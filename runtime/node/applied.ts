@@ -1,6 +1,7 @@
 /**
- * What follows when a shard's part of a batch is durable: memory takes it over and keeps it as long as an older look-up
- * may still come back (P1), answers leave, messages set out, and who has waited is told.
+ * What follows when shards' parts of a batch are durable: memory takes them over and keeps them as long as an older look-up
+ * may still come back (P1), messages set out, and who has waited is told. Answers and acknowledgements of all the parts
+ * leave together: what came in one message is answered in one, of however many shards it is.
  */
 import type { BriefMap } from '../brief-map.ts'
 import { answerFor } from './conclusions.ts'
@@ -23,21 +24,27 @@ export interface AppliedDependencies {
   readonly maxResidents: number
 }
 
-export function applyDraft(applied: ShardDraft, dependencies: AppliedDependencies): void {
-  const { gate, courier, inbox, maxResidents, rare } = dependencies
+export function applyDrafts(batch: readonly ShardDraft[], dependencies: AppliedDependencies): void {
+  const { gate, inbox } = dependencies
+  gate.committed(batch.flatMap((applied) => applyDraft(applied, dependencies)))
+  inbox.committed(batch)
+}
+
+/** The answers that may leave now. */
+function applyDraft(applied: ShardDraft, dependencies: AppliedDependencies): readonly DecidedAnswer[] {
+  const { courier, maxResidents, rare } = dependencies
   const { incarnation } = applied
   remember(applied, dependencies)
   for (const [target, sent] of applied.sent) incarnation.sent.set(target, sent)
   const told = concluded(applied)
   park(applied)
-  gate.committed([...applied.answers, ...told])
   for (const pending of applied.pendings) {
     if (pending.origin.kind === 'due') incarnation.dueWaiting.delete(pending.actorKey)
     if (!isParked(incarnation, pending)) settle(pending)
   }
   courier.take(incarnation, applied.outbox)
-  inbox.committed(incarnation, applied.marks)
   passivate(incarnation, rare.takes('residents_forgotten') ? 0 : maxResidents)
+  return [...applied.answers, ...told]
 }
 
 function remember(

@@ -40,8 +40,8 @@ export interface CommitLaneDependencies {
   readonly onUnknown: (incarnations: readonly Incarnation[]) => void
   /** `guilty`: what it was broken on. */
   readonly onBroken: (incarnation: Incarnation, detail: string, guilty: Pending) => void
-  /** A shard's part is durable: memory follows, answers and messages leave. */
-  readonly onApplied: (applied: ShardDraft) => void
+  /** These shards' parts are durable: memory follows, answers and messages leave. */
+  readonly onApplied: (applied: readonly ShardDraft[]) => void
   /** What is about to be committed, with the commands that made it. */
   readonly onDrafted?: (drafts: readonly ShardDraft[]) => void
   readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
@@ -238,10 +238,10 @@ export class CommitLane {
         this.transientFailures = 0
         this.allowance = Math.min(1, this.allowance * 2)
         const committed = drafts.filter(({ incarnation }) => verdict.committed.has(incarnation.token.shardId))
-        for (const applied of committed) {
-          followEach(log, 'submission_committed', applied.pendings, { batch: this.batch })
-          onApplied(applied)
+        for (const { pendings } of committed) {
+          followEach(log, 'submission_committed', pendings, { batch: this.batch })
         }
+        if (committed.length > 0) onApplied(committed)
         const commands = committed.reduce((sum, { pendings }) => sum + pendings.length, 0)
         if (committed.length > 0) metrics.batch(commands, committed.length)
         onCommitted?.(commands, committed.length, durationMs)

@@ -118,7 +118,7 @@ export function createShardDraft(incarnation: Incarnation): ShardDraft {
 export type DraftStep =
   | { readonly kind: 'taken'; readonly answer: Answer | null }
   | Extract<StepOutcome, { readonly kind: 'unverified' }>
-  /** It may have been applied before, and has no key by which that could be told. */
+  /** It may have been applied before, and has no key by which that could be told; or it was looked up too early to be judged. */
   | { readonly kind: 'untold' }
   /** It changes or destroys what this very batch adds, whose row is not there yet: it is for the next one. */
   | { readonly kind: 'early' }
@@ -138,7 +138,7 @@ export function stepInto(draft: ShardDraft, pending: Pending, surroundings: Step
     }
   }
   const result = judge(draft, pending, surroundings)
-  if (isUntold(pending, result)) return { kind: 'untold' }
+  if (result.kind === 'unlooked' || isUntold(pending, result)) return { kind: 'untold' }
   if (result.kind === 'unverified' || result.kind === 'broken') return result
   if (result.kind === 'stepped' && changesWhatIsNew(draft, pending, result.effects)) return { kind: 'early' }
   draft.pendings.push(pending)

@@ -33,6 +33,13 @@ export interface InboxDependencies {
   readonly markOf: (incarnation: Incarnation, source: number) => Promise<number | undefined>
 }
 
+/** What a batch has taken in for a shard. */
+export interface TakenIn {
+  readonly incarnation: Incarnation
+  /** The last number, by source. */
+  readonly marks: ReadonlyMap<number, number>
+}
+
 /** What is known of a source of messages. */
 interface Contact {
   /** Who is to hear of what was taken in: whoever delivered last. */
@@ -65,19 +72,22 @@ export class Inbox {
   }
 
   /** R2. */
-  committed(incarnation: Incarnation, marks: ReadonlyMap<number, number>): void {
-    const contacts = this.contacts.get(incarnation)
-    const target = incarnation.token.shardId
+  committed(parts: readonly TakenIn[]): void {
     const byReply = new Map<DeliveryReply, DeliveryAnswer[]>()
-    for (const [source, mark] of marks) {
-      incarnation.marks.set(source, mark)
-      const reply = contacts?.get(source)?.reply
-      if (reply === undefined) continue
-      const answer: DeliveryAnswer = { source, target, kind: 'taken', mark }
-      const list = byReply.get(reply)
-      if (list === undefined) byReply.set(reply, [answer])
-      else list.push(answer)
+    for (const { incarnation, marks } of parts) {
+      const contacts = this.contacts.get(incarnation)
+      const target = incarnation.token.shardId
+      for (const [source, mark] of marks) {
+        incarnation.marks.set(source, mark)
+        const reply = contacts?.get(source)?.reply
+        if (reply === undefined) continue
+        const answer: DeliveryAnswer = { source, target, kind: 'taken', mark }
+        const list = byReply.get(reply)
+        if (list === undefined) byReply.set(reply, [answer])
+        else list.push(answer)
+      }
     }
+    if (byReply.size === 0) return
     if (this.dependencies.rare.takes('delivery_not_acknowledged')) return
     for (const [reply, list] of byReply) reply(list)
   }

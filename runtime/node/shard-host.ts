@@ -17,7 +17,7 @@ import type { RarePaths } from '../ports/rare-paths.ts'
 import type { Signer } from '../ports/signer.ts'
 import type { Transport } from '../ports/transport.ts'
 import { type Admission, createAdmission, type MailboxLimits } from './admission.ts'
-import { applyDraft } from './applied.ts'
+import { applyDrafts } from './applied.ts'
 import { CommitLane, type CommitLimits } from './commit-lane.ts'
 import { Courier, type CourierDependencies } from './courier.ts'
 import { createDoubts, type Doubts } from './doubts.ts'
@@ -84,7 +84,7 @@ export class ShardHost {
       onBroken: (incarnation, detail, guilty) => this.breakOff(incarnation, detail, guilty),
       onApplied: (applied) => {
         const { maxResidents } = settings
-        applyDraft(applied, { ...dependencies, maxResidents, courier: this.courier, inbox: this.inbox })
+        applyDrafts(applied, { ...dependencies, maxResidents, courier: this.courier, inbox: this.inbox })
       },
     })
     this.lookUps = createLookUps({

@@ -179,7 +179,8 @@ export class RowReplay {
     const what = `W2: ${command.type} at ${actorKey(actor)}`
     const { answer } = ordered
     this.demand(outcome?.kind !== 'unverified', `${what}: nobody can have checked its signature`)
-    if (answer === 'unclear' || outcome?.kind === 'unverified') return
+    this.demand(outcome?.kind !== 'unlooked', `${what}: nobody can have looked where its key was used`)
+    if (answer === 'unclear' || outcome?.kind === 'unverified' || outcome?.kind === 'unlooked') return
     if (outcome !== undefined) this.same(what, outcome.answer === 'deferred' ? null : outcome.answer, answer)
     else this.demand(answer?.kind === 'refused', `${what}: cannot be stepped, and was not refused`)
   }
@@ -237,7 +238,5 @@ function stateIn(rows: Rows, shardId: number, actor: ActorAddress): AnyState | u
 /** W2: what is there now may not have been known when it was looked up. */
 function mayHaveKnownLess({ answer }: OrderedCommand, evidence: RowEvidence): boolean {
   if (answer === null || answer === 'unclear' || answer.kind !== 'refused') return false
-  // When it was looked up the account had not come yet.
-  if (answer.code === 'account_keyless' && evidence.usedElsewhere !== undefined) return true
   return evidence.toldOfOthers()
 }

@@ -373,7 +373,8 @@ export const MUTATIONS: readonly Mutation[] = [
     ...domain('departs_unfrozen'),
     withinSeeds: 45,
     from: 15,
-    foundAs: /A4: .*leaves|I10: .*departed, where/,
+    foundAs:
+      /A4: .*leaves|I10: .* said of depart .*: (departed, where|shows a departure that was not so|.* says account_not_frozen)/,
   },
 ]
 

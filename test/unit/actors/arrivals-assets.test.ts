@@ -22,7 +22,7 @@ const FROM: ArrivedFrom = { ledgerId: 'there', importId: 'import-1', recordHash:
 const LATER: ArrivedFrom = { ...FROM, importId: 'import-2' }
 
 function answerOf(result: StepOutcome): string {
-  if (result.kind === 'unverified') return result.kind
+  if (result.kind === 'unverified' || result.kind === 'unlooked') return result.kind
   const answer: Answer | 'deferred' | null = result.answer
   if (answer === null || answer === 'deferred') return String(answer)
   if (answer.kind === 'arrival') return answer.state

@@ -103,7 +103,7 @@ function accountOf({ snapshot }: Pick<Walked, 'snapshot'>): AccountState {
 }
 
 function answerOf(result: StepResult): unknown {
-  if (result.kind === 'unverified') return result.kind
+  if (result.kind === 'unverified' || result.kind === 'unlooked') return result.kind
   const { answer } = result
   if (answer === null || answer === 'deferred') return answer
   if (answer.kind === 'arrival') return answer.state
@@ -312,7 +312,7 @@ describe('what an account signed for the ledger that it came from', () => {
   })
 
   test('is not applied while nobody has looked whether it was', () => {
-    expect(ask(taken, credit, { ...SIGNED, usedElsewhere: undefined })).toBe('answered account_keyless')
+    expect(ask(taken, credit, { ...SIGNED, usedElsewhere: undefined })).toBe('unlooked unlooked')
   })
 
   test('is not taken for meant for this one unless it says so, whatever its key', () => {

@@ -112,7 +112,7 @@ test('nothing that was looked up before the account came is applied after it has
   verdicts.length = 0
   send(asked('a', note(used('a', 'k-there'))), asked('a', take), item(0, 'a', order('a', 'k-there')))
   await clock.pass(100)
-  expect(kinds(verdicts)).toEqual(['arrival', 'arrival', 'account_keyless'])
+  expect(kinds(verdicts)).toEqual(['arrival', 'arrival', 'undecided'])
   send(item(0, 'a', order('a', 'k-there')))
   await clock.pass(100)
   expect(kinds(verdicts).at(-1)).toBe('key_used_elsewhere')
@@ -138,7 +138,7 @@ test('what was looked up while the account came is not taken for unused', async 
   await clock.pass(50)
   answers()
   await clock.pass(50)
-  expect(kinds(verdicts)).toEqual(['arrival', 'arrival', 'arrival', 'account_keyless'])
+  expect(kinds(verdicts)).toEqual(['arrival', 'arrival', 'arrival', 'undecided'])
 })
 
 test('of an account that came from nowhere nothing more is asked', async () => {

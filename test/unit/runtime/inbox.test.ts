@@ -108,8 +108,17 @@ describe('what is taken in', () => {
     inbox.receive([delivery([1, 2])], (given) => first.push(...given))
     receive(delivery([1, 2]))
     expect([first, answers]).toEqual([[], []])
-    inbox.committed(incarnation, new Map([[SOURCE, 2]]))
+    inbox.committed([{ incarnation, marks: new Map([[SOURCE, 2]]) }])
     expect([first, answers]).toEqual([[], [answer('taken', 2)]])
+  })
+
+  test('R2: what a batch has taken in of one message is told in one, whatever sources it is of', () => {
+    const { inbox, incarnation } = receiving()
+    const heard: (readonly DeliveryAnswer[])[] = []
+    inbox.receive([delivery([1, 2]), delivery([1], { source: 3 })], (given) => heard.push(given))
+    const marks = (source: number, mark: number) => ({ incarnation, marks: new Map([[source, mark]]) })
+    inbox.committed([marks(SOURCE, 2), marks(3, 1)])
+    expect(heard).toEqual([[answer('taken', 2), { ...answer('taken', 1), source: 3 }]])
   })
 
   test('R2: a source that does not know what is committed is told at once, though it brings nothing new', () => {
@@ -133,7 +142,7 @@ describe('what is taken in', () => {
     const { inbox, incarnation, answers, receive } = receiving()
     receive(delivery([1]))
     inbox.close(incarnation)
-    inbox.committed(incarnation, new Map([[SOURCE, 1]]))
+    inbox.committed([{ incarnation, marks: new Map([[SOURCE, 1]]) }])
     expect(answers).toEqual([])
   })
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { accountAddress, tokenAddress } from '../../../actors/address.ts'
 import { encodeDeliveries } from '../../../runtime/messages.ts'
-import { applyDraft } from '../../../runtime/node/applied.ts'
+import { applyDrafts } from '../../../runtime/node/applied.ts'
 import type { Courier } from '../../../runtime/node/courier.ts'
 import { createShardDraft } from '../../../runtime/node/draft.ts'
 import type { Inbox } from '../../../runtime/node/inbox.ts'
@@ -93,7 +93,7 @@ describe('what has committed since a look-up was sent', () => {
     for (let batch = 0; batch < 100; batch += 1) {
       const draft = createShardDraft(incarnation)
       draft.groupUses.set('address', [{ type: 'credit', tokenId: batch % 2 === 0 ? 'GOLD' : 'IRON' }])
-      applyDraft(draft, dependencies)
+      applyDrafts([draft], dependencies)
     }
     expect(incarnation.recent.groupUses.get('address')?.length).toBe(2)
     pins.close(first)

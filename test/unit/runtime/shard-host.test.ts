@@ -350,6 +350,16 @@ describe('the shard host', () => {
     expect(Math.max(...replies.map((reply) => Buffer.byteLength(reply)))).toBeLessThanOrEqual(maxMessageBytes)
   })
 
+  test('what one message asked of several shards is answered in one, for one commit has it all', async () => {
+    const { batches, clock, host, item } = hosting([0, 1, 2])
+    const replies: string[] = []
+    const items = [0, 1, 2].map((shardId) => item(shardId, `${'abc'.charAt(shardId)}${shardId}`, register))
+    host.receive(encodeItems(items), (reply) => replies.push(reply))
+    await clock.pass(20)
+    expect(batches).toHaveLength(1)
+    expect(replies.map((reply) => kinds(decodeVerdicts(reply)))).toEqual([['registered', 'registered', 'registered']])
+  })
+
   test('an answer that no message takes is said to be undecided, and harms no other', () => {
     const answer = { kind: 'refused', code: 'rejected', detail: 'x'.repeat(5_000), field: null } as const
     const verdicts = [answer, { ...answer, detail: 'No.' }].map((one, index) => ({
