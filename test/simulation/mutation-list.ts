@@ -183,14 +183,14 @@ export const MUTATIONS: readonly Mutation[] = [
     ...runtime({ loadsBeforeFence: true }),
     plan: belated,
     withinSeeds: 40,
-    from: 9,
+    from: 23,
     foundAs: /shard_quarantined|channel_stopped|N1: |I3: /,
   },
   {
     rule: 'B3: a receipt that was signed for a batch that failed is never shown',
     ...runtime({ keepsSignatures: true }),
     withinSeeds: 20,
-    from: 6,
+    from: 10,
     foundAs: /I7: the receipt/,
   },
   {
@@ -233,7 +233,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'T1: a shard is given away only when nothing waits in it',
     ...runtime({ releasesUnemptied: true }),
     withinSeeds: 6,
-    from: 3,
+    from: 4,
     foundAs: /T1: .* releases shard/,
   },
   {
@@ -311,7 +311,7 @@ export const MUTATIONS: readonly Mutation[] = [
     ...domain('believes_old_times'),
     plan: busy,
     withinSeeds: 120,
-    from: 103,
+    from: 13,
     foundAs: /a group that is \w+ cannot hear due|I8: |G\d: /,
   },
   {
@@ -340,7 +340,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'A1: an account that is on its way is nobody else’s',
     ...domain('claims_held'),
     withinSeeds: 30,
-    from: 9,
+    from: 27,
     foundAs: /A1: .*got a key|registered, where every state/,
   },
   {
