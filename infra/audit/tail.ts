@@ -103,8 +103,10 @@ export async function lookAtWindow(look: Look, { from, until }: Window): Promise
   const allEntered = await look.query<TransactionRow>(ENTERED, parameters)
   const ofEntries = new Set(entries.map(nameOf))
   const isCompleted = (row: TransactionRow): boolean => row.status === 'completed' && ofEntries.has(nameOf(row))
-  const enteredBefore = await namedTransactions(look, entries.flatMap(nameOfEarlier))
-  const completed = await seenOf([...allEntered.filter(isCompleted), ...enteredBefore], look)
+  const enteredHere = new Set(allEntered.map(nameOf))
+  const elsewhere = entries.filter((row) => row.linked_account !== null && !enteredHere.has(nameOf(row)))
+  const enteredElsewhere = await namedTransactions(look, elsewhere.flatMap(transactionOf))
+  const completed = await seenOf([...allEntered.filter(isCompleted), ...enteredElsewhere], look)
   const gone = await fetchKeysOfAccounts(look, refsOf(allEntered))
   const entered = allEntered.filter((row) => !gone.has(row.account_id))
   const failed = entered.filter(({ status }) => status === 'failed')
@@ -141,7 +143,7 @@ export async function lookAtWindow(look: Look, { from, until }: Window): Promise
 const NEW_ENTRIES = `
 SELECT ${entryColumns('$3')},
        p.audit_hash AS before_hash, a.sequence AS head_sequence, a.tip AS head_tip,
-       t.token_id AS linked_token, t.commit_xid < $1::xid8 AS entered_before, b.document AS balance,
+       t.token_id AS linked_token, b.document AS balance,
        CASE WHEN t.type IN ('mint', 'burn') AND position('/' IN t.token_id) = 0 THEN t.token_id END AS supply_of
   FROM audit_entries e
   LEFT JOIN audit_entries p
@@ -157,8 +159,6 @@ interface NewEntryRow extends EntryRow {
   readonly head_sequence: string | null
   readonly head_tip: Buffer | null
   readonly linked_token: string | null
-  /** Whether its transaction was entered before the window began; null when there is none. */
-  readonly entered_before: boolean | null
   readonly balance: Buffer | null
   readonly supply_of: string | null
 }
@@ -176,9 +176,8 @@ function nameOf(row: { readonly shard_id: number; readonly txn_id: string | null
   return `${row.shard_id} ${row.txn_id}`
 }
 
-/** T2: of its transaction, where the window does not show that by itself. */
-function nameOfEarlier({ shard_id: shardId, txn_id: txnId, entered_before: isBefore }: NewEntryRow): TransactionName[] {
-  return txnId !== null && isBefore === true ? [{ shardId, txnId }] : []
+function transactionOf({ shard_id: shardId, txn_id: txnId }: NewEntryRow): TransactionName[] {
+  return txnId === null ? [] : [{ shardId, txnId }]
 }
 
 function refsOf(rows: readonly { readonly account_id: string }[]): readonly string[] {

@@ -108,7 +108,10 @@ test('D12: rows that somebody has been at turn provenance and compliance false, 
   const failed = (compliance['controls'] as readonly Members[]).filter(({ passed }) => passed !== true)
   expect(failed.map(({ name }) => name)).toEqual(['chains_verify', 'receipts_verify'])
   expect(await foundByAuditor()).toEqual(['chains_verify', 'provenance', 'receipts_verify'])
-  expect(lines.some((line) => line.includes('auditor-1') && line.includes('audit_found'))).toBe(true)
+  // What is found is durable before it is told.
+  await until('the log tells of it', DEADLINE_MS, () =>
+    lines.some((line) => line.includes('auditor-1') && line.includes('audit_found')),
+  )
   // An operator is told of what kind it is, and nobody's name.
   expect(lines.filter((line) => line.includes('audit_found') && line.includes('@audit'))).toEqual([])
   const [written] = await sql<{ places: string }[]>`SELECT json_agg(f)::text AS places FROM audit_findings f`

@@ -234,6 +234,31 @@ describe('the tail', () => {
     })
   })
 
+  test.for([
+    ['a commit that is long past', '1'],
+    ['a commit to come', '9000000000000'],
+  ] as const)('T2: the transaction of a new entry is looked at, though its row names %s', async ([, commit]) => {
+    await tailOnly(async () => {
+      const [one] = await ledger.sql<{ txn_id: string; receipt_key_id: string; commit_xid: string }[]>`
+        UPDATE transactions t SET commit_xid = ${commit}::xid8, receipt_key_id = 'another'
+          FROM (SELECT shard_id, txn_id, receipt_key_id, commit_xid::text FROM transactions
+                 WHERE account_id = ${alice()} AND type = 'credit' AND status = 'completed' LIMIT 1) before
+         WHERE t.shard_id = before.shard_id AND t.txn_id = before.txn_id
+        RETURNING before.txn_id, before.receipt_key_id, before.commit_xid`
+      const { txn_id: txnId = '', receipt_key_id: keyId = '', commit_xid: xid = '' } = one ?? {}
+      await ledger.sql`UPDATE audit_entries SET commit_xid = pg_current_xact_id() WHERE txn_id = ${txnId}`
+      await untilSeen(ledger)
+      await ledger.sql`
+        UPDATE transactions SET commit_xid = ${xid}::xid8, receipt_key_id = ${keyId} WHERE txn_id = ${txnId}`
+      await ledger.sql`UPDATE audit_entries SET commit_xid = ${xid}::xid8 WHERE txn_id = ${txnId}`
+      const place = `transaction ${txnId}`
+      expect(await findingsOf(ledger)).toEqual([
+        { subject: 'chains_verify', place },
+        { subject: 'receipts_verify', place },
+      ])
+    })
+  })
+
   test('T2: an NFT whose owner does not follow from a new entry of its history is found', async () => {
     await tailOnly(async () => {
       await ledger.sql`
