@@ -108,7 +108,7 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
     const pages = await walk(reads, aQuery({ type: 'mint', limit: 10, counted: false, order: 'asc' }))
     expect(pages.flatMap((page) => page.transactions.map((view) => view.txnId))).toEqual(rare.map(idOf))
     expect(pages[0]?.next?.txnId).toBe(idOf(EXAMINED_ROWS))
-    expect(pages).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS) + 1)
+    expect(pages).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS))
   })
 
   test('a page that gives fewer rows than asked for has ended only where it examined all there are', async () => {
@@ -142,7 +142,7 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
     const all = Array.from({ length: MANY }, (_, index) => index + 1).filter((n) => n % RARE_EVERY !== 0)
     expect(pages.flatMap((page) => page.transactions.map((view) => view.txnId))).toEqual(all.map(idOf))
     const none = await walk(reads, aQuery({ accountId: 'common', type: 'burn', counted: false, order: 'asc' }))
-    expect(none).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS) + 1)
+    expect(none).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS))
   })
 
   test('accounts are counted up to a bound', async () => {
@@ -237,7 +237,7 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
       expect(found).toEqual((order === 'asc' ? few : few.toReversed()).map(idOf))
       const none = await walk(reads, { ...query, amountMin: '99.5', amountMax: '99.9' })
       expect(none.flatMap((page) => page.transactions)).toEqual([])
-      expect(none).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS) + (order === 'asc' ? 1 : 0))
+      expect(none).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS))
     }
     const page = await reads.transactions(aQuery({ amountMin: '98.5', amountMax: '99', limit: 1_000, counted: false }))
     expect(page.transactions).toHaveLength(few.filter((n) => n > MANY - EXAMINED_ROWS).length)

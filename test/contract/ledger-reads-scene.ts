@@ -56,8 +56,9 @@ export async function walk(reads: LedgerReads, query: TransactionQuery): Promise
   for (;;) {
     const page = await reads.transactions({ ...query, after })
     pages.push(page)
-    const stands = page.next?.txnId === after?.txnId && page.next?.position === after?.position
-    if (page.next === null || (query.order === 'asc' && page.transactions.length === 0 && stands)) return pages
+    // The end of a feed goes on as anything commits, here or in another database of the same server.
+    const isEnd = query.order === 'asc' && page.ended && page.transactions.length === 0
+    if (page.next === null || isEnd) return pages
     after = page.next
   }
 }
