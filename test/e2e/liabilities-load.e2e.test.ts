@@ -46,7 +46,11 @@ let sql: postgres.Sql
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'ledger-liabilities-'))
   ledger = await loadFreshLedger({ accounts: ACCOUNTS - SAMPLED, dataDir: directory })
-  const env = { LEDGER_DATABASE_URL: ledger.url, LEDGER_MASTER_KEY_FILE: ledger.masterKeyFile }
+  const env = {
+    LEDGER_DATABASE_URL: ledger.url,
+    LEDGER_MASTER_KEY_FILE: ledger.masterKeyFile,
+    LEDGER_AUDITOR_SHARE: '10',
+  }
   cluster = await startCluster({ env })
   client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
   for (let number = 0; number < SAMPLED; number += 1) await funded(client, sampled(number), `${number + 1}.25`)

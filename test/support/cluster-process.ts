@@ -60,6 +60,8 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
       ...withoutLedger(process.env),
       LEDGER_PORT: String(ports[0]),
       LEDGER_DATA_DIR: dataDir,
+      // What is not about the auditor leaves the processors to the rest.
+      LEDGER_AUDITOR_SHARE: '2',
       LEDGER_BOOTSTRAP_CLIENTS: JSON.stringify(
         Object.entries(clients).map(([role, { clientId, clientSecret }]) => ({
           client_id: clientId,
