@@ -1,7 +1,8 @@
 /**
  * The connection that commits go down, and the session's lock that is held on it.
  *   L1. One commit at a time, on a checked connection that holds the session's lock, or none at all: nothing waits in
- *       the driver. What was not sent is `unsent`: it cannot have been applied.
+ *       the driver. What was not sent is `unsent`: it cannot have been applied. A commit waits a while for a connection that
+ *       is being opened: whoever has it refused at once makes and signs it anew at once, and the opening waits for that.
  *   L2. After an unknown outcome the connection is destroyed, and no commit is taken before the server process behind
  *       it has ended: until then it may hold the shards' locks, or apply what was sent.
  *   L3. The lock is free only if no commit of this session can be in flight.
@@ -35,6 +36,8 @@ type ReadRows = (rows: readonly unknown[]) => CommitVerdict
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 1_000
 const TAKE_OVER_MS = 5_000
+/** L1, milliseconds. */
+const PATIENCE_MS = 1_000
 
 /** Resolves once the first connection is open and holds the lock; rejects when it cannot be. */
 export async function openCommitLane(options: CommitLaneOptions): Promise<CommitLane> {
@@ -60,6 +63,7 @@ export class CommitLane {
 
   /** Never rejects. */
   async send(statement: CommitStatement, read: ReadRows): Promise<CommitVerdict> {
+    if (this.connection === undefined) await this.opened()
     const { connection } = this
     if (connection === undefined || !connection.isOpen()) return notSent('the connection for commits is not open')
     if (this.inFlight !== undefined) return notSent('another commit is in flight')
@@ -105,6 +109,11 @@ export class CommitLane {
 
   private mayOpen(): boolean {
     return !this.closed && this.options.stopped() === undefined
+  }
+
+  /** Resolves when it is open again, or given up, or when that takes too long for a commit to wait. */
+  private async opened(): Promise<void> {
+    await withDeadline(this.recovery ?? Promise.resolve(), PATIENCE_MS, () => undefined).catch(() => undefined)
   }
 
   /** Tries until it is open again, or closed or stopped for good. */

@@ -18,6 +18,7 @@ export interface ConnectOptions {
   readonly applicationName: string
   /** Server settings beside the common ones, such as `lock_timeout`. */
   readonly settings?: Readonly<Record<string, string>>
+  /** Of the server's acceptance; with what it takes to know its process, twice that. */
   readonly connectTimeoutMs?: number
   /** What the server says beside its answers, from WARNING up. Silent when left out. */
   readonly onNotice?: () => void
@@ -42,6 +43,11 @@ export interface Backend {
 }
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000
+/**
+ * Logging in and asking for the process are five round trips, a statement is one or two: a server that answers statements
+ * just in time, and lost a connection, would never get another if this were no longer than that.
+ */
+const OPENING_PER_ACCEPTANCE = 2
 /** Of the client's keepalive. The interval of 1 s and the number of probes are the runtime's own. */
 const KEEP_ALIVE_MS = 5_000
 const END_TIMEOUT_S = 2
@@ -62,6 +68,7 @@ const COMMON_SETTINGS: Readonly<Record<string, string>> = {
 /** Rejects with an error of the driver or the network: callers translate it. */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   const connectTimeoutMs = options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS
+  const openTimeoutMs = OPENING_PER_ACCEPTANCE * connectTimeoutMs
   const closedListeners: (() => void)[] = []
   let open = true
   let ending = false
@@ -88,7 +95,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     return connectSocket(socket, { host, port, path }, connectTimeoutMs)
   }
 
-  const sql = postgres(options.url, driverOptions(options, connectTimeoutMs, onlySocket, noteClosed, cut.signal))
+  const sql = postgres(options.url, driverOptions(options, openTimeoutMs, onlySocket, noteClosed, cut.signal))
   function destroy(): void {
     noteClosed()
     // What TLS has made of the socket goes first (T2 of tls-by-address.ts).
@@ -97,7 +104,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     void sql.end({ timeout: 0 })
   }
   try {
-    const backend = await withDeadline(readBackend(sql), connectTimeoutMs, destroy)
+    const backend = await withDeadline(readBackend(sql), openTimeoutMs, destroy)
     return {
       sql,
       backend,
@@ -139,7 +146,7 @@ interface SocketTarget {
 
 function driverOptions(
   options: ConnectOptions,
-  connectTimeoutMs: number,
+  openTimeoutMs: number,
   socket: (target: SocketTarget) => Promise<net.Socket>,
   onclose: () => void,
   signal: AbortSignal,
@@ -150,7 +157,7 @@ function driverOptions(
     fetch_types: false,
     idle_timeout: 0,
     max_lifetime: null,
-    connect_timeout: Math.ceil(connectTimeoutMs / 1000),
+    connect_timeout: Math.ceil(openTimeoutMs / 1000),
     keep_alive: KEEP_ALIVE_MS / 1000,
     debug: false,
     connection: { ...COMMON_SETTINGS, ...options.settings, application_name: options.applicationName },

@@ -1,6 +1,7 @@
 /**
  * Connections for everything but commits. Each is opened when it is first needed, checked before it is used, and
- * replaced when it is gone; a statement that is not answered in time takes its connection with it.
+ * replaced when it is gone; a statement that is not answered in time takes its connection with it. The time that it took
+ * to open one counts for who waits, not against the connection: where opening is slow the next to ask finds it open.
  * Failures leave as `LedgerStoreUnavailable`.
  */
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
@@ -56,8 +57,12 @@ export function createLanes(options: LaneOptions): Lanes {
   }
 
   async function runOn<T>(lane: Lane, work: (sql: Sql) => Promise<T>): Promise<T> {
-    const answer = (async () => work((await connectionOf(lane)).sql))()
-    return withDeadline(answer, options.timeoutMs, () => lane.connection?.destroy())
+    const { timeoutMs } = options
+    const answer = (async () => {
+      const connection = await connectionOf(lane)
+      return withDeadline(work(connection.sql), timeoutMs, connection.destroy)
+    })()
+    return withDeadline(answer, timeoutMs, () => undefined)
   }
 
   async function run<T>(work: (sql: Sql) => Promise<T>): Promise<T> {

@@ -72,7 +72,8 @@ export function createQueryPool(options: QueryPoolOptions): QueryPool {
       connect({
         url: options.url,
         applicationName: options.name,
-        connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, timeoutMs),
+        // The whole opening may take twice that: nobody waits for longer.
+        connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, timeoutMs / 2),
         settings: { statement_timeout: String(options.statementTimeoutMs), ...options.settings },
       }),
   })

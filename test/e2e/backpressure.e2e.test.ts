@@ -2,6 +2,7 @@
  * Goal: a node that is asked more than it can take says so (H2), loses nothing by it, does not grow, and is itself again
  * when the load ends; a PostgreSQL that is slow slows the ledger and breaks nothing. One node, one edge, real processes.
  */
+import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type HttpReply, LedgerClient } from '../support/client.ts'
 import type { Members } from '../support/client-keys.ts'
@@ -17,8 +18,8 @@ const SHARDS = 8
 const CROWD = 2_500
 /** More than they were asked before the overload, so that what they might keep of each would show. */
 const TURNED_AWAY = 3 * CROWD
-/** Of one round trip: a second's commands wait for one commit. */
-const STALLING_MS = 1_000
+/** How long a commit takes: a second's commands wait for it. */
+const STALLED_S = 1
 const SLOW_MS = [50, 200] as const
 /** Of what the same crowd has made them take before. */
 const GROWTH_AT_MOST = 2
@@ -50,7 +51,7 @@ test(
     const before = crowd.turnedAway.length
     const meanwhile: HttpReply[] = []
     const memory = await memoryDuring([part('node-1').pid, part('edge-1').pid], async () => {
-      delayPostgres(STALLING_MS)
+      await stallCommits(STALLED_S)
       try {
         crowd.start()
         await until('many are turned away', WITHIN_MS, () => crowd.turnedAway.length >= before + TURNED_AWAY)
@@ -60,7 +61,7 @@ test(
           return reply.status === 202
         })
       } finally {
-        delayPostgres(0)
+        await stallCommits(0)
         await crowd.finish()
       }
     })
@@ -120,6 +121,21 @@ function saysOverloaded({ status, headers, body }: HttpReply): boolean {
 async function owners(): Promise<readonly unknown[]> {
   const shards = await client.readAll('/v1/shards', 'shards')
   return shards.map(({ shard_id: shardId, owner, epoch }) => ({ shardId, owner, epoch }))
+}
+
+/** Inside of PostgreSQL: whatever the crowd costs the process that plays it, each commit takes this, and nothing else does. */
+async function stallCommits(seconds: number): Promise<void> {
+  const sql = postgres(cluster.databaseUrl, { max: 1, onnotice: () => undefined })
+  try {
+    await sql`DROP TRIGGER IF EXISTS stalled ON transactions`
+    if (seconds === 0) return
+    await sql.unsafe(`
+      CREATE OR REPLACE FUNCTION stall() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_sleep(${seconds}); RETURN NULL; END $$`)
+    await sql`CREATE TRIGGER stalled BEFORE INSERT ON transactions FOR EACH STATEMENT EXECUTE FUNCTION stall()`
+  } finally {
+    await sql.end()
+  }
 }
 
 function delayPostgres(roundTripMs: number): void {

@@ -4,6 +4,7 @@ import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { acceptServer } from '../../infra/postgres/accepted-servers.ts'
 import { readDurability } from '../../infra/postgres/durability.ts'
+import { sessionLockKey } from '../../infra/postgres/session-lock.ts'
 import { createPostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import { type CommitVerdict, LedgerStoreUnavailable, type ShardToken } from '../../runtime/ports/ledger-store.ts'
@@ -120,7 +121,29 @@ describe('the outcome of a commit', () => {
     expect(await first).toEqual(only(3))
     await a.wire.close()
     await until(() => a.events.includes('commit_connection_refused'))
+    const sinceMs = performance.now()
     expect(await a.store.commit({ shards: [partOf(token)] })).toMatchObject({ kind: 'failed', cause: 'unsent' })
+    expect(performance.now() - sinceMs).toBeGreaterThan(500)
+  })
+
+  test('L1: a commit waits for the connection that is being opened', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const pid = (await committingPid(a.session)) ?? 0
+    const lockKey = String(sessionLockKey(a.session))
+    const holder = await harness.sql.reserve()
+    try {
+      const locked = holder`SELECT pg_advisory_lock(${lockKey}::bigint)`.execute()
+      await until(async () => (await harness.sql`SELECT 1 FROM pg_locks WHERE NOT granted`).length > 0)
+      await harness.sql`SELECT pg_terminate_backend(${pid}::integer)`
+      await locked
+      await until(() => a.events.includes('commit_connection_refused'))
+      const verdict = a.store.commit({ shards: [partOf(token)] })
+      await holder`SELECT pg_advisory_unlock(${lockKey}::bigint)`
+      expect(await verdict).toEqual(only(3))
+    } finally {
+      holder.release()
+    }
   })
 
   test('F1: a shard that is locked is skipped at once, and the others are committed', async () => {

@@ -1,7 +1,11 @@
-/** Goal: a connection that is lost in the middle of a transaction fails whoever uses it, and nobody else. */
+/**
+ * Goal: a connection that is lost in the middle of a transaction fails whoever uses it, and nobody else; a server that
+ * answers slowly is given time for another.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { connect, type Connection } from '../../infra/postgres/connection.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
+import { startWire } from '../support/severable-wire.ts'
 
 /** As the driver, the server and the network say it. */
 const LOST = /CONNECTION_|connection|ECONN/
@@ -56,3 +60,19 @@ for (const [way, lose] of WAYS) {
     connection.destroy()
   })
 }
+
+test('one is opened where all its round trips together take longer than one answer may', async () => {
+  const address = new URL(database.url)
+  const wire = await startWire({ host: address.hostname, port: Number(address.port) })
+  address.port = String(wire.port)
+  const connectTimeoutMs = 2_000
+  wire.delay(0.3 * connectTimeoutMs)
+  const sinceMs = performance.now()
+  try {
+    const connection = await connect({ url: address.toString(), applicationName: 'slow', connectTimeoutMs })
+    expect(performance.now() - sinceMs).toBeGreaterThan(connectTimeoutMs)
+    connection.destroy()
+  } finally {
+    await wire.close()
+  }
+})

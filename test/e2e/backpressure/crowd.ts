@@ -1,11 +1,13 @@
 /**
  * Many clients that all submit to one account at once, each in a closed loop, and that ask again under the same key
- * until they are acknowledged, except for some who take `not_applied` at its word and never come back.
+ * until they are acknowledged, no sooner than they are told to, except for some who take `not_applied` at its word and
+ * never come back.
  */
 import { type Holder, type HttpReply, type LedgerClient, membersOf } from '../../support/client.ts'
 import { signed, submissionHash } from '../../support/client-keys.ts'
 import type { Operation } from '../durability-load.ts'
 
+/** Before asking again, milliseconds; longer where the answer says so. */
 const PAUSE_MS = 250
 /** One in so many does not come back. */
 const LEAVES_EVERY = 4
@@ -82,8 +84,9 @@ export class Crowd {
           return
         }
       } else if (reply !== undefined && outcome !== 'unknown') this.surprises.push(`${reply.status} ${reply.body}`)
+      const toldMs = 1_000 * Number(reply?.headers['retry-after'] ?? 0)
       await new Promise((resolve) => {
-        setTimeout(resolve, PAUSE_MS)
+        setTimeout(resolve, Math.max(PAUSE_MS, toldMs))
       })
     }
   }
