@@ -58,11 +58,14 @@ export function createLanes(options: LaneOptions): Lanes {
 
   async function runOn<T>(lane: Lane, work: (sql: Sql) => Promise<T>): Promise<T> {
     const { timeoutMs } = options
+    let late = false
     const answer = (async () => {
       const connection = await connectionOf(lane)
+      // It may change something, which nobody would learn of.
+      if (late) throw new LedgerStoreUnavailable('nobody waits for it any more')
       return withDeadline(work(connection.sql), timeoutMs, connection.destroy)
     })()
-    return withDeadline(answer, timeoutMs, () => undefined)
+    return withDeadline(answer, timeoutMs, () => (late = true))
   }
 
   async function run<T>(work: (sql: Sql) => Promise<T>): Promise<T> {

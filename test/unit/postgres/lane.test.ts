@@ -1,4 +1,4 @@
-/** Goal: what opening a connection took is never held against the connection. */
+/** Goal: what opening a connection took is never held against the connection, and nothing is asked that nobody waits for. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { LedgerStoreUnavailable } from '../../../runtime/ports/ledger-store.ts'
 import type { Connection, Sql } from '../../../infra/postgres/connection.ts'
@@ -6,6 +6,7 @@ import { createLanes } from '../../../infra/postgres/lane.ts'
 
 const TIMEOUT_MS = 1_000
 const LONG_MS = 0.6 * TIMEOUT_MS
+const TOO_LONG_MS = 1.2 * TIMEOUT_MS
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -16,10 +17,13 @@ function taking<T>(durationMs: number, result: () => T): Promise<T> {
   })
 }
 
-function lanesThatOpenSlowly(): { readonly lanes: ReturnType<typeof createLanes>; readonly connections: Connection[] } {
+function lanesThatOpenIn(openingMs: number): {
+  readonly lanes: ReturnType<typeof createLanes>
+  readonly connections: Connection[]
+} {
   const connections: Connection[] = []
   const open = (): Promise<Connection> =>
-    taking(LONG_MS, () => {
+    taking(openingMs, () => {
       let isOpen = true
       const connection: Connection = {
         sql: (() => undefined) as unknown as Sql,
@@ -36,7 +40,7 @@ function lanesThatOpenSlowly(): { readonly lanes: ReturnType<typeof createLanes>
 }
 
 test('who waited for it to open fails in time, and the next is answered by it', async () => {
-  const { lanes, connections } = lanesThatOpenSlowly()
+  const { lanes, connections } = lanesThatOpenIn(LONG_MS)
   const first = expect(lanes.run(() => taking(LONG_MS, () => 'first'))).rejects.toThrow(LedgerStoreUnavailable)
   await vi.advanceTimersByTimeAsync(TIMEOUT_MS)
   await first
@@ -48,7 +52,7 @@ test('who waited for it to open fails in time, and the next is answered by it', 
 })
 
 test('one that does not answer in time is thrown away', async () => {
-  const { lanes, connections } = lanesThatOpenSlowly()
+  const { lanes, connections } = lanesThatOpenIn(LONG_MS)
   const warm = lanes.run(() => Promise.resolve('open'))
   await vi.advanceTimersByTimeAsync(LONG_MS)
   expect(await warm).toBe('open')
@@ -56,4 +60,15 @@ test('one that does not answer in time is thrown away', async () => {
   await vi.advanceTimersByTimeAsync(TIMEOUT_MS)
   await silent
   expect(connections.map(({ isOpen }) => isOpen())).toEqual([false])
+})
+
+test('work that nobody waits for any more is not begun', async () => {
+  const { lanes, connections } = lanesThatOpenIn(TOO_LONG_MS)
+  const work = vi.fn(() => Promise.resolve('done'))
+  const first = expect(lanes.run(work)).rejects.toThrow(LedgerStoreUnavailable)
+  await vi.advanceTimersByTimeAsync(TOO_LONG_MS)
+  await first
+  expect(work).not.toHaveBeenCalled()
+  expect(await lanes.run(work)).toBe('done')
+  expect(connections).toHaveLength(1)
 })
