@@ -8,18 +8,15 @@
 import type postgres from 'postgres'
 import { transactionIdFloor } from '../../actors/identifiers.ts'
 import type { TransactionPage, TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
-import { accountKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
-import { erasedAmong, fetchKeysOfAccounts } from './erased-accounts.ts'
-import type { KnownAmount } from './known-amounts.ts'
-import { fetchKeys } from './opened-rows.ts'
-import { AMOUNT_COLUMNS, type AmountRow, TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
+import { fetchKeysOfAccounts } from './erased-accounts.ts'
+import { readAmounts } from './sealed-amounts.ts'
+import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
 import { COUNT_ROWS, countLimitOf } from './transactions-query-count.ts'
 import {
   all,
   amountFilter,
-  amountOf,
   columnConditions,
   createdConditions,
   dateConditions,
@@ -27,8 +24,8 @@ import {
   hasAmounts,
   hasLoneKey,
   inBuckets,
+  loneKeyFilter,
   narrowConditions,
-  openedFilter,
   type TransactionPlaces,
 } from './transactions-query-filters.ts'
 
@@ -174,10 +171,13 @@ async function countWalked(sql: postgres.ISql, { rows, rest }: Walk, most: numbe
   return Number(counted?.n ?? 0)
 }
 
-async function findCandidates(sql: postgres.ISql, { rows, rest }: Walk, most: number): Promise<readonly string[]> {
-  const found = await sql<{ readonly txn_id: string }[]>`
+interface Candidate {
+  readonly txn_id: string
+}
+
+async function findCandidates(sql: postgres.ISql, { rows, rest }: Walk, most: number): Promise<readonly Candidate[]> {
+  return await sql<Candidate[]>`
     SELECT txn_id FROM ${rows(rest.length === 0 ? most : COUNT_ROWS)} WHERE ${all(sql, rest)} LIMIT ${most}`
-  return found.map((row) => row.txn_id)
 }
 
 /** Whether there are more rows than a count looks at. Where each counts, it looks at as many as it has to. */
@@ -192,45 +192,23 @@ async function countFitting(
   sql: postgres.ISql,
   query: TransactionQuery,
   places: TransactionPlaces,
-  txnIds: readonly string[],
+  candidates: readonly Candidate[],
 ): Promise<{ readonly fitting: number; readonly erased: boolean }> {
-  const fits = hasLoneKey(query) ? openedFilter(query) : undefined
-  if (fits !== undefined) {
-    const rows = await sql<TransactionRow[]>`
-      SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM transactions ${withIds(sql, txnIds)}`
-    const erased = await fetchKeysOfAccounts(sql, refsOf(rows), places.vault)
-    const fitting = rows.filter((row) => !erased.has(row.account_id) && fits(row, places)).length
-    return { fitting, erased: erased.size > 0 }
+  if (!hasLoneKey(query)) {
+    const { erased, refOf, amountOf } = await readAmounts(sql, candidates, places)
+    const there = candidates.filter(({ txn_id: txnId }) => !erased.has(refOf(txnId)))
+    const isBetween = amountFilter(query)
+    return { fitting: there.filter(({ txn_id: txnId }) => isBetween(amountOf(txnId))).length, erased: erased.size > 0 }
   }
-  const { known, unknown } = sorted(txnIds, places)
-  const rows = unknown.length === 0 ? [] : await readAmountRows(sql, unknown)
-  await fetchKeys(sql, refsOf(rows).map(accountKeyName), places.vault)
-  const erased = await erasedAmong(sql, [...refsOf(rows), ...known.map(({ ref }) => ref)], places.vault)
-  const amounts = [
-    ...rows.filter((row) => !erased.has(row.account_id)).map((row) => amountOf(row, places)),
-    ...known.filter(({ ref }) => !erased.has(ref)).map(({ amount }) => amount),
-  ]
-  return { fitting: amounts.filter(amountFilter(query)).length, erased: erased.size > 0 }
-}
-
-function sorted(txnIds: readonly string[], { amounts }: TransactionPlaces) {
-  const known: KnownAmount[] = []
-  const unknown = txnIds.filter((txnId) => {
-    const found = amounts.get(txnId)
-    if (found !== undefined) known.push(found)
-    return found === undefined
-  })
-  return { known, unknown }
-}
-
-async function readAmountRows(sql: postgres.ISql, txnIds: readonly string[]): Promise<readonly AmountRow[]> {
-  return await sql<AmountRow[]>`SELECT ${sql(AMOUNT_COLUMNS)} FROM transactions ${withIds(sql, txnIds)}`
-}
-
-function withIds(sql: postgres.ISql, txnIds: readonly string[]): Fragment {
-  return sql`WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`
-}
-
-function refsOf(rows: readonly AmountRow[]): readonly string[] {
-  return rows.map((row) => row.account_id)
+  const txnIds = candidates.map((candidate) => candidate.txn_id)
+  const rows = await sql<TransactionRow[]>`
+    SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM transactions
+    WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`
+  const erased = await fetchKeysOfAccounts(
+    sql,
+    rows.map((row) => row.account_id),
+    places.vault,
+  )
+  const fits = loneKeyFilter(query, places)
+  return { fitting: rows.filter((row) => !erased.has(row.account_id) && fits(row)).length, erased: erased.size > 0 }
 }

@@ -12,8 +12,8 @@ import type { TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
 import type { KnownAmounts } from './known-amounts.ts'
-import type { AmountRow, TransactionRow } from './transaction-document.ts'
-import { openedAmount, openedTransaction } from './transaction-rows.ts'
+import type { TransactionRow } from './transaction-document.ts'
+import { openedTransaction } from './transaction-rows.ts'
 
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
@@ -103,17 +103,18 @@ export function hasLoneKey({ accountId, idempotencyKey }: TransactionQuery): boo
   return idempotencyKey !== null && accountId === null
 }
 
-/** Whether a row matches. Its account's key must have been fetched. Throws UnreadableRow. */
-export type OpenedFilter = (row: TransactionRow, places: TransactionPlaces) => boolean
+/** Whether some of it can be answered only by what is sealed. */
+export function isOpened(query: TransactionQuery): boolean {
+  return hasLoneKey(query) || hasAmounts(query)
+}
 
-/** What only what is sealed can answer; undefined when columns answer everything. */
-export function openedFilter(query: TransactionQuery): OpenedFilter | undefined {
-  const { idempotencyKey } = query
-  if (!hasLoneKey(query) && !hasAmounts(query)) return undefined
-  const fits = amountFilter(query)
-  if (!hasLoneKey(query)) return (row, places) => fits(amountOf(row, places))
-  return (row, places) =>
-    openedTransaction(row, places.vault).transaction.idempotencyKey === idempotencyKey && fits(amountOf(row, places))
+/** For a key without its account. Accounts' keys must have been fetched. It throws UnreadableRow. */
+export function loneKeyFilter(query: TransactionQuery, { vault }: TransactionPlaces): (row: TransactionRow) => boolean {
+  const isBetween = amountFilter(query)
+  return (row) => {
+    const { idempotencyKey, amount } = openedTransaction(row, vault).transaction
+    return idempotencyKey === query.idempotencyKey && isBetween(amount)
+  }
 }
 
 /** Whether an amount, a decimal string, lies between the bounds. */
@@ -126,15 +127,6 @@ export function amountFilter({ amountMin, amountMax }: TransactionQuery): (amoun
       (least === null || quantity.greaterThanOrEqualTo(least)) && (most === null || quantity.lessThanOrEqualTo(most))
     )
   }
-}
-
-/** Opened once. Its account's key must have been fetched. Throws UnreadableRow. */
-export function amountOf(row: AmountRow, { vault, amounts }: TransactionPlaces): string {
-  const known = amounts.get(row.txn_id)
-  if (known?.ref === row.account_id) return known.amount
-  const amount = openedAmount(row, vault)
-  amounts.put(row.txn_id, { ref: row.account_id, amount })
-  return amount
 }
 
 export function all(sql: postgres.ISql, conditions: readonly Fragment[]): Fragment {

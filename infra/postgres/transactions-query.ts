@@ -7,7 +7,8 @@
  *   L3. The feed is ordered by (commit_xid, txn_id) and ends before the oldest transaction number still in use: whatever
  *       commits later comes behind every position that was given out.
  *   L4. Filters that columns answer only nearly, or not at all, are held against what the rows say once they are opened:
- *       a few hundred at a time, and no more than EXAMINED_ROWS a request, those for the count among them.
+ *       a few hundred at a time, and no more than EXAMINED_ROWS a request, those for the count among them. Amounts are
+ *       remembered for minutes, and of rows that do not match nothing else is read.
  *   L5. What is of an account that was erased is left out of pages, and counted: it is there, and cannot be shown. Where its
  *       amount would tell, the count is a lower bound.
  */
@@ -15,55 +16,36 @@ import type postgres from 'postgres'
 import type { TransactionCursor, TransactionPage, TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
 import { accountKeyName, type KeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
+import { arrayLiteral } from './array-literal.ts'
 import { fetchKeysOfAccounts } from './erased-accounts.ts'
 import { fetchKeys } from './opened-rows.ts'
+import { readAmounts } from './sealed-amounts.ts'
 import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
 import { openedTransaction, transactionViewOf } from './transaction-rows.ts'
-import { countRelation } from './transactions-query-count.ts'
 import { countOpened, type Seen } from './transactions-query-count-opened.ts'
 import {
-  all,
-  createdConditions,
-  dateConditions,
-  type Fragment,
+  amountFilter,
+  hasLoneKey,
+  isOpened,
+  loneKeyFilter,
   matchesNothing,
-  narrowConditions,
-  type OpenedFilter,
-  openedFilter,
-  remainingConditions,
   type TransactionPlaces,
 } from './transactions-query-filters.ts'
+import {
+  EXAMINED_ROWS,
+  type FeedPosition,
+  feedStart,
+  type Found,
+  foundIn,
+  type Horizon,
+  type PageRow,
+  PLACE_COLUMNS,
+  type PlaceRow,
+  selecting,
+} from './transactions-query-walk.ts'
 
-export const EXAMINED_ROWS = 5_000
 /** L4. */
 const OPENED_AT_ONCE = 500
-
-/** One row at least, also where nothing was found: then `txn_id` is null. */
-type PageRow = ({ readonly [column in keyof TransactionRow]: TransactionRow[column] } | { readonly txn_id: null }) & {
-  readonly counted: string | null
-  readonly count_exact: boolean | null
-  readonly horizon_xid: string | null
-  readonly horizon_txn_id: string | null
-  readonly commit_xid: string | null
-}
-
-type Found = PageRow & TransactionRow
-
-/** As far as a page may go; null: to the end. */
-interface Horizon {
-  readonly horizon_xid: string | null
-  readonly horizon_txn_id: string | null
-}
-
-/** A part of a page: so many rows behind a place. */
-interface Part {
-  readonly after: TransactionCursor | null
-  readonly size: number
-  /** That of the page; undefined: this is its first part, which finds it. */
-  readonly within: Horizon | undefined
-}
-
-type Select = (part: Part) => Promise<readonly PageRow[]>
 
 export async function readTransactionPage(
   sql: postgres.Sql,
@@ -71,11 +53,14 @@ export async function readTransactionPage(
   places: TransactionPlaces,
 ): Promise<TransactionPage> {
   if (matchesNothing(query)) return emptyPage(query)
-  const fits = openedFilter(query)
-  if (fits !== undefined) {
-    return sql.begin('isolation level repeatable read read only', (look) => readOpenedPage(look, query, places, fits))
+  if (isOpened(query)) {
+    return sql.begin('isolation level repeatable read read only', (look) =>
+      hasLoneKey(query)
+        ? readOpenedPage(look, query, places, wholeRows(look, query, places))
+        : readOpenedPage(look, query, places, rowsByAmount(look, query, places)),
+    )
   }
-  const select = await selecting(sql, query, places)
+  const select = await selecting<TransactionRow>(sql, query, places, TRANSACTION_ROW_COLUMNS)
   const [rows] = await Promise.all([
     select({ after: query.after, size: query.limit, within: undefined }),
     fetchKeys(sql, keyNamesAhead(query, places.vault), places.vault),
@@ -93,16 +78,68 @@ export async function readTransactionPage(
   }
 }
 
+/** How a page reads rows that are held against what is sealed. */
+interface Opening<Row extends PlaceRow> {
+  /** What it reads of each. */
+  readonly columns: readonly (keyof Row & string)[]
+  readonly held: (part: readonly Row[]) => Promise<Held<Row>>
+  /** Those that match as a whole, in their order. */
+  readonly whole: (matching: readonly Row[]) => Promise<readonly TransactionRow[]>
+}
+
+interface Held<Row> {
+  /** Accounts of the part that were erased. */
+  readonly erased: ReadonlySet<string>
+  /** Whether one of another account matches. Throws UnreadableRow. */
+  readonly fits: (row: Row) => boolean
+}
+
+/** Of a key without its account. */
+function wholeRows(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Opening<TransactionRow> {
+  const fits = loneKeyFilter(query, places)
+  return {
+    columns: TRANSACTION_ROW_COLUMNS,
+    held: async (part) => ({ erased: await fetchKeysOf(sql, part, places), fits }),
+    whole: (matching) => Promise.resolve(matching),
+  }
+}
+
+/** Most of them do not match, and many were opened for another page: only what matches is read as a whole. */
+function rowsByAmount(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Opening<PlaceRow> {
+  const isBetween = amountFilter(query)
+  return {
+    columns: PLACE_COLUMNS,
+    async held(part) {
+      const { erased, amountOf } = await readAmounts(sql, part, places)
+      return { erased, fits: ({ txn_id: txnId }) => isBetween(amountOf(txnId)) }
+    },
+    async whole(matching) {
+      if (matching.length === 0) return []
+      const txnIds = matching.map((row) => row.txn_id)
+      const rows = await sql<TransactionRow[]>`
+        SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM transactions
+        WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`
+      await fetchKeys(
+        sql,
+        rows.map((row) => accountKeyName(row.account_id)),
+        places.vault,
+      )
+      const byId = new Map(rows.map((row) => [row.txn_id, row]))
+      return txnIds.flatMap((txnId) => byId.get(txnId) ?? [])
+    },
+  }
+}
+
 /** L4. */
-async function readOpenedPage(
+async function readOpenedPage<Row extends PlaceRow>(
   sql: postgres.ISql,
   query: TransactionQuery,
   places: TransactionPlaces,
-  fits: OpenedFilter,
+  { columns, held, whole }: Opening<Row>,
 ): Promise<TransactionPage> {
-  const select = await selecting(sql, { ...query, counted: false }, places)
+  const select = await selecting<Row>(sql, { ...query, counted: false }, places, columns)
   const shown: TransactionPage['transactions'][number][] = []
-  let [last, horizon]: [Found | undefined, PageRow | undefined] = [undefined, undefined]
+  let [last, horizon]: [Found<Row> | undefined, PageRow<Row> | undefined] = [undefined, undefined]
   let [opened, more, further, hasErased] = [0, false, true, false]
   while (further && !more) {
     const after = last === undefined ? query.after : { position: last.commit_xid, txnId: last.txn_id }
@@ -110,20 +147,22 @@ async function readOpenedPage(
     horizon ??= rows[0]
     const found = foundIn(rows)
     further = found.length > OPENED_AT_ONCE
-    const erased = await fetchKeysOf(sql, found, places)
+    const part = found.slice(0, OPENED_AT_ONCE)
+    const { erased, fits } = await held(part)
     if (isOfErased(query, erased, places)) return emptyPage(query)
-    for (const row of found.slice(0, OPENED_AT_ONCE)) {
-      more = shown.length === query.limit
+    const matching: Row[] = []
+    for (const row of part) {
+      more = shown.length + matching.length === query.limit
       if (more) break
+      last = row
       if (erased.has(row.account_id)) {
         hasErased = true
-        last = row
         continue
       }
       opened += 1
-      last = row
-      if (fits(row, places)) shown.push(transactionViewOf(row, openedTransaction(row, places.vault)))
+      if (fits(row)) matching.push(row)
     }
+    for (const row of await whole(matching)) shown.push(transactionViewOf(row, openedTransaction(row, places.vault)))
   }
   return {
     transactions: shown,
@@ -147,7 +186,7 @@ function seenBy(query: TransactionQuery, { shown, opened, last, hasErased }: Ope
 interface Opened {
   readonly shown: readonly unknown[]
   readonly opened: number
-  readonly last: Found | undefined
+  readonly last: Found<PlaceRow> | undefined
   readonly hasErased: boolean
 }
 
@@ -156,14 +195,10 @@ function keyNamesAhead({ accountId }: TransactionQuery, vault: RowVault): readon
   return accountId === null ? [] : [accountKeyName(vault.accountRef(accountId))]
 }
 
-function foundIn(rows: readonly PageRow[]): readonly Found[] {
-  return rows.filter((row): row is Found => row.txn_id !== null)
-}
-
 /** Gives the accounts that were erased: what is theirs is left out, and a page may hold fewer than asked (L5). */
 function fetchKeysOf(
   sql: postgres.ISql,
-  rows: readonly Found[],
+  rows: readonly PlaceRow[],
   { vault }: TransactionPlaces,
 ): Promise<ReadonlySet<string>> {
   return fetchKeysOfAccounts(
@@ -193,7 +228,9 @@ function emptyPage(query: TransactionQuery): TransactionPage {
   }
 }
 
-function countOf(row: PageRow | undefined): TransactionPage['count'] {
+type Counted = Pick<PageRow<PlaceRow>, 'counted' | 'count_exact'>
+
+function countOf(row: Counted | undefined): TransactionPage['count'] {
   const counted = row?.counted ?? null
   return counted === null ? null : { total: Number(counted), exact: row?.count_exact === true }
 }
@@ -201,7 +238,7 @@ function countOf(row: PageRow | undefined): TransactionPage['count'] {
 /** `last`: the last row that the page looked at; `more`: it ended there for want of room. */
 function nextOf(
   query: TransactionQuery,
-  last: Found | undefined,
+  last: Found<PlaceRow> | undefined,
   more: boolean,
   horizon: Horizon | undefined,
 ): TransactionCursor | null {
@@ -219,114 +256,8 @@ function isCutOff(horizon: Horizon | undefined): boolean {
   return (horizon?.horizon_txn_id ?? '') !== ''
 }
 
-interface FeedPosition {
-  /** A PostgreSQL transaction number (xid8) in decimal. */
-  readonly position: string
-  readonly txnId: string
-}
-
-function feedStart(after: TransactionCursor | null): FeedPosition {
-  const position = after?.position ?? '0'
-  return { position: /^[0-9]{1,20}$/.test(position) ? position : '0', txnId: after?.txnId ?? '' }
-}
-
 /** A replica may show an older end than the page before did: a feed never goes back. */
 function isBehind(position: FeedPosition, other: FeedPosition): boolean {
   const [xid, otherXid] = [BigInt(position.position), BigInt(other.position)]
   return xid > otherXid || (xid === otherXid && position.txnId >= other.txnId)
-}
-
-/** How parts of the page are read: one row more than asked for, if there is one. */
-async function selecting(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Promise<Select> {
-  if (query.order === 'desc') return (part) => newestFirst(sql, query, part, places)
-  const narrow = narrowConditions(sql, query, places)
-  const isSmall = narrow.length > 0 && (await holdsFew(sql, narrow))
-  return (part) => feed(sql, query, { ...part, isSmall }, places)
-}
-
-/** Whether the end of the page is to be looked for: rows are held against something that the walk's index does not serve. */
-function isHeld(query: TransactionQuery, rest: readonly Fragment[]): boolean {
-  return rest.length > 0 || openedFilter(query) !== undefined
-}
-
-async function newestFirst(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  { after, size, within }: Part,
-  places: TransactionPlaces,
-): Promise<readonly PageRow[]> {
-  const rest = remainingConditions(sql, query, places)
-  const walked = all(sql, [
-    ...narrowConditions(sql, query, places),
-    ...dateConditions(sql, query),
-    ...(after === null ? [] : [sql`txn_id < ${after.txnId}`]),
-  ])
-  const found = isHeld(query, rest)
-    ? sql`(SELECT txn_id FROM transactions WHERE ${walked} ORDER BY txn_id DESC OFFSET ${EXAMINED_ROWS - 1} LIMIT 1)`
-    : sql`NULL::text`
-  const horizon = within === undefined ? found : sql`${within.horizon_txn_id}::text`
-  const isWithin = isHeld(query, rest) ? sql`txn_id >= coalesce(bound.horizon_txn_id, '')` : sql`true`
-  return await sql<PageRow[]>`
-    WITH bound AS MATERIALIZED (SELECT NULL::text AS horizon_xid, ${horizon} AS horizon_txn_id)
-    SELECT counting.counted, counting.count_exact, bound.horizon_xid, bound.horizon_txn_id, page.*
-    FROM ${countRelation(sql, query, places)} counting CROSS JOIN bound
-    LEFT JOIN LATERAL (
-      SELECT ${sql(TRANSACTION_ROW_COLUMNS)}, NULL::text AS commit_xid FROM transactions
-      WHERE ${walked} AND ${isWithin} AND ${all(sql, rest)}
-      ORDER BY txn_id DESC LIMIT ${size + 1}
-    ) page ON true
-    ORDER BY page.txn_id DESC`
-}
-
-/** `isSmall`: what the narrow filters give is so little that a page may look at all of it. */
-async function feed(
-  sql: postgres.ISql,
-  query: TransactionQuery,
-  { after, size, within, isSmall }: Part & { readonly isSmall: boolean },
-  places: TransactionPlaces,
-): Promise<readonly PageRow[]> {
-  const narrow = narrowConditions(sql, query, places)
-  const start = feedStart(after)
-  const rest = [
-    ...(isSmall ? [] : narrow),
-    // In the feed's order they are filters like any other.
-    ...createdConditions(sql, query),
-    ...remainingConditions(sql, query, places),
-  ]
-  const ahead = sql`(commit_xid, txn_id) > (${start.position}::xid8, ${start.txnId})`
-  // The end of what is settled, unless the walk needs a nearer horizon.
-  const found =
-    isSmall || !isHeld(query, rest)
-      ? sql`SELECT settled AS horizon_xid, '' AS horizon_txn_id FROM snapshot`
-      : sql`
-        SELECT coalesce(far.commit_xid, settled) AS horizon_xid, coalesce(far.txn_id, '') AS horizon_txn_id
-        FROM snapshot LEFT JOIN LATERAL (
-          SELECT commit_xid, txn_id FROM transactions WHERE ${ahead} AND commit_xid < settled
-          ORDER BY commit_xid, txn_id OFFSET ${EXAMINED_ROWS - 1} LIMIT 1
-        ) far ON true`
-  const horizon =
-    within === undefined
-      ? found
-      : sql`SELECT ${within.horizon_xid}::xid8 AS horizon_xid, ${within.horizon_txn_id}::text AS horizon_txn_id`
-  // Few rows are read whole and sorted; the planner must not walk the feed for them.
-  const source = isSmall ? sql`(SELECT * FROM transactions WHERE ${all(sql, narrow)} OFFSET 0)` : sql`transactions`
-  return await sql<PageRow[]>`
-    WITH snapshot AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS settled),
-         bound AS MATERIALIZED (${horizon})
-    SELECT counting.counted, counting.count_exact, bound.horizon_xid, bound.horizon_txn_id, page.*
-    FROM ${countRelation(sql, query, places)} counting CROSS JOIN bound
-    LEFT JOIN LATERAL (
-      SELECT ${sql(TRANSACTION_ROW_COLUMNS)}, commit_xid FROM ${source} walked
-      WHERE ${ahead} AND (commit_xid, txn_id) <= (bound.horizon_xid, bound.horizon_txn_id) AND ${all(sql, rest)}
-      ORDER BY commit_xid, txn_id LIMIT ${size + 1}
-    ) page ON true
-    ORDER BY page.commit_xid, page.txn_id`
-}
-
-/** Whether so few rows have this account, group or key that a page may look at all of them. */
-async function holdsFew(sql: postgres.ISql, narrow: readonly Fragment[]): Promise<boolean> {
-  const [row] = await sql<{ held: number }[]>`
-    SELECT count(*)::integer AS held
-    FROM (SELECT FROM transactions WHERE ${all(sql, narrow)} LIMIT ${EXAMINED_ROWS + 1}) held`
-  return row !== undefined && row.held <= EXAMINED_ROWS
 }

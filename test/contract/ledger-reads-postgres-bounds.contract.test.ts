@@ -3,7 +3,8 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Transaction } from '../../actors/account/transaction.ts'
 import { createLedgerReads, type PostgresLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts'
-import { EXAMINED_ROWS } from '../../infra/postgres/transactions-query.ts'
+import { readTransactionPage } from '../../infra/postgres/transactions-query.ts'
+import { EXAMINED_ROWS } from '../../infra/postgres/transactions-query-walk.ts'
 import { COUNT_HOLDS } from '../../infra/postgres/transactions-query-count.ts'
 import { countOpened } from '../../infra/postgres/transactions-query-count-opened.ts'
 import { createKnownAmounts } from '../../infra/postgres/known-amounts.ts'
@@ -242,6 +243,35 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
     const page = await reads.transactions(aQuery({ amountMin: '98.5', amountMax: '99', limit: 1_000, counted: false }))
     expect(page.transactions).toHaveLength(few.filter((n) => n > MANY - EXAMINED_ROWS).length)
     expect(page.next?.txnId).toBe(idOf(MANY - EXAMINED_ROWS + 1))
+  })
+
+  test('L4: what was opened for one page by amount is not read again for the next; of matches the rows are', async () => {
+    const read: string[] = []
+    const looking = postgres(database.url, { max: 1, debug: (_, text) => read.push(text) })
+    const amounts = createKnownAmounts()
+    const places = { shardOf: () => 0, vault, amounts }
+    const page = async (changes: Parameters<typeof aQuery>[0]) => {
+      read.length = 0
+      const { transactions } = await readTransactionPage(looking, aQuery({ counted: false, ...changes }), places)
+      return {
+        found: transactions.map((view) => view.txnId),
+        looks: read.filter((text) => text.includes('"document"')).length,
+      }
+    }
+    try {
+      const none = { amountMin: '99.5', amountMax: '99.9' }
+      expect(await page(none)).toEqual({ found: [], looks: EXAMINED_ROWS / 500 })
+      expect(await page(none)).toEqual({ found: [], looks: 0 })
+      const newest = Array.from({ length: 90 }, (_, index) => MANY - index).find((n) => amountOf(n) === '99') ?? 0
+      const one = { amountMin: '98.5', amountMax: '99', limit: 1 }
+      expect(await page(one)).toEqual({ found: [idOf(newest)], looks: 1 })
+      // What is remembered of another account is not believed of this row.
+      amounts.put(idOf(newest), { ref: 'another', amount: '98' })
+      expect(await page(one)).toEqual({ found: [idOf(newest)], looks: 2 })
+      expect(amounts.get(idOf(newest))).toMatchObject({ amount: '99' })
+    } finally {
+      await looking.end()
+    }
   })
 
   test('what is pending is counted whole for an account, and for the ledger while few things are unfinished', async () => {

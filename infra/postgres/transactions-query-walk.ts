@@ -1,0 +1,174 @@
+/**
+ * How a list of transactions walks through the table: newest first by ID, or in the order of the feed; a part of a page
+ * at a time. Rules L1 to L3 of transactions-query.ts.
+ */
+import type postgres from 'postgres'
+import type { TransactionCursor, TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
+import type { TransactionRow } from './transaction-document.ts'
+import { countRelation } from './transactions-query-count.ts'
+import {
+  all,
+  createdConditions,
+  dateConditions,
+  type Fragment,
+  isOpened,
+  narrowConditions,
+  remainingConditions,
+  type TransactionPlaces,
+} from './transactions-query-filters.ts'
+
+/** L1. */
+export const EXAMINED_ROWS = 5_000
+
+/** What every part reads of a row. */
+export const PLACE_COLUMNS = ['shard_id', 'txn_id', 'account_id'] as const satisfies readonly (keyof TransactionRow)[]
+
+export type PlaceRow = Pick<TransactionRow, (typeof PLACE_COLUMNS)[number]>
+
+interface Framed {
+  readonly counted: string | null
+  readonly count_exact: boolean | null
+  readonly horizon_xid: string | null
+  readonly horizon_txn_id: string | null
+  readonly commit_xid: string | null
+}
+
+/** One row at least, also where nothing was found: then `txn_id` is null. */
+export type PageRow<Row extends PlaceRow> = (Row | { readonly txn_id: null }) & Framed
+
+export type Found<Row extends PlaceRow> = Row & Framed
+
+/** As far as a page may go; null: to the end. */
+export interface Horizon {
+  readonly horizon_xid: string | null
+  readonly horizon_txn_id: string | null
+}
+
+/** A part of a page: so many rows behind a place. */
+interface Part {
+  readonly after: TransactionCursor | null
+  readonly size: number
+  /** That of the page; undefined: this is its first part, which finds it. */
+  readonly within: Horizon | undefined
+}
+
+export type Select<Row extends PlaceRow> = (part: Part) => Promise<readonly PageRow<Row>[]>
+
+export function foundIn<Row extends PlaceRow>(rows: readonly PageRow<Row>[]): readonly Found<Row>[] {
+  return rows.filter((row): row is Found<Row> => row.txn_id !== null)
+}
+
+export interface FeedPosition {
+  /** A PostgreSQL transaction number (xid8) in decimal. */
+  readonly position: string
+  readonly txnId: string
+}
+
+export function feedStart(after: TransactionCursor | null): FeedPosition {
+  const position = after?.position ?? '0'
+  return { position: /^[0-9]{1,20}$/.test(position) ? position : '0', txnId: after?.txnId ?? '' }
+}
+
+/** How these columns of parts of the page are read: one row more than asked for, if there is one. */
+export async function selecting<Row extends PlaceRow>(
+  sql: postgres.ISql,
+  query: TransactionQuery,
+  places: TransactionPlaces,
+  columns: readonly (keyof Row & string)[],
+): Promise<Select<Row>> {
+  if (query.order === 'desc') return (part) => newestFirst<Row>(sql, query, { ...part, columns }, places)
+  const narrow = narrowConditions(sql, query, places)
+  const isSmall = narrow.length > 0 && (await holdsFew(sql, narrow))
+  return (part) => feed<Row>(sql, query, { ...part, columns, isSmall }, places)
+}
+
+/** Whether the end of the page is to be looked for: rows are held against something that the walk's index does not serve. */
+function isHeld(query: TransactionQuery, rest: readonly Fragment[]): boolean {
+  return rest.length > 0 || isOpened(query)
+}
+
+async function newestFirst<Row extends PlaceRow>(
+  sql: postgres.ISql,
+  query: TransactionQuery,
+  { after, size, within, columns }: Part & Columns,
+  places: TransactionPlaces,
+): Promise<readonly PageRow<Row>[]> {
+  const rest = remainingConditions(sql, query, places)
+  const walked = all(sql, [
+    ...narrowConditions(sql, query, places),
+    ...dateConditions(sql, query),
+    ...(after === null ? [] : [sql`txn_id < ${after.txnId}`]),
+  ])
+  const found = isHeld(query, rest)
+    ? sql`(SELECT txn_id FROM transactions WHERE ${walked} ORDER BY txn_id DESC OFFSET ${EXAMINED_ROWS - 1} LIMIT 1)`
+    : sql`NULL::text`
+  const horizon = within === undefined ? found : sql`${within.horizon_txn_id}::text`
+  const isWithin = isHeld(query, rest) ? sql`txn_id >= coalesce(bound.horizon_txn_id, '')` : sql`true`
+  return await sql<PageRow<Row>[]>`
+    WITH bound AS MATERIALIZED (SELECT NULL::text AS horizon_xid, ${horizon} AS horizon_txn_id)
+    SELECT counting.counted, counting.count_exact, bound.horizon_xid, bound.horizon_txn_id, page.*
+    FROM ${countRelation(sql, query, places)} counting CROSS JOIN bound
+    LEFT JOIN LATERAL (
+      SELECT ${sql(columns)}, NULL::text AS commit_xid FROM transactions
+      WHERE ${walked} AND ${isWithin} AND ${all(sql, rest)}
+      ORDER BY txn_id DESC LIMIT ${size + 1}
+    ) page ON true
+    ORDER BY page.txn_id DESC`
+}
+
+interface Columns {
+  readonly columns: readonly string[]
+}
+
+/** `isSmall`: what the narrow filters give is so little that a page may look at all of it. */
+async function feed<Row extends PlaceRow>(
+  sql: postgres.ISql,
+  query: TransactionQuery,
+  { after, size, within, columns, isSmall }: Part & Columns & { readonly isSmall: boolean },
+  places: TransactionPlaces,
+): Promise<readonly PageRow<Row>[]> {
+  const narrow = narrowConditions(sql, query, places)
+  const start = feedStart(after)
+  const rest = [
+    ...(isSmall ? [] : narrow),
+    // In the feed's order they are filters like any other.
+    ...createdConditions(sql, query),
+    ...remainingConditions(sql, query, places),
+  ]
+  const ahead = sql`(commit_xid, txn_id) > (${start.position}::xid8, ${start.txnId})`
+  // The end of what is settled, unless the walk needs a nearer horizon.
+  const found =
+    isSmall || !isHeld(query, rest)
+      ? sql`SELECT settled AS horizon_xid, '' AS horizon_txn_id FROM snapshot`
+      : sql`
+        SELECT coalesce(far.commit_xid, settled) AS horizon_xid, coalesce(far.txn_id, '') AS horizon_txn_id
+        FROM snapshot LEFT JOIN LATERAL (
+          SELECT commit_xid, txn_id FROM transactions WHERE ${ahead} AND commit_xid < settled
+          ORDER BY commit_xid, txn_id OFFSET ${EXAMINED_ROWS - 1} LIMIT 1
+        ) far ON true`
+  const horizon =
+    within === undefined
+      ? found
+      : sql`SELECT ${within.horizon_xid}::xid8 AS horizon_xid, ${within.horizon_txn_id}::text AS horizon_txn_id`
+  // Few rows are read whole and sorted; the planner must not walk the feed for them.
+  const source = isSmall ? sql`(SELECT * FROM transactions WHERE ${all(sql, narrow)} OFFSET 0)` : sql`transactions`
+  return await sql<PageRow<Row>[]>`
+    WITH snapshot AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS settled),
+         bound AS MATERIALIZED (${horizon})
+    SELECT counting.counted, counting.count_exact, bound.horizon_xid, bound.horizon_txn_id, page.*
+    FROM ${countRelation(sql, query, places)} counting CROSS JOIN bound
+    LEFT JOIN LATERAL (
+      SELECT ${sql(columns)}, commit_xid FROM ${source} walked
+      WHERE ${ahead} AND (commit_xid, txn_id) <= (bound.horizon_xid, bound.horizon_txn_id) AND ${all(sql, rest)}
+      ORDER BY commit_xid, txn_id LIMIT ${size + 1}
+    ) page ON true
+    ORDER BY page.commit_xid, page.txn_id`
+}
+
+/** Whether so few rows have this account, group or key that a page may look at all of them. */
+async function holdsFew(sql: postgres.ISql, narrow: readonly Fragment[]): Promise<boolean> {
+  const [row] = await sql<{ held: number }[]>`
+    SELECT count(*)::integer AS held
+    FROM (SELECT FROM transactions WHERE ${all(sql, narrow)} LIMIT ${EXAMINED_ROWS + 1}) held`
+  return row !== undefined && row.held <= EXAMINED_ROWS
+}
