@@ -12,6 +12,8 @@ const LONGEST_FIRST = ['/test/e2e/', '/test/simulation/', '/test/integration/', 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ moduleId }: TestSpecification): number => {
+      // A process of its own, for which one that has loaded much already would have to go.
+      if (moduleId.endsWith(REPLACING)) return -1
       const rank = LONGEST_FIRST.findIndex((folder) => moduleId.includes(folder))
       return rank === -1 ? LONGEST_FIRST.length : rank
     }
@@ -27,6 +29,8 @@ export default defineConfig({
     // Many tests wait most of their time, for servers of their own to start or for a dead node to be missed: three at
     // once, on two processors too. More would keep each other from answering in time.
     maxWorkers: 3,
+    // Simulations leave much behind that is short-lived.
+    execArgv: ['--max-semi-space-size=64'],
     sequence: { sequencer: LongestFirst },
     allowOnly: false,
     passWithNoTests: false,
