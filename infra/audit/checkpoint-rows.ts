@@ -109,28 +109,33 @@ const ENTRIES = `
 SELECT shard_id, account_id || ' ' || sequence || ' ' || encode(audit_hash, 'hex') AS entry, commit_xid::text AS commit_xid
   FROM audit_entries WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8 ORDER BY commit_xid`
 
-/** Fetched at once. Hashing them holds the process up for a few milliseconds. */
+/** Fetched at once, each in the time of a statement. Hashing them holds the process up for a few milliseconds. */
 const BATCH_ROWS = 1_000
-/** A statement ends after so many, so that none lasts long: a snapshot that is held long costs every commit. */
+/** A look ends after so many, so that none lasts long: a snapshot that is held long costs every commit. */
 const PIECE_ROWS = 20_000
 
-/** Takes what was appended under numbers from `from` to below `until`, or part of it. Returns up to where it came. */
-export async function addPiece(
+/**
+ * Takes what was appended under numbers from `from` to below `until`, or part of it. Returns up to where it came. A commit
+ * is taken whole, however long that takes: what was brought into a ledger at once may be all of it.
+ */
+export function addPiece(
   sql: postgres.Sql,
   { from, until }: { readonly from: string; readonly until: string },
   take: (shardId: number, entry: string) => void,
 ): Promise<{ readonly position: string; readonly entries: number }> {
-  let entries = 0
-  let last = from
-  const batches = sql.unsafe<EntryRow[]>(ENTRIES, [from, until]).cursor(BATCH_ROWS)
-  for await (const rows of batches) {
-    for (const row of rows) {
-      // A commit is taken whole.
-      if (entries >= PIECE_ROWS && row.commit_xid !== last) return { position: String(BigInt(last) + 1n), entries }
-      take(row.shard_id, row.entry)
-      last = row.commit_xid
-      entries += 1
+  return sql.begin('read only', async (look) => {
+    await look.unsafe(`DECLARE appended NO SCROLL CURSOR FOR ${ENTRIES}`, [from, until])
+    let entries = 0
+    let last = from
+    for (;;) {
+      const rows = await look.unsafe<EntryRow[]>(`FETCH ${BATCH_ROWS} FROM appended`)
+      for (const row of rows) {
+        if (entries >= PIECE_ROWS && row.commit_xid !== last) return { position: String(BigInt(last) + 1n), entries }
+        take(row.shard_id, row.entry)
+        last = row.commit_xid
+        entries += 1
+      }
+      if (rows.length < BATCH_ROWS) return { position: until, entries }
     }
-  }
-  return { position: until, entries }
+  })
 }

@@ -105,6 +105,8 @@ async function measureLoaded(
   const memoryAtStart = memoryByPart(cluster)
   say('Waiting for the auditor to rest ...')
   const auditorAtRestMs = await untilAuditorRests(cluster, begun)
+  say('Waiting for a checkpoint of all entries ...')
+  await untilCheckpointed(cluster.databaseUrl(), begun)
   const load = startLoadGenerator()
   begun.onEnd(load.stop)
   const client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
@@ -178,6 +180,20 @@ async function untilAuditorRests(cluster: Cluster, { interrupted }: Pick<Begun, 
     if (usedUs() - beforeUs > AT_REST * 1e6) restingMs = performance.now()
   }
   return restingMs - beganMs
+}
+
+/** The first checkpoint of a ledger that was loaded reads every entry, which is no order's either; those after it do not. */
+async function untilCheckpointed(databaseUrl: string, { interrupted }: Pick<Begun, 'interrupted'>): Promise<void> {
+  const untilMs = performance.now() + REST_LIMIT_MS
+  await onDatabase(databaseUrl, async (sql) => {
+    for (;;) {
+      const [row] = await sql<[{ written: boolean }]>`SELECT EXISTS (SELECT FROM checkpoints) AS written`
+      if (row.written) return
+      if (performance.now() > untilMs) throw new Error('no checkpoint was written')
+      interrupted.throwIfAborted()
+      await pause(1_000)
+    }
+  })
 }
 
 function otherLists(admin: LedgerClient): readonly Query[] {
