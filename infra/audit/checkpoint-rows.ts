@@ -104,10 +104,10 @@ interface EntryRow {
   readonly commit_xid: string
 }
 
-/** One text an entry: reading columns is what a row costs most. */
-const ENTRIES = `
-SELECT shard_id, account_id || ' ' || sequence || ' ' || encode(audit_hash, 'hex') AS entry, commit_xid::text AS commit_xid
-  FROM audit_entries WHERE commit_xid >= $1::xid8 AND commit_xid < $2::xid8 ORDER BY commit_xid`
+/** One text an entry: reading columns is what a row costs most. In the order of numbers, which their texts do not have. */
+export const ENTRIES = `
+SELECT shard_id, account_id || ' ' || sequence || ' ' || encode(audit_hash, 'hex') AS entry, e.commit_xid::text AS commit_xid
+  FROM audit_entries e WHERE e.commit_xid >= $1::xid8 AND e.commit_xid < $2::xid8 ORDER BY e.commit_xid`
 
 /** Fetched at once, each in the time of a statement. Hashing them holds the process up for a few milliseconds. */
 const BATCH_ROWS = 1_000

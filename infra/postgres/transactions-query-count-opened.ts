@@ -11,6 +11,7 @@ import type { TransactionPage, TransactionQuery } from '../../runtime/ports/ledg
 import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
 import { fetchKeysOfAccounts } from './erased-accounts.ts'
+import { PLACE_COLUMNS, type PlaceRow } from './rows-at.ts'
 import { readAmounts } from './sealed-amounts.ts'
 import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
 import { COUNT_ROWS, countLimitOf } from './transactions-query-count.ts'
@@ -151,7 +152,7 @@ function walkOfBuckets(
   const end = ends.toSorted()[0] ?? ID_END
   const behind = last !== null && order === 'asc' ? [behindOf(sql, query, last)] : []
   const rest = [...createdConditions(sql, query), ...columnConditions(sql, query, places), ...behind]
-  const columns = rest.length === 0 ? sql`txn_id` : sql`*`
+  const columns = rest.length === 0 ? sql(PLACE_COLUMNS) : sql`*`
   return {
     rows: (most) => sql`(
       SELECT of_bucket.* FROM unnest(${arrayLiteral('integer', buckets)}::integer[]) AS b (bucket) CROSS JOIN LATERAL (
@@ -171,13 +172,9 @@ async function countWalked(sql: postgres.ISql, { rows, rest }: Walk, most: numbe
   return Number(counted?.n ?? 0)
 }
 
-interface Candidate {
-  readonly txn_id: string
-}
-
-async function findCandidates(sql: postgres.ISql, { rows, rest }: Walk, most: number): Promise<readonly Candidate[]> {
-  return await sql<Candidate[]>`
-    SELECT txn_id FROM ${rows(rest.length === 0 ? most : COUNT_ROWS)} WHERE ${all(sql, rest)} LIMIT ${most}`
+async function findCandidates(sql: postgres.ISql, { rows, rest }: Walk, most: number): Promise<readonly PlaceRow[]> {
+  return await sql<PlaceRow[]>`
+    SELECT ${sql(PLACE_COLUMNS)} FROM ${rows(rest.length === 0 ? most : COUNT_ROWS)} WHERE ${all(sql, rest)} LIMIT ${most}`
 }
 
 /** Whether there are more rows than a count looks at. Where each counts, it looks at as many as it has to. */
@@ -192,13 +189,13 @@ async function countFitting(
   sql: postgres.ISql,
   query: TransactionQuery,
   places: TransactionPlaces,
-  candidates: readonly Candidate[],
+  candidates: readonly PlaceRow[],
 ): Promise<{ readonly fitting: number; readonly erased: boolean }> {
   if (!hasLoneKey(query)) {
-    const { erased, refOf, amountOf } = await readAmounts(sql, candidates, places)
-    const there = candidates.filter(({ txn_id: txnId }) => !erased.has(refOf(txnId)))
+    const { erased, amountOf } = await readAmounts(sql, candidates, places)
+    const there = candidates.filter((row) => !erased.has(row.account_id))
     const isBetween = amountFilter(query)
-    return { fitting: there.filter(({ txn_id: txnId }) => isBetween(amountOf(txnId))).length, erased: erased.size > 0 }
+    return { fitting: there.filter((row) => isBetween(amountOf(row))).length, erased: erased.size > 0 }
   }
   const txnIds = candidates.map((candidate) => candidate.txn_id)
   const rows = await sql<TransactionRow[]>`

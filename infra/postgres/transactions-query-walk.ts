@@ -4,7 +4,7 @@
  */
 import type postgres from 'postgres'
 import type { TransactionCursor, TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
-import type { TransactionRow } from './transaction-document.ts'
+import type { PlaceRow } from './rows-at.ts'
 import { countRelation } from './transactions-query-count.ts'
 import {
   all,
@@ -19,11 +19,6 @@ import {
 
 /** L1. */
 export const EXAMINED_ROWS = 5_000
-
-/** What every part reads of a row. */
-export const PLACE_COLUMNS = ['shard_id', 'txn_id', 'account_id'] as const satisfies readonly (keyof TransactionRow)[]
-
-export type PlaceRow = Pick<TransactionRow, (typeof PLACE_COLUMNS)[number]>
 
 interface Framed {
   readonly counted: string | null

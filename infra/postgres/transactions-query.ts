@@ -16,9 +16,9 @@ import type postgres from 'postgres'
 import type { TransactionCursor, TransactionPage, TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
 import { accountKeyName, type KeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
-import { arrayLiteral } from './array-literal.ts'
 import { fetchKeysOfAccounts } from './erased-accounts.ts'
 import { fetchKeys } from './opened-rows.ts'
+import { PLACE_COLUMNS, type PlaceRow, rowsAt } from './rows-at.ts'
 import { readAmounts } from './sealed-amounts.ts'
 import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
 import { openedTransaction, transactionViewOf } from './transaction-rows.ts'
@@ -39,8 +39,6 @@ import {
   foundIn,
   type Horizon,
   type PageRow,
-  PLACE_COLUMNS,
-  type PlaceRow,
   selecting,
 } from './transactions-query-walk.ts'
 
@@ -111,21 +109,13 @@ function rowsByAmount(sql: postgres.ISql, query: TransactionQuery, places: Trans
     columns: PLACE_COLUMNS,
     async held(part) {
       const { erased, amountOf } = await readAmounts(sql, part, places)
-      return { erased, fits: ({ txn_id: txnId }) => isBetween(amountOf(txnId)) }
+      return { erased, fits: (row) => isBetween(amountOf(row)) }
     },
     async whole(matching) {
-      if (matching.length === 0) return []
-      const txnIds = matching.map((row) => row.txn_id)
-      const rows = await sql<TransactionRow[]>`
-        SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM transactions
-        WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`
-      await fetchKeys(
-        sql,
-        rows.map((row) => accountKeyName(row.account_id)),
-        places.vault,
-      )
-      const byId = new Map(rows.map((row) => [row.txn_id, row]))
-      return txnIds.flatMap((txnId) => byId.get(txnId) ?? [])
+      const rowOf = await rowsAt<TransactionRow>(sql, matching, TRANSACTION_ROW_COLUMNS)
+      const keyNames = matching.map((row) => accountKeyName(row.account_id))
+      await fetchKeys(sql, keyNames, places.vault)
+      return matching.map(rowOf)
     },
   }
 }

@@ -9,6 +9,7 @@ import { COUNT_HOLDS } from '../../infra/postgres/transactions-query-count.ts'
 import { countOpened } from '../../infra/postgres/transactions-query-count-opened.ts'
 import { createKnownAmounts } from '../../infra/postgres/known-amounts.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
+import { UnreadableRow } from '../../infra/vault/unreadable-row.ts'
 import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
 import { openAccount, RECEIPT, transactionOf } from '../support/ledger-rows.ts'
 import { NFT_ID } from '../support/ledger-rows-nfts.ts'
@@ -58,6 +59,17 @@ async function returnedRows(sql: postgres.ISql): Promise<number> {
      WHERE oid = 'transactions'::regclass
         OR oid IN (SELECT indexrelid FROM pg_index WHERE indrelid = 'transactions'::regclass)`
   return Number(row?.rows)
+}
+
+/** What a look by amount over the ledger has of this place, or that it is refused. */
+async function walked(look: (changes: Parameters<typeof aQuery>[0]) => Promise<readonly string[]>) {
+  const after = { txnId: idOf(RARE_EVERY + 1), position: null }
+  try {
+    return (await look({ after })).filter((place) => place.endsWith(idOf(RARE_EVERY))).toSorted()
+  } catch (error) {
+    if (error instanceof UnreadableRow) return 'refused'
+    throw error
+  }
 }
 
 describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encryption %s', (encryption) => {
@@ -271,6 +283,30 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
       expect(amounts.get(idOf(newest))).toMatchObject({ amount: '99' })
     } finally {
       await looking.end()
+    }
+  })
+
+  test('L4: a row beside another, with its ID in another shard, is never taken for it', async () => {
+    const amounts = createKnownAmounts()
+    const look = async (changes: Parameters<typeof aQuery>[0]) => {
+      const places = { shardOf: () => 0, vault, amounts }
+      const query = aQuery({ amountMin: '500', counted: false, limit: 100, ...changes })
+      const { transactions } = await readTransactionPage(sql, query, places)
+      return transactions.map(({ txnId, shardId }) => `${shardId} ${txnId}`)
+    }
+    const [id, all] = [idOf(RARE_EVERY), await look({ accountId: 'rare' })]
+    await sql.unsafe(`
+      CREATE TEMPORARY TABLE forged AS SELECT * FROM transactions WHERE txn_id = '${id}';
+      UPDATE forged SET shard_id = 1; INSERT INTO transactions SELECT * FROM forged; DROP TABLE forged`)
+    try {
+      expect(await look({ accountId: 'rare' })).toEqual(all)
+      amounts.turn()
+      amounts.turn()
+      expect(await look({ accountId: 'rare' })).toEqual(all)
+      const shown = await walked(look)
+      expect(shown).toEqual(encryption === 'on' ? 'refused' : [`0 ${id}`, `1 ${id}`])
+    } finally {
+      await sql`DELETE FROM transactions WHERE shard_id = 1`
     }
   })
 

@@ -1,7 +1,8 @@
 /** Goal: what a checkpoint is made of is read whole, whoever is slow, and commit by commit. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addPiece } from '../../infra/audit/checkpoint-rows.ts'
+import { addPiece, ENTRIES } from '../../infra/audit/checkpoint-rows.ts'
+import { PLAN_SETTINGS } from '../../infra/postgres/plan-settings.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
 
 /** More than one look takes in (20,000), of which the first fill most. */
@@ -22,16 +23,12 @@ afterAll(async () => {
   await database?.drop()
 })
 
-/** In one commit. Gives its number. */
-async function append(entries: number, accountId: string): Promise<string> {
-  const rows = await sql<{ commit_xid: string }[]>`
-    WITH appended AS (
-      INSERT INTO audit_entries (shard_id, account_id, sequence, previous_hash, audit_hash, payload)
-      SELECT 0, ${accountId}, n, decode(repeat('00', 32), 'hex'), decode(repeat('00', 32), 'hex'), ''
-        FROM generate_series(1, ${entries}::integer) n
-      RETURNING commit_xid)
-    SELECT DISTINCT commit_xid::text AS commit_xid FROM appended`
-  return rows[0]?.commit_xid ?? ''
+/** As if by the commit of this number. */
+async function append(commit: string, entries: number): Promise<void> {
+  await sql`
+    INSERT INTO audit_entries (shard_id, account_id, sequence, previous_hash, audit_hash, payload, commit_xid)
+    SELECT 0, ${`of ${commit}`}, n, decode(repeat('00', 32), 'hex'), decode(repeat('00', 32), 'hex'), '', ${commit}::text::xid8
+      FROM generate_series(1, ${entries}::integer) n`
 }
 
 /** As one who is slow reads on: so long that two such batches take longer than a statement may. */
@@ -40,22 +37,30 @@ function dawdle(): void {
   while (performance.now() < untilMs);
 }
 
-test('a commit is taken whole, in more time than a statement has, and the next look begins behind it', async () => {
-  const first = await append(OF_FIRST, 'first')
-  const second = await append(OF_SECOND, 'second')
-  const third = await append(OF_THIRD, 'third')
-  const until = String(BigInt(third) + 1n)
+test('commits are taken in the order of their numbers, each whole, in more time than a statement has', async () => {
+  await append('98', OF_FIRST)
+  await append('99', OF_SECOND)
+  await append('100', OF_THIRD)
   const read = async (from: string) => {
     const counts = new Map<string, number>()
-    const piece = await addPiece(sql, { from, until }, (_, entry) => {
-      const [account = '', sequence] = entry.split(' ')
-      counts.set(account, (counts.get(account) ?? 0) + 1)
-      if (account === 'second' && Number(sequence) % 1_000 === 0) dawdle()
+    const piece = await addPiece(sql, { from, until: '101' }, (_, entry) => {
+      const [, commit = '', sequence] = entry.split(' ')
+      counts.set(commit, (counts.get(commit) ?? 0) + 1)
+      if (commit === '99' && Number(sequence) % 1_000 === 0) dawdle()
     })
     return { ...piece, counts: Object.fromEntries(counts) }
   }
-  const whole = { first: OF_FIRST, second: OF_SECOND }
-  const behind = String(BigInt(second) + 1n)
-  expect(await read(first)).toEqual({ position: behind, entries: OF_FIRST + OF_SECOND, counts: whole })
-  expect(await read(behind)).toEqual({ position: until, entries: OF_THIRD, counts: { third: OF_THIRD } })
+  const whole = { 98: OF_FIRST, 99: OF_SECOND }
+  expect(await read('98')).toEqual({ position: '100', entries: OF_FIRST + OF_SECOND, counts: whole })
+  expect(await read('100')).toEqual({ position: '101', entries: OF_THIRD, counts: { 100: OF_THIRD } })
+})
+
+test('the first of many are there at once: they are read in the order of an index', async () => {
+  await sql`ANALYZE audit_entries`
+  const plan = await sql.begin(async (look) => {
+    for (const [name, value] of Object.entries(PLAN_SETTINGS)) await look.unsafe(`SET LOCAL ${name} = '${value}'`)
+    return look.unsafe(`EXPLAIN (COSTS OFF) ${ENTRIES}`, ['0', '101'])
+  })
+  const text = plan.map((row) => String(row['QUERY PLAN'])).join('\n')
+  expect(text).toMatch(/^Index Scan using audit_entries_by_commit/)
 })
