@@ -5,6 +5,7 @@ import { signStatement } from '../audit/checkpoint-statement.ts'
 import { existingMasterKeys, openLedgerSecrets } from '../main/ledger-secrets.ts'
 import { connect, type Sql } from '../postgres/connection.ts'
 import { readLedgerAt } from '../postgres/migrate.ts'
+import { PLAN_SETTINGS } from '../postgres/plan-settings.ts'
 import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { CommandFailed, EXIT_OK, readArgs, type Command, type CommandIo } from './command.ts'
@@ -97,9 +98,9 @@ async function writeCheckpoint(
   return { accounts, asOf }
 }
 
-/** A connection without a bound for its statements. */
+/** A connection without a bound for its statements, which read all accounts, or entries, in the order of an index. */
 export async function onConnection<T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> {
-  const connection = await connect({ url, applicationName: 'ledger checkpoint' })
+  const connection = await connect({ url, applicationName: 'ledger checkpoint', settings: PLAN_SETTINGS })
   try {
     return await work(connection.sql)
   } finally {

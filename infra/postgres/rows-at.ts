@@ -16,14 +16,15 @@ export type PlaceRow = Pick<TransactionRow, (typeof PLACE_COLUMNS)[number]>
 export async function rowsAt<Row extends PlaceRow>(
   sql: postgres.ISql,
   places: readonly PlaceRow[],
-  columns: readonly string[],
+  columns: readonly (keyof Row & string)[],
 ): Promise<(place: PlaceRow) => Row> {
   const txnIds = places.map((place) => place.txn_id)
+  const names: readonly string[] = columns
   const read =
     txnIds.length === 0
       ? []
       : await sql<Row[]>`
-          SELECT ${sql(columns)} FROM transactions WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`
+          SELECT ${sql(names)} FROM transactions WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`
   const rows = new Map(read.map((row: Row) => [keyOf(row), row]))
   return (place) => {
     const row = rows.get(keyOf(place))

@@ -11,7 +11,7 @@ import type { TransactionPage, TransactionQuery } from '../../runtime/ports/ledg
 import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
 import { fetchKeysOfAccounts } from './erased-accounts.ts'
-import { PLACE_COLUMNS, type PlaceRow } from './rows-at.ts'
+import { PLACE_COLUMNS, type PlaceRow, rowsAt } from './rows-at.ts'
 import { readAmounts } from './sealed-amounts.ts'
 import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
 import { COUNT_ROWS, countLimitOf } from './transactions-query-count.ts'
@@ -197,15 +197,10 @@ async function countFitting(
     const isBetween = amountFilter(query)
     return { fitting: there.filter((row) => isBetween(amountOf(row))).length, erased: erased.size > 0 }
   }
-  const txnIds = candidates.map((candidate) => candidate.txn_id)
-  const rows = await sql<TransactionRow[]>`
-    SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM transactions
-    WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`
-  const erased = await fetchKeysOfAccounts(
-    sql,
-    rows.map((row) => row.account_id),
-    places.vault,
-  )
+  const rowOf = await rowsAt<TransactionRow>(sql, candidates, TRANSACTION_ROW_COLUMNS)
+  const refs = candidates.map((row) => row.account_id)
+  const erased = await fetchKeysOfAccounts(sql, refs, places.vault)
+  const there = candidates.filter((row) => !erased.has(row.account_id))
   const fits = loneKeyFilter(query, places)
-  return { fitting: rows.filter((row) => !erased.has(row.account_id) && fits(row)).length, erased: erased.size > 0 }
+  return { fitting: there.filter((row) => fits(rowOf(row))).length, erased: erased.size > 0 }
 }

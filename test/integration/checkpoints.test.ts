@@ -308,6 +308,29 @@ describe('the checkpoints of the database', () => {
     })
   })
 
+  test('where an operator removed all, the next one is the first again, of all entries, and files are of those after it', async () => {
+    await onCheckpointed(async ({ url, sql }, ofBefore) => {
+      await onWriter(url, async ({ write, pass, logged }) => {
+        pass(MINUTE_MS)
+        await write()
+        await sql`DELETE FROM checkpoints`
+        for (const _ of ['anew', 'after it']) {
+          pass(MINUTE_MS)
+          expect(await write()).toBe('written')
+        }
+        expect(logged.filter((event) => event === 'checkpoints_went_back')).toHaveLength(1)
+        const stored = await allCheckpoints(sql)
+        expect(stored.map(({ statement }) => statement.number)).toEqual([1, 2])
+        const good = { code: 0, out: expect.stringContaining('ok: 2 checkpoints in the database, 2 computed again') }
+        expect(await ledger(url, 'verify', '--checkpoint', await checkpointOf(url))).toMatchObject(good)
+        const { code, out } = await ledger(url, 'verify', '--checkpoint', ofBefore)
+        expect(code).toBe(1)
+        expect(out).toContain('WENT BACK: checkpoint 1 is not the one, which the file names')
+        expect(out).toMatch(/^ok: \d+ accounts are where they were/m)
+      })
+    })
+  })
+
   test('one that was changed is found, and nobody goes on from it', async () => {
     const changes = [
       `UPDATE checkpoints SET level = 'hour' WHERE number = 2`,
