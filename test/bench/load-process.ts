@@ -5,16 +5,17 @@ import { type Ending, runLoad } from './load-run.ts'
 import { createSigningPool, type SigningPool } from './signing-pool.ts'
 import type { Stock } from './stock.ts'
 
+/** What a load is of: what is signed for some accounts is never sent when it is others' turn. */
 interface Target {
   readonly followed: FollowTarget
   readonly pool: SigningPool
+  stock: Stock
+  stockOf: Scenario | undefined
 }
 
 const REGISTRATION_TIME_LIMIT_S = 600
 
 let target: Target | undefined
-let stockOf: Scenario | undefined
-let stock: Stock = { requests: [], next: 0 }
 let ending: Ending = { asked: false }
 
 process.on('message', (order: LoadOrder | LoadSignal) => {
@@ -39,9 +40,12 @@ async function carryOut(order: LoadOrder): Promise<LoadReply> {
       const { txn_id: txnId } = JSON.parse(acceptedBody) as { txn_id: string }
       return `GET /v1/transactions/${txnId} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n`
     }
+    await target?.pool.close()
     target = {
       followed: { host: hostname, port: Number(port), requestOf },
       pool: createSigningPool({ host, token, accounts: order.accounts, loaded: order.loaded }),
+      stock: { requests: [], next: 0 },
+      stockOf: undefined,
     }
     return { kind: 'done' }
   }
@@ -49,7 +53,7 @@ async function carryOut(order: LoadOrder): Promise<LoadReply> {
   const { followed, pool } = target
   switch (order.kind) {
     case 'register': {
-      stock = { requests: await pool.registrations(), next: 0 }
+      const stock = { requests: await pool.registrations(), next: 0 }
       ending = { asked: false }
       const loop = { kind: 'closed', connections: order.connections } as const
       const plan = { loop, seconds: REGISTRATION_TIME_LIMIT_S, followed: [] }
@@ -60,15 +64,16 @@ async function carryOut(order: LoadOrder): Promise<LoadReply> {
       return { kind: 'done' }
     case 'prepare': {
       // What was signed and not sent comes first: the debits that follow count on its credits.
-      const left = stockOf === order.scenario ? stock.requests.slice(stock.next) : []
+      const left = target.stockOf === order.scenario ? target.stock.requests.slice(target.stock.next) : []
       const missing = Math.max(0, order.count - left.length)
-      stock = { requests: [...left, ...(await pool.submissions(order.scenario, missing))], next: 0 }
-      stockOf = order.scenario
+      target.stock = { requests: [...left, ...(await pool.submissions(order.scenario, missing))], next: 0 }
+      target.stockOf = order.scenario
       return { kind: 'done' }
     }
     case 'run': {
       ending = { asked: false }
-      const expects = stockOf === 'batch' ? 'batches' : 'accepted'
+      const { stock } = target
+      const expects = target.stockOf === 'batch' ? 'batches' : 'accepted'
       return { kind: 'ran', result: await runLoad({ ...order.plan, target: followed, stock, ending, expects }) }
     }
   }
