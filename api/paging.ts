@@ -44,3 +44,13 @@ export function nextPageToken(
 ): string {
   return cursor === null ? '' : tokens.write(scope, { cursor, count })
 }
+
+/** Counted with the first page; the tokens of those after it carry it along. What nobody counted is a lower bound of 0. */
+export function countOfList(after: PagePosition | null, counted: PageCount | null): PageCount {
+  return after?.count ?? counted ?? { total: 0, exact: false }
+}
+
+/** Of an answer that has this count as its `total_count`. */
+export function countHeaders({ exact }: PageCount): Readonly<Record<string, string>> {
+  return exact ? {} : { 'x-total-count-relation': 'gte' }
+}

@@ -49,7 +49,9 @@ export const listFungibleTokens: Operation = {
   description: 'By token ID, without regard to case. The ledger’s own unit, `BASE`, is not among them.',
   roles: EVERYONE,
   parameters: PAGING,
-  answers: [{ status: 200, description: 'One page.', content: fungibleTokenListResponse }],
+  answers: [
+    { status: 200, description: 'One page.', content: fungibleTokenListResponse, headers: ['X-Total-Count-Relation'] },
+  ],
   examples: LIST_FUNGIBLE_TOKENS_EXAMPLES,
 }
 

@@ -68,7 +68,9 @@ export const listNftClasses: Operation = {
   description: 'By class ID, without descriptions and schemas.',
   roles: EVERYONE,
   parameters: PAGING,
-  answers: [{ status: 200, description: 'One page.', content: nftClassListResponse }],
+  answers: [
+    { status: 200, description: 'One page.', content: nftClassListResponse, headers: ['X-Total-Count-Relation'] },
+  ],
   examples: LIST_NFT_CLASSES_EXAMPLES,
 }
 

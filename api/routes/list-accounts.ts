@@ -4,8 +4,8 @@ import type { AccountView } from '../../actors/account/outcome.ts'
 import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { inTurns } from '../in-turns.ts'
-import type { PageCount, PageTokens } from '../page-token.ts'
-import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
+import type { PageTokens } from '../page-token.ts'
+import { countHeaders, countOfList, listScope, nextPageToken, readPageRequest } from '../paging.ts'
 import { readQuery } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { ADMINS, type GuardedRoute } from '../route.ts'
@@ -26,15 +26,15 @@ export function listAccounts({ reads, jwkOf }: EdgeDependencies, tokens: PageTok
       const refused = query.problem()
       if (refused !== undefined) return refused
       const page = await pageOf(reads, accounts, { after: after?.cursor ?? null, limit, counted: after === null })
-      const count: PageCount = after?.count ?? page.count ?? { total: 0, exact: false }
+      const count = countOfList(after, page.count)
       return jsonReply(
         200,
         {
           accounts: page.rows.map((account) => accountMembers(account, jwkOf)),
-          next_page_token: nextPageToken(tokens, scope, page.next, accounts.whole ? null : count),
+          next_page_token: nextPageToken(tokens, scope, page.next, count),
           total_count: count.total,
         },
-        count.exact ? {} : { 'x-total-count-relation': 'gte' },
+        countHeaders(count),
       )
     },
   }
@@ -50,8 +50,8 @@ function orderOf({ ids }: AccountScope): 'by ID' | 'of the ledger' {
 
 async function pageOf(reads: Reads, scope: AccountScope, asked: ScanRequest<string>): Promise<Page> {
   if (scope.whole) {
-    const { accounts, next, total, exact } = await reads.accounts(asked.after, asked.limit)
-    return { rows: accounts, next, count: { total, exact } }
+    const { accounts, next, count } = await reads.accounts(asked.after, asked.limit)
+    return { rows: accounts, next, count }
   }
   if (scope.ids !== null) return pageOfNamed(reads, scope.ids, asked)
   return scanPage(

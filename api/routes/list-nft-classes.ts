@@ -2,7 +2,7 @@
 import type { EdgeDependencies } from '../dependencies.ts'
 import { listedClassMembers } from '../nft-views.ts'
 import type { PageTokens } from '../page-token.ts'
-import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
+import { countHeaders, countOfList, listScope, nextPageToken, readPageRequest } from '../paging.ts'
 import { readQuery } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute } from '../route.ts'
@@ -21,11 +21,16 @@ export function listNftClasses({ reads }: EdgeDependencies, tokens: PageTokens):
       const refused = query.problem()
       if (refused !== undefined) return refused
       const page = await reads.nftClasses(after?.cursor ?? null, limit)
-      return jsonReply(200, {
-        classes: page.classes.map(listedClassMembers),
-        next_page_token: nextPageToken(tokens, scope, page.next, null),
-        total_count: page.total,
-      })
+      const count = countOfList(after, page.count)
+      return jsonReply(
+        200,
+        {
+          classes: page.classes.map(listedClassMembers),
+          next_page_token: nextPageToken(tokens, scope, page.next, count),
+          total_count: count.total,
+        },
+        countHeaders(count),
+      )
     },
   }
 }

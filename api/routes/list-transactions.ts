@@ -14,7 +14,7 @@ import {
 import { prefers } from '../accept.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageCount, PageTokens } from '../page-token.ts'
-import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
+import { countHeaders, countOfList, listScope, nextPageToken, readPageRequest } from '../paging.ts'
 import { type Query, readQuery } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { parseRfc3339 } from '../rfc3339.ts'
@@ -72,7 +72,7 @@ export function listTransactions(dependencies: EdgeDependencies, tokens: PageTok
         return transactionLines(streaming, call, asked)
       }
       const page = await pageOf(reads, accounts, filters, { limit, after, counted: position === null })
-      const count: PageCount = position?.count ?? page.count ?? { total: 0, exact: false }
+      const count = countOfList(position, page.count)
       return jsonReply(
         200,
         {
@@ -80,7 +80,7 @@ export function listTransactions(dependencies: EdgeDependencies, tokens: PageTok
           next_page_token: tokenOf(page.next, count),
           total_count: count.total,
         },
-        { ...VARIES, ...(count.exact ? {} : { 'x-total-count-relation': 'gte' }) },
+        { ...VARIES, ...countHeaders(count) },
       )
     },
   }

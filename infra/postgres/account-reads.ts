@@ -5,10 +5,10 @@ import { accountKeyName, type KeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { ACCOUNT_COLUMNS, type AccountRow, keyNameOfAccountRow, openAccount } from './account-document.ts'
 import { fetchKeysOfAccounts } from './erased-accounts.ts'
+import { type Counted, countingFirst, countOf } from './list-count.ts'
 import { fetchKeys, opened } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
 import { PLACES } from './row-sealer.ts'
-import { COUNT_LIMIT } from './transactions-query-count.ts'
 
 /** Where an account is found. */
 export interface AccountPlace {
@@ -54,11 +54,12 @@ function accountViewOf(row: AccountRow, vault: RowVault, askedFor = ''): Account
 
 /**
  * In the order of the references: one of the IDs, at rest, would give them away. Those that were erased are left out: whose
- * they were is not known here.
+ * they were is not known here. They are counted by a range of places: what PostgreSQL would take for a scan of all of a large
+ * table it keeps none of in memory, and reads the same pages anew for each count.
  */
-const ACCOUNTS = `
-SELECT least(counting.n, ${COUNT_LIMIT}) AS total, counting.n <= ${COUNT_LIMIT} AS exact, page.*
-  FROM (SELECT count(*) AS n FROM (SELECT FROM accounts WHERE status <> 'erased' LIMIT ${COUNT_LIMIT + 1}) walked) counting
+export const ACCOUNTS = `
+SELECT counting.counted, page.*
+  FROM ${countingFirst(`SELECT FROM accounts WHERE ctid >= '(0,0)' AND status <> 'erased'`, '$1')}
   LEFT JOIN LATERAL (
     SELECT ${ACCOUNT_COLUMNS} FROM accounts a
      WHERE a.account_id > $1 AND a.status <> 'erased' ORDER BY a.account_id LIMIT $2
@@ -66,10 +67,7 @@ SELECT least(counting.n, ${COUNT_LIMIT}) AS total, counting.n <= ${COUNT_LIMIT} 
  ORDER BY page.account_id`
 
 /** One row at least, also for an empty page: then `account_id` is null. */
-type AccountsRow = (AccountRow | { readonly account_id: null }) & {
-  readonly total: string
-  readonly exact: boolean
-}
+type AccountsRow = (AccountRow | { readonly account_id: null }) & Counted
 
 /** `after`: an account ID. */
 export async function readAccounts(
@@ -89,8 +87,7 @@ export async function readAccounts(
   return {
     accounts,
     next: found.length > limit ? (accounts.at(-1)?.accountId ?? null) : null,
-    total: Number(rows[0]?.total ?? 0),
-    exact: rows[0]?.exact ?? true,
+    count: countOf(rows[0]),
   }
 }
 

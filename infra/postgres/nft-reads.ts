@@ -30,6 +30,7 @@ import {
   instanceStateOf,
   keyNameOfActorRow,
 } from './actor-documents.ts'
+import { type Counted, countingFirst, countOf } from './list-count.ts'
 import { NFT_EVENT_COLUMNS, type NftEventRow, openNftEvent } from './nft-event-rows.ts'
 import { fetchKeys } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
@@ -114,8 +115,8 @@ function registeredViewOf(state: ClassState): ClassView | undefined {
 }
 
 export const CLASSES = `
-SELECT counting.total, page.*
-  FROM (SELECT count(*) AS total FROM actors WHERE kind = 'class' AND status = 'active') counting
+SELECT counting.counted, page.*
+  FROM ${countingFirst(`SELECT FROM actors WHERE kind = 'class' AND status = 'active'`, '$1')}
   LEFT JOIN LATERAL (${withRoom(
     `SELECT ${ACTOR_ROW_COLUMNS} FROM actors a
       WHERE a.kind = 'class' AND a.status = 'active' AND a.class_id > $1 ORDER BY a.class_id LIMIT $2`,
@@ -131,10 +132,10 @@ export async function readClasses(
   vault: RowVault,
 ): Promise<ClassesPage> {
   const parameters = [after ?? '', limit + 1]
-  const found = await ofClasses<ActorRow, { readonly total: string }>(pool, CLASSES, parameters, vault)
+  const found = await ofClasses<ActorRow, Counted>(pool, CLASSES, parameters, vault)
   const { rows, more } = shownOf(found, limit)
   const classes = rows.map((row) => classViewOf(classStateOf(row, vault)))
-  return { classes, next: more ? (classes.at(-1)?.classId ?? null) : null, total: Number(found[0]?.total ?? 0) }
+  return { classes, next: more ? (classes.at(-1)?.classId ?? null) : null, count: countOf(found[0]) }
 }
 
 export const INSTANCE = `

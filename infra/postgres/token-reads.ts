@@ -5,6 +5,7 @@ import type { TokensPage } from '../../runtime/ports/ledger-reads.ts'
 import { shardKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, tokenStateOf } from './actor-documents.ts'
+import { type Counted, countingFirst, countOf } from './list-count.ts'
 import { fetchKeys } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
 
@@ -36,9 +37,9 @@ function registeredViewOf(token: TokenState): TokenView | undefined {
   return tokenFactsOf(token) === undefined ? undefined : tokenViewOf(token)
 }
 
-const TOKENS = `
-SELECT counting.total, page.*
-  FROM (SELECT count(*) AS total FROM actors WHERE kind = 'token' AND status <> 'preparing') counting
+export const TOKENS = `
+SELECT counting.counted, page.*
+  FROM ${countingFirst(`SELECT FROM actors WHERE kind = 'token' AND status <> 'preparing'`, '$1')}
   LEFT JOIN LATERAL (
     SELECT ${ACTOR_ROW_COLUMNS} FROM actors a
      WHERE a.kind = 'token' AND a.status <> 'preparing' AND a.actor_id > $1 ORDER BY a.actor_id LIMIT $2
@@ -46,7 +47,7 @@ SELECT counting.total, page.*
  ORDER BY page.actor_id`
 
 /** One row at least, also for an empty page: then `kind` is null. */
-type TokensRow = (ActorRow | { readonly kind: null }) & { readonly total: string }
+type TokensRow = (ActorRow | { readonly kind: null }) & Counted
 
 export async function readTokens(
   pool: QueryPool,
@@ -65,6 +66,6 @@ export async function readTokens(
   return {
     tokens,
     next: found.length > limit ? (tokens.at(-1)?.tokenId ?? null) : null,
-    total: Number(rows[0]?.total ?? 0),
+    count: countOf(rows[0]),
   }
 }

@@ -10,6 +10,7 @@
  */
 import type postgres from 'postgres'
 import type { TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
+import { COUNT_LIMIT } from './list-count.ts'
 import {
   all,
   dateConditions,
@@ -20,8 +21,7 @@ import {
   type TransactionPlaces,
 } from './transactions-query-filters.ts'
 
-/** What no counter tells is counted up to here; beyond, the count is a lower bound. */
-export const COUNT_LIMIT = 10_000
+/** In place of COUNT_LIMIT where an amount is asked for. */
 const COUNT_LIMIT_BY_AMOUNT = 1_000
 /** Rows looked at for a count. A ledger, account or group with more of them has a lower bound where the filter is rare. */
 export const COUNT_ROWS = 50_000

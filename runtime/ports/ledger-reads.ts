@@ -129,31 +129,35 @@ export interface TransactionPage {
   readonly next: TransactionCursor | null
   /** Whether nothing follows for now: a feed says how it goes on at its end, too, and a page may end short of it. */
   readonly ended: boolean
-  readonly count: { readonly total: number; readonly exact: boolean } | null
+  readonly count: ListCount | null
+}
+
+export interface ListCount {
+  readonly total: number
+  /** False: a lower bound. */
+  readonly exact: boolean
 }
 
 export interface AccountsPage {
   readonly accounts: readonly AccountView[]
   readonly next: string | null
-  /** How many accounts there are, counted up to a bound. */
-  readonly total: number
-  /** Whether there are no more than that. */
-  readonly exact: boolean
+  /** How many accounts there are, up to a bound; null of a page after the first. */
+  readonly count: ListCount | null
 }
 
 export interface TokensPage {
   readonly tokens: readonly TokenView[]
   readonly next: string | null
-  /** All registered tokens, exact. */
-  readonly total: number
+  /** How many are registered, up to a bound; null of a page after the first. */
+  readonly count: ListCount | null
 }
 
 export interface ClassesPage {
   readonly classes: readonly ClassView[]
   /** The class ID to go on after; null: nothing follows. */
   readonly next: string | null
-  /** All registered classes, exact. */
-  readonly total: number
+  /** How many are registered, up to a bound; null of a page after the first. */
+  readonly count: ListCount | null
 }
 
 export interface InstancesPage {

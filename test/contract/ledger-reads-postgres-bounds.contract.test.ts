@@ -2,7 +2,15 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Transaction } from '../../actors/account/transaction.ts'
-import { createLedgerReads, type PostgresLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts'
+import { ACCOUNTS } from '../../infra/postgres/account-reads.ts'
+import {
+  createLedgerReads,
+  type PostgresLedgerReads,
+  READ_SETTINGS,
+} from '../../infra/postgres/ledger-reads-postgres.ts'
+import { type Counted, countOf } from '../../infra/postgres/list-count.ts'
+import { CLASSES } from '../../infra/postgres/nft-reads.ts'
+import { TOKENS } from '../../infra/postgres/token-reads.ts'
 import { readTransactionPage } from '../../infra/postgres/transactions-query.ts'
 import { EXAMINED_ROWS } from '../../infra/postgres/transactions-query-walk.ts'
 import { COUNT_HOLDS } from '../../infra/postgres/transactions-query-count.ts'
@@ -160,15 +168,46 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
 
   test('accounts are counted up to a bound', async () => {
     const before = await reads.accounts(null, 1)
-    expect(before).toMatchObject({ total: 2, exact: true })
+    expect(before.count).toEqual({ total: 2, exact: true })
     const names = await sql<{ name: string }[]>`
       SELECT column_name AS name FROM information_schema.columns WHERE table_name = 'accounts' ORDER BY ordinal_position`
     const values = names.map(({ name }) => (name === 'account_id' ? `'~' || n` : name))
     await sql.unsafe(`INSERT INTO accounts (${names.map(({ name }) => name).join(', ')})
       SELECT ${values.join(', ')} FROM (SELECT * FROM accounts LIMIT 1) a CROSS JOIN generate_series(1, 9999) n`)
-    expect(await reads.accounts(null, 1)).toMatchObject({ accounts: before.accounts, total: 10_000, exact: false })
+    expect(await reads.accounts(null, 1)).toMatchObject({
+      accounts: before.accounts,
+      count: { total: 10_000, exact: false },
+    })
     await sql`DELETE FROM accounts WHERE account_id = '~1'`
-    expect(await reads.accounts(null, 1)).toMatchObject({ total: 10_000, exact: true })
+    expect((await reads.accounts(null, 1)).count).toEqual({ total: 10_000, exact: true })
+    expect((await reads.accounts(before.next, 1)).count).toBeNull()
+    const { enable_seqscan, enable_bitmapscan } = READ_SETTINGS
+    const connection = { enable_seqscan, enable_bitmapscan, plan_cache_mode: 'force_generic_plan' }
+    const asRead = postgres(database.url, { max: 1, connection })
+    await asRead.unsafe(`PREPARE listed (text, integer) AS ${ACCOUNTS}`)
+    const plan = await asRead.unsafe(`EXPLAIN EXECUTE listed ('', 1)`)
+    await asRead.end()
+    expect(plan.map((row) => String(row['QUERY PLAN'])).join('\n')).toContain('Tid Range Scan on accounts')
+  })
+
+  test('tokens and classes are counted up to a bound', async () => {
+    const countsOf = async () =>
+      Promise.all([TOKENS, CLASSES].map(async (text) => countOf((await sql.unsafe<Counted[]>(text, ['', 0]))[0])))
+    await sql`
+      INSERT INTO actors (shard_id, kind, actor_id, version, status, document, created_at, class_id)
+      SELECT 0, kind, kind || n, 1, 'active', '', 'epoch', CASE kind WHEN 'class' THEN 'cls ' || n END
+      FROM generate_series(1, 10000) n CROSS JOIN unnest(ARRAY['token', 'class']) kind`
+    const exact = { total: 10_000, exact: true }
+    expect(await countsOf()).toEqual([exact, exact])
+    await sql`
+      INSERT INTO actors (shard_id, kind, actor_id, version, status, document, created_at, class_id)
+      SELECT 0, kind, kind, 1, 'active', '', 'epoch', CASE kind WHEN 'class' THEN 'cls' END
+      FROM unnest(ARRAY['token', 'class']) kind`
+    expect(await countsOf()).toEqual([
+      { ...exact, exact: false },
+      { ...exact, exact: false },
+    ])
+    await sql`DELETE FROM actors WHERE document = ''`
   })
 
   test('counts beyond the bound are lower bounds and say so', async () => {

@@ -185,13 +185,13 @@ function tokenTests(seeded: () => Seeded): void {
       do {
         const page = await reads.tokens(after, limit)
         expect(page.tokens.length).toBeLessThanOrEqual(limit)
-        expect(page.total).toBe(all.length)
+        expect(page.count).toEqual(after === null ? { total: all.length, exact: true } : null)
         seen.push(...page.tokens)
         after = page.next
       } while (after !== null && seen.length <= all.length)
       expect(seen).toEqual(all)
     }
-    expect(await reads.tokens('zz', 10)).toEqual({ tokens: [], next: null, total: all.length })
+    expect(await reads.tokens('zz', 10)).toEqual({ tokens: [], next: null, count: null })
     expect((await reads.tokens('ALPHA', 1)).tokens).toMatchObject([{ tokenId: 'B-1' }])
   })
 }

@@ -102,7 +102,7 @@ function singleTests(seeded: () => Seeded): void {
     expect((await reads.balances('carol:1'))?.[0]?.balance).toMatch(/\.5$/)
   })
 
-  test('accounts come in one order whatever the page size, each once, with the exact total', async () => {
+  test('accounts come in one order whatever the page size, each once, counted with the first page', async () => {
     const { reads, book } = seeded()
     const whole = (await reads.accounts(null, 100)).accounts
     const inOrder = whole.map(({ accountId }) => accountId)
@@ -113,14 +113,14 @@ function singleTests(seeded: () => Seeded): void {
       do {
         const page = await reads.accounts(after, limit)
         expect(page.accounts.length).toBeLessThanOrEqual(limit)
-        expect([page.total, page.exact]).toEqual([ACCOUNTS.length, true])
+        expect(page.count).toEqual(after === null ? { total: ACCOUNTS.length, exact: true } : null)
         seen.push(...page.accounts)
         after = page.next
       } while (after !== null)
       expect(seen).toEqual(inOrder.map((accountId) => viewOf(book.account(accountId))))
     }
     const last = inOrder.at(-1) ?? ''
-    expect(await reads.accounts(last, 10)).toEqual({ accounts: [], next: null, total: ACCOUNTS.length, exact: true })
+    expect(await reads.accounts(last, 10)).toEqual({ accounts: [], next: null, count: null })
     for (const absent of ['zzz', 'A', 'm', '0']) {
       const { accounts } = await reads.accounts(absent, 100)
       expect(accounts).toEqual(whole.slice(whole.length - accounts.length))

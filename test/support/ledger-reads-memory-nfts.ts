@@ -68,7 +68,11 @@ function classesPage(rows: NftRows, after: string | null, limit: number): Classe
     all.filter(({ classId }) => classId > (after ?? '')),
     limit,
   )
-  return { classes: shown.map(classViewOf), next: next?.classId ?? null, total: all.length }
+  return {
+    classes: shown.map(classViewOf),
+    next: next?.classId ?? null,
+    count: after === null ? { total: all.length, exact: true } : null,
+  }
 }
 
 function instancesPage(rows: NftRows, classId: string, after: string | null, limit: number): InstancesPage | undefined {

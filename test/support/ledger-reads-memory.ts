@@ -201,8 +201,7 @@ function accountsPage(rows: Rows, after: string | null, limit: number): Accounts
   return {
     accounts,
     next: following.length > limit ? (accounts.at(-1)?.accountId ?? null) : null,
-    total: rows.accounts.size,
-    exact: true,
+    count: after === null ? { total: rows.accounts.size, exact: true } : null,
   }
 }
 
@@ -243,7 +242,7 @@ function tokensPage(rows: Rows, after: string | null, limit: number): TokensPage
   return {
     tokens,
     next: following.length > limit ? (tokens.at(-1)?.tokenId ?? null) : null,
-    total: registered.length,
+    count: after === null ? { total: registered.length, exact: true } : null,
   }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Answer } from '../../../actors/account/outcome.ts'
 import { accountAddress } from '../../../actors/address.ts'
 import { jwkOf } from '../../../infra/keys/public-key.ts'
+import type { LedgerReads } from '../../../runtime/ports/ledger-reads.ts'
 import { accountView, bodyOf, createEdgeFixture, createFakeReads, newAccountKey, refusalOf } from './edge-fixture.ts'
 import type { BalanceView } from '../../../runtime/ports/ledger-reads.ts'
 
@@ -386,11 +387,27 @@ describe('reading an account', () => {
     expect(rest).toMatchObject({ accounts: [{ account_id: 'bob' }], next_page_token: '', total_count: 2 })
   })
 
-  test('D16: where there are more accounts than are counted, GET /v1/accounts says that it is a lower bound', async () => {
-    const accounts = () => Promise.resolve({ accounts: [], next: null, total: 10_000, exact: false })
-    const edge = createEdgeFixture({ reads: { ...createFakeReads(), accounts } })
-    const response = await edge.get('/v1/accounts', await edge.tokenFor('admin'))
-    expect(response.headers.get('x-total-count-relation')).toBe('gte')
-    expect(await bodyOf(response)).toMatchObject({ total_count: 10_000 })
+  test('D16: where there are more than are counted, a list says that its total is a lower bound, on its next page, too', async () => {
+    const pageAfter = (after: string | null) =>
+      after === null ? { next: 'more', count: { total: 10_000, exact: false } } : { next: null, count: null }
+    const reads: LedgerReads = {
+      ...createFakeReads(),
+      accounts: async (after) => ({ accounts: [], ...pageAfter(after) }),
+      tokens: async (after) => ({ tokens: [], ...pageAfter(after) }),
+      nftClasses: async (after) => ({ classes: [], ...pageAfter(after) }),
+    }
+    const edge = createEdgeFixture({ reads })
+    const token = await edge.tokenFor('admin')
+    for (const path of ['/v1/accounts', '/v1/fungible-tokens', '/v1/nft-classes']) {
+      let pageToken = ''
+      for (const page of [1, 2]) {
+        const response = await edge.get(`${path}?page_token=${pageToken}`, token)
+        const body = await bodyOf(response)
+        expect([path, page, response.headers.get('x-total-count-relation')]).toEqual([path, page, 'gte'])
+        expect(body).toMatchObject({ total_count: 10_000 })
+        pageToken = String(body['next_page_token'])
+      }
+      expect(pageToken).toBe('')
+    }
   })
 })

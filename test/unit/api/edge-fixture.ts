@@ -84,7 +84,7 @@ export function createFakeReads(): FakeReads {
       const rest = all.filter((account) => after === null || account.accountId > after)
       const accounts = rest.slice(0, limit)
       const next = rest.length > limit ? (accounts.at(-1)?.accountId ?? null) : null
-      return checked({ accounts, next, total: all.length, exact: true })
+      return checked({ accounts, next, count: after === null ? { total: all.length, exact: true } : null })
     },
     balances: async (accountId) => checked(fake.balanceViews.get(accountId)),
     async auditChain(accountId, afterSequence, limit) {
@@ -105,7 +105,7 @@ export function createFakeReads(): FakeReads {
       const rest = all.filter(({ tokenId }) => after === null || place(tokenId) > place(after))
       const tokens = rest.slice(0, limit)
       const next = rest.length > limit ? (tokens.at(-1)?.tokenId ?? null) : null
-      return checked({ tokens, next, total: all.length })
+      return checked({ tokens, next, count: after === null ? { total: all.length, exact: true } : null })
     },
     group: async (groupId) => checked(fake.groupViews.get(groupId)),
     openGroups: async (clientId) => checked(fake.openGroupCounts.get(clientId) ?? 0),

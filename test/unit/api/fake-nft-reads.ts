@@ -32,7 +32,7 @@ export function fakeNftReads(
     async nftClasses(after, limit) {
       const all = [...fake.classViews.values()]
       const { shown, next } = pageOf(all, ({ classId }) => classId, after ?? '', limit)
-      return checked({ classes: shown, next, total: all.length })
+      return checked({ classes: shown, next, count: after === null ? { total: all.length, exact: true } : null })
     },
     instance: async (classId, instanceId) => checked(fake.instanceViews.get(nftId({ classId, instanceId }))),
     async instances(classId, after, limit) {

@@ -225,7 +225,7 @@ describe('D17: lists leave out what is outside', () => {
   test('a page token of a scoped client tells nothing of the rows that it stands behind', async () => {
     const accounts = Array.from({ length: 1_000 }, () => accountView('secret-of-others'))
     const edge = createLedger({
-      accounts: async () => ({ accounts, next: 'secret-of-others', total: 10_000, exact: false }),
+      accounts: async () => ({ accounts, next: 'secret-of-others', count: { total: 10_000, exact: false } }),
     })
     const token = await scopedToken(edge, 'admin', ['alice', 'zz*'])
     const response = await edge.get('/v1/accounts?page_size=1000', token)
