@@ -64,12 +64,16 @@ function withoutNode(suite: Suite, codes: CodeTable): void {
     '503',
     'until the shard is owned again: then the same order is taken',
     async (stage) => {
-      const { transactor, cast } = stage
+      const { transactor, viewer, cast } = stage
       const order = keyed({ type: 'credit', amount: '1' })
       expect((await transactor.submit(cast.alice, order)).status).toBe(503)
       await bringBack(stage.cluster)
+      // An edge is ready when it can serve one shard: the account's may be taken after others.
+      await until('the shard is owned', DEADLINE_MS, async () => {
+        return (await viewer.get(`/v1/accounts/${cast.alice.accountId}/state`)).status === 200
+      })
       const reply = await transactor.submit(cast.alice, order)
-      expect([reply.status, reply.headers['idempotency-replayed']]).toEqual([202, undefined])
+      expect([outcomeOf(reply), reply.headers['idempotency-replayed']]).toEqual(['202', undefined])
       expect(await ended(transactor, membersOf(reply))).toMatchObject({ status: 'completed' })
     },
   )
