@@ -25,9 +25,9 @@ export function isDecimalString(text: string): boolean {
   return DECIMAL_STRING.test(text)
 }
 
-/** Reads a decimal string that passed `isDecimalString`. */
+/** Reads a decimal string that passed `isDecimalString`. Zeros are one: most of what an account in memory has are zeros. */
 export function parseQuantity(text: string): Quantity {
-  return new Quantity(text)
+  return text === '0' ? ZERO : new Quantity(text)
 }
 
 /** Minimal form: no exponent, no trailing zeros (`100.5`, `0`). */

@@ -1,7 +1,7 @@
 /** Composition root of a shard node. */
 import { actorKey } from '../../actors/address.ts'
 import type { Log } from '../../runtime/ports/log.ts'
-import { LedgerNode } from '../../runtime/node/ledger-node.ts'
+import { actorsPerShardOf, LedgerNode } from '../../runtime/node/ledger-node.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createNodeSigner } from '../keys/signer-node.ts'
 import { createNatsLeaseStore } from '../nats/lease-store-nats.ts'
@@ -69,7 +69,7 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
     ...(registry === undefined ? {} : { metrics: createNodeMetrics(registry) }),
     ledgerId,
     production,
-    ...(actorsPerShard === undefined ? {} : { settings: { maxResidents: actorsPerShard } }),
+    settings: { maxResidents: actorsPerShard ?? actorsPerShardOf(ledger.shardCount) },
     homeOf: (actor) => secrets.shardOf(actorKey(actor)),
     onStoreWentBack: () => service.fail('PostgreSQL went back: it shows an older state than was seen before'),
   })

@@ -40,6 +40,9 @@ export interface WholeAccountRow extends AccountRow {
 
 type SealedPart = readonly [id: string, sealed: string]
 
+/** Most accounts in memory have none: one for all of them. */
+const NO_HOLDS: ReadonlyMap<string, Hold> = new Map()
+
 /**
  * By `addressOf`. Its key must have been fetched. `askedFor`: the ID that was looked for, which the row of an account that
  * was erased does not say. Throws UnreadableRow.
@@ -59,19 +62,30 @@ export function openWholeAccount(
     const text = vault.open(name, PLACES.balance(shardId, ref, tokenId), Buffer.from(sealed, 'base64'))
     balances.set(tokenId, balanceFrom(text))
   }
-  const holds = new Map<string, Hold>()
-  for (const [holdRef, sealed] of row.holds ?? []) {
-    const place = PLACES.hold(shardId, ref, holdRef)
-    const hold = openJson<Hold>(vault, name, place, Buffer.from(sealed, 'base64'))
-    if (holdRefOf(vault, accountId, holdId(hold)) !== holdRef) throw new UnreadableRow(place, 'it is of another hold')
-    holds.set(holdId(hold), hold)
-  }
+  const holds = row.holds === null ? NO_HOLDS : holdsOf(row, row.holds, accountId, vault)
   const account: AccountState = { ...document, shardId, version: Number(row.version), balances, holds }
   if (!(vault.mixes && parts === '') && partsDigest(account, vault, name) !== parts) {
     const place = PLACES.account(shardId, ref, account.version)
     throw new UnreadableRow(place, 'its balances or holds are not those that were written with it')
   }
   return [addressOf({ shardId, accountId }), account]
+}
+
+/** Of the account in `row`, whose ID is `accountId`. */
+function holdsOf(
+  { shard_id: shardId, account_id: ref }: WholeAccountRow,
+  parts: readonly SealedPart[],
+  accountId: string,
+  vault: RowVault,
+): ReadonlyMap<string, Hold> {
+  const holds = new Map<string, Hold>()
+  for (const [holdRef, sealed] of parts) {
+    const place = PLACES.hold(shardId, ref, holdRef)
+    const hold = openJson<Hold>(vault, accountKeyName(ref), place, Buffer.from(sealed, 'base64'))
+    if (holdRefOf(vault, accountId, holdId(hold)) !== holdRef) throw new UnreadableRow(place, 'it is of another hold')
+    holds.set(holdId(hold), hold)
+  }
+  return holds
 }
 
 /** Nothing is left of what it held. */

@@ -27,8 +27,8 @@ interface Note {
 }
 
 const SEED = 1
-/** Enough that hardly any key is the last one that was used. */
-const MOST_KEYS = 1_000
+/** More than a node keeps of the keys that it has read: of accounts that share few keys none would have to be read again. */
+const MOST_KEYS = 60_000
 const NOTE = 'loaded.json'
 
 /** Loads it where it is missing; what it has loaded when the work ends before is removed. Throws for what is half a load. */

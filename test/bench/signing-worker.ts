@@ -1,8 +1,8 @@
 /** A thread that makes keys and whole signed requests, so that preparing is fast and costs nothing while it is measured. */
-import { createPrivateKey, createPublicKey } from 'node:crypto'
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type AccountKeys, type Members, newAccountKeys, signed } from '../support/client-keys.ts'
-import { sharedKeys } from '../support/loader/shared-keys.ts'
+import { sharedKeyOf } from '../support/loader/shared-keys.ts'
 import { accountIdOf } from '../support/loader/load-plan.ts'
 import {
   BATCH_SIZE,
@@ -65,7 +65,8 @@ const shared: readonly Account[] = setup.shared.map(({ accountId, keyPem }) => (
 }))
 /** By number; loaded ones from the first time that they are needed. */
 const accounts = new Map<number, Account>()
-const loadedKeys = setup.loaded === null ? [] : sharedKeys(setup.loaded.seed, setup.loaded.keys)
+/** Of loaded accounts, by number; from the first time that they are needed. */
+const loadedKeys = new Map<number, KeyObject>()
 let located: readonly Located[] = []
 let shards: ReadonlyMap<string, number> = new Map()
 let serial = 0
@@ -139,9 +140,11 @@ function accountAt(number: number): Account | undefined {
   const known = accounts.get(number)
   if (known !== undefined || setup.loaded === null) return known
   const loadedNumber = number * setup.workers + setup.index
-  const key = loadedKeys[loadedNumber % setup.loaded.keys]
-  if (key === undefined) return undefined
-  const account = { accountId: accountIdOf(loadedNumber), privateKey: key.keys.privateKey, submissions: 0 }
+  const { seed, keys } = setup.loaded
+  const keyNumber = loadedNumber % keys
+  const privateKey = loadedKeys.get(keyNumber) ?? sharedKeyOf(seed, keyNumber).keys.privateKey
+  loadedKeys.set(keyNumber, privateKey)
+  const account = { accountId: accountIdOf(loadedNumber), privateKey, submissions: 0 }
   accounts.set(number, account)
   return account
 }

@@ -41,7 +41,7 @@ export const MOST_TOKENS = 1_000
 export const MOST_NFTS = 1_000_000
 export const NFTS_OF_A_CLASS = 10_000
 export const NFTS_OF_A_COLLECTOR = 100
-const MOST_KEYS = 10_000
+const MOST_KEYS = 100_000
 const MOST_SEEDS = 2 ** 32 - 1
 
 /** `given` may have other members too. Throws a RangeError that says what is wrong. */

@@ -12,10 +12,11 @@ export interface SharedKey {
 }
 
 export function sharedKeys(seed: number, count: number): readonly SharedKey[] {
-  return Array.from({ length: count }, (_, number) => sharedKey(`load ${seed} ${number}`))
+  return Array.from({ length: count }, (_, number) => sharedKeyOf(seed, number))
 }
 
-function sharedKey(name: string): SharedKey {
+export function sharedKeyOf(seed: number, number: number): SharedKey {
+  const name = `load ${seed} ${number}`
   const scalar = createHash('sha256').update(name).digest()
   const ecdh = createECDH('prime256v1')
   // Throws for a digest that is no scalar of the curve: one in 2^32.
