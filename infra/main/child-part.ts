@@ -19,11 +19,11 @@ export interface ChildOptions {
 const STOP_TIMEOUT_MS = 25_000
 
 /**
- * What a request allocates is dead once it is answered: with room for many of them, few are copied before they die. And
- * where processors are few, helpers of the collector only take them from the parts' own threads: a tenth of a node's
- * processor time on two cores.
+ * What a request allocates is dead once it is answered: with room for many of them, few are copied before they die. Where
+ * processors are few, helpers that copy the others only take them from the parts' own threads. What is old is looked
+ * through beside the part's thread all the same: in it, that would hold everything up for half a second at a time.
  */
-const COLLECTOR = ['--max-semi-space-size=64', ...(availableParallelism() < 4 ? ['--single-threaded-gc'] : [])]
+const COLLECTOR = ['--max-semi-space-size=64', ...(availableParallelism() < 4 ? ['--no-parallel-scavenge'] : [])]
 
 export async function spawnChild(options: ChildOptions): Promise<RunningPart> {
   const program = fileURLToPath(new URL('ledger.js', import.meta.url))
