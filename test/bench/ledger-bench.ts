@@ -16,7 +16,12 @@ export interface ClosedLoopRate {
   readonly perSecond: () => Promise<number>
 }
 
-export function createClosedLoopRate(load: LoadGenerator, connections: number): ClosedLoopRate {
+/** `warmUpS`: while code is being compiled, and accounts and keys are read in, half as much gets through as later. */
+export function createClosedLoopRate(
+  load: LoadGenerator,
+  connections: number,
+  warmUpS: number = WARM_UP_S,
+): ClosedLoopRate {
   let noted: number | undefined
   return {
     note: (perSecond) => {
@@ -24,9 +29,9 @@ export function createClosedLoopRate(load: LoadGenerator, connections: number): 
     },
     perSecond: async () => {
       if (noted !== undefined) return noted
-      say(`finding out how much gets through, for twice ${WARM_UP_S} s ...`)
-      // Twice: while code is being compiled and accounts are read in, half as much gets through as later.
-      await acceptedPerSecond(load, connections)
+      const rounds = Math.ceil(warmUpS / WARM_UP_S)
+      say(`finding out how much gets through: ${WARM_UP_S} s, after ${rounds} times as long to warm up ...`)
+      for (let round = 0; round < rounds; round += 1) await acceptedPerSecond(load, connections)
       noted = await acceptedPerSecond(load, connections)
       return noted
     },

@@ -53,6 +53,8 @@ export interface SoakSample {
 const LOAD_SHARE = 0.5
 /** Of the accounts: the others are put out of memory, and read again. */
 const RESIDENT_SHARE = 0.5
+/** Of the time, beforehand: half of what a ledger does that has just been started is less than half of what it can do. */
+const WARM_UP_SHARE = 0.05
 const SHARDS = 256
 const RUN_S = 10
 /** Of a short soak, each quarter is still to have some. */
@@ -86,7 +88,7 @@ export function measureSoak(options: BenchOptions, minutes: number): Promise<num
       begun.onEnd(load.stop)
       await load.setup(cluster.origin, client.token, options.accounts, accounts)
     }
-    const closed = await createClosedLoopRate(loads[0], options.connections).perSecond()
+    const closed = await createClosedLoopRate(loads[0], options.connections, minutes * 60 * WARM_UP_SHARE).perSecond()
     const perSecond = Math.max(1, Math.round(closed * LOAD_SHARE))
     const sql = postgres(cluster.databaseUrl(), { max: 1, onnotice: () => undefined })
     begun.onEnd(() => sql.end())
