@@ -3,7 +3,7 @@
  * when the load ends; a PostgreSQL that is slow slows the ledger and breaks nothing. One node, one edge, real processes.
  */
 import postgres from 'postgres'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest'
 import { type HttpReply, LedgerClient } from '../support/client.ts'
 import type { Members } from '../support/client-keys.ts'
 import { type ClusterParts, type Part, startParts } from '../support/cluster-parts.ts'
@@ -29,7 +29,7 @@ const WITHIN_MS = 60_000
 let cluster: ClusterParts
 let client: LedgerClient
 beforeAll(async () => {
-  cluster = await startParts({ nodes: 1, edges: 1, shards: SHARDS, natsServers: 1 })
+  cluster = await startParts({ nodes: 1, edges: 1, shards: SHARDS, natsServers: 1, natsDirectly: true })
   client = await LedgerClient.login(cluster.origins[0] ?? '', cluster.client)
 })
 afterAll(async () => {
@@ -41,12 +41,16 @@ test(
   'H2, I12: an overloaded node turns away what it does not take, loses nothing, stays small, and recovers',
   { timeout: 4 * WITHIN_MS },
   async () => {
+    onTestFailed(() => {
+      for (const name of ['node-1', 'edge-1']) process.stderr.write(`${name}:\n${part(name).lastLines()}\n`)
+    })
     const crowd = await Crowd.open(client, CROWD)
     const other = await client.register('other@crowd')
     crowd.start()
     await until('the crowd was served', WITHIN_MS, () => crowd.operations.length >= CROWD)
     await crowd.finish()
     const usualMs = await medianLatencyMs(client, other)
+    const ownedBefore = await owners()
 
     const before = crowd.turnedAway.length
     const meanwhile: HttpReply[] = []
@@ -71,6 +75,9 @@ test(
 
     expect(crowd.surprises).toEqual([])
     expect(crowd.turnedAway.filter((reply) => !saysOverloaded(reply)).map(({ body }) => body)).toEqual([])
+    // A machine that gives the parts no processor for seconds parts them from NATS: that is told as what it is.
+    expect(crowd.unreached.filter((reply) => !saysUnreached(reply)).map(({ body }) => body)).toEqual([])
+    expect(await owners()).toEqual(ownedBefore)
     // It may have to ask again where the machine is slow, but not because others ask too much.
     expect(meanwhile.filter(saysOverloaded)).toEqual([])
     expect(meanwhile.filter(({ status }) => status !== 202 && status !== 503)).toEqual([])
@@ -111,9 +118,17 @@ test('a slow PostgreSQL slows every shard, moves none, and is no reason to refus
   expect(audit.faults).toEqual([])
 })
 
-function saysOverloaded({ status, headers, body }: HttpReply): boolean {
+function saysOverloaded(reply: HttpReply): boolean {
+  return saysNotApplied(reply, 'ERR_OVERLOADED')
+}
+
+function saysUnreached(reply: HttpReply): boolean {
+  return saysNotApplied(reply, 'ERR_SHARD_UNAVAILABLE')
+}
+
+function saysNotApplied({ status, headers, body }: HttpReply, code: string): boolean {
   const { error_codes: codes, outcome } = JSON.parse(body) as Members
-  const isRight = Array.isArray(codes) && codes.includes('ERR_OVERLOADED') && outcome === 'not_applied'
+  const isRight = Array.isArray(codes) && codes.includes(code) && outcome === 'not_applied'
   return status === 503 && isRight && Number(headers['retry-after']) > 0
 }
 

@@ -122,7 +122,8 @@ describe('a pass', () => {
       goOn = run
       return { cancel: () => undefined }
     }
-    const txnId = await offer(1_500)
+    // Long enough for a slow machine to come to the second pass before it expires.
+    const txnId = await offer(8_000)
     const audit = startedAuditor(ledger, { clock: { ...clock, after } })
     passes = () => audit.count('audit_pass_complete')
     await until(() => goOn !== undefined)

@@ -22,6 +22,8 @@ export interface PartsOptions {
   readonly shards: number
   /** 1 or 3. */
   readonly natsServers: number
+  /** NATS without wires: the test carries so much else that it would hold messages up. */
+  readonly natsDirectly?: boolean
   /** For every node and edge, beside what is always set. */
   readonly env?: Readonly<Record<string, string>>
   /** Left out: one login for all, at NATS and at PostgreSQL. */
@@ -72,6 +74,7 @@ export interface Part {
   readonly running: () => boolean
   readonly signal: (signal: NodeJS.Signals) => void
   readonly exited: Promise<void>
+  /** None to NATS where the part was led there directly. */
   readonly wires: { readonly nats: readonly SeverableWire[]; readonly postgres: SeverableWire }
   readonly lastLines: () => string
 }
@@ -155,13 +158,14 @@ async function startLedger(options: PartsOptions, servers: Servers, closing: Clo
     }
     const wires = {
       postgres: await wireTo(portOfParts),
-      nats: await Promise.all(nats.servers.map(({ port }) => wireTo(port))),
+      nats: options.natsDirectly === true ? [] : await Promise.all(nats.servers.map(({ port }) => wireTo(port))),
     }
+    const natsPorts = (options.natsDirectly === true ? nats.servers : wires.nats).map(({ port }) => port)
     const child = spawn(process.execPath, [builtLedger(), command], {
       env: {
         ...common,
         LEDGER_NODE_ID: name,
-        ...addressesOf(command, url, wires, access),
+        ...addressesOf(command, url, { postgres: wires.postgres.port, nats: natsPorts }, access),
         ...access?.environmentOf(command),
         ...more,
       },
@@ -200,21 +204,21 @@ async function startLedger(options: PartsOptions, servers: Servers, closing: Clo
   }
 }
 
-/** Of the servers, through the part's own wires. */
+/** Of the servers, as this part reaches them. */
 function addressesOf(
   command: string,
   databaseUrl: string,
-  wires: Part['wires'],
+  ports: { readonly postgres: number; readonly nats: readonly number[] },
   access: PartsAccess | undefined,
 ): Readonly<Record<string, string>> {
   const address = new URL(databaseUrl)
-  address.port = String(wires.postgres.port)
+  address.port = String(ports.postgres)
   if (access !== undefined) address.username = `ledger_${command}`
   const server =
     access === undefined ? `nats://${NATS_USER}:${encodeURIComponent(NATS_PASSWORD)}@127.0.0.1` : 'tls://127.0.0.1'
   return {
     LEDGER_DATABASE_URL: address.toString(),
-    LEDGER_NATS_URL: wires.nats.map((wire) => `${server}:${wire.port}`).join(','),
+    LEDGER_NATS_URL: ports.nats.map((port) => `${server}:${port}`).join(','),
   }
 }
 

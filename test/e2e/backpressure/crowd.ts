@@ -17,9 +17,11 @@ export class Crowd {
   readonly holder: Holder
   /** Those that were acknowledged. */
   readonly operations: Operation[] = []
-  /** Everybody who was told 503 `not_applied`. */
+  /** Everybody who was told 503 `not_applied`: those who asked more than was taken, */
   readonly turnedAway: HttpReply[] = []
-  /** How many of them did not come back. */
+  /** and those for whom nobody was reached who could take it. */
+  readonly unreached: HttpReply[] = []
+  /** How many of both did not come back. */
   left = 0
   /** Answers that no client should ever get. */
   readonly surprises: string[] = []
@@ -76,9 +78,10 @@ export class Crowd {
         return
       }
       operation.setbacks += 1
-      const outcome = reply?.status === 503 ? membersOf(reply)['outcome'] : undefined
+      const { outcome, error_codes: codes } = reply?.status === 503 ? membersOf(reply) : {}
       if (reply !== undefined && outcome === 'not_applied') {
-        this.turnedAway.push(reply)
+        const isUnreached = Array.isArray(codes) && codes.includes('ERR_SHARD_UNAVAILABLE')
+        ;(isUnreached ? this.unreached : this.turnedAway).push(reply)
         if (mayLeave && operation.setbacks === 1) {
           this.left += 1
           return

@@ -74,14 +74,19 @@ test('where all places are taken, a key that comes costs about what it does wher
   const cache = createKeyCache(() => 0)
   const key = newDataKey()
   const names = Array.from({ length: 105_000 }, (_, index) => accountKeyName(String(index)))
-  const spentOn = (first: number, end: number): number => {
-    const startedMs = performance.now()
-    for (const name of names.slice(first, end)) cache.put(name, key)
-    return performance.now() - startedMs
+  // The quickest of many pieces: a collection of garbage, or another process, holds some of them up, never all.
+  const quickest = (first: number, end: number): number => {
+    let leastMs = Number.POSITIVE_INFINITY
+    for (let at = first; at < end; at += 250) {
+      const startedMs = performance.now()
+      for (const name of names.slice(at, at + 250)) cache.put(name, key)
+      leastMs = Math.min(leastMs, performance.now() - startedMs)
+    }
+    return leastMs
   }
-  const withRoom = spentOn(0, 100_000) / 20
+  const withRoom = quickest(0, 100_000)
   // All are in use. Were those that are passed by gone through from the beginning each time, it would cost hundreds of times.
-  expect(spentOn(100_000, 105_000)).toBeLessThan(30 * withRoom)
+  expect(quickest(100_000, 105_000)).toBeLessThan(30 * withRoom)
 })
 
 test('a name says what it is of', () => {
