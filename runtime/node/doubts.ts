@@ -15,6 +15,7 @@ import { reasonOf } from '../reason.ts'
 
 export interface DoubtsDependencies {
   readonly store: Pick<LedgerStore, 'shards' | 'raiseAttempt' | 'openShard'>
+  readonly session: string
   readonly clock: Clock
   readonly log: Log
   /** Another has the shard; `found`, where it was looked at: its record. */
@@ -39,7 +40,7 @@ const BUSY_RETRY_MS = 5
 const LONGEST_RETRY_MS = 1_000
 
 export function createDoubts(dependencies: DoubtsDependencies): Doubts {
-  const { store, clock, log, onFenced, onCleared, onRaised, onDelayed } = dependencies
+  const { store, session, clock, log, onFenced, onCleared, onRaised, onDelayed } = dependencies
 
   /** D1. */
   async function skipped(incarnations: readonly Incarnation[]): Promise<void> {
@@ -65,18 +66,27 @@ export function createDoubts(dependencies: DoubtsDependencies): Doubts {
   async function unknown(incarnation: Incarnation): Promise<void> {
     const { shardId, epoch, attempt } = incarnation.token
     let raised = false
+    let unanswered = false
     for (let waitMs = RECOVERY_RETRY_MS; !isEnded(incarnation); waitMs = longer(waitMs)) {
       await delay(clock, waitMs)
       try {
-        raised ||= await store.raiseAttempt(incarnation.token)
+        raised ||= (await store.raiseAttempt(incarnation.token)) || (unanswered && (await wasRaised(incarnation)))
         if (raised) onRaised(incarnation, { shardId, epoch, attempt: attempt + 1 }, await store.openShard(shardId))
         else onFenced(incarnation, undefined)
         return
       } catch (error) {
+        unanswered = true
         log.warn('recovery_delayed', { shard: shardId, cause: reasonOf(error) })
         onDelayed(incarnation)
       }
     }
+  }
+
+  /** Nobody but the owner raises its attempt: of what is this session's, one that is higher was raised by what was not answered. */
+  async function wasRaised({ token }: Incarnation): Promise<boolean> {
+    const record = (await store.shards()).find(({ shardId }) => shardId === token.shardId)
+    if (record === undefined || record.session !== session) return false
+    return record.epoch === token.epoch && record.attempt === token.attempt + 1
   }
 
   /** D3. */

@@ -1,6 +1,6 @@
 /** Goal: N1, H4: what a node decided, or found broken, counts for nothing where another has written since, itself included. */
 import { describe, expect, test } from 'vitest'
-import type { CommitVerdict } from '../../../runtime/ports/ledger-store.ts'
+import type { CommitVerdict, ShardToken } from '../../../runtime/ports/ledger-store.ts'
 import { OTHER_KEY } from '../../support/accounts.ts'
 import { applied, credit, hosting, item, kinds, register, rotation, writes } from '../../support/shard-hosting.ts'
 
@@ -32,6 +32,48 @@ describe('the shard host in doubt', () => {
     expect(ids).toHaveLength(2)
     expect(ids).toEqual(ids.toSorted())
   })
+
+  test('H3: a raised attempt whose answer was lost is raised: the shard is not given up, and what waited is answered', async () => {
+    const { clock, control, host, store, logged, verdicts, send } = hosting([0])
+    const { raiseAttempt } = store
+    Object.assign(store, {
+      raiseAttempt: async (token: ShardToken) => {
+        await raiseAttempt(token)
+        Object.assign(store, { raiseAttempt })
+        throw new Error('no answer')
+      },
+    })
+    control.commit = () => ({ kind: 'unknown', detail: 'no answer' })
+    send(item(0, 'a', register))
+    await clock.pass(1)
+    control.commit = applied
+    await clock.pass(200)
+    expect(kinds(verdicts)).toEqual(['registered'])
+    expect(host.serving().get(0)).toMatchObject({ epoch: 1, attempt: 1 })
+    expect(logged.map(({ event }) => event)).not.toContain('shard_fenced')
+  })
+
+  // The second: as a store that was put back to before this session's epoch may show it.
+  test.for([2, 1])(
+    'H3: one that another has by then, in epoch %i, is given up, whatever was answered',
+    async (epoch) => {
+      const { clock, control, host, store, records, batches, verdicts, send } = hosting([0])
+      Object.assign(store, {
+        raiseAttempt: () => {
+          Object.assign(store, { raiseAttempt: () => Promise.resolve(false) })
+          records.set(0, { shardId: 0, epoch, attempt: 1, nodeId: 'another', session: 'another' })
+          return Promise.reject(new Error('no answer'))
+        },
+      })
+      control.commit = () => ({ kind: 'unknown', detail: 'no answer' })
+      send(item(0, 'a', register))
+      await clock.pass(200)
+      expect(kinds(verdicts)).toEqual(['undecided'])
+      expect(host.serving().has(0)).toBe(false)
+      // Not stepped again under what is another's attempt.
+      expect(batches).toHaveLength(1)
+    },
+  )
 
   test('H4: what breaks an invariant because the shard is another’s by now is given up, and is not held for broken', async () => {
     const { clock, control, host, logged, verdicts, send, give, serve } = hosting([0])
