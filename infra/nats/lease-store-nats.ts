@@ -236,15 +236,16 @@ function watchHints(link: NatsLink, shards: Bucket, log: Log, onHint: (hint: Sha
     }
   }
   const forget = link.onReconnect(() => void relist(RELIST_MIN_MS))
-  void relist(RELIST_MIN_MS)
-  return {
-    stop: () => {
-      stopped = true
-      clearTimeout(retry)
-      forget()
-      if (!subscription.isClosed()) subscription.unsubscribe()
-    },
+  const stop = (): void => {
+    stopped = true
+    clearTimeout(retry)
+    forget()
+    if (!subscription.isClosed()) subscription.unsubscribe()
   }
+  void relist(RELIST_MIN_MS)
+  // Nothing is listed over a connection that is closed for good, however often it is tried.
+  void link.closed.then(stop)
+  return { stop }
 }
 
 function hearHints(link: NatsLink, subjects: string, log: Log, onHint: (hint: ShardHint) => void): Subscription {

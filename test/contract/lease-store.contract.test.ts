@@ -1,5 +1,5 @@
 /** Both lease stores, real and simulated, under one contract. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { NatsLink } from '../../infra/nats/connection.ts'
 import { createNatsLeaseStore, type LeaseStoreOptions } from '../../infra/nats/lease-store-nats.ts'
 import { createKernel } from '../simulation/kernel.ts'
@@ -70,6 +70,27 @@ test('a session key that cannot be read hides no other', async () => {
   const reader = createNatsLeaseStore(other, SILENT_LOG, { ...OPTIONS, ledgerId: 'garbled' })
   expect(await reader.list()).toEqual([{ ...record, revision }])
   await Promise.all([link.close(), other.close()])
+})
+
+test('a watch ends with its connection', async () => {
+  const link = await nats.connect('watcher')
+  let looks = 0
+  const connected = (): boolean => {
+    looks += 1
+    return false
+  }
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  try {
+    createNatsLeaseStore({ ...link, connected }, SILENT_LOG, OPTIONS).watchHints(() => undefined)
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(looks).toBeGreaterThan(10)
+    await link.close()
+    const seen = looks
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(looks).toBe(seen)
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 for (const seed of [1, 2, 3, 4, 5]) {
