@@ -21,6 +21,7 @@ import { createBegunLater } from './begun-later.ts'
 import type { PassKind } from './pass.ts'
 import { type AuditProgress, asOfMsOf, coveredBy, readProgress } from './progress.ts'
 import type { SpotPass } from './spot-pass.ts'
+import { prepared } from '../postgres/prepared.ts'
 
 export interface AuditFindingsOptions {
   readonly url: string
@@ -132,7 +133,7 @@ function createSizeCheck(pool: QueryPool, largeFrom: number): () => Promise<bool
   let large = false
   return async () => {
     if (large) return true
-    const [row] = await pool.run((sql) => sql.unsafe<{ large: boolean }[]>(SIZE, [largeFrom], { prepare: true }))
+    const [row] = await pool.run((sql) => prepared<{ large: boolean }>(sql, SIZE, [largeFrom]))
     large = row?.large === true
     return large
   }

@@ -12,6 +12,7 @@ import { PLAN_SETTINGS } from '../postgres/plan-settings.ts'
 import { createQueryPool, type QueryPool } from '../postgres/query-pool.ts'
 import type { KeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
+import { prepared, takeRows } from '../postgres/prepared.ts'
 
 /** PostgreSQL does not answer, or an audit was told to stop. Nothing is known to be wrong. */
 export class AuditUnavailable extends Error {
@@ -107,8 +108,7 @@ async function momentOn<T>(pool: QueryPool, vault: RowVault, work: (moment: Mome
 }
 
 function queryOn<Row extends object>(text: string, parameters: readonly Parameter[] = []) {
-  return async (sql: postgres.ISql): Promise<readonly Row[]> =>
-    sql.unsafe<Row[]>(text, [...parameters], { prepare: true })
+  return async (sql: postgres.ISql): Promise<readonly Row[]> => prepared<Row>(sql, text, parameters)
 }
 
 /** By a cursor in SQL: between two batches the connection is free for the keys of the first. */
@@ -120,7 +120,7 @@ async function inBatches<Row extends object>(
 ): Promise<void> {
   await sql.unsafe(`DECLARE audited NO SCROLL CURSOR FOR ${text}`, [...parameters])
   for (;;) {
-    const rows = await sql.unsafe<Row[]>(`FETCH ${BATCH_ROWS} FROM audited`)
+    const rows = await takeRows(sql.unsafe<Row[]>(`FETCH ${BATCH_ROWS} FROM audited`))
     if (rows.length > 0) await take(rows)
     if (rows.length < BATCH_ROWS) break
   }

@@ -5,10 +5,10 @@
  *   D3. Secrets reach it by its environment, never by arguments.
  */
 import { spawn } from 'node:child_process'
-import { availableParallelism } from 'node:os'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { RunningPart } from './kept-part.ts'
+import { ALLOCATOR, COLLECTOR_HERE } from './part-memory.ts'
 
 export interface ChildOptions {
   readonly command: 'node' | 'edge' | 'auditor'
@@ -18,17 +18,10 @@ export interface ChildOptions {
 
 const STOP_TIMEOUT_MS = 25_000
 
-/**
- * What a request allocates is dead once it is answered: with room for many of them, few are copied before they die. Where
- * processors are few, helpers that copy the others only take them from the parts' own threads. What is old is looked
- * through beside the part's thread all the same: in it, that would hold everything up for half a second at a time.
- */
-const COLLECTOR = ['--max-semi-space-size=64', ...(availableParallelism() < 4 ? ['--no-parallel-scavenge'] : [])]
-
 export async function spawnChild(options: ChildOptions): Promise<RunningPart> {
   const program = fileURLToPath(new URL('ledger.js', import.meta.url))
-  const child = spawn(process.execPath, ['--enable-source-maps', ...COLLECTOR, program, options.command], {
-    env: { ...options.env },
+  const child = spawn(process.execPath, ['--enable-source-maps', ...COLLECTOR_HERE, program, options.command], {
+    env: { ...ALLOCATOR, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true,
   })

@@ -5,6 +5,7 @@
  */
 import type postgres from 'postgres'
 import { connect, type Connection } from '../postgres/connection.ts'
+import { takeRows } from '../postgres/prepared.ts'
 
 export interface Snapshot {
   readonly sql: postgres.Sql
@@ -63,7 +64,7 @@ export async function* batchesOf<Row extends object>(
 ): AsyncGenerator<readonly Row[], void, undefined> {
   await sql.unsafe(`DECLARE ${name} NO SCROLL CURSOR FOR ${text}`, [...parameters])
   for (;;) {
-    const rows = await sql.unsafe<Row[]>(`FETCH ${rowsEach} FROM ${name}`)
+    const rows = await takeRows(sql.unsafe<Row[]>(`FETCH ${rowsEach} FROM ${name}`))
     if (rows.length > 0) yield rows
     if (rows.length < rowsEach) break
   }

@@ -6,15 +6,24 @@ import { openJson } from '../vault/open-json.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { PLACES } from './row-sealer.ts'
 
+/** What has rows or columns of its own. */
+type Apart = 'balances' | 'holds' | 'shardId' | 'version'
+
 /** Without what has rows of its own, and with what binds it to them. */
-export type AccountDocument = Omit<AccountState, 'balances' | 'holds' | 'shardId' | 'version'> & {
+export type AccountDocument = Omit<AccountState, Apart> & {
   /** `partsDigest`. */
   readonly parts: string
 }
 
 export function accountText(account: AccountState, parts: string): string {
-  const { balances: _balances, holds: _holds, shardId: _shardId, version: _version, ...document } = account
-  return JSON.stringify({ ...document, parts } satisfies AccountDocument)
+  // What is undefined is left out of the text. As a rest and a spread it would take four times as long (V8).
+  const apart: Record<Apart, undefined> = {
+    balances: undefined,
+    holds: undefined,
+    shardId: undefined,
+    version: undefined,
+  }
+  return JSON.stringify(Object.assign({}, account, apart, { parts }) satisfies AccountDocument)
 }
 
 /** Of one that is erased, under the key of its shard: it does not say whose it was. */

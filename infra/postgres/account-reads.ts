@@ -9,6 +9,7 @@ import { type Counted, countingFirst, countOf } from './list-count.ts'
 import { fetchKeys, opened } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
 import { PLACES } from './row-sealer.ts'
+import { prepared } from './prepared.ts'
 
 /** Where an account is found. */
 export interface AccountPlace {
@@ -33,7 +34,7 @@ export async function readAccount(
   if (place === undefined) return undefined
   const row = await pool.run(async (sql) => {
     const [[found]] = await Promise.all([
-      sql.unsafe<AccountRow[]>(ACCOUNT, [place.shardId, place.ref], { prepare: true }),
+      prepared<AccountRow>(sql, ACCOUNT, [place.shardId, place.ref]),
       fetchKeys(sql, [keyNameOf(place)], vault),
     ])
     // Of an account that came between the two looks.
@@ -78,7 +79,7 @@ export async function readAccounts(
 ): Promise<AccountsPage> {
   const rows = await pool.run(async (sql) => {
     const parameters = [after === null ? '' : vault.accountRef(after), limit + 1]
-    const found = await sql.unsafe<AccountsRow[]>(ACCOUNTS, parameters, { prepare: true })
+    const found = await prepared<AccountsRow>(sql, ACCOUNTS, parameters)
     await fetchKeys(sql, found.flatMap(keyNamesOfRow), vault)
     return found
   })
@@ -126,7 +127,7 @@ export async function readAuditChain(
   const rows = await pool.run(async (sql) => {
     const parameters = [place.shardId, place.ref, afterSequence, limit + 1]
     const [found] = await Promise.all([
-      sql.unsafe<EntryRow[]>(CHAIN, parameters, { prepare: true }),
+      prepared<EntryRow>(sql, CHAIN, parameters),
       fetchKeys(sql, [keyNameOf(place)], vault),
     ])
     if (found.length > 0) erased = (await fetchKeysOfAccounts(sql, [place.ref], vault)).has(place.ref)

@@ -13,38 +13,46 @@ export type ColumnType =
   | 'bytea'
   | 'text'
   | 'json'
-  /** Bytes that are too long for an array's literal (commit-texts.ts). */
   | 'sealed'
-
-/** An array's parameter for each column. */
-export type ArrayType = Exclude<ColumnType, 'sealed'>
 
 /**
  * Values by type: `integer`, `bigint` numbers; `timestamptz` milliseconds since 1970; `bytea` hexadecimal digits;
- * `numeric`, `uuid`, `text` strings; `json` JSON as text, for a column of type text; `sealed` bytes. null anywhere.
+ * `numeric`, `uuid`, `text` strings; `json` JSON as text, for a column of type text; `sealed` base64, for a column of type
+ * bytea, and never an empty text (one alone would read as no element). null anywhere.
  */
-export type ColumnValue = string | number | Uint8Array | null
-/** Of an array. */
-export type ArrayValue = Exclude<ColumnValue, Uint8Array>
+export type ColumnValue = string | number | null
 
 /** Characters that no JSON text has in it, as such: what is joined with them needs no quotes and no escapes. */
 const BETWEEN = '\u001f'
 const NOTHING = '\u001e'
+/** Characters that are no digits of base64. */
+const BETWEEN_SEALED = ','
+const NOTHING_SEALED = '-'
 
-/** The expression that reads the parameter: an array of the column's type. */
-export function arrayExpression(type: ArrayType, parameter: string): string {
-  // JSON is full of quotes: as an array's literal each would have to be escaped here and read back there.
-  return type === 'json' ? `string_to_array(${parameter}::text, E'\\x1f', E'\\x1e')` : `${parameter}::${type}[]`
+/** An array's literal is read character by character: what is long, or full of quotes, is split instead. */
+export type LiteralType = Exclude<ColumnType, 'json' | 'sealed'>
+
+/** The expression that reads the parameter: an array, of texts where the type is `json` or `sealed`. */
+export function arrayExpression(type: ColumnType, parameter: string): string {
+  if (type === 'json') return `string_to_array(${parameter}::text, E'\\x1f', E'\\x1e')`
+  if (type === 'sealed') return `string_to_array(${parameter}::text, '${BETWEEN_SEALED}', '${NOTHING_SEALED}')`
+  return `${parameter}::${type}[]`
+}
+
+/** The value of the column's type, of an element of such an array. */
+export function elementExpression(type: ColumnType, element: string): string {
+  return type === 'sealed' ? `decode(${element}, 'base64')` : element
 }
 
 /** What `arrayExpression` reads. Throws a RangeError for a time that is none. */
-export function arrayParameter(type: ArrayType, values: readonly ArrayValue[]): string {
-  if (type !== 'json') return arrayLiteral(type, values)
-  return values.map((value) => value ?? NOTHING).join(BETWEEN)
+export function arrayParameter(type: ColumnType, values: readonly ColumnValue[]): string {
+  if (type === 'json') return values.map((value) => value ?? NOTHING).join(BETWEEN)
+  if (type === 'sealed') return values.map((value) => value ?? NOTHING_SEALED).join(BETWEEN_SEALED)
+  return arrayLiteral(type, values)
 }
 
 /** Throws a RangeError for a time that is none. */
-export function arrayLiteral(type: Exclude<ArrayType, 'json'>, values: readonly ArrayValue[]): string {
+export function arrayLiteral(type: LiteralType, values: readonly ColumnValue[]): string {
   const element = ELEMENTS[type]
   let literal = '{'
   for (let index = 0; index < values.length; index += 1) {
@@ -55,7 +63,7 @@ export function arrayLiteral(type: Exclude<ArrayType, 'json'>, values: readonly 
   return `${literal}}`
 }
 
-const ELEMENTS: Readonly<Record<Exclude<ArrayType, 'json'>, (value: string | number) => string>> = {
+const ELEMENTS: Readonly<Record<LiteralType, (value: string | number) => string>> = {
   integer: String,
   bigint: String,
   timestamptz: (value) => isoTimestamp(Number(value)),

@@ -18,6 +18,7 @@ import { findAccountRows, openWholeAccount, type WholeAccountRow } from './look-
 import { fetchKeys, opened } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
 import { PLACES } from './row-sealer.ts'
+import { prepared } from './prepared.ts'
 
 /** Undefined when there is no such account. */
 export type ReadBalances = (place: AccountPlace | undefined) => Promise<readonly BalanceView[] | undefined>
@@ -115,7 +116,7 @@ async function findDecimals(
 ): Promise<ReadonlyMap<string, number>> {
   const ids = tokenIds.map((tokenId) => tokenAddress(tokenId).id)
   const rows = await pool.run(async (sql) => {
-    const found = await sql.unsafe<ActorRow[]>(TOKENS, [arrayLiteral('text', ids)], { prepare: true })
+    const found = await prepared<ActorRow>(sql, TOKENS, [arrayLiteral('text', ids)])
     await fetchKeys(sql, found.map(keyNameOfActorRow), vault)
     return found
   })

@@ -15,6 +15,7 @@ import type { CommitStatement } from './commit-statement.ts'
 import { verdictOfError } from './commit-verdict.ts'
 import { type Backend, type Connection, type Sql, withDeadline } from './connection.ts'
 import { codeOf } from './failure.ts'
+import { prepared } from './prepared.ts'
 
 export interface CommitLaneOptions {
   /** Opens a connection and checks whose it is; `onNotice` is for what the server says beside answers. */
@@ -164,8 +165,7 @@ async function verdictWithin(
   const late = new Promise<CommitVerdict>((resolve) => {
     timer = setTimeout(() => resolve({ kind: 'unknown', detail: `no answer within ${timeoutMs} ms` }), timeoutMs)
   })
-  const answer = sql
-    .unsafe<Record<string, unknown>[]>(statement.text, statement.parameters, { prepare: true })
+  const answer = prepared<Record<string, unknown>>(sql, statement.text, statement.parameters)
     .then(read)
     .catch(verdictOfError)
   try {

@@ -171,5 +171,5 @@ function sentRows({ sent, outbox }: ShardBatch): SentRow[] {
   if (sent.length === 0) return []
   const counts = new Map<number, number>()
   for (const { target } of outbox) counts.set(target, (counts.get(target) ?? 0) + 1)
-  return sent.map((counter) => ({ ...counter, sentBefore: counter.sent - (counts.get(counter.target) ?? 0) }))
+  return sent.map(({ target, sent: last }) => ({ target, sent: last, sentBefore: last - (counts.get(target) ?? 0) }))
 }

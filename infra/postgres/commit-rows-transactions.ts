@@ -1,7 +1,7 @@
 /** Transactions as a commit writes them: new ones, and what becomes of earlier ones. */
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import type { ReceiptWrite, TransactionChange, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
-import { type Column, type Section, section } from './commit-section.ts'
+import { type Column, type PlainColumn, type Section, section } from './commit-section.ts'
 import { PLACES, type RowSealer } from './row-sealer.ts'
 import { outcomeText, transactionText } from './transaction-document.ts'
 
@@ -12,7 +12,7 @@ interface Decision {
 }
 
 /** What a transaction has once it is final, and may not have before. */
-const DECISION_COLUMNS: readonly Column<Decision>[] = [
+const DECISION_COLUMNS: readonly PlainColumn<Decision>[] = [
   { name: 'status', type: 'text', value: ({ transaction }) => transaction?.status ?? null },
   { name: 'failure_code', type: 'text', value: ({ transaction }) => transaction?.failure?.code ?? null },
   { name: 'processed_at', type: 'timestamptz', value: ({ transaction }) => transaction?.processedAtMs ?? null },

@@ -11,6 +11,7 @@ import type {
 } from '../../runtime/ports/ledger-store.ts'
 import type { MadeKey } from '../vault/data-keys.ts'
 import { accountKeyName, partsOf, shardKeyName } from '../vault/key-name.ts'
+import type { Base64Text } from '../vault/sealed-text.ts'
 import { accountText, erasedText, keyText } from './account-document.ts'
 import { balanceText, holdRefOf, partsDigest } from './account-parts.ts'
 import { ACTOR_SECTIONS, MESSAGE_SECTIONS } from './commit-rows-actors.ts'
@@ -34,7 +35,7 @@ const ACCOUNT_COLUMNS: readonly Column<AccountWrite>[] = [
   { name: 'document', type: 'sealed', value: accountDocument },
 ]
 
-function accountDocument({ account }: AccountWrite, { shardId, vault, made, refOf, seal }: RowSealer): Buffer {
+function accountDocument({ account }: AccountWrite, { shardId, vault, made, refOf, seal }: RowSealer): Base64Text {
   const ref = refOf(account.accountId)
   if (account.status === 'erased') {
     return seal(shardKeyName(shardId), PLACES.account(shardId, ref, account.version), erasedText(account))
@@ -115,7 +116,7 @@ const OPERATION_COLUMNS: readonly Column<RecordedOperation>[] = [
   { name: 'document', type: 'sealed', value: operationDocument },
 ]
 
-function operationDocument(recorded: RecordedOperation, { shardId, vault, refOf, ofAccount }: RowSealer): Buffer {
+function operationDocument(recorded: RecordedOperation, { shardId, vault, refOf, ofAccount }: RowSealer): Base64Text {
   const { accountId, operation, idempotencyKey } = recorded
   const keyRef = vault.keyRef(accountId, idempotencyKey)
   return ofAccount(accountId, PLACES.operation(shardId, refOf(accountId), operation, keyRef), operationText(recorded))

@@ -1,5 +1,6 @@
 /** What one part of a commit's statement is made of: which rows go in, and in which columns. */
 import type { ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import type { Base64Text } from '../vault/sealed-text.ts'
 import type { ColumnType, ColumnValue } from './array-literal.ts'
 import type { RowSealer } from './row-sealer.ts'
 
@@ -28,10 +29,15 @@ export const SECTION_NAMES = [
 ] as const
 export type SectionName = (typeof SECTION_NAMES)[number]
 
-export interface Column<Row> {
+/** Other digits than base64 would be read as base64 all the same, and never open again: a sealed column takes no other. */
+export type Column<Row> = PlainColumn<Row> | OfType<Row, 'sealed', Base64Text | null>
+
+export type PlainColumn<Row> = OfType<Row, Exclude<ColumnType, 'sealed'>, ColumnValue>
+
+interface OfType<Row, Type extends ColumnType, Value> {
   readonly name: string
-  readonly type: ColumnType
-  readonly value: (row: Row, sealer: RowSealer) => ColumnValue
+  readonly type: Type
+  readonly value: (row: Row, sealer: RowSealer) => Value
 }
 
 /** Rows of one table, or of one way to write it. `shard_id` comes first, always, and is not among the columns. */

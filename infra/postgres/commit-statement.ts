@@ -16,12 +16,11 @@ import {
   arrayExpression,
   arrayLiteral,
   arrayParameter,
-  type ArrayType,
-  type ArrayValue,
+  type ColumnType,
   type ColumnValue,
+  elementExpression,
 } from './array-literal.ts'
 import { SECTIONS } from './commit-rows.ts'
-import { CommitTexts, textOf, textsStep } from './commit-texts.ts'
 import { crossingsText } from './boundary-crossings.ts'
 import { type Section, SECTION_NAMES, type SectionName } from './commit-section.ts'
 import { DEMANDS, FENCED, writeOf } from './commit-writes.ts'
@@ -86,11 +85,7 @@ export function commitStatement(batch: CommitBatch, context: StatementContext): 
   if (shape.sections.includes('transactions')) {
     parameters.push(...countParameters(parts), ...crossingParameters(batch, context))
   }
-  const texts = new CommitTexts()
-  const ofSections = shape.sections.flatMap((name) =>
-    sectionParameters(SECTIONS[name], parts, rows.get(name) ?? [], texts),
-  )
-  parameters.push(texts.parameter(), ...ofSections)
+  for (const name of shape.sections) parameters.push(...sectionParameters(SECTIONS[name], parts, rows.get(name) ?? []))
   return { text: shape.text, parameters }
 }
 
@@ -126,66 +121,48 @@ function integers(parts: readonly ShardBatch[], value: (part: ShardBatch) => num
 
 type Rows = readonly (readonly ColumnValue[])[]
 
-/** One array a column, `shard_id` first, over the rows of all shards; two for where the sealed texts of one are. */
-function sectionParameters(
-  section: Section,
-  parts: readonly ShardBatch[],
-  rowsByPart: readonly Rows[],
-  texts: CommitTexts,
-): string[] {
+/** One array a column, `shard_id` first, over the rows of all shards. */
+function sectionParameters(section: Section, parts: readonly ShardBatch[], rowsByPart: readonly Rows[]): string[] {
   const shardIds = parts.flatMap(({ token }, index) =>
     Array<number>(rowsByPart[index]?.length ?? 0).fill(token.shardId),
   )
   const rows = rowsByPart.flat()
-  const parameters = [arrayLiteral('integer', shardIds)]
-  for (const [index, { type }] of section.columns.entries()) {
-    const values = rows.map((row) => row[index] ?? null)
-    if (type === 'sealed') parameters.push(...texts.add(values.map(bytesIn)).map(integersOf))
-    else parameters.push(arrayParameter(type, values.map(inArray)))
-  }
-  return parameters
-}
-
-function integersOf(values: readonly (number | null)[]): string {
-  return arrayLiteral('integer', values)
-}
-
-function bytesIn(value: ColumnValue): Uint8Array | null {
-  if (value === null || value instanceof Uint8Array) return value
-  throw new TypeError('a column of sealed texts has something else in it')
-}
-
-function inArray(value: ColumnValue): ArrayValue {
-  if (!(value instanceof Uint8Array)) return value
-  throw new TypeError('a sealed text stands in another column')
+  const columns = section.columns.map(({ type }, index) =>
+    arrayParameter(
+      type,
+      rows.map((row) => row[index] ?? null),
+    ),
+  )
+  return [arrayLiteral('integer', shardIds), ...columns]
 }
 
 function shapeOf(sections: readonly SectionName[]): Shape {
   let last = 0
   const parameter = (): string => `$${(last += 1)}`
-  const next = (type: ArrayType): string => arrayExpression(type, parameter())
+  const next = (type: ColumnType): string => arrayExpression(type, parameter())
   const tokens = [next('integer'), next('bigint'), next('integer')]
   const session = `${parameter()}::text`
   const counted = sections.includes('transactions')
   const counts = counted ? [next('bigint'), next('bigint')] : []
   const crossing = counted ? [next('bigint'), next('bytea')] : []
-  const steps = [fenceOf(tokens, session, counts), textsStep(parameter())]
+  const steps = [fenceOf(tokens, session, counts)]
   const demands: string[] = []
   for (const name of sections) {
-    const arriving = arrivingRows(SECTIONS[name], next)
-    steps.push(`${name}_written AS (\n${writeOf(name, arriving)})`)
+    const shardIds = next('integer')
+    steps.push(`${name}_written AS (\n${writeOf(name, arrivingRows(SECTIONS[name], shardIds, next))})`)
     const broken = DEMANDS[name]
-    if (broken !== undefined) demands.push(demandOf(name, arriving, broken))
+    if (broken !== undefined) demands.push(demandOf(name, shardIds, broken))
   }
   if (counted) steps.push(`counted AS (\n${countOf(session)})`, `crossed AS (\n${crossingOf(session, crossing)})`)
   const demand = demands.length === 0 ? '' : `\nWHERE ${demands.join('\n  AND ')}`
   return { sections, text: `WITH ${steps.join(',\n')}\nSELECT fence.shard_id FROM fence${demand}` }
 }
 
-/** F3. */
-function demandOf(name: SectionName, arriving: string, broken: string): string {
+/** F3. Counted by the shards of the rows alone: the other columns would be read once more. */
+function demandOf(name: SectionName, shardIds: string, broken: string): string {
   const written = `(SELECT count(*) FROM ${name}_written)`
-  return `(SELECT ledger_demand(${written} = (SELECT count(*) FROM ${arriving} WHERE ${FENCED}), '${broken}'))`
+  const arrived = `(SELECT count(*) FROM unnest(${shardIds}) AS i (shard_id) WHERE ${FENCED})`
+  return `(SELECT ledger_demand(${written} = ${arrived}, '${broken}'))`
 }
 
 /** F1. */
@@ -201,22 +178,11 @@ SELECT s.shard_id${counted}
 }
 
 /** A table `i` with the section's columns. */
-function arrivingRows({ columns }: Section, next: (type: ArrayType) => string): string {
-  const given: string[] = ['shard_id']
-  const arrays = [next('integer')]
-  const selected: string[] = ['u.shard_id']
-  for (const { name, type } of columns) {
-    if (type === 'sealed') {
-      arrays.push(next('integer'), next('integer'))
-      given.push(`${name}_at`, `${name}_bytes`)
-      selected.push(`${textOf(`u.${name}_at`, `u.${name}_bytes`)} AS ${name}`)
-    } else {
-      arrays.push(next(type))
-      given.push(name)
-      selected.push(`u.${name}`)
-    }
-  }
-  return `(SELECT ${selected.join(', ')} FROM unnest(${arrays.join(', ')}) AS u (${given.join(', ')})) AS i`
+function arrivingRows({ columns }: Section, shardIds: string, next: (type: ColumnType) => string): string {
+  const given = ['shard_id', ...columns.map(({ name }) => name)]
+  const arrays = [shardIds, ...columns.map(({ type }) => next(type))]
+  const selected = columns.map(({ name, type }) => `${elementExpression(type, `u.${name}`)} AS ${name}`)
+  return `(SELECT u.shard_id, ${selected.join(', ')} FROM unnest(${arrays.join(', ')}) AS u (${given.join(', ')})) AS i`
 }
 
 function countOf(session: string): string {

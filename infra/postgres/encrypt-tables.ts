@@ -3,14 +3,14 @@ import { accountKeyName, type KeyName, shardKeyName } from '../vault/key-name.ts
 import type { Place } from '../vault/place.ts'
 import { plainText } from '../vault/row-vault.ts'
 import { type ActorRow, keyNameOfActorRow } from './actor-documents.ts'
-import { arrayLiteral, type ArrayType } from './array-literal.ts'
+import { arrayLiteral, type LiteralType } from './array-literal.ts'
 import { inBatches, type ShardSealer } from './encrypt-sealer.ts'
 import { nftKeyName, PLACES } from './row-sealer.ts'
 
 interface Described<Row> {
   readonly table: string
   /** What names a row within its shard. */
-  readonly id: Readonly<Partial<Record<keyof Row & string, Exclude<ArrayType, 'json'>>>>
+  readonly id: Readonly<Partial<Record<keyof Row & string, LiteralType>>>
   /** Other columns that its name or its place is made of. */
   readonly beside?: readonly (keyof Row & string)[]
   /** By column. */
@@ -27,7 +27,7 @@ const LARGE_ROWS = 100
 /** Gives what encrypts the table's rows of a shard. */
 function table<Row extends object>(described: Described<Row>): (sealer: ShardSealer) => Promise<void> {
   const { nameOf, batchRows, beside = [] } = described
-  const id = Object.entries(described.id) as [keyof Row & string, Exclude<ArrayType, 'json'>][]
+  const id = Object.entries(described.id) as [keyof Row & string, LiteralType][]
   const places = Object.entries(described.places)
   const names = id.map(([name]) => name)
   const texts = places.map(([name]) => name)
@@ -52,11 +52,7 @@ UPDATE ${described.table} t SET ${texts.map((name) => `${name} = i.${name}`).joi
     })
 }
 
-function columnOf<Row>(
-  type: Exclude<ArrayType, 'json'>,
-  rows: readonly Row[],
-  value: (row: Row) => string | null,
-): string {
+function columnOf<Row>(type: LiteralType, rows: readonly Row[], value: (row: Row) => string | null): string {
   return arrayLiteral(type, rows.map(value))
 }
 

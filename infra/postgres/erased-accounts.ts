@@ -10,6 +10,7 @@ import type { RowVault } from '../vault/row-vault.ts'
 import { ACCOUNT_COLUMNS, type AccountRow, openAccount } from './account-document.ts'
 import { arrayLiteral } from './array-literal.ts'
 import { fetchKeys } from './opened-rows.ts'
+import { prepared } from './prepared.ts'
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -24,9 +25,7 @@ export async function findErasedRows(
   vault: RowVault,
 ): Promise<readonly AccountRow[]> {
   if (!vault.encrypts || refs.length === 0) return []
-  const rows = await sql.unsafe<AccountRow[]>(ERASED_AMONG, [arrayLiteral('text', [...new Set(refs)])], {
-    prepare: true,
-  })
+  const rows = await prepared<AccountRow>(sql, ERASED_AMONG, [arrayLiteral('text', [...new Set(refs)])])
   await fetchKeys(
     sql,
     rows.map((row) => shardKeyName(row.shard_id)),

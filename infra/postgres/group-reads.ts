@@ -7,6 +7,7 @@ import type { RowVault } from '../vault/row-vault.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, groupStateOf } from './actor-documents.ts'
 import { fetchKeys } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
+import { prepared } from './prepared.ts'
 
 /** `kind` null: the group's home knows nothing of it. `used`: whether any transaction carries the group ID. */
 type GroupRow = (ActorRow | { readonly kind: null }) & { readonly used: boolean }
@@ -27,7 +28,7 @@ export async function readGroup(
   const home = homeOf(address)
   const row = await pool.run(async (sql) => {
     const [[found]] = await Promise.all([
-      sql.unsafe<GroupRow[]>(GROUP, [home, address.id, address.id], { prepare: true }),
+      prepared<GroupRow>(sql, GROUP, [home, address.id, address.id]),
       fetchKeys(sql, [shardKeyName(home)], vault),
     ])
     return found

@@ -29,6 +29,7 @@ import { openedTransaction, transactionViewOf } from './transaction-rows.ts'
 import { readTransactionPage } from './transactions-query.ts'
 import type { TransactionPlaces } from './transactions-query-filters.ts'
 import { createKnownAmounts } from './known-amounts.ts'
+import { takeRows } from './prepared.ts'
 
 export interface PostgresLedgerReads extends LedgerReads {
   readonly close: () => Promise<void>
@@ -130,8 +131,8 @@ async function findTransaction(pool: QueryPool, txnId: string, vault: RowVault):
   const shardId = shardOfTransactionId(txnId)
   if (shardId === undefined) return undefined
   return pool.run(async (sql) => {
-    const [row] = await sql<TransactionRow[]>`
-      SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM transactions WHERE shard_id = ${shardId} AND txn_id = ${txnId}`
+    const [row] = await takeRows(sql<TransactionRow[]>`
+      SELECT ${sql(TRANSACTION_ROW_COLUMNS)} FROM transactions WHERE shard_id = ${shardId} AND txn_id = ${txnId}`)
     if (row === undefined) return undefined
     const erased = await fetchKeysOfAccounts(sql, [row.account_id], vault)
     return erased.has(row.account_id) ? undefined : row

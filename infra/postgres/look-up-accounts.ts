@@ -11,6 +11,7 @@ import { balanceFrom, holdRefOf, partsDigest } from './account-parts.ts'
 import type { Sql } from './connection.ts'
 import { accountRefs, shardIds } from './look-up-parameters.ts'
 import { PLACES } from './row-sealer.ts'
+import { prepared } from './prepared.ts'
 
 export const ACCOUNTS_LOOK_UP = `
 SELECT ${ACCOUNT_COLUMNS}, a.created_at,
@@ -28,7 +29,7 @@ export function findAccountRows(
 ): Promise<readonly WholeAccountRow[]> {
   if (addresses.length === 0) return Promise.resolve([])
   const parameters = [shardIds(addresses), accountRefs(addresses, vault)]
-  return sql.unsafe<WholeAccountRow[]>(ACCOUNTS_LOOK_UP, parameters, { prepare: true })
+  return prepared<WholeAccountRow>(sql, ACCOUNTS_LOOK_UP, parameters)
 }
 
 export interface WholeAccountRow extends AccountRow {
@@ -63,7 +64,8 @@ export function openWholeAccount(
     balances.set(tokenId, balanceFrom(text))
   }
   const holds = row.holds === null ? NO_HOLDS : holdsOf(row, row.holds, accountId, vault)
-  const account: AccountState = { ...document, shardId, version: Number(row.version), balances, holds }
+  // A literal that begins with a spread takes microseconds for each member that follows (V8).
+  const account: AccountState = Object.assign({}, document, { shardId, version: Number(row.version), balances, holds })
   if (!(vault.mixes && parts === '') && partsDigest(account, vault, name) !== parts) {
     const place = PLACES.account(shardId, ref, account.version)
     throw new UnreadableRow(place, 'its balances or holds are not those that were written with it')
@@ -117,11 +119,10 @@ export async function findExisting(
   vault: RowVault,
 ): Promise<Set<string>> {
   if (addresses.length === 0) return new Set()
-  const rows = await sql.unsafe<{ readonly shard_id: number; readonly account_id: string }[]>(
-    EXISTING_LOOK_UP,
-    [shardIds(addresses), accountRefs(addresses, vault)],
-    { prepare: true },
-  )
+  const rows = await prepared<{ readonly shard_id: number; readonly account_id: string }>(sql, EXISTING_LOOK_UP, [
+    shardIds(addresses),
+    accountRefs(addresses, vault),
+  ])
   const there = new Set(rows.map((row) => addressOf({ shardId: row.shard_id, accountId: row.account_id })))
   const isThere = ({ shardId, accountId }: AccountAddress): boolean =>
     there.has(addressOf({ shardId, accountId: vault.accountRef(accountId) }))

@@ -6,6 +6,7 @@ import type { RowVault } from '../vault/row-vault.ts'
 import { type ActorRow, keyNameOfActorRow, openActor } from './actor-documents.ts'
 import type { Sql } from './connection.ts'
 import { shardIds, texts } from './look-up-parameters.ts'
+import { prepared } from './prepared.ts'
 
 export const ACTORS_LOOK_UP = `
 SELECT a.shard_id, a.kind, a.actor_id, a.version, a.class_id, a.document
@@ -16,7 +17,7 @@ export function findActorRows(sql: Sql, actors: readonly HomedActor[]): Promise<
   if (actors.length === 0) return Promise.resolve([])
   const kinds = texts(actors.map(({ address }) => address.kind))
   const ids = texts(actors.map(({ address }) => address.id))
-  return sql.unsafe<ActorRow[]>(ACTORS_LOOK_UP, [shardIds(actors), kinds, ids], { prepare: true })
+  return prepared<ActorRow>(sql, ACTORS_LOOK_UP, [shardIds(actors), kinds, ids])
 }
 
 /** By `actorKey`. Its key must have been fetched. Throws UnreadableRow. */

@@ -15,6 +15,7 @@ import { accountRefs, shardIds, texts } from './look-up-parameters.ts'
 import { operationFrom } from './operation-document.ts'
 import { PLACES } from './row-sealer.ts'
 import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
+import { prepared } from './prepared.ts'
 
 /** All keys that the account ever had: a handful. The one that the original was accepted under is among them. */
 const ACCOUNT_KEYS = `
@@ -74,7 +75,7 @@ async function findUses<Row extends object>(
 ): Promise<readonly Row[]> {
   if (keys.length === 0) return []
   const refs = texts(keys.map((key) => vault.keyRef(key.accountId, key.idempotencyKey)))
-  return sql.unsafe<Row[]>(text, [shardIds(keys), accountRefs(keys, vault), refs, ...further], { prepare: true })
+  return prepared<Row>(sql, text, [shardIds(keys), accountRefs(keys, vault), refs, ...further])
 }
 
 /** By `keyAddressOf`. The account's key must have been fetched. Throws UnreadableRow. */

@@ -6,6 +6,7 @@ import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { type ActorRow, classStateOf } from './actor-documents.ts'
 import type { Sql } from './connection.ts'
 import { shardIds, texts } from './look-up-parameters.ts'
+import { prepared } from './prepared.ts'
 
 export const CLASSES_LOOK_UP = `
 SELECT a.shard_id, a.kind, a.actor_id, a.version, a.class_id, a.document
@@ -14,7 +15,7 @@ SELECT a.shard_id, a.kind, a.actor_id, a.version, a.class_id, a.document
 
 export function findClassRows(sql: Sql, classIds: readonly string[]): Promise<readonly ActorRow[]> {
   if (classIds.length === 0) return Promise.resolve([])
-  return sql.unsafe<ActorRow[]>(CLASSES_LOOK_UP, [texts(classIds)], { prepare: true })
+  return prepared<ActorRow>(sql, CLASSES_LOOK_UP, [texts(classIds)])
 }
 
 /** By class ID. Its key must have been fetched. Throws UnreadableRow. */
@@ -33,8 +34,6 @@ SELECT a.actor_id
 export async function findMinted(sql: Sql, instances: readonly HomedActor[]): Promise<Set<string>> {
   if (instances.length === 0) return new Set()
   const ids = texts(instances.map(({ address }) => address.id))
-  const rows = await sql.unsafe<{ readonly actor_id: string }[]>(MINTED_LOOK_UP, [shardIds(instances), ids], {
-    prepare: true,
-  })
+  const rows = await prepared<{ readonly actor_id: string }>(sql, MINTED_LOOK_UP, [shardIds(instances), ids])
   return new Set(rows.map((row) => row.actor_id))
 }

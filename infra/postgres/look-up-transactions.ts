@@ -11,6 +11,7 @@ import { arrayLiteral } from './array-literal.ts'
 import type { Sql } from './connection.ts'
 import { accountRefs, shardIds, texts } from './look-up-parameters.ts'
 import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
+import { prepared } from './prepared.ts'
 
 /** `+ 0`: found by the ID alone, whichever of the indexes that lead with `shard_id` promises as little. */
 export const COMPENSABLE_LOOK_UP = `
@@ -21,7 +22,7 @@ SELECT ${TRANSACTION_ROW_COLUMNS.map((column) => `t.${column}`).join(', ')}
 export function findTransactionRows(sql: Sql, names: readonly TransactionName[]): Promise<readonly TransactionRow[]> {
   if (names.length === 0) return Promise.resolve([])
   const txnIds = texts(names.map(({ txnId }) => txnId))
-  return sql.unsafe<TransactionRow[]>(COMPENSABLE_LOOK_UP, [shardIds(names), txnIds], { prepare: true })
+  return prepared<TransactionRow>(sql, COMPENSABLE_LOOK_UP, [shardIds(names), txnIds])
 }
 
 /** By transaction ID. Its account's key must have been fetched. Throws UnreadableRow. */
@@ -93,7 +94,7 @@ export async function findGroupUses(
     texts(({ type }) => type),
     texts(({ tokenId }) => tokenId),
   ]
-  const rows = await sql.unsafe<GroupUseRow[]>(GROUP_USES_LOOK_UP, parameters, { prepare: true })
+  const rows = await prepared<GroupUseRow>(sql, GROUP_USES_LOOK_UP, parameters)
   const accountIds = new Map(addresses.map(({ accountId }) => [vault.accountRef(accountId), accountId]))
   const uses = new Map<string, GroupUse[]>()
   for (const row of rows) {

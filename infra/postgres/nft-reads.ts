@@ -34,6 +34,7 @@ import { type Counted, countingFirst, countOf } from './list-count.ts'
 import { NFT_EVENT_COLUMNS, type NftEventRow, openNftEvent } from './nft-event-rows.ts'
 import { fetchKeys } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
+import { prepared } from './prepared.ts'
 
 type HomeOf = (actor: ActorAddress) => number
 
@@ -86,7 +87,7 @@ function ofClass<Row extends object>(
 ): Promise<readonly Row[]> {
   return pool.run(async (sql) => {
     const [rows] = await Promise.all([
-      sql.unsafe<Row[]>(text, [...parameters], { prepare: true }),
+      prepared<Row>(sql, text, parameters),
       fetchKeys(sql, [classKeyName(classId)], vault),
     ])
     // Of a class that came between the two looks.
@@ -103,7 +104,7 @@ function ofClasses<Row extends ActorRow, Beside = unknown>(
   vault: RowVault,
 ): Promise<readonly (Found<Row> & Beside)[]> {
   return pool.run(async (sql) => {
-    const rows = await sql.unsafe<(Found<Row> & Beside)[]>(text, [...parameters], { prepare: true })
+    const rows = await prepared<Found<Row> & Beside>(sql, text, parameters)
     const names = rows.flatMap((row) => (row.walked === null ? [] : [keyNameOfActorRow(row)]))
     await fetchKeys(sql, names, vault)
     return rows

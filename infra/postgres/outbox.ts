@@ -7,6 +7,7 @@ import { isoTimestamp } from '../../actors/timestamp.ts'
 import { arrayLiteral } from './array-literal.ts'
 import type { Sql } from './connection.ts'
 import { shardIds } from './look-up-parameters.ts'
+import { prepared } from './prepared.ts'
 
 /** In order, since two who were told of the same shards may write at once. */
 export const ACKNOWLEDGE = `
@@ -30,7 +31,7 @@ export async function acknowledge(sql: Sql, channels: readonly AcknowledgedChann
     'bigint',
     channels.map((channel) => channel.acknowledged),
   )
-  await sql.unsafe(ACKNOWLEDGE, [shardIds(channels), targets, acknowledged], { prepare: true })
+  await prepared(sql, ACKNOWLEDGE, [shardIds(channels), targets, acknowledged])
 }
 
 /**
@@ -68,7 +69,7 @@ export async function prune(
 ): Promise<number> {
   if (shards.length === 0) return 0
   const parameters = [arrayLiteral('integer', shards), isoTimestamp(writtenBeforeMs), limit]
-  const [row] = await sql.unsafe<{ readonly pruned: number }[]>(PRUNE, parameters, { prepare: true })
+  const [row] = await prepared<{ readonly pruned: number }>(sql, PRUNE, parameters)
   if (row === undefined) throw new Error('a prune returned nothing')
   return row.pruned
 }

@@ -3,7 +3,8 @@ import type { ActorState } from '../../actors/actor-state.ts'
 import { nftNameOf } from '../../actors/nft-id.ts'
 import { accountKeyName, classKeyName, type KeyName, shardKeyName } from '../vault/key-name.ts'
 import { type Place, placeOf } from '../vault/place.ts'
-import { type MadeKeys, plainBytes, type RowVault } from '../vault/row-vault.ts'
+import type { Base64Text } from '../vault/sealed-text.ts'
+import { type MadeKeys, plainBase64, type RowVault } from '../vault/row-vault.ts'
 
 export interface RowSealer {
   readonly shardId: number
@@ -11,14 +12,14 @@ export interface RowSealer {
   readonly made: MadeKeys
   readonly refOf: (accountId: string) => string
   /** Seals under the account's key. */
-  readonly ofAccount: (accountId: string, place: Place, text: string) => Buffer
-  readonly seal: (name: KeyName, place: Place, text: string) => Buffer
+  readonly ofAccount: (accountId: string, place: Place, text: string) => Base64Text
+  readonly seal: (name: KeyName, place: Place, text: string) => Base64Text
 }
 
 export function createRowSealer(vault: RowVault, shardId: number, made: MadeKeys): RowSealer {
   const seals = vault.seals(shardId)
-  const seal = (name: KeyName, place: Place, text: string): Buffer =>
-    seals ? vault.sealBytes(name, place, text, made) : plainBytes(text)
+  const seal = (name: KeyName, place: Place, text: string): Base64Text =>
+    seals ? vault.sealBase64(name, place, text, made) : plainBase64(text)
   return {
     shardId,
     vault,

@@ -2,6 +2,7 @@
 import type postgres from 'postgres'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { arrayLiteral } from './array-literal.ts'
+import { takeRows } from './prepared.ts'
 import { PLACES } from './row-sealer.ts'
 import type { TransactionRow } from './transaction-document.ts'
 
@@ -23,8 +24,8 @@ export async function rowsAt<Row extends PlaceRow>(
   const read =
     txnIds.length === 0
       ? []
-      : await sql<Row[]>`
-          SELECT ${sql(names)} FROM transactions WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`
+      : await takeRows(sql<Row[]>`
+          SELECT ${sql(names)} FROM transactions WHERE txn_id = ANY(${arrayLiteral('text', txnIds)}::text[])`)
   const rows = new Map(read.map((row: Row) => [keyOf(row), row]))
   return (place) => {
     const row = rows.get(keyOf(place))

@@ -9,6 +9,7 @@ import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
 import type { Sql } from './connection.ts'
 import { PLACES } from './row-sealer.ts'
+import { prepared } from './prepared.ts'
 
 export const LAST_TRANSACTION = `
 SELECT txn_id FROM transactions WHERE shard_id = $1::integer ORDER BY txn_id DESC LIMIT 1`
@@ -54,7 +55,7 @@ export async function openShard(sql: Sql, shardId: number, vault: RowVault): Pro
 }
 
 async function lastTransaction(sql: Sql, shardId: number): Promise<string | null> {
-  const [row] = await sql.unsafe<{ readonly txn_id: string }[]>(LAST_TRANSACTION, [shardId], { prepare: true })
+  const [row] = await prepared<{ readonly txn_id: string }>(sql, LAST_TRANSACTION, [shardId])
   return row?.txn_id ?? null
 }
 
@@ -66,7 +67,7 @@ interface ChannelRow {
 }
 
 async function channelsOf(sql: Sql, shardId: number): Promise<ChannelStart[]> {
-  const rows = await sql.unsafe<ChannelRow[]>(CHANNELS, [shardId], { prepare: true })
+  const rows = await prepared<ChannelRow>(sql, CHANNELS, [shardId])
   return rows.map((row) => ({
     target: row.target_shard,
     sent: Number(row.sent),
@@ -75,9 +76,7 @@ async function channelsOf(sql: Sql, shardId: number): Promise<ChannelStart[]> {
 }
 
 async function marksOf(sql: Sql, shardId: number): Promise<InboxMark[]> {
-  const rows = await sql.unsafe<{ readonly source_shard: number; readonly mark: string }[]>(MARKS, [shardId], {
-    prepare: true,
-  })
+  const rows = await prepared<{ readonly source_shard: number; readonly mark: string }>(sql, MARKS, [shardId])
   return rows.map((row) => ({ source: row.source_shard, mark: Number(row.mark) }))
 }
 
@@ -91,7 +90,7 @@ interface OutboxRow {
 async function unacknowledged(sql: Sql, shardId: number, vault: RowVault): Promise<OutboxMessage[]> {
   const name = shardKeyName(shardId)
   if (vault.encrypts) await vault.keys.fetch(sql, [name])
-  const rows = await sql.unsafe<OutboxRow[]>(UNACKNOWLEDGED, [shardId], { prepare: true })
+  const rows = await prepared<OutboxRow>(sql, UNACKNOWLEDGED, [shardId])
   return rows.map((row) => ({
     target: row.target_shard,
     number: Number(row.number),
@@ -130,7 +129,7 @@ export async function dueActors(
 ): Promise<DueActor[]> {
   if (shardIds.length === 0) return []
   const parameters = [arrayLiteral('integer', shardIds), isoTimestamp(untilMs), limit]
-  const rows = await sql.unsafe<DueRow[]>(DUE, parameters, { prepare: true })
+  const rows = await prepared<DueRow>(sql, DUE, parameters)
   return rows.map((row) => ({
     shardId: row.shard_id,
     address: { kind: row.kind, id: row.actor_id },

@@ -8,6 +8,7 @@ import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, tokenStateOf } fro
 import { type Counted, countingFirst, countOf } from './list-count.ts'
 import { fetchKeys } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
+import { prepared } from './prepared.ts'
 
 const TOKEN = `
 SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE a.shard_id = $1 AND a.kind = 'token' AND a.actor_id = $2`
@@ -24,7 +25,7 @@ export async function readToken(
   const home = homeOf(address)
   const row = await pool.run(async (sql) => {
     const [[found]] = await Promise.all([
-      sql.unsafe<ActorRow[]>(TOKEN, [home, address.id], { prepare: true }),
+      prepared<ActorRow>(sql, TOKEN, [home, address.id]),
       fetchKeys(sql, [shardKeyName(home)], vault),
     ])
     return found
@@ -57,7 +58,7 @@ export async function readTokens(
 ): Promise<TokensPage> {
   const from = after === null ? '' : tokenAddress(after).id
   const { rows, found } = await pool.run(async (sql) => {
-    const rows = await sql.unsafe<TokensRow[]>(TOKENS, [from, limit + 1], { prepare: true })
+    const rows = await prepared<TokensRow>(sql, TOKENS, [from, limit + 1])
     const found = rows.flatMap((row) => (row.kind === null ? [] : [row]))
     await fetchKeys(sql, found.map(keyNameOfActorRow), vault)
     return { rows, found }

@@ -16,6 +16,7 @@ import {
   remainingConditions,
   type TransactionPlaces,
 } from './transactions-query-filters.ts'
+import { takeRows } from './prepared.ts'
 
 /** L1. */
 export const EXAMINED_ROWS = 5_000
@@ -99,7 +100,7 @@ async function newestFirst<Row extends PlaceRow>(
     : sql`NULL::text`
   const horizon = within === undefined ? found : sql`${within.horizon_txn_id}::text`
   const isWithin = isHeld(query, rest) ? sql`txn_id >= coalesce(bound.horizon_txn_id, '')` : sql`true`
-  return await sql<PageRow<Row>[]>`
+  return await takeRows(sql<PageRow<Row>[]>`
     WITH bound AS MATERIALIZED (SELECT NULL::text AS horizon_xid, ${horizon} AS horizon_txn_id)
     SELECT counting.counted, counting.count_exact, bound.horizon_xid, bound.horizon_txn_id, page.*
     FROM ${countRelation(sql, query, places)} counting CROSS JOIN bound
@@ -108,7 +109,7 @@ async function newestFirst<Row extends PlaceRow>(
       WHERE ${walked} AND ${isWithin} AND ${all(sql, rest)}
       ORDER BY txn_id DESC LIMIT ${size + 1}
     ) page ON true
-    ORDER BY page.txn_id DESC`
+    ORDER BY page.txn_id DESC`)
 }
 
 interface Columns {
@@ -147,7 +148,7 @@ async function feed<Row extends PlaceRow>(
       : sql`SELECT ${within.horizon_xid}::xid8 AS horizon_xid, ${within.horizon_txn_id}::text AS horizon_txn_id`
   // Few rows are read whole and sorted; the planner must not walk the feed for them.
   const source = isSmall ? sql`(SELECT * FROM transactions WHERE ${all(sql, narrow)} OFFSET 0)` : sql`transactions`
-  return await sql<PageRow<Row>[]>`
+  return await takeRows(sql<PageRow<Row>[]>`
     WITH snapshot AS MATERIALIZED (SELECT pg_snapshot_xmin(pg_current_snapshot()) AS settled),
          bound AS MATERIALIZED (${horizon})
     SELECT counting.counted, counting.count_exact, bound.horizon_xid, bound.horizon_txn_id, page.*
@@ -157,7 +158,7 @@ async function feed<Row extends PlaceRow>(
       WHERE ${ahead} AND (commit_xid, txn_id) <= (bound.horizon_xid, bound.horizon_txn_id) AND ${all(sql, rest)}
       ORDER BY commit_xid, txn_id LIMIT ${size + 1}
     ) page ON true
-    ORDER BY page.commit_xid, page.txn_id`
+    ORDER BY page.commit_xid, page.txn_id`)
 }
 
 /** Whether so few rows have this account, group or key that a page may look at all of them. */

@@ -15,6 +15,7 @@ import { createKeyCache } from './key-cache.ts'
 import { type KeyName, partsOf } from './key-name.ts'
 import { type KeyWrapping, newDataKey, type WrappedKey } from './key-wrapping.ts'
 import type { DataKey } from './sealed-text.ts'
+import { prepared } from '../postgres/prepared.ts'
 
 const SWEEP_MS = 60_000
 
@@ -84,9 +85,12 @@ SELECT k.scope, k.ref, k.master_key_id, k.wrapped
 async function readWrapped(sql: postgres.ISql, names: readonly KeyName[]): Promise<ReadonlyMap<KeyName, WrappedKey>> {
   const parts = [...new Set(names)].map(partsOf)
   const texts = (values: readonly string[]): string => arrayLiteral('text', values)
-  const rows = await sql.unsafe<
-    { readonly scope: string; readonly ref: string; readonly master_key_id: string; readonly wrapped: Buffer }[]
-  >(DATA_KEYS_LOOK_UP, [texts(parts.map(({ scope }) => scope)), texts(parts.map(({ ref }) => ref))], { prepare: true })
+  const rows = await prepared<{
+    readonly scope: string
+    readonly ref: string
+    readonly master_key_id: string
+    readonly wrapped: Buffer
+  }>(sql, DATA_KEYS_LOOK_UP, [texts(parts.map(({ scope }) => scope)), texts(parts.map(({ ref }) => ref))])
   return new Map(
     rows.map(({ scope, ref, master_key_id: masterKeyId, wrapped }) => [
       `${scope} ${ref}` as KeyName,

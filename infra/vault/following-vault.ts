@@ -9,7 +9,7 @@
 import { createBlindIndex } from './blind-index.ts'
 import type { DataKeys } from './data-keys.ts'
 import { type EncryptionProgress, furtherOf, readEncryption } from './encryption-progress.ts'
-import { plainBytes, plainHex, plainText, type RowVault, sealingVault } from './row-vault.ts'
+import { plainBase64, plainHex, plainText, type RowVault, sealingVault } from './row-vault.ts'
 import { SEALED_VERSION } from './sealed-text.ts'
 
 export function createFollowingVault(keys: DataKeys, indexSecret: Buffer, first: EncryptionProgress): RowVault {
@@ -31,8 +31,8 @@ export function createFollowingVault(keys: DataKeys, indexSecret: Buffer, first:
     follow: async (sql) => {
       if (progress.stage !== 'on') learn(await readEncryption(sql))
     },
-    sealBytes: (name, place, text, made) =>
-      progress.stage === 'off' ? plainBytes(text) : sealing.sealBytes(name, place, text, made),
+    sealBase64: (name, place, text, made) =>
+      progress.stage === 'off' ? plainBase64(text) : sealing.sealBase64(name, place, text, made),
     seal: (name, place, text, made) =>
       progress.stage === 'off' ? plainHex(text) : sealing.seal(name, place, text, made),
     fingerprints: (name, made) =>

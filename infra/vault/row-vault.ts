@@ -14,7 +14,7 @@ import type { KeyName } from './key-name.ts'
 import type { WrappedKey } from './key-wrapping.ts'
 import type { Place } from './place.ts'
 import { unpadded } from './padding.ts'
-import { type DataKey, openText, sealPadded } from './sealed-text.ts'
+import { type Base64Text, type DataKey, openText, sealPadded } from './sealed-text.ts'
 import { UnreadableRow } from './unreadable-row.ts'
 
 /** What is to be sealed has no key: it was not fetched, or it is not there. */
@@ -53,7 +53,7 @@ export interface RowVault {
   /** The buckets that amounts from `least` to `most` may be in; null: no bound. */
   readonly amountBuckets: (least: string | null, most: string | null) => readonly number[]
   /** Throws DataKeyMissing when the key is neither among those just made nor in memory. */
-  readonly sealBytes: (name: KeyName, place: Place, text: string, made?: MadeKeys) => Buffer
+  readonly sealBase64: (name: KeyName, place: Place, text: string, made?: MadeKeys) => Base64Text
   /** The same in hexadecimal digits. */
   readonly seal: (name: KeyName, place: Place, text: string, made?: MadeKeys) => string
   /** Keyed hashes that are written nowhere but inside sealed texts; undefined of a ledger without encryption. */
@@ -82,8 +82,8 @@ export function sealingVault(keys: DataKeys, index: BlindIndex): RowVault {
     keyRef: index.keyRef,
     amountBucket: (amount) => index.bucketOf(magnitudeOf(amount)),
     amountBuckets: (least, most) => magnitudesBetween(least, most).map(index.bucketOf),
-    sealBytes: (name, place, text, made) => sealPadded(keyOf(name, made), place, text),
-    seal: (name, place, text, made) => sealPadded(keyOf(name, made), place, text).toString('hex'),
+    sealBase64: (name, place, text, made) => sealPadded(keyOf(name, made), place, text, 'base64') as Base64Text,
+    seal: (name, place, text, made) => sealPadded(keyOf(name, made), place, text, 'hex'),
     fingerprints: (name, made) => {
       const key = keyOf(name, made)
       const prefix = `${key.toString('hex')}\u001f`
@@ -113,20 +113,20 @@ function plainVault(keys: DataKeys): RowVault {
     amountBucket: magnitudeOf,
     amountBuckets: magnitudesBetween,
     fingerprints: () => undefined,
-    sealBytes: (_name, _place, text) => plainBytes(text),
+    sealBase64: (_name, _place, text) => plainBase64(text),
     seal: (_name, _place, text) => plainHex(text),
     open: (_name, _place, bytes) => plainText(bytes),
   }
 }
 
 /** A text that is not sealed. */
-export function plainBytes(text: string): Buffer {
-  return Buffer.from(text, 'utf8')
+export function plainBase64(text: string): Base64Text {
+  return Buffer.from(text, 'utf8').toString('base64') as Base64Text
 }
 
 /** The same in hexadecimal digits. */
 export function plainHex(text: string): string {
-  return plainBytes(text).toString('hex')
+  return Buffer.from(text, 'utf8').toString('hex')
 }
 
 export function plainText(bytes: Uint8Array): string {

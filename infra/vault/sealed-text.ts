@@ -15,6 +15,9 @@ import type { Place } from './place.ts'
 /** 32 secret bytes. */
 export type DataKey = Buffer
 
+/** Bytes as digits of base64, so that they are not taken for hexadecimal ones, nor those for them. */
+export type Base64Text = string & { readonly base64Text: never }
+
 export const DATA_KEY_BYTES = 32
 export const SEALED_VERSION = 1
 
@@ -43,10 +46,10 @@ export function sealText(key: DataKey, place: Place, text: string): string {
   return sealTextBytes(key, place, text).toString('hex')
 }
 
-/** A text that is padded (padding.ts). Nothing is allocated that need not be: a node does little else. */
-export function sealPadded(key: DataKey, place: Place, text: string): Buffer {
+/** A text that is padded (padding.ts), in digits. Nothing is allocated that need not be: a node does little else. */
+export function sealPadded(key: DataKey, place: Place, text: string, digits: 'hex' | 'base64'): string {
   // Of UTF-8, no character of a string takes more.
-  if (3 * text.length > workspace.text.length) return sealTextBytes(key, place, padded(text))
+  if (3 * text.length > workspace.text.length) return sealTextBytes(key, place, padded(text)).toString(digits)
   const { text: plain, sealed } = workspace
   const bytes = plain.write(text, 'utf8')
   const length = paddedBytes(bytes)
@@ -58,7 +61,7 @@ export function sealPadded(key: DataKey, place: Place, text: string): Buffer {
   cipher.update(plain.subarray(0, length)).copy(sealed, HEADER_BYTES)
   cipher.final()
   cipher.getAuthTag().copy(sealed, HEADER_BYTES + length)
-  return Buffer.from(sealed.subarray(0, HEADER_BYTES + length + TAG_BYTES))
+  return sealed.toString(digits, 0, HEADER_BYTES + length + TAG_BYTES)
 }
 
 export function sealTextBytes(key: DataKey, place: Place, text: string): Buffer {

@@ -8,6 +8,7 @@ import { arrayLiteral } from '../postgres/array-literal.ts'
 import type { Sql } from '../postgres/connection.ts'
 import { attestationKeyName, type KeyName } from './key-name.ts'
 import type { KeyWrapping } from './key-wrapping.ts'
+import { prepared } from '../postgres/prepared.ts'
 
 /** A table with a wrapped key in each row, or null where there is none. */
 export interface WrappedKeys {
@@ -59,7 +60,7 @@ export async function rewrapAll(
   let seen = 0
   let after = keys.id.map(() => '')
   while (seen < most) {
-    const read = await sql.unsafe<WrappedRow[]>(selectOf(keys), [wrapping.masterKeyId, ...after], { prepare: true })
+    const read = await prepared<WrappedRow>(sql, selectOf(keys), [wrapping.masterKeyId, ...after])
     const rows = read.map((row) => ({ ...row, id: row.id.split(BETWEEN) }))
     const last = rows.at(-1)
     if (last === undefined) return done

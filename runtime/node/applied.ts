@@ -69,7 +69,7 @@ function remember(
     ),
     pinned(
       recent.transactions,
-      mapped(news, (change, txnId) => ({ ...recent.transactions.get(txnId), ...change })),
+      mapped(news, (change, txnId) => Object.assign({}, recent.transactions.get(txnId), change)),
     ),
     pinned(
       recent.groupUses,

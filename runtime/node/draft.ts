@@ -268,7 +268,7 @@ function foldEffect(
   const accountId = actor.id
   switch (effect.kind) {
     case 'entry_appended':
-      draft.entries.push({ ...effect.entry, accountId })
+      draft.entries.push(Object.assign({}, effect.entry, { accountId }))
       return
     case 'balance_changed':
       draft.balances.set(`${accountId} ${effect.tokenId}`, { accountId, tokenId: effect.tokenId })
@@ -286,7 +286,7 @@ function foldEffect(
     case 'transaction_finished': {
       const { txnId, status, counterTxnId } = effect.transaction
       draft.finished.set(txnId, effect.transaction)
-      draft.news.set(txnId, { ...draft.news.get(txnId), status, counterTxnId })
+      draft.news.set(txnId, Object.assign({}, draft.news.get(txnId), { status, counterTxnId }))
       return
     }
     case 'transaction_compensated':

@@ -1,9 +1,9 @@
 /** What the ledger itself says of transfers, in PostgreSQL: the interface has no exact count by type. */
-import postgres from 'postgres'
 import { loadMasterKey } from '../../infra/keys/master-key.ts'
 import { ACCOUNT_COLUMNS, type AccountRow, openAccount } from '../../infra/postgres/account-document.ts'
 import { accountKeyName } from '../../infra/vault/key-name.ts'
 import { loadedRows } from '../support/loader/loaded-rows.ts'
+import { countingConnection } from './committed.ts'
 import type { ShardByAccount } from './load-messages.ts'
 
 /** All in one snapshot. */
@@ -32,7 +32,7 @@ const OPENED_AT_ONCE = 10_000
 
 /** `masterKeyFile`: opens the rows of accounts, which alone say their IDs. */
 export function openTransferLedger(databaseUrl: string, masterKeyFile: string): TransferLedger {
-  const sql = postgres(databaseUrl, { max: 1, onnotice: () => undefined })
+  const sql = countingConnection(databaseUrl)
   return {
     shards: async () => {
       const { vault } = await loadedRows(sql, await loadMasterKey(masterKeyFile))

@@ -2,12 +2,7 @@
 import type postgres from 'postgres'
 import type { ActorState } from '../../actors/actor-state.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, openActor } from '../../infra/postgres/actor-documents.ts'
-import {
-  arrayExpression,
-  arrayParameter,
-  type ArrayValue,
-  type ColumnValue,
-} from '../../infra/postgres/array-literal.ts'
+import { arrayExpression, arrayParameter, elementExpression } from '../../infra/postgres/array-literal.ts'
 import { keyNamesOfNew } from '../../infra/postgres/commit-keys.ts'
 import { SECTIONS } from '../../infra/postgres/commit-rows.ts'
 import { SECTION_NAMES } from '../../infra/postgres/commit-section.ts'
@@ -43,24 +38,21 @@ export async function insertRows(
     if (values.length === 0) continue
     if (CHANGING.has(name)) throw new Error(`${name} change rows that are there`)
     const names = columns.map((column) => column.name).join(', ')
-    const types = columns.map(({ type }) => (type === 'sealed' ? 'bytea' : type))
-    const arrays = types.map((type, index) => arrayExpression(type, `$${index + 1}`)).join(', ')
-    const parameters = types.map((type, index) =>
+    const arrays = columns.map(({ type }, index) => arrayExpression(type, `$${index + 1}`)).join(', ')
+    const selected = columns.map((column) => elementExpression(column.type, `u.${column.name}`)).join(', ')
+    const parameters = columns.map(({ type }, index) =>
       arrayParameter(
         type,
-        values.map((row) => inHex(row[index] ?? null)),
+        values.map((row) => row[index] ?? null),
       ),
     )
     await sql.unsafe(
-      `INSERT INTO ${TABLES[name] ?? name} (shard_id, ${names}) SELECT ${shardId}, * FROM unnest(${arrays})`,
+      `INSERT INTO ${TABLES[name] ?? name} (shard_id, ${names})
+       SELECT ${shardId}, ${selected} FROM unnest(${arrays}) AS u (${names})`,
       parameters,
     )
   }
   for (const key of made.values()) vault.keys.adopt(key)
-}
-
-function inHex(value: ColumnValue): ArrayValue {
-  return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value
 }
 
 /** Rows that a condition without parameters finds: their documents are what `change` makes of the states. */

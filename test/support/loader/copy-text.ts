@@ -65,7 +65,7 @@ function lineOf(shardId: number, types: readonly ColumnType[], row: readonly Col
 function fieldOf(type: ColumnType | undefined, value: ColumnValue): string {
   if (value === null) return '\\N'
   if (typeof value === 'number') return type === 'timestamptz' ? isoTimestamp(value) : `${value}`
-  if (value instanceof Uint8Array) return `\\\\x${Buffer.from(value).toString('hex')}`
+  if (type === 'sealed') return `\\\\x${Buffer.from(value, 'base64').toString('hex')}`
   if (type === 'bytea') return `\\\\x${value}`
   return SPECIAL.test(value) ? value.replace(/[\\\t\n\r]/g, (character) => ESCAPES[character] ?? '') : value
 }

@@ -11,6 +11,7 @@ import { parse } from 'yaml'
 import { missingInProduction, readConfiguration } from '../../../infra/config/configuration.ts'
 import { findNatsServer } from '../../../infra/embedded/nats-server.ts'
 import { main } from '../../../infra/main/ledger.ts'
+import { ALLOCATOR, COLLECTOR } from '../../../infra/main/part-memory.ts'
 import { projectRoot } from '../../support/cluster-process.ts'
 import { freePort } from '../../support/free-ports.ts'
 import { deployedNatsConfig, makeSecrets, natsEnvironment } from '../../support/secured-nats.ts'
@@ -261,13 +262,21 @@ describe('Dockerfile', () => {
     expect(last).toContain('\nSTOPSIGNAL SIGTERM\n')
     expect(last).toContain('\nHEALTHCHECK ')
     expect(last).not.toMatch(/^RUN /m)
-    const [, entry = ''] = /^ENTRYPOINT \["node", "dist\/(.*)\.js"\]$/m.exec(last) ?? []
+    const [, entry = ''] = /^ENTRYPOINT \["node", .*"dist\/(.*)\.js"\]$/m.exec(last) ?? []
     expect(existsSync(join(projectRoot(), `${entry}.ts`))).toBe(true)
     const scripts = JSON.parse(readFileSync(join(projectRoot(), 'package.json'), 'utf8')) as {
       readonly scripts: Record<string, string>
     }
     expect(dockerfile).toContain('RUN npm run build\n')
     expect(scripts.scripts['build']).toBe('tsc -p tsconfig.build.json')
+  })
+
+  test('runs parts with the memory settings of part-memory.ts', () => {
+    const [, last = ''] = stages
+    const [, command = '[]'] = /^ENTRYPOINT (.*)$/m.exec(last) ?? []
+    expect((JSON.parse(command) as readonly string[]).slice(1, -1)).toEqual(COLLECTOR)
+    const variables = Object.entries(ALLOCATOR).map(([name, value]) => `${name}=${value}`)
+    expect(last).toContain(`\nENV ${variables.join(' ')}\n`)
   })
 })
 

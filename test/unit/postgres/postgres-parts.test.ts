@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { verdictOfError } from '../../../infra/postgres/commit-verdict.ts'
 import { durabilityFault } from '../../../infra/postgres/durability.ts'
 import { createIdentityGuard, type DatabaseIdentity } from '../../../infra/postgres/identity.ts'
-import { arrayLiteral } from '../../../infra/postgres/array-literal.ts'
+import { arrayLiteral, arrayParameter } from '../../../infra/postgres/array-literal.ts'
 import { applicationName } from '../../../infra/postgres/connection.ts'
 import { lockHalves, sessionLockKey } from '../../../infra/postgres/session-lock.ts'
 
@@ -124,6 +124,12 @@ test('N1: the ledger that is expected is the only one that is ever taken', () =>
   const guard = createIdentityGuard('l')
   guard.check(FIRST)
   expect(() => createIdentityGuard('other').check(FIRST)).toThrow('expected other')
+})
+
+test('what is sealed is split at characters that it cannot have', () => {
+  expect(arrayParameter('sealed', ['AB+/', null, 'cw=='])).toBe('AB+/,-,cw==')
+  expect(arrayParameter('sealed', [null])).toBe('-')
+  expect(arrayParameter('sealed', [])).toBe('')
 })
 
 test('an array literal quotes what text may hold', () => {
