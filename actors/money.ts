@@ -30,6 +30,12 @@ export function parseQuantity(text: string): Quantity {
   return text === '0' ? ZERO : new Quantity(text)
 }
 
+/** One plus the other: most of what is added here is zero, and needs no arithmetic. */
+export function sum(one: Quantity, other: Quantity): Quantity {
+  if (other === ZERO) return one
+  return one === ZERO ? other : one.plus(other)
+}
+
 /** Minimal form: no exponent, no trailing zeros (`100.5`, `0`). */
 export function formatQuantity(quantity: Quantity): string {
   return quantity.toFixed()

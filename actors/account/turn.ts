@@ -8,7 +8,7 @@
 import type { ActorAddress } from '../address.ts'
 import { appendEntry, type AuditEntry, type EntryFields } from '../audit-chain.ts'
 import type { Carried, ExchangeSide, Message, Stamp } from '../message.ts'
-import { LARGEST, parseQuantity, type Quantity, ZERO } from '../money.ts'
+import { LARGEST, parseQuantity, type Quantity, sum, ZERO } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { Effect } from './outcome.ts'
@@ -65,7 +65,7 @@ export class Turn {
   lacksRoom(tokenId: string, amount: Quantity): 'balance_limit' | 'asset_limit' | undefined {
     if (!isNft(tokenId)) {
       const held = this.balance(tokenId)
-      if (held.balance.plus(held.incoming).plus(held.room).plus(amount).greaterThan(LARGEST)) return 'balance_limit'
+      if (sum(promised(held), amount).greaterThan(LARGEST)) return 'balance_limit'
       if (isSlot(held)) return undefined
     }
     const nfts = this.nftCount + this.nftRoom
@@ -113,10 +113,10 @@ export class Turn {
     const held = this.balance(tokenId)
     const moved = !(balance.isZero() && reserved.isZero() && incoming.isZero())
     const next: Balance = {
-      balance: held.balance.plus(balance),
-      reserved: held.reserved.plus(reserved),
-      incoming: held.incoming.plus(incoming),
-      room: held.room.plus(room),
+      balance: sum(held.balance, balance),
+      reserved: sum(held.reserved, reserved),
+      incoming: sum(held.incoming, incoming),
+      room: sum(held.room, room),
       updatedAtMs: moved ? this.timeMs : held.updatedAtMs,
     }
     invariant(
@@ -127,10 +127,7 @@ export class Turn {
       !next.incoming.isNegative() && !next.room.isNegative(),
       'A1: an account would release what it was not promised',
     )
-    invariant(
-      !next.balance.plus(next.incoming).plus(next.room).greaterThan(LARGEST),
-      'A2: an account would be left with more than 18 integer digits',
-    )
+    invariant(!promised(next).greaterThan(LARGEST), 'A2: an account would be left with more than 18 integer digits')
     this.balances ??= new Map(this.before.balances)
     this.balances.set(tokenId, next)
     this.effects.push({ kind: 'balance_changed', tokenId })
@@ -194,6 +191,11 @@ export class Turn {
       effects: this.effects,
     }
   }
+}
+
+/** What is there, and what may come: A2 bounds it. */
+function promised({ balance, incoming, room }: Balance): Quantity {
+  return sum(sum(balance, incoming), room)
 }
 
 function isSlot({ updatedAtMs, room }: Balance): boolean {

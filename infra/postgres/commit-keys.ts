@@ -1,14 +1,7 @@
 /** Which data keys a batch needs, and which come into being with it. */
 import type postgres from 'postgres'
 import type { CommitBatch, ShardBatch } from '../../runtime/ports/ledger-store.ts'
-import {
-  accountKeyName,
-  classKeyName,
-  type KeyName,
-  LEDGER_KEY_NAME,
-  partsOf,
-  shardKeyName,
-} from '../vault/key-name.ts'
+import { classKeyName, type KeyName, LEDGER_KEY_NAME, partsOf, shardKeyName } from '../vault/key-name.ts'
 import type { MadeKey } from '../vault/data-keys.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { actorKeyName, nftKeyName } from './row-sealer.ts'
@@ -20,7 +13,7 @@ export function keyNamesOfKnown(batch: CommitBatch, vault: RowVault): KeyName[] 
   for (const part of batch.shards) {
     const { shardId } = part.token
     if (!vault.seals(shardId)) continue
-    const add = (accountId: string): void => void names.add(accountKeyName(vault.accountRef(accountId)))
+    const add = (accountId: string): void => void names.add(vault.accountKeyName(accountId))
     if (part.outbox.length > 0) names.add(shardKeyName(shardId))
     for (const { account } of part.accounts) {
       if (account.status === 'erased') names.add(shardKeyName(shardId))
@@ -49,7 +42,7 @@ export function keyNamesOfNew(part: ShardBatch, vault: RowVault): KeyName[] {
 function newAccounts({ accounts }: ShardBatch, vault: RowVault): KeyName[] {
   return accounts
     .filter(({ previousVersion }) => previousVersion === 0)
-    .map(({ account }) => accountKeyName(vault.accountRef(account.accountId)))
+    .map(({ account }) => vault.accountKeyName(account.accountId))
 }
 
 function newClasses({ actors, token }: ShardBatch): KeyName[] {

@@ -40,7 +40,7 @@ function accountDocument({ account }: AccountWrite, { shardId, vault, made, refO
   if (account.status === 'erased') {
     return seal(shardKeyName(shardId), PLACES.account(shardId, ref, account.version), erasedText(account))
   }
-  const name = accountKeyName(ref)
+  const name = vault.accountKeyName(account.accountId)
   const text = accountText(account, vault.seals(shardId) ? partsDigest(account, vault, name, made) : '')
   return seal(name, PLACES.account(shardId, ref, account.version), text)
 }

@@ -16,7 +16,7 @@ import {
 } from '../../runtime/ports/ledger-store.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { MadeKey } from '../vault/data-keys.ts'
-import { accountKeyName, type KeyName } from '../vault/key-name.ts'
+import type { KeyName } from '../vault/key-name.ts'
 import { DataKeyMissing, type RowVault } from '../vault/row-vault.ts'
 import { keyNamesOfKnown, keyNamesOfNew, makeClassKeys } from './commit-keys.ts'
 import { type CommitLane, openCommitLane } from './commit-lane.ts'
@@ -280,7 +280,7 @@ function adoptKeys(
 ): void {
   for (const { token, erased } of shards) {
     if (!committed.has(token.shardId)) continue
-    for (const accountId of erased) vault.keys.forget(accountKeyName(vault.accountRef(accountId)))
+    for (const accountId of erased) vault.keys.forget(vault.accountKeyName(accountId))
   }
   if (made.size === 0) return
   for (const part of shards) {

@@ -73,7 +73,7 @@ function refsOf(...rows: readonly (readonly { readonly account_id: string }[])[]
 
 /** What follows from the question. */
 function fetchAhead(sql: Sql, { accounts, keys, classes }: LookUpQuestion, vault: RowVault): Promise<void> {
-  const names = [...accounts, ...keys].map(({ accountId }) => accountKeyName(vault.accountRef(accountId)))
+  const names = [...accounts, ...keys].map(({ accountId }) => vault.accountKeyName(accountId))
   return fetchFor(sql, [...names, ...classes.map(classKeyName)], vault)
 }
 

@@ -1,7 +1,7 @@
 /** What the columns of one shard's part of a commit are made with: references instead of IDs, and sealed texts. */
 import type { ActorState } from '../../actors/actor-state.ts'
 import { nftNameOf } from '../../actors/nft-id.ts'
-import { accountKeyName, classKeyName, type KeyName, shardKeyName } from '../vault/key-name.ts'
+import { classKeyName, type KeyName, shardKeyName } from '../vault/key-name.ts'
 import { type Place, placeOf } from '../vault/place.ts'
 import type { Base64Text } from '../vault/sealed-text.ts'
 import { type MadeKeys, plainBase64, type RowVault } from '../vault/row-vault.ts'
@@ -20,12 +20,22 @@ export function createRowSealer(vault: RowVault, shardId: number, made: MadeKeys
   const seals = vault.seals(shardId)
   const seal = (name: KeyName, place: Place, text: string): Base64Text =>
     seals ? vault.sealBase64(name, place, text, made) : plainBase64(text)
+  // The columns of a row ask for the same account, one after another.
+  let asked: string | undefined
+  let ref = ''
+  const refOf = (accountId: string): string => {
+    if (accountId !== asked) {
+      ref = vault.accountRef(accountId)
+      asked = accountId
+    }
+    return ref
+  }
   return {
     shardId,
     vault,
     made,
-    refOf: vault.accountRef,
-    ofAccount: (accountId, place, text) => seal(accountKeyName(vault.accountRef(accountId)), place, text),
+    refOf,
+    ofAccount: (accountId, place, text) => seal(vault.accountKeyName(accountId), place, text),
     seal,
   }
 }

@@ -182,7 +182,7 @@ interface Opened {
 
 /** The key that is known to be needed before there are rows. */
 function keyNamesAhead({ accountId }: TransactionQuery, vault: RowVault): readonly KeyName[] {
-  return accountId === null ? [] : [accountKeyName(vault.accountRef(accountId))]
+  return accountId === null ? [] : [vault.accountKeyName(accountId)]
 }
 
 /** Gives the accounts that were erased: what is theirs is left out, and a page may hold fewer than asked (L5). */

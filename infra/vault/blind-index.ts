@@ -5,10 +5,13 @@
 import { createHmac, hkdfSync } from 'node:crypto'
 import { createKeyedHash, KEYED_HASH_BYTES } from '../../actors/liabilities/keyed-hash.ts'
 import { createBoundedCache } from '../../runtime/bounded-cache.ts'
+import { accountKeyName, type KeyName } from './key-name.ts'
 
 export interface BlindIndex {
   /** Stands for the account in every table: 22 characters of base64url. */
   readonly accountRef: (accountId: string) => string
+  /** The name of the account's data key. */
+  readonly accountKeyName: (accountId: string) => KeyName
   /** Stands for an idempotency key among those of one owner (an account, a client). */
   readonly keyRef: (owner: string, idempotencyKey: string) => string
   /** Stands for an amount together with many others: what it reveals is said in the README. */
@@ -21,6 +24,12 @@ const REF_BYTES = 16
 const CACHED_ACCOUNTS = 50_000
 /** Bytes of what is hashed without an object of its own for each; account IDs and keys are rarely longer. */
 const SHORT_BYTES = 512
+
+/** Made once for an account: whatever is sealed of it asks for both. */
+interface AccountNames {
+  readonly ref: string
+  readonly keyName: KeyName
+}
 
 /** What each use is keyed with. */
 export interface IndexKeys {
@@ -40,21 +49,24 @@ export function indexKeys(secret: Buffer): IndexKeys {
   }
 }
 
-/** `secret`: 32 random bytes, fixed when the ledger is created. `cached`: references of accounts that are kept. */
+/** `secret`: 32 random bytes, fixed when the ledger is created. `cached`: accounts whose references are kept. */
 export function createBlindIndex(secret: Buffer, cached: number = CACHED_ACCOUNTS): BlindIndex {
   const { accountKey, idempotencyKey, bucketKey } = indexKeys(secret)
   const accountHash = createHash(accountKey)
   const idempotencyHash = createHash(idempotencyKey)
-  const refs = createBoundedCache<string, string>(cached)
+  const names = createBoundedCache<string, AccountNames>(cached)
   const buckets = new Map<number, number>()
+  const namesOf = (accountId: string): AccountNames => {
+    const known = names.get(accountId)
+    if (known !== undefined) return known
+    const ref = accountHash(accountId).toString('base64url', 0, REF_BYTES)
+    const made = { ref, keyName: accountKeyName(ref) }
+    names.set(accountId, made)
+    return made
+  }
   return {
-    accountRef: (accountId) => {
-      const known = refs.get(accountId)
-      if (known !== undefined) return known
-      const ref = accountHash(accountId).toString('base64url', 0, REF_BYTES)
-      refs.set(accountId, ref)
-      return ref
-    },
+    accountRef: (accountId) => namesOf(accountId).ref,
+    accountKeyName: (accountId) => namesOf(accountId).keyName,
     keyRef: (owner, key) => idempotencyHash(`${owner}\u001f${key}`).toString('base64url', 0, REF_BYTES),
     bucketOf: (magnitude) => {
       const known = buckets.get(magnitude)

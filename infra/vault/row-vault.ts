@@ -10,7 +10,7 @@ import type postgres from 'postgres'
 import { type BlindIndex, createBlindIndex } from './blind-index.ts'
 import { magnitudeOf, magnitudesBetween } from './amount-magnitude.ts'
 import type { DataKeys, MadeKey } from './data-keys.ts'
-import type { KeyName } from './key-name.ts'
+import { accountKeyName, type KeyName } from './key-name.ts'
 import type { WrappedKey } from './key-wrapping.ts'
 import type { Place } from './place.ts'
 import { unpadded } from './padding.ts'
@@ -47,6 +47,8 @@ export interface RowVault {
   readonly keys: DataKeys
   /** What stands for the account in tables. */
   readonly accountRef: (accountId: string) => string
+  /** The name of the account's data key. */
+  readonly accountKeyName: (accountId: string) => KeyName
   /** What stands for an idempotency key of an account, or of a client. */
   readonly keyRef: (owner: string, idempotencyKey: string) => string
   readonly amountBucket: (amount: string) => number
@@ -79,6 +81,7 @@ export function sealingVault(keys: DataKeys, index: BlindIndex): RowVault {
     seals: () => true,
     keys,
     accountRef: index.accountRef,
+    accountKeyName: index.accountKeyName,
     keyRef: index.keyRef,
     amountBucket: (amount) => index.bucketOf(magnitudeOf(amount)),
     amountBuckets: (least, most) => magnitudesBetween(least, most).map(index.bucketOf),
@@ -109,6 +112,7 @@ function plainVault(keys: DataKeys): RowVault {
     seals: () => false,
     keys,
     accountRef: (accountId) => accountId,
+    accountKeyName,
     keyRef: (_owner, idempotencyKey) => idempotencyKey,
     amountBucket: magnitudeOf,
     amountBuckets: magnitudesBetween,
