@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** It computes from beginning to end and has no deadlines: it takes what the others, which wait a lot, leave of the processors. */
+/** It computes from beginning to end: it takes what the others, which wait a lot and have deadlines, leave of the processors. */
 const BESIDE = 'test/simulation/cluster.sim.test.ts'
 /** It puts another module in the place of one that others import. */
 const REPLACING = 'test/unit/api/openapi-routes.test.ts'
@@ -28,7 +28,8 @@ export default defineConfig({
     hookTimeout: 120_000,
     retry: 0,
     // Many tests wait most of their time, for servers of their own to start or for a dead node to be missed: three at
-    // once, on two processors too. More would keep each other from answering in time. The fourth gives way to them.
+    // once, on two processors too. The fourth gives way to them, until those that start ledgers are through; `npm test`
+    // with names of tests has none that does, and runs three.
     maxWorkers: 4,
     // Simulations leave much behind that is short-lived.
     execArgv: ['--max-semi-space-size=64'],

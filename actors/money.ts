@@ -32,8 +32,8 @@ export function parseQuantity(text: string): Quantity {
 
 /** One plus the other: most of what is added here is zero, and needs no arithmetic. */
 export function sum(one: Quantity, other: Quantity): Quantity {
-  if (other === ZERO) return one
-  return one === ZERO ? other : one.plus(other)
+  if (other.isZero()) return one
+  return one.isZero() ? other : one.plus(other)
 }
 
 /** Minimal form: no exponent, no trailing zeros (`100.5`, `0`). */

@@ -2,6 +2,7 @@
  * What `npm start`, `npm test` and `npm run bench` run: makes the checkout ready, then does the work.
  * Arguments after the verb are passed on. Exit codes are those of the work.
  */
+import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { BENCH, dist, prepare, PreparationFailed, root, run, runNpm, say } from './prepare.mjs'
@@ -13,18 +14,39 @@ async function start(args) {
   return main(['up', ...args])
 }
 
-/** Tests wait for most of their time, checks never do: side by side both take little more than the tests alone. */
+/** Tests wait for most of their time, checks never do: they take what the tests leave of the processors. */
 async function test(args) {
   const { findNatsServer } = await built('infra/embedded/nats-server.js')
   await findNatsServer(say)
-  const ends = await Promise.allSettled([
-    runNpm(['run', '--silent', 'check']),
-    run(process.execPath, [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...args], 1),
+  // As vitest.config.ts says. What is given here counts, too, and comes later.
+  const workers = args.length === 0 ? [] : ['--maxWorkers=3']
+  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
+  const [checked, tested] = await Promise.allSettled([
+    check(),
+    run(process.execPath, [vitest, 'run', ...workers, ...args], 1),
   ])
-  const [failed, ...others] = ends.filter(({ status }) => status === 'rejected').map(({ reason }) => reason)
-  for (const { message } of others) say(message)
-  if (failed !== undefined) throw failed
+  if (tested.status === 'rejected') {
+    if (checked.status === 'rejected') say(checked.reason.message)
+    throw tested.reason
+  }
+  if (checked.status === 'rejected') throw checked.reason
   return 0
+}
+
+/** What it finds is said when the tests have said theirs. */
+async function check() {
+  let output = ''
+  const hear = (child) => {
+    setPriority(child.pid, constants.priority.PRIORITY_LOW)
+    for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  }
+  try {
+    await runNpm(['run', '--silent', 'check'], 'pipe', hear)
+  } catch (error) {
+    throw error instanceof PreparationFailed
+      ? new PreparationFailed(`${output}${error.message}`, error.exitCode)
+      : error
+  }
 }
 
 async function bench(args) {

@@ -160,15 +160,18 @@ function isHeld() {
 }
 
 /** npm as it runs this script, or else the one on the PATH. */
-export function runNpm(args, output = 2) {
+export function runNpm(args, output = 2, onSpawn) {
   const npm = process.env['npm_execpath']
   return npm !== undefined && npm.endsWith('.js')
-    ? run(process.execPath, [npm, ...args], output, output)
-    : run('npm', args, output, output)
+    ? run(process.execPath, [npm, ...args], output, output, onSpawn)
+    : run('npm', args, output, output, onSpawn)
 }
 
-/** Runs a program in the checkout, its output to standard error, and passes on signals. Rejects when it fails. */
-export function run(program, args, stdout = 2, stderr = 2) {
+/**
+ * Runs a program in the checkout, its output to standard error, and passes on signals. Rejects when it fails.
+ * `onSpawn`: is given the process once it runs.
+ */
+export function run(program, args, stdout = 2, stderr = 2, onSpawn) {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd: root, stdio: ['inherit', stdout, stderr] })
     const passOn = (signal) => {
@@ -180,6 +183,7 @@ export function run(program, args, stdout = 2, stderr = 2) {
     const done = () => {
       for (const signal of signals) process.off(signal, passOn)
     }
+    if (onSpawn !== undefined) child.once('spawn', () => onSpawn(child))
     child.once('error', (error) => {
       done()
       reject(new PreparationFailed(`${program} cannot be started: ${error.message}`))

@@ -44,11 +44,16 @@ export function elementExpression(type: ColumnType, element: string): string {
   return type === 'sealed' ? `decode(${element}, 'base64')` : element
 }
 
-/** What `arrayExpression` reads. Throws a RangeError for a time that is none. */
+/** What `arrayExpression` reads. Throws a RangeError for a time that is none, and for an empty text that is to be sealed. */
 export function arrayParameter(type: ColumnType, values: readonly ColumnValue[]): string {
   if (type === 'json') return values.map((value) => value ?? NOTHING).join(BETWEEN)
-  if (type === 'sealed') return values.map((value) => value ?? NOTHING_SEALED).join(BETWEEN_SEALED)
+  if (type === 'sealed') return values.map(digitsOrNothing).join(BETWEEN_SEALED)
   return arrayLiteral(type, values)
+}
+
+function digitsOrNothing(value: ColumnValue): ColumnValue {
+  if (value === '') throw new RangeError('an empty text is not sealed')
+  return value ?? NOTHING_SEALED
 }
 
 /** Throws a RangeError for a time that is none. */

@@ -1,9 +1,10 @@
 /**
- * Statements: nothing of what they were sent and told is left here once they are answered.
+ * Statements that leave nothing of what they were sent and told behind once they are answered.
  *   P1. The driver gives each query two functions by assignment. V8 makes such functions in the memory of what is old, as
  *       parts of something that stays; they hold their query until all of that is collected, dead or not. Whatever the
  *       query still has is copied there by each minor collection: of a busy node that was most of what its collector did.
- *       So a query that is settled is emptied, of its parameters and of its rows.
+ *       So a query that is settled is emptied, of its parameters and of its rows. A query that is part of another one (a
+ *       condition of a list) is not: it holds what it was given until it is collected.
  */
 import type postgres from 'postgres'
 

@@ -70,7 +70,11 @@ export function createDoubts(dependencies: DoubtsDependencies): Doubts {
     for (let waitMs = RECOVERY_RETRY_MS; !isEnded(incarnation); waitMs = longer(waitMs)) {
       await delay(clock, waitMs)
       try {
-        raised ||= (await store.raiseAttempt(incarnation.token)) || (unanswered && (await wasRaised(incarnation)))
+        raised ||= await store.raiseAttempt(incarnation.token)
+        if (!raised && unanswered && (await wasRaised(incarnation))) {
+          raised = true
+          log.info('attempt_found_raised', { shard: shardId, epoch, attempt: attempt + 1 })
+        }
         if (raised) onRaised(incarnation, { shardId, epoch, attempt: attempt + 1 }, await store.openShard(shardId))
         else onFenced(incarnation, undefined)
         return

@@ -59,7 +59,7 @@ test('nothing of what an answered statement was sent and told grows old', async 
   expect(await leftBehind((text) => takeRows(sql`SELECT ${text}::text AS said`))).toBeLessThan(QUERIES / 4)
 })
 
-test('the error of what is refused has its code, and none of its parameters', async () => {
+test('the error of what is refused has its code, and holds none of its parameters', async () => {
   const refused = prepared(connection.sql, 'SELECT $1::integer AS number', ['a secret'])
   await expect(refused).rejects.toMatchObject({ code: '22P02', parameters: [], args: [] })
 })

@@ -1,7 +1,7 @@
 /**
  * Many clients that all submit to one account at once, each in a closed loop, and that ask again under the same key
- * until they are acknowledged, no sooner than they are told to, except for some who take `not_applied` at its word and
- * never come back.
+ * until they are acknowledged, no sooner than they are told to, except for some who are turned away first, take
+ * `not_applied` at its word and never come back.
  */
 import { type Holder, type HttpReply, type LedgerClient, membersOf } from '../../support/client.ts'
 import { signed, submissionHash } from '../../support/client-keys.ts'
@@ -21,7 +21,7 @@ export class Crowd {
   readonly turnedAway: HttpReply[] = []
   /** and those for whom nobody was reached who could take it. */
   readonly unreached: HttpReply[] = []
-  /** How many of both did not come back. */
+  /** How many of those who were turned away did not come back. */
   left = 0
   /** Answers that no client should ever get. */
   readonly surprises: string[] = []
@@ -82,7 +82,7 @@ export class Crowd {
       if (reply !== undefined && outcome === 'not_applied') {
         const isUnreached = Array.isArray(codes) && codes.includes('ERR_SHARD_UNAVAILABLE')
         ;(isUnreached ? this.unreached : this.turnedAway).push(reply)
-        if (mayLeave && operation.setbacks === 1) {
+        if (mayLeave && !isUnreached && operation.setbacks === 1) {
           this.left += 1
           return
         }

@@ -13,7 +13,7 @@ import {
   shardOfTransactionId,
   transactionIdFloor,
 } from '../../../actors/identifiers.ts'
-import { formatQuantity, fractionalDigits, isDecimalString, parseQuantity, ZERO } from '../../../actors/money.ts'
+import { formatQuantity, fractionalDigits, isDecimalString, parseQuantity, sum, ZERO } from '../../../actors/money.ts'
 import { isoTimestamp, parseTimestamp } from '../../../actors/timestamp.ts'
 
 const parts = fc.record({
@@ -92,11 +92,20 @@ describe('quantities', () => {
     const text = (value: bigint) => `${value / 10n ** 18n}.${(value % 10n ** 18n).toString().padStart(18, '0')}`
     fc.assert(
       fc.property(fc.array(atto, { maxLength: 50 }), (values) => {
-        const sum = values.reduce((total, value) => total.plus(parseQuantity(text(value))), ZERO)
-        const exact = text(values.reduce((total, value) => total + value, 0n))
-        expect(formatQuantity(sum)).toBe(exact.replace(/\.?0*$/, ''))
+        const total = values.reduce((before, value) => sum(before, parseQuantity(text(value))), ZERO)
+        const exact = text(values.reduce((before, value) => before + value, 0n))
+        expect(formatQuantity(total)).toBe(exact.replace(/\.?0*$/, ''))
       }),
     )
+  })
+
+  test('what is taken away is added with its sign, and zero of any sign changes nothing, not even the sign', () => {
+    const [two, none] = [parseQuantity('2'), ZERO.negated()]
+    expect(formatQuantity(sum(two, parseQuantity('0.5').negated()))).toBe('1.5')
+    expect(sum(two, none)).toBe(two)
+    expect(sum(none, two)).toBe(two)
+    expect(sum(ZERO, none).isNegative()).toBe(false)
+    expect(sum(two, two.negated()).isNegative()).toBe(false)
   })
 
   test('trailing zeros do not count as digits', () => {

@@ -130,6 +130,7 @@ test('what is sealed is split at characters that it cannot have', () => {
   expect(arrayParameter('sealed', ['AB+/', null, 'cw=='])).toBe('AB+/,-,cw==')
   expect(arrayParameter('sealed', [null])).toBe('-')
   expect(arrayParameter('sealed', [])).toBe('')
+  expect(() => arrayParameter('sealed', ['cw==', ''])).toThrow(RangeError)
 })
 
 test('an array literal quotes what text may hold', () => {
