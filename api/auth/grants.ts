@@ -2,7 +2,8 @@
  * What clients may do now, as this edge knows it: a copy of the access store, renewed in the background.
  *   G1. A request judged by a copy older than 4 s waits for the renewal under way, at most 1 s: so what was revoked or
  *       changed holds at every edge within 5 s, as long as the store answers.
- *   G2. A copy older than 30 s is trusted no more: then nobody is let in.
+ *   G2. A copy older than 30 s is trusted no more: then nobody is let in before a renewal that is under way, or just sent,
+ *       is answered; a request waits for that as long as a renewal may take.
  *   G3. Renewals are asked for by requests: an edge without any asks for none, and has nothing to stop.
  *   G4. A copy counts as old as the moment its renewal was sent.
  */
@@ -28,7 +29,7 @@ export interface Grants {
 export const GRANTS_RENEW_AFTER_MS = 2000
 export const GRANTS_WAIT_AFTER_MS = 4000
 export const GRANTS_REFUSE_AFTER_MS = 30_000
-/** How long a request waits for a renewal, counted from when the renewal was sent. */
+/** G1: how long a request waits for a renewal, counted from when the renewal was sent. */
 const WAIT_MS = 1000
 /** A renewal without an answer after this is given up for lost and another one is sent. */
 const RENEWAL_TIMEOUT_MS = 5000
@@ -90,9 +91,11 @@ export function createGrants(context: GrantsContext): Grants {
     renewal = sent
   }
 
+  const isTrusted = (): boolean => ageMs() < GRANTS_REFUSE_AFTER_MS
+
   async function waitForRenewal(): Promise<void> {
     if (renewal === undefined) return
-    const leftMs = renewal.sentAtMs + WAIT_MS - clock.monotonic()
+    const leftMs = renewal.sentAtMs + (isTrusted() ? WAIT_MS : RENEWAL_TIMEOUT_MS) - clock.monotonic()
     if (leftMs <= 0) return
     const { done } = renewal
     await new Promise<void>((resolve) => {
@@ -108,7 +111,7 @@ export function createGrants(context: GrantsContext): Grants {
     async grantOf(clientId, sessionId) {
       if (ageMs() >= GRANTS_RENEW_AFTER_MS) renewIfDue()
       if (ageMs() >= GRANTS_WAIT_AFTER_MS) await waitForRenewal()
-      if (copy === undefined || ageMs() >= GRANTS_REFUSE_AFTER_MS) return refuse('unknown')
+      if (copy === undefined || !isTrusted()) return refuse('unknown')
       if (copy.revokedSessions.has(sessionId)) return refuse('revoked')
       const known = copy.grants.get(clientId)
       if (known !== undefined) return known === null ? refuse('revoked') : ok(known)

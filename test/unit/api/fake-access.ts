@@ -13,14 +13,17 @@ export interface FakeAccess extends AccessStore {
   refreshOutcome: RefreshOutcome | null
   /** Thrown by every call while it is set. */
   failure: Error | null
-  /** While set, the lists are not answered. */
+  /** While set, the lists are not answered before `answer`. */
   hanging: boolean
+  /** What hangs is answered, and what is asked from now on. */
+  readonly answer: () => void
   listed: number
 }
 
 export function createFakeAccess(): FakeAccess {
   const { store, state } = createMemoryAccessStore()
   const revokedSessions = new Set<string>()
+  const held: (() => void)[] = []
   const fake: FakeAccess = {
     clients: state.clients,
     unreadable: state.unreadable,
@@ -29,12 +32,16 @@ export function createFakeAccess(): FakeAccess {
     refreshOutcome: null,
     failure: null,
     hanging: false,
+    answer: () => {
+      fake.hanging = false
+      for (const release of held.splice(0)) release()
+    },
     listed: 0,
     findClient: async (clientId) => await working().findClient(clientId),
     async listClients() {
       fake.listed += 1
       const clients = await working().listClients()
-      if (fake.hanging) await new Promise(() => {})
+      if (fake.hanging) await new Promise<void>((resolve) => held.push(resolve))
       return clients
     },
     putClient: async (client) => await working().putClient(client),

@@ -382,4 +382,28 @@ describe('grants', () => {
     await edge.clock.advance(5000)
     expect((await edge.get('/v1/transactions', token)).status).toBe(401)
   })
+
+  test.for(['no copy', 'a copy of 30 s ago'])(
+    'G2: with %s, a request is held for as long as a renewal may take, and let in when it is done',
+    async (what) => {
+      const edge = fixture()
+      const token = await edge.tokenFor('transactor')
+      if (what !== 'no copy') {
+        await edge.get('/v1/transactions', token)
+        await edge.clock.advance(30_000)
+      }
+      const heldUntil = async (advanceMs: number, then: () => void): Promise<number> => {
+        edge.access.hanging = true
+        let answered: Response | undefined
+        const pending = edge.get('/v1/transactions', token).then((response) => (answered = response))
+        await edge.clock.timersSet(1)
+        await edge.clock.advance(advanceMs)
+        expect(answered).toBeUndefined()
+        then()
+        return (await pending).status
+      }
+      expect(await heldUntil(4999, () => void edge.clock.advance(1))).toBe(503)
+      expect(await heldUntil(4000, () => edge.access.answer())).toBe(200)
+    },
+  )
 })
