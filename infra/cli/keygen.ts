@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { publicJwkOf } from '../keys/public-key.ts'
 import { CommandFailed, EXIT_OK, readArgs, required, type Command } from './command.ts'
 
 export const keygenCommand: Command = {
@@ -19,8 +20,7 @@ never replaced), the public key to standard output, as a JWK on one line, ready 
     } catch (cause) {
       throw new CommandFailed(`${path} cannot be written: ${reasonOf(cause)}`, { cause })
     }
-    const { x, y } = publicKey.export({ format: 'jwk' })
-    io.out(`${JSON.stringify({ kty: 'EC', crv: 'P-256', x, y })}\n`)
+    io.out(`${JSON.stringify(publicJwkOf(publicKey))}\n`)
     return EXIT_OK
   },
 }

@@ -1,10 +1,11 @@
 /** Signs a submission in a shell, as decisions on signatures have it: RFC 8785, SHA-256, ECDSA P-256, base64url of r||s. */
-import { createHash, createPrivateKey, createPublicKey, sign, type KeyObject } from 'node:crypto'
+import { createHash, createPrivateKey, sign, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { p256 } from '@noble/curves/nist.js'
 import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
 import { parseStrictJson } from '../../api/json-text.ts'
+import { publicJwkOf } from '../keys/public-key.ts'
 import { CommandFailed, EXIT_OK, readArgs, required, type Command, type CommandIo } from './command.ts'
 
 export const signCommand: Command = {
@@ -56,8 +57,8 @@ function signatureOf(canonical: string, key: KeyObject, doubleCheck: boolean): s
 
 /** @noble/curves shares no code with OpenSSL. */
 function verifiesElsewhere(canonical: string, key: KeyObject, signature: Buffer): boolean {
-  const { x, y } = createPublicKey(key).export({ format: 'jwk' })
-  const point = Buffer.concat([Buffer.of(4), Buffer.from(x ?? '', 'base64url'), Buffer.from(y ?? '', 'base64url')])
+  const { x, y } = publicJwkOf(key)
+  const point = Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
   return p256.verify(signature, Buffer.from(canonical, 'utf8'), point, { lowS: false })
 }
 

@@ -4,7 +4,7 @@
  *   K1. Only points on P-256 pass, never infinity; another curve, hybrid points and explicit parameters are refused.
  *   K2. Whatever carries a private part is refused: it must not be taught that sending one works.
  */
-import { createHash, ECDH, KeyObject, webcrypto } from 'node:crypto'
+import { createHash, createPublicKey, ECDH, KeyObject, webcrypto } from 'node:crypto'
 import { p256 } from '@noble/curves/nist.js'
 import { decodeBase64 } from './base64.ts'
 
@@ -44,8 +44,19 @@ export function readPublicKey(input: unknown): PublicKey | undefined {
 
 /** The key's coordinates. `publicKey`: a compressed point that `readPublicKey` gave. */
 export function jwkOf(publicKey: string): PublicJwk {
-  // Not a KeyObject's export as JWK, which in Node.js 20 can deadlock with a garbage collection.
-  const point = ECDH.convertKey(publicKey, 'prime256v1', 'base64url', undefined, 'uncompressed') as Buffer
+  return jwkOfPoint(Buffer.from(publicKey, 'base64url'))
+}
+
+/** `key`: on P-256; of a private key its public part. */
+export function publicJwkOf(key: KeyObject): PublicJwk {
+  const publicKey = key.type === 'private' ? createPublicKey(key) : key
+  // Not its export as a JWK, which in Node.js 20 can deadlock with a garbage collection.
+  return jwkOfPoint(publicKey.export({ format: 'der', type: 'spki' }).subarray(SPKI_UNCOMPRESSED.length))
+}
+
+/** `encoded`: SEC1, 33 or 65 bytes. */
+function jwkOfPoint(encoded: Uint8Array): PublicJwk {
+  const point = ECDH.convertKey(encoded, 'prime256v1', undefined, undefined, 'uncompressed') as Buffer
   const coordinate = (start: number): string => point.subarray(start, start + COORDINATE_BYTES).toString('base64url')
   return { kty: 'EC', crv: 'P-256', x: coordinate(1), y: coordinate(1 + COORDINATE_BYTES) }
 }
@@ -70,13 +81,7 @@ function publicKeyOf(encoded: Uint8Array): PublicKey | undefined {
   try {
     const point = p256.Point.fromBytes(encoded)
     point.assertValidity()
-    const uncompressed = Buffer.from(point.toBytes(false))
-    const jwk: PublicJwk = {
-      kty: 'EC',
-      crv: 'P-256',
-      x: uncompressed.subarray(1, 1 + COORDINATE_BYTES).toString('base64url'),
-      y: uncompressed.subarray(1 + COORDINATE_BYTES).toString('base64url'),
-    }
+    const jwk = jwkOfPoint(point.toBytes(false))
     return { keyId: thumbprintOf(jwk), publicKey: Buffer.from(point.toBytes(true)).toString('base64url') }
   } catch {
     return undefined

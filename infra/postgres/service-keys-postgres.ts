@@ -11,7 +11,7 @@
  *   V7. A key for imports signs nothing and is not published; it opens what was encrypted to it for as long as it is not
  *       revoked.
  */
-import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, sign as signWithKey } from 'node:crypto'
+import { createPrivateKey, generateKeyPair, type KeyObject, sign as signWithKey } from 'node:crypto'
 import { promisify } from 'node:util'
 import type postgres from 'postgres'
 import type { Clock, Timer } from '../../runtime/ports/clock.ts'
@@ -24,7 +24,7 @@ import {
   type ServiceKeys,
 } from '../../runtime/ports/service-keys.ts'
 import type { MasterSeal } from '../keys/master-seal.ts'
-import { thumbprintOf } from '../keys/public-key.ts'
+import { publicJwkOf, thumbprintOf } from '../keys/public-key.ts'
 import { decryptBalance, decryptKeySalt, type PrivateKeyOf } from '../portability/balance-jwe.ts'
 import { createQueryPool, type QueryPool } from './query-pool.ts'
 import { serviceKeyContext } from './service-key-sealing.ts'
@@ -308,8 +308,8 @@ function openRow(row: KeyRow, sealing: MasterSeal): KeyObject {
 }
 
 function publicPartOf(privateKey: KeyObject): { readonly keyId: string; readonly x: string; readonly y: string } {
-  const { x = '', y = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
-  return { keyId: thumbprintOf({ kty: 'EC', crv: 'P-256', x, y }), x, y }
+  const jwk = publicJwkOf(privateKey)
+  return { keyId: thumbprintOf(jwk), x: jwk.x, y: jwk.y }
 }
 
 function purposeOf(text: string): ServiceKeyPurpose {

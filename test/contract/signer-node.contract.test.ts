@@ -9,6 +9,7 @@ import { readPublicKey, thumbprintOf } from '../../infra/keys/public-key.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import type { SignatureCheck } from '../../runtime/ports/signer.ts'
+import { coordinatesOf } from '../support/client-keys.ts'
 import { type ClientKey, signerContract } from './signer.contract.ts'
 
 interface Keys extends ServiceKeys {
@@ -17,7 +18,7 @@ interface Keys extends ServiceKeys {
 
 function serviceKeys(): Keys {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
+  const { x, y } = coordinatesOf(publicKey)
   const keyId = thumbprintOf({ kty: 'EC', crv: 'P-256', x, y })
   const point = Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
   return {

@@ -14,10 +14,14 @@ export interface AccountKeys {
 
 export function newAccountKeys(): AccountKeys {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  // Not exported as a JWK: in Node.js 20 that can deadlock with a garbage collection, once in some thousand keys.
+  return { privateKey, jwk: { kty: 'EC', crv: 'P-256', ...coordinatesOf(publicKey) } }
+}
+
+/** Of a key on P-256. Not exported as a JWK: in Node.js 20 that can deadlock with a garbage collection, once in some thousand keys. */
+export function coordinatesOf(publicKey: KeyObject): { readonly x: string; readonly y: string } {
   const point = publicKey.export({ format: 'der', type: 'spki' }).subarray(-64)
   const coordinate = (start: number): string => point.subarray(start, start + 32).toString('base64url')
-  return { privateKey, jwk: { kty: 'EC', crv: 'P-256', x: coordinate(0), y: coordinate(32) } }
+  return { x: coordinate(0), y: coordinate(32) }
 }
 
 /** RFC 8785: members in the order of their UTF-16 units, no space outside strings. */

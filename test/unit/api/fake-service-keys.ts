@@ -1,6 +1,7 @@
 /** The service's keys, made here; a call of them may throw. */
 import { createHash, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { KEY_PURPOSES, type PublishedKey, type ServiceKeys } from '../../../runtime/ports/service-keys.ts'
+import { coordinatesOf } from '../../support/client-keys.ts'
 
 export interface FakeServiceKeys extends ServiceKeys {
   readonly keys: PublishedKey[]
@@ -16,14 +17,14 @@ export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
   const keys: PublishedKey[] = []
   const add = (purpose: PublishedKey['purpose']): string => {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-    const jwk = publicKey.export({ format: 'jwk' })
-    const keyId = createHash('sha256').update(`${jwk.x}${jwk.y}`).digest('base64url')
+    const { x, y } = coordinatesOf(publicKey)
+    const keyId = createHash('sha256').update(`${x}${y}`).digest('base64url')
     privateKeys.set(keyId, privateKey)
     keys.push({
       keyId,
       purpose,
-      x: String(jwk.x),
-      y: String(jwk.y),
+      x,
+      y,
       activeFromMs,
       retiredAtMs: null,
       revokedAtMs: null,

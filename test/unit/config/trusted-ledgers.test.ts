@@ -7,13 +7,14 @@ import { afterAll, expect, test } from 'vitest'
 import { type Configuration, readConfiguration } from '../../../infra/config/configuration.ts'
 import { thumbprintOf } from '../../../infra/keys/public-key.ts'
 import { openTrustedLedgers, TrustedLedgersUnusable } from '../../../infra/main/trusted-ledgers-file.ts'
+import { coordinatesOf } from '../../support/client-keys.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'ledger-trusted-'))
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 function aKey(changes: object = {}): Record<string, unknown> {
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
+  const { x, y } = coordinatesOf(publicKey)
   const kid = thumbprintOf({ kty: 'EC', crv: 'P-256', x, y })
   return {
     kty: 'EC',

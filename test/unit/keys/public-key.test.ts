@@ -1,8 +1,8 @@
 /** Goal: K1 and K2 of public-key.ts; every form of one key is one key. */
-import { createECDH, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { createECDH, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { calculateJwkThumbprint } from 'jose'
 import { expect, test } from 'vitest'
-import { jwkOf, keyObjectOf, readPublicKey } from '../../../infra/keys/public-key.ts'
+import { jwkOf, keyObjectOf, publicJwkOf, readPublicKey } from '../../../infra/keys/public-key.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
 const jwk = publicKey.export({ format: 'jwk' })
@@ -126,4 +126,9 @@ test.for([
   ['an array', [jwk]],
 ] as const)('%s is refused', ([, input]) => {
   expect(readPublicKey(input)).toBeUndefined()
+})
+
+test('the JWK of a key is the one that Node.js exports, whichever half it is of and however its point was written', () => {
+  const halves = [publicKey, privateKey, createPublicKey({ key: compressedSpki, format: 'der', type: 'spki' })]
+  for (const half of halves) expect(publicJwkOf(half)).toEqual(jwk)
 })
