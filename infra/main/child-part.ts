@@ -43,9 +43,14 @@ export async function spawnChild(options: ChildOptions): Promise<RunningPart> {
     kill: () => void child.kill('SIGKILL'),
     stop: async () => {
       child.kill('SIGTERM')
-      const late = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
+      let isLate = false
+      const late = setTimeout(() => {
+        isLate = true
+        child.kill('SIGKILL')
+      }, STOP_TIMEOUT_MS)
       await exited
       clearTimeout(late)
+      if (isLate) throw new Error(`did not stop within ${STOP_TIMEOUT_MS / 1_000} s, and was killed`)
     },
   }
 }
