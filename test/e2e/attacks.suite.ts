@@ -24,7 +24,7 @@ import type { GetScene } from './scene.ts'
 import { offers, tradersOf } from './traders.ts'
 
 /** Long enough for what must come before it, on a busy machine too. */
-const EXPIRY_MS = 4000
+const EXPIRY_MS = 8000
 
 export function attacksSuite(scene: GetScene): void {
   describe('attacks', () => {

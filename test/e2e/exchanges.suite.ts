@@ -21,7 +21,7 @@ import type { GetScene } from './scene.ts'
 import { offers, tradersOf } from './traders.ts'
 
 /** So short that a test waits for it, so long that what must come before it does. */
-const EXPIRY_MS = 4000
+const EXPIRY_MS = 8000
 
 export function exchangesSuite(scene: GetScene): void {
   describe('exchanges', () => {

@@ -27,7 +27,7 @@ import { checkOffline } from './offline-check.ts'
 import type { GetScene } from './scene.ts'
 
 /** So short that a test waits for it, so long that what must come before it does. */
-const TIMEOUT_S = 3
+const TIMEOUT_S = 8
 
 export function groupRevertsSuite(scene: GetScene): void {
   describe('reverts of settlement groups', () => {

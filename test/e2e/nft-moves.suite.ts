@@ -122,7 +122,7 @@ function exchanges(scene: GetScene): void {
     ]
     const offered = await accepted(client, alice, {
       ...offer(randomUUID(), ruby, bob, opal),
-      expires_at: inMs(4_000),
+      expires_at: inMs(8_000),
     })
     await expect.poll(async () => (await instanceOf(client, ruby))['status'], { timeout: 5_000 }).toBe('held')
     const elsewhere = { type: 'transfer', to_account_id: bob.accountId, ...ruby }

@@ -73,7 +73,7 @@ export function poisonSuite(running: GetRunning): void {
               client.submit(poisoner, good),
             ]
             // The edge has passed on what it got before it answers what it gets after.
-            await Promise.all(holders.map(({ accountId }) => client.read(`/v1/accounts/${accountId}`)))
+            await Promise.all(doors.map(({ accountId }) => client.read(`/v1/accounts/${accountId}`)))
             return { first: ahead, rest: behind }
           })
           const [refused, ...others] = await Promise.all(rest)

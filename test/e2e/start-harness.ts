@@ -8,11 +8,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { identityOf } from '../../infra/embedded/process-table.ts'
+import { coordinatesOf } from '../support/client-keys.ts'
 import { freePorts } from '../support/free-ports.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const PROGRAM = join(ROOT, 'dist', 'infra', 'main', 'ledger.js')
 const POLL_MS = 50
+/** Of some dozen processes beside those of other tests. */
+const START_MS = 120_000
 
 export interface Finished {
   readonly code: number | null
@@ -129,10 +132,11 @@ export class LedgerUp {
       },
     })
     const ledger = new LedgerUp(dataDir, port, child)
-    await until('the ledger is ready', () => {
+    const isReady = (): true | undefined => {
       if (child.exitCode !== null) throw new Error(`it ended:\n${ledger.said.err}`)
       return ledger.said.out.includes('Ctrl-C stops it.') ? true : undefined
-    })
+    }
+    await until('the ledger is ready', isReady, START_MS)
     return ledger
   }
 
@@ -227,10 +231,9 @@ export class Client {
   /** A fresh account with a key of its own. */
   async open(accountId: string): Promise<Signer> {
     const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-    const { x, y } = publicKey.export({ format: 'jwk' })
     const { status } = await this.post('/v1/accounts', {
       account_id: accountId,
-      public_key: { kty: 'EC', crv: 'P-256', x, y },
+      public_key: { kty: 'EC', crv: 'P-256', ...coordinatesOf(publicKey) },
     })
     if (status !== 201) throw new Error(`no account: ${status}`)
     return { accountId, privateKey }

@@ -53,7 +53,7 @@ async function committingPid(session: string): Promise<number | undefined> {
 
 describe('the outcome of a commit', () => {
   test('L2: no answer in time is unknown, and the process behind it has ended before the next commit is taken', async () => {
-    const a = await harness.open({ commitTimeoutMs: 300 })
+    const a = await harness.open({ commitTimeoutMs: 3_000 })
     const token = await own(a, 3)
     const alice = await opened(a, token)
     const before = await committingPid(a.session)
@@ -61,7 +61,7 @@ describe('the outcome of a commit', () => {
     const held = await a.holdCommits()
     const verdict = a.store.commit({ shards: [partOf(token, creditAccount(alice, 'k1'))] })
     await held.reached()
-    expect(await verdict).toEqual({ kind: 'unknown', detail: 'no answer within 300 ms' })
+    expect(await verdict).toEqual({ kind: 'unknown', detail: 'no answer within 3000 ms' })
     const answered = async (): Promise<boolean> =>
       (await a.store.commit({ shards: [partOf(token)] })).kind === 'answered'
     await until(answered)
@@ -73,7 +73,7 @@ describe('the outcome of a commit', () => {
   })
 
   test('an answer that never comes is unknown although the commit was applied', async () => {
-    const a = await harness.open({ commitTimeoutMs: 300 })
+    const a = await harness.open({ commitTimeoutMs: 3_000 })
     const token = await own(a, 3)
     const credit = creditAccount(await opened(a, token), 'k1')
     a.wire.loseNextAnswer('silence')

@@ -292,6 +292,10 @@ describe('runs', () => {
     await expect(answer).rejects.toThrow(AssertionUnavailable)
     await lock`ROLLBACK`
     lock.release()
+    // It says that it ends before it does.
+    await expect
+      .poll(() => ledger.sql`SELECT FROM pg_stat_activity WHERE application_name = 'ledger:liabilities'`)
+      .toHaveLength(0)
     expect(await ledger.sql`SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 3596607903`).toHaveLength(0)
     expect(await source.liabilities()).toMatchObject({ totalLiabilities: '5' })
     expect(await ledger.sql`SELECT FROM liability_runs`).toHaveLength(1)

@@ -287,6 +287,12 @@ describe('a cluster of three on the very file', () => {
       const node = await cluster.connect('node', SILENT_LOG)
       const leases = createNatsLeaseStore(node, SILENT_LOG, { ...LEDGER, replicas: 3 })
       const session = { nodeId: 'node-1', session: SESSION, ready: true, draining: false, refusedShards: [] }
+      await untilReached('the servers have a leader', 30_000, () =>
+        leases.list().then(
+          () => true,
+          () => false,
+        ),
+      )
       const revision = await leases.renew(session, 0)
       await cluster.servers[0]?.kill()
       await untilReached('the lease is listed', 30_000, async () => {

@@ -9,7 +9,7 @@ import { type Action, type Answered, FUNDS, type Name, type Scene, type Seen, ty
 import { legFieldsOf, nameOf } from './group-scene.ts'
 
 /** Enough for what comes before it on any path. */
-const SHORT_SECONDS = 2
+const SHORT_SECONDS = 8
 const LONG_SECONDS = 900
 const MOMENT_MS = 10
 const PATIENCE_MS = 20_000

@@ -109,9 +109,11 @@ async function hashes(asked: ManySeeds): Promise<number> {
 
 /** Gives seed after seed, until there are no more or the time is up. */
 function seedsOf({ from, count, minutes }: ManySeeds): () => number | undefined {
-  const untilMs = minutes === null ? Infinity : performance.now() + minutes * 60_000
+  let untilMs: number | undefined
   let given = 0
   return () => {
+    // The time begins with the first seed, not with the threads.
+    untilMs ??= minutes === null ? Infinity : performance.now() + minutes * 60_000
     if (given >= count || performance.now() >= untilMs) return undefined
     given += 1
     return from + given - 1

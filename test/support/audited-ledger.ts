@@ -67,6 +67,11 @@ function numbered(): string {
   return `key ${serial}`
 }
 
+/** Those under which parties of this process have done anything so far, unless they named another. */
+export function numberedKeys(): readonly string[] {
+  return Array.from({ length: serial }, (_, index) => `key ${index + 1}`)
+}
+
 function keyOf({ jwk }: AccountKeys): AccountKey {
   const key = readPublicKey(jwk)
   if (key === undefined) throw new Error('a new key is none')

@@ -30,12 +30,14 @@ export function withoutKeys(tampered: () => Tampered) {
   function sql(...statements: readonly string[]): Tamper {
     return (copy) => {
       const { refOf, told } = tampered()
+      const meant: Readonly<Record<string, string>> = {
+        ALICE: refOf('alice-one'),
+        BOB: refOf('bob-one'),
+        KEPT: told.kept,
+        TRAVELLED: told.travelled,
+      }
       const named = statements.map((statement) =>
-        statement
-          .replaceAll('ALICE', `'${refOf('alice-one')}'`)
-          .replaceAll('BOB', `'${refOf('bob-one')}'`)
-          .replaceAll('KEPT', `'${told.kept}'`)
-          .replaceAll('TRAVELLED', `'${told.travelled}'`),
+        statement.replaceAll(/ALICE|BOB|KEPT|TRAVELLED/g, (name) => `'${meant[name]}'`),
       )
       return runAll(...named)(copy)
     }

@@ -7,7 +7,6 @@ import { Movers } from './movers.ts'
 import { type Outage, ShardLoad } from './shard-load.ts'
 
 const BACK_WITHIN_MS = 60_000
-const MOVING_MS = 5_000
 const MOVERS = 6
 
 export class Trial {
@@ -68,9 +67,9 @@ export class Trial {
 
   /** Shards that no running node has, with who has them. */
   async unserved(): Promise<readonly string[]> {
-    let left: readonly string[] = []
+    let left = await this.ownerless()
     // One that is on its way from a node to another is nobody's for a moment.
-    await until('every shard has an owner', MOVING_MS, async () => {
+    await until('every shard has an owner', BACK_WITHIN_MS, async () => {
       left = await this.ownerless()
       return left.length === 0
     }).catch(() => undefined)

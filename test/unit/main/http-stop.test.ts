@@ -6,7 +6,7 @@ import { type HttpServer, listen } from '../../../infra/main/http-server.ts'
 import { freePort } from '../../support/free-ports.ts'
 
 /** Less than the time after which what is left is cut off. */
-const BEFORE_THE_CUT_MS = 5_000
+const BEFORE_THE_CUT_MS = 9_500
 
 const agents: Agent[] = []
 afterEach(() => {

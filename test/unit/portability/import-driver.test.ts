@@ -21,6 +21,8 @@ import {
   type World,
 } from './import-world.ts'
 
+/** What is waited for comes when the machine gets to it. */
+const PATIENTLY = { timeout: 60_000 }
 const file = await fileOf()
 const ANOTHER = 'aaaaaaaa-3d47-4e58-8a69-0b1c2d3e4f50'
 const THIRD = 'bbbbbbbb-3d47-4e58-8a69-0b1c2d3e4f50'
@@ -213,7 +215,7 @@ describe('the drive of an import', () => {
     expect(world.homes.homes.get('alice')?.held).not.toBeNull()
     world.clock.elapse(60_000)
     await takeup.look()
-    await vi.waitFor(() => expect(world.store.imports.get(IMPORT_ID)?.settled).toBe(true))
+    await vi.waitFor(() => expect(world.store.imports.get(IMPORT_ID)?.settled).toBe(true), PATIENTLY)
     expectNothingTaken(world)
   })
 
@@ -364,7 +366,7 @@ describe('the drive of an import', () => {
     expect(world.homes.asked).toEqual([])
     world.clock.elapse(1)
     await takeup.look()
-    await vi.waitFor(() => expectAllTaken(world))
+    await vi.waitFor(() => expectAllTaken(world), PATIENTLY)
   })
 
   test('a staging that nobody goes on with is dropped after a day', async () => {

@@ -10,6 +10,8 @@ import { anAccount, fileOf, contextOf, IMPORT_ID, partsOf } from './import-scene
 import { createImportIntake } from '../../../infra/portability/import-intake.ts'
 import { createKeys, ledgerBody } from './export-scene.ts'
 
+/** What is waited for comes when the machine gets to it. */
+const PATIENTLY = { timeout: 60_000 }
 const keys = createKeys()
 
 function setUp(change: (store: MemoryImportStore) => Partial<MemoryImportStore> = () => ({})) {
@@ -50,14 +52,14 @@ test('U2: one that was refused and whose home does not answer keeps no other fro
   homes.fate = ({ actor }) => (actor.id === 'silent' ? silent : 'answered')
   await clock.pass(60_000)
   await takeup.look()
-  await vi.waitFor(() => expect(statusOf(OTHER)).toBe('done'))
+  await vi.waitFor(() => expect(statusOf(OTHER)).toBe('done'), PATIENTLY)
   expect(homes.asked.map(({ actor }) => actor.id)).toContain('silent')
   expect(stuck.settled).toBe(false)
   // Nor one that comes later, nor is it asked for twice.
   await stage('bbbbbbbb-3d47-4e58-8a69-0b1c2d3e4f50', 'bob')
   await clock.pass(60_000)
   await takeup.look()
-  await vi.waitFor(() => expect(statusOf('bbbbbbbb-3d47-4e58-8a69-0b1c2d3e4f50')).toBe('done'))
+  await vi.waitFor(() => expect(statusOf('bbbbbbbb-3d47-4e58-8a69-0b1c2d3e4f50')).toBe('done'), PATIENTLY)
   expect(homes.asked.filter(({ actor }) => actor.id === 'silent')).toHaveLength(1)
 })
 
@@ -94,12 +96,12 @@ test('U3: what cannot be surveyed is told, and is looked at again after half a m
   expect(looked).toBe(1)
   await clock.pass(1)
   await takeup.look()
-  await vi.waitFor(() => expect(log).toHaveLength(2))
+  await vi.waitFor(() => expect(log).toHaveLength(2), PATIENTLY)
   await takeup.drive(IMPORT_ID)
   expect(looked).toBe(2)
   await clock.pass(30_000)
   await takeup.look()
-  await vi.waitFor(() => expect(statusOf(IMPORT_ID)).toBe('done'))
+  await vi.waitFor(() => expect(statusOf(IMPORT_ID)).toBe('done'), PATIENTLY)
 })
 
 test('U3: a database that was away for a moment is asked again at once', async () => {

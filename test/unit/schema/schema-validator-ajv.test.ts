@@ -114,7 +114,7 @@ describe('what is no answer', () => {
   })
 
   test('is overload where the process is not let run', async () => {
-    const { validator } = createScene({ elapsedMs: 500 })
+    const { validator } = createScene({ elapsedMs: 3_000 })
     expect(await validator.check({ act: 'silence' })).toEqual({ kind: 'overloaded' })
     expect(await validator.check(VALID)).toEqual({ kind: 'valid' })
   })
