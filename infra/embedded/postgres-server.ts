@@ -18,6 +18,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { freePortNear, isPortFree, LOOPBACK } from './free-port.ts'
@@ -47,6 +48,8 @@ export interface PostgresOptions {
   readonly port?: number
   /** A server that was running is started again: its data must be there. */
   readonly again?: boolean
+  /** What it keeps of its files in memory; left out, a quarter of the memory that there is for this process. */
+  readonly sharedBuffersMb?: number
   readonly log?: (line: string) => void
 }
 
@@ -56,7 +59,6 @@ const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: LOOPBACK,
   unix_socket_directories: '',
   max_connections: '200',
-  shared_buffers: '256MB',
   max_wal_size: '2GB',
   // Pages of keyed references and ciphertext hardly compress; trying costs 40 to 75 % on top of all else that a commit takes.
   wal_compression: 'off',
@@ -69,6 +71,17 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
   log_parameter_max_length_on_error: '0',
+}
+
+const LEAST_SHARED_BUFFERS_MB = 128
+const MOST_SHARED_BUFFERS_MB = 8_192
+
+/** The usual share of a machine's memory. A server takes a fortieth of it at its start, and the rest as it reads. */
+function quarterOfMemoryMb(): number {
+  // 0, undefined or more than there is where nothing limits this process.
+  const limit = process.constrainedMemory() || Infinity
+  const quarter = Math.floor(Math.min(totalmem(), limit) / 4 / 1_048_576)
+  return Math.min(MOST_SHARED_BUFFERS_MB, Math.max(LEAST_SHARED_BUFFERS_MB, quarter))
 }
 
 /**
@@ -110,7 +123,7 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
   writeRecord(directory, record)
   if (existsSync(data)) await endLeftovers(data, log)
   else await createCluster(binaries, user, record, log)
-  return startOnPort(binaries, user, directory, { ...record, made: true }, options.port, log)
+  return startOnPort(binaries, user, directory, { ...record, made: true }, options, log)
 }
 
 /** Where the server on this directory listens, if a launcher that lives runs one. */
@@ -183,9 +196,10 @@ async function startOnPort(
   user: User | undefined,
   directory: string,
   record: ServerRecord,
-  wanted: number | undefined,
+  { port: wanted, sharedBuffersMb = quarterOfMemoryMb() }: PostgresOptions,
   log: (line: string) => void,
 ): Promise<EmbeddedServer> {
+  const settings = { ...SETTINGS, shared_buffers: `${sharedBuffersMb}MB` }
   let port = wanted ?? (await freePortNear(record.port))
   const giveUpAt = performance.now() + RETRY_FOR_MS
   for (;;) {
@@ -193,7 +207,7 @@ async function startOnPort(
       throw new Error(`port ${wanted}, meant for PostgreSQL, is taken on ${LOOPBACK}`)
     }
     writeRecord(directory, { ...record, port })
-    const server = await launch(binaries, user, record.place, port, log)
+    const server = await launch(binaries, user, record.place, { ...settings, port: String(port) }, log)
     if (await isReady(server, record.place)) return ready(server, directory, { ...record, port }, port)
     await stopByStages(server, [
       ['SIGINT', 10_000],
@@ -212,13 +226,16 @@ function launch(
   binaries: PostgresBinaries,
   user: User | undefined,
   place: string,
-  port: number,
+  settings: Readonly<Record<string, string>>,
   log: (line: string) => void,
 ): Promise<ServerProcess> {
-  const settings = Object.entries({ ...SETTINGS, port: String(port) })
   return spawnServer({
     program: binaries.postgres,
-    args: ['-D', join(place, 'data'), ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    args: [
+      '-D',
+      join(place, 'data'),
+      ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+    ],
     cwd: place,
     env: environment(),
     user,

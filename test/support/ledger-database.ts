@@ -37,7 +37,7 @@ let server: Promise<string> | undefined
 /** Its URL. */
 async function startServer(): Promise<string> {
   const dataDir = serverDirectory('ledger-test-')
-  const { url, pid } = await startPostgres({ dataDir })
+  const { url, pid } = await startPostgres({ dataDir, sharedBuffersMb: 128 })
   noteServer(inject('serverNotes'), { pid, dataDir })
   // A database that it happened to look through is not as its neighbours are, and while it does so feeds end sooner.
   await onServer(url, async (sql) => {

@@ -1,0 +1,40 @@
+/** Goal: the ledger's own PostgreSQL keeps as much of its files in memory as the machine has room for, or as much as it is told. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import postgres from 'postgres'
+import { expect, test } from 'vitest'
+import { type PostgresOptions, startPostgres } from '../../infra/embedded/postgres-server.ts'
+
+const MIB = 1_048_576
+
+/** Of one that is started so, and what it takes of it before anything was read, bytes. */
+async function sharedBuffersOf(options: Omit<PostgresOptions, 'dataDir'>): Promise<{ set: number; taken: number }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'ledger-postgres-'))
+  const server = await startPostgres({ dataDir, ...options })
+  const sql = postgres(server.url, { max: 1, onnotice: () => undefined })
+  try {
+    const [row] = await sql<{ set: string }[]>`SELECT pg_size_bytes(current_setting('shared_buffers'))::text AS set`
+    const [, kilobytes = ''] = /^RssShmem:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8')) ?? []
+    return { set: Number(row?.set), taken: Number(kilobytes) * 1_024 }
+  } finally {
+    await sql.end()
+    await server.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+test('a quarter of the memory that there is, within bounds, of which little is taken before it is needed', async () => {
+  const [, kilobytes = ''] = /^MemTotal:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'utf8')) ?? []
+  const { set, taken } = await sharedBuffersOf({})
+  const most = Math.min(8_192 * MIB, Math.max(128 * MIB, (Number(kilobytes) * 1_024) / 4))
+  expect(set).toBeGreaterThanOrEqual(128 * MIB)
+  expect(set).toBeLessThanOrEqual(most)
+  // A limit of this process's own may lower it.
+  if ((process.constrainedMemory() || Infinity) > Number(kilobytes) * 1_024) expect(set).toBeGreaterThan(most - MIB)
+  expect(taken).toBeLessThan(set / 16 + 64 * MIB)
+})
+
+test('what is said', async () => {
+  expect(await sharedBuffersOf({ sharedBuffersMb: 32 })).toMatchObject({ set: 32 * MIB })
+})
