@@ -2,8 +2,8 @@
  * What clients may do now, as this edge knows it: a copy of the access store, renewed in the background.
  *   G1. A request judged by a copy older than 4 s waits for the renewal under way, at most 1 s: so what was revoked or
  *       changed holds at every edge within 5 s, as long as the store answers.
- *   G2. A copy older than 30 s is trusted no more: then nobody is let in before a renewal that is under way, or just sent,
- *       is answered; a request waits for that as long as a renewal may take.
+ *   G2. A copy older than 30 s is trusted no more: then nobody is let in before a renewal is answered. A request waits for the
+ *       first one as long as a renewal may take; where that was in vain, for others 1 s: requests must not pile up.
  *   G3. Renewals are asked for by requests: an edge without any asks for none, and has nothing to stop.
  *   G4. A copy counts as old as the moment its renewal was sent.
  */
@@ -29,7 +29,7 @@ export interface Grants {
 export const GRANTS_RENEW_AFTER_MS = 2000
 export const GRANTS_WAIT_AFTER_MS = 4000
 export const GRANTS_REFUSE_AFTER_MS = 30_000
-/** G1: how long a request waits for a renewal, counted from when the renewal was sent. */
+/** How long a request waits for a renewal, counted from when the renewal was sent, unless G2 says longer. */
 const WAIT_MS = 1000
 /** A renewal without an answer after this is given up for lost and another one is sent. */
 const RENEWAL_TIMEOUT_MS = 5000
@@ -63,6 +63,8 @@ export function createGrants(context: GrantsContext): Grants {
   let copy: Copy | undefined
   let renewal: Renewal | undefined
   let notBeforeMs = -Infinity
+  /** Whether the last renewal that ended, or was given up, was none. */
+  let failing = false
 
   const ageMs = (): number => (copy === undefined ? Infinity : clock.monotonic() - copy.sentAtMs)
 
@@ -72,7 +74,9 @@ export function createGrants(context: GrantsContext): Grants {
       const [clients, sessions] = await Promise.all([access.listClients(), access.listRevokedSessions(since)])
       if (copy !== undefined && copy.sentAtMs > sentAtMs) return
       copy = { grants: grantsOf(clients), revokedSessions: new Set(sessions), sentAtMs }
+      failing = false
     } catch {
+      failing = true
       notBeforeMs = clock.monotonic() + RETRY_AFTER_MS
       log.warn('grants_not_renewed', { age_ms: copy === undefined ? null : clock.monotonic() - copy.sentAtMs })
     }
@@ -82,6 +86,7 @@ export function createGrants(context: GrantsContext): Grants {
     const now = clock.monotonic()
     if (renewal !== undefined && now - renewal.sentAtMs < RENEWAL_TIMEOUT_MS) return
     if (ageMs() < GRANTS_RENEW_AFTER_MS || now < notBeforeMs) return
+    if (renewal !== undefined) failing = true
     const sent: Renewal = {
       sentAtMs: now,
       done: renew(now).then(() => {
@@ -95,7 +100,8 @@ export function createGrants(context: GrantsContext): Grants {
 
   async function waitForRenewal(): Promise<void> {
     if (renewal === undefined) return
-    const leftMs = renewal.sentAtMs + (isTrusted() ? WAIT_MS : RENEWAL_TIMEOUT_MS) - clock.monotonic()
+    const waitMs = isTrusted() || failing ? WAIT_MS : RENEWAL_TIMEOUT_MS
+    const leftMs = renewal.sentAtMs + waitMs - clock.monotonic()
     if (leftMs <= 0) return
     const { done } = renewal
     await new Promise<void>((resolve) => {
