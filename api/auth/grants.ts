@@ -76,6 +76,7 @@ export function createGrants(context: GrantsContext): Grants {
       copy = { grants: grantsOf(clients), revokedSessions: new Set(sessions), sentAtMs }
       failing = false
     } catch {
+      if (copy !== undefined && copy.sentAtMs > sentAtMs) return
       failing = true
       notBeforeMs = clock.monotonic() + RETRY_AFTER_MS
       log.warn('grants_not_renewed', { age_ms: copy === undefined ? null : clock.monotonic() - copy.sentAtMs })
@@ -117,6 +118,8 @@ export function createGrants(context: GrantsContext): Grants {
     async grantOf(clientId, sessionId) {
       if (ageMs() >= GRANTS_RENEW_AFTER_MS) renewIfDue()
       if (ageMs() >= GRANTS_WAIT_AFTER_MS) await waitForRenewal()
+      // It was trusted when the wait began.
+      if (!isTrusted()) await waitForRenewal()
       if (copy === undefined || !isTrusted()) return refuse('unknown')
       if (copy.revokedSessions.has(sessionId)) return refuse('revoked')
       const known = copy.grants.get(clientId)

@@ -45,8 +45,8 @@ export async function spawnChild(options: ChildOptions): Promise<RunningPart> {
       child.kill('SIGTERM')
       let isLate = false
       const late = setTimeout(() => {
-        isLate = true
-        child.kill('SIGKILL')
+        // False where it has ended by itself.
+        isLate = child.kill('SIGKILL')
       }, STOP_TIMEOUT_MS)
       await exited
       clearTimeout(late)

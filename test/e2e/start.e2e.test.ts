@@ -169,6 +169,7 @@ describe('ledger up', () => {
         expect.stringContaining('"stopped"'),
       ])
     }
+    expect(readFileSync(join(dataDir, 'logs', 'postgres.log'), 'utf8')).toMatch(/database system is shut down\n*$/)
     expect(pids.filter(isRunning)).toEqual([])
     const order = [...err.matchAll(/^(.+): stopped$/gm)].map((match) => match[1])
     expect(order).toEqual(['auditor-1', 'edge-1', 'node-1', 'nats-server', 'PostgreSQL'])

@@ -32,6 +32,7 @@ test('a quarter of the memory that there is, within bounds, of which little is t
   const share = Math.min(8_192 * MIB, Math.max(128 * MIB, memory / 4))
   expect(set).toBeLessThanOrEqual(share)
   expect(set).toBeGreaterThan(share - MIB)
+  expect(taken).toBeGreaterThan(0)
   expect(taken).toBeLessThan(set / 16 + 64 * MIB)
 })
 

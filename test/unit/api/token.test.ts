@@ -383,6 +383,20 @@ describe('grants', () => {
     expect((await edge.get('/v1/transactions', token)).status).toBe(401)
   })
 
+  test('G2: a copy that comes to its end while a request waits is waited for on', async () => {
+    const edge = fixture()
+    const token = await edge.tokenFor('transactor')
+    await edge.get('/v1/transactions', token)
+    await edge.clock.advance(29_500)
+    edge.access.hanging = true
+    const pending = edge.get('/v1/transactions', token)
+    await edge.clock.timersSet(1)
+    await edge.clock.advance(1000)
+    await edge.clock.timersSet(1)
+    edge.access.answer()
+    expect((await pending).status).toBe(200)
+  })
+
   test.for(['no copy', 'a copy of 30 s ago'])(
     'G2: with %s, a request is held as long as a renewal may take; where that was in vain, later ones for 1 s',
     async (what) => {
