@@ -48,7 +48,7 @@ export interface PostgresOptions {
   readonly port?: number
   /** A server that was running is started again: its data must be there. */
   readonly again?: boolean
-  /** What it keeps of its files in memory; left out, a quarter of the memory that there is for this process. */
+  /** What it keeps of its files in memory, less where the system refuses it; left out, a quarter of what there is for this process. */
   readonly sharedBuffersMb?: number
   readonly log?: (line: string) => void
 }
@@ -75,6 +75,8 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 const LEAST_SHARED_BUFFERS_MB = 128
 const MOST_SHARED_BUFFERS_MB = 8_192
+/** Where memory is given out strictly, or to this process by a limit that is not seen here. */
+const MEMORY_REFUSED = 'could not map anonymous shared memory'
 
 /** The usual share of a machine's memory. A server takes a fortieth of it at its start, and the rest as it reads. */
 function quarterOfMemoryMb(): number {
@@ -199,7 +201,7 @@ async function startOnPort(
   { port: wanted, sharedBuffersMb = quarterOfMemoryMb() }: PostgresOptions,
   log: (line: string) => void,
 ): Promise<EmbeddedServer> {
-  const settings = { ...SETTINGS, shared_buffers: `${sharedBuffersMb}MB` }
+  let buffersMb = sharedBuffersMb
   let port = wanted ?? (await freePortNear(record.port))
   const giveUpAt = performance.now() + RETRY_FOR_MS
   for (;;) {
@@ -207,13 +209,24 @@ async function startOnPort(
       throw new Error(`port ${wanted}, meant for PostgreSQL, is taken on ${LOOPBACK}`)
     }
     writeRecord(directory, { ...record, port })
-    const server = await launch(binaries, user, record.place, { ...settings, port: String(port) }, log)
+    const server = await launch(
+      binaries,
+      user,
+      record.place,
+      { ...SETTINGS, shared_buffers: `${buffersMb}MB`, port: String(port) },
+      log,
+    )
     if (await isReady(server, record.place)) return ready(server, directory, { ...record, port }, port)
     await stopByStages(server, [
       ['SIGINT', 10_000],
       ['SIGQUIT', 10_000],
     ])
     const lines = server.lastLines()
+    if (buffersMb > LEAST_SHARED_BUFFERS_MB && lines.some((line) => line.includes(MEMORY_REFUSED))) {
+      log(`the system refuses PostgreSQL ${buffersMb} MB of memory: it gets ${LEAST_SHARED_BUFFERS_MB} MB`)
+      buffersMb = LEAST_SHARED_BUFFERS_MB
+      continue
+    }
     const mayPass = PASSING_TROUBLES.some((trouble) => lines.some((line) => line.includes(trouble)))
     if (!mayPass || performance.now() > giveUpAt) throw new Error(`PostgreSQL did not start:\n${lines.join('\n')}`)
     await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS))

@@ -170,6 +170,7 @@ describe('ledger up', () => {
       ])
     }
     expect(readFileSync(join(dataDir, 'logs', 'postgres.log'), 'utf8')).toMatch(/database system is shut down\n*$/)
+    expect(readFileSync(join(dataDir, 'logs', 'nats.log'), 'utf8')).toMatch(/Server Exiting\.\.\n*$/)
     expect(pids.filter(isRunning)).toEqual([])
     const order = [...err.matchAll(/^(.+): stopped$/gm)].map((match) => match[1])
     expect(order).toEqual(['auditor-1', 'edge-1', 'node-1', 'nats-server', 'PostgreSQL'])

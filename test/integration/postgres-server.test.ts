@@ -39,3 +39,13 @@ test('a quarter of the memory that there is, within bounds, of which little is t
 test('what is said', async () => {
   expect(await sharedBuffersOf({ sharedBuffersMb: 32 })).toMatchObject({ set: 32 * MIB })
 })
+
+/** `vm.overcommit_memory=1`: such a system refuses nothing, and would give what there is not. */
+const refuses = readFileSync('/proc/sys/vm/overcommit_memory', 'utf8').trim() !== '1'
+
+test.runIf(refuses)('the least where the system refuses what is said, and the log says so', async () => {
+  const said: string[] = []
+  const { set } = await sharedBuffersOf({ sharedBuffersMb: 4_000_000, log: (line) => said.push(line) })
+  expect(set).toBe(128 * MIB)
+  expect(said).toContain('the system refuses PostgreSQL 4000000 MB of memory: it gets 128 MB')
+})
