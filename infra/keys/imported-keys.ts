@@ -27,14 +27,15 @@ const LOOKED_AT = 8
 /** At most `limit` are kept. `now`: monotonic milliseconds. */
 export function createImportedKeys(limit: number, now: () => number = () => performance.now()): ImportedKeys {
   const kept = new Map<string, Kept>()
-  /** Goes around, and on from where it was. */
-  let hand = kept.entries()
+  /** Goes around, and on from where it was; not before all is full, for it would keep what the map outgrows. */
+  let hand: MapIterator<[string, Kept]> | undefined
 
   function hasRoom(): boolean {
     for (let looked = 0; kept.size >= limit && looked < LOOKED_AT; looked += 1) {
+      hand ??= kept.entries()
       const next = hand.next()
       if (next.done === true) {
-        hand = kept.entries()
+        hand = undefined
         continue
       }
       const [publicKey, { usedMs }] = next.value

@@ -2,6 +2,7 @@
  * Data keys in memory: at most so many, and none longer than so long after it was read or made.
  *   C1. What is about to be used is not displaced by what comes beside it: a look that was told that a key is here finds it
  *       when it opens its rows.
+ *   C2. What is forgotten is gone from memory, once the collector has run: nothing else here refers to it.
  */
 import type { KeyName } from './key-name.ts'
 import type { DataKey } from './sealed-text.ts'
@@ -35,16 +36,21 @@ interface Kept {
 export function createKeyCache(now: () => number = () => performance.now()): KeyCache {
   const kept = new Map<KeyName, Kept>()
 
-  /** Goes around, and on from where it was: from the beginning it would have to pass all that were deleted there. */
-  let hand = kept.entries()
+  /**
+   * Goes around, and on from where it was: from the beginning it would have to pass all that were deleted there.
+   * None is held for longer than a sweep: one that stands still keeps each table that the map has outgrown since, with
+   * all that was in it (C2).
+   */
+  let hand: MapIterator<[KeyName, Kept]> | undefined
 
   /** What is in use is passed by. */
   function displace(): void {
     const nowMs = now()
     for (let looked = 0; kept.size > KEPT_KEYS && looked < LOOKED_AT; looked += 1) {
+      hand ??= kept.entries()
       const next = hand.next()
       if (next.done === true) {
-        hand = kept.entries()
+        hand = undefined
         continue
       }
       const [name, { untilMs, usedMs }] = next.value
@@ -73,6 +79,7 @@ export function createKeyCache(now: () => number = () => performance.now()): Key
     sweep: () => {
       const nowMs = now()
       for (const [name, { untilMs }] of kept) if (untilMs <= nowMs) kept.delete(name)
+      hand = undefined
     },
   }
 }

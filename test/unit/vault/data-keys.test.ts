@@ -1,5 +1,8 @@
 /** Goal: data keys are wrapped for their own name, kept for a bounded time, and come back from where they are kept. */
 import { randomBytes } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { readMasterKey } from '../../../infra/keys/master-key.ts'
 import { SealBroken } from '../../../infra/keys/sealing.ts'
@@ -7,6 +10,7 @@ import { createKeyCache } from '../../../infra/vault/key-cache.ts'
 import { accountKeyName, partsOf, shardKeyName } from '../../../infra/vault/key-name.ts'
 import { MasterKeyMissing } from '../../../infra/keys/master-seal.ts'
 import { createKeyWrapping, newDataKey } from '../../../infra/vault/key-wrapping.ts'
+import type { DataKey } from '../../../infra/vault/sealed-text.ts'
 
 const master = () => readMasterKey(randomBytes(32).toString('base64url'))
 const [ALICE, BOB] = [accountKeyName('alice'), accountKeyName('bob')]
@@ -40,6 +44,29 @@ test('a key leaves memory ten minutes after it came, however often it is used', 
   cache.put(ALICE, key)
   for (; nowMs < 600_000; nowMs += 60_000) expect(cache.get(ALICE)).toBe(key)
   expect(cache.get(ALICE)).toBeUndefined()
+})
+
+test('a key that was forgotten is nowhere in memory any more', async () => {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  let nowMs = 0
+  const cache = createKeyCache(() => nowMs)
+  const fill = (): readonly WeakRef<DataKey>[] =>
+    Array.from({ length: 1_000 }, (_, index) => {
+      const key = newDataKey()
+      cache.put(accountKeyName(String(index)), key)
+      return new WeakRef(key)
+    })
+  const forgotten = [...fill(), ...fill()]
+  nowMs = 600_000
+  cache.sweep()
+  forgotten.push(...fill())
+  nowMs = 1_200_000
+  cache.sweep()
+  // What a WeakRef was made of stays until the turn has ended.
+  await setImmediate()
+  collect()
+  expect(forgotten.filter((key) => key.deref() !== undefined)).toHaveLength(0)
 })
 
 test('a key that will leave within the longest use is fetched again before it is used', () => {
