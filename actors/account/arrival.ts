@@ -39,7 +39,7 @@ export function arrivalHoldOf(account: AccountState | null): ArrivalHold | undef
   return hold?.kind === 'arrival' ? hold : undefined
 }
 
-/** As which it is taken: who froze it meanwhile had a reason, and what was given something meanwhile cannot be closed. */
+/** As which it is taken: who froze it meanwhile had a reason (as who had it refuse what comes in), and what was given something meanwhile cannot be closed. */
 export function arrivingStatus(account: AccountState): AccountState['status'] {
   const arriving = arrivalHoldOf(account)?.account.status ?? 'active'
   if (arriving === 'active') return account.status
@@ -63,6 +63,11 @@ function hasArrived(account: AccountState | null, importId: string): boolean {
 /** Whether the account only stands for an issuer of whom nothing else has come. */
 function standsForIssuer({ key, arrived }: AccountState): boolean {
   return key === null && arrived !== undefined && arrived.keySalt === null
+}
+
+/** Whether no import that is dropped can make it nobody's any more, as it must not once it is an issuer. */
+function isKnownIssuer({ issues, key, sequence }: AccountState): boolean {
+  return issues === true || key !== null || sequence > 0
 }
 
 /** What is answered without a step; undefined where something is to be done. */
@@ -95,7 +100,8 @@ function judgeHold(account: AccountState | null, command: HoldAccount): Answer |
   if (account === null) return undefined
   if (isUnclaimed(account)) return undefined
   // Whoever is called as the issuer and is another could mint what the issuer issued.
-  if (arrival === null) return account.arrived?.ledgerId === from.ledgerId ? heldAnswer(command) : exists()
+  if (arrival === null && account.arrived?.ledgerId !== from.ledgerId) return exists()
+  if (arrival === null) return isKnownIssuer(account) ? heldAnswer(command) : undefined
   const held = arrivalHoldOf(account)
   if (held !== undefined) return isSameArrival(held.from, from) ? heldAnswer(command) : exists()
   const { arrived } = account
@@ -138,14 +144,9 @@ function lacking(turn: Turn, { balances, nfts }: ArrivingAccount): Answer | unde
 
 /** It comes into being without a key. */
 export function openArriving(command: HoldAccount): Posted {
-  const { accountId, shardId, caller, from, arrival } = command
+  const { accountId, shardId, caller } = command
   const opened = openAccount({ accountId, shardId, key: null, clientId: caller.clientId }, command)
-  const account: AccountState = {
-    ...opened.account,
-    arrived: { ...from, recordHash: '', keySalt: null },
-  }
-  if (arrival === null) return { account, effects: opened.effects }
-  const held = holdArrival(account, command)
+  const held = holdArrival(opened.account, command)
   // One write: the row is new, whatever happened to it before it was written.
   return {
     account: { ...held.account, version: opened.account.version },
@@ -153,16 +154,19 @@ export function openArriving(command: HoldAccount): Posted {
   }
 }
 
-/** V1. */
+/** V1. What was nobody's is the importing client's. */
 export function holdArrival(account: AccountState, command: HoldAccount): Posted {
-  const { from, arrival } = command
+  const { from, arrival, caller } = command
   const turn = new Turn(account, command)
-  const arrived = account.arrived ?? { ...from, recordHash: '', keySalt: null }
-  if (arrival === null) return turn.done({ arrived })
+  const stand = {
+    arrived: account.arrived ?? { ...from, recordHash: '', keySalt: null },
+    registeredBy: account.registeredBy || caller.clientId,
+  }
+  if (arrival === null) return turn.done({ ...stand, issues: true })
   for (const [tokenId, amount] of Object.entries(arrival.balances)) turn.keepRoom({ tokenId, amount })
   if (arrival.nfts > 0) turn.changeNfts({ promised: arrival.nfts })
   turn.keep({ kind: 'arrival', from, account: arrival, keyParts: 0 })
-  return turn.done({ arrived })
+  return turn.done(stand)
 }
 
 /** V3. */
@@ -187,8 +191,9 @@ function usedElsewhere({ before: { accountId }, timeMs: atMs }: Turn, idempotenc
 export function takeArrival(account: AccountState, command: TakeArrivalCommand): Posted {
   const hold = heldBy(account, command.importId)
   const { from, account: arrival } = hold
-  const { key, incoming, keySalt } = arrival
+  const { key, keySalt } = arrival
   const status = arrivingStatus(account)
+  const incoming = account.incoming === 'refuse' ? 'refuse' : arrival.incoming
   const turn = new Turn(account, command)
   turn.letGo(hold)
   for (const [tokenId, balance] of Object.entries(arrival.balances)) {
@@ -221,7 +226,10 @@ export function takeArrival(account: AccountState, command: TakeArrivalCommand):
   return { account: taken, effects: [...effects, { kind: 'key_registered', key, fromSequence, atMs }] }
 }
 
-/** It stays, without a key and without anything, for whoever comes first. */
+/**
+ * It stays, without a key and without anything: for whoever comes first if this import brought it into being and it is
+ * nothing but a name, else as what it was before.
+ */
 export function dropArrival(account: AccountState, command: DropArrivalCommand): Posted {
   const hold = heldBy(account, command.importId)
   const turn = new Turn(account, command)
@@ -229,7 +237,8 @@ export function dropArrival(account: AccountState, command: DropArrivalCommand):
   for (const [tokenId, amount] of Object.entries(hold.account.balances)) turn.freeRoom({ tokenId, amount })
   turn.changeNfts({ promised: -hold.account.nfts })
   const { account: dropped, effects } = turn.done()
-  return { account: isBare(dropped) ? unclaimed(dropped) : dropped, effects }
+  const wasMade = dropped.arrived?.importId === command.importId
+  return { account: wasMade && isBare(dropped) ? unclaimed(dropped) : dropped, effects }
 }
 
 function heldBy(account: AccountState, importId: string): ArrivalHold {

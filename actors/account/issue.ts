@@ -42,12 +42,12 @@ export function prepareClass(account: AccountState, command: Heard<'prepare_clas
   const turn = new Turn(account, command)
   const refused: Refused | null = isClosed(account) ? { code: 'account_closed', detail: 'The issuer is closed.' } : null
   turn.send({ kind: 'class', id: command.name }, { type: 'issue_prepared', refused })
-  return ofClient(turn.done(), command.clientId)
+  return turn.done(refused === null ? issuerOf(account, command.clientId) : {})
 }
 
 /** What was nobody's is the client's who names it as an issuer. */
-function ofClient({ account, effects }: Posted, clientId: string): Posted {
-  return { account: account.registeredBy === '' ? { ...account, registeredBy: clientId } : account, effects }
+function issuerOf(account: AccountState, clientId: string): Pick<AccountState, 'issues' | 'registeredBy'> {
+  return { issues: true, registeredBy: account.registeredBy || clientId }
 }
 
 export function prepareIssue(account: AccountState, command: Heard<'prepare_issue'>): Posted {
@@ -60,7 +60,7 @@ export function prepareIssue(account: AccountState, command: Heard<'prepare_issu
     turn.keep({ kind: 'issue', tokenId, totalSupply })
   }
   turn.send(tokenAddress(tokenId), { type: 'issue_prepared', refused })
-  return ofClient(turn.done(), command.clientId)
+  return turn.done(refused === null ? issuerOf(account, command.clientId) : {})
 }
 
 function refusesIssue(turn: Turn, { tokenId, totalSupply }: Heard<'prepare_issue'>): Refused | null {

@@ -188,6 +188,7 @@ export const accountMachine = setUp.createMachine({
         register: { actions: 'claim' },
         submit: [{ guard: 'isCredit', actions: 'post' }, { actions: 'failFrozen' }],
         depart: [{ guard: 'departsWhole', target: 'closed', actions: 'depart' }, { actions: 'depart' }],
+        hold_arrival: { actions: 'holdArrival' },
         note_used_keys: { actions: 'noteUsedKeys' },
         drop_arrival: { actions: 'dropArrival' },
         take_arrival: [

@@ -217,7 +217,7 @@ export function erase(account: AccountState, command: EraseCommand): Posted {
   enterFact(turn, { kind: 'erasure', reason: command.reason })
   turn.note({ kind: 'account_erased' })
   const { account: erased, effects } = turn.done({ status: 'erased', key: null })
-  const { arrived: _arrived, moved: _moved, ...left } = erased
+  const { arrived: _arrived, moved: _moved, issues: _issues, ...left } = erased
   return { account: { ...left, registeredBy: '', balances: new Map() }, effects }
 }
 

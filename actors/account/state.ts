@@ -138,6 +138,8 @@ export interface AccountState {
   readonly updatedAtMs: number
   readonly arrived?: AccountOrigin
   readonly moved?: Departure
+  /** Something was issued in its name, here or where it comes from: whoever has its key may mint. */
+  readonly issues?: true
   /** The time of the last command that had an effect: within an account time never goes back. */
   readonly lastTimeMs: number
 }
@@ -147,9 +149,9 @@ export function isClosed({ status }: Pick<AccountState, 'status'>): boolean {
   return status === 'closed' || status === 'erased'
 }
 
-/** Whether nothing ever came of it but its name. */
-export function isBare({ key, sequence, holds, balances, nftCount, nftRoom }: AccountState): boolean {
-  if (key !== null || sequence > 0 || holds.size > 0 || nftCount !== 0 || nftRoom !== 0) return false
+/** Whether it is a name and nothing else: it did nothing, nothing was done to it, and nothing was issued in its name. */
+export function isBare({ key, sequence, issues, holds, balances, nftCount, nftRoom }: AccountState): boolean {
+  if (key !== null || sequence > 0 || issues || holds.size > 0 || nftCount !== 0 || nftRoom !== 0) return false
   return [...balances.values()].every(
     ({ balance, incoming, room }) => balance.isZero() && incoming.isZero() && room.isZero(),
   )
@@ -161,7 +163,7 @@ export function unclaimed({ arrived: _arrived, ...account }: AccountState): Acco
 }
 
 export function isUnclaimed(account: AccountState): boolean {
-  return account.registeredBy === '' && !isClosed(account) && isBare(account)
+  return account.registeredBy === '' && account.arrived === undefined && !isClosed(account) && isBare(account)
 }
 
 export const NOTHING_HELD: Balance = { balance: ZERO, reserved: ZERO, incoming: ZERO, room: ZERO, updatedAtMs: 0 }

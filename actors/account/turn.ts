@@ -170,7 +170,11 @@ export class Turn {
     this.effects.push({ kind: 'message_sent', envelope: { to, message, carries } })
   }
 
-  done(changes: Partial<Pick<AccountState, 'key' | 'status' | 'incoming' | 'arrived' | 'moved'>> = {}): Posted {
+  done(
+    changes: Partial<
+      Pick<AccountState, 'key' | 'status' | 'incoming' | 'registeredBy' | 'arrived' | 'moved' | 'issues'>
+    > = {},
+  ): Posted {
     const { before } = this
     return {
       account: {

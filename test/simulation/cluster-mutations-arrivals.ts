@@ -15,6 +15,8 @@ export type ArrivalMutation =
   | 'holds_without_room'
   /** An account that is on its way can be registered. */
   | 'claims_held'
+  /** An account that an import drops is nobody's, whatever was issued in its name. */
+  | 'frees_issuers'
   /** An account that is not frozen may leave. */
   | 'departs_unfrozen'
   /** An erased account is as a closed one. */
@@ -82,6 +84,14 @@ const claimingHeld: StepActor = (actor, state, command, evidence) => {
   return { ...outcome, state: { ...outcome.state, holds: state.holds } }
 }
 
+const freeingIssuers: StepActor = (actor, state, command, evidence) => {
+  const outcome = stepActor(actor, state, command, evidence)
+  const isDropped = command.type === 'drop_arrival' && outcome.kind === 'stepped' && isAccount(outcome.state)
+  if (!isDropped || outcome.state.key !== null || outcome.state.sequence > 0) return outcome
+  const { arrived: _arrived, issues: _issues, ...name } = outcome.state
+  return { ...outcome, state: { ...name, registeredBy: '' } }
+}
+
 const departingUnfrozen: StepActor = (actor, state, command, evidence) => {
   const isAwake = command.type === 'depart' && isAccount(state) && state.status === 'active'
   return stepActor(actor, isAwake ? { ...state, status: 'frozen' } : state, command, evidence)
@@ -98,6 +108,7 @@ export const ARRIVAL_MUTATIONS: Readonly<Record<ArrivalMutation, StepActor>> = {
   holds_existing: holdingExisting,
   holds_without_room: holdingWithoutRoom,
   claims_held: claimingHeld,
+  frees_issuers: freeingIssuers,
   departs_unfrozen: departingUnfrozen,
   forgets_erasure: forgettingErasure,
 }

@@ -46,7 +46,7 @@ export function arrivedState(before: ModelState, hold: ArrivalHold | undefined, 
   return {
     keyId: key?.keyId ?? '',
     publicKey: key?.publicKey ?? '',
-    incoming,
+    incoming: before.incoming === 'refuse' ? ('refuse' as const) : incoming,
     status: fields['status'] as ModelState['status'],
     held: null,
     origin: { ...from, whole: true },
@@ -184,6 +184,7 @@ export class AccountPortage {
   end({ at, accountId, batch, held, taken, arrived }: Part): void {
     this.arrivals.account(accountId, held.before, held.after, taken)
     const account = batch.accounts.find((write) => write.account.accountId === accountId)?.account
+    if (account !== undefined) this.arrivals.belongs(account)
     if (taken.length > 0 && account?.status !== 'erased') {
       const isKept = account?.arrived?.keySalt === held.before?.account.keySalt
       this.demand(isKept, `A2: ${at}: it is not kept what its keys did elsewhere`)

@@ -4,9 +4,10 @@
  *   A2. What an account used where it comes from is known before it is here, and has no effect.
  *   A3. What was erased stays erased.
  *   A4. What leaves is all that a frozen account has of it, and what closes has nothing more.
+ *   A5. In whose name something was issued is never nobody's, for whoever comes first.
  */
 import { type ActorAddress, accountAddress, actorKey } from '../../actors/address.ts'
-import type { ArrivalHold } from '../../actors/account/state.ts'
+import type { AccountState, ArrivalHold } from '../../actors/account/state.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { ArrivedFrom } from '../../actors/arrival.ts'
 import type { ShardBatch } from '../../runtime/ports/ledger-store.ts'
@@ -25,6 +26,8 @@ export class ArrivalChecker {
   /** What is here, by ledger, record and actor. */
   private readonly here = new Set<string>()
   private readonly noted = new Map<string, Set<string>>()
+  private readonly issuers = new Set<string>()
+  private readonly nobodys = new Set<string>()
 
   constructor(demand: Demand, book: ImportBook) {
     this.demand = demand
@@ -62,7 +65,23 @@ export class ArrivalChecker {
     if (!taken.includes(before.from.importId)) this.move(actor, before.from.importId, 'dropped')
   }
 
+  /** A5. Of an account as it is written. */
+  belongs({ accountId, registeredBy, status }: AccountState): void {
+    if (registeredBy === '' && status !== 'erased') this.nobodys.add(accountId)
+    else this.nobodys.delete(accountId)
+    this.isSomebodys(accountId)
+  }
+
+  private isSomebodys(accountId: string): void {
+    const isSafe = !this.issuers.has(accountId) || !this.nobodys.has(accountId)
+    this.demand(isSafe, `A5: ${accountId} is an issuer, and nobody's`)
+  }
+
   actor(actor: ActorAddress, before: ActorState | null, after: ActorState | null): void {
+    if ((after?.kind === 'token' || after?.kind === 'class') && after.status === 'active') {
+      this.issuers.add(after.issuer)
+      this.isSomebodys(after.issuer)
+    }
     const [was, is] = [arrivedIn(before), arrivedIn(after)]
     if (was === undefined && is === undefined) return
     const wasHeld = isHeld(before)

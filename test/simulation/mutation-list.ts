@@ -352,7 +352,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'A2: what was looked up before an account came is not taken for all that it did',
     ...domain('trusts_unasked'),
-    withinSeeds: 30,
+    withinSeeds: 60,
+    from: 47,
     foundAs: /A2: .*has an effect here/,
   },
   {
@@ -375,6 +376,13 @@ export const MUTATIONS: readonly Mutation[] = [
     from: 15,
     foundAs:
       /A4: .*leaves|I10: .* said of depart .*: (departed, where|shows a departure that was not so|.* says account_not_frozen)/,
+  },
+  {
+    rule: 'A5: an issuer is somebody’s, whatever becomes of the imports that it comes in',
+    ...domain('frees_issuers'),
+    withinSeeds: 60,
+    from: 42,
+    foundAs: /A5: .*is an issuer, and nobody's/,
   },
 ]
 

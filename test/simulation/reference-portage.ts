@@ -88,7 +88,7 @@ function judgeHold(
     return balance + incoming + room + unitsOf(amount) > LARGEST
   })
   if (isFull) return [refusedFor('balance_limit')]
-  return [status === 'frozen' ? refusedFor('account_not_empty') : EFFECT]
+  return [EFFECT]
 }
 
 function judgeDeparture(

@@ -37,6 +37,6 @@ export function refusedFor(code: RefusalCode): Expected {
 }
 
 /** An import brought it into being and came to nothing: whoever comes first may have it. */
-export function isNobodys({ registeredBy, sequence, occupied }: ModelState): boolean {
-  return registeredBy === '' && sequence === 0 && occupied === 'no'
+export function isNobodys({ registeredBy, origin, sequence, occupied }: ModelState): boolean {
+  return registeredBy === '' && origin === null && sequence === 0 && occupied === 'no'
 }

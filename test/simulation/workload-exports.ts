@@ -56,6 +56,13 @@ export function drawExport(cast: Cast, name: string): Exported {
   return { ...exported, records: recordsOf(exported, name) }
 }
 
+/** Of the same ledger the token alone, as whoever holds some of it may bring it: its issuer is only to be there. */
+export function tokenOf({ ledgerId, issuer, token, cut }: Exported): Exported | undefined {
+  if (token === undefined) return undefined
+  const part = { ledgerId, issuer, token, cut, accounts: [], nft: undefined }
+  return { ...part, records: recordsOf(part, '') }
+}
+
 function playerOf({ random }: Cast, accountId: string): ClientAccount {
   const keys = (what: string, count: number): readonly string[] =>
     Array.from({ length: count }, (_, index) => `${what} ${accountId} ${index}`)

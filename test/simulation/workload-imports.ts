@@ -9,7 +9,7 @@ import type { Operation } from '../../runtime/messages.ts'
 import { hashesOf, type Import, type SignedOver } from './reference-imports.ts'
 import { AccountRequests } from './workload-accounts.ts'
 import { CALLER, type Cast } from './workload-cast.ts'
-import { drawExport, type Exported, importOf } from './workload-exports.ts'
+import { drawExport, type Exported, importOf, tokenOf } from './workload-exports.ts'
 import { Holding, verdict } from './workload-holding.ts'
 
 /** After it nobody steps what was asked: longer than the deadline of a gateway, and than clocks are wrong. */
@@ -31,13 +31,17 @@ export class ImportRequests {
     const exported = drawExport(this.cast, random.pick(['there', 'yonder']))
     const early = random.chance(0.5)
     if (early) this.enter(exported)
+    const token = random.chance(0.3) ? tokenOf(exported) : undefined
+    // Its issuer stands for it before it comes itself, or while it comes.
+    const part = token === undefined ? undefined : this.bringIn(token)
+    if (random.chance(0.6)) await part
     const first = this.bringIn(exported)
     if (random.chance(0.25)) {
       // The same again, as another import: while the first is under way, or when it has ended.
       if (random.chance(0.7)) await first
       await this.bringIn(exported)
     }
-    await first
+    await Promise.all([first, part])
     if (!early) this.enter(exported)
   }
 

@@ -1,16 +1,6 @@
 /** Goal: an account of another ledger is held by its home or refused, counts for nothing meanwhile, and is taken once. */
 import { describe, expect, test } from 'vitest'
-import type {
-  AccountArrivalCommand,
-  AccountMessageCommand,
-  NoteUsedKeysCommand,
-} from '../../../actors/account/commands.ts'
-import { absentAccount, type AccountSnapshot } from '../../../actors/account/machine.ts'
-import type { Effect } from '../../../actors/account/outcome.ts'
-import type { AccountState } from '../../../actors/account/state.ts'
-import { type Evidence, stepAccount, type StepResult } from '../../../actors/account/step.ts'
 import { usedKeyHash } from '../../../actors/account/used-key.ts'
-import type { ArrivedFrom, ArrivingAccount } from '../../../actors/arrival.ts'
 import { chainHash } from '../../../actors/audit-chain.ts'
 import { BASE_UNIT, formatQuantity } from '../../../actors/money.ts'
 import { type AccountHead, arrivalFact, ChainWalk } from '../../../actors/audit/chain-walk.ts'
@@ -22,107 +12,31 @@ import {
   OTHER_KEY,
   registerCommand,
   rotateCommand,
-  SALT,
   SIGNED,
   START_MS,
   statusCommand,
   submitCommand,
 } from '../../support/accounts.ts'
-
-const ADMIN = { ...CALLER, role: 'admin' } as const
-const STAMP = { caller: ADMIN, atMs: START_MS, salt: SALT, newTxnId: 'txn_0' }
-const HASH = 'a'.repeat(64)
-const FROM: ArrivedFrom = { ledgerId: 'there', importId: 'import-1', recordHash: HASH }
-const LATER: ArrivedFrom = { ...FROM, importId: 'import-2' }
-const KEY_SALT = '0'.repeat(32)
-
-const ARRIVING: ArrivingAccount = {
-  key: KEY,
-  status: 'active',
-  incoming: 'accept',
-  balances: { [BASE_UNIT]: '12.5', GOLD: '3' },
-  nfts: 2,
-  keySalt: KEY_SALT,
-  txnCount: 41,
-  tip: HASH,
-  createdAt: '2025-01-01T00:00:00.000Z',
-  updatedAt: '2026-01-01T00:00:00.000Z',
-}
-
-function received(amount: string): AccountMessageCommand {
-  return {
-    ...STAMP,
-    type: 'receive_transfer',
-    ...OF_ACCOUNT,
-    txnId: 'txn_there',
-    fromAccountId: 'bob',
-    tokenId: BASE_UNIT,
-    amount,
-    groupId: 'group',
-    metadata: null,
-    expiresAtMs: null,
-    compensates: null,
-  }
-}
-
-const OF_ACCOUNT = { accountId: ACCOUNT, shardId: 7 }
-
-function hold(arrival: ArrivingAccount | null = ARRIVING, from = FROM): AccountArrivalCommand {
-  return { ...STAMP, type: 'hold_arrival', ...OF_ACCOUNT, from, arrival }
-}
-function take({ importId } = FROM): AccountArrivalCommand {
-  return { ...STAMP, type: 'take_arrival', ...OF_ACCOUNT, importId }
-}
-function drop({ importId } = FROM): AccountArrivalCommand {
-  return { ...STAMP, type: 'drop_arrival', ...OF_ACCOUNT, importId }
-}
-function note(part: number, hashes: readonly string[] = [], { importId } = FROM): NoteUsedKeysCommand {
-  return { ...STAMP, type: 'note_used_keys', accountId: ACCOUNT, importId, part, hashes }
-}
-
-interface Walked {
-  snapshot: AccountSnapshot
-  readonly effects: Effect[]
-}
-
-function walked(...commands: Parameters<typeof stepAccount>[1][]): Walked {
-  const at: Walked = { snapshot: absentAccount, effects: [] }
-  for (const command of commands) {
-    const result = stepAccount(at.snapshot, command, { ...SIGNED, usedElsewhere: false })
-    if (result.kind !== 'stepped') throw new Error(`${command.type} changed nothing: ${JSON.stringify(result)}`)
-    at.snapshot = result.snapshot
-    at.effects.push(...result.effects)
-  }
-  return at
-}
-
-function accountOf({ snapshot }: Pick<Walked, 'snapshot'>): AccountState {
-  const { account } = snapshot.context
-  if (account === null) throw new Error('there is no account')
-  return account
-}
-
-function answerOf(result: StepResult): unknown {
-  if (result.kind === 'unverified' || result.kind === 'unlooked') return result.kind
-  const { answer } = result
-  if (answer === null || answer === 'deferred') return answer
-  if (answer.kind === 'arrival') return answer.state
-  return answer.kind === 'refused' ? answer.code : answer.kind
-}
-
-function ask(
-  { snapshot }: Pick<Walked, 'snapshot'>,
-  command: Parameters<typeof stepAccount>[1],
-  evidence: Evidence = SIGNED,
-): string {
-  return `${stepAccount(snapshot, command, evidence).kind} ${String(answerOf(stepAccount(snapshot, command, evidence)))}`
-}
-
-function balancesOf(account: AccountState): Record<string, string> {
-  return Object.fromEntries([...account.balances].map(([token, { balance }]) => [token, formatQuantity(balance)]))
-}
-
-const ABSENT = { snapshot: absentAccount }
+import {
+  ABSENT,
+  accountOf,
+  ADMIN,
+  ARRIVING,
+  ask,
+  balancesOf,
+  drop,
+  FROM,
+  HASH,
+  hold,
+  KEY_SALT,
+  LATER,
+  note,
+  OF_ACCOUNT,
+  received,
+  STAMP,
+  take,
+  walked,
+} from '../../support/arriving-accounts.ts'
 
 describe('an account', () => {
   test('is held without its key, its value and its NFTs, with room for all of it', () => {
@@ -261,6 +175,20 @@ describe('an account', () => {
     const paid = walked(hold(), received('3'), drop())
     expect(ask(paid, stranger)).toBe('answered public_key_conflict')
     expect(ask(paid, registerCommand({ caller: ADMIN }))).toBe('stepped registered')
+  })
+
+  test('that was frozen while it only stood for what it issued comes all the same, and stays frozen', () => {
+    const frozen = walked(hold(null), statusCommand({ status: 'frozen' }))
+    expect(ask(frozen, hold(ARRIVING, LATER))).toBe('stepped held')
+    const taken = walked(hold(null), statusCommand({ status: 'frozen' }), hold(ARRIVING, LATER), take(LATER))
+    expect(accountOf(taken)).toMatchObject({ status: 'frozen', key: KEY })
+  })
+
+  test('goes on refusing what comes in if that was ordered here', () => {
+    const taken = walked(hold(), statusCommand({ status: null, incoming: 'refuse' }), take())
+    expect(accountOf(taken).incoming).toBe('refuse')
+    const entry = taken.effects.findLast((effect) => effect.kind === 'entry_appended')
+    expect(JSON.parse(entry?.entry.payload ?? '')).toMatchObject({ kind: 'arrival', incoming: 'refuse' })
   })
 
   test('gets no key from anybody while it is held, and from an administrator once it was dropped', () => {
