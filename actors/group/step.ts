@@ -104,8 +104,9 @@ function revert(group: GroupState | null, command: RevertGroupCommand): ActorSte
     if (transactions.length === 0) {
       return answered(refusal('transaction_not_found', 'Name what is to be undone.', 'txn_ids'))
     }
-    const named = Object.keys(group?.compensationsAsked ?? {}).length
-    if (named + transactions.length > MAX_COMPENSATIONS) {
+    const named = group?.compensationsAsked ?? {}
+    const fresh = new Set(transactions.map(({ txnId }) => txnId).filter((txnId) => named[txnId] === undefined))
+    if (Object.keys(named).length + fresh.size > MAX_COMPENSATIONS) {
       return answered(refusal('rejected', 'Too many transactions of this group are undone.', 'txn_ids'))
     }
     return reverting(advanced(group, command, null))

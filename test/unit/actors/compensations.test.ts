@@ -204,6 +204,25 @@ describe('a linked group', () => {
     expect(ledger.ask(groupAddress(GROUP), command)).toMatchObject({ kind: 'refused', code: 'rejected' })
   })
 
+  test('may be asked again when as much as may be is named: nothing is new, and what failed is tried again', () => {
+    const spent = submit(ledger, { accountId: 'bob', amount: '5', groupId: GROUP })
+    submit(ledger, { accountId: 'bob', type: 'debit', amount: '5' })
+    const txnIds = [spent, ...Array.from({ length: MAX_COMPENSATIONS - 1 }, (_, index) => `txn_${index}`)]
+    const transactions = txnIds.map((txnId) => ({ txnId, accountId: 'bob' }))
+    const command = revertGroupCommand(GROUP, { caller: ADMIN, transactions })
+    const asked = () => {
+      const answer = ledger.ask(groupAddress(GROUP), command)
+      ledger.drain()
+      return answer
+    }
+    expect(asked()).toMatchObject({ kind: 'group_reverting' })
+    expect(failures()).toContainEqual([spent, 'insufficient_funds'])
+    fund(ledger, 'bob', '5')
+    expect(asked()).toMatchObject({ kind: 'group_reverting' })
+    expect(failures()).not.toContainEqual([spent, 'insufficient_funds'])
+    expect(groupSeen(ledger, GROUP)?.compensations).toMatchObject([{ compensates: spent }])
+  })
+
   test('is linked for ever: nobody registers under its ID', () => {
     undo(submit(ledger, { accountId: 'ann', type: 'debit', amount: '3', groupId: GROUP }))
     const terms = termsOf([
