@@ -1,7 +1,7 @@
 /**
  * GET /v1/accounts/{id}/liability-proof: that what the ledger owes the account is part of a total that the ledger has
  * signed (D12). The total is signed anew for the client that asks, so that the proof can be checked with nothing but the
- * JWKS.
+ * JWKS. Of an account that was erased there is none (D19), though runs from before still hold its balances.
  */
 import { type Hash, showHash } from '../../actors/audit-chain.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
@@ -11,7 +11,7 @@ import { createAssertionSigner } from '../assertion.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageTokens } from '../page-token.ts'
 import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
-import { notFound } from '../problem.ts'
+import { notFound, type Problem } from '../problem.ts'
 import { readQuery } from '../query.ts'
 import { noSuchAccount } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
@@ -32,11 +32,13 @@ export function getLiabilityProof(dependencies: EdgeDependencies, tokens: PageTo
     const { limit, after } = readPageRequest(query, tokens, scope)
     const refused = query.problem()
     if (refused !== undefined) return refused
-    if ((await reads.account(accountId)) === undefined) return noSuchAccount()
+    const account = await reads.account(accountId)
+    if (account === undefined) return noSuchAccount()
+    if (account.status === 'erased') return noSuchProof()
     // The pages after the first are of the same run, also when no run was named.
     const [root = null, tokenId = null] = after?.cursor.split(' ') ?? []
     const found = await assertions.liabilityProof({ accountId, merkleRoot: root ?? asked, after: tokenId, limit })
-    if (found === undefined) return notFound('There is no such proof of liabilities, or it is older than 24 hours.')
+    if (found === undefined) return noSuchProof()
     const { liabilities, totals, proofs, next } = found
     return jsonReply(200, {
       account_id: accountId,
@@ -47,6 +49,10 @@ export function getLiabilityProof(dependencies: EdgeDependencies, tokens: PageTo
       next_page_token: nextPageToken(tokens, scope, next === null ? null : `${liabilities.merkleRoot} ${next}`, null),
     })
   })
+}
+
+function noSuchProof(): Problem {
+  return notFound('There is no such proof of liabilities, or it is older than 24 hours.')
 }
 
 function hashOf(text: string): Hash | undefined {

@@ -33,6 +33,7 @@ let bob: Holder
 let ruby: Nft
 let groupId: string
 let attestationId: string
+let merkleRoot: string
 let credit: Members
 let given: Members
 let before: readonly OpenedText[]
@@ -75,7 +76,13 @@ async function liveALife(): Promise<void> {
     statement: 'it is red',
   }
   attestationId = textOf(membersOf(await client.post('/v1/attestations', statement)), 'attestation_id')
+  const owed = membersOf(await client.post('/v1/assertions/proof-of-liabilities', REQUEST))['result'] as Members
+  merkleRoot = textOf(owed, 'merkle_root')
   await moved(client, alice, { type: 'debit', amount: textOf(await balanceOfAlice(), 'balance') })
+}
+
+function liabilityProofOfAlice(): ReturnType<LedgerClient['get']> {
+  return client.get(`/v1/accounts/${ALICE}/liability-proof?merkle_root=${merkleRoot}`)
 }
 
 /**
@@ -113,6 +120,7 @@ describe('an account', () => {
     expect(outcomeOf(await erase())).toBe('409 ERR_CONFLICT')
     expect(outcomeOf(await admin.post('/v1/accounts/nobody/erase', { reason: 'x' }))).toBe('404 ERR_NOT_FOUND')
     await changeStatus(admin, alice, { status: 'closed', reason: OWN.reason })
+    expect(membersOf(await liabilityProofOfAlice())['proofs']).toMatchObject([{ token_id: 'BASE' }])
     const erased = await erase()
     expect(membersOf(erased)).toMatchObject({ account_id: ALICE, status: 'closed', erased: true, public_key: null })
     expect(membersOf(await erase())).toEqual(membersOf(erased))
@@ -171,7 +179,7 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     expect([account['sequence'], account['audit_hash']]).toEqual([entries.length - 1, entries.at(-1)?.['audit_hash']])
   })
 
-  test('its transactions and receipts are gone, from lists too; those of counterparties are as they were', async () => {
+  test('its transactions, receipts and balances are gone, from lists too; those of counterparties are as they were', async () => {
     const txnIds = chain.flatMap((entry) => (typeof entry['txn_id'] === 'string' ? [entry['txn_id']] : []))
     expect(txnIds.length).toBeGreaterThan(3)
     for (const txnId of txnIds) {
@@ -192,6 +200,7 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     const accounts = await admin.readAll('/v1/accounts?', 'accounts')
     expect(accounts.map((one) => one['account_id'])).toEqual([bob.accountId])
     expect(await client.read(`/v1/accounts/${ALICE}/balances`)).toMatchObject({ balances: [] })
+    expect(outcomeOf(await liabilityProofOfAlice())).toBe('404 ERR_NOT_FOUND')
   })
 
   test('others call it by one name that is not its own', async () => {

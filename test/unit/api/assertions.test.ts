@@ -5,15 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { AssertionUnavailable } from '../../../runtime/ports/assertion-source.ts'
 import type { PublishedKey } from '../../../runtime/ports/service-keys.ts'
 import { canonical, type Members } from '../../support/client-keys.ts'
-import {
-  accountView,
-  bodyOf,
-  createEdgeFixture,
-  type EdgeFixture,
-  HOUR_MS,
-  LEDGER_ID,
-  refusalOf,
-} from './edge-fixture.ts'
+import { bodyOf, createEdgeFixture, type EdgeFixture, HOUR_MS, LEDGER_ID, refusalOf } from './edge-fixture.ts'
 import { AS_OF_MS } from './fake-assertions.ts'
 
 const TYPES = ['proof-of-liabilities', 'proof-of-provenance', 'proof-of-compliance'] as const
@@ -325,102 +317,5 @@ describe('what is verified', () => {
       fields: ['signature'],
     })
     expect((await edge.post('/v1/assertions/verify', '{"result":', token)).status).toBe(400)
-  })
-})
-
-describe('GET /v1/accounts/{id}/liability-proof', () => {
-  const SIBLING = { hash: '0a'.repeat(32), sum: '2.5' }
-  const ROOT = 'ab'.repeat(32)
-
-  function fixture() {
-    const edge = createEdgeFixture()
-    edge.reads.accountViews.set('alice', accountView('alice'))
-    const { liabilities } = edge.assertions.found
-    edge.assertions.found.proof = {
-      liabilities,
-      totals: [{ tokenId: 'BASE', root: '0b'.repeat(32), total: '12345678901234567890' }],
-      proofs: [
-        {
-          tokenId: 'BASE',
-          amount: '7.5',
-          shares: [{ index: 3, amount: '7.5', nonce: '0c'.repeat(16), siblings: [SIBLING] }],
-        },
-      ],
-      next: null,
-    }
-    return edge
-  }
-
-  test('shows the shares with their paths, all totals, and the assertion that signs them for whoever asks', async () => {
-    const edge = fixture()
-    const response = await edge.get('/v1/accounts/alice/liability-proof', await edge.tokenFor('viewer'))
-    expect(response.status).toBe(200)
-    const body = await bodyOf(response)
-    const { assertion, ...rest } = body
-    expect(rest).toEqual({
-      account_id: 'alice',
-      merkle_root: `sha256:${ROOT}`,
-      totals: [{ token_id: 'BASE', root: `sha256:${'0b'.repeat(32)}`, total: '12345678901234567890' }],
-      proofs: [
-        {
-          token_id: 'BASE',
-          amount: '7.5',
-          shares: [
-            {
-              index: 3,
-              amount: '7.5',
-              nonce: '0c'.repeat(16),
-              siblings: [{ hash: `sha256:${SIBLING.hash}`, sum: '2.5' }],
-            },
-          ],
-        },
-      ],
-      next_page_token: '',
-    })
-    expect(assertion).toMatchObject({ assertion_type: 'proof-of-liabilities', requester: 'client-viewer' })
-    expect(await verified(edge, assertion as object)).toMatchObject({ valid: true })
-    expect(edge.assertions.asked).toEqual([{ accountId: 'alice', merkleRoot: null, after: null, limit: 100 }])
-  })
-
-  test('is of the run that is named; pages go on in the run that the first was of', async () => {
-    const edge = fixture()
-    const token = await edge.tokenFor('viewer')
-    const { proof } = edge.assertions.found
-    if (proof === undefined) throw new Error('there is no proof')
-    edge.assertions.found.proof = { ...proof, next: 'BASE' }
-    for (const named of ['', `&merkle_root=sha256:${ROOT}`]) {
-      const first = await bodyOf(await edge.get(`/v1/accounts/alice/liability-proof?page_size=1${named}`, token))
-      const next = `page_token=${encodeURIComponent(String(first['next_page_token']))}`
-      expect((await edge.get(`/v1/accounts/alice/liability-proof?page_size=2&${next}${named}`, token)).status).toBe(200)
-      expect(edge.assertions.asked.splice(0)).toEqual([
-        { accountId: 'alice', merkleRoot: named === '' ? null : ROOT, after: null, limit: 1 },
-        { accountId: 'alice', merkleRoot: ROOT, after: 'BASE', limit: 2 },
-      ])
-      edge.reads.accountViews.set('bob', accountView('bob'))
-      expect((await edge.get(`/v1/accounts/bob/liability-proof?${next}${named}`, token)).status).toBe(400)
-    }
-  })
-
-  test('of an unknown account or root is 404, of an ill-formed one 400, and 503 when it cannot be read', async () => {
-    const edge = fixture()
-    const token = await edge.tokenFor('viewer')
-    const get = (path: string) => edge.get(`/v1/accounts/${path}`, token)
-    expect((await get('nobody/liability-proof')).status).toBe(404)
-    expect(await refusalOf(await get('a%20b/liability-proof'))).toMatchObject({
-      status: 400,
-      codes: ['ERR_INVALID_ACCOUNT_ID'],
-    })
-    for (const root of ['', 'ab', ROOT, `sha256:${ROOT.toUpperCase()}`, `sha256:${ROOT}0`]) {
-      expect(await refusalOf(await get(`alice/liability-proof?merkle_root=${root}`))).toEqual({
-        status: 400,
-        codes: ['ERR_INVALID_QUERY'],
-        fields: ['merkle_root'],
-      })
-    }
-    edge.assertions.failure = new AssertionUnavailable('a page is broken')
-    expect((await get('alice/liability-proof')).status).toBe(503)
-    edge.assertions.failure = null
-    edge.assertions.found.proof = undefined
-    expect((await get('alice/liability-proof')).status).toBe(404)
   })
 })
