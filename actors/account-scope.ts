@@ -1,6 +1,7 @@
 /**
  * Which accounts a client may see and act for (D17): all, or those that are named and those whose IDs begin as is named.
  *   S1. What is not named is outside; an entry that is ill-formed names nothing.
+ *   S2. What is no account ID is outside: the name that others see of an account that was erased (D19) belongs to nobody.
  */
 import { isAccountId } from './identifiers.ts'
 
@@ -46,7 +47,9 @@ export function accountScopeOf(entries: readonly ScopeEntry[] | null): AccountSc
   const lengths = [...new Set([...prefixes].map(({ length }) => length))]
   return {
     whole: false,
-    includes: (accountId) => ids.has(accountId) || lengths.some((length) => prefixes.has(accountId.slice(0, length))),
+    includes: (accountId) =>
+      ids.has(accountId) ||
+      (lengths.some((length) => prefixes.has(accountId.slice(0, length))) && isAccountId(accountId)),
     ids: prefixes.size > 0 ? null : [...ids].sort(),
   }
 }

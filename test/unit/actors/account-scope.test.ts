@@ -25,6 +25,20 @@ describe('the accounts that a client is scoped to', () => {
     }
   })
 
+  test('S2: the name of an account that was erased begins as nothing does', () => {
+    const erased = 'erased:0123456789ab'
+    for (const entries of [['e*'], ['erased:*'], ['erased:0123456789a*'], [erased]]) {
+      const scope = accountScopeOf(entries)
+      expect([entries, scope.includes(erased)]).toEqual([entries, false])
+    }
+    const scope = accountScopeOf(['erased:*'])
+    expect(['erased:0123456789', 'erased:0123456789AB', 'erased:0123456789abc'].map(scope.includes)).toEqual([
+      true,
+      true,
+      true,
+    ])
+  })
+
   test('a client that is not scoped has all of them', () => {
     const scope = accountScopeOf(null)
     expect([scope.whole, scope.includes('anybody'), scope.ids]).toEqual([true, true, null])
