@@ -12,7 +12,7 @@ const FIRST_INTERVAL_MS = 10
 const GROWTH = 1.5
 const MAX_INTERVAL_MS = 1000
 
-const WAIT = /(?:^|[,;])[ \t]*wait[ \t]*=[ \t]*"?([0-9]{1,9})"?[ \t]*(?=$|[,;])/i
+const WAIT = /(?:^|[,;])[ \t]*wait[ \t]*=[ \t]*"?([0-9]+)"?[ \t]*(?=$|[,;])/i
 
 export interface Waiting<T> {
   readonly value: T

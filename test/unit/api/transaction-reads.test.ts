@@ -85,6 +85,16 @@ describe('GET /v1/transactions/{id}', () => {
     expect(await bodyOf(answered as Response)).toMatchObject({ status: 'completed' })
   })
 
+  test('D8: any number above 30 is 30, however many digits it has', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    edge.reads.transactionViews.set(TXN_ID, transactionView())
+    for (const waitS of ['31', '1000000000', '9'.repeat(400), `${'0'.repeat(20)}31`]) {
+      const { headers } = await edge.get(`/v1/transactions/${TXN_ID}`, token, { prefer: `wait=${waitS}` })
+      expect([waitS, headers.get('preference-applied')]).toEqual([waitS, 'wait=30'])
+    }
+  })
+
   test('D8: when the time is up, what is pending is shown as such; without the preference at once', async () => {
     const edge = createEdgeFixture()
     const token = await edge.tokenFor('viewer')
