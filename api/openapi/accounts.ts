@@ -160,7 +160,10 @@ export const getAccountState: Operation = {
   description: 'A 503 says that the shard of the account has no owner at this moment; balances are still served then.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The state.', content: accountStateResponse }],
-  refusals: { ERR_SHARD_UNAVAILABLE: 'The shard of the account has no owner at this moment.' },
+  refusals: {
+    ERR_SHARD_UNAVAILABLE: 'The shard of the account has no owner at this moment.',
+    ERR_NO_HEALTHY_SHARDS: 'No shard of the ledger has an owner at this moment.',
+  },
   examples: GET_ACCOUNT_STATE_EXAMPLES,
 }
 

@@ -11,7 +11,9 @@ export function getAccountState({ reads }: EdgeDependencies): GuardedRoute {
   return accountRead('/v1/accounts/:accountId/state', async (accountId) => {
     const [account, owned] = await Promise.all([reads.account(accountId), reads.shardOwned(accountId)])
     if (account === undefined) return noSuchAccount()
-    if (!owned) return unavailableProblem('shard_unavailable', null)
+    if (!owned) {
+      return unavailableProblem((await reads.anyShardOwned()) ? 'shard_unavailable' : 'no_healthy_shards', null)
+    }
     return jsonReply(200, {
       account_id: account.accountId,
       audit_hash: showHash(account.auditHash),

@@ -98,6 +98,7 @@ export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerRe
     openGroups: (clientId) => readOpenGroups(pool, clientId),
     shardOf,
     shardOwned: (accountId) => readOwned(pool, shardOf(accountId)),
+    anyShardOwned: () => readAnyOwned(pool),
     close: pool.close,
   }
 }
@@ -160,5 +161,10 @@ async function readReceipt(
 
 async function readOwned(pool: QueryPool, shardId: number): Promise<boolean> {
   const rows = await pool.run((sql) => sql`SELECT FROM shards WHERE shard_id = ${shardId} AND session IS NOT NULL`)
+  return rows.length > 0
+}
+
+async function readAnyOwned(pool: QueryPool): Promise<boolean> {
+  const rows = await pool.run((sql) => sql`SELECT FROM shards WHERE session IS NOT NULL LIMIT 1`)
   return rows.length > 0
 }

@@ -59,6 +59,8 @@ export interface LedgerReads {
   readonly shardOf: (accountId: string) => number
   /** Whether somebody owns the account's shard. */
   readonly shardOwned: (accountId: string) => Promise<boolean>
+  /** Whether any shard has an owner. */
+  readonly anyShardOwned: () => Promise<boolean>
 }
 
 /** A transaction with what the detail shows. Amounts are strings as signed. */

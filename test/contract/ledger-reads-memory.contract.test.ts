@@ -7,7 +7,8 @@ import { aQuery, receiptSignatureOf, SEED_START_MS, walk } from './ledger-reads-
 import { createBook, type ShardSeed } from './ledger-reads-rows.ts'
 
 const LEDGER_ID = 'ledger-under-test'
-const shardOf = createShardHash(Buffer.alloc(32, 7), 16)
+const SHARD_COUNT = 16
+const shardOf = createShardHash(Buffer.alloc(32, 7), SHARD_COUNT)
 
 function commit(reads: MemoryLedgerReads, ...seeds: readonly ShardSeed[]): void {
   reads.commit({ shards: seeds.map(({ shardId, rows }) => ({ token: { shardId, epoch: 1, attempt: 0 }, ...rows })) })
@@ -59,7 +60,9 @@ describe('LedgerReads: memory, its rows', () => {
     const { reads } = opened(10)
     expect(await reads.shardOwned('alice')).toBe(true)
     reads.disown(shardOf('alice'))
-    expect(await reads.shardOwned('alice')).toBe(false)
+    expect([await reads.shardOwned('alice'), await reads.anyShardOwned()]).toEqual([false, true])
+    for (let shardId = 0; shardId < SHARD_COUNT; shardId += 1) reads.disown(shardId)
+    expect(await reads.anyShardOwned()).toBe(false)
     expect(await reads.account('alice')).toBeDefined()
   })
 })

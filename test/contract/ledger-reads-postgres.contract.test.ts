@@ -278,6 +278,10 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, its tables, encr
     await sql`UPDATE shards SET node_id = NULL, session = NULL WHERE shard_id = ${shardOf('orphan')}`
     expect(await reads.shardOwned('orphan')).toBe(false)
     expect(await reads.account('orphan')).toBeDefined()
+    await sql`UPDATE shards SET node_id = 'another', session = 'another' WHERE shard_id <> ${shardOf('orphan')}`
+    expect([await reads.shardOwned('orphan'), await reads.anyShardOwned()]).toEqual([false, true])
+    await sql`UPDATE shards SET node_id = NULL, session = NULL`
+    expect(await reads.anyShardOwned()).toBe(false)
   })
 
   test('without PostgreSQL every read says that it is unavailable, and names no host', async () => {
@@ -303,6 +307,7 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, its tables, encr
       lost.nftHistory(CLASS_ID, '1', -1, 1),
       lost.openGroups('a'),
       lost.shardOwned('a'),
+      lost.anyShardOwned(),
     ])
     for (const outcome of outcomes) {
       const reason: unknown = outcome.status === 'rejected' ? outcome.reason : undefined

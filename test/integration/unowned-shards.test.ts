@@ -122,7 +122,9 @@ describe('a ledger whose nodes are gone', () => {
     expect(await submit()).toEqual({ status: 503, codes: ['ERR_SHARD_UNAVAILABLE'], outcome: 'not_applied' })
   })
 
-  test('D15: the state of an account is ERR_SHARD_UNAVAILABLE until its shard has an owner; what it holds stays readable', async () => {
+  test('D15: so it is with the state of an account, until its shard has an owner; what it holds stays readable', async () => {
+    expect(await readState()).toEqual({ status: 503, codes: ['ERR_NO_HEALTHY_SHARDS'], outcome: undefined })
+    await own([(shardOf(ACCOUNT_ID) + 1) % DEFAULT_SHARD_COUNT])
     expect(await readState()).toEqual({ status: 503, codes: ['ERR_SHARD_UNAVAILABLE'], outcome: undefined })
     const token = await edge.tokenFor('viewer')
     expect((await edge.get('/v1/accounts/nobody/state', token)).status).toBe(404)

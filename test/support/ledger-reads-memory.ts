@@ -111,6 +111,7 @@ export function createMemoryLedgerReads(options: MemoryLedgerReadsOptions): Memo
     ...nftReadsOf(rows),
     shardOf,
     shardOwned: async (accountId) => rows.owned.has(shardOf(accountId)),
+    anyShardOwned: async () => rows.owned.size > 0,
   }
 }
 

@@ -300,6 +300,11 @@ describe('reading an account', () => {
     const away = await edge.get(path, token)
     expect(away.headers.get('retry-after')).toBe('1')
     expect(await refusalOf(away)).toMatchObject({ status: 503, codes: ['ERR_SHARD_UNAVAILABLE'] })
+    edge.reads.anyOwned = false
+    expect(await refusalOf(await edge.get(path, token))).toMatchObject({
+      status: 503,
+      codes: ['ERR_NO_HEALTHY_SHARDS'],
+    })
     expect((await edge.get('/v1/accounts/nobody/state', token)).status).toBe(404)
     expect((await edge.get('/v1/accounts/alice/balances', token)).status).toBe(200)
   })

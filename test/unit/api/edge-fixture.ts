@@ -52,6 +52,7 @@ export interface FakeReads extends LedgerReads, FakeNfts {
   readonly queries: TransactionQuery[]
   page: TransactionPage
   owned: boolean
+  anyOwned: boolean
   failure: Error | null
 }
 
@@ -71,6 +72,7 @@ export function createFakeReads(): FakeReads {
     queries: [],
     page: { transactions: [], next: null, ended: true, count: { total: 0, exact: true } },
     owned: true,
+    anyOwned: true,
     failure: null,
     transaction: async (txnId) => checked(fake.transactionViews.get(txnId)),
     receipt: async (txnId) => checked(fake.receipts.get(txnId)),
@@ -111,6 +113,7 @@ export function createFakeReads(): FakeReads {
     openGroups: async (clientId) => checked(fake.openGroupCounts.get(clientId) ?? 0),
     shardOf: () => 7,
     shardOwned: async () => checked(fake.owned),
+    anyShardOwned: async () => checked(fake.anyOwned),
   }
   function checked<T>(value: T): T {
     if (fake.failure !== null) throw fake.failure
