@@ -1,9 +1,9 @@
 /**
  * What clients may do now, as this edge knows it: a copy of the access store, renewed in the background.
- *   G1. A request judged by a copy older than 4 s waits for the renewal under way, at most 1 s: so what was revoked or
- *       changed holds at every edge within 5 s, as long as the store answers.
- *   G2. A copy older than 30 s is trusted no more: then nobody is let in before a renewal is answered. A request waits for the
- *       first one as long as a renewal may take; where that was in vain, for others 1 s: requests must not pile up.
+ *   G1. A request judged by a copy older than 4 s waits for the renewal under way as long as a renewal may take: so what
+ *       was revoked or changed holds at every edge within 5 s, as long as the store answers. Where that was in vain, later
+ *       requests wait at most 1 s for each renewal: they must not pile up.
+ *   G2. A copy older than 30 s is trusted no more: then nobody is let in before a renewal is answered.
  *   G3. Renewals are asked for by requests: an edge without any asks for none, and has nothing to stop.
  *   G4. A copy counts as old as the moment its renewal was sent.
  */
@@ -29,10 +29,10 @@ export interface Grants {
 export const GRANTS_RENEW_AFTER_MS = 2000
 export const GRANTS_WAIT_AFTER_MS = 4000
 export const GRANTS_REFUSE_AFTER_MS = 30_000
-/** How long a request waits for a renewal, counted from when the renewal was sent, unless G2 says longer. */
-const WAIT_MS = 1000
 /** A renewal without an answer after this is given up for lost and another one is sent. */
 const RENEWAL_TIMEOUT_MS = 5000
+/** How long a request waits for a renewal, counted from when the renewal was sent, where the one before was in vain. */
+const WAIT_MS = 1000
 /** After a renewal that failed. */
 const RETRY_AFTER_MS = 500
 /** Sessions are asked for this much longer than their tokens live, for clocks that differ. */
@@ -101,7 +101,7 @@ export function createGrants(context: GrantsContext): Grants {
 
   async function waitForRenewal(): Promise<void> {
     if (renewal === undefined) return
-    const waitMs = isTrusted() || failing ? WAIT_MS : RENEWAL_TIMEOUT_MS
+    const waitMs = failing ? WAIT_MS : RENEWAL_TIMEOUT_MS
     const leftMs = renewal.sentAtMs + waitMs - clock.monotonic()
     if (leftMs <= 0) return
     const { done } = renewal
@@ -118,8 +118,6 @@ export function createGrants(context: GrantsContext): Grants {
     async grantOf(clientId, sessionId) {
       if (ageMs() >= GRANTS_RENEW_AFTER_MS) renewIfDue()
       if (ageMs() >= GRANTS_WAIT_AFTER_MS) await waitForRenewal()
-      // It was trusted when the wait began.
-      if (!isTrusted()) await waitForRenewal()
       if (copy === undefined || !isTrusted()) return refuse('unknown')
       if (copy.revokedSessions.has(sessionId)) return refuse('revoked')
       const known = copy.grants.get(clientId)
