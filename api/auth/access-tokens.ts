@@ -5,6 +5,8 @@
  *       denies hangs on it: expiry, client and session are judged on every use, by the caller of `verify`.
  *   V3. A key that was retired longer ago than any of its tokens can live signs nothing any more, whatever times a
  *       token claims. Nor does one that was revoked, also for tokens that were verified before.
+ *   V4. A token lives no longer than tokens live now, also if it was made when they lived longer: revoked sessions are
+ *       remembered for as long.
  */
 import { createLocalJWKSet, type JWTPayload, jwtVerify, type JWTVerifyOptions, type LocalJWKSet } from 'jose'
 import { type Role, ROLES } from '../../actors/account/commands.ts'
@@ -70,7 +72,7 @@ export function createAccessTokens(context: AccessTokenContext): AccessTokens {
   async function check(token: string): Promise<CheckedToken | undefined> {
     try {
       const { payload, protectedHeader } = await jwtVerify(token, keySet().keys, options)
-      const verified = readClaims(payload)
+      const verified = readClaims(payload, ttlMs)
       const { kid: keyId } = protectedHeader
       return keyId === undefined || verified === undefined ? undefined : { ...verified, keyId }
     } catch {
@@ -121,13 +123,13 @@ export function createAccessTokens(context: AccessTokenContext): AccessTokens {
   }
 }
 
-function readClaims(payload: JWTPayload): VerifiedToken | undefined {
+function readClaims(payload: JWTPayload, ttlMs: number): VerifiedToken | undefined {
   const { sub, exp, iat, jti } = payload
   const sessionId = payload['sid']
   if (typeof sub !== 'string' || typeof exp !== 'number' || typeof iat !== 'number') return undefined
   if (typeof jti !== 'string' || typeof sessionId !== 'string') return undefined
   return ROLES.some((role) => role === payload['role'])
-    ? { clientId: sub, sessionId, expiresAtMs: exp * 1000 }
+    ? { clientId: sub, sessionId, expiresAtMs: Math.min(exp * 1000, iat * 1000 + ttlMs) }
     : undefined
 }
 

@@ -275,6 +275,32 @@ describe('access tokens', () => {
     expect((await edge.get('/v1/transactions', token)).status).toBe(401)
   })
 
+  test('V4: a token lives no longer than tokens live now, whatever they lived when it was made', async () => {
+    const edge = fixture()
+    const issuedAtS = Math.floor(edge.clock.now() / 1000)
+    const longer = await forged(edge, {}, { exp: issuedAtS + 24 * 3600 })
+    const shorter = await forged(edge, {}, { exp: issuedAtS + 60 })
+    await edge.clock.advance(59_000)
+    const statuses = () =>
+      Promise.all([longer, shorter].map(async (token) => (await edge.get('/v1/transactions', token)).status))
+    expect(await statuses()).toEqual([200, 200])
+    await edge.clock.advance(1000)
+    expect(await statuses()).toEqual([200, 401])
+    await edge.clock.advance(HOUR_MS - 60_000)
+    expect(await statuses()).toEqual([401, 401])
+  })
+
+  test('V4: a session that was revoked stays so to tokens of longer lives, when it is listed no more', async () => {
+    const edge = fixture()
+    const token = await forged(edge, {}, { exp: Math.floor(edge.clock.now() / 1000) + 24 * 3600 })
+    const sessionId = String(edge.access.families.at(-1)?.sessionId)
+    edge.access.revokedSessions.add(sessionId)
+    expect((await edge.get('/v1/transactions', token)).status).toBe(401)
+    await edge.clock.advance(HOUR_MS + 61_000)
+    edge.access.revokedSessions.delete(sessionId)
+    expect((await edge.get('/v1/transactions', token)).status).toBe(401)
+  })
+
   test('V3: keys rotate without downtime, and a key retired for long signs nothing', async () => {
     const edge = fixture()
     const before = await edge.tokenFor('viewer')
@@ -283,7 +309,11 @@ describe('access tokens', () => {
     if (retired !== undefined) edge.keys.keys[0] = { ...retired, retiredAtMs: edge.clock.now() }
     expect((await edge.get('/v1/transactions', before)).status).toBe(200)
     expect(decodeProtectedHeader(await edge.tokenFor('viewer')).kid).toBe(next)
-    const late = await forged(edge, {}, { exp: Math.floor(edge.clock.now() / 1000) + 100_000 })
+    const times = () => {
+      const laterS = Math.floor(edge.clock.now() / 1000) + 100_000
+      return { iat: laterS, exp: laterS }
+    }
+    const late = await forged(edge, {}, times())
     await edge.clock.advance(HOUR_MS)
     expect((await edge.get('/v1/transactions', late)).status).toBe(200)
     const signing = edge.keys.keys.find((key) => key.keyId === next)
@@ -292,7 +322,7 @@ describe('access tokens', () => {
         ...signing,
         retiredAtMs: edge.clock.now() - 2 * HOUR_MS,
       })
-    const forgedNow = await forged(edge, {}, { exp: Math.floor(edge.clock.now() / 1000) + 100_000 })
+    const forgedNow = await forged(edge, {}, times())
     expect((await edge.get('/v1/transactions', forgedNow)).status).toBe(401)
   })
 
