@@ -2,8 +2,8 @@
  * Tokens for credentials, and tokens for refresh tokens (D17).
  *   I1. Unknown client, wrong secret, client that is revoked or cannot be read, and every fault of a refresh token are one answer: `refused`.
  *   I2. Tokens reach the access store hashed only, and no log at all.
- *   I3. Nothing is begun or spent while no access token can be signed: a refresh token works once, and a client that
- *       lost it to a failure of ours would have to sign in anew.
+ *   I3. Nothing is begun or spent while no access token can be signed, or the client cannot be looked up: a refresh token
+ *       works once, and a client that lost it to a failure of ours would have to sign in anew.
  *   I4. A refresh token names its client, and its hash is keyed: whoever can write the store's rows and has no key can make
  *       of a token that was given to one client none of another.
  */
@@ -82,6 +82,7 @@ export function createTokenGrants(dependencies: EdgeDependencies, accessTokens: 
       await accessTokens.checkUsable()
       const clientId = clientNamedIn(refreshToken)
       if (clientId === undefined) return refused('malformed')
+      const client = await access.findClient(clientId)
       const next = newRefreshToken(clientId)
       const atMs = clock.now()
       const exchanged = await access.rotateFamily({
@@ -93,7 +94,6 @@ export function createTokenGrants(dependencies: EdgeDependencies, accessTokens: 
       })
       if (exchanged.kind !== 'rotated') return refused(exchanged.kind)
       if (exchanged.clientId !== clientId) return refused('another_client')
-      const client = await access.findClient(clientId)
       if (client === undefined || client === 'unreadable' || client.revokedAtMs !== null) return { kind: 'refused' }
       const accessToken = await accessTokens.issue(client.clientId, client.role, exchanged.sessionId)
       return { kind: 'granted', tokens: { accessToken, refreshToken: next } }

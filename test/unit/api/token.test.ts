@@ -1,5 +1,5 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { bodyOf, clientOf, createEdgeFixture, HOUR_MS, LEDGER_ID, refusalOf, SECRET } from './edge-fixture.ts'
 import { AccessStoreUnavailable } from '../../../runtime/ports/access-store.ts'
 
@@ -174,6 +174,16 @@ describe('POST /v1/auth/token', () => {
       expect((await edge.post('/v1/auth/token', refresh)).status).toBe(200)
     },
   )
+
+  test('I3: nor while the client cannot be looked up', async () => {
+    const edge = fixture()
+    const first = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
+    const refresh = { grant_type: 'refresh_token', refresh_token: first['refresh_token'] }
+    vi.spyOn(edge.access, 'findClient').mockRejectedValueOnce(new AccessStoreUnavailable('away'))
+    expect(await refusalOf(await edge.post('/v1/auth/token', refresh))).toMatchObject({ status: 503 })
+    await edge.clock.advance(10_001)
+    expect((await edge.post('/v1/auth/token', refresh)).status).toBe(200)
+  })
 
   test('secrets are checked with the address of the connection, whatever a header says', async () => {
     const edge = fixture()
