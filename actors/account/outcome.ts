@@ -108,6 +108,7 @@ export type Answer =
       readonly account: AccountView
       readonly created: boolean
       readonly replayed: boolean
+      readonly mismatch: boolean
     }
   | { readonly kind: 'rotated'; readonly account: AccountView; readonly replayed: boolean; readonly mismatch: boolean }
   | { readonly kind: 'status_changed'; readonly account: AccountView }
@@ -115,6 +116,7 @@ export type Answer =
       readonly kind: 'token_registered'
       readonly token: TokenView
       readonly replayed: boolean
+      readonly mismatch: boolean
     }
   /** `created`: it is new to its client. */
   | {
@@ -122,9 +124,15 @@ export type Answer =
       readonly group: GroupView
       readonly created: boolean
       readonly replayed: boolean
+      readonly mismatch: boolean
     }
   | { readonly kind: 'group_reverting'; readonly group: GroupView }
-  | { readonly kind: 'class_registered'; readonly nftClass: ClassView; readonly replayed: boolean }
+  | {
+      readonly kind: 'class_registered'
+      readonly nftClass: ClassView
+      readonly replayed: boolean
+      readonly mismatch: boolean
+    }
   | { readonly kind: 'arrival'; readonly state: ArrivalState }
   /** `account`: as it is afterwards. */
   | { readonly kind: 'departed'; readonly account: AccountView }
@@ -135,7 +143,7 @@ export type Answer =
 export function originalAnswer(recorded: RecordedAnswer): Answer {
   switch (recorded.operation) {
     case 'registration':
-      return { kind: 'registered', account: recorded.answer, created: true, replayed: false }
+      return { kind: 'registered', account: recorded.answer, created: true, replayed: false, mismatch: false }
     case 'key_rotation':
       return { kind: 'rotated', account: recorded.answer, replayed: false, mismatch: false }
     case 'mint':

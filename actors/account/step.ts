@@ -11,16 +11,17 @@ import { arrivalAnswer, ofAdministrators } from '../arrival.ts'
 import { arrivalHoldOf, heldAnswer, judgeArrival, signedElsewhere } from './arrival.ts'
 import { accountAddress, groupAddress, instanceAddress, tokenAddress } from '../address.ts'
 import { invariant } from '../result.ts'
-import type {
-  AccountCommand,
-  AccountMessageCommand,
-  ChangeStatusCommand,
-  EraseCommand,
-  MintCommand,
-  PortageCommand,
-  RegisterCommand,
-  RotateKeyCommand,
-  SubmitCommand,
+import {
+  type AccountCommand,
+  type AccountMessageCommand,
+  type ChangeStatusCommand,
+  type EraseCommand,
+  type MintCommand,
+  payloadHashOf,
+  type PortageCommand,
+  type RegisterCommand,
+  type RotateKeyCommand,
+  type SubmitCommand,
 } from './commands.ts'
 import { judgeDeparture } from './departure.ts'
 import { mintUnderWay } from './mint.ts'
@@ -96,12 +97,13 @@ function register(snapshot: AccountSnapshot, command: RegisterCommand, { earlier
   if (account?.status === 'erased') {
     return answered(refusal('public_key_conflict', 'The ID was that of an account that was erased.', 'account_id'))
   }
-  if (earlier !== undefined) return answered(repeatedRegistration(earlier.answer, command))
+  if (earlier !== undefined) return answered(repeatedRegistration(earlier, command))
   const created = (opened: AccountState): Answer => ({
     kind: 'registered',
     account: viewOf(opened),
     created: true,
     replayed: false,
+    mismatch: false,
   })
   if (account === null) return stepped(snapshot, command, created)
   const { clientId, role } = command.caller
@@ -120,13 +122,20 @@ function register(snapshot: AccountSnapshot, command: RegisterCommand, { earlier
   }
   // This very command, stepped again because what became of its commit was not known.
   if (sameClient && account.version === 1 && account.createdAtMs === command.atMs) return answered(created(account))
-  return answered({ kind: 'registered', account: viewOf(account), created: false, replayed: false })
+  return answered({
+    kind: 'registered',
+    account: viewOf(account),
+    created: false,
+    replayed: false,
+    mismatch: false,
+  })
 }
 
 /** The original answer, whatever has become of the account since. */
-function repeatedRegistration(answer: Answer, command: RegisterCommand): Answer {
+function repeatedRegistration({ answer, payloadHash }: EarlierUse, command: RegisterCommand): Answer {
   if (answer.kind !== 'registered') return answer
-  return { ...answer, created: true, replayed: answer.account.updatedAtMs !== command.atMs }
+  const mismatch = payloadHash !== payloadHashOf(command)
+  return { ...answer, created: true, replayed: answer.account.updatedAtMs !== command.atMs, mismatch }
 }
 
 /** The checks that every signed command shares: the account, the signature, the repeat. */

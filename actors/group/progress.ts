@@ -148,7 +148,7 @@ export const open: Progress = (group, effects) => {
   if (view !== undefined) {
     effects.push({
       kind: 'concluded',
-      answer: { kind: 'group_registered', group: view, created: true, replayed: false },
+      answer: { kind: 'group_registered', group: view, created: true, replayed: false, mismatch: false },
     })
   }
   return opened.legs.reduce((next, { parts }, leg) => {

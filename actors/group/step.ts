@@ -58,8 +58,13 @@ function again(
   }
   const view = groupViewOf(group)
   if (view === undefined) return answered('deferred')
-  const replayed = sameKey && !registrationKey.startsWith('request ')
-  return answered({ kind: 'group_registered', group: sameKey ? asNew(group, view) : view, created: sameKey, replayed })
+  return answered({
+    kind: 'group_registered',
+    group: sameKey ? asNew(group, view) : view,
+    created: sameKey,
+    replayed: sameKey && !registrationKey.startsWith('request '),
+    mismatch: group.termsHash !== terms.termsHash,
+  })
 }
 
 /** As it was when it was new. */

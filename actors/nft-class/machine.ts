@@ -100,7 +100,7 @@ function giveUp({ event }: Turn): ClassContext {
 function activate({ context, event }: Turn): ClassContext {
   const active = activated(context.nftClass, event)
   if (active === null) return context
-  const answer = { kind: 'class_registered', nftClass: classViewOf(active), replayed: false } as const
+  const answer = { kind: 'class_registered', nftClass: classViewOf(active), replayed: false, mismatch: false } as const
   return { nftClass: active, effects: [{ kind: 'concluded', answer }] }
 }
 

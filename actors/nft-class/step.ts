@@ -5,6 +5,7 @@
 import { type Answer, refusal } from '../account/outcome.ts'
 import type { ActorAnswer, ActorStepResult } from '../actor-step.ts'
 import { arrivalAnswer, ofAdministrators } from '../arrival.ts'
+import { canonicalJson } from '../canonical-json.ts'
 import { invariant } from '../result.ts'
 import { judgeClassArrival } from './arrival.ts'
 import type { ClassCommand, RegisterClassCommand } from './commands.ts'
@@ -38,10 +39,25 @@ function answerOf(command: ClassCommand): ActorAnswer | null {
   }
 }
 
-function again(nftClass: ClassState, { caller, registrationKey }: RegisterClassCommand): ActorStepResult<ClassState> {
+function again(nftClass: ClassState, command: RegisterClassCommand): ActorStepResult<ClassState> {
+  const { caller, registrationKey } = command
   const same = nftClass.clientId === caller.clientId && nftClass.registrationKey === registrationKey
   if (!same) return { kind: 'answered', answer: refusal('class_exists', 'The name is taken.', 'name') }
   if (nftClass.status !== 'active') return { kind: 'answered', answer: 'deferred' }
   const replayed = !registrationKey.startsWith('request ')
-  return { kind: 'answered', answer: { kind: 'class_registered', nftClass: classViewOf(nftClass), replayed } }
+  const mismatch = asksForAnother(nftClass, command)
+  return { kind: 'answered', answer: { kind: 'class_registered', nftClass: classViewOf(nftClass), replayed, mismatch } }
+}
+
+/** Whether it is registered otherwise than is asked now. */
+function asksForAnother(
+  nftClass: ClassState,
+  { name, description, issuer, metadataSchema }: RegisterClassCommand,
+): boolean {
+  return (
+    nftClass.name !== name ||
+    nftClass.description !== description ||
+    nftClass.issuer !== issuer ||
+    canonicalJson(nftClass.metadataSchema) !== canonicalJson(metadataSchema)
+  )
 }

@@ -36,7 +36,18 @@ function register(token: TokenState | null, command: RegisterTokenCommand): Acto
   const same = token.clientId === command.caller.clientId && token.registrationKey === command.registrationKey
   if (!same) return { kind: 'answered', answer: refusal('token_exists', 'The symbol is taken.', 'symbol') }
   if (token.status !== 'active') return { kind: 'answered', answer: 'deferred' }
-  return { kind: 'answered', answer: registeredAnswer(token, !command.registrationKey.startsWith('request ')) }
+  const replayed = !command.registrationKey.startsWith('request ')
+  return { kind: 'answered', answer: registeredAnswer(token, { replayed, mismatch: asksForAnother(token, command) }) }
+}
+
+/** Whether it is registered otherwise than is asked now. */
+function asksForAnother(token: TokenState, { tokenId, decimals, issuer, totalSupply }: RegisterTokenCommand): boolean {
+  return (
+    token.tokenId !== tokenId ||
+    token.decimals !== decimals ||
+    token.issuer !== issuer ||
+    token.initialSupply !== totalSupply
+  )
 }
 
 function advanced(

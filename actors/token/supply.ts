@@ -70,13 +70,19 @@ export function begin(token: TokenState, stamp: Stamp): Turned {
 
 export function activate(token: TokenState, stamp: Stamp): Turned {
   const active = next(token, stamp, { status: 'active' })
-  return { token: active, effects: [{ kind: 'concluded', answer: registeredAnswer(active, false) }] }
+  return {
+    token: active,
+    effects: [{ kind: 'concluded', answer: registeredAnswer(active, { replayed: false, mismatch: false }) }],
+  }
 }
 
 /** As it was when it was new. */
-export function registeredAnswer(token: TokenState, replayed: boolean) {
+export function registeredAnswer(
+  token: TokenState,
+  { replayed, mismatch }: { readonly replayed: boolean; readonly mismatch: boolean },
+) {
   const view = { ...tokenViewOf(token), totalSupply: formatQuantity(parseQuantity(token.initialSupply)) }
-  return { kind: 'token_registered', token: view, replayed } as const
+  return { kind: 'token_registered', token: view, replayed, mismatch } as const
 }
 
 export function changeSupply(token: TokenState, command: Named<'change_supply'>): Turned {

@@ -39,7 +39,7 @@ The public key is a JWK, a PEM (SPKI), or base64url of a SEC1 point or of DER SP
       status: 201,
       description: 'The account is registered, or has its key now.',
       content: accountResponse,
-      headers: ['Location', 'Idempotency-Replayed'],
+      headers: ['Location', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
     },
     { status: 200, description: 'It was registered with this key before.', content: accountResponse },
   ],

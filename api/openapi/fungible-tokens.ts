@@ -29,7 +29,7 @@ With \`Idempotency-Key\`, a repeat gets the original answer; without, the symbol
       status: 201,
       description: 'The token is registered, and its supply is its issuer’s.',
       content: fungibleTokenResponse,
-      headers: ['Location', 'Idempotency-Replayed'],
+      headers: ['Location', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
     },
   ],
   refusals: {

@@ -48,7 +48,7 @@ The name is unique after NFC and case folding. The schema is refused when it is 
       status: 201,
       description: 'The class is registered.',
       content: nftClassResponse,
-      headers: ['Location', 'Idempotency-Replayed'],
+      headers: ['Location', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
     },
   ],
   refusals: {

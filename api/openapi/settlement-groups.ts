@@ -32,7 +32,7 @@ When all legs are in, the group is \`settled\`: the value can be spent. When one
       status: 201,
       description: 'Every account expects its leg.',
       content: settlementGroupResponse,
-      headers: ['Location', 'Idempotency-Replayed'],
+      headers: ['Location', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
     },
     {
       status: 200,

@@ -8,6 +8,7 @@ import { readRegistrationKey } from '../registration-key.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, SUBMITTERS } from '../route.ts'
 import { readRegistration } from '../schemas/account.ts'
+import { repeatHeaders } from '../signed-body.ts'
 import { unexpectedAnswer } from '../unexpected-answer.ts'
 import { accountMembers } from '../views.ts'
 
@@ -39,7 +40,7 @@ export function createAccount({ gateway, readPublicKey, jwkOf }: EdgeDependencie
       if (answer.kind !== 'registered') return unexpectedAnswer(answer)
       return jsonReply(answer.created ? 201 : 200, accountMembers(answer.account, jwkOf), {
         ...(answer.created ? { location: `/v1/accounts/${encodeURIComponent(accountId)}` } : {}),
-        ...(answer.replayed ? { 'idempotency-replayed': 'true' } : {}),
+        ...repeatHeaders(answer),
       })
     },
   }

@@ -9,7 +9,7 @@ import { readRegistrationKey } from '../registration-key.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, SUBMITTERS } from '../route.ts'
 import { readTokenRegistration } from '../schemas/fungible-token.ts'
-import { carriedSignature } from '../signed-body.ts'
+import { carriedSignature, repeatHeaders } from '../signed-body.ts'
 import { unexpectedAnswer } from '../unexpected-answer.ts'
 import { tokenMembers } from '../views.ts'
 
@@ -47,7 +47,7 @@ export function createFungibleToken({ gateway }: EdgeDependencies): GuardedRoute
       if (answer.kind !== 'token_registered') return unexpectedAnswer(answer)
       return jsonReply(201, tokenMembers(answer.token), {
         location: `/v1/fungible-tokens/${encodeURIComponent(answer.token.tokenId)}`,
-        ...(answer.replayed ? { 'idempotency-replayed': 'true' } : {}),
+        ...repeatHeaders(answer),
       })
     },
   }

@@ -10,7 +10,7 @@ import { readRegistrationKey } from '../registration-key.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, SUBMITTERS } from '../route.ts'
 import { readClassRegistration } from '../schemas/nft-class.ts'
-import { carriedSignature } from '../signed-body.ts'
+import { carriedSignature, repeatHeaders } from '../signed-body.ts'
 import { unexpectedAnswer } from '../unexpected-answer.ts'
 import { classMembers } from '../nft-views.ts'
 
@@ -49,7 +49,7 @@ export function createNftClass({ gateway, schemas }: EdgeDependencies): GuardedR
       if (answer.kind !== 'class_registered') return unexpectedAnswer(answer)
       return jsonReply(201, classMembers(answer.nftClass), {
         location: `/v1/nft-classes/${answer.nftClass.classId}`,
-        ...(answer.replayed ? { 'idempotency-replayed': 'true' } : {}),
+        ...repeatHeaders(answer),
       })
     },
   }

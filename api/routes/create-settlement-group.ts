@@ -10,6 +10,7 @@ import { readRegistrationKey } from '../registration-key.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, SUBMITTERS } from '../route.ts'
 import { readGroupRegistration } from '../schemas/settlement-group.ts'
+import { repeatHeaders } from '../signed-body.ts'
 import { unexpectedAnswer } from '../unexpected-answer.ts'
 import { groupMembers } from '../views.ts'
 
@@ -45,7 +46,7 @@ export function createSettlementGroup({ gateway, reads }: EdgeDependencies, newG
       if (answer.kind !== 'group_registered') return unexpectedAnswer(answer)
       return jsonReply(answer.created ? 201 : 200, groupMembers(answer.group), {
         ...(answer.created ? { location: `/v1/settlement-groups/${answer.group.groupId}` } : {}),
-        ...(answer.replayed ? { 'idempotency-replayed': 'true' } : {}),
+        ...repeatHeaders(answer),
       })
     },
   }

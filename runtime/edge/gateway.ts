@@ -288,7 +288,7 @@ export class Gateway implements LedgerGateway {
 
   /** What an earlier attempt of this very request did is no replay to its client. */
   private asFirst(waiting: Waiting, answer: Answer): Answer {
-    if (!waiting.uncertain || !('mismatch' in answer) || answer.mismatch || answer.kind === 'rotated') return answer
+    if (!waiting.uncertain || (answer.kind !== 'accepted' && answer.kind !== 'minted') || answer.mismatch) return answer
     const madeAtMs = answer.kind === 'minted' ? answer.instance.mintedAtMs : answer.receipt.enqueuedAtMs
     return madeAtMs >= waiting.startedAtMs ? { ...answer, replayed: false } : answer
   }

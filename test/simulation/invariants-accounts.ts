@@ -165,8 +165,9 @@ export class AccountReplay {
   }
 
   private registrations(model: AccountModel, batch: ShardBatch, accountId: string): void {
-    for (const { accountId: owner, operation, idempotencyKey } of batch.operations) {
-      if (owner === accountId && operation === 'registration') model.registrationUses.add(idempotencyKey)
+    for (const recorded of batch.operations) {
+      if (recorded.accountId !== accountId || recorded.operation !== 'registration') continue
+      model.registrations.note(recorded.idempotencyKey, recorded.answer.key?.publicKey ?? '')
     }
   }
 

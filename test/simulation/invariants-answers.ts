@@ -1,7 +1,7 @@
 /** Whether what a client was told of a group or a token is so, or was so at some moment between (I10). */
 import type { ActorState } from '../../actors/actor-state.ts'
 import { actorKey } from '../../actors/address.ts'
-import { canonicalJson, type Json } from '../../actors/canonical-json.ts'
+import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
 import { sha256Hex } from '../../actors/audit-chain.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
@@ -42,19 +42,32 @@ export function objectionToActor(
     case 'token_registered': {
       const registered = latest?.kind === 'token' && latest.status === 'active' && latest.clientId === caller.clientId
       const same = registered && latest.tokenId === answer.token.tokenId && latest.issuer === answer.token.issuer
-      return same ? undefined : `registered, and the token is ${show(latest)}`
+      if (!same) return `registered, and the token is ${show(latest)}`
+      return objectionToMark(answer, operation, {
+        symbol: latest.tokenId,
+        decimals: latest.decimals,
+        issuer: latest.issuer,
+        total_supply: latest.initialSupply,
+      })
     }
     case 'class_registered': {
       const registered = latest?.kind === 'class' && latest.status === 'active' && latest.clientId === caller.clientId
       const same = registered && latest.classId === answer.nftClass.classId && latest.issuer === answer.nftClass.issuer
-      return same ? undefined : `registered, and the class is ${show(latest)}`
+      if (!same) return `registered, and the class is ${show(latest)}`
+      return objectionToMark(answer, operation, {
+        name: latest.name,
+        description: latest.description,
+        issuer: latest.issuer,
+        metadata_schema: latest.metadataSchema,
+      })
     }
     case 'group_registered': {
       const agreed = operation.kind === 'register_group' ? sha256Hex(operation.payload) : ''
       const registered = latest?.kind === 'group' && latest.status !== 'registering' && latest.status !== 'refusing'
       const same = registered && latest.clientId === caller.clientId && latest.termsHash === agreed
       const shown = answer.group.termsHash === agreed
-      return same && shown ? undefined : `registered, and the group is ${show(latest)}`
+      if (!same || !shown) return `registered, and the group is ${show(latest)}`
+      return answer.mismatch ? 'a mismatch, and the terms are the same' : undefined
     }
     case 'group_reverting': {
       const reverts = latest?.kind === 'group' && ['reverting', 'reverted', 'linked'].includes(latest.status)
@@ -70,6 +83,20 @@ export function objectionToActor(
     default:
       return `no ${actor.kind} says ${answer.kind}`
   }
+}
+
+/** A repeat is marked where it asks for other than is `registered`; whoever waits with the first is told what the first is. */
+function objectionToMark(
+  { replayed, mismatch }: { readonly replayed: boolean; readonly mismatch: boolean },
+  operation: GatewayRequest['operation'],
+  registered: JsonObject,
+): string | undefined {
+  if (!('payload' in operation)) return undefined
+  const asked = JSON.parse(operation.payload) as JsonObject
+  const differs = Object.entries(registered).some(
+    ([field, value]) => canonicalJson(asked[field] ?? null) !== canonicalJson(value),
+  )
+  return mismatch === (replayed && differs) ? undefined : `the mark of a mismatch is ${mismatch}`
 }
 
 function objectionToRefusal(

@@ -20,6 +20,7 @@ import {
   type Origin,
   type PortageOperation,
 } from './reference-portage.ts'
+import { Registrations } from './reference-registrations.ts'
 import { isAs, isNobodys, judgeRotation, judgeStatus, refusedFor } from './reference-rules.ts'
 
 export interface ModelState {
@@ -127,8 +128,7 @@ export class AccountModel {
   /** By operation and idempotency key. */
   readonly uses = new Map<string, ModelUse>()
   readonly grouped: GroupedUse[] = []
-  /** The clients and keys that it was registered under, if keys were sent. */
-  readonly registrationUses = new Set<string>()
+  readonly registrations = new Registrations()
   private readonly settings: ModelSettings
   private readonly facts: ModelFacts
 
@@ -185,8 +185,9 @@ export class AccountModel {
       case 'minted':
         return this.objectionToUse(request, answer, indexes, window, attempts)
       case 'registered': {
-        const { created, replayed, account } = answer
+        const { created, replayed, mismatch, account } = answer
         if (!this.knows(account.sequence, account.auditHash, window.toMs)) return 'shows an account that was never so'
+        if (mismatch !== (created && this.registrations.differs(request))) return `a mismatch is ${mismatch}`
         if (created && !replayed) return this.gotItsKeyIn(window) ? undefined : 'created what was there before'
         return allowed((one) => one.kind === 'registered' && one.created === created)
       }
@@ -288,9 +289,7 @@ export class AccountModel {
   ): Expected {
     if (state === undefined) return EFFECT
     if (state.status === 'erased') return refusedFor('public_key_conflict')
-    const { registrationKey } = operation
-    const repeats = registrationKey !== null && this.registrationUses.has(`${caller.clientId} ${registrationKey}`)
-    if (repeats) return { kind: 'registered', created: true }
+    if (this.registrations.repeats(caller, operation)) return { kind: 'registered', created: true }
     if (state.keyId === '') {
       const mayClaim = caller.role === 'admin' || caller.clientId === state.registeredBy || isNobodys(state)
       return mayClaim && state.status !== 'closed' && state.held === null ? EFFECT : refusedFor('public_key_conflict')

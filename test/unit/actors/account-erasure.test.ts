@@ -74,7 +74,8 @@ describe('an erased account', () => {
   const { snapshot: erased } = steppedOf(stepAccount(closed, eraseCommand(), SIGNED))
 
   test('takes no registration, from nobody and with no key, a repeat of its own not even', () => {
-    const answer = { kind: 'registered', account: viewOf(accountIn(closed)), created: true, replayed: false } as const
+    const account = viewOf(accountIn(closed))
+    const answer = { kind: 'registered', account, created: true, replayed: false, mismatch: false } as const
     const earlier: EarlierUse = { payloadHash: 'h', key: KEY, answer }
     const admin = registerCommand({ caller: { ...CALLER, role: 'admin' } })
     for (const command of [registerCommand(), admin]) {

@@ -81,7 +81,11 @@ describe('registration', () => {
     const again = registerCommand({ registrationKey: 'k', atMs: START_MS + 5 })
     expect(stepAccount(rotated.snapshot, again, { ...SIGNED, earlier })).toEqual({
       kind: 'answered',
-      answer: { ...registered, replayed: true },
+      answer: { ...registered, replayed: true, mismatch: false },
+    })
+    expect(stepAccount(rotated.snapshot, { ...again, key: OTHER_KEY }, { ...SIGNED, earlier })).toEqual({
+      kind: 'answered',
+      answer: { ...registered, replayed: true, mismatch: true },
     })
   })
 

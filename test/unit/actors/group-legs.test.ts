@@ -93,7 +93,16 @@ describe('registering', () => {
     const first = ledger.asked(groupAddress(GROUP), command)
     settled(ledger, legOf(terms, 0))
     revert(ledger, GROUP)
-    expect(ledger.ask(groupAddress(GROUP), command)).toEqual({ ...first, replayed: true })
+    expect(ledger.ask(groupAddress(GROUP), command)).toEqual({ ...first, replayed: true, mismatch: false })
+  })
+
+  test('D7: with other terms under the same key is answered as the first time, and told so', () => {
+    const command = registerGroupCommand(termsOf([OUT, IN]), { registrationKey: 'key one' })
+    const first = ledger.asked(groupAddress(GROUP), command)
+    for (const other of [termsOf([OUT, IN], { timeoutSeconds: 7 }), termsOf([ACROSS, ACROSS])]) {
+      const again = registerGroupCommand(other, { registrationKey: 'key one' })
+      expect(ledger.ask(groupAddress(GROUP), again)).toEqual({ ...first, replayed: true, mismatch: true })
+    }
   })
 
   test.for<[string, string, () => unknown]>([

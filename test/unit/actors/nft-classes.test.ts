@@ -40,7 +40,12 @@ describe('a class', () => {
     ledger.drain()
     const { newClassId: classId, name, description, issuer, metadataSchema } = command
     const nftClass = { classId, name, description, issuer, metadataSchema, createdAtMs: expect.any(Number) as number }
-    expect(ledger.concluded.get(AT_HOME)).toEqual({ kind: 'class_registered', nftClass, replayed: false })
+    expect(ledger.concluded.get(AT_HOME)).toEqual({
+      kind: 'class_registered',
+      nftClass,
+      replayed: false,
+      mismatch: false,
+    })
     expect(ledger.classes()).toMatchObject([{ status: 'active', version: 2 }])
     expect(minted(ledger, { accountId: 'ann', classId, instanceId: 'ruby' })).toBe(`${classId}/ruby`)
   })
@@ -183,12 +188,22 @@ describe('a repeat', () => {
     expect(ledger.undelivered()).toHaveLength(1)
   })
 
-  test('D7: under its key gets the first answer, also when the body differs and by whomever it is issued', () => {
-    const first = classify(ledger, KEYED)
-    const again = classify(ledger, { ...KEYED, issuer: 'bob', name: 'gEMS', metadataSchema: { type: 'string' } })
-    expect(again).toEqual({ ...first, replayed: true })
-    expect(ledger.classes()).toMatchObject([{ issuer: 'ann', name: 'Gems' }])
+  test('D7: under its key gets the first answer', () => {
+    const metadataSchema = { type: 'object', properties: { a: {}, b: {} } }
+    const first = classify(ledger, { ...KEYED, metadataSchema })
+    // The same canonical body.
+    const again = classify(ledger, { ...KEYED, metadataSchema: { properties: { b: {}, a: {} }, type: 'object' } })
+    expect(again).toEqual({ ...first, replayed: true, mismatch: false })
   })
+
+  test.for([{ issuer: 'bob' }, { name: 'gEMS' }, { description: 'Others' }, { metadataSchema: { type: 'string' } }])(
+    'D7: under its key gets the first answer also when the body differs, and is told so: %j',
+    (change) => {
+      const first = classify(ledger, KEYED)
+      expect(classify(ledger, { ...KEYED, ...change })).toEqual({ ...first, replayed: true, mismatch: true })
+      expect(ledger.classes()).toMatchObject([{ issuer: 'ann', name: 'Gems', metadataSchema: {} }])
+    },
+  )
 
   test.for([
     ['another key', { registrationKey: 'key two' }],

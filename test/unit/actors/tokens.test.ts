@@ -65,9 +65,20 @@ describe('the registration of a token', () => {
     const command = registerTokenCommand({ issuer: 'ann', registrationKey: 'key one' })
     const first = ledger.asked(tokenAddress('GOLD'), command)
     settled(ledger, { accountId: 'ann', type: 'mint', amount: '5', tokenId: 'GOLD' })
-    expect(ledger.ask(tokenAddress('GOLD'), command)).toEqual({ ...first, replayed: true })
+    expect(ledger.ask(tokenAddress('GOLD'), command)).toEqual({ ...first, replayed: true, mismatch: false })
     expect(supply(ledger, 'GOLD')).toBe('1005')
   })
+
+  test.for([{ tokenId: 'gold' }, { decimals: 3 }, { issuer: 'bob' }, { totalSupply: '1000.0' }])(
+    'D7: with %j under the same key is answered as the first time, and told so',
+    (change) => {
+      const command = registerTokenCommand({ issuer: 'ann', registrationKey: 'key one' })
+      const first = ledger.asked(tokenAddress('GOLD'), command)
+      settled(ledger, { accountId: 'ann', type: 'mint', amount: '5', tokenId: 'GOLD' })
+      const again = ledger.ask(tokenAddress('GOLD'), { ...command, ...change })
+      expect(again).toEqual({ ...first, replayed: true, mismatch: true })
+    },
+  )
 
   test('repeated while it is under way waits for the verdict', () => {
     const command = registerTokenCommand({ issuer: 'ann', registrationKey: 'key one' })

@@ -28,7 +28,7 @@ function answering(answer: Answer) {
 }
 
 describe('POST /v1/accounts', () => {
-  const registered = { kind: 'registered', account: ACCOUNT, created: true, replayed: false } as const
+  const registered = { kind: 'registered', account: ACCOUNT, created: true, replayed: false, mismatch: false } as const
 
   test('a new account is 201, the same key again 200', async () => {
     const edge = answering(registered)
@@ -54,11 +54,14 @@ describe('POST /v1/accounts', () => {
   })
 
   test('D7: the same Idempotency-Key gives the original answer', async () => {
-    const edge = answering({ ...registered, replayed: true })
     const body = { account_id: 'alice', public_key: key.pem }
-    const again = await edge.post('/v1/accounts', body, await edge.tokenFor('admin'), { 'idempotency-key': 'once' })
-    expect(again.status).toBe(201)
-    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    for (const mismatch of [false, true]) {
+      const edge = answering({ ...registered, replayed: true, mismatch })
+      const again = await edge.post('/v1/accounts', body, await edge.tokenFor('admin'), { 'idempotency-key': 'once' })
+      expect(again.status).toBe(201)
+      expect(again.headers.get('idempotency-replayed')).toBe('true')
+      expect(again.headers.get('idempotency-payload-mismatch')).toBe(mismatch ? 'true' : null)
+    }
   })
 
   test('all that is wrong is told at once', async () => {
@@ -152,7 +155,7 @@ describe('the size of a public key', () => {
   }
 
   test('2,048 characters of canonical JSON are taken', async () => {
-    const edge = answering({ kind: 'registered', account: ACCOUNT, created: true, replayed: false })
+    const edge = answering({ kind: 'registered', account: ACCOUNT, created: true, replayed: false, mismatch: false })
     const body = { account_id: 'alice', public_key: sized(2048) }
     expect((await edge.post('/v1/accounts', body, await edge.tokenFor('admin'))).status).toBe(201)
   })

@@ -27,7 +27,7 @@ const SHOWN = {
   metadata_schema: SCHEMA,
   created_at: '2025-10-09T08:53:20.000Z',
 }
-const REGISTERED = { kind: 'class_registered', nftClass: CLASS, replayed: false } as const
+const REGISTERED = { kind: 'class_registered', nftClass: CLASS, replayed: false, mismatch: false } as const
 
 function answering(answer: Answer = REGISTERED) {
   const edge = createEdgeFixture()
@@ -53,11 +53,15 @@ describe('POST /v1/nft-classes', () => {
     ])
   })
 
-  test('D7: a repeat gives the original answer and says so', async () => {
-    const edge = answering({ ...REGISTERED, replayed: true })
+  test.for([
+    [{ replayed: true, mismatch: false }, 'true', null],
+    [{ replayed: true, mismatch: true }, 'true', 'true'],
+  ] as const)('D7: a repeat gives the original answer and says so: %j', async ([told, replayed, mismatch]) => {
+    const edge = answering({ ...REGISTERED, ...told })
     const again = await edge.post(PATH, BODY, await edge.tokenFor('admin'))
     expect(again.status).toBe(201)
-    expect(again.headers.get('idempotency-replayed')).toBe('true')
+    expect(again.headers.get('idempotency-replayed')).toBe(replayed)
+    expect(again.headers.get('idempotency-payload-mismatch')).toBe(mismatch)
     expect(again.headers.get('location')).toBe(`/v1/nft-classes/${CLASS_ID}`)
     expect(await bodyOf(again)).toEqual(SHOWN)
     expect(edge.gateway.asked[0]?.operation).toMatchObject({ registrationKey: null })

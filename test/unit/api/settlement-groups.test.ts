@@ -44,7 +44,13 @@ const SHOWN = {
   due_at: '2025-10-09T09:08:20.000Z',
   finished_at: null,
 }
-const REGISTERED = { kind: 'group_registered', group: groupView(), created: true, replayed: false } as const
+const REGISTERED = {
+  kind: 'group_registered',
+  group: groupView(),
+  created: true,
+  replayed: false,
+  mismatch: false,
+} as const
 const LINKED = { status: 'linked', termsHash: null, legs: [], createdAtMs: null, dueAtMs: null } as const
 
 function answering(answer: Answer) {
@@ -88,6 +94,10 @@ describe('POST /v1/settlement-groups', () => {
     edge.gateway.outcome = { kind: 'answered', answer: { ...REGISTERED, replayed: true } }
     const repeat = await edge.post(PATH, BODY, token, { 'idempotency-key': 'once' })
     expect([repeat.status, repeat.headers.get('idempotency-replayed')]).toEqual([201, 'true'])
+    expect(repeat.headers.get('idempotency-payload-mismatch')).toBeNull()
+    edge.gateway.outcome = { kind: 'answered', answer: { ...REGISTERED, replayed: true, mismatch: true } }
+    const other = await edge.post(PATH, BODY, token, { 'idempotency-key': 'once' })
+    expect([other.status, other.headers.get('idempotency-payload-mismatch')]).toEqual([201, 'true'])
   })
 
   test('without an ID the service makes one, and without a timeout it is 900 seconds', async () => {
