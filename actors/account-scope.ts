@@ -11,6 +11,8 @@ export interface AccountScope {
   readonly includes: (accountId: string) => boolean
   /** The IDs, sorted, where no prefix is among the entries; null: they cannot be told one by one. */
   readonly ids: readonly string[] | null
+  /** What was named, in whatever order: scopes of one text are the same. */
+  readonly text: string
 }
 
 /** An account ID, or the beginning of some with `*` behind it. */
@@ -21,7 +23,7 @@ export const SCOPE_RULE = `must be 1 to ${MAX_SCOPE_ENTRIES} account IDs, or pre
 
 const ANY = '*'
 
-export const WHOLE_SCOPE: AccountScope = { whole: true, includes: () => true, ids: null }
+export const WHOLE_SCOPE: AccountScope = { whole: true, includes: () => true, ids: null, text: '' }
 
 /** A prefix has at least one character: whoever may see everything is not scoped. */
 export function areScopeEntries(entries: readonly string[]): boolean {
@@ -51,5 +53,6 @@ export function accountScopeOf(entries: readonly ScopeEntry[] | null): AccountSc
       ids.has(accountId) ||
       (lengths.some((length) => prefixes.has(accountId.slice(0, length))) && isAccountId(accountId)),
     ids: prefixes.size > 0 ? null : [...ids].sort(),
+    text: JSON.stringify([...new Set(entries)].sort()),
   }
 }

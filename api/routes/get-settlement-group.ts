@@ -20,11 +20,13 @@ export function getSettlementGroup({ reads }: EdgeDependencies, preferWait: Pref
       const groupId = pathValue(call, 'groupId').toLowerCase()
       const illFormed = checkGroupId(groupId)
       if (illFormed !== undefined) return illFormed
-      const { value: group, headers } = await preferWait.until(
-        call.http.req.header('prefer'),
-        () => seenGroup(reads, call.scope, groupId),
+      const waited = await preferWait.until(
+        call,
+        (scope) => seenGroup(reads, scope, groupId),
         (seen) => seen === undefined || isFinal(seen),
       )
+      if (!waited.ok) return waited.error
+      const { value: group, headers } = waited.value
       if (group === undefined) return notFound('There is no such settlement group.')
       return jsonReply(200, groupMembers(group), headers)
     },

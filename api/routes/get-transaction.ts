@@ -18,11 +18,13 @@ export function getTransaction({ reads }: EdgeDependencies, preferWait: PreferWa
     async handle(call) {
       const txnId = pathValue(call, 'txnId')
       if (!isTransactionId(txnId)) return notFound('There is no such transaction.')
-      const { value: transaction, headers } = await preferWait.until(
-        call.http.req.header('prefer'),
-        () => seenTransaction(reads, call.scope, txnId),
+      const waited = await preferWait.until(
+        call,
+        (scope) => seenTransaction(reads, scope, txnId),
         (seen) => seen?.status !== 'pending',
       )
+      if (!waited.ok) return waited.error
+      const { value: transaction, headers } = waited.value
       if (transaction === undefined) return notFound('There is no such transaction.')
       return jsonReply(200, transactionDetailMembers(transaction), headers)
     },

@@ -36,14 +36,16 @@ export function listGroupTransactions(
       const refused = query.problem()
       if (refused !== undefined) return refused
       const cursor = after === null ? null : readCursor(after.cursor)
-      const { value: page, headers } = await preferWait.until(
-        call.http.req.header('prefer'),
-        () => pageOf(reads, call.scope, groupId, { after: cursor, limit }),
+      const waited = await preferWait.until(
+        call,
+        (seenBy) => pageOf(reads, seenBy, groupId, { after: cursor, limit }),
         nothingPending,
       )
+      if (!waited.ok) return waited.error
+      const { value: page, scope: seenBy, headers } = waited.value
       const empty = after === null && page.rows.length === 0 && page.next === null
       // A registered group has an empty list until its first leg is in.
-      if (empty && (await seenGroup(reads, call.scope, groupId)) === undefined) {
+      if (empty && (await seenGroup(reads, seenBy, groupId)) === undefined) {
         return notFound('No transaction carries this group ID.')
       }
       return jsonReply(

@@ -49,6 +49,12 @@ describe('the accounts that a client is scoped to', () => {
     expect(accountScopeOf(['b', 'a*']).ids).toBeNull()
   })
 
+  test('have one text however they are told, and another than any others', () => {
+    expect(accountScopeOf(['b*', 'a', 'b*']).text).toBe(accountScopeOf(['a', 'b*']).text)
+    const texts = [null, [], ['*'], ['a'], ['a*'], ['a', 'b'], ['a b']].map((entries) => accountScopeOf(entries).text)
+    expect(new Set(texts).size).toBe(texts.length)
+  })
+
   test('case counts', () => {
     const scope = accountScopeOf(['Shop:*', 'Alice'])
     expect(['Shop:1', 'shop:1', 'Alice', 'alice'].map(scope.includes)).toEqual([true, false, true, false])

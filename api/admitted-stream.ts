@@ -1,0 +1,37 @@
+/**
+ * A body that goes on being sent only while whoever asked for it may still have it (E3).
+ *   A1. It is asked before each part is given whether that is so; if not, the body breaks off, and its source is told to end.
+ *   A2. It breaks off with its source, whether anybody is reading or not.
+ */
+
+/** To whoever reads a body that is not for them any more. */
+export class NotAdmitted extends Error {
+  override readonly name = 'NotAdmitted'
+}
+
+export function admittedStream(
+  source: ReadableStream<Uint8Array>,
+  isAdmitted: () => Promise<boolean>,
+): ReadableStream<Uint8Array> {
+  const reader = source.getReader()
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => {
+        reader.closed.catch((failure: unknown) => controller.error(failure))
+      },
+      pull: async (controller) => {
+        const { done, value } = await reader.read()
+        if (done) {
+          controller.close()
+        } else if (await isAdmitted()) {
+          controller.enqueue(value)
+        } else {
+          controller.error(new NotAdmitted('The client may not have the rest.'))
+          await reader.cancel()
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+}
