@@ -23,6 +23,11 @@ export function isAccountId(text: string): boolean {
   return ACCOUNT_ID.test(text) && text !== '.' && text !== '..' && !ERASED_NAME.test(text)
 }
 
+/** Whether others see an account that was erased under this name. */
+export function isErasedName(text: string): boolean {
+  return ERASED_NAME.test(text)
+}
+
 /** Any version, either case. */
 export function isUuid(text: string): boolean {
   return UUID.test(text)

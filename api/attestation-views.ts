@@ -5,8 +5,10 @@
  *       time, within the key's span (D12), is the latest of `created_at`, `imported_at` and `revoked_at`.
  *   N2. What was signed is made anew from what is stored: where that was changed, the signature no longer fits.
  *   N3. A signature stands only beside everything that it is over: not in lists, which leave `evidence_url` out.
+ *   N4. Nor where the account of the attester was erased (D19): it is over a name that nobody is shown.
  */
 import { canonicalJson, type JsonObject } from '../actors/canonical-json.ts'
+import { isErasedName } from '../actors/identifiers.ts'
 import { isoTimestamp } from '../actors/timestamp.ts'
 import type { Attestation, ProvenanceEntry, Revocation, Seal } from '../runtime/ports/attestation-store.ts'
 import type { ServiceKeys } from '../runtime/ports/service-keys.ts'
@@ -27,6 +29,7 @@ export async function sealAttestation(
 }
 
 export function attestationMembers(attestation: Attestation): object {
+  if (isErasedName(attestation.attester)) return commonMembers(attestation, attestation.revocation)
   const { keyId, signature } = (attestation.revocation ?? attestation).seal
   return { ...signedMembers(attestation, attestation.revocation, keyId), signature }
 }

@@ -75,7 +75,7 @@ export const getAttestation: Operation = {
   path: '/v1/attestations/:attestationId',
   summary: 'Get an attestation',
   description:
-    'With the service’s signature over the canonical JSON of all members but `signature`; the key stands in `/.well-known/jwks.json` under `key_id`. A revoked one is signed again, as it is then.',
+    'With the service’s signature over the canonical JSON of all members but `signature`; the key stands in `/.well-known/jwks.json` under `key_id`. A revoked one is signed again, as it is then. Where the account of the attester was erased, `attester` is another name and no signature fits it: `signature` and `key_id` are left out.',
   roles: EVERYONE,
   answers: [{ status: 200, description: 'The attestation.', content: attestationResponse }],
   examples: GET_ATTESTATION_EXAMPLES,
@@ -135,8 +135,8 @@ export const ATTESTATIONS: Tag = {
         ...STATED_FIELDS,
         ...EVIDENCE,
         ...STATUS_FIELDS,
-        key_id: 'The key of the service that signs.',
-        signature: 'The service’s, over all other members.',
+        key_id: 'The key of the service that signs; left out where the account of the attester was erased.',
+        signature: 'The service’s, over all other members; left out where the account of the attester was erased.',
       },
     },
     AttestationSummary: {

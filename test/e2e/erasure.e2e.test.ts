@@ -208,7 +208,10 @@ describe.for(['at once', 'after a restart of every node'])('%s', (when) => {
     const names = new Set(legs.flatMap((leg) => [leg['account_id'], leg['to_account_id']]))
     const history = await historyOf(client, ruby)
     for (const event of history) names.add(event['from']).add(event['to'])
-    names.add((await client.read(`/v1/attestations/${attestationId}`))['attester'])
+    const attestation = await client.read(`/v1/attestations/${attestationId}`)
+    names.add(attestation['attester'])
+    // What the service signed names it.
+    expect([attestation['signature'], attestation['key_id']]).toEqual([undefined, undefined])
     const path = `/v1/nft-classes/${ruby.class_id}/instances/ruby/provenance`
     const provenance = await client.readAll(`${path}?`, 'provenance')
     for (const entry of provenance) names.add(entry['actor'])

@@ -24,16 +24,19 @@ const statusEntries = {
 }
 const STATUS_RULE = 'has revoked_at and revoked_by if it is revoked'
 
-/** With the service's signature over all of it. */
+const SEAL_RULE = 'has key_id and signature, or neither'
+
+/** With the service's signature over all of it, unless the account of its attester was erased. */
 export const attestationResponse = v.pipe(
   v.object({
     ...statedEntries,
     evidence_url: v.exactOptional(text),
     ...statusEntries,
-    key_id: keyId,
-    signature: derSignature,
+    key_id: v.exactOptional(keyId),
+    signature: v.exactOptional(derSignature),
   }),
   v.check((one) => isConsistent(one), STATUS_RULE),
+  v.check(({ key_id: sealedBy, signature }) => (sealedBy === undefined) === (signature === undefined), SEAL_RULE),
 )
 
 export const listedAttestationResponse = v.pipe(

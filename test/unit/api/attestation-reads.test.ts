@@ -27,6 +27,25 @@ describe('GET /v1/attestations/{id}', () => {
     })
   })
 
+  test('N4: no signature stands beside another name than the one that was signed', async () => {
+    const edge = attestationEdge()
+    const token = await edge.tokenFor('admin')
+    const before = await stated(edge, token)
+    const id = String(before['attestation_id'])
+    const { attestations } = edge.attestations.state
+    const attestation = attestations.get(id)
+    if (attestation === undefined) throw new Error('there is no attestation')
+    // As the store tells of it once the account of its attester was erased.
+    const attester = 'erased:0123456789ab'
+    attestations.set(id, { ...attestation, attester })
+    const { signature: _, key_id: __, ...unsigned } = before
+    expect(await bodyOf(await edge.get(`${PATH}/${id}`, token))).toEqual({ ...unsigned, attester })
+    const revoked = await bodyOf(await edge.post(`${PATH}/${id}/revoke`, {}, token))
+    expect(revoked).toMatchObject({ attester, status: 'revoked' })
+    expect(Object.keys(revoked)).not.toEqual(expect.arrayContaining(['signature']))
+    expect(Object.keys(revoked)).not.toEqual(expect.arrayContaining(['key_id']))
+  })
+
   test('reads that are away are 503 without an outcome', async () => {
     const edge = attestationEdge()
     const token = await edge.tokenFor('viewer')
