@@ -7,6 +7,7 @@
  */
 import type { ActorAddress } from '../../actors/address.ts'
 import { isAccountId, shardOfTransactionId } from '../../actors/identifiers.ts'
+import { invariant } from '../../actors/result.ts'
 import { receiptPayload } from '../../actors/account/receipt.ts'
 import {
   type LedgerReads,
@@ -78,7 +79,11 @@ export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerRe
   return {
     transaction: (txnId) => readable(() => readTransaction(pool, txnId, vault)),
     receipt: (txnId) => readable(() => readReceipt(pool, txnId, ledgerId, vault)),
-    transactions: (query) => readable(() => pool.run((sql) => readTransactionPage(sql, query, places))),
+    transactions: (query) =>
+      readable(() => {
+        invariant(query.accountId !== null || query.idempotencyKey === null, 'a key is one of an account')
+        return pool.run((sql) => readTransactionPage(sql, query, places))
+      }),
     account: (accountId) => readable(() => readAccount(pool, placeOf(accountId), vault)),
     accounts: (after, limit) => readable(() => readAccounts(pool, after, limit, vault)),
     balances: (accountId) => readable(() => balancesOf(placeOf(accountId))),
@@ -96,7 +101,6 @@ export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerRe
     nftHistory: (classId, instanceId, afterNumber, limit) =>
       readable(() => named.nftHistory(classId, instanceId, afterNumber, limit)),
     openGroups: (clientId) => readOpenGroups(pool, clientId),
-    shardOf,
     shardOwned: (accountId) => readOwned(pool, shardOf(accountId)),
     anyShardOwned: () => readAnyOwned(pool),
     close: pool.close,

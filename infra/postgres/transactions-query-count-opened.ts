@@ -10,10 +10,8 @@ import { transactionIdFloor } from '../../actors/identifiers.ts'
 import type { TransactionPage, TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
-import { fetchKeysOfAccounts } from './erased-accounts.ts'
-import { PLACE_COLUMNS, type PlaceRow, rowsAt } from './rows-at.ts'
+import { PLACE_COLUMNS, type PlaceRow } from './rows-at.ts'
 import { readAmounts } from './sealed-amounts.ts'
-import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
 import { COUNT_ROWS, countLimitOf } from './transactions-query-count.ts'
 import {
   all,
@@ -23,9 +21,7 @@ import {
   dateConditions,
   type Fragment,
   hasAmounts,
-  hasLoneKey,
   inBuckets,
-  loneKeyFilter,
   narrowConditions,
   type TransactionPlaces,
 } from './transactions-query-filters.ts'
@@ -88,7 +84,6 @@ function bucketsOf(query: TransactionQuery, vault: RowVault): Buckets {
   const { amountMin, amountMax } = query
   // Two magnitudes may have one bucket.
   const buckets = [...new Set(vault.amountBuckets(amountMin, amountMax))]
-  if (hasLoneKey(query)) return { sure: [], unsure: buckets }
   const edges = new Set([amountMin, amountMax].flatMap((bound) => (bound === null ? [] : vault.amountBucket(bound))))
   return {
     sure: buckets.filter((bucket) => !edges.has(bucket)),
@@ -112,7 +107,7 @@ function isByBucket(sql: postgres.ISql, query: TransactionQuery, places: Transac
   return hasAmounts(query) && narrowConditions(sql, query, places).length === 0
 }
 
-/** Through what an account or a group has; of a key without its account through the ledger. */
+/** Through what an account or a group has. */
 function walkOfOthers(
   sql: postgres.ISql,
   query: TransactionQuery,
@@ -191,16 +186,8 @@ async function countFitting(
   places: TransactionPlaces,
   candidates: readonly PlaceRow[],
 ): Promise<{ readonly fitting: number; readonly erased: boolean }> {
-  if (!hasLoneKey(query)) {
-    const { erased, amountOf } = await readAmounts(sql, candidates, places)
-    const there = candidates.filter((row) => !erased.has(row.account_id))
-    const isBetween = amountFilter(query)
-    return { fitting: there.filter((row) => isBetween(amountOf(row))).length, erased: erased.size > 0 }
-  }
-  const rowOf = await rowsAt<TransactionRow>(sql, candidates, TRANSACTION_ROW_COLUMNS)
-  const refs = candidates.map((row) => row.account_id)
-  const erased = await fetchKeysOfAccounts(sql, refs, places.vault)
+  const { erased, amountOf } = await readAmounts(sql, candidates, places)
   const there = candidates.filter((row) => !erased.has(row.account_id))
-  const fits = loneKeyFilter(query, places)
-  return { fitting: there.filter((row) => fits(rowOf(row))).length, erased: erased.size > 0 }
+  const isBetween = amountFilter(query)
+  return { fitting: there.filter((row) => isBetween(amountOf(row))).length, erased: erased.size > 0 }
 }

@@ -12,8 +12,6 @@ import type { TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
 import type { KnownAmounts } from './known-amounts.ts'
-import type { TransactionRow } from './transaction-document.ts'
-import { openedTransaction } from './transaction-rows.ts'
 
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
@@ -96,25 +94,6 @@ export function inBuckets(sql: postgres.ISql, buckets: readonly number[]): Fragm
 
 export function hasAmounts({ amountMin, amountMax }: TransactionQuery): boolean {
   return amountMin !== null || amountMax !== null
-}
-
-/** Whether a key is asked for without its account: what stands for a key is made with both. */
-export function hasLoneKey({ accountId, idempotencyKey }: TransactionQuery): boolean {
-  return idempotencyKey !== null && accountId === null
-}
-
-/** Whether some of it can be answered only by what is sealed. */
-export function isOpened(query: TransactionQuery): boolean {
-  return hasLoneKey(query) || hasAmounts(query)
-}
-
-/** For a key without its account. Accounts' keys must have been fetched. It throws UnreadableRow. */
-export function loneKeyFilter(query: TransactionQuery, { vault }: TransactionPlaces): (row: TransactionRow) => boolean {
-  const isBetween = amountFilter(query)
-  return (row) => {
-    const { idempotencyKey, amount } = openedTransaction(row, vault).transaction
-    return idempotencyKey === query.idempotencyKey && isBetween(amount)
-  }
 }
 
 /** Whether an amount, a decimal string, lies between the bounds. */

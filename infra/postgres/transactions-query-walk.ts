@@ -11,7 +11,7 @@ import {
   createdConditions,
   dateConditions,
   type Fragment,
-  isOpened,
+  hasAmounts,
   narrowConditions,
   remainingConditions,
   type TransactionPlaces,
@@ -80,7 +80,7 @@ export async function selecting<Row extends PlaceRow>(
 
 /** Whether the end of the page is to be looked for: rows are held against something that the walk's index does not serve. */
 function isHeld(query: TransactionQuery, rest: readonly Fragment[]): boolean {
-  return rest.length > 0 || isOpened(query)
+  return rest.length > 0 || hasAmounts(query)
 }
 
 async function newestFirst<Row extends PlaceRow>(

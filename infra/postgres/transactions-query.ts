@@ -6,9 +6,9 @@
  *   L2. Newest first is the order of the IDs. A row is neither skipped nor repeated because others arrive.
  *   L3. The feed is ordered by (commit_xid, txn_id) and ends before the oldest transaction number still in use: whatever
  *       commits later comes behind every position that was given out.
- *   L4. Filters that columns answer only nearly, or not at all, are held against what the rows say once they are opened:
- *       a few hundred at a time, and no more than EXAMINED_ROWS a request, those for the count among them. Amounts are
- *       remembered for minutes, and of rows that do not match nothing else is read.
+ *   L4. Bounds on amounts, which columns answer only nearly, are held against what the rows say once they are opened: a few
+ *       hundred at a time, and no more than EXAMINED_ROWS a request, those for the count among them. Amounts are remembered
+ *       for minutes, and of rows that do not match nothing else is read.
  *   L5. What is of an account that was erased is left out of pages, and counted: it is there, and cannot be shown. Where its
  *       amount would tell, the count is a lower bound.
  */
@@ -23,14 +23,7 @@ import { readAmounts } from './sealed-amounts.ts'
 import { TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
 import { openedTransaction, transactionViewOf } from './transaction-rows.ts'
 import { countOpened, type Seen } from './transactions-query-count-opened.ts'
-import {
-  amountFilter,
-  hasLoneKey,
-  isOpened,
-  loneKeyFilter,
-  matchesNothing,
-  type TransactionPlaces,
-} from './transactions-query-filters.ts'
+import { amountFilter, hasAmounts, matchesNothing, type TransactionPlaces } from './transactions-query-filters.ts'
 import {
   EXAMINED_ROWS,
   type FeedPosition,
@@ -51,12 +44,8 @@ export async function readTransactionPage(
   places: TransactionPlaces,
 ): Promise<TransactionPage> {
   if (matchesNothing(query)) return emptyPage(query)
-  if (isOpened(query)) {
-    return sql.begin('isolation level repeatable read read only', (look) =>
-      hasLoneKey(query)
-        ? readOpenedPage(look, query, places, wholeRows(look, query, places))
-        : readOpenedPage(look, query, places, rowsByAmount(look, query, places)),
-    )
+  if (hasAmounts(query)) {
+    return sql.begin('isolation level repeatable read read only', (look) => readOpenedPage(look, query, places))
   }
   const select = await selecting<TransactionRow>(sql, query, places, TRANSACTION_ROW_COLUMNS)
   const [rows] = await Promise.all([
@@ -76,60 +65,16 @@ export async function readTransactionPage(
   }
 }
 
-/** How a page reads rows that are held against what is sealed. */
-interface Opening<Row extends PlaceRow> {
-  /** What it reads of each. */
-  readonly columns: readonly (keyof Row & string)[]
-  readonly held: (part: readonly Row[]) => Promise<Held<Row>>
-  /** Those that match as a whole, in their order. */
-  readonly whole: (matching: readonly Row[]) => Promise<readonly TransactionRow[]>
-}
-
-interface Held<Row> {
-  /** Accounts of the part that were erased. */
-  readonly erased: ReadonlySet<string>
-  /** Whether one of another account matches. Throws UnreadableRow. */
-  readonly fits: (row: Row) => boolean
-}
-
-/** Of a key without its account. */
-function wholeRows(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Opening<TransactionRow> {
-  const fits = loneKeyFilter(query, places)
-  return {
-    columns: TRANSACTION_ROW_COLUMNS,
-    held: async (part) => ({ erased: await fetchKeysOf(sql, part, places), fits }),
-    whole: (matching) => Promise.resolve(matching),
-  }
-}
-
-/** Most of them do not match, and many were opened for another page: only what matches is read as a whole. */
-function rowsByAmount(sql: postgres.ISql, query: TransactionQuery, places: TransactionPlaces): Opening<PlaceRow> {
-  const isBetween = amountFilter(query)
-  return {
-    columns: PLACE_COLUMNS,
-    async held(part) {
-      const { erased, amountOf } = await readAmounts(sql, part, places)
-      return { erased, fits: (row) => isBetween(amountOf(row)) }
-    },
-    async whole(matching) {
-      const rowOf = await rowsAt<TransactionRow>(sql, matching, TRANSACTION_ROW_COLUMNS)
-      const keyNames = matching.map((row) => accountKeyName(row.account_id))
-      await fetchKeys(sql, keyNames, places.vault)
-      return matching.map(rowOf)
-    },
-  }
-}
-
 /** L4. */
-async function readOpenedPage<Row extends PlaceRow>(
+async function readOpenedPage(
   sql: postgres.ISql,
   query: TransactionQuery,
   places: TransactionPlaces,
-  { columns, held, whole }: Opening<Row>,
 ): Promise<TransactionPage> {
-  const select = await selecting<Row>(sql, { ...query, counted: false }, places, columns)
+  const isBetween = amountFilter(query)
+  const select = await selecting<PlaceRow>(sql, { ...query, counted: false }, places, PLACE_COLUMNS)
   const shown: TransactionPage['transactions'][number][] = []
-  let [last, horizon]: [Found<Row> | undefined, PageRow<Row> | undefined] = [undefined, undefined]
+  let [last, horizon]: [Found<PlaceRow> | undefined, PageRow<PlaceRow> | undefined] = [undefined, undefined]
   let [opened, more, further, hasErased] = [0, false, true, false]
   while (further && !more) {
     const after = last === undefined ? query.after : { position: last.commit_xid, txnId: last.txn_id }
@@ -138,9 +83,9 @@ async function readOpenedPage<Row extends PlaceRow>(
     const found = foundIn(rows)
     further = found.length > OPENED_AT_ONCE
     const part = found.slice(0, OPENED_AT_ONCE)
-    const { erased, fits } = await held(part)
+    const { erased, amountOf } = await readAmounts(sql, part, places)
     if (isOfErased(query, erased, places)) return emptyPage(query)
-    const matching: Row[] = []
+    const matching: PlaceRow[] = []
     for (const row of part) {
       more = shown.length + matching.length === query.limit
       if (more) break
@@ -150,9 +95,10 @@ async function readOpenedPage<Row extends PlaceRow>(
         continue
       }
       opened += 1
-      if (fits(row)) matching.push(row)
+      if (isBetween(amountOf(row))) matching.push(row)
     }
-    for (const row of await whole(matching)) shown.push(transactionViewOf(row, openedTransaction(row, places.vault)))
+    for (const row of await wholeRows(sql, matching, places))
+      shown.push(transactionViewOf(row, openedTransaction(row, places.vault)))
   }
   return {
     transactions: shown,
@@ -162,6 +108,21 @@ async function readOpenedPage<Row extends PlaceRow>(
       ? await countOpened(sql, query, places, seenBy(query, { shown, opened, last, hasErased }))
       : null,
   }
+}
+
+/** Most rows of a part do not match, and many were opened for another page: only what matches is read as a whole. */
+async function wholeRows(
+  sql: postgres.ISql,
+  matching: readonly PlaceRow[],
+  { vault }: TransactionPlaces,
+): Promise<readonly TransactionRow[]> {
+  const rowOf = await rowsAt<TransactionRow>(sql, matching, TRANSACTION_ROW_COLUMNS)
+  await fetchKeys(
+    sql,
+    matching.map((row) => accountKeyName(row.account_id)),
+    vault,
+  )
+  return matching.map(rowOf)
 }
 
 /** What the count need not look at again: all that comes before a place, from the first row on. */

@@ -21,7 +21,7 @@ export interface LedgerReads {
   readonly receipt: (txnId: string) => Promise<SignedReceipt | undefined>
   /** Newest first, or as a feed (`order: 'asc'`). */
   readonly transactions: (query: TransactionQuery) => Promise<TransactionPage>
-  /** Whether the account exists; undefined when it does not. */
+  /** undefined when there is no such account. */
   readonly account: (accountId: string) => Promise<AccountView | undefined>
   /** In an order of the ledger's own, which never changes, from the one after `after` (an account ID). */
   readonly accounts: (after: string | null, limit: number) => Promise<AccountsPage>
@@ -56,7 +56,6 @@ export interface LedgerReads {
   ) => Promise<NftHistoryPage | undefined>
   /** How many groups of the client are not final. */
   readonly openGroups: (clientId: string) => Promise<number>
-  readonly shardOf: (accountId: string) => number
   /** Whether somebody owns the account's shard. */
   readonly shardOwned: (accountId: string) => Promise<boolean>
   /** Whether any shard has an owner. */
@@ -107,6 +106,7 @@ export interface TransactionQuery {
   readonly amountMin: string | null
   readonly amountMax: string | null
   readonly status: TransactionStatus | null
+  /** Of an account: null where `accountId` is. */
   readonly idempotencyKey: string | null
   readonly order: 'desc' | 'asc'
   readonly limit: number

@@ -19,6 +19,7 @@ ledgerReadsContract('memory', async () => {
   return {
     reads,
     ledgerId: LEDGER_ID,
+    shardOf,
     write: async (seeds) => {
       for (const seed of seeds) commit(reads, seed)
     },

@@ -36,8 +36,13 @@ function idOf(n: number): string {
   return `txn_${String(n).padStart(26, '0')}`
 }
 
+/** The only one of this amount. */
+const SINGLE = 15_001
+const SINGLE_AMOUNT = '71.5'
+
 /** Most amounts are from 10 to 99; every hundredth is below, every thousandth above. */
 function amountOf(n: number): string {
+  if (n === SINGLE) return SINGLE_AMOUNT
   if (n % 1_000 === 0) return '500'
   return n % 100 === 0 ? '5.5' : String(10 + (n % 90))
 }
@@ -114,15 +119,14 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
   })
 
   test('L1: the last row examined is on this page, the one behind it on the next', async () => {
-    const first = { counted: false, limit: 10 }
-    const last = MANY - EXAMINED_ROWS + 1
-    const page = await reads.transactions(aQuery({ ...first, idempotencyKey: `key-${last}` }))
-    expect(page.transactions.map((view) => view.txnId)).toEqual([idOf(last)])
-    const behind = aQuery({ ...first, idempotencyKey: `key-${last - 1}` })
-    const empty = await reads.transactions(behind)
+    const single = aQuery({ counted: false, limit: 10, amountMin: SINGLE_AMOUNT, amountMax: SINGLE_AMOUNT })
+    const from = (n: number) => reads.transactions({ ...single, after: { txnId: idOf(n), position: null } })
+    const page = await from(SINGLE + EXAMINED_ROWS)
+    expect(page.transactions.map((view) => view.txnId)).toEqual([idOf(SINGLE)])
+    const empty = await from(SINGLE + EXAMINED_ROWS + 1)
     expect(empty.transactions).toEqual([])
-    const next = await reads.transactions({ ...behind, after: empty.next })
-    expect(next.transactions.map((view) => view.txnId)).toEqual([idOf(last - 1)])
+    const next = await reads.transactions({ ...single, after: empty.next })
+    expect(next.transactions.map((view) => view.txnId)).toEqual([idOf(SINGLE)])
   })
 
   test('L1: the feed goes on behind the rows that it examined', async () => {

@@ -47,6 +47,7 @@ export async function createPostgresSubject(encryption: 'on' | 'off'): Promise<P
     database,
     vault: await vaultOf(url),
     ledgerId: LEDGER_ID,
+    shardOf,
     write: async (seeds) => {
       for (const seed of seeds) await commit(store, tokens, seed)
     },

@@ -271,6 +271,13 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, its tables, encr
     return { classId, instance }
   }
 
+  test('a key without its account is no filter that is left out: it is not answered', async () => {
+    await expect(reads.transactions(aQuery({ idempotencyKey: 'key' }))).rejects.toThrow('a key is one of an account')
+    await expect(reads.transactions(aQuery({ idempotencyKey: 'key', amountMin: '1' }))).rejects.toThrow(
+      'a key is one of an account',
+    )
+  })
+
   test('a shard that nobody owns is not owned', async () => {
     const book = createBook(shardOf, receiptSignatureOf)
     await subject.write([book.open('orphan', SEED_START_MS)])

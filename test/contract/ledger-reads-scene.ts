@@ -17,6 +17,7 @@ import type { Book, ShardSeed } from './ledger-reads-rows.ts'
 export interface LedgerReadsSubject {
   readonly reads: LedgerReads
   readonly ledgerId: string
+  readonly shardOf: (accountId: string) => number
   /** Commits each of them by itself, in order. */
   readonly write: (seeds: readonly ShardSeed[]) => Promise<void>
   readonly close: () => Promise<void>

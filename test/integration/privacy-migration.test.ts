@@ -82,6 +82,7 @@ async function createMigratedSubject(): Promise<LedgerReadsSubject> {
   return {
     reads,
     ledgerId: LEDGER_ID,
+    shardOf,
     write: async (seeds) => {
       if (store === undefined) {
         for (const { shardId, rows } of seeds) await writeVersion9(sql, shardId, rows, SESSION)

@@ -109,7 +109,6 @@ export function createMemoryLedgerReads(options: MemoryLedgerReadsOptions): Memo
     group: async (groupId) => groupOf(rows, groupAddress(groupId)),
     openGroups: async (clientId) => openGroupsOf(rows, clientId),
     ...nftReadsOf(rows),
-    shardOf,
     shardOwned: async (accountId) => rows.owned.has(shardOf(accountId)),
     anyShardOwned: async () => rows.owned.size > 0,
   }

@@ -3,7 +3,7 @@
  * interface demands. Objects of the responses take further members, because within /v1 fields are added.
  */
 import * as v from 'valibot'
-import { ACCOUNT_ID_PATTERN, DECIMAL_PATTERN } from '../fields.ts'
+import { ACCOUNT_ID_PATTERN } from '../fields.ts'
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}'
 const MAX_SHARD_ID = 65_535
@@ -14,8 +14,6 @@ export const timestamp = v.pipe(
   v.metadata({ format: 'date-time' }),
 )
 
-/** As it was signed: trailing zeros may stand. */
-export const decimalString = v.pipe(v.string(), v.regex(new RegExp(DECIMAL_PATTERN)))
 /** Computed: minimal form (D4). */
 export const minimalDecimal = v.pipe(v.string(), v.regex(/^(0|[1-9][0-9]{0,17})(\.[0-9]{0,17}[1-9])?$/))
 /** Computed over many accounts: up to 38 integer digits (D12). */

@@ -111,7 +111,6 @@ export function createFakeReads(): FakeReads {
     },
     group: async (groupId) => checked(fake.groupViews.get(groupId)),
     openGroups: async (clientId) => checked(fake.openGroupCounts.get(clientId) ?? 0),
-    shardOf: () => 7,
     shardOwned: async () => checked(fake.owned),
     anyShardOwned: async () => checked(fake.anyOwned),
   }
