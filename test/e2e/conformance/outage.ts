@@ -2,6 +2,7 @@
  * What is said when parts of the ledger are away. Last of all: the node of the stage is ended, then its PostgreSQL, and
  * whoever would start them again is held meanwhile.
  */
+import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { type HttpReply, membersOf } from '../../support/client.ts'
 import type { Members } from '../../support/client-keys.ts'
@@ -41,10 +42,14 @@ function withoutNode(suite: Suite, codes: CodeTable): void {
     codes.note('ERR_NO_HEALTHY_SHARDS', stage.requestOf(reply), reply)
   })
 
-  code('ERR_SHARD_UNAVAILABLE', '503: the shard that is needed has no owner', async (stage) => {
-    const reply = await stage.viewer.get(`/v1/accounts/${stage.cast.alice.accountId}/state`)
+  code('ERR_SHARD_UNAVAILABLE', '503: the shard that is needed has no owner, and another has', async (stage) => {
+    const { viewer, cluster, cast } = stage
+    const path = `/v1/accounts/${cast.alice.accountId}`
+    const { shard_id: needed } = await viewer.read(path)
+    const reply = await withOwnerOfAnother(cluster, Number(needed), () => viewer.get(`${path}/state`))
     expectUnavailable(reply, 'shard-unavailable', 'ERR_SHARD_UNAVAILABLE')
     codes.note('ERR_SHARD_UNAVAILABLE', stage.requestOf(reply), reply)
+    expectUnavailable(await viewer.get(`${path}/state`), 'shard-unavailable', 'ERR_NO_HEALTHY_SHARDS')
   })
 
   suite.chapter('Versioning')(
@@ -97,6 +102,21 @@ function expectUnavailable(reply: HttpReply, slug: string, code: string, outcome
   expect(body).toMatchObject({ ...UNAVAILABLE, error_codes: [code], ...(outcome === undefined ? {} : { outcome }) })
   expect([reply.status, String(body['type']).endsWith(`/errors/${slug}`)]).toEqual([503, true])
   expect(reply.headers['retry-after']).toMatch(/^\d+$/)
+}
+
+/** Meanwhile a shard that is not needed has an owner that is not there, as a node leaves it that was killed. */
+async function withOwnerOfAnother<T>(cluster: Cluster, needed: number, ask: () => Promise<T>): Promise<T> {
+  const sql = postgres(cluster.databaseUrl(), { max: 1, onnotice: () => undefined })
+  const own = (session: string | null) => sql`
+    UPDATE shards SET epoch = epoch + 1, node_id = ${session}, session = ${session}
+     WHERE shard_id = (SELECT min(shard_id) FROM shards WHERE shard_id <> ${needed})`
+  try {
+    await own('gone')
+    return await ask()
+  } finally {
+    await own(null)
+    await sql.end()
+  }
 }
 
 /** In order, so that it gives its shards back; nobody takes them. */
