@@ -84,10 +84,14 @@ export function isVersioned(path: string): boolean {
   return path.startsWith('/v1/') || path === '/v1'
 }
 
+/** The client's own request ID; undefined where it sent none, or one that is ill-formed. */
+export function ownRequestId(claimed: string | undefined): string | undefined {
+  return claimed !== undefined && REQUEST_ID.test(claimed) ? claimed : undefined
+}
+
 /** The client's own request ID if it is well formed, else a new one. */
 function trailOf({ req }: Context, random: Random): Trail {
-  const claimed = req.header('x-request-id')
-  const requestId = claimed !== undefined && REQUEST_ID.test(claimed) ? claimed : random.hex(REQUEST_ID_BYTES)
+  const requestId = ownRequestId(req.header('x-request-id')) ?? random.hex(REQUEST_ID_BYTES)
   const trace = readTraceContext(req.header('traceparent'), req.header('tracestate'), random)
   return trace === undefined ? { requestId } : { requestId, trace }
 }

@@ -4,10 +4,10 @@
  *   H2. Stopping takes no new connections and lets requests under way end. Their answers say that the connection closes with
  *       them, so that a client that never rests goes elsewhere; then what is left is closed.
  */
-import { Server, type ServerResponse } from 'node:http'
-import { createAdaptorServer } from '@hono/node-server'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import { BriefMap } from '../../runtime/brief-map.ts'
 import type { EdgeApp } from './edge-app.ts'
+import { createRequestListener } from './request-listener.ts'
 import { answerUnreadableRequests } from './unreadable-requests.ts'
 
 export interface HttpServer {
@@ -26,19 +26,19 @@ const STOP_TIMEOUT_MS = 10_000
 
 /** Resolves when it listens. Rejects when the port is taken or not permitted. `errorBase`: as the edge has it. */
 export async function listen(app: EdgeApp, host: string, port: number, errorBase: string): Promise<HttpServer> {
-  const server = createAdaptorServer({
-    fetch: app.fetch,
-    hostname: host,
-    serverOptions: {
-      headersTimeout: HEADERS_TIMEOUT_MS,
-      requestTimeout: REQUEST_TIMEOUT_MS,
-      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      connectionsCheckingInterval: CHECK_EVERY_MS,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      noDelay: true,
-    },
-  })
-  if (!(server instanceof Server)) throw new Error('this is no HTTP/1.1 server')
+  const settings = {
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_EVERY_MS,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    noDelay: true,
+    // What the server would refuse by itself, it would refuse without a word.
+    requireHostHeader: false,
+  }
+  const server = createServer(settings, createRequestListener(app, host, errorBase))
+  // The same holds for expectations: they may be ignored (RFC 9110, 10.1.1).
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.maxConnections = MAX_CONNECTIONS
   answerUnreadableRequests(server, errorBase)
   const stop = stopper(server)

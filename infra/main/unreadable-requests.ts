@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { problem, renderProblem } from '../../api/problem.ts'
+import { type Problem, problem, renderProblem } from '../../api/problem.ts'
 
 const REQUEST_ID_BYTES = 16
 
@@ -30,16 +30,25 @@ export function answerUnreadableRequests(server: Server, errorBase: string): voi
   })
 }
 
+/** Of a request that is wrong as a whole, and not in a part that its client could name. */
+export function unreadable(detail: string): Problem {
+  return problem('invalid-request', 'ERR_INVALID_FIELD', detail, [{ field: 'request', message: detail }])
+}
+
+export function newRequestId(): string {
+  return randomBytes(REQUEST_ID_BYTES).toString('hex')
+}
+
 function replyTo(code: string | undefined, errorBase: string): string {
-  const detail = DETAILS[code ?? ''] ?? NOT_HTTP
-  const refused = problem('invalid-request', 'ERR_INVALID_FIELD', detail, [{ field: 'request', message: detail }])
+  const refused = unreadable(DETAILS[code ?? ''] ?? NOT_HTTP)
   const { status, contentType, body } = renderProblem(refused, errorBase, '/')
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     `Content-Type: ${contentType}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${randomBytes(REQUEST_ID_BYTES).toString('hex')}`,
+    `X-Request-Id: ${newRequestId()}`,
     'X-Content-Type-Options: nosniff',
+    'Cache-Control: no-store',
     'Connection: close',
     '',
     body,

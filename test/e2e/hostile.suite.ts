@@ -241,6 +241,24 @@ function wire(running: GetRunning): void {
     expect(problems.faults).toEqual([])
   })
 
+  test('D14: what is addressed to nothing that an address can say is 400', async () => {
+    const problems = new ProblemCheck()
+    const illegible = { ...INVALID_REQUEST, code: 'ERR_INVALID_FIELD' }
+    const authorization = `Authorization: Bearer ${running().client.token}`
+    for (const [target, ...hosts] of [
+      ['GET /v1/accounts/a\\b', 'Host: ledger'],
+      [`GET ${PATH}`, 'Host: x:99999'],
+      [`GET ${PATH}`, 'Host: a b'],
+      [`GET ${PATH}`],
+      ['OPTIONS *', 'Host: ledger'],
+      ['GET http://[', 'Host: ledger'],
+    ] as const) {
+      const reply = await raw(`${target} HTTP/1.1`, ...hosts, authorization, 'Connection: close')
+      problems.check([target, ...hosts].join(', '), reply, illegible)
+    }
+    expect(problems.faults).toEqual([])
+  })
+
   test('D14: the client’s request ID comes back if it is one, and is replaced if it is not', async () => {
     const { client } = running()
     const idFor = async (id: string): Promise<unknown> => {
