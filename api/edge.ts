@@ -20,6 +20,7 @@ import { interfaceContents } from './openapi/contents.ts'
 import { createPageTokens } from './page-token.ts'
 import { createPreferWait } from './prefer-wait.ts'
 import { downstreamFailure, isUnavailable, notFound, type Problem, problem, type UnansweredOutcome } from './problem.ts'
+import { requestPath } from './request-path.ts'
 import type { EndpointOutcome, GuardedRoute, Route } from './route.ts'
 import { changeStatus } from './routes/change-status.ts'
 import { createAccount } from './routes/create-account.ts'
@@ -97,7 +98,7 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
     docs(contents),
   ]
 
-  const app = new Hono()
+  const app = new Hono({ getPath: requestPath })
   const { metrics } = dependencies
   const measured = metrics === undefined ? undefined : { metrics, clock }
   const frame = createFrame({ random, log, errorBase, measured })

@@ -9,6 +9,7 @@ import { createFrame, isVersioned, UNROUTED } from './frame.ts'
 import { interfaceContents } from './openapi/contents.ts'
 import { notFound } from './problem.ts'
 import { unavailableProblem } from './refusals.ts'
+import { requestPath } from './request-path.ts'
 import { errorPage } from './routes/error-page.ts'
 import { docs } from './routes/docs.ts'
 import { health } from './routes/health.ts'
@@ -23,7 +24,7 @@ export interface UnmigratedEdgeDependencies {
 }
 
 export function createUnmigratedEdge({ random, log, readiness, settings }: UnmigratedEdgeDependencies): Hono {
-  const app = new Hono()
+  const app = new Hono({ getPath: requestPath })
   const frame = createFrame({ random, log, errorBase: settings.errorBase })
   const contents = interfaceContents(settings.errorBase)
   for (const route of [

@@ -137,6 +137,11 @@ function addresses(running: GetRunning): void {
       'a%2Fb',
       '%2F',
       '%2e%2e%2f',
+      '%2e',
+      '%2E%2e',
+      '.%2e',
+      '.',
+      '..',
       '%20',
       'a%0d%0ab',
       '%ff',
@@ -150,8 +155,11 @@ function addresses(running: GetRunning): void {
       }
     }
     problems.check('129', await client.get(`/v1/accounts/${'a'.repeat(129)}/balances`), illFormed)
+    // What they would lead to if they were steps.
+    problems.check('a step', await client.get('/v1/accounts/%2E/target@hostile'), NOT_FOUND)
+    problems.check('two steps', await client.get('/v1/x/%2e%2e/accounts/target@hostile'), NOT_FOUND)
     const group = { ...INVALID_REQUEST, code: 'ERR_INVALID_GROUP_ID' }
-    for (const id of ['%00', 'x', '%2F']) {
+    for (const id of ['%00', 'x', '%2F', '%2e', '%2e%2e']) {
       problems.check(`group ${id}`, await client.get(`/v1/transactions/group/${id}`), group)
     }
     for (const path of [
