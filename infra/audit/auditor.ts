@@ -38,7 +38,7 @@ export interface AuditorOptions {
 export interface AuditorSettings {
   /** From the end of a pass to the beginning of the next. */
   readonly betweenPassesMs: number
-  /** Between two looks at all value, if the share allows it. */
+  /** Between two looks at all value, and at supplies that were changed, if the share allows it. */
   readonly betweenMomentsMs: number
   /** What a turn gives to the tail, and to the pass: no page begins after that. */
   readonly workMs: number
@@ -141,7 +141,7 @@ export class Auditor {
     const look: Look = { query, fetchKeys, vault, moment, wholeMoment, receiptProblem, countBelow: null }
     const progress = this.unlessRestored(before, end)
     let turn: Turn = { progress, findings: [], pending: [], final: [], busy: false, look, end }
-    for (const part of [this.followTail, rememberPending, this.lookAtMoment, this.walk])
+    for (const part of [this.followTail, rememberPending, this.lookAtValue, this.lookAtSupplies, this.walk])
       turn = await this.tried(part, turn)
     return turn
   }
@@ -200,20 +200,35 @@ export class Auditor {
     }
   }
 
-  /** What can only be seen of one moment, now and then: conservation, and the supply of tokens that it changed. */
-  private readonly lookAtMoment = async (turn: Turn): Promise<Turn> => {
+  /** What can only be seen of one moment, now and then. */
+  private readonly lookAtValue = async (turn: Turn): Promise<Turn> => {
     const { progress, look, end } = turn
-    const { momentAtMs, tokens } = progress.tail
-    const isDue = momentAtMs === null || end.nowMs - momentAtMs >= this.settings.betweenMomentsMs
-    if (!isDue && tokens.length < MAX_TOKENS) return turn
+    if (!this.isDue(progress.tail.momentAtMs, end)) return turn
     const { findings } = await conservationWalk.step(look, null)
-    const ofTokens = await checkTokens(look, tokens)
     return {
       ...turn,
-      progress: { ...progress, tail: { ...progress.tail, momentAtMs: end.nowMs, tokens: [] } },
-      findings: [...turn.findings, ...findings, ...ofTokens],
+      progress: { ...progress, tail: { ...progress.tail, momentAtMs: end.nowMs } },
+      findings: [...turn.findings, ...findings],
       busy: true,
     }
+  }
+
+  /** As often: of the tokens whose supply was changed since. */
+  private readonly lookAtSupplies = async (turn: Turn): Promise<Turn> => {
+    const { progress, look, end } = turn
+    const { suppliesAtMs, tokens } = progress.tail
+    if (!this.isDue(suppliesAtMs, end) && tokens.length < MAX_TOKENS) return turn
+    const findings = await checkTokens(look, tokens)
+    return {
+      ...turn,
+      progress: { ...progress, tail: { ...progress.tail, suppliesAtMs: end.nowMs, tokens: [] } },
+      findings: [...turn.findings, ...findings],
+      busy: true,
+    }
+  }
+
+  private isDue(lookedAtMs: number | null, { nowMs }: FeedEnd): boolean {
+    return lookedAtMs === null || nowMs - lookedAtMs >= this.settings.betweenMomentsMs
   }
 
   private readonly walk = async (turn: Turn): Promise<Turn> => {
@@ -225,7 +240,7 @@ export class Auditor {
     return this.whileTimeLasts({ ...turn, progress, busy: true }, walkPage, (walked) => walked.progress.pass === null)
   }
 
-  /** Page after page, one at least. */
+  /** Page after page, one at least. One that cannot be had now takes nothing from those before it: the next turn begins with it. */
   private async whileTimeLasts(
     before: Turn,
     page: (turn: Turn) => Promise<Turn>,
@@ -235,7 +250,11 @@ export class Auditor {
     const untilMs = clock.monotonic() + this.settings.workMs
     let turn = before
     for (;;) {
-      const next = await page(turn)
+      const next = await page(turn).catch((error: unknown) => {
+        if (turn === before || !(error instanceof AuditUnavailable)) throw error
+        return undefined
+      })
+      if (next === undefined) return { ...turn, busy: true }
       if (isDone(next, turn) || clock.monotonic() >= untilMs) return next
       turn = next
     }

@@ -55,8 +55,10 @@ export interface TailPlace {
     readonly completeAsOfMs: number
     readonly after: TransactionName | null
   }
-  /** When what can only be seen of one moment (conservation, supply) was looked at last. */
+  /** When all value was looked at last, of one moment. */
   readonly momentAtMs: number | null
+  /** When the supply of tokens that it had changed of was looked at last. */
+  readonly suppliesAtMs: number | null
   /** Tokens whose supply was changed since, in lower case; at most MAX_TOKENS. */
   readonly tokens: readonly string[]
 }
@@ -77,6 +79,7 @@ export function newProgress(position: string, nowMs: number, remembered: number)
       mark: { position, atMs: nowMs },
       pending: { count: remembered, beganAtMs: nowMs, completeAsOfMs: nowMs, after: null },
       momentAtMs: null,
+      suppliesAtMs: null,
       tokens: [],
     },
   }
@@ -85,7 +88,10 @@ export function newProgress(position: string, nowMs: number, remembered: number)
 /** undefined: there is none that this program can go on from. */
 export function readProgress(text: string): AuditProgress | undefined {
   const progress = JSON.parse(text) as AuditProgress | { readonly format: undefined }
-  return progress.format === FORMAT ? progress : undefined
+  if (progress.format !== FORMAT) return undefined
+  const { tail } = progress
+  // Programs before looked at all value and at supplies together, and wrote one time.
+  return { ...progress, tail: { suppliesAtMs: tail.momentAtMs, ...(tail as Omit<TailPlace, 'suppliesAtMs'>) } }
 }
 
 export function beginPass(progress: AuditProgress, nowMs: number): AuditProgress {
@@ -153,15 +159,13 @@ export function coveredBy({ last, tail }: AuditProgress): Counts {
 
 /** Everything that was answered before then has been looked at; null: nothing is known yet. */
 export function asOfMsOf({ tail }: AuditProgress, subjects: readonly Subject[]): number | null {
-  const { asOfMs, pending, momentAtMs } = tail
-  if (asOfMs === null) return null
+  const { asOfMs, pending, momentAtMs, suppliesAtMs } = tail
   const seen = [asOfMs]
   if (subjects.includes('receipts_verify')) seen.push(pending.completeAsOfMs)
-  if (subjects.includes('value_is_conserved') || subjects.includes('supply_reconciles')) {
-    if (momentAtMs === null) return null
-    seen.push(momentAtMs)
-  }
-  return Math.min(...seen)
+  if (subjects.includes('value_is_conserved')) seen.push(momentAtMs)
+  if (subjects.includes('supply_reconciles')) seen.push(suppliesAtMs)
+  const known = seen.filter((atMs) => atMs !== null)
+  return known.length < seen.length ? null : Math.min(...known)
 }
 
 /** What one turn of the auditor makes durable. */

@@ -22,22 +22,23 @@ const seen = (entries: number) => ({ checked: { chains_verify: entries }, findin
 
 function tail(changes: Partial<TailPlace>): AuditProgress {
   const pending = { count: 0, beganAtMs: 90, completeAsOfMs: 80, after: null }
-  return { ...NEW, tail: { ...NEW.tail, asOfMs: 100, momentAtMs: 70, pending, ...changes } }
+  return { ...NEW, tail: { ...NEW.tail, asOfMs: 100, momentAtMs: 70, suppliesAtMs: 75, pending, ...changes } }
 }
 
 test('nothing is known as of any time before everything was looked at once', () => {
   expect(asOfMsOf(NEW, ['provenance'])).toBeNull()
   expect(asOfMsOf(NEW, CONTROLS)).toBeNull()
   expect(asOfMsOf(tail({ momentAtMs: null }), CONTROLS)).toBeNull()
-  expect(asOfMsOf(tail({ momentAtMs: null }), ['provenance'])).toBe(100)
+  expect(asOfMsOf(tail({ suppliesAtMs: null }), CONTROLS)).toBeNull()
+  expect(asOfMsOf(tail({ momentAtMs: null, suppliesAtMs: null }), ['provenance'])).toBe(100)
 })
 
 test('as of when is the oldest look that what is asked of rests on', () => {
   expect(asOfMsOf(tail({}), ['provenance'])).toBe(100)
   expect(asOfMsOf(tail({}), ['receipts_verify'])).toBe(80)
   expect(asOfMsOf(tail({}), ['value_is_conserved'])).toBe(70)
-  expect(asOfMsOf(tail({}), ['supply_reconciles'])).toBe(70)
-  expect(asOfMsOf(tail({ momentAtMs: 95 }), CONTROLS)).toBe(80)
+  expect(asOfMsOf(tail({}), ['supply_reconciles'])).toBe(75)
+  expect(asOfMsOf(tail({ momentAtMs: 95, suppliesAtMs: 95 }), CONTROLS)).toBe(80)
 })
 
 test('P1: a pass counts for nothing until it is complete, and then with what the tail has counted since it began', () => {
@@ -81,4 +82,13 @@ test('a step that nobody is in a pass for changes nothing', () => {
 test('a document of another form is none to go on from', () => {
   expect(readProgress(JSON.stringify(NEW))).toEqual(NEW)
   expect(readProgress('{"format":1}')).toBeUndefined()
+})
+
+test('a document that has one time for all value and for supplies says it of both', () => {
+  const { tail: before } = tail({})
+  const { suppliesAtMs: _, ...older } = before
+  const read = readProgress(JSON.stringify({ ...NEW, tail: older }))
+  expect(read?.tail).toEqual({ ...before, suppliesAtMs: 70 })
+  const unseen = tail({ suppliesAtMs: null })
+  expect(readProgress(JSON.stringify(unseen))).toEqual(unseen)
 })
