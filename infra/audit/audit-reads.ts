@@ -8,6 +8,8 @@
 import type postgres from 'postgres'
 import { MasterKeyMissing } from '../keys/master-seal.ts'
 import { SealBroken } from '../keys/sealing.ts'
+import { DeadlinePassed } from '../postgres/connection.ts'
+import { codeOf } from '../postgres/failure.ts'
 import { PLAN_SETTINGS } from '../postgres/plan-settings.ts'
 import { createQueryPool, type QueryPool } from '../postgres/query-pool.ts'
 import type { KeyName } from '../vault/key-name.ts'
@@ -16,7 +18,12 @@ import { prepared, takeRows } from '../postgres/prepared.ts'
 
 /** PostgreSQL does not answer, or an audit was told to stop. Nothing is known to be wrong. */
 export class AuditUnavailable extends Error {
-  override readonly name = 'AuditUnavailable'
+  override readonly name: string = 'AuditUnavailable'
+}
+
+/** A moment had begun, and took longer than it may (R1). */
+export class MomentTooLong extends AuditUnavailable {
+  override readonly name = 'MomentTooLong'
 }
 
 export type Parameter = string | number | null
@@ -39,9 +46,9 @@ export interface Moment extends Reading {
 }
 
 export interface AuditReads extends Reading {
-  /** A minute at most. */
+  /** A minute at most. Throws MomentTooLong. */
   readonly moment: <T>(work: (moment: Moment) => Promise<T>) => Promise<T>
-  /** The same, of statements that read whole tables; ten minutes at most, no statement of it more than one. */
+  /** The same, of statements that read whole tables; ten minutes at most, no statement of it more than one. Throws MomentTooLong. */
   readonly wholeMoment: <T>(work: (moment: Moment) => Promise<T>) => Promise<T>
   readonly close: () => Promise<void>
 }
@@ -52,6 +59,8 @@ export type Query = <Row extends object>(text: string, parameters?: readonly Par
 /** R1. */
 const LONGEST_MS = 60_000
 const LONGEST_WHOLE_MS = 600_000
+/** query_canceled. */
+const STATEMENT_TIMEOUT = '57014'
 /** R2. */
 const BATCH_ROWS = 1_000
 const SETTINGS: Readonly<Record<string, string>> = { ...PLAN_SETTINGS, default_transaction_read_only: 'on' }
@@ -89,9 +98,11 @@ export function createAuditReads(url: string, name: string, vault: RowVault): Au
 }
 
 async function momentOn<T>(pool: QueryPool, vault: RowVault, work: (moment: Moment) => Promise<T>): Promise<T> {
+  let begun = false
   const results: { readonly value: T }[] = []
-  await pool.run((sql) =>
+  const running = pool.run((sql) =>
     sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
+      begun = true
       results.push({
         value: await work({
           query: (text, parameters) => queryOn<never>(text, parameters)(transaction),
@@ -102,9 +113,16 @@ async function momentOn<T>(pool: QueryPool, vault: RowVault, work: (moment: Mome
       })
     }),
   )
+  await running.catch((error: Error) => {
+    throw begun && isLate(error.cause) ? new MomentTooLong(error.message, { cause: error.cause }) : error
+  })
   const result = results.at(-1)
   if (result === undefined) throw new AuditUnavailable('The moment gave nothing.')
   return result.value
+}
+
+function isLate(cause: unknown): boolean {
+  return cause instanceof DeadlinePassed || codeOf(cause) === STATEMENT_TIMEOUT
 }
 
 function queryOn<Row extends object>(text: string, parameters: readonly Parameter[] = []) {

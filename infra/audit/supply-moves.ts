@@ -3,18 +3,40 @@ import type { SupplyMoves } from '../../actors/audit/supply-check.ts'
 import { storedObject } from '../../actors/audit/stored-json.ts'
 import { parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
-import type { Moment } from './audit-reads.ts'
+import type { Moment, Query } from './audit-reads.ts'
 import { readUndelivered } from './in-transit.ts'
 import { fetchKeysOfAccounts } from './erased.ts'
 import { opened } from './opened.ts'
 import { CHECKED_COLUMNS, type CheckedRow, openChecked } from './transaction-checks.ts'
 
-/** Mints and burns of the tokens $1 that have completed; with what became of the group, if there is one. */
+/**
+ * Mints and burns of the tokens $1 that have completed; with what became of the group, if there is one: asked for each as it
+ * is read, so that no statement takes long before its first row, whatever else there is.
+ */
 export const MOVED = `
 SELECT ${CHECKED_COLUMNS.map((column) => `t.${column}`).join(', ')}, g.status AS group_status
   FROM transactions t
-  LEFT JOIN actors g ON g.kind = 'group' AND g.actor_id = t.group_id::text
+  LEFT JOIN LATERAL (
+    SELECT status FROM actors WHERE kind = 'group' AND actor_id = t.group_id::text OFFSET 0) g ON true
  WHERE t.type IN ('mint', 'burn') AND t.token_id = ANY($1::text[]) AND t.status = 'completed'`
+
+/** How many mints and burns there are of each of the tokens $1, whatever became of them; $2: no more than that. */
+const MOVES = `
+SELECT n.token_id, (
+         SELECT count(*)::integer FROM (
+           SELECT FROM transactions t WHERE t.token_id = n.token_id AND t.type IN ('mint', 'burn') LIMIT $2::integer) m) AS moves
+  FROM unnest($1::text[]) AS n (token_id)`
+
+/** By token, at most `upTo`. */
+export async function countMoves(
+  query: Query,
+  tokenIds: readonly string[],
+  upTo: number,
+): Promise<ReadonlyMap<string, number>> {
+  if (tokenIds.length === 0) return new Map()
+  const rows = await query<{ token_id: string; moves: number }>(MOVES, [arrayLiteral('text', tokenIds), upTo])
+  return new Map(rows.map(({ token_id: tokenId, moves }) => [tokenId, moves]))
+}
 
 interface MovedRow extends CheckedRow {
   readonly group_status: string | null
