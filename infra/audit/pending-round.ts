@@ -5,7 +5,7 @@
 import type { Finding } from '../../actors/audit/finding.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { fetchKeysOfAccounts } from './erased.ts'
-import { erasedFindings, namedTransactions, transactionFindings } from './transaction-checks.ts'
+import { agreementFindings, erasedFindings, namedTransactions, transactionFindings } from './transaction-checks.ts'
 import type { Look } from './walk.ts'
 
 const PAGE_SIZE = 300
@@ -41,7 +41,10 @@ export async function lookAgain(look: Look, after: TransactionName | null): Prom
   const final: TransactionName[] = []
   for (const { shardId, txnId } of names) {
     const row = found.get(txnId)
-    if (row?.status === 'pending') continue
+    if (row?.status === 'pending') {
+      if (!erased.has(row.account_id)) findings.push(...agreementFindings(row, look))
+      continue
+    }
     final.push({ shardId, txnId })
     if (row === undefined) {
       findings.push({ subject: 'chains_verify', place: `transaction ${txnId}`, problem: 'it is gone' })

@@ -43,6 +43,8 @@ export interface TransactionRow extends CheckedRow {
   /** Whether it is counted: by the commit that entered it. */
   readonly counted: boolean
   readonly account_exists: boolean
+  /** Of one that is pending: whether its account holds something for it. */
+  readonly held: boolean
   readonly entry_txn_id: string | null
   readonly entry_previous_hash: Buffer | null
   readonly entry_audit_hash: Buffer | null
@@ -55,6 +57,11 @@ export function transactionsSql(transactions: string, below: string): string {
 SELECT ${CHECKED_COLUMNS.map((column) => `t.${column}`).join(', ')},
        ${countedSql('t.commit_xid', below)} AS counted,
        a.account_id IS NOT NULL AS account_exists,
+       CASE WHEN t.status = 'pending' THEN coalesce(
+         (SELECT true FROM holds h WHERE h.shard_id = t.shard_id AND h.account_id = t.account_id AND h.hold_id = t.txn_id),
+         (SELECT true FROM holds h
+           WHERE h.shard_id = t.shard_id AND h.account_id = t.account_id AND h.pending_txn_id = t.txn_id LIMIT 1),
+         false) ELSE false END AS held,
        e.txn_id AS entry_txn_id, e.previous_hash AS entry_previous_hash, e.audit_hash AS entry_audit_hash,
        e.payload AS entry_payload
   FROM (${transactions}) t
@@ -131,12 +138,13 @@ export function erasedFindings(row: TransactionRow): readonly Finding[] {
   return [{ subject: 'chains_verify', place: `transaction ${row.txn_id}`, problem: 'its entry is not there' }]
 }
 
-/** Only whether it can be read, and agrees with itself and with its entry. */
+/** Only whether it can be read, and agrees with itself and with its entry; or, while it is pending, with its account. */
 export function agreementFindings(row: TransactionRow, { vault }: Look): readonly Finding[] {
   const place = `transaction ${row.txn_id}`
   const found = opened(() => openChecked(row, vault))
-  if (found.isOpen) return row.status === 'pending' ? [] : agreement(row, found.value, place, vault)
-  return [{ subject: 'chains_verify', place, problem: found.problem }]
+  if (!found.isOpen) return [{ subject: 'chains_verify', place, problem: found.problem }]
+  if (row.status !== 'pending') return agreement(row, found.value, place, vault)
+  return row.held ? [] : [{ subject: 'chains_verify', place, problem: 'it is pending, and its account has ended it' }]
 }
 
 function agreement(row: TransactionRow, stored: Stored, place: string, vault: RowVault): readonly Finding[] {

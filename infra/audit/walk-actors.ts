@@ -1,6 +1,7 @@
 /**
  * Walks classes, groups and exchanges: whether each can be read, and says what its columns say. What they decide shows
- * elsewhere, in what is moved and in whose an NFT is; but one that does not open moves nothing any more.
+ * elsewhere, in what is moved and in whose an NFT is; but one that does not open moves nothing any more, and a group that
+ * has still to decide must be waited for.
  */
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { Finding, Subject } from '../../actors/audit/finding.ts'
@@ -8,6 +9,7 @@ import { type ActorRow, keyNameOfActorRow, openActor } from '../postgres/actor-d
 import { PLACES } from '../postgres/row-sealer.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { openGroupFindings, UNDECIDED } from './open-groups.ts'
 import { opened } from './opened.ts'
 import { type Look, SAW_NOTHING, type Step, type Walk } from './walk.ts'
 
@@ -48,12 +50,16 @@ export const actorsWalk: Walk<ActorsCursor> = {
 async function step(look: Look, { kind, id }: ActorsCursor): Promise<Step<ActorsCursor>> {
   const rows = await look.query<Row>(ACTORS_PAGE, [kind, id])
   await look.fetchKeys(rows.map(keyNameOfActorRow))
-  const findings = rows.flatMap((row): Finding[] => {
+  const unread = rows.flatMap((row): Finding[] => {
     const state = opened(() => openWhole(row, look.vault))
     if (state.isOpen) return []
     const place = `${kind} ${row.class_id ?? row.actor_id}`
     return [{ subject: SUBJECT_OF[kind], place, problem: state.problem }]
   })
+  const undecided = rows.filter((row) => row.kind === 'group' && UNDECIDED.includes(row.status))
+  const ids = undecided.map((row) => row.actor_id)
+  const unheld = ids.length === 0 ? [] : await look.moment((moment) => openGroupFindings(moment, ids))
+  const findings = [...unread, ...unheld]
   const last = rows.at(-1)
   const following = KINDS[KINDS.indexOf(kind) + 1]
   if (last !== undefined && rows.length === PAGE_SIZE) {

@@ -11,16 +11,31 @@ let tampered: Tampered
 
 /** What older rows are kept of. */
 const KEPT = ['accounts', 'balances', 'actors', 'nft_events'] as const
+/** And still older ones, of what came to its end since. */
+const UNENDED = ['actors', 'transactions'] as const
 
 beforeAll(async () => {
   tampered = await createTampered(async ({ sql }, parties, { alice, bob, classId }) => {
-    // Two that wait, so that there are holds.
-    const offer = async (amount: string): Promise<void> => {
+    const offer = async (amount: string, lastsMs = 3_600_000): Promise<void> => {
       const [type, receive] = ['exchange', { amount: '1', token_id: 'silver-one' }]
-      const expires = new Date(Date.now() + 3_600_000).toISOString()
+      const expires = new Date(Date.now() + lastsMs).toISOString()
       const terms = { type, receive, group_id: randomUUID(), to_account_id: bob.accountId, expires_at: expires }
       await parties.submit(alice, { ...terms, amount, token_id: 'GOLD-one' })
     }
+    const [a, b] = [alice.accountId, bob.accountId]
+    const legs = [
+      { account_id: a, type: 'transfer', amount: '1', token_id: 'BASE', to_account_id: b },
+      { account_id: b, type: 'transfer', amount: '1', token_id: 'BASE', to_account_id: a },
+    ]
+    const agreed = await parties.agree(legs)
+    // Long enough for a slow machine to keep it before it expires.
+    await offer('3', 8_000)
+    await sql`CREATE SCHEMA unended`
+    for (const table of UNENDED) await sql.unsafe(`CREATE TABLE unended.${table} AS SELECT * FROM ${table}`)
+    for (const { account_id: accountId, ...leg } of legs)
+      await parties.submit(accountId === a ? alice : bob, { ...leg, ...agreed })
+    await parties.atRest()
+    // Two that wait, so that there are holds.
     await offer('1')
     await offer('2')
     await sql`CREATE SCHEMA older`
@@ -252,6 +267,23 @@ describe('put back', () => {
       back('actors', ['document', 'version', 'owner', 'status'], kept),
       ['provenance: NFT class/kept'],
     ],
+    [
+      'a group that has settled, as it was before',
+      sql(`UPDATE actors n SET document = o.document, version = o.version, status = o.status, due_at = o.due_at
+             FROM unended.actors o
+            WHERE o.kind = n.kind AND o.actor_id = n.actor_id AND o.status = 'open' AND n.status = 'settled'`),
+      ['value_is_conserved: group'],
+    ],
+    [
+      'a transaction that has failed, as it was before',
+      sql(
+        `DELETE FROM transactions n USING unended.transactions o
+          WHERE o.txn_id = n.txn_id AND o.status = 'pending' AND n.status = 'failed'`,
+        `INSERT INTO transactions SELECT * FROM unended.transactions o
+          WHERE NOT EXISTS (SELECT FROM transactions n WHERE n.txn_id = o.txn_id)`,
+      ),
+      ['chains_verify: transaction txn'],
+    ],
   ]
   test.for(cases)('%s is found', expectFound)
 })
@@ -317,7 +349,11 @@ describe('deleted', () => {
     [
       'a hold',
       sql('DELETE FROM holds WHERE hold_id = (SELECT min(hold_id) FROM holds)'),
-      ['no_negative_balance: account alice', 'no_negative_balance: account alice, GOLD-one'],
+      [
+        'chains_verify: transaction txn',
+        'no_negative_balance: account alice',
+        'no_negative_balance: account alice, GOLD-one',
+      ],
     ],
     [
       'an entry',

@@ -1,0 +1,71 @@
+/**
+ * Groups that are not decided yet, held against the accounts of their legs, of one moment: from when an account has said
+ * that it expects a leg until it is told to settle or revert, it has a hold for it, and it is told once the group is
+ * decided. A group that was put back to where it was before says that accounts wait which wait no more.
+ */
+import type { Finding } from '../../actors/audit/finding.ts'
+import { legHoldId } from '../../actors/account/state.ts'
+import type { GroupState, PartState } from '../../actors/group/state.ts'
+import { type ActorRow, keyNameOfActorRow, openActor } from '../postgres/actor-documents.ts'
+import { arrayLiteral } from '../postgres/array-literal.ts'
+import type { RowVault } from '../vault/row-vault.ts'
+import type { Moment } from './audit-reads.ts'
+import { opened } from './opened.ts'
+
+/** By their status. */
+export const UNDECIDED: readonly string[] = ['registering', 'open'] satisfies readonly GroupState['status'][]
+
+const GROUPS_NAMED = `
+SELECT shard_id, kind, actor_id, version, class_id, document FROM actors
+ WHERE kind = 'group' AND actor_id = ANY($1::text[]) AND status = ANY($2::text[])`
+
+/** Places in the lists $1, $2 of those that are not there: where an account is, its reference does not say. */
+const MISSING = `
+SELECT n.place::integer FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS n (account_id, hold_id, place)
+ WHERE (SELECT true FROM ledger CROSS JOIN generate_series(0, shard_count - 1) AS s (id)
+          JOIN holds h ON h.shard_id = s.id AND h.account_id = n.account_id AND h.hold_id = n.hold_id LIMIT 1) IS NULL`
+
+const HELD: ReadonlySet<PartState> = new Set(['expected', 'ordered', 'completed', 'failed'])
+
+interface Held {
+  readonly groupId: string
+  readonly ref: string
+  readonly holdId: string
+}
+
+/** `ids`: of groups, of which some may be decided by now. Those that cannot be read are left out. */
+export async function openGroupFindings(moment: Moment, ids: readonly string[]): Promise<readonly Finding[]> {
+  const rows = await moment.query<ActorRow>(GROUPS_NAMED, [arrayLiteral('text', ids), arrayLiteral('text', UNDECIDED)])
+  await moment.fetchKeys(rows.map(keyNameOfActorRow))
+  const held = rows.flatMap((row) => {
+    const group = opened(() => openActor(row, keyNameOfActorRow(row), moment.vault))
+    return group.isOpen && group.value.kind === 'group' ? heldFor(group.value, moment.vault) : []
+  })
+  if (held.length === 0) return []
+  const missing = await moment.query<{ place: number }>(MISSING, [
+    arrayLiteral(
+      'text',
+      held.map(({ ref }) => ref),
+    ),
+    arrayLiteral(
+      'text',
+      held.map(({ holdId }) => holdId),
+    ),
+  ])
+  const groups = new Set(missing.map(({ place }) => held[place - 1]?.groupId ?? ''))
+  return [...groups].map((groupId): Finding => {
+    const problem = 'it is undecided, and accounts have ended its legs'
+    return { subject: 'value_is_conserved', place: `group ${groupId}`, problem }
+  })
+}
+
+/** What accounts hold for it; NFTs and tokens answer for themselves. */
+function heldFor({ id: groupId, legs }: GroupState, vault: RowVault): readonly Held[] {
+  return legs.flatMap(({ terms, parts }, leg) =>
+    parts.flatMap(({ role, state }): Held[] => {
+      if ((role !== 'own' && role !== 'receiver') || !HELD.has(state)) return []
+      const accountId = role === 'own' ? terms.accountId : (terms.toAccountId ?? '')
+      return [{ groupId, ref: vault.accountRef(accountId), holdId: legHoldId({ groupId, leg, role }) }]
+    }),
+  )
+}
