@@ -5,8 +5,10 @@ import type { Log } from '../../runtime/ports/log.ts'
 import { type AssertionSource, AssertionUnavailable, type Liabilities } from '../../runtime/ports/assertion-source.ts'
 import { createBegunLater } from '../audit/begun-later.ts'
 import type { MasterKeys } from '../keys/master-key.ts'
+import { codeOf } from '../postgres/failure.ts'
 import { createQueryPool, type QueryPool } from '../postgres/query-pool.ts'
 import { readProof } from './liability-proofs.ts'
+import { startRunRemoval } from './liability-removal.ts'
 import type { LiabilityOutcome, LiabilityTask } from './liability-run.ts'
 import { findRun, type LiabilityRun, openDocument, readDocument, type RunDocument } from './liability-runs.ts'
 
@@ -24,6 +26,8 @@ export interface LiabilitiesOptions {
   /** Does one run. Never rejects. */
   readonly run: (task: LiabilityTask) => Promise<LiabilityOutcome>
   readonly limits?: Partial<LiabilityLimits>
+  /** Between two removals of what is old, milliseconds. */
+  readonly removeEveryMs?: number
 }
 
 export type LiabilityLimits = Pick<
@@ -63,6 +67,11 @@ export function createLiabilities(options: LiabilitiesOptions): PostgresLiabilit
     settings: { default_transaction_read_only: 'on' },
     unavailable: (message, cause) => new AssertionUnavailable(message, cause),
   })
+  const removal = startRunRemoval({
+    url,
+    everyMs: options.removeEveryMs,
+    onFailed: (error) => log.warn('liability_removal_failed', { code: codeOf(error) }),
+  })
   const documents = createBoundedCache<string, RunDocument>(KEPT_DOCUMENTS)
 
   async function findLiabilityRun(merkleRoot: string | null): Promise<LiabilityRun | undefined> {
@@ -86,7 +95,9 @@ export function createLiabilities(options: LiabilitiesOptions): PostgresLiabilit
         throw new AssertionUnavailable('A proof could not be read.', { cause })
       }
     },
-    close: pool.close,
+    close: async () => {
+      await Promise.all([removal.close(), pool.close()])
+    },
   }
 }
 

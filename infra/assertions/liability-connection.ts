@@ -1,5 +1,5 @@
-/** Connections of a run of the proof of liabilities, and what ends the wait for them. */
-import { type Connection, connect } from '../postgres/connection.ts'
+/** Connections of a run of the proof of liabilities, the lock that one of them holds, and what ends the wait for them. */
+import { type Connection, connect, type Sql } from '../postgres/connection.ts'
 
 /**
  * Server processes beside those of the connections would take the processors from threads that open rows. With this much
@@ -14,6 +14,15 @@ const SETTINGS = {
 
 export function connectRun(url: string, applicationName: string): Promise<Connection> {
   return connect({ url, applicationName, settings: SETTINGS })
+}
+
+/** The first 64 bits of the SHA-256 of `ledger liabilities`: no other lock has this number. */
+export const RUN_LOCK = '-3677021558362087009'
+
+/** The lock of the runs, until the connection ends. */
+export async function tryLock(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ taken: boolean }[]>`SELECT pg_try_advisory_lock(${RUN_LOCK}::bigint) AS taken`
+  return row?.taken === true
 }
 
 /** The driver leaves a COPY waiting for ever when the connection ends. */

@@ -4,7 +4,7 @@
  *   R1. One at a time over the whole ledger: an advisory lock, which ends with the connection.
  *   R2. The snapshot is taken after the question came; so is that of a run of another process that is shared. Only where
  *       there is no room for one more run (liability-budget.ts) is the latest one given again; it says its time.
- *   R3. What it leaves behind when it dies is removed by the next.
+ *   R3. What it leaves behind when it dies is removed by the next, or with runs that are old (liability-removal.ts).
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -16,7 +16,7 @@ import { codeOf } from '../postgres/failure.ts'
 import { readLedger } from '../postgres/migrate.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { hasRoom } from './liability-budget.ts'
-import { connectRun, whileOpen } from './liability-connection.ts'
+import { connectRun, tryLock, whileOpen } from './liability-connection.ts'
 import { type StartReader, startReaderHere, tableIn } from './liability-readers.ts'
 import {
   beginRun,
@@ -61,8 +61,6 @@ export type LiabilityOutcome =
   /** `code`: of the driver or the system, or the name of an error. */
   | { readonly kind: 'failed'; readonly code: string }
 
-/** The first 64 bits of the SHA-256 of `ledger liabilities`: no other lock has this number. */
-export const RUN_LOCK = '-3677021558362087009'
 const LOCK_POLL_MS = 100
 const LOCK_WAIT_MS = 60_000
 const SNAPSHOT_TIMEOUT_MS = 58_000
@@ -115,8 +113,7 @@ async function takeLock(sql: Sql): Promise<string> {
   const [asked] = await sql<{ at: string }[]>`SELECT clock_timestamp()::text AS at`
   const deadlineMs = performance.now() + LOCK_WAIT_MS
   for (;;) {
-    const [row] = await sql<{ taken: boolean }[]>`SELECT pg_try_advisory_lock(${RUN_LOCK}::bigint) AS taken`
-    if (row?.taken === true) return asked?.at ?? BEGINNING_OF_TIME
+    if (await tryLock(sql)) return asked?.at ?? BEGINNING_OF_TIME
     if (performance.now() > deadlineMs) throw new Error('other runs did not end in time')
     await pause(LOCK_POLL_MS)
   }

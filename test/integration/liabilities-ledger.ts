@@ -26,6 +26,7 @@ export interface LiabilitiesLedger extends OwedRows {
 }
 
 export interface OpenOptions {
+  readonly removeEveryMs?: number
   readonly limits?: Partial<LiabilityLimits>
   readonly run?: (task: LiabilityTask) => Promise<LiabilityOutcome>
 }
@@ -49,13 +50,14 @@ export async function createLiabilitiesLedger(encryption: 'on' | 'off' = 'on'): 
     vault,
     logged,
     begun: () => begun,
-    open: ({ limits = {}, run = runLiabilities } = {}) => {
+    open: ({ limits = {}, run = runLiabilities, ...options } = {}) => {
       const source = createLiabilities({
         url: database.url,
         masterKeys: TEST_MASTER_KEYS,
         key: derive('liability-proofs'),
         log,
         limits,
+        ...options,
         run: (task) => {
           begun += 1
           return run(task)

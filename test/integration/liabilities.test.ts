@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { accountAddress, groupAddress, tokenAddress } from '../../actors/address.ts'
 import { AssertionUnavailable } from '../../runtime/ports/assertion-source.ts'
-import { RUN_LOCK, runLiabilities } from '../../infra/assertions/liability-run.ts'
+import { RUN_LOCK } from '../../infra/assertions/liability-connection.ts'
+import { runLiabilities } from '../../infra/assertions/liability-run.ts'
 import { createLiabilitiesLedger, type LiabilitiesLedger, provenBy, provenIn } from './liabilities-ledger.ts'
 import type { Owed } from './liabilities-rows.ts'
 
@@ -334,6 +335,32 @@ describe('runs', () => {
     expect(ledger.logged).toContain('info liabilities_given_again')
     await ledger.sql`UPDATE liability_runs SET as_of = as_of - interval '1 day', used_at = used_at - interval '1 hour'`
     expect((await source.liabilities()).merkleRoot).not.toBe(found.at(-1)?.merkleRoot)
+  })
+
+  test('runs are removed after their day, though nobody asks for another; those of today and what is being made are not', async () => {
+    await ledger.open().liabilities()
+    const kept = (): Promise<unknown> => ledger.sql`SELECT count(*)::integer AS runs FROM liability_runs`
+    const letGo = await holdRuns()
+    try {
+      ledger.open({ removeEveryMs: 5 })
+      await ledger.sql`INSERT INTO liability_runs (as_of) VALUES (now())`
+      const looked = new Set<number>()
+      const look = async (): Promise<number> => {
+        const rows = await ledger.sql<{ pid: number }[]>`
+          SELECT pid FROM pg_stat_activity WHERE application_name = 'ledger liability removal'`
+        for (const { pid } of rows) looked.add(pid)
+        return looked.size
+      }
+      await expect.poll(look).toBeGreaterThan(2)
+      expect(await kept()).toEqual([{ runs: 2 }])
+    } finally {
+      await letGo()
+    }
+    await expect.poll(kept).toEqual([{ runs: 1 }])
+    await ledger.sql`UPDATE liability_runs SET used_at = now() - interval '24 hours 1 second'`
+    await expect.poll(kept).toEqual([{ runs: 0 }])
+    expect(await ledger.sql`SELECT FROM liability_pages`).toHaveLength(0)
+    expect(ledger.logged).toEqual([])
   })
 
   async function waitingRuns(): Promise<number> {
