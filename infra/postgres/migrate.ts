@@ -70,6 +70,7 @@ export async function migrate(url: string, options: MigrateOptions): Promise<Led
     await takeMigrationLock(sql)
     await sql.unsafe(MIGRATIONS_TABLE)
     const applied = await newestVersion(sql)
+    await refuseDifference(sql, options)
     const missing = MIGRATIONS.filter(({ version }) => version > applied)
     if (applied > 0 && missing.some(({ alone }) => alone)) await refuseLiveNodes(sql)
     for (const migration of missing) await applyStep(sql, migration, options)
@@ -78,7 +79,6 @@ export async function migrate(url: string, options: MigrateOptions): Promise<Led
     await grantToRoles(sql)
     const record = await readLedger(sql)
     if (record === undefined) throw new Error('the ledger is not there after it was made')
-    refuseDifference(record, options)
     return record
   })
 }
@@ -117,12 +117,16 @@ export async function readFoundationAt(
   url: string,
 ): Promise<Pick<LedgerRecord, 'shardCount' | 'sealedShardSecret'> | undefined> {
   return onConnection(url, 'ledger:look', async (sql) => {
-    const [found] = await sql<{ made: boolean }[]>`SELECT to_regclass('ledger') IS NOT NULL AS made`
-    if (found?.made !== true) return undefined
+    if (!(await hasLedgerTable(sql))) return undefined
     const [row] = await sql<Pick<LedgerRow, 'shard_count' | 'sealed_shard_secret'>[]>`
       SELECT shard_count, sealed_shard_secret FROM ledger`
     return row && { shardCount: row.shard_count, sealedShardSecret: row.sealed_shard_secret }
   })
+}
+
+async function hasLedgerTable(sql: Sql): Promise<boolean> {
+  const [found] = await sql<{ made: boolean }[]>`SELECT to_regclass('ledger') IS NOT NULL AS made`
+  return found?.made === true
 }
 
 /** `readLedger` on a connection of its own. */
@@ -217,15 +221,19 @@ async function createLedger(sql: Sql, options: MigrateOptions): Promise<void> {
   })
 }
 
-function refuseDifference(found: LedgerRecord, options: MigrateOptions): void {
-  if (found.shardCount !== options.shardCount) {
+/** M2: of a ledger that there is, whatever the version of its schema. Nobody else makes one meanwhile (M1). */
+async function refuseDifference(sql: Sql, options: MigrateOptions): Promise<void> {
+  if (!(await hasLedgerTable(sql))) return
+  const [found] = await sql<Pick<LedgerRow, 'ledger_id' | 'shard_count'>[]>`SELECT ledger_id, shard_count FROM ledger`
+  if (found === undefined) return
+  if (found.shard_count !== options.shardCount) {
     throw new MigrationRefused(
-      `the ledger was created with ${found.shardCount} shards, this program is set to ${options.shardCount}: ` +
+      `the ledger was created with ${found.shard_count} shards, this program is set to ${options.shardCount}: ` +
         'the number is fixed when a ledger is created',
     )
   }
-  if (options.ledgerId !== undefined && found.ledgerId !== options.ledgerId) {
-    throw new MigrationRefused(`the database holds ledger ${found.ledgerId}, not ${options.ledgerId}`)
+  if (options.ledgerId !== undefined && found.ledger_id !== options.ledgerId) {
+    throw new MigrationRefused(`the database holds ledger ${found.ledger_id}, not ${options.ledgerId}`)
   }
 }
 

@@ -27,6 +27,18 @@ const options = {
   sealIndexSecret: sealForTest,
 }
 
+/** 'ledger-1', of 8 shards, as programs made it then. */
+async function makeVersion2(): Promise<void> {
+  await sql`CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
+  for (const { version, name, sql: text } of MIGRATIONS.filter((migration) => migration.version < 3)) {
+    await sql.unsafe(text)
+    await sql`INSERT INTO schema_migrations (version, name) VALUES (${version}, ${name})`
+  }
+  await sql`
+    INSERT INTO ledger (ledger_id, shard_count, sealed_shard_secret, created_at)
+    VALUES ('ledger-1', 8, ${sealForTest(Buffer.alloc(32))}, now())`
+}
+
 test('a database that was never migrated has no ledger, and afterwards has the one that was made', async () => {
   expect(await readLedgerAt(database.url)).toBeUndefined()
   const made = await migrate(database.url, { ...options, ledgerId: 'ledger-1' })
@@ -54,6 +66,14 @@ test('M2: another number of shards, or another ledger, is refused and changes no
   expect(shards).toHaveLength(8)
 })
 
+test('M2: what is refused is refused before the first step of an upgrade', async () => {
+  await makeVersion2()
+  await expect(migrate(database.url, { ...options, shardCount: 16 })).rejects.toThrow(/8 shards.*16/)
+  await expect(migrate(database.url, { ...options, ledgerId: 'another' })).rejects.toThrow(/ledger-1/)
+  expect([...(await sql`SELECT max(version) AS version FROM schema_migrations`)]).toEqual([{ version: 2 }])
+  expect(await migrate(database.url, options)).toMatchObject({ ledgerId: 'ledger-1', shardCount: 8 })
+})
+
 test('M2: two ledgers never share a secret', async () => {
   const other = await createLedgerDatabase({ migrated: false })
   const [one, two] = await Promise.all([migrate(database.url, options), migrate(other.url, options)])
@@ -75,14 +95,7 @@ test('a schema that is not up to this program reads as not migrated', async () =
 })
 
 test('a ledger without NFTs gets them: what it holds stays as it was, and accounts own none', async () => {
-  await sql`CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
-  for (const { version, name, sql: text } of MIGRATIONS.filter((migration) => migration.version < 3)) {
-    await sql.unsafe(text)
-    await sql`INSERT INTO schema_migrations (version, name) VALUES (${version}, ${name})`
-  }
-  await sql`
-    INSERT INTO ledger (ledger_id, shard_count, sealed_shard_secret, created_at)
-    VALUES ('ledger-1', 8, ${sealForTest(Buffer.alloc(32))}, now())`
+  await makeVersion2()
   await sql`
     INSERT INTO accounts (shard_id, account_id, version, status, incoming, sequence, tip, completed_count, failed_count,
       registered_by, created_at, updated_at, last_time)
