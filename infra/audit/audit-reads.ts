@@ -6,10 +6,9 @@
  *   R3. A data key that is gone or was damaged ends nothing: what it sealed does not open.
  */
 import type postgres from 'postgres'
-import { MasterKeyMissing } from '../keys/master-seal.ts'
-import { SealBroken } from '../keys/sealing.ts'
 import { DeadlinePassed } from '../postgres/connection.ts'
 import { codeOf } from '../postgres/failure.ts'
+import { fetchKeys } from '../postgres/opened-rows.ts'
 import { PLAN_SETTINGS } from '../postgres/plan-settings.ts'
 import { createQueryPool, type QueryPool } from '../postgres/query-pool.ts'
 import type { KeyName } from '../vault/key-name.ts'
@@ -87,7 +86,7 @@ export function createAuditReads(url: string, name: string, vault: RowVault): Au
   const whole = open(LONGEST_WHOLE_MS, FREE_PLANS)
   return {
     query: (text, parameters) => pool.run(queryOn(text, parameters)),
-    fetchKeys: (names) => pool.run((sql) => fetchKeys(sql, vault, names)),
+    fetchKeys: (names) => pool.run((sql) => fetchKeys(sql, names, vault)),
     vault,
     moment: (work) => momentOn(pool, vault, work),
     wholeMoment: (work) => momentOn(whole, vault, work),
@@ -106,7 +105,7 @@ async function momentOn<T>(pool: QueryPool, vault: RowVault, work: (moment: Mome
       results.push({
         value: await work({
           query: (text, parameters) => queryOn<never>(text, parameters)(transaction),
-          fetchKeys: (names) => fetchKeys(transaction, vault, names),
+          fetchKeys: (names) => fetchKeys(transaction, names, vault),
           vault,
           inBatches: (text, parameters, take) => inBatches(transaction, text, parameters, take),
         }),
@@ -143,19 +142,4 @@ async function inBatches<Row extends object>(
     if (rows.length < BATCH_ROWS) break
   }
   await sql.unsafe('CLOSE audited')
-}
-
-/** R3: where one of them cannot be unwrapped, the others are found by halves. */
-async function fetchKeys(sql: postgres.ISql, vault: RowVault, names: readonly KeyName[]): Promise<void> {
-  if (!vault.encrypts || names.length === 0) return
-  const distinct = [...new Set(names)]
-  try {
-    await vault.keys.fetch(sql, distinct)
-  } catch (error) {
-    if (!(error instanceof SealBroken || error instanceof MasterKeyMissing)) throw error
-    if (distinct.length === 1) return
-    const middle = distinct.length >> 1
-    await fetchKeys(sql, vault, distinct.slice(0, middle))
-    await fetchKeys(sql, vault, distinct.slice(middle))
-  }
 }

@@ -5,11 +5,10 @@
  *   A2. An account only ever goes on: its sequence and its version grow, and an entry stays what it is.
  */
 import type postgres from 'postgres'
-import { MasterKeyMissing } from '../keys/master-seal.ts'
-import { SealBroken } from '../keys/sealing.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import { ACCOUNT_COLUMNS, type AccountRow, openAccount } from '../postgres/account-document.ts'
-import { accountKeyName, type KeyName } from '../vault/key-name.ts'
+import { fetchKeys } from '../postgres/opened-rows.ts'
+import { accountKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import type { AccountPoint } from './checkpoint-file.ts'
 import { newestCheckpoint } from './checkpoint-rows.ts'
@@ -156,8 +155,8 @@ async function idsOf(
   )
   await fetchKeys(
     sql,
-    vault,
     rows.map((row) => accountKeyName(row.account_id)),
+    vault,
   )
   const ids = new Map<string, string>()
   for (const row of rows) {
@@ -168,18 +167,4 @@ async function idsOf(
     }
   }
   return ids
-}
-
-/** Those that are gone or were damaged stay away: one of many keeps the others from nobody. */
-async function fetchKeys(sql: postgres.Sql, vault: RowVault, names: readonly KeyName[]): Promise<void> {
-  if (!vault.encrypts) return
-  try {
-    await vault.keys.fetch(sql, names)
-  } catch (error) {
-    if (!(error instanceof SealBroken || error instanceof MasterKeyMissing)) throw error
-    if (names.length <= 1) return
-    const middle = names.length >> 1
-    await fetchKeys(sql, vault, names.slice(0, middle))
-    await fetchKeys(sql, vault, names.slice(middle))
-  }
 }

@@ -7,13 +7,11 @@
  *   S4. Where a pass is says what an account has and who owns an NFT: it is sealed. Where that does not open, or cannot be
  *       sealed, because the ledger's data key is gone, whoever loads it begins the pass anew.
  */
-import type postgres from 'postgres'
 import { addCounts, type Counts, type Finding, SUBJECTS } from '../../actors/audit/finding.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import { connect, type Connection, withDeadline } from '../postgres/connection.ts'
-import { MasterKeyMissing } from '../keys/master-seal.ts'
-import { SealBroken } from '../keys/sealing.ts'
+import { fetchKeys } from '../postgres/opened-rows.ts'
 import { LEDGER_KEY_NAME } from '../vault/key-name.ts'
 import { placeOf } from '../vault/place.ts'
 import type { RowVault } from '../vault/row-vault.ts'
@@ -74,7 +72,7 @@ async function load({ sql }: Connection, vault: RowVault): Promise<AuditProgress
   const [row] = await sql<{ document: string }[]>`SELECT document FROM audit_progress`
   const progress = row === undefined ? undefined : readProgress(row.document)
   if (row === undefined || progress === undefined || progress.pass === null) return progress
-  await fetchKey(sql, vault)
+  await fetchKeys(sql, [LEDGER_KEY_NAME], vault)
   const place = opened(() => {
     const { sealedPlace } = JSON.parse(row.document) as Partial<StoredProgress>
     const text = vault.open(LEDGER_KEY_NAME, PLACE, Buffer.from(sealedPlace ?? '', 'hex'))
@@ -107,16 +105,6 @@ function documentOf(progress: AuditProgress, vault: RowVault): string {
   } satisfies StoredProgress)
 }
 
-/** S4. */
-async function fetchKey(sql: postgres.Sql, vault: RowVault): Promise<void> {
-  if (!vault.encrypts) return
-  try {
-    await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
-  } catch (error) {
-    if (!(error instanceof SealBroken || error instanceof MasterKeyMissing)) throw error
-  }
-}
-
 const LIST = `
 WITH given AS (
   SELECT g.subject, g.place, g.problem, f.place IS NOT NULL AS listed
@@ -136,7 +124,7 @@ async function save(
   vault: RowVault,
   { progress, findings, pending, final }: Turned,
 ): Promise<AuditProgress> {
-  await fetchKey(sql, vault)
+  await fetchKeys(sql, [LEDGER_KEY_NAME], vault)
   const found = distinct(findings)
   let written = progress
   let remembered = progress.tail.pending.count

@@ -9,7 +9,7 @@ import {
   TRANSACTION_ROW_COLUMNS,
   type TransactionRow as StoredTransactionRow,
 } from '../postgres/transaction-document.ts'
-import { accountKeyName, type KeyName } from '../vault/key-name.ts'
+import { accountKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { opened } from './opened.ts'
@@ -85,11 +85,6 @@ export async function namedTransactions(
   const shardIds = names.map(({ shardId }) => shardId)
   const txnIds = names.map(({ txnId }) => txnId)
   return query<TransactionRow>(NAMED, [arrayLiteral('integer', shardIds), arrayLiteral('text', txnIds), null])
-}
-
-/** Whose keys rows of transactions are under. */
-export function keyNamesOf(rows: readonly Pick<CheckedRow, 'account_id'>[]): KeyName[] {
-  return rows.map((row) => accountKeyName(row.account_id))
 }
 
 type Stored = ReturnType<typeof openTransaction>
