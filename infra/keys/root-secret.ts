@@ -17,8 +17,6 @@ export type DerivedUse =
   | 'refresh-tokens'
   | 'messages'
   | 'account-tags'
-  | 'amount-buckets'
-  | 'idempotency-keys'
   | 'liability-proofs'
   | 'checkpoint-chains'
   | 'checkpoint-sums'
