@@ -15,7 +15,7 @@
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { createBoundedCache } from '../../runtime/bounded-cache.ts'
 import { networkOf } from './network.ts'
-import { createSharedSlots, SlotsExhausted } from './slots.ts'
+import { createSharedSlots, SlotsExhausted } from '../system/slots.ts'
 
 export interface ClientSecrets {
   /** What is stored for a secret: `hmac-sha256/2:<hex>` or `scrypt/2:<N>-<r>-<p>:<salt>:<hex>`. Throws ClientSecretsBusy. */
