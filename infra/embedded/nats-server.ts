@@ -13,17 +13,16 @@ import { findProgram } from './programs.ts'
 import { isAlive, processesOf } from './process-table.ts'
 import { pollUntil, spawnServer, stopByStages, type EmbeddedServer, type ServerProcess } from './server-process.ts'
 import {
-  makePrivateDirectory,
   newPassword,
   noteRunning,
   readRecord,
   refuseSecondLauncher,
   runningRecord,
-  replacePrivateFile,
   thisLauncher,
   writeRecord,
   type ServerRecord,
 } from './server-record.ts'
+import { makePrivateDirectory, replacePrivateFile } from '../system/private-file.ts'
 
 export interface NatsOptions {
   /** For this server alone; made if it is not there. */

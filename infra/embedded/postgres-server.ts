@@ -27,17 +27,16 @@ import { postgresBinaries, type PostgresBinaries } from './postgres-binaries.ts'
 import { isAlive, processesOf, strayProcessesOf, type ProcessIdentity } from './process-table.ts'
 import { pollUntil, spawnServer, stopByStages, type EmbeddedServer, type ServerProcess } from './server-process.ts'
 import {
-  makePrivateDirectory,
   newPassword,
   noteRunning,
   readRecord,
   refuseSecondLauncher,
   runningRecord,
-  replacePrivateFile,
   thisLauncher,
   writeRecord,
   type ServerRecord,
 } from './server-record.ts'
+import { makePrivateDirectory, replacePrivateFile } from '../system/private-file.ts'
 import { SYSTEM_PLACE } from './tools-directory.ts'
 import { canEnter, isRoot, unprivilegedUser, type User } from './unprivileged-user.ts'
 

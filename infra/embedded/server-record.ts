@@ -4,9 +4,10 @@
  *   R2. One launcher at a time: a server whose launcher lives is never touched by another.
  */
 import { randomBytes } from 'node:crypto'
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import * as v from 'valibot'
+import { replacePrivateFile } from '../system/private-file.ts'
 import { identityOf, isAlive } from './process-table.ts'
 
 const FILE = 'server.json'
@@ -76,23 +77,4 @@ export function thisLauncher(): ServerRecord['launcher'] {
 /** 256 bits, in characters that need no escaping in a URL. */
 export function newPassword(): string {
   return randomBytes(32).toString('base64url')
-}
-
-/** Writes beside and renames, mode 0600. */
-export function replacePrivateFile(path: string, text: string): void {
-  const beside = `${path}.${process.pid}.new`
-  const file = openSync(beside, 'w', 0o600)
-  try {
-    writeSync(file, text)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  renameSync(beside, path)
-}
-
-/** Makes a directory that only its owner may list, unless it is there. Those above it are made as usual. */
-export function makePrivateDirectory(path: string): void {
-  mkdirSync(dirname(path), { recursive: true })
-  mkdirSync(path, { recursive: true, mode: 0o700 })
 }

@@ -1,6 +1,6 @@
 import { appendFileSync, renameSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { makePrivateDirectory } from '../embedded/server-record.ts'
+import { makePrivateDirectory } from '../system/private-file.ts'
 
 /** Two of these at most for each part: the one that is written and the one before. */
 const MAX_FILE_BYTES = 10 * 1024 * 1024

@@ -2,7 +2,7 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { startPostgres } from '../../../infra/embedded/postgres-server.ts'
-import { makePrivateDirectory } from '../../../infra/embedded/server-record.ts'
+import { makePrivateDirectory } from '../../../infra/system/private-file.ts'
 import { isRoot } from '../../../infra/embedded/unprivileged-user.ts'
 import { loadOrCreateMasterKey, type MasterKey } from '../../../infra/keys/master-key.ts'
 import { createOrMigrate } from '../../../infra/main/ledger-creation.ts'

@@ -1,0 +1,22 @@
+/** Files and directories that nobody reads but their owner. */
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** Writes beside and renames, mode 0600. */
+export function replacePrivateFile(path: string, text: string): void {
+  const beside = `${path}.${process.pid}.new`
+  const file = openSync(beside, 'w', 0o600)
+  try {
+    writeSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+  renameSync(beside, path)
+}
+
+/** Makes a directory that only its owner may list, unless it is there. Those above it are made as usual. */
+export function makePrivateDirectory(path: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+}
