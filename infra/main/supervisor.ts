@@ -6,7 +6,6 @@
  *   U3. A part that dies is started again. One whose server moved to another port is restarted to learn of it.
  */
 import { chmodSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { type Configuration, urlHost } from '../config/configuration.ts'
 import { redactUrl } from '../config/redact-url.ts'
@@ -17,6 +16,7 @@ import { makePrivateDirectory } from '../system/private-file.ts'
 import { isRoot } from '../embedded/unprivileged-user.ts'
 import type { MasterKeys } from '../keys/master-key.ts'
 import { putStartClients, startClients, type StartClients } from './bootstrap-clients.ts'
+import { childEnvironment } from './child-environment.ts'
 import { lineHandler, serverLineHandler } from './child-lines.ts'
 import { type ChildOptions, spawnChild } from './child-part.ts'
 import { keepRunning, type KeptPart, type RunningPart } from './kept-part.ts'
@@ -233,29 +233,17 @@ export class Supervisor {
     return configuration.metrics.port + index + (command === 'node' ? edges : 0)
   }
 
-  /** All edges say the same base address, so that problems and tokens of one are good at another. */
   private environmentOf(command: ChildOptions['command'], index: number): Record<string, string> {
     const { configuration, env } = this.options
-    const { nodeId, dataDir, shards } = configuration
-    const inherited = Object.entries(env).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && !isKeptFrom(command, entry[0]),
-    )
-    const baseUrl = env['LEDGER_BASE_URL'] ?? ''
-    const metricsPort = this.metricsPortOf(command, index)
-    return {
-      ...Object.fromEntries(inherited),
-      LEDGER_DATA_DIR: dataDir,
-      LEDGER_DATABASE_URL: this.databaseUrl(),
-      ...(command === 'auditor' ? {} : { LEDGER_NATS_URL: this.natsUrls().join(',') }),
-      LEDGER_NODE_ID: nodeId === undefined ? `${command}-${index + 1}` : `${nodeId}-${command}-${index + 1}`,
-      LEDGER_PORT: String(this.firstPort + (command === 'edge' ? index : 0)),
-      LEDGER_BASE_URL: baseUrl === '' ? this.addressOf(0) : baseUrl,
-      ...(shards === undefined ? {} : { LEDGER_SHARDS: String(shards) }),
-      ...(metricsPort === undefined ? {} : { LEDGER_METRICS_PORT: String(metricsPort) }),
-      // Signatures are made and checked on the thread pool: a thread for each core, and some for files and names.
-      UV_THREADPOOL_SIZE: env['UV_THREADPOOL_SIZE'] ?? String(availableParallelism() + 4),
-      NODE_ENV: env['NODE_ENV'] ?? 'production',
-    }
+    return childEnvironment(configuration, env, {
+      command,
+      number: index + 1,
+      databaseUrl: this.databaseUrl(),
+      natsUrls: this.natsUrls(),
+      port: this.firstPort + (command === 'edge' ? index : 0),
+      baseUrl: this.addressOf(0),
+      metricsPort: this.metricsPortOf(command, index),
+    })
   }
 
   private async untilReady(address: string): Promise<void> {
@@ -274,12 +262,6 @@ export class Supervisor {
   private logFile(name: string) {
     return openLogFile(join(this.options.configuration.dataDir, 'logs', `${name}.log`))
   }
-}
-
-/** Secrets that a part has no use for, and ports that each has its own of. */
-function isKeptFrom(command: ChildOptions['command'], variable: string): boolean {
-  if (variable === 'LEDGER_BOOTSTRAP_CLIENTS' || variable === 'LEDGER_METRICS_PORT') return true
-  return command === 'auditor' && variable.startsWith('LEDGER_NATS')
 }
 
 async function isReady(address: string): Promise<boolean> {

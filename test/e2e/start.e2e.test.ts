@@ -4,6 +4,7 @@ import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createLedgerDatabase } from '../support/ledger-database.ts'
 import { buildOnce, freshDirectory, isRunning, LedgerUp, paste, PROGRAM, runLedger, until } from './start-harness.ts'
 
 beforeAll(buildOnce)
@@ -222,6 +223,27 @@ test('two ledgers run side by side, each with several nodes and edges, and know 
     expect(new Set(ids).size).toBe(2)
   } finally {
     await Promise.all(ledgers.map((ledger) => ledger.destroy()))
+  }
+})
+
+test('another PostgreSQL serves, whose password is in a file and in the environment of no part', async () => {
+  const database = await createLedgerDatabase({ migrated: false })
+  const dataDir = await freshDirectory()
+  const url = new URL(database.url)
+  const passwordFile = join(dataDir, 'database.password')
+  writeFileSync(passwordFile, decodeURIComponent(url.password), { mode: 0o600 })
+  const { password } = url
+  url.password = ''
+  const env = { LEDGER_DATABASE_URL: url.toString(), LEDGER_DATABASE_PASSWORD_FILE: passwordFile }
+  const ledger = await LedgerUp.start(dataDir, { env })
+  try {
+    expect((await fetch(`${ledger.address}/readyz`)).status).toBe(200)
+    for (const part of ['node-1', 'edge-1', 'auditor-1'] as const) {
+      expect(readFileSync(`/proc/${ledger.pidOf(part)}/environ`, 'utf8')).not.toContain(password)
+    }
+  } finally {
+    await ledger.destroy()
+    await database.drop()
   }
 })
 

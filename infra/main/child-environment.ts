@@ -1,0 +1,53 @@
+/**
+ * The environment of a part that `ledger up` runs: the launcher's own, with the addresses of what it runs.
+ *   E1. A part reads the configuration that the launcher has read: no variable contradicts another.
+ *   E2. What a part has no use for is kept from it, and a password that is in a file stays there.
+ */
+import { availableParallelism } from 'node:os'
+import type { Configuration } from '../config/configuration.ts'
+import type { ChildOptions } from './child-part.ts'
+
+export interface ChildPlace {
+  readonly command: ChildOptions['command']
+  /** Of those of its kind, from 1. */
+  readonly number: number
+  readonly databaseUrl: string
+  readonly natsUrls: readonly string[]
+  readonly port: number
+  /** Of all edges, where the configuration has none: problems and tokens of one are good at another. */
+  readonly baseUrl: string
+  readonly metricsPort: number | undefined
+}
+
+export function childEnvironment(
+  configuration: Configuration,
+  env: Readonly<Record<string, string | undefined>>,
+  { command, number, databaseUrl, natsUrls, port, baseUrl, metricsPort }: ChildPlace,
+): Record<string, string> {
+  const { nodeId, dataDir, shards, databasePasswordFile } = configuration
+  const inherited = Object.entries(env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined && !isKeptFrom(command, entry[0]),
+  )
+  const givenBaseUrl = env['LEDGER_BASE_URL'] ?? ''
+  return {
+    ...Object.fromEntries(inherited),
+    LEDGER_DATA_DIR: dataDir,
+    // With a file the URL is inherited as it was given, without the password that this process has put into its own.
+    ...(databasePasswordFile === undefined ? { LEDGER_DATABASE_URL: databaseUrl } : {}),
+    ...(command === 'auditor' ? {} : { LEDGER_NATS_URL: natsUrls.join(',') }),
+    LEDGER_NODE_ID: nodeId === undefined ? `${command}-${number}` : `${nodeId}-${command}-${number}`,
+    LEDGER_PORT: String(port),
+    LEDGER_BASE_URL: givenBaseUrl === '' ? baseUrl : givenBaseUrl,
+    ...(shards === undefined ? {} : { LEDGER_SHARDS: String(shards) }),
+    ...(metricsPort === undefined ? {} : { LEDGER_METRICS_PORT: String(metricsPort) }),
+    // Signatures are made and checked on the thread pool: a thread for each core, and some for files and names.
+    UV_THREADPOOL_SIZE: env['UV_THREADPOOL_SIZE'] ?? String(availableParallelism() + 4),
+    NODE_ENV: env['NODE_ENV'] ?? 'production',
+  }
+}
+
+/** Secrets that a part has no use for, and ports that each has its own of. */
+function isKeptFrom(command: ChildOptions['command'], variable: string): boolean {
+  if (variable === 'LEDGER_BOOTSTRAP_CLIENTS' || variable === 'LEDGER_METRICS_PORT') return true
+  return command === 'auditor' && variable.startsWith('LEDGER_NATS')
+}
