@@ -1,7 +1,6 @@
 import type { MasterKeys } from '../keys/master-key.ts'
 import { migrate, readFoundationAt, type LedgerRecord } from '../postgres/migrate.ts'
 import { createMissingServiceKeys } from '../postgres/service-keys-postgres.ts'
-import { createSystemClock } from '../system/clock-system.ts'
 import { newLedgerSecrets, openLedgerSecrets, refuseOtherMasterKeys } from './ledger-secrets.ts'
 
 const DEFAULT_SHARDS = 256
@@ -23,6 +22,6 @@ export async function createOrMigrate(
   const shardCount = shards ?? existing?.shardCount ?? DEFAULT_SHARDS
   const ledger = await migrate(url, { shardCount, ...newLedgerSecrets(masterKeys, encryption) })
   const { serviceKeys } = openLedgerSecrets(masterKeys, ledger)
-  await createMissingServiceKeys({ url, sealing: serviceKeys, clock: createSystemClock() })
+  await createMissingServiceKeys({ url, sealing: serviceKeys })
   return ledger
 }

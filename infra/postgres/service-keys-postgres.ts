@@ -10,6 +10,7 @@
  *       key takes its place in the same transaction; nobody could know that one before, so that V2 gives way.
  *   V7. A key for imports signs nothing and is not published; it opens what was encrypted to it for as long as it is not
  *       revoked.
+ *   V8. Spans are PostgreSQL's time: the clock of whoever makes, rotates or revokes a key decides nothing.
  */
 import { createPrivateKey, generateKeyPair, type KeyObject, sign as signWithKey } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -28,6 +29,7 @@ import { publicJwkOf, thumbprintOf } from '../keys/public-key.ts'
 import { decryptBalance, decryptKeySalt, type PrivateKeyOf } from '../portability/balance-jwe.ts'
 import { createQueryPool, type QueryPool } from './query-pool.ts'
 import { serviceKeyContext } from './service-key-sealing.ts'
+import { readNowMs } from './sessions.ts'
 
 /** Of any purpose: as it is kept. */
 export type ServiceKey = Omit<PublishedKey, 'purpose'> & { readonly purpose: ServiceKeyPurpose }
@@ -65,6 +67,8 @@ export interface ServiceKeysOptions {
   readonly refreshMs?: number
   /** How long others may keep the JWKS: the lead that a new key is published with (V2). */
   readonly cacheLifetimeMs?: number
+  /** Milliseconds since 1970, by PostgreSQL's clock (V8). */
+  readonly readStoreMs?: typeof readNowMs
 }
 
 /** PostgreSQL does not answer, or the keys in it do not open. */
@@ -88,12 +92,10 @@ interface HeldKey {
 }
 
 /** Makes a first key for each purpose that has none. */
-export async function createMissingServiceKeys(
-  options: Pick<ServiceKeysOptions, 'url' | 'sealing' | 'clock'>,
-): Promise<void> {
+export async function createMissingServiceKeys(options: Pick<ServiceKeysOptions, 'url' | 'sealing'>): Promise<void> {
   const table = createTable(options)
   try {
-    await table.createMissing(options.clock.now())
+    await table.createMissing()
   } finally {
     await table.close()
   }
@@ -113,14 +115,14 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
     asked += 1
     const question = asked
     const askedAt = clock.monotonic()
-    const loaded = await table.load(held, clock.now())
+    const loaded = await table.load(held)
     if (question < applied) return
     applied = question
     held = loaded
     heardAt = askedAt
   }
   try {
-    await table.createMissing(clock.now())
+    await table.createMissing()
     await refresh()
   } catch (error) {
     await table.close()
@@ -145,14 +147,14 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
       (keyId) => held.get(keyId),
     ),
     rotate: async (purpose, rotation) => {
-      const keyId = await table.rotate(purpose, clock.now(), rotation?.activeAfterMs ?? cacheLifetimeMs)
+      const keyId = await table.rotate(purpose, rotation?.activeAfterMs ?? cacheLifetimeMs)
       await refresh()
       const made = held.get(keyId)
       if (made === undefined) throw new ServiceKeysUnavailable('The new key is not in the table.')
       return made.published
     },
     revoke: async (keyId) => {
-      const revocation = await table.revoke(keyId, clock.now())
+      const revocation = await table.revoke(keyId)
       if (revocation === undefined) return undefined
       await refresh()
       const revoked = held.get(keyId)
@@ -190,15 +192,20 @@ function isPublished(key: ServiceKey): key is PublishedKey {
   return key.purpose !== 'import'
 }
 
+/** Where none is in use yet, the first that will be: a clock may be behind PostgreSQL's, which the key was made by (V8). */
 function currentOf(held: ReadonlyMap<string, HeldKey>, purpose: ServiceKeyPurpose, nowMs: number): HeldKey {
   let current: HeldKey | undefined
+  let next: HeldKey | undefined
   for (const key of held.values()) {
-    const { published } = key
-    if (published.purpose !== purpose || key.privateKey === null || !isInUse(published, nowMs)) continue
-    if (current === undefined || published.activeFromMs > current.published.activeFromMs) current = key
+    const { purpose: itsPurpose, activeFromMs } = key.published
+    if (itsPurpose !== purpose || key.privateKey === null) continue
+    if (isInUse(key.published, nowMs)) {
+      if (current === undefined || activeFromMs > current.published.activeFromMs) current = key
+    } else if (activeFromMs > nowMs && (next === undefined || activeFromMs < next.published.activeFromMs)) next = key
   }
-  if (current === undefined) throw new ServiceKeysUnavailable('There is no signing key for this purpose.')
-  return current
+  const found = current ?? next
+  if (found === undefined) throw new ServiceKeysUnavailable('There is no signing key for this purpose.')
+  return found
 }
 
 function isInUse(key: ServiceKey, nowMs: number): boolean {
@@ -233,17 +240,17 @@ interface KeyRow {
 }
 
 interface KeyTable {
-  readonly createMissing: (nowMs: number) => Promise<void>
-  readonly load: (known: ReadonlyMap<string, HeldKey>, nowMs: number) => Promise<ReadonlyMap<string, HeldKey>>
+  readonly createMissing: () => Promise<void>
+  readonly load: (known: ReadonlyMap<string, HeldKey>) => Promise<ReadonlyMap<string, HeldKey>>
   /** Gives the new key's ID. */
-  readonly rotate: (purpose: ServiceKeyPurpose, nowMs: number, activeAfterMs: number) => Promise<string>
+  readonly rotate: (purpose: ServiceKeyPurpose, activeAfterMs: number) => Promise<string>
   /** undefined: there is nothing to revoke. */
-  readonly revoke: (keyId: string, nowMs: number) => Promise<{ readonly replacedBy: string | null } | undefined>
+  readonly revoke: (keyId: string) => Promise<{ readonly replacedBy: string | null } | undefined>
   readonly close: () => Promise<void>
 }
 
-function createTable(options: Pick<ServiceKeysOptions, 'url' | 'sealing'>): KeyTable {
-  const { sealing } = options
+function createTable(options: Pick<ServiceKeysOptions, 'url' | 'sealing' | 'readStoreMs'>): KeyTable {
+  const { sealing, readStoreMs = readNowMs } = options
   const pool = createQueryPool({
     url: options.url,
     name: 'ledger service keys',
@@ -251,16 +258,18 @@ function createTable(options: Pick<ServiceKeysOptions, 'url' | 'sealing'>): KeyT
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     unavailable: (message, cause) => new ServiceKeysUnavailable(message, cause),
   })
+  const table = { pool, sealing, readStoreMs }
   return {
-    createMissing: (nowMs) => createMissing(pool, sealing, nowMs),
-    rotate: (purpose, nowMs, activeAfterMs) => rotate(pool, sealing, purpose, nowMs, nowMs + activeAfterMs),
-    revoke: (keyId, nowMs) => revoke(pool, sealing, keyId, nowMs),
-    load: async (known, nowMs) => {
-      const rows = await pool.run(
-        (sql) => sql<KeyRow[]>`
+    createMissing: () => createMissing(table),
+    rotate: (purpose, activeAfterMs) => rotate(table, purpose, activeAfterMs),
+    revoke: (keyId) => revoke(table, keyId),
+    load: async (known) => {
+      const { rows, nowMs } = await pool.run(async (sql) => ({
+        rows: await sql<KeyRow[]>`
           SELECT key_id, purpose, x, y, sealed_private_key, active_from, retired_at, revoked_at
           FROM service_keys ORDER BY active_from, key_id`,
-      )
+        nowMs: await readStoreMs(sql),
+      }))
       return new Map(rows.map((row) => [row.key_id, holdKey(row, known.get(row.key_id), sealing, nowMs)]))
     },
     close: pool.close,
@@ -318,13 +327,25 @@ function purposeOf(text: string): ServiceKeyPurpose {
   return purpose
 }
 
-/** The lock lets readers through and nobody else who wants to write (V1). */
-async function locked<T>(pool: QueryPool, work: (sql: postgres.TransactionSql) => Promise<T>): Promise<T> {
+interface Table {
+  readonly pool: QueryPool
+  readonly sealing: MasterSeal
+  readonly readStoreMs: typeof readNowMs
+}
+
+/**
+ * The lock lets readers through and nobody else who wants to write (V1). The time is read under it (V8), so that of two
+ * writes the later has the later.
+ */
+async function locked<T>(
+  { pool, readStoreMs }: Table,
+  work: (sql: postgres.TransactionSql, nowMs: number) => Promise<T>,
+): Promise<T> {
   let result: { readonly value: T } | undefined
   await pool.run((sql) =>
     sql.begin(async (transaction) => {
       await transaction`LOCK TABLE service_keys IN SHARE ROW EXCLUSIVE MODE`
-      result = { value: await work(transaction) }
+      result = { value: await work(transaction, Math.floor(await readStoreMs(transaction))) }
     }),
   )
   if (result === undefined) throw new ServiceKeysUnavailable('The table of signing keys gave nothing.')
@@ -332,10 +353,10 @@ async function locked<T>(pool: QueryPool, work: (sql: postgres.TransactionSql) =
 }
 
 /** Looks first: who may only read the keys finds them made by who created the ledger. */
-async function createMissing(pool: QueryPool, sealing: MasterSeal, nowMs: number): Promise<void> {
-  if ((await pool.run(missingPurposes)).length === 0) return
-  await locked(pool, async (sql) => {
-    for (const purpose of await missingPurposes(sql)) await insertKey(sql, sealing, purpose, nowMs, nowMs)
+async function createMissing(table: Table): Promise<void> {
+  if ((await table.pool.run(missingPurposes)).length === 0) return
+  await locked(table, async (sql, nowMs) => {
+    for (const purpose of await missingPurposes(sql)) await insertKey(sql, table.sealing, purpose, nowMs, nowMs)
   })
 }
 
@@ -345,24 +366,18 @@ async function missingPurposes(sql: postgres.Sql | postgres.TransactionSql): Pro
   return SERVICE_KEY_PURPOSES.filter((purpose) => !existing.has(purpose))
 }
 
-async function rotate(
-  pool: QueryPool,
-  sealing: MasterSeal,
-  purpose: ServiceKeyPurpose,
-  nowMs: number,
-  activeFromMs: number,
-): Promise<string> {
-  const activeFrom = new Date(activeFromMs).toISOString()
-  return await locked(pool, async (sql) => {
+async function rotate(table: Table, purpose: ServiceKeyPurpose, activeAfterMs: number): Promise<string> {
+  return await locked(table, async (sql, nowMs) => {
+    const now = new Date(nowMs).toISOString()
+    const activeFrom = new Date(nowMs + activeAfterMs).toISOString()
     // A key that has not signed anything yet never will: its span ends where it would have begun.
     await sql`
       UPDATE service_keys SET retired_at = active_from
-      WHERE purpose = ${purpose} AND active_from > ${new Date(nowMs).toISOString()}`
+      WHERE purpose = ${purpose} AND active_from > ${now}`
     await sql`
       UPDATE service_keys SET retired_at = ${activeFrom}
-      WHERE purpose = ${purpose} AND active_from <= ${new Date(nowMs).toISOString()}
-        AND (retired_at IS NULL OR retired_at > ${new Date(nowMs).toISOString()})`
-    return await insertKey(sql, sealing, purpose, activeFromMs, nowMs)
+      WHERE purpose = ${purpose} AND active_from <= ${now} AND (retired_at IS NULL OR retired_at > ${now})`
+    return await insertKey(sql, table.sealing, purpose, nowMs + activeAfterMs, nowMs)
   })
 }
 
@@ -370,14 +385,9 @@ async function rotate(
  * A key that is in use, or will be, is replaced in the same transaction: its span ends where the new one's begins. What
  * comes before its own beginning is left to the key before.
  */
-async function revoke(
-  pool: QueryPool,
-  sealing: MasterSeal,
-  keyId: string,
-  nowMs: number,
-): Promise<{ readonly replacedBy: string | null } | undefined> {
-  const now = new Date(nowMs).toISOString()
-  return await locked(pool, async (sql) => {
+async function revoke(table: Table, keyId: string): Promise<{ readonly replacedBy: string | null } | undefined> {
+  return await locked(table, async (sql, nowMs) => {
+    const now = new Date(nowMs).toISOString()
     const [row] = await sql<{ purpose: string; active_from: Date; retired_at: Date | null }[]>`
       SELECT purpose, active_from, retired_at FROM service_keys WHERE key_id = ${keyId} AND revoked_at IS NULL`
     if (row === undefined) return undefined
@@ -387,7 +397,7 @@ async function revoke(
     const endsAt = isReplaced ? new Date(fromMs).toISOString() : retiredAt
     await sql`UPDATE service_keys SET revoked_at = ${now}, retired_at = ${endsAt} WHERE key_id = ${keyId}`
     if (!isReplaced) return { replacedBy: null }
-    const replacedBy = await insertKey(sql, sealing, purposeOf(row.purpose), fromMs, nowMs)
+    const replacedBy = await insertKey(sql, table.sealing, purposeOf(row.purpose), fromMs, nowMs)
     // Where a rotation was under way, the key that is to follow still does.
     await sql`UPDATE service_keys SET retired_at = ${retiredAt} WHERE key_id = ${replacedBy}`
     return { replacedBy }

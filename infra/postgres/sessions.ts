@@ -1,4 +1,5 @@
 /** What PostgreSQL knows of sessions: their row, their lock, their server processes. */
+import type postgres from 'postgres'
 import type { StoreProbe } from '../../runtime/ports/ledger-store.ts'
 import type { Sql } from './connection.ts'
 import type { Owner } from './ownership.ts'
@@ -40,7 +41,7 @@ export async function terminateSession(sql: Sql, session: string): Promise<void>
 }
 
 /** Milliseconds since 1970, by the server's clock. */
-export async function readNowMs(sql: Sql): Promise<number> {
+export async function readNowMs(sql: Sql | postgres.TransactionSql): Promise<number> {
   const [row] = await sql<{ now_ms: number }[]>`SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms`
   if (row === undefined) throw new Error('a look at the clock returned nothing')
   return row.now_ms

@@ -57,7 +57,8 @@ describe('ServiceKeys: PostgreSQL', () => {
   afterEach(() => Promise.all(opened.map((keys) => keys.close())))
 
   async function open(changes: Partial<ServiceKeysOptions> = {}): Promise<PostgresServiceKeys> {
-    const keys = await createServiceKeys({ url: database.url, sealing, clock, ...changes })
+    const readStoreMs = () => Promise.resolve(clock.now())
+    const keys = await createServiceKeys({ url: database.url, sealing, clock, readStoreMs, ...changes })
     opened.push(keys)
     return keys
   }
@@ -296,6 +297,36 @@ describe('ServiceKeys: PostgreSQL', () => {
     expect(keys.current('receipt')).toBe(second?.replacement?.keyId)
   })
 
+  test.for([-60_000, 60_000])('V8: spans are the same whoever writes them, be its clock %d ms off', async (offMs) => {
+    const before = Date.now()
+    const of = createManualClock(before + offMs)
+    const keys = await createServiceKeys({ url: database.url, sealing, clock: of })
+    opened.push(keys)
+    const firstId = keys.current('receipt')
+    const made = await keys.rotate('receipt', { activeAfterMs: 10_000 })
+    const revocation = await keys.revoke(keys.current('token'))
+    const after = Date.now()
+    const first = keys.published().find(({ keyId }) => keyId === firstId)
+    const written = [first?.activeFromMs, made.activeFromMs - 10_000, revocation?.revoked.revokedAtMs]
+    for (const ms of written) {
+      expect(ms).toBeGreaterThanOrEqual(before)
+      expect(ms).toBeLessThanOrEqual(after)
+    }
+    expect(first?.retiredAtMs).toBe(made.activeFromMs)
+    expect(keys.current('token')).toBe(revocation?.replacement?.keyId)
+  })
+
+  test('V8: until its clock comes so far, a process signs with the key that took the place of a revoked one', async () => {
+    const keys = await open()
+    const behind = await open({ clock: createManualClock(START_MS - 60_000) })
+    const revocation = await keys.revoke(keys.current('token'))
+    const waiting = await keys.rotate('token')
+    await behind.refresh()
+    expect(waiting.keyId).not.toBe(revocation?.replacement?.keyId)
+    expect(behind.current('token')).toBe(revocation?.replacement?.keyId)
+    expect(await behind.sign(behind.current('token'), ['{}'])).toHaveLength(1)
+  })
+
   test('V5: who has not heard from PostgreSQL for a cache lifetime signs with no key, and goes on when it has', async () => {
     const keys = await open({ refreshMs: 10 * CACHE_MS })
     const keyId = keys.current('token')
@@ -311,11 +342,9 @@ describe('ServiceKeys: PostgreSQL', () => {
 
 signerContract('node:crypto with the keys in PostgreSQL', async () => {
   const database = await createLedgerDatabase()
-  const keys = await createServiceKeys({
-    url: database.url,
-    sealing: newSealing(),
-    clock: createManualClock(START_MS),
-  })
+  const clock = createManualClock(START_MS)
+  const readStoreMs = () => Promise.resolve(clock.now())
+  const keys = await createServiceKeys({ url: database.url, sealing: newSealing(), clock, readStoreMs })
   return {
     signer: createNodeSigner({ keys }),
     clientKey: () => {

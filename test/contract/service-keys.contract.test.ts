@@ -16,7 +16,8 @@ serviceKeysContract('PostgreSQL', async () => {
   const clock = createManualClock(START_MS)
   const current = readMasterKey(randomBytes(32).toString('base64url'))
   const sealing = createMasterSeal({ current, previous: [] }, 'service-keys')
-  const keys = await createServiceKeys({ url: database.url, sealing, clock, log: SILENT_LOG })
+  const readStoreMs = () => Promise.resolve(clock.now())
+  const keys = await createServiceKeys({ url: database.url, sealing, clock, readStoreMs, log: SILENT_LOG })
   return {
     keys,
     nowMs: clock.now,

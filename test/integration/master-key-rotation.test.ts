@@ -40,7 +40,7 @@ beforeEach(async () => {
   database = await createLedgerDatabase()
   connection = await connect({ url: database.url, applicationName: 'test' })
   sql = connection.sql
-  await createMissingServiceKeys({ url: database.url, sealing: serviceSeal(only(FIRST)), clock: createSystemClock() })
+  await createMissingServiceKeys({ url: database.url, sealing: serviceSeal(only(FIRST)) })
 })
 afterEach(async () => {
   await connection.end()

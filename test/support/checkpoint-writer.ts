@@ -27,7 +27,7 @@ export async function onWriter<T>(url: string, work: Work<T>, startsAheadMs = 0)
   const system = createSystemClock()
   let aheadMs = startsAheadMs
   const clock: Clock = { ...system, now: () => system.now() + aheadMs }
-  const keys = await createServiceKeys({ url, sealing, clock })
+  const keys = await createServiceKeys({ url, sealing, clock, readStoreMs: () => Promise.resolve(clock.now()) })
   const logged: string[] = []
   const note = (event: string): void => void logged.push(event)
   const log: Log = { info: note, warn: note, error: note }
