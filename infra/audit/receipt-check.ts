@@ -1,8 +1,8 @@
 /**
  * Whether receipts verify: made anew from the transaction's row, under the key that they name.
  *   V1. The key is the service's own, for receipts, not revoked, and its ID is its thumbprint (RFC 7638).
- *   V2. It was in use at the time that the receipt says. A receipt's time is when its transaction was stepped, its key is
- *       chosen as the batch is committed: about a rotation the one may lie a little outside the span of the other.
+ *   V2. It was in use at the time that the receipt says, or little before or after: a node that could not look at the keys
+ *       goes on with those it knows, and version 0.7.7 and those before it chose the key by another clock than the time.
  */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
 import { receiptPayload } from '../../actors/account/receipt.ts'
@@ -15,7 +15,7 @@ import type { Query } from './audit-reads.ts'
 export type ReceiptCheck = (transaction: TransactionRecord, receipt: ReceiptWrite) => string | undefined
 
 /** V2: how long a node signs by what it last heard of the keys. */
-const SLACK_MS = 300_000
+export const RECEIPT_SLACK_MS = 300_000
 
 export const RECEIPT_KEYS = `
 SELECT key_id, purpose, x, y, active_from, retired_at, revoked_at FROM service_keys`
@@ -58,8 +58,8 @@ function keyOf(row: KeyRow): ReceiptKey | string {
     if (thumbprintOf(jwk) !== keyId) return 'the key that its receipt names is not the one of that name'
     return {
       key: createPublicKey({ key: jwk, format: 'jwk' }),
-      fromMs: from.getTime() - SLACK_MS,
-      untilMs: until === null ? Number.POSITIVE_INFINITY : until.getTime() + SLACK_MS,
+      fromMs: from.getTime() - RECEIPT_SLACK_MS,
+      untilMs: until === null ? Number.POSITIVE_INFINITY : until.getTime() + RECEIPT_SLACK_MS,
     }
   } catch {
     return 'the key that its receipt names is no key'

@@ -1,13 +1,14 @@
 /**
  * Checks a receipt offline:
  *   W1. Its signature verifies under the key that it names, which is in the JWKS, has the purpose `receipt`, is not
- *       revoked, and whose span covers `processed_at`.
+ *       revoked, and whose span covers `processed_at`, but for the slack that the auditor gives it too.
  *   W2. What it says of the chain is what the chain's own entry says, where the chain is at hand.
  */
 import { createPublicKey, verify } from 'node:crypto'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { showHash } from '../../actors/audit-chain.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
+import { RECEIPT_SLACK_MS } from '../audit/receipt-check.ts'
 import type { CheckedChain, CheckedEntry } from './verify-chain.ts'
 
 export interface GivenReceipt {
@@ -56,7 +57,8 @@ function problemOfSignature(given: GivenReceipt, { ledgerId, keys }: ReceiptKeys
   const processedAt = given.receipt['processed_at']
   const atMs = typeof processedAt === 'string' ? parseTimestamp(processedAt) : undefined
   if (atMs === undefined) return 'it has no processed_at'
-  if (atMs < key.activeFromMs || (key.retiredAtMs !== null && atMs > key.retiredAtMs)) {
+  const { activeFromMs, retiredAtMs } = key
+  if (atMs < activeFromMs - RECEIPT_SLACK_MS || (retiredAtMs !== null && atMs > retiredAtMs + RECEIPT_SLACK_MS)) {
     return 'the key that it names was not in use at its processed_at'
   }
   return signatureVerifies(given, key) ? undefined : 'its signature does not verify'

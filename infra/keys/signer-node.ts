@@ -32,7 +32,7 @@ export function createNodeSigner(options: NodeSignerOptions): Signer {
         ? inTurns(checks, (check) => verifyOne(check, publicKeys, verifiesHere))
         : Promise.all(checks.map((check) => verifyOne(check, publicKeys, verifiesOnPool))),
     signMany: (keyId, payloads) => keys.sign(keyId, payloads),
-    receiptKeyId: () => keys.current('receipt'),
+    receiptKeyId: (processedAtMs) => keys.current('receipt', processedAtMs),
   }
 }
 

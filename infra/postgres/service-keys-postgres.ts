@@ -128,11 +128,11 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
     await table.close()
     throw error
   }
-  const current = (purpose: ServiceKeyPurpose): ServiceKey => {
+  const current = (purpose: ServiceKeyPurpose, datedMs = clock.now()): ServiceKey => {
     if (clock.monotonic() - heardAt > cacheLifetimeMs) {
       throw new ServiceKeysUnavailable('The signing keys have not been looked at for too long.')
     }
-    return currentOf(held, purpose, clock.now()).published
+    return currentOf(held, purpose, datedMs).published
   }
   const refreshing = repeat(clock, options.refreshMs ?? DEFAULT_REFRESH_MS, () =>
     refresh().catch((error: unknown) => options.log?.warn('service_keys_not_refreshed', { error: nameOf(error) })),
@@ -140,7 +140,7 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
 
   return {
     published: () => [...held.values()].map((key) => key.published).filter(isPublished),
-    current: (purpose) => current(purpose).keyId,
+    current: (purpose, datedMs) => current(purpose, datedMs).keyId,
     sign: (keyId, payloads) => signAll(held.get(keyId), payloads),
     imports: importKeysOf(
       () => current('import'),

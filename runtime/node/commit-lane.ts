@@ -5,11 +5,10 @@
  *   B2. Commands of a shard stay in order through every retry: while halves wait, nothing new is taken.
  *   B3. Receipts are signed between step and commit; those of a batch that was not applied are never shown.
  */
-import { receiptPayload } from '../../actors/account/receipt.ts'
 import { refusal } from '../../actors/account/outcome.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
 import { type Clock, delay } from '../ports/clock.ts'
-import type { CommitVerdict, FailedCause, LedgerStore } from '../ports/ledger-store.ts'
+import type { CommitVerdict, FailedCause, LedgerStore, ReceiptWrite } from '../ports/ledger-store.ts'
 import type { Verdict } from '../messages.ts'
 import type { Log } from '../ports/log.ts'
 import { type CommitResult, NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
@@ -20,6 +19,7 @@ import { followed, followedAll, followEach, leaveUndecided } from './followed.ts
 import type { Incarnation } from './incarnation.ts'
 import type { OutputGate } from './output-gate.ts'
 import { isLate, type Pending, settle, verdictKey } from './pending.ts'
+import { signReceipts } from './receipts.ts'
 import { processedIn, rowsOf } from './rows.ts'
 
 export interface CommitLaneDependencies {
@@ -207,24 +207,17 @@ export class CommitLane {
   private async commit(drafts: readonly ShardDraft[]): Promise<CommitVerdict> {
     const { signer, store, surroundings } = this.dependencies
     const processed = drafts.flatMap(processedIn)
-    let keyId = ''
-    let signatures: readonly string[] = []
+    let receipts: readonly ReceiptWrite[] = []
     try {
-      if (processed.length > 0) {
-        keyId = signer.receiptKeyId()
-        signatures = await signer.signMany(
-          keyId,
-          processed.map((transaction) => receiptPayload(transaction, surroundings.settings.ledgerId, keyId)),
-        )
-      }
+      receipts = await signReceipts(signer, processed, surroundings.settings.ledgerId)
     } catch {
       return { kind: 'failed', cause: 'unsent', detail: 'Receipts could not be signed.' }
     }
     let next = 0
-    const nextReceipt = () => {
-      const signature = signatures[next] ?? ''
+    const nextReceipt = (): ReceiptWrite => {
+      const receipt = receipts[next] ?? { keyId: '', signature: '' }
       next += 1
-      return { keyId, signature }
+      return receipt
     }
     return await store.commit({ shards: drafts.map((shard) => rowsOf(shard, nextReceipt)) })
   }

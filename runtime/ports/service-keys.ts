@@ -12,8 +12,8 @@ export type ServiceKeyPurpose = (typeof SERVICE_KEY_PURPOSES)[number]
 export interface ServiceKeys {
   /** Every public key, as the JWKS document shows it. */
   readonly published: () => readonly PublishedKey[]
-  /** The key that signs for this purpose now. */
-  readonly current: (purpose: KeyPurpose) => string
+  /** The key that signs for this purpose now, or what is dated so (milliseconds since 1970). */
+  readonly current: (purpose: KeyPurpose, datedMs?: number) => string
   /** base64 DER, ECDSA P-256 with SHA-256 over the text's UTF-8. */
   readonly sign: (keyId: string, payloads: readonly string[]) => Promise<readonly string[]>
 }

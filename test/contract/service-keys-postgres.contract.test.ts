@@ -345,8 +345,10 @@ signerContract('node:crypto with the keys in PostgreSQL', async () => {
   const clock = createManualClock(START_MS)
   const readStoreMs = () => Promise.resolve(clock.now())
   const keys = await createServiceKeys({ url: database.url, sealing: newSealing(), clock, readStoreMs })
+  const { activeFromMs: rotatedAtMs } = await keys.rotate('receipt')
   return {
     signer: createNodeSigner({ keys }),
+    rotatedAtMs,
     clientKey: () => {
       const { secretKey, publicKey } = p256.keygen()
       return {

@@ -18,9 +18,11 @@ serviceKeysContract('PostgreSQL', async () => {
   const sealing = createMasterSeal({ current, previous: [] }, 'service-keys')
   const readStoreMs = () => Promise.resolve(clock.now())
   const keys = await createServiceKeys({ url: database.url, sealing, clock, readStoreMs, log: SILENT_LOG })
+  const { activeFromMs: rotatedAtMs } = await keys.rotate('receipt')
   return {
     keys,
     nowMs: clock.now,
+    rotatedAtMs,
     close: async () => {
       await keys.close()
       await database.drop()
@@ -28,8 +30,9 @@ serviceKeysContract('PostgreSQL', async () => {
   }
 })
 
-serviceKeysContract('memory', async () => ({
-  keys: createFakeServiceKeys(START_MS),
-  nowMs: () => START_MS,
-  close: () => Promise.resolve(),
-}))
+serviceKeysContract('memory', async () => {
+  const keys = createFakeServiceKeys(START_MS)
+  const rotatedAtMs = START_MS + 300_000
+  keys.rotateAt('receipt', rotatedAtMs)
+  return { keys, nowMs: () => START_MS, rotatedAtMs, close: () => Promise.resolve() }
+})

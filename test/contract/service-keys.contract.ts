@@ -6,6 +6,8 @@ import { KEY_PURPOSES, type PublishedKey, type ServiceKeys } from '../../runtime
 export interface ServiceKeysSubject {
   readonly keys: ServiceKeys
   readonly nowMs: () => number
+  /** When another key for receipts takes the place of the one that is in use now. */
+  readonly rotatedAtMs: number
   readonly close: () => Promise<void>
 }
 
@@ -52,6 +54,18 @@ export function serviceKeysContract(name: string, create: () => Promise<ServiceK
         expect(verifiesUnder(published(keyId), '{"a":2}', signatures[0] ?? '')).toBe(false)
       },
     )
+
+    test('what is dated about a rotation names the key whose span it lies in, whatever the time is now', async () => {
+      const { keys, rotatedAtMs } = subject
+      const [before, after] = [rotatedAtMs - 1, rotatedAtMs].map((datedMs) => keys.current('receipt', datedMs))
+      expect(before).not.toBe(after)
+      expect(published(before ?? '')?.retiredAtMs).toBe(rotatedAtMs)
+      expect(published(after ?? '')?.activeFromMs).toBe(rotatedAtMs)
+      for (const keyId of [before ?? '', after ?? '']) {
+        const [signature = ''] = await keys.sign(keyId, ['{}'])
+        expect(verifiesUnder(published(keyId), '{}', signature)).toBe(true)
+      }
+    })
 
     test('a key that is not there signs nothing', async () => {
       await expect(subject.keys.sign('no such key', ['{}'])).rejects.toThrow(/key/i)

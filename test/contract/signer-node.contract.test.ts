@@ -5,34 +5,31 @@
 import { createHash, generateKeyPairSync, sign as signWithKey } from 'node:crypto'
 import { p256 } from '@noble/curves/nist.js'
 import { describe, expect, test } from 'vitest'
-import { readPublicKey, thumbprintOf } from '../../infra/keys/public-key.ts'
+import { readPublicKey } from '../../infra/keys/public-key.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
 import type { SignatureCheck } from '../../runtime/ports/signer.ts'
-import { coordinatesOf } from '../support/client-keys.ts'
+import { createFakeServiceKeys } from '../unit/api/fake-service-keys.ts'
+import { verifiesUnder } from './service-keys.contract.ts'
 import { type ClientKey, signerContract } from './signer.contract.ts'
 
 interface Keys extends ServiceKeys {
   readonly verifies: (keyId: string, payload: string, signature: string) => boolean
 }
 
+const ROTATED_AT_MS = 1_790_000_000_000
+
 function serviceKeys(): Keys {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const { x, y } = coordinatesOf(publicKey)
-  const keyId = thumbprintOf({ kty: 'EC', crv: 'P-256', x, y })
-  const point = Buffer.concat([Buffer.of(4), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')])
+  const keys = createFakeServiceKeys(0)
+  keys.rotateAt('receipt', ROTATED_AT_MS)
   return {
-    published: () => [{ keyId, purpose: 'receipt', x, y, activeFromMs: 0, retiredAtMs: null, revokedAtMs: null }],
-    current: () => keyId,
-    sign: (id, payloads) =>
-      id === keyId
-        ? Promise.resolve(
-            payloads.map((payload) => signWithKey('sha256', Buffer.from(payload), privateKey).toString('base64')),
-          )
-        : Promise.reject(new Error('no such key')),
+    ...keys,
     verifies: (id, payload, signature) =>
-      id === keyId &&
-      p256.verify(Buffer.from(signature, 'base64'), Buffer.from(payload), point, { format: 'der', lowS: false }),
+      verifiesUnder(
+        keys.published().find(({ keyId }) => keyId === id),
+        payload,
+        signature,
+      ),
   }
 }
 
@@ -51,6 +48,7 @@ for (const inPlace of [false, true]) {
     const keys = serviceKeys()
     return {
       signer: createNodeSigner({ keys, cachedKeys: 2, inPlace }),
+      rotatedAtMs: ROTATED_AT_MS,
       clientKey: nobleKey,
       verifies: keys.verifies,
       settle: (work) => work,

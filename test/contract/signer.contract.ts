@@ -1,9 +1,11 @@
-/** What every Signer must do: G1 and G2 of the port. */
+/** What every Signer must do: G1 to G3 of the port. */
 import { describe, expect, test } from 'vitest'
 import type { Signer } from '../../runtime/ports/signer.ts'
 
 export interface SignerSubject {
   readonly signer: Signer
+  /** When one key for receipts takes the place of another. */
+  readonly rotatedAtMs: number
   /** A key of a client, and what it signs with it. */
   readonly clientKey: () => ClientKey
   /** Whether the service's key of this ID signed the payload: judged by something other than the signer. */
@@ -94,8 +96,8 @@ export function signerContract(name: string, create: () => Promise<SignerSubject
 
     test(
       'G2: what signMany returns verifies, in order, under the key it names and for no other payload',
-      withSigner(async ({ signer, verifies, settle }) => {
-        const keyId = signer.receiptKeyId()
+      withSigner(async ({ signer, rotatedAtMs, verifies, settle }) => {
+        const keyId = signer.receiptKeyId(rotatedAtMs)
         const payloads = Array.from({ length: 40 }, (_, index) => `{"receipt":"${index} é"}`)
         const signatures = await settle(signer.signMany(keyId, payloads))
         expect(signatures).toHaveLength(payloads.length)
@@ -104,6 +106,24 @@ export function signerContract(name: string, create: () => Promise<SignerSubject
           expect(verifies(keyId, `${payload} `, signatures[index] ?? '')).toBe(false)
         })
         expect(await settle(signer.signMany(keyId, []))).toEqual([])
+      }),
+    )
+
+    test(
+      'G3: a receipt names the key that was in use at its own time, before a rotation and after it, and both sign',
+      withSigner(async ({ signer, rotatedAtMs, verifies, settle }) => {
+        const times = [rotatedAtMs - 60_000, rotatedAtMs - 1, rotatedAtMs, rotatedAtMs + 60_000]
+        const keyIds = times.map((processedAtMs) => signer.receiptKeyId(processedAtMs))
+        const [before = '', , after = ''] = keyIds
+        expect(before).not.toBe(after)
+        expect(keyIds).toEqual([before, before, after, after])
+        for (const keyId of [before, after]) {
+          const [signature = ''] = await settle(signer.signMany(keyId, ['{}']))
+          expect([before, after].map((id) => verifies(id, '{}', signature))).toEqual([
+            keyId === before,
+            keyId === after,
+          ])
+        }
       }),
     )
 

@@ -5,12 +5,14 @@ import { createKernel } from './kernel.ts'
 import { createSimSigner, simPublicKey, simReceiptPublicKey, simSign, simVerify } from './sim-signer.ts'
 
 const KEY_ID = 'receipt-key-1'
+const NEXT = { receiptKeyId: 'receipt-key-2', fromMs: 1_790_000_000_000 }
 
 signerContract('simulated', () => {
   const kernel = createKernel({ seed: 1 })
   let clients = 0
   return Promise.resolve({
-    signer: createSimSigner(kernel.process('node'), kernel.random, { receiptKeyId: KEY_ID }),
+    signer: createSimSigner(kernel.process('node'), kernel.random, { receiptKeyId: KEY_ID, next: NEXT }),
+    rotatedAtMs: NEXT.fromMs,
     clientKey: () => {
       clients += 1
       const privateSeed = `client ${clients}`

@@ -11,6 +11,8 @@ import type { SeededRandom } from './sim-random.ts'
 export interface SimSignerOptions {
   /** The receipt key in use. */
   readonly receiptKeyId: string
+  /** The one that takes its place. */
+  readonly next?: { readonly receiptKeyId: string; readonly fromMs: number }
   /** How long verifying or signing takes. */
   readonly delayMs?: { readonly min: number; readonly max: number }
 }
@@ -41,6 +43,7 @@ export function simVerify({ publicKey, payload, signature }: SignatureCheck): bo
 
 export function createSimSigner(process: SimProcess, worldRandom: SeededRandom, options: SimSignerOptions): Signer {
   const random = worldRandom.fork(`signer ${process.id}`)
+  const { next } = options
   const { min, max } = options.delayMs ?? USUAL_DELAY_MS
   const complete = <T>(label: string, outcome: readonly T[] | Error): Promise<readonly T[]> =>
     process.promise((resolve, reject) => {
@@ -50,10 +53,12 @@ export function createSimSigner(process: SimProcess, worldRandom: SeededRandom, 
       })
     })
   return {
-    receiptKeyId: () => options.receiptKeyId,
+    receiptKeyId: (processedAtMs) =>
+      next !== undefined && processedAtMs >= next.fromMs ? next.receiptKeyId : options.receiptKeyId,
     verifyMany: (checks) => complete(`has verified ${checks.length}`, checks.map(simVerify)),
     signMany: (keyId, payloads) => {
-      if (keyId !== options.receiptKeyId) return complete('signs nothing', new Error('no such key'))
+      if (keyId !== options.receiptKeyId && keyId !== next?.receiptKeyId)
+        return complete('signs nothing', new Error('no such key'))
       const publicKey = simReceiptPublicKey(keyId)
       const signatures = payloads.map((payload) => signatureBytes(publicKey, payload).toString('base64'))
       return complete(`has signed ${payloads.length}`, signatures)

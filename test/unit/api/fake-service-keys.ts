@@ -7,6 +7,8 @@ export interface FakeServiceKeys extends ServiceKeys {
   readonly keys: PublishedKey[]
   /** Adds a token key and signs with it from now on. */
   readonly rotate: () => string
+  /** Adds a key of the purpose that is in use from then on. */
+  readonly rotateAt: (purpose: PublishedKey['purpose'], fromMs: number) => void
   readonly signWith: (keyId: string, text: string) => string
   /** Which call throws. */
   failsAt: 'current' | 'sign' | null
@@ -15,7 +17,7 @@ export interface FakeServiceKeys extends ServiceKeys {
 export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
   const privateKeys = new Map<string, KeyObject>()
   const keys: PublishedKey[] = []
-  const add = (purpose: PublishedKey['purpose']): string => {
+  const add = (purpose: PublishedKey['purpose'], fromMs = activeFromMs): string => {
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
     const { x, y } = coordinatesOf(publicKey)
     const keyId = createHash('sha256').update(`${x}${y}`).digest('base64url')
@@ -25,13 +27,13 @@ export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
       purpose,
       x,
       y,
-      activeFromMs,
+      activeFromMs: fromMs,
       retiredAtMs: null,
       revokedAtMs: null,
     })
     return keyId
   }
-  const current = new Map(KEY_PURPOSES.map((purpose) => [purpose, add(purpose)]))
+  for (const purpose of KEY_PURPOSES) add(purpose)
   const signWith = (keyId: string, text: string): string => {
     const key = privateKeys.get(keyId)
     if (key === undefined) throw new Error('no such key')
@@ -44,19 +46,22 @@ export function createFakeServiceKeys(activeFromMs: number): FakeServiceKeys {
     keys,
     failsAt: null,
     published: () => keys,
-    current: (purpose) => {
+    current: (purpose, datedMs = activeFromMs) => {
       failAt('current')
-      return current.get(purpose) ?? ''
+      const all = keys.filter((key) => key.purpose === purpose)
+      return (all.findLast((key) => key.activeFromMs <= datedMs) ?? all[0])?.keyId ?? ''
     },
     sign: async (keyId, payloads) => {
       failAt('sign')
       return payloads.map((payload) => signWith(keyId, payload))
     },
     signWith,
-    rotate: () => {
-      const token = add('token')
-      current.set('token', token)
-      return token
+    rotate: () => add('token'),
+    rotateAt: (purpose, fromMs) => {
+      const index = keys.findLastIndex((key) => key.purpose === purpose)
+      const last = keys[index]
+      if (last !== undefined) keys[index] = { ...last, retiredAtMs: fromMs }
+      add(purpose, fromMs)
     },
   }
   return fake

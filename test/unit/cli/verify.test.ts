@@ -203,8 +203,8 @@ describe('a receipt', () => {
     ],
     ['W1: garbage for a signature', { ...receiptOf(ENTRY), signature: 'AAAA' }, 'signature does not verify'],
     ['W1: a key without an ID', receiptOf(ENTRY, { key_id: 7 }), 'not in the JWKS'],
-    ['W1: before the key was in use', receiptOf(ENTRY, { processed_at: '2025-12-31T23:59:59.999Z' }), 'was not in use'],
-    ['W1: after the key was in use', receiptOf(ENTRY, { processed_at: '2027-01-01T00:00:00.001Z' }), 'was not in use'],
+    ['W1: before the key was in use', receiptOf(ENTRY, { processed_at: '2025-12-31T23:54:59.999Z' }), 'was not in use'],
+    ['W1: after the key was in use', receiptOf(ENTRY, { processed_at: '2027-01-01T00:05:00.001Z' }), 'was not in use'],
     ['W1: of no ledger', receiptOf(ENTRY, { ledger_id: null }), 'of another ledger'],
     ['W2: another amount than the chain has', receiptOf(ENTRY, { amount: '6' }), 'its amount is not that of entry 3'],
     ['W2: another hash', receiptOf(ENTRY, { audit_hash: showHash(GENESIS) }), 'its audit_hash is not that of entry 3'],
@@ -240,6 +240,14 @@ describe('a receipt', () => {
     expect(code).toBe(1)
     expect(out).toContain('the key that it names is revoked')
   })
+
+  test.each(['2025-12-31T23:55:00.000Z', '2027-01-01T00:05:00.000Z'])(
+    'W1: of %s counts, for a node may have signed with the key a little before or after its span',
+    async (processedAt) => {
+      const failed = { status: 'failed', processed_at: processedAt }
+      expect(await verifyReceipt(receiptOf(undefined, failed))).toMatchObject({ code: 0, err: '' })
+    },
+  )
 
   test('counts only under a key for receipts, and needs the keys at all', async () => {
     const { code, out } = await verifyReceipt(receiptOf(ENTRY), { ...JWKS, keys: [{ ...KEY, purpose: 'token' }] })

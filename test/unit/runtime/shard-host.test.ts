@@ -257,6 +257,20 @@ describe('the shard host', () => {
     expect(kinds(verdicts)).toEqual(['registered', 'accepted'])
   })
 
+  test('a receipt names the key that was in use at its own time', async () => {
+    const { clock, batches, item, send, signing } = hosting([0])
+    signing.keyAt = (processedAtMs) => `key of ${processedAtMs}`
+    send(item(0, 'a', register))
+    await clock.pass(10)
+    send(item(0, 'a', credit('a', 'k')))
+    await clock.pass(50)
+    const written = batches.flatMap(({ shards }) => shards.flatMap(({ transactions }) => transactions))
+    expect(written).toHaveLength(1)
+    for (const { transaction, receipt } of written) {
+      expect(receipt?.keyId).toBe(`key of ${transaction.processedAtMs}`)
+    }
+  })
+
   test('I1: a shard that the fence leaves out is looked at: busy is tried again, fenced is given up', async () => {
     const { clock, control, verdicts, item, send, host, give } = hosting()
     let busy = true
