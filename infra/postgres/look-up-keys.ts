@@ -17,42 +17,49 @@ import { PLACES } from './row-sealer.ts'
 import { openTransaction, TRANSACTION_ROW_COLUMNS, type TransactionRow } from './transaction-document.ts'
 import { prepared } from './prepared.ts'
 
-/** All keys that the account ever had: a handful. The one that the original was accepted under is among them. */
-const ACCOUNT_KEYS = `
-       (SELECT json_agg(json_build_array(k.from_sequence, encode(k.document, 'base64'))) FROM account_keys k
-         WHERE k.shard_id = u.shard_id AND k.account_id = u.account_id) AS account_keys`
-
 export const SUBMISSIONS_LOOK_UP = `
-SELECT ${TRANSACTION_ROW_COLUMNS.map((column) => `u.${column}`).join(', ')},${ACCOUNT_KEYS}
+SELECT ${TRANSACTION_ROW_COLUMNS.map((column) => `u.${column}`).join(', ')}
   FROM unnest($1::integer[], $2::text[], $3::text[]) AS i (shard_id, account_id, idempotency_key)
   JOIN transactions u
     ON u.shard_id = i.shard_id AND u.account_id = i.account_id AND u.idempotency_key = i.idempotency_key`
 
 export const OPERATIONS_LOOK_UP = `
-SELECT u.shard_id, u.account_id, u.operation, u.idempotency_key, u.document,${ACCOUNT_KEYS}
+SELECT u.shard_id, u.account_id, u.operation, u.idempotency_key, u.document
   FROM unnest($1::integer[], $2::text[], $3::text[], $4::text[]) AS i (shard_id, account_id, idempotency_key, operation)
   JOIN operations u
     ON u.shard_id = i.shard_id AND u.account_id = i.account_id AND u.operation = i.operation
    AND u.idempotency_key = i.idempotency_key`
 
-interface WithKeys {
+/**
+ * All keys that these accounts ever had: the ones that originals were accepted under are among them. Asked for once an
+ * account, however many of its keys are repeated, for an account may have had thousands.
+ */
+export const ACCOUNT_KEYS_LOOK_UP = `
+SELECT k.shard_id, k.account_id, k.from_sequence, k.document
+  FROM unnest($1::integer[], $2::text[]) AS i (shard_id, account_id)
+  JOIN account_keys k ON k.shard_id = i.shard_id AND k.account_id = i.account_id
+ ORDER BY k.from_sequence`
+
+interface OfAccount {
   readonly shard_id: number
+  /** The reference. */
   readonly account_id: string
-  /** From which sequence on, and sealed text in base64. */
-  readonly account_keys: readonly (readonly [number, string])[] | null
 }
 
-export interface SubmissionRow extends TransactionRow, WithKeys {}
-
-export interface OperationRow extends WithKeys {
+export interface OperationRow extends OfAccount {
   readonly operation: RecordedOperation['operation']
   /** The reference. */
   readonly idempotency_key: string
   readonly document: Buffer
 }
 
+export interface AccountKeyRow extends OfAccount {
+  readonly from_sequence: string
+  readonly document: Buffer
+}
+
 export interface UseRows {
-  readonly submissions: readonly SubmissionRow[]
+  readonly submissions: readonly TransactionRow[]
   readonly operations: readonly OperationRow[]
 }
 
@@ -60,7 +67,7 @@ export async function findUseRows(sql: Sql, keys: readonly KeyAddress[], vault: 
   const isSubmission = (key: KeyAddress): boolean => key.operation === 'transaction'
   const others = keys.filter((key) => !isSubmission(key))
   const [submissions, operations] = await Promise.all([
-    findUses<SubmissionRow>(sql, SUBMISSIONS_LOOK_UP, keys.filter(isSubmission), vault),
+    findUses<TransactionRow>(sql, SUBMISSIONS_LOOK_UP, keys.filter(isSubmission), vault),
     findUses<OperationRow>(sql, OPERATIONS_LOOK_UP, others, vault, texts(others.map((key) => key.operation))),
   ])
   return { submissions, operations }
@@ -78,15 +85,58 @@ async function findUses<Row extends object>(
   return prepared<Row>(sql, text, [shardIds(keys), accountRefs(keys, vault), refs, ...further])
 }
 
+export function findAccountKeyRows(sql: Sql, { submissions, operations }: UseRows): Promise<readonly AccountKeyRow[]> {
+  const accounts = new Map([...submissions, ...operations].map((row) => [nameOf(row), row]))
+  if (accounts.size === 0) return Promise.resolve([])
+  const rows = [...accounts.values()]
+  const homes = shardIds(rows.map((row) => ({ shardId: row.shard_id })))
+  return prepared<AccountKeyRow>(sql, ACCOUNT_KEYS_LOOK_UP, [homes, texts(rows.map((row) => row.account_id))])
+}
+
+/**
+ * The public key that the account of a row had under this ID. Without its row nothing verifies under it: one such row must
+ * not fail the look of everybody else. Throws UnreadableRow.
+ */
+export type PublicKeyOf = (row: OfAccount, keyId: string) => string
+
+/** The accounts' data keys must have been fetched. The latest are opened first, each once at most. */
+export function publicKeysIn(rows: readonly AccountKeyRow[], vault: RowVault): PublicKeyOf {
+  const accounts = new Map<string, { readonly unopened: AccountKeyRow[]; readonly opened: Map<string, string> }>()
+  for (const row of rows) {
+    const account = accounts.get(nameOf(row))
+    if (account === undefined) accounts.set(nameOf(row), { unopened: [row], opened: new Map() })
+    else account.unopened.push(row)
+  }
+  return (of, keyId) => {
+    const { unopened, opened } = accounts.get(nameOf(of)) ?? { unopened: [], opened: new Map<string, string>() }
+    for (let row = unopened.at(-1); row !== undefined && !opened.has(keyId); row = unopened.at(-1)) {
+      const { shard_id: shardId, account_id: ref, from_sequence: fromSequence } = row
+      const key = keyFrom(vault.open(accountKeyName(ref), PLACES.key(shardId, ref, Number(fromSequence)), row.document))
+      // One that does not open stays: whoever comes to it again is told the same.
+      unopened.pop()
+      opened.set(key.keyId, key.publicKey)
+    }
+    return opened.get(keyId) ?? ''
+  }
+}
+
+function nameOf({ shard_id: shardId, account_id: ref }: OfAccount): string {
+  return `${shardId} ${ref}`
+}
+
 /** By `keyAddressOf`. The account's key must have been fetched. Throws UnreadableRow. */
-export function submissionUse(row: SubmissionRow, vault: RowVault): readonly [string, EarlierUse] {
+export function submissionUse(
+  row: TransactionRow,
+  publicKeyOf: PublicKeyOf,
+  vault: RowVault,
+): readonly [string, EarlierUse] {
   const { transaction } = openTransaction(row, vault)
   const { accountId, shardId, idempotencyKey, txnId, groupId, payloadHash, keyId, createdAtMs } = transaction
   return [
     keyAddressOf({ shardId: row.shard_id, accountId, operation: 'transaction', idempotencyKey }),
     {
       payloadHash,
-      key: { keyId, publicKey: publicKeyOf(row, keyId, vault) },
+      key: { keyId, publicKey: publicKeyOf(row, keyId) },
       answer: {
         kind: 'accepted',
         receipt: { txnId, accountId, shardId, enqueuedAtMs: createdAtMs, groupId },
@@ -101,6 +151,7 @@ export function submissionUse(row: SubmissionRow, vault: RowVault): readonly [st
 export function operationUse(
   row: OperationRow,
   accountIdOf: (ref: string) => string | undefined,
+  publicKeyOf: PublicKeyOf,
   vault: RowVault,
 ): readonly [string, EarlierUse] {
   const { shard_id: shardId, account_id: ref, operation, idempotency_key: keyRef } = row
@@ -116,19 +167,8 @@ export function operationUse(
     keyAddressOf({ shardId, accountId, operation, idempotencyKey }),
     {
       payloadHash,
-      key: { keyId, publicKey: publicKeyOf(row, keyId, vault) },
+      key: { keyId, publicKey: publicKeyOf(row, keyId) },
       answer: originalAnswer({ operation, answer } as RecordedAnswer),
     },
   ]
-}
-
-/** Without its row nothing verifies under the key; one such row must not fail the look of everybody else. */
-function publicKeyOf(row: WithKeys, keyId: string, vault: RowVault): string {
-  const { shard_id: shardId, account_id: ref } = row
-  for (const [fromSequence, sealed] of row.account_keys ?? []) {
-    const place = PLACES.key(shardId, ref, fromSequence)
-    const key = keyFrom(vault.open(accountKeyName(ref), place, Buffer.from(sealed, 'base64')))
-    if (key.keyId === keyId) return key.publicKey
-  }
-  return ''
 }

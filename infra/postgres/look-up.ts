@@ -15,7 +15,7 @@ import type { Sql } from './connection.ts'
 import { findErasedRows } from './erased-accounts.ts'
 import { findAccountRows, findExisting, openWholeAccount } from './look-up-accounts.ts'
 import { actorOf, findActorRows } from './look-up-actors.ts'
-import { findUseRows, operationUse, submissionUse } from './look-up-keys.ts'
+import { findAccountKeyRows, findUseRows, operationUse, publicKeysIn, submissionUse } from './look-up-keys.ts'
 import { classFactsOf, findClassRows, findMinted } from './look-up-nfts.ts'
 import { compensableOf, findGroupUses, findTransactionRows } from './look-up-transactions.ts'
 
@@ -37,7 +37,8 @@ export async function lookUp(sql: Sql, question: LookUpQuestion, vault: RowVault
     ...[...uses.submissions, ...uses.operations, ...transactions].map((row) => accountKeyName(row.account_id)),
     ...[...actors, ...classes].map(keyNameOfActorRow),
   ]
-  await fetchFor(sql, needed, vault)
+  const [, accountKeys] = await Promise.all([fetchFor(sql, needed, vault), findAccountKeyRows(sql, uses)])
+  // After all else: what was erased meanwhile says so by then (E2 of erased-accounts.ts).
   const erasedRows = await findErasedRows(sql, refsOf(uses.submissions, uses.operations, transactions), vault)
   const unreadable = new Map<number, string>()
   const opened = <Row extends { readonly shard_id: number }, Value>(
@@ -47,14 +48,17 @@ export async function lookUp(sql: Sql, question: LookUpQuestion, vault: RowVault
   const erased = opened(erasedRows, (row) => [row.account_id, openAccount(row, vault)])
   const isThere = (row: { readonly account_id: string }): boolean => !erased.has(row.account_id)
   const states = opened(actors, (row) => actorOf(row, vault))
+  const publicKeyOf = publicKeysIn(accountKeys, vault)
   const accountIds = new Map(
     [...question.accounts, ...question.keys].map(({ accountId }) => [vault.accountRef(accountId), accountId]),
   )
   return {
     accounts: opened(accounts, (row) => openWholeAccount(row, vault, accountIds.get(row.account_id) ?? '')),
     keys: new Map([
-      ...opened(uses.submissions.filter(isThere), (row) => submissionUse(row, vault)),
-      ...opened(uses.operations.filter(isThere), (row) => operationUse(row, (ref) => accountIds.get(ref), vault)),
+      ...opened(uses.submissions.filter(isThere), (row) => submissionUse(row, publicKeyOf, vault)),
+      ...opened(uses.operations.filter(isThere), (row) =>
+        operationUse(row, (ref) => accountIds.get(ref), publicKeyOf, vault),
+      ),
     ]),
     actors: asked(states, question.actors),
     tokens: asked(states, question.tokens),

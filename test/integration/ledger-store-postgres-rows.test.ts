@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { commitStatement } from '../../infra/postgres/commit-statement.ts'
 import { ACCOUNTS_LOOK_UP, EXISTING_LOOK_UP } from '../../infra/postgres/look-up-accounts.ts'
 import { ACTORS_LOOK_UP } from '../../infra/postgres/look-up-actors.ts'
-import { OPERATIONS_LOOK_UP, SUBMISSIONS_LOOK_UP } from '../../infra/postgres/look-up-keys.ts'
+import { ACCOUNT_KEYS_LOOK_UP, OPERATIONS_LOOK_UP, SUBMISSIONS_LOOK_UP } from '../../infra/postgres/look-up-keys.ts'
 import { CLASSES_LOOK_UP, MINTED_LOOK_UP } from '../../infra/postgres/look-up-nfts.ts'
 import { COMPENSABLE_LOOK_UP, GROUP_USES_LOOK_UP } from '../../infra/postgres/look-up-transactions.ts'
 import { ACKNOWLEDGE, PRUNE } from '../../infra/postgres/outbox.ts'
@@ -82,6 +82,7 @@ describe('plans', () => {
         EXISTING_LOOK_UP,
         SUBMISSIONS_LOOK_UP,
         OPERATIONS_LOOK_UP,
+        ACCOUNT_KEYS_LOOK_UP,
         ACTORS_LOOK_UP,
         CLASSES_LOOK_UP,
         MINTED_LOOK_UP,
@@ -114,8 +115,9 @@ describe('plans', () => {
       expect.stringMatching(`^shards_pkey ${account} sessions_pkey$`),
       expect.stringMatching(`^${account} balances_pkey holds_pkey$`),
       expect.stringMatching(`^${account}$`),
-      'transactions_by_key account_keys_pkey',
-      'operations_pkey account_keys_pkey',
+      'transactions_by_key',
+      'operations_pkey',
+      'account_keys_pkey',
       expect.stringMatching(`^${actor}$`),
       'actors_classes',
       expect.stringMatching(`^${actor}$`),
