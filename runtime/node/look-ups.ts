@@ -1,18 +1,16 @@
 /**
  * What must be known before a command can be stepped: its account, what its key did before, whether it is signed.
- * One query asks for everything that has gathered; signatures are checked meanwhile on the thread pool.
- *   K1. Commands leave in the order in which they came, whatever comes back first.
+ * One query asks for all of a round, each thing once; signatures are checked meanwhile on the thread pool.
  *   K2. A look-up's findings hang on the incarnation that asked; for another they are dropped.
  *   K3. A key that memory knows is not asked for: its answer goes with the command at once.
  *   K4. A message whose actor is in memory needs nothing more: it waits for no look-up, unless one of its shard is under
  *       way before it (K1).
+ * K1, K5 and K6, which commands make a round and what becomes of one that fails, are in look-up-rounds.ts.
  */
 import type { AccountKey } from '../../actors/account/state.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import type { AnyState } from '../../actors/step-actor.ts'
-import { BriefMap } from '../brief-map.ts'
 import type { Clock } from '../ports/clock.ts'
-import { delay } from '../ports/clock.ts'
 import type {
   AccountAddress,
   HomedActor,
@@ -23,21 +21,16 @@ import type {
 } from '../ports/ledger-store.ts'
 import { addressOf, keyAddressOf } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
+import type { NodeMetrics } from '../ports/metrics.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import type { SignatureCheck, Signer } from '../ports/signer.ts'
 import { createFactsOfLookUp, type Facts } from './facts.ts'
 import { type Incarnation, takeUp } from './incarnation.ts'
+import { LookUpRounds } from './look-up-rounds.ts'
 import { addNeeds, findingsFor, noNeeds } from './needs.ts'
 import { holdOn, type LookUpMembership, type Pending, verdictKey } from './pending.ts'
 import type { PinBoard } from './pin-board.ts'
-import { reasonOf } from '../reason.ts'
 import { elsewhereKeyOf } from './used-elsewhere.ts'
-
-/** Look-ups in flight at once. One: what comes meanwhile goes with the next, and a larger one costs little more. */
-const MAX_OPEN_ROUNDS = 1
-/** Commands in one look-up. */
-const MAX_ROUND_SIZE = 2_000
-const RETRY_DELAY_MS = 100
 
 export interface LookUps {
   /** Takes a command in; it comes out through `onReady` when everything is known. */
@@ -49,6 +42,7 @@ export interface LookUpDependencies {
   readonly signer: Pick<Signer, 'verifyMany'>
   readonly clock: Clock
   readonly log: Log
+  readonly metrics?: NodeMetrics
   readonly pins: PinBoard
   readonly facts: Facts
   readonly rare: RarePaths
@@ -59,6 +53,9 @@ export interface LookUpDependencies {
   readonly onReady: () => void
 }
 
+/** By `keyAddressOf`. */
+type KeyAddresses = Map<string, KeyAddress>
+
 interface Asked {
   readonly pending: Pending
   readonly incarnation: Incarnation
@@ -66,77 +63,31 @@ interface Asked {
 }
 
 export function createLookUps(dependencies: LookUpDependencies): LookUps {
-  /** By their numbers, in the order in which they came; a command that an incarnation handed on comes again, and stands once. */
-  const gathering = new BriefMap<number, Pending>()
-  let openRounds = 0
-  let scheduled = false
-  let lastDelivery: Promise<void> = Promise.resolve()
-
-  /** K4: for whom each command, by its number, is looked up; one that is handed on counts for its new incarnation alone. */
-  const under = new BriefMap<number, Incarnation>()
-
-  function begin(pending: Pending): void {
-    end(pending, under.get(pending.number))
-    under.set(pending.number, pending.incarnation)
-    pending.incarnation.lookingUp += 1
-  }
-
-  function end(pending: Pending, incarnation: Incarnation | undefined): void {
-    if (incarnation === undefined || under.get(pending.number) !== incarnation) return
-    under.delete(pending.number)
-    incarnation.lookingUp -= 1
-  }
-
-  function schedule(): void {
-    if (scheduled || gathering.size === 0 || openRounds >= MAX_OPEN_ROUNDS) return
-    scheduled = true
-    dependencies.clock.after(0, () => {
-      scheduled = false
-      if (gathering.size === 0 || openRounds >= MAX_OPEN_ROUNDS) return
-      const maxSize = dependencies.rare.takes('look_up_of_one') ? 1 : MAX_ROUND_SIZE
-      const round: Pending[] = []
-      for (const pending of gathering.values()) {
-        if (round.length === maxSize) break
-        round.push(pending)
-        gathering.delete(pending.number)
-      }
-      start(round)
-      schedule()
-    })
-  }
-
-  function start(round: readonly Pending[]): void {
-    openRounds += 1
-    for (const pending of round) if (!isWanted(pending)) end(pending, pending.incarnation)
-    const asked = joinLookUp(round.filter(isWanted), dependencies.pins)
-    const facts = createFactsOfLookUp(dependencies.facts)
-    const found = find(asked, facts, dependencies)
-    const before = lastDelivery
-    lastDelivery = (async () => {
-      const answer = await found
-      await before
-      openRounds -= 1
-      for (const { pending, incarnation } of asked) end(pending, incarnation)
-      deliver(asked, answer, facts, dependencies)
-      dependencies.onReady()
-      schedule()
-    })()
-  }
-
+  const { clock, onReady } = dependencies
+  const rounds = new LookUpRounds({ ...dependencies, lookUp: (round) => lookUp(round, dependencies) })
   return {
     add: (pending) => {
       const { incarnation } = pending
-      if (isKnown(pending) && incarnation.lookingUp === 0) {
-        holdOn(pending, takeUp(incarnation, pending.actorKey, undefined))
-        incarnation.ready.push(pending)
-        dependencies.clock.after(0, dependencies.onReady)
+      if (!isKnown(pending) || incarnation.lookingUp > 0) {
+        rounds.add(pending)
         return
       }
-      begin(pending)
-      gathering.delete(pending.number)
-      gathering.set(pending.number, pending)
-      schedule()
+      holdOn(pending, takeUp(incarnation, pending.actorKey, undefined))
+      incarnation.ready.push(pending)
+      clock.after(0, onReady)
     },
+  }
+}
+
+async function lookUp(round: readonly Pending[], dependencies: LookUpDependencies): Promise<() => void> {
+  const asked = joinLookUp(round, dependencies.pins)
+  const facts = createFactsOfLookUp(dependencies.facts)
+  try {
+    const answer = await find(asked, facts, dependencies)
+    return () => deliver(asked, answer, facts, dependencies)
+  } catch (error) {
+    for (const one of asked) leave(one)
+    throw error
   }
 }
 
@@ -146,11 +97,6 @@ function isKnown({ origin, actorKey, command, incarnation }: Pending): boolean {
   return incarnation.residents.has(actorKey)
 }
 
-/** Whether the command still waits for its incarnation: it may have been given up meanwhile. */
-function isWanted(pending: Pending): boolean {
-  return pending.incarnation.mailbox.has(pending)
-}
-
 /**
  * Opens one look-up for all of them; it closes when the last of them is settled (P2). A command that an incarnation
  * handed on may have been in a look-up before: it leaves that one, whose findings no longer count for it.
@@ -158,7 +104,6 @@ function isWanted(pending: Pending): boolean {
 function joinLookUp(round: readonly Pending[], pins: PinBoard): readonly Asked[] {
   const lookUp = pins.open()
   let members = round.length
-  if (members === 0) pins.close(lookUp)
   return round.map((pending) => {
     pending.lookUp?.leave()
     const membership: LookUpMembership = {
@@ -172,11 +117,19 @@ function joinLookUp(round: readonly Pending[], pins: PinBoard): readonly Asked[]
   })
 }
 
+/** Nothing that was found counts: nothing has to be kept for it. */
+function leave({ pending, membership }: Asked): void {
+  if (pending.lookUp !== membership) return
+  membership.leave()
+  pending.lookUp = null
+  pending.earlier = undefined
+}
+
 async function find(asked: readonly Asked[], facts: Facts, dependencies: LookUpDependencies): Promise<LookUpAnswer> {
   const { homeOf } = dependencies
   const accounts = new Map<string, AccountAddress>()
   const actors = new Map<string, HomedActor>()
-  const keys: KeyAddress[] = []
+  const keys: KeyAddresses = new Map()
   const needs = noNeeds()
   const early: Pending[] = []
   for (const { pending, incarnation } of asked) {
@@ -190,14 +143,15 @@ async function find(asked: readonly Asked[], facts: Facts, dependencies: LookUpD
       askElsewhere(pending, resident.state, keys)
     } else if (actor.kind === 'account') accounts.set(key, { shardId, accountId: actor.id })
     else actors.set(key, { shardId, address: actor })
-    const known = pending.keyAddress === null ? undefined : incarnation.recent.keys.get(pending.keyAddress)
+    const { keyAddress, keyUse } = pending
+    const known = keyAddress === null ? undefined : incarnation.recent.keys.get(keyAddress)
     if (known !== undefined) pending.earlier = known.earlier
-    else if (pending.keyUse !== null) keys.push(pending.keyUse)
+    else if (keyAddress !== null && keyUse !== null) keys.set(keyAddress, keyUse)
     addNeeds(needs, pending, facts, homeOf)
   }
   const question = {
     accounts: [...accounts.values()],
-    keys,
+    keys: [...keys.values()],
     actors: [...actors.values()],
     transactions: [...needs.transactions.values()],
     groupUses: [...needs.groupUses.values()],
@@ -222,11 +176,11 @@ async function find(asked: readonly Asked[], facts: Facts, dependencies: LookUpD
   return answer
 }
 
-function askElsewhere(pending: Pending, state: AnyState | null | undefined, keys: KeyAddress[]): void {
+function askElsewhere(pending: Pending, state: AnyState | null | undefined, keys: KeyAddresses): void {
   const key = elsewhereKeyOf(pending, state)
   if (key === undefined) return
   pending.askedElsewhere = keyAddressOf(key)
-  keys.push(key)
+  keys.set(pending.askedElsewhere, key)
 }
 
 /** An account that was not in memory says only now where it came from. */
@@ -235,10 +189,10 @@ async function withUsesElsewhere(
   asked: readonly Asked[],
   dependencies: LookUpDependencies,
 ): Promise<LookUpAnswer> {
-  const keys: KeyAddress[] = []
+  const keys: KeyAddresses = new Map()
   for (const { pending } of asked) if (pending.resident === null) askElsewhere(pending, loaded(pending, answer), keys)
-  if (keys.length === 0) return answer
-  const further = await ask({ ...NO_QUESTION, keys }, dependencies)
+  if (keys.size === 0) return answer
+  const further = await ask({ ...NO_QUESTION, keys: [...keys.values()] }, dependencies)
   return {
     ...answer,
     keys: new Map([...answer.keys, ...further.keys]),
@@ -286,20 +240,12 @@ const NOTHING: LookUpAnswer = {
   unreadable: new Map(),
 }
 
-/** Asks until it is answered: what waits here has its own deadline, and the ledger cannot be served without. */
-async function ask(
-  question: Parameters<LedgerStore['lookUp']>[0],
-  { store, clock, log }: LookUpDependencies,
-): Promise<LookUpAnswer> {
-  if (Object.values(question).every((asked: readonly unknown[]) => asked.length === 0)) return NOTHING
-  for (;;) {
-    try {
-      return await store.lookUp(question)
-    } catch (error) {
-      log.warn('look_up_failed', { cause: reasonOf(error) })
-      await delay(clock, RETRY_DELAY_MS)
-    }
-  }
+function ask(
+  question: LookUpQuestion,
+  { store }: Pick<LookUpDependencies, 'store'>,
+): LookUpAnswer | Promise<LookUpAnswer> {
+  const isEmpty = Object.values(question).every((asked: readonly unknown[]) => asked.length === 0)
+  return isEmpty ? NOTHING : store.lookUp(question)
 }
 
 async function verify(
