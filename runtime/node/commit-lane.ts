@@ -245,7 +245,7 @@ export class CommitLane {
         log.warn('commit_failed', { cause: verdict.cause, detail: verdict.detail, shards: drafts.length })
         await this.tryAgain(drafts, verdict.cause, verdict.detail)
         return
-      case 'unknown':
+      case 'unknown': {
         log.warn('commit_unknown', {
           detail: verdict.detail,
           shards: drafts.length,
@@ -253,7 +253,9 @@ export class CommitLane {
           ...followedAll(drafts.flatMap(({ pendings }) => pendings)),
         })
         this.allowance = Math.max(this.allowance / 2, SMALLEST_SHARE)
-        for (const { incarnation, pendings, answers } of drafts) {
+        // What has ended meanwhile has told those who waited, and is not to be recovered.
+        const left = drafts.filter(({ incarnation }) => incarnation.phase !== 'ended')
+        for (const { incarnation, pendings, answers } of left) {
           incarnation.phase = 'suspended'
           for (const pending of pendings) pending.perhapsApplied = true
           // Stepped again it may be accepted, with an ID from before those that this commit may have made durable (N1):
@@ -263,7 +265,8 @@ export class CommitLane {
           // What waits in groups is still in the mailbox: it comes again through a look-up, and must not come twice.
           this.takeFromGroups(incarnation)
         }
-        onUnknown(drafts.map(({ incarnation }) => incarnation))
+        onUnknown(left.map(({ incarnation }) => incarnation))
+      }
     }
   }
 
@@ -282,10 +285,11 @@ export class CommitLane {
     incarnation.ready = [...pendings, ...this.takeFromGroups(incarnation), ...incarnation.ready]
   }
 
-  /** In order. */
+  /** In order. No group stays empty: the lane would take it for the end of what is ready. */
   private takeFromGroups(incarnation: Incarnation): readonly Pending[] {
     const taken = this.groups.flatMap((group) => group.filter((pending) => pending.incarnation === incarnation))
-    this.groups = this.groups.map((group) => group.filter((pending) => pending.incarnation !== incarnation))
+    const left = this.groups.map((group) => group.filter((pending) => pending.incarnation !== incarnation))
+    this.groups = left.filter((group) => group.length > 0)
     return taken
   }
 

@@ -95,6 +95,7 @@ export function createDoubts(dependencies: DoubtsDependencies): Doubts {
 
   /** D3. */
   async function broken(incarnation: Incarnation, quarantine: () => void): Promise<void> {
+    if (isEnded(incarnation)) return
     incarnation.phase = 'suspended'
     for (let waitMs = BUSY_RETRY_MS; !isEnded(incarnation); waitMs = longer(waitMs)) {
       try {
