@@ -3,6 +3,7 @@ import type { AccountScope } from '../../actors/account-scope.ts'
 import { TRANSACTION_TYPES, type TransactionType } from '../../actors/account/commands.ts'
 import { isAccountId, isUuid } from '../../actors/identifiers.ts'
 import { isDecimalString } from '../../actors/money.ts'
+import { parseTimestamp } from '../../actors/timestamp.ts'
 import {
   type LedgerReads,
   TRANSACTION_STATUSES,
@@ -17,7 +18,6 @@ import type { PageCount, PageTokens } from '../page-token.ts'
 import { countHeaders, countOfList, listScope, nextPageToken, readPageRequest } from '../paging.ts'
 import { type Query, readQuery } from '../query.ts'
 import { jsonReply } from '../reply.ts'
-import { parseRfc3339 } from '../rfc3339.ts'
 import { EVERYONE, type GuardedRoute } from '../route.ts'
 import { scanPage, type ScannedPage, type ScanRequest } from '../scan.ts'
 import {
@@ -169,5 +169,5 @@ function oneOf<T extends string>(values: readonly T[]): (text: string) => T | un
 
 /** The `+` of an offset that was not percent-encoded arrives as a space: nothing else in a timestamp can be one. */
 function parseDate(text: string): number | undefined {
-  return parseRfc3339(text.replace(/ (?=\d\d:\d\d$)/, '+'))
+  return parseTimestamp(text.replace(/ (?=\d\d:\d\d$)/, '+'))
 }

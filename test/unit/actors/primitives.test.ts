@@ -14,7 +14,6 @@ import {
   transactionIdFloor,
 } from '../../../actors/identifiers.ts'
 import { formatQuantity, fractionalDigits, isDecimalString, parseQuantity, sum, ZERO } from '../../../actors/money.ts'
-import { isoTimestamp, parseTimestamp } from '../../../actors/timestamp.ts'
 
 const parts = fc.record({
   timeMs: fc.nat({ max: 2 ** 48 - 1 }),
@@ -159,29 +158,5 @@ describe('the audit chain', () => {
       sequence: 3,
       txn_id: 'txn_1',
     })
-  })
-})
-
-describe('timestamps', () => {
-  test('what is written can be read, in any offset', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 4e12 }), (timeMs) => {
-        expect(parseTimestamp(isoTimestamp(timeMs))).toBe(timeMs)
-      }),
-    )
-    expect(parseTimestamp('2026-02-28T23:30:00.5-01:30')).toBe(Date.UTC(2026, 2, 1, 1, 0, 0, 500))
-  })
-
-  test.for([
-    '2026-02-30T00:00:00Z',
-    '2026-01-01T24:00:00Z',
-    '2026-01-01 00:00:00Z',
-    '2026-01-01T00:00:00',
-    '2026-01-01T00:00:00+24:00',
-    '2026-01-01T00:00:60Z',
-    '9999-12-31T23:59:59-00:01',
-    '',
-  ])('%j is no timestamp', (text) => {
-    expect(parseTimestamp(text)).toBeUndefined()
   })
 })
