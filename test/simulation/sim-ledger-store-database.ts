@@ -20,7 +20,7 @@ import { lookUpStatements } from './sim-ledger-store-look-up.ts'
 import { openShardStatements, type Statements, type StatementWorld } from './sim-ledger-store-statements.ts'
 import { poisonIn, Rows, type ShardRow } from './sim-ledger-store-rows.ts'
 import { EPOCH_LEAP, refusalOf, type SimServer, SimServers, type Stored } from './sim-ledger-store-servers.ts'
-import { hasRows, shuffled } from './sim-ledger-store-table.ts'
+import { hasRows, onlyMakesNew, shuffled } from './sim-ledger-store-table.ts'
 import type { SeededRandom } from './sim-random.ts'
 
 /** `lock_timeout` of whatever waits for a shard's row. */
@@ -431,12 +431,18 @@ export class SimDatabase {
     return { kind: 'answered', committed: new Set(fenced.map((shard) => shard.token.shardId)) }
   }
 
-  /** Nothing of it is applied: either the tables refuse it, or it has no rows, or that is a broken invariant. */
+  /**
+   * Nothing of it is applied: either the tables refuse it, or it has no rows, or that is a broken invariant. It is none where
+   * what it made has been removed since: its owner does so with the answer at hand, and whoever has passed that on holds
+   * nothing for unanswered; without the answer the attempt is raised first.
+   */
   private applyAgain({ nodeId, session }: Connection, fenced: readonly ShardBatch[]): CommitVerdict {
     const refused = this.rows.check(fenced)
     if (refused !== undefined) this.kernel.count('store:commit-copy-refused')
     else if (fenced.length === 0) this.kernel.count('store:commit-copy-fenced')
-    else if (fenced.some(hasRows)) this.brokenWrites.push(`${nodeId} ${session}: a commit took effect twice`)
+    else if (!fenced.some(hasRows)) this.kernel.count('store:commit-copy-empty')
+    else if (fenced.filter(hasRows).every(onlyMakesNew)) this.kernel.count('store:commit-copy-removed')
+    else this.brokenWrites.push(`${nodeId} ${session}: a commit took effect twice`)
     return { kind: 'failed', cause: 'invariant', detail: 'it took effect before' }
   }
 

@@ -36,6 +36,13 @@ export function hasRows(batch: ShardBatch): boolean {
   return Object.values(batch).some((rows) => Array.isArray(rows) && rows.length > 0)
 }
 
+/** All that it writes is new accounts and actors: once these are removed, no row tells that they ever were. */
+export function onlyMakesNew(batch: ShardBatch): boolean {
+  const isNew = ({ previousVersion }: { readonly previousVersion: number }): boolean => previousVersion === 0
+  if (!batch.accounts.every(isNew) || !batch.actors.every(isNew)) return false
+  return !hasRows({ ...batch, accounts: [], actors: [] })
+}
+
 /** A set-based query promises no order. */
 export function shuffled<T>(items: readonly T[], random: SeededRandom): readonly T[] {
   return items

@@ -59,6 +59,18 @@ describe('I3: a commit that arrives twice takes effect once', () => {
     expect(database.brokenWrites).toEqual([`node ${SESSION}: a commit took effect twice`])
   })
 
+  test('one of an actor that was removed in between is none: whoever passed the answer on sends nothing again', async () => {
+    const { database, kernel, apply, own } = createWorld(1)
+    const mine = await own(SHARD)
+    database.faults.commitDoubled = 1
+    await apply(mine, { actors: [exchange(GROUP, 1)] })
+    database.faults.commitDoubled = 0
+    await apply(mine, { actors: [{ ...exchange(GROUP, 1), previousVersion: 1, state: null }] })
+    await kernel.runFor(10_000)
+    expect(kernel.counted('store:commit-copy-removed')).toBe(1)
+    expect(database.brokenWrites).toEqual([])
+  })
+
   test('a session of a dead process is held until the second copy is done', async () => {
     const { database, kernel, own, store, run } = createWorld(2)
     const mine = await own(SHARD)
