@@ -87,7 +87,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'I1: a commit is checked against the token of its shard',
     ...store({ fenceChecks: false }),
     withinSeeds: 15,
-    from: 4,
+    from: 13,
     foundAs: /I1: .* wrote shard/,
   },
   {
@@ -115,7 +115,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'D6: what was sent is a counter, and does not follow from the rows that are left',
     ...store({ sentFromRows: true }),
     withinSeeds: 10,
-    from: 3,
+    from: 4,
     foundAs: /channel_stopped|I3: .* (sends|taken in)|I11: /,
   },
   {
@@ -140,7 +140,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'R1: of what another shard has sent, exactly the next is taken in',
     ...runtime({ gapsInInbox: true }),
     withinSeeds: 18,
-    from: 7,
+    from: 13,
     foundAs: /I3: |I4: |I11: |shard_quarantined/,
   },
   {
@@ -168,7 +168,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'I12: what has entered a mailbox is never said to have moved',
     ...runtime({ saysMoved: true }),
     withinSeeds: 40,
-    from: 3,
+    from: 6,
     foundAs: /I12: .* said not to be applied/,
   },
   {
@@ -226,7 +226,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'I12: that its shard has moved is no proof that an attempt was turned away',
     ...runtime({ takesMovesForRefusals: true }),
     withinSeeds: 30,
-    from: 9,
+    from: 23,
     foundAs: /I12: .* said not to be applied/,
   },
   {
@@ -255,6 +255,7 @@ export const MUTATIONS: readonly Mutation[] = [
     ...store({ refusesUnaccepted: false }),
     plan: forgetful,
     withinSeeds: 10,
+    from: 10,
     foundAs: /T3: .* timeline/,
   },
   {
@@ -289,21 +290,21 @@ export const MUTATIONS: readonly Mutation[] = [
     ...domain('gives_room_away'),
     plan: busy,
     withinSeeds: 60,
-    from: 10,
+    from: 11,
     foundAs: /I5: .*18 digits|M1: .*balance_limit/,
   },
   {
     rule: 'I5: what is reserved is not spent on anything else',
     ...domain('spends_reserved'),
     withinSeeds: 15,
-    from: 5,
+    from: 3,
     foundAs: /I5: |a balance that the table does not take/,
   },
   {
     rule: 'O2: an NFT that is held for one is nobody else’s until it is let go or changes hands',
     ...domain('moves_held'),
     withinSeeds: 25,
-    from: 11,
+    from: 25,
     foundAs: /I9: |O2: |an NFT that is \w+ cannot hear/,
   },
   {
@@ -311,7 +312,7 @@ export const MUTATIONS: readonly Mutation[] = [
     ...domain('believes_old_times'),
     plan: busy,
     withinSeeds: 120,
-    from: 13,
+    from: 84,
     foundAs: /a group that is \w+ cannot hear due|I8: |G\d: /,
   },
   {
@@ -319,28 +320,28 @@ export const MUTATIONS: readonly Mutation[] = [
     ...domain('undoes_what_is_new'),
     plan: busy,
     withinSeeds: 60,
-    from: 9,
+    from: 10,
     foundAs: /changed, and not there/,
   },
   {
     rule: 'A1: what has arrived is taken once, however often that is asked',
     ...domain('takes_twice'),
     withinSeeds: 60,
-    from: 27,
+    from: 30,
     foundAs: /A1: |I4: /,
   },
   {
     rule: 'A1: an account that exists is not held for an import',
     ...domain('holds_existing'),
     withinSeeds: 40,
-    from: 14,
+    from: 8,
     foundAs: /I10: .*held, and it was not so/,
   },
   {
     rule: 'A1: an account that is on its way is nobody else’s',
     ...domain('claims_held'),
     withinSeeds: 30,
-    from: 27,
+    from: 30,
     foundAs: /A1: .*got a key|registered, where every state/,
   },
   {
@@ -352,15 +353,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'A2: what was looked up before an account came is not taken for all that it did',
     ...domain('trusts_unasked'),
-    withinSeeds: 60,
-    from: 47,
+    withinSeeds: 200,
+    from: 150,
     foundAs: /A2: .*has an effect here/,
   },
   {
     rule: 'A2: an account that is loaded is asked about what it did elsewhere',
     ...runtime({ forgetsElsewhere: true }),
     withinSeeds: 60,
-    from: 39,
     foundAs: /A2: .*has an effect here/,
   },
   {
@@ -380,8 +380,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'A5: an issuer is somebody’s, whatever becomes of the imports that it comes in',
     ...domain('frees_issuers'),
-    withinSeeds: 60,
-    from: 42,
+    withinSeeds: 200,
+    from: 130,
     foundAs: /A5: .*is an issuer, and nobody's/,
   },
 ]
