@@ -20,12 +20,20 @@ const REQUEST_TIMEOUT_MS = 30_000
 /** Longer than the 60 s after which common load balancers give up an idle connection: they must be first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 const CHECK_EVERY_MS = 5_000
+/** Without a byte in either direction: a client that does not read its answer. Longer than any answer is waited for. */
+const STALL_TIMEOUT_MS = 120_000
 const MAX_HEADER_BYTES = 16_384
 const MAX_CONNECTIONS = 10_000
 const STOP_TIMEOUT_MS = 10_000
 
 /** Resolves when it listens. Rejects when the port is taken or not permitted. `errorBase`: as the edge has it. */
-export async function listen(app: EdgeApp, host: string, port: number, errorBase: string): Promise<HttpServer> {
+export async function listen(
+  app: EdgeApp,
+  host: string,
+  port: number,
+  errorBase: string,
+  stallTimeoutMs = STALL_TIMEOUT_MS,
+): Promise<HttpServer> {
   const settings = {
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -40,6 +48,7 @@ export async function listen(app: EdgeApp, host: string, port: number, errorBase
   // The same holds for expectations: they may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.maxConnections = MAX_CONNECTIONS
+  server.timeout = stallTimeoutMs
   answerUnreadableRequests(server, errorBase)
   const stop = stopper(server)
   await listening(server, host, port)
