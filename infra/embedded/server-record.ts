@@ -4,10 +4,9 @@
  *   R2. One launcher at a time: a server whose launcher lives is never touched by another.
  */
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as v from 'valibot'
-import { replacePrivateFile } from '../system/private-file.ts'
+import { readPrivateFile, replacePrivateFile } from '../system/private-file.ts'
 import { identityOf, isAlive } from './process-table.ts'
 
 const FILE = 'server.json'
@@ -27,13 +26,8 @@ export type ServerRecord = v.InferOutput<typeof recordSchema>
 /** Undefined when there is none. Throws when it is damaged: guessing would start an empty server beside the data. */
 export function readRecord(directory: string): ServerRecord | undefined {
   const path = join(directory, FILE)
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
+  const text = readPrivateFile(path)
+  if (text === undefined) return undefined
   try {
     return v.parse(recordSchema, JSON.parse(text))
   } catch (cause) {

@@ -4,7 +4,6 @@
  *       One that cannot be read stays as it is, too: it may have been revoked.
  *   Y2. Generated secrets are kept readable by the owner only.
  */
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
@@ -12,7 +11,7 @@ import { ROLES } from '../../actors/account/commands.ts'
 import type { AccessStore } from '../../runtime/ports/access-store.ts'
 import type { BootstrapClient } from '../config/bootstrap-client.ts'
 import type { Configuration } from '../config/configuration.ts'
-import { replacePrivateFile } from '../system/private-file.ts'
+import { readPrivateFile, replacePrivateFile } from '../system/private-file.ts'
 import { createClientSecrets, generateClientSecret, NO_ADDRESS } from '../keys/client-secrets.ts'
 import { createAccessStore } from '../postgres/access-store-postgres.ts'
 import type { LedgerSecrets } from './ledger-secrets.ts'
@@ -25,7 +24,10 @@ export interface StartClients {
 
 const fileSchema = v.array(v.object({ client_id: v.string(), client_secret: v.string(), role: v.picklist(ROLES) }))
 
-/** Generates what the configuration leaves out, once for a data directory. */
+/**
+ * Generates what the configuration leaves out, once for a data directory. Throws where what it generated is there but
+ * cannot be read: others made in its stead would lock everybody out.
+ */
 export function startClients(configuration: Configuration): StartClients {
   if (configuration.bootstrapClients !== undefined) return { clients: configuration.bootstrapClients, file: undefined }
   const file = join(configuration.dataDir, 'clients.json')
@@ -33,21 +35,29 @@ export function startClients(configuration: Configuration): StartClients {
 }
 
 function readClients(file: string): readonly BootstrapClient[] | undefined {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch {
-    return undefined
-  }
-  const read = v.safeParse(fileSchema, JSON.parse(text))
-  if (!read.success) throw new Error(`${file} is damaged: remove it to have new clients made`)
-  return read.output.map((client) => ({
+  const text = readPrivateFile(file)
+  if (text === undefined) return undefined
+  return parseClients(file, text).map((client) => ({
     clientId: client.client_id,
     clientSecret: client.client_secret,
     role: client.role,
     boundary: undefined,
     accounts: null,
   }))
+}
+
+/** What is wrong with it is not told: a message could quote a secret. */
+function parseClients(file: string, text: string): v.InferOutput<typeof fileSchema> {
+  const damaged = new Error(`${file} is damaged: remove it to have new clients made`)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw damaged
+  }
+  const read = v.safeParse(fileSchema, value)
+  if (!read.success) throw damaged
+  return read.output
 }
 
 function makeClients(file: string): readonly BootstrapClient[] {

@@ -1,5 +1,5 @@
 /** Files and directories that nobody reads but their owner. */
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /** Writes beside and renames, mode 0600. */
@@ -13,6 +13,16 @@ export function replacePrivateFile(path: string, text: string): void {
     closeSync(file)
   }
   renameSync(beside, path)
+}
+
+/** Its text; undefined when there is no such file. Throws when it cannot be read: it may hold what must not be made anew. */
+export function readPrivateFile(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 /** Makes a directory that only its owner may list, unless it is there. Those above it are made as usual. */
