@@ -1,8 +1,12 @@
 /**
  * Accounts that go to another ledger: all of them are looked at before anything leaves, then each is emptied and closed, by
  * its own home. Done again it goes on where it ended.
+ *   V1. Nothing leaves that nobody would take: a token whose issuer was erased is refused by every ledger.
+ *   V2. Who is refused once the move has begun is told that others may have left.
  */
 import { accountAddress } from '../../actors/address.ts'
+import { isErasedName } from '../../actors/identifiers.ts'
+import { BASE_UNIT } from '../../actors/money.ts'
 import type { GatewayOutcome, LedgerGateway } from '../../runtime/ports/ledger-gateway.ts'
 import type { BegunExport, ExportOrder } from '../../runtime/ports/ledger-exports.ts'
 import type { RowVault } from '../vault/row-vault.ts'
@@ -10,6 +14,7 @@ import type { AccountPlace } from '../postgres/account-reads.ts'
 import type postgres from 'postgres'
 import { readAccounts, type ReadAccount } from './export-accounts.ts'
 import { conflict, fieldOf, type Refused } from './export-selection.ts'
+import { readTokens } from './export-things.ts'
 
 /** What is still to leave. */
 export interface Departing {
@@ -38,7 +43,24 @@ export async function lookAtDepartures(
     if (problem !== undefined) return immovable(order, accountId, problem)
     if (read.document.status !== 'closed') departing.push({ accountId, tokenIds: heldBy(read) })
   }
-  return departing
+  const lost = await issuedByErased(sql, vault, new Set(departing.flatMap(({ tokenIds }) => tokenIds)))
+  const stuck = departing.find(({ tokenIds }) => tokenIds.some((tokenId) => lost.has(tokenId)))
+  return stuck === undefined ? departing : immovable(order, stuck.accountId, 'the issuer of what it holds was erased.')
+}
+
+/** V1. */
+async function issuedByErased(
+  sql: postgres.Sql,
+  vault: RowVault,
+  held: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const tokenIds = new Set([...held].filter((tokenId) => tokenId !== BASE_UNIT))
+  const lost = new Set<string>()
+  if (tokenIds.size === 0) return lost
+  for await (const body of readTokens({ sql, vault, owners: null, tokenIds })) {
+    if (body.record === 'token' && isErasedName(body.issuer)) lost.add(body.symbol)
+  }
+  return lost
 }
 
 function problemOfDeparture({ document, balances, holds }: ReadAccount, audience: string): string | undefined {
@@ -65,12 +87,18 @@ export async function departAll(
 ): Promise<Unmoved | undefined> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     const departing = await look()
-    if ('kind' in departing) return departing
+    if ('kind' in departing) return round === 0 ? departing : onTheWay(departing)
     if (departing.length === 0) return undefined
     const refused = await departTogether(gateway, order, departing)
-    if (refused !== undefined) return refused
+    if (refused !== undefined) return onTheWay(refused)
   }
-  return conflict('Value keeps coming in at an account that is to be moved.', null)
+  return onTheWay(conflict('Value keeps coming in at an account that is to be moved.', null))
+}
+
+/** V2. */
+function onTheWay<T extends Unmoved>(unmoved: T): T {
+  if (unmoved.kind !== 'refused') return unmoved
+  return { ...unmoved, detail: `${unmoved.detail} Others may have left already: asked again, the move goes on.` }
 }
 
 async function departTogether(

@@ -182,6 +182,26 @@ describe('accounts that are moved', () => {
     expect(moved.balances(rich.accountId)).toEqual({ BASE: '12.5', 'GOLD-told': '3' })
     expect(moved.account(poor.accountId).status).toBe('frozen')
   })
+
+  test('V2: who is refused on the way is told that others may have left, and goes on', async () => {
+    const { node, parties } = ledger()
+    const gateway: LedgerGateway = {
+      ask: async (request) => {
+        if (request.actor.id === poor.accountId) await parties.changeStatus(poor, 'active')
+        return node.gateway.ask(request)
+      },
+    }
+    const accountIds = [rich.accountId, poor.accountId]
+    const begun = await ledger()
+      .exportsWith({ gateway })
+      .begin({ ...ORDER, mode: 'move', accountIds })
+    expect(codeOf(begun)).toMatch(
+      /^conflict account_ids\[1\]: Account poor-\d+ cannot be moved: .* Others may have left already: asked again, the move goes on\.$/,
+    )
+    await parties.changeStatus(poor, 'frozen')
+    const moved = await received({ accountIds })
+    expect(moved.balances(rich.accountId)).toEqual({ BASE: '12.5', 'GOLD-told': '3' })
+  })
 })
 
 describe('accounts that were erased', () => {
@@ -219,6 +239,25 @@ describe('accounts that were erased', () => {
       detail: 'The account was erased: there is nothing of it to be exported.',
       field: 'account_ids[1]',
     })
+  })
+
+  test('V1: what they issued goes nowhere: no ledger takes it, so who holds it stays as it is', async () => {
+    const { parties, told, exports, reads } = ledger()
+    const [founder, holder] = [await parties.open('founder'), await parties.open('holder')]
+    await parties.issue('SCRIP', founder.accountId, '5')
+    const change = { type: 'transfer', amount: '5', token_id: 'SCRIP', to_account_id: holder.accountId }
+    await parties.submit(founder, change)
+    await parties.atRest()
+    await parties.changeStatus(holder, 'frozen')
+    await erase('founder')
+    const order = { ...ORDER, mode: 'move', accountIds: [holder.accountId] } as const
+    expect(codeOf(await exports.begin(order))).toBe(
+      'conflict account_ids[0]: Account holder cannot be moved: the issuer of what it holds was erased.',
+    )
+    expect(await reads.account(holder.accountId)).toMatchObject({ status: 'frozen' })
+    expect((await reads.balances(holder.accountId))?.map(({ balance }) => balance)).toContain('5')
+    const copy = await Received.of(ledger(), await contentOf(exports, { accountIds: [told.bob.accountId] }))
+    expect(copy.all('account').map(({ account_id: id }) => id)).toEqual([told.bob.accountId])
   })
 
   test('do not go along in the history of an NFT: its export is refused, and names it', async () => {
