@@ -1,9 +1,10 @@
 /**
  * Which commands are looked up together: all that has gathered, and less of it where that was too much to be answered.
  *   K1. Commands of a shard leave in the order in which they came: they are in one round at a time.
- *   K5. A round that failed is not asked for again as it was. Its shards stand apart from the others, which go on, and are
- *       asked for each by itself, halved by command where that fails, too. What fails alone waits, and its shard with it,
- *       for longer each time; a shard that got all it had asked for goes with the others again.
+ *   K5. A round that failed, though the store answers, is not asked for again as it was. Its shards stand apart from the
+ *       others, which go on, and are asked for each by itself, halved by command where that fails, too. What fails alone
+ *       waits, and its shard with it, for longer each time; a shard that got all it had asked for goes with the others
+ *       again. Where the store does not answer at all, nothing is held against what was asked: it comes again as it was.
  *   K6. Once a round has failed, whoever is late by then is given up, as at a step: it may be what the others wait for.
  */
 import { BriefMap } from '../brief-map.ts'
@@ -26,11 +27,16 @@ export interface RoundsDependencies {
   readonly log: Log
   readonly metrics?: NodeMetrics
   readonly rare: RarePaths
+  /** Whether the store answers what is asked of nobody's. */
+  readonly isAnswering: () => Promise<boolean>
   /** Finds what these need; what it resolves with hands them on. Rejects if that could not be had. */
   readonly lookUp: (round: readonly Pending[]) => Promise<() => void>
   /** Called once a round, after its commands have been handed on. */
   readonly onReady: () => void
 }
+
+/** `refused`: though the store answers others. `away`: it does not. */
+type Outcome = 'answered' | 'refused' | 'away'
 
 interface Taken {
   readonly pending: Pending
@@ -85,11 +91,11 @@ export class LookUpRounds {
     incarnation.lookingUp -= 1
   }
 
-  private schedule(): void {
+  private schedule(pauseMs = 0): void {
     const { clock, rare } = this.dependencies
     if (this.isScheduled || this.isOpen || this.gathering.size === 0) return
     this.isScheduled = true
-    clock.after(0, () => {
+    clock.after(pauseMs, () => {
       this.isScheduled = false
       const size = rare.takes('look_up_of_one') ? 1 : this.maxSize
       const round = this.take(size, (incarnation) => !this.apart.has(incarnation))
@@ -112,11 +118,14 @@ export class LookUpRounds {
 
   private async runTogether(round: readonly Taken[]): Promise<void> {
     this.isOpen = true
-    const isAnswered = await this.run(round)
+    const outcome = await this.run(round)
     this.isOpen = false
-    this.maxSize = isAnswered ? Math.min(this.maxSize * 2, MAX_ROUND_SIZE) : half(round.length)
-    if (!isAnswered) for (const incarnation of shardsOf(round)) this.setApart(incarnation)
-    this.schedule()
+    if (outcome === 'answered') this.maxSize = twice(this.maxSize)
+    if (outcome === 'refused') {
+      this.maxSize = half(round.length)
+      for (const incarnation of shardsOf(round)) this.setApart(incarnation)
+    }
+    this.schedule(outcome === 'away' ? RETRY_DELAY_MS : 0)
   }
 
   private setApart(incarnation: Incarnation): void {
@@ -140,31 +149,32 @@ export class LookUpRounds {
   private async runApart({ incarnation, size, pauseMs }: Apart): Promise<void> {
     this.isApartOpen = true
     const round = this.take(size, (other) => other === incarnation)
-    const isAnswered = round.length === 0 || (await this.run(round))
+    const outcome = round.length === 0 ? 'answered' : await this.run(round)
     this.isApartOpen = false
-    if (isAnswered && round.length < size) {
+    if (outcome === 'answered' && round.length < size) {
       this.apart.delete(incarnation)
       this.schedule()
-    } else if (isAnswered) this.due.push({ incarnation, size: size + 1, pauseMs: RETRY_DELAY_MS })
+    } else if (outcome === 'answered') this.due.push({ incarnation, size: twice(size), pauseMs: RETRY_DELAY_MS })
+    else if (outcome === 'away') this.pause({ incarnation, size, pauseMs: RETRY_DELAY_MS })
     else if (round.length > 1) this.pause({ incarnation, size: half(round.length), pauseMs: RETRY_DELAY_MS })
     else this.pause({ incarnation, size: 1, pauseMs: Math.min(pauseMs * 2, LONGEST_RETRY_DELAY_MS) })
     this.runNextApart()
   }
 
-  /** Whether it was answered. */
-  private async run(round: readonly Taken[]): Promise<boolean> {
-    const { log, lookUp, onReady } = this.dependencies
+  private async run(round: readonly Taken[]): Promise<Outcome> {
+    const { log, lookUp, isAnswering, onReady } = this.dependencies
     const handOn = await lookUp(round.map(({ pending }) => pending)).catch((error: unknown) => {
       log.warn('look_up_failed', { cause: reasonOf(error), commands: round.length })
     })
     if (handOn === undefined) {
+      const outcome = (await isAnswering()) ? 'refused' : 'away'
       this.takeBack(round)
-      return false
+      return outcome
     }
     for (const { pending, incarnation } of round) this.end(pending, incarnation)
     handOn()
     onReady()
-    return true
+    return 'answered'
   }
 
   /** Before all that came after it; what was handed on meanwhile has come again. */
@@ -193,6 +203,10 @@ function isWanted(pending: Pending): boolean {
 
 function shardsOf(round: readonly Taken[]): ReadonlySet<Incarnation> {
   return new Set(round.map(({ incarnation }) => incarnation))
+}
+
+function twice(size: number): number {
+  return Math.min(size * 2, MAX_ROUND_SIZE)
 }
 
 function half(count: number): number {

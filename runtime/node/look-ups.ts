@@ -38,7 +38,7 @@ export interface LookUps {
 }
 
 export interface LookUpDependencies {
-  readonly store: Pick<LedgerStore, 'lookUp'>
+  readonly store: Pick<LedgerStore, 'lookUp' | 'shards'>
   readonly signer: Pick<Signer, 'verifyMany'>
   readonly clock: Clock
   readonly log: Log
@@ -63,8 +63,16 @@ interface Asked {
 }
 
 export function createLookUps(dependencies: LookUpDependencies): LookUps {
-  const { clock, onReady } = dependencies
-  const rounds = new LookUpRounds({ ...dependencies, lookUp: (round) => lookUp(round, dependencies) })
+  const { clock, store, onReady } = dependencies
+  const rounds = new LookUpRounds({
+    ...dependencies,
+    isAnswering: () =>
+      store.shards().then(
+        () => true,
+        () => false,
+      ),
+    lookUp: (round) => lookUp(round, dependencies),
+  })
   return {
     add: (pending) => {
       const { incarnation } = pending
@@ -190,7 +198,11 @@ async function withUsesElsewhere(
   dependencies: LookUpDependencies,
 ): Promise<LookUpAnswer> {
   const keys: KeyAddresses = new Map()
-  for (const { pending } of asked) if (pending.resident === null) askElsewhere(pending, loaded(pending, answer), keys)
+  for (const { pending, membership } of asked) {
+    // One that is looked up anew by now, for another incarnation, is not to hear of this.
+    if (pending.lookUp !== membership || pending.resident !== null) continue
+    askElsewhere(pending, loaded(pending, answer), keys)
+  }
   if (keys.size === 0) return answer
   const further = await ask({ ...NO_QUESTION, keys: [...keys.values()] }, dependencies)
   return {
@@ -242,7 +254,7 @@ const NOTHING: LookUpAnswer = {
 
 function ask(
   question: LookUpQuestion,
-  { store }: Pick<LookUpDependencies, 'store'>,
+  { store }: { readonly store: Pick<LedgerStore, 'lookUp'> },
 ): LookUpAnswer | Promise<LookUpAnswer> {
   const isEmpty = Object.values(question).every((asked: readonly unknown[]) => asked.length === 0)
   return isEmpty ? NOTHING : store.lookUp(question)

@@ -141,6 +141,28 @@ describe('K5: a look-up that is not answered', () => {
     expect([balanceIn(rows, 'a2'), host.refused()]).toEqual(['1', []])
   })
 
+  test('says nothing of what was asked where the store answers nobody: all of it comes again together, when that is over', async () => {
+    const ledger = hosting([0, 1, 2, 3])
+    const names = ['a', 'b', 'c', 'd'].map((letter, shardId) => ({ shardId, name: `${letter}1` }))
+    const { clock, store, questions, verdicts, send } = ledger
+    const until = { deadlineMs: START_MS + 60_000 }
+    send(...names.map(({ shardId, name }) => item(shardId, name, register, until)))
+    await clock.pass(100)
+    const { lookUp, shards } = store
+    const refused = () => failing('connection refused')
+    Object.assign(store, { lookUp: refused, shards: refused })
+    for (let tenth = 0; tenth < 80; tenth += 1) {
+      send(...names.map(({ shardId, name }) => item(shardId, name, credit(name, `k${tenth}`), until)))
+      await clock.pass(100)
+    }
+    expect(kinds(verdicts)).toEqual(['registered', 'registered', 'registered', 'registered'])
+    Object.assign(store, { lookUp, shards })
+    const before = questions.length
+    await clock.pass(200)
+    expect(kinds(verdicts).slice(4)).toEqual(Array.from({ length: 320 }, () => 'accepted'))
+    expect(questions.slice(before).map(({ keys }) => keys.length)).toEqual([320])
+  })
+
   test('keeps nothing in memory for its findings while it waits', async () => {
     const ledger = hosting([0, 1], { maxResidents: 0 })
     const { clock, host, send } = ledger
