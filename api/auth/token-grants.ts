@@ -53,7 +53,7 @@ export function createTokenGrants(dependencies: EdgeDependencies, accessTokens: 
 
   return {
     async forCredentials(clientId, clientSecret, address) {
-      const found = clientId.length > LONGEST_CLIENT_ID ? undefined : await access.findClient(clientId)
+      const found = mayBeNamed(clientId) ? await access.findClient(clientId) : undefined
       const client = found === 'unreadable' ? undefined : found
       let matches: boolean
       try {
@@ -103,5 +103,11 @@ export function createTokenGrants(dependencies: EdgeDependencies, accessTokens: 
 
 function clientNamedIn(refreshToken: string): string | undefined {
   const [, named] = REFRESH_TOKEN.exec(refreshToken) ?? []
-  return named === undefined ? undefined : Buffer.from(named, 'base64url').toString('utf8')
+  const clientId = named === undefined ? '' : Buffer.from(named, 'base64url').toString('utf8')
+  return mayBeNamed(clientId) ? clientId : undefined
+}
+
+/** Anybody may make a name up; of these a store can be asked. */
+function mayBeNamed(clientId: string): boolean {
+  return clientId.length > 0 && clientId.length <= LONGEST_CLIENT_ID && !clientId.includes('\0')
 }

@@ -20,8 +20,11 @@ const REQUEST_TIMEOUT_MS = 30_000
 /** Longer than the 60 s after which common load balancers give up an idle connection: they must be first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000
 const CHECK_EVERY_MS = 5_000
-/** Without a byte in either direction: a client that does not read its answer. Longer than any answer is waited for. */
-const STALL_TIMEOUT_MS = 120_000
+/**
+ * Without a byte in either direction: a client that does not read its answer. Longer than any answer is waited for: a proof
+ * of liabilities may wait for the run before its own, of three minutes each.
+ */
+const STALL_TIMEOUT_MS = 600_000
 const MAX_HEADER_BYTES = 16_384
 const MAX_CONNECTIONS = 10_000
 const STOP_TIMEOUT_MS = 10_000

@@ -66,6 +66,8 @@ export interface PostgresLedgerStore extends LedgerStore {
 
 const DEFAULT_TIMEOUT_MS = 5_000
 const DEFAULT_LOCK_TIMEOUT_MS = 500
+/** One for the shards that are looked up together, one for those that stand apart: no other read waits behind them. */
+const LOOK_UP_LANES = 2
 const READ_LANES = 2
 /** Acquires that meet a locked row take their connection with them for `lockTimeoutMs`. */
 const CONTROL_LANES = 4
@@ -78,11 +80,14 @@ export async function createPostgresLedgerStore(options: PostgresLedgerStoreOpti
   const callTimeoutMs = options.callTimeoutMs ?? DEFAULT_TIMEOUT_MS
   const lockTimeout = `${options.lockTimeoutMs ?? DEFAULT_LOCK_TIMEOUT_MS}ms`
   const bounded = { statement_timeout: `${callTimeoutMs}ms` }
-  const reads = createLanes({
-    count: READ_LANES,
-    timeoutMs: callTimeoutMs,
-    open: () => openChecked(options, { guard, evidence }, { ...bounded, ...PLAN_SETTINGS }),
-  })
+  const readingLanes = (count: number): Lanes =>
+    createLanes({
+      count,
+      timeoutMs: callTimeoutMs,
+      open: () => openChecked(options, { guard, evidence }, { ...bounded, ...PLAN_SETTINGS }),
+    })
+  const lookUps = readingLanes(LOOK_UP_LANES)
+  const reads = readingLanes(READ_LANES)
   const control = createLanes({
     count: CONTROL_LANES,
     timeoutMs: callTimeoutMs,
@@ -98,9 +103,9 @@ export async function createPostgresLedgerStore(options: PostgresLedgerStoreOpti
       readyTimeoutMs: callTimeoutMs,
       log: options.log,
     })
-    return storeOn({ owner: options, vault: options.vault, guard, evidence, reads, control, commits })
+    return storeOn({ owner: options, vault: options.vault, guard, evidence, lookUps, reads, control, commits })
   } catch (cause) {
-    await Promise.all([reads.close(), control.close()])
+    await Promise.all([lookUps.close(), reads.close(), control.close()])
     throw unavailable(cause)
   }
 }
@@ -139,12 +144,13 @@ interface Parts {
   readonly vault: RowVault
   readonly guard: IdentityGuard
   readonly evidence: Evidence
+  readonly lookUps: Lanes
   readonly reads: Lanes
   readonly control: Lanes
   readonly commits: CommitLane
 }
 
-function storeOn({ owner, vault, guard, evidence, reads, control, commits }: Parts): PostgresLedgerStore {
+function storeOn({ owner, vault, guard, evidence, lookUps, reads, control, commits }: Parts): PostgresLedgerStore {
   const { session } = owner
   let folding: Promise<void> | undefined
   const batches = { commits, vault, session, sent: { count: 0 } }
@@ -177,14 +183,16 @@ function storeOn({ owner, vault, guard, evidence, reads, control, commits }: Par
       return guard.stopped() === undefined ? verdict : stoppedVerdict(guard)
     },
     lookUp: (question) =>
-      read(async (sql) => {
-        const fetchedKeys = vault.encrypts
-        const answer = await lookUp(sql, question, vault)
-        // It met the first row of another shard that is encrypted, and none of its keys had been fetched; or an account that
-        // was being erased, row and key on either side of that. What is damaged is so at the second look, too.
-        const isBelieved = vault.encrypts === fetchedKeys && answer.unreadable.size === 0
-        return isBelieved ? answer : lookUp(sql, question, vault)
-      }),
+      guarded(() =>
+        lookUps.run(async (sql) => {
+          const fetchedKeys = vault.encrypts
+          const answer = await lookUp(sql, question, vault)
+          // It met the first row of another shard that is encrypted, and none of its keys had been fetched; or an account
+          // that was being erased, row and key on either side of that. What is damaged is so at the second look, too.
+          const isBelieved = vault.encrypts === fetchedKeys && answer.unreadable.size === 0
+          return isBelieved ? answer : lookUp(sql, question, vault)
+        }),
+      ),
     openShard: (shardId) => read((sql) => openShard(sql, shardId, vault)),
     due: (shardIds, untilMs, limit) => read((sql) => dueActors(sql, shardIds, untilMs, limit)),
     acknowledge: (channels) => change((sql) => acknowledge(sql, channels)),
@@ -210,7 +218,7 @@ function storeOn({ owner, vault, guard, evidence, reads, control, commits }: Par
     },
     close: async () => {
       await commits.close()
-      await Promise.all([reads.close(), control.close()])
+      await Promise.all([lookUps.close(), reads.close(), control.close()])
     },
   }
 }

@@ -192,6 +192,29 @@ describe('the outcome of a commit', () => {
   })
 })
 
+describe('a look-up that is not answered', () => {
+  test('K5: holds up no other read of its node, and no commit that has keys to fetch', async () => {
+    const a = await harness.open({ callTimeoutMs: 60_000 })
+    const token = await own(a, 3)
+    const alice = await opened(a, token)
+    let answered = 0
+    let looked: Promise<unknown> = Promise.resolve()
+    await harness.sql.begin(async (sql) => {
+      await sql`LOCK TABLE accounts IN ACCESS EXCLUSIVE MODE`
+      // As many as there may be: of the shards together, and of one that stands apart.
+      const hung = [1, 2].map(async () => {
+        await a.store.lookUp(questionOf({ accounts: [alice] }))
+        answered += 1
+      })
+      looked = Promise.all(hung)
+      for (let read = 0; read < 8; read += 1) expect(await a.store.shards()).not.toEqual([])
+      expect(answered).toBe(0)
+    })
+    await looked
+    expect(answered).toBe(2)
+  })
+})
+
 describe('whose database it is', () => {
   test('N1: another ledger under the same address stops the store for good', async () => {
     const reasons: string[] = []

@@ -159,6 +159,17 @@ describe('POST /v1/auth/token', () => {
     expect(edge.secretChecks.known).toEqual([false])
   })
 
+  test('a refresh token that names what no client is called is refused without a look', async () => {
+    const edge = fixture()
+    const asked = vi.spyOn(edge.access, 'findClient')
+    for (const name of ['\0', 'an\0', '\0'.repeat(64)]) {
+      const refreshToken = `rt_${'x'.repeat(43)}.${Buffer.from(name).toString('base64url')}`
+      const body = { grant_type: 'refresh_token', refresh_token: refreshToken }
+      expect(await refusalOf(await edge.post('/v1/auth/token', body))).toMatchObject({ status: 401 })
+    }
+    expect(asked).not.toHaveBeenCalled()
+  })
+
   test.for(['current', 'sign'] as const)(
     'I3: while the token key fails at %s nothing is spent or begun',
     async (at) => {
