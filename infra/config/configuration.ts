@@ -41,7 +41,6 @@ export interface Configuration {
   readonly accessTokenTtlMs: number
   readonly refreshTokenTtlMs: number
   /** Without a slash at the end. */
-  readonly baseUrl: string
   readonly errorBase: string
   readonly environment: Environment
   readonly masterKey: MasterKey | undefined
@@ -122,7 +121,6 @@ function configurationOf(variables: Variables, cwd: string): Configuration {
     bootstrapClients: variables.LEDGER_BOOTSTRAP_CLIENTS,
     accessTokenTtlMs: variables.LEDGER_ACCESS_TOKEN_TTL_SECONDS * 1_000,
     refreshTokenTtlMs: variables.LEDGER_REFRESH_TOKEN_TTL_SECONDS * 1_000,
-    baseUrl,
     errorBase: variables.LEDGER_ERROR_BASE ?? `${baseUrl}/errors`,
     environment: variables.LEDGER_ENVIRONMENT,
     masterKey: variables.LEDGER_MASTER_KEY,

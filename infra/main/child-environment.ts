@@ -14,7 +14,7 @@ export interface ChildPlace {
   readonly databaseUrl: string
   readonly natsUrls: readonly string[]
   readonly port: number
-  /** Of all edges, where the configuration has none: problems and tokens of one are good at another. */
+  /** Of all edges, where the configuration has none: the types of errors are the same at each. */
   readonly baseUrl: string
   readonly metricsPort: number | undefined
 }

@@ -47,4 +47,3 @@ export interface HttpMetrics {
 const nothing = (): void => undefined
 export const NO_NODE_METRICS: NodeMetrics = { items: nothing, commit: nothing, batch: nothing, moves: nothing }
 export const NO_GATEWAY_METRICS: GatewayMetrics = { submission: nothing }
-export const NO_HTTP_METRICS: HttpMetrics = { request: nothing }

@@ -44,7 +44,6 @@ describe('defaults', () => {
       bootstrapClients: undefined,
       accessTokenTtlMs: 3_600_000,
       refreshTokenTtlMs: 2_592_000_000,
-      baseUrl: 'http://127.0.0.1:8080',
       errorBase: 'http://127.0.0.1:8080/errors',
       environment: 'sandbox',
       masterKey: undefined,
@@ -59,9 +58,9 @@ describe('defaults', () => {
     })
   })
 
-  test('the base URL follows host and port, and the error base follows the base URL', () => {
-    expect(read({ LEDGER_HOST: '::1', LEDGER_PORT: '9000' }).baseUrl).toBe('http://[::1]:9000')
-    expect(read({ LEDGER_HOST: '0.0.0.0' }).baseUrl).toBe('http://localhost:8080')
+  test('the error base follows the base URL, and that follows host and port', () => {
+    expect(read({ LEDGER_HOST: '::1', LEDGER_PORT: '9000' }).errorBase).toBe('http://[::1]:9000/errors')
+    expect(read({ LEDGER_HOST: '0.0.0.0' }).errorBase).toBe('http://localhost:8080/errors')
     expect(read({ LEDGER_BASE_URL: 'https://ledger.example' }).errorBase).toBe('https://ledger.example/errors')
   })
 

@@ -64,7 +64,7 @@ test('E1: where nothing is given, a part is told the addresses of what the launc
   expect(configurationIn(env)).toMatchObject({
     databaseUrl: PLACE.databaseUrl,
     nats: { urls: PLACE.natsUrls },
-    baseUrl: PLACE.baseUrl,
+    errorBase: `${PLACE.baseUrl}/errors`,
   })
 })
 
