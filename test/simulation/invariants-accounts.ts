@@ -120,11 +120,12 @@ export class AccountReplay {
   }
 
   /** While the commit was made it may have held what it held neither before nor after. */
-  private middle({ model, at }: Part): void {
+  private middle({ model, at, batch, accountId }: Part): void {
     const before = model.latest()
     if (before === undefined) return
     const legs = [...before.legs, ...this.funds.legsOf(at)]
-    model.states.push({ ...before, fromMs: this.now(), legs, occupied: 'perhaps', busy: 'perhaps' })
+    const isMidway = stepsOf(batch, accountId) > 1
+    model.states.push({ ...before, fromMs: this.now(), legs, occupied: 'perhaps', busy: 'perhaps', isMidway })
   }
 
   private entries(part: Part): void {
@@ -160,7 +161,8 @@ export class AccountReplay {
     const key = { publicKey: String(fields['public_key'] ?? ''), keyId: String(fields['key_id'] ?? '') }
     const empty = { holdings: new Map(), legs: [], occupied: 'no', busy: 'no' } as const
     const registeredBy = write?.account.registeredBy ?? ''
-    const nowhere = { held: null, origin: null, moved: null, registeredBy } as const
+    const isMidway = stepsOf(batch, accountId) > 1
+    const nowhere = { held: null, origin: null, moved: null, registeredBy, isMidway } as const
     model.states.push({ ...chained, ...key, ...empty, ...nowhere, status: 'active', incoming: 'accept' })
   }
 
@@ -278,7 +280,7 @@ export class AccountReplay {
     this.demand(!isClosed || occupied === 'no', `M1: ${at}: is ${before.status}, and holds something`)
     const account = batch.accounts.find((write) => write.account.accountId === accountId)?.account
     const now = { fromMs: this.now(), holdings: after, legs: this.funds.legsOf(at), ...standOf(account, held.after) }
-    model.states.push({ ...before, ...now, occupied, busy })
+    model.states.push({ ...before, ...now, occupied, busy, isMidway: false })
   }
 
   /** M1: what clients submitted, in the order in which it was stepped. */
@@ -417,4 +419,10 @@ export class AccountReplay {
       state.keyId === (account.key?.keyId ?? '')
     this.demand(same, `M1: ${at}: the stored account is not the model's`)
   }
+}
+
+/** What one commit made of the account, step by step. */
+function stepsOf({ accounts }: ShardBatch, accountId: string): number {
+  const write = accounts.find(({ account }) => account.accountId === accountId)
+  return write === undefined ? 0 : write.account.version - write.previousVersion
 }

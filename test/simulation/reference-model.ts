@@ -42,6 +42,8 @@ export interface ModelState {
   readonly occupied: 'yes' | 'no' | 'perhaps'
   /** Whether anything of it is under way, or it has NFTs. */
   readonly busy: 'yes' | 'no' | 'perhaps'
+  /** Whether a commit made more than one step of it, and this is in the middle: what was held then is not known. */
+  readonly isMidway: boolean
   /** What comes from another ledger, until it has come. */
   readonly held: HeldArrival | null
   readonly origin: Origin | null

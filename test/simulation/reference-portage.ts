@@ -120,6 +120,7 @@ export function isSoOf(
       if (operation.arrival.account === null) return said === 'present'
       const { held, origin } = state
       const { from } = operation
+      if (said === 'held' && state.isMidway) return true
       if (said === 'held') return held !== null && isSameRecord(held, from) && held.importId === from.importId
       return said === 'present' && origin !== null && origin.whole && isSameRecord(origin, from)
     }
@@ -130,7 +131,7 @@ export function isSoOf(
     case 'take_arrival':
       return said === 'taken' && !isHeld(state, operation.importId) && hasOrigin(state)
     case 'drop_arrival':
-      return said === 'dropped' && !isHeld(state, operation.importId)
+      return said === 'dropped' && (state?.isMidway === true || !isHeld(state, operation.importId))
   }
 }
 
