@@ -353,8 +353,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'A2: what was looked up before an account came is not taken for all that it did',
     ...domain('trusts_unasked'),
-    withinSeeds: 200,
-    from: 150,
+    withinSeeds: 450,
+    from: 422,
     foundAs: /A2: .*has an effect here/,
   },
   {
