@@ -27,7 +27,7 @@ export interface RoundsDependencies {
   readonly log: Log
   readonly metrics?: NodeMetrics
   readonly rare: RarePaths
-  /** Whether the store answers what is asked of nobody's. */
+  /** Whether the store answers at all. Does not reject. */
   readonly isAnswering: () => Promise<boolean>
   /** Finds what these need; what it resolves with hands them on. Rejects if that could not be had. */
   readonly lookUp: (round: readonly Pending[]) => Promise<() => void>
@@ -167,9 +167,8 @@ export class LookUpRounds {
       log.warn('look_up_failed', { cause: reasonOf(error), commands: round.length })
     })
     if (handOn === undefined) {
-      const outcome = (await isAnswering()) ? 'refused' : 'away'
       this.takeBack(round)
-      return outcome
+      return (await isAnswering()) ? 'refused' : 'away'
     }
     for (const { pending, incarnation } of round) this.end(pending, incarnation)
     handOn()
