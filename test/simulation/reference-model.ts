@@ -21,7 +21,7 @@ import {
   type PortageOperation,
 } from './reference-portage.ts'
 import { Registrations } from './reference-registrations.ts'
-import { isAs, isNobodys, judgeRotation, judgeStatus, refusedFor } from './reference-rules.ts'
+import { BY_NFT_HOME, isAs, isNobodys, judgeRotation, judgeStatus, refusedFor } from './reference-rules.ts'
 
 export interface ModelState {
   /** Virtual time from which it was committed. */
@@ -456,13 +456,6 @@ export function isAgreed({ role, groupId, termsHash, terms }: LegHold, fields: S
   )
 }
 
-/** What only the home of an NFT can say no with, and its owner through it. */
-const BY_NFT_HOME: ReadonlySet<RefusalCode> = new Set([
-  'instance_exists',
-  'account_closed',
-  'account_refuses',
-  'asset_limit',
-])
 const KINDS = { accepted: 'transaction', rotated: 'key_rotation', minted: 'mint' } as const
 const OPERATIONS = { transaction: 'submit', key_rotation: 'rotate_key', mint: 'mint' } as const
 const USES = { submit: 'transaction', rotate_key: 'key_rotation', mint: 'mint' } as const

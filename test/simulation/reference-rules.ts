@@ -4,6 +4,14 @@ import type { RefusalCode } from '../../actors/refusal.ts'
 import type { Operation } from '../../runtime/messages.ts'
 import type { Expected, ModelSettings, ModelState } from './reference-model.ts'
 
+/** What only the home of an NFT can say no with, and its owner through it. */
+export const BY_NFT_HOME: ReadonlySet<RefusalCode> = new Set([
+  'instance_exists',
+  'account_closed',
+  'account_refuses',
+  'asset_limit',
+])
+
 const EFFECT = { kind: 'effect' } as const
 
 export function isAs(state: ModelState, status: AccountStatus, incoming: IncomingPolicy): boolean {
