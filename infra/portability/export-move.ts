@@ -2,7 +2,7 @@
  * Accounts that go to another ledger: all of them are looked at before anything leaves, then each is emptied and closed, by
  * its own home. Done again it goes on where it ended.
  *   V1. Nothing leaves that nobody would take: a token whose issuer was erased is refused by every ledger.
- *   V2. Who is refused once the move has begun is told that others may have left.
+ *   V2. Who is refused once the move has begun is told that part of what was to go may have left.
  */
 import { accountAddress } from '../../actors/address.ts'
 import { isErasedName } from '../../actors/identifiers.ts'
@@ -98,7 +98,10 @@ export async function departAll(
 /** V2. */
 function onTheWay<T extends Unmoved>(unmoved: T): T {
   if (unmoved.kind !== 'refused') return unmoved
-  return { ...unmoved, detail: `${unmoved.detail} Others may have left already: asked again, the move goes on.` }
+  return {
+    ...unmoved,
+    detail: `${unmoved.detail} What was to go may have left in part: asked again, the move goes on.`,
+  }
 }
 
 async function departTogether(

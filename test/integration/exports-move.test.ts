@@ -183,7 +183,7 @@ describe('accounts that are moved', () => {
     expect(moved.account(poor.accountId).status).toBe('frozen')
   })
 
-  test('V2: who is refused on the way is told that others may have left, and goes on', async () => {
+  test('V2: who is refused on the way is told that part may have left, and goes on', async () => {
     const { node, parties } = ledger()
     const gateway: LedgerGateway = {
       ask: async (request) => {
@@ -196,7 +196,7 @@ describe('accounts that are moved', () => {
       .exportsWith({ gateway })
       .begin({ ...ORDER, mode: 'move', accountIds })
     expect(codeOf(begun)).toMatch(
-      /^conflict account_ids\[1\]: Account poor-\d+ cannot be moved: .* Others may have left already: asked again, the move goes on\.$/,
+      /^conflict account_ids\[1\]: Account poor-\d+ cannot be moved: .* What was to go may have left in part: asked again, the move goes on\.$/,
     )
     await parties.changeStatus(poor, 'frozen')
     const moved = await received({ accountIds })

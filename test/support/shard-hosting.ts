@@ -2,7 +2,7 @@
  * Shard hosts on one store and one network in memory: the store is true to its port (what is answered as committed is
  * there, what breaks a row's rules is refused), and a test may put its own word in for either.
  */
-import type { ActorAddress } from '../../actors/address.ts'
+import { accountAddress, type ActorAddress } from '../../actors/address.ts'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import { stepActor } from '../../actors/step-actor.ts'
@@ -293,6 +293,22 @@ export function sendTo(host: ShardHost, verdicts: ItemVerdict[], ...items: reado
 
 export function failing(detail = 'the store cannot be reached'): Promise<never> {
   return Promise.reject(new LedgerStoreUnavailable(detail))
+}
+
+/** As the courier of another shard brings it: value for the account, of a transfer of its own. */
+export function arriving(number: number, accountId: string, groupId: string | null = null) {
+  const message = {
+    type: 'receive_transfer',
+    txnId: `txn_${number}`,
+    fromAccountId: 'd',
+    tokenId: 'BASE',
+    amount: '1',
+    groupId,
+    metadata: null,
+    expiresAtMs: null,
+    compensates: null,
+  } as const
+  return { number, envelope: { to: accountAddress(accountId), message, carries: [] } }
 }
 
 export const register: Operation = { kind: 'register', key: KEY, registrationKey: null }

@@ -1,11 +1,10 @@
 /** Goal: K1, K5, K6: a look-up that cannot be answered holds up its own shard, for as long as somebody waits, and no other. */
 import { describe, expect, test } from 'vitest'
-import { accountAddress } from '../../../actors/address.ts'
 import { encodeDeliveries } from '../../../runtime/messages.ts'
 import { delay } from '../../../runtime/ports/clock.ts'
 import type { LedgerStore, LookUpQuestion } from '../../../runtime/ports/ledger-store.ts'
 import { START_MS } from '../../support/accounts.ts'
-import { balanceIn, credit, failing, hosting, item, kinds, register } from '../../support/shard-hosting.ts'
+import { arriving, balanceIn, credit, failing, hosting, item, kinds, register } from '../../support/shard-hosting.ts'
 
 /** As the store gives up a statement. */
 const TIMEOUT_MS = 5_000
@@ -110,20 +109,7 @@ describe('K5: a look-up that is not answered', () => {
     send(item(0, 'a', register), item(0, 'a2', register), item(1, 'b', register))
     await clock.pass(10)
     const { failed, mend } = bound(ledger, ({ accounts }) => accounts.some(({ accountId }) => accountId === 'a3'))
-    const messages = ['a3', 'a2'].map((accountId, index) => {
-      const message = {
-        type: 'receive_transfer',
-        txnId: `txn_${index}`,
-        fromAccountId: 'd',
-        tokenId: 'BASE',
-        amount: '1',
-        groupId: null,
-        metadata: null,
-        expiresAtMs: null,
-        compensates: null,
-      } as const
-      return { number: index + 1, envelope: { to: accountAddress(accountId), message, carries: [] } }
-    })
+    const messages = ['a3', 'a2'].map((accountId, index) => arriving(index + 1, accountId))
     host.receiveDeliveries(
       encodeDeliveries([{ source: 3, target: 0, epoch: 1, attempt: 0, began: 0, acknowledged: 0, messages }]),
       () => undefined,

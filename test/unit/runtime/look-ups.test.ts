@@ -11,6 +11,7 @@ import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
 import { outputGate } from '../../../runtime/node/output-gate.ts'
 import { createPinBoard } from '../../../runtime/node/pin-board.ts'
 import {
+  arriving,
   balanceIn,
   hosting,
   item,
@@ -102,20 +103,7 @@ describe('what has committed since a look-up was sent', () => {
 })
 
 describe('what needs no look-up', () => {
-  const arrives = (number: number, accountId: string) => {
-    const message = {
-      type: 'receive_transfer',
-      txnId: `txn_${number}`,
-      fromAccountId: 'z',
-      tokenId: 'BASE',
-      amount: '1',
-      groupId: GROUP_ID,
-      metadata: null,
-      expiresAtMs: null,
-      compensates: null,
-    } as const
-    return { number, envelope: { to: accountAddress(accountId), message, carries: [] } }
-  }
+  const arrives = (number: number, accountId: string) => arriving(number, accountId, GROUP_ID)
   const deliver = (host: ReturnType<typeof hosting>['host'], ...messages: ReturnType<typeof arrives>[]) => {
     const delivery = { source: 1, target: 0, epoch: 1, attempt: 0, began: 0, acknowledged: 0, messages }
     host.receiveDeliveries(encodeDeliveries([delivery]), () => undefined)
