@@ -112,7 +112,7 @@ export function isSameRecord(a: ArrivedFrom, b: ArrivedFrom): boolean {
 
 /** undefined: whoever asks may. */
 export function ofAdministrators({ caller }: CommandBase): Answer | undefined {
-  return caller.role === 'admin' ? undefined : refusal('not_allowed', 'That is for administrators.')
+  return caller.role === 'admin' ? undefined : refusal('not_allowed', 'This needs the role admin.')
 }
 
 const DONE = {

@@ -28,6 +28,19 @@ export function isErasedName(text: string): boolean {
   return ERASED_NAME.test(text)
 }
 
+/** Controls, format characters, line separators, and code points without a character. */
+const NOT_PRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u
+const ATTESTER = /^.{1,256}$/u
+
+export function isPrintable(text: string): boolean {
+  return !NOT_PRINTABLE.test(text)
+}
+
+/** D13: any printable name (the length counts code points) except the form that stands for erased accounts. */
+export function isAttester(text: string): boolean {
+  return ATTESTER.test(text) && isPrintable(text) && !ERASED_NAME.test(text)
+}
+
 /** Any version, either case. */
 export function isUuid(text: string): boolean {
   return UUID.test(text)
@@ -83,8 +96,17 @@ export function shardOfTransactionId(txnId: string): number | undefined {
 
 /** The smallest transaction ID of a time, as a bound for ranges: times outside what an ID can hold are clamped. */
 export function transactionIdFloor(timeMs: number): string {
+  return `txn_${ulidFloor(timeMs)}`
+}
+
+/** The smallest attestation ID of a time. */
+export function attestationIdFloor(timeMs: number): string {
+  return `att_${ulidFloor(timeMs)}`
+}
+
+function ulidFloor(timeMs: number): string {
   const clamped = Math.min(Math.max(Math.ceil(timeMs), 0), 2 ** 48 - 1)
-  return `txn_${encodeUlid({ timeMs: clamped, counter: 0, shardId: 0, random: 0 })}`
+  return encodeUlid({ timeMs: clamped, counter: 0, shardId: 0, random: 0 })
 }
 
 /** A UUID of version 8 (RFC 9562) made of a text that is unique and that nobody else can guess. */

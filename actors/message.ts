@@ -5,7 +5,7 @@
  * Plain JSON: quantities are decimal strings. `carries` is what consuming the message will add to the balances and holds
  * of the ledger, so that value in transit can be counted from what is durable (I4).
  */
-import type { ActorAddress } from './address.ts'
+import type { ActorAddress, ActorKind } from './address.ts'
 import type { JsonObject } from './canonical-json.ts'
 import type { Failure } from './account/transaction.ts'
 import type { RefusalCode } from './refusal.ts'
@@ -51,6 +51,8 @@ export interface LegName {
 export interface Refused {
   readonly code: RefusalCode
   readonly detail: string
+  /** The key expected to sign, if the signature is the cause. */
+  readonly keyId?: string
 }
 
 /** To an account. */
@@ -125,8 +127,8 @@ export type AccountMessage =
       readonly leg: LegName | null
       readonly failure: Failure | null
     }
-  /** What was held for an exchange that came to nothing is free again. */
-  | { readonly type: 'nft_released'; readonly txnId: string }
+  /** The NFT is free again. `leg`: the leg of the former hold; null for an exchange. */
+  | { readonly type: 'nft_released'; readonly txnId: string; readonly leg: LegName | null }
   /** The NFT is minted, or is not. */
   | {
       readonly type: 'conclude_mint'
@@ -140,9 +142,17 @@ export type AccountMessage =
     }
   /** The token is registered: credit its supply. */
   | { readonly type: 'credit_issue'; readonly tokenId: string; readonly totalSupply: string }
-  /** Plants the expectation of a leg, with room for what it brings. */
-  | (LegName & { readonly type: 'expect_leg'; readonly termsHash: string; readonly terms: LegTerms })
-  /** The transfer's own leg is completed: credit the receiver, held until the group settles. */
+  /** Registers the expectation of a leg. The account has not signed it and reserves nothing for it. */
+  | (LegName & {
+      readonly type: 'expect_leg'
+      readonly termsHash: string
+      readonly terms: LegTerms
+      /** The client that registered the group. */
+      readonly clientId: string
+      /** When the group reverts unless all its legs are in; milliseconds since 1970. */
+      readonly dueAtMs: number
+    })
+  /** The sender's value is on hold: the receiver reserves room or refuses. `incoming` includes it until the group settles. */
   | (LegName & { readonly type: 'credit_leg'; readonly counterTxnId: string; readonly metadata: JsonObject | null })
   | (LegName & { readonly type: 'settle_leg' })
   /** Cancels a leg that is only expected, undoes one that is completed. */
@@ -159,8 +169,10 @@ export type AccountMessage =
 /** To a settlement group. */
 export type GroupMessage =
   | (LegName & { readonly type: 'leg_expected'; readonly refused: Refused | null })
-  | (LegName & { readonly type: 'leg_completed'; readonly txnId: string; readonly metadata: JsonObject | null })
-  | (LegName & { readonly type: 'leg_failed'; readonly txnId: string })
+  /** `txnId`: the account's transaction; null for a token. */
+  | (LegName & { readonly type: 'leg_completed'; readonly txnId: string | null; readonly metadata: JsonObject | null })
+  /** `txnId`: the account's failed transaction; null where it has none (a receiver, a token, a declined leg). */
+  | (LegName & { readonly type: 'leg_failed'; readonly txnId: string | null; readonly failure: Failure })
   | (LegName & { readonly type: 'leg_settled' })
   /** `compensation`: the transaction that undid the completed leg; null where there was nothing to undo. */
   | (LegName & { readonly type: 'leg_reverted'; readonly compensation: Compensation | null })
@@ -227,8 +239,15 @@ export type InstanceMessage =
       readonly txnId: string
       readonly accountId: string
       readonly leg: LegName | null
+      /** The new owner once the leg's group settles; null for a burn and for an exchange. */
+      readonly toAccountId: string | null
     }
-  | { readonly type: 'release_nft'; readonly txnId: string; readonly accountId: string }
+  | {
+      readonly type: 'release_nft'
+      readonly txnId: string
+      readonly accountId: string
+      readonly leg: LegName | null
+    }
   /** An exchange is paired: it changes hands. */
   | {
       readonly type: 'deliver_nft'
@@ -244,9 +263,7 @@ export type InstanceMessage =
       readonly failure: Failure | null
       readonly counterTxnId: string | null
     }
-  | (LegName & { readonly type: 'expect_leg'; readonly termsHash: string; readonly terms: LegTerms })
   | (LegName & { readonly type: 'settle_leg' })
-  | (LegName & { readonly type: 'revert_leg' })
 
 export interface ExchangeSide {
   readonly tokenId: string
@@ -264,7 +281,14 @@ export type TokenMessage =
     }
   | { readonly type: 'issue_prepared'; readonly refused: Refused | null }
   | { readonly type: 'issue_credited' }
-  | (LegName & { readonly type: 'expect_leg'; readonly termsHash: string; readonly terms: LegTerms })
+  /** The account has signed a mint or burn: the token holds the supply for it, or refuses. */
+  | (LegName & {
+      readonly type: 'hold_supply'
+      readonly change: 'mint' | 'burn'
+      readonly amount: string
+      /** The client that registered the group. */
+      readonly clientId: string
+    })
   | (LegName & { readonly type: 'settle_leg' })
   | (LegName & { readonly type: 'revert_leg' })
 
@@ -276,6 +300,62 @@ export type Message =
   | TokenMessage
   | ClassMessage
   | InstanceMessage
+
+type Types<M extends Message> = { readonly [Type in M['type']]: true }
+
+const LEG_TYPES = { expect_leg: true, settle_leg: true, revert_leg: true } as const
+
+/** The message types that each kind of actor handles. */
+const MESSAGE_TYPES = {
+  account: {
+    receive_transfer: true,
+    conclude_transfer: true,
+    conclude_exchange: true,
+    conclude_supply: true,
+    prepare_issue: true,
+    prepare_class: true,
+    receive_nft: true,
+    nft_held: true,
+    nft_released: true,
+    conclude_mint: true,
+    credit_issue: true,
+    credit_leg: true,
+    compensate: true,
+    ...LEG_TYPES,
+  } satisfies Types<AccountMessage>,
+  group: {
+    leg_expected: true,
+    leg_completed: true,
+    leg_failed: true,
+    leg_settled: true,
+    leg_reverted: true,
+    compensation_ended: true,
+  } satisfies Types<GroupMessage>,
+  exchange: { offer_exchange: true, nft_delivered: true } satisfies Types<ExchangeMessage | ExchangeDeliveryMessage>,
+  token: {
+    change_supply: true,
+    hold_supply: true,
+    issue_prepared: true,
+    issue_credited: true,
+    ...LEG_TYPES,
+  } satisfies Types<TokenMessage>,
+  class: { issue_prepared: true } satisfies Types<ClassMessage>,
+  instance: {
+    mint_nft: true,
+    move_nft: true,
+    burn_nft: true,
+    hold_nft: true,
+    release_nft: true,
+    deliver_nft: true,
+    nft_received: true,
+    ...LEG_TYPES,
+  } satisfies Types<InstanceMessage>,
+} satisfies { readonly [Kind in ActorKind]: object }
+
+/** Whether an actor of that kind handles messages of that type. */
+export function isMessageType(kind: ActorKind, type: string): boolean {
+  return Object.hasOwn(MESSAGE_TYPES[kind], type)
+}
 
 /** What every command has, given by its owner as it entered the mailbox: stepped again, it has the same (N1). */
 export interface Stamp {

@@ -6,15 +6,17 @@ import { checkAccountId } from './path-values.ts'
 import { noSuchAccount } from './refusals.ts'
 import { type EndpointOutcome, EVERYONE, type GuardedCall, type GuardedRoute, pathValue } from './route.ts'
 
-/** `path` names the account as `:accountId`. */
+/** `path` names the account as `:accountId`; `query`: its parameters. */
 export function accountRead(
   path: string,
+  query: readonly string[],
   read: (accountId: string, call: GuardedCall) => EndpointOutcome | Promise<EndpointOutcome>,
 ): GuardedRoute {
   return {
     access: 'token',
     method: 'GET',
     path,
+    query,
     roles: EVERYONE,
     asksLedger: false,
     handle(call) {

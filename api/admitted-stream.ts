@@ -3,10 +3,19 @@
  *   A1. It is asked before each part is given whether that is so; if not, the body breaks off, and its source is told to end.
  *   A2. It breaks off with its source, whether anybody is reading or not.
  */
+import type { GuardedCall } from './route.ts'
 
 /** To whoever reads a body that is not for them any more. */
 export class NotAdmitted extends Error {
   override readonly name = 'NotAdmitted'
+}
+
+/** Whether the client may still read under the scope of the original request. */
+export function sameAdmission({ admitAgain, scope }: GuardedCall): () => Promise<boolean> {
+  return async () => {
+    const grant = await admitAgain()
+    return grant.ok && grant.value.scope.text === scope.text
+  }
 }
 
 export function admittedStream(

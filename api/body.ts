@@ -4,11 +4,14 @@
  *   B2. No more than the limit is ever held in memory. Of what is too large a bounded rest is read and dropped, so that
  *       a client that writes before it reads gets the 413 and no broken connection.
  *   B3. What a body costs to read is bounded by its parts, too (J3): a legal megabyte must not hold up everyone else.
+ *   B4. A client that waits for 100 (Continue) gets a refusal that its headers decide before the edge requests the body
+ *       (RFC 9110, 10.1.1). Reading the body sends the 100.
  */
-import { type JsonObject, MAX_JSON_DEPTH } from '../actors/canonical-json.ts'
+import type { JsonObject } from '../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../actors/result.ts'
-import { parseStrictJson } from './json-text.ts'
+import { type JsonBounds, type JsonFault, parseJson } from './json-text.ts'
 import { invalidProblem, type Problem, problem } from './problem.ts'
+import { FIELD_CODES, fieldPath } from './schemas/invalid.ts'
 
 export const MAX_BODY_BYTES = 1_048_576
 /** Opening brackets, colons and commas of a body: more than 500 orders with all their fields have; 30 ms to read. */
@@ -18,17 +21,46 @@ const MAX_DROPPED_BYTES = 8 * MAX_BODY_BYTES
 
 const JSON_TYPE = /^[ \t]*application\/json[ \t]*(?:;|$)/i
 
-/** `maxParts`: how many brackets, colons and commas the text may have; `maxDepth`: how deep it may nest. */
-export async function readJsonBody(
+export async function readJsonBody(request: Request, bounds?: JsonBounds): Promise<Result<JsonObject, Problem>> {
+  const read = await readAnyJsonBody(request, bounds)
+  if (!read.ok) return read
+  const { body, inexact } = read.value
+  return inexact === undefined ? ok(body) : refuse(faultProblem(inexact))
+}
+
+export interface AnyJsonBody {
+  readonly body: JsonObject
+  /** The first number that reading changed. */
+  readonly inexact: JsonFault | undefined
+}
+
+/** For endpoints that store no number of the body: they handle inexact numbers themselves. */
+export async function readAnyJsonBody(
   request: Request,
-  maxParts = MAX_PARTS,
-  maxDepth = MAX_JSON_DEPTH,
-): Promise<Result<JsonObject, Problem>> {
-  const bytes = await readBytes(request)
+  bounds: JsonBounds = {},
+): Promise<Result<AnyJsonBody, Problem>> {
+  const bytes = await readTyped(request)
   if (!bytes.ok) return bytes
-  const declared = checkMediaType(request.headers)
-  if (declared !== undefined) return refuse(declared)
-  return readJsonObject(bytes.value, maxParts, maxDepth)
+  return readJsonObject(bytes.value, { maxParts: MAX_PARTS, ...bounds })
+}
+
+/** Checks size and content type alone, for a request whose refusal ranks after them (D7). */
+export async function checkBody(request: Request): Promise<Problem | undefined> {
+  if (!mayHaveBody(request)) return undefined
+  const bytes = await readTyped(request)
+  return bytes.ok ? undefined : bytes.error
+}
+
+async function readTyped(request: Request): Promise<Result<Uint8Array, Problem>> {
+  const { headers } = request
+  const refusedType = checkMediaType(headers)
+  if (awaitsContinue(request)) {
+    const length = Number(headers.get('content-length') ?? '0')
+    if (length > MAX_BODY_BYTES) return refuse(tooLarge())
+    if (refusedType !== undefined) return refuse(refusedType)
+  }
+  const bytes = await readBytes(request)
+  return bytes.ok && refusedType !== undefined ? refuse(refusedType) : bytes
 }
 
 async function readBytes(request: Request): Promise<Result<Uint8Array, Problem>> {
@@ -46,16 +78,26 @@ async function readBytes(request: Request): Promise<Result<Uint8Array, Problem>>
 }
 
 /**
- * Reads what is left of the body of a request that was refused before its body was looked at, and drops it (B2).
- * Never rejects.
+ * Reads the rest of the body of a refused request and drops it (B2). False if the body is not read because the client
+ * waits for 100 (Continue) before it sends it (B4). Never rejects.
  */
-export async function dropBody(request: Request): Promise<void> {
-  if (request.method === 'GET' || request.method === 'HEAD' || request.bodyUsed) return
+export async function dropBody(request: Request): Promise<boolean> {
+  if (!mayHaveBody(request) || request.bodyUsed) return true
+  if (awaitsContinue(request)) return false
   try {
     await readStream(request.body)
   } catch {
-    // The client is gone, and with it whoever the answer was for.
+    // The client disconnected.
   }
+  return true
+}
+
+function awaitsContinue({ headers }: Request): boolean {
+  return headers.get('expect')?.trim().toLowerCase() === '100-continue'
+}
+
+function mayHaveBody({ method }: Request): boolean {
+  return method !== 'GET' && method !== 'HEAD'
 }
 
 /** Undefined when there is more than the limit. */
@@ -87,7 +129,7 @@ function checkMediaType(headers: Headers): Problem | undefined {
   return type !== null && JSON_TYPE.test(type) ? undefined : unsupported('Content-Type must be application/json.')
 }
 
-function readJsonObject(bytes: Uint8Array, maxParts: number, maxDepth: number): Result<JsonObject, Problem> {
+function readJsonObject(bytes: Uint8Array, bounds: JsonBounds): Result<AnyJsonBody, Problem> {
   if (bytes.length === 0) return refuse(unreadable('The body is empty.'))
   let text: string
   try {
@@ -95,9 +137,9 @@ function readJsonObject(bytes: Uint8Array, maxParts: number, maxDepth: number): 
   } catch {
     return refuse(unreadable('The body is not UTF-8.'))
   }
-  const parsed = parseStrictJson(text, maxParts, maxDepth)
-  if (!parsed.ok) return refuse(unreadable(parsed.error))
-  const { value } = parsed
+  const parsed = parseJson(text, bounds)
+  if (!parsed.ok) return refuse(faultProblem(parsed.error))
+  const { value, inexact } = parsed.value
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     return refuse(
       invalidProblem('validation-error', [
@@ -105,7 +147,14 @@ function readJsonObject(bytes: Uint8Array, maxParts: number, maxDepth: number): 
       ]),
     )
   }
-  return ok(value as JsonObject)
+  return ok({ body: value as JsonObject, inexact })
+}
+
+/** An inexact number has a field; any other fault concerns the whole text. */
+function faultProblem({ message, keys }: JsonFault): Problem {
+  if (keys.length === 0) return unreadable(message)
+  const code = FIELD_CODES.get(String(keys[0])) ?? 'ERR_INVALID_FIELD'
+  return invalidProblem('validation-error', [{ field: fieldPath(keys), code, message }])
 }
 
 function unreadable(message: string): Problem {

@@ -4,6 +4,7 @@ import type { AccessStore, ClientRecord } from '../runtime/ports/access-store.ts
 import type { AssertionSource } from '../runtime/ports/assertion-source.ts'
 import type { AttestationStore } from '../runtime/ports/attestation-store.ts'
 import type { Clock } from '../runtime/ports/clock.ts'
+import type { IdempotencyStore } from '../runtime/ports/idempotency-store.ts'
 import type { LedgerExports } from '../runtime/ports/ledger-exports.ts'
 import type { LedgerGateway } from '../runtime/ports/ledger-gateway.ts'
 import type { LedgerImports } from '../runtime/ports/ledger-imports.ts'
@@ -12,6 +13,7 @@ import type { Log } from '../runtime/ports/log.ts'
 import type { HttpMetrics } from '../runtime/ports/metrics.ts'
 import type { Random } from '../runtime/ports/random.ts'
 import type { SchemaValidator } from '../runtime/ports/schema-validator.ts'
+import type { AllowedOrigins } from './cors.ts'
 import type { ServiceKeys } from '../runtime/ports/service-keys.ts'
 import type { ShardHealth } from '../runtime/ports/shard-health.ts'
 import type { Signer } from '../runtime/ports/signer.ts'
@@ -21,6 +23,7 @@ export interface EdgeDependencies {
   readonly reads: LedgerReads
   readonly shardHealth: ShardHealth
   readonly attestations: AttestationStore
+  readonly idempotency: IdempotencyStore
   readonly assertions: AssertionSource
   readonly exports: LedgerExports
   readonly imports: LedgerImports
@@ -30,13 +33,21 @@ export interface EdgeDependencies {
   /** Checks what no owner checks: signatures under what edges write themselves. */
   readonly signatures: Pick<Signer, 'verifyMany'>
   readonly clock: Clock
+  /** Whether the machine's clock agrees with the ledger's time. While it does not, no token is issued or accepted. */
+  readonly clockTrusted: () => boolean
   readonly random: Random
   readonly log: Log
   /** undefined: nobody counts. */
   readonly metrics?: HttpMetrics | undefined
   readonly secrets: SecretVerifier
+  /** The sender's address, from the connection's peer and the header X-Forwarded-For. */
+  readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string
+  /** Equal for all addresses that one sender may have. */
+  readonly networkOf: (address: string) => string
   /** Reads a P-256 public key in any form that D2 names; undefined when it is none, or carries a private part. */
   readonly readPublicKey: (input: unknown) => AccountKey | undefined
+  /** Whether a text can be decoded as a signature (D6). */
+  readonly isSignature: (text: string) => boolean
   /** The JWK of a compressed point in base64url. */
   readonly jwkOf: (publicKey: string) => object
   /**
@@ -62,6 +73,7 @@ export interface EdgeSettings {
   /** Where the types of problems are explained, without a slash at the end. */
   readonly errorBase: string
   readonly environment: 'sandbox' | 'production'
+  readonly corsOrigins: AllowedOrigins
   readonly ledgerId: string
   readonly accessTokenTtlMs: number
   readonly refreshTokenTtlMs: number
@@ -70,4 +82,12 @@ export interface EdgeSettings {
 export interface Readiness {
   readonly ready: boolean
   readonly checks: Readonly<Record<string, boolean>>
+  /** None when left out. */
+  readonly warnings?: readonly ReadinessWarning[]
+}
+
+/** A limit that is near or exceeded. The process still serves. */
+export interface ReadinessWarning {
+  readonly code: string
+  readonly detail: string
 }

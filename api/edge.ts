@@ -4,24 +4,39 @@
  *       then the role; then the endpoint judges the rest.
  *   E2. No endpoint is reachable without a row of its own that says who may use it.
  *   E3. An answer that goes on being made is judged again before each part of it: what was revoked ends it, too.
+ *   E4. An edge with an untrusted clock issues and accepts no token (503): it cannot tell which tokens have expired.
  */
 import { type Context, Hono } from 'hono'
-import type { Result } from '../actors/result.ts'
+import { refuse, type Result } from '../actors/result.ts'
 import type { Trail } from '../runtime/ports/trail.ts'
 import { createAccessTokens } from './auth/access-tokens.ts'
 import { createAuthentication } from './auth/authentication.ts'
 import { createFailureThrottle } from './auth/failure-throttle.ts'
 import { createGrants, type Grant } from './auth/grants.ts'
+import { createRefusalLog } from './auth/refusal-log.ts'
 import { createTokenGrants } from './auth/token-grants.ts'
 import type { EdgeDependencies } from './dependencies.ts'
-import { createFrame, isVersioned, UNROUTED } from './frame.ts'
+import { checkBody } from './body.ts'
+import { type Cors, createCors } from './cors.ts'
+import { createFrame, UNROUTED } from './frame.ts'
 import { createGroupIds } from './group-ids.ts'
+import { createGroupBodies } from './linked-group.ts'
 import { interfaceContents } from './openapi/contents.ts'
 import { createPageTokens } from './page-token.ts'
 import { createPreferWait } from './prefer-wait.ts'
-import { downstreamFailure, isUnavailable, notFound, type Problem, problem, type UnansweredOutcome } from './problem.ts'
-import { requestPath } from './request-path.ts'
-import type { EndpointOutcome, GuardedRoute, Route } from './route.ts'
+import {
+  downstreamFailure,
+  isUnavailable,
+  notFound,
+  type Problem,
+  problem,
+  roleForbidden,
+  type UnansweredOutcome,
+} from './problem.ts'
+import { type Query, queryOf } from './query.ts'
+import { textReply } from './reply.ts'
+import { isVersioned, requestPath } from './request-path.ts'
+import type { EndpointOutcome, GuardedRoute, PublicOutcome, PublicRoute, Route } from './route.ts'
 import { changeStatus } from './routes/change-status.ts'
 import { createAccount } from './routes/create-account.ts'
 import { createAttestation } from './routes/create-attestation.ts'
@@ -57,6 +72,8 @@ import { listAttestations } from './routes/list-attestations.ts'
 import { listAuditChain } from './routes/list-audit-chain.ts'
 import { listBalances } from './routes/list-balances.ts'
 import { listFungibleTokens } from './routes/list-fungible-tokens.ts'
+import { declineSettlementGroup } from './routes/decline-settlement-group.ts'
+import { listExpectations } from './routes/list-expectations.ts'
 import { listGroupTransactions } from './routes/list-group-transactions.ts'
 import { listShards } from './routes/list-shards.ts'
 import { listNftClasses } from './routes/list-nft-classes.ts'
@@ -72,6 +89,7 @@ import { proveProvenance } from './routes/prove-provenance.ts'
 import { ready } from './routes/ready.ts'
 import { revertSettlementGroup } from './routes/revert-settlement-group.ts'
 import { revokeAttestation } from './routes/revoke-attestation.ts'
+import { root } from './routes/root.ts'
 import { rotateKey } from './routes/rotate-key.ts'
 import { submitBatch } from './routes/submit-batch.ts'
 import { submitTransaction } from './routes/submit-transaction.ts'
@@ -84,31 +102,44 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
   const { access, clock, log, random, serviceKeys, settings } = dependencies
   const { accessTokenTtlMs, errorBase, ledgerId } = settings
   const accessTokens = createAccessTokens({ serviceKeys, clock, random, ledgerId, ttlMs: accessTokenTtlMs })
-  const authenticate = createAuthentication(accessTokens, createGrants({ access, clock, log, accessTokenTtlMs }))
-  const authorise: Authorise = (http) => authenticate(http.req.header('authorization') ?? null)
+  const authenticate = createAuthentication(accessTokens, createGrants({ access, clock, log }))
+  const { clockTrusted } = dependencies
+  const authorise: Authorise = async (http) =>
+    clockTrusted() ? authenticate(http.req.header('authorization') ?? null) : refuse(downstreamFailure())
   const contents = interfaceContents(errorBase)
   const routes = [
     ...ledgerRoutes(dependencies),
-    issueToken(createTokenGrants(dependencies, accessTokens), createFailureThrottle(clock), accessTokenTtlMs),
+    whileTrusted(
+      clockTrusted,
+      issueToken({
+        grants: createTokenGrants(dependencies, accessTokens),
+        throttle: createFailureThrottle(clock),
+        refusals: createRefusalLog(clock, log),
+        clientAddress: dependencies.clientAddress,
+        accessTokenTtlMs,
+      }),
+    ),
     health(),
     ready({ readiness: dependencies.readiness, environment: settings.environment, ledgerId }),
     keySet(dependencies),
     errorPage(errorBase),
     openApi(contents),
     docs(contents),
+    root(),
   ]
 
   const app = new Hono({ getPath: requestPath })
   const { metrics } = dependencies
   const measured = metrics === undefined ? undefined : { metrics, clock }
-  const frame = createFrame({ random, log, errorBase, measured })
+  const cors = createCors(settings.corsOrigins)
+  const frame = createFrame({ random, log, errorBase, cors, measured })
   for (const route of routes) {
     const failed = route.access === 'token' && route.asksLedger ? withOutcome('unknown') : undefined
     app.on(route.method, route.path, (http) =>
       frame.respond(http, route, (trail) => serve(route, http, trail, authorise), failed),
     )
   }
-  app.notFound((http) => frame.respond(http, UNROUTED, () => unrouted(app, http, authorise)))
+  app.notFound((http) => frame.respond(http, UNROUTED, () => unrouted({ app, http, authorise, cors })))
   app.onError((error, http) =>
     frame.respond(http, UNROUTED, () => {
       throw error
@@ -117,13 +148,19 @@ export function createEdge(dependencies: EdgeDependencies): Hono {
   return app
 }
 
+/** E4. */
+function whileTrusted(clockTrusted: () => boolean, route: PublicRoute): PublicRoute {
+  return { ...route, handle: async (call) => (clockTrusted() ? route.handle(call) : downstreamFailure()) }
+}
+
 /** The endpoints that need a token. */
 function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
   const tokens = createPageTokens(dependencies.pageTokenKey)
   const newGroupId = createGroupIds(dependencies.random, dependencies.pageTokenKey)
   const preferWait = createPreferWait(dependencies.clock)
+  const groupBodies = createGroupBodies(dependencies.reads)
   return [
-    submitTransaction(dependencies),
+    submitTransaction(dependencies, preferWait),
     submitBatch(dependencies),
     listTransactions(dependencies, tokens),
     listGroupTransactions(dependencies, tokens, preferWait),
@@ -156,8 +193,10 @@ function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
     getAttestation(dependencies),
     revokeAttestation(dependencies),
     createSettlementGroup(dependencies, newGroupId),
-    getSettlementGroup(dependencies, preferWait),
-    revertSettlementGroup(dependencies),
+    getSettlementGroup(dependencies, preferWait, groupBodies),
+    revertSettlementGroup(dependencies, groupBodies),
+    declineSettlementGroup(dependencies),
+    listExpectations(dependencies, tokens),
     proveLiabilities(dependencies),
     proveProvenance(dependencies),
     proveCompliance(dependencies),
@@ -173,11 +212,24 @@ function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
   ]
 }
 
-async function serve(route: Route, http: Context, trail: Trail, authorise: Authorise): Promise<EndpointOutcome> {
-  if (route.access === 'public') return route.handle({ http, trail })
+async function serve(route: Route, http: Context, trail: Trail, authorise: Authorise): Promise<PublicOutcome> {
+  if (route.access === 'public') {
+    const query = queryOf(route, http)
+    return (await refusedQuery(route, query, http)) ?? route.handle({ http, trail, query })
+  }
   const admitAgain = (): Promise<Result<Grant, Problem>> => admit(route, http, authorise)
   const grant = await admitAgain()
-  return grant.ok ? route.handle({ http, trail, ...grant.value, admitAgain }) : grant.error
+  if (!grant.ok) return grant.error
+  const query = queryOf(route, http)
+  const refused = await refusedQuery(route, query, http)
+  return refused ?? route.handle({ http, trail, query, ...grant.value, admitAgain })
+}
+
+/** A route with parameters reports its own errors. */
+async function refusedQuery(route: Route, query: Query, { req }: Context): Promise<Problem | undefined> {
+  const hasParameters = route.query !== undefined && route.query.length > 0
+  const refused = hasParameters ? undefined : query.problem()
+  return refused === undefined ? undefined : ((await checkBody(req.raw)) ?? refused)
 }
 
 /** Token and role. What fails here never got near the ledger. */
@@ -193,24 +245,45 @@ async function admit(route: GuardedRoute, http: Context, authorise: Authorise): 
       ? { ok: false, error: withOutcome('not_applied')(grant.error) }
       : grant
   }
-  if (route.roles.includes(grant.value.caller.role)) return grant
-  return { ok: false, error: problem('forbidden', 'ERR_FORBIDDEN', 'The role of the client does not permit this.') }
+  const { role } = grant.value.caller
+  return route.roles.includes(role) ? grant : { ok: false, error: roleForbidden(role, route.roles) }
 }
 
 function withOutcome(outcome: UnansweredOutcome): (refused: Problem) => Problem {
   return (refused) => ({ ...refused, outcome })
 }
 
-/** No route: 405 where another method has one, else 404; under /v1 the token first. */
-async function unrouted(app: Hono, http: Context, authorise: Authorise): Promise<EndpointOutcome> {
-  const { path } = http.req
+interface UnroutedCall {
+  readonly app: Hono
+  readonly http: Context
+  readonly authorise: Authorise
+  readonly cors: Cors
+}
+
+/**
+ * OPTIONS lists the methods without a token: a browser sends none with its preflight. Any other method: 405 if another
+ * method has a route, else 404; under /v1 the token is checked first.
+ */
+async function unrouted({ app, http, authorise, cors }: UnroutedCall): Promise<EndpointOutcome> {
+  const { method, path } = http.req
+  const allowed = methodsOf(app, path)
+  const allow = { allow: allowed.join(', ') }
+  if (method === 'OPTIONS' && allowed.length > 0) {
+    return textReply(204, 'text/plain', '', { ...allow, ...cors.preflightHeaders(http, allowed) })
+  }
   if (isVersioned(path)) {
     const grant = await authorise(http)
     if (!grant.ok) return grant.error
   }
-  const allowed = (['GET', 'POST', 'PUT'] as const).filter((method) => app.router.match(method, path)[0].length > 0)
-  if (allowed.length === 0) return notFound('There is nothing under this address.')
-  const names = allowed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  if (allowed.length === 0) return notFound('No such resource.')
   const refused = problem('method-not-allowed', 'ERR_METHOD_NOT_ALLOWED', 'The resource has no such method.')
-  return { ...refused, headers: { allow: names.join(', ') } }
+  return { ...refused, headers: allow }
+}
+
+/** Empty if no route matches. */
+function methodsOf(app: Hono, path: string): readonly string[] {
+  const routed = (['GET', 'POST', 'PUT'] as const).filter((method) => app.router.match(method, path)[0].length > 0)
+  return routed.length === 0
+    ? []
+    : [...routed.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method)), 'OPTIONS']
 }

@@ -110,7 +110,7 @@ export const ERROR_CODES = {
   },
   ERR_INVALID_TIMESTAMP: {
     types: ['invalid-request', 'validation-error'],
-    meaning: 'A time is not RFC 3339 with an offset.',
+    meaning: 'A time is not RFC 3339 with an offset, or `expires_at` is past.',
   },
   ERR_UNAUTHORIZED: {
     types: ['unauthorized'],
@@ -122,7 +122,8 @@ export const ERROR_CODES = {
   },
   ERR_SIGNATURE_MISMATCH: {
     types: ['forbidden'],
-    meaning: 'The signature does not verify under the key of the account over the canonical JSON of the body.',
+    meaning:
+      'The signature does not verify under the key `key_id` over the canonical JSON of the body, whose SHA-256 is `payload_digest`.',
   },
   ERR_NOT_ISSUER: { types: ['forbidden'], meaning: 'Only the issuer may do this.' },
   ERR_INVALID_PUBLIC_KEY: {
@@ -135,7 +136,7 @@ export const ERROR_CODES = {
   },
   ERR_INVALID_QUERY: {
     types: ['invalid-request'],
-    meaning: 'A parameter of the query is not well formed, stands twice, or is a page token of another query.',
+    meaning: 'A query parameter is unknown, repeated or malformed, or is the page token of another query.',
   },
   ERR_INVALID_FIELD: {
     types: ['invalid-request', 'validation-error'],

@@ -8,8 +8,9 @@ import { ReadsUnavailable } from '../runtime/ports/ledger-reads.ts'
 import type { Log } from '../runtime/ports/log.ts'
 import { ShardHealthUnavailable } from '../runtime/ports/shard-health.ts'
 import { fieldsOf, type Trail } from '../runtime/ports/trail.ts'
+import { SlotsExhausted } from '../runtime/slots.ts'
 
-/** What ports throw when what is behind them is away. */
+/** Errors of ports whose service is unavailable, and of resource limits that are reached. */
 const EXPECTED = [
   ReadsUnavailable,
   AccessStoreUnavailable,
@@ -18,6 +19,7 @@ const EXPECTED = [
   ShardHealthUnavailable,
   ExportsUnavailable,
   LedgerImportsUnavailable,
+  SlotsExhausted,
 ]
 /** Frames of a stack that are logged. */
 const MAX_FRAMES = 6

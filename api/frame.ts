@@ -4,6 +4,7 @@
  *   R2. Nothing that was thrown reaches a client: it becomes a 503 with a text of ours, and a line in the log that
  *       names where it happened and never what the request held.
  *   R3. Every 503 to a request that asks the ledger for a change says what can have become of it (D8).
+ *   R4. A response to HEAD has the headers of GET, its length included. A body that is not built yet is not built.
  */
 import type { Context } from 'hono'
 import type { Clock } from '../runtime/ports/clock.ts'
@@ -12,14 +13,19 @@ import type { HttpMetrics } from '../runtime/ports/metrics.ts'
 import type { Random } from '../runtime/ports/random.ts'
 import type { Trail } from '../runtime/ports/trail.ts'
 import { dropBody } from './body.ts'
+import type { Cors } from './cors.ts'
 import { logFailure } from './failure-log.ts'
 import { downstreamFailure, type Problem, renderProblem } from './problem.ts'
-import type { EndpointOutcome } from './route.ts'
+import type { Reply, StaticReply, StreamReply } from './reply.ts'
+import { isVersioned, sentPath } from './request-path.ts'
+import type { PublicOutcome } from './route.ts'
 import { streamBody } from './stream-body.ts'
 import { readTraceContext } from './trace-context.ts'
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/
 const REQUEST_ID_BYTES = 16
+/** Not even an empty body (RFC 9110, 15.3.5 and 15.4.5). */
+const BODILESS: ReadonlySet<number> = new Set([204, 304])
 /** What metrics call the route of a request that has none, and its method, of which there may be any number. */
 export const UNROUTED: MeasuredRoute = { method: 'any', path: 'none' }
 
@@ -34,7 +40,7 @@ export interface Frame {
   readonly respond: (
     http: Context,
     route: MeasuredRoute,
-    work: (trail: Trail) => EndpointOutcome | Promise<EndpointOutcome>,
+    work: (trail: Trail) => PublicOutcome | Promise<PublicOutcome>,
     failed?: (problem: Problem) => Problem,
   ) => Promise<Response>
 }
@@ -43,45 +49,68 @@ interface FrameContext {
   readonly random: Random
   readonly log: Log
   readonly errorBase: string
+  readonly cors: Cors
   /** undefined: nobody counts. */
   readonly measured?: { readonly metrics: HttpMetrics; readonly clock: Pick<Clock, 'monotonic'> } | undefined
 }
 
-export function createFrame({ random, log, errorBase, measured }: FrameContext): Frame {
+export function createFrame({ random, log, errorBase, cors, measured }: FrameContext): Frame {
   return {
     async respond(http, route, work, failed) {
       const startedMs = measured?.clock.monotonic() ?? 0
       const { path } = http.req
       const trail = trailOf(http, random)
-      let outcome: EndpointOutcome
+      let outcome: PublicOutcome
       try {
         outcome = await work(trail)
       } catch (error) {
         logFailure(log, error, trail, http.req.method)
         outcome = failed === undefined ? downstreamFailure() : failed(downstreamFailure())
       }
-      if (outcome.kind === 'problem') await dropBody(http.req.raw)
-      const reply = outcome.kind === 'problem' ? renderProblem(outcome, errorBase, path) : outcome
+      const unread = outcome.kind === 'problem' && !(await dropBody(http.req.raw))
+      const reply =
+        outcome.kind === 'problem'
+          ? renderProblem(outcome, { errorBase, instance: sentPath(http), requestId: trail.requestId })
+          : outcome
       const headers: Record<string, string> = {
         'content-type': reply.contentType,
         'x-request-id': trail.requestId,
         'x-content-type-options': 'nosniff',
       }
       if (isVersioned(path)) headers['cache-control'] = 'no-store'
-      // Of the statuses that are answered here only this one may have no body, not even an empty one.
-      const content = reply.kind === 'stream' ? streamBody(reply.body, http) : reply.body
-      const body = reply.status === 304 ? null : content
+      if (unread) headers['connection'] = 'close'
+      const body = await bodyOf(reply, http, headers)
       if (measured !== undefined) {
         const { metrics, clock } = measured
         metrics.request(route.method, route.path, reply.status, clock.monotonic() - startedMs)
       }
-      return new Response(body, { status: reply.status, headers: Object.assign(headers, reply.headers) })
+      return new Response(body, { status: reply.status, headers: merged(headers, reply.headers, cors.headersOf(http)) })
     },
   }
 }
 
-export function isVersioned(path: string): boolean {
-  return path.startsWith('/v1/') || path === '/v1'
+/** The body. For a response without one, sets the headers that describe it. */
+async function bodyOf(
+  reply: Reply | StreamReply | StaticReply,
+  http: Context,
+  headers: Record<string, string>,
+): Promise<string | Uint8Array | ReadableStream<Uint8Array> | null> {
+  if (BODILESS.has(reply.status)) return null
+  if (http.req.method === 'HEAD') {
+    if (reply.kind === 'stream') await reply.body.cancel()
+    else headers['content-length'] = String(Buffer.byteLength(reply.body))
+    return null
+  }
+  return reply.kind === 'stream' ? streamBody(reply.body, http) : reply.body
+}
+
+function merged(
+  headers: Record<string, string>,
+  own: Readonly<Record<string, string>>,
+  cors: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const vary = [own['vary'], cors['vary']].filter((one) => one !== undefined).join(', ')
+  return Object.assign(headers, own, cors, vary === '' ? {} : { vary })
 }
 
 /** The client's own request ID; undefined where it sent none, or one that is ill-formed. */

@@ -82,8 +82,9 @@ function refusalProblem(refusal: ImportRefusal): Problem {
       return problem('forbidden', 'ERR_FORBIDDEN', detail, [{ field, message: detail }])
     }
     case 'mismatch': {
-      const { field, detail } = refusal
-      return problem('forbidden', 'ERR_SIGNATURE_MISMATCH', detail, [{ field, message: detail }])
+      const { field, detail, signed } = refusal
+      const refused = problem('forbidden', 'ERR_SIGNATURE_MISMATCH', detail, [{ field, message: detail }])
+      return signed === undefined ? refused : { ...refused, signed }
     }
     case 'exists':
       return conflict(refusal.field, refusal.detail)

@@ -1,6 +1,7 @@
 /**
  * JSON as a money order may be written: what two readers could understand differently is refused.
- *   J1. Duplicate keys, nesting beyond 32 (of an envelope: and what it adds), NUL, lone surrogates and numbers beyond what JSON can carry are refused.
+ *   J1. Duplicate keys, nesting beyond 32 levels (plus those of an envelope), NUL and lone surrogates are refused, and so is
+ *       a number that a double cannot hold: 12345678901234567890 is 12345678901234567000 as a double.
  *   J2. The work is one scan of the text, one JSON.parse and one walk of its result.
  *   J3. What JSON.parse and the walk cost hangs on the number of parts, not on the bytes: brackets, colons and commas are
  *       counted by the scan, and beyond a bound nothing is parsed.
@@ -8,45 +9,82 @@
  */
 import { type Json, MAX_JSON_DEPTH } from '../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../actors/result.ts'
+import { endOfString, isExact, keysTo, numberAt } from './json-number.ts'
 
 const QUOTE = 34
 const COMMA = 44
 const COLON = 58
 const OPEN_BRACKET = 91
-const BACKSLASH = 92
 const CLOSE_BRACKET = 93
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
+const MINUS = 45
+
+/** Why a text is refused, as a sentence; for an inexact number, with the path to it. */
+export interface JsonFault {
+  readonly message: string
+  readonly keys: readonly (string | number)[]
+}
+
+/** Characters of a number that an error shows. */
+const SHOWN_DIGITS = 40
 
 /** With the flag `u` a pair of surrogates is one character, so that only lone ones match. */
 const LONE_SURROGATE = /[\ud800-\udfff]/u
 
-/**
- * The value, or why the text is none, as a sentence. `maxParts`: brackets, colons and commas (J3); no bound without it.
- * `maxDepth`: levels of nesting.
- */
-export function parseStrictJson(
+export interface JsonBounds {
+  /** Brackets, colons and commas (J3); no bound without it. */
+  readonly maxParts?: number
+  /** Levels of nesting. */
+  readonly maxDepth?: number
+}
+
+export interface ReadJson {
+  readonly value: Json
+  /** The first inexact number. */
+  readonly inexact: JsonFault | undefined
+}
+
+/** The value, or the fault of the text. */
+export function parseStrictJson(text: string, bounds: JsonBounds = {}): Result<Json, JsonFault> {
+  const read = parseJson(text, bounds)
+  if (!read.ok) return read
+  const { value, inexact } = read.value
+  return inexact === undefined ? ok(value) : refuse(inexact)
+}
+
+/** The same for a reader that handles inexact numbers itself. */
+export function parseJson(
   text: string,
-  maxParts = Number.POSITIVE_INFINITY,
-  maxDepth = MAX_JSON_DEPTH,
-): Result<Json, string> {
-  const { colons, depth, parts } = scan(text, maxParts)
-  if (parts > maxParts) {
-    return refuse(`The JSON has more than ${maxParts.toLocaleString('en')} brackets, colons and commas.`)
+  { maxParts, maxDepth = MAX_JSON_DEPTH }: JsonBounds,
+): Result<ReadJson, JsonFault> {
+  const { colons, depth, parts, inexactAt } = scan(text, maxParts ?? Number.POSITIVE_INFINITY)
+  if (maxParts !== undefined && parts > maxParts) {
+    return faulty(`The JSON has more than ${maxParts.toLocaleString('en')} brackets, colons and commas.`)
   }
-  if (depth > maxDepth) return refuse(`The JSON is nested deeper than ${maxDepth} levels.`)
+  if (depth > maxDepth) return faulty(`The JSON is nested deeper than ${maxDepth} levels.`)
   let value: Json
   try {
     value = JSON.parse(text) as Json
   } catch {
-    return refuse('The body is not well-formed JSON.')
+    return faulty('The body is not well-formed JSON.')
   }
   // Raw text is well-formed Unicode without NUL inside strings: only an escape can bring either in.
   const walk = { members: 0, escapes: text.includes('\\u'), broken: false }
   visit(value, walk)
-  if (walk.broken) return refuse('The JSON holds a NUL, a lone surrogate or a number out of range.')
-  if (walk.members !== colons) return refuse('The JSON has an object with a duplicate key.')
-  return ok(value)
+  if (walk.broken) return faulty('The JSON holds a NUL or a lone surrogate.')
+  if (walk.members !== colons) return faulty('The JSON has an object with a duplicate key.')
+  return ok({ value, inexact: inexactAt === undefined ? undefined : inexactNumber(text, inexactAt) })
+}
+
+function faulty(message: string): Result<never, JsonFault> {
+  return refuse({ message, keys: [] })
+}
+
+function inexactNumber(text: string, index: number): JsonFault {
+  const literal = numberAt(text, index)
+  const shown = literal.length > SHOWN_DIGITS ? `${literal.slice(0, SHOWN_DIGITS)}…` : literal
+  return { message: `the number ${shown} changes when it is read: send it as a string`, keys: keysTo(text, index) }
 }
 
 interface Scanned {
@@ -56,6 +94,8 @@ interface Scanned {
   readonly depth: number
   /** Opening brackets, colons and commas. */
   readonly parts: number
+  /** The index of the first inexact number. */
+  readonly inexactAt: number | undefined
 }
 
 /** Means nothing for text that is not JSON. Ends early once there are more than `maxParts`. */
@@ -65,8 +105,10 @@ function scan(text: string, maxParts: number): Scanned {
   let opened = 0
   let depth = 0
   let deepest = 0
+  let inexactAt: number | undefined
   for (let index = 0; index < text.length && colons + commas + opened <= maxParts; index += 1) {
-    switch (text.charCodeAt(index)) {
+    const code = text.charCodeAt(index)
+    switch (code) {
       case QUOTE:
         index = endOfString(text, index + 1)
         break
@@ -87,19 +129,18 @@ function scan(text: string, maxParts: number): Scanned {
         depth -= 1
         break
       default:
+        if (code === MINUS || isDigit(code)) {
+          const literal = numberAt(text, index)
+          if (inexactAt === undefined && !isExact(literal)) inexactAt = index
+          index += literal.length - 1
+        }
     }
   }
-  return { colons, depth: deepest, parts: colons + commas + opened }
+  return { colons, depth: deepest, parts: colons + commas + opened, inexactAt }
 }
 
-/** Where the string that begins at `start` ends: its closing quote, or the end of the text. */
-function endOfString(text: string, start: number): number {
-  for (let index = start; index < text.length; index += 1) {
-    const code = text.charCodeAt(index)
-    if (code === QUOTE) return index
-    if (code === BACKSLASH) index += 1
-  }
-  return text.length
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
 }
 
 interface Walk {
@@ -111,10 +152,6 @@ interface Walk {
 function visit(value: Json, walk: Walk): void {
   if (typeof value === 'string') {
     if (walk.escapes && isBroken(value)) walk.broken = true
-    return
-  }
-  if (typeof value === 'number') {
-    if (!Number.isFinite(value)) walk.broken = true
     return
   }
   if (value === null || typeof value !== 'object') return

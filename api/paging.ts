@@ -5,6 +5,9 @@ import type { Query } from './query.ts'
 export const DEFAULT_PAGE_SIZE = 100
 export const MAX_PAGE_SIZE = 1000
 
+/** The parameters that `readPageRequest` reads. */
+export const PAGE_PARAMETERS = ['page_size', 'page_token'] as const
+
 export interface PageRequest {
   readonly limit: number
   /** Null: the first page. */
@@ -50,7 +53,11 @@ export function countOfList(after: PagePosition | null, counted: PageCount | nul
   return after?.count ?? counted ?? { total: 0, exact: false }
 }
 
-/** Of an answer that has this count as its `total_count`. */
+export function countMembers({ total, exact }: PageCount): { total_count: number; total_count_relation: 'eq' | 'gte' } {
+  return { total_count: total, total_count_relation: exact ? 'eq' : 'gte' }
+}
+
+/** For a response with the count in its body. */
 export function countHeaders({ exact }: PageCount): Readonly<Record<string, string>> {
   return exact ? {} : { 'x-total-count-relation': 'gte' }
 }

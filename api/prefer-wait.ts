@@ -62,14 +62,12 @@ export function createPreferWait(clock: Clock): PreferWait {
   return {
     async until({ http, scope, admitAgain }, look, isFinal) {
       const first = { value: await look(scope), scope }
-      const prefer = http.req.header('prefer')
-      const asked = prefer === undefined ? undefined : WAIT.exec(prefer)?.[1]
-      if (asked === undefined || (waiting >= MAX_WAITING && !isFinal(first.value))) return ok({ ...first, headers: {} })
+      const waitS = preferredWaitS(http)
+      if (waitS === undefined || (waiting >= MAX_WAITING && !isFinal(first.value))) return ok({ ...first, headers: {} })
       const again = async () => {
         const grant = await admitAgain()
         return grant.ok ? ok({ value: await look(grant.value.scope), scope: grant.value.scope }) : grant
       }
-      const waitS = Math.min(Number(asked), MAX_WAIT_S)
       waiting += 1
       try {
         const seen = await lookAgain(first, waitS * 1000, again, isFinal)
@@ -81,4 +79,10 @@ export function createPreferWait(clock: Clock): PreferWait {
       }
     },
   }
+}
+
+/** Seconds, at most 30; undefined: the client does not ask to wait. */
+export function preferredWaitS({ req }: GuardedCall['http']): number | undefined {
+  const asked = WAIT.exec(req.header('prefer') ?? '')?.[1]
+  return asked === undefined ? undefined : Math.min(Number(asked), MAX_WAIT_S)
 }

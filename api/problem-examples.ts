@@ -6,6 +6,7 @@ import {
   type Problem,
   problem,
   type ProblemType,
+  roleForbidden,
   unauthorized,
 } from './problem.ts'
 import { unavailableProblem } from './refusals.ts'
@@ -15,6 +16,9 @@ export interface ProblemExample {
   /** The path of the request. */
   readonly instance: string
 }
+
+/** Placeholder for the ID of each request. */
+export const EXAMPLE_REQUEST_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 
 const SUBMISSIONS = '/v1/transactions'
 
@@ -38,11 +42,11 @@ export const PROBLEM_EXAMPLES = {
   },
   unauthorized: {
     instance: SUBMISSIONS,
-    problem: unauthorized('The access token is not valid.', 'invalid_token'),
+    problem: unauthorized('The access token has expired. Get a new one from POST /v1/auth/token.', 'invalid_token'),
   },
   forbidden: {
     instance: SUBMISSIONS,
-    problem: problem('forbidden', 'ERR_FORBIDDEN', 'The role of the client does not permit this.'),
+    problem: roleForbidden('viewer', ['transactor', 'admin']),
   },
   'not-found': {
     instance: SUBMISSIONS,

@@ -5,7 +5,10 @@
  *       could have changed the ledger.
  *   P3. No text of a dependency, no stack and no address gets into a problem: `detail` is written here or by an actor.
  *   P4. At most 100 errors are listed: a body of one megabyte must not get an answer of several.
+ *   P5. Every problem carries the request ID of its response.
  */
+import type { Role } from '../actors/account/commands.ts'
+import { showHash } from '../actors/audit-chain.ts'
 import type { ERROR_CODES } from './error-codes.ts'
 import { jsonReply, type Reply } from './reply.ts'
 
@@ -36,7 +39,8 @@ export const PROBLEM_TYPES = {
     status: 403,
     title: 'Forbidden',
     meaning: 'The client may not do this, or the signature of the request does not match the key of the account.',
-    remedy: 'Check the role and the grants of the client. For signatures, check the canonical payload and the key.',
+    remedy:
+      'Check the role and the grants of the client. For a signature, compare `payload_digest` with the SHA-256 of your canonical payload, and `key_id` with your key.',
     retry: 'Not as it is. Once the cause is gone, yes, with the same idempotency key: a refusal does not use it up.',
   },
   'not-found': {
@@ -118,6 +122,14 @@ export interface Invalid extends FieldError {
 /** Whether a request that got no verdict can have changed the ledger (D8). */
 export type UnansweredOutcome = 'not_applied' | 'unknown'
 
+/** The expected key and payload: they distinguish a wrong key from a wrong canonical form. */
+export interface SignatureExpectation {
+  /** undefined: the account has no key. */
+  readonly keyId: string | undefined
+  /** SHA-256 of the canonical payload, in hexadecimal. */
+  readonly payloadHash: string
+}
+
 export interface Problem {
   readonly kind: 'problem'
   readonly type: ProblemType
@@ -125,6 +137,8 @@ export interface Problem {
   readonly codes: readonly ErrorCode[]
   readonly errors: readonly FieldError[] | null
   readonly outcome: UnansweredOutcome | null
+  /** Set for a signature mismatch. */
+  readonly signed?: SignatureExpectation
   readonly headers: Readonly<Record<string, string>>
 }
 
@@ -171,6 +185,12 @@ export function unauthorized(detail: string, challenge: 'invalid_token' | null =
   return { ...problem('unauthorized', 'ERR_UNAUTHORIZED', detail), headers: { 'www-authenticate': authenticate } }
 }
 
+/** `roles`: the permitted roles, at least one. */
+export function roleForbidden(role: Role, roles: readonly Role[]): Problem {
+  const detail = `The client has the role ${role}. This needs the role ${roles.join(' or ')}.`
+  return problem('forbidden', 'ERR_FORBIDDEN', detail)
+}
+
 export function notFound(detail: string, field: string | null = null): Problem {
   return problem('not-found', 'ERR_NOT_FOUND', detail, field === null ? null : [{ field, message: detail }])
 }
@@ -187,14 +207,23 @@ export function isUnavailable(refused: Problem): boolean {
   return PROBLEM_TYPES[refused.type].status === 503
 }
 
-/** The problem as it is sent. `instance`: the path of the request. */
-export function renderProblem(refused: Problem, errorBase: string, instance: string): Reply {
+/** The request of a problem. */
+export interface ProblemRequest {
+  readonly errorBase: string
+  /** The path of the request as it was sent, percent-encoded. */
+  readonly instance: string
+  /** As in the header `X-Request-Id` of the response. */
+  readonly requestId: string
+}
+
+/** The problem's JSON. */
+export function renderProblem(refused: Problem, request: ProblemRequest): Reply {
   const { status } = PROBLEM_TYPES[refused.type]
-  const reply = jsonReply(status, problemMembers(refused, errorBase, instance), refused.headers)
+  const reply = jsonReply(status, problemMembers(refused, request), refused.headers)
   return { ...reply, contentType: 'application/problem+json' }
 }
 
-export function problemMembers(refused: Problem, errorBase: string, instance: string) {
+export function problemMembers(refused: Problem, { errorBase, instance, requestId }: ProblemRequest) {
   const { status, title } = PROBLEM_TYPES[refused.type]
   return {
     type: `${errorBase}/${refused.type}`,
@@ -202,8 +231,14 @@ export function problemMembers(refused: Problem, errorBase: string, instance: st
     status,
     detail: refused.detail,
     instance,
+    request_id: requestId,
     ...(refused.errors === null ? {} : { errors: refused.errors }),
     error_codes: refused.codes,
     ...(refused.outcome === null ? {} : { outcome: refused.outcome }),
+    ...(refused.signed === undefined ? {} : signedMembers(refused.signed)),
   }
+}
+
+function signedMembers({ keyId, payloadHash }: SignatureExpectation) {
+  return { ...(keyId === undefined ? {} : { key_id: keyId }), payload_digest: showHash(payloadHash) }
 }

@@ -1,19 +1,20 @@
 /** What the three requests for an assertion share: anybody with a token may ask, the requester is signed with the findings. */
 import type { JsonObject } from '../actors/canonical-json.ts'
-import type { AssertionSource } from '../runtime/ports/assertion-source.ts'
+import { type AssertionSource, AssertionUnavailable } from '../runtime/ports/assertion-source.ts'
 import { type AssertionSigner, createAssertionSigner } from './assertion.ts'
 import { readJsonBody } from './body.ts'
 import type { EdgeDependencies } from './dependencies.ts'
-import { invalidProblem } from './problem.ts'
+import { invalidProblem, type Problem } from './problem.ts'
 import { jsonReply } from './reply.ts'
 import { EVERYONE, type GuardedRoute } from './route.ts'
 import { type AssertionType, readAssertionRequest } from './schemas/assertion.ts'
 
-/** `find`: gives the members of the result. */
+/** `find`: computes the members of the result. `refuse`: a more specific problem than `service unavailable`. */
 export function assertionRoute(
   dependencies: EdgeDependencies,
   type: AssertionType,
   find: (assertions: AssertionSource) => Promise<JsonObject>,
+  refuse: (error: AssertionUnavailable) => Problem | undefined = () => undefined,
 ): GuardedRoute {
   const signer: AssertionSigner = createAssertionSigner(dependencies)
   return {
@@ -27,7 +28,14 @@ export function assertionRoute(
       if (!body.ok) return body.error
       const requester = readAssertionRequest(body.value)
       if (!requester.ok) return invalidProblem('validation-error', requester.error)
-      const members = await find(dependencies.assertions)
+      let members: JsonObject
+      try {
+        members = await find(dependencies.assertions)
+      } catch (error) {
+        const refused = error instanceof AssertionUnavailable ? refuse(error) : undefined
+        if (refused === undefined) throw error
+        return refused
+      }
       return jsonReply(200, await signer.sign(type, requester.value, members))
     },
   }

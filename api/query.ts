@@ -1,5 +1,13 @@
-/** The query of a request: known parameters are read once each, what is wrong is collected, unknown ones are ignored. */
+/**
+ * The query of a request.
+ *   Q1. An unknown or repeated parameter is refused (D16): a misspelt filter must not return unfiltered rows.
+ *   Q2. One response reports all errors.
+ *   Q3. A query with more parameters than any route has is refused before any of them is read.
+ */
+import { closest, distance } from 'fastest-levenshtein'
+import type { Context } from 'hono'
 import { type ErrorCode, type Invalid, invalidProblem, type Problem } from './problem.ts'
+import { isVersioned } from './request-path.ts'
 
 export interface Query {
   /** The value of a parameter; null where there is none, or where it was refused. */
@@ -16,20 +24,33 @@ export interface Query {
   readonly problem: () => Problem | undefined
 }
 
-export function readQuery(url: string): Query {
-  const start = url.indexOf('?')
-  const parameters = new URLSearchParams(start < 0 ? '' : url.slice(start + 1))
+/** More than the parameters of any route. */
+const MAX_PARAMETERS = 64
+/** Longer names are not compared with others. */
+const MAX_COMPARED_LENGTH = 64
+/** Edit distance of a likely typing error. */
+const MAX_EDITS = 3
+
+interface QueriedRoute {
+  readonly path: string
+  readonly query?: readonly string[]
+}
+
+/** Outside /v1 an unknown parameter is ignored: probes and browsers add their own. */
+export function queryOf({ path, query = [] }: QueriedRoute, { req }: Context): Query {
+  return readQuery(req.url, query, isVersioned(path) ? 'refused' : 'ignored')
+}
+
+/** `known`: the parameters of the route. `others`: how to treat any other. */
+function readQuery(url: string, known: readonly string[], others: 'refused' | 'ignored'): Query {
+  const text = sentQuery(url)
+  const countable = others === 'refused' && hasFewParameters(text)
+  const parameters = new URLSearchParams(countable ? text : '')
   const invalid: Invalid[] = []
+  const unreadable = new Set<string>()
 
   const query: Query = {
-    value(name) {
-      const values = parameters.getAll(name)
-      if (values.length > 1) query.reject(name, 'ERR_INVALID_QUERY', 'stands more than once')
-      // No identifier holds a NUL, and no store takes one.
-      else if (values[0]?.includes('\0') === true) query.reject(name, 'ERR_INVALID_QUERY', 'holds a NUL')
-      else return values[0] ?? null
-      return null
-    },
+    value: (name) => (unreadable.has(name) ? null : parameters.get(name)),
     parsed(name, parse, code, message) {
       const text = query.value(name)
       if (text === null) return null
@@ -39,11 +60,48 @@ export function readQuery(url: string): Query {
       return null
     },
     reject(name, code, message) {
-      invalid.push({ field: name, code, message })
+      invalid.push({ field: name === '' ? 'query' : name, code, message })
     },
     problem() {
       return invalid.length === 0 ? undefined : invalidProblem('invalid-request', invalid)
     },
   }
+  for (const name of new Set(parameters.keys())) {
+    const fault = faultOf(name, parameters.getAll(name), known)
+    if (fault === undefined) continue
+    unreadable.add(name)
+    query.reject(name, 'ERR_INVALID_QUERY', fault)
+  }
+  if (others === 'refused' && !countable) {
+    query.reject('', 'ERR_INVALID_QUERY', `has more than ${MAX_PARAMETERS} parameters`)
+  }
   return query
+}
+
+function sentQuery(url: string): string {
+  const start = url.indexOf('?')
+  return start < 0 ? '' : url.slice(start + 1)
+}
+
+/** Q3. */
+function hasFewParameters(text: string): boolean {
+  let place = -1
+  for (let found = 0; found < MAX_PARAMETERS; found += 1) {
+    place = text.indexOf('&', place + 1)
+    if (place < 0) return true
+  }
+  return false
+}
+
+function faultOf(name: string, values: readonly string[], known: readonly string[]): string | undefined {
+  if (!known.includes(name)) return `is not a parameter of this request${suggestion(name, known)}`
+  if (values.length > 1) return 'is repeated'
+  // No identifier holds a NUL, and no store takes one.
+  return values[0]?.includes('\0') === true ? 'holds a NUL' : undefined
+}
+
+function suggestion(name: string, known: readonly string[]): string {
+  if (known.length === 0 || name.length > MAX_COMPARED_LENGTH) return ''
+  const nearest = closest(name, known)
+  return distance(name, nearest) <= Math.min(MAX_EDITS, nearest.length / 2) ? `: did you mean ${nearest}?` : ''
 }

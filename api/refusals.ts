@@ -1,7 +1,9 @@
 /** What the ledger says no with, or cannot say, as problems. A code without a row does not compile. */
 import type { Answer } from '../actors/account/outcome.ts'
+import { sha256Hex } from '../actors/audit-chain.ts'
 import type { RefusalCode } from '../actors/refusal.ts'
 import type { GatewayOutcome } from '../runtime/ports/ledger-gateway.ts'
+import type { EdgeDependencies } from './dependencies.ts'
 import { type CodeOf, notFound, type Problem, problem, type ProblemType, PROBLEM_TYPES } from './problem.ts'
 
 type ProblemRow = { [T in ProblemType]: { readonly type: T; readonly code: CodeOf<T> } }[ProblemType]
@@ -13,13 +15,12 @@ const REFUSALS = {
   signature_mismatch: { type: 'forbidden', code: 'ERR_SIGNATURE_MISMATCH' },
   boundary_not_granted: { type: 'forbidden', code: 'ERR_FORBIDDEN' },
   wrong_ledger: { type: 'validation-error', code: 'ERR_WRONG_LEDGER' },
-  expired: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  expired: { type: 'validation-error', code: 'ERR_INVALID_TIMESTAMP' },
   token_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
   class_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
   class_exists: { type: 'conflict', code: 'ERR_CONFLICT' },
   instance_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
   instance_exists: { type: 'conflict', code: 'ERR_CONFLICT' },
-  instance_burned: { type: 'conflict', code: 'ERR_CONFLICT' },
   metadata_invalid: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
   metadata_unchecked: { type: 'not-found', code: 'ERR_NOT_FOUND' },
   owner_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
@@ -51,11 +52,20 @@ const REFUSALS = {
   token_exists: { type: 'conflict', code: 'ERR_CONFLICT' },
   group_exists: { type: 'conflict', code: 'ERR_CONFLICT' },
   group_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
+  leg_signed: { type: 'conflict', code: 'ERR_CONFLICT' },
   group_settled: { type: 'conflict', code: 'ERR_CONFLICT' },
   group_expired: { type: 'conflict', code: 'ERR_CONFLICT' },
   transaction_not_found: { type: 'not-found', code: 'ERR_NOT_FOUND' },
   not_allowed: { type: 'forbidden', code: 'ERR_FORBIDDEN' },
-  rejected: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  arrival_not_held: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  arrival_out_of_order: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  arrival_not_empty: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  compensation_limit: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  owner_refused: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  cannot_be_stored: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  cannot_be_processed: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  wrong_shard: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
+  unknown_operation: { type: 'validation-error', code: 'ERR_INVALID_FIELD' },
 } as const satisfies Record<RefusalCode, ProblemRow>
 
 export type RefusedAnswer = Extract<Answer, { kind: 'refused' }>
@@ -64,6 +74,41 @@ export function refusalProblem(refused: RefusedAnswer): Problem {
   const { type, code } = REFUSALS[refused.code]
   const field = refused.field ?? (PROBLEM_TYPES[type].status === 400 ? 'body' : null)
   return problem(type, code, refused.detail, field === null ? null : [{ field, message: refused.detail }])
+}
+
+/** A signed request to the ledger. */
+export interface SignedRequest {
+  /** Canonical. */
+  readonly payload: string
+  /** null: the request has no signature. */
+  readonly signature: string | null
+  readonly proof?: string | null
+}
+
+/** For an operation that is, or may be, signed. */
+export function signedRefusal(
+  refused: RefusedAnswer,
+  request: SignedRequest,
+  isSignature: EdgeDependencies['isSignature'],
+): Problem {
+  const { detail, field, keyId } = refused
+  return REFUSALS[refused.code].code === 'ERR_SIGNATURE_MISMATCH'
+    ? signatureMismatch({ detail, field, keyId }, request, isSignature)
+    : refusalProblem(refused)
+}
+
+const UNDECODABLE = 'It cannot be decoded as a signature: send base64url or base64 of 64 bytes r||s, or of DER.'
+
+export function signatureMismatch(
+  { detail, field, keyId }: Pick<RefusedAnswer, 'detail' | 'field'> & { readonly keyId: string | undefined },
+  { payload, signature, proof = null }: SignedRequest,
+  isSignature: EdgeDependencies['isSignature'],
+): Problem {
+  const given = field === 'proof' ? proof : signature
+  const told = given === null || isSignature(given) ? detail : `${detail} ${UNDECODABLE}`
+  const errors = field === null ? null : [{ field, message: told }]
+  const refused = problem('forbidden', 'ERR_SIGNATURE_MISMATCH', told, errors)
+  return { ...refused, signed: { keyId, payloadHash: sha256Hex(payload) } }
 }
 
 export type Unavailable = Extract<GatewayOutcome, { kind: 'unavailable' }>

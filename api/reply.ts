@@ -14,6 +14,12 @@ export interface StreamReply extends Omit<Reply, 'kind' | 'body'> {
   readonly body: ReadableStream<Uint8Array>
 }
 
+/** Bytes that exist before the request. */
+export interface StaticReply extends Omit<Reply, 'kind' | 'body'> {
+  readonly kind: 'static'
+  readonly body: Uint8Array
+}
+
 const NO_HEADERS: Readonly<Record<string, string>> = {}
 
 /** `members` in the order in which they are to be read. */

@@ -6,14 +6,17 @@ import type { Result } from '../actors/result.ts'
 import type { Trail } from '../runtime/ports/trail.ts'
 import type { Grant } from './auth/grants.ts'
 import type { Problem } from './problem.ts'
-import type { Reply, StreamReply } from './reply.ts'
+import type { Query } from './query.ts'
+import type { Reply, StaticReply, StreamReply } from './reply.ts'
 
 export type EndpointOutcome = Reply | StreamReply | Problem
+export type PublicOutcome = EndpointOutcome | StaticReply
 
 export interface PublicCall {
   readonly http: Context
   /** Goes with what is asked of the ledger. */
   readonly trail: Trail
+  readonly query: Query
 }
 
 export interface GuardedCall extends PublicCall {
@@ -28,12 +31,14 @@ interface RouteBase {
   readonly method: 'GET' | 'POST' | 'PUT'
   /** Hono's pattern. */
   readonly path: string
+  /** Query parameters, which the route reads and checks itself. Absent or empty: the route has none. */
+  readonly query?: readonly string[]
 }
 
 /** Outside the reach of access tokens. */
 export interface PublicRoute extends RouteBase {
   readonly access: 'public'
-  readonly handle: (call: PublicCall) => EndpointOutcome | Promise<EndpointOutcome>
+  readonly handle: (call: PublicCall) => PublicOutcome | Promise<PublicOutcome>
 }
 
 export interface GuardedRoute extends RouteBase {

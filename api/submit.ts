@@ -3,9 +3,9 @@ import { accountAddress } from '../actors/address.ts'
 import type { SubmissionReceipt } from '../actors/account/outcome.ts'
 import type { JsonObject } from '../actors/canonical-json.ts'
 import { isoTimestamp } from '../actors/timestamp.ts'
-import type { LedgerGateway } from '../runtime/ports/ledger-gateway.ts'
+import type { EdgeDependencies } from './dependencies.ts'
 import { invalidProblem, type Problem } from './problem.ts'
-import { noSuchAccount, refusalProblem, unavailableProblem } from './refusals.ts'
+import { noSuchAccount, signedRefusal, unavailableProblem } from './refusals.ts'
 import type { GuardedCall } from './route.ts'
 import { submissionErrors } from './schemas/submission.ts'
 import { carriedSignature, signedPayload } from './signed-body.ts'
@@ -22,7 +22,7 @@ export interface AcceptedSubmission {
 }
 
 export async function submit(
-  gateway: LedgerGateway,
+  { gateway, isSignature }: Pick<EdgeDependencies, 'gateway' | 'isSignature'>,
   body: JsonObject,
   { caller, scope, trail }: Pick<GuardedCall, 'caller' | 'scope' | 'trail'>,
 ): Promise<AcceptedSubmission | Problem> {
@@ -30,19 +30,16 @@ export async function submit(
   if (invalid.length > 0) return invalidProblem('validation-error', invalid)
   const { accountId, signature } = addressed(body)
   if (!scope.includes(accountId)) return noSuchAccount()
+  const payload = signedPayload(body, NOT_SIGNED)
   const outcome = await gateway.ask({
     actor: accountAddress(accountId),
     caller,
     trail,
-    operation: {
-      kind: 'submit',
-      payload: signedPayload(body, NOT_SIGNED),
-      signature: carriedSignature(signature),
-    },
+    operation: { kind: 'submit', payload, signature: carriedSignature(signature) },
   })
   if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
   const { answer } = outcome
-  if (answer.kind === 'refused') return refusalProblem(answer)
+  if (answer.kind === 'refused') return signedRefusal(answer, { payload, signature }, isSignature)
   return answer.kind === 'accepted' ? answer : unexpectedAnswer(answer)
 }
 

@@ -13,6 +13,7 @@ import { fieldsOf } from '../runtime/ports/trail.ts'
 import type { EdgeDependencies } from './dependencies.ts'
 import { logFailure } from './failure-log.ts'
 import { downstreamFailure, type Problem, problem, problemMembers } from './problem.ts'
+import { sentPath } from './request-path.ts'
 import { streamReply, textReply } from './reply.ts'
 import type { EndpointOutcome, GuardedCall } from './route.ts'
 import type { StreamPlaces } from './stream-places.ts'
@@ -112,7 +113,9 @@ async function* textsOf(
     const next = await readOn(context, call, asked, after)
     if ('kind' in next) {
       progress.failed = true
-      yield lineOf({ problem: problemMembers(next, context.settings.errorBase, call.http.req.path) })
+      const { errorBase } = context.settings
+      const request = { errorBase, instance: sentPath(call.http), requestId: call.trail.requestId }
+      yield lineOf({ problem: problemMembers(next, request) })
       return
     }
     page = next

@@ -5,11 +5,13 @@
 import { Hono } from 'hono'
 import type { Log } from '../runtime/ports/log.ts'
 import type { Random } from '../runtime/ports/random.ts'
-import { createFrame, isVersioned, UNROUTED } from './frame.ts'
+import { type AllowedOrigins, createCors } from './cors.ts'
+import { createFrame, UNROUTED } from './frame.ts'
 import { interfaceContents } from './openapi/contents.ts'
 import { notFound } from './problem.ts'
 import { unavailableProblem } from './refusals.ts'
-import { requestPath } from './request-path.ts'
+import { queryOf } from './query.ts'
+import { isVersioned, requestPath } from './request-path.ts'
 import { errorPage } from './routes/error-page.ts'
 import { docs } from './routes/docs.ts'
 import { health } from './routes/health.ts'
@@ -20,12 +22,17 @@ export interface UnmigratedEdgeDependencies {
   readonly random: Random
   readonly log: Log
   readonly readiness: ReadyContext['readiness']
-  readonly settings: { readonly errorBase: string; readonly environment: ReadyContext['environment'] }
+  readonly settings: {
+    readonly errorBase: string
+    readonly environment: ReadyContext['environment']
+    readonly corsOrigins: AllowedOrigins
+  }
 }
 
 export function createUnmigratedEdge({ random, log, readiness, settings }: UnmigratedEdgeDependencies): Hono {
   const app = new Hono({ getPath: requestPath })
-  const frame = createFrame({ random, log, errorBase: settings.errorBase })
+  const cors = createCors(settings.corsOrigins)
+  const frame = createFrame({ random, log, errorBase: settings.errorBase, cors })
   const contents = interfaceContents(settings.errorBase)
   for (const route of [
     health(),
@@ -34,7 +41,9 @@ export function createUnmigratedEdge({ random, log, readiness, settings }: Unmig
     openApi(contents),
     docs(contents),
   ]) {
-    app.on(route.method, route.path, (http) => frame.respond(http, route, (trail) => route.handle({ http, trail })))
+    app.on(route.method, route.path, (http) =>
+      frame.respond(http, route, (trail) => route.handle({ http, trail, query: queryOf(route, http) })),
+    )
   }
   app.notFound((http) =>
     frame.respond(http, UNROUTED, () =>

@@ -2,7 +2,7 @@
 import { showHash } from '../actors/audit-chain.ts'
 import type { AccountView } from '../actors/account/outcome.ts'
 import type { GroupLegView, GroupView } from '../actors/group/state.ts'
-import type { ExchangeSide } from '../actors/message.ts'
+import type { ExchangeSide, LegTerms } from '../actors/message.ts'
 import { assetMembers } from '../actors/nft-id.ts'
 import { isoTimestamp } from '../actors/timestamp.ts'
 import type { TokenView } from '../actors/token/state.ts'
@@ -121,20 +121,28 @@ export function groupMembers(group: GroupView): object {
     legs: group.legs.map(legMembers),
     compensations: group.compensations.map(({ compensates, txnId }) => ({ compensates, txn_id: txnId })),
     partial_failures: group.partialFailures.map(({ txnId, code, detail }) => ({ txn_id: txnId, code, detail })),
+    ...(group.failure === null ? {} : { failure: { code: group.failure.code, detail: group.failure.detail } }),
     created_at: timeOrNull(group.createdAtMs),
     due_at: timeOrNull(group.dueAtMs),
     finished_at: timeOrNull(group.finishedAtMs),
   }
 }
 
+/** One leg as registered. */
+export function termsMembers(terms: LegTerms): object {
+  return {
+    account_id: terms.accountId,
+    type: terms.type,
+    amount: terms.amount,
+    ...assetMembers(terms.tokenId),
+    ...present('to_account_id', terms.toAccountId),
+    ...(terms.boundary ? { boundary: true } : {}),
+  }
+}
+
 function legMembers(leg: GroupLegView): object {
   return {
-    account_id: leg.accountId,
-    type: leg.type,
-    amount: leg.amount,
-    ...assetMembers(leg.tokenId),
-    ...present('to_account_id', leg.toAccountId),
-    ...(leg.boundary ? { boundary: true } : {}),
+    ...termsMembers(leg),
     leg_status: leg.status,
     ...present('txn_id', leg.txnId),
   }

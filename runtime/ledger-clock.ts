@@ -15,15 +15,19 @@ const LARGEST_STEP_MS = 5_000
 export interface LedgerClock extends Clock {
   /** The store named `storeMs` (since 1970) between two moments of the monotonic clock. False: it is not believed (T3). */
   readonly observe: (storeMs: number, askedMs: number, answeredMs: number) => boolean
+  /** Absolute offset of this machine's wall clock from that time, milliseconds; null before the first reply. */
+  readonly skewMs: () => number | null
 }
 
 export function createLedgerClock(clock: Clock): LedgerClock {
   /** What is added to the monotonic clock. */
   let offsetMs: number | undefined
+  const now = (): number => (offsetMs === undefined ? clock.now() : Math.floor(clock.monotonic() + offsetMs))
   return {
     monotonic: clock.monotonic,
     after: clock.after,
-    now: () => (offsetMs === undefined ? clock.now() : Math.floor(clock.monotonic() + offsetMs)),
+    now,
+    skewMs: () => (offsetMs === undefined ? null : Math.abs(clock.now() - now())),
     observe: (storeMs, askedMs, answeredMs) => {
       const least = storeMs - answeredMs
       const most = storeMs - askedMs
@@ -43,8 +47,14 @@ export function createLedgerClock(clock: Clock): LedgerClock {
 
 const ASKED_EVERY_MS = 2_000
 
+export interface StoreTimeFollowing {
+  /** Resolves once the first query has succeeded or failed. */
+  readonly begun: Promise<void>
+  readonly stop: () => void
+}
+
 /** Asks the store for its time, now and every two seconds; what fails is asked again with the next. Nobody else need ask. */
-export function followStoreTime(clock: LedgerClock, readStoreMs: () => Promise<number>): { readonly stop: () => void } {
+export function followStoreTime(clock: LedgerClock, readStoreMs: () => Promise<number>): StoreTimeFollowing {
   let timer: Timer | undefined
   let stopped = false
   const ask = async (): Promise<void> => {
@@ -54,8 +64,8 @@ export function followStoreTime(clock: LedgerClock, readStoreMs: () => Promise<n
     if (storeMs !== undefined) clock.observe(storeMs, askedMs, clock.monotonic())
     timer = clock.after(ASKED_EVERY_MS, () => void ask())
   }
-  void ask()
   return {
+    begun: ask(),
     stop: () => {
       stopped = true
       timer?.cancel()

@@ -1,13 +1,13 @@
 /**
- * What edges and nodes say to each other, as JSON. One message carries all items of one tick for one node; each item
- * names its shard and epoch and gets its own verdict; verdicts come back in as many messages as there are batches.
+ * Messages between edges and nodes. One message carries all items of one tick for one node. Each item names its shard and
+ * epoch and gets its own verdict. A node returns the verdicts in one message for each batch. wire.ts encodes them.
  */
 import type { ActorAddress } from '../actors/address.ts'
 import type { Answer } from '../actors/account/outcome.ts'
 import type { Arrival, ArrivedFrom } from '../actors/arrival.ts'
-import type { Envelope } from '../actors/message.ts'
 import type { AccountKey, IncomingPolicy, WishedStatus } from '../actors/account/state.ts'
 import type { Caller, MetadataVerdict } from '../actors/account/commands.ts'
+import type { WrittenEnvelope } from './ports/ledger-store.ts'
 import type { Trail } from './ports/trail.ts'
 
 /** What a client asked, in its own words: the owner reads the fields out of the signed payload itself. */
@@ -27,8 +27,11 @@ export type Operation =
       readonly status: WishedStatus | null
       readonly incoming: IncomingPolicy | null
       readonly reason: string
+      readonly registrationKey?: string | null
     }
   | { readonly kind: 'erase'; readonly reason: string }
+  /** `payload`: the canonical body, which names the account and the group. */
+  | { readonly kind: 'decline_legs'; readonly payload: string; readonly signature: string }
   /** Of an import, by administrators: each may be asked again. */
   | { readonly kind: 'hold_arrival'; readonly from: ArrivedFrom; readonly arrival: Arrival }
   /** `part`: from 0. Once everything is held, and before the account takes its own. */
@@ -91,13 +94,17 @@ export interface Item {
 /**
  *   `answered`: left the output gate, true of the ledger.
  *   `moved`, `overloaded`: the item never entered a mailbox on this attempt.
+ *   `not_applied`: it entered, the store refused its commit, and it left: the attempt has no effect.
  *   `undecided`: it did, and its owner can no longer say what became of it.
+ *   `unsupported_version`: the item never entered a mailbox on this attempt, because the node does not know its form.
  */
 export type Verdict =
   | { readonly kind: 'answered'; readonly answer: Answer }
   | { readonly kind: 'moved'; readonly epoch: number | null }
   | { readonly kind: 'overloaded' }
+  | { readonly kind: 'not_applied' }
   | { readonly kind: 'undecided' }
+  | { readonly kind: 'unsupported_version' }
 
 export interface ItemVerdict {
   readonly requestId: string
@@ -138,71 +145,17 @@ export interface Delivery {
 
 export interface DeliveredMessage {
   readonly number: number
-  readonly envelope: Envelope
+  readonly envelope: WrittenEnvelope
 }
 
 /**
  * What became of a delivery. `taken`: everything up to `mark` is committed. `moved`: the target is not served here.
  * `stopped`: the counters contradict each other, nothing more is taken until somebody has looked.
+ * `parked`: the target cannot handle the message after `mark`; the source sends it again later.
  */
 export interface DeliveryAnswer {
   readonly source: number
   readonly target: number
-  readonly kind: 'taken' | 'moved' | 'stopped'
+  readonly kind: 'taken' | 'moved' | 'stopped' | 'parked'
   readonly mark: number
-}
-
-export function encodeDeliveries(deliveries: readonly Delivery[]): string {
-  return JSON.stringify(deliveries)
-}
-
-export function decodeDeliveries(message: string): readonly Delivery[] {
-  return JSON.parse(message) as readonly Delivery[]
-}
-
-export function encodeDeliveryAnswers(answers: readonly DeliveryAnswer[]): string {
-  return JSON.stringify(answers)
-}
-
-export function decodeDeliveryAnswers(message: string): readonly DeliveryAnswer[] {
-  return JSON.parse(message) as readonly DeliveryAnswer[]
-}
-
-export function encodeItems(items: readonly Item[]): string {
-  return JSON.stringify(items)
-}
-
-export function decodeItems(message: string): readonly Item[] {
-  return JSON.parse(message) as readonly Item[]
-}
-
-export function encodeVerdicts(verdicts: readonly ItemVerdict[]): string {
-  return JSON.stringify(verdicts)
-}
-
-/** In as few messages as fit. What alone is too large is said to be undecided: its client asks again, and others are heard. */
-export function encodeVerdictMessages(verdicts: readonly ItemVerdict[], maxBytes: number): readonly string[] {
-  const messages: string[][] = []
-  let left = 0
-  for (const verdict of verdicts) {
-    const whole = JSON.stringify(verdict)
-    const text =
-      boundOfBytes(whole) <= maxBytes ? whole : JSON.stringify({ ...verdict, verdict: { kind: 'undecided' } })
-    if (boundOfBytes(text) > left) {
-      messages.push([])
-      left = maxBytes
-    }
-    messages.at(-1)?.push(text)
-    left -= boundOfBytes(text)
-  }
-  return messages.map((texts) => `[${texts.join(',')}]`)
-}
-
-/** A UTF-16 unit is three bytes of UTF-8 at most; a comma is one. */
-function boundOfBytes(text: string): number {
-  return 3 * text.length + 1
-}
-
-export function decodeVerdicts(message: string): readonly ItemVerdict[] {
-  return JSON.parse(message) as readonly ItemVerdict[]
 }

@@ -59,7 +59,7 @@ export class Routes {
     return route === undefined || route.session === null ? undefined : route
   }
 
-  /** Calls back whenever a shard has another owner than the one that was known. */
+  /** Calls back whenever the unknown owner of a shard becomes known. */
   onMove(run: () => void): void {
     this.movers.push(run)
   }
@@ -107,6 +107,6 @@ export class Routes {
       return
     }
     this.routes.set(shardId, { session, epoch, sinceMs: this.dependencies.clock.monotonic() })
-    if (before !== undefined) for (const run of this.movers) run()
+    for (const run of this.movers) run()
   }
 }

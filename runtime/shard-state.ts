@@ -2,9 +2,10 @@
  * How a shard fares, from what the ledger's store knows of it. What its owner could say of itself is not asked: an owner
  * that cannot answer must show, too.
  *   S1. `draining`, if an administrator said so. `owner` tells beside it whether anybody has the shard.
- *   S2. `unavailable`: nobody owns it, or its owner has been silent for so long that any other node would have taken it.
+ *   S2. `unavailable`: no node owns it, or its owner reports that it cannot commit, or has been silent so long that another
+ *       node would have taken it.
  *   S3. `moving`: it changed hands within the last moments, so that requests may still be on the way to the owner before;
- *       or its owner is silent, and others are about to take it.
+ *       or its owner is silent, and others are about to take it. The first owner of a shard has no predecessor.
  *   S4. `healthy`: none of these.
  */
 import { SESSION_EXPIRY_MS } from './node/peers.ts'
@@ -14,9 +15,9 @@ import type { HealthState } from './ports/shard-health.ts'
 export interface ShardSigns {
   readonly draining: boolean
   readonly owned: boolean
-  /** Since its owner took it. */
+  /** Time since its owner took it over; Infinity for the first owner. */
   readonly ownedForMs: number
-  /** Since the session of its owner last proved that it can commit. */
+  /** Time since its owner's session last proved that it can commit; Infinity while it cannot. */
   readonly silentForMs: number
 }
 
@@ -26,6 +27,14 @@ export const SETTLED_AFTER_MS = 2_000
 export const SILENT_AFTER_MS = SESSION_EXPIRY_MS / 2
 /** The wait of the others is over, and they have had several looks since. */
 export const GIVEN_UP_AFTER_MS = 1.5 * SESSION_EXPIRY_MS
+
+/** The epoch of a shard's first owner. */
+const FIRST_EPOCH = 1
+
+/** `ownedForMs`: the time since its owner took it. */
+export function sinceMovedMs(epoch: number, ownedForMs: number): number {
+  return epoch <= FIRST_EPOCH ? Number.POSITIVE_INFINITY : ownedForMs
+}
 
 export function healthStateOf({ draining, owned, ownedForMs, silentForMs }: ShardSigns): HealthState {
   if (draining) return 'draining'

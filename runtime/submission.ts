@@ -16,10 +16,23 @@ export interface SignedPayload {
   readonly hash: string
 }
 
+/** undefined: the text is not a JSON object. */
 export function readPayload(payload: string): SignedPayload | undefined {
-  const parsed = JSON.parse(payload) as Json
-  if (parsed === null || typeof parsed !== 'object' || Array.isArray(parsed)) return undefined
-  return { fields: parsed as JsonObject, hash: sha256Hex(payload) }
+  const fields = readObject(payload)
+  return fields === undefined ? undefined : { fields, hash: sha256Hex(payload) }
+}
+
+function readObject(text: string): JsonObject | undefined {
+  try {
+    const parsed = JSON.parse(text) as Json
+    return isObject(parsed) ? parsed : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 export function readSubmission(fields: JsonObject): Submission | undefined {
@@ -36,9 +49,11 @@ export function readSubmission(fields: JsonObject): Submission | undefined {
   const tokenId = readAsset(fields, BASE_UNIT)
   const receive = readReceive(fields['receive'])
   const termsHash = readTermsHash(fields['terms_hash'])
+  const metadata = fields['metadata'] ?? null
   if (expiresAtMs === undefined || tokenId === undefined || receive === undefined || termsHash === undefined) {
     return undefined
   }
+  if (metadata !== null && !isObject(metadata)) return undefined
   const submission: Submission = {
     accountId,
     amount,
@@ -48,7 +63,7 @@ export function readSubmission(fields: JsonObject): Submission | undefined {
     groupId,
     toAccountId: text(fields['to_account_id']),
     receive,
-    metadata: (fields['metadata'] ?? null) as JsonObject | null,
+    metadata,
     termsHash,
     ledgerId: text(fields['ledger_id']),
     expiresAtMs,
@@ -100,10 +115,9 @@ function isAmount(amount: string): boolean {
 /** null: there is none; undefined: it is none that this version understands. */
 function readReceive(value: Json | undefined): ExchangeSide | null | undefined {
   if (value === undefined || value === null) return null
-  if (typeof value !== 'object' || Array.isArray(value)) return undefined
-  const fields = value as JsonObject
-  const amount = text(fields['amount'])
-  const tokenId = readAsset(fields, undefined)
+  if (!isObject(value)) return undefined
+  const amount = text(value['amount'])
+  const tokenId = readAsset(value, undefined)
   if (amount === null || !isAmount(amount) || tokenId === undefined) return undefined
   return isNft(tokenId) && amount !== NFT_AMOUNT ? undefined : { tokenId, amount }
 }
@@ -119,7 +133,8 @@ function readAsset(fields: JsonObject, otherwise: string | undefined): string | 
   return isAccountId(instanceId) ? nftId({ classId, instanceId }) : undefined
 }
 
-function readTermsHash(value: Json | undefined): string | null | undefined {
+/** null: there is none; undefined: it is none. */
+export function readTermsHash(value: Json | undefined): string | null | undefined {
   if (value === undefined || value === null) return null
   const match = typeof value === 'string' ? /^sha256:([0-9a-f]{64})$/.exec(value) : null
   return match?.[1]

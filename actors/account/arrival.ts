@@ -16,12 +16,14 @@ import type {
   RotateKeyCommand,
   SubmitCommand,
 } from './commands.ts'
+import { declineLegs } from './legs.ts'
 import { type Answer, type Effect, refusal } from './outcome.ts'
 import { enterFact, openAccount } from './postings.ts'
 import {
   type AccountState,
   ARRIVAL_HOLD_ID,
   type ArrivalHold,
+  bindsAccount,
   isBare,
   isClosed,
   isUnclaimed,
@@ -47,8 +49,10 @@ export function arrivingStatus(account: AccountState): AccountState['status'] {
 }
 
 /** Beside what is held: for what brings nothing no room is kept. */
-function isOtherwiseEmpty({ holds, nftCount, nftRoom, balances }: AccountState): boolean {
-  if (holds.size > 1 || nftCount > 0 || nftRoom > 0) return false
+function isOtherwiseEmpty(account: AccountState): boolean {
+  const { holds, nftCount, nftRoom, balances } = account
+  if (nftCount > 0 || nftRoom > 0) return false
+  for (const hold of holds.values()) if (hold.kind !== 'arrival' && bindsAccount(account, hold)) return false
   return [...balances.values()].every(
     (held) => held.balance.isZero() && held.reserved.isZero() && held.incoming.isZero() && held.room.isZero(),
   )
@@ -82,17 +86,17 @@ export function judgeArrival(
   if (!isHeld) {
     // One that was erased since says nothing of where it came from.
     if (account?.status === 'erased' || hasArrived(account, command.importId)) return arrivalAnswer(command)
-    return refusal('rejected', 'Nothing is held for this import.', 'import_id')
+    return refusal('arrival_not_held', 'The import has no hold here.', 'import_id')
   }
   if (command.type === 'take_arrival' || command.part === hold.keyParts) return undefined
   if (command.part < hold.keyParts) return arrivalAnswer(command)
-  return refusal('rejected', `Part ${hold.keyParts} comes before it.`, 'part')
+  return refusal('arrival_out_of_order', `Part ${hold.keyParts} must come first.`, 'part')
 }
 
 function judgeHold(account: AccountState | null, command: HoldAccount): Answer | undefined {
   const { from, arrival } = command
   if (arrival !== null && arrival.status === 'closed' && !bringsNothing(arrival)) {
-    return refusal('rejected', 'A closed account holds nothing.')
+    return refusal('arrival_not_empty', 'A closed account must have no balances or NFTs.')
   }
   if (arrival !== null && Object.keys(arrival.balances).length + arrival.nfts > MAX_ASSETS) {
     return refusal('asset_limit', 'It brings more assets than an account may hold.', 'balances')
@@ -196,6 +200,7 @@ export function takeArrival(account: AccountState, command: TakeArrivalCommand):
   const incoming = account.incoming === 'refuse' ? 'refuse' : arrival.incoming
   const turn = new Turn(account, command)
   turn.letGo(hold)
+  if (status === 'closed') declineLegs(turn, null)
   for (const [tokenId, balance] of Object.entries(arrival.balances)) {
     const quantity = parseQuantity(balance)
     turn.change(tokenId, { balance: quantity, room: quantity.negated() })

@@ -11,6 +11,16 @@ import type { AccountKey, IncomingPolicy, WishedStatus } from './state.ts'
 export const TRANSACTION_TYPES = ['debit', 'credit', 'transfer', 'exchange', 'mint', 'burn'] as const
 export type TransactionType = (typeof TRANSACTION_TYPES)[number]
 
+/** D5: an account that sends an asset and credits it under one group ID would have receipts for transactions that moved no value. */
+export function isSelfTransfer(one: TransactionType, other: TransactionType): boolean {
+  const sends = one === 'credit' ? other : other === 'credit' ? one : undefined
+  return sends === 'transfer' || sends === 'exchange'
+}
+
+export function withArticle(type: TransactionType): string {
+  return type === 'exchange' ? `an ${type}` : `a ${type}`
+}
+
 export const ROLES = ['viewer', 'transactor', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -92,6 +102,19 @@ export interface MintCommand extends SignedCommandBase {
   readonly ledgerId: string | null
 }
 
+/** The account declines its unsigned legs of a settlement group. */
+export interface DeclineCommand extends CommandBase {
+  readonly type: 'decline_legs'
+  readonly accountId: string
+  /** Lower case. */
+  readonly groupId: string
+  /** Hash of the declined terms, 64 hexadecimal digits: binds the signature to this group, not only to its ID. */
+  readonly termsHash: string
+  readonly ledgerId: string | null
+  readonly signature: string
+  readonly payload: string
+}
+
 export const METADATA_VERDICTS = ['valid', 'invalid', 'unchecked'] as const
 export type MetadataVerdict = (typeof METADATA_VERDICTS)[number]
 
@@ -101,6 +124,8 @@ export interface ChangeStatusCommand extends CommandBase {
   readonly status: WishedStatus | null
   readonly incoming: IncomingPolicy | null
   readonly reason: string
+  /** The header `Idempotency-Key`, if there was one. */
+  readonly registrationKey: string | null
 }
 
 /** Destroys what the ledger holds of a closed account. */
@@ -150,6 +175,7 @@ export type AccountClientCommand =
   | SubmitCommand
   | RotateKeyCommand
   | MintCommand
+  | DeclineCommand
   | ChangeStatusCommand
   | EraseCommand
   | PortageCommand
@@ -159,7 +185,7 @@ export type AccountCommand = AccountClientCommand | AccountMessageCommand
  * The operations that an idempotency key is scoped to, beside the actor. `elsewhere`: what was done on the ledger that the
  * account came from; its key is a `usedKeyHash`.
  */
-export type KeyedOperation = 'transaction' | 'key_rotation' | 'registration' | 'mint' | 'elsewhere'
+export type KeyedOperation = 'transaction' | 'key_rotation' | 'registration' | 'status_change' | 'mint' | 'elsewhere'
 
 export interface KeyUse {
   readonly operation: KeyedOperation
@@ -170,7 +196,7 @@ export function accountOf(command: AccountCommand): string {
   return command.type === 'submit' ? command.submission.accountId : command.accountId
 }
 
-/** The idempotency key that a command carries; a registration's is the client's own, from a header. */
+/** The idempotency key that a command carries; that of a registration or a change of status is the client's own, from a header. */
 export function keyUseOf(command: AccountCommand): KeyUse | undefined {
   switch (command.type) {
     case 'submit':
@@ -179,14 +205,21 @@ export function keyUseOf(command: AccountCommand): KeyUse | undefined {
       return { operation: 'key_rotation', idempotencyKey: command.idempotencyKey }
     case 'mint':
       return { operation: 'mint', idempotencyKey: command.idempotencyKey }
-    case 'register': {
-      const { registrationKey, caller } = command
-      if (registrationKey === null) return undefined
-      return { operation: 'registration', idempotencyKey: `${caller.clientId} ${registrationKey}` }
-    }
+    case 'register':
+      return headerKeyUse('registration', command)
+    case 'change_status':
+      return headerKeyUse('status_change', command)
     default:
       return undefined
   }
+}
+
+function headerKeyUse(
+  operation: 'registration' | 'status_change',
+  { registrationKey, caller }: RegisterCommand | ChangeStatusCommand,
+): KeyUse | undefined {
+  if (registrationKey === null) return undefined
+  return { operation, idempotencyKey: `${caller.clientId} ${registrationKey}` }
 }
 
 /** What tells a repeat from another request under the same key; of a command without a key it tells nothing. */
@@ -206,6 +239,7 @@ export function payloadHashOf(command: AccountClientCommand): string {
     case 'drop_arrival':
     case 'note_used_keys':
     case 'depart':
+    case 'decline_legs':
       return ''
   }
 }

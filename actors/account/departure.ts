@@ -5,10 +5,11 @@
  */
 import { formatQuantity, parseQuantity, ZERO } from '../money.ts'
 import type { DepartCommand } from './commands.ts'
+import { declineLegs } from './legs.ts'
 import { type Answer, refusal, viewOf } from './outcome.ts'
 import { enterFact } from './postings.ts'
 import { completed, entered, ordered } from './record.ts'
-import { type AccountState, balanceOf, isClosed } from './state.ts'
+import { type AccountState, balanceOf, bindsAccount, isClosed } from './state.ts'
 import { type Posted, Turn } from './turn.ts'
 
 /** What is answered without a step; undefined where something is to be done. */
@@ -32,8 +33,10 @@ export function judgeDeparture(account: AccountState | null, command: DepartComm
 }
 
 /** U1. */
-function isBusy({ holds, nftCount, nftRoom, balances }: AccountState): boolean {
-  if (holds.size > 0 || nftCount > 0 || nftRoom > 0) return true
+function isBusy(account: AccountState): boolean {
+  const { holds, nftCount, nftRoom, balances } = account
+  if (nftCount > 0 || nftRoom > 0) return true
+  if ([...holds.values()].some((hold) => bindsAccount(account, hold))) return true
   return [...balances.values()].some(
     ({ reserved, incoming, room }) => !reserved.isZero() || !incoming.isZero() || !room.isZero(),
   )
@@ -45,6 +48,7 @@ export function depart(account: AccountState, command: DepartCommand): Posted {
   const moved = account.moved ?? { audience, balances: {} }
   if (tokenId === null) {
     const reason = `moved to ${audience}`
+    declineLegs(turn, null)
     enterFact(turn, { kind: 'status_change', status: 'closed', incoming: account.incoming, reason })
     return turn.done({ status: 'closed', moved })
   }

@@ -4,23 +4,33 @@
  *   L1. A leg is admitted by taking its own account's expectation in the same step, and by nothing else (I8).
  *   L2. Value that leaves stays the hold's; value that comes is `incoming`, mints and burns are held: until the group
  *       settles nobody can spend any of it.
- *   L3. Room for what comes, and for what may come back, is kept: neither order can be refused.
+ *   L3. An expectation reserves nothing and depends on no balance: the account has not signed it. The account reserves room
+ *       once it signs an incoming leg, or once the sender's value is on hold. It can then refuse neither terminal order.
  *   L4. Settling and reverting end the hold; an order without a hold is a broken invariant.
  *   L5. An NFT stays its owner's until the group settles, held by its home for the leg; the leg is completed once it is.
+ *       A reverting leg releases the NFT before it reports the revert.
  */
 import { groupAddress, instanceAddress } from '../address.ts'
 import type { Compensation, LegName, LegTerms, Refused } from '../message.ts'
 import { parseQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
-import type { AccountMessageCommand, Submission, SubmitCommand } from './commands.ts'
+import type { AccountMessageCommand, DeclineCommand, Submission, SubmitCommand } from './commands.ts'
 import { completed, entered, failed, type Order, ordered, submitted } from './record.ts'
-import { type AccountState, availableOf, isClosed, leavesBalance, type LegHold, legHoldId } from './state.ts'
+import {
+  type AccountState,
+  availableOf,
+  isClosed,
+  lacksSignature,
+  leavesBalance,
+  type LegHold,
+  legHoldId,
+} from './state.ts'
 import { failure, type FailureCode, type TransactionRecord } from './transaction.ts'
 import { type Posted, Turn } from './turn.ts'
 
-/** The most legs that an account may be expected to take part in at once. */
-export const MAX_EXPECTATIONS = 1_000
+/** Limit on the unsigned legs of an account that one client may have registered at once (D10). */
+export const MAX_EXPECTATIONS = 100
 
 type Heard<Type extends AccountMessageCommand['type']> = Extract<AccountMessageCommand, { readonly type: Type }>
 
@@ -30,44 +40,62 @@ function brings({ role, terms }: Pick<LegHold, 'role' | 'terms'>): boolean {
 }
 
 export function expectLeg(account: AccountState, command: Heard<'expect_leg'>): Posted {
-  const { groupId, leg, role, termsHash, terms } = command
+  const { groupId, leg, role, termsHash, terms, clientId, dueAtMs } = command
   const turn = new Turn(account, command)
-  const refused = refusesLeg(turn, command)
+  const refused = refusesLeg(account, command)
   if (refused === null) {
-    turn.keep({ kind: 'leg', groupId, leg, role, termsHash, terms, state: 'expected', txnId: null })
-    if (brings(command)) turn.keepRoom(terms)
+    const expectation = { state: 'expected', txnId: null } as const
+    turn.keep({ kind: 'leg', groupId, leg, role, termsHash, terms, clientId, dueAtMs, ...expectation })
   }
   turn.send(groupAddress(groupId), { type: 'leg_expected', groupId, leg, role, refused })
   return turn.done()
 }
 
-function refusesLeg(turn: Turn, command: Heard<'expect_leg'>): Refused | null {
-  const { role, terms } = command
-  const { status, incoming, holds } = turn.before
+/** L3: a registration reveals to another client only that an account is closed or refuses all incoming value. */
+function refusesLeg(account: AccountState, command: Heard<'expect_leg'>): Refused | null {
+  const { role, terms, clientId } = command
   const named = role === 'receiver' ? (terms.toAccountId ?? '') : terms.accountId
-  if (isClosed(turn.before)) return { code: 'account_closed', detail: `The account ${named} is closed.` }
-  if (status === 'frozen' && role === 'own' && terms.type !== 'credit') {
-    return { code: 'account_not_active', detail: `The account ${named} is frozen.` }
+  if (isClosed(account)) return { code: 'account_closed', detail: `The account ${named} is closed.` }
+  if (brings(command) && account.incoming === 'refuse') {
+    return { code: 'account_refuses', detail: `The account ${named} refuses incoming value.` }
   }
-  if (!atMostExpectations(holds.values())) {
-    return {
-      code: 'expectation_limit',
-      detail: `The account ${named} is expected in as many legs as an account may be.`,
-    }
+  let unsigned = 0
+  for (const hold of account.holds.values()) {
+    if (hold.kind === 'leg' && hold.clientId === clientId && lacksSignature(hold)) unsigned += 1
   }
-  if (!brings(command)) return null
-  if (incoming === 'refuse') return { code: 'account_refuses', detail: `The account ${named} refuses incoming value.` }
-  const lacks = turn.lacksRoom(terms.tokenId, parseQuantity(terms.amount))
-  return lacks === undefined
-    ? null
-    : { code: lacks, detail: `The account ${named} has no room for what the leg brings.` }
+  if (unsigned < MAX_EXPECTATIONS) return null
+  return {
+    code: 'expectation_limit',
+    detail: `This client expects ${MAX_EXPECTATIONS} legs of the account ${named}, the limit. Wait until the account signs some, or their groups end.`,
+  }
 }
 
-/** Whether one more fits. */
-function atMostExpectations(holds: Iterable<{ readonly kind: string }>): boolean {
-  let legs = 0
-  for (const { kind } of holds) if (kind === 'leg') legs += 1
-  return legs < MAX_EXPECTATIONS
+/** The account declines these legs: their groups revert. */
+export function declineLegs(turn: Turn, groupId: string | null): void {
+  for (const hold of turn.before.holds.values()) {
+    if (hold.kind !== 'leg' || hold.state !== 'expected') continue
+    if (groupId === null || hold.groupId === groupId) failHold(turn, hold, 'declined', null)
+  }
+}
+
+export function decline(account: AccountState, command: DeclineCommand): Posted {
+  const turn = new Turn(account, command)
+  declineLegs(turn, command.groupId)
+  return turn.done()
+}
+
+/** The hold stays until the group orders the revert (L4). */
+function failHold(turn: Turn, hold: LegHold, code: FailureCode, txnId: string | null): void {
+  const { groupId, leg, role } = hold
+  turn.keep({ ...hold, state: code === 'declined' ? 'declined' : 'failed', txnId })
+  turn.send(groupAddress(groupId), { type: 'leg_failed', groupId, leg, role, txnId, failure: failure(code) })
+}
+
+/** Legs that groups expect of the account and that it has not signed, by group ID and leg. */
+export function expectationsOf({ holds }: AccountState): readonly LegHold[] {
+  return [...holds.values()]
+    .flatMap((hold) => (hold.kind === 'leg' && hold.state === 'expected' ? [hold] : []))
+    .sort((one, other) => (one.groupId === other.groupId ? one.leg - other.leg : one.groupId < other.groupId ? -1 : 1))
 }
 
 /** The expectation that a submission would take; undefined when it is no agreed leg. */
@@ -100,16 +128,24 @@ export function postLeg(account: AccountState, command: SubmitCommand): Posted {
   const { tokenId, type } = terms
   if (isNft(tokenId)) return askForNft(turn, command, hold)
   const amount = parseQuantity(terms.amount)
-  if (!brings(hold) && availableOf(turn.balance(tokenId)).lessThan(amount)) {
-    return failingLeg(turn, command, hold, 'insufficient_funds')
-  }
-  if (brings(hold)) turn.change(tokenId, { incoming: amount, room: amount.negated() })
+  const refused = brings(hold)
+    ? refusesValue(turn, hold)
+    : availableOf(turn.balance(tokenId)).lessThan(amount)
+      ? 'insufficient_funds'
+      : undefined
+  if (refused !== undefined) return failingLeg(turn, command, hold, refused)
+  if (brings(hold)) turn.change(tokenId, { incoming: amount })
   else if (type === 'burn') turn.change(tokenId, { reserved: amount })
   else turn.change(tokenId, { balance: amount.negated(), room: amount })
   const transaction = completed(turn, submitted(turn, command))
   entered(turn, transaction)
   completeLeg(turn, hold, transaction)
   return turn.done()
+}
+
+/** L3: checked once the account has signed, or the sender's value is on hold. */
+function refusesValue(turn: Turn, { terms: { tokenId, amount } }: LegHold): FailureCode | undefined {
+  return turn.before.incoming === 'refuse' ? 'incoming_refused' : turn.lacksRoom(tokenId, parseQuantity(amount))
 }
 
 function completeLeg(turn: Turn, hold: LegHold, { txnId, metadata }: TransactionRecord): void {
@@ -125,8 +161,8 @@ function askForNft(turn: Turn, command: SubmitCommand, hold: LegHold): Posted {
   const { payload: _payload, signature: _signature, ...pending } = transaction
   const { txnId, accountId, tokenId } = transaction
   turn.keep({ ...hold, state: 'holding', txnId, transaction: pending })
-  const { groupId, leg, role } = hold
-  turn.send(instanceAddress(tokenId), { type: 'hold_nft', txnId, accountId, leg: { groupId, leg, role } })
+  const { toAccountId } = hold.terms
+  turn.send(instanceAddress(tokenId), { type: 'hold_nft', txnId, accountId, leg: nameOf(hold), toAccountId })
   return turn.done()
 }
 
@@ -134,24 +170,50 @@ function askForNft(turn: Turn, command: SubmitCommand, hold: LegHold): Posted {
 export function holdLeg(account: AccountState, command: Heard<'nft_held'> & { readonly leg: LegName }): Posted {
   const turn = new Turn(account, command)
   const hold = legHoldOf(turn, command.leg)
-  const { transaction, reverting: _, ...held } = hold
-  const { groupId, leg, role } = hold
+  const { transaction } = hold
+  const { groupId, leg } = hold
   invariant(hold.state === 'holding' && transaction !== undefined, `L5: leg ${leg} of ${groupId} asked for no NFT`)
-  // Told to revert meanwhile, it comes to nothing whatever its home says.
-  const refused = command.failure ?? (hold.reverting === true ? failure('group_closed') : null)
-  const ended = refused === null ? completed(turn, transaction) : failed(turn, transaction, refused)
-  turn.note({ kind: 'transaction_finished', transaction: ended })
-  if (hold.reverting === true) {
-    turn.letGo(hold)
-    turn.send(groupAddress(groupId), { type: 'leg_failed', groupId, leg, role, txnId: ended.txnId })
-    turn.send(groupAddress(groupId), { type: 'leg_reverted', groupId, leg, role, compensation: null })
-  } else if (refused === null) {
-    completeLeg(turn, held, ended)
+  if (command.failure !== null) {
+    finishFailed(turn, hold, transaction, command.failure.code)
+  } else if (hold.reverting === true) {
+    releaseNft(turn, hold, transaction.txnId)
   } else {
-    turn.keep({ ...held, state: 'failed', txnId: ended.txnId })
-    turn.send(groupAddress(groupId), { type: 'leg_failed', groupId, leg, role, txnId: ended.txnId })
+    const { transaction: _, ...held } = hold
+    const ended = completed(turn, transaction)
+    turn.note({ kind: 'transaction_finished', transaction: ended })
+    completeLeg(turn, held, ended)
   }
   return turn.done()
+}
+
+/** L5: the NFT's home refused the hold, or the group reverted before its reply. */
+function finishFailed(turn: Turn, hold: LegHold, transaction: TransactionRecord, code: FailureCode): void {
+  const { transaction: _, reverting, ...rest } = hold
+  const ended = failed(turn, transaction, failure(code))
+  turn.note({ kind: 'transaction_finished', transaction: ended })
+  failHold(turn, rest, code, ended.txnId)
+  if (reverting === true) reverted(turn, rest, null)
+}
+
+function releaseNft(turn: Turn, hold: LegHold, txnId: string): void {
+  const { accountId } = turn.before
+  turn.keep({ ...hold, state: 'releasing' })
+  turn.send(instanceAddress(hold.terms.tokenId), { type: 'release_nft', txnId, accountId, leg: nameOf(hold) })
+}
+
+/** L5: the reverting leg has released its NFT. */
+export function releaseLeg(account: AccountState, command: Heard<'nft_released'> & { readonly leg: LegName }): Posted {
+  const turn = new Turn(account, command)
+  const hold = legHoldOf(turn, command.leg)
+  const { groupId, leg, transaction } = hold
+  invariant(hold.state === 'releasing', `L5: leg ${leg} of ${groupId} released no NFT`)
+  if (transaction === undefined) reverted(turn, hold, undo(turn, hold))
+  else finishFailed(turn, hold, transaction, 'group_closed')
+  return turn.done()
+}
+
+function nameOf({ groupId, leg, role }: LegHold): LegName {
+  return { groupId, leg, role }
 }
 
 /** The leg's transaction fails, and with it its group. */
@@ -168,23 +230,27 @@ function expectationOf(account: AccountState, { submission }: SubmitCommand): Le
 function failingLeg(turn: Turn, command: SubmitCommand, hold: LegHold, code: FailureCode): Posted {
   const transaction = failed(turn, submitted(turn, command), failure(code))
   entered(turn, transaction)
-  const { groupId, leg, role } = hold
-  if (brings(hold)) turn.freeRoom(hold.terms)
-  turn.keep({ ...hold, state: 'failed', txnId: transaction.txnId })
-  turn.send(groupAddress(groupId), { type: 'leg_failed', groupId, leg, role, txnId: transaction.txnId })
+  failHold(turn, hold, code, transaction.txnId)
   return turn.done()
 }
 
-/** The other side of a transfer whose own leg is completed. */
+/** The receiver of a transfer whose sender's value is on hold. */
 export function creditLeg(account: AccountState, command: Heard<'credit_leg'>): Posted {
   const { groupId, leg, role, counterTxnId, metadata } = command
   const turn = new Turn(account, command)
   const hold = legHoldOf(turn, command)
+  // The group receives the reply, or has received it.
+  if (hold.state === 'declined') return turn.done()
   invariant(hold.state === 'expected', `L4: leg ${leg} of ${groupId} was credited before`)
+  const refused = refusesValue(turn, hold)
+  if (refused !== undefined) {
+    failHold(turn, hold, refused, null)
+    return turn.done()
+  }
   const { tokenId, amount, accountId: fromAccountId } = hold.terms
-  const quantity = parseQuantity(amount)
-  // A place for an NFT stays kept until the group settles.
-  if (!isNft(tokenId)) turn.change(tokenId, { incoming: quantity, room: quantity.negated() })
+  // The place for an NFT stays reserved until the group settles.
+  if (isNft(tokenId)) turn.keepRoom(hold.terms)
+  else turn.change(tokenId, { incoming: parseQuantity(amount) })
   const cause = `leg ${groupId} ${leg} ${counterTxnId}`
   const credit = completed(
     turn,
@@ -224,19 +290,19 @@ function takeEffect(turn: Turn, hold: LegHold): void {
 
 /** The group has failed: an expectation is cancelled, a completed leg is undone by a transaction of its own. */
 export function revertLeg(account: AccountState, command: Heard<'revert_leg'>): Posted {
-  const { groupId, leg, role } = command
   const turn = new Turn(account, command)
   const hold = legHoldOf(turn, command)
-  if (hold.state === 'holding') {
-    // Its NFT's home has still to say whether it holds it (L5).
-    turn.keep({ ...hold, reverting: true })
-    return turn.done()
-  }
-  turn.letGo(hold)
-  if (hold.state === 'expected' && brings(hold)) turn.freeRoom(hold.terms)
-  const compensation = hold.state === 'completed' ? undo(turn, hold) : null
-  turn.send(groupAddress(groupId), { type: 'leg_reverted', groupId, leg, role, compensation })
+  const holdsNft = hold.role === 'own' && isNft(hold.terms.tokenId)
+  // The NFT's home has not replied yet (L5).
+  if (hold.state === 'holding') turn.keep({ ...hold, reverting: true })
+  else if (hold.state === 'completed' && holdsNft) releaseNft(turn, hold, hold.txnId ?? '')
+  else reverted(turn, hold, hold.state === 'completed' ? undo(turn, hold) : null)
   return turn.done()
+}
+
+function reverted(turn: Turn, hold: LegHold, compensation: Compensation | null): void {
+  turn.letGo(hold)
+  turn.send(groupAddress(hold.groupId), { type: 'leg_reverted', ...nameOf(hold), compensation })
 }
 
 function undo(turn: Turn, hold: LegHold): Compensation {
@@ -257,7 +323,7 @@ function giveBack(turn: Turn, hold: LegHold): void {
   const { terms } = hold
   const quantity = parseQuantity(terms.amount)
   if (isNft(terms.tokenId)) {
-    // It never left its owner: only the place that was kept for it is free again.
+    // The NFT never left its owner: only the receiver's place for it becomes free.
     if (brings(hold)) turn.freeRoom(terms)
   } else if (brings(hold)) turn.change(terms.tokenId, { incoming: quantity.negated() })
   else if (leavesBalance(terms)) turn.change(terms.tokenId, { balance: quantity, room: quantity.negated() })

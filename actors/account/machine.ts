@@ -21,6 +21,7 @@ import type {
   AccountCommand,
   AccountMessageCommand,
   ChangeStatusCommand,
+  DeclineCommand,
   DepartCommand,
   EraseCommand,
   MintCommand,
@@ -32,13 +33,13 @@ import type {
 import { compensate } from './compensation.ts'
 import { depart } from './departure.ts'
 import { creditIssue, openClassIssuer, openIssuer, prepareClass, prepareIssue } from './issue.ts'
-import { creditLeg, expectLeg, revertLeg, settleLeg } from './legs.ts'
+import { creditLeg, decline, expectLeg, revertLeg, settleLeg } from './legs.ts'
 import { beginMint, concludeMint } from './mint.ts'
 import { nftHeld, nftReleased, receiveNft } from './nfts.ts'
 import type { Effect } from './outcome.ts'
 import { conclude, receiveTransfer } from './pending.ts'
 import { changeStatus, claim, erase, fail, open, post, rotateKey } from './postings.ts'
-import type { AccountState } from './state.ts'
+import { type AccountState, bindsAccount } from './state.ts'
 import type { CompensableTransaction } from './transaction.ts'
 import type { Posted } from './turn.ts'
 
@@ -100,6 +101,7 @@ const setUp = setup({
     nftReleased: assign(on<Heard<'nft_released'>>(nftReleased)),
     openClassIssuer: assign(({ event }) => openClassIssuer(event as Heard<'prepare_class'>)),
     prepareClass: assign(on<Heard<'prepare_class'>>(prepareClass)),
+    decline: assign(on<DeclineCommand>(decline)),
     rotateKey: assign(on<RotateKeyCommand>(rotateKey)),
     changeStatus: assign(on<ChangeStatusCommand>(changeStatus)),
     erase: assign(on<EraseCommand>(erase)),
@@ -131,7 +133,7 @@ const ASKED = {
   compensate: { actions: 'compensate' },
 } as const
 
-/** What ends something that the account holds: one that holds anything is not closed. */
+/** Messages that end a hold of the account. A binding hold keeps the account from closing. */
 const ENDED = {
   conclude_transfer: { actions: 'conclude' },
   conclude_exchange: { actions: 'conclude' },
@@ -165,6 +167,7 @@ export const accountMachine = setUp.createMachine({
         register: { actions: 'claim' },
         submit: { actions: 'post' },
         mint: { actions: 'mint' },
+        decline_legs: { actions: 'decline' },
         hold_arrival: { actions: 'holdArrival' },
         note_used_keys: { actions: 'noteUsedKeys' },
         drop_arrival: { actions: 'dropArrival' },
@@ -187,6 +190,7 @@ export const accountMachine = setUp.createMachine({
         ...ENDED,
         register: { actions: 'claim' },
         submit: [{ guard: 'isCredit', actions: 'post' }, { actions: 'failFrozen' }],
+        decline_legs: { actions: 'decline' },
         depart: [{ guard: 'departsWhole', target: 'closed', actions: 'depart' }, { actions: 'depart' }],
         hold_arrival: { actions: 'holdArrival' },
         note_used_keys: { actions: 'noteUsedKeys' },
@@ -202,8 +206,15 @@ export const accountMachine = setUp.createMachine({
         ],
       },
     },
+    // Closing declines the legs that other clients expect of the account: their groups end those legs.
     closed: {
-      on: { ...ASKED, submit: { actions: 'failClosed' }, erase: { target: 'erased', actions: 'erase' } },
+      on: {
+        ...ASKED,
+        credit_leg: { actions: 'creditLeg' },
+        revert_leg: { actions: 'revertLeg' },
+        submit: { actions: 'failClosed' },
+        erase: { target: 'erased', actions: 'erase' },
+      },
     },
     erased: { on: ASKED },
   },
@@ -213,7 +224,8 @@ export type AccountSnapshot = SnapshotFrom<typeof accountMachine>
 
 /** Closing needs zero balances and nothing pending, reserved, promised or on its way. */
 function isEmpty(account: AccountState): boolean {
-  if (account.holds.size > 0 || account.nftCount > 0 || account.nftRoom > 0) return false
+  if (account.nftCount > 0 || account.nftRoom > 0) return false
+  if ([...account.holds.values()].some((hold) => bindsAccount(account, hold))) return false
   return [...account.balances.values()].every(
     (held) => held.balance.isZero() && held.reserved.isZero() && held.incoming.isZero() && held.room.isZero(),
   )

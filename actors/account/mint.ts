@@ -79,10 +79,11 @@ export function concludeMint(account: AccountState, command: ConcludeMint): Post
   const { idempotencyKey, transaction } = hold
   const use = { operation: 'mint', idempotencyKey } as const
   const { refused, mintedAtMs } = command
-  if (refused !== null || mintedAtMs === null) {
+  if (refused !== null) {
     turn.note({ kind: 'concluded', answer: refusedMint(refused), use })
     return turn.done()
   }
+  invariant(mintedAtMs !== null, 'B1: an NFT that was not refused was minted')
   const done = completed(turn, { ...transaction, counterTxnId: command.counterTxnId })
   entered(turn, done)
   const { txnId, payloadHash } = transaction
@@ -113,8 +114,7 @@ function mintedBy({ tokenId, accountId, toAccountId, payload }: Transaction, min
 }
 
 /** Whatever is not said of the ID is said of the owner. */
-function refusedMint(refused: ConcludeMint['refused']): Answer {
-  const { code, detail } = refused ?? { code: 'rejected', detail: 'The NFT was not minted.' }
+function refusedMint({ code, detail }: NonNullable<ConcludeMint['refused']>): Answer {
   return refusal(code, detail, code === 'instance_exists' ? 'instance_id' : 'owner')
 }
 

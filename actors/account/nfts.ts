@@ -11,7 +11,7 @@ import { parseQuantity } from '../money.ts'
 import { NFT_AMOUNT } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageCommand } from './commands.ts'
-import { holdLeg } from './legs.ts'
+import { holdLeg, releaseLeg } from './legs.ts'
 import { end, offer, pendingHoldOf } from './pending.ts'
 import { completed, entered, ordered } from './record.ts'
 import { type AccountState, isClosed } from './state.ts'
@@ -78,8 +78,10 @@ export function nftHeld(account: AccountState, command: Heard<'nft_held'>): Post
   return turn.done()
 }
 
-/** F1: the exchange has failed, and its NFT is free. */
+/** F1: the exchange has failed, and its NFT is free. Likewise a leg of a registered group. */
 export function nftReleased(account: AccountState, command: Heard<'nft_released'>): Posted {
+  const { leg } = command
+  if (leg !== null) return releaseLeg(account, { ...command, leg })
   const turn = new Turn(account, command)
   const hold = pendingHoldOf(turn, command.txnId)
   invariant(hold.nft?.state === 'releasing', `F1: the NFT of ${command.txnId} is free, and nobody let it go`)

@@ -22,7 +22,7 @@ export type RecordedOperation = {
 } & RecordedAnswer
 
 export type RecordedAnswer =
-  | { readonly operation: 'registration' | 'key_rotation'; readonly answer: AccountView }
+  | { readonly operation: 'registration' | 'key_rotation' | 'status_change'; readonly answer: AccountView }
   | { readonly operation: 'mint'; readonly answer: MintedNft }
   /** It was answered on another ledger. */
   | { readonly operation: 'elsewhere'; readonly answer: null }
@@ -127,6 +127,7 @@ export type Answer =
       readonly mismatch: boolean
     }
   | { readonly kind: 'group_reverting'; readonly group: GroupView }
+  | { readonly kind: 'legs_declined'; readonly groupId: string }
   | {
       readonly kind: 'class_registered'
       readonly nftClass: ClassView
@@ -137,7 +138,14 @@ export type Answer =
   /** `account`: as it is afterwards. */
   | { readonly kind: 'departed'; readonly account: AccountView }
   | (MintedNft & { readonly kind: 'minted'; readonly replayed: boolean; readonly mismatch: boolean })
-  | { readonly kind: 'refused'; readonly code: RefusalCode; readonly detail: string; readonly field: string | null }
+  /** `keyId`: the key expected to sign, if the signature is the cause. */
+  | {
+      readonly kind: 'refused'
+      readonly code: RefusalCode
+      readonly detail: string
+      readonly field: string | null
+      readonly keyId?: string
+    }
 
 /** What the operation answered when it was new. */
 export function originalAnswer(recorded: RecordedAnswer): Answer {
@@ -146,6 +154,8 @@ export function originalAnswer(recorded: RecordedAnswer): Answer {
       return { kind: 'registered', account: recorded.answer, created: true, replayed: false, mismatch: false }
     case 'key_rotation':
       return { kind: 'rotated', account: recorded.answer, replayed: false, mismatch: false }
+    case 'status_change':
+      return { kind: 'status_changed', account: recorded.answer }
     case 'mint':
       return { kind: 'minted', ...recorded.answer, replayed: false, mismatch: false }
     case 'elsewhere':
@@ -153,8 +163,8 @@ export function originalAnswer(recorded: RecordedAnswer): Answer {
   }
 }
 
-export function refusal(code: RefusalCode, detail: string, field: string | null = null): Answer {
-  return { kind: 'refused', code, detail, field }
+export function refusal(code: RefusalCode, detail: string, field: string | null = null, keyId?: string): Answer {
+  return { kind: 'refused', code, detail, field, ...(keyId === undefined ? {} : { keyId }) }
 }
 
 /** What an idempotency key did before: found in memory or in the ledger. */

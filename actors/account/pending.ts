@@ -91,7 +91,7 @@ export function beginExchange(account: AccountState, command: SubmitCommand, rec
     const nft = { state: 'holding', expiresAtMs, failure: null } as const
     turn.keep({ ...pendingHold(transaction, false, receive), nft })
     const { txnId, accountId, tokenId } = transaction
-    turn.send(instanceAddress(tokenId), { type: 'hold_nft', txnId, accountId, leg: null })
+    turn.send(instanceAddress(tokenId), { type: 'hold_nft', txnId, accountId, leg: null, toAccountId: null })
     return turn.done()
   }
   turn.keep(pendingHold(transaction, true, receive))
@@ -196,7 +196,7 @@ export function conclude(
   if (refused !== null && hold.nft?.state === 'held') {
     const { txnId, accountId, tokenId } = hold.transaction
     turn.keep({ ...hold, nft: { ...hold.nft, state: 'releasing', failure: refused } })
-    turn.send(instanceAddress(tokenId), { type: 'release_nft', txnId, accountId })
+    turn.send(instanceAddress(tokenId), { type: 'release_nft', txnId, accountId, leg: null })
     return turn.done()
   }
   end(turn, hold, refused, 'counterTxnId' in command ? command.counterTxnId : null)

@@ -16,7 +16,7 @@ import {
   type RotateKeyCommand,
   type SubmitCommand,
 } from './commands.ts'
-import { failLeg, postLeg } from './legs.ts'
+import { declineLegs, failLeg, postLeg } from './legs.ts'
 import { type Effect, viewOf } from './outcome.ts'
 import { beginExchange, beginSupplyChange, beginTransfer } from './pending.ts'
 import { completed, entered, failed, submitted } from './record.ts'
@@ -183,7 +183,7 @@ export function rotateKey(account: AccountState, command: RotateKeyCommand): Pos
 /** What the key did, so that a repeat gets the same answer. `acceptedUnder`: the account's key at the time. */
 function recorded(
   account: AccountState,
-  operation: 'registration' | 'key_rotation',
+  operation: 'registration' | 'key_rotation' | 'status_change',
   idempotencyKey: string,
   payloadHash: string,
   acceptedUnder: AccountKey | null,
@@ -207,8 +207,15 @@ export function changeStatus(account: AccountState, command: ChangeStatusCommand
   const status = command.status ?? account.status
   const incoming = command.incoming ?? account.incoming
   const turn = new Turn(account, command)
-  enterFact(turn, { kind: 'status_change', status, incoming, reason: command.reason })
-  return turn.done({ status, incoming })
+  const isSame = status === account.status && incoming === account.incoming
+  if (!isSame) enterFact(turn, { kind: 'status_change', status, incoming, reason: command.reason })
+  if (status === 'closed') declineLegs(turn, null)
+  const changed = turn.done({ status, incoming })
+  const use = keyUseOf(command)
+  if (use === undefined) return changed
+  const { idempotencyKey } = use
+  const kept = recorded(changed.account, 'status_change', idempotencyKey, payloadHashOf(command), account.key)
+  return { ...changed, effects: [...changed.effects, kept] }
 }
 
 /** What is left says nothing of whose it was. A closed account holds nothing: its balances are zero. */

@@ -58,7 +58,10 @@ export interface ExchangedNft {
   readonly failure: Failure | null
 }
 
-/** One side of a leg of a registered group. */
+/**
+ * One side of a leg of a registered group. While it is `expected` or `declined` the account has not signed it: it
+ * reserves no room and counts only against the limit of its client (legs.ts).
+ */
 export interface LegHold {
   readonly kind: 'leg'
   readonly groupId: string
@@ -66,13 +69,35 @@ export interface LegHold {
   readonly role: LegRole
   readonly termsHash: string
   readonly terms: LegTerms
-  /** `holding`: submitted, and the NFT's home is asked to hold it for the leg. */
-  readonly state: 'expected' | 'holding' | 'completed' | 'failed'
+  /** The client that registered the group. */
+  readonly clientId: string
+  /** When the group reverts unless all its legs are in; milliseconds since 1970. */
+  readonly dueAtMs: number
+  /**
+   * `holding`: submitted, the hold at the NFT's home is pending; `releasing`: the leg reverts, the release at the NFT's
+   * home is pending.
+   */
+  readonly state: 'expected' | 'declined' | 'holding' | 'completed' | 'releasing' | 'failed'
   readonly txnId: string | null
-  /** The transaction, while it is `holding`. */
+  /** The transaction, while it is pending: the NFT's home has not replied. */
   readonly transaction?: TransactionRecord
-  /** It was told to revert while it was `holding`: it answers once it knows. */
+  /** The group ordered the revert while the leg was `holding`: the account replies once the NFT's home has replied. */
   readonly reverting?: boolean
+}
+
+/** Whether the account has not signed the leg. */
+export function isUnsigned(hold: Hold): boolean {
+  return hold.kind === 'leg' && (hold.state === 'expected' || hold.state === 'declined')
+}
+
+/** Whether the hold needs no signature of the account: an unsigned leg, or one of which it is the receiver. */
+export function lacksSignature(hold: Hold): boolean {
+  return isUnsigned(hold) || (hold.kind === 'leg' && hold.role === 'receiver')
+}
+
+/** Whether the hold prevents its account from closing. A leg that only other clients expect does not. */
+export function bindsAccount({ registeredBy }: Pick<AccountState, 'registeredBy'>, hold: Hold): boolean {
+  return !isUnsigned(hold) || (hold.kind === 'leg' && hold.clientId === registeredBy)
 }
 
 /** A token that is being registered with this account as its issuer: room for its supply. */
@@ -151,7 +176,8 @@ export function isClosed({ status }: Pick<AccountState, 'status'>): boolean {
 
 /** Whether it is a name and nothing else: it did nothing, nothing was done to it, and nothing was issued in its name. */
 export function isBare({ key, sequence, issues, holds, balances, nftCount, nftRoom }: AccountState): boolean {
-  if (key !== null || sequence > 0 || issues || holds.size > 0 || nftCount !== 0 || nftRoom !== 0) return false
+  if (key !== null || sequence > 0 || issues || nftCount !== 0 || nftRoom !== 0) return false
+  if (![...holds.values()].every(isUnsigned)) return false
   return [...balances.values()].every(
     ({ balance, incoming, room }) => balance.isZero() && incoming.isZero() && room.isZero(),
   )

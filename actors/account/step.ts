@@ -15,7 +15,9 @@ import {
   type AccountCommand,
   type AccountMessageCommand,
   type ChangeStatusCommand,
+  type DeclineCommand,
   type EraseCommand,
+  keyUseOf,
   type MintCommand,
   payloadHashOf,
   type PortageCommand,
@@ -27,8 +29,8 @@ import { judgeDeparture } from './departure.ts'
 import { mintUnderWay } from './mint.ts'
 import { advance, type AccountEvent, type AccountSnapshot } from './machine.ts'
 import { type Answer, type EarlierUse, type Effect, refusal, viewOf } from './outcome.ts'
-import { type AccountKey, type AccountState, isClosed, isUnclaimed } from './state.ts'
-import { judgeMint, judgeSubmission, type SubmissionEvidence } from './submission.ts'
+import { type AccountKey, type AccountState, isClosed, isUnclaimed, isUnsigned } from './state.ts'
+import { judgeMint, judgeSubmission, type SubmissionEvidence, wrongLedger } from './submission.ts'
 import { type CompensableTransaction, failure } from './transaction.ts'
 
 /** What the step must be told, because it may not look for it. */
@@ -73,8 +75,10 @@ export function stepAccount(snapshot: AccountSnapshot, command: AccountCommand, 
       return signed(snapshot, command, evidence, (account) => rotate(snapshot, account, command, evidence))
     case 'mint':
       return signed(snapshot, command, evidence, (account) => mint(snapshot, account, command, evidence))
+    case 'decline_legs':
+      return decline(snapshot, command, evidence)
     case 'change_status':
-      return change(snapshot, command)
+      return change(snapshot, command, evidence)
     case 'erase':
       return erase(snapshot, command, evidence)
     case 'hold_arrival':
@@ -152,24 +156,62 @@ function signed(
   // A mint that is under way is a repeat's original, too: it was accepted under the key that was in force then (D7).
   const begun = command.type === 'mint' ? mintUnderWay(account, command.idempotencyKey) : undefined
   const keys = [account.key, earlier?.key ?? null, begun?.acceptedUnder ?? null].filter((key) => key !== null)
-  if (keys.length === 0) return answered(refusal('account_keyless', 'The account has no key yet: it can only receive.'))
-  let verified = false
-  for (const key of keys) {
-    const verdict = evidence.verdict(key.keyId, command.signature)
-    if (verdict === undefined) return { kind: 'unverified', key, signature: command.signature }
-    if (verdict) {
-      verified = true
-      break
-    }
-  }
-  if (!verified) {
-    return answered(refusal('signature_mismatch', 'The signature does not match the key of the account.', 'signature'))
-  }
+  if (keys.length === 0) return answered(keyless())
+  const problem = signatureProblem(keys, command.signature, evidence)
+  if (problem !== undefined) return problem
   if (earlier !== undefined) return answered(repeat(earlier, command))
   if (begun !== undefined) return answered('deferred')
   const elsewhere = signedElsewhere(account, command, evidence.usedElsewhere)
   if (elsewhere === 'unlooked') return { kind: 'unlooked' }
   return elsewhere === undefined ? rest(account) : answered(elsewhere)
+}
+
+/** Undefined if one of the keys made the signature. */
+function signatureProblem(
+  keys: readonly AccountKey[],
+  signature: string,
+  { verdict }: Evidence,
+): StepResult | undefined {
+  for (const key of keys) {
+    const isValid = verdict(key.keyId, signature)
+    if (isValid === undefined) return { kind: 'unverified', key, signature }
+    if (isValid) return undefined
+  }
+  const detail = 'The signature does not match the key of the account.'
+  return answered(refusal('signature_mismatch', detail, 'signature', keys[0]?.keyId))
+}
+
+/** Idempotent: a group reverts once, and a leg that has been declined stays so. */
+function decline(snapshot: AccountSnapshot, command: DeclineCommand, evidence: Evidence): StepResult {
+  const { account } = snapshot.context
+  const { groupId, termsHash, ledgerId } = command
+  if (account === null) return answered(refusal('account_not_found', 'There is no such account.', 'account_id'))
+  if (isClosed(account)) return answered(refusal('account_closed', 'The account is closed.'))
+  if (account.key === null) return answered(keyless())
+  const problem = signatureProblem([account.key], command.signature, evidence)
+  if (problem !== undefined) return problem
+  const foreign = wrongLedger(ledgerId, {
+    ...evidence,
+    production: evidence.production || account.arrived !== undefined,
+  })
+  if (foreign !== undefined) return answered(foreign)
+  const legs = [...account.holds.values()].filter(
+    (hold) => hold.kind === 'leg' && hold.groupId === groupId && hold.termsHash === termsHash,
+  )
+  if (legs.length === 0) {
+    return answered(refusal('group_not_found', 'No open group of this ID and terms expects a leg of the account.'))
+  }
+  const unsigned = legs.filter(isUnsigned)
+  if (unsigned.length === 0) {
+    return answered(refusal('leg_signed', 'The account has signed its leg, or has received the value of its leg.'))
+  }
+  const declined: Answer = { kind: 'legs_declined', groupId }
+  const isNew = unsigned.some((hold) => hold.kind === 'leg' && hold.state === 'expected')
+  return isNew ? stepped(snapshot, command, () => declined) : answered(declined)
+}
+
+function keyless(): Answer {
+  return refusal('account_keyless', 'The account has no key yet: it can only receive.')
 }
 
 function repeat({ answer, payloadHash }: EarlierUse, command: SubmitCommand | RotateKeyCommand | MintCommand): Answer {
@@ -230,7 +272,10 @@ function rotate(
   if (command.proof !== null) {
     const verdict = evidence.verdict(command.newKey.keyId, command.proof)
     if (verdict === undefined) return { kind: 'unverified', key: command.newKey, signature: command.proof }
-    if (!verdict) return answered(refusal('proof_mismatch', 'The new key did not sign this request.', 'proof'))
+    if (!verdict) {
+      const { keyId } = command.newKey
+      return answered(refusal('proof_mismatch', 'The new key did not sign this request.', 'proof', keyId))
+    }
   }
   if (account.status !== 'active') {
     return answered(refusal('account_not_active', `The account is ${account.status}.`))
@@ -248,13 +293,15 @@ function mint(snapshot: AccountSnapshot, account: AccountState, command: MintCom
   return refused === undefined ? stepped(snapshot, command, () => 'deferred') : answered(refused)
 }
 
-function change(snapshot: AccountSnapshot, command: ChangeStatusCommand): StepResult {
+function change(snapshot: AccountSnapshot, command: ChangeStatusCommand, { earlier }: Evidence): StepResult {
   const { account } = snapshot.context
   if (account === null) return answered(refusal('account_not_found', 'There is no such account.', 'account_id'))
+  if (account.status !== 'erased' && earlier !== undefined) return answered(earlier.answer)
   if (isClosed(account)) return answered(refusal('account_closed', 'The account is closed.'))
   const status = command.status ?? account.status
   const incoming = command.incoming ?? account.incoming
-  if (status === account.status && incoming === account.incoming) {
+  // Recorded under its idempotency key: a replay changes nothing, also after later changes of the status.
+  if (status === account.status && incoming === account.incoming && keyUseOf(command) === undefined) {
     return answered({ kind: 'status_changed', account: viewOf(account) })
   }
   return stepped(snapshot, command, (changed) => ({ kind: 'status_changed', account: viewOf(changed) }))
@@ -267,6 +314,15 @@ function erase(snapshot: AccountSnapshot, command: EraseCommand, { erasable }: E
   if (account.status === 'erased') return answered({ kind: 'status_changed', account: viewOf(account) })
   if (account.status !== 'closed') {
     return answered(refusal('account_not_closed', `The account is ${account.status}: only a closed one is erased.`))
+  }
+  if (account.holds.size > 0) {
+    return answered(
+      refusal(
+        'account_not_empty',
+        'Settlement groups are still ending legs of the account. Retry shortly.',
+        'account_id',
+      ),
+    )
   }
   if (!erasable) {
     return answered(
@@ -299,7 +355,7 @@ function hear(snapshot: AccountSnapshot, command: AccountMessageCommand, evidenc
     const { signature } = command
     const verdict = signature === '' ? false : evidence.verdict(key.keyId, signature)
     if (verdict === undefined) return { kind: 'unverified', key, signature }
-    if (!verdict) return withoutConsent(snapshot, command)
+    if (!verdict) return withoutConsent(snapshot, command, key.keyId)
   }
   return heard(snapshot, command)
 }
@@ -368,8 +424,10 @@ function unknownAccount(snapshot: AccountSnapshot, command: AccountMessageComman
 function withoutConsent(
   snapshot: AccountSnapshot,
   command: Extract<AccountMessageCommand, { readonly type: 'prepare_issue' | 'prepare_class' }>,
+  keyId: string,
 ): StepResult {
-  const refused = { code: 'issuer_consent_missing', detail: 'The issuer did not sign this registration.' } as const
+  const detail = 'The issuer did not sign this registration.'
+  const refused = { code: 'issuer_consent_missing', detail, keyId } as const
   return replied(snapshot, {
     to: command.type === 'prepare_issue' ? tokenAddress(command.tokenId) : { kind: 'class', id: command.name },
     message: { type: 'issue_prepared', refused },

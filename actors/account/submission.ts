@@ -6,10 +6,17 @@ import { BASE_DECIMALS, BASE_UNIT, fractionalDigits, parseQuantity } from '../mo
 import type { ClassFacts } from '../nft-class/state.ts'
 import { nftNameOf } from '../nft-id.ts'
 import type { TokenFacts } from '../token/state.ts'
-import type { MintCommand, Submission, SubmitCommand, TransactionType } from './commands.ts'
+import {
+  isSelfTransfer,
+  type MintCommand,
+  type Submission,
+  type SubmitCommand,
+  type TransactionType,
+  withArticle,
+} from './commands.ts'
 import { expectationFor } from './legs.ts'
 import { type Answer, refusal } from './outcome.ts'
-import type { AccountState } from './state.ts'
+import { type AccountState, lacksSignature } from './state.ts'
 
 /** The most transactions of an account that others have still to decide on. */
 export const MAX_PENDING = 4_096
@@ -157,11 +164,10 @@ function wrongGroup(
       return refusal('group_registered', 'The group is registered: its legs carry terms_hash.', 'group_id')
     }
   }
-  const opposite = type === 'transfer' ? 'credit' : type === 'credit' ? 'transfer' : undefined
-  if (groupUses.some((use) => use.type === opposite && use.tokenId === tokenId)) {
-    return refusal('self_transfer', `The account has a ${opposite} of this asset under the same group ID.`, 'group_id')
-  }
-  return undefined
+  const opposite = groupUses.find((use) => use.tokenId === tokenId && isSelfTransfer(use.type, type))
+  if (opposite === undefined) return undefined
+  const detail = `The account has ${withArticle(opposite.type)} of this asset under the same group ID.`
+  return refusal('self_transfer', detail, 'group_id')
 }
 
 function tooManyMints({ holds }: AccountState): Answer | undefined {
@@ -171,7 +177,11 @@ function tooManyMints({ holds }: AccountState): Answer | undefined {
   return refusal('pending_limit', 'Too many mints of this account are under way: try again when fewer are.')
 }
 
+/** Legs that only other clients registered do not count. */
 function tooMuchPending({ holds }: AccountState): Answer | undefined {
   if (holds.size < MAX_PENDING) return undefined
-  return refusal('pending_limit', 'Too much of this account is undecided: try again when less is.')
+  let pending = 0
+  for (const hold of holds.values()) if (!lacksSignature(hold)) pending += 1
+  if (pending < MAX_PENDING) return undefined
+  return refusal('pending_limit', `The account has ${MAX_PENDING} pending transactions, the most it may. Retry later.`)
 }

@@ -17,6 +17,10 @@ export type FailureCode =
   | 'supply_limit'
   | 'supply_underflow'
   | 'group_closed'
+  | 'leg_limit'
+  | 'declined'
+  | 'timed_out'
+  | 'revert_requested'
   | 'already_compensated'
   | 'not_compensable'
   | 'not_owner'
@@ -40,6 +44,10 @@ const FAILURES: Record<FailureCode, string> = {
   supply_limit: 'The supply would leave 18 integer digits.',
   supply_underflow: 'The amount is larger than the total supply.',
   group_closed: 'The settlement group is closed.',
+  leg_limit: 'The token holds supply for its limit of legs of this client.',
+  declined: 'An account declined its leg.',
+  timed_out: 'The settlement group was not complete in time.',
+  revert_requested: 'The revert of the settlement group was requested.',
   already_compensated: 'The transaction has been compensated, or is being compensated.',
   not_compensable: 'A transaction of this kind cannot be compensated.',
   not_owner: 'The account does not own the NFT.',

@@ -8,6 +8,10 @@ import type { KeyedOperation } from './commands.ts'
 /** Operations whose keys travel: those that a signature of the account covers. */
 export type SignedOperation = Extract<KeyedOperation, 'transaction' | 'key_rotation' | 'mint'>
 
+export function isSignedOperation(operation: KeyedOperation): operation is SignedOperation {
+  return operation === 'transaction' || operation === 'key_rotation' || operation === 'mint'
+}
+
 export interface UsedKey {
   readonly operation: SignedOperation
   readonly idempotencyKey: string

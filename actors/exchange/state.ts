@@ -12,8 +12,10 @@ export interface ExchangeState {
   readonly offers: readonly ExchangeOffer[]
   /** Paired, and waiting for their NFTs to change hands. */
   readonly pairs?: readonly ExchangePair[]
+  /** Offers that expired within REMEMBERED_MS: the mirror of one fails at once, since its other side has failed for good. */
+  readonly expired?: readonly ExchangeOffer[]
   readonly lastTimeMs: number
-  /** When the first of them expires. */
+  /** When the next offer expires, or an expired one is deleted. */
   readonly dueAtMs: number | null
 }
 
@@ -30,4 +32,9 @@ export interface ExchangePair {
   readonly sides: readonly [ExchangeOffer, ExchangeOffer]
   /** Transactions whose NFTs have not changed hands yet. */
   readonly delivering: readonly string[]
+}
+
+/** `expired`: no offer waits, and the mirrors of expired offers fail. */
+export function exchangeStatusOf({ offers, pairs = [] }: ExchangeState): 'waiting' | 'expired' {
+  return offers.length + pairs.length > 0 ? 'waiting' : 'expired'
 }

@@ -4,6 +4,7 @@
  *       refuses a completion.
  *   X2. An offer is concluded once: paired, or given up when its time has come.
  *   X3. NFTs of a pair change hands before either side is told.
+ *   X4. The mirror of an expired offer fails at once and reserves nothing: its pair can never be complete.
  * Pure: time and ids arrive in the command, effects leave as data.
  */
 import type { Effect } from '../account/outcome.ts'
@@ -21,10 +22,14 @@ export type ExchangeCommand = Heard<ExchangeMessage> | Heard<ExchangeDeliveryMes
 /** Offers that wait under one group ID, for their mirror or for an NFT to change hands. */
 export const MAX_OFFERS = 64
 
-/** What waits, as a step changes it. */
+/** How long the mirror of an expired offer fails at once; after that it waits for another until it expires itself. */
+export const REMEMBERED_MS = 86_400_000
+
+/** Offers and pairs that wait, and offers that have expired. */
 interface Waiting {
   readonly offers: readonly ExchangeOffer[]
   readonly pairs: readonly ExchangePair[]
+  readonly expired: readonly ExchangeOffer[]
 }
 
 export function stepExchange(
@@ -33,25 +38,36 @@ export function stepExchange(
   command: ExchangeCommand,
 ): ActorStepResult<ExchangeState> {
   const timeMs = Math.max(command.atMs, exchange?.lastTimeMs ?? 0)
-  const { offers = [], pairs = [] } = exchange ?? {}
+  const { offers = [], pairs = [], expired = [], dueAtMs = null } = exchange ?? {}
+  if (command.type === 'due' && (dueAtMs === null || dueAtMs > timeMs)) return { kind: 'answered', answer: null }
   const late = offers.filter(({ expiresAtMs }) => expiresAtMs <= timeMs)
-  if (command.type === 'due' && late.length === 0) return { kind: 'answered', answer: null }
   const effects = late.map((offer) => refused(offer, 'exchange_expired'))
-  const waiting = { offers: offers.filter((offer) => !late.includes(offer)), pairs }
+  const waiting = {
+    offers: offers.filter((offer) => !late.includes(offer)),
+    pairs,
+    expired: remembered([...expired, ...late], timeMs),
+  }
   const left = heard(waiting, id, command, timeMs, effects)
-  if (left.offers.length === 0 && left.pairs.length === 0)
-    return { kind: 'stepped', state: null, effects, answer: null }
+  const times = [...left.offers.map(({ expiresAtMs }) => expiresAtMs), ...left.expired.map(deletedAtMs)]
+  if (times.length === 0 && left.pairs.length === 0) return { kind: 'stepped', state: null, effects, answer: null }
   const state: ExchangeState = {
     kind: 'exchange',
     format: 1,
     id,
     version: (exchange?.version ?? 0) + 1,
-    offers: left.offers,
-    pairs: left.pairs,
+    ...left,
     lastTimeMs: timeMs,
-    dueAtMs: left.offers.length === 0 ? null : Math.min(...left.offers.map(({ expiresAtMs }) => expiresAtMs)),
+    dueAtMs: times.length === 0 ? null : Math.min(...times),
   }
   return { kind: 'stepped', state, effects, answer: null }
+}
+
+function remembered(expired: readonly ExchangeOffer[], timeMs: number): readonly ExchangeOffer[] {
+  return expired.filter((offer) => deletedAtMs(offer) > timeMs).slice(-MAX_OFFERS)
+}
+
+function deletedAtMs({ expiresAtMs }: ExchangeOffer): number {
+  return expiresAtMs + REMEMBERED_MS
 }
 
 function heard(waiting: Waiting, id: string, command: ExchangeCommand, timeMs: number, effects: Effect[]): Waiting {
@@ -61,34 +77,30 @@ function heard(waiting: Waiting, id: string, command: ExchangeCommand, timeMs: n
     case 'offer_exchange':
       return take(waiting, id, command, timeMs, effects)
     case 'nft_delivered':
-      return delivered(waiting, command.txnId, effects)
+      return { ...waiting, pairs: delivered(waiting.pairs, command.txnId, effects) }
   }
 }
 
 /** Pairs the offer, keeps it, or gives it up. */
-function take(
-  { offers, pairs }: Waiting,
-  id: string,
-  offer: ExchangeOffer,
-  timeMs: number,
-  effects: Effect[],
-): Waiting {
+function take(waiting: Waiting, id: string, offer: ExchangeOffer, timeMs: number, effects: Effect[]): Waiting {
+  const { offers, pairs, expired } = waiting
   const { txnId, accountId, toAccountId, gives, receives, expiresAtMs } = offer
   const fresh: ExchangeOffer = { txnId, accountId, toAccountId, gives, receives, expiresAtMs }
-  if (expiresAtMs <= timeMs) {
-    effects.push(refused(fresh, 'exchange_expired'))
-    return { offers, pairs }
-  }
-  const mirror = offers.find((other) => isMirror(other, fresh))
+  const mirror = expiresAtMs <= timeMs ? undefined : offers.find((other) => isMirror(other, fresh))
   if (mirror !== undefined) {
     const left = offers.filter((other) => other !== mirror)
-    return { offers: left, pairs: [...pairs, ...paired([mirror, fresh], id, effects)] }
+    return { offers: left, pairs: [...pairs, ...paired([mirror, fresh], id, effects)], expired }
+  }
+  const isLate = expiresAtMs <= timeMs
+  if (isLate || expired.some((other) => isMirror(other, fresh))) {
+    effects.push(refused(fresh, 'exchange_expired'))
+    return isLate ? { ...waiting, expired: remembered([...expired, fresh], timeMs) } : waiting
   }
   if (offers.length + pairs.length >= MAX_OFFERS) {
     effects.push(refused(fresh, 'exchange_limit'))
-    return { offers, pairs }
+    return waiting
   }
-  return { offers: [...offers, fresh], pairs }
+  return { offers: [...offers, fresh], pairs, expired }
 }
 
 /** Completes both at once, or orders their NFTs to change hands first (X3). Returns what then waits. */
@@ -109,16 +121,15 @@ function paired(
   return [{ sides, delivering: nfts.map(({ txnId }) => txnId) }]
 }
 
-function delivered({ offers, pairs }: Waiting, txnId: string, effects: Effect[]): Waiting {
+function delivered(pairs: readonly ExchangePair[], txnId: string, effects: Effect[]): readonly ExchangePair[] {
   const pair = pairs.find(({ delivering }) => delivering.includes(txnId))
   invariant(pair !== undefined, `X3: the NFT of ${txnId} changed hands, and nobody had ordered it`)
   const delivering = pair.delivering.filter((other) => other !== txnId)
   if (delivering.length === 0) complete(pair.sides, effects)
-  const left = pairs.flatMap((other) => {
+  return pairs.flatMap((other) => {
     if (other !== pair) return [other]
     return delivering.length === 0 ? [] : [{ ...pair, delivering }]
   })
-  return { offers, pairs: left }
 }
 
 function isMirror(a: ExchangeOffer, b: ExchangeOffer): boolean {

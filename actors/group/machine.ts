@@ -62,7 +62,7 @@ function completes(...answered: readonly LegPart['state'][]) {
     context.group !== null && 'leg' in event && isLastAnswer(context.group, event, answered)
 }
 
-const answersLast = completes('expected', 'refused', 'completed', 'failed')
+const answersLast = completes('unasked', 'expected', 'refused', 'completed', 'failed')
 
 function isRefused({ context, event }: Turn): boolean {
   return (context.group?.refused ?? null) !== null || (event.type === 'leg_expected' && event.refused !== null)
@@ -81,8 +81,7 @@ function hasFailed({ context }: Turn): boolean {
 
 /** Whether this is the last that was missing. */
 function isLastIn({ context, event }: Turn): boolean {
-  if (context.group === null || (event.type !== 'leg_completed' && event.type !== 'leg_expected')) return false
-  return isComplete(context.group, event, event.type === 'leg_completed' ? 'completed' : 'expected')
+  return context.group !== null && event.type === 'leg_completed' && isComplete(context.group, event)
 }
 
 const setUp = setup({
@@ -90,13 +89,12 @@ const setUp = setup({
   guards: {
     lastAgrees: (turn) => answersLast(turn) && !isRefused(turn),
     opensFailed: (turn) => answersLast(turn) && !isRefused(turn) && hasFailed(turn),
-    opensComplete: (turn) => answersLast(turn) && !isRefused(turn) && isLastIn(turn),
     lastRefuses: (turn) => answersLast(turn) && isRefused(turn) && isExpected(turn),
     allRefuse: (turn) => answersLast(turn) && isRefused(turn) && !isExpected(turn),
     lastLeg: isLastIn,
     lastSettled: completes('settled'),
     lastReverted: completes('reverted'),
-    lastCancelled: completes('refused', 'reverted'),
+    lastCancelled: completes('unasked', 'refused', 'reverted'),
   },
   actions: {
     begin: assign(({ event }) => begin(event as RegisterGroupCommand)),
@@ -104,8 +102,7 @@ const setUp = setup({
     noteExpected: assign(on<Named<'leg_expected'>>((command) => [noteExpected(command)])),
     noteExpired: assign(on(() => [noteExpired])),
     open: assign(on<Named<'leg_expected'>>((command) => [noteExpected(command), open])),
-    openFailed: assign(on<Named<'leg_expected'>>((command) => [noteExpected(command), open, revert])),
-    openComplete: assign(on<Named<'leg_expected'>>((command) => [noteExpected(command), open, settle])),
+    openFailed: assign(on<Named<'leg_expected'>>((command) => [noteExpected(command), open, revert('group_closed')])),
     refuse: assign(on<Named<'leg_expected'>>((command) => [noteExpected(command), refuse])),
     forgetRefused: assign(({ context, event }: Turn) => {
       const noted = on<Named<'leg_expected'>>((command) => [noteExpected(command)])({ context, event })
@@ -116,8 +113,9 @@ const setUp = setup({
     noteCompleted: assign(on<Named<'leg_completed'>>((command) => [noteCompleted(command)])),
     settle: assign(on<Named<'leg_completed'>>((command) => [noteCompleted(command), settle])),
     noteFailed: assign(on<Named<'leg_failed'>>((command) => [noteFailed(command)])),
-    fail: assign(on<Named<'leg_failed'>>((command) => [noteFailed(command), revert])),
-    revert: assign(on(() => [revert])),
+    fail: assign(on<Named<'leg_failed'>>((command) => [noteFailed(command), revert(command.failure.code)])),
+    expire: assign(on(() => [revert('timed_out')])),
+    revert: assign(on(() => [revert('revert_requested')])),
     noteLate: assign(on<Named<'leg_completed'> | Named<'leg_failed'>>((command) => [noteLate(command)])),
     noteSettled: assign(on<Named<'leg_settled'>>((command) => [noteSettled(command)])),
     finishSettled: assign(on<Named<'leg_settled'>>((command) => [noteSettled(command), finish('settled')])),
@@ -143,7 +141,6 @@ export const groupMachine = setUp.createMachine({
       on: {
         leg_expected: [
           { guard: 'opensFailed', target: 'reverting', actions: 'openFailed' },
-          { guard: 'opensComplete', target: 'settling', actions: 'openComplete' },
           { guard: 'lastAgrees', target: 'open', actions: 'open' },
           { guard: 'lastRefuses', target: 'refusing', actions: 'refuse' },
           { guard: 'allRefuse', target: 'absent', actions: 'forgetRefused' },
@@ -165,7 +162,7 @@ export const groupMachine = setUp.createMachine({
       on: {
         leg_completed: [{ guard: 'lastLeg', target: 'settling', actions: 'settle' }, { actions: 'noteCompleted' }],
         leg_failed: { target: 'reverting', actions: 'fail' },
-        due: { target: 'reverting', actions: 'revert' },
+        due: { target: 'reverting', actions: 'expire' },
         revert_group: { target: 'reverting', actions: 'revert' },
       },
     },

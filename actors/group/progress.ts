@@ -6,12 +6,13 @@
  */
 import { accountAddress, type ActorAddress, instanceAddress, tokenAddress } from '../address.ts'
 import { type Effect, refusal } from '../account/outcome.ts'
+import { failure, type FailureCode } from '../account/transaction.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { Carried, LegName, LegRole, LegTerms, Message, Refused, Stamp } from '../message.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { GroupMessageCommand, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
-import { type GroupLeg, type GroupState, type GroupStatus, groupViewOf, type LegPart, type PartState } from './state.ts'
+import { type GroupLeg, type GroupState, type GroupStatus, groupViewOf, type LegPart } from './state.ts'
 
 export interface Turned {
   readonly group: GroupState | null
@@ -26,7 +27,7 @@ export type Progress = (group: GroupState, effects: Effect[]) => GroupState
 export function begin(command: RegisterGroupCommand): Turned {
   const { terms, caller, atMs } = command
   const dueAtMs = atMs + terms.timeoutSeconds * 1_000
-  const legs = terms.legs.map((leg): GroupLeg => ({ terms: leg, parts: rolesOf(leg).map(askedPart) }))
+  const legs = terms.legs.map((leg): GroupLeg => ({ terms: leg, parts: rolesOf(leg).map(newPart) }))
   const group: GroupState = {
     ...blank(terms.groupId, command),
     status: 'registering',
@@ -39,8 +40,10 @@ export function begin(command: RegisterGroupCommand): Turned {
     timeoutAtMs: dueAtMs,
   }
   const effects: Effect[] = []
-  eachPart(group, (name, leg) => {
-    tell(effects, leg, name, { type: 'expect_leg', ...name, termsHash: terms.termsHash, terms: leg })
+  const { clientId } = caller
+  eachPart(group, (name, leg, { state }) => {
+    if (state === 'unasked') return
+    tell(effects, leg, name, { type: 'expect_leg', ...name, termsHash: terms.termsHash, terms: leg, clientId, dueAtMs })
   })
   return { group, effects }
 }
@@ -58,6 +61,7 @@ function blank(id: string, { atMs, caller }: RegisterGroupCommand | RevertGroupC
     clientId: caller.clientId,
     registrationKey: '',
     refused: null,
+    failure: null,
     compensationsAsked: {},
     compensations: [],
     partialFailures: [],
@@ -75,8 +79,10 @@ function rolesOf({ type, toAccountId, tokenId }: LegTerms): readonly LegRole[] {
   return toAccountId === null ? ['own'] : ['own', 'receiver']
 }
 
-function askedPart(role: LegRole): LegPart {
-  return { role, state: 'asked', txnId: null, metadata: null, failed: false, compensationTxnId: null }
+/** The group sends an order to a token or an NFT only after the leg's account has signed. */
+function newPart(role: LegRole): LegPart {
+  const state = role === 'own' || role === 'receiver' ? 'asked' : 'unasked'
+  return { role, state, txnId: null, metadata: null, failed: false, compensationTxnId: null }
 }
 
 /** Who decides a part. */
@@ -153,23 +159,31 @@ export const open: Progress = (group, effects) => {
   }
   return opened.legs.reduce((next, { parts }, leg) => {
     const own = parts.find(({ role }) => role === 'own')
-    return own?.state === 'completed' ? orderReceiver(next, effects, leg, own.txnId ?? '', own.metadata) : next
+    return own?.state === 'completed' ? orderCounterpart(next, effects, leg, own.txnId ?? '', own.metadata) : next
   }, opened)
 }
 
-/** Tells the receiver of a transfer to take it, held until the group settles. */
-function orderReceiver(
+/** The account has done its side of the leg: the receiver of a transfer, or the token of a mint or burn, is to do its own. */
+function orderCounterpart(
   group: GroupState,
   effects: Effect[],
   leg: number,
   counterTxnId: string,
   metadata: JsonObject | null,
 ): GroupState {
-  const { terms } = group.legs[leg] ?? {}
-  if (terms === undefined || terms.toAccountId === null) return group
-  const receiver: LegName = { groupId: group.id, leg, role: 'receiver' }
-  tell(effects, terms, receiver, { type: 'credit_leg', ...receiver, counterTxnId, metadata })
-  return withPart(group, receiver, { state: 'ordered' })
+  const { id: groupId, clientId } = group
+  const { terms, parts = [] } = group.legs[leg] ?? {}
+  return parts.reduce((next, { role }) => {
+    const name: LegName = { groupId, leg, role }
+    if (terms === undefined || role === 'own' || role === 'instance') return next
+    if (role === 'receiver') tell(effects, terms, name, { type: 'credit_leg', ...name, counterTxnId, metadata })
+    else {
+      const { amount } = terms
+      const change = terms.type === 'mint' ? 'mint' : 'burn'
+      tell(effects, terms, name, { type: 'hold_supply', ...name, change, amount, clientId })
+    }
+    return withPart(next, name, { state: 'ordered' })
+  }, group)
 }
 
 /** Those that expect their legs, or have done them already, are told that it comes to nothing. */
@@ -188,7 +202,8 @@ export function isBound({ state }: LegPart): boolean {
 
 /** The ID is free again, and whoever asked is told why. */
 export function forget({ refused }: GroupState): Turned {
-  const { code, detail } = refused ?? { code: 'rejected', detail: 'The group was refused.' }
+  invariant(refused !== null, 'a deleted group was refused for a reason')
+  const { code, detail } = refused
   return { group: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'legs') }] }
 }
 
@@ -196,8 +211,10 @@ export function noteCompleted(command: Named<'leg_completed'>): Progress {
   return (group, effects) => {
     const { leg, role, txnId, metadata } = command
     const next = withPart(group, command, { state: 'completed', txnId, metadata })
-    // Not everybody may expect it yet: the receiver is told when all do.
-    return group.status === 'open' && role === 'own' ? orderReceiver(next, effects, leg, txnId, metadata) : next
+    // While the group is registering, the other parts get their message when it opens.
+    return group.status === 'open' && role === 'own'
+      ? orderCounterpart(next, effects, leg, txnId ?? '', metadata)
+      : next
   }
 }
 
@@ -207,17 +224,20 @@ export function noteLate(command: Named<'leg_completed'> | Named<'leg_failed'>):
 }
 
 export function noteFailed(command: Named<'leg_failed'>): Progress {
-  return (group) => withPart(group, command, { state: 'failed', txnId: command.txnId, failed: true })
+  return (group) => ({
+    ...withPart(group, command, { state: 'failed', txnId: command.txnId, failed: true }),
+    failure: group.failure ?? command.failure,
+  })
 }
 
-/** Whether nothing is missing when the named part is in this state. */
-export function isComplete(group: GroupState, name: LegName, state: PartState): boolean {
-  return everyPart(withPart(group, name, { state }), isIn)
+/** Whether nothing is missing once the named part is completed. */
+export function isComplete(group: GroupState, name: LegName): boolean {
+  return everyPart(withPart(group, name, { state: 'completed' }), isIn)
 }
 
-/** A token that holds a mint or burn, and an NFT, have nothing more to say until the group ends. */
+/** An NFT's home holds the NFT once the leg's own account has completed it. */
 function isIn({ role, state }: LegPart): boolean {
-  return state === 'completed' || ((role === 'supply' || role === 'instance') && state === 'expected')
+  return state === 'completed' || role === 'instance'
 }
 
 export const settle: Progress = (group, effects) => {
@@ -238,11 +258,20 @@ function carriedBySettling(leg: LegTerms, role: LegRole): readonly Carried[] {
   return adds ? [{ tokenId, quantity: amount }] : [{ tokenId, quantity: `-${amount}` }]
 }
 
-export const revert: Progress = (group, effects) => {
-  const next = withParts(group, (part) => ({ ...part, state: 'reverting' }))
-  // One that failed keeps its place until it is told, too: its hold is let go there.
-  eachPart(next, (name, leg) => tell(effects, leg, name, { type: 'revert_leg', ...name }))
-  return { ...entering(next, 'reverting'), dueAtMs: null }
+/** Also to an account whose leg failed: it keeps its hold until this message. */
+export function revert(why: FailureCode): Progress {
+  return (group, effects) => {
+    const next = withParts(group, (part) => ({ ...part, state: holdsNothing(part) ? 'reverted' : 'reverting' }))
+    eachPart(next, (name, leg, { state }) => {
+      if (state === 'reverting') tell(effects, leg, name, { type: 'revert_leg', ...name })
+    })
+    return { ...entering(next, 'reverting'), failure: group.failure ?? failure(why), dueAtMs: null }
+  }
+}
+
+/** A token without an order, or that refused, holds nothing; the account that requested an NFT's hold releases it. */
+function holdsNothing({ role, state }: LegPart): boolean {
+  return role === 'instance' || (role === 'supply' && state !== 'ordered' && state !== 'completed')
 }
 
 export function noteSettled(command: Named<'leg_settled'>): Progress {

@@ -34,6 +34,8 @@ export interface GroupState {
   readonly registrationKey: string
   /** Why it is being refused, while it is. */
   readonly refused: Refused | null
+  /** Why it reverts; null unless it does. */
+  readonly failure: Failure | null
   /** What an administrator asked to be undone in a linked group, by the transaction named. */
   readonly compensationsAsked: { readonly [txnId: string]: AskedCompensation }
   readonly compensations: readonly Compensation[]
@@ -54,8 +56,9 @@ export interface GroupLeg {
 
 /**
  * One side of a leg, at its own home.
- *   `asked`: told to expect it; `expected`; `refused`: would not; `ordered`: told to credit a transfer's receiver;
- *   `completed`, `failed`: its transaction is final; `settling`, `settled`; `reverting`, `reverted`.
+ *   `asked`: expectation sent; `expected`; `refused`: expectation refused; `unasked`: no message before the leg's account
+ *   has signed; `ordered`: order to take a transfer's value, or to hold supply, sent; `completed`; `failed`; `settling`, `settled`;
+ *   `reverting`, `reverted`.
  */
 export interface LegPart {
   readonly role: LegRole
@@ -63,13 +66,14 @@ export interface LegPart {
   readonly txnId: string | null
   /** Of that transaction, for its other side. */
   readonly metadata: JsonObject | null
-  /** Whether that transaction failed: what it was told since does not change it. */
+  /** Whether the leg failed; later messages to it do not change that. */
   readonly failed: boolean
   /** The transaction that undid it. */
   readonly compensationTxnId: string | null
 }
 
 export type PartState =
+  | 'unasked'
   | 'asked'
   | 'expected'
   | 'refused'
@@ -92,6 +96,8 @@ export interface PartialFailure extends Failure {
 
 /** A group as it is shown. */
 export interface GroupView {
+  /** Why it reverts or has reverted; null for any other. */
+  readonly failure: Failure | null
   readonly groupId: string
   readonly status: 'open' | 'settled' | 'reverting' | 'reverted' | 'linked'
   readonly termsHash: string | null
@@ -122,6 +128,7 @@ export function groupViewOf(group: GroupState): GroupView | undefined {
     createdAtMs: status === 'linked' ? null : group.createdAtMs,
     dueAtMs: group.timeoutAtMs,
     finishedAtMs: group.finishedAtMs,
+    failure: group.failure,
   }
 }
 
@@ -132,7 +139,7 @@ function legViewOf({ terms, parts }: GroupLeg): GroupLegView {
 }
 
 function legStatusOf(own: LegPart | undefined): GroupLegView['status'] {
+  if (own?.failed) return 'failed'
   if (own === undefined || own.txnId === null) return 'expected'
-  if (own.compensationTxnId !== null) return 'compensated'
-  return own.failed ? 'failed' : 'completed'
+  return own.compensationTxnId === null ? 'completed' : 'compensated'
 }

@@ -70,7 +70,7 @@ function again(
 /** As it was when it was new. */
 function asNew(group: GroupState, view: GroupView): GroupView {
   const legs = group.legs.map(({ terms }) => ({ ...terms, status: 'expected', txnId: null }) as const)
-  return { ...view, status: 'open', legs, compensations: [], partialFailures: [], finishedAtMs: null }
+  return { ...view, status: 'open', legs, compensations: [], partialFailures: [], finishedAtMs: null, failure: null }
 }
 
 function refusesTerms({ terms, caller }: RegisterGroupCommand, evidence: GroupEvidence): Answer | undefined {
@@ -105,14 +105,16 @@ function revert(group: GroupState | null, command: RevertGroupCommand): ActorSte
     return answered(refusal('group_not_found', 'There is no such group.'))
   if (group === null || group.status === 'linked') {
     if (!isAdmin)
-      return answered(refusal('not_allowed', 'Only an administrator may undo transactions of a linked group.'))
+      return answered(refusal('not_allowed', 'Reverting transactions of a linked group needs the role admin.'))
     if (transactions.length === 0) {
       return answered(refusal('transaction_not_found', 'Name what is to be undone.', 'txn_ids'))
     }
     const named = group?.compensationsAsked ?? {}
     const fresh = new Set(transactions.map(({ txnId }) => txnId).filter((txnId) => named[txnId] === undefined))
     if (Object.keys(named).length + fresh.size > MAX_COMPENSATIONS) {
-      return answered(refusal('rejected', 'Too many transactions of this group are undone.', 'txn_ids'))
+      return answered(
+        refusal('compensation_limit', 'Too many transactions of this group are being reverted.', 'txn_ids'),
+      )
     }
     return reverting(advanced(group, command, null))
   }
@@ -120,7 +122,7 @@ function revert(group: GroupState | null, command: RevertGroupCommand): ActorSte
   if (view === undefined) return answered(refusal('group_not_found', 'There is no such group.'))
   if (!isAdmin && caller.clientId !== group.clientId) {
     return answered(
-      refusal('not_allowed', 'Only the client that registered the group, or an administrator, may revert it.'),
+      refusal('not_allowed', 'Only the client that registered the group, or one with the role admin, may revert it.'),
     )
   }
   switch (group.status) {

@@ -5,6 +5,7 @@
  */
 import { sha256Hex } from '../audit-chain.ts'
 import { canonicalJson, type Json, type JsonObject } from '../canonical-json.ts'
+import { isSelfTransfer, withArticle } from '../account/commands.ts'
 import { isAccountId, isUuid } from '../identifiers.ts'
 import type { LegTerms } from '../message.ts'
 import { BASE_UNIT, isDecimalString, parseQuantity, type Quantity, ZERO } from '../money.ts'
@@ -64,7 +65,7 @@ export function readTerms(fields: JsonObject): Result<Terms, readonly TermsProbl
     })
   }
   const read = readLegs(legs, problems)
-  if (problems.length === 0) problems.push(...unbalanced(read))
+  if (problems.length === 0) problems.push(...selfTransfers(read), ...unbalanced(read))
   if (problems.length > 0 || typeof groupId !== 'string' || typeof timeout !== 'number') return refuse(problems)
   const id = groupId.toLowerCase()
   return ok({ groupId: id, legs: read, timeoutSeconds: timeout, termsHash: termsHashOf(id, legs, timeout) })
@@ -91,7 +92,8 @@ function readLeg(leg: Json, at: string, problems: TermsProblem[]): LegTerms | un
     problems.push({ field: at, rule: 'legs', message: 'must be an object' })
     return undefined
   }
-  const fields = leg as JsonObject
+  // The body is not signed: null counts as an absent field.
+  const fields: JsonObject = Object.fromEntries(Object.entries<Json>(leg).filter(([, value]) => value !== null))
   const { account_id: accountId, amount, to_account_id: to, boundary = false } = fields
   const wrong = (field: string, rule: TermsRule, message: string): void =>
     void problems.push({ field: `${at}.${field}`, rule, message })
@@ -140,7 +142,7 @@ function readAsset(fields: JsonObject, type: LegTerms['type'] | undefined, wrong
     return BASE_UNIT
   }
   if (tokenId === BASE_UNIT && (type === 'mint' || type === 'burn' || type === 'exchange')) {
-    wrong('token_id', 'asset', `a ${type} needs a token`)
+    wrong('token_id', 'asset', `${withArticle(type)} needs a token`)
   }
   return tokenId
 }
@@ -161,6 +163,18 @@ function readNft(fields: JsonObject, type: LegTerms['type'] | undefined, wrong: 
     wrong('instance_id', 'instance', 'must be the ID of an instance')
   }
   return typeof classId === 'string' && typeof instanceId === 'string' ? nftId({ classId, instanceId }) : BASE_UNIT
+}
+
+/** D5: the second leg of an account that sends an asset and credits it in one group. */
+function selfTransfers(legs: readonly LegTerms[]): readonly TermsProblem[] {
+  return legs.flatMap(({ accountId, tokenId, type }, index) => {
+    const opposite = legs
+      .slice(0, index)
+      .find((leg) => leg.accountId === accountId && leg.tokenId === tokenId && isSelfTransfer(leg.type, type))
+    if (opposite === undefined) return []
+    const message = `cannot stand beside ${withArticle(opposite.type)} of the same account and asset`
+    return [{ field: `legs[${index}].type`, rule: 'self_transfer' as const, message }]
+  })
 }
 
 /** What comes must have come from somewhere. */

@@ -11,7 +11,7 @@ export function judgeClassArrival(nftClass: ClassState | null, command: ClassArr
   if (command.type !== 'hold_arrival') {
     if (isHeld && nftClass.arrived?.importId === command.importId) return undefined
     if (command.type === 'drop_arrival' || (!isHeld && nftClass?.arrived !== undefined)) return arrivalAnswer(command)
-    return refusal('rejected', 'Nothing is held for this import.', 'import_id')
+    return refusal('arrival_not_held', 'The import has no hold here.', 'import_id')
   }
   if (nftClass === null) return undefined
   const { from, arrival } = command

@@ -4,6 +4,7 @@ import { type Effect, refusal } from '../account/outcome.ts'
 import { accountAddress } from '../address.ts'
 import { inertScope } from '../inert-scope.ts'
 import type { Message, Stamp } from '../message.ts'
+import { invariant } from '../result.ts'
 import { heldClass } from './arrival.ts'
 import type { ClassCommand, HoldClass, RegisterClassCommand } from './commands.ts'
 import { type ClassState, classViewOf, foldedName } from './state.ts'
@@ -93,8 +94,9 @@ function register(command: RegisterClassCommand): ClassContext {
 /** The issuer does not agree: the name is free again. */
 function giveUp({ event }: Turn): ClassContext {
   const refused = event.type === 'issue_prepared' ? event.refused : null
-  const { code, detail } = refused ?? { code: 'rejected', detail: 'The issuer did not agree.' }
-  return { nftClass: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'issuer') }] }
+  invariant(refused !== null, 'an abandoned class registration was refused')
+  const { code, detail, keyId } = refused
+  return { nftClass: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'issuer', keyId) }] }
 }
 
 function activate({ context, event }: Turn): ClassContext {

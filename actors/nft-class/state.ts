@@ -1,5 +1,6 @@
 /** What an NFT class is. Plain JSON. */
 import type { ArrivedFrom } from '../arrival.ts'
+import { foldCase } from '../case-folding.ts'
 import type { JsonObject } from '../canonical-json.ts'
 
 export interface ClassState {
@@ -51,10 +52,7 @@ export function classViewOf(state: ClassState): ClassView {
   return { classId, issuer, name, description, metadataSchema, createdAtMs }
 }
 
-/**
- * Names are unique after NFC and case folding. ECMAScript has no fold of its own: lower case of upper case is the same for
- * all that a full fold makes equal, ß and ss included; but ẞ has an upper case only once it is ß.
- */
+/** Names are unique after NFC and case folding. Folding can leave NFC, so that NFC follows it. */
 export function foldedName(name: string): string {
-  return name.normalize('NFC').toLowerCase().toUpperCase().toLowerCase().normalize('NFC')
+  return foldCase(name.normalize('NFC')).normalize('NFC')
 }

@@ -29,7 +29,7 @@ export function judgeInstanceArrival(
   if (command.type !== 'hold_arrival') {
     if (isHeld && arrived?.importId === command.importId) return undefined
     if (command.type === 'drop_arrival' || (!isHeld && arrived !== undefined)) return arrivalAnswer(command)
-    return refusal('rejected', 'Nothing is held for this import.', 'import_id')
+    return refusal('arrival_not_held', 'The import has no hold here.', 'import_id')
   }
   if (instance === null) return undefined
   if (arrived !== undefined && !isHeld && isSameRecord(arrived, command.from))
@@ -50,7 +50,6 @@ export function heldInstance({ nftId: id, from, arrival, atMs }: HoldInstance): 
     owner,
     metadata,
     hold: null,
-    expected: {},
     events: 0,
     tip: GENESIS,
     arrived: { ...from, events: events.length },

@@ -10,23 +10,18 @@ import {
   begin,
   burn,
   deliver,
-  expectLeg,
   giveUp,
   handOver,
   hold,
-  holdsLeg,
   type InstanceCommand,
   keep,
-  mayHold,
   mint,
   move,
   refuseBurn,
   refuseHold,
-  refuseLeg,
   refuseMint,
   refuseMove,
   release,
-  revertLeg,
   settleLeg,
   type Turned,
 } from './possession.ts'
@@ -55,10 +50,6 @@ const setUp = setup({
   guards: {
     isRefused: ({ event }) => event.type === 'nft_received' && event.failure !== null,
     isOwners: ({ context, event }) => 'accountId' in event && context.instance?.owner === event.accountId,
-    mayHold: ({ context, event }) =>
-      event.type === 'hold_nft' && context.instance !== null && mayHold(context.instance, event),
-    holdsLeg: ({ context, event }) =>
-      event.type === 'revert_leg' && context.instance !== null && holdsLeg(context.instance, event),
     arrivesBurned: ({ context }) => context.instance?.arriving?.status === 'burned',
     burns: ({ context }) => context.instance?.hold?.toAccountId === null,
   },
@@ -80,18 +71,7 @@ const setUp = setup({
     handOver: assign(on<Named<'nft_received'>>(handOver)),
     keep: assign(on<Named<'nft_received'>>(keep)),
     deliver: assign(on<Named<'deliver_nft'>>(deliver)),
-    expectLeg: assign(on<Named<'expect_leg'>>(expectLeg)),
-    refuseMinting: assign(
-      on<Named<'expect_leg'>>((instance, command) => ({
-        instance,
-        effects: [refuseLeg(command, 'instance_not_found')],
-      })),
-    ),
-    refuseBurned: assign(
-      on<Named<'expect_leg'>>((instance, command) => ({ instance, effects: [refuseLeg(command, 'instance_burned')] })),
-    ),
     settleLeg: assign(on<Named<'settle_leg'>>(settleLeg)),
-    revertLeg: assign(on<Named<'revert_leg'>>(revertLeg)),
   },
 })
 
@@ -117,7 +97,6 @@ export const instanceMachine = setUp.createMachine({
     minting: {
       on: {
         mint_nft: { actions: 'refuseMint' },
-        expect_leg: { actions: 'refuseMinting' },
         nft_received: [
           { guard: 'isRefused', target: 'absent', actions: 'giveUp' },
           { target: 'active', actions: 'begin' },
@@ -134,9 +113,7 @@ export const instanceMachine = setUp.createMachine({
         mint_nft: { actions: 'refuseMint' },
         move_nft: [{ guard: 'isOwners', target: 'held', actions: 'move' }, { actions: 'refuseMove' }],
         burn_nft: [{ guard: 'isOwners', target: 'burned', actions: 'burn' }, { actions: 'refuseBurn' }],
-        hold_nft: [{ guard: 'mayHold', target: 'held', actions: 'hold' }, { actions: 'refuseHold' }],
-        expect_leg: { actions: 'expectLeg' },
-        revert_leg: { actions: 'revertLeg' },
+        hold_nft: [{ guard: 'isOwners', target: 'held', actions: 'hold' }, { actions: 'refuseHold' }],
       },
     },
     held: {
@@ -148,17 +125,13 @@ export const instanceMachine = setUp.createMachine({
         ],
         release_nft: { target: 'active', actions: 'release' },
         deliver_nft: { target: 'active', actions: 'deliver' },
-        expect_leg: { actions: 'expectLeg' },
         settle_leg: [
           { guard: 'burns', target: 'burned', actions: 'settleLeg' },
           { target: 'active', actions: 'settleLeg' },
         ],
-        revert_leg: [{ guard: 'holdsLeg', target: 'active', actions: 'revertLeg' }, { actions: 'revertLeg' }],
       },
     },
-    burned: {
-      on: { ...REFUSED, expect_leg: { actions: 'refuseBurned' }, revert_leg: { actions: 'revertLeg' } },
-    },
+    burned: { on: REFUSED },
   },
 })
 

@@ -29,9 +29,6 @@ export interface Turned {
 
 type Named<Type extends InstanceCommand['type']> = Extract<InstanceCommand, { readonly type: Type }>
 
-/** Legs of open groups that an instance may be expected in at once. */
-export const MAX_EXPECTED_LEGS = 500
-
 /** O1: it is nobody's until its owner has accepted it. */
 export function mint(command: Named<'mint_nft'>): Turned {
   const { nftId: id, txnId, issuer, owner, metadata, atMs } = command
@@ -45,7 +42,6 @@ export function mint(command: Named<'mint_nft'>): Turned {
     owner,
     metadata,
     hold: { txnId, accountId: issuer, toAccountId: owner, leg: null },
-    expected: {},
     events: 0,
     tip: GENESIS,
     mintedAtMs: atMs,
@@ -94,7 +90,7 @@ const REFUSALS: Readonly<Partial<Record<FailureCode, RefusalCode>>> = {
 /** Its owner would not have it: it never was. */
 export function giveUp(instance: InstanceState, { txnId, failure: why }: Named<'nft_received'>): Turned {
   holdOf(instance, txnId)
-  const code = (why === null ? undefined : REFUSALS[why.code]) ?? 'rejected'
+  const code = (why === null ? undefined : REFUSALS[why.code]) ?? 'owner_refused'
   const refused = { code, detail: why?.detail ?? 'The owner did not accept it.' }
   return { instance: null, effects: [mintConcluded(instance, instance.issuer, { txnId, refused, counterTxnId: null })] }
 }
@@ -133,8 +129,7 @@ export function refuseBurn(instance: InstanceState, { txnId, accountId }: Named<
 }
 
 export function refuseHold(instance: InstanceState, { txnId, accountId, leg }: Named<'hold_nft'>): Turned {
-  const code = leg !== null && expectedFor(instance, leg) === undefined ? 'group_closed' : reason(instance, accountId)
-  return { instance, effects: [heldSaid(accountId, txnId, leg, code)] }
+  return { instance, effects: [heldSaid(accountId, txnId, leg, reason(instance, accountId))] }
 }
 
 /** Who is not its owner is told that before anything else. */
@@ -158,29 +153,19 @@ export function burn(instance: InstanceState, command: Named<'burn_nft'>): Turne
   return { instance: burned.instance, effects: [...burned.effects, said] }
 }
 
-/** For an exchange, or for the leg that it is expected in. */
+/** For an exchange, or for a leg that its owner has signed. */
 export function hold(instance: InstanceState, command: Named<'hold_nft'>): Turned {
-  const { txnId, accountId, leg } = command
-  const expected = leg === null ? undefined : expectedFor(instance, leg)
-  const toAccountId = expected?.toAccountId ?? null
-  const held = next(instance, command, {
-    status: 'held',
-    hold: { txnId, accountId, toAccountId, leg },
-    ...(leg === null ? {} : { expected: without(instance, leg) }),
-  })
+  const { txnId, accountId, leg, toAccountId } = command
+  const held = next(instance, command, { status: 'held', hold: { txnId, accountId, toAccountId, leg } })
   return { instance: held, effects: [heldSaid(accountId, txnId, leg, null)] }
 }
 
-export function mayHold({ owner, expected }: InstanceState, { accountId, leg }: Named<'hold_nft'>): boolean {
-  return owner === accountId && (leg === null || expected[heldLegKey(leg)]?.accountId === accountId)
-}
-
-/** The exchange came to nothing. */
+/** The exchange or the leg of the hold failed. */
 export function release(instance: InstanceState, command: Named<'release_nft'>): Turned {
-  const { txnId, accountId } = command
+  const { txnId, accountId, leg } = command
   holdOf(instance, txnId)
   const free = next(instance, command, { status: 'active', hold: null })
-  return { instance: free, effects: [sent(accountAddress(accountId), { type: 'nft_released', txnId })] }
+  return { instance: free, effects: [sent(accountAddress(accountId), { type: 'nft_released', txnId, leg })] }
 }
 
 /** The receiver has accepted it. */
@@ -212,28 +197,6 @@ export function deliver(instance: InstanceState, command: Named<'deliver_nft'>):
   }
 }
 
-export function expectLeg(instance: InstanceState, command: Named<'expect_leg'>): Turned {
-  const { groupId, leg, role, terms } = command
-  const full = Object.keys(instance.expected).length >= MAX_EXPECTED_LEGS
-  const refused: Refused | null = full
-    ? { code: 'expectation_limit', detail: 'The NFT is in as many open legs as an NFT may be.' }
-    : null
-  const expected = { accountId: terms.accountId, toAccountId: terms.toAccountId }
-  const expecting = full
-    ? instance
-    : next(instance, command, { expected: { ...instance.expected, [heldLegKey(command)]: expected } })
-  return {
-    instance: expecting,
-    effects: [sent(groupAddress(groupId), { type: 'leg_expected', groupId, leg, role, refused })],
-  }
-}
-
-export function refuseLeg(command: Named<'expect_leg'>, code: 'instance_not_found' | 'instance_burned'): Effect {
-  const { groupId, leg, role } = command
-  const detail = code === 'instance_burned' ? 'The NFT is burned.' : 'There is no such NFT.'
-  return sent(groupAddress(groupId), { type: 'leg_expected', groupId, leg, role, refused: { code, detail } })
-}
-
 /** The group has settled: it changes hands, or is burned. */
 export function settleLeg(instance: InstanceState, command: Named<'settle_leg'>): Turned {
   const { txnId, toAccountId } = legHoldOf(instance, command)
@@ -246,34 +209,8 @@ export function settleLeg(instance: InstanceState, command: Named<'settle_leg'>)
   }
 }
 
-export function holdsLeg({ hold: held }: InstanceState, leg: LegName): boolean {
-  return held?.leg !== null && held?.leg !== undefined && heldLegKey(held.leg) === heldLegKey(leg)
-}
-
-/** The group has failed: it is let go, or no longer expected. */
-export function revertLeg(instance: InstanceState, command: Named<'revert_leg'>): Turned {
-  const { groupId, leg, role } = command
-  const free = holdsLeg(instance, command)
-    ? next(instance, command, { status: 'active', hold: null })
-    : next(instance, command, { expected: without(instance, command) })
-  return {
-    instance: free,
-    effects: [sent(groupAddress(groupId), { type: 'leg_reverted', groupId, leg, role, compensation: null })],
-  }
-}
-
-function heldLegKey({ groupId, leg }: LegName): string {
-  return `${groupId} ${leg}`
-}
-
-function expectedFor({ expected }: InstanceState, leg: LegName) {
-  return expected[heldLegKey(leg)]
-}
-
-function without({ expected, id }: InstanceState, leg: LegName): InstanceState['expected'] {
-  const { [heldLegKey(leg)]: found, ...others } = expected
-  invariant(found !== undefined, `${id} is not expected in leg ${leg.leg} of ${leg.groupId}`)
-  return others
+function isFor(held: LegName | null, { groupId, leg }: LegName): boolean {
+  return held?.groupId === groupId && held.leg === leg
 }
 
 function holdOf({ hold: held, id }: InstanceState, txnId: string): InstanceHold {
@@ -282,11 +219,9 @@ function holdOf({ hold: held, id }: InstanceState, txnId: string): InstanceHold 
 }
 
 function legHoldOf(instance: InstanceState, leg: LegName): InstanceHold {
-  invariant(
-    instance.hold !== null && holdsLeg(instance, leg),
-    `O2: ${instance.id} is not held for leg ${leg.leg} of ${leg.groupId}`,
-  )
-  return instance.hold
+  const { hold: held, id } = instance
+  invariant(held !== null && isFor(held.leg, leg), `O2: ${id} is not held for leg ${leg.leg} of ${leg.groupId}`)
+  return held
 }
 
 function handing(instance: InstanceState, stamp: Stamp, to: string | null, txnId: string) {

@@ -20,8 +20,6 @@ export interface InstanceState {
   readonly metadata: JsonObject
   /** What has it while it is `minting` or `held`. */
   readonly hold: InstanceHold | null
-  /** Legs of open groups that will move it if they come in, by `heldLegKey`. */
-  readonly expected: { readonly [leg: string]: ExpectedLeg }
   /** Of its history: how many entries, and the hash of the last. */
   readonly events: number
   readonly tip: Hash
@@ -47,11 +45,6 @@ export interface InstanceHold {
   readonly leg: LegName | null
 }
 
-export interface ExpectedLeg {
-  readonly accountId: string
-  readonly toAccountId: string | null
-}
-
 /** An instance as it is shown. */
 export interface InstanceView {
   readonly classId: string
@@ -62,7 +55,8 @@ export interface InstanceView {
   readonly mintedAtMs: number
 }
 
-export type NftEventType = 'mint' | 'transfer' | 'burn'
+export const NFT_EVENT_TYPES = ['mint', 'transfer', 'burn'] as const
+export type NftEventType = (typeof NFT_EVENT_TYPES)[number]
 
 /** One entry of an instance's history. `from`: null for the mint. */
 export interface NftEvent {

@@ -7,7 +7,7 @@ import type { InstanceMessage } from '../message.ts'
 import { invariant } from '../result.ts'
 import { advanceInstance, instanceSnapshotOf } from './machine.ts'
 import { type InstanceArrivalCommand, judgeInstanceArrival } from './arrival.ts'
-import { type InstanceCommand, refuseLeg } from './possession.ts'
+import type { InstanceCommand } from './possession.ts'
 import type { InstanceState } from './state.ts'
 
 export function stepInstance(
@@ -16,9 +16,6 @@ export function stepInstance(
   message: Heard<InstanceMessage> | InstanceArrivalCommand,
 ): ActorStepResult<InstanceState> {
   const command = { ...message, nftId }
-  if (instance === null && command.type === 'expect_leg') {
-    return { kind: 'stepped', state: null, effects: [refuseLeg(command, 'instance_not_found')], answer: null }
-  }
   if (message.type === 'hold_arrival' || message.type === 'take_arrival' || message.type === 'drop_arrival') {
     const known = ofAdministrators(message) ?? judgeInstanceArrival(instance, message)
     if (known !== undefined) return { kind: 'answered', answer: known }

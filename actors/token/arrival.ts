@@ -18,7 +18,7 @@ export function judgeTokenArrival(token: TokenState | null, command: TokenArriva
   if (command.type !== 'hold_arrival') {
     if (isHeld && (growing ?? token?.arrived)?.importId === command.importId) return undefined
     if (command.type === 'drop_arrival' || (!isHeld && token?.arrived !== undefined)) return arrivalAnswer(command)
-    return refusal('rejected', 'Nothing is held for this import.', 'import_id')
+    return refusal('arrival_not_held', 'The import has no hold here.', 'import_id')
   }
   if (token === null) return undefined
   const { from, arrival } = command

@@ -14,8 +14,8 @@ import {
   activate,
   begin,
   changeSupply,
-  expectLeg,
   giveUp,
+  holdSupply,
   register,
   revertLeg,
   settleLeg,
@@ -52,7 +52,7 @@ const setUp = setup({
     begin: assign(on(begin)),
     activate: assign(on(activate)),
     changeSupply: assign(on<Named<'change_supply'>>(changeSupply)),
-    expectLeg: assign(on<Named<'expect_leg'>>(expectLeg)),
+    holdSupply: assign(on<Named<'hold_supply'>>(holdSupply)),
     settleLeg: assign(on<Named<'settle_leg'>>(settleLeg)),
     revertLeg: assign(on<Named<'revert_leg'>>(revertLeg)),
   },
@@ -60,7 +60,7 @@ const setUp = setup({
 
 const SUPPLY = {
   change_supply: { actions: 'changeSupply' },
-  expect_leg: { actions: 'expectLeg' },
+  hold_supply: { actions: 'holdSupply' },
   settle_leg: { actions: 'settleLeg' },
   revert_leg: { actions: 'revertLeg' },
 } as const

@@ -18,7 +18,7 @@ export interface TokenState {
   readonly totalSupply: string
   readonly initialSupply: string
   /** Legs of open groups that will mint or burn when their group settles, by group ID and leg. */
-  readonly held: { readonly [leg: string]: { readonly change: 'mint' | 'burn'; readonly amount: string } }
+  readonly held: { readonly [leg: string]: HeldSupply }
   readonly clientId: string
   /** What names the registration to its client: a header, or the request itself. */
   readonly registrationKey: string
@@ -29,6 +29,13 @@ export interface TokenState {
   readonly createdAtMs: number
   readonly lastTimeMs: number
   readonly dueAtMs: null
+}
+
+/** `clientId`: the client that registered the group. */
+export interface HeldSupply {
+  readonly change: 'mint' | 'burn'
+  readonly amount: string
+  readonly clientId: string
 }
 
 /** What never changes of a registered token: any shard may rely on it. */

@@ -4,7 +4,6 @@
  */
 import { refusal } from '../account/outcome.ts'
 import type { ActorAnswer, ActorStepResult } from '../actor-step.ts'
-import { groupAddress } from '../address.ts'
 import { arrivalAnswer, ofAdministrators } from '../arrival.ts'
 import { BASE_UNIT } from '../money.ts'
 import { invariant } from '../result.ts'
@@ -12,18 +11,13 @@ import { judgeTokenArrival } from './arrival.ts'
 import type { RegisterTokenCommand, TokenCommand } from './commands.ts'
 import { advanceToken, tokenSnapshotOf } from './machine.ts'
 import type { TokenState } from './state.ts'
-import { expected, registeredAnswer } from './supply.ts'
+import { registeredAnswer } from './supply.ts'
 
 export function stepToken(token: TokenState | null, command: TokenCommand): ActorStepResult<TokenState> {
   if (command.type === 'register_token') return register(token, command)
   if (command.type === 'hold_arrival' || command.type === 'take_arrival' || command.type === 'drop_arrival') {
     const known = ofAdministrators(command) ?? judgeTokenArrival(token, command)
     return known === undefined ? advanced(token, command, arrivalAnswer(command)) : { kind: 'answered', answer: known }
-  }
-  if (token === null && command.type === 'expect_leg') {
-    const refused = { code: 'token_not_found', detail: 'There is no such token.' } as const
-    const envelope = { to: groupAddress(command.groupId), message: expected(command, refused), carries: [] }
-    return { kind: 'stepped', state: null, effects: [{ kind: 'message_sent', envelope }], answer: null }
   }
   return advanced(token, command, null)
 }

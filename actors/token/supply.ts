@@ -1,12 +1,13 @@
 /**
  * What commands do to a token's supply, which it alone decides (one home for every fact).
  *   T1. Supply and what open groups will mint never leave 18 integer digits; what burns, held burns included, is there.
- *   T2. What it decides it decides once: the messages it hears come once.
+ *   T2. It holds supply for a leg only once the leg's account has signed it, and for so many legs of one client.
+ *   T3. It decides each request once: each message is delivered once.
  */
 import { accountAddress, groupAddress } from '../address.ts'
 import { type Effect, refusal } from '../account/outcome.ts'
-import { failure } from '../account/transaction.ts'
-import type { Carried, LegName, Message, Refused, Stamp } from '../message.ts'
+import { failure, type FailureCode } from '../account/transaction.ts'
+import type { Carried, LegName, Message, Stamp } from '../message.ts'
 import { formatQuantity, LARGEST, parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { invariant } from '../result.ts'
 import type { ActorAddress } from '../address.ts'
@@ -54,8 +55,9 @@ export function register(command: RegisterTokenCommand): Turned {
 
 /** The issuer does not agree: the name is free again. */
 export function giveUp(_: TokenState, { refused }: Named<'issue_prepared'>): Turned {
-  const { code, detail } = refused ?? { code: 'rejected', detail: 'The issuer did not agree.' }
-  return { token: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'issuer') }] }
+  invariant(refused !== null, 'an abandoned issue was refused')
+  const { code, detail, keyId } = refused
+  return { token: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'issuer', keyId) }] }
 }
 
 /** From here on the token exists, and its supply is on the way to its issuer. */
@@ -98,20 +100,18 @@ export function changeSupply(token: TokenState, command: Named<'change_supply'>)
   }
 }
 
-export function expectLeg(token: TokenState, command: Named<'expect_leg'>): Turned {
-  const { terms } = command
-  const change = terms.type === 'mint' ? 'mint' : 'burn'
-  const refused = refusesLeg(token, change, parseQuantity(terms.amount))
-  const held =
-    refused === null ? { ...token.held, [heldKey(command)]: { change, amount: terms.amount } as const } : token.held
-  return {
-    token: next(token, command, { held }),
-    effects: [sent(groupAddress(command.groupId), expected(command, refused))],
+/** T2. The group orders the revert of a hold; a token that refused has none. */
+export function holdSupply(token: TokenState, command: Named<'hold_supply'>): Turned {
+  const { groupId, leg, role, change, amount, clientId } = command
+  const name: LegName = { groupId, leg, role }
+  const refused = refusesLeg(token, command)
+  if (refused !== undefined) {
+    const failed: Message = { type: 'leg_failed', ...name, txnId: null, failure: failure(refused) }
+    return { token: next(token, command, {}), effects: [sent(groupAddress(groupId), failed)] }
   }
-}
-
-export function expected({ groupId, leg, role }: LegName, refused: Refused | null): Message {
-  return { type: 'leg_expected', groupId, leg, role, refused }
+  const held = { ...token.held, [heldKey(name)]: { change, amount, clientId } }
+  const done: Message = { type: 'leg_completed', ...name, txnId: null, metadata: null }
+  return { token: next(token, command, { held }), effects: [sent(groupAddress(groupId), done)] }
 }
 
 export function settleLeg(token: TokenState, command: Named<'settle_leg'>): Turned {
@@ -123,9 +123,10 @@ export function settleLeg(token: TokenState, command: Named<'settle_leg'>): Turn
   }
 }
 
+/** A leg that the token has refused has no hold. */
 export function revertLeg(token: TokenState, command: Named<'revert_leg'>): Turned {
   const { groupId, leg, role } = command
-  const { held } = released(token, command)
+  const { [heldKey(command)]: _, ...held } = token.held
   return {
     token: next(token, command, { held }),
     effects: [sent(groupAddress(groupId), { type: 'leg_reverted', groupId, leg, role, compensation: null })],
@@ -142,18 +143,13 @@ function heldKey({ groupId, leg }: LegName): string {
   return `${groupId} ${leg}`
 }
 
-/** Legs of open groups that a token holds supply for: every one of them is looked at with every change. */
-export const MAX_HELD_LEGS = 500
+/** Limit on one client's legs with supply on hold at a token: every change visits each of them. */
+export const MAX_HELD_LEGS = 100
 
-function refusesLeg(token: TokenState, change: 'mint' | 'burn', amount: Quantity): Refused | null {
-  if (Object.keys(token.held).length >= MAX_HELD_LEGS) {
-    return {
-      code: 'expectation_limit',
-      detail: `The token ${token.tokenId} is in as many open legs as a token may be.`,
-    }
-  }
-  const code = refuses(token, change, amount)
-  return code === undefined ? null : { code, detail: failure(code).detail }
+function refusesLeg(token: TokenState, { change, amount, clientId }: Named<'hold_supply'>): FailureCode | undefined {
+  let held = 0
+  for (const hold of Object.values(token.held)) if (hold.clientId === clientId) held += 1
+  return held < MAX_HELD_LEGS ? refuses(token, change, parseQuantity(amount)) : 'leg_limit'
 }
 
 /** T1. */

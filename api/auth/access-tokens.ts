@@ -1,6 +1,7 @@
 /**
  * Access tokens: ES256, `typ` at+jwt (RFC 9068), signed by the service's token key.
- *   V1. Whatever is wrong with a token, the answer is the same: none.
+ *   V1. A refusal distinguishes an expired token of this ledger, one whose key was revoked, and all other text. The first
+ *       two causes are reported only for a valid signature, so that they reveal nothing to a forger.
  *   V2. Verified tokens are remembered by their text, to save the signature's cost; text is malleable, so nothing that
  *       denies hangs on it: expiry, client and session are judged on every use, by the caller of `verify`.
  *   V3. A key that was retired longer ago than any of its tokens can live signs nothing any more, whatever times a
@@ -8,8 +9,9 @@
  *   V4. A token lives no longer than tokens live now, also if it was made when they lived longer: revoked sessions are
  *       remembered for as long.
  */
-import { createLocalJWKSet, type JWTPayload, jwtVerify, type JWTVerifyOptions, type LocalJWKSet } from 'jose'
+import { createLocalJWKSet, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions, type LocalJWKSet } from 'jose'
 import { type Role, ROLES } from '../../actors/account/commands.ts'
+import { ok, refuse, type Result } from '../../actors/result.ts'
 import { createBoundedCache } from '../../runtime/bounded-cache.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import type { Random } from '../../runtime/ports/random.ts'
@@ -20,9 +22,11 @@ export interface AccessTokens {
   /** Rejects as `issue` would now. For whoever spends something before a token can be issued. */
   readonly checkUsable: () => Promise<void>
   readonly issue: (clientId: string, role: Role, sessionId: string) => Promise<string>
-  /** Undefined: no token of this ledger, or one that has expired. */
-  readonly verify: (token: string) => Promise<VerifiedToken | undefined>
+  readonly verify: (token: string) => Promise<Result<VerifiedToken, TokenFault>>
 }
+
+/** `malformed`: not a token that this ledger issued. `revoked`: its signing key was revoked. */
+export type TokenFault = 'malformed' | 'expired' | 'revoked'
 
 export interface VerifiedToken {
   readonly clientId: string
@@ -56,7 +60,7 @@ type CurrentDate = NonNullable<JWTVerifyOptions['currentDate']>
 export function createAccessTokens(context: AccessTokenContext): AccessTokens {
   const { serviceKeys, clock, random, ledgerId, ttlMs } = context
   const issuer = `urn:ledger:${ledgerId}`
-  const keySet = createKeySet(serviceKeys, () => clock.now() - ttlMs - RETIREMENT_MARGIN_MS)
+  const verifierNow = createVerifier(serviceKeys)
   // jose asks a date for its time and for nothing else: the clock is the port's.
   const currentDate = { getTime: () => clock.now() } as CurrentDate
   const options: JWTVerifyOptions = {
@@ -69,15 +73,24 @@ export function createAccessTokens(context: AccessTokenContext): AccessTokens {
   }
   const remembered = createBoundedCache<string, CheckedToken>(MAX_REMEMBERED)
 
-  async function check(token: string): Promise<CheckedToken | undefined> {
+  async function check(token: string): Promise<Result<CheckedToken, TokenFault>> {
+    if (!hasCanonicalSignature(token)) return refuse('malformed')
     try {
-      const { payload, protectedHeader } = await jwtVerify(token, keySet().keys, options)
+      const { payload, protectedHeader } = await jwtVerify(token, verifierNow(), options)
       const verified = readClaims(payload, ttlMs)
       const { kid: keyId } = protectedHeader
-      return keyId === undefined || verified === undefined ? undefined : { ...verified, keyId }
-    } catch {
-      return undefined
+      return keyId === undefined || verified === undefined ? refuse('malformed') : ok({ ...verified, keyId })
+    } catch (error) {
+      return refuse(error instanceof errors.JWTExpired ? 'expired' : 'malformed')
     }
+  }
+
+  /** Why a once valid token is invalid now (V2). */
+  function faultOf({ expiresAtMs, keyId }: CheckedToken): TokenFault | undefined {
+    const key = serviceKeys.published().find((one) => one.purpose === 'token' && one.keyId === keyId)
+    if (key === undefined || key.revokedAtMs !== null) return 'revoked'
+    const retired = key.retiredAtMs !== null && key.retiredAtMs <= clock.now() - ttlMs - RETIREMENT_MARGIN_MS
+    return retired || expiresAtMs <= clock.now() ? 'expired' : undefined
   }
 
   async function sign(keyId: string, text: string): Promise<Buffer> {
@@ -112,15 +125,22 @@ export function createAccessTokens(context: AccessTokenContext): AccessTokens {
     },
 
     async verify(token) {
-      if (token.length > MAX_TOKEN_LENGTH) return undefined
+      if (token.length > MAX_TOKEN_LENGTH) return refuse('malformed')
       const known = remembered.get(token)
-      const verified = known ?? (await check(token))
-      if (verified === undefined || verified.expiresAtMs <= clock.now()) return undefined
-      if (!keySet().keyIds.has(verified.keyId)) return undefined
-      if (known === undefined) remembered.set(token, verified)
-      return verified
+      const checked = known === undefined ? await check(token) : ok(known)
+      if (!checked.ok) return checked
+      const fault = faultOf(checked.value)
+      if (fault !== undefined) return refuse(fault)
+      if (known === undefined) remembered.set(token, checked.value)
+      return checked
     },
   }
+}
+
+/** Allows one encoding of a signature: no padding, and no other bits after its last byte. */
+function hasCanonicalSignature(token: string): boolean {
+  const signature = token.slice(token.lastIndexOf('.') + 1)
+  return Buffer.from(signature, 'base64url').toString('base64url') === signature
 }
 
 function readClaims(payload: JWTPayload, ttlMs: number): VerifiedToken | undefined {
@@ -133,23 +153,15 @@ function readClaims(payload: JWTPayload, ttlMs: number): VerifiedToken | undefin
     : undefined
 }
 
-interface UsableKeys {
-  readonly keyIds: ReadonlySet<string>
-  readonly keys: LocalJWKSet
-}
-
-/** The published token keys that can still have live tokens; made anew only when they change. */
-function createKeySet(serviceKeys: ServiceKeys, retiredBefore: () => number): () => UsableKeys {
-  let made: UsableKeys | undefined
+/** Every key that ever signed tokens: a retired or revoked key is not a forgery. Rebuilt when keys are added. */
+function createVerifier(serviceKeys: ServiceKeys): () => LocalJWKSet {
+  let verifier: LocalJWKSet | undefined
+  let keyIds = ''
   return () => {
-    const bound = retiredBefore()
-    const usable = serviceKeys
-      .published()
-      .filter((key) => key.purpose === 'token' && (key.retiredAtMs === null || key.retiredAtMs > bound))
-      .filter((key) => key.revokedAtMs === null)
-    const { keyIds } = made ?? {}
-    if (made === undefined || keyIds?.size !== usable.length || !usable.every((key) => keyIds.has(key.keyId))) {
-      const keys = usable.map(({ keyId, x, y }) => ({
+    const published = serviceKeys.published().filter((key) => key.purpose === 'token')
+    const publishedIds = published.map((key) => key.keyId).join(' ')
+    if (verifier === undefined || keyIds !== publishedIds) {
+      const keys = published.map(({ keyId, x, y }) => ({
         kty: 'EC',
         crv: 'P-256',
         x,
@@ -158,9 +170,10 @@ function createKeySet(serviceKeys: ServiceKeys, retiredBefore: () => number): ()
         use: 'sig',
         alg: 'ES256',
       }))
-      made = { keyIds: new Set(usable.map((key) => key.keyId)), keys: createLocalJWKSet({ keys }) }
+      verifier = createLocalJWKSet({ keys })
+      keyIds = publishedIds
     }
-    return made
+    return verifier
   }
 }
 

@@ -111,12 +111,20 @@ export const changeStatus: Operation = {
   description: `At least one of \`status\` and \`incoming\`; what is left out stays. The same values again change nothing and are a 200.
 
 - \`frozen\`: it may only receive; its own orders fail. What it entered before settles or reverts as usual.
-- \`closed\`: for good, and only when nothing is held, pending, reserved or expected.
+- \`closed\`: final. The account must have no balances, NFTs, pending transactions or reserved value, and no legs that its own client expects. Legs that other clients expect are declined.
 - \`incoming: refuse\`: transfers to it fail.`,
   roles: ADMINS,
   changes: 'shard',
+  parameters: [IDEMPOTENCY_KEY_HEADER],
   body: statusSchema,
-  answers: [{ status: 200, description: 'The account as it is now.', content: accountResponse }],
+  answers: [
+    {
+      status: 200,
+      description: 'The current account.',
+      content: accountResponse,
+      headers: ['Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
+    },
+  ],
   refusals: { ERR_CONFLICT: 'The account is closed, or is to be closed and is not empty.' },
   examples: CHANGE_STATUS_EXAMPLES,
 }
@@ -217,7 +225,7 @@ export const ACCOUNTS: Tag = {
     StatusChange: {
       schema: statusSchema,
       description: 'At least one of `status` and `incoming`.',
-      relations: { anyOf: [{ required: ['status'] }, { required: ['incoming'] }] },
+      relations: { minProperties: 2 },
       fields: {
         status: 'What the account may do from now on.',
         incoming: 'Whether it takes value in.',

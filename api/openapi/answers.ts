@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import { invariant } from '../../actors/result.ts'
 import { ERROR_CODES } from '../error-codes.ts'
 import { type ErrorCode, PROBLEM_TYPES, renderProblem } from '../problem.ts'
+import { EXAMPLE_REQUEST_ID } from '../problem-examples.ts'
 import { problemResponse } from '../schemas/responses/problem.ts'
 import { LINES_TYPE } from '../transaction-lines.ts'
 import { errorCodesOf, statusOfCode } from './codes.ts'
@@ -111,7 +112,8 @@ function answerOf(
     }
   }
   if (!('kind' in answer)) return { status: answer.status, form: 'body', value: answer.body }
-  const { status, body } = renderProblem(answer, errorBase, examplePath(operation, example))
+  const request = { errorBase, instance: examplePath(operation, example), requestId: EXAMPLE_REQUEST_ID }
+  const { status, body } = renderProblem(answer, request)
   return { status, form: 'body', value: JSON.parse(body) as JsonObject }
 }
 

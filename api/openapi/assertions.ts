@@ -32,11 +32,16 @@ export const proveLiabilities: Operation = {
   summary: 'Have the total liabilities signed',
   description: `What the ledger owes in all, at one moment: balances, and what is in transit between accounts, each unit once. The total is computed, for each token by a Merkle-sum tree; totals that do not reconcile are not signed (503).
 
-Whoever holds an account checks that it is counted in with GET /v1/accounts/{accountId}/liability-proof. Requests at the same time share one computation; each is signed for its own requester.`,
+An account holder verifies that the total includes the account with GET /v1/accounts/{accountId}/liability-proof. Concurrent requests share one computation; each result is signed for its own requester.
+
+A proof covers at most one million balances for each processor of the edge, and four million in all. GET /readyz warns from 80 % of that.`,
   roles: EVERYONE,
   body: assertionRequestSchema,
   answers: [{ status: 200, description: 'The assertion.', content: liabilitiesAssertionResponse }],
-  refusals: { ERR_DOWNSTREAM_FAILURE: 'It cannot be computed at this moment, or the totals do not reconcile.' },
+  refusals: {
+    ERR_DOWNSTREAM_FAILURE:
+      'The proof is temporarily unavailable, the totals do not reconcile, or the ledger is too large: `detail` then names the limit.',
+  },
   examples: PROVE_LIABILITIES_EXAMPLES,
 }
 

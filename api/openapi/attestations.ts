@@ -21,9 +21,9 @@ export const createAttestation: Operation = {
   method: 'POST',
   path: '/v1/attestations',
   summary: 'State something of an NFT',
-  description: `The statement stands in the name of \`attester\`, who need not have an account. With a \`signature\` by the key of the account \`attester\`, over the canonical JSON of the body without it, \`attester_verified\` is true; a signature that does not verify is a 403. The service signs what it stores.
+  description: `The statement is made in the name of \`attester\`, which need not be an account. With a \`signature\` by the key of the account \`attester\`, over the canonical JSON of the body without it, \`attester_verified\` is true; a signature that does not verify is a 403. The service signs what it stores.
 
-\`evidence_url\` is kept as it came and never fetched. With \`Idempotency-Key\` a repeat gets the original answer; without, a second attestation is made.`,
+\`evidence_url\` is stored unchanged and never fetched. **Only the header \`Idempotency-Key\` makes a repeated submission idempotent**: without it, each request creates another attestation.`,
   roles: SUBMITTERS,
   changes: 'store',
   parameters: [IDEMPOTENCY_KEY_HEADER],
@@ -38,7 +38,7 @@ export const createAttestation: Operation = {
   ],
   refusals: {
     ERR_NOT_FOUND:
-      'The class or the NFT does not exist, or the client is scoped to accounts and the attester is none of them; `errors` names the field.',
+      'The class or the NFT does not exist, or the client is scoped to accounts and the attester is an account ID outside them; `errors` names the field.',
     ERR_SIGNATURE_MISMATCH: 'The signature is not one by the key of the account `attester`.',
     ERR_UNKNOWN_FIELD: 'A signed attestation has a field that nobody knows; without a signature it is ignored.',
   },
@@ -96,7 +96,7 @@ export const revokeAttestation: Operation = {
 }
 
 const STATED_FIELDS = {
-  attester: 'In whose name it stands; formed like an account ID, and need not be one.',
+  attester: 'The name of the attester: any printable name. Only an account can be verified.',
   subject_class: 'The class of the NFT.',
   subject_instance: 'The NFT within its class.',
   attestation_type: 'What kind of statement it is.',

@@ -23,7 +23,7 @@ export function errorCodesOf(operation: Operation, book: SchemaBook): readonly E
     if (holds) for (const code of more) codes.add(code)
   }
   const { body, changes, parameters = [], path, roles } = operation
-  add(path.startsWith('/v1/'), 'ERR_NO_SHARDS', 'ERR_DOWNSTREAM_FAILURE')
+  add(path.startsWith('/v1/'), 'ERR_NO_SHARDS', 'ERR_DOWNSTREAM_FAILURE', 'ERR_INVALID_QUERY')
   add(roles !== null, 'ERR_UNAUTHORIZED')
   add(roles !== null && roles.length < EVERYONE.length, 'ERR_FORBIDDEN')
   add(changes === 'shard', 'ERR_SHARD_UNAVAILABLE', 'ERR_NO_HEALTHY_SHARDS', 'ERR_OVERLOADED')

@@ -2,23 +2,22 @@
 import { createHash } from 'node:crypto'
 import type { Context } from 'hono'
 import { createKnownContent } from '../known-content.ts'
-import type { Reply } from '../reply.ts'
+import type { StaticReply } from '../reply.ts'
 import { createOpenApiDocument } from './document.ts'
 import { createDocumentationPage } from './page.ts'
 import { PAGE_STYLE } from './page-style.ts'
 
 export interface InterfaceContents {
-  readonly document: (http: Context) => Reply
-  /** `words`: what is searched for; empty: everything is shown. */
-  readonly page: (http: Context, words: string) => Reply
+  readonly document: (http: Context) => StaticReply
+  readonly page: (http: Context) => StaticReply
 }
 
-/** No script, image, font or frame; one style, by its hash; a form that leads back here. */
+/** No script, image, font, form or frame; one style, by its hash. */
 const PAGE_HEADERS = {
   'content-security-policy': [
     "default-src 'none'",
     `style-src 'sha256-${createHash('sha256').update(PAGE_STYLE).digest('base64')}'`,
-    "form-action 'self'",
+    "form-action 'none'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; '),
@@ -35,12 +34,8 @@ export function interfaceContents(errorBase: string): InterfaceContents {
 
 function make(errorBase: string): InterfaceContents {
   const document = createOpenApiDocument(errorBase)
-  const page = createDocumentationPage(document)
-  const pageContent = (words: string): ((http: Context) => Reply) =>
-    createKnownContent('text/html; charset=utf-8', page.render(words), PAGE_HEADERS)
-  const wholePage = pageContent('')
   return {
     document: createKnownContent('application/json', JSON.stringify(document)),
-    page: (http, words) => (words === '' ? wholePage(http) : pageContent(words)(http)),
+    page: createKnownContent('text/html; charset=utf-8', createDocumentationPage(document), PAGE_HEADERS),
   }
 }

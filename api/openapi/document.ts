@@ -14,6 +14,7 @@ import type { OpenApiDocument, OperationObject } from './openapi-types.ts'
 import type { NamedSchema, Tag } from './operation.ts'
 import { documentPath, operationObject } from './operation-object.ts'
 import { SHARED_SCHEMAS } from './shared-schemas.ts'
+import { submissionSchemas } from './submission-schemas.ts'
 import { TAGS } from './tags.ts'
 import { type Step, WALKTHROUGH } from './walkthrough.ts'
 
@@ -30,13 +31,14 @@ export function createOpenApiDocument(errorBase: string): OpenApiDocument {
       version: INTERFACE_VERSION,
       summary: 'A sharded, privacy-preserving ledger for digital assets.',
       description: INTRODUCTION,
+      contact: { name: 'The operator of this ledger' },
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The ledger that serves this document.' }],
     tags: TAGS.map(({ name, description }) => ({ name, description })),
     paths: pathsOf(TAGS, book, errorBase),
     components: {
-      schemas: book.components,
+      schemas: { ...book.components, ...submissionSchemas(book.components['Submission'] ?? {}) },
       headers: Object.fromEntries(
         Object.entries(HEADERS).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
       ),
@@ -68,8 +70,9 @@ const INTRODUCTION = `All of the interface is under \`/v1\`, takes and gives JSO
 - Quantities are decimal strings, never JSON numbers: at most 18 integer and 18 fractional digits.
 - Times are ISO 8601 in UTC with milliseconds.
 - Errors are problem details (RFC 9457) with \`error_codes\` for programs; a 400 lists everything that is wrong at once.
-- Orders are asynchronous: a 202 says that the order is durable, not that it is done. Ask for the transaction with \`Prefer: wait=10\`, and the answer comes as soon as it is final.
+- Orders are asynchronous: a 202 means that the order is durable, not that it is completed. With \`Prefer: wait=10\` the response waits until the order is final, at most 10 s, and carries its outcome.
 - Every order carries an \`idempotency_key\`. Sent again, it gets the first answer again and nothing is done twice. A 503 says in \`outcome\` whether the order was \`not_applied\` (proved) or is \`unknown\`: both are retried with the same key, with exponential back-off.
+- In a body that is not signed, an optional field that is \`null\` counts as absent. In a signed body it is refused: omit it.
 - Lists are paged: send \`next_page_token\` back as \`page_token\` until it is empty. Nothing is skipped or repeated because other rows arrive meanwhile.
 - Within \`/v1\`, fields are only ever added: ignore the ones you do not know.
 

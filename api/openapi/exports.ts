@@ -18,16 +18,21 @@ export const createExport: Operation = {
 
 Balances are encrypted to \`recipient_public_key\`, the key of the ledger that it is for; used idempotency keys go along as hashes. What is in transit at that moment, in settlement groups that are open, is in no balance and is not exported.
 
-With \`mode: move\` what the accounts hold leaves this ledger, and they close for good. Each must be frozen, without NFTs and with nothing under way; otherwise nothing is done (409). The same request again gives the same again, also when the first answer was lost.
+With \`mode: move\` the accounts' holdings leave this ledger, and the accounts close for good. Each account must be frozen, without NFTs and without pending operations; otherwise the request has no effect (409). The request is idempotent: a retry returns the same file, also if the first response was lost. Under an \`Idempotency-Key\` a completely sent file of up to 64 MiB is stored for 24 hours and replayed unchanged; a retry for a longer one is a 409.
 
 One export at a time: another one is told to try again (503). It takes a minute at most.`,
   roles: ADMINS,
   changes: 'shard',
-  parameters: [
-    { ...IDEMPOTENCY_KEY_HEADER, description: 'Accepted, and not needed: a repeat changes nothing in any case.' },
-  ],
+  parameters: [IDEMPOTENCY_KEY_HEADER],
   body: exportRequestSchema,
-  answers: [{ status: 200, description: 'The records, one a line.', content: EXPORT_TYPE }],
+  answers: [
+    {
+      status: 200,
+      description: 'The records, one a line.',
+      content: EXPORT_TYPE,
+      headers: ['Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
+    },
+  ],
   refusals: {
     ERR_INVALID_ACCOUNT_ID: '',
     ERR_INVALID_PUBLIC_KEY: '',

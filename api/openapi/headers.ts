@@ -5,7 +5,7 @@ export const HEADERS = {
   'X-Request-Id': 'The ID of the request: the one that the client gave, or a new one. Quote it when you ask for help.',
   Location: 'The address of what was created.',
   'Idempotency-Replayed': '`true`: this is the answer that an earlier request got; nothing was done again.',
-  'Idempotency-Payload-Mismatch': '`true`: it is, and the earlier request had another payload.',
+  'Idempotency-Payload-Mismatch': '`true`: the key belongs to an earlier request with another payload.',
   'Preference-Applied': 'How long the service was ready to wait: `wait=N`, in seconds.',
   'X-Total-Count-Relation': '`gte`: `total_count` is a lower bound.',
   ETag: 'Changes when the content does. Sent back as `If-None-Match`, it is answered 304 while it has not.',

@@ -33,7 +33,11 @@ const CONVERSION: ConversionConfig = {
     return { ...jsonSchema, description: joined(jsonSchema.description, sentenceOf(message)) }
   },
   // The metadata that stands behind it says what it is: an empty schema fails the document's test.
-  overrideSchema: ({ valibotSchema }) => (valibotSchema.type === 'custom' ? {} : null),
+  overrideSchema({ valibotSchema, jsonSchema }) {
+    if (valibotSchema.type === 'custom') return {}
+    const values = jsonSchema.enum ?? []
+    return values.length > 0 && values.every(Number.isInteger) ? { ...jsonSchema, type: 'integer' } : null
+  },
 }
 
 export function createSchemaBook(named: Readonly<Record<string, NamedSchema>>): SchemaBook {

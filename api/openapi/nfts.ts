@@ -161,7 +161,8 @@ export const listNftProvenance: Operation = {
   path: '/v1/nft-classes/:classId/instances/:instanceId/provenance',
   summary: 'List everything that is known of an NFT',
   description:
-    'The mint (depth 0), then transfers, the burn, attestations and revocations in the order in which they happened.',
+    'The mint, then transfers, the burn, attestations and revocations in the order in which they happened. `depth` counts ' +
+    'changes of owner: the mint has 0, the first transfer 1; an attestation has the depth of the ownership during which it was made.',
   roles: EVERYONE,
   parameters: [
     {
@@ -287,7 +288,7 @@ export const NFTS: Tag = {
       schema: provenanceEntryResponse,
       description: 'Something that happened to an NFT, or was said of it.',
       fields: {
-        depth: 'How many entries are before it.',
+        depth: 'Changes of owner up to this entry: 0 for the mint.',
         event: 'What happened.',
         actor: 'The account whose transaction it was, or in whose name it was stated.',
         revoked_by: 'Of a revocation: the client that took the statement back.',

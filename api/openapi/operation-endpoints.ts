@@ -4,10 +4,36 @@ import {
   keySetResponse,
   publishedKeyResponse,
   readinessResponse,
+  readinessWarningResponse,
+  rootResponse,
 } from '../schemas/responses/operation.ts'
-import { GET_KEY_SET_EXAMPLES, GET_HEALTH_EXAMPLES, GET_READINESS_EXAMPLES } from './examples/operation.ts'
+import {
+  GET_HEALTH_EXAMPLES,
+  GET_KEY_SET_EXAMPLES,
+  GET_READINESS_EXAMPLES,
+  GET_ROOT_EXAMPLES,
+} from './examples/operation.ts'
 import type { Operation, Tag } from './operation.ts'
-import { IF_NONE_MATCH, SEARCH } from './parameters.ts'
+import { IF_NONE_MATCH } from './parameters.ts'
+
+export const getRoot: Operation = {
+  id: 'getRoot',
+  method: 'GET',
+  path: '/',
+  summary: 'List the starting points',
+  description: 'A browser is redirected to the documentation.',
+  roles: null,
+  answers: [
+    { status: 200, description: 'Paths of the service.', content: rootResponse },
+    {
+      status: 303,
+      description: 'The documentation, for a client that prefers HTML.',
+      content: null,
+      headers: ['Location'],
+    },
+  ],
+  examples: GET_ROOT_EXAMPLES,
+}
 
 export const getHealth: Operation = {
   id: 'getHealth',
@@ -47,7 +73,11 @@ export const getKeySet: Operation = {
   description:
     'Every key that ever signed, each with its one purpose and its span. A signature counts only if it was made by a key of its purpose within the span. Keep a copy with what they signed.',
   roles: null,
-  answers: [{ status: 200, description: 'The keys.', content: keySetResponse }],
+  parameters: [IF_NONE_MATCH],
+  answers: [
+    { status: 200, description: 'The keys.', content: keySetResponse, headers: ['ETag'] },
+    { status: 304, description: 'They have not changed.', content: null, headers: ['ETag'] },
+  ],
   examples: GET_KEY_SET_EXAMPLES,
 }
 
@@ -58,7 +88,11 @@ export const getErrorPage: Operation = {
   summary: 'Read what a type of problem means',
   description: 'A page for a person: the `type` of a problem leads here.',
   roles: null,
-  answers: [{ status: 200, description: 'The page.', content: 'text/html' }],
+  parameters: [IF_NONE_MATCH],
+  answers: [
+    { status: 200, description: 'The page.', content: 'text/html', headers: ['ETag'] },
+    { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
+  ],
   examples: {},
 }
 
@@ -84,7 +118,7 @@ export const getDocs: Operation = {
   summary: 'Read this document as a page',
   description: 'One page without scripts, and nothing in it comes from elsewhere.',
   roles: null,
-  parameters: [SEARCH, IF_NONE_MATCH],
+  parameters: [IF_NONE_MATCH],
   answers: [
     { status: 200, description: 'The page.', content: 'text/html', headers: ['ETag'] },
     { status: 304, description: 'It has not changed.', content: null, headers: ['ETag'] },
@@ -96,6 +130,16 @@ export const OPERATION: Tag = {
   name: 'Operation',
   description: 'Outside `/v1`, without a token.',
   schemas: {
+    Root: {
+      schema: rootResponse,
+      description: 'Starting points of the API.',
+      fields: {
+        documentation: 'The API documentation as one page.',
+        openapi: 'The API as an OpenAPI 3.1 document.',
+        ready: 'Readiness: whether the process can serve requests.',
+        keys: 'The public keys of the service.',
+      },
+    },
     Health: { schema: healthResponse, description: 'The process answers.', fields: { status: 'Always `ok`.' } },
     Readiness: {
       schema: readinessResponse,
@@ -105,6 +149,15 @@ export const OPERATION: Tag = {
         ledger_id: 'This ledger; null before it was created.',
         environment: 'In `production` orders name their ledger and key rotations carry a proof.',
         checks: 'What it depends on, each by its name.',
+        warnings: 'Limits that are near or exceeded. They do not change the status.',
+      },
+    },
+    ReadinessWarning: {
+      schema: readinessWarningResponse,
+      description: 'A limit that is near or exceeded.',
+      fields: {
+        code: '`liability_balance_limit`: the ledger has more than 80 % of the balances that a proof of liabilities covers on this edge. `liability_time_limit`: the last snapshot of such a proof on this edge took more than 80 % of its time limit. Other codes may be added.',
+        detail: 'A human-readable explanation that names the limit.',
       },
     },
     PublishedKey: {
@@ -126,5 +179,5 @@ export const OPERATION: Tag = {
       fields: { keys: 'Every key that ever signed.' },
     },
   },
-  operations: [getHealth, getReadiness, getKeySet, getErrorPage, getOpenApi, getDocs],
+  operations: [getRoot, getHealth, getReadiness, getKeySet, getErrorPage, getOpenApi, getDocs],
 }

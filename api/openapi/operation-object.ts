@@ -51,13 +51,19 @@ function pathParameter(operation: Operation, name: string, book: SchemaBook): Pa
 function parameterObject(operation: Operation, parameter: Parameter, book: SchemaBook): ParameterObject {
   const { name, description, schema } = parameter
   const place = parameter.in === 'query' ? 'query' : 'headers'
+  const described = book.of(schema)
   return {
     name,
     in: parameter.in,
     description,
-    schema: book.of(schema),
-    ...examplesWith(operation, (example) => example[place]?.[name]),
+    schema: described,
+    ...examplesWith(operation, (example) => valueOf(example[place]?.[name], described)),
   }
+}
+
+/** Parameters are sent as text; their schemas may be of numbers. */
+function valueOf(sent: string | undefined, { type }: JsonObject): string | number | undefined {
+  return sent !== undefined && type === 'integer' ? Number(sent) : sent
 }
 
 function bodyObject(
@@ -72,7 +78,7 @@ function bodyObject(
 /** The examples that have the value, by their names. */
 function examplesWith(
   { examples }: Operation,
-  valueOf: (example: Example) => string | JsonObject | undefined,
+  valueOf: (example: Example) => string | number | JsonObject | undefined,
 ): WithExamples {
   const found = Object.entries(examples).flatMap(([name, example]) => {
     const value = valueOf(example)

@@ -91,9 +91,10 @@ function examplesOf({ method, path, operation }: PlacedOperation): Markup {
   const shown = answerExamples(operation).map(({ name, status, summary, value }) => {
     const body = bodies[name]?.value
     const request = requestText({ method, path, operation }, name)
-    return html`<details id="${operationId}-${name}">
+    // Browsers open the element for a link to something within it, and not for a link to itself.
+    return html`<details>
       <summary>Example: ${inline(summary)} <span class="quiet">${status}</span></summary>
-      <pre>${body === undefined ? request : `${request}\n\n${pretty(body)}`}</pre>
+      <pre id="${operationId}-${name}">${body === undefined ? request : `${request}\n\n${pretty(body)}`}</pre>
       <pre>${pretty(value)}</pre>
     </details>`
   })
@@ -123,8 +124,9 @@ export function requestText({ method, path, operation }: PlacedOperation, name: 
   const { mediaType } = answerExamples(operation).find((example) => example.name === name) ?? {}
   const headers = mediaType === LINES_TYPE ? [`Accept: ${LINES_TYPE}`] : []
   for (const parameter of operation.parameters ?? []) {
-    const value = parameter.examples?.[name]?.value
-    if (typeof value !== 'string') continue
+    const example = parameter.examples?.[name]?.value
+    if (typeof example !== 'string' && typeof example !== 'number') continue
+    const value = String(example)
     if (parameter.in === 'path') target = target.replace(`{${parameter.name}}`, value)
     else if (parameter.in === 'query') query.push(`${parameter.name}=${encodeURIComponent(value)}`)
     else headers.push(`${parameter.name}: ${value}`)

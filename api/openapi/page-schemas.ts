@@ -25,20 +25,20 @@ export function typeOf(schema: JsonObject): Markup {
   }${boundsOf(schema)}`
 }
 
-const BOUNDS = [
-  ['minimum', 'at least'],
-  ['maximum', 'at most'],
-  ['minLength', 'characters, at least'],
-  ['maxLength', 'characters, at most'],
-  ['default', 'default'],
-] as const
-
 function boundsOf(schema: JsonObject): Markup {
-  const bounds = BOUNDS.flatMap(([keyword, text]) => {
-    const value = schema[keyword]
-    return typeof value === 'number' || typeof value === 'string' ? [html`, ${text} ${value}`] : []
-  })
-  return html`${bounds}`
+  const { default: usual, format, minimum, maximum, minLength, maxLength } = schema
+  // A timestamp's format implies its length.
+  const lengths = format === undefined ? rangeOf(minLength, maxLength, ' characters') : []
+  const defaults = typeof usual === 'number' || typeof usual === 'string' ? [`default ${usual}`] : []
+  return html`${[...rangeOf(minimum, maximum, ''), ...lengths, ...defaults].map((bound) => html`, ${bound}`)}`
+}
+
+/** `1 to 64 characters`, `at least 0`. */
+function rangeOf(least: Json | undefined, most: Json | undefined, unit: string): readonly string[] {
+  const [low, high] = [typeof least === 'number' ? least : null, typeof most === 'number' ? most : null]
+  if (low !== null && high !== null) return [`${low === high ? low : `${low} to ${high}`}${unit}`]
+  if (low !== null) return [`at least ${low}${unit}`]
+  return high === null ? [] : [`at most ${high}${unit}`]
 }
 
 /** The fields of an object; a field that is an object without a name is a table within the table. */

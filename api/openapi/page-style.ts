@@ -10,7 +10,7 @@ body { margin: 0; font: 1rem/1.5 system-ui, sans-serif; color: var(--text); back
 a { color: var(--link); text-decoration: none }
 a:hover, a:focus { text-decoration: underline }
 code, pre { font-family: ui-monospace, monospace; font-size: .875em; background: var(--soft); border-radius: .25em }
-code { padding: .1em .3em; overflow-wrap: anywhere }
+code { padding: .1em .3em; overflow-wrap: break-word }
 pre { padding: .75rem; overflow-x: auto }
 .layout { display: grid; grid-template-columns: minmax(14rem, 20rem) minmax(0, 56rem); gap: 2.5rem; max-width: 84rem; margin: 0 auto; padding: 0 1.25rem }
 nav { position: sticky; top: 0; max-height: 100vh; overflow-y: auto; padding: 1.5rem 0; font-size: .875rem; overflow-wrap: anywhere }
@@ -18,14 +18,11 @@ nav ul { list-style: none; margin: .25rem 0 1rem; padding: 0 }
 nav li { padding: .1rem 0 }
 nav strong { display: block; margin-top: .75rem }
 main { padding: 1.5rem 0 6rem; overflow-wrap: anywhere }
-form { display: flex; gap: .5rem; margin-bottom: 1rem }
-input { flex: 1; min-width: 0 }
-input, button { font: inherit; color: inherit; background: var(--soft); border: 1px solid var(--line); border-radius: .25rem; padding: .25rem .5rem }
 h2 { margin-top: 3rem; border-bottom: 1px solid var(--line) }
 h3 { margin: 2.5rem 0 .25rem; font-size: 1.1rem }
 h4 { margin: 1.25rem 0 .25rem }
 table { border-collapse: collapse; width: 100%; font-size: .9rem; margin: .5rem 0 }
-th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere }
+th, td { text-align: left; vertical-align: top; padding: .35rem .6rem .35rem 0; border-bottom: 1px solid var(--line); overflow-wrap: break-word }
 td:first-child { min-width: 7rem }
 td:nth-child(2) { min-width: 9rem }
 small, .quiet { color: var(--quiet) }

@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document as a page for people: everything on one page, so that the browser finds it, and a search of its own.
+ * The OpenAPI document as one HTML page, so that the browser's search covers all of it.
  * No script, and nothing from elsewhere.
  */
 import type { OpenApiDocument } from './openapi-types.ts'
@@ -11,37 +11,20 @@ import { PAGE_STYLE } from './page-style.ts'
 /** Whole, so that nothing gets between the element and the text that its hash is of. */
 const STYLE = new Markup(`<style>${PAGE_STYLE}</style>`)
 
-export interface DocumentationPage {
-  /** `words`: what is searched for; empty: everything is shown. */
-  readonly render: (words: string) => string
-}
-
 interface Entry extends PlacedOperation {
   readonly id: string
   readonly tag: string
   readonly section: Markup
-  /** Lower case: what the search looks at. */
-  readonly text: string
 }
 
-export function createDocumentationPage(document: OpenApiDocument): DocumentationPage {
+export function createDocumentationPage(document: OpenApiDocument): string {
   const entries = entriesOf(document)
   const beginning = html`${introductionOf(document)} ${walkthroughOf(document, entries)}`
   const ending = html`${codesOf(document)} ${schemasOf(document.components.schemas)}`
-  return {
-    render(words) {
-      const wanted = words
-        .toLowerCase()
-        .split(/\s+/)
-        .filter((word) => word !== '')
-      const found = entries.filter(({ text }) => wanted.every((word) => text.includes(word)))
-      const start = wanted.length === 0 ? beginning : foundOf(found.length, entries.length, words)
-      return pageOf(document, words, found, html`${start} ${tagsOf(document, found)} ${ending}`)
-    },
-  }
+  return pageOf(document, entries, html`${beginning} ${tagsOf(document, entries)} ${ending}`)
 }
 
-function pageOf({ info, tags }: OpenApiDocument, words: string, found: readonly Entry[], main: Markup): string {
+function pageOf({ info, tags }: OpenApiDocument, entries: readonly Entry[], main: Markup): string {
   const { title, version } = info
   return html`<!doctype html>
     <html lang="en">
@@ -54,19 +37,9 @@ function pageOf({ info, tags }: OpenApiDocument, words: string, found: readonly 
       <body>
         <div class="layout">
           <nav aria-label="Endpoints">
-            <form action="/docs" role="search">
-              <input
-                type="search"
-                name="q"
-                value="${words}"
-                maxlength="100"
-                placeholder="Search the endpoints"
-                aria-label="Search the endpoints"
-              /><button>Search</button>
-            </form>
-            <a href="/docs#start">Start</a> · <a href="/docs#walk-through">Walk-through</a> ·
-            <a href="#errors">Errors</a> · <a href="#schemas">Schemas</a> · <a href="/openapi.json">openapi.json</a>
-            ${navigationOf(tags, found)}
+            <a href="#start">Start</a> · <a href="#walk-through">Walk-through</a> · <a href="#errors">Errors</a> ·
+            <a href="#schemas">Schemas</a> · <a href="/openapi.json">openapi.json</a>
+            ${navigationOf(tags, entries)}
           </nav>
           <main id="start">
             <h1>${title} <small>${version}</small></h1>
@@ -98,10 +71,6 @@ function navigationOf(tags: OpenApiDocument['tags'], found: readonly Entry[]): M
   return html`${groups}`
 }
 
-function foundOf(found: number, all: number, words: string): Markup {
-  return html`<p>${found} of ${all} endpoints have “${words}”. <a href="/docs">Show all</a></p>`
-}
-
 function tagsOf({ tags }: OpenApiDocument, found: readonly Entry[]): readonly Markup[] {
   return tags.flatMap(({ name, description }) => {
     const sections = found.filter(({ tag }) => tag === name).map(({ section }) => section)
@@ -122,11 +91,9 @@ function entriesOf({ components, paths }: OpenApiDocument): readonly Entry[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([name, operation]) => {
       const placed = { method: name.toUpperCase(), path, operation }
-      const { operationId, summary, tags } = operation
+      const { operationId, tags } = operation
       const section = operationMarkup(placed, components.schemas)
-      const words = section.text.replaceAll(/<[^>]*>/g, ' ')
-      const text = `${placed.method} ${path} ${operationId} ${summary} ${words}`.toLowerCase()
-      return { ...placed, id: operationId, tag: tags[0], section, text }
+      return { ...placed, id: operationId, tag: tags[0], section }
     }),
   )
 }

@@ -45,7 +45,7 @@ export const IDEMPOTENCY_KEY_HEADER: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'Makes the request the same request when it is sent again: the original answer comes back, with `Idempotency-Replayed: true`.',
+    'Identifies the request, within the client and the path. A request with the same key within 24 hours, with any body, gets the original response byte for byte, with `Idempotency-Replayed: true`, and `Idempotency-Payload-Mismatch: true` if the body differs. A refusal (4xx, or 503 with `outcome` `not_applied`) frees the key.',
   schema: idempotencyKeyField,
 }
 
@@ -62,13 +62,4 @@ export const IF_NONE_MATCH: Parameter = {
   in: 'header',
   description: 'The `ETag` that the client has.',
   schema: v.string(),
-}
-
-export const MAX_SEARCH_LENGTH = 100
-
-export const SEARCH: Parameter = {
-  name: 'q',
-  in: 'query',
-  description: 'Words: only the endpoints are shown that have all of them.',
-  schema: v.pipe(v.string(), v.maxLength(MAX_SEARCH_LENGTH)),
 }

@@ -80,12 +80,16 @@ export const SHARED_SCHEMAS: Readonly<Record<string, NamedSchema>> = {
       title: 'The kind of problem in words.',
       status: 'The HTTP status.',
       detail: 'What happened this time.',
-      instance: 'The path of the request.',
+      instance: 'The path of the request as it was sent, percent-encoded.',
+      request_id: 'The ID of the request, as in the header `X-Request-Id`. Quote it in a support request.',
       errors:
         'Each part of the request that is wrong: in every 400, and where a body names what does not exist. At most 100.',
       error_codes: 'For programs: every code that applies.',
       outcome:
         'In a 503 to a request that changes the ledger: `not_applied` is proved, `unknown` is not. Retry both with the same key.',
+      key_id: 'For a signature mismatch: the key expected to sign. Absent if the account has no key.',
+      payload_digest:
+        'For a signature mismatch: the SHA-256 of the canonical payload that the service computed. If it differs from yours, the canonical forms differ.',
     },
   },
 }

@@ -42,20 +42,27 @@ export const submitTransaction: Operation = {
 - With \`class_id\` and \`instance_id\` in place of \`token_id\`, and the amount \`"1"\`, an NFT is transferred, exchanged or burned.
 - With \`terms_hash\` it is a leg of the registered settlement group \`group_id\`, and nothing less.
 
-**The answer is a 202** as soon as the order is durable, whatever becomes of it: ask for the transaction until it is \`completed\` or \`failed\` (\`Prefer: wait=10\` saves polling). A refusal (4xx) does not use the idempotency key up; an order that was accepted and failed later does.
+**The response is a 202** as soon as the order is durable; the order may fail later. With \`Prefer: wait=N\` the response is a 200 with the transaction, \`failure\` included, if it is final within N seconds, and otherwise the 202. Without the header, poll the transaction until it is \`completed\` or \`failed\`. A refusal (4xx) frees the idempotency key; an accepted order that fails later keeps it.
 
 **Retries**: the same \`idempotency_key\` on the same account gets the first receipt again, byte for byte, even if the body differs (\`Idempotency-Payload-Mismatch: true\`). After a 503, a timeout or a broken connection send the same body again, as often as it takes: it happens once.
 
 Unknown fields are refused: in an order a misspelt field must not be ignored.`,
   roles: SUBMITTERS,
   changes: 'shard',
+  parameters: [PREFER_WAIT],
   body: submissionSchema,
   answers: [
+    {
+      status: 200,
+      description: 'The final transaction. Only with `Prefer: wait=N`; the headers mark a replay.',
+      content: transactionResponse,
+      headers: ['Location', 'Preference-Applied', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
+    },
     {
       status: 202,
       description: 'The order is durable and will be decided. A repeat says the same.',
       content: submissionReceiptResponse,
-      headers: ['Location', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
+      headers: ['Location', 'Preference-Applied', 'Idempotency-Replayed', 'Idempotency-Payload-Mismatch'],
     },
   ],
   refusals: {
@@ -82,6 +89,8 @@ export const submitBatch: Operation = {
 
 \`results\` has one entry for each order, in their order: \`status\` and \`receipt\`, or \`status\` and \`problem\`, as the order would have got them alone; \`replayed\` and \`payload_mismatch\` stand for the headers. Of two orders under one idempotency key the second is a repeat. An order whose result is a 503, or the whole batch after a broken connection, is sent again as it is.
 
+The response comes as soon as each is accepted or refused; \`Prefer: wait=N\` has no effect. For the outcomes, follow the feed (\`GET /v1/transactions?order=asc\`).
+
 The request is a 400 only if the array itself is wrong; the limit of one megabyte holds for all of it.`,
   roles: SUBMITTERS,
   changes: 'shard',
@@ -107,7 +116,7 @@ export const listTransactions: Operation = {
 
 With \`order=asc\` it is a **feed**: each transaction once, where it was accepted, and always a \`next_page_token\`, on an empty page too: keep it, and ask again later with the same filters. Nothing is skipped or repeated.
 
-A page may hold fewer rows than asked for, even none, while \`next_page_token\` is not empty. \`total_count\` is exact without filters, by account, by status and by both; otherwise up to 10,000 (1,000 with an amount filter), and a lower bound beyond (\`X-Total-Count-Relation: gte\`).
+A page may hold fewer rows than requested, even none, while \`next_page_token\` is not empty. \`total_count\` is exact without filters, by account, by status and by both; otherwise up to 10,000 (1,000 with an amount filter), and a lower bound beyond (\`total_count_relation\` is \`gte\`).
 
 \`account_id\` with \`idempotency_key\` finds what a key did.
 

@@ -28,8 +28,14 @@ import {
   listNftProvenance,
   mintNft,
 } from './nfts.ts'
-import { getHealth, getKeySet, getReadiness } from './operation-endpoints.ts'
-import { createSettlementGroup, getSettlementGroup, revertSettlementGroup } from './settlement-groups.ts'
+import { getHealth, getKeySet, getReadiness, getRoot } from './operation-endpoints.ts'
+import {
+  createSettlementGroup,
+  declineSettlementGroup,
+  getSettlementGroup,
+  listExpectations,
+  revertSettlementGroup,
+} from './settlement-groups.ts'
 import { getShard, listShards, putShardHealth } from './shards.ts'
 import {
   getReceipt,
@@ -48,6 +54,7 @@ export interface Step {
 }
 
 export const WALKTHROUGH: readonly Step[] = [
+  step(getRoot, 'paths'),
   step(getHealth, 'ok'),
   step(getReadiness, 'ready'),
   step(issueToken, 'credentials'),
@@ -57,7 +64,6 @@ export const WALKTHROUGH: readonly Step[] = [
   step(createAccount, 'bob'),
   step(createAccount, 'again'),
   step(createAccount, 'anotherKey'),
-  step(createAccount, 'invalid'),
   step(createAccount, 'viewer'),
   step(submitTransaction, 'credit'),
   step(getTransaction, 'completed'),
@@ -68,8 +74,8 @@ export const WALKTHROUGH: readonly Step[] = [
   step(getBalance, 'base'),
   step(listAuditChain, 'alice'),
   step(submitTransaction, 'badSignature'),
-  step(submitTransaction, 'invalid'),
   step(submitTransaction, 'overdraft'),
+  step(submitTransaction, 'waited'),
   step(submitBatch, 'repeats'),
   step(getTransaction, 'failed'),
   step(getReceipt, 'failed'),
@@ -104,12 +110,15 @@ export const WALKTHROUGH: readonly Step[] = [
   step(createSettlementGroup, 'chosenByService'),
   step(revertSettlementGroup, 'open'),
   step(getSettlementGroup, 'reverted'),
+  step(createSettlementGroup, 'unwanted'),
+  step(listExpectations, 'bob'),
+  step(declineSettlementGroup, 'bob'),
+  step(getSettlementGroup, 'declined'),
   step(rotateKey, 'bob'),
   step(rotateKey, 'oldKey'),
   step(changeStatus, 'freeze'),
   step(changeStatus, 'reopen'),
   step(changeStatus, 'notEmpty'),
-  step(changeStatus, 'nothing'),
   step(listAccounts, 'all'),
   step(createAccount, 'erin'),
   step(changeStatus, 'close'),
@@ -120,7 +129,6 @@ export const WALKTHROUGH: readonly Step[] = [
   step(listTransactions, 'byKey'),
   step(listTransactions, 'feed'),
   step(listTransactions, 'lines'),
-  step(listTransactions, 'invalid'),
   step(createNftClass, 'paintings'),
   step(createNftClass, 'duplicate'),
   step(createNftClass, 'badSchema'),
@@ -145,13 +153,11 @@ export const WALKTHROUGH: readonly Step[] = [
   step(proveLiabilities, 'auditor'),
   step(proveProvenance, 'auditor'),
   step(proveCompliance, 'auditor'),
-  step(proveLiabilities, 'noRequester'),
   step(verifyAssertion, 'valid'),
   step(verifyAssertion, 'changed'),
   step(getLiabilityProof, 'alice'),
   step(createExport, 'unknownAccount'),
   step(createExport, 'notFrozen'),
-  step(createExport, 'invalid'),
   step(getImportKey, 'key'),
   step(createImport, 'damaged'),
   step(getImport, 'unknown'),
@@ -159,7 +165,6 @@ export const WALKTHROUGH: readonly Step[] = [
   step(getShard, 'first'),
   step(putShardHealth, 'drain'),
   step(putShardHealth, 'stop'),
-  step(putShardHealth, 'invalid'),
   step(getKeySet, 'keys'),
 ]
 

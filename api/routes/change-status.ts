@@ -1,9 +1,8 @@
 /** POST /v1/accounts/{id}/status: freezes, closes, opens again, or says what the account takes in (D2). */
 import { accountAddress } from '../../actors/address.ts'
-import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
+import { idempotent } from '../idempotent-endpoint.ts'
 import { checkAccountId } from '../path-values.ts'
-import { invalidProblem } from '../problem.ts'
 import { noSuchAccount, refusalProblem, unavailableProblem } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import { ADMINS, type GuardedRoute, pathValue } from '../route.ts'
@@ -11,34 +10,37 @@ import { readStatusChange } from '../schemas/account.ts'
 import { unexpectedAnswer } from '../unexpected-answer.ts'
 import { accountMembers } from '../views.ts'
 
-export function changeStatus({ gateway, jwkOf }: EdgeDependencies): GuardedRoute {
+export function changeStatus(dependencies: EdgeDependencies): GuardedRoute {
+  const { gateway, jwkOf } = dependencies
   return {
     access: 'token',
     method: 'POST',
     path: '/v1/accounts/:accountId/status',
     roles: ADMINS,
     asksLedger: true,
-    async handle(call) {
-      const body = await readJsonBody(call.http.req.raw)
-      if (!body.ok) return body.error
-      const accountId = pathValue(call, 'accountId')
-      const illFormed = checkAccountId(accountId)
-      if (illFormed !== undefined) return illFormed
-      const change = readStatusChange(body.value)
-      if (!change.ok) return invalidProblem('validation-error', change.error)
-      if (!call.scope.includes(accountId)) return noSuchAccount()
-      const { status, incoming, reason } = change.value
-      const outcome = await gateway.ask({
-        actor: accountAddress(accountId),
-        caller: call.caller,
-        trail: call.trail,
-        operation: { kind: 'change_status', status: status ?? null, incoming: incoming ?? null, reason },
-      })
-      if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
-      const { answer } = outcome
-      if (answer.kind === 'refused') return refusalProblem(answer)
-      if (answer.kind !== 'status_changed') return unexpectedAnswer(answer)
-      return jsonReply(200, accountMembers(answer.account, jwkOf))
-    },
+    handle: idempotent(dependencies, {
+      judgePath: (call) => checkAccountId(pathValue(call, 'accountId')),
+      read: (body) => readStatusChange(body),
+      find: (_change, call) => (call.scope.includes(pathValue(call, 'accountId')) ? undefined : noSuchAccount()),
+      async run({ status = null, incoming = null, reason }, call, registrationKey) {
+        const outcome = await gateway.ask({
+          actor: accountAddress(pathValue(call, 'accountId')),
+          caller: call.caller,
+          trail: call.trail,
+          operation: {
+            kind: 'change_status',
+            status,
+            incoming,
+            reason,
+            ...(registrationKey === null ? {} : { registrationKey }),
+          },
+        })
+        if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
+        const { answer } = outcome
+        if (answer.kind === 'refused') return refusalProblem(answer)
+        if (answer.kind !== 'status_changed') return unexpectedAnswer(answer)
+        return jsonReply(200, accountMembers(answer.account, jwkOf))
+      },
+    }),
   }
 }

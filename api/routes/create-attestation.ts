@@ -4,16 +4,17 @@
  */
 import type { Caller } from '../../actors/account/commands.ts'
 import { sha256Hex } from '../../actors/audit-chain.ts'
+import { isAccountId } from '../../actors/identifiers.ts'
 import { isClassId } from '../../actors/nft-id.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Attestation, SubmittedAttestation } from '../../runtime/ports/attestation-store.ts'
 import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
 import { newAttestationId } from '../attestation-id.ts'
 import { attestationMembers, sealAttestation, type Stated } from '../attestation-views.ts'
-import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
-import { invalidProblem, notFound, type Problem, problem } from '../problem.ts'
-import { readRegistrationKey } from '../registration-key.ts'
+import { idempotent } from '../idempotent-endpoint.ts'
+import { notFound, type Problem } from '../problem.ts'
+import { signatureMismatch } from '../refusals.ts'
 import { jsonReply, type Reply } from '../reply.ts'
 import { type GuardedRoute, SUBMITTERS } from '../route.ts'
 import { type AttestationSubmission, readAttestation } from '../schemas/attestation.ts'
@@ -27,25 +28,26 @@ export function createAttestation(dependencies: EdgeDependencies): GuardedRoute 
     path: '/v1/attestations',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller, scope }) {
-      const body = await readJsonBody(http.req.raw)
-      if (!body.ok) return body.error
-      const { registrationKey, keyErrors } = readRegistrationKey(http)
-      const submission = readAttestation(body.value)
-      const invalid = [...keyErrors, ...(submission.ok ? [] : submission.error)]
-      if (!submission.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
-      const payloadHash = sha256Hex(submission.value.payload)
-      // Before the rest is judged: a repeat is answered although the attester has another key by now (D7).
-      const earlier =
-        registrationKey === null ? undefined : await attestations.submitted(caller.clientId, registrationKey)
-      if (earlier !== undefined) return repeated(earlier, payloadHash)
-      if (!scope.includes(submission.value.attester)) return notFound('There is no such account.', 'attester')
-      const attestation = await makeAttestation(dependencies, caller, submission.value)
-      if (!attestation.ok) return attestation.error
-      const key = registrationKey === null ? null : { idempotencyKey: registrationKey, payloadHash }
-      const outcome = await attestations.create(attestation.value, key)
-      return outcome.kind === 'created' ? created(attestation.value) : repeated(outcome.earlier, payloadHash)
-    },
+    handle: idempotent(dependencies, {
+      read: readAttestation,
+      // A name that is not an account ID is within every scope.
+      find: ({ attester }, { scope }) =>
+        isAccountId(attester) && !scope.includes(attester)
+          ? notFound('There is no such account.', 'attester')
+          : undefined,
+      async run(submission, { caller }, registrationKey) {
+        const payloadHash = sha256Hex(submission.payload)
+        // Replays come first: the attester may have another key now (D7).
+        const earlier =
+          registrationKey === null ? undefined : await attestations.submitted(caller.clientId, registrationKey)
+        if (earlier !== undefined) return repeated(earlier, payloadHash)
+        const attestation = await makeAttestation(dependencies, caller, submission)
+        if (!attestation.ok) return attestation.error
+        const key = registrationKey === null ? null : { idempotencyKey: registrationKey, payloadHash }
+        const outcome = await attestations.create(attestation.value, key)
+        return outcome.kind === 'created' ? created(attestation.value) : repeated(outcome.earlier, payloadHash)
+      },
+    }),
   }
 }
 
@@ -60,9 +62,12 @@ function repeated({ attestation, payloadHash }: SubmittedAttestation, asked: str
   return created({ ...attestation, revocation: null }, headers)
 }
 
+const MISMATCH = 'The signature does not match the key of the account that is named as attester.'
+const NO_KEY = 'The account that is named as attester has no key, or does not exist.'
+
 /** Not dated before the mint, with which provenance begins: the clock of this edge may be behind the one that dated it. */
 async function makeAttestation(
-  { reads, signatures, serviceKeys, clock, random }: EdgeDependencies,
+  { reads, signatures, isSignature, serviceKeys, clock, random }: EdgeDependencies,
   caller: Caller,
   { payload, signature, ...fields }: AttestationSubmission,
 ): Promise<Result<Attestation, Problem>> {
@@ -70,9 +75,14 @@ async function makeAttestation(
   if (!mintedAtMs.ok) return mintedAtMs
   const attesterVerified = signature !== null
   if (signature !== null) {
-    const publicKey = (await reads.account(fields.attester))?.key?.publicKey
+    const account = isAccountId(fields.attester) ? await reads.account(fields.attester) : undefined
+    const key = account?.key ?? null
+    const { publicKey } = key ?? {}
     const verdicts = publicKey === undefined ? [] : await signatures.verifyMany([{ publicKey, payload, signature }])
-    if (verdicts[0] !== true) return refuse(signatureMismatch())
+    if (verdicts[0] !== true) {
+      const mismatch = { detail: key === null ? NO_KEY : MISMATCH, field: 'signature', keyId: key?.keyId }
+      return refuse(signatureMismatch(mismatch, { payload, signature }, isSignature))
+    }
   }
   const createdAtMs = Math.max(clock.now(), mintedAtMs.value)
   const stated: Stated = {
@@ -104,12 +114,4 @@ async function findSubject(
 
 function noSuchClass(): Problem {
   return notFound('There is no such NFT class.', 'subject_class')
-}
-
-function signatureMismatch(): Problem {
-  return problem(
-    'forbidden',
-    'ERR_SIGNATURE_MISMATCH',
-    'The signature is not one by the key of the account that is named as attester.',
-  )
 }

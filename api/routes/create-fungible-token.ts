@@ -1,11 +1,10 @@
 /** POST /v1/fungible-tokens: registers a token; its supply is its issuer's when the answer is given (D5). */
 import { tokenAddress } from '../../actors/address.ts'
 import { BASE_UNIT } from '../../actors/money.ts'
-import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
-import { invalidProblem, type Problem, problem } from '../problem.ts'
-import { noSuchAccount, refusalProblem, unavailableProblem } from '../refusals.ts'
-import { readRegistrationKey } from '../registration-key.ts'
+import { idempotent } from '../idempotent-endpoint.ts'
+import { type Problem, problem } from '../problem.ts'
+import { noSuchAccount, signedRefusal, unavailableProblem } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, SUBMITTERS } from '../route.ts'
 import { readTokenRegistration } from '../schemas/fungible-token.ts'
@@ -13,43 +12,41 @@ import { carriedSignature, repeatHeaders } from '../signed-body.ts'
 import { unexpectedAnswer } from '../unexpected-answer.ts'
 import { tokenMembers } from '../views.ts'
 
-export function createFungibleToken({ gateway }: EdgeDependencies): GuardedRoute {
+export function createFungibleToken(dependencies: EdgeDependencies): GuardedRoute {
+  const { gateway, isSignature } = dependencies
   return {
     access: 'token',
     method: 'POST',
     path: '/v1/fungible-tokens',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller, scope, trail }) {
-      const body = await readJsonBody(http.req.raw)
-      if (!body.ok) return body.error
-      const { registrationKey, keyErrors } = readRegistrationKey(http)
-      const registration = readTokenRegistration(body.value)
-      const invalid = [...keyErrors, ...(registration.ok ? [] : registration.error)]
-      if (!registration.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
-      const { symbol, issuer, payload, signature } = registration.value
-      if (!scope.includes(issuer)) return noSuchAccount()
-      if (symbol.toUpperCase() === BASE_UNIT) return baseUnitTaken()
-      const outcome = await gateway.ask({
-        actor: tokenAddress(symbol),
-        caller,
-        trail,
-        operation: {
-          kind: 'register_token',
-          payload,
-          signature: signature === null ? null : carriedSignature(signature),
-          registrationKey,
-        },
-      })
-      if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
-      const { answer } = outcome
-      if (answer.kind === 'refused') return refusalProblem(answer)
-      if (answer.kind !== 'token_registered') return unexpectedAnswer(answer)
-      return jsonReply(201, tokenMembers(answer.token), {
-        location: `/v1/fungible-tokens/${encodeURIComponent(answer.token.tokenId)}`,
-        ...repeatHeaders(answer),
-      })
-    },
+    handle: idempotent(dependencies, {
+      read: readTokenRegistration,
+      find: ({ issuer }, { scope }) => (scope.includes(issuer) ? undefined : noSuchAccount()),
+      async run(registration, { caller, trail }, registrationKey) {
+        const { symbol, payload, signature } = registration
+        if (symbol.toUpperCase() === BASE_UNIT) return baseUnitTaken()
+        const outcome = await gateway.ask({
+          actor: tokenAddress(symbol),
+          caller,
+          trail,
+          operation: {
+            kind: 'register_token',
+            payload,
+            signature: signature === null ? null : carriedSignature(signature),
+            registrationKey,
+          },
+        })
+        if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
+        const { answer } = outcome
+        if (answer.kind === 'refused') return signedRefusal(answer, registration, isSignature)
+        if (answer.kind !== 'token_registered') return unexpectedAnswer(answer)
+        return jsonReply(201, tokenMembers(answer.token), {
+          location: `/v1/fungible-tokens/${encodeURIComponent(answer.token.tokenId)}`,
+          ...repeatHeaders(answer),
+        })
+      },
+    }),
   }
 }
 

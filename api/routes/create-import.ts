@@ -26,7 +26,7 @@ export function createImport({ imports, readPublicKey, schemas }: EdgeDependenci
     roles: ADMINS,
     asksLedger: true,
     async handle({ http, caller, scope }) {
-      const body = await readJsonBody(http.req.raw, MAX_PARTS, MAX_DEPTH)
+      const body = await readJsonBody(http.req.raw, { maxParts: MAX_PARTS, maxDepth: MAX_DEPTH })
       if (!body.ok) return body.error
       const read = readImportPart(body.value)
       if (!read.ok) return invalidProblem('validation-error', read.error)

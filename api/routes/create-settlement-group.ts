@@ -1,10 +1,10 @@
 /** POST /v1/settlement-groups: agrees on legs that all take effect or none (D10). */
 import { groupAddress } from '../../actors/address.ts'
 import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
-import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { NewGroupId } from '../group-ids.ts'
-import { invalidProblem, type Problem, problem } from '../problem.ts'
+import { idempotent } from '../idempotent-endpoint.ts'
+import { type Problem, problem } from '../problem.ts'
 import { noSuchAccount, refusalProblem, unavailableProblem } from '../refusals.ts'
 import { readRegistrationKey } from '../registration-key.ts'
 import { jsonReply } from '../reply.ts'
@@ -16,39 +16,37 @@ import { groupMembers } from '../views.ts'
 
 const MAX_OPEN_GROUPS = 1000
 
-export function createSettlementGroup({ gateway, reads }: EdgeDependencies, newGroupId: NewGroupId): GuardedRoute {
+export function createSettlementGroup(dependencies: EdgeDependencies, newGroupId: NewGroupId): GuardedRoute {
+  const { gateway, reads } = dependencies
   return {
     access: 'token',
     method: 'POST',
     path: '/v1/settlement-groups',
     roles: SUBMITTERS,
     asksLedger: true,
-    async handle({ http, caller, scope, trail }) {
-      const body = await readJsonBody(http.req.raw)
-      if (!body.ok) return body.error
-      const { registrationKey, keyErrors } = readRegistrationKey(http)
-      const registration = readGroupRegistration(body.value, () => newGroupId(caller.clientId, registrationKey))
-      const invalid = [...keyErrors, ...(registration.ok ? [] : registration.error)]
-      if (!registration.ok || invalid.length > 0) return invalidProblem('validation-error', invalid)
-      const { groupId, payload, accountIds } = registration.value
-      if (!accountIds.some(scope.includes)) return noSuchAccount()
-      const full = await checkOpenGroups(reads, caller.clientId, groupId)
-      if (full !== undefined) return full
-      const outcome = await gateway.ask({
-        actor: groupAddress(groupId),
-        caller,
-        trail,
-        operation: { kind: 'register_group', payload, registrationKey },
-      })
-      if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
-      const { answer } = outcome
-      if (answer.kind === 'refused') return refusalProblem(answer)
-      if (answer.kind !== 'group_registered') return unexpectedAnswer(answer)
-      return jsonReply(answer.created ? 201 : 200, groupMembers(answer.group), {
-        ...(answer.created ? { location: `/v1/settlement-groups/${answer.group.groupId}` } : {}),
-        ...repeatHeaders(answer),
-      })
-    },
+    handle: idempotent(dependencies, {
+      read: (body, { http, caller }) =>
+        readGroupRegistration(body, () => newGroupId(caller.clientId, readRegistrationKey(http).registrationKey)),
+      find: ({ accountIds }, { scope }) => (accountIds.some(scope.includes) ? undefined : noSuchAccount()),
+      async run({ groupId, payload }, { caller, trail }, registrationKey) {
+        const full = await checkOpenGroups(reads, caller.clientId, groupId)
+        if (full !== undefined) return full
+        const outcome = await gateway.ask({
+          actor: groupAddress(groupId),
+          caller,
+          trail,
+          operation: { kind: 'register_group', payload, registrationKey },
+        })
+        if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
+        const { answer } = outcome
+        if (answer.kind === 'refused') return refusalProblem(answer)
+        if (answer.kind !== 'group_registered') return unexpectedAnswer(answer)
+        return jsonReply(answer.created ? 201 : 200, groupMembers(answer.group), {
+          ...(answer.created ? { location: `/v1/settlement-groups/${answer.group.groupId}` } : {}),
+          ...repeatHeaders(answer),
+        })
+      },
+    }),
   }
 }
 

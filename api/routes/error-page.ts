@@ -3,10 +3,10 @@
  * No script, no image, nothing from elsewhere: the policy lets in one style, by its hash.
  */
 import { createHash } from 'node:crypto'
+import { createKnownContent } from '../known-content.ts'
 import { ERROR_CODES } from '../error-codes.ts'
 import { type ErrorCode, notFound, PROBLEM_TYPES, type ProblemType, renderProblem } from '../problem.ts'
-import { PROBLEM_EXAMPLES } from '../problem-examples.ts'
-import { textReply } from '../reply.ts'
+import { EXAMPLE_REQUEST_ID, PROBLEM_EXAMPLES } from '../problem-examples.ts'
 import { pathValue, type PublicRoute } from '../route.ts'
 
 const STYLE = `
@@ -19,7 +19,6 @@ dt { margin-top: .6em }
 dd { margin-left: 1.2em }
 `
 const HEADERS = {
-  'cache-control': 'public, max-age=3600',
   'content-security-policy': [
     "default-src 'none'",
     `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -36,6 +35,7 @@ interface CodeRow {
 
 /** `errorBase`: as in the problems themselves, so that the example is one. */
 export function errorPage(errorBase: string): PublicRoute {
+  const pages = new Map<ProblemType, ReturnType<typeof createKnownContent>>()
   return {
     access: 'public',
     method: 'GET',
@@ -43,7 +43,9 @@ export function errorPage(errorBase: string): PublicRoute {
     handle(call) {
       const slug = pathValue(call, 'slug')
       if (!isProblemType(slug)) return notFound('There is no such type of problem.')
-      return textReply(200, 'text/html; charset=utf-8', pageOf(slug, errorBase), HEADERS)
+      const page = pages.get(slug) ?? createKnownContent('text/html; charset=utf-8', pageOf(slug, errorBase), HEADERS)
+      pages.set(slug, page)
+      return page(call.http)
     },
   }
 }
@@ -94,7 +96,8 @@ function codesOf(slug: ProblemType): string {
 
 function exampleOf(slug: ProblemType, errorBase: string): string {
   const { problem, instance } = PROBLEM_EXAMPLES[slug]
-  return JSON.stringify(JSON.parse(renderProblem(problem, errorBase, instance).body), null, 2)
+  const { body } = renderProblem(problem, { errorBase, instance, requestId: EXAMPLE_REQUEST_ID })
+  return JSON.stringify(JSON.parse(body), null, 2)
 }
 
 /** The texts are ours: what stands in backticks is code, and angle brackets are meant as such. */

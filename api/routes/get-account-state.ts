@@ -1,17 +1,21 @@
-/** GET /v1/accounts/{id}/state: the tip of the account's chain, while somebody answers for its shard (D15). */
+/** GET /v1/accounts/{id}/state: the tip of the account's chain, while its shard is served (D15). */
 import { accountRead } from '../account-read.ts'
 import { showHash } from '../../actors/audit-chain.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
+import type { HealthState } from '../../runtime/ports/shard-health.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { noSuchAccount, unavailableProblem } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import type { GuardedRoute } from '../route.ts'
 
-export function getAccountState({ reads }: EdgeDependencies): GuardedRoute {
-  return accountRead('/v1/accounts/:accountId/state', async (accountId) => {
-    const [account, owned] = await Promise.all([reads.account(accountId), reads.shardOwned(accountId)])
+const SERVED: ReadonlySet<HealthState> = new Set(['healthy', 'draining'])
+
+export function getAccountState({ reads, shardHealth }: EdgeDependencies): GuardedRoute {
+  return accountRead('/v1/accounts/:accountId/state', [], async (accountId) => {
+    const account = await reads.account(accountId)
     if (account === undefined) return noSuchAccount()
-    if (!owned) {
+    const shard = await shardHealth.shard(account.shardId)
+    if (shard === undefined || !SERVED.has(shard.healthState)) {
       return unavailableProblem((await reads.anyShardOwned()) ? 'shard_unavailable' : 'no_healthy_shards', null)
     }
     return jsonReply(200, {

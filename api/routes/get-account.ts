@@ -7,7 +7,7 @@ import type { GuardedRoute } from '../route.ts'
 import { accountMembers } from '../views.ts'
 
 export function getAccount({ reads, jwkOf }: EdgeDependencies): GuardedRoute {
-  return accountRead('/v1/accounts/:accountId', async (accountId) => {
+  return accountRead('/v1/accounts/:accountId', [], async (accountId) => {
     const account = await reads.account(accountId)
     return account === undefined ? noSuchAccount() : jsonReply(200, accountMembers(account, jwkOf))
   })

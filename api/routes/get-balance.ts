@@ -8,7 +8,7 @@ import { type GuardedRoute, pathValue } from '../route.ts'
 import { balanceMembers } from '../views.ts'
 
 export function getBalance({ reads }: EdgeDependencies): GuardedRoute {
-  return accountRead('/v1/accounts/:accountId/balances/:tokenId', async (accountId, call) => {
+  return accountRead('/v1/accounts/:accountId/balances/:tokenId', [], async (accountId, call) => {
     const balances = await reads.balances(accountId)
     if (balances === undefined) return noSuchAccount()
     const tokenId = pathValue(call, 'tokenId')

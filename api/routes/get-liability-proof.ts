@@ -10,9 +10,8 @@ import { accountRead } from '../account-read.ts'
 import { createAssertionSigner } from '../assertion.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageTokens } from '../page-token.ts'
-import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
+import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../paging.ts'
 import { notFound, type Problem } from '../problem.ts'
-import { readQuery } from '../query.ts'
 import { noSuchAccount } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import type { GuardedRoute } from '../route.ts'
@@ -24,31 +23,35 @@ const MERKLE_ROOT_RULE = 'must be sha256: and 64 hexadecimal digits in lower cas
 export function getLiabilityProof(dependencies: EdgeDependencies, tokens: PageTokens): GuardedRoute {
   const { assertions, reads } = dependencies
   const signer = createAssertionSigner(dependencies)
-  return accountRead('/v1/accounts/:accountId/liability-proof', async (accountId, call) => {
-    const { clientId } = call.caller
-    const query = readQuery(call.http.req.url)
-    const asked = query.parsed('merkle_root', hashOf, 'ERR_INVALID_QUERY', MERKLE_ROOT_RULE)
-    const scope = listScope('/v1/accounts/liability-proof', clientId, [accountId, asked])
-    const { limit, after } = readPageRequest(query, tokens, scope)
-    const refused = query.problem()
-    if (refused !== undefined) return refused
-    const account = await reads.account(accountId)
-    if (account === undefined) return noSuchAccount()
-    if (account.status === 'erased') return noSuchProof()
-    // The pages after the first are of the same run, also when no run was named.
-    const [root = null, tokenId = null] = after?.cursor.split(' ') ?? []
-    const found = await assertions.liabilityProof({ accountId, merkleRoot: root ?? asked, after: tokenId, limit })
-    if (found === undefined) return noSuchProof()
-    const { liabilities, totals, proofs, next } = found
-    return jsonReply(200, {
-      account_id: accountId,
-      merkle_root: showHash(liabilities.merkleRoot),
-      totals: totals.map(totalMembers),
-      proofs: proofs.map(proofMembers),
-      assertion: await signer.sign('proof-of-liabilities', clientId, liabilitiesMembers(liabilities)),
-      next_page_token: nextPageToken(tokens, scope, next === null ? null : `${liabilities.merkleRoot} ${next}`, null),
-    })
-  })
+  return accountRead(
+    '/v1/accounts/:accountId/liability-proof',
+    ['merkle_root', ...PAGE_PARAMETERS],
+    async (accountId, call) => {
+      const { clientId } = call.caller
+      const { query } = call
+      const asked = query.parsed('merkle_root', hashOf, 'ERR_INVALID_QUERY', MERKLE_ROOT_RULE)
+      const scope = listScope('/v1/accounts/liability-proof', clientId, [accountId, asked])
+      const { limit, after } = readPageRequest(query, tokens, scope)
+      const refused = query.problem()
+      if (refused !== undefined) return refused
+      const account = await reads.account(accountId)
+      if (account === undefined) return noSuchAccount()
+      if (account.status === 'erased') return noSuchProof()
+      // Later pages come from the same run, also if the request named no run.
+      const [root = null, tokenId = null] = after?.cursor.split(' ') ?? []
+      const found = await assertions.liabilityProof({ accountId, merkleRoot: root ?? asked, after: tokenId, limit })
+      if (found === undefined) return noSuchProof()
+      const { liabilities, totals, proofs, next } = found
+      return jsonReply(200, {
+        account_id: accountId,
+        merkle_root: showHash(liabilities.merkleRoot),
+        totals: totals.map(totalMembers),
+        proofs: proofs.map(proofMembers),
+        assertion: await signer.sign('proof-of-liabilities', clientId, liabilitiesMembers(liabilities)),
+        next_page_token: nextPageToken(tokens, scope, next === null ? null : `${liabilities.merkleRoot} ${next}`, null),
+      })
+    },
+  )
 }
 
 function noSuchProof(): Problem {

@@ -8,9 +8,8 @@ import { MAX_PROVENANCE_DEPTH } from '../../runtime/ports/attestation-store.ts'
 import { provenanceMembers } from '../attestation-views.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageTokens } from '../page-token.ts'
-import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
+import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../paging.ts'
 import { notFound } from '../problem.ts'
-import { readQuery } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
 import { isHidden } from '../scoped-reads.ts'
@@ -23,12 +22,13 @@ export function getProvenance({ attestations, reads }: EdgeDependencies, tokens:
     access: 'token',
     method: 'GET',
     path: '/v1/nft-classes/:classId/instances/:instanceId/provenance',
+    query: ['max_depth', ...PAGE_PARAMETERS],
     roles: EVERYONE,
     asksLedger: false,
     async handle(call) {
       const classId = pathValue(call, 'classId')
       const instanceId = pathValue(call, 'instanceId')
-      const query = readQuery(call.http.req.url)
+      const { query } = call
       const maxDepth = query.parsed('max_depth', parseDepth, 'ERR_INVALID_QUERY', DEPTH_RULE) ?? DEFAULT_MAX_DEPTH
       const scope = listScope('/v1/nft-classes/instances/provenance', call.caller.clientId, [
         classId,

@@ -1,15 +1,21 @@
 /** GET /v1/settlement-groups/{id} (D8, D10). */
 import type { GroupView } from '../../actors/group/state.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
+import type { GroupBodies } from '../linked-group.ts'
 import { checkGroupId } from '../path-values.ts'
 import type { PreferWait } from '../prefer-wait.ts'
-import { notFound } from '../problem.ts'
+import { notFound, problem } from '../problem.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
 import { seenGroup } from '../scoped-reads.ts'
-import { groupMembers } from '../views.ts'
 
-export function getSettlementGroup({ reads }: EdgeDependencies, preferWait: PreferWait): GuardedRoute {
+const TOO_MANY = 'Too many large groups are being summed, for this client or on this edge. Retry later.'
+
+export function getSettlementGroup(
+  { reads }: EdgeDependencies,
+  preferWait: PreferWait,
+  bodies: GroupBodies,
+): GuardedRoute {
   return {
     access: 'token',
     method: 'GET',
@@ -28,7 +34,8 @@ export function getSettlementGroup({ reads }: EdgeDependencies, preferWait: Pref
       if (!waited.ok) return waited.error
       const { value: group, headers } = waited.value
       if (group === undefined) return notFound('There is no such settlement group.')
-      return jsonReply(200, groupMembers(group), headers)
+      const body = await bodies.of(call, group)
+      return body.ok ? jsonReply(200, body.value, headers) : problem('downstream-failure', 'ERR_OVERLOADED', TOO_MANY)
     },
   }
 }

@@ -1,8 +1,10 @@
 /** POST /v1/auth/token: the only endpoint under /v1 that asks for no token (D17). */
 import type { FailureThrottle } from '../auth/failure-throttle.ts'
+import type { RefusalLog } from '../auth/refusal-log.ts'
 import type { TokenGrants } from '../auth/token-grants.ts'
-import { readJsonBody } from '../body.ts'
-import { invalidProblem, problem, unauthorized } from '../problem.ts'
+import { readAnyJsonBody } from '../body.ts'
+import type { EdgeDependencies } from '../dependencies.ts'
+import { invalidProblem, type Problem, problem, unauthorized } from '../problem.ts'
 import { jsonReply } from '../reply.ts'
 import type { PublicCall, PublicRoute } from '../route.ts'
 import { readTokenRequest } from '../schemas/token-request.ts'
@@ -12,29 +14,54 @@ const MAX_PARTS = 200
 /** Stands for the client in the count of failed refreshes, which name none; no client's name is empty. */
 const NO_CLIENT = ''
 
-export function issueToken(grants: TokenGrants, throttle: FailureThrottle, accessTokenTtlMs: number): PublicRoute {
+/** OAuth libraries send a form (RFC 6749, 4.4.2) by default. */
+const FORM_ADVICE =
+  'Send the credentials as JSON in the body, for example {"client_id": "...", "client_secret": "..."}; a form (application/x-www-form-urlencoded) is not accepted.'
+
+interface TokenEndpoint {
+  readonly grants: TokenGrants
+  readonly throttle: FailureThrottle
+  readonly refusals: RefusalLog
+  readonly clientAddress: EdgeDependencies['clientAddress']
+  readonly accessTokenTtlMs: number
+}
+
+export function issueToken({
+  grants,
+  throttle,
+  refusals,
+  clientAddress,
+  accessTokenTtlMs,
+}: TokenEndpoint): PublicRoute {
   return {
     access: 'public',
     method: 'POST',
     path: '/v1/auth/token',
     async handle(call) {
-      const body = await readJsonBody(call.http.req.raw, MAX_PARTS)
-      if (!body.ok) return body.error
-      const read = readTokenRequest(body.value)
+      const body = await readAnyJsonBody(call.http.req.raw, { maxParts: MAX_PARTS })
+      if (!body.ok) return withFormAdvice(body.error)
+      const read = readTokenRequest(body.value.body)
       if (!read.ok) return invalidProblem('validation-error', read.error)
       const request = read.value
-      const address = addressOf(call)
+      const address = clientAddress(peerOf(call), call.http.req.header('x-forwarded-for'))
       const granted =
         request.kind === 'credentials'
           ? await grants.forCredentials(request.clientId, request.clientSecret, address)
-          : await grants.forRefreshToken(request.refreshToken)
+          : await grants.forRefreshToken(request.refreshToken, address)
       if (granted.kind === 'overloaded') {
-        return problem('downstream-failure', 'ERR_OVERLOADED', 'Too many credentials are being checked. Try again.')
+        refusals.note('overloaded', address)
+        return problem(
+          'downstream-failure',
+          'ERR_OVERLOADED',
+          'Too many logins are in progress, from this network or in total. Retry later.',
+        )
       }
       if (granted.kind === 'refused') {
+        refusals.note(granted.cause, address)
         await throttle.failed(request.kind === 'credentials' ? request.clientId : NO_CLIENT, address)
         return unauthorized('The credentials are not valid.')
       }
+      refusals.flush()
       return jsonReply(200, {
         access_token: granted.tokens.accessToken,
         token_type: 'Bearer',
@@ -45,13 +72,17 @@ export function issueToken(grants: TokenGrants, throttle: FailureThrottle, acces
   }
 }
 
+function withFormAdvice(refused: Problem): Problem {
+  const isUnsupported = refused.type === 'unsupported-media-type'
+  return isUnsupported ? { ...refused, detail: `${refused.detail} ${FORM_ADVICE}` } : refused
+}
+
 /** What the Node server tells of the connection, as far as it is needed here. */
 interface NodeBindings {
   readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } }
 }
 
-/** The peer of the connection: headers that claim another are the sender's own words. */
-function addressOf(call: PublicCall): string {
+function peerOf(call: PublicCall): string {
   const bindings = call.http.env as NodeBindings | undefined
   return bindings?.incoming?.socket?.remoteAddress ?? ''
 }

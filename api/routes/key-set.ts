@@ -1,23 +1,22 @@
 /** GET /.well-known/jwks.json: every public key of the service, with its purpose and its span (D9, D12). */
+import type { Context } from 'hono'
 import type { PublishedKey } from '../../runtime/ports/service-keys.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
-import { jsonReply } from '../reply.ts'
+import { createKnownContent } from '../known-content.ts'
+import type { StaticReply } from '../reply.ts'
 import type { PublicRoute } from '../route.ts'
 
-/** A new key is published at least this long before it signs. */
-const CACHE_CONTROL = 'public, max-age=300'
-
 export function keySet({ serviceKeys, settings }: EdgeDependencies): PublicRoute {
+  let made: { readonly text: string; readonly content: (http: Context) => StaticReply } | undefined
   return {
     access: 'public',
     method: 'GET',
     path: '/.well-known/jwks.json',
-    handle: () =>
-      jsonReply(
-        200,
-        { ledger_id: settings.ledgerId, keys: serviceKeys.published().map(keyMembers) },
-        { 'cache-control': CACHE_CONTROL },
-      ),
+    handle: ({ http }) => {
+      const text = JSON.stringify({ ledger_id: settings.ledgerId, keys: serviceKeys.published().map(keyMembers) })
+      if (made?.text !== text) made = { text, content: createKnownContent('application/json', text) }
+      return made.content(http)
+    },
   }
 }
 

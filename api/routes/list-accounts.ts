@@ -5,8 +5,15 @@ import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { inTurns } from '../in-turns.ts'
 import type { PageTokens } from '../page-token.ts'
-import { countHeaders, countOfList, listScope, nextPageToken, readPageRequest } from '../paging.ts'
-import { readQuery } from '../query.ts'
+import {
+  countHeaders,
+  countMembers,
+  countOfList,
+  listScope,
+  nextPageToken,
+  PAGE_PARAMETERS,
+  readPageRequest,
+} from '../paging.ts'
 import { jsonReply } from '../reply.ts'
 import { ADMINS, type GuardedRoute } from '../route.ts'
 import { scanPage, type ScannedPage, type ScanRequest } from '../scan.ts'
@@ -17,11 +24,11 @@ export function listAccounts({ reads, jwkOf }: EdgeDependencies, tokens: PageTok
     access: 'token',
     method: 'GET',
     path: '/v1/accounts',
+    query: PAGE_PARAMETERS,
     roles: ADMINS,
     asksLedger: false,
-    async handle({ http, caller, scope: accounts }) {
+    async handle({ caller, query, scope: accounts }) {
       const scope = listScope('/v1/accounts', caller.clientId, accounts.whole ? [] : [orderOf(accounts)])
-      const query = readQuery(http.req.url)
       const { limit, after } = readPageRequest(query, tokens, scope)
       const refused = query.problem()
       if (refused !== undefined) return refused
@@ -32,7 +39,7 @@ export function listAccounts({ reads, jwkOf }: EdgeDependencies, tokens: PageTok
         {
           accounts: page.rows.map((account) => accountMembers(account, jwkOf)),
           next_page_token: nextPageToken(tokens, scope, page.next, count),
-          total_count: count.total,
+          ...countMembers(count),
         },
         countHeaders(count),
       )

@@ -3,8 +3,8 @@ import type { AttestationQuery } from '../../runtime/ports/attestation-store.ts'
 import { listedAttestationMembers } from '../attestation-views.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageTokens } from '../page-token.ts'
-import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
-import { type Query, readQuery } from '../query.ts'
+import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../paging.ts'
+import type { Query } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute } from '../route.ts'
 import { scanPage } from '../scan.ts'
@@ -19,10 +19,10 @@ export function listAttestations({ attestations, reads }: EdgeDependencies, toke
     access: 'token',
     method: 'GET',
     path: PATH,
+    query: ['subject_class', 'subject_instance', 'asset_class', 'source', 'status', ...PAGE_PARAMETERS],
     roles: EVERYONE,
     asksLedger: false,
-    async handle({ http, caller, scope: accounts }) {
-      const query = readQuery(http.req.url)
+    async handle({ caller, query, scope: accounts }) {
       const filters = readFilters(query)
       const scope = listScope(PATH, caller.clientId, Object.values(filters))
       const { limit, after } = readPageRequest(query, tokens, scope)

@@ -2,8 +2,7 @@
 import { accountRead } from '../account-read.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageTokens } from '../page-token.ts'
-import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
-import { readQuery } from '../query.ts'
+import { countMembers, listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../paging.ts'
 import { noSuchAccount } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import type { GuardedRoute } from '../route.ts'
@@ -12,9 +11,9 @@ import { auditEntryMembers } from '../views.ts'
 const BEFORE_ALL = -1
 
 export function listAuditChain({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return accountRead('/v1/accounts/:accountId/audit-chain', async (accountId, call) => {
+  return accountRead('/v1/accounts/:accountId/audit-chain', PAGE_PARAMETERS, async (accountId, call) => {
     const scope = listScope('/v1/accounts/audit-chain', call.caller.clientId, [accountId])
-    const query = readQuery(call.http.req.url)
+    const { query } = call
     const { limit, after } = readPageRequest(query, tokens, scope)
     const refused = query.problem()
     if (refused !== undefined) return refused
@@ -24,7 +23,7 @@ export function listAuditChain({ reads }: EdgeDependencies, tokens: PageTokens):
       account_id: accountId,
       entries: page.entries.map(auditEntryMembers),
       next_page_token: nextPageToken(tokens, scope, page.next === null ? null : String(page.next), null),
-      total_count: page.total,
+      ...countMembers({ total: page.total, exact: true }),
     })
   })
 }

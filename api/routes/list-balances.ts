@@ -2,17 +2,16 @@
 import { accountRead } from '../account-read.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageTokens } from '../page-token.ts'
-import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
-import { readQuery } from '../query.ts'
+import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../paging.ts'
 import { noSuchAccount } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import type { GuardedRoute } from '../route.ts'
 import { balanceMembers } from '../views.ts'
 
 export function listBalances({ reads }: EdgeDependencies, tokens: PageTokens): GuardedRoute {
-  return accountRead('/v1/accounts/:accountId/balances', async (accountId, call) => {
+  return accountRead('/v1/accounts/:accountId/balances', PAGE_PARAMETERS, async (accountId, call) => {
     const scope = listScope('/v1/accounts/balances', call.caller.clientId, [accountId])
-    const query = readQuery(call.http.req.url)
+    const { query } = call
     const { limit, after } = readPageRequest(query, tokens, scope)
     const refused = query.problem()
     if (refused !== undefined) return refused

@@ -1,8 +1,15 @@
 /** GET /v1/fungible-tokens: all registered tokens by ID (D16). */
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageTokens } from '../page-token.ts'
-import { countHeaders, countOfList, listScope, nextPageToken, readPageRequest } from '../paging.ts'
-import { readQuery } from '../query.ts'
+import {
+  countHeaders,
+  countMembers,
+  countOfList,
+  listScope,
+  nextPageToken,
+  PAGE_PARAMETERS,
+  readPageRequest,
+} from '../paging.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute } from '../route.ts'
 import { tokenMembers } from '../views.ts'
@@ -12,11 +19,11 @@ export function listFungibleTokens({ reads }: EdgeDependencies, tokens: PageToke
     access: 'token',
     method: 'GET',
     path: '/v1/fungible-tokens',
+    query: PAGE_PARAMETERS,
     roles: EVERYONE,
     asksLedger: false,
-    async handle({ http, caller }) {
+    async handle({ caller, query }) {
       const scope = listScope('/v1/fungible-tokens', caller.clientId)
-      const query = readQuery(http.req.url)
       const { limit, after } = readPageRequest(query, tokens, scope)
       const refused = query.problem()
       if (refused !== undefined) return refused
@@ -27,7 +34,7 @@ export function listFungibleTokens({ reads }: EdgeDependencies, tokens: PageToke
         {
           tokens: page.tokens.map(tokenMembers),
           next_page_token: nextPageToken(tokens, scope, page.next, count),
-          total_count: count.total,
+          ...countMembers(count),
         },
         countHeaders(count),
       )

@@ -1,11 +1,10 @@
 /** GET /v1/transactions/group/{groupID}: the transactions that carry a group ID (D16). */
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageTokens } from '../page-token.ts'
-import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
+import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../paging.ts'
 import { checkGroupId } from '../path-values.ts'
 import type { PreferWait } from '../prefer-wait.ts'
 import { notFound } from '../problem.ts'
-import { readQuery } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
 import { type RowsRead, scanPage } from '../scan.ts'
@@ -24,6 +23,7 @@ export function listGroupTransactions(
     access: 'token',
     method: 'GET',
     path: '/v1/transactions/group/:groupId',
+    query: PAGE_PARAMETERS,
     roles: EVERYONE,
     asksLedger: false,
     async handle(call) {
@@ -31,7 +31,7 @@ export function listGroupTransactions(
       const illFormed = checkGroupId(groupId)
       if (illFormed !== undefined) return illFormed
       const scope = listScope('/v1/transactions/group', call.caller.clientId, [groupId])
-      const query = readQuery(call.http.req.url)
+      const { query } = call
       const { limit, after } = readPageRequest(query, tokens, scope)
       const refused = query.problem()
       if (refused !== undefined) return refused

@@ -2,8 +2,7 @@
 import type { EdgeDependencies } from '../dependencies.ts'
 import { nftEventMembers, noSuchInstance } from '../nft-views.ts'
 import type { PageTokens } from '../page-token.ts'
-import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
-import { readQuery } from '../query.ts'
+import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../paging.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
 import { isHidden } from '../scoped-reads.ts'
@@ -15,13 +14,14 @@ export function listNftHistory({ reads }: EdgeDependencies, tokens: PageTokens):
     access: 'token',
     method: 'GET',
     path: '/v1/nft-classes/:classId/instances/:instanceId/history',
+    query: PAGE_PARAMETERS,
     roles: EVERYONE,
     asksLedger: false,
     async handle(call) {
       const classId = pathValue(call, 'classId')
       const instanceId = pathValue(call, 'instanceId')
       const scope = listScope('/v1/nft-classes/instances/history', call.caller.clientId, [classId, instanceId])
-      const query = readQuery(call.http.req.url)
+      const { query } = call
       const { limit, after } = readPageRequest(query, tokens, scope)
       const refused = query.problem()
       if (refused !== undefined) return refused

@@ -5,8 +5,7 @@ import type { InstancesPage, LedgerReads } from '../../runtime/ports/ledger-read
 import type { EdgeDependencies } from '../dependencies.ts'
 import { listedInstanceMembers, noSuchClass } from '../nft-views.ts'
 import type { PageTokens } from '../page-token.ts'
-import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
-import { readQuery } from '../query.ts'
+import { listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../paging.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute, pathValue } from '../route.ts'
 import { type RowsRead, scanPage } from '../scan.ts'
@@ -17,12 +16,13 @@ export function listNftInstances({ reads }: EdgeDependencies, tokens: PageTokens
     access: 'token',
     method: 'GET',
     path: '/v1/nft-classes/:classId/instances',
+    query: PAGE_PARAMETERS,
     roles: EVERYONE,
     asksLedger: false,
     async handle(call) {
       const classId = pathValue(call, 'classId')
       const scope = listScope('/v1/nft-classes/instances', call.caller.clientId, [classId])
-      const query = readQuery(call.http.req.url)
+      const { query } = call
       const { limit, after } = readPageRequest(query, tokens, scope)
       const refused = query.problem()
       if (refused !== undefined) return refused

@@ -1,8 +1,7 @@
 /** GET /v1/shards: all shards by ID (D15, D16). Their counts may be some seconds old. */
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageTokens } from '../page-token.ts'
-import { listScope, nextPageToken, readPageRequest } from '../paging.ts'
-import { readQuery } from '../query.ts'
+import { countMembers, listScope, nextPageToken, PAGE_PARAMETERS, readPageRequest } from '../paging.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute } from '../route.ts'
 import { shardMembers } from '../shard-resource.ts'
@@ -14,11 +13,11 @@ export function listShards({ shardHealth }: EdgeDependencies, tokens: PageTokens
     access: 'token',
     method: 'GET',
     path: '/v1/shards',
+    query: PAGE_PARAMETERS,
     roles: EVERYONE,
     asksLedger: false,
-    async handle({ http, caller }) {
+    async handle({ caller, query }) {
       const scope = listScope('/v1/shards', caller.clientId)
-      const query = readQuery(http.req.url)
       const { limit, after } = readPageRequest(query, tokens, scope)
       const refused = query.problem()
       if (refused !== undefined) return refused
@@ -26,7 +25,7 @@ export function listShards({ shardHealth }: EdgeDependencies, tokens: PageTokens
       return jsonReply(200, {
         shards: page.shards.map(shardMembers),
         next_page_token: nextPageToken(tokens, scope, page.next === null ? null : String(page.next), null),
-        total_count: page.total,
+        ...countMembers({ total: page.total, exact: true }),
       })
     },
   }

@@ -15,8 +15,16 @@ import {
 import { prefers } from '../accept.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import type { PageCount, PageTokens } from '../page-token.ts'
-import { countHeaders, countOfList, listScope, nextPageToken, readPageRequest } from '../paging.ts'
-import { type Query, readQuery } from '../query.ts'
+import {
+  countHeaders,
+  countMembers,
+  countOfList,
+  listScope,
+  nextPageToken,
+  PAGE_PARAMETERS,
+  readPageRequest,
+} from '../paging.ts'
+import type { Query } from '../query.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute } from '../route.ts'
 import { scanPage, type ScannedPage, type ScanRequest } from '../scan.ts'
@@ -33,6 +41,20 @@ import { cursorText, readCursor } from '../transaction-cursor.ts'
 import { LINES_TYPE, type LinesAsked, transactionLines, VARIES } from '../transaction-lines.ts'
 import { transactionMembers } from '../views.ts'
 
+const FILTERS = [
+  'account_id',
+  'date_from',
+  'date_to',
+  'type',
+  'token_id',
+  'token_class',
+  'group_id',
+  'amount_min',
+  'amount_max',
+  'status',
+  'idempotency_key',
+  'order',
+] as const
 type Filters = Omit<TransactionQuery, 'limit' | 'after' | 'counted'>
 
 const ORDERS = ['desc', 'asc'] as const
@@ -48,11 +70,11 @@ export function listTransactions(dependencies: EdgeDependencies, tokens: PageTok
     access: 'token',
     method: 'GET',
     path: '/v1/transactions',
+    query: [...FILTERS, ...PAGE_PARAMETERS],
     roles: EVERYONE,
     asksLedger: false,
     async handle(call) {
-      const { http, caller, scope: accounts } = call
-      const query = readQuery(http.req.url)
+      const { http, caller, query, scope: accounts } = call
       const filters = readFilters(query)
       const scope = listScope('/v1/transactions', caller.clientId, Object.values(filters))
       const { limit, after: position } = readPageRequest(query, tokens, scope)
@@ -78,7 +100,7 @@ export function listTransactions(dependencies: EdgeDependencies, tokens: PageTok
         {
           transactions: page.rows.map(transactionMembers),
           next_page_token: tokenOf(page.next, count),
-          total_count: count.total,
+          ...countMembers(count),
         },
         { ...VARIES, ...countHeaders(count) },
       )

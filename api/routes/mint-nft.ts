@@ -8,7 +8,7 @@ import type { SchemaValidator, ValueVerdict } from '../../runtime/ports/schema-v
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { type Invalid, invalidProblem, type Problem } from '../problem.ts'
-import { noSuchAccount, type RefusedAnswer, refusalProblem, unavailableProblem } from '../refusals.ts'
+import { noSuchAccount, type RefusedAnswer, signedRefusal, unavailableProblem } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedCall, type GuardedRoute, pathValue, SUBMITTERS } from '../route.ts'
 import { mintErrors } from '../schemas/nft-mint.ts'
@@ -23,7 +23,7 @@ type Overloaded = Extract<ValueVerdict, { readonly kind: 'overloaded' }>
 type Judged = Exclude<ValueVerdict, Overloaded> | undefined
 
 export function mintNft(dependencies: EdgeDependencies): GuardedRoute {
-  const { gateway, reads, schemas } = dependencies
+  const { gateway, isSignature, reads, schemas } = dependencies
   return {
     access: 'token',
     method: 'POST',
@@ -54,7 +54,7 @@ export function mintNft(dependencies: EdgeDependencies): GuardedRoute {
       }
       if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
       const { answer } = outcome
-      if (answer.kind === 'refused') return refused(answer, judged)
+      if (answer.kind === 'refused') return invalidMetadata(answer, judged) ?? signedRefusal(answer, order, isSignature)
       if (answer.kind !== 'minted') return unexpectedAnswer(answer)
       const { instance } = answer
       const location = `/v1/nft-classes/${instance.classId}/instances/${encodeURIComponent(instance.instanceId)}`
@@ -74,7 +74,7 @@ function orderOf(body: JsonObject): Order {
   return {
     accountId: body['account_id'] as string,
     payload: signedPayload(body, NOT_SIGNED),
-    signature: carriedSignature(body['signature'] as string),
+    signature: body['signature'] as string,
   }
 }
 
@@ -104,7 +104,12 @@ function requestFor(
     caller,
     trail,
     // What a class says never changes: this verdict is as good at its step as here.
-    operation: { kind: 'mint', payload, signature, metadataVerdict: judged?.kind ?? 'unchecked' },
+    operation: {
+      kind: 'mint',
+      payload,
+      signature: carriedSignature(signature),
+      metadataVerdict: judged?.kind ?? 'unchecked',
+    },
   }
 }
 
@@ -119,8 +124,8 @@ function judge(schemas: SchemaValidator, { metadataSchema }: ClassView, body: Js
 }
 
 /** The ledger says that the metadata is wrong, and when it is time to say so; where it is wrong is known here. */
-function refused(answer: RefusedAnswer, judged: Judged): Problem {
-  if (answer.code !== 'metadata_invalid' || judged?.kind !== 'invalid') return refusalProblem(answer)
+function invalidMetadata(answer: RefusedAnswer, judged: Judged): Problem | undefined {
+  if (answer.code !== 'metadata_invalid' || judged?.kind !== 'invalid') return undefined
   const invalid = judged.errors.map(({ path, message }): Invalid => ({
     field: path === '' ? 'metadata' : `metadata${path.startsWith('[') ? '' : '.'}${path}`,
     code: 'ERR_INVALID_FIELD',

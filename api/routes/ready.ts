@@ -21,13 +21,13 @@ export function ready({ readiness, environment, ledgerId }: ReadyContext): Publi
 
 /** The answer of every process that can be asked, an edge or not. The checks that are false say what is missing. */
 export function readyReply(
-  { ready: isReady, checks }: Readiness,
+  { ready: isReady, checks, warnings = [] }: Readiness,
   environment: ReadyContext['environment'],
   ledgerId: string | null,
 ): Reply {
   return jsonReply(
     isReady ? 200 : 503,
-    { status: isReady ? 'ready' : 'not_ready', ledger_id: ledgerId, environment, checks },
+    { status: isReady ? 'ready' : 'not_ready', ledger_id: ledgerId, environment, checks, warnings: [...warnings] },
     { 'cache-control': 'no-store', ...(isReady ? {} : { 'retry-after': '1' }) },
   )
 }

@@ -6,6 +6,7 @@ import type { LedgerReads } from '../../runtime/ports/ledger-reads.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
+import type { GroupBodies } from '../linked-group.ts'
 import { checkGroupId } from '../path-values.ts'
 import { invalidProblem, notFound, type Problem, problem } from '../problem.ts'
 import { refusalProblem, unavailableProblem } from '../refusals.ts'
@@ -18,7 +19,7 @@ import { groupMembers } from '../views.ts'
 
 type Reads = Pick<LedgerReads, 'group' | 'transaction' | 'transactions'>
 
-export function revertSettlementGroup({ gateway, reads }: EdgeDependencies): GuardedRoute {
+export function revertSettlementGroup({ gateway, reads }: EdgeDependencies, bodies: GroupBodies): GuardedRoute {
   return {
     access: 'token',
     method: 'POST',
@@ -33,7 +34,8 @@ export function revertSettlementGroup({ gateway, reads }: EdgeDependencies): Gua
       if (illFormed !== undefined) return illFormed
       const revert = readRevert(body.value)
       if (!revert.ok) return invalidProblem('validation-error', revert.error)
-      const { reason, txn_ids: txnIds = [] } = revert.value
+      const { reason, txn_ids: named } = revert.value
+      const txnIds = named ?? []
       const transactions = await findTransactions(reads, call.scope, groupId, txnIds)
       if (!transactions.ok) return transactions.error
       const outcome = await gateway.ask({
@@ -46,7 +48,10 @@ export function revertSettlementGroup({ gateway, reads }: EdgeDependencies): Gua
       const { answer } = outcome
       if (answer.kind === 'refused') return refusalProblem(answer)
       if (answer.kind !== 'group_reverting') return unexpectedAnswer(answer)
-      return jsonReply(202, groupMembers(shownOf(answer.group, call.scope)))
+      const group = shownOf(answer.group, call.scope)
+      const shown = await bodies.of(call, group)
+      // The revert has started: reply also without the sums.
+      return jsonReply(202, shown.ok ? shown.value : groupMembers(group))
     },
   }
 }

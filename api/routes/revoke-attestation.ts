@@ -49,5 +49,9 @@ function noSuchAttestation(): Problem {
 }
 
 function notTheirs(): Problem {
-  return problem('forbidden', 'ERR_FORBIDDEN', 'Only the client that submitted it, or an administrator, may revoke it.')
+  return problem(
+    'forbidden',
+    'ERR_FORBIDDEN',
+    'Only the client that submitted it, or one with the role admin, may revoke it.',
+  )
 }

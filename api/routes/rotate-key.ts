@@ -4,7 +4,7 @@ import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { checkAccountId } from '../path-values.ts'
 import { invalidProblem } from '../problem.ts'
-import { noSuchAccount, refusalProblem, unavailableProblem } from '../refusals.ts'
+import { noSuchAccount, signedRefusal, unavailableProblem } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, pathValue, SUBMITTERS } from '../route.ts'
 import { readRotation } from '../schemas/account.ts'
@@ -15,7 +15,7 @@ import { accountMembers } from '../views.ts'
 /** `proof` is the new key's signature over the same payload, so it is in neither. */
 const NOT_SIGNED = ['signature', 'proof']
 
-export function rotateKey({ gateway, readPublicKey, jwkOf }: EdgeDependencies): GuardedRoute {
+export function rotateKey({ gateway, isSignature, readPublicKey, jwkOf }: EdgeDependencies): GuardedRoute {
   return {
     access: 'token',
     method: 'POST',
@@ -32,13 +32,14 @@ export function rotateKey({ gateway, readPublicKey, jwkOf }: EdgeDependencies): 
       if (!rotation.ok) return invalidProblem('validation-error', rotation.error)
       if (!call.scope.includes(accountId)) return noSuchAccount()
       const { signature, proof, newKey } = rotation.value
+      const payload = signedPayload(body.value, NOT_SIGNED)
       const outcome = await gateway.ask({
         actor: accountAddress(accountId),
         caller: call.caller,
         trail: call.trail,
         operation: {
           kind: 'rotate_key',
-          payload: signedPayload(body.value, NOT_SIGNED),
+          payload,
           signature: carriedSignature(signature),
           proof: proof === null ? null : carriedSignature(proof),
           newKey,
@@ -46,7 +47,7 @@ export function rotateKey({ gateway, readPublicKey, jwkOf }: EdgeDependencies): 
       })
       if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)
       const { answer } = outcome
-      if (answer.kind === 'refused') return refusalProblem(answer)
+      if (answer.kind === 'refused') return signedRefusal(answer, { payload, signature, proof }, isSignature)
       if (answer.kind !== 'rotated') return unexpectedAnswer(answer)
       return jsonReply(201, accountMembers(answer.account, jwkOf), repeatHeaders(answer))
     },

@@ -2,7 +2,8 @@
 import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
-import { invalidProblem, type Problem, problemMembers } from '../problem.ts'
+import { logFailure } from '../failure-log.ts'
+import { downstreamFailure, invalidProblem, type Problem, problemMembers, type ProblemRequest } from '../problem.ts'
 import { jsonReply } from '../reply.ts'
 import { type GuardedRoute, SUBMITTERS } from '../route.ts'
 import { BATCH_RULE, MAX_BATCH } from '../schemas/submission.ts'
@@ -10,7 +11,8 @@ import { type AcceptedSubmission, receiptMembers, submit } from '../submit.ts'
 
 const PATH = '/v1/transactions/batch'
 
-export function submitBatch({ gateway, settings }: EdgeDependencies): GuardedRoute {
+export function submitBatch(dependencies: EdgeDependencies): GuardedRoute {
+  const { log, settings } = dependencies
   return {
     access: 'token',
     method: 'POST',
@@ -28,11 +30,18 @@ export function submitBatch({ gateway, settings }: EdgeDependencies): GuardedRou
       }
       // Asked at once, so that they travel together; of two under one key the first that is here comes first.
       const results = await Promise.all(
-        (submissions as readonly Json[]).map(async (submission) =>
-          isObject(submission) ? submit(gateway, submission, call) : noObject(),
-        ),
+        (submissions as readonly Json[]).map(async (submission) => {
+          try {
+            return isObject(submission) ? await submit(dependencies, submission, call) : noObject()
+          } catch (error) {
+            // The other submissions keep their results.
+            logFailure(log, error, call.trail, 'POST')
+            return { ...downstreamFailure(), outcome: 'unknown' } as const
+          }
+        }),
       )
-      return jsonReply(200, { results: results.map((result) => resultMembers(result, settings.errorBase)) })
+      const request = { errorBase: settings.errorBase, instance: PATH, requestId: call.trail.requestId }
+      return jsonReply(200, { results: results.map((result) => resultMembers(result, request)) })
     },
   }
 }
@@ -47,9 +56,9 @@ function noObject(): Problem {
 }
 
 /** What a header would say of it alone stands beside its receipt. */
-function resultMembers(result: AcceptedSubmission | Problem, errorBase: string): object {
+function resultMembers(result: AcceptedSubmission | Problem, request: ProblemRequest): object {
   if (result.kind === 'problem') {
-    const problem = problemMembers(result, errorBase, PATH)
+    const problem = problemMembers(result, request)
     return { status: problem.status, problem }
   }
   const { receipt, replayed, mismatch } = result

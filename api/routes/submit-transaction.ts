@@ -1,12 +1,17 @@
 /** POST /v1/transactions: one signed submission (D5 to D8). */
+import type { TransactionView } from '../../runtime/ports/ledger-reads.ts'
 import { readJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
+import { logFailure } from '../failure-log.ts'
+import { type PreferWait, preferredWaitS, type Waiting } from '../prefer-wait.ts'
 import { jsonReply } from '../reply.ts'
-import { type GuardedRoute, SUBMITTERS } from '../route.ts'
+import { type GuardedCall, type GuardedRoute, SUBMITTERS } from '../route.ts'
+import { seenTransaction } from '../scoped-reads.ts'
 import { repeatHeaders } from '../signed-body.ts'
 import { receiptMembers, submit } from '../submit.ts'
+import { transactionDetailMembers } from '../views.ts'
 
-export function submitTransaction({ gateway }: EdgeDependencies): GuardedRoute {
+export function submitTransaction(dependencies: EdgeDependencies, preferWait: PreferWait): GuardedRoute {
   return {
     access: 'token',
     method: 'POST',
@@ -16,12 +21,42 @@ export function submitTransaction({ gateway }: EdgeDependencies): GuardedRoute {
     async handle(call) {
       const body = await readJsonBody(call.http.req.raw)
       if (!body.ok) return body.error
-      const submitted = await submit(gateway, body.value, call)
+      const submitted = await submit(dependencies, body.value, call)
       if (submitted.kind === 'problem') return submitted
-      return jsonReply(202, receiptMembers(submitted.receipt), {
-        location: `/v1/transactions/${submitted.receipt.txnId}`,
-        ...repeatHeaders(submitted),
-      })
+      const { receipt } = submitted
+      const headers = { location: `/v1/transactions/${receipt.txnId}`, ...repeatHeaders(submitted) }
+      const seen =
+        preferredWaitS(call.http) === undefined
+          ? NOT_FINAL
+          : await readUntilFinal(dependencies, preferWait, call, receipt.txnId)
+      const all = { ...headers, ...seen.headers }
+      return seen.value === undefined || seen.value.status === 'pending'
+        ? jsonReply(202, receiptMembers(receipt), all)
+        : jsonReply(200, transactionDetailMembers(seen.value), all)
     },
+  }
+}
+
+type Seen = Pick<Waiting<TransactionView | undefined>, 'value' | 'headers'>
+
+const NOT_FINAL: Seen = { value: undefined, headers: {} }
+
+/** The submission is already accepted: a failure here must not look like a refusal to the client. */
+async function readUntilFinal(
+  { reads, log }: EdgeDependencies,
+  preferWait: PreferWait,
+  call: GuardedCall,
+  txnId: string,
+): Promise<Seen> {
+  try {
+    const waited = await preferWait.until(
+      call,
+      (scope) => seenTransaction(reads, scope, txnId),
+      (seen) => seen?.status !== 'pending',
+    )
+    return waited.ok ? waited.value : NOT_FINAL
+  } catch (failure) {
+    logFailure(log, failure, call.trail, call.http.req.method)
+    return NOT_FINAL
   }
 }

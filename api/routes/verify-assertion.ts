@@ -1,12 +1,13 @@
 /** POST /v1/assertions/verify: whether this ledger has signed what is shown, and stands by it (D12). */
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import { problemOfAssertion } from '../assertion.ts'
-import { readJsonBody } from '../body.ts'
+import { readAnyJsonBody } from '../body.ts'
 import type { EdgeDependencies } from '../dependencies.ts'
 import { invalidProblem } from '../problem.ts'
 import { jsonReply } from '../reply.ts'
 import { EVERYONE, type GuardedRoute } from '../route.ts'
 import { readAssertionCheck } from '../schemas/assertion.ts'
+import { fieldPath } from '../schemas/invalid.ts'
 
 export function verifyAssertion({ serviceKeys, clock, settings }: EdgeDependencies): GuardedRoute {
   return {
@@ -16,11 +17,15 @@ export function verifyAssertion({ serviceKeys, clock, settings }: EdgeDependenci
     roles: EVERYONE,
     asksLedger: false,
     async handle({ http }) {
-      const body = await readJsonBody(http.req.raw)
-      if (!body.ok) return body.error
-      const given = readAssertionCheck(body.value)
+      const read = await readAnyJsonBody(http.req.raw)
+      if (!read.ok) return read.error
+      const { body, inexact } = read.value
+      const given = readAssertionCheck(body)
       if (!given.ok) return invalidProblem('validation-error', given.error)
-      const reason = problemOfAssertion(given.value, serviceKeys.published(), settings.ledgerId)
+      const reason =
+        inexact === undefined
+          ? problemOfAssertion(given.value, serviceKeys.published(), settings.ledgerId)
+          : `${fieldPath(inexact.keys)}: ${inexact.message}.`
       const verifiedAt = isoTimestamp(clock.now())
       return reason === undefined
         ? jsonReply(200, { valid: true, verified_at: verifiedAt })

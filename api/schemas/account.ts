@@ -4,7 +4,14 @@ import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../problem.ts'
-import { accountIdField, codePoints, idempotencyKeyField, ledgerIdField, signatureField } from './fields.ts'
+import {
+  accountIdField,
+  codePoints,
+  idempotencyKeyField,
+  ledgerIdField,
+  signatureField,
+  unsignedOptional,
+} from './fields.ts'
 import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
 
 const PUBLIC_KEY_RULE =
@@ -46,8 +53,8 @@ const reasonField = v.pipe(
 
 export const statusSchema = v.object(
   {
-    status: v.exactOptional(v.picklist(['active', 'frozen', 'closed'], STATUS_RULE)),
-    incoming: v.exactOptional(v.picklist(['accept', 'refuse'], INCOMING_RULE)),
+    status: unsignedOptional(v.picklist(['active', 'frozen', 'closed'], STATUS_RULE)),
+    incoming: unsignedOptional(v.picklist(['accept', 'refuse'], INCOMING_RULE)),
     reason: reasonField,
   },
   objectMessage,
@@ -96,7 +103,7 @@ export type StatusChange = v.InferOutput<typeof statusSchema>
 
 export function readStatusChange(body: JsonObject): Result<StatusChange, readonly Invalid[]> {
   const invalid = schemaErrors(statusSchema, body)
-  if (body['status'] === undefined && body['incoming'] === undefined) {
+  if ((body['status'] ?? body['incoming'] ?? null) === null) {
     for (const field of ['status', 'incoming']) {
       invalid.push({ field, code: 'ERR_INVALID_FIELD', message: 'at least one of status and incoming is required' })
     }

@@ -1,18 +1,16 @@
 /** The shapes of what is asked of attestations: submission and revocation (D13). */
 import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
-import { isAccountId } from '../../actors/identifiers.ts'
+import { isAccountId, isPrintable } from '../../actors/identifiers.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../problem.ts'
 import { signedPayload } from '../signed-body.ts'
-import { ACCOUNT_ID_RULE, accountIdField, codePoints, signatureField } from './fields.ts'
-import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
+import { ACCOUNT_ID_RULE, attesterField, codePoints, PRINTABLE, signatureField, unsignedOptional } from './fields.ts'
+import { NULL_RULE, objectMessage, schemaErrors, unknownFields } from './invalid.ts'
 
 const MAX_CLASS_ID_LENGTH = 128
 const CLASS_RULE = 'must be the ID of an NFT class'
 
-/** Controls, formats, line ends and what no character is: none of it is printed. */
-const NOT_PRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u
 const MAX_TYPE_LENGTH = 64
 const TYPE_RULE = 'must be 1 to 64 printable characters'
 
@@ -29,26 +27,27 @@ const MAX_REASON_LENGTH = 1_024
 const REASON_RULE = 'must be 1 to 1,024 characters'
 
 const signedEntries = {
-  attester: accountIdField,
+  attester: attesterField,
   subject_class: textField(MAX_CLASS_ID_LENGTH, CLASS_RULE),
   subject_instance: v.pipe(v.string(ACCOUNT_ID_RULE), v.check(isAccountId, ACCOUNT_ID_RULE)),
   attestation_type: v.pipe(
     textField(MAX_TYPE_LENGTH, TYPE_RULE),
-    v.check((text) => !NOT_PRINTABLE.test(text), TYPE_RULE),
+    v.check(isPrintable, TYPE_RULE),
+    v.metadata({ pattern: `^${PRINTABLE}+$` }),
   ),
   statement: textField(MAX_STATEMENT_LENGTH, STATEMENT_RULE),
-  evidence_url: v.exactOptional(
+  evidence_url: unsignedOptional(
     v.pipe(v.string(URL_RULE), v.check(isEvidenceUrl, URL_RULE), v.metadata({ maxLength: MAX_URL_LENGTH })),
   ),
 }
 export const attestationSchema = v.object(
-  { ...signedEntries, signature: v.exactOptional(signatureField) },
+  { ...signedEntries, signature: unsignedOptional(signatureField) },
   objectMessage,
 )
 const ATTESTATION_FIELDS: ReadonlySet<string> = new Set([...Object.keys(signedEntries), 'signature'])
 
 export const revocationSchema = v.object(
-  { reason: v.exactOptional(textField(MAX_REASON_LENGTH, REASON_RULE)) },
+  { reason: unsignedOptional(textField(MAX_REASON_LENGTH, REASON_RULE)) },
   objectMessage,
 )
 
@@ -67,8 +66,12 @@ export interface AttestationSubmission {
 
 export function readAttestation(body: JsonObject): Result<AttestationSubmission, readonly Invalid[]> {
   const invalid = schemaErrors(attestationSchema, body)
+  const isSigned = (body['signature'] ?? null) !== null
   // What was signed is never ignored; without a signature only what is known counts.
-  if (body['signature'] !== undefined) invalid.push(...unknownFields(body, ATTESTATION_FIELDS))
+  if (isSigned) invalid.push(...unknownFields(body, ATTESTATION_FIELDS))
+  if (isSigned && body['evidence_url'] === null) {
+    invalid.push({ field: 'evidence_url', code: 'ERR_INVALID_FIELD', message: NULL_RULE })
+  }
   if (invalid.length > 0) return refuse(invalid)
   const read = body as v.InferOutput<typeof attestationSchema>
   return ok({
@@ -79,7 +82,7 @@ export function readAttestation(body: JsonObject): Result<AttestationSubmission,
     statement: read.statement,
     evidenceUrl: read.evidence_url ?? null,
     signature: read.signature ?? null,
-    payload: signedPayload(body, ['signature']),
+    payload: signedPayload(body, read.evidence_url === null ? ['signature', 'evidence_url'] : ['signature']),
   })
 }
 
@@ -103,7 +106,7 @@ function textField(maxLength: number, rule: string) {
 /** Kept as it came and never fetched; whoever does fetch it must not meet two readings of it. */
 function isEvidenceUrl(text: string): boolean {
   if (codePoints(text) > MAX_URL_LENGTH || !URL_START.test(text)) return false
-  if (NOT_IN_A_URL.test(text) || NOT_PRINTABLE.test(text) || !URL.canParse(text)) return false
+  if (NOT_IN_A_URL.test(text) || !isPrintable(text) || !URL.canParse(text)) return false
   const { username, password } = new URL(text)
   return username === '' && password === ''
 }

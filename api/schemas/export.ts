@@ -8,7 +8,7 @@ import type { ExportOrder } from '../../runtime/ports/ledger-exports.ts'
 import type { Invalid } from '../problem.ts'
 import { publicKeyField } from './account.ts'
 import { assertionRequestSchema } from './assertion.ts'
-import { accountIdField } from './fields.ts'
+import { accountIdField, unsignedOptional } from './fields.ts'
 import { FIELD_CODES, objectMessage, schemaErrors } from './invalid.ts'
 
 const MAX_ACCOUNTS = 1_000
@@ -21,15 +21,15 @@ const PUBLIC_KEY_RULE = 'must be the public_key of GET /v1/imports/key of the le
 export const exportRequestSchema = v.object(
   {
     requester: assertionRequestSchema.entries.requester,
-    account_ids: v.exactOptional(
+    account_ids: unsignedOptional(
       v.pipe(
         v.array(accountIdField, ACCOUNTS_RULE),
         v.minLength(1, ACCOUNTS_RULE),
         v.maxLength(MAX_ACCOUNTS, ACCOUNTS_RULE),
       ),
     ),
-    all: v.exactOptional(v.literal(true, ALL_RULE)),
-    mode: v.exactOptional(v.picklist(['copy', 'move'], MODE_RULE)),
+    all: unsignedOptional(v.literal(true, ALL_RULE)),
+    mode: unsignedOptional(v.picklist(['copy', 'move'], MODE_RULE)),
     audience: v.pipe(v.string(AUDIENCE_RULE), v.check(isUuid, AUDIENCE_RULE), v.metadata({ format: 'uuid' })),
     recipient_public_key: publicKeyField,
   },
@@ -55,10 +55,10 @@ export function readExportRequest(
   }
   if (invalid.length === 0) invalid.push(...contradictions(body as Read, ledgerId))
   if (invalid.length > 0 || recipient === undefined) return refuse(invalid)
-  const { account_ids: accountIds = null, audience, mode = 'copy', requester } = body as Read
+  const { account_ids: accountIds = null, audience, mode, requester } = body as Read
   return ok({
     accountIds: accountIds === null ? null : [...new Set(accountIds)],
-    mode,
+    mode: mode ?? 'copy',
     audience: audience.toLowerCase(),
     recipient,
     requester,
@@ -73,11 +73,12 @@ function namedAccount(invalid: Invalid): Invalid {
 /** What is well formed each by itself. */
 function contradictions({ account_ids: accountIds, all, audience, mode }: Read, ledgerId: string): readonly Invalid[] {
   const invalid: Invalid[] = []
-  if ((accountIds === undefined) === (all === undefined)) {
+  const isWhole = (all ?? null) !== null
+  if (((accountIds ?? null) !== null) === isWhole) {
     const message = 'is required, or else all: true; not both'
     invalid.push({ field: 'account_ids', code: 'ERR_INVALID_FIELD', message })
   }
-  if (all !== undefined && mode === 'move') {
+  if (isWhole && mode === 'move') {
     invalid.push({ field: 'all', code: 'ERR_INVALID_FIELD', message: 'accounts that are moved must be named' })
   }
   if (audience.toLowerCase() === ledgerId) {

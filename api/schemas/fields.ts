@@ -3,7 +3,7 @@
  * metadata says in the words of JSON Schema what a check demands, for the interface's description; it checks nothing.
  */
 import * as v from 'valibot'
-import { isAccountId, isUuid } from '../../actors/identifiers.ts'
+import { isAccountId, isAttester, isUuid } from '../../actors/identifiers.ts'
 import { isDecimalString } from '../../actors/money.ts'
 
 const SYMBOL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
@@ -34,6 +34,14 @@ export const accountIdField = v.pipe(
   v.check(isAccountId, ACCOUNT_ID_RULE),
   v.metadata({ pattern: ACCOUNT_ID_PATTERN }),
 )
+/** For JSON Schema. Many validators lack Unicode classes: the pattern excludes only control characters and line breaks. */
+export const PRINTABLE = '[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]'
+export const ATTESTER_RULE = 'must be 1 to 256 printable characters'
+export const attesterField = v.pipe(
+  v.string(ATTESTER_RULE),
+  v.check(isAttester, ATTESTER_RULE),
+  v.metadata({ pattern: `^(?!erased:[0-9a-f]{12}$)${PRINTABLE}+$`, maxLength: 256 }),
+)
 export const amountField = v.pipe(
   v.string(AMOUNT_RULE),
   v.check(isAmount, AMOUNT_RULE),
@@ -61,8 +69,15 @@ export const ledgerIdField = v.pipe(
   v.check((text) => text !== '' && codePoints(text) <= MAX_LEDGER_ID_LENGTH, LEDGER_RULE),
   v.metadata({ minLength: 1, maxLength: MAX_LEDGER_ID_LENGTH }),
 )
+const TERMS_HASH_RULE = 'must be sha256: and 64 lower-case hexadecimal digits'
+export const termsHashField = v.pipe(v.string(TERMS_HASH_RULE), v.regex(/^sha256:[0-9a-f]{64}$/, TERMS_HASH_RULE))
 /** Whether it verifies is for the owner to say: here it only has to be there. */
 export const signatureField = v.pipe(v.string(SIGNATURE_RULE), v.nonEmpty(SIGNATURE_RULE))
+
+/** An optional field. In an unsigned body null counts as absent. */
+export function unsignedOptional<const S extends v.GenericSchema>(schema: S) {
+  return v.exactOptional(v.nullable(schema))
+}
 
 function isAmount(text: string): boolean {
   return isDecimalString(text) && NOT_ZERO.test(text)

@@ -4,7 +4,14 @@ import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { fractionalDigits, isDecimalString, parseQuantity } from '../../actors/money.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../problem.ts'
-import { accountIdField, DECIMAL_PATTERN, isTokenId, signatureField, SYMBOL_PATTERN } from './fields.ts'
+import {
+  accountIdField,
+  DECIMAL_PATTERN,
+  isTokenId,
+  signatureField,
+  SYMBOL_PATTERN,
+  unsignedOptional,
+} from './fields.ts'
 import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
 
 const MAX_DECIMALS = 18
@@ -27,7 +34,7 @@ const signedEntries = {
     v.metadata({ pattern: DECIMAL_PATTERN }),
   ),
 }
-export const tokenSchema = v.object({ ...signedEntries, signature: v.exactOptional(signatureField) }, objectMessage)
+export const tokenSchema = v.object({ ...signedEntries, signature: unsignedOptional(signatureField) }, objectMessage)
 const SIGNED_FIELDS: ReadonlySet<string> = new Set(Object.keys(signedEntries))
 const TOKEN_FIELDS: ReadonlySet<string> = new Set([...SIGNED_FIELDS, 'signature'])
 
@@ -46,7 +53,7 @@ export function readTokenRegistration(body: JsonObject): Result<TokenRegistratio
     invalid.push({ field: 'total_supply', code: 'ERR_INVALID_TOTAL_SUPPLY', message })
   }
   // What was signed is never ignored; without a signature only what is known counts.
-  if (body['signature'] !== undefined) invalid.push(...unknownFields(body, TOKEN_FIELDS))
+  if ((body['signature'] ?? null) !== null) invalid.push(...unknownFields(body, TOKEN_FIELDS))
   if (invalid.length > 0) return refuse(invalid)
   const { symbol, issuer, signature } = body as v.InferOutput<typeof tokenSchema>
   const registered = Object.fromEntries(Object.entries(body).filter(([field]) => SIGNED_FIELDS.has(field)))

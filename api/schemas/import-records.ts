@@ -6,13 +6,13 @@ import * as v from 'valibot'
 import type { AccountKey } from '../../actors/account/state.ts'
 import { MAX_USED_KEYS } from '../../actors/arrival.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
-import { isAccountId, isTransactionId } from '../../actors/identifiers.ts'
+import { isAccountId, isAttester, isPrintable, isTransactionId } from '../../actors/identifiers.ts'
 import { fractionalDigits, isDecimalString, parseQuantity } from '../../actors/money.ts'
 import { isClassId } from '../../actors/nft-id.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
 import { EXPORT_FORMAT, PROOF_SYSTEM } from '../export-record.ts'
 import type { ErrorCode, Invalid } from '../problem.ts'
-import { ACCOUNT_ID_RULE, codePoints, isTokenId, TOKEN_ID_RULE } from './fields.ts'
+import { ACCOUNT_ID_RULE, ATTESTER_RULE, codePoints, isTokenId, TOKEN_ID_RULE } from './fields.ts'
 import { FIELD_CODES, objectMessage, schemaErrors } from './invalid.ts'
 import { isObject } from './nft-class.ts'
 
@@ -100,10 +100,10 @@ const attestationMembers = v.strictObject(
     attestation_id: checked('must be the ID of an attestation', (text) =>
       /^att_[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text),
     ),
-    attester: accountId,
+    attester: checked(ATTESTER_RULE, isAttester),
     subject_class: classId,
     subject_instance: accountId,
-    attestation_type: textOf(1, 64),
+    attestation_type: v.pipe(textOf(1, 64), v.check(isPrintable, 'must be printable')),
     statement: textOf(1, 4_096),
     evidence_url: v.exactOptional(textOf(1, 2_048)),
     created_at: time,
@@ -277,7 +277,10 @@ function accountErrors(record: JsonObject, readPublicKey: (input: unknown) => Ac
 
 function attestationErrors({ attestation }: JsonObject, add: Add): void {
   if (!isObject(attestation)) return
-  const { status, revoked_at: at, revoked_by: by } = attestation as JsonObject
+  const { attester, attester_verified: verified, status, revoked_at: at, revoked_by: by } = attestation as JsonObject
+  if (verified === true && typeof attester === 'string' && !isAccountId(attester)) {
+    add('attestation.attester_verified', 'ERR_INVALID_FIELD', 'must be false unless the attester is an account')
+  }
   const revoked = status === 'revoked'
   for (const [field, value] of Object.entries({ revoked_at: at, revoked_by: by })) {
     if (revoked === (value !== undefined)) continue

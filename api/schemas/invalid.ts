@@ -6,7 +6,6 @@ import { type ErrorCode, type Invalid, MAX_ERRORS } from '../problem.ts'
 export const FIELD_CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ['account_id', 'ERR_INVALID_ACCOUNT_ID'],
   ['to_account_id', 'ERR_INVALID_ACCOUNT_ID'],
-  ['attester', 'ERR_INVALID_ACCOUNT_ID'],
   ['owner', 'ERR_INVALID_ACCOUNT_ID'],
   ['amount', 'ERR_INVALID_AMOUNT'],
   ['type', 'ERR_INVALID_TYPE'],
@@ -42,7 +41,29 @@ export function schemaErrors(
   codes: ReadonlyMap<string, ErrorCode> = FIELD_CODES,
 ): Invalid[] {
   const result = v.safeParse(schema, body)
-  return result.success ? [] : result.issues.map((issue) => invalidOf(issue, codes))
+  if (result.success) return []
+  return result.issues.map((issue) => {
+    const invalid = invalidOf(issue, codes)
+    return isNullOptional(schema, issue) ? { ...invalid, message: NULL_RULE } : invalid
+  })
+}
+
+export const NULL_RULE = 'is null: omit it, since the body is signed'
+
+/** Unsigned bodies accept null for an optional field (`unsignedOptional`). */
+function isNullOptional(schema: v.GenericSchema, issue: v.BaseIssue<unknown>): boolean {
+  if (issue.path?.at(-1)?.value !== null) return false
+  let field: object | undefined = schema
+  for (const { key } of issue.path) field = fieldOf(field, key)
+  return field !== undefined && 'type' in field && field.type === 'exact_optional'
+}
+
+function fieldOf(schema: object | undefined, key: unknown): object | undefined {
+  if (schema === undefined) return undefined
+  const object = 'wrapped' in schema ? schema.wrapped : schema
+  if (typeof object !== 'object' || object === null || !('entries' in object)) return undefined
+  const entries = new Map<unknown, object>(Object.entries(object.entries as Readonly<Record<string, object>>))
+  return entries.get(key)
 }
 
 function invalidOf(issue: v.BaseIssue<unknown>, codes: ReadonlyMap<string, ErrorCode>): Invalid {
@@ -61,7 +82,7 @@ function invalidOf(issue: v.BaseIssue<unknown>, codes: ReadonlyMap<string, Error
 }
 
 /** `legs[0].amount`. */
-function fieldPath(keys: readonly unknown[]): string {
+export function fieldPath(keys: readonly unknown[]): string {
   let path = ''
   for (const key of keys) {
     if (typeof key === 'number') path += `[${key}]`

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../problem.ts'
-import { accountIdField, codePoints, signatureField } from './fields.ts'
+import { accountIdField, codePoints, signatureField, unsignedOptional } from './fields.ts'
 import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
 
 const MAX_NAME_LENGTH = 256
@@ -30,7 +30,7 @@ const signedEntries = {
     v.metadata({ type: 'object', additionalProperties: true }),
   ),
 }
-export const classSchema = v.object({ ...signedEntries, signature: v.exactOptional(signatureField) }, objectMessage)
+export const classSchema = v.object({ ...signedEntries, signature: unsignedOptional(signatureField) }, objectMessage)
 const SIGNED_FIELDS: ReadonlySet<string> = new Set(Object.keys(signedEntries))
 const CLASS_FIELDS: ReadonlySet<string> = new Set([...SIGNED_FIELDS, 'signature'])
 
@@ -46,7 +46,7 @@ export interface ClassRegistration {
 export function readClassRegistration(body: JsonObject): Result<ClassRegistration, readonly Invalid[]> {
   const invalid = schemaErrors(classSchema, body)
   // What was signed is never ignored; without a signature only what is known counts.
-  if (body['signature'] !== undefined) invalid.push(...unknownFields(body, CLASS_FIELDS))
+  if ((body['signature'] ?? null) !== null) invalid.push(...unknownFields(body, CLASS_FIELDS))
   if (invalid.length > 0) return refuse(invalid)
   const { name, issuer, metadata_schema: metadataSchema, signature } = body as v.InferOutput<typeof classSchema>
   const registered = Object.fromEntries(Object.entries(body).filter(([field]) => SIGNED_FIELDS.has(field)))

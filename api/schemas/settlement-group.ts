@@ -5,8 +5,16 @@ import { DEFAULT_TIMEOUT_SECONDS, readTerms, type TermsRule } from '../../actors
 import { isTransactionId } from '../../actors/identifiers.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { ErrorCode, Invalid } from '../problem.ts'
-import { codePoints } from './fields.ts'
-import { objectMessage, schemaErrors } from './invalid.ts'
+import {
+  accountIdField,
+  codePoints,
+  groupIdField,
+  ledgerIdField,
+  signatureField,
+  termsHashField,
+  unsignedOptional,
+} from './fields.ts'
+import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
 
 /**
  * As canonical JSON. 64 legs with all their fields at their longest have half of it; legs may have members that nobody
@@ -51,12 +59,12 @@ export function readGroupRegistration(
   body: JsonObject,
   newGroupId: () => string,
 ): Result<GroupRegistration, readonly Invalid[]> {
-  const { group_id: named, legs, timeout_seconds: timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = body
-  const groupId = named === undefined ? newGroupId() : named
+  const { group_id: named, legs, timeout_seconds: timeoutSeconds } = body
+  const groupId = named ?? newGroupId()
   const terms: JsonObject = {
     group_id: typeof groupId === 'string' ? groupId.toLowerCase() : groupId,
     ...(legs === undefined ? {} : { legs }),
-    timeout_seconds: timeoutSeconds,
+    timeout_seconds: timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS,
   }
   const payload = canonicalJson(terms)
   if (payload.length > MAX_TERMS_LENGTH) {
@@ -79,7 +87,7 @@ export const revertSchema = v.object(
       v.check((text) => text !== '' && codePoints(text) <= MAX_REASON_LENGTH, REASON_RULE),
       v.metadata({ minLength: 1, maxLength: MAX_REASON_LENGTH }),
     ),
-    txn_ids: v.exactOptional(
+    txn_ids: unsignedOptional(
       v.pipe(
         v.array(
           v.pipe(
@@ -99,6 +107,32 @@ export const revertSchema = v.object(
   },
   objectMessage,
 )
+
+const declineEntries = {
+  group_id: groupIdField,
+  account_id: accountIdField,
+  terms_hash: termsHashField,
+  ledger_id: v.exactOptional(ledgerIdField),
+  signature: signatureField,
+}
+export const declineSchema = v.object(declineEntries, objectMessage)
+const DECLINE_FIELDS: ReadonlySet<string> = new Set(Object.keys(declineEntries))
+
+export type Decline = v.InferOutput<typeof declineSchema>
+
+/** `groupId`: of the path, in lower case. */
+export function readDecline(body: JsonObject, groupId: string): Result<Decline, readonly Invalid[]> {
+  const invalid = [...schemaErrors(declineSchema, body), ...unknownFields(body, DECLINE_FIELDS)]
+  const { group_id: named } = body
+  if (
+    invalid.every(({ field }) => field !== 'group_id') &&
+    typeof named === 'string' &&
+    named.toLowerCase() !== groupId
+  ) {
+    invalid.push({ field: 'group_id', code: 'ERR_INVALID_GROUP_ID', message: 'must be the group of the path' })
+  }
+  return invalid.length > 0 ? refuse(invalid) : ok(body as Decline)
+}
 
 export type Revert = v.InferOutput<typeof revertSchema>
 

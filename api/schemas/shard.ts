@@ -4,6 +4,7 @@ import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import { RECORDED_STATES } from '../../runtime/ports/shard-health.ts'
 import type { Invalid } from '../problem.ts'
+import { unsignedOptional } from './fields.ts'
 import { objectMessage, schemaErrors } from './invalid.ts'
 
 const STATE_RULE = `must be ${RECORDED_STATES.join(' or ')}`
@@ -12,7 +13,7 @@ const COUNT_RULE = `must be a whole number from 0 to ${Number.MAX_SAFE_INTEGER}`
 export const shardHealthSchema = v.object(
   {
     health_state: v.picklist(RECORDED_STATES, STATE_RULE),
-    txn_count: v.exactOptional(v.pipe(v.number(COUNT_RULE), v.safeInteger(COUNT_RULE), v.minValue(0, COUNT_RULE))),
+    txn_count: unsignedOptional(v.pipe(v.number(COUNT_RULE), v.safeInteger(COUNT_RULE), v.minValue(0, COUNT_RULE))),
   },
   objectMessage,
 )

@@ -3,7 +3,7 @@
  * is told at once. The rules look at the body as it came: what they pass is signed, hashed and sent on unchanged.
  */
 import * as v from 'valibot'
-import { TRANSACTION_TYPES } from '../../actors/account/commands.ts'
+import { TRANSACTION_TYPES, withArticle } from '../../actors/account/commands.ts'
 import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
 import { BASE_UNIT } from '../../actors/money.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
@@ -17,6 +17,7 @@ import {
   idempotencyKeyField,
   ledgerIdField,
   signatureField,
+  termsHashField,
   tokenIdField,
 } from './fields.ts'
 import { objectMessage, schemaErrors, unknownFields } from './invalid.ts'
@@ -30,7 +31,6 @@ const TYPE_RULE = `must be one of ${TRANSACTION_TYPES.join(', ')}`
 const METADATA_RULE =
   'must be a flat object of at most 16 strings, with keys of 1 to 64 characters and 4,096 bytes in all'
 const EXPIRY_RULE = 'must be an RFC 3339 timestamp with an offset'
-const TERMS_HASH_RULE = 'must be sha256: and 64 lower-case hexadecimal digits'
 
 const nameField = (rule: string) =>
   v.pipe(
@@ -73,7 +73,7 @@ const submissionEntries = {
   metadata: v.exactOptional(metadataField),
   class_id: v.exactOptional(classIdField),
   instance_id: v.exactOptional(instanceIdField),
-  terms_hash: v.exactOptional(v.pipe(v.string(TERMS_HASH_RULE), v.regex(/^sha256:[0-9a-f]{64}$/, TERMS_HASH_RULE))),
+  terms_hash: v.exactOptional(termsHashField),
   ledger_id: v.exactOptional(ledgerIdField),
   expires_at: v.exactOptional(
     v.pipe(
@@ -125,7 +125,7 @@ function assetErrors(body: JsonObject): Invalid[] {
   const add: Add = (field, code, message) => void invalid.push({ field, code, message })
   if (classId !== undefined) {
     if (type === 'credit' || type === 'debit' || type === 'mint') {
-      add('type', 'ERR_INVALID_TYPE', `a ${type} cannot move an NFT`)
+      add('type', 'ERR_INVALID_TYPE', `${withArticle(type)} cannot move an NFT`)
     }
     addInstanceErrors(body, add)
     // Whoever gives an NFT away gives it to somebody: no outside world takes it.
@@ -135,7 +135,7 @@ function assetErrors(body: JsonObject): Invalid[] {
     return invalid
   }
   const needy = type === 'mint' || type === 'burn' || type === 'exchange'
-  addTokenErrors(body, needy ? `a ${type} needs a token, or a class and an instance` : null, add)
+  addTokenErrors(body, needy ? `${withArticle(type)} needs a token, or a class and an instance` : null, add)
   return invalid
 }
 

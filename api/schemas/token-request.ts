@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
 import type { Invalid } from '../problem.ts'
+import { unsignedOptional } from './fields.ts'
 import { objectMessage, schemaErrors } from './invalid.ts'
 
 export type TokenRequest =
@@ -13,7 +14,7 @@ const TEXT_RULE = 'must be a string that is not empty'
 const textField = v.pipe(v.string(TEXT_RULE), v.nonEmpty(TEXT_RULE))
 
 export const credentialsSchema = v.object(
-  { client_id: textField, client_secret: textField, grant_type: v.exactOptional(v.literal('client_credentials')) },
+  { client_id: textField, client_secret: textField, grant_type: unsignedOptional(v.literal('client_credentials')) },
   objectMessage,
 )
 export const refreshSchema = v.object(
@@ -24,14 +25,14 @@ export const refreshSchema = v.object(
 export const tokenRequestSchema = v.union([credentialsSchema, refreshSchema])
 
 export function readTokenRequest(body: JsonObject): Result<TokenRequest, readonly Invalid[]> {
-  const grantType = body['grant_type']
+  const grantType = body['grant_type'] ?? 'client_credentials'
   if (grantType === 'refresh_token') {
     const invalid = schemaErrors(refreshSchema, body)
     if (invalid.length > 0) return refuse(invalid)
     const { refresh_token: refreshToken } = body as v.InferOutput<typeof refreshSchema>
     return ok({ kind: 'refresh', refreshToken })
   }
-  if (grantType !== undefined && grantType !== 'client_credentials') {
+  if (grantType !== 'client_credentials') {
     const message = 'must be refresh_token or client_credentials'
     return refuse([{ field: 'grant_type', code: 'ERR_INVALID_FIELD', message }])
   }

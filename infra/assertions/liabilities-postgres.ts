@@ -1,25 +1,30 @@
 /** The proof of liabilities over a ledger in PostgreSQL: the part of `AssertionSource` that is about what is owed. */
 import { availableParallelism } from 'node:os'
+import type { ReadinessWarning } from '../../api/dependencies.ts'
 import { createBoundedCache } from '../../runtime/bounded-cache.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { type AssertionSource, AssertionUnavailable, type Liabilities } from '../../runtime/ports/assertion-source.ts'
 import { createBegunLater } from '../audit/begun-later.ts'
-import type { MasterKeys } from '../keys/master-key.ts'
+import type { KeyRing } from '../keys/wrapping-keys.ts'
 import { codeOf } from '../postgres/failure.ts'
 import { createQueryPool, type QueryPool } from '../postgres/query-pool.ts'
+import { estimateBalances, startLimitWatch } from './liability-limit-watch.ts'
+import { BALANCES_PER_READER, SNAPSHOT_TIMEOUT_MS } from './liability-limits.ts'
 import { readProof } from './liability-proofs.ts'
 import { startRunRemoval } from './liability-removal.ts'
 import type { LiabilityOutcome, LiabilityTask } from './liability-run.ts'
 import { findRun, type LiabilityRun, openDocument, readDocument, type RunDocument } from './liability-runs.ts'
 
 export interface PostgresLiabilities extends Pick<AssertionSource, 'liabilities' | 'liabilityProof'> {
+  /** Limits that the ledger approaches, from memory. */
+  readonly warnings: () => readonly ReadinessWarning[]
   readonly close: () => Promise<void>
 }
 
 export interface LiabilitiesOptions {
   readonly url: string
   /** What the ledger's rows are sealed under. */
-  readonly masterKeys: MasterKeys
+  readonly readingKeys: KeyRing
   /** 32 secret bytes under which runs and proofs are sealed, the same for the life of the ledger. */
   readonly key: Buffer
   readonly log: Log
@@ -28,27 +33,29 @@ export interface LiabilitiesOptions {
   readonly limits?: Partial<LiabilityLimits>
   /** Between two removals of what is old, milliseconds. */
   readonly removeEveryMs?: number
+  /** Interval between estimates of the number of balances, milliseconds. */
+  readonly estimateEveryMs?: number
 }
 
 export type LiabilityLimits = Pick<
   LiabilityTask,
-  'sharesEach' | 'maxRows' | 'capacityBytes' | 'maxReaders' | 'rowsAReader'
+  'sharesEach' | 'maxRows' | 'capacityBytes' | 'maxReaders' | 'rowsAReader' | 'snapshotTimeoutMs'
 >
 
 /** Each has a server process of PostgreSQL beside it. */
 const MAX_READERS = 4
+const READERS = Math.min(MAX_READERS, availableParallelism())
 /**
- * Eight million balances take up to 1.4 GB of memory; that they can be read in the time of a snapshot is another question:
- * with encryption, two processors that do nothing else read some two to three million accounts in it, and four twice as many.
- * Proofs of a million accounts take some 110 MB of disk a run: of such a ledger 20 runs may come one right after the other,
- * and about 40 in a day.
+ * Four million balances take up to 700 MB of memory. Proofs of a million accounts take some 110 MB of disk a run: such a
+ * ledger allows a burst of 20 runs, and about 40 a day.
  */
 const LIMITS: LiabilityLimits = {
   sharesEach: 2,
-  maxRows: 8_000_000,
+  maxRows: BALANCES_PER_READER * READERS,
   capacityBytes: 2_147_483_648,
-  maxReaders: Math.min(MAX_READERS, availableParallelism()),
+  maxReaders: READERS,
   rowsAReader: 5_000,
+  snapshotTimeoutMs: SNAPSHOT_TIMEOUT_MS,
 }
 const STATEMENT_TIMEOUT_MS = 5_000
 const POOL_SIZE = 2
@@ -56,8 +63,8 @@ const POOL_SIZE = 2
 const KEPT_DOCUMENTS = 8
 
 export function createLiabilities(options: LiabilitiesOptions): PostgresLiabilities {
-  const { url, masterKeys, key, log, run } = options
-  const task: LiabilityTask = { url, masterKeys, sealingKey: key, ...LIMITS, ...options.limits }
+  const { url, readingKeys, key, log, run } = options
+  const task: LiabilityTask = { url, readingKeys, sealingKey: key, ...LIMITS, ...options.limits }
   const pool = createQueryPool({
     url,
     name: 'ledger liability proofs',
@@ -72,6 +79,13 @@ export function createLiabilities(options: LiabilitiesOptions): PostgresLiabilit
     everyMs: options.removeEveryMs,
     onFailed: (error) => log.warn('liability_removal_failed', { code: codeOf(error) }),
   })
+  const watch = startLimitWatch({
+    maxBalances: task.maxRows,
+    snapshotTimeoutMs: task.snapshotTimeoutMs,
+    estimate: () => pool.run(estimateBalances),
+    log,
+    everyMs: options.estimateEveryMs,
+  })
   const documents = createBoundedCache<string, RunDocument>(KEPT_DOCUMENTS)
 
   async function findLiabilityRun(merkleRoot: string | null): Promise<LiabilityRun | undefined> {
@@ -84,7 +98,13 @@ export function createLiabilities(options: LiabilitiesOptions): PostgresLiabilit
   }
 
   return {
-    liabilities: createBegunLater(async () => liabilitiesIn(await run(task), log)),
+    liabilities: createBegunLater(async () => {
+      const outcome = await run(task)
+      const snapshotMs = snapshotMsOf(outcome)
+      if (snapshotMs !== null) watch.recordSnapshot(snapshotMs)
+      return liabilitiesIn(outcome, log)
+    }),
+    warnings: watch.warnings,
     liabilityProof: async (question) => {
       try {
         const found = await findLiabilityRun(question.merkleRoot)
@@ -96,7 +116,7 @@ export function createLiabilities(options: LiabilitiesOptions): PostgresLiabilit
       }
     },
     close: async () => {
-      await Promise.all([removal.close(), pool.close()])
+      await Promise.all([removal.close(), pool.close(), watch.close()])
     },
   }
 }
@@ -106,13 +126,19 @@ async function openedDocument(pool: QueryPool, key: Buffer, runId: string): Prom
   return sealed === undefined ? undefined : openDocument(key, runId, sealed)
 }
 
+/** null: unknown. */
+function snapshotMsOf(outcome: LiabilityOutcome): number | null {
+  if (outcome.kind === 'done') return outcome.snapshotMs
+  return outcome.kind === 'exceeded' && outcome.limit.kind === 'time' ? outcome.limit.limitMs : null
+}
+
 /** How many of the tokens that do not reconcile are named in the log. */
 const NAMED_TOKENS = 10
 
 function liabilitiesIn(outcome: LiabilityOutcome, log: Log): Liabilities {
   switch (outcome.kind) {
     case 'done':
-      if (!outcome.fresh) log.info('liabilities_given_again', { asOfMs: outcome.liabilities.asOfMs })
+      if (outcome.snapshotMs === null) log.info('liabilities_given_again', { asOfMs: outcome.liabilities.asOfMs })
       return outcome.liabilities
     case 'unreconciled': {
       const { tokenIds } = outcome
@@ -122,6 +148,9 @@ function liabilitiesIn(outcome: LiabilityOutcome, log: Log): Liabilities {
       })
       throw new AssertionUnavailable('What is owed does not add up to what there must be.')
     }
+    case 'exceeded':
+      log.error('liability_limit_exceeded', { ...outcome.limit })
+      throw new AssertionUnavailable('The ledger is too large for a proof of liabilities.', { exceeded: outcome.limit })
     case 'unreadable':
       log.error('liabilities_row_unreadable', { table: outcome.table })
       throw new AssertionUnavailable('What is owed cannot be read.')

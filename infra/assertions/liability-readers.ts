@@ -4,7 +4,7 @@
  *   P2. What one of them finds wrong is the outcome of all; and none goes on when the others have ended.
  */
 import type postgres from 'postgres'
-import type { MasterKeys } from '../keys/master-key.ts'
+import type { KeyRing } from '../keys/wrapping-keys.ts'
 import { codeOf } from '../postgres/failure.ts'
 import type { LedgerRecord } from '../postgres/migrate.ts'
 import { placeOf } from '../vault/place.ts'
@@ -23,7 +23,7 @@ export interface ReaderRange extends RangeTask {
 /** Can be sent to a thread. */
 export interface ReaderTask extends ReaderRange {
   readonly url: string
-  readonly masterKeys: MasterKeys
+  readonly readingKeys: KeyRing
   readonly ledger: LedgerRecord
 }
 
@@ -82,12 +82,12 @@ export async function runReader(task: ReaderTask, ending?: AbortSignal): Promise
 const SNAPSHOT_NAME = /^[0-9A-F-]+$/
 
 async function readPart(sql: postgres.Sql, task: ReaderTask): Promise<PartRead> {
-  const { masterKeys, ledger, snapshot } = task
+  const { readingKeys, ledger, snapshot } = task
   if (!SNAPSHOT_NAME.test(snapshot)) throw new UnreadableLiability('The name of the snapshot is none.')
   let part: PartRead | undefined
   await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
     await transaction.unsafe(`SET TRANSACTION SNAPSHOT '${snapshot}'`)
-    const vault = openSnapshotVault(masterKeys, ledger)
+    const vault = openSnapshotVault(readingKeys, ledger)
     await vault.follow?.(transaction)
     await fetchShardKeys(transaction, vault, ledger.shardCount)
     const { book, ...read } = await readRange(transaction, vault, task)

@@ -9,14 +9,15 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { SEED_BYTES } from '../../actors/liabilities/keyed-hash.ts'
-import type { Liabilities } from '../../runtime/ports/assertion-source.ts'
-import type { MasterKeys } from '../keys/master-key.ts'
-import { type Connection, type Sql, withDeadline } from '../postgres/connection.ts'
+import type { ExceededLimit, Liabilities } from '../../runtime/ports/assertion-source.ts'
+import type { KeyRing } from '../keys/wrapping-keys.ts'
+import { type Connection, DeadlinePassed, type Sql, withDeadline } from '../postgres/connection.ts'
 import { codeOf } from '../postgres/failure.ts'
 import { readLedger } from '../postgres/migrate.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { hasRoom } from './liability-budget.ts'
 import { connectRun, tryLock, whileOpen } from './liability-connection.ts'
+import { LimitExceeded } from './liability-limits.ts'
 import { type StartReader, startReaderHere, tableIn } from './liability-readers.ts'
 import {
   beginRun,
@@ -31,7 +32,7 @@ import {
   sealDocument,
   takeLatestRun,
 } from './liability-runs.ts'
-import { type OtherReaders, readSnapshot, type Snapshot } from './liability-snapshot.ts'
+import { type OtherReaders, readSnapshot, type Snapshot, type SnapshotOptions } from './liability-snapshot.ts'
 import { createTileMakers, type StartTileMaker } from './liability-tile-makers.ts'
 import { buildTrees } from './liability-trees.ts'
 import { openSnapshotVault } from './liability-vault.ts'
@@ -41,7 +42,7 @@ import { createPageCopy } from './page-copy.ts'
 export interface LiabilityTask {
   readonly url: string
   /** What the ledger's rows are sealed under. */
-  readonly masterKeys: MasterKeys
+  readonly readingKeys: KeyRing
   /** 32 bytes: seals what is stored. */
   readonly sealingKey: Uint8Array
   readonly sharesEach: number
@@ -51,11 +52,15 @@ export interface LiabilityTask {
   readonly maxReaders: number
   /** One more reader for so many balances each. */
   readonly rowsAReader: number
+  /** Time limit of the snapshot. */
+  readonly snapshotTimeoutMs: number
 }
 
 export type LiabilityOutcome =
-  | { readonly kind: 'done'; readonly liabilities: Liabilities; readonly fresh: boolean }
+  /** `snapshotMs`: duration of its snapshot; null for an earlier run. */
+  | { readonly kind: 'done'; readonly liabilities: Liabilities; readonly snapshotMs: number | null }
   | { readonly kind: 'unreconciled'; readonly tokenIds: readonly string[] }
+  | { readonly kind: 'exceeded'; readonly limit: ExceededLimit }
   /** `table`: where a row does not open, or is not what was written with the others. */
   | { readonly kind: 'unreadable'; readonly table: string }
   /** `code`: of the driver or the system, or the name of an error. */
@@ -63,7 +68,6 @@ export type LiabilityOutcome =
 
 const LOCK_POLL_MS = 100
 const LOCK_WAIT_MS = 60_000
-const SNAPSHOT_TIMEOUT_MS = 58_000
 const BEGINNING_OF_TIME = '-infinity'
 
 /**
@@ -80,6 +84,7 @@ export async function runLiabilities(
     connection = await connectRun(task.url, 'ledger:liabilities')
     return await whileOpen(connection, answer(connection, { ...task, startReader, startTileMaker }))
   } catch (error) {
+    if (error instanceof LimitExceeded) return { kind: 'exceeded', limit: error.limit }
     if (error instanceof UnreadableRow) return { kind: 'unreadable', table: tableIn(error) }
     return { kind: 'failed', code: codeOf(error) }
   } finally {
@@ -128,27 +133,51 @@ async function given(sql: Sql, key: Buffer, row: RunRow): Promise<LiabilityOutco
   return {
     kind: 'done',
     liabilities: liabilitiesOf({ asOfMs: row.as_of.getTime(), merkleRoot, document }),
-    fresh: false,
+    snapshotMs: null,
   }
 }
 
 async function compute(connection: Connection, task: HelpedTask, key: Buffer): Promise<LiabilityOutcome> {
-  const { url, masterKeys, sharesEach, maxRows, startReader } = task
+  const { url, readingKeys, startReader } = task
   const seed = randomBytes(SEED_BYTES)
   const ledger = await readLedger(connection.sql)
   if (ledger === undefined) throw new Error('the database has no ledger of this schema in it')
-  const vault = openSnapshotVault(masterKeys, ledger)
+  const vault = openSnapshotVault(readingKeys, ledger)
   const readers: OtherReaders = {
     most: task.maxReaders,
     rowsEach: task.rowsAReader,
-    start: (range) => startReader({ ...range, url, masterKeys, ledger }),
+    start: (range) => startReader({ ...range, url, readingKeys, ledger }),
   }
-  const snapshot = await withDeadline(
-    readSnapshot(connection.sql, { vault, sharesEach, seed, maxRows, readers }),
-    SNAPSHOT_TIMEOUT_MS,
-    connection.destroy,
-  )
-  return snapshot.kind === 'unreconciled' ? snapshot : store(connection, snapshot, task, { key, seed })
+  const startedMs = performance.now()
+  const snapshot = await readInTime(connection, task, { vault, seed, readers })
+  if (snapshot.kind === 'unreconciled') return snapshot
+  const snapshotMs = Math.round(performance.now() - startedMs)
+  const liabilities = await store(connection, snapshot, task, { key, seed })
+  return { kind: 'done', liabilities, snapshotMs }
+}
+
+/** Throws LimitExceeded, or as `readSnapshot` does. */
+async function readInTime(
+  connection: Connection,
+  { sharesEach, maxRows, snapshotTimeoutMs: limitMs }: HelpedTask,
+  options: Pick<SnapshotOptions, 'vault' | 'seed' | 'readers'>,
+): Promise<Snapshot> {
+  let balances: number | null = null
+  const onCounted = (counted: number): void => void (balances = counted)
+  const endsMs = performance.now() + limitMs
+  try {
+    return await withDeadline(
+      readSnapshot(connection.sql, { ...options, sharesEach, maxRows, onCounted }),
+      limitMs,
+      connection.destroy,
+    )
+  } catch (cause) {
+    // PostgreSQL cancels a statement at the same age: its error may come first.
+    const isLate = cause instanceof DeadlinePassed || performance.now() >= endsMs
+    throw isLate && !(cause instanceof UnreadableRow)
+      ? new LimitExceeded({ kind: 'time', balances, limitMs }, { cause })
+      : cause
+  }
 }
 
 async function store(
@@ -156,7 +185,7 @@ async function store(
   { asOf, book }: Extract<Snapshot, { readonly kind: 'reconciled' }>,
   { maxReaders, rowsAReader, startTileMaker }: HelpedTask,
   { key, seed }: { readonly key: Buffer; readonly seed: Buffer },
-): Promise<LiabilityOutcome> {
+): Promise<Liabilities> {
   const { runId, asOfMs } = await beginRun(connection.sql, asOf)
   const pages = createPageCopy(connection, runId, key)
   const secrets = { runId, seed, sealingKey: Uint8Array.from(key) }
@@ -169,5 +198,5 @@ async function store(
   const document: RunDocument = { seed, sharesEach: book.sharesEach, indexPages, tokens }
   const sealed = sealDocument(key, runId, document)
   await completeRun(connection.sql, { runId, sizeBytes: pages.sizeBytes(), document: sealed }, built)
-  return { kind: 'done', liabilities: liabilitiesOf({ asOfMs, merkleRoot, document }), fresh: true }
+  return liabilitiesOf({ asOfMs, merkleRoot, document })
 }

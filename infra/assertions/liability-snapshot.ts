@@ -5,7 +5,7 @@
  *       a message takes away where value has arrived elsewhere and the balance does not know yet.
  *   S2. Per token, this sums up to the supply and what came over the boundary less what left over it; the supply as it
  *       will be when its token has taken in what it is being told. Otherwise nothing is given (I4).
- *   S3. It ends within 60 s.
+ *   S3. It ends within 60 s. The number of balances decides whether a ledger is too large for that.
  *   S4. A row that does not open, or is not what was written with the others, is neither passed over nor believed.
  * Accounts are read by several readers at once (liability-readers.ts).
  */
@@ -24,6 +24,7 @@ import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { copyRows } from './copy-rows.ts'
 import type { PartCounts } from './liability-accounts.ts'
 import { type LiabilityBook, UnreadableLiability } from './liability-book.ts'
+import { LimitExceeded } from './liability-limits.ts'
 import { fetchShardKeys, movingKey, movingOf, owe, type RangeRead, readRange } from './liability-range.ts'
 import { type PartRead, rangesOf, type ReaderRange, readTogether, type RunningReader } from './liability-readers.ts'
 
@@ -31,8 +32,10 @@ export interface SnapshotOptions {
   readonly vault: RowVault
   readonly sharesEach: number
   readonly seed: Uint8Array
-  /** The most balances that are taken on: it bounds the memory. */
+  /** Limit on the balances of a run: it bounds memory and time. */
   readonly maxRows: number
+  /** Called with the number of balances before the first is read. */
+  readonly onCounted?: (balances: number) => void
   /** Beside the one that is here; none when left out. */
   readonly readers?: OtherReaders
 }
@@ -53,7 +56,7 @@ export type Snapshot =
 /** Accounts and tokens of which something is under way, at most. */
 const MAX_MOVING = 1_000_000
 
-/** Throws UnreadableRow (S4), UnreadableLiability, or what the driver throws. */
+/** Throws LimitExceeded (S3), UnreadableRow (S4), UnreadableLiability, or what the driver throws. */
 export async function readSnapshot(sql: postgres.Sql, options: SnapshotOptions): Promise<Snapshot> {
   let snapshot: Snapshot | undefined
   await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
@@ -66,9 +69,9 @@ export async function readSnapshot(sql: postgres.Sql, options: SnapshotOptions):
 async function readAll(sql: postgres.TransactionSql, options: SnapshotOptions): Promise<Snapshot> {
   const { vault, maxRows } = options
   const { asOf, counts, shardCount } = await countParts(sql)
-  if (counts.balances > maxRows) {
-    throw new UnreadableLiability(`There are ${counts.balances} balances; a proof takes at most ${maxRows}.`)
-  }
+  const { balances } = counts
+  options.onCounted?.(balances)
+  if (balances > maxRows) throw new LimitExceeded({ kind: 'balances', balances, maxBalances: maxRows })
   await vault.follow?.(sql)
   await fetchShardKeys(sql, vault, shardCount)
   const { moving, expected } = await readMoving(sql, vault)

@@ -3,7 +3,7 @@
  * and is of use until the next one comes: nothing of it is kept.
  */
 import { indexSecretName, openLedgerSecret } from '../keys/ledger-seals.ts'
-import type { MasterKeys } from '../keys/master-key.ts'
+import type { KeyRing } from '../keys/wrapping-keys.ts'
 import type { LedgerRecord } from '../postgres/migrate.ts'
 import { createBlindIndex } from '../vault/blind-index.ts'
 import { createDataKeys, type DataKeys, type MadeKey } from '../vault/data-keys.ts'
@@ -15,8 +15,8 @@ import { type RowVault, sealingVault } from '../vault/row-vault.ts'
 const CACHED_ACCOUNTS = 64
 
 /** `keys.adopt` replaces the key that was adopted before. Throws MasterKeyMissing. */
-export function openSnapshotVault(masterKeys: MasterKeys, { sealedIndexSecret, encryption }: LedgerRecord): RowVault {
-  const fetched = createDataKeys(createKeyWrapping(masterKeys))
+export function openSnapshotVault(readingKeys: KeyRing, { sealedIndexSecret, encryption }: LedgerRecord): RowVault {
+  const fetched = createDataKeys(createKeyWrapping(readingKeys))
   let latest: MadeKey | undefined
   const keys: DataKeys = {
     ...fetched,
@@ -25,7 +25,7 @@ export function openSnapshotVault(masterKeys: MasterKeys, { sealedIndexSecret, e
       latest = key
     },
   }
-  const { secret } = openLedgerSecret(masterKeys, indexSecretName(encryption.stage), sealedIndexSecret)
+  const { secret } = openLedgerSecret(readingKeys, indexSecretName(encryption.stage), sealedIndexSecret)
   return encryption.stage === 'on'
     ? sealingVault(keys, createBlindIndex(secret, CACHED_ACCOUNTS))
     : createFollowingVault(keys, secret, encryption)

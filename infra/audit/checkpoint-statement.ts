@@ -5,13 +5,14 @@
  *       when others are removed.
  *   S3. A signature counts only if its key is one for assertions, is not revoked, and was in use at `signed_at`.
  */
-import { createPublicKey, hash, verify } from 'node:crypto'
+import { hash } from 'node:crypto'
 import * as v from 'valibot'
 import { canonicalJson } from '../../actors/canonical-json.ts'
 import { isoTimestamp, parseTimestamp } from '../../actors/timestamp.ts'
 import type { AssertionKey } from '../../api/assertion.ts'
 import { parseStrictJson } from '../../api/json-text.ts'
 import type { ServiceKeys } from '../../runtime/ports/service-keys.ts'
+import { verifiesText } from '../keys/service-signature.ts'
 
 /** The first of a day or of an hour (UTC), or neither: how long it is kept. */
 export type CheckpointLevel = 'minute' | 'hour' | 'day'
@@ -173,16 +174,5 @@ export function problemOfSigned(
   if (!(atMs >= key.activeFromMs && (key.retiredAtMs === null || atMs <= key.retiredAtMs))) {
     return 'the key that it names was not in use when it was signed'
   }
-  return verifies(key, signed) ? undefined : 'its signature does not verify'
-}
-
-function verifies({ x, y }: AssertionKey, { text, signature }: SignedText): boolean {
-  try {
-    const publicKey = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' })
-    const bytes = Buffer.from(signature, 'base64')
-    return verify('sha256', Buffer.from(text, 'utf8'), { key: publicKey, dsaEncoding: 'der' }, bytes)
-  } catch {
-    // A key or a signature that cannot be read verifies nothing.
-    return false
-  }
+  return verifiesText(key, signed.text, signed.signature) ? undefined : 'its signature does not verify'
 }

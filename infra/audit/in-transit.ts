@@ -1,7 +1,11 @@
 /** What the ledger has on its way: messages whose receiver has not taken them in. */
 import type { Envelope } from '../../actors/message.ts'
+import type { WrittenEnvelope } from '../../runtime/ports/ledger-store.ts'
+import { WIRE } from '../../runtime/wire.ts'
 import { PLACES } from '../postgres/row-sealer.ts'
 import { shardKeyName } from '../vault/key-name.ts'
+import { openJson } from '../vault/open-json.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
 import type { Moment } from './audit-reads.ts'
 import { type Opened, opened } from './opened.ts'
 
@@ -29,12 +33,19 @@ interface MessageRow {
 /** `place`: names the message in findings. */
 export type TakeMessage = (place: string, envelope: Opened<Envelope>) => void
 
-export function readUndelivered({ inBatches, fetchKeys, vault }: Moment, take: TakeMessage): Promise<void> {
+export function readUndelivered(
+  { inBatches, fetchKeys, vault }: Pick<Moment, 'inBatches' | 'fetchKeys' | 'vault'>,
+  take: TakeMessage,
+): Promise<void> {
   return inBatches<MessageRow>(UNDELIVERED, [], async (rows) => {
     await fetchKeys(rows.map((row) => shardKeyName(row.shard_id)))
     for (const { shard_id: source, target_shard: target, number, message } of rows) {
       const place = PLACES.message(source, target, Number(number))
-      const envelope = opened(() => JSON.parse(vault.open(shardKeyName(source), place, message)) as Envelope)
+      const envelope = opened(() => {
+        const read = WIRE.readEnvelope(openJson<WrittenEnvelope>(vault, shardKeyName(source), place, message))
+        if (read === undefined) throw new UnreadableRow(place, 'this release does not read its version or type')
+        return read
+      })
       take(`message ${number} from shard ${source} to shard ${target}`, envelope)
     }
   })

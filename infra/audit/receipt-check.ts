@@ -4,11 +4,12 @@
  *   V2. It was in use at the time that the receipt says, or little before or after: a node that could not look at the keys
  *       goes on with those it knows, and version 0.7.7 and those before it chose the key by another clock than the time.
  */
-import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { createPublicKey, type KeyObject } from 'node:crypto'
 import { receiptPayload } from '../../actors/account/receipt.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
 import type { ReceiptWrite } from '../../runtime/ports/ledger-store.ts'
 import { thumbprintOf } from '../keys/public-key.ts'
+import { verifiesText } from '../keys/service-signature.ts'
 import type { Query } from './audit-reads.ts'
 
 /** Why the receipt is not good; undefined when it is. */
@@ -45,7 +46,7 @@ export async function loadReceiptCheck(query: Query, ledgerId: string): Promise<
     const atMs = transaction.processedAtMs ?? Number.NaN
     if (!(atMs >= key.fromMs && atMs <= key.untilMs)) return 'the key that its receipt names was not in use then'
     const payload = receiptPayload(transaction, ledgerId, keyId)
-    return signatureVerifies(key.key, payload, signature) ? undefined : 'its receipt does not verify'
+    return verifiesText(key.key, payload, signature) ? undefined : 'its receipt does not verify'
   }
 }
 
@@ -63,14 +64,5 @@ function keyOf(row: KeyRow): ReceiptKey | string {
     }
   } catch {
     return 'the key that its receipt names is no key'
-  }
-}
-
-function signatureVerifies(key: KeyObject, payload: string, signature: string): boolean {
-  try {
-    return verify('sha256', Buffer.from(payload, 'utf8'), { key, dsaEncoding: 'der' }, Buffer.from(signature, 'base64'))
-  } catch {
-    // What OpenSSL cannot read is no signature of anything.
-    return false
   }
 }

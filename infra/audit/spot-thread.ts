@@ -1,11 +1,11 @@
 /**
- * Passes on threads of their own, so that whoever waits for one keeps nobody else waiting.
+ * Runs each pass on its own thread, so that a wait for one delays no other.
  *   H1. A thread ends with its pass, after LONGEST_MS, or as it is told to.
  *   H2. What it may allocate is bounded.
- *   H3. It opens the ledger for itself: keys are not shared between threads, and it gets the master keys as key objects.
+ *   H3. It opens the ledger itself: threads do not share keys, so it receives the keys for reading as key objects.
  */
 import { Worker } from 'node:worker_threads'
-import type { MasterKeys } from '../keys/master-key.ts'
+import type { KeyRing } from '../keys/wrapping-keys.ts'
 import { AuditUnavailable } from './audit-reads.ts'
 import type { SpotPass, SpotRequest, SpotResult } from './spot-pass.ts'
 
@@ -18,18 +18,18 @@ export interface SpotThreads {
 /** What a thread is started with. */
 export interface SpotTask {
   readonly request: SpotRequest
-  readonly masterKeys: MasterKeys
+  readonly readingKeys: KeyRing
 }
 
 const LONGEST_MS = 300_000
 const MOST_MIB = 512
 
-export function createSpotThreads(masterKeys: MasterKeys): SpotThreads {
+export function createSpotThreads(readingKeys: KeyRing): SpotThreads {
   const threads = new Set<Worker>()
   return {
     run: async (request) => {
       const thread = new Worker(workerUrl(), {
-        workerData: { request, masterKeys } satisfies SpotTask,
+        workerData: { request, readingKeys } satisfies SpotTask,
         resourceLimits: { maxOldGenerationSizeMb: MOST_MIB },
       })
       threads.add(thread)

@@ -7,24 +7,26 @@ export const acceptServerCommand: Command = {
   summary: 'let the ledger run on a PostgreSQL that was restored or promoted',
   help: `Usage: ledger accept-server [--yes]
 
-Nodes run only on the PostgreSQL server, and the timeline of it, that the ledger was made on or that was accepted since: one
-that was restored from a backup, or a standby that was promoted, may lack what clients were told is done. Make sure
-that nothing is missing (a synchronous standby that was promoted has everything), stop all nodes, and run this with --yes.
-Without it, it says what it would accept. Nodes start over with larger epochs then.
+Nodes run only on the PostgreSQL server and timeline on which the ledger was created, or that an administrator accepted. A
+restored server and a promoted standby may lack changes that clients saw confirmed. So may an older copy of the data
+directory: nodes store the latest position of the database in NATS, and refuse a database without it. Make sure that no
+commits are missing (a promoted synchronous standby has all of them), stop all nodes, and run this command with --yes.
+Without --yes it prints what it would accept. Nodes then start again with larger epochs.
 `,
   run: async (args, io) => {
     const { values } = readArgs(args, { yes: { type: 'boolean' } })
     return withDatabase(configurationOf(io), io, async (url) => {
       const connection = await connect({ url, applicationName: 'ledger accept-server' })
       try {
-        const { systemIdentifier, timeline, accepted } = await readServer(connection.sql)
+        const { systemIdentifier, timeline, acceptance, wentBack } = await readServer(connection.sql)
         const name = `server ${systemIdentifier}, timeline ${timeline}`
-        if (accepted) {
+        if (acceptance !== null && !wentBack) {
           io.err(`${name} is accepted already\n`)
           return EXIT_OK
         }
         if (values.yes !== true) {
-          io.err(`${name} is not accepted: if nothing is missing there, run ledger accept-server --yes\n`)
+          const fault = wentBack ? 'lacks commits that a node saw' : 'is not accepted'
+          io.err(`${name} ${fault}: if it lacks no commits that you need, run ledger accept-server --yes\n`)
           return EXIT_FAILED
         }
         await acceptServer(connection.sql)

@@ -2,12 +2,12 @@ import { isoTimestamp } from '../../actors/timestamp.ts'
 import { type Moment, readAccounts } from '../audit/checkpoint-accounts.ts'
 import { contentHash, FIRST_LINE, lastLine, lineOf } from '../audit/checkpoint-file.ts'
 import { signStatement } from '../audit/checkpoint-statement.ts'
-import { existingMasterKeys, openLedgerSecrets } from '../main/ledger-secrets.ts'
+import { existingPartKeys, openLedgerSecrets } from '../main/ledger-secrets.ts'
 import { connect, type Sql } from '../postgres/connection.ts'
 import { readLedgerAt } from '../postgres/migrate.ts'
 import { PLAN_SETTINGS } from '../postgres/plan-settings.ts'
 import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
-import { createSystemClock } from '../system/clock-system.ts'
+import { openStoreClock } from '../postgres/store-clock.ts'
 import { CommandFailed, EXIT_OK, readArgs, type Command, type CommandIo } from './command.ts'
 import { configurationOf, refuseMissingInProduction, withDatabase } from './configured.ts'
 import { withNewFile } from './new-file.ts'
@@ -20,7 +20,7 @@ Writes where the chain of each account ends, of one moment and signed by the led
 output: some 85 bytes an account, by reference; no account ID, no balance. Keep it where nobody can write who can write to
 the database: ledger verify --checkpoint FILE then names every account that was put back since.
 
-Needs the database and the master key. The role ledger_edge may do it.
+Needs the database, and the part key of edges or the master key. The rights of the role ledger_edge are sufficient.
 `,
   run: async (args, io) => {
     const { positionals } = readArgs(args, {}, { least: 0, most: 1, what: 'FILE' })
@@ -28,13 +28,13 @@ Needs the database and the master key. The role ledger_edge may do it.
     refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
     const [name] = positionals
     const written = await withDatabase(configuration, io, async (url) => {
-      const masterKeys = await existingMasterKeys(configuration)
+      const ring = await existingPartKeys(configuration, 'edge')
       const ledger = await readLedgerAt(url)
       if (ledger === undefined)
         throw new CommandFailed('the database has no ledger of this version: run ledger migrate')
-      const { serviceKeys: sealing } = openLedgerSecrets(masterKeys, ledger)
-      const clock = createSystemClock()
-      const keys = await createServiceKeys({ url, sealing, clock })
+      const { serviceKeys: seals } = openLedgerSecrets(ring, ledger)
+      const clock = await openStoreClock(url)
+      const keys = await createServiceKeys({ url, seals, clock })
       try {
         const signer = { ledgerId: ledger.ledgerId, keys, nowMs: clock.now }
         if (name === undefined) return await writeCheckpoint(url, signer, (text) => Promise.resolve(io.out(text)), io)

@@ -6,6 +6,7 @@ import type { Configuration } from '../config/configuration.ts'
 import { createClientSecrets, generateClientSecret } from '../keys/client-secrets.ts'
 import type { LedgerSecrets } from '../main/ledger-secrets.ts'
 import { createAccessStore } from '../postgres/access-store-postgres.ts'
+import { openStoreClock } from '../postgres/store-clock.ts'
 import {
   CommandFailed,
   EXIT_FAILED,
@@ -49,7 +50,8 @@ seconds; its ID stays taken.
         onUnreadable: (clientId) => io.err(`warning: client ${clientId} cannot be read, and is let in nowhere\n`),
       })
       try {
-        return await action(access, configuration, secrets)
+        const now = async (): Promise<number> => (await openStoreClock(url)).now()
+        return await action({ access, configuration, secrets, now })
       } finally {
         await access.close()
       }
@@ -57,7 +59,15 @@ seconds; its ID stays taken.
   },
 }
 
-type Action = (access: AccessStore, configuration: Configuration, secrets: LedgerSecrets) => Promise<number>
+interface ActionContext {
+  readonly access: AccessStore
+  readonly configuration: Configuration
+  readonly secrets: LedgerSecrets
+  /** PostgreSQL's time, milliseconds since 1970. */
+  readonly now: () => Promise<number>
+}
+
+type Action = (context: ActionContext) => Promise<number>
 type Values = { readonly [name in 'id' | 'role' | 'boundary' | 'accounts']?: string | undefined }
 
 /** Judges the arguments before any database is touched. */
@@ -74,7 +84,7 @@ function actionOf(name: string, values: Values, io: CommandIo): Action {
         io,
       )
     case 'list':
-      return (access) => list(access, io)
+      return ({ access }) => list(access, io)
     case 'revoke':
       return revoking(clientIdOf(values.id), io)
     default:
@@ -88,7 +98,7 @@ interface NewClient extends Pick<ClientRecord, 'clientId' | 'role' | 'accounts'>
 }
 
 function adding({ clientId, role, boundary, accounts }: NewClient, io: CommandIo): Action {
-  return async (access, configuration, { derive }) => {
+  return async ({ access, configuration, secrets: { derive }, now }) => {
     const found = await access.findClient(clientId)
     if (found === 'unreadable') throw new CommandFailed(`client ${clientId} cannot be read: take another ID`)
     if (found !== undefined) throw new CommandFailed(`there is a client ${clientId} already`)
@@ -100,7 +110,7 @@ function adding({ clientId, role, boundary, accounts }: NewClient, io: CommandIo
       role,
       boundary: boundary ?? configuration.environment === 'sandbox',
       accounts,
-      createdAtMs: Date.now(),
+      createdAtMs: await now(),
       revokedAtMs: null,
     })
     io.out(`${JSON.stringify({ client_id: clientId, client_secret: secret, role })}\n`)
@@ -125,8 +135,8 @@ async function list(access: AccessStore, io: CommandIo): Promise<number> {
 }
 
 function revoking(clientId: string, io: CommandIo): Action {
-  return async (access) => {
-    if (await access.revokeClient(clientId, Date.now())) return EXIT_OK
+  return async ({ access, now }) => {
+    if (await access.revokeClient(clientId, await now())) return EXIT_OK
     io.err(`ledger client: there is no client ${clientId}\n`)
     return EXIT_FAILED
   }

@@ -5,7 +5,9 @@ import { missingInProduction, readConfiguration, type Configuration } from '../c
 import { runningNatsUrl } from '../embedded/nats-server.ts'
 import { runningPostgresUrl, startPostgres } from '../embedded/postgres-server.ts'
 import { readRecord } from '../embedded/server-record.ts'
+import type { Part } from '../keys/wrapping-keys.ts'
 import { openTrustedLedgers, TrustedLedgersUnusable } from '../main/trusted-ledgers-file.ts'
+import { untilWritable } from '../postgres/recovery.ts'
 import { CommandFailed, type CommandIo } from './command.ts'
 
 /** Throws CommandFailed that lists everything that is wrong. Warnings go to standard error. */
@@ -41,6 +43,15 @@ export async function refuseWrongTrust(configuration: Configuration): Promise<vo
     if (!(cause instanceof TrustedLedgersUnusable)) throw cause
     throw new CommandFailed(listOf('the configuration is wrong:', [cause.message]), { cause })
   }
+}
+
+/** In production a part gets only its part key. */
+export function warnOfMasterKey(configuration: Configuration, part: Part, io: CommandIo): void {
+  const { environment, masterKey, masterKeyFile } = configuration
+  if (environment !== 'production' || (masterKey === undefined && masterKeyFile === undefined)) return
+  io.err(
+    `warning: this ${part} has the master key: give it its part key instead (ledger keys part-key --part ${part})\n`,
+  )
 }
 
 /** `clients`: whether the command would generate clients. */
@@ -116,6 +127,7 @@ export async function withNewDatabase<T>(
   const server = await startPostgres({ dataDir: directory, log: (line) => void line })
   io.err('started the embedded PostgreSQL for this command\n')
   try {
+    await untilWritable(server.url, (text) => io.err(`${text}\n`))
     return await work(server.url)
   } finally {
     await server.stop()

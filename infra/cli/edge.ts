@@ -1,6 +1,12 @@
 import { runEdge } from '../main/edge-process.ts'
 import { readArgs, type Command } from './command.ts'
-import { configurationOf, refuseMissingInProduction, refuseWrongTrust, withRunningServers } from './configured.ts'
+import {
+  configurationOf,
+  refuseMissingInProduction,
+  refuseWrongTrust,
+  warnOfMasterKey,
+  withRunningServers,
+} from './configured.ts'
 import { processLog } from './process-log.ts'
 
 export const edgeCommand: Command = {
@@ -15,6 +21,7 @@ Logs JSON lines to standard output; SIGTERM lets requests under way end and stop
     readArgs(args, {})
     const given = configurationOf(io)
     refuseMissingInProduction(given, false)
+    warnOfMasterKey(given, 'edge', io)
     await refuseWrongTrust(given)
     const { configuration, databaseUrl } = withRunningServers(given)
     return runEdge(configuration, databaseUrl, processLog(configuration, 'edge', io))

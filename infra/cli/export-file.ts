@@ -172,7 +172,7 @@ function valuesOf(text: string, name: string): readonly Json[] {
   return lines.flatMap(([index, line]) => {
     const value = parseStrictJson(line)
     if (value.ok) return opened(value.value)
-    throw new CommandFailed(`${lines.length > 1 ? `${name}, ${lineName(index)}` : name}: ${value.error}`)
+    throw new CommandFailed(`${lines.length > 1 ? `${name}, ${lineName(index)}` : name}: ${value.error.message}`)
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Configuration } from '../config/configuration.ts'
-import { masterKeyIdOf, type MasterKeys } from '../keys/master-key.ts'
 import { MasterKeyMissing } from '../keys/master-seal.ts'
+import type { KeyRing } from '../keys/wrapping-keys.ts'
 import { existingMasterKeys } from '../main/ledger-secrets.ts'
 import { connect, type Sql } from '../postgres/connection.ts'
 import { readLedger } from '../postgres/migrate.ts'
@@ -31,18 +31,18 @@ export async function rotateMaster(
   }
 }
 
-async function sayLeft(sql: Sql, masterKeys: MasterKeys, io: CommandIo): Promise<number> {
+async function sayLeft(sql: Sql, masterKeys: KeyRing, io: CommandIo): Promise<number> {
   const left = await countLeft(sql, masterKeys)
-  io.out(`${JSON.stringify({ master_key_id: masterKeyIdOf(masterKeys.current), left })}\n`)
+  io.out(`${JSON.stringify({ master_key_id: masterKeys.current.masterKeyId, left })}\n`)
   return Object.values(left).some((count) => count > 0) ? EXIT_FAILED : EXIT_OK
 }
 
-async function rotate(sql: Sql, masterKeys: MasterKeys, io: CommandIo): Promise<number> {
+async function rotate(sql: Sql, masterKeys: KeyRing, io: CommandIo): Promise<number> {
   const rotated = await rotateMasterKey(sql, masterKeys, { onProgress: sayingSometimes(io) })
   if (Object.values(rotated).every((count) => count === 0)) {
     io.err('everything was under the current master key already: nothing was changed\n')
   }
-  io.out(`${JSON.stringify({ master_key_id: masterKeyIdOf(masterKeys.current), rotated })}\n`)
+  io.out(`${JSON.stringify({ master_key_id: masterKeys.current.masterKeyId, rotated })}\n`)
   return EXIT_OK
 }
 

@@ -1,6 +1,7 @@
 import { SERVICE_KEY_PURPOSES } from '../../runtime/ports/service-keys.ts'
+import { PARTS } from '../keys/wrapping-keys.ts'
 import { createServiceKeys, type PostgresServiceKeys, type ServiceKey } from '../postgres/service-keys-postgres.ts'
-import { createSystemClock } from '../system/clock-system.ts'
+import { openStoreClock } from '../postgres/store-clock.ts'
 import {
   CommandFailed,
   EXIT_OK,
@@ -12,6 +13,7 @@ import {
   type CommandIo,
 } from './command.ts'
 import { configurationOf, refuseMissingInProduction, withDatabase } from './configured.ts'
+import { printPartKey } from './keys-part-key.ts'
 import { rotateMaster } from './keys-rotate-master.ts'
 import { openedSecrets } from './opened-secrets.ts'
 
@@ -21,9 +23,10 @@ const SHORTEST_AFTER_SECONDS = 10
 const LONGEST_AFTER_SECONDS = 86_400
 
 export const keysCommand: Command = {
-  summary: "rotate or revoke the service's signing keys, rotate the master key",
+  summary: "rotate or revoke the service's signing keys, rotate the master key, create part keys",
   help: `Usage: ledger keys rotate --purpose ${SERVICE_KEY_PURPOSES.join('|')} [--after SECONDS]
        ledger keys revoke --kid=KEY_ID
+       ledger keys part-key --part ${PARTS.join('|')}
        ledger keys rotate-master [--check]
 
 rotate makes the next signing key of a purpose. It is published in the JWKS at once and signs after SECONDS (${DEFAULT_AFTER_SECONDS} by default, at least ${SHORTEST_AFTER_SECONDS}), so
@@ -36,11 +39,16 @@ tokens end, receipts, assertions and attestations no longer verify, and the JWKS
 at once; every process follows within seconds. It cannot be taken back. Prints the revoked key, and the one that took its
 place, as JSON.
 
-rotate-master puts everything that an earlier master key protects under the current one: keys are wrapped anew, no data is
-rewritten, and the ledger may run meanwhile. First give every part both keys (LEDGER_MASTER_KEY the new one,
-LEDGER_PREVIOUS_MASTER_KEY those before, or the files of these names) and restart it; take the earlier key away when this is
-done. It may be stopped at any moment and run again. Prints how many of each kind were put under the current key, as JSON.
---check changes nothing and prints how many are not; exit code 1 if there are any.
+part-key prints the part key, which replaces the master key at a part: it opens only the keys and secrets that the part
+needs. The part reads it from LEDGER_PART_KEY_FILE (or LEDGER_PART_KEY), and refuses that of another part. With
+LEDGER_PREVIOUS_MASTER_KEY it also opens secrets under the earlier master keys. Needs the master key, but no database.
+
+rotate-master moves every key and secret from an earlier master key to the current one: it rewraps keys and rewrites no
+data, and the ledger may keep running. First give every part a part key created from both keys (LEDGER_MASTER_KEY the new
+one, LEDGER_PREVIOUS_MASTER_KEY the earlier ones, or the files of these names), or both keys, and restart it. After
+rotate-master, give it a part key created from the new key alone. You may stop the command at any time and run it again.
+Prints the number of rewrapped keys of each kind, as JSON. --check changes nothing and prints the number of remaining ones;
+exit code 1 if there are any.
 `,
   run: async (args, io) => {
     const { values, positionals } = readArgs(
@@ -50,19 +58,17 @@ done. It may be stopped at any moment and run again. Prints how many of each kin
         after: { type: 'string' },
         kid: { type: 'string' },
         check: { type: 'boolean' },
+        part: { type: 'string' },
       },
-      { least: 1, most: 1, what: 'rotate, revoke or rotate-master' },
+      { least: 1, most: 1, what: 'rotate, revoke, part-key or rotate-master' },
     )
-    switch (positionals[0]) {
-      case 'rotate':
-        return rotate(values, io)
-      case 'revoke':
-        return revoke(values, io)
-      case 'rotate-master':
-        return masterRotation(values, io)
-      default:
-        throw new UsageError(`there is no "keys ${positionals[0] ?? ''}"`)
+    const [name = ''] = positionals
+    const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined
+    if (action === undefined) throw new UsageError(`unknown command "keys ${name}"`)
+    for (const option of Object.keys(values)) {
+      if (!action.options.includes(option)) throw new UsageError(`--${option} does not apply to ${name}`)
     }
+    return action.run(values, io)
   },
 }
 
@@ -71,11 +77,22 @@ interface Values {
   readonly after?: string | undefined
   readonly kid?: string | undefined
   readonly check?: boolean | undefined
+  readonly part?: string | undefined
 }
 
-async function rotate({ purpose: named, after, kid, check }: Values, io: CommandIo): Promise<number> {
-  if (kid !== undefined) throw new UsageError('--kid is for revoke')
-  refuseCheck(check)
+interface Action {
+  readonly options: readonly string[]
+  readonly run: (values: Values, io: CommandIo) => Promise<number>
+}
+
+const ACTIONS: Readonly<Record<string, Action>> = {
+  rotate: { options: ['purpose', 'after'], run: rotate },
+  revoke: { options: ['kid'], run: revoke },
+  'part-key': { options: ['part'], run: ({ part }, io) => printPartKey(part, io) },
+  'rotate-master': { options: ['check'], run: masterRotation },
+}
+
+async function rotate({ purpose: named, after }: Values, io: CommandIo): Promise<number> {
   const purpose = SERVICE_KEY_PURPOSES.find((known) => known === named)
   if (purpose === undefined) throw new UsageError(`--purpose must be one of ${SERVICE_KEY_PURPOSES.join(', ')}`)
   const afterSeconds = wholeNumber(after, 'after', SHORTEST_AFTER_SECONDS, LONGEST_AFTER_SECONDS, DEFAULT_AFTER_SECONDS)
@@ -84,9 +101,7 @@ async function rotate({ purpose: named, after, kid, check }: Values, io: Command
   return EXIT_OK
 }
 
-async function revoke({ purpose, after, kid, check }: Values, io: CommandIo): Promise<number> {
-  if (purpose !== undefined || after !== undefined) throw new UsageError('--purpose and --after are for rotate')
-  refuseCheck(check)
+async function revoke({ kid }: Values, io: CommandIo): Promise<number> {
   const keyId = required(kid, 'kid')
   const revocation = await withServiceKeys(io, (keys) => keys.revoke(keyId))
   if (revocation === undefined) throw new CommandFailed(`there is no key ${keyId}, or it is revoked already`)
@@ -101,16 +116,10 @@ async function revoke({ purpose, after, kid, check }: Values, io: CommandIo): Pr
   return EXIT_OK
 }
 
-async function masterRotation({ purpose, after, kid, check = false }: Values, io: CommandIo): Promise<number> {
-  if (purpose !== undefined || after !== undefined) throw new UsageError('--purpose and --after are for rotate')
-  if (kid !== undefined) throw new UsageError('--kid is for revoke')
+async function masterRotation({ check = false }: Values, io: CommandIo): Promise<number> {
   const configuration = configurationOf(io)
   refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
   return withDatabase(configuration, io, (url) => rotateMaster(configuration, url, check, io))
-}
-
-function refuseCheck(check: boolean | undefined): void {
-  if (check !== undefined) throw new UsageError('--check is for rotate-master')
 }
 
 function membersOf({ keyId, purpose, activeFromMs }: ServiceKey): object {
@@ -121,8 +130,8 @@ async function withServiceKeys<T>(io: CommandIo, work: (keys: PostgresServiceKey
   const configuration = configurationOf(io)
   refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
   return withDatabase(configuration, io, async (url) => {
-    const { serviceKeys } = await openedSecrets(configuration, url)
-    const keys = await createServiceKeys({ url, sealing: serviceKeys, clock: createSystemClock() })
+    const { serviceKeys: seals } = await openedSecrets(configuration, url)
+    const keys = await createServiceKeys({ url, seals, clock: await openStoreClock(url) })
     try {
       return await work(keys)
     } finally {

@@ -19,7 +19,7 @@ stays granted to them. May be run any number of times, by several processes at o
     const masterKeys = await openMasterKeys(configuration)
     const { shards, encryption } = configuration
     const ledger = await withNewDatabase(configuration, io, (url) =>
-      createOrMigrate(url, masterKeys, shards, encryption),
+      createOrMigrate(url, masterKeys, shards, encryption, (text) => io.err(`${text}\n`)),
     )
     io.out(`${JSON.stringify({ ledger_id: ledger.ledgerId, shards: ledger.shardCount })}\n`)
     return EXIT_OK

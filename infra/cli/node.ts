@@ -1,6 +1,6 @@
 import { runNode } from '../main/node-process.ts'
 import { readArgs, type Command } from './command.ts'
-import { configurationOf, refuseMissingInProduction, withRunningServers } from './configured.ts'
+import { configurationOf, refuseMissingInProduction, warnOfMasterKey, withRunningServers } from './configured.ts'
 import { processLog } from './process-log.ts'
 
 export const nodeCommand: Command = {
@@ -15,6 +15,7 @@ runs in the same LEDGER_DATA_DIR. Logs JSON lines to standard output; SIGTERM ha
     readArgs(args, {})
     const given = configurationOf(io)
     refuseMissingInProduction(given, false)
+    warnOfMasterKey(given, 'node', io)
     const { configuration, databaseUrl } = withRunningServers(given)
     return runNode(configuration, databaseUrl, processLog(configuration, 'node', io))
   },

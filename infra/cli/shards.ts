@@ -1,6 +1,5 @@
 import type { ShardView } from '../../runtime/ports/shard-health.ts'
 import { createShardHealth } from '../postgres/shard-health-postgres.ts'
-import { createSystemClock } from '../system/clock-system.ts'
 import { EXIT_OK, readArgs, type Command } from './command.ts'
 import { configurationOf, withDatabase } from './configured.ts'
 
@@ -23,7 +22,7 @@ number of transactions that ended in it.
 }
 
 async function allShards(url: string): Promise<readonly ShardView[]> {
-  const health = createShardHealth({ url, clock: createSystemClock() })
+  const health = createShardHealth({ url })
   try {
     const shards: ShardView[] = []
     for (let after: number | null = -1; after !== null;) {

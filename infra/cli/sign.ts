@@ -3,8 +3,9 @@ import { createHash, createPrivateKey, sign, type KeyObject } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { p256 } from '@noble/curves/nist.js'
-import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { parseStrictJson } from '../../api/json-text.ts'
+import { fieldPath } from '../../api/schemas/invalid.ts'
 import { publicJwkOf } from '../keys/public-key.ts'
 import { CommandFailed, EXIT_OK, readArgs, required, type Command, type CommandIo } from './command.ts'
 
@@ -13,8 +14,8 @@ export const signCommand: Command = {
   help: `Usage: ledger sign --key FILE [--new-key FILE] [--show-canonical] [--double-check] < submission.json
 
 Reads a JSON object from standard input and prints it, on one line, with "signature" added: ready for curl -d @-.
-The signature covers the canonical JSON (RFC 8785) of the object without "signature" and "proof". Numbers, duplicate
-keys and invalid Unicode are refused: quantities are strings.
+The signature covers the canonical JSON (RFC 8785) of the object without "signature" and "proof". Duplicate keys,
+invalid Unicode, and numbers that a double cannot hold exactly are refused. Quantities are strings.
 
   --key FILE         the account's private key (PEM), as ledger keygen makes it
   --new-key FILE     for a key rotation: adds "proof", a signature by the new key over the same payload
@@ -83,26 +84,13 @@ function readSubmission(input: Buffer): JsonObject {
     throw new CommandFailed('the input is not UTF-8', { cause })
   }
   const parsed = parseStrictJson(text)
-  if (!parsed.ok) throw new CommandFailed(parsed.error)
+  if (!parsed.ok) {
+    const { keys, message } = parsed.error
+    throw new CommandFailed(keys.length === 0 ? message : `${fieldPath(keys)}: ${message}`)
+  }
   const { value } = parsed
   if (value === null || typeof value !== 'object' || Array.isArray(value)) {
     throw new CommandFailed('the input is no JSON object')
   }
-  const number = numberIn(value)
-  if (number !== undefined) {
-    throw new CommandFailed(
-      `the input has the number ${number}: quantities and all other values of a submission are strings`,
-    )
-  }
   return value as JsonObject
-}
-
-function numberIn(value: Json): number | undefined {
-  if (typeof value === 'number') return value
-  if (value === null || typeof value !== 'object') return undefined
-  for (const member of Object.values<Json>(value)) {
-    const found = numberIn(member)
-    if (found !== undefined) return found
-  }
-  return undefined
 }

@@ -3,11 +3,7 @@
  *   G1. The first signal stops everything in order, the second ends everything at once. A terminal, npm and the shell
  *       between may each pass the same Ctrl-C on: what comes within a second of the first is the first.
  */
-import { fileURLToPath } from 'node:url'
-import { existsSync } from 'node:fs'
-import { firstRequest } from '../main/first-request.ts'
-import { generatedKeyFile } from '../main/ledger-secrets.ts'
-import { StartStopped, Supervisor, type RunningLedger } from '../main/supervisor.ts'
+import { StartStopped, Supervisor } from '../main/supervisor.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { EXIT_FAILED, EXIT_OK, readArgs, wholeNumber, type Command, type CommandIo } from './command.ts'
 import {
@@ -17,6 +13,7 @@ import {
   refuseMissingInProduction,
   refuseWrongTrust,
 } from './configured.ts'
+import { welcome } from './welcome.ts'
 
 const MOST_PROCESSES = 64
 const SAME_SIGNAL_MS = 1_000
@@ -89,36 +86,4 @@ function stopRequest(supervisor: Supervisor, io: CommandIo): Promise<void> {
     }
     for (const signal of SIGNALS) process.on(signal, onSignal)
   })
-}
-
-function welcome({ addresses, ledgerId, startClients }: RunningLedger, configuration: Configuration): string {
-  const [address = ''] = addresses
-  const generated = startClients.file !== undefined
-  const client = generated ? startClients.clients.find(({ role }) => role === 'transactor') : undefined
-  const signedFor = configuration.environment === 'production' ? ledgerId : undefined
-  const clients = startClients.clients.map(
-    ({ clientId, clientSecret, role }) => `  ${clientId} (${role})${generated ? `: ${clientSecret}` : ''}`,
-  )
-  return `
-The ledger is ready: ${addresses.join(', ')}
-  ledger ${ledgerId}, ${configuration.environment}, data in ${configuration.dataDir}
-
-Clients${generated ? `, with their secrets (kept in ${startClients.file ?? ''})` : ' of LEDGER_BOOTSTRAP_CLIENTS'}:
-${clients.length === 0 ? '  none' : clients.join('\n')}
-${usesGeneratedKey(configuration) ? `\nThe master key is ${generatedKeyFile(configuration)}: without it the data cannot be used. Keep a copy.\n` : ''}
-To try it, paste into another shell:
-
-${firstRequest({ address, client, ledgerId: signedFor, ledger: ledgerCommand() })}
-Ctrl-C stops it.
-`
-}
-
-function usesGeneratedKey(configuration: Configuration): boolean {
-  return configuration.masterKey === undefined && configuration.masterKeyFile === undefined
-}
-
-/** By its full path, quoted: the shell that it is pasted into may be anywhere. */
-function ledgerCommand(): string {
-  const shim = fileURLToPath(new URL('../../../infra/main/ledger.mjs', import.meta.url))
-  return existsSync(shim) ? `'${shim.replaceAll("'", String.raw`'\''`)}'` : 'ledger'
 }

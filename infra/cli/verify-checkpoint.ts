@@ -16,7 +16,7 @@ import {
 import { allCheckpoints, CheckpointUnreadable } from '../audit/checkpoint-rows.ts'
 import { problemOfSigned } from '../audit/checkpoint-statement.ts'
 import { checkpointKeys } from '../audit/checkpoint-sums.ts'
-import { existingMasterKeys, type LedgerSecrets, openLedgerSecrets } from '../main/ledger-secrets.ts'
+import { existingPartKeys, type LedgerSecrets, openLedgerSecrets } from '../main/ledger-secrets.ts'
 import { readLedgerAt, type LedgerRecord } from '../postgres/migrate.ts'
 import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../system/clock-system.ts'
@@ -39,18 +39,18 @@ export async function verifyCheckpointOffline(name: string, jwks: ReceiptKeys, i
   return (await readSigned(name, { ...jwks, jwks }, io)) === undefined ? EXIT_FAILED : EXIT_OK
 }
 
-/** `jwks`: undefined to take the keys that the master key opens. */
+/** `jwks`: undefined to use the keys in the database. */
 export async function verifyCheckpoint(name: string, jwks: ReceiptKeys | undefined, io: CommandIo): Promise<number> {
   const configuration = configurationOf(io)
   refuseMissingInProduction({ ...configuration, nats: { ...configuration.nats, urls: [] } }, false)
   return withDatabase(configuration, io, async (url) => {
-    const masterKeys = await existingMasterKeys(configuration)
+    const ring = await existingPartKeys(configuration, 'edge')
     const ledger = await readLedgerAt(url)
     if (ledger === undefined) throw new CommandFailed('the database has no ledger of this version: run ledger migrate')
     if (jwks?.ledgerId !== undefined && jwks.ledgerId !== ledger.ledgerId) {
       throw new CommandFailed('the JWKS is of another ledger than the database')
     }
-    const secrets = openLedgerSecrets(masterKeys, ledger)
+    const secrets = openLedgerSecrets(ring, ledger)
     const keys = jwks?.keys ?? (await keysOf(url, secrets))
     const file = await readSigned(name, { keys, ledgerId: ledger.ledgerId, jwks }, io)
     if (file === undefined) return EXIT_FAILED
@@ -62,9 +62,9 @@ export async function verifyCheckpoint(name: string, jwks: ReceiptKeys | undefin
   })
 }
 
-/** Those whose sealed private part is theirs: nobody who lacks the master key can have made others. */
-async function keysOf(url: string, { serviceKeys: sealing }: LedgerSecrets): Promise<readonly AssertionKey[]> {
-  const keys = await createServiceKeys({ url, sealing, clock: createSystemClock() })
+/** Keys that the ledger created, as their tags prove. */
+async function keysOf(url: string, { serviceKeys: seals }: LedgerSecrets): Promise<readonly AssertionKey[]> {
+  const keys = await createServiceKeys({ url, seals, clock: createSystemClock() })
   await keys.close()
   return keys.published()
 }

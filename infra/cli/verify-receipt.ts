@@ -4,11 +4,11 @@
  *       revoked, and whose span covers `processed_at`, but for the slack that the auditor gives it too.
  *   W2. What it says of the chain is what the chain's own entry says, where the chain is at hand.
  */
-import { createPublicKey, verify } from 'node:crypto'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { showHash } from '../../actors/audit-chain.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
 import { RECEIPT_SLACK_MS } from '../audit/receipt-check.ts'
+import { verifiesText } from '../keys/service-signature.ts'
 import type { CheckedChain, CheckedEntry } from './verify-chain.ts'
 
 export interface GivenReceipt {
@@ -61,18 +61,7 @@ function problemOfSignature(given: GivenReceipt, { ledgerId, keys }: ReceiptKeys
   if (atMs < activeFromMs - RECEIPT_SLACK_MS || (retiredAtMs !== null && atMs > retiredAtMs + RECEIPT_SLACK_MS)) {
     return 'the key that it names was not in use at its processed_at'
   }
-  return signatureVerifies(given, key) ? undefined : 'its signature does not verify'
-}
-
-function signatureVerifies(given: GivenReceipt, key: ReceiptKey): boolean {
-  try {
-    const publicKey = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x: key.x, y: key.y }, format: 'jwk' })
-    const payload = Buffer.from(canonicalJson(given.receipt), 'utf8')
-    return verify('sha256', payload, { key: publicKey, dsaEncoding: 'der' }, Buffer.from(given.signature, 'base64'))
-  } catch {
-    // A key or a signature that cannot be read verifies nothing.
-    return false
-  }
+  return verifiesText(key, canonicalJson(given.receipt), given.signature) ? undefined : 'its signature does not verify'
 }
 
 function problemOfPlace(receipt: JsonObject, chain: CheckedChain): string | undefined {

@@ -87,7 +87,7 @@ function readClients(text: string): readonly BootstrapClient[] | string {
 function problemOf(issue: v.BaseIssue<unknown>): string {
   const key = issue.path?.map((item) => String(item.key)).join('.') ?? ''
   if (issue.kind === 'schema' && issue.type === 'strict_object')
-    return key === '' ? 'it must be an object' : `${key} is not known`
+    return key === '' ? 'it must be an object' : `${key} is ${issue.input === undefined ? 'missing' : 'not known'}`
   if (issue.kind === 'schema' && issue.type === 'string' && issue.message !== ACCOUNTS_RULE)
     return `${key} must be a string`
   return issue.message

@@ -5,13 +5,15 @@
  */
 import { isIPv4 } from 'node:net'
 import { resolve } from 'node:path'
+import { closest } from 'fastest-levenshtein'
 import * as v from 'valibot'
 import { ok, refuse, type Result } from '../../actors/result.ts'
-import type { MasterKey } from '../keys/master-key.ts'
+import type { PartKey } from '../keys/part-key.ts'
+import type { WrappingKeys } from '../keys/wrapping-keys.ts'
 import type { LogLevel } from '../system/log-json-lines.ts'
+import type { AddressRange } from './address-ranges.ts'
 import { SHORTEST_SAFE_SECRET, type BootstrapClient } from './bootstrap-client.ts'
 import type { Framework } from './frameworks.ts'
-import { nearestOf } from './nearest.ts'
 import type { TrustedLedgers } from './trusted-ledgers.ts'
 import {
   DEFAULT_PORT,
@@ -43,11 +45,14 @@ export interface Configuration {
   /** Without a slash at the end. */
   readonly errorBase: string
   readonly environment: Environment
-  readonly masterKey: MasterKey | undefined
+  readonly masterKey: WrappingKeys | undefined
   readonly masterKeyFile: string | undefined
   /** Those before it, while what they wrapped is not all wrapped anew. */
-  readonly previousMasterKeys: readonly MasterKey[]
+  readonly previousMasterKeys: readonly WrappingKeys[]
   readonly previousMasterKeyFile: string | undefined
+  /** A part's keys, in place of the current and earlier master keys. */
+  readonly partKey: PartKey | undefined
+  readonly partKeyFile: string | undefined
   /** Of a ledger that is to be made: whether its rows are encrypted. */
   readonly encryption: Encryption
   readonly nodeId: string | undefined
@@ -62,6 +67,10 @@ export interface Configuration {
   readonly trustedLedgersFile: string | undefined
   /** Where nodes and edges are watched; undefined: nowhere. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined
+  /** Origins whose pages may use the API from a browser. */
+  readonly corsOrigins: readonly string[] | 'any'
+  /** Proxies whose X-Forwarded-For is trusted. */
+  readonly trustedProxies: readonly AddressRange[]
   readonly logLevel: LogLevel
 }
 
@@ -127,6 +136,8 @@ function configurationOf(variables: Variables, cwd: string): Configuration {
     masterKeyFile: fileOf(variables.LEDGER_MASTER_KEY_FILE, cwd),
     previousMasterKeys: variables.LEDGER_PREVIOUS_MASTER_KEY ?? [],
     previousMasterKeyFile: fileOf(variables.LEDGER_PREVIOUS_MASTER_KEY_FILE, cwd),
+    partKey: variables.LEDGER_PART_KEY,
+    partKeyFile: fileOf(variables.LEDGER_PART_KEY_FILE, cwd),
     encryption: variables.LEDGER_ENCRYPTION,
     nodeId: variables.LEDGER_NODE_ID,
     actorsPerShard: variables.LEDGER_ACTORS_PER_SHARD,
@@ -135,6 +146,8 @@ function configurationOf(variables: Variables, cwd: string): Configuration {
     trustedLedgers: variables.LEDGER_TRUSTED_LEDGERS,
     trustedLedgersFile: fileOf(variables.LEDGER_TRUSTED_LEDGERS_FILE, cwd),
     metrics: metricsOf(variables),
+    corsOrigins: variables.LEDGER_CORS_ORIGINS ?? (variables.LEDGER_ENVIRONMENT === 'sandbox' ? 'any' : []),
+    trustedProxies: variables.LEDGER_TRUSTED_PROXIES ?? [],
     logLevel: variables.LEDGER_LOG_LEVEL,
   }
 }
@@ -174,13 +187,7 @@ function problemOf(issue: v.BaseIssue<unknown>, given: Readonly<Record<string, s
 }
 
 function contradictionsOf(configuration: Configuration): readonly string[] {
-  const problems: string[] = []
-  if (configuration.masterKey !== undefined && configuration.masterKeyFile !== undefined) {
-    problems.push('LEDGER_MASTER_KEY and LEDGER_MASTER_KEY_FILE are both set: set one of them.')
-  }
-  if (configuration.previousMasterKeys.length > 0 && configuration.previousMasterKeyFile !== undefined) {
-    problems.push('LEDGER_PREVIOUS_MASTER_KEY and LEDGER_PREVIOUS_MASTER_KEY_FILE are both set: set one of them.')
-  }
+  const problems: string[] = [...contradictingKeys(configuration)]
   if (configuration.trustedLedgers !== undefined && configuration.trustedLedgersFile !== undefined) {
     problems.push('LEDGER_TRUSTED_LEDGERS and LEDGER_TRUSTED_LEDGERS_FILE are both set: set one of them.')
   }
@@ -204,6 +211,26 @@ function contradictionsOf(configuration: Configuration): readonly string[] {
   return problems
 }
 
+function contradictingKeys(configuration: Configuration): readonly string[] {
+  const { masterKey, masterKeyFile, previousMasterKeys, previousMasterKeyFile, partKey, partKeyFile } = configuration
+  const problems: string[] = []
+  if (masterKey !== undefined && masterKeyFile !== undefined) {
+    problems.push('LEDGER_MASTER_KEY and LEDGER_MASTER_KEY_FILE are both set: set one of them.')
+  }
+  if (previousMasterKeys.length > 0 && previousMasterKeyFile !== undefined) {
+    problems.push('LEDGER_PREVIOUS_MASTER_KEY and LEDGER_PREVIOUS_MASTER_KEY_FILE are both set: set one of them.')
+  }
+  if (partKey !== undefined && partKeyFile !== undefined) {
+    problems.push('LEDGER_PART_KEY and LEDGER_PART_KEY_FILE are both set: set one of them.')
+  }
+  const hasPartKey = partKey !== undefined || partKeyFile !== undefined
+  const masterKeys = [masterKey, masterKeyFile, previousMasterKeys[0], previousMasterKeyFile]
+  if (hasPartKey && masterKeys.some((one) => one !== undefined)) {
+    problems.push('A part key and a master key are both set: a part with a part key needs no master key, unset it.')
+  }
+  return problems
+}
+
 /**
  * What production must be given and would not get: what the sandbox generates or brings along.
  * `clients`: whether this command would generate them.
@@ -211,8 +238,11 @@ function contradictionsOf(configuration: Configuration): readonly string[] {
 export function missingInProduction(configuration: Configuration, clients: boolean): readonly string[] {
   if (configuration.environment !== 'production') return []
   const missing: string[] = []
-  if (configuration.masterKey === undefined && configuration.masterKeyFile === undefined) {
-    missing.push('LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE is not set: production runs on no generated key.')
+  const { masterKey, masterKeyFile, partKey, partKeyFile } = configuration
+  if ([masterKey, masterKeyFile, partKey, partKeyFile].every((one) => one === undefined)) {
+    missing.push(
+      'LEDGER_MASTER_KEY_FILE is not set (nor, for a node, an edge or the auditor, LEDGER_PART_KEY_FILE): production does not generate a key.',
+    )
   }
   if (clients && configuration.bootstrapClients === undefined) {
     missing.push(
@@ -232,7 +262,7 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): re
   return Object.keys(env)
     .filter((name) => name.startsWith('LEDGER_') && !VARIABLE_NAMES.includes(name))
     .sort()
-    .map((name) => `${name} is not known and has no effect: did you mean ${nearestOf(name, VARIABLE_NAMES)}?`)
+    .map((name) => `${name} is unknown and has no effect: did you mean ${closest(name, VARIABLE_NAMES)}?`)
 }
 
 function openTraffic(configuration: Configuration): readonly string[] {

@@ -2,9 +2,10 @@
 import * as v from 'valibot'
 import { LOG_LEVELS } from '../system/log-json-lines.ts'
 import { MAX_SHARDS } from '../../actors/identifiers.ts'
+import { addressRanges } from './address-ranges.ts'
 import { bootstrapClientsSchema } from './bootstrap-client.ts'
 import { DEFAULT_FRAMEWORK, frameworks } from './frameworks.ts'
-import { textOfMasterKey, textOfMasterKeys } from './master-key-text.ts'
+import { textOfMasterKey, textOfMasterKeys, textOfPartKey } from './master-key-text.ts'
 import { trustedLedgersText } from './trusted-ledgers.ts'
 
 export const ENVIRONMENTS = ['sandbox', 'production'] as const
@@ -29,6 +30,16 @@ const natsUrls = v.pipe(
     'a URL such as nats://user:password@host:4222 or tls://host:4222, or several with commas between them',
   ),
   v.transform((text) => text.split(',').map((one) => one.trim())),
+)
+
+/** Origins as browsers send them, separated by commas. */
+const origins = v.pipe(
+  v.string(),
+  v.check(
+    (text) => text === '*' || text.split(',').every((one) => isOrigin(one.trim())),
+    'origins such as https://app.example.com, separated by commas, or * for any',
+  ),
+  v.transform((text) => (text === '*' ? ('any' as const) : text.split(',').map((one) => one.trim()))),
 )
 
 export const variablesSchema = v.object({
@@ -56,6 +67,8 @@ export const variablesSchema = v.object({
   LEDGER_MASTER_KEY_FILE: v.optional(pathOfFile),
   LEDGER_PREVIOUS_MASTER_KEY: v.optional(textOfMasterKeys),
   LEDGER_PREVIOUS_MASTER_KEY_FILE: v.optional(pathOfFile),
+  LEDGER_PART_KEY: v.optional(textOfPartKey),
+  LEDGER_PART_KEY_FILE: v.optional(pathOfFile),
   LEDGER_ENCRYPTION: v.optional(v.picklist(ENCRYPTIONS, `one of ${ENCRYPTIONS.join(', ')}`), 'on'),
   LEDGER_NODE_ID: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z, a-z, 0-9, _ and -'))),
   LEDGER_ACTORS_PER_SHARD: v.optional(wholeNumber(1, MOST_ACTORS_PER_SHARD)),
@@ -65,6 +78,8 @@ export const variablesSchema = v.object({
   LEDGER_TRUSTED_LEDGERS_FILE: v.optional(pathOfFile),
   LEDGER_METRICS_HOST: v.optional(listenAddress, '127.0.0.1'),
   LEDGER_METRICS_PORT: v.optional(wholeNumber(1, 65_535)),
+  LEDGER_TRUSTED_PROXIES: v.optional(addressRanges),
+  LEDGER_CORS_ORIGINS: v.optional(origins),
   LEDGER_LOG_LEVEL: v.optional(v.picklist(LOG_LEVELS, `one of ${LOG_LEVELS.join(', ')}`), 'info'),
 })
 
@@ -81,6 +96,7 @@ export const SECRET_VARIABLES: readonly string[] = [
   'LEDGER_BOOTSTRAP_CLIENTS',
   'LEDGER_MASTER_KEY',
   'LEDGER_PREVIOUS_MASTER_KEY',
+  'LEDGER_PART_KEY',
 ]
 
 function wholeNumber(least: number, most: number) {
@@ -106,4 +122,8 @@ function isUrl(text: string, protocols: readonly string[], bare: boolean): boole
   const parsed = new URL(text)
   if (!protocols.includes(parsed.protocol) || parsed.hostname === '') return false
   return !bare || (!text.endsWith('/') && parsed.search === '' && parsed.hash === '' && parsed.username === '')
+}
+
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text
 }

@@ -1,16 +1,18 @@
 #!/usr/bin/env node
 /**
  * Makes what a cluster needs to trust its parts: an authority with certificates for the servers, an nkey for each role at
- * NATS, a password for each role at PostgreSQL, the master key.
+ * NATS, a password for each role at PostgreSQL, the master key, and a part key for each part.
  *   M1. What is there is never replaced: the run after an interrupted one makes what is missing. To rotate something,
  *       remove its files and run it again.
  *   M2. Nothing secret is printed, and nothing secret is an argument of a process.
  *   M3. The directory is closed to others. Files in it are readable by all: each is given to one container, whose user has
  *       another number than whoever made the files. Only the authority's key is given to none, and is the maker's alone.
  */
+import { spawnSync } from 'node:child_process'
 import { createPrivateKey, randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { nkeys } from 'nats'
 import { authorityCertificate, newPrivateKey, pemOfKey, serverCertificate } from './certificates.mjs'
 
@@ -21,6 +23,7 @@ others reach them: nats-1 nats-2 nats-3 unless said. Needs the dependencies of t
 `
 const DATABASE_ROLES = ['superuser', 'ledger_owner', 'ledger_node', 'ledger_edge', 'ledger_auditor']
 const NATS_ROLES = ['node', 'edge']
+const PARTS = ['node', 'edge', 'auditor']
 const AUTHORITY = 'ledger'
 const DAYS = 825
 const AUTHORITY_DAYS = 3650
@@ -53,6 +56,7 @@ replace(
 )
 for (const role of DATABASE_ROLES) write(`${role}.password`, () => `${randomBytes(32).toString('base64url')}\n`)
 write('master.key', () => `${randomBytes(32).toString('base64url')}\n`)
+for (const part of PARTS) write(`part-${part}.key`, () => partKeyOf(part))
 process.stdout.write(`${directory} is complete. Keep a copy of master.key: without it the ledger cannot be used.\n`)
 
 function makeAuthority() {
@@ -79,6 +83,20 @@ function makeNkey(role) {
 
 function publicKeyOf(role) {
   return nkeys.fromSeed(Buffer.from(readFileSync(path(`nats-${role}.nk`), 'utf8').trim())).getPublicKey()
+}
+
+/** Derives it with the checkout's ledger, which may have to be built first. */
+function partKeyOf(part) {
+  const ledger = join(dirname(fileURLToPath(import.meta.url)), '..', 'main', 'ledger.mjs')
+  const others = Object.entries(process.env).filter(([name]) => !name.startsWith('LEDGER_'))
+  const env = { ...Object.fromEntries(others), LEDGER_MASTER_KEY_FILE: resolve(path('master.key')) }
+  const run = spawnSync(process.execPath, [ledger, 'keys', 'part-key', '--part', part], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  if (run.status === 0) return run.stdout
+  process.stderr.write(`Failed to create the part key of ${part}.\n`)
+  process.exit(1)
 }
 
 function write(name, content) {

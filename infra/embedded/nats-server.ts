@@ -57,7 +57,7 @@ export async function startNats(options: NatsOptions): Promise<EmbeddedServer> {
   const program = options.program ?? (await findNatsServer(log))
   makePrivateDirectory(options.storeDir)
   const directory = realpathSync(options.storeDir)
-  const found = readRecord(directory)
+  const found = readableRecord(directory, log)
   refuseSecondLauncher(directory, found)
   const record: ServerRecord = {
     port: found?.port ?? null,
@@ -80,6 +80,16 @@ export async function startNats(options: NatsOptions): Promise<EmbeddedServer> {
     const mayPass = lines.some((line) => line.includes('address already in use'))
     if (!mayPass || left <= 1) throw new Error(`nats-server did not start:\n${lines.join('\n')}`)
     if (options.port === undefined) port = await freePortNear(null)
+  }
+}
+
+/** Replaces a damaged record: it gets a new port and password, and the server has no data that must survive. */
+function readableRecord(directory: string, log: (line: string) => void): ServerRecord | undefined {
+  try {
+    return readRecord(directory)
+  } catch (error) {
+    log(`${error instanceof Error ? error.message : String(error)}: created a new one`)
+    return undefined
   }
 }
 

@@ -54,7 +54,7 @@ function packageHome(): string {
     return dirname(dirname(theirs.resolve(name)))
   } catch (cause) {
     throw new Error(
-      `there are no PostgreSQL binaries for this system (${name} is not installed): set LEDGER_DATABASE_URL to use a server of your own`,
+      `there are no PostgreSQL binaries for this system (${name} is not installed): run npm ci --include=optional, or set LEDGER_DATABASE_URL to use a server of your own`,
       { cause },
     )
   }

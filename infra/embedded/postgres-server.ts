@@ -91,7 +91,7 @@ function quarterOfMemoryMb(): number {
  */
 const ALLOCATOR = { MALLOC_MMAP_THRESHOLD_: '8388608', MALLOC_TRIM_THRESHOLD_: '16777216' }
 
-/** Long enough to replay the log after a crash. */
+/** For a starting server without output. A server that replays its log reports progress every ten seconds. */
 const START_TIMEOUT_MS = 180_000
 const LEFTOVER_TIMEOUT_MS = 60_000
 /** Back ends that outlived their server may need a moment to notice; until then their memory blocks a new one. */
@@ -107,6 +107,11 @@ export async function startPostgres(options: PostgresOptions): Promise<EmbeddedS
   makePrivateDirectory(options.dataDir)
   const directory = realpathSync(options.dataDir)
   const found = readRecord(directory)
+  if (found === undefined && existsSync(join(directory, 'data'))) {
+    throw new Error(
+      `${directory} has PostgreSQL's data, but its server.json with the password is missing: restore the file from a copy`,
+    )
+  }
   refuseSecondLauncher(directory, found)
   const record: ServerRecord = {
     port: found?.port ?? null,
@@ -261,7 +266,10 @@ async function isReady(server: ServerProcess, place: string): Promise<boolean> {
     const lines = readPidFile(join(place, 'data'))
     return Number(lines[0]) === server.pid && lines[7]?.trim() === 'ready'
   }
-  await pollUntil(() => !server.running() || says(), START_TIMEOUT_MS)
+  for (let line = server.lastLines().at(-1); ; line = server.lastLines().at(-1)) {
+    if (await pollUntil(() => !server.running() || says(), START_TIMEOUT_MS)) break
+    if (server.lastLines().at(-1) === line) break
+  }
   return server.running() && says()
 }
 
@@ -329,15 +337,24 @@ async function endAll(orphans: readonly ProcessIdentity[]): Promise<void> {
 }
 
 /**
- * PostgreSQL removes the file of a dead server itself, except while something has that pid: a process that was not
- * yet collected by its parent, or one that was given the number since. The file also guards against back ends that
- * outlived their server, so it goes only when there are none.
+ * PostgreSQL removes the file of a dead server itself, with two exceptions. One is a pid in use: a zombie process, or a
+ * process that reuses the pid. The other is a file without a pid: a machine crash leaves it empty or full of zeros. The
+ * file also protects against back ends that outlived their server, so it is removed only if there are none.
  */
 async function removeStalePidFile(data: string): Promise<void> {
-  const pid = Number(readPidFile(data)[0])
-  if (!Number.isInteger(pid) || pid <= 0 || !existsSync(`/proc/${pid}`)) return
-  const alone = await pollUntil(() => strayProcessesOf('postgres').length === 0, LEFTOVER_TIMEOUT_MS)
-  if (alone) rmSync(join(data, 'postmaster.pid'), { force: true })
+  const file = join(data, 'postmaster.pid')
+  if (!existsSync(file)) return
+  const pid = Number(readPidFile(data)[0]?.trim())
+  const isNamed = Number.isInteger(pid) && pid > 0
+  if (isNamed && !existsSync(`/proc/${pid}`)) return
+  if (await pollUntil(() => strayProcessesOf('postgres').length === 0, LEFTOVER_TIMEOUT_MS)) {
+    rmSync(file, { force: true })
+    return
+  }
+  const strays = strayProcessesOf('postgres').join(', ')
+  throw new Error(
+    `PostgreSQL processes without a server are still running (${strays}): end them, remove ${file}, and start again`,
+  )
 }
 
 function readPidFile(data: string): readonly string[] {

@@ -31,7 +31,9 @@ export function readRecord(directory: string): ServerRecord | undefined {
   try {
     return v.parse(recordSchema, JSON.parse(text))
   } catch (cause) {
-    throw new Error(`${path} is damaged: it should hold port, password, place and launcher as JSON`, { cause })
+    throw new Error(`${path} is damaged: restore it from a copy (port, password, place and launcher, as JSON)`, {
+      cause,
+    })
   }
 }
 

@@ -4,7 +4,8 @@
  *       secret is stored: a secret formed like a generated one costs an HMAC, any other costs scrypt. Only one that was
  *       right for the record before costs less (P5), and who presents it knows that already.
  *   P2. Both hashes are keyed with a pepper that is not in the database: a copy of it cannot be searched.
- *   P3. scrypt runs on the thread pool that verifies signatures, so only a few run at once and only so many may wait.
+ *   P3. scrypt uses at most a quarter of the processors, and at least one: a flood of guesses does not stop orders. The
+ *       number of waiting secrets is limited.
  *   P4. One network takes only a share of that, so that guesses from one place do not keep right secrets out. Behind a
  *       proxy all clients are one network: there the share is what they have together.
  *   P5. A chosen secret that was right is remembered, as a keyed hash under a key of this process: it gets in without
@@ -13,9 +14,10 @@
  *       `/2`, are bound to their client by the document that they stand in alone.)
  */
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { createBoundedCache } from '../../runtime/bounded-cache.ts'
 import { networkOf } from './network.ts'
-import { createSharedSlots, SlotsExhausted } from '../system/slots.ts'
+import { createSharedSlots, SlotsExhausted } from '../../runtime/slots.ts'
 
 export interface ClientSecrets {
   /** What is stored for a secret: `hmac-sha256/2:<hex>` or `scrypt/2:<N>-<r>-<p>:<salt>:<hex>`. Throws ClientSecretsBusy. */
@@ -76,7 +78,7 @@ export function generateClientSecret(): string {
 
 export function createClientSecrets({
   pepper,
-  concurrency = 2,
+  concurrency = Math.max(1, Math.floor(availableParallelism() / 4)),
   maxWaiting = 64,
   maxPerNetwork = 16,
 }: ClientSecretsOptions): ClientSecrets {

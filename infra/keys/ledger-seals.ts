@@ -1,12 +1,15 @@
 /**
- * The secrets in the ledger's own row: 32 bytes each, sealed under the master key.
+ * The secrets in the ledger's own row: 32 bytes each, sealed under wrapping keys.
  *   L1. Each is sealed for its own use: none opens in the place of another.
  */
-import type { MasterKeys } from './master-key.ts'
 import { createMasterSeal, type OpenedSecret } from './master-seal.ts'
+import { type KeyRing, WrappingKeyMissing } from './wrapping-keys.ts'
 
-/** root-secret: root-secret.ts. shard-secret: assigns accounts to shards. index-secret: what look-ups use is made with it. */
-export type LedgerSecretName = 'root-secret' | 'shard-secret' | IndexSecretName
+/**
+ * root-secret: root-secret.ts. message-secret: seals messages between edges and nodes. shard-secret: assigns accounts to
+ * shards. index-secret: keys the hashes that look-ups use.
+ */
+export type LedgerSecretName = 'root-secret' | 'message-secret' | 'shard-secret' | IndexSecretName
 type IndexSecretName = 'index-secret' | 'index-secret-of-encrypted'
 
 /**
@@ -17,31 +20,23 @@ export function indexSecretName(stage: 'off' | 'converting' | 'on'): IndexSecret
   return stage === 'on' ? 'index-secret-of-encrypted' : 'index-secret'
 }
 
-export function sealLedgerSecret(masterKeys: MasterKeys, name: LedgerSecretName, secret: Uint8Array): Buffer {
-  return createMasterSeal(masterKeys, name).seal([name], secret)
+export function sealLedgerSecret(ring: KeyRing, name: LedgerSecretName, secret: Uint8Array): Buffer {
+  return createMasterSeal(ring, name).seal([name], secret)
 }
 
 /** Throws MasterKeyMissing. */
-export function openLedgerSecret(masterKeys: MasterKeys, name: LedgerSecretName, sealed: Uint8Array): OpenedSecret {
-  return createMasterSeal(masterKeys, name).open([name], sealed)
-}
-
-export interface SealedRoot {
-  readonly sealedShardSecret: Uint8Array
-  /** null: the ledger was made before there was one. */
-  readonly sealedRootSecret: Uint8Array | null
+export function openLedgerSecret(ring: KeyRing, name: LedgerSecretName, sealed: Uint8Array): OpenedSecret {
+  return createMasterSeal(ring, name).open([name], sealed)
 }
 
 /**
- * The root secret. A ledger that was made before it had one derived everything from its master key: the bytes of that key
- * are its root secret, so that every derived key stays what it was. Which of the master keys that is shows the secret of
- * shards, which is sealed under it; the first rotation writes those bytes down before it seals that secret anew.
- * Throws MasterKeyMissing.
+ * The root secret of a ledger from before version 0.5, which derived every key from the master key. The bytes of that key
+ * are its root secret, so that every derived key stays the same. The secret of shards, sealed under it, identifies that
+ * master key. Throws MasterKeyMissing.
  */
-export function openRootSecret(masterKeys: MasterKeys, sealed: SealedRoot): OpenedSecret {
-  if (sealed.sealedRootSecret !== null) return openLedgerSecret(masterKeys, 'root-secret', sealed.sealedRootSecret)
-  const { under } = openLedgerSecret(masterKeys, 'shard-secret', sealed.sealedShardSecret)
-  const master = under === 0 ? masterKeys.current : masterKeys.previous[under - 1]
-  if (master === undefined) throw new Error('what opened is none of the master keys')
-  return { secret: master.export(), under }
+export function firstRootSecret(ring: KeyRing, sealedShardSecret: Uint8Array): Buffer {
+  const { under } = openLedgerSecret(ring, 'shard-secret', sealedShardSecret)
+  const master = [ring.current, ...ring.previous][under]?.master
+  if (master === undefined) throw new WrappingKeyMissing('the root secret of this ledger is its first master key')
+  return master.export()
 }

@@ -1,96 +1,79 @@
 /**
- * The master key: 32 random bytes under which the ledger's own secrets are sealed (master-seal.ts). It can be replaced, so
- * nothing that must outlive it is derived from it: that comes from the root secret of the ledger (root-secret.ts).
+ * The master key: 32 random bytes from which all wrapping keys are derived (wrapping-keys.ts). It can be replaced, so keys
+ * that must outlive it derive from the ledger's root secret instead (root-secret.ts).
  *   M1. It is a KeyObject from the moment it is read: it shows nothing when it is logged or turned into JSON.
- *   M2. Each purpose has a key of its own; none of them gives another, or the master key, away.
- *   M3. A file is complete or not there at all, and readable by its owner only.
+ *   M2. A file is complete or absent, and readable by its owner only.
  */
-import { createHash, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
+import { createSecretKey, randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { decodeBase64 } from './base64.ts'
-
-export type MasterKey = KeyObject
+import { type WrappingKeys, wrappingKeysOf } from './wrapping-keys.ts'
 
 export const MASTER_KEY_BYTES = 32
 /** Far more than rotations that can be under way at once. */
-const MOST_PREVIOUS_KEYS = 8
+export const MOST_MASTER_KEYS = 8
 
-/** The master keys that a process was given: `current` seals, and all of them open what they sealed. */
-export interface MasterKeys {
-  readonly current: MasterKey
-  readonly previous: readonly MasterKey[]
+/** A master key, or a key derived from one, is missing or malformed. */
+export class KeyUnusable extends Error {
+  override readonly name = 'KeyUnusable'
 }
 
-/** What is sealed under a master key, with a key of its own for each. A name once released is never given to anything else. */
-export type MasterKeyUse =
-  | 'root-secret'
-  | 'shard-secret'
-  | 'index-secret'
-  | 'index-secret-of-encrypted'
-  | 'data-keys'
-  | 'service-keys'
-  | 'master-key-id'
-
-export class MasterKeyUnusable extends Error {
-  override readonly name = 'MasterKeyUnusable'
-}
-
-/** Reads base64url (or base64) of exactly 32 bytes; white space around it is ignored. Throws MasterKeyUnusable. */
-export function readMasterKey(text: string): MasterKey {
+/** Reads base64url (or base64) of exactly 32 bytes; white space around it is ignored. Throws KeyUnusable. */
+export function readMasterKey(text: string): WrappingKeys {
   const bytes = decodeBase64(text.trim())
   if (bytes?.length !== MASTER_KEY_BYTES) {
-    throw new MasterKeyUnusable(`The master key must be base64url of ${MASTER_KEY_BYTES} bytes.`)
+    throw new KeyUnusable(`The master key must be base64url of ${MASTER_KEY_BYTES} bytes.`)
   }
-  const key = createSecretKey(bytes)
+  const master = createSecretKey(bytes)
   bytes.fill(0)
-  return key
+  return wrappingKeysOf(master)
 }
 
-/** Reads the key from a file. Throws MasterKeyUnusable when there is none or it is ill-formed. */
-export async function loadMasterKey(path: string): Promise<MasterKey> {
-  return readMasterKey(await textOf(path))
+/** Reads the key from a file. Throws KeyUnusable if it is missing or malformed. */
+export async function loadMasterKey(path: string): Promise<WrappingKeys> {
+  const text = await textOf(path)
+  try {
+    return readMasterKey(text)
+  } catch (cause) {
+    throw new KeyUnusable(
+      `${path} holds no master key: base64url of ${MASTER_KEY_BYTES} bytes. Restore it from a copy.`,
+      {
+        cause,
+      },
+    )
+  }
 }
 
-/** Reads one key or several, with white space or commas between them. Throws MasterKeyUnusable. */
-export function readMasterKeys(text: string): readonly MasterKey[] {
+/** Reads one or more keys, separated by white space or commas. Throws KeyUnusable. */
+export function readMasterKeys(text: string): readonly WrappingKeys[] {
   const texts = text.split(/[\s,]+/).filter((one) => one !== '')
-  if (texts.length === 0 || texts.length > MOST_PREVIOUS_KEYS) {
-    throw new MasterKeyUnusable(`There must be 1 to ${MOST_PREVIOUS_KEYS} master keys.`)
+  if (texts.length === 0 || texts.length > MOST_MASTER_KEYS) {
+    throw new KeyUnusable(`There must be 1 to ${MOST_MASTER_KEYS} master keys.`)
   }
   return texts.map(readMasterKey)
 }
 
-/** `readMasterKeys` of a file. Throws MasterKeyUnusable when there is none. */
-export async function loadMasterKeys(path: string): Promise<readonly MasterKey[]> {
+/** `readMasterKeys` of a file. Throws KeyUnusable if the file has none. */
+export async function loadMasterKeys(path: string): Promise<readonly WrappingKeys[]> {
   return readMasterKeys(await textOf(path))
 }
 
-/** Loads the key from a file, which is made with a new key when there is none (M3). Safe when two processes do it at once. */
-export async function loadOrCreateMasterKey(path: string): Promise<MasterKey> {
+/** Loads the key from a file; creates the file with a new key if absent (M2). Two processes may do it at once. */
+export async function loadOrCreateMasterKey(path: string): Promise<WrappingKeys> {
   try {
     await createMasterKeyFile(path)
   } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw new MasterKeyUnusable('The master key file cannot be made.', { cause: error })
+    if (!hasCode(error, 'EEXIST')) throw new KeyUnusable('The master key file cannot be created.', { cause: error })
   }
   return loadMasterKey(path)
-}
-
-/** The secret key for one use: 32 bytes, HKDF-SHA-256 (RFC 5869). */
-export function deriveKey(master: MasterKey, use: MasterKeyUse): Buffer {
-  return Buffer.from(hkdfSync('sha256', master, '', `ledger/${use}/1`, MASTER_KEY_BYTES))
-}
-
-/** Names a master key: 16 hexadecimal digits that give nothing of it away. */
-export function masterKeyIdOf(master: MasterKey): string {
-  return createHash('sha256').update(deriveKey(master, 'master-key-id')).digest('hex').slice(0, 16)
 }
 
 async function textOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    throw new MasterKeyUnusable('The master key file cannot be read.', { cause })
+    throw new KeyUnusable(`The master key file ${path} cannot be read.`, { cause })
   }
 }
 

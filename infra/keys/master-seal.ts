@@ -1,10 +1,12 @@
 /**
- * What the master key protects, for one use: sealed under the current master key, opened under any that was given.
+ * Seals and opens secrets of one use: seals under the wrapping key of the current master key, opens under that of any known
+ * master key.
  *   S1. What is sealed does not say under which master key it is: it opens under one of them or under none.
- *   S2. Whoever holds this can seal and open for its use, and has no master key.
+ *   S2. A holder of this object can seal and open for its use, and has no other wrapping key.
  */
-import { deriveKey, masterKeyIdOf, type MasterKeys, type MasterKeyUse } from './master-key.ts'
+import type { KeyObject } from 'node:crypto'
 import { openSealed, seal, SealBroken, type SealingContext } from './sealing.ts'
+import { type KeyRing, wrappingKey, type WrappingUse } from './wrapping-keys.ts'
 
 export interface MasterSeal {
   readonly seal: (context: SealingContext, secret: Uint8Array) => Buffer
@@ -23,9 +25,10 @@ export class MasterKeyMissing extends Error {
   override readonly name = 'MasterKeyMissing'
 }
 
-export function createMasterSeal(masterKeys: MasterKeys, use: MasterKeyUse): MasterSeal {
-  const sealingKey = deriveKey(masterKeys.current, use)
-  const keys = [sealingKey, ...masterKeys.previous.map((master) => deriveKey(master, use))]
+/** Throws WrappingKeyMissing. */
+export function createMasterSeal(ring: KeyRing, use: WrappingUse): MasterSeal {
+  const sealingKey = wrappingKey(ring.current, use)
+  const keys = [sealingKey, ...ring.previous.map((held) => wrappingKey(held, use))]
   return {
     seal: (context, secret) => seal(sealingKey, context, secret),
     open: (context, sealed) => {
@@ -33,17 +36,17 @@ export function createMasterSeal(masterKeys: MasterKeys, use: MasterKeyUse): Mas
         const secret = openedUnder(key, context, sealed)
         if (secret !== undefined) return { secret, under }
       }
-      throw new MasterKeyMissing(`none of the master keys that are given here (${namesOf(masterKeys)}) opens it`)
+      throw new MasterKeyMissing(`none of the master keys of this process (${namesOf(ring)}) opens it`)
     },
   }
 }
 
 /** Their IDs, the current one's first. */
-export function namesOf({ current, previous }: MasterKeys): string {
-  return [...new Set([current, ...previous].map(masterKeyIdOf))].join(', ')
+function namesOf({ current, previous }: KeyRing): string {
+  return [...new Set([current, ...previous].map(({ masterKeyId }) => masterKeyId))].join(', ')
 }
 
-function openedUnder(key: Buffer, context: SealingContext, sealed: Uint8Array): Buffer | undefined {
+function openedUnder(key: KeyObject, context: SealingContext, sealed: Uint8Array): Buffer | undefined {
   try {
     return openSealed(key, context, sealed)
   } catch (error) {

@@ -1,8 +1,7 @@
 /**
- * The root secret of a ledger: 32 random bytes, made with it and sealed in its row under the master key. What must stay as
- * it is when the master key is replaced is derived from it: page tokens that are under way, the hashes of clients' secrets
- * and refresh tokens,
- * messages, pages of liabilities.
+ * The root secret of a ledger: 32 random bytes, created with it and sealed in its row. Edges hold it, nodes do not. Keys that
+ * must survive a replaced master key derive from it: for page tokens in use, the hashes of clients' secrets and refresh
+ * tokens, and pages of liabilities.
  *   R1. It never changes.
  *   R2. Each use has a key of its own; none of them gives another, or the root secret, away.
  */
@@ -10,12 +9,11 @@ import { createSecretKey, hkdfSync } from 'node:crypto'
 
 export const ROOT_SECRET_BYTES = 32
 
-/** What is derived from the root secret. A name once released is never given to anything else, at the master key neither. */
+/** Names of derived keys. A released name is never reused, nor for the master key (`messages` was one). */
 export type DerivedUse =
   | 'page-tokens'
   | 'client-secrets'
   | 'refresh-tokens'
-  | 'messages'
   | 'account-tags'
   | 'liability-proofs'
   | 'checkpoint-chains'

@@ -6,7 +6,7 @@
  *
  * Layout: version (1 byte) | nonce (12) | tag (16) | ciphertext.
  */
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { type CipherKey, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 
 const VERSION = 1
 const NONCE_BYTES = 12
@@ -22,7 +22,7 @@ export class SealBroken extends Error {
 }
 
 /** `key`: 32 bytes. */
-export function seal(key: Buffer, context: SealingContext, plaintext: Uint8Array): Buffer {
+export function seal(key: CipherKey, context: SealingContext, plaintext: Uint8Array): Buffer {
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
   cipher.setAAD(associatedData(context))
@@ -31,7 +31,7 @@ export function seal(key: Buffer, context: SealingContext, plaintext: Uint8Array
 }
 
 /** Throws SealBroken (E1). */
-export function openSealed(key: Buffer, context: SealingContext, sealed: Uint8Array): Buffer {
+export function openSealed(key: CipherKey, context: SealingContext, sealed: Uint8Array): Buffer {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
   if (bytes.length < HEADER_BYTES || bytes[0] !== VERSION) throw new SealBroken('These are no sealed bytes.')
   const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(1, 1 + NONCE_BYTES), {

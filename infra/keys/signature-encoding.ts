@@ -15,6 +15,11 @@ const LONGEST_DER_BYTES = 72
 const LONGEST_TEXT = 4 * Math.ceil(LONGEST_DER_BYTES / 3)
 const DER_SEQUENCE = 0x30
 
+/** Whether the text is a well-formed signature. */
+export function isSignature(text: string): boolean {
+  return decodeSignature(text).length > 0
+}
+
 /** What the text may stand for, the likeliest first; nothing when it is garbage. */
 export function decodeSignature(text: string): readonly DecodedSignature[] {
   if (text.length > LONGEST_TEXT) return []

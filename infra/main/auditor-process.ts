@@ -6,7 +6,7 @@ import { createSystemClock } from '../system/clock-system.ts'
 import { processStepsBack } from '../system/step-back.ts'
 import { followEncryption } from './follow-encryption.ts'
 import { findLedger } from './ledger-found.ts'
-import { openLedgerSecrets, openMasterKeys } from './ledger-secrets.ts'
+import { openPartKeys, openVault } from './ledger-secrets.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
 
 export function runAuditor(configuration: Configuration, databaseUrl: string, log: Log): Promise<number> {
@@ -21,10 +21,11 @@ async function startAuditor(
   log: Log,
   service: ServiceProcess,
 ): Promise<void> {
+  const ring = await openPartKeys(configuration, 'auditor')
   const ledger = await findLedger(url, log, service.stopping)
   if (ledger === undefined) return
   const { ledgerId } = ledger
-  const { vault } = openLedgerSecrets(await openMasterKeys(configuration), ledger)
+  const vault = openVault(ring, ledger)
   const share = configuration.auditorShare
   const auditor = new Auditor({ url, ledgerId, vault, share, clock: createSystemClock(), log })
   service.onStop('encryption', followEncryption(url, vault, log).stop)

@@ -2,7 +2,7 @@
  * The clients that exist from the start: those of the configuration, or else one per role with random secrets.
  *   Y1. A client that was revoked stays revoked, whatever the configuration says: a start must not undo a revocation.
  *       One that cannot be read stays as it is, too: it may have been revoked.
- *   Y2. Generated secrets are kept readable by the owner only.
+ *   Y2. Generated secrets are stored in a file readable by its owner only, and printed once, by the start that created them.
  */
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -14,12 +14,15 @@ import type { Configuration } from '../config/configuration.ts'
 import { readPrivateFile, replacePrivateFile } from '../system/private-file.ts'
 import { createClientSecrets, generateClientSecret, NO_ADDRESS } from '../keys/client-secrets.ts'
 import { createAccessStore } from '../postgres/access-store-postgres.ts'
+import { openStoreClock } from '../postgres/store-clock.ts'
 import type { LedgerSecrets } from './ledger-secrets.ts'
 
 export interface StartClients {
   readonly clients: readonly BootstrapClient[]
   /** Where the secrets are kept, if they were generated. */
   readonly file: string | undefined
+  /** Whether this start generated them (Y2). */
+  readonly made: boolean
 }
 
 const fileSchema = v.array(v.object({ client_id: v.string(), client_secret: v.string(), role: v.picklist(ROLES) }))
@@ -29,9 +32,11 @@ const fileSchema = v.array(v.object({ client_id: v.string(), client_secret: v.st
  * cannot be read: others made in its stead would lock everybody out.
  */
 export function startClients(configuration: Configuration): StartClients {
-  if (configuration.bootstrapClients !== undefined) return { clients: configuration.bootstrapClients, file: undefined }
-  const file = join(configuration.dataDir, 'clients.json')
-  return { clients: readClients(file) ?? makeClients(file), file }
+  const { bootstrapClients, dataDir } = configuration
+  if (bootstrapClients !== undefined) return { clients: bootstrapClients, file: undefined, made: false }
+  const file = join(dataDir, 'clients.json')
+  const found = readClients(file)
+  return { clients: found ?? makeClients(file), file, made: found === undefined }
 }
 
 function readClients(file: string): readonly BootstrapClient[] | undefined {
@@ -94,8 +99,9 @@ export async function putStartClients(
   const pepper = derive('client-secrets')
   const keptOut = { revoked: [] as string[], unreadable: [] as string[] }
   try {
+    const nowMs = (await openStoreClock(url)).now()
     for (const client of clients) {
-      const outcome = await put(access, pepper, configuration, client)
+      const outcome = await put({ access, pepper, configuration, nowMs }, client)
       if (outcome === 'revoked' || outcome === 'unreadable') keptOut[outcome].push(client.clientId)
     }
   } finally {
@@ -104,10 +110,16 @@ export async function putStartClients(
   return keptOut
 }
 
+interface PutContext {
+  readonly access: AccessStore
+  readonly pepper: Buffer
+  readonly configuration: Configuration
+  /** PostgreSQL's time. */
+  readonly nowMs: number
+}
+
 async function put(
-  access: AccessStore,
-  pepper: Buffer,
-  configuration: Configuration,
+  { access, pepper, configuration, nowMs }: PutContext,
   client: BootstrapClient,
 ): Promise<'unchanged' | 'put' | 'revoked' | 'unreadable'> {
   const secrets = createClientSecrets({ pepper })
@@ -125,7 +137,7 @@ async function put(
     role: client.role,
     boundary,
     accounts,
-    createdAtMs: found?.createdAtMs ?? Date.now(),
+    createdAtMs: found?.createdAtMs ?? nowMs,
     revokedAtMs: null,
   })
   return 'put'

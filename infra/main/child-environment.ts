@@ -1,10 +1,13 @@
 /**
  * The environment of a part that `ledger up` runs: the launcher's own, with the addresses of what it runs.
  *   E1. A part reads the configuration that the launcher has read: no variable contradicts another.
- *   E2. What a part has no use for is kept from it, and a password that is in a file stays there.
+ *   E2. A part gets only the secrets that it needs: its part key in place of the master key. A password in a file stays
+ *       there.
+ *   E3. No value that may hold a secret is in the environment: the part gets those by a pipe (handed-secrets.ts).
  */
 import { availableParallelism } from 'node:os'
 import type { Configuration } from '../config/configuration.ts'
+import { SECRET_VARIABLES } from '../config/variables.ts'
 import type { ChildOptions } from './child-part.ts'
 
 export interface ChildPlace {
@@ -17,24 +20,27 @@ export interface ChildPlace {
   /** Of all edges, where the configuration has none: the types of errors are the same at each. */
   readonly baseUrl: string
   readonly metricsPort: number | undefined
+  /** The text of its part key. */
+  readonly partKey: string
 }
 
 export function childEnvironment(
   configuration: Configuration,
   env: Readonly<Record<string, string | undefined>>,
-  { command, number, databaseUrl, natsUrls, port, baseUrl, metricsPort }: ChildPlace,
-): Record<string, string> {
+  { command, number, databaseUrl, natsUrls, port, baseUrl, metricsPort, partKey }: ChildPlace,
+): Pick<ChildOptions, 'env' | 'secrets'> {
   const { nodeId, dataDir, shards, databasePasswordFile } = configuration
   const inherited = Object.entries(env).filter(
     (entry): entry is [string, string] => entry[1] !== undefined && !isKeptFrom(command, entry[0]),
   )
   const givenBaseUrl = env['LEDGER_BASE_URL'] ?? ''
-  return {
+  const variables: Record<string, string> = {
     ...Object.fromEntries(inherited),
     LEDGER_DATA_DIR: dataDir,
     // With a file the URL is inherited as it was given, without the password that this process has put into its own.
     ...(databasePasswordFile === undefined ? { LEDGER_DATABASE_URL: databaseUrl } : {}),
     ...(command === 'auditor' ? {} : { LEDGER_NATS_URL: natsUrls.join(',') }),
+    LEDGER_PART_KEY: partKey,
     LEDGER_NODE_ID: nodeId === undefined ? `${command}-${number}` : `${nodeId}-${command}-${number}`,
     LEDGER_PORT: String(port),
     LEDGER_BASE_URL: givenBaseUrl === '' ? baseUrl : givenBaseUrl,
@@ -44,10 +50,24 @@ export function childEnvironment(
     UV_THREADPOOL_SIZE: env['UV_THREADPOOL_SIZE'] ?? String(availableParallelism() + 4),
     NODE_ENV: env['NODE_ENV'] ?? 'production',
   }
+  const isSecret = ([name]: readonly [string, string]): boolean => SECRET_VARIABLES.includes(name)
+  const entries = Object.entries(variables)
+  return {
+    env: Object.fromEntries(entries.filter((entry) => !isSecret(entry))),
+    secrets: Object.fromEntries(entries.filter(isSecret)),
+  }
 }
+
+const MASTER_KEY_VARIABLES: readonly string[] = [
+  'LEDGER_MASTER_KEY',
+  'LEDGER_MASTER_KEY_FILE',
+  'LEDGER_PREVIOUS_MASTER_KEY',
+  'LEDGER_PREVIOUS_MASTER_KEY_FILE',
+]
 
 /** Secrets that a part has no use for, and ports that each has its own of. */
 function isKeptFrom(command: ChildOptions['command'], variable: string): boolean {
   if (variable === 'LEDGER_BOOTSTRAP_CLIENTS' || variable === 'LEDGER_METRICS_PORT') return true
+  if (MASTER_KEY_VARIABLES.includes(variable)) return true
   return command === 'auditor' && variable.startsWith('LEDGER_NATS')
 }

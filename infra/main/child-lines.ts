@@ -44,15 +44,19 @@ function worthTelling(line: string): { readonly event: string; readonly text: st
 }
 
 const TROUBLE = /(?:\b(?:PANIC|FATAL|ERROR):|\[(?:FTL|ERR)\]).*$/
+/** Progress of a start that replays the log: after a crash, or to restore a backup. */
+const PROGRESS = /\bLOG: +(?:redo in progress|restored log file|syncing data directory).*$/
 /** What clients hear while the server comes or goes. */
 const PASSING = /the database system is (?:starting up|shutting down|in recovery mode)/
 
-/** PostgreSQL and nats-server: what they say of trouble, without time and process the same for the same trouble. */
+/** Warnings, errors and start progress of PostgreSQL and nats-server, without time and pid, so that repeats are equal. */
 export function serverLineHandler(name: string, file: LogFile, say: (text: string) => void): (line: string) => void {
   const sayOnce = withoutRepeats(say)
   return (line) => {
     file.append(line)
     const [trouble] = TROUBLE.exec(line) ?? []
     if (trouble !== undefined && !PASSING.test(trouble)) sayOnce(trouble, `${name}: ${trouble}`)
+    const [progress] = PROGRESS.exec(line) ?? []
+    if (progress !== undefined) sayOnce('progress', `${name}: ${progress}`)
   }
 }

@@ -2,17 +2,19 @@
  * A node, an edge or the auditor as a child process.
  *   D1. It is in a session of its own: Ctrl-C in a terminal reaches the launcher only, which stops things in order.
  *   D2. It notices the end of its launcher, however that ends, by the channel between them.
- *   D3. Secrets reach it by its environment, never by arguments.
+ *   D3. It receives secrets by its standard input, never by arguments or its environment.
  */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { HANDED_BY_INPUT, type HandedSecrets, textOfSecrets } from './handed-secrets.ts'
 import type { RunningPart } from './kept-part.ts'
 import { ALLOCATOR, COLLECTOR_HERE } from './part-memory.ts'
 
 export interface ChildOptions {
   readonly command: 'node' | 'edge' | 'auditor'
   readonly env: Readonly<Record<string, string>>
+  readonly secrets: HandedSecrets
   readonly onLine: (line: string) => void
 }
 
@@ -21,10 +23,12 @@ const STOP_TIMEOUT_MS = 25_000
 export async function spawnChild(options: ChildOptions): Promise<RunningPart> {
   const program = fileURLToPath(new URL('ledger.js', import.meta.url))
   const child = spawn(process.execPath, ['--enable-source-maps', ...COLLECTOR_HERE, program, options.command], {
-    env: { ...ALLOCATOR, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...ALLOCATOR, ...options.env, ...HANDED_BY_INPUT },
+    stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     detached: true,
   })
+  // A child that ended before it read them is reported by its exit.
+  child.stdin?.on('error', () => undefined).end(textOfSecrets(options.secrets))
   for (const stream of [child.stdout, child.stderr]) {
     if (stream !== null) createInterface({ input: stream }).on('line', options.onLine)
   }

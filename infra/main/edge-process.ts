@@ -3,14 +3,14 @@ import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { EdgeDependencies } from '../../api/dependencies.ts'
 import { createEdge } from '../../api/edge.ts'
 import { createUnmigratedEdge } from '../../api/unmigrated-edge.ts'
-import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
+import { Gateway, GATEWAY_DEFAULTS, type GatewayDependencies } from '../../runtime/edge/gateway.ts'
 import { Routes } from '../../runtime/routes.ts'
+import type { AccessStore } from '../../runtime/ports/access-store.ts'
 import type { AssertionSource } from '../../runtime/ports/assertion-source.ts'
-import { createLedgerClock, followStoreTime } from '../../runtime/ledger-clock.ts'
 import { LedgerStoreUnavailable, type LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
-import { createLiabilities } from '../assertions/liabilities-postgres.ts'
+import { createLiabilities, type PostgresLiabilities } from '../assertions/liabilities-postgres.ts'
 import { createLiabilityThreads } from '../assertions/liability-thread.ts'
 import { createAuditFindings } from '../audit/audit-findings.ts'
 import { Checkpointer } from '../audit/checkpointer.ts'
@@ -18,34 +18,39 @@ import { createSpotThreads } from '../audit/spot-thread.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { type AccountTag, createAccountTag } from '../keys/account-tag.ts'
 import { createClientSecrets } from '../keys/client-secrets.ts'
+import { networkOf } from '../keys/network.ts'
 import { jwkOf, readPublicKey } from '../keys/public-key.ts'
-import type { MasterKeys } from '../keys/master-key.ts'
+import { isSignature } from '../keys/signature-encoding.ts'
 import { createNodeSigner } from '../keys/signer-node.ts'
+import { type KeyRing, readingRing } from '../keys/wrapping-keys.ts'
 import type { NatsLink } from '../nats/connection.ts'
 import { createNatsHints } from '../nats/lease-store-nats.ts'
 import { createLedgerExports } from '../portability/export-postgres.ts'
 import { createLedgerImports } from '../portability/import-postgres.ts'
 import { createAccessStore } from '../postgres/access-store-postgres.ts'
 import { createAttestationStore } from '../postgres/attestation-store-postgres.ts'
+import { createIdempotencyStore } from '../postgres/idempotency-store-postgres.ts'
 import { createLedgerReads } from '../postgres/ledger-reads-postgres.ts'
 import type { LedgerRecord } from '../postgres/migrate.ts'
-import { readServer, refusalOf } from '../postgres/accepted-servers.ts'
+import { IN_RECOVERY, readServer, refusalOf } from '../postgres/accepted-servers.ts'
 import { listShards } from '../postgres/ownership.ts'
 import { readNowMs } from '../postgres/sessions.ts'
 import { createQueryPool } from '../postgres/query-pool.ts'
 import { createServiceKeys, type PostgresServiceKeys } from '../postgres/service-keys-postgres.ts'
 import { createShardHealth } from '../postgres/shard-health-postgres.ts'
 import { createAjvSchemaValidator } from '../schema/schema-validator-ajv.ts'
+import { createClientAddress } from '../system/client-address.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { createSystemRandom } from '../system/random-system.ts'
 import { createGatewayMetrics, createHttpMetrics, registerGatewayGauges } from '../metrics/edge-metrics.ts'
 import { anyShardServed } from '../postgres/served-shards.ts'
 import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
 import { createEdgeReadiness } from './edge-readiness.ts'
+import { type EdgeClock, followEdgeClock } from './edge-clock.ts'
 import { type HttpServer, listen } from './http-server.ts'
 import { followEncryption } from './follow-encryption.ts'
 import { findLedger, refuseOtherShards } from './ledger-found.ts'
-import { type LedgerSecrets, openLedgerSecrets, openMasterKeys } from './ledger-secrets.ts'
+import { type LedgerSecrets, openLedgerSecrets, openPartKeys } from './ledger-secrets.ts'
 import { messageKeyOf } from './message-key.ts'
 import { openNatsLink, openTransport } from './nats-link.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
@@ -64,19 +69,30 @@ interface EdgeContext {
   readonly service: ServiceProcess
   readonly clock: ReturnType<typeof createSystemClock>
   readonly random: ReturnType<typeof createSystemRandom>
+  readonly parts: EdgeParts
 }
 
-export function runEdge(configuration: Configuration, databaseUrl: string, log: Log): Promise<number> {
+/** Replacements for tests. */
+export type EdgeParts = Partial<Pick<GatewayDependencies, 'wire' | 'settings'>>
+
+export function runEdge(
+  configuration: Configuration,
+  databaseUrl: string,
+  log: Log,
+  parts: EdgeParts = {},
+): Promise<number> {
   const clock = createSystemClock()
   const random = createSystemRandom()
-  return runService(log, (service) => startEdge({ configuration, url: databaseUrl, log, service, clock, random }))
+  return runService(log, (service) =>
+    startEdge({ configuration, url: databaseUrl, log, service, clock, random, parts }),
+  )
 }
 
 async function startEdge(context: EdgeContext): Promise<void> {
   const { configuration, url, log, service } = context
   const { host, port, errorBase } = configuration
   const watching = await startWatching(configuration, log, service)
-  const masterKeys = await openMasterKeys(configuration)
+  const ring = await openPartKeys(configuration, 'edge')
   const app = createSwitchableApp()
   let server: HttpServer | undefined
   const ledger = await findLedger(url, log, service.stopping, async () => {
@@ -87,51 +103,117 @@ async function startEdge(context: EdgeContext): Promise<void> {
   })
   if (ledger === undefined) return
   refuseOtherShards(ledger, configuration.shards)
-  const secrets = openLedgerSecrets(masterKeys, ledger)
+  const secrets = openLedgerSecrets(ring, ledger)
   const link = await openNatsLink(configuration, 'edge', configuration.nodeId ?? `edge-${port}`, log)
   service.onStop('nats', link.close)
   void service.failOn(link.closed, 'the connection to NATS')
-  app.use(await createApp(context, ledger, { ...secrets, masterKeys }, link, watching))
+  const store = openShards(url, service)
+  // Before the first read, and repeatedly: a promoted standby may lack changes that clients saw confirmed.
+  await store.refuseUnaccepted().catch(() => undefined)
+  const edgeClock = await followEdgeClock(context.clock, store.nowMs, log)
+  service.onStop('clock', edgeClock.stop)
+  const followed = { ...context, store, edgeClock, clock: edgeClock.clock }
+  app.use(await createApp(followed, ledger, { ...secrets, readingKeys: readingRing(ring) }, link, watching))
   server ??= await listen(app, host, port, errorBase)
   // Last to be registered, so first to be stopped: requests under way need everything else.
   service.onStop('http', server.stop)
   log.info('edge_started', { ledgerId: ledger.ledgerId, host, port })
 }
 
+/** After the ledger was found; `clock` shows its time. */
+interface FollowedContext extends EdgeContext {
+  readonly store: Shards
+  readonly edgeClock: EdgeClock
+}
+
 interface EdgeSecrets extends LedgerSecrets {
   /** For a thread that opens rows: what opens them here cannot be sent to it. */
-  readonly masterKeys: MasterKeys
+  readonly readingKeys: KeyRing
 }
 
 function unmigratedApp({ configuration, random, log }: EdgeContext): EdgeApp {
-  const { errorBase, environment } = configuration
+  const { corsOrigins, environment, errorBase } = configuration
   return createUnmigratedEdge({
     random,
     log,
     readiness: () => Promise.resolve({ ready: false, checks: { ledger: false } }),
-    settings: { errorBase, environment },
+    settings: { corsOrigins, environment, errorBase },
   })
 }
 
+/** Parsers of addresses, keys and signatures. */
+const READERS = { networkOf, readPublicKey, isSignature, jwkOf }
+
 async function createApp(
-  context: EdgeContext,
+  context: FollowedContext,
   ledger: LedgerRecord,
   secrets: EdgeSecrets,
   link: NatsLink,
   watching: Watching,
 ): Promise<EdgeApp> {
   const { configuration, url, log, service, clock, random } = context
-  const { environment, errorBase, accessTokenTtlMs, refreshTokenTtlMs } = configuration
+  const { corsOrigins, environment, errorBase, accessTokenTtlMs, refreshTokenTtlMs } = configuration
   const { ledgerId, shardCount } = ledger
   const { shardOf, vault, derive } = secrets
   const homeOf = (address: ActorAddress): number => shardOf(actorKey(address))
-  const serviceKeys = await createServiceKeys({ url, sealing: secrets.serviceKeys, clock, log })
+  const serviceKeys = await createServiceKeys({ url, seals: secrets.serviceKeys, clock, log })
   service.onStop('keys', serviceKeys.close)
   const checkpointer = new Checkpointer({ url, ledgerId, shardCount, derive, serviceKeys, clock, log })
   service.onStop('checkpoints', () => checkpointer.stop())
   checkpointer.start()
   const reads = createLedgerReads({ url, ledgerId, shardOf, homeOf, vault })
   service.onStop('reads', reads.close)
+  const access = openAccess(context, secrets)
+  const shardHealth = createShardHealth({ url })
+  service.onStop('shard health', shardHealth.close)
+  service.onStop('encryption', followEncryption(url, vault, log).stop)
+  const attestations = createAttestationStore({ url, homeOf, vault })
+  service.onStop('attestations', attestations.close)
+  const idempotency = createIdempotencyStore({ url, vault, onCleanUpFailed: () => log.warn('clean_up_failed') })
+  service.onStop('idempotent requests', idempotency.close)
+  const schemas = createAjvSchemaValidator({ log })
+  service.onStop('schemas', schemas.close)
+  const { registry } = watching
+  const transport = openTransport(link, { ledgerId, messageKey: messageKeyOf(secrets), log, registry })
+  const { warnings, ...assertions } = openAssertions(context, ledgerId, secrets)
+  const { gateway, readiness } = await openGateway(context, {
+    ledgerId,
+    homeOf,
+    link,
+    transport,
+    accountTag: createAccountTag(derive('account-tags')),
+    watching,
+    warnings,
+  })
+  const portability = await openPortability(context, ledgerId, secrets, { serviceKeys, gateway, attestations })
+  return createEdge({
+    gateway,
+    reads,
+    shardHealth,
+    attestations,
+    idempotency,
+    assertions,
+    ...portability,
+    schemas,
+    access,
+    serviceKeys,
+    signatures: createNodeSigner({ keys: serviceKeys, cachedKeys: CACHED_KEYS }),
+    clock,
+    clockTrusted: context.edgeClock.isTrusted,
+    random,
+    log,
+    metrics: registry === undefined ? undefined : createHttpMetrics(registry),
+    secrets: createClientSecrets({ pepper: derive('client-secrets') }),
+    clientAddress: createClientAddress(configuration.trustedProxies),
+    ...READERS,
+    pageTokenKey: derive('page-tokens'),
+    refreshTokenKey: derive('refresh-tokens'),
+    settings: { corsOrigins, errorBase, environment, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
+    readiness,
+  })
+}
+
+function openAccess({ url, log, service, clock }: EdgeContext, { vault }: EdgeSecrets): AccessStore {
   const access = createAccessStore({
     url,
     vault,
@@ -140,47 +222,7 @@ async function createApp(
     onUnreadable: (clientId) => log.error('client_unreadable', { clientId }),
   })
   service.onStop('access', access.close)
-  const shardHealth = createShardHealth({ url, clock })
-  service.onStop('shard health', shardHealth.close)
-  service.onStop('encryption', followEncryption(url, vault, log).stop)
-  const attestations = createAttestationStore({ url, homeOf, vault })
-  service.onStop('attestations', attestations.close)
-  const schemas = createAjvSchemaValidator({ log })
-  service.onStop('schemas', schemas.close)
-  const { registry } = watching
-  const transport = openTransport(link, { ledgerId, messageKey: messageKeyOf(secrets), log, registry })
-  const { gateway, readiness } = await openGateway(context, {
-    ledgerId,
-    homeOf,
-    link,
-    transport,
-    accountTag: createAccountTag(derive('account-tags')),
-    watching,
-  })
-  const portability = await openPortability(context, ledgerId, secrets, { serviceKeys, gateway, attestations })
-  return createEdge({
-    gateway,
-    reads,
-    shardHealth,
-    attestations,
-    assertions: openAssertions(context, ledgerId, secrets),
-    ...portability,
-    schemas,
-    access,
-    serviceKeys,
-    signatures: createNodeSigner({ keys: serviceKeys, cachedKeys: CACHED_KEYS }),
-    clock,
-    random,
-    log,
-    metrics: registry === undefined ? undefined : createHttpMetrics(registry),
-    secrets: createClientSecrets({ pepper: derive('client-secrets') }),
-    readPublicKey,
-    jwkOf,
-    pageTokenKey: derive('page-tokens'),
-    refreshTokenKey: derive('refresh-tokens'),
-    settings: { errorBase, environment, ledgerId, accessTokenTtlMs, refreshTokenTtlMs },
-    readiness,
-  })
+  return access
 }
 
 /** What goes to other ledgers and what comes from them. */
@@ -230,16 +272,14 @@ interface GatewayContext {
   readonly transport: Transport
   readonly accountTag: AccountTag
   readonly watching: Watching
+  readonly warnings: PostgresLiabilities['warnings']
 }
 
 /** What asks nodes, and what knows whether they can be asked. */
 async function openGateway(
-  { url, log, service, clock, random }: EdgeContext,
-  { ledgerId, homeOf, link, transport, accountTag, watching }: GatewayContext,
+  { store, log, service, clock, edgeClock, random, parts }: FollowedContext,
+  { ledgerId, homeOf, link, transport, accountTag, watching, warnings }: GatewayContext,
 ): Promise<{ readonly gateway: Gateway; readonly readiness: EdgeDependencies['readiness'] }> {
-  const store = openShards(url, service)
-  // Before anything is read from it, and again and again: a standby that is promoted may lack what clients were told.
-  await store.refuseUnaccepted().catch(() => undefined)
   const routes = new Routes({
     store,
     leases: createNatsHints(link, log, ledgerId),
@@ -248,22 +288,16 @@ async function openGateway(
   })
   service.onStop('routes', () => routes.stop())
   await routes.start()
-  // Deadlines are judged by nodes, which count time as the ledger's store does.
-  const ledgerClock = createLedgerClock(clock)
-  const readStoreMs = async (): Promise<number> => {
-    await store.refuseUnaccepted()
-    return store.nowMs()
-  }
-  service.onStop('clock', followStoreTime(ledgerClock, readStoreMs).stop)
   const { registry } = watching
   const gateway = new Gateway({
     transport,
     routes,
-    clock: ledgerClock,
+    clock,
     random,
     rare: NO_RARE_PATHS,
     homeOf,
     settings: GATEWAY_DEFAULTS,
+    ...parts,
     log,
     accountTag,
     ...(registry === undefined ? {} : { metrics: createGatewayMetrics(registry) }),
@@ -273,16 +307,22 @@ async function openGateway(
     anyShardServed: store.anyShardServed,
     connected: link.connected,
     routed: () => routes.state() === 'served',
+    clockTrusted: edgeClock.isTrusted,
     stopping: service.stopping,
+    warnings,
   })
   watching.serves(ledgerId, readiness)
   return { gateway, readiness }
 }
 
-function openAssertions(context: EdgeContext, ledgerId: string, secrets: EdgeSecrets): AssertionSource {
-  const { derive, masterKeys } = secrets
+function openAssertions(
+  context: EdgeContext,
+  ledgerId: string,
+  secrets: EdgeSecrets,
+): AssertionSource & Pick<PostgresLiabilities, 'warnings'> {
+  const { derive, readingKeys } = secrets
   const { configuration, url, log, service, clock } = context
-  const passes = createSpotThreads(masterKeys)
+  const passes = createSpotThreads(readingKeys)
   const { provenance, compliance, close } = createAuditFindings({
     url,
     ledgerId,
@@ -294,7 +334,7 @@ function openAssertions(context: EdgeContext, ledgerId: string, secrets: EdgeSec
     await Promise.all([passes.close(), close()])
   })
   const threads = createLiabilityThreads()
-  const liabilities = createLiabilities({ url, masterKeys, key: derive('liability-proofs'), log, run: threads.run })
+  const liabilities = createLiabilities({ url, readingKeys, key: derive('liability-proofs'), log, run: threads.run })
   service.onStop('liabilities', async () => {
     await threads.close()
     await liabilities.close()
@@ -304,9 +344,9 @@ function openAssertions(context: EdgeContext, ledgerId: string, secrets: EdgeSec
 
 interface Shards extends Pick<LedgerStore, 'shards'> {
   readonly anyShardServed: () => Promise<boolean>
-  /** Ends the process if the server is not one that the ledger may run on. Rejects when it cannot be asked. */
+  /** Ends the process if the ledger may not run on the server. Rejects if the server is unavailable or in recovery. */
   readonly refuseUnaccepted: () => Promise<void>
-  /** By PostgreSQL's clock, milliseconds since 1970. */
+  /** PostgreSQL's time, milliseconds since 1970. Checks the server first, as `refuseUnaccepted` does. */
   readonly nowMs: () => Promise<number>
 }
 
@@ -319,13 +359,20 @@ function openShards(url: string, service: ServiceProcess): Shards {
     unavailable: (message, cause) => new LedgerStoreUnavailable(message, cause),
   })
   service.onStop('shards', pool.close)
+  const refuseUnaccepted = async (): Promise<void> => {
+    const server = await pool.run(readServer)
+    // During a failover the address may point to a standby for a while: do not end.
+    if (server.recovering) throw new LedgerStoreUnavailable(IN_RECOVERY)
+    const refused = refusalOf(server)
+    if (refused !== undefined) service.fail(refused)
+  }
   return {
     shards: () => pool.run(listShards),
     anyShardServed: () => pool.run(anyShardServed),
-    refuseUnaccepted: async () => {
-      const refused = refusalOf(await pool.run(readServer))
-      if (refused !== undefined) service.fail(refused)
+    refuseUnaccepted,
+    nowMs: async () => {
+      await refuseUnaccepted()
+      return pool.run(readNowMs)
     },
-    nowMs: () => pool.run(readNowMs),
   }
 }

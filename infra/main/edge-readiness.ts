@@ -1,5 +1,5 @@
 /** Whether an edge can serve, as /readyz says it. */
-import type { Readiness } from '../../api/dependencies.ts'
+import type { Readiness, ReadinessWarning } from '../../api/dependencies.ts'
 import { type Clock, delay } from '../../runtime/ports/clock.ts'
 import { createSharedProbe } from './shared-probe.ts'
 
@@ -10,7 +10,11 @@ export interface EdgeSurroundings {
   readonly connected: () => boolean
   /** Whether a route to any shard is known here. */
   readonly routed: () => boolean
+  /** Whether this machine's clock agrees with PostgreSQL's. */
+  readonly clockTrusted: () => boolean
   readonly stopping: () => boolean
+  /** Limits that are near or exceeded, from memory. */
+  readonly warnings: () => readonly ReadinessWarning[]
 }
 
 /** PostgreSQL that answers later is not reached: whoever asks does not wait for it. */
@@ -19,7 +23,7 @@ const PROBE_TIMEOUT_MS = 2_000
 /** `shards`: a route to one is known, and an owner of one has lately proved that it can commit. */
 export function createEdgeReadiness(
   clock: Clock,
-  { anyShardServed, connected, routed, stopping }: EdgeSurroundings,
+  { anyShardServed, connected, routed, clockTrusted, stopping, warnings }: EdgeSurroundings,
 ): () => Promise<Readiness> {
   let served = false
   const probeDatabase = createSharedProbe(clock, async () => {
@@ -27,7 +31,13 @@ export function createEdgeReadiness(
   })
   return async () => {
     const database = await Promise.race([probeDatabase(), delay(clock, PROBE_TIMEOUT_MS).then(() => false)])
-    const checks = { database, nats: connected(), shards: served && routed(), serving: !stopping() }
-    return { ready: Object.values(checks).every(Boolean), checks }
+    const checks = {
+      database,
+      nats: connected(),
+      shards: served && routed(),
+      clock: clockTrusted(),
+      serving: !stopping(),
+    }
+    return { ready: Object.values(checks).every(Boolean), checks, warnings: warnings() }
   }
 }

@@ -1,10 +1,8 @@
 /** What to try first, as commands that can be pasted into a shell. */
-import type { BootstrapClient } from '../config/bootstrap-client.ts'
-
 export interface FirstRequestFacts {
   readonly address: string
-  /** The client whose secret was generated; undefined: the operator knows the secrets, they are not shown. */
-  readonly client: BootstrapClient | undefined
+  /** A client with a generated secret, and the file that stores it; undefined: the operator chose the secrets. */
+  readonly client: { readonly clientId: string; readonly file: string } | undefined
   /** Named in what is signed, where that is required. */
   readonly ledgerId: string | undefined
   /** The command `ledger` as a shell finds it from anywhere. */
@@ -15,7 +13,8 @@ export function firstRequest({ address, client, ledgerId, ledger }: FirstRequest
   const credentials =
     client === undefined
       ? `CLIENT_ID=... CLIENT_SECRET=...   # one of LEDGER_BOOTSTRAP_CLIENTS, transactor or admin`
-      : `CLIENT_ID=${client.clientId} CLIENT_SECRET=${client.clientSecret}`
+      : `CLIENT_ID=${client.clientId}
+CLIENT_SECRET=$(node -p 'JSON.parse(fs.readFileSync(process.argv[1])).find((c) => c.client_id === "${client.clientId}").client_secret' ${quoted(client.file)})`
   const forLedger = ledgerId === undefined ? '' : String.raw`\"ledger_id\":\"${ledgerId}\",`
   return `LEDGER=${address}
 ${credentials}
@@ -31,4 +30,9 @@ echo "{${forLedger}\\"account_id\\":\\"$ACCOUNT\\",\\"amount\\":\\"100.00\\",\\"
 curl -s "$LEDGER/v1/transactions?account_id=$ACCOUNT" -H "Authorization: Bearer $TOKEN"; echo
 curl -s $LEDGER/v1/accounts/$ACCOUNT/balances -H "Authorization: Bearer $TOKEN"; echo
 `
+}
+
+/** For a shell. */
+export function quoted(path: string): string {
+  return `'${path.replaceAll("'", String.raw`'\''`)}'`
 }

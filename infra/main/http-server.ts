@@ -4,7 +4,7 @@
  *   H2. Stopping takes no new connections and lets requests under way end. Their answers say that the connection closes with
  *       them, so that a client that never rests goes elsewhere; then what is left is closed.
  */
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { BriefMap } from '../../runtime/brief-map.ts'
 import type { EdgeApp } from './edge-app.ts'
 import { createRequestListener } from './request-listener.ts'
@@ -48,7 +48,11 @@ export async function listen(
     requireHostHeader: false,
   }
   const server = createServer(settings, createRequestListener(app, host, errorBase))
-  // The same holds for expectations: they may be ignored (RFC 9110, 10.1.1).
+  server.on('checkContinue', (request, response) => {
+    continueWhenRead(request, response)
+    server.emit('request', request, response)
+  })
+  // Any other expectation may be ignored (RFC 9110, 10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = stallTimeoutMs
@@ -56,6 +60,17 @@ export async function listen(
   const stop = stopper(server)
   await listening(server, host, port)
   return { stop }
+}
+
+/** Sends 100 (Continue) when the body is first read: not if the headers alone decide. */
+function continueWhenRead(request: IncomingMessage, response: ServerResponse): void {
+  const read = request._read.bind(request)
+  let continued = false
+  request._read = (size) => {
+    if (!continued && !response.headersSent) response.writeContinue()
+    continued = true
+    read(size)
+  }
 }
 
 function listening(server: Server, host: string, port: number): Promise<void> {

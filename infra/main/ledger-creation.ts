@@ -1,27 +1,31 @@
-import type { MasterKeys } from '../keys/master-key.ts'
+import type { KeyRing } from '../keys/wrapping-keys.ts'
 import { migrate, readFoundationAt, type LedgerRecord } from '../postgres/migrate.ts'
+import { untilWritable } from '../postgres/recovery.ts'
 import { createMissingServiceKeys } from '../postgres/service-keys-postgres.ts'
-import { newLedgerSecrets, openLedgerSecrets, refuseOtherMasterKeys } from './ledger-secrets.ts'
+import { openLedgerSecrets, refuseOtherMasterKeys } from './ledger-secrets.ts'
 
 const DEFAULT_SHARDS = 256
 
 /**
  * Brings the database to this program's schema and creates the ledger in it if there is none, with its first signing keys:
  * where parts have roles of their own at PostgreSQL, none of them may make one.
- * `shards`: undefined takes what the ledger has. Throws when an existing ledger has another number, or another master key.
+ * `shards`: undefined takes the ledger's number. `say`: gets progress lines while PostgreSQL is in recovery. Throws if an
+ * existing ledger has another number of shards, or another master key, or if PostgreSQL is read-only.
  */
 export async function createOrMigrate(
   url: string,
-  masterKeys: MasterKeys,
+  masterKeys: KeyRing,
   shards: number | undefined,
   encryption: 'on' | 'off',
+  say: (text: string) => void = () => undefined,
 ): Promise<LedgerRecord> {
+  await untilWritable(url, say)
   const existing = await readFoundationAt(url)
   // Before anything is changed: a step of the migration may seal something under the master key.
   if (existing !== undefined) refuseOtherMasterKeys(masterKeys, existing.sealedShardSecret)
   const shardCount = shards ?? existing?.shardCount ?? DEFAULT_SHARDS
-  const ledger = await migrate(url, { shardCount, ...newLedgerSecrets(masterKeys, encryption) })
-  const { serviceKeys } = openLedgerSecrets(masterKeys, ledger)
-  await createMissingServiceKeys({ url, sealing: serviceKeys })
+  const ledger = await migrate(url, { shardCount, masterKeys, encryption })
+  const { serviceKeys: seals } = openLedgerSecrets(masterKeys, ledger)
+  await createMissingServiceKeys({ url, seals })
   return ledger
 }

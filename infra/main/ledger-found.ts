@@ -1,4 +1,5 @@
 import type { Log } from '../../runtime/ports/log.ts'
+import { isInRecovery } from '../postgres/recovery.ts'
 import { type LedgerRecord, MigrationRefused, readLedgerAt } from '../postgres/migrate.ts'
 
 const POLL_MS = 500
@@ -6,7 +7,7 @@ const POLL_MS = 500
 const MENTION_EVERY = 20
 
 /**
- * Waits until the database answers and was migrated; undefined when `stopped` came first. Throws MigrationRefused.
+ * Waits until the database is available, recovered and migrated; undefined if `stopped` came first. Throws MigrationRefused.
  * `onUnmigrated` is called once, if the database answers that it has no ledger yet.
  */
 export async function findLedger(
@@ -29,8 +30,11 @@ export async function findLedger(
   return undefined
 }
 
-async function look(url: string): Promise<LedgerRecord | 'not_migrated' | 'database_not_reached'> {
+async function look(
+  url: string,
+): Promise<LedgerRecord | 'not_migrated' | 'database_not_reached' | 'database_in_recovery'> {
   try {
+    if (await isInRecovery(url)) return 'database_in_recovery'
     return (await readLedgerAt(url)) ?? 'not_migrated'
   } catch (error) {
     if (error instanceof MigrationRefused) throw error

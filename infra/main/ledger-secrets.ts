@@ -1,45 +1,41 @@
 /**
- * The master keys of a configuration, and what they open of a ledger: every secret that a process has comes from here.
- *   O1. A process that was given other master keys is refused before it does anything: all secrets of the ledger's row open,
- *       or none are given out.
- *   O2. Whoever gets the secrets gets what they need to do their work, and no master key.
+ * The keys of a configuration, and the ledger's secrets that they open: the only source of a process's secrets.
+ *   O1. A process with keys of another master key is refused before it starts: unless every secret of the ledger's row that
+ *       its part needs opens, it gets none.
+ *   O2. A part gets only the keys that it needs, from its part key or from the master key.
  */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Configuration } from '../config/configuration.ts'
-import {
-  indexSecretName,
-  type LedgerSecretName,
-  openLedgerSecret,
-  openRootSecret,
-  sealLedgerSecret,
-} from '../keys/ledger-seals.ts'
-import {
-  loadMasterKey,
-  loadMasterKeys,
-  loadOrCreateMasterKey,
-  type MasterKey,
-  type MasterKeys,
-  MasterKeyUnusable,
-} from '../keys/master-key.ts'
-import { createMasterSeal, MasterKeyMissing, type MasterSeal } from '../keys/master-seal.ts'
+import { indexSecretName, type LedgerSecretName, openLedgerSecret } from '../keys/ledger-seals.ts'
+import { KeyUnusable, loadMasterKey, loadMasterKeys, loadOrCreateMasterKey } from '../keys/master-key.ts'
+import { MasterKeyMissing } from '../keys/master-seal.ts'
+import { loadPartKey, type PartKey } from '../keys/part-key.ts'
 import { createDerivation, type DeriveKey } from '../keys/root-secret.ts'
+import { createServiceKeySeals, type ServiceKeySeals } from '../keys/service-key-seals.ts'
 import { createShardHash } from '../keys/shard-hash.ts'
-import type { LedgerRecord, MigrateOptions } from '../postgres/migrate.ts'
+import { type KeyRing, type Part, ringOfPart, type WrappingKeys } from '../keys/wrapping-keys.ts'
+import type { LedgerRecord } from '../postgres/migrate.ts'
 import { createDataKeys } from '../vault/data-keys.ts'
 import { createKeyWrapping } from '../vault/key-wrapping.ts'
 import { createFollowingVault } from '../vault/following-vault.ts'
 import { createRowVault, type RowVault } from '../vault/row-vault.ts'
 
-export interface LedgerSecrets {
+/** Secrets of every node and edge. */
+export interface NodeSecrets {
   /** Which shard an account lives on. */
   readonly shardOf: (accountId: string) => number
   /** How rows are written and read. */
   readonly vault: RowVault
+  /** Seals messages between edges and nodes. */
+  readonly messageSecret: Buffer
+  /** Seals the service's signing keys of which this process holds the wrapping keys. */
+  readonly serviceKeys: ServiceKeySeals
+}
+
+export interface LedgerSecrets extends NodeSecrets {
   /** What is derived from the root secret. */
   readonly derive: DeriveKey
-  /** What the service's signing keys are sealed with. */
-  readonly serviceKeys: MasterSeal
 }
 
 /** Where the sandbox keeps the key that it made. */
@@ -47,30 +43,65 @@ export function generatedKeyFile(configuration: Configuration): string {
   return join(configuration.dataDir, 'master.key')
 }
 
-/** In the sandbox one is made at first start, in production none ever. Throws MasterKeyUnusable. */
-export async function openMasterKeys(configuration: Configuration): Promise<MasterKeys> {
+/** The sandbox generates a key at the first start, production never. Throws KeyUnusable. */
+export async function openMasterKeys(configuration: Configuration): Promise<KeyRing> {
   return openKeys(configuration, async () => {
     if (configuration.environment === 'production') {
-      throw new MasterKeyUnusable('LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE is not set: production makes no key.')
+      throw new KeyUnusable('LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE is not set: production generates no key.')
     }
-    return loadOrCreateMasterKey(generatedKeyFile(configuration))
+    const file = generatedKeyFile(configuration)
+    // A new key opens nothing, and would be taken for the right one.
+    if (!existsSync(file) && existsSync(join(configuration.dataDir, 'postgres', 'data'))) {
+      throw new KeyUnusable(
+        `${file} is missing, and ${configuration.dataDir} has a ledger: restore your copy of the master key, or set LEDGER_MASTER_KEY_FILE.`,
+      )
+    }
+    return loadOrCreateMasterKey(file)
   })
 }
 
-/** Those of a ledger that there is: none is made. Throws MasterKeyUnusable. */
-export async function existingMasterKeys(configuration: Configuration): Promise<MasterKeys> {
+/** The keys of an existing ledger: generates none. Throws KeyUnusable. */
+export async function existingMasterKeys(configuration: Configuration): Promise<KeyRing> {
   return openKeys(configuration, async () => {
     const file = generatedKeyFile(configuration)
     if (configuration.environment === 'sandbox' && existsSync(file)) return loadMasterKey(file)
-    throw new MasterKeyUnusable(
+    throw new KeyUnusable(
       `There is no master key: set LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE, or LEDGER_DATA_DIR to where the sandbox keeps its own (there is no ${file}).`,
     )
   })
 }
 
+/** The keys of a part, from its part key or the master key. Throws KeyUnusable, also for another part's key. */
+export async function openPartKeys(configuration: Configuration, part: Part): Promise<KeyRing> {
+  const given = await givenPartKey(configuration)
+  return given === undefined ? ringOfPart(await openMasterKeys(configuration), part) : ringGivenTo(part, given)
+}
+
+/** The same for an existing ledger. */
+export async function existingPartKeys(configuration: Configuration, part: Part): Promise<KeyRing> {
+  const given = await givenPartKey(configuration)
+  return given === undefined ? ringOfPart(await existingMasterKeys(configuration), part) : ringGivenTo(part, given)
+}
+
+async function givenPartKey({ partKey, partKeyFile }: Configuration): Promise<PartKey | undefined> {
+  return partKeyFile === undefined ? partKey : namingVariable('LEDGER_PART_KEY_FILE', loadPartKey(partKeyFile))
+}
+
+function ringGivenTo(part: Part, given: PartKey): KeyRing {
+  if (given.part === part) return given.ring
+  throw new KeyUnusable(
+    `The part key is for part ${given.part}, but this is part ${part}: use its own (ledger keys part-key --part ${part}).`,
+  )
+}
+
 /** `generated`: where the configuration names none. */
-async function openKeys(configuration: Configuration, generated: () => Promise<MasterKey>): Promise<MasterKeys> {
-  const { masterKey, masterKeyFile, previousMasterKeys, previousMasterKeyFile } = configuration
+async function openKeys(configuration: Configuration, generated: () => Promise<WrappingKeys>): Promise<KeyRing> {
+  const { masterKey, masterKeyFile, previousMasterKeys, previousMasterKeyFile, partKey, partKeyFile } = configuration
+  if (partKey !== undefined || partKeyFile !== undefined) {
+    throw new KeyUnusable(
+      'This command needs the master key (LEDGER_MASTER_KEY or LEDGER_MASTER_KEY_FILE), not a part key.',
+    )
+  }
   const previous =
     previousMasterKeyFile === undefined
       ? previousMasterKeys
@@ -88,55 +119,51 @@ async function namingVariable<T>(name: string, loading: Promise<T>): Promise<T> 
   try {
     return await loading
   } catch (cause) {
-    if (!(cause instanceof MasterKeyUnusable)) throw cause
-    throw new MasterKeyUnusable(`${name}: ${cause.message}`, { cause: cause.cause })
+    if (!(cause instanceof KeyUnusable)) throw cause
+    throw new KeyUnusable(`${name}: ${cause.message}`, { cause: cause.cause })
   }
 }
 
-/** Throws an Error when the master keys do not open the ledger (O1). */
-export function openLedgerSecrets(masterKeys: MasterKeys, ledger: LedgerRecord): LedgerSecrets {
-  const open = (name: LedgerSecretName, sealed: Buffer): Buffer => openLedgerSecret(masterKeys, name, sealed).secret
-  return refusingOthers(() => {
-    const dataKeys = createDataKeys(createKeyWrapping(masterKeys))
-    const indexSecret = open(indexSecretName(ledger.encryption.stage), ledger.sealedIndexSecret)
-    return {
-      shardOf: createShardHash(open('shard-secret', ledger.sealedShardSecret), ledger.shardCount),
-      vault:
-        ledger.encryption.stage === 'on'
-          ? createRowVault(dataKeys, indexSecret)
-          : createFollowingVault(dataKeys, indexSecret, ledger.encryption),
-      derive: createDerivation(openRootSecret(masterKeys, ledger).secret),
-      serviceKeys: createMasterSeal(masterKeys, 'service-keys'),
-    }
-  })
-}
-
-/** What a ledger is made with. `encryption`: `off` leaves its rows as they are. */
-export function newLedgerSecrets(
-  masterKeys: MasterKeys,
-  encryption: 'on' | 'off',
-): Pick<MigrateOptions, 'sealShardSecret' | 'sealRootSecret' | 'sealIndexSecret' | 'wrapping'> {
-  const secrets = {
-    sealShardSecret: (secret: Buffer) => sealLedgerSecret(masterKeys, 'shard-secret', secret),
-    sealRootSecret: (secret: Buffer) => sealLedgerSecret(masterKeys, 'root-secret', secret),
-    sealIndexSecret: (secret: Buffer, stage: 'on' | 'off') =>
-      sealLedgerSecret(masterKeys, indexSecretName(stage), secret),
+/** All secrets except private keys that the ring does not open. Throws an Error as of O1. */
+export function openLedgerSecrets(ring: KeyRing, ledger: LedgerRecord): LedgerSecrets {
+  return {
+    ...openNodeSecrets(ring, ledger),
+    derive: createDerivation(open(ring, 'root-secret', ledger.sealedRootSecret)),
   }
-  return encryption === 'off' ? secrets : { ...secrets, wrapping: createKeyWrapping(masterKeys) }
 }
 
-/** Throws an Error unless one of the master keys opens this secret of a ledger. */
-export function refuseOtherMasterKeys(masterKeys: MasterKeys, sealedShardSecret: Buffer): void {
-  refusingOthers(() => openLedgerSecret(masterKeys, 'shard-secret', sealedShardSecret))
+/** Throws an Error as of O1. */
+export function openNodeSecrets(ring: KeyRing, ledger: LedgerRecord): NodeSecrets {
+  return {
+    shardOf: createShardHash(open(ring, 'shard-secret', ledger.sealedShardSecret), ledger.shardCount),
+    vault: openVault(ring, ledger),
+    messageSecret: open(ring, 'message-secret', ledger.sealedMessageSecret),
+    serviceKeys: createServiceKeySeals(ring),
+  }
 }
 
-function refusingOthers<T>(open: () => T): T {
+/** For a process that only reads. Throws an Error as of O1. */
+export function openVault(ring: KeyRing, ledger: LedgerRecord): RowVault {
+  refuseOtherMasterKeys(ring, ledger.sealedShardSecret)
+  const dataKeys = createDataKeys(createKeyWrapping(ring))
+  const indexSecret = open(ring, indexSecretName(ledger.encryption.stage), ledger.sealedIndexSecret)
+  return ledger.encryption.stage === 'on'
+    ? createRowVault(dataKeys, indexSecret)
+    : createFollowingVault(dataKeys, indexSecret, ledger.encryption)
+}
+
+/** Throws an Error unless the keys derive from the master key that seals this secret of the ledger. */
+export function refuseOtherMasterKeys(ring: KeyRing, sealedShardSecret: Buffer): void {
+  open(ring, 'shard-secret', sealedShardSecret)
+}
+
+function open(ring: KeyRing, name: LedgerSecretName, sealed: Buffer): Buffer {
   try {
-    return open()
+    return openLedgerSecret(ring, name, sealed).secret
   } catch (cause) {
     if (!(cause instanceof MasterKeyMissing)) throw cause
     throw new Error(
-      'the master key is not the one that the secrets of this ledger are sealed under: it was made with another, or rotated to another, or its row was changed',
+      'the master key (or that of the part key) is not the one that seals the secrets of this ledger: the ledger was created with another, or rotated to another, or its row was changed',
       { cause },
     )
   }

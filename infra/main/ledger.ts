@@ -1,6 +1,7 @@
 /** The command `ledger`: finds the command that is asked for and turns what it says into an exit code. */
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { withHandedSecrets } from './handed-secrets.ts'
 import {
   CommandFailed,
   EXIT_FAILED,
@@ -109,4 +110,4 @@ function isProgram(): boolean {
   return program !== undefined && realpathSync(program) === fileURLToPath(import.meta.url)
 }
 
-if (isProgram()) process.exitCode = await main(process.argv.slice(2))
+if (isProgram()) process.exitCode = await main(process.argv.slice(2), await withHandedSecrets(processIo()))

@@ -1,17 +1,18 @@
 /** Composition root of a shard node. */
 import { actorKey } from '../../actors/address.ts'
 import type { Log } from '../../runtime/ports/log.ts'
-import { actorsPerShardOf, LedgerNode } from '../../runtime/node/ledger-node.ts'
+import { actorsPerShardOf, LedgerNode, type LedgerNodeDependencies } from '../../runtime/node/ledger-node.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createNodeSigner } from '../keys/signer-node.ts'
 import { createNatsLeaseStore } from '../nats/lease-store-nats.ts'
+import { openPositionMemory } from '../nats/position-memory-nats.ts'
 import { createPostgresLedgerStore } from '../postgres/ledger-store-postgres.ts'
 import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { createSystemRandom } from '../system/random-system.ts'
 import { followEncryption } from './follow-encryption.ts'
 import { findLedger, refuseOtherShards } from './ledger-found.ts'
-import { openLedgerSecrets, openMasterKeys } from './ledger-secrets.ts'
+import { openNodeSecrets, openPartKeys } from './ledger-secrets.ts'
 import { createNodeMetrics, registerNodeGauges } from '../metrics/node-metrics.ts'
 import { messageKeyOf } from './message-key.ts'
 import { leaseOptions, openNatsLink, openTransport } from './nats-link.ts'
@@ -19,11 +20,29 @@ import { nodeReadiness } from './node-readiness.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
 import { startWatching } from './watching.ts'
 
-export function runNode(configuration: Configuration, databaseUrl: string, log: Log): Promise<number> {
-  return runService(log, (service) => startNode(configuration, databaseUrl, log, service))
+/** Replacements for tests. */
+export interface NodeParts extends Pick<LedgerNodeDependencies, 'wire'> {
+  readonly over?: (dependencies: LedgerNodeDependencies) => LedgerNodeDependencies
 }
 
-async function startNode(configuration: Configuration, url: string, log: Log, service: ServiceProcess): Promise<void> {
+export function runNode(
+  configuration: Configuration,
+  databaseUrl: string,
+  log: Log,
+  parts: NodeParts = {},
+): Promise<number> {
+  return runService(log, (service) => startNode({ configuration, url: databaseUrl, log, service, parts }))
+}
+
+interface NodeContext {
+  readonly configuration: Configuration
+  readonly url: string
+  readonly log: Log
+  readonly service: ServiceProcess
+  readonly parts: NodeParts
+}
+
+async function startNode({ configuration, url, log, service, parts }: NodeContext): Promise<void> {
   const clock = createSystemClock()
   const random = createSystemRandom()
   const { actorsPerShard } = configuration
@@ -31,14 +50,21 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
   const session = random.hex(16)
   const watching = await startWatching(configuration, log, service)
   const { registry } = watching
-  const masterKeys = await openMasterKeys(configuration)
+  const ring = await openPartKeys(configuration, 'node')
   const ledger = await findLedger(url, log, service.stopping)
   if (ledger === undefined) return
   refuseOtherShards(ledger, configuration.shards)
   // A wrong master key is refused here, before any shard is taken.
-  const secrets = openLedgerSecrets(masterKeys, ledger)
+  const secrets = openNodeSecrets(ring, ledger)
   const { ledgerId } = ledger
   const production = configuration.environment === 'production'
+  const link = await openNatsLink(configuration, 'node', nodeId, log)
+  service.onStop('nats', link.close)
+  void service.failOn(link.closed, 'the connection to NATS')
+  const { replicas } = configuration.nats
+  const positions = await openPositionMemory(link, log, { ledgerId, replicas }, service.stopping)
+  if (positions === undefined) return
+  service.onStop('position', positions.close)
   const store = await createPostgresLedgerStore({
     url,
     nodeId,
@@ -48,15 +74,17 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
     vault: secrets.vault,
     production,
     onStopped: service.fail,
+    positions,
   })
   service.onStop('store', store.close)
+  // Record a last position, so that an older copy is detected also by commits since the last heartbeat.
+  service.onStop('last probe', async () => {
+    await store.probe().catch(() => undefined)
+  })
   service.onStop('encryption', followEncryption(url, secrets.vault, log).stop)
-  const keys = await createServiceKeys({ url, sealing: secrets.serviceKeys, clock, log })
+  const keys = await createServiceKeys({ url, seals: secrets.serviceKeys, clock, log })
   service.onStop('keys', keys.close)
-  const link = await openNatsLink(configuration, 'node', nodeId, log)
-  service.onStop('nats', link.close)
-  void service.failOn(link.closed, 'the connection to NATS')
-  const node = new LedgerNode({
+  const node = createNode(parts, {
     nodeId,
     session,
     store,
@@ -71,7 +99,10 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
     production,
     settings: { maxResidents: actorsPerShard ?? actorsPerShardOf(ledger.shardCount) },
     homeOf: (actor) => secrets.shardOf(actorKey(actor)),
-    onStoreWentBack: () => service.fail('PostgreSQL went back: it shows an older state than was seen before'),
+    onStoreWentBack: () => {
+      const reason = 'PostgreSQL went back: its state is older than one seen before'
+      void store.refuseServer().finally(() => service.fail(reason))
+    },
   })
   const measures = () => node.measures()
   if (registry !== undefined) registerNodeGauges(registry, measures)
@@ -81,4 +112,8 @@ async function startNode(configuration: Configuration, url: string, log: Log, se
   service.onStop('node', () => node.stop())
   await node.start()
   log.info('node_started', { nodeId, ledgerId, shards: ledger.shardCount })
+}
+
+function createNode({ over = (own) => own, ...replaced }: NodeParts, own: LedgerNodeDependencies): LedgerNode {
+  return new LedgerNode(over({ ...own, ...replaced }))
 }

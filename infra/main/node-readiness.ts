@@ -11,14 +11,16 @@ export interface NodeSurroundings {
 }
 
 /**
- * `database`: the last probe of PostgreSQL committed, not long ago. `session`: the same of the renewal of the session
- * key. A proof that has been under way for longer than three periods is none. `clock`: within its bound of PostgreSQL's.
- * `serving`: it neither stops nor gives its shards away.
+ * `database`: the last probe of PostgreSQL committed recently, and its disk has room. `commits`: PostgreSQL neither
+ * refuses all commits nor delays one. `session`: the key of the session was renewed recently. A probe or renewal that takes
+ * longer than three periods counts as failed. `clock`: within its bound of PostgreSQL's. `serving`: the node neither stops
+ * nor releases its shards.
  */
 export function nodeReadiness({ measures, connected, stopping }: NodeSurroundings): Readiness {
-  const { probed, probedAgoMs, renewed, renewedAgoMs, clockInBounds, leaving } = measures()
+  const { probed, probedAgoMs, renewed, renewedAgoMs, clockInBounds, leaving, commitsFail } = measures()
   const checks = {
     database: probed && isFresh(probedAgoMs),
+    commits: !commitsFail,
     nats: connected(),
     session: renewed && isFresh(renewedAgoMs),
     clock: clockInBounds,

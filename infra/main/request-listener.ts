@@ -8,6 +8,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import { getRequestListener, RequestError } from '@hono/node-server'
 import { ownRequestId } from '../../api/frame.ts'
 import { downstreamFailure, type Problem, renderProblem } from '../../api/problem.ts'
+import { pathOfTarget } from '../../api/request-path.ts'
 import type { EdgeApp } from './edge-app.ts'
 import { newRequestId, unreadable } from './unreadable-requests.ts'
 
@@ -31,6 +32,10 @@ export function createRequestListener(app: EdgeApp, host: string, errorBase: str
       outgoing.writeHead(status, headers).end(body)
       return
     }
+    if (incoming.method === 'OPTIONS' && incoming.url === '*') {
+      outgoing.writeHead(204, { allow: 'GET, HEAD, POST, PUT, OPTIONS', 'x-request-id': newRequestId() }).end()
+      return
+    }
     reading = incoming
     void listener(incoming, outgoing)
     reading = undefined
@@ -43,19 +48,16 @@ function responseOf(refused: Problem, errorBase: string, incoming?: IncomingMess
 }
 
 function partsOf(refused: Problem, errorBase: string, incoming?: IncomingMessage) {
-  const reply = renderProblem(refused, errorBase, pathOf(incoming?.url ?? '/'))
   const claimed = incoming?.headers['x-request-id']
+  const requestId = (typeof claimed === 'string' ? ownRequestId(claimed) : undefined) ?? newRequestId()
+  const reply = renderProblem(refused, { errorBase, instance: pathOfTarget(incoming?.url ?? '/'), requestId })
   const headers = {
     'content-type': reply.contentType,
     'content-length': String(Buffer.byteLength(reply.body)),
-    'x-request-id': (typeof claimed === 'string' ? ownRequestId(claimed) : undefined) ?? newRequestId(),
+    'x-request-id': requestId,
     'x-content-type-options': 'nosniff',
     'cache-control': 'no-store',
     ...reply.headers,
   }
   return { status: reply.status, body: reply.body, headers }
-}
-
-function pathOf(target: string): string {
-  return target.startsWith('/') ? (target.split('?', 1)[0] ?? '/') : '/'
 }

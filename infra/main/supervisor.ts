@@ -14,7 +14,8 @@ import { findNatsServer, startNats } from '../embedded/nats-server.ts'
 import { startPostgres } from '../embedded/postgres-server.ts'
 import { makePrivateDirectory } from '../system/private-file.ts'
 import { isRoot } from '../embedded/unprivileged-user.ts'
-import type { MasterKeys } from '../keys/master-key.ts'
+import { partKeyText } from '../keys/part-key.ts'
+import type { KeyRing, Part } from '../keys/wrapping-keys.ts'
 import { putStartClients, startClients, type StartClients } from './bootstrap-clients.ts'
 import { childEnvironment } from './child-environment.ts'
 import { lineHandler, serverLineHandler } from './child-lines.ts'
@@ -61,6 +62,9 @@ export class Supervisor {
   private nats: KeptPart<EmbeddedServer> | undefined
   private readonly serverUrls = new Map<string, string>()
   private firstPort = 0
+  private partKeyOf: (part: Part) => string = () => {
+    throw new Error('the master key was not opened')
+  }
 
   constructor(options: SupervisorOptions) {
     this.options = options
@@ -77,6 +81,7 @@ export class Supervisor {
     this.firstPort = await edgePort(configuration, edges, say)
     await refuseTakenMetricsPorts(configuration, this.firstPort, edges, nodes)
     const masterKeys = await openMasterKeys(configuration)
+    this.partKeyOf = (part) => partKeyText(masterKeys, part)
     await this.step(() => this.startPostgres())
     const { ledgerId, clients } = await this.step(() => this.prepareDatabase(masterKeys))
     await this.step(() => this.startNats())
@@ -179,11 +184,11 @@ export class Supervisor {
   }
 
   private async prepareDatabase(
-    masterKeys: MasterKeys,
+    masterKeys: KeyRing,
   ): Promise<{ readonly ledgerId: string; readonly clients: StartClients }> {
     const { configuration, say } = this.options
     const url = this.databaseUrl()
-    const ledger = await createOrMigrate(url, masterKeys, configuration.shards, configuration.encryption)
+    const ledger = await createOrMigrate(url, masterKeys, configuration.shards, configuration.encryption, say)
     say(`ledger ${ledger.ledgerId}, ${ledger.shardCount} shards`)
     const clients = startClients(configuration)
     const secrets = openLedgerSecrets(masterKeys, ledger)
@@ -200,7 +205,7 @@ export class Supervisor {
     for (let index = 0; index < count; index += 1) {
       const name = `${command}-${index + 1}`
       const onLine = lineHandler(name, this.logFile(name), say)
-      const start = (): Promise<RunningPart> => spawnChild({ command, env: this.environmentOf(command, index), onLine })
+      const start = (): Promise<RunningPart> => spawnChild({ command, ...this.environmentOf(command, index), onLine })
       const part = await keepRunning({ name, say, start })
       layer.push(part)
       say(`${name}: started (process ${part.current().pid})`)
@@ -233,7 +238,7 @@ export class Supervisor {
     return configuration.metrics.port + index + (command === 'node' ? edges : 0)
   }
 
-  private environmentOf(command: ChildOptions['command'], index: number): Record<string, string> {
+  private environmentOf(command: ChildOptions['command'], index: number): Pick<ChildOptions, 'env' | 'secrets'> {
     const { configuration, env } = this.options
     return childEnvironment(configuration, env, {
       command,
@@ -243,6 +248,7 @@ export class Supervisor {
       port: this.firstPort + (command === 'edge' ? index : 0),
       baseUrl: this.addressOf(0),
       metricsPort: this.metricsPortOf(command, index),
+      partKey: this.partKeyOf(command),
     })
   }
 

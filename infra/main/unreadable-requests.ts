@@ -41,12 +41,13 @@ export function newRequestId(): string {
 
 function replyTo(code: string | undefined, errorBase: string): string {
   const refused = unreadable(DETAILS[code ?? ''] ?? NOT_HTTP)
-  const { status, contentType, body } = renderProblem(refused, errorBase, '/')
+  const requestId = newRequestId()
+  const { status, contentType, body } = renderProblem(refused, { errorBase, instance: '/', requestId })
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     `Content-Type: ${contentType}`,
     `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${newRequestId()}`,
+    `X-Request-Id: ${requestId}`,
     'X-Content-Type-Options: nosniff',
     'Cache-Control: no-store',
     'Connection: close',

@@ -4,7 +4,14 @@ import type { NodeMeasures } from '../../runtime/node/ledger-node.ts'
 import type { CommitResult, ItemFate, NodeMetrics, ShardMove } from '../../runtime/ports/metrics.ts'
 import { MS_PER_SECOND, registerGauges } from './registry.ts'
 
-const ITEM_FATES = ['entered', 'moved', 'overloaded', 'rejected', 'given_up'] as const satisfies readonly ItemFate[]
+const ITEM_FATES = [
+  'entered',
+  'moved',
+  'overloaded',
+  'rejected',
+  'given_up',
+  'not_applied',
+] as const satisfies readonly ItemFate[]
 const COMMIT_RESULTS = ['applied', 'held_back', 'failed', 'unknown'] as const satisfies readonly CommitResult[]
 const SHARD_MOVES = [
   'acquired',
@@ -21,7 +28,7 @@ export function createNodeMetrics(registry: Registry): NodeMetrics {
   const registers = [registry]
   const items = new Counter({
     name: 'ledger_node_items_total',
-    help: 'Requests that edges sent, by what became of them on arrival; given_up: left later without a verdict.',
+    help: 'Requests from edges by fate. On arrival: entered, moved, overloaded, rejected. Later: given_up, outcome unknown; not_applied, PostgreSQL refused the commit.',
     labelNames: ['fate'],
     registers,
   })
@@ -106,6 +113,16 @@ export function registerNodeGauges(registry: Registry, measure: () => NodeMeasur
       name: 'ledger_shards_quarantined',
       help: 'Shards that this node does not serve because they broke an invariant here.',
       of: ({ quarantined }) => quarantined,
+    },
+    {
+      name: 'ledger_commits_failing',
+      help: '1 while PostgreSQL refuses all commits of this node, or delays one for 2 s or more.',
+      of: ({ commitsFail }) => Number(commitsFail),
+    },
+    {
+      name: 'ledger_oldest_pin_age_seconds',
+      help: 'Age of the oldest look-up in flight. Later commits stay in memory until it ends.',
+      of: ({ oldestPinAgeMs }) => oldestPinAgeMs / MS_PER_SECOND,
     },
     {
       name: 'ledger_session_renewed_age_seconds',

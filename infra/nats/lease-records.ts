@@ -1,4 +1,7 @@
-/** What stands in the buckets, as JSON. What does not have the shape is refused, so that nothing half-read is acted on. */
+/**
+ * The records in the buckets, as JSON. A record without the shape is refused, so that no partial record takes effect.
+ * Adjacent releases read each other's records: fields are only added, and unknown ones are ignored.
+ */
 import type { SessionRecord, ShardHint } from '../../runtime/ports/lease-store.ts'
 
 export function encodeSession({ nodeId, session, ready, draining, refusedShards }: SessionRecord): string {

@@ -1,20 +1,17 @@
 /**
  * LeaseStore over two JetStream key-value buckets of each ledger: `ledger_<name>_nodes` (session keys) and
- * `ledger_<name>_shards` (hints).
- *   B1. Reads go through the stream's leader (`allow_direct` off): a direct read of a cluster may be stale.
+ * `ledger_<name>_shards` (hints). B1 and B3 are in bucket.ts.
  *   B2. A write whose acknowledgement did not come is in doubt. Only then is a stored record of the same session taken
  *       for our own, and written upon.
- *   B3. A bucket that is gone (a server that lost its store) is made again; what was in it is not.
  *   B4. Hints are heard as plain messages on the bucket's subjects, and listed at the start and after each reconnect:
  *       the client's watches stay deaf for seconds after a server restarts, and leak consumers.
  *   B5. What cannot be read is left out: it counts as a node that says nothing, and spares the others its fate.
  *   B6. An edge hears hints and does nothing else: it may neither make buckets nor ask JetStream, whose answers go
  *       wherever who asks wants them. What it missed it learns from PostgreSQL.
  */
-import { NatsError, StorageType, type JetStreamManager, type KV, type KvEntry, type Subscription } from 'nats'
+import { NatsError, type KV, type Subscription } from 'nats'
 import type { Log } from '../../runtime/ports/log.ts'
 import {
-  LeaseStoreUnavailable,
   type LeaseStore,
   type ListedSession,
   type Revision,
@@ -22,30 +19,27 @@ import {
   type ShardHint,
   type Watch,
 } from '../../runtime/ports/lease-store.ts'
-import { reasonOf } from '../../runtime/reason.ts'
+import {
+  type BucketOptions,
+  bucketName,
+  causeOf,
+  createBucket,
+  isPresent,
+  subjectPrefixOf,
+  type Bucket,
+} from './bucket.ts'
 import type { NatsLink } from './connection.ts'
 import { decodeHint, decodeSession, encodeHint, encodeSession } from './lease-records.ts'
 
-export interface LeaseStoreOptions {
-  /** Ledgers that share a NATS server must not take each other's nodes and epochs for their own. */
-  readonly ledgerId: string
-  /** Copies of each bucket; 3 in a cluster. */
-  readonly replicas: number
-  /** Nothing here must survive: memory is enough on one server, files spare a cluster a rebuild. */
-  readonly storage: 'memory' | 'file'
-}
-
-const CALL_TIMEOUT_MS = 1000
 /** Only to sweep away nodes that will never come back; expiry means nothing to the protocol. */
 const NODE_GARBAGE_AFTER_MS = 3_600_000
 /** Reads of one list that are under way at once. */
 const READS_AT_ONCE = 32
 const WRONG_LAST_SEQUENCE = 10071
-const STREAM_NOT_FOUND = 10059
 const RELIST_MIN_MS = 250
 const RELIST_MAX_MS = 5000
 
-export function createNatsLeaseStore(link: NatsLink, log: Log, options: LeaseStoreOptions): LeaseStore {
+export function createNatsLeaseStore(link: NatsLink, log: Log, options: BucketOptions): LeaseStore {
   const nodes = createBucket(link, bucketName(options.ledgerId, 'nodes'), options, NODE_GARBAGE_AFTER_MS)
   const shards = createBucket(link, bucketName(options.ledgerId, 'shards'), options, 0)
   /** B2: sessions whose last write has no known outcome, by node. */
@@ -118,66 +112,6 @@ export function createNatsHints(link: NatsLink, log: Log, ledgerId: string): Pic
   }
 }
 
-function bucketName(ledgerId: string, of: 'nodes' | 'shards'): string {
-  return `ledger_${ledgerId.replaceAll(/[^A-Za-z0-9_-]/g, '_')}_${of}`
-}
-
-function subjectPrefixOf(bucket: string): string {
-  return `$KV.${bucket}.`
-}
-
-interface Bucket {
-  /** Runs `call` on the bucket, once more if the bucket had to be made again (B3). Rejects with `LeaseStoreUnavailable` only. */
-  readonly use: <T>(call: (kv: KV) => Promise<T>) => Promise<T>
-  /** The bucket's keys as of one moment; those of ended sessions too. Use it inside `use`. */
-  readonly keys: () => Promise<readonly string[]>
-  readonly subjectPrefix: string
-}
-
-function createBucket(link: NatsLink, name: string, options: LeaseStoreOptions, ttlMs: number): Bucket {
-  const jetstream = link.connection.jetstream({ timeout: CALL_TIMEOUT_MS, checkAPI: false })
-  const streamName = `KV_${name}`
-  const subjectPrefix = subjectPrefixOf(name)
-  let manager: JetStreamManager | undefined
-  let opened: KV | undefined
-
-  const open = async (): Promise<KV> => {
-    opened ??= await jetstream.views.kv(name, {
-      replicas: options.replicas,
-      storage: options.storage === 'memory' ? StorageType.Memory : StorageType.File,
-      history: 1,
-      allow_direct: false,
-      ...(ttlMs > 0 ? { ttl: ttlMs } : {}),
-    })
-    return opened
-  }
-  const attempt = async <T>(call: (kv: KV) => Promise<T>): Promise<T> => {
-    if (!link.connected()) throw new Error('not connected')
-    return call(await open())
-  }
-  const use = async <T>(call: (kv: KV) => Promise<T>): Promise<T> => {
-    try {
-      try {
-        return await attempt(call)
-      } catch (error) {
-        // Nothing was written: without its stream nobody takes a write.
-        if (!isStreamLost(error)) throw error
-        opened = undefined
-        return await attempt(call)
-      }
-    } catch (cause) {
-      opened = undefined
-      throw new LeaseStoreUnavailable(`lease store: ${causeOf(cause)}`, { cause })
-    }
-  }
-  const keys = async (): Promise<readonly string[]> => {
-    manager ??= await jetstream.jetstreamManager(false)
-    const { state } = await manager.streams.info(streamName, { subjects_filter: `${subjectPrefix}>` })
-    return Object.keys(state.subjects ?? {}).map((subject) => subject.slice(subjectPrefix.length))
-  }
-  return { use, keys, subjectPrefix }
-}
-
 /** Undefined for one that has ended, and for one that cannot be read (B5). */
 async function readSession(kv: KV, nodeId: string, log: Log): Promise<ListedSession | undefined> {
   const entry = await kv.get(nodeId)
@@ -193,10 +127,6 @@ async function readSession(kv: KV, nodeId: string, log: Log): Promise<ListedSess
 async function readHint(kv: KV, shardId: string): Promise<ShardHint | undefined> {
   const entry = await kv.get(shardId)
   return isPresent(entry) ? decodeHint(entry.string()) : undefined
-}
-
-function isPresent(entry: KvEntry | null): entry is KvEntry {
-  return entry !== null && entry.operation === 'PUT'
 }
 
 async function listed<T>(
@@ -273,15 +203,4 @@ function tell(hint: ShardHint, log: Log, onHint: (hint: ShardHint) => void): voi
 
 function isConflict(error: unknown): boolean {
   return error instanceof NatsError && error.api_error?.err_code === WRONG_LAST_SEQUENCE
-}
-
-/** A write without its stream has no responders; a read is told. Without a leader both look so too: made again, it is still there. */
-function isStreamLost(error: unknown): boolean {
-  if (!(error instanceof NatsError)) return false
-  return error.api_error?.err_code === STREAM_NOT_FOUND || (error.code === '503' && error.api_error === undefined)
-}
-
-/** The client's own errors quote no more than subjects of the lease store. */
-function causeOf(error: unknown): string {
-  return error instanceof NatsError ? error.message : reasonOf(error)
 }

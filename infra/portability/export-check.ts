@@ -5,7 +5,7 @@
  *       and the signature is over all of them.
  *   C2. A file that ends before its proof, or goes on behind it, is not whole.
  */
-import { createHash, createPublicKey, verify } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
 import type { AssertionKey } from '../../api/assertion.ts'
@@ -18,6 +18,7 @@ import {
   PROOF_SYSTEM,
   type ProofRecord,
 } from '../../api/export-record.ts'
+import { verifiesText } from '../keys/service-signature.ts'
 import { signedProof } from './export-proof.ts'
 
 export interface ExportKeys {
@@ -208,17 +209,7 @@ export function problemOfSignature(proof: ProofRecord, keys: readonly AssertionK
   if (!(atMs >= key.activeFromMs && (key.retiredAtMs === null || atMs <= key.retiredAtMs))) {
     return 'the key that it names was not in use at its timestamp'
   }
-  return verifies(proof, key) ? undefined : 'its signature does not verify'
-}
-
-function verifies(proof: ProofRecord, { x, y }: AssertionKey): boolean {
-  if (typeof proof.signature !== 'string') return false
-  try {
-    const publicKey = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' })
-    const payload = Buffer.from(signedProof(proof), 'utf8')
-    return verify('sha256', payload, { key: publicKey, dsaEncoding: 'der' }, Buffer.from(proof.signature, 'base64'))
-  } catch {
-    // A key or a signature that cannot be read verifies nothing.
-    return false
-  }
+  return typeof proof.signature === 'string' && verifiesText(key, signedProof(proof), proof.signature)
+    ? undefined
+    : 'its signature does not verify'
 }

@@ -65,6 +65,8 @@ const FORMAT = 1
 const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 const fieldAndDetail = { field: v.string(), detail: v.string() }
 
+const signedSchema = v.object({ keyId: v.string(), payloadHash: v.string() })
+
 const refusalSchema = v.variant('kind', [
   v.object({
     kind: v.literal('invalid'),
@@ -76,7 +78,8 @@ const refusalSchema = v.variant('kind', [
       }),
     ),
   }),
-  v.object({ kind: v.picklist(['untrusted', 'mismatch', 'exists']), ...fieldAndDetail }),
+  v.object({ kind: v.picklist(['untrusted', 'exists']), ...fieldAndDetail }),
+  v.object({ kind: v.literal('mismatch'), ...fieldAndDetail, signed: v.exactOptional(signedSchema) }),
 ])
 
 const headSchema = v.object({

@@ -6,8 +6,8 @@
  *   P3. Whose file it is, and who signed it, is judged last: what is wrong in it is wrong whoever sent it.
  */
 import { setImmediate } from 'node:timers/promises'
-import { createPublicKey, verify } from 'node:crypto'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import { sha256Hex } from '../../actors/audit-chain.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'
 import {
   type AttestationRecord,
@@ -22,7 +22,9 @@ import { recordKindOf, type RecordKind } from '../../api/schemas/import-records.
 import type { GivenRecord, ImportFault, ImportRefusal } from '../../runtime/ports/ledger-imports.ts'
 import type { ImportKeys } from '../../runtime/ports/service-keys.ts'
 import type { PinnedKey, TrustedLedgers } from '../config/trusted-ledgers.ts'
+import { verifiesText } from '../keys/service-signature.ts'
 import { problemOfSignature } from './export-check.ts'
+import { signedProof } from './export-proof.ts'
 import type { FileEnd, ImportSource, OpenedBalances, StagedPart } from './import-documents.ts'
 import { historyFault } from './import-history.ts'
 
@@ -278,9 +280,10 @@ class PartCheck {
   }): ImportRefusal | undefined {
     const problem = problemOfSignature(record, this.pinned())
     if (problem === undefined) return undefined
-    const field = `records[${index}].${problem.includes('does not verify') ? 'signature' : 'key_id'}`
-    const kind = problem.includes('does not verify') ? 'mismatch' : 'untrusted'
-    return { kind, field, detail: `line ${record.line}: of the proof, ${problem}.` }
+    const detail = `line ${record.line}: of the proof, ${problem}.`
+    if (!problem.includes('does not verify')) return { kind: 'untrusted', field: `records[${index}].key_id`, detail }
+    const signed = { keyId: record.key_id, payloadHash: sha256Hex(signedProof(record)) }
+    return { kind: 'mismatch', field: `records[${index}].signature`, detail, signed }
   }
 }
 
@@ -295,17 +298,7 @@ function problemOfAttestation(shown: JsonObject, keys: readonly PinnedKey[]): st
   if (!(atMs >= key.activeFromMs && (key.retiredAtMs === null || atMs <= key.retiredAtMs))) {
     return 'the key that it names was not in use then'
   }
-  return typeof signature === 'string' && verifies(key, canonicalJson(signed), signature)
+  return typeof signature === 'string' && verifiesText(key, canonicalJson(signed), signature)
     ? undefined
     : 'its signature does not verify'
-}
-
-function verifies({ x, y }: PinnedKey, text: string, signature: string): boolean {
-  try {
-    const key = createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' })
-    return verify('sha256', Buffer.from(text, 'utf8'), { key, dsaEncoding: 'der' }, Buffer.from(signature, 'base64'))
-  } catch {
-    // A key or a signature that cannot be read verifies nothing.
-    return false
-  }
 }

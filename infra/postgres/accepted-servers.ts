@@ -12,29 +12,57 @@ export interface Server {
   readonly timeline: string
 }
 
+export interface ServerState extends Server {
+  /** The latest acceptance by an administrator, or by the ledger's creation; null without one. */
+  readonly acceptance: string | null
+  /** After the acceptance a node found that commits are missing. */
+  readonly wentBack: boolean
+  /** A standby, or a backup under restore. */
+  readonly recovering: boolean
+}
+
 /** More than takeovers ever raise an epoch between a backup and its return. */
 const EPOCH_LEAP = 2 ** 20
 
-export async function readServer(sql: Sql): Promise<Server & { readonly accepted: boolean }> {
-  const [row] = await sql<{ system_identifier: string; timeline: string; accepted: boolean }[]>`
+/** In recovery the timeline is that of the last checkpoint. */
+export async function readServer(sql: Sql): Promise<ServerState> {
+  const [row] = await sql<ServerRow[]>`
     WITH server AS (
-      SELECT system_identifier::text, substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) AS timeline
-        FROM pg_control_system())
-    SELECT system_identifier, timeline, EXISTS (
-             SELECT FROM accepted_servers a
-              WHERE a.system_identifier = server.system_identifier AND a.timeline = server.timeline) AS accepted
-      FROM server`
+      SELECT system_identifier::text, recovering,
+             CASE WHEN recovering THEN lpad(upper(to_hex(timeline_id)), 8, '0')
+                  ELSE substr(pg_walfile_name(pg_current_wal_insert_lsn()), 1, 8) END AS timeline
+        FROM pg_control_system(), pg_control_checkpoint(), pg_is_in_recovery() recovering)
+    SELECT system_identifier, timeline, recovering, acceptance::text, went_back_at IS NOT NULL AS went_back
+      FROM server LEFT JOIN accepted_servers USING (system_identifier, timeline)`
   if (row === undefined) throw new Error('a look at the server returned nothing')
-  return { systemIdentifier: row.system_identifier, timeline: row.timeline, accepted: row.accepted }
+  const { timeline, acceptance, recovering } = row
+  return { systemIdentifier: row.system_identifier, timeline, acceptance, wentBack: row.went_back, recovering }
 }
+
+interface ServerRow {
+  readonly system_identifier: string
+  readonly timeline: string
+  readonly acceptance: string | null
+  readonly went_back: boolean
+  readonly recovering: boolean
+}
+
+export const IN_RECOVERY = 'PostgreSQL is in recovery and read-only: it is a standby, or its restore has not ended'
+
+export const WENT_BACK =
+  'PostgreSQL is an older copy of the database: it lacks commits that a node saw. See ledger accept-server --help'
 
 /** Why nothing may be served from this server; undefined: it may. */
 export function refusalOf({
   systemIdentifier,
   timeline,
-  accepted,
-}: Server & { readonly accepted: boolean }): string | undefined {
-  if (accepted) return undefined
+  acceptance,
+  wentBack,
+  recovering,
+}: ServerState): string | undefined {
+  if (recovering) return IN_RECOVERY
+  if (wentBack) return WENT_BACK
+  if (acceptance !== null) return undefined
   return (
     `PostgreSQL is server ${systemIdentifier} on timeline ${timeline}, which this ledger was not accepted on: it may lack what ` +
     'was committed. See ledger accept-server --help'
@@ -55,9 +83,19 @@ export async function acceptServer(sql: Sql): Promise<Server> {
   await sql.begin(async (transaction) => {
     await transaction`
       INSERT INTO accepted_servers (system_identifier, timeline, accepted_at)
-      VALUES (${systemIdentifier}, ${timeline}, now()) ON CONFLICT DO NOTHING`
+      VALUES (${systemIdentifier}, ${timeline}, now())
+      ON CONFLICT (system_identifier, timeline)
+      DO UPDATE SET acceptance = gen_random_uuid(), went_back_at = NULL, accepted_at = now()`
     await transaction`
       UPDATE shards SET epoch = epoch + ${EPOCH_LEAP}, attempt = 0, node_id = NULL, session = NULL, updated_at = now()`
   })
   return { systemIdentifier, timeline }
+}
+
+/** A2. */
+export async function withdrawAcceptance(sql: Sql): Promise<void> {
+  const { systemIdentifier, timeline } = await readServer(sql)
+  await sql`
+    UPDATE accepted_servers SET went_back_at = coalesce(went_back_at, now())
+     WHERE system_identifier = ${systemIdentifier} AND timeline = ${timeline}`
 }

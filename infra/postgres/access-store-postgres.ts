@@ -9,6 +9,7 @@
 import type postgres from 'postgres'
 import {
   type AccessStore,
+  AccessStoreOverloaded,
   AccessStoreUnavailable,
   type ClientRecord,
   type RefreshExchange,
@@ -18,7 +19,9 @@ import {
 import { LEDGER_KEY_NAME } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { SEALED_VERSION } from '../vault/sealed-text.ts'
+import { SlotsExhausted } from '../../runtime/slots.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
+import { type AccessRow, readAccess, readChanges } from './access-changes.ts'
 import { type ClientRow, openClient, sealedClient } from './client-document.ts'
 import { createQueryPool, type QueryPool } from './query-pool.ts'
 
@@ -33,7 +36,6 @@ export interface AccessStoreOptions {
   readonly vault: RowVault
   /** Called with the ID of a client whose row cannot be read, once until it can be. */
   readonly onUnreadable?: (clientId: string) => void
-  readonly poolSize?: number
   /** Wall clock, milliseconds since 1970. */
   readonly now?: () => number
   readonly cleanUpEveryMs?: number
@@ -41,6 +43,13 @@ export interface AccessStoreOptions {
 }
 
 const STATEMENT_TIMEOUT_MS = 5_000
+/** Connections for session look-ups and for administrators. */
+const LOOK_UP_CONNECTIONS = 2
+/** Connections for checks: all requests wait for a check, so session look-ups must not delay it. */
+const CHECK_CONNECTIONS = 1
+/** Connections for logins, and how many logins may wait for one (X4). */
+const LOGIN_CONNECTIONS = 4
+const MAX_WAITING_LOGINS = 64
 /** Rows one step of cleaning may delete, and steps one cleaning may take. */
 const CLEAN_UP_ROWS = 1_000
 const CLEAN_UP_STEPS = 100
@@ -50,12 +59,14 @@ const CHANGE_TRIES = 10
 const FAMILY_MARGIN_MS = 86_400_000
 
 export function createAccessStore(options: AccessStoreOptions): PostgresAccessStore {
-  const pool = createQueryPool({
-    url: options.url,
-    name: 'ledger access',
-    size: options.poolSize ?? 4,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    unavailable: (message, cause) => new AccessStoreUnavailable(message, cause),
+  const common = { url: options.url, statementTimeoutMs: STATEMENT_TIMEOUT_MS, unavailable }
+  const pool = createQueryPool({ ...common, name: 'ledger access', size: LOOK_UP_CONNECTIONS })
+  const checks = createQueryPool({ ...common, name: 'ledger access checks', size: CHECK_CONNECTIONS })
+  const logins = createQueryPool({
+    ...common,
+    name: 'ledger logins',
+    size: LOGIN_CONNECTIONS,
+    maxWaiting: MAX_WAITING_LOGINS,
   })
   const { vault } = options
   const told = new Set<string>()
@@ -76,9 +87,14 @@ export function createAccessStore(options: AccessStoreOptions): PostgresAccessSt
 
   return {
     findClient: async (clientId) => {
-      const row = await pool.run((sql) => findRow(sql, vault, clientId))
+      const row = await logins.run((sql) => findRow(sql, vault, clientId))
       return row && (readable(row) ?? 'unreadable')
     },
+    findAccess: async (clientId, sessionId) => {
+      const row = await pool.run((sql) => findAccessRow(sql, vault, clientId, sessionId))
+      return { client: row && (readable(row) ?? 'unreadable'), sessionLive: row?.session_live === true }
+    },
+    changesSince: (mark) => checks.run((sql) => readChanges(sql, mark)),
     listClients: async () => {
       const rows = await pool.run((sql) => findRows(sql, vault, sql`ORDER BY client_id`))
       return rows.flatMap((row) => readable(row) ?? [])
@@ -87,21 +103,20 @@ export function createAccessStore(options: AccessStoreOptions): PostgresAccessSt
       await pool.run((sql) => changed(() => putClient(sql, vault, client)))
     },
     revokeClient: (clientId, atMs) => pool.run((sql) => changed(() => revokeClient(sql, vault, clientId, atMs))),
-    createFamily: (family) => pool.run((sql) => createFamily(sql, family)),
-    rotateFamily: (exchange) => pool.run((sql) => rotateFamily(sql, exchange)),
-    listRevokedSessions: async (sinceMs) => {
-      const rows = await pool.run(
-        (sql) => sql<{ session_id: string }[]>`
-          SELECT session_id FROM refresh_families WHERE revoked_at >= ${timestamp(sinceMs)} ORDER BY session_id`,
-      )
-      return rows.map((row) => row.session_id)
-    },
+    createFamily: (family) => logins.run((sql) => createFamily(sql, family)),
+    rotateFamily: (exchange) => logins.run((sql) => rotateFamily(sql, exchange)),
     cleanUp: (atMs) => cleanUp(pool, atMs),
     close: async () => {
       clearInterval(cleaning)
-      await pool.close()
+      await Promise.all([pool.close(), checks.close(), logins.close()])
     },
   }
+}
+
+function unavailable(message: string, options: ErrorOptions): AccessStoreUnavailable {
+  return options.cause instanceof SlotsExhausted
+    ? new AccessStoreOverloaded(message, options)
+    : new AccessStoreUnavailable(message, options)
 }
 
 type Fragment = ReturnType<postgres.Sql>
@@ -109,16 +124,31 @@ type Fragment = ReturnType<postgres.Sql>
 /** With the key that they are read with. */
 async function findRows(sql: postgres.Sql, vault: RowVault, which: Fragment): Promise<readonly ClientRow[]> {
   const rows = await sql<ClientRow[]>`SELECT client_id, document, revoked_at FROM clients ${which}`
-  // Sealed ones may be met before it was seen that the ledger is being encrypted.
+  await fetchKeyOf(rows, sql, vault)
+  return rows
+}
+
+/** A row may be sealed before this process has noticed that the ledger is being encrypted. */
+async function fetchKeyOf(rows: readonly ClientRow[], sql: postgres.Sql, vault: RowVault): Promise<void> {
   if (vault.encrypts || rows.some(({ document }) => document[0] === SEALED_VERSION)) {
     await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
   }
-  return rows
 }
 
 async function findRow(sql: postgres.Sql, vault: RowVault, clientId: string): Promise<ClientRow | undefined> {
   const [row] = await findRows(sql, vault, sql`WHERE client_id = ${clientId}`)
   return row
+}
+
+async function findAccessRow(
+  sql: postgres.Sql,
+  vault: RowVault,
+  clientId: string,
+  sessionId: string,
+): Promise<AccessRow | undefined> {
+  const rows = await readAccess(sql, clientId, sessionId)
+  await fetchKeyOf(rows, sql, vault)
+  return rows[0]
 }
 
 /** Undefined: it cannot be read. */

@@ -7,7 +7,7 @@
  */
 import type postgres from 'postgres'
 import { type ActorAddress, classAddress } from '../../actors/address.ts'
-import { isAccountId } from '../../actors/identifiers.ts'
+import { isAttester } from '../../actors/identifiers.ts'
 import type { AttestationPage, AttestationQuery } from '../../runtime/ports/attestation-store.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { openAttestation } from './attestation-document.ts'
@@ -34,8 +34,8 @@ export async function readAttestationPage(
   { homeOf, vault }: AttestationReading,
 ): Promise<AttestationPage> {
   if (Object.values(query).some((value) => typeof value === 'string' && value.includes('\0'))) return NOTHING
-  // Attesters are formed like accounts; of what is not, which may be of any length, no reference is made.
-  if (query.attester !== null && !isAccountId(query.attester)) return NOTHING
+  // References exist only for texts of limited length.
+  if (query.attester !== null && !isAttester(query.attester)) return NOTHING
   const attester = query.attester === null ? null : vault.accountRef(query.attester)
   let { subjectClass } = query
   if (query.assetClass !== null) {

@@ -3,7 +3,7 @@
  *   B1. Balances are served as one whole: the account's own row says which they are, so that none that was put back to an
  *       earlier state, deleted or brought in from elsewhere is believed.
  */
-import { availableOf, type Balance } from '../../actors/account/state.ts'
+import { type AccountState, availableOf, type Balance } from '../../actors/account/state.ts'
 import { tokenAddress } from '../../actors/address.ts'
 import { BASE_DECIMALS, BASE_UNIT, formatQuantity } from '../../actors/money.ts'
 import { type BoundedCache, createBoundedCache } from '../../runtime/bounded-cache.ts'
@@ -14,7 +14,7 @@ import { type AccountPlace, keyNameOf } from './account-reads.ts'
 import { ACTOR_ROW_COLUMNS, type ActorRow, keyNameOfActorRow, tokenStateOf } from './actor-documents.ts'
 import { keyNameOfAccountRow } from './account-document.ts'
 import { arrayLiteral } from './array-literal.ts'
-import { findAccountRows, openWholeAccount, type WholeAccountRow } from './look-up-accounts.ts'
+import { findAccountRows, openWholeAccount } from './look-up-accounts.ts'
 import { fetchKeys, opened } from './opened-rows.ts'
 import type { QueryPool } from './query-pool.ts'
 import { PLACES } from './row-sealer.ts'
@@ -30,9 +30,9 @@ export function createBalanceReads(pool: QueryPool, vault: RowVault): ReadBalanc
   const known = createBoundedCache<string, number>(KEPT_TOKENS)
   return async (place) => {
     if (place === undefined) return undefined
-    const row = await findAccount(pool, place, vault)
-    if (row === undefined) return undefined
-    const held = heldOf(row, place, vault)
+    const account = await readWholeAccount(pool, place, vault)
+    if (account === undefined) return undefined
+    const held = heldOf(account)
     const decimals = await decimalsOf(
       pool,
       held.map(([tokenId]) => tokenId),
@@ -43,12 +43,13 @@ export function createBalanceReads(pool: QueryPool, vault: RowVault): ReadBalanc
   }
 }
 
-async function findAccount(
+/** Undefined when there is no such account. */
+export async function readWholeAccount(
   pool: QueryPool,
   place: AccountPlace,
   vault: RowVault,
-): Promise<WholeAccountRow | undefined> {
-  return pool.run(async (sql) => {
+): Promise<AccountState | undefined> {
+  const row = await pool.run(async (sql) => {
     const [[found]] = await Promise.all([
       findAccountRows(sql, [place], vault),
       fetchKeys(sql, [keyNameOf(place)], vault),
@@ -57,17 +58,15 @@ async function findAccount(
     if (found !== undefined) await fetchKeys(sql, [keyNameOfAccountRow(found)], vault)
     return found
   })
+  if (row === undefined) return undefined
+  const at = PLACES.account(row.shard_id, row.account_id, Number(row.version))
+  const [, account] = opened(at, () => openWholeAccount(row, vault, place.accountId))
+  return account
 }
 
 /** By token ID, in code-unit order. Those of 1970 only keep room: nothing of the asset was ever moved here. */
-function heldOf(
-  row: WholeAccountRow,
-  { accountId }: AccountPlace,
-  vault: RowVault,
-): readonly (readonly [tokenId: string, Balance])[] {
-  const place = PLACES.account(row.shard_id, row.account_id, Number(row.version))
-  const [, account] = opened(place, () => openWholeAccount(row, vault, accountId))
-  return [...account.balances]
+function heldOf({ balances }: AccountState): readonly (readonly [tokenId: string, Balance])[] {
+  return [...balances]
     .filter(([, { updatedAtMs }]) => updatedAtMs > 0)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
 }

@@ -12,14 +12,14 @@ import { LedgerStoreUnavailable, type CommitVerdict } from '../../runtime/ports/
 import type { Log } from '../../runtime/ports/log.ts'
 import { takeOver } from './commit-lane-takeover.ts'
 import type { CommitStatement } from './commit-statement.ts'
-import { verdictOfError } from './commit-verdict.ts'
-import { type Backend, type Connection, type Sql, withDeadline } from './connection.ts'
+import { isDangerous, verdictOfError } from './commit-verdict.ts'
+import { type Backend, type Connection, type ServerNotice, type Sql, withDeadline } from './connection.ts'
 import { codeOf } from './failure.ts'
 import { prepared } from './prepared.ts'
 
 export interface CommitLaneOptions {
   /** Opens a connection and checks whose it is; `onNotice` is for what the server says beside answers. */
-  readonly open: (onNotice: () => void) => Promise<Connection>
+  readonly open: (onNotice: (notice: ServerNotice) => void) => Promise<Connection>
   /** Of the session. */
   readonly lockKey: bigint
   /** Why there will never be another connection; undefined while there may. */
@@ -37,6 +37,8 @@ type ReadRows = (rows: readonly unknown[]) => CommitVerdict
 const FIRST_RETRY_MS = 50
 const LONGEST_RETRY_MS = 1_000
 const TAKE_OVER_MS = 5_000
+/** Limit on the distinct warnings that one process logs. */
+const MAX_WARNINGS_KNOWN = 100
 /** L1, milliseconds. */
 const PATIENCE_MS = 1_000
 
@@ -54,8 +56,10 @@ export class CommitLane {
   private backend: Backend | undefined
   private recovery: Promise<void> | undefined
   private inFlight: Promise<CommitVerdict> | undefined
-  /** Warnings since the commit in flight was sent. */
-  private notices = 0
+  /** A warning made the outcome of the commit in flight unknown. */
+  private inDanger = false
+  /** SQLSTATE and source of logged warnings: each is logged once. */
+  private readonly warned = new Set<string>()
   private closed = false
 
   constructor(options: CommitLaneOptions) {
@@ -92,7 +96,7 @@ export class CommitLane {
 
   async open(): Promise<void> {
     const { open, lockKey } = this.options
-    const opened = await open(() => (this.notices += 1))
+    const opened = await open((notice) => this.noteWarning(notice))
     try {
       await withDeadline(takeOver(opened.sql, this.backend, lockKey), TAKE_OVER_MS, opened.destroy)
       if (this.closed) throw new LedgerStoreUnavailable('the store is closed')
@@ -106,6 +110,15 @@ export class CommitLane {
       this.connection = undefined
       if (this.mayOpen()) this.recovery ??= this.recover()
     })
+  }
+
+  private noteWarning(notice: ServerNotice): void {
+    const { code, file } = notice
+    if (isDangerous(notice)) this.inDanger = true
+    const name = `${code} ${file}`
+    if (this.warned.has(name) || this.warned.size >= MAX_WARNINGS_KNOWN) return
+    this.warned.add(name)
+    this.options.log.warn('commit_warned', { code, file })
   }
 
   private mayOpen(): boolean {
@@ -137,12 +150,10 @@ export class CommitLane {
   }
 
   private async execute(connection: Connection, statement: CommitStatement, read: ReadRows): Promise<CommitVerdict> {
-    this.notices = 0
+    this.inDanger = false
     const answered = await verdictWithin(connection.sql, statement, read, this.options.commitTimeoutMs)
     const verdict: CommitVerdict =
-      answered.kind === 'answered' && this.notices > 0
-        ? { kind: 'unknown', detail: 'answered with a warning' }
-        : answered
+      answered.kind === 'answered' && this.inDanger ? { kind: 'unknown', detail: 'answered with a warning' } : answered
     if (verdict.kind === 'unknown') {
       this.options.log.error('commit_unknown', { detail: verdict.detail })
       connection.destroy()

@@ -25,6 +25,7 @@ import { crossingsText } from './boundary-crossings.ts'
 import { type Section, SECTION_NAMES, type SectionName } from './commit-section.ts'
 import { DEMANDS, FENCED, writeOf } from './commit-writes.ts'
 import { createRowSealer, PLACES } from './row-sealer.ts'
+import { INSERT_COUNTS } from './shard-counts.ts'
 
 export interface CommitStatement {
   readonly text: string
@@ -153,7 +154,7 @@ function shapeOf(sections: readonly SectionName[]): Shape {
     const broken = DEMANDS[name]
     if (broken !== undefined) demands.push(demandOf(name, shardIds, broken))
   }
-  if (counted) steps.push(`counted AS (\n${countOf(session)})`, `crossed AS (\n${crossingOf(session, crossing)})`)
+  if (counted) steps.push(`counted AS (\n${INSERT_COUNTS})`, `crossed AS (\n${crossingOf(session, crossing)})`)
   const demand = demands.length === 0 ? '' : `\nWHERE ${demands.join('\n  AND ')}`
   return { sections, text: `WITH ${steps.join(',\n')}\nSELECT fence.shard_id FROM fence${demand}` }
 }
@@ -183,13 +184,6 @@ function arrivingRows({ columns }: Section, shardIds: string, next: (type: Colum
   const arrays = [shardIds, ...columns.map(({ type }) => next(type))]
   const selected = columns.map(({ name, type }) => `${elementExpression(type, `u.${name}`)} AS ${name}`)
   return `(SELECT u.shard_id, ${selected.join(', ')} FROM unnest(${arrays.join(', ')}) AS u (${given.join(', ')})) AS i`
-}
-
-function countOf(session: string): string {
-  return `UPDATE sessions
-   SET completed_count = completed_count + (SELECT coalesce(sum(completed), 0) FROM fence),
-       failed_count = failed_count + (SELECT coalesce(sum(failed), 0) FROM fence)
- WHERE session = ${session}`
 }
 
 /** Which shards it counts for is only known here. */

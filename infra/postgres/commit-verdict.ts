@@ -2,10 +2,11 @@
  * What PostgreSQL's answer to a commit proves (D3).
  *   Applied: a result without warnings. Failed: an ERROR, which the driver shows only once the server is ready for the
  *   next query, so that nothing of the statement was applied. Everything else is unknown: FATAL, a lost connection, an
- *   exception. A warning is unknown too: a commit that stopped waiting for its standby says no more than that.
+ *   exception, or a dangerous warning (`isDangerous`): a commit that stopped waiting for its standby gives no other sign.
  */
 import postgres from 'postgres'
 import type { CommitVerdict } from '../../runtime/ports/ledger-store.ts'
+import type { ServerNotice } from './connection.ts'
 import { codeOf } from './failure.ts'
 
 /** Raised by `ledger_demand`. */
@@ -29,6 +30,16 @@ export function verdictOfError(error: unknown): CommitVerdict {
   if (startsWithAny(code, OF_INVARIANT)) return { kind: 'failed', cause: 'invariant', detail }
   if (startsWithAny(code, OF_DATA)) return { kind: 'failed', cause: 'data', detail }
   return { kind: 'failed', cause: 'transient', detail }
+}
+
+/** Classes of SQLSTATE: no such transaction, rolled back, ended by an operator, internal error. */
+const DANGEROUS = ['25', '40', '57', 'XX']
+/** A commit that stops waiting for a standby gives a plain warning, 01000: only its source file identifies it. */
+const DANGEROUS_SOURCE = 'syncrep.c'
+
+/** Whether a warning makes the outcome of the commit unknown. */
+export function isDangerous({ code, file }: ServerNotice): boolean {
+  return file === DANGEROUS_SOURCE || startsWithAny(code, DANGEROUS)
 }
 
 function startsWithAny(code: string, prefixes: readonly string[]): boolean {

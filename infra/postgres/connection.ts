@@ -12,6 +12,14 @@ import { tlsOptions } from './tls-by-address.ts'
 
 export type Sql = postgres.Sql
 
+/** A notice or warning, without its text, which may quote rows. */
+export interface ServerNotice {
+  /** SQLSTATE. */
+  readonly code: string
+  /** The server's source file that raised it; independent of the language of messages. */
+  readonly file: string
+}
+
 export interface ConnectOptions {
   readonly url: string
   /** At most 63 bytes of ASCII: PostgreSQL cuts off what is longer. */
@@ -21,7 +29,7 @@ export interface ConnectOptions {
   /** Of the server's acceptance; with what it takes to know its process, twice that. */
   readonly connectTimeoutMs?: number
   /** What the server says beside its answers, from WARNING up. Silent when left out. */
-  readonly onNotice?: () => void
+  readonly onNotice?: (notice: ServerNotice) => void
 }
 
 export interface Connection {
@@ -161,7 +169,7 @@ function driverOptions(
     keep_alive: KEEP_ALIVE_MS / 1000,
     debug: false,
     connection: { ...COMMON_SETTINGS, ...options.settings, application_name: options.applicationName },
-    onnotice: () => options.onNotice?.(),
+    onnotice: ({ code = '', file = '' }) => options.onNotice?.({ code, file }),
     onclose,
     socket,
     ...tlsOptions(options.url, signal),

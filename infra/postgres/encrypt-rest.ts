@@ -26,7 +26,8 @@ export async function encryptRest(sql: postgres.ISql, vault: RowVault): Promise<
     (await encryptClients(sql, vault)) +
     (await encryptProgress(sql, vault)) +
     (await encryptImports(sql, vault)) +
-    (await encryptImportParts(sql, vault))
+    (await encryptImportParts(sql, vault)) +
+    (await dropPlainRequests(sql))
   )
 }
 
@@ -36,6 +37,13 @@ export async function refusePlainRows(sql: postgres.TransactionSql): Promise<voi
     ALTER TABLE attestations ADD CONSTRAINT attestations_encrypted CHECK (wrapped_key IS NOT NULL) NOT VALID;
     ALTER TABLE clients ADD CONSTRAINT clients_encrypted
       CHECK (get_byte(document, 0) = ${SEALED_VERSION}) NOT VALID`)
+}
+
+/** Stored replies expire after a day anyway. Actors still recognize the keys. */
+async function dropPlainRequests(sql: postgres.ISql): Promise<number> {
+  const requests = await sql`DELETE FROM idempotent_requests WHERE get_byte(document, 0) <> ${SEALED_VERSION}`
+  const parts = await sql`DELETE FROM idempotent_answer_parts WHERE get_byte(document, 0) <> ${SEALED_VERSION}`
+  return requests.count + parts.count
 }
 
 async function encryptCrossings(sql: postgres.ISql, vault: RowVault): Promise<number> {

@@ -1,5 +1,6 @@
 /** What leaves this room of a failure: a code, and the product's own error as a cause that nobody outside looks into. */
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
+import { UnreadableRow } from '../vault/unreadable-row.ts'
 
 export function unavailable(cause: unknown): LedgerStoreUnavailable {
   return cause instanceof LedgerStoreUnavailable
@@ -11,4 +12,9 @@ export function unavailable(cause: unknown): LedgerStoreUnavailable {
 export function codeOf(error: unknown): string {
   if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code
   return error instanceof Error ? error.name : 'an error'
+}
+
+/** PostgreSQL answered, with a row that this program cannot read: asking again does not help. */
+export function throwUnreadable(failure: unknown): never {
+  throw failure instanceof LedgerStoreUnavailable && failure.cause instanceof UnreadableRow ? failure.cause : failure
 }

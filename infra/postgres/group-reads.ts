@@ -49,6 +49,7 @@ function linkedView(groupId: string): GroupView {
     createdAtMs: null,
     dueAtMs: null,
     finishedAtMs: null,
+    failure: null,
   }
 }
 

@@ -8,14 +8,12 @@
  *       one that stopped for N1 and is started again must not forget why.
  */
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
-import { readServer, refusalOf, type Server } from './accepted-servers.ts'
+import { IN_RECOVERY, type ServerState, readServer, refusalOf } from './accepted-servers.ts'
 import type { Sql } from './connection.ts'
 
-export interface DatabaseIdentity extends Server {
+export interface DatabaseIdentity extends ServerState {
   readonly ledgerId: string
   readonly shardCount: number
-  /** Whether the ledger may run on this server and timeline. */
-  readonly accepted: boolean
 }
 
 /** Holds the identity that was seen first against every later one. */
@@ -24,6 +22,8 @@ export interface IdentityGuard {
   readonly check: (seen: DatabaseIdentity) => void
   /** Stops for a reason that is no difference in identity. Throws as `check` does. */
   readonly stop: (reason: string) => never
+  /** The identity at the first look-up. */
+  readonly first: () => DatabaseIdentity | undefined
   /** Why the store has stopped for good; undefined while it has not. */
   readonly stopped: () => string | undefined
 }
@@ -43,6 +43,7 @@ export function createIdentityGuard(
     throw new LedgerStoreUnavailable(stopped)
   }
   return {
+    first: () => first,
     stopped: () => stopped,
     stop,
     check: (seen) => {
@@ -74,9 +75,9 @@ function difference(
 
 /** Rejects with the driver's error, or with `LedgerStoreUnavailable` for a standby and for a database without a ledger. */
 export async function readIdentity(sql: Sql): Promise<DatabaseIdentity> {
-  const [server] = await sql<{ standby: boolean; migrated: boolean }[]>`
-    SELECT pg_is_in_recovery() AS standby, to_regclass('accepted_servers') IS NOT NULL AS migrated`
-  if (server?.standby !== false) throw new LedgerStoreUnavailable('PostgreSQL is a standby')
+  const [server] = await sql<{ recovering: boolean; migrated: boolean }[]>`
+    SELECT pg_is_in_recovery() AS recovering, to_regclass('accepted_servers') IS NOT NULL AS migrated`
+  if (server?.recovering !== false) throw new LedgerStoreUnavailable(IN_RECOVERY)
   if (!server.migrated) throw new LedgerStoreUnavailable('the database has no ledger yet: it was never migrated')
   const [row] = await sql<{ ledger_id: string; shard_count: number }[]>`SELECT ledger_id, shard_count FROM ledger`
   if (row === undefined) throw new LedgerStoreUnavailable('the database has no ledger yet: it was never initialised')

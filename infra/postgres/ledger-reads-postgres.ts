@@ -5,6 +5,8 @@
  *   R1. What cannot be opened, or is not what the columns beside it say, is no answer: never served, never taken for absent.
  * A pool of its own, in which every statement has a bound on its time and none may write.
  */
+import { expectationsOf } from '../../actors/account/legs.ts'
+import type { LegHold } from '../../actors/account/state.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import { isAccountId, shardOfTransactionId } from '../../actors/identifiers.ts'
 import { invariant } from '../../actors/result.ts'
@@ -18,7 +20,7 @@ import {
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { type AccountPlace, readAccount, readAccounts, readAuditChain } from './account-reads.ts'
-import { createBalanceReads } from './balance-reads.ts'
+import { createBalanceReads, readWholeAccount } from './balance-reads.ts'
 import { fetchKeysOfAccounts } from './erased-accounts.ts'
 import { createNames, namingReads } from './erased-names.ts'
 import { readGroup, readOpenGroups } from './group-reads.ts'
@@ -86,6 +88,7 @@ export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerRe
       }),
     account: (accountId) => readable(() => readAccount(pool, placeOf(accountId), vault)),
     accounts: (after, limit) => readable(() => readAccounts(pool, after, limit, vault)),
+    expectations: (accountId) => readable(() => readExpectations(pool, placeOf(accountId), vault)),
     balances: (accountId) => readable(() => balancesOf(placeOf(accountId))),
     auditChain: (accountId, afterSequence, limit) =>
       readable(() => readAuditChain(pool, placeOf(accountId), { afterSequence, limit }, vault)),
@@ -101,7 +104,6 @@ export function createLedgerReads(options: LedgerReadsOptions): PostgresLedgerRe
     nftHistory: (classId, instanceId, afterNumber, limit) =>
       readable(() => named.nftHistory(classId, instanceId, afterNumber, limit)),
     openGroups: (clientId) => readOpenGroups(pool, clientId),
-    shardOwned: (accountId) => readOwned(pool, shardOf(accountId)),
     anyShardOwned: () => readAnyOwned(pool),
     close: pool.close,
   }
@@ -163,9 +165,13 @@ async function readReceipt(
   return { payload: receiptPayload(transaction, ledgerId, receipt.keyId), signature: receipt.signature }
 }
 
-async function readOwned(pool: QueryPool, shardId: number): Promise<boolean> {
-  const rows = await pool.run((sql) => sql`SELECT FROM shards WHERE shard_id = ${shardId} AND session IS NOT NULL`)
-  return rows.length > 0
+async function readExpectations(
+  pool: QueryPool,
+  place: AccountPlace | undefined,
+  vault: RowVault,
+): Promise<readonly LegHold[] | undefined> {
+  const account = place === undefined ? undefined : await readWholeAccount(pool, place, vault)
+  return account === undefined ? undefined : expectationsOf(account)
 }
 
 async function readAnyOwned(pool: QueryPool): Promise<boolean> {

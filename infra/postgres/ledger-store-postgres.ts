@@ -5,7 +5,8 @@
  *   R2. Once the database is another than the one seen first, nothing is served from here again, and `onStopped` says so:
  *       the process must end, or it would be a zombie that owns nothing and looks alive.
  *   R3. No connection is used on which an answered commit could be lost (durability.ts).
- *   R4. A server that lacks what it once answered as committed is another database, whatever it calls itself (evidence.ts).
+ *   R4. A server that lacks a confirmed commit is another database, even under the same identity (evidence.ts,
+ *       store-position.ts). The store withdraws its acceptance, so that no other part runs on it.
  * Contract: test/contract/ledger-store.contract.ts
  */
 import {
@@ -21,12 +22,13 @@ import { DataKeyMissing, type RowVault } from '../vault/row-vault.ts'
 import { keyNamesOfKnown, keyNamesOfNew, makeClassKeys } from './commit-keys.ts'
 import { type CommitLane, openCommitLane } from './commit-lane.ts'
 import { type CommitStatement, commitStatement } from './commit-statement.ts'
-import { applicationName, connect, type Connection, type Sql, withDeadline } from './connection.ts'
+import { WENT_BACK, withdrawAcceptance } from './accepted-servers.ts'
+import { applicationName, connect, type Connection, type ServerNotice, type Sql, withDeadline } from './connection.ts'
 import { demandDurability } from './durability.ts'
 import { foldCrossings } from './crossing-fold.ts'
 import { createEvidence, type Evidence } from './evidence.ts'
-import { codeOf, unavailable } from './failure.ts'
-import { createIdentityGuard, type IdentityGuard, readIdentity } from './identity.ts'
+import { codeOf, throwUnreadable, unavailable } from './failure.ts'
+import { createIdentityGuard, type DatabaseIdentity, type IdentityGuard, readIdentity } from './identity.ts'
 import { createLanes, type Lanes } from './lane.ts'
 import { lookUp } from './look-up.ts'
 import { acknowledge, prune } from './outbox.ts'
@@ -34,8 +36,10 @@ import { readDrains } from './drains.ts'
 import { acquireShard, listShards, type Owner, raiseAttempt, releaseShard } from './ownership.ts'
 import { PLAN_SETTINGS } from './plan-settings.ts'
 import { sessionLockKey } from './session-lock.ts'
+import { foldCounts } from './shard-counts.ts'
 import { dueActors, openShard } from './shard-start.ts'
-import { isSessionHeld, probeSession, terminateSession } from './sessions.ts'
+import { lacksPosition, type PositionMemory, type RememberedPosition } from './store-position.ts'
+import { hasRoomOnDisk, isSessionHeld, probeSession, terminateSession } from './sessions.ts'
 
 export interface PostgresLedgerStoreOptions {
   readonly url: string
@@ -51,6 +55,8 @@ export interface PostgresLedgerStoreOptions {
   readonly production?: boolean
   /** Called once, if the database turns out to be another than the one seen first: the store is of no use any more. */
   readonly onStopped?: (reason: string) => void
+  /** The database's latest known position; without it only this process's own memory detects an older copy. */
+  readonly positions?: PositionMemory
   /** Without an answer after this a commit's outcome is unknown. */
   readonly commitTimeoutMs?: number
   /** Of every other call. */
@@ -60,6 +66,8 @@ export interface PostgresLedgerStoreOptions {
 }
 
 export interface PostgresLedgerStore extends LedgerStore {
+  /** The database is older than a state seen before: no other part may run on it. */
+  readonly refuseServer: () => Promise<void>
   /** Ends the connections after the commit in flight. The session's lock is free then. */
   readonly close: () => Promise<void>
 }
@@ -94,7 +102,7 @@ export async function createPostgresLedgerStore(options: PostgresLedgerStoreOpti
     open: () => openChecked(options, { guard, evidence }, { ...bounded, ...PLAN_SETTINGS, lock_timeout: lockTimeout }),
   })
   try {
-    await control.run((sql) => probeSession(sql, options))
+    await control.run((sql) => probeSession(sql, options, true))
     const commits = await openCommitLane({
       open: (onNotice) => openChecked(options, { guard, evidence }, PLAN_SETTINGS, onNotice),
       lockKey: sessionLockKey(options.session),
@@ -114,7 +122,7 @@ async function openChecked(
   options: PostgresLedgerStoreOptions,
   { guard, evidence }: Pick<Parts, 'guard' | 'evidence'>,
   settings: Readonly<Record<string, string>>,
-  onNotice?: () => void,
+  onNotice?: (notice: ServerNotice) => void,
 ): Promise<Connection> {
   const before = guard.stopped()
   if (before !== undefined) throw new LedgerStoreUnavailable(before)
@@ -125,9 +133,15 @@ async function openChecked(
     ...(onNotice === undefined ? {} : { onNotice }),
   })
   try {
-    guard.check(await withDeadline(readIdentity(connection.sql), DEFAULT_TIMEOUT_MS, connection.destroy))
-    const lacking = await withDeadline(evidence.lackingShard(connection.sql), DEFAULT_TIMEOUT_MS, connection.destroy)
-    if (lacking !== undefined) guard.stop(`PostgreSQL went back: shard ${lacking} lacks what was committed`)
+    const identity = await withDeadline(readIdentity(connection.sql), DEFAULT_TIMEOUT_MS, connection.destroy)
+    guard.check(identity)
+    const loss = findLoss(connection.sql, identity, evidence, options.positions?.latest())
+    const reason = await withDeadline(loss, DEFAULT_TIMEOUT_MS, connection.destroy)
+    if (reason !== undefined) {
+      const withdrawn = withdrawAcceptance(connection.sql).catch(() => undefined)
+      await withDeadline(withdrawn, DEFAULT_TIMEOUT_MS, connection.destroy)
+      guard.stop(reason)
+    }
     const durable = demandDurability(connection.sql, options.production ?? false)
     await withDeadline(durable, DEFAULT_TIMEOUT_MS, connection.destroy)
     return connection
@@ -139,8 +153,20 @@ async function openChecked(
   }
 }
 
+/** Evidence that the database is older than a state seen before (R4); undefined: no known commit is missing. */
+async function findLoss(
+  sql: Sql,
+  identity: DatabaseIdentity,
+  evidence: Evidence,
+  remembered: RememberedPosition | undefined,
+): Promise<string | undefined> {
+  if (remembered !== undefined && (await lacksPosition(sql, identity, remembered))) return WENT_BACK
+  const lacking = await evidence.lackingShard(sql)
+  return lacking === undefined ? undefined : `PostgreSQL went back: shard ${lacking} lacks what was committed`
+}
+
 interface Parts {
-  readonly owner: Owner & { readonly log: Log }
+  readonly owner: Owner & Pick<PostgresLedgerStoreOptions, 'log' | 'positions'>
   readonly vault: RowVault
   readonly guard: IdentityGuard
   readonly evidence: Evidence
@@ -193,7 +219,7 @@ function storeOn({ owner, vault, guard, evidence, lookUps, reads, control, commi
           return isBelieved ? answer : lookUp(sql, question, vault)
         }),
       ),
-    openShard: (shardId) => read((sql) => openShard(sql, shardId, vault)),
+    openShard: (shardId) => read((sql) => openShard(sql, shardId, vault)).catch(throwUnreadable),
     due: (shardIds, untilMs, limit) => read((sql) => dueActors(sql, shardIds, untilMs, limit)),
     acknowledge: (channels) => change((sql) => acknowledge(sql, channels)),
     prune: (shardIds, writtenBeforeMs, limit) => change((sql) => prune(sql, shardIds, writtenBeforeMs, limit)),
@@ -202,25 +228,39 @@ function storeOn({ owner, vault, guard, evidence, lookUps, reads, control, commi
       if (other !== session) await change((sql) => terminateSession(sql, other))
     },
     erasable: (shardId) => vault.seals(shardId),
-    probe: async () => {
+    probe: async (isGood = true) => {
       // What commits go down must be open, or the proof would be another connection's.
       await commits.ready().catch((cause: unknown) => {
         throw unavailable(cause)
       })
-      const answer = await change((sql) => probeSession(sql, owner))
+      const hasRoom = await change(hasRoomOnDisk)
+      const { nowMs, probes } = await change((sql) => probeSession(sql, owner, isGood && hasRoom))
+      if (!hasRoom) throw new LedgerStoreUnavailable('PostgreSQL has no room on its disk')
+      const acceptance = guard.first()?.acceptance
+      if (typeof acceptance === 'string') owner.positions?.remember({ acceptance, session, probes })
       // In the quiet after a proof that writing works; what is not folded now is folded later.
-      folding ??= change((sql) => foldCrossings(sql, session, vault))
-        .catch((error: unknown) => owner.log.warn('crossings_not_folded', { cause: codeOf(error) }))
-        .finally(() => {
-          folding = undefined
-        })
-      return answer
+      folding ??= foldRows(owner, vault, change).finally(() => {
+        folding = undefined
+      })
+      return { nowMs }
     },
+    refuseServer: () => change(withdrawAcceptance),
     close: async () => {
       await commits.close()
       await Promise.all([lookUps.close(), reads.close(), control.close()])
     },
   }
+}
+
+async function foldRows(
+  { session, log }: Parts['owner'],
+  vault: RowVault,
+  change: (work: (sql: Sql) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  await change((sql) => foldCrossings(sql, session, vault)).catch((error: unknown) =>
+    log.warn('crossings_not_folded', { cause: codeOf(error) }),
+  )
+  await change(foldCounts).catch((error: unknown) => log.warn('counts_not_folded', { cause: codeOf(error) }))
 }
 
 function refuseIfStopped(guard: IdentityGuard): void {

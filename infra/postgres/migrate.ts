@@ -8,13 +8,15 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { MAX_SHARDS } from '../../actors/identifiers.ts'
+import { indexSecretName, type LedgerSecretName, sealLedgerSecret } from '../keys/ledger-seals.ts'
+import { MasterKeyMissing } from '../keys/master-seal.ts'
+import type { KeyRing } from '../keys/wrapping-keys.ts'
 import { acceptFirstServer } from './accepted-servers.ts'
 import { connect, type Sql } from './connection.ts'
 import { unavailable } from './failure.ts'
-import { INDEX_SECRET_BYTES } from '../vault/blind-index.ts'
 import { type EncryptionProgress, progressOf, type ProgressRow } from '../vault/encryption-progress.ts'
 import { createFirstKeys } from '../vault/first-keys.ts'
-import type { KeyWrapping } from '../vault/key-wrapping.ts'
+import { createKeyWrapping } from '../vault/key-wrapping.ts'
 import { type Migration, MIGRATIONS } from './migrations.ts'
 import { grantToRoles } from './roles.ts'
 import { isSessionHeld } from './sessions.ts'
@@ -23,22 +25,17 @@ export interface MigrateOptions {
   readonly shardCount: number
   /** Of a ledger that is to be made; a new UUID when left out. An existing one must have it. */
   readonly ledgerId?: string
-  /** Encrypts the 32 bytes that assign accounts to shards. */
-  readonly sealShardSecret: (secret: Buffer) => Buffer
-  /** Encrypts the 32 bytes that the ledger's other secrets are derived from. */
-  readonly sealRootSecret: (secret: Buffer) => Buffer
-  /** Encrypts the 32 bytes that references are made with. */
-  readonly sealIndexSecret: (secret: Buffer, encryption: 'on' | 'off') => Buffer
-  /** Of a ledger that is to be made: wraps the keys that its rows are encrypted with. Left out: they are not encrypted. */
-  readonly wrapping?: KeyWrapping
+  readonly masterKeys: KeyRing
+  /** Of a ledger that is to be made: whether its rows are encrypted. */
+  readonly encryption: 'on' | 'off'
 }
 
 export interface LedgerRecord {
   readonly ledgerId: string
   readonly shardCount: number
   readonly sealedShardSecret: Buffer
-  /** null: it was made before there was one (ledger-seals.ts). */
-  readonly sealedRootSecret: Buffer | null
+  readonly sealedRootSecret: Buffer
+  readonly sealedMessageSecret: Buffer
   readonly sealedIndexSecret: Buffer
   readonly encryption: EncryptionProgress
 }
@@ -57,6 +54,8 @@ const MIGRATION_LOCK_POLL_MS = 50
 const STEP_LOCK_TIMEOUT = '200ms'
 const STEP_TRIES = 50
 const LOCK_NOT_AVAILABLE = '55P03'
+/** `RAISE EXCEPTION` in a step: a precondition of the step fails. */
+const RAISED_BY_STEP = 'P0001'
 const MIGRATIONS_TABLE = `
 CREATE TABLE IF NOT EXISTS schema_migrations (
   version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
@@ -90,8 +89,8 @@ export async function readLedger(sql: Sql): Promise<LedgerRecord | undefined> {
   if (found?.migrated !== true) return undefined
   if ((await newestVersion(sql)) < newestKnown()) return undefined
   const [row] = await sql<LedgerRow[]>`
-    SELECT ledger_id, shard_count, sealed_shard_secret, sealed_root_secret, sealed_index_secret, encryption,
-           encrypted_shards
+    SELECT ledger_id, shard_count, sealed_shard_secret, sealed_root_secret, sealed_message_secret,
+           sealed_index_secret, encryption, encrypted_shards
       FROM ledger`
   if (row === undefined) return undefined
   return {
@@ -99,6 +98,7 @@ export async function readLedger(sql: Sql): Promise<LedgerRecord | undefined> {
     shardCount: row.shard_count,
     sealedShardSecret: row.sealed_shard_secret,
     sealedRootSecret: row.sealed_root_secret,
+    sealedMessageSecret: row.sealed_message_secret,
     sealedIndexSecret: row.sealed_index_secret,
     encryption: progressOf(row),
   }
@@ -108,7 +108,8 @@ interface LedgerRow extends ProgressRow {
   readonly ledger_id: string
   readonly shard_count: number
   readonly sealed_shard_secret: Buffer
-  readonly sealed_root_secret: Buffer | null
+  readonly sealed_root_secret: Buffer
+  readonly sealed_message_secret: Buffer
   readonly sealed_index_secret: Buffer
 }
 
@@ -143,17 +144,23 @@ async function onConnection<T>(url: string, applicationName: string, work: (sql:
       await connection.end()
     }
   } catch (cause) {
-    throw cause instanceof MigrationRefused ? cause : unavailable(cause)
+    if (cause instanceof MigrationRefused) throw cause
+    if (cause instanceof postgres.PostgresError && cause.code === RAISED_BY_STEP) {
+      throw new MigrationRefused(cause.message, { cause })
+    }
+    if (!(cause instanceof MasterKeyMissing)) throw unavailable(cause)
+    const message = 'a key of this ledger is sealed under an earlier master key: set LEDGER_PREVIOUS_MASTER_KEY to it'
+    throw new MigrationRefused(`${message} (${cause.message})`, { cause })
   }
 }
 
 /** Held until the connection ends. Polled, because a wait for it would be a wait under `lock_timeout`. */
 async function takeMigrationLock(sql: Sql): Promise<void> {
-  const deadlineMs = Date.now() + MIGRATION_LOCK_WAIT_MS
+  const deadlineMs = performance.now() + MIGRATION_LOCK_WAIT_MS
   for (;;) {
     const [row] = await sql<{ taken: boolean }[]>`SELECT pg_try_advisory_lock(${MIGRATION_LOCK}::bigint) AS taken`
     if (row?.taken === true) return
-    if (Date.now() > deadlineMs)
+    if (performance.now() > deadlineMs)
       throw new MigrationRefused('another process is migrating this database and does not end')
     await pause(MIGRATION_LOCK_POLL_MS)
   }
@@ -206,17 +213,17 @@ async function createLedger(sql: Sql, options: MigrateOptions): Promise<void> {
   await sql.begin(async (transaction) => {
     const existing = await transaction`SELECT 1 FROM ledger`
     if (existing.length > 0) return
-    const { wrapping } = options
-    const shardSecret = options.sealShardSecret(randomBytes(SECRET_BYTES))
-    const rootSecret = options.sealRootSecret(randomBytes(SECRET_BYTES))
-    const encryption = wrapping === undefined ? 'off' : 'on'
-    const indexSecret = options.sealIndexSecret(randomBytes(INDEX_SECRET_BYTES), encryption)
+    const { masterKeys, encryption } = options
+    const sealed = (name: LedgerSecretName): Buffer => sealLedgerSecret(masterKeys, name, randomBytes(SECRET_BYTES))
     await transaction`
-      INSERT INTO ledger (ledger_id, shard_count, sealed_shard_secret, sealed_root_secret, encryption,
-                          sealed_index_secret, created_at)
-      VALUES (${options.ledgerId ?? randomUUID()}, ${options.shardCount}, ${shardSecret}, ${rootSecret},
-              ${encryption}, ${indexSecret}, now())`
-    if (wrapping !== undefined) await createFirstKeys(transaction, wrapping, options.shardCount)
+      INSERT INTO ledger (ledger_id, shard_count, sealed_shard_secret, sealed_root_secret, sealed_message_secret,
+                          encryption, sealed_index_secret, created_at)
+      VALUES (${options.ledgerId ?? randomUUID()}, ${options.shardCount}, ${sealed('shard-secret')},
+              ${sealed('root-secret')}, ${sealed('message-secret')}, ${encryption},
+              ${sealed(indexSecretName(encryption))}, now())`
+    if (encryption === 'on') {
+      await createFirstKeys(transaction, createKeyWrapping(masterKeys), options.shardCount)
+    }
     await transaction`INSERT INTO shards (shard_id) SELECT generate_series(0, ${options.shardCount - 1}::integer)`
   })
 }

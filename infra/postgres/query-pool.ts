@@ -10,7 +10,7 @@
  *       that is refused, and nothing of its transaction is applied, unless the connection was lost while it committed.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { createSlots } from '../system/slots.ts'
+import { createSlots } from '../../runtime/slots.ts'
 import { connect, type Sql } from './connection.ts'
 import { createExclusiveConnections } from './exclusive-connections.ts'
 import { codeOf } from './failure.ts'

@@ -33,8 +33,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   },
   sessions: { ledger_node: WRITE, ledger_edge: READ },
   drained_nodes: { ledger_node: READ },
-  accepted_servers: { ledger_node: READ, ledger_edge: READ },
+  accepted_servers: { ledger_node: ['SELECT', update(['went_back_at'])], ledger_edge: READ },
   shard_health: { ledger_node: READ, ledger_edge: WRITE },
+  commit_counts: { ledger_node: ['SELECT', 'INSERT', 'DELETE'], ledger_edge: READ },
+  shard_counts: { ledger_node: WRITE, ledger_edge: READ },
 
   accounts: { ledger_node: WRITE, ledger_edge: READ, ledger_auditor: READ },
   // Who erases an account destroys its key, and what is said of its balances.
@@ -60,14 +62,15 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
   // `FOR SHARE`, which holds a client's revocation back, wants the right to change some column: one that says nothing.
   clients: { ledger_edge: ['SELECT', update(['held'])] },
   refresh_families: { ledger_edge: REPLACE },
+  access_resets: { ledger_edge: READ },
   used_refresh_tokens: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
-  // The auditor checks signatures and makes none.
-  service_keys: {
-    ledger_node: READ,
-    ledger_edge: READ,
-    ledger_auditor: ['SELECT (key_id, purpose, x, y, active_from, retired_at, revoked_at)'],
-  },
+  // Public keys. Private keys are in a table for each part that signs or decrypts with them.
+  service_keys: { ledger_node: READ, ledger_edge: READ, ledger_auditor: READ },
+  node_private_keys: { ledger_node: READ },
+  edge_private_keys: { ledger_edge: READ },
   attestations: { ledger_edge: [...ADD, update(['status', 'revoked_at', 'document'])] },
+  idempotent_requests: { ledger_edge: REPLACE },
+  idempotent_answer_parts: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
   liability_runs: { ledger_edge: REPLACE },
   liability_pages: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
   checkpoints: { ledger_edge: ['SELECT', 'INSERT', 'DELETE'] },
@@ -82,6 +85,10 @@ export const TABLE_RIGHTS: Readonly<Record<string, Rights>> = {
 /** By its arguments' types, as PostgreSQL names it. */
 export const FUNCTION_RIGHTS: Readonly<Record<string, readonly GrantedRole[]>> = {
   'ledger_demand(boolean, text)': ['ledger_node'],
+  // Only triggers call these, which needs no right.
+  'ledger_note_client()': [],
+  'ledger_note_session()': [],
+  'ledger_reset_access()': [],
 }
 
 /** Takes what the roles have of the tables and gives them what is theirs, in one transaction. */

@@ -1,10 +1,11 @@
 /**
- * The service's signing keys in PostgreSQL, private parts sealed under the master key.
+ * The service's signing keys in PostgreSQL. A process holds the private keys of the purposes that it has wrapping keys for.
  *   V1. At any moment one key of a purpose is in use: the one that became active last. Two processes that start or rotate
  *       at once agree, because both hold the table's lock.
  *   V2. A new key is published for a while before it signs anything, so that every cache of the JWKS knows it by then.
  *   V3. No private key leaves this file unsealed; one that retired is forgotten soon after.
- *   V4. A key whose sealed part does not give its public part and its ID is not used and not published.
+ *   V4. A key is used and published only if the ledger created it. A process that can open its private key derives the public
+ *       key and ID from it; a process that can check tags checks its tag. Any other process sees only the keys that it opens.
  *   V5. Whoever has not heard from PostgreSQL for so long that it may have missed a rotation signs nothing.
  *   V6. A revoked key signs nothing from the moment at which a process hears of it. Where it was in use, or was to be, a new
  *       key takes its place in the same transaction; nobody could know that one before, so that V2 gives way.
@@ -12,24 +13,20 @@
  *       revoked.
  *   V8. Spans are PostgreSQL's time: the clock of whoever makes, rotates or revokes a key decides nothing.
  */
-import { createPrivateKey, generateKeyPair, type KeyObject, sign as signWithKey } from 'node:crypto'
-import { promisify } from 'node:util'
-import type postgres from 'postgres'
+import { createPrivateKey, type KeyObject, sign as signWithKey } from 'node:crypto'
 import type { Clock, Timer } from '../../runtime/ports/clock.ts'
 import type { Log } from '../../runtime/ports/log.ts'
-import {
-  type ImportKeys,
-  type PublishedKey,
-  SERVICE_KEY_PURPOSES,
-  type ServiceKeyPurpose,
-  type ServiceKeys,
-} from '../../runtime/ports/service-keys.ts'
-import type { MasterSeal } from '../keys/master-seal.ts'
-import { publicJwkOf, thumbprintOf } from '../keys/public-key.ts'
+import type { ImportKeys, PublishedKey, ServiceKeyPurpose, ServiceKeys } from '../../runtime/ports/service-keys.ts'
+import type { ServiceKeySeals, ServicePublicKey } from '../keys/service-key-seals.ts'
 import { decryptBalance, decryptKeySalt, type PrivateKeyOf } from '../portability/balance-jwe.ts'
-import { createQueryPool, type QueryPool } from './query-pool.ts'
-import { serviceKeyContext } from './service-key-sealing.ts'
-import { readNowMs } from './sessions.ts'
+import {
+  createServiceKeyTable,
+  publicPartOf,
+  purposeOf,
+  type ServiceKeyRow,
+  ServiceKeysUnavailable,
+  type ServiceKeyTableOptions,
+} from './service-key-table.ts'
 
 /** Of any purpose: as it is kept. */
 export type ServiceKey = Omit<PublishedKey, 'purpose'> & { readonly purpose: ServiceKeyPurpose }
@@ -57,43 +54,30 @@ export interface Revocation {
   readonly replacement: ServiceKey | null
 }
 
-export interface ServiceKeysOptions {
-  readonly url: string
-  /** What their private parts are sealed with at rest. */
-  readonly sealing: MasterSeal
+export interface ServiceKeysOptions extends ServiceKeyTableOptions {
   readonly clock: Clock
   readonly log?: Log
   /** How often the table is looked at. */
   readonly refreshMs?: number
   /** How long others may keep the JWKS: the lead that a new key is published with (V2). */
   readonly cacheLifetimeMs?: number
-  /** Milliseconds since 1970, by PostgreSQL's clock (V8). */
-  readonly readStoreMs?: typeof readNowMs
 }
 
-/** PostgreSQL does not answer, or the keys in it do not open. */
-export class ServiceKeysUnavailable extends Error {
-  override readonly name = 'ServiceKeysUnavailable'
-}
-
-const STATEMENT_TIMEOUT_MS = 5_000
 const DEFAULT_REFRESH_MS = 3_000
 const DEFAULT_CACHE_LIFETIME_MS = 300_000
 /** For how long a retired key still signs what was prepared to name it. */
 const LAST_SIGNATURES_MS = 60_000
 
-const generateKeys = promisify(generateKeyPair)
-
 /** A key as it is held here. */
 interface HeldKey {
   readonly published: ServiceKey
-  /** null once retired. */
+  /** null once retired, or if this process has no wrapping key for the purpose. */
   readonly privateKey: KeyObject | null
 }
 
-/** Makes a first key for each purpose that has none. */
-export async function createMissingServiceKeys(options: Pick<ServiceKeysOptions, 'url' | 'sealing'>): Promise<void> {
-  const table = createTable(options)
+/** Creates a first key for each purpose without one. Needs the wrapping keys of all purposes. */
+export async function createMissingServiceKeys(options: ServiceKeyTableOptions): Promise<void> {
+  const table = createServiceKeyTable(options)
   try {
     await table.createMissing()
   } finally {
@@ -101,10 +85,11 @@ export async function createMissingServiceKeys(options: Pick<ServiceKeysOptions,
   }
 }
 
+/** Creates first keys like `createMissingServiceKeys` if this process has the wrapping keys. */
 export async function createServiceKeys(options: ServiceKeysOptions): Promise<PostgresServiceKeys> {
-  const { clock } = options
+  const { clock, seals } = options
   const cacheLifetimeMs = options.cacheLifetimeMs ?? DEFAULT_CACHE_LIFETIME_MS
-  const table = createTable(options)
+  const table = createServiceKeyTable(options)
   let held: ReadonlyMap<string, HeldKey> = new Map()
   let heardAt = clock.monotonic()
   let asked = 0
@@ -115,14 +100,15 @@ export async function createServiceKeys(options: ServiceKeysOptions): Promise<Po
     asked += 1
     const question = asked
     const askedAt = clock.monotonic()
-    const loaded = await table.load(held)
+    const { rows, nowMs } = await table.load()
+    const loaded = new Map(rows.map((row) => [row.key_id, holdKey(row, held.get(row.key_id), seals, nowMs)]))
     if (question < applied) return
     applied = question
     held = loaded
     heardAt = askedAt
   }
   try {
-    await table.createMissing()
+    if (seals.makes) await table.createMissing()
     await refresh()
   } catch (error) {
     await table.close()
@@ -215,7 +201,7 @@ function isInUse(key: ServiceKey, nowMs: number): boolean {
 async function signAll(key: HeldKey | undefined, payloads: readonly string[]): Promise<readonly string[]> {
   const privateKey = key?.published.purpose === 'import' ? null : key?.privateKey
   if (privateKey === undefined || privateKey === null) {
-    throw new ServiceKeysUnavailable('There is no such signing key, or it has retired.')
+    throw new ServiceKeysUnavailable('This process does not have the signing key, or the key has retired.')
   }
   return payloads.map((payload) => signOne(privateKey, payload))
 }
@@ -228,56 +214,8 @@ function signOne(key: KeyObject, payload: string): string {
   return signWithKey('sha256', Buffer.from(payload, 'utf8'), { key, dsaEncoding: 'der' }).toString('base64')
 }
 
-interface KeyRow {
-  readonly key_id: string
-  readonly purpose: string
-  readonly x: string
-  readonly y: string
-  readonly sealed_private_key: Buffer
-  readonly active_from: Date
-  readonly retired_at: Date | null
-  readonly revoked_at: Date | null
-}
-
-interface KeyTable {
-  readonly createMissing: () => Promise<void>
-  readonly load: (known: ReadonlyMap<string, HeldKey>) => Promise<ReadonlyMap<string, HeldKey>>
-  /** Gives the new key's ID. */
-  readonly rotate: (purpose: ServiceKeyPurpose, activeAfterMs: number) => Promise<string>
-  /** undefined: there is nothing to revoke. */
-  readonly revoke: (keyId: string) => Promise<{ readonly replacedBy: string | null } | undefined>
-  readonly close: () => Promise<void>
-}
-
-function createTable(options: Pick<ServiceKeysOptions, 'url' | 'sealing' | 'readStoreMs'>): KeyTable {
-  const { sealing, readStoreMs = readNowMs } = options
-  const pool = createQueryPool({
-    url: options.url,
-    name: 'ledger service keys',
-    size: 1,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    unavailable: (message, cause) => new ServiceKeysUnavailable(message, cause),
-  })
-  const table = { pool, sealing, readStoreMs }
-  return {
-    createMissing: () => createMissing(table),
-    rotate: (purpose, activeAfterMs) => rotate(table, purpose, activeAfterMs),
-    revoke: (keyId) => revoke(table, keyId),
-    load: async (known) => {
-      const { rows, nowMs } = await pool.run(async (sql) => ({
-        rows: await sql<KeyRow[]>`
-          SELECT key_id, purpose, x, y, sealed_private_key, active_from, retired_at, revoked_at
-          FROM service_keys ORDER BY active_from, key_id`,
-        nowMs: await readStoreMs(sql),
-      }))
-      return new Map(rows.map((row) => [row.key_id, holdKey(row, known.get(row.key_id), sealing, nowMs)]))
-    },
-    close: pool.close,
-  }
-}
-
-/** Opens a row that was not known before (V4); the span may have changed since. */
-function holdKey(row: KeyRow, known: HeldKey | undefined, sealing: MasterSeal, nowMs: number): HeldKey {
+/** Verifies a new row as of V4; the span of a known one may have changed. */
+function holdKey(row: ServiceKeyRow, known: HeldKey | undefined, seals: ServiceKeySeals, nowMs: number): HeldKey {
   const published: ServiceKey = {
     keyId: row.key_id,
     purpose: purposeOf(row.purpose),
@@ -287,7 +225,7 @@ function holdKey(row: KeyRow, known: HeldKey | undefined, sealing: MasterSeal, n
     retiredAtMs: row.retired_at?.getTime() ?? null,
     revokedAtMs: row.revoked_at?.getTime() ?? null,
   }
-  const privateKey = isSame(published, known?.published) ? (known?.privateKey ?? null) : openRow(row, sealing)
+  const privateKey = isSame(published, known?.published) ? (known?.privateKey ?? null) : believe(published, row, seals)
   const retired =
     published.purpose !== 'import' &&
     published.retiredAtMs !== null &&
@@ -300,127 +238,32 @@ function isSame(key: ServiceKey, known: ServiceKey | undefined): boolean {
   return known !== undefined && known.x === key.x && known.y === key.y && known.purpose === key.purpose
 }
 
-function openRow(row: KeyRow, sealing: MasterSeal): KeyObject {
+/** Returns the private key if this process has its wrapping key (V4). */
+function believe(key: ServicePublicKey, { tag, sealed }: ServiceKeyRow, seals: ServiceKeySeals): KeyObject | null {
+  const privateKey = seals.held.includes(key.purpose) ? openPrivateKey(key, sealed, seals) : null
+  try {
+    if (seals.tags) seals.check(key, tag)
+  } catch (cause) {
+    throw new ServiceKeysUnavailable('A public key in the database is not one that this ledger made.', { cause })
+  }
+  return privateKey
+}
+
+function openPrivateKey(key: ServicePublicKey, sealed: Buffer | null, seals: ServiceKeySeals): KeyObject {
+  if (sealed === null) throw new ServiceKeysUnavailable('The private key of a signing key is not in the database.')
   let privateKey: KeyObject
   try {
-    const { secret: pkcs8 } = sealing.open(serviceKeyContext(row.purpose, row.key_id), row.sealed_private_key)
+    const { secret: pkcs8 } = seals.open(key, sealed)
     privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
     pkcs8.fill(0)
   } catch (cause) {
     throw new ServiceKeysUnavailable('The master key does not open the signing keys of this database.', { cause })
   }
   const { keyId, x, y } = publicPartOf(privateKey)
-  if (keyId !== row.key_id || x !== row.x || y !== row.y) {
+  if (keyId !== key.keyId || x !== key.x || y !== key.y) {
     throw new ServiceKeysUnavailable('A signing key in the database is not what it says it is.')
   }
   return privateKey
-}
-
-function publicPartOf(privateKey: KeyObject): { readonly keyId: string; readonly x: string; readonly y: string } {
-  const jwk = publicJwkOf(privateKey)
-  return { keyId: thumbprintOf(jwk), x: jwk.x, y: jwk.y }
-}
-
-function purposeOf(text: string): ServiceKeyPurpose {
-  const purpose = SERVICE_KEY_PURPOSES.find((known) => known === text)
-  if (purpose === undefined) throw new ServiceKeysUnavailable('A signing key has an unknown purpose.')
-  return purpose
-}
-
-interface Table {
-  readonly pool: QueryPool
-  readonly sealing: MasterSeal
-  readonly readStoreMs: typeof readNowMs
-}
-
-/**
- * The lock lets readers through and nobody else who wants to write (V1). The time is read under it (V8), so that of two
- * writes the later has the later.
- */
-async function locked<T>(
-  { pool, readStoreMs }: Table,
-  work: (sql: postgres.TransactionSql, nowMs: number) => Promise<T>,
-): Promise<T> {
-  let result: { readonly value: T } | undefined
-  await pool.run((sql) =>
-    sql.begin(async (transaction) => {
-      await transaction`LOCK TABLE service_keys IN SHARE ROW EXCLUSIVE MODE`
-      result = { value: await work(transaction, Math.floor(await readStoreMs(transaction))) }
-    }),
-  )
-  if (result === undefined) throw new ServiceKeysUnavailable('The table of signing keys gave nothing.')
-  return result.value
-}
-
-/** Looks first: who may only read the keys finds them made by who created the ledger. */
-async function createMissing(table: Table): Promise<void> {
-  if ((await table.pool.run(missingPurposes)).length === 0) return
-  await locked(table, async (sql, nowMs) => {
-    for (const purpose of await missingPurposes(sql)) await insertKey(sql, table.sealing, purpose, nowMs, nowMs)
-  })
-}
-
-async function missingPurposes(sql: postgres.Sql | postgres.TransactionSql): Promise<readonly ServiceKeyPurpose[]> {
-  const rows = await sql<{ purpose: string }[]>`SELECT DISTINCT purpose FROM service_keys`
-  const existing = new Set(rows.map((row) => row.purpose))
-  return SERVICE_KEY_PURPOSES.filter((purpose) => !existing.has(purpose))
-}
-
-async function rotate(table: Table, purpose: ServiceKeyPurpose, activeAfterMs: number): Promise<string> {
-  return await locked(table, async (sql, nowMs) => {
-    const now = new Date(nowMs).toISOString()
-    const activeFrom = new Date(nowMs + activeAfterMs).toISOString()
-    // A key that has not signed anything yet never will: its span ends where it would have begun.
-    await sql`
-      UPDATE service_keys SET retired_at = active_from
-      WHERE purpose = ${purpose} AND active_from > ${now}`
-    await sql`
-      UPDATE service_keys SET retired_at = ${activeFrom}
-      WHERE purpose = ${purpose} AND active_from <= ${now} AND (retired_at IS NULL OR retired_at > ${now})`
-    return await insertKey(sql, table.sealing, purpose, nowMs + activeAfterMs, nowMs)
-  })
-}
-
-/**
- * A key that is in use, or will be, is replaced in the same transaction: its span ends where the new one's begins. What
- * comes before its own beginning is left to the key before.
- */
-async function revoke(table: Table, keyId: string): Promise<{ readonly replacedBy: string | null } | undefined> {
-  return await locked(table, async (sql, nowMs) => {
-    const now = new Date(nowMs).toISOString()
-    const [row] = await sql<{ purpose: string; active_from: Date; retired_at: Date | null }[]>`
-      SELECT purpose, active_from, retired_at FROM service_keys WHERE key_id = ${keyId} AND revoked_at IS NULL`
-    if (row === undefined) return undefined
-    const fromMs = Math.max(nowMs, row.active_from.getTime())
-    const retiredAt = row.retired_at?.toISOString() ?? null
-    const isReplaced = row.retired_at === null || row.retired_at.getTime() > fromMs
-    const endsAt = isReplaced ? new Date(fromMs).toISOString() : retiredAt
-    await sql`UPDATE service_keys SET revoked_at = ${now}, retired_at = ${endsAt} WHERE key_id = ${keyId}`
-    if (!isReplaced) return { replacedBy: null }
-    const replacedBy = await insertKey(sql, table.sealing, purposeOf(row.purpose), fromMs, nowMs)
-    // Where a rotation was under way, the key that is to follow still does.
-    await sql`UPDATE service_keys SET retired_at = ${retiredAt} WHERE key_id = ${replacedBy}`
-    return { replacedBy }
-  })
-}
-
-async function insertKey(
-  sql: postgres.TransactionSql,
-  sealing: MasterSeal,
-  purpose: ServiceKeyPurpose,
-  activeFromMs: number,
-  nowMs: number,
-): Promise<string> {
-  const { privateKey } = await generateKeys('ec', { namedCurve: 'P-256' })
-  const { keyId, x, y } = publicPartOf(privateKey)
-  const pkcs8 = privateKey.export({ format: 'der', type: 'pkcs8' })
-  const sealed = sealing.seal(serviceKeyContext(purpose, keyId), pkcs8)
-  pkcs8.fill(0)
-  await sql`
-    INSERT INTO service_keys (key_id, purpose, x, y, sealed_private_key, active_from, created_at)
-    VALUES (${keyId}, ${purpose}, ${x}, ${y}, ${sealed},
-            ${new Date(activeFromMs).toISOString()}, ${new Date(nowMs).toISOString()})`
-  return keyId
 }
 
 interface Repeating {

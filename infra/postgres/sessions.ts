@@ -2,21 +2,46 @@
 import type postgres from 'postgres'
 import type { StoreProbe } from '../../runtime/ports/ledger-store.ts'
 import type { Sql } from './connection.ts'
+import { codeOf } from './failure.ts'
 import type { Owner } from './ownership.ts'
 import { lockHalves, sessionLockKey } from './session-lock.ts'
 
 /** How long the server waits for each process to end, milliseconds. */
 const TERMINATE_MS = 1_000
+/** SQLSTATE disk_full. */
+const DISK_FULL = '53100'
 
-/** The first probe makes the session's row, which counts what its commits decide. */
-export async function probeSession(sql: Sql, owner: Owner): Promise<StoreProbe> {
-  const [row] = await sql<{ now_ms: number }[]>`
-    INSERT INTO sessions (session, node_id, started_at, probed_at)
-    VALUES (${owner.session}, ${owner.nodeId}, now(), now())
-    ON CONFLICT (session) DO UPDATE SET probed_at = excluded.probed_at
-    RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms`
+/**
+ * The first probe inserts the session's row. `probed_at` is the time when the session last proved that it can commit; while
+ * its commits fail it is 1970. `probes`: the number of the session's committed probes, this one included.
+ */
+export async function probeSession(
+  sql: Sql,
+  owner: Owner,
+  isGood: boolean,
+): Promise<StoreProbe & { readonly probes: number }> {
+  const [row] = await sql<{ now_ms: number; probes: string }[]>`
+    INSERT INTO sessions (session, node_id, started_at, probed_at, probes)
+    VALUES (${owner.session}, ${owner.nodeId}, now(), CASE WHEN ${isGood} THEN now() ELSE to_timestamp(0) END, 1)
+    ON CONFLICT (session) DO UPDATE SET probed_at = excluded.probed_at, probes = sessions.probes + 1
+    RETURNING (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now_ms, probes::text`
   if (row === undefined) throw new Error('a probe returned nothing')
-  return { nowMs: row.now_ms }
+  return { nowMs: row.now_ms, probes: Number(row.probes) }
+}
+
+/**
+ * Whether a file can grow by some hundred KiB. A probe's row fits into its page on a full disk too, so this query exceeds
+ * `work_mem` and writes a temporary file. An error other than disk_full does not concern the disk.
+ */
+export async function hasRoomOnDisk(sql: Pick<Sql, 'unsafe'>): Promise<boolean> {
+  const probe = sql.unsafe(`
+    SET LOCAL work_mem = '64kB';
+    WITH filler AS MATERIALIZED (SELECT repeat('x', 1000) AS filler FROM generate_series(1, 500))
+    SELECT count(*) FROM filler`)
+  return probe.then(
+    () => true,
+    (error: unknown) => codeOf(error) !== DISK_FULL,
+  )
 }
 
 /** Looks without taking: two who look at once must not see each other. */

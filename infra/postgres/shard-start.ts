@@ -1,8 +1,14 @@
 /** What an owner reads of a shard before it serves it: statements of their own, each after the acquire (D5). */
 import type { ActorKind } from '../../actors/address.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
-import type { Envelope } from '../../actors/message.ts'
-import type { ChannelStart, DueActor, InboxMark, OutboxMessage, ShardStart } from '../../runtime/ports/ledger-store.ts'
+import type {
+  ChannelStart,
+  DueActor,
+  InboxMark,
+  OutboxMessage,
+  ShardStart,
+  WrittenEnvelope,
+} from '../../runtime/ports/ledger-store.ts'
 import { shardKeyName } from '../vault/key-name.ts'
 import { openJson } from '../vault/open-json.ts'
 import type { RowVault } from '../vault/row-vault.ts'
@@ -94,7 +100,7 @@ async function unacknowledged(sql: Sql, shardId: number, vault: RowVault): Promi
   return rows.map((row) => ({
     target: row.target_shard,
     number: Number(row.number),
-    envelope: openJson<Envelope>(
+    envelope: openJson<WrittenEnvelope>(
       vault,
       name,
       PLACES.message(shardId, row.target_shard, Number(row.number)),

@@ -2,15 +2,15 @@
  * How many transactions a query matches: exact from counters where they serve, otherwise up to a bound. Columns
  * `counted` and `count_exact`, read in the statement that reads the page, so that both see the same moment.
  *
- * Counters tell how many ended, per account and per session that wrote. Nothing counts what is pending: those are looked
- * up as the holds that each has at its account, for exactly as long: under its own ID, or as the leg that it is of, while
- * an NFT's home is asked. Few are unfinished at any moment, and an account may have a few thousand holds at most, so that
- * they are read from the indexes of the holds' key and of such legs; where all accounts are asked for, up to COUNT_HOLDS
- * of them.
+ * Counters hold the number of ended transactions, per account and per shard. Pending ones have no counter. Each has a hold
+ * at its account exactly as long as it is pending: under its own ID, or as its leg while an NFT's home decides. Few are
+ * pending at a time, and an account has a few thousand holds at most. So they are read from the indexes of the holds' key
+ * and of such legs; over all accounts, up to COUNT_HOLDS of them.
  */
 import type postgres from 'postgres'
 import type { TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
 import { COUNT_LIMIT } from './list-count.ts'
+import { countedRows } from './shard-counts.ts'
 import {
   all,
   dateConditions,
@@ -52,15 +52,17 @@ function counters(sql: postgres.ISql, query: TransactionQuery, { shardOf, vault 
 /** How many ended, or ended so. */
 function endedOf(sql: postgres.ISql, status: TransactionQuery['status'], ofAccount: Fragment | undefined): Fragment {
   if (status === 'pending') return sql`SELECT 0`
+  const ended = status ?? 'any'
+  if (ofAccount === undefined) {
+    const columns = { completed: sql`completed`, failed: sql`failed`, any: sql`completed + failed` }
+    return sql`SELECT sum(${columns[ended]}) FROM ${countedRows(sql)} counted`
+  }
   const columns = {
     completed: sql`completed_count`,
     failed: sql`failed_count`,
     any: sql`completed_count + failed_count`,
   }
-  const column = columns[status ?? 'any']
-  return ofAccount === undefined
-    ? sql`SELECT sum(${column}) FROM sessions`
-    : sql`SELECT ${column} FROM accounts WHERE ${ofAccount}`
+  return sql`SELECT ${columns[ended]} FROM accounts WHERE ${ofAccount}`
 }
 
 /** Under their own IDs: the range that begins with the prefix of them, as no name of another kind of hold does. */

@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Writes beside and renames, mode 0600. */
+/** Writes a temporary file and renames it, mode 0600. A power loss leaves the old file or the new one, complete. */
 export function replacePrivateFile(path: string, text: string): void {
   const beside = `${path}.${process.pid}.new`
   const file = openSync(beside, 'w', 0o600)
@@ -13,6 +13,12 @@ export function replacePrivateFile(path: string, text: string): void {
     closeSync(file)
   }
   renameSync(beside, path)
+  const directory = openSync(dirname(path), 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
+  }
 }
 
 /** Its text; undefined when there is no such file. Throws when it cannot be read: it may hold what must not be made anew. */

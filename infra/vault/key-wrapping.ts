@@ -1,11 +1,11 @@
 /**
- * Data keys at rest: wrapped under the master key, each bound to its name, so that no account can be given another's.
+ * Data keys at rest: wrapped under their wrapping key, each bound to its name, so that accounts' keys cannot be swapped.
  * A wrapped key says which master key wrapped it: while the master key is rotated there are two.
  */
-import { randomBytes } from 'node:crypto'
-import { deriveKey, masterKeyIdOf, type MasterKeys } from '../keys/master-key.ts'
+import { type KeyObject, randomBytes } from 'node:crypto'
 import { MasterKeyMissing } from '../keys/master-seal.ts'
 import { openSealed, seal, type SealingContext } from '../keys/sealing.ts'
+import { type KeyRing, wrappingKey } from '../keys/wrapping-keys.ts'
 import type { KeyName } from './key-name.ts'
 import { DATA_KEY_BYTES, type DataKey } from './sealed-text.ts'
 
@@ -24,11 +24,11 @@ export interface KeyWrapping {
   readonly unwrap: (name: KeyName, wrapped: WrappedKey) => DataKey
 }
 
-export function createKeyWrapping({ current, previous }: MasterKeys): KeyWrapping {
-  const keys = new Map<string, Buffer>()
-  for (const master of [current, ...previous]) keys.set(masterKeyIdOf(master), deriveKey(master, 'data-keys'))
-  const masterKeyId = masterKeyIdOf(current)
-  const keyOf = (id: string): Buffer => {
+export function createKeyWrapping({ current, previous }: KeyRing): KeyWrapping {
+  const keys = new Map<string, KeyObject>()
+  for (const held of [current, ...previous]) keys.set(held.masterKeyId, wrappingKey(held, 'data-keys'))
+  const { masterKeyId } = current
+  const keyOf = (id: string): KeyObject => {
     const key = keys.get(id)
     if (key === undefined)
       throw new MasterKeyMissing(`a key is wrapped under master key ${id}, which is not given here`)

@@ -3,24 +3,19 @@
  *   R1. It may be cut short, run again, and run by several at once: each step changes only what it read, and only if that is
  *       still there (W1).
  *   R2. Nothing is changed while anything is protected by a master key that is not given.
- *   R3. The root secret goes first, and the other secrets of the ledger's row last, when nothing else is left: from the first
- *       step to the last a process that has one of the two keys alone is refused when it starts, and not at the first row
- *       that it cannot read.
+ *   R3. The secret of shards is resealed first, the secret of references last, after everything else. Every part opens both
+ *       at its start. So during the whole rotation a part with only one of the two keys is refused at its start, not at the
+ *       first unreadable row.
  *   R4. While the ledger runs, nodes and edges make keys under the master key that is current for them. One that was not
  *       given the new key yet would make more and more under the earlier one: the rotation does not end then, and says so.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  indexSecretName,
-  type LedgerSecretName,
-  openLedgerSecret,
-  openRootSecret,
-  sealLedgerSecret,
-} from '../keys/ledger-seals.ts'
-import type { MasterKeys } from '../keys/master-key.ts'
-import { createMasterSeal, MasterKeyMissing } from '../keys/master-seal.ts'
+import { indexSecretName, type LedgerSecretName, openLedgerSecret, sealLedgerSecret } from '../keys/ledger-seals.ts'
+import { MasterKeyMissing } from '../keys/master-seal.ts'
+import { createServiceKeySeals } from '../keys/service-key-seals.ts'
+import type { KeyRing } from '../keys/wrapping-keys.ts'
 import type { Sql } from '../postgres/connection.ts'
-import { earlierServiceKeys, resealServiceKeys } from '../postgres/service-key-sealing.ts'
+import { earlierServiceKeys, resealServiceKeys } from '../postgres/service-key-rotation.ts'
 import { createKeyWrapping, type KeyWrapping } from './key-wrapping.ts'
 import { ATTESTATION_KEYS, countWrapped, DATA_KEYS, rewrapAll, type WrappedKeys } from './wrapped-keys.ts'
 
@@ -34,15 +29,16 @@ interface Protected {
 }
 
 /** Everything that the master key protects, in the order in which it is rotated (R3). */
-function everything(masterKeys: MasterKeys): readonly Protected[] {
+function everything(masterKeys: KeyRing): readonly Protected[] {
   const wrapping = createKeyWrapping(masterKeys)
   return [
-    rootSecret(masterKeys),
+    ledgerSecret('shard_secret', () => 'shard-secret', 'sealed_shard_secret', masterKeys),
+    ledgerSecret('root_secret', () => 'root-secret', 'sealed_root_secret', masterKeys),
+    ledgerSecret('message_secret', () => 'message-secret', 'sealed_message_secret', masterKeys),
     serviceKeys(masterKeys),
     wrappedKeys('data_keys', DATA_KEYS, wrapping),
     wrappedKeys('attestation_keys', ATTESTATION_KEYS, wrapping),
     ledgerSecret('index_secret', ({ encryption }) => indexSecretName(encryption), 'sealed_index_secret', masterKeys),
-    ledgerSecret('shard_secret', () => 'shard-secret', 'sealed_shard_secret', masterKeys),
   ]
 }
 
@@ -70,7 +66,7 @@ const MOST_ROUNDS = 20
 const DEFAULT_PAUSE_MS = 500
 
 /** What is not under the current master key. Throws MasterKeyMissing when something is under one that is not given. */
-export async function countLeft(sql: Sql, masterKeys: MasterKeys): Promise<Counts> {
+export async function countLeft(sql: Sql, masterKeys: KeyRing): Promise<Counts> {
   const counts: [string, number][] = []
   for (const kind of everything(masterKeys)) counts.push([kind.what, await kind.left(sql)])
   return Object.fromEntries(counts)
@@ -79,7 +75,7 @@ export async function countLeft(sql: Sql, masterKeys: MasterKeys): Promise<Count
 /** Returns how many of each were rotated. Throws MasterKeyMissing (R2) and RotationUnfinished. */
 export async function rotateMasterKey(
   sql: Sql,
-  masterKeys: MasterKeys,
+  masterKeys: KeyRing,
   { onProgress = () => undefined, pauseMs = DEFAULT_PAUSE_MS }: RotationOptions = {},
 ): Promise<Counts> {
   await countLeft(sql, masterKeys)
@@ -132,57 +128,33 @@ function wrappedKeys(what: string, keys: WrappedKeys, wrapping: KeyWrapping): Pr
   }
 }
 
-function serviceKeys(masterKeys: MasterKeys): Protected {
-  const sealing = createMasterSeal(masterKeys, 'service-keys')
+function serviceKeys(masterKeys: KeyRing): Protected {
+  const seals = createServiceKeySeals(masterKeys)
   return {
     what: 'service_keys',
-    left: async (sql) => (await earlierServiceKeys(sql, sealing)).length,
-    rotate: (sql) => resealServiceKeys(sql, sealing),
+    left: async (sql) => (await earlierServiceKeys(sql, seals)).length,
+    rotate: (sql) => resealServiceKeys(sql, seals),
   }
 }
 
-interface SealedRow {
-  readonly sealed_root_secret: Buffer | null
-  readonly sealed_shard_secret: Buffer
-  readonly sealed_index_secret: Buffer
-  readonly encryption: 'off' | 'converting' | 'on'
+type SealedColumn = 'sealed_shard_secret' | 'sealed_root_secret' | 'sealed_message_secret' | 'sealed_index_secret'
+
+interface SealedRow extends Readonly<Record<SealedColumn, Buffer>> {
+  readonly encryption: 'on' | 'off' | 'converting'
 }
 
 async function readSealed(sql: Sql): Promise<SealedRow> {
   const [row] = await sql<SealedRow[]>`
-    SELECT sealed_root_secret, sealed_shard_secret, sealed_index_secret, encryption FROM ledger`
+    SELECT sealed_shard_secret, sealed_root_secret, sealed_message_secret, sealed_index_secret, encryption FROM ledger`
   if (row === undefined) throw new Error('the database has no ledger')
   return row
 }
-
-/** Of a ledger that was made before it had one it is written down here (openRootSecret). */
-function rootSecret(masterKeys: MasterKeys): Protected {
-  const opened = async (sql: Sql) => {
-    const { sealed_root_secret: before, sealed_shard_secret: sealedShardSecret } = await readSealed(sql)
-    const { secret, under } = openRootSecret(masterKeys, { sealedRootSecret: before, sealedShardSecret })
-    return { before, secret, done: before !== null && under === 0 }
-  }
-  return {
-    what: 'root_secret',
-    left: async (sql) => ((await opened(sql)).done ? 0 : 1),
-    rotate: async (sql) => {
-      const { before, secret, done } = await opened(sql)
-      if (done) return 0
-      const after = sealLedgerSecret(masterKeys, 'root-secret', secret)
-      const { count } = await sql`
-        UPDATE ledger SET sealed_root_secret = ${after} WHERE sealed_root_secret IS NOT DISTINCT FROM ${before}::bytea`
-      return count
-    },
-  }
-}
-
-type SealedColumn = 'sealed_shard_secret' | 'sealed_index_secret'
 
 function ledgerSecret(
   what: string,
   nameIn: (row: SealedRow) => LedgerSecretName,
   column: SealedColumn,
-  masterKeys: MasterKeys,
+  masterKeys: KeyRing,
 ): Protected {
   return {
     what,
@@ -196,9 +168,7 @@ function ledgerSecret(
       const { secret, under } = openLedgerSecret(masterKeys, name, before)
       if (under === 0) return 0
       const after = sealLedgerSecret(masterKeys, name, secret)
-      // Without a root secret the secret of shards tells what that is: it stays as it is until there is one.
-      const { count } = await sql`
-        UPDATE ledger SET ${sql(column)} = ${after} WHERE ${sql(column)} = ${before} AND sealed_root_secret IS NOT NULL`
+      const { count } = await sql`UPDATE ledger SET ${sql(column)} = ${after} WHERE ${sql(column)} = ${before}`
       return count
     },
   }

@@ -1,7 +1,8 @@
 /**
  * The edge's half of a submission: finds the owner, sends, and makes one outcome of what the attempts say.
  *   W1. Items of one tick for one node travel in one message; each has its own verdict.
- *   W2. `not_applied` is said only if every attempt was turned away before it entered a mailbox (I12).
+ *   W2. The gateway reports `not_applied` only if every attempt was rejected: before it entered a mailbox, or because the
+ *       store refused its commit (I12).
  *   W3. A request that ever had an attempt without a verdict ends in a verdict of its own, or as `unknown`: what a later
  *       attempt's non-delivery says changes nothing. A refusal counts only from the latest attempt.
  *   W4. What has no key and is not the same done twice (a change of status) is not tried again once it is uncertain.
@@ -9,24 +10,32 @@
  *       would be more of what it complains of.
  *   W5. An attempt whose shard has gone to another owner is given up soon after, as one without a verdict: its owner may
  *       be dead, and whoever is not has answered before it gave the shard away.
+ *   W6. An unreadable part of a reply is no outcome: the attempts that it may concern have none (W3).
  */
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import { BriefMap } from '../brief-map.ts'
-import { decodeVerdicts, encodeItems, type Item, sessionSubject, type Verdict } from '../messages.ts'
+import { type Item, sessionSubject, type Verdict } from '../messages.ts'
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { GatewayOutcome, GatewayRequest, LedgerGateway } from '../ports/ledger-gateway.ts'
 import type { Log, LogFields } from '../ports/log.ts'
-import { type GatewayMetrics, NO_GATEWAY_METRICS, type SubmissionEnd } from '../ports/metrics.ts'
+import {
+  type GatewayMetrics,
+  NO_GATEWAY_METRICS,
+  type SubmissionEnd,
+  type UnavailableReason,
+} from '../ports/metrics.ts'
 import type { Random } from '../ports/random.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import { fieldsOf } from '../ports/trail.ts'
 import { NOT_DELIVERED, type NotDelivered, type PendingRequest, type Transport } from '../ports/transport.ts'
 import type { Route, Routes } from '../routes.ts'
-import { boundOfSize, hasKey } from './request-items.ts'
+import { decodeList, encodeFrame, UNSUPPORTED_VERSION, VERDICTS, WIRE, type Wire } from '../wire.ts'
+import { boundOfSize, endOf, hasKey } from './request-items.ts'
 
 export interface GatewayDependencies {
   readonly transport: Transport
+  readonly wire?: Wire
   readonly routes: Routes
   readonly clock: Clock
   readonly random: Random
@@ -224,18 +233,21 @@ export class Gateway implements LedgerGateway {
   }
 
   private deliver(session: string, items: readonly Item[]): void {
-    const { transport, settings, routes } = this.dependencies
+    const { transport, settings, routes, wire = WIRE } = this.dependencies
     const open = new Set(items.map(({ requestId }) => requestId))
     const turnAllAway = (): void => {
       void routes.refresh()
       for (const { requestId, attempt } of items) this.turnedAway(requestId, attempt, 'shard_unavailable')
     }
     const takeReply = (reply: string | NotDelivered): void => {
-      if (reply === NOT_DELIVERED) {
+      if (reply === NOT_DELIVERED || reply === UNSUPPORTED_VERSION) {
         turnAllAway()
         return
       }
-      for (const { requestId, attempt, verdict } of decodeVerdicts(reply)) {
+      // W6.
+      const { members = [], malformed = items } = decodeList(reply, VERDICTS, wire) ?? {}
+      for (const { requestId, attempt } of malformed) this.take(requestId, attempt, { kind: 'undecided' })
+      for (const { requestId, attempt, verdict } of members) {
         open.delete(requestId)
         this.take(requestId, attempt, verdict)
       }
@@ -243,7 +255,12 @@ export class Gateway implements LedgerGateway {
     }
     let pending: PendingRequest | undefined
     try {
-      pending = transport.request(sessionSubject(session), encodeItems(items), settings.deadlineMs, takeReply)
+      pending = transport.request(
+        sessionSubject(session),
+        encodeFrame(wire.writes, items),
+        settings.deadlineMs,
+        takeReply,
+      )
     } catch {
       // It throws before it sends: a message that the server would not take.
       turnAllAway()
@@ -251,16 +268,21 @@ export class Gateway implements LedgerGateway {
   }
 
   private take(requestId: string, attempt: number, verdict: Verdict): void {
+    const { settings } = this.dependencies
     switch (verdict.kind) {
       case 'answered':
         this.answered(requestId, attempt, verdict.answer)
         return
       case 'moved':
+      case 'unsupported_version':
         void this.dependencies.routes.refresh()
         this.turnedAway(requestId, attempt, 'shard_unavailable')
         return
       case 'overloaded':
         this.turnedAway(requestId, attempt, 'overloaded')
+        return
+      case 'not_applied':
+        this.turnedAway(requestId, attempt, 'shard_unavailable', settings.patienceMs / 2)
         return
       case 'undecided': {
         const waiting = this.waiting.get(requestId)
@@ -293,28 +315,34 @@ export class Gateway implements LedgerGateway {
     return madeAtMs >= waiting.startedAtMs ? { ...answer, replayed: false } : answer
   }
 
-  private turnedAway(requestId: string, attempt: number, reason: 'shard_unavailable' | 'overloaded'): void {
+  private turnedAway(
+    requestId: string,
+    attempt: number,
+    reason: UnavailableReason,
+    patienceMs = this.dependencies.settings.patienceMs,
+  ): void {
     const waiting = this.waiting.get(requestId)
     if (waiting === undefined || waiting.attempt !== attempt || !waiting.underWay) return
     if (reason === 'overloaded' && !waiting.uncertain) {
       this.finish(waiting, { kind: 'unavailable', reason, outcome: 'not_applied' })
       return
     }
-    this.retry(waiting, reason)
+    this.retry(waiting, reason, patienceMs)
   }
 
-  private retry(waiting: Waiting, reason: 'shard_unavailable' | 'overloaded'): void {
+  private retry(waiting: Waiting, reason: UnavailableReason, patienceMs = this.dependencies.settings.patienceMs): void {
     const { clock, settings, random } = this.dependencies
     waiting.timer?.cancel()
     waiting.underWay = false
     waiting.tries += 1
     const elapsedMs = clock.monotonic() - waiting.startedMs
     // Applied once and asked again, it would be applied on top of what others have changed since.
-    if (waiting.uncertain && waiting.request.operation.kind === 'change_status') {
+    const { operation } = waiting.request
+    if (waiting.uncertain && operation.kind === 'change_status' && !hasKey(operation)) {
       this.finish(waiting, this.unavailable(waiting, reason))
       return
     }
-    const limitMs = waiting.uncertain ? settings.deadlineMs : settings.patienceMs
+    const limitMs = waiting.uncertain ? settings.deadlineMs : patienceMs
     const backoffMs = Math.min(FIRST_BACKOFF_MS * 2 ** Math.min(waiting.tries, 10), LAST_BACKOFF_MS)
     const waitMs = Math.ceil(backoffMs / 2) + random.integer(backoffMs)
     if (elapsedMs + waitMs >= limitMs) {
@@ -326,7 +354,7 @@ export class Gateway implements LedgerGateway {
     })
   }
 
-  private unavailable(waiting: Waiting, reason: 'shard_unavailable' | 'overloaded'): GatewayOutcome {
+  private unavailable(waiting: Waiting, reason: UnavailableReason): GatewayOutcome {
     const state = this.dependencies.routes.state()
     const outcome = waiting.uncertain ? 'unknown' : 'not_applied'
     return {
@@ -368,13 +396,4 @@ export class Gateway implements LedgerGateway {
   measures(): { readonly waiting: number } {
     return { waiting: this.waiting.size }
   }
-}
-
-function endOf(outcome: GatewayOutcome): SubmissionEnd {
-  if (outcome.kind === 'answered') {
-    const { answer } = outcome
-    return answer.kind === 'refused' ? { outcome: 'refused', code: answer.code } : { outcome: 'accepted' }
-  }
-  if (outcome.outcome === 'unknown') return { outcome: 'unknown', code: outcome.reason }
-  return { outcome: outcome.reason === 'overloaded' ? 'overloaded' : 'not_applied', code: outcome.reason }
 }

@@ -1,5 +1,7 @@
-/** What a gateway must know of a request to send it: how large it is, and whether a repeat of it is recognised. */
+/** Properties of a request that a gateway needs: its size, whether a replay is recognized, and its outcome. */
 import type { Item, Operation } from '../messages.ts'
+import type { GatewayOutcome } from '../ports/ledger-gateway.ts'
+import type { SubmissionEnd } from '../ports/metrics.ts'
 
 /** Everything of an item that is bounded: names, keys, grants; and the trail with its trace. */
 const ITEM_BYTES = 16_384 + 2_048
@@ -16,7 +18,8 @@ export function hasKey(operation: Operation): boolean {
     case 'mint':
       return true
     case 'register':
-      return operation.registrationKey !== null
+    case 'change_status':
+      return (operation.registrationKey ?? null) !== null
     // What these made is recognised by the request that made it.
     case 'register_token':
     case 'register_class':
@@ -25,14 +28,13 @@ export function hasKey(operation: Operation): boolean {
       return true
     // Done twice it is done once.
     case 'erase':
+    case 'decline_legs':
     case 'hold_arrival':
     case 'note_used_keys':
     case 'take_arrival':
     case 'drop_arrival':
     case 'depart':
       return true
-    case 'change_status':
-      return false
   }
 }
 
@@ -45,4 +47,14 @@ export function boundOfSize({ operation }: Item): number {
   const arrival = operation.kind === 'hold_arrival' ? JSON.stringify(operation.arrival).length : 0
   const hashes = operation.kind === 'note_used_keys' ? operation.hashes.length * HASH_LENGTH : 0
   return ITEM_BYTES + 3 * (text + signature + reason + named + arrival + hashes)
+}
+
+/** The metric label of a request's outcome. */
+export function endOf(outcome: GatewayOutcome): SubmissionEnd {
+  if (outcome.kind === 'answered') {
+    const { answer } = outcome
+    return answer.kind === 'refused' ? { outcome: 'refused', code: answer.code } : { outcome: 'accepted' }
+  }
+  if (outcome.outcome === 'unknown') return { outcome: 'unknown', code: outcome.reason }
+  return { outcome: outcome.reason === 'overloaded' ? 'overloaded' : 'not_applied', code: outcome.reason }
 }

@@ -4,16 +4,21 @@
  *   H2. Mailboxes are bounded, of an actor, of a shard, of the node: what does not fit is told `overloaded`.
  *   H5. Submissions that would add to what their shard sends to another are refused while too much of that is not taken
  *       in: others are none the worse for it.
+ *   H6. Each item of a message gets its own reply, even if the handling of another item of that message throws.
  */
-import { refusal } from '../../actors/account/outcome.ts'
+import { type Answer, refusal } from '../../actors/account/outcome.ts'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
-import { decodeItems, encodeVerdictMessages, type Item, type ItemVerdict, type Verdict } from '../messages.ts'
+import type { Item, ItemVerdict, Verdict } from '../messages.ts'
 import type { Clock } from '../ports/clock.ts'
+import type { Log } from '../ports/log.ts'
 import { NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
 import type { Random } from '../ports/random.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
-import { nextHop } from '../ports/trail.ts'
+import { fieldsOf, nextHop } from '../ports/trail.ts'
 import type { Transport } from '../ports/transport.ts'
+import { reasonOf } from '../reason.ts'
+import { decodeList, encodeVerdicts, ITEMS, type Wire } from '../wire.ts'
+import { createFirstOf } from './containment.ts'
 import { createAttemptMemory } from './attempt-memory.ts'
 import { commandOf } from './command.ts'
 import type { StepSettings } from './draft.ts'
@@ -21,6 +26,7 @@ import { fateOf } from './host-measures.ts'
 import { type Incarnation, nextStamp } from './incarnation.ts'
 import { createPending, type Pending, type ReplyChannel, waitsFor } from './pending.ts'
 import { receiversOf } from './receivers.ts'
+import type { Unsupported } from './unsupported.ts'
 
 /** Bounds in commands; `maxOutbox` in messages, `maxResidents` in actors. */
 export interface MailboxLimits {
@@ -35,10 +41,13 @@ export interface MailboxLimits {
 
 export interface AdmissionDependencies {
   readonly clock: Clock
+  readonly log: Log
   readonly random: Random
   readonly rare: RarePaths
   readonly metrics?: NodeMetrics
   readonly transport: Pick<Transport, 'maxMessageBytes'>
+  readonly wire: Wire
+  readonly unsupported: Unsupported
   readonly settings: Pick<StepSettings, 'production'> & MailboxLimits
   readonly homeOf: (actor: ActorAddress) => number
   readonly find: (shardId: number) => Incarnation | undefined
@@ -58,51 +67,62 @@ const REPLY_BYTES = 1_024
 const MAX_WAITERS = 64
 
 export function createAdmission(dependencies: AdmissionDependencies): Admission {
-  const { clock, random, rare, transport, settings, homeOf, find, backlogTo, enter } = dependencies
-  const { metrics = NO_NODE_METRICS } = dependencies
+  const { clock, log, transport, wire, unsupported, enter, metrics = NO_NODE_METRICS } = dependencies
   const attempts = createAttemptMemory(clock)
+  const isFirst = createFirstOf()
+  const judge = createJudge(dependencies)
 
-  /** undefined: it entered the mailbox. */
+  /** undefined: the item entered the mailbox. */
   function admit(item: Item, channel: ReplyChannel, backlog: number): Verdict | undefined {
-    const incarnation = find(item.shardId)
-    if (incarnation === undefined || incarnation.token.epoch !== item.epoch || incarnation.phase === 'draining') {
-      return { kind: 'moved', epoch: incarnation?.token.epoch ?? null }
+    let judged: Pending | Verdict
+    try {
+      judged = judge(item, channel, backlog)
+    } catch (error) {
+      const { trail, shardId, operation } = item
+      if (isFirst({ origin: { kind: 'request', item, channel } })) {
+        log.error('item_failed', {
+          ...fieldsOf(trail),
+          shard: shardId,
+          operation: operation.kind,
+          cause: reasonOf(error),
+        })
+      }
+      // It may repeat what took effect before.
+      return { kind: 'undecided' }
     }
-    // A request that another shard decides would be taken for a new one there.
-    if (homeOf(item.actor) !== item.shardId) {
-      return { kind: 'answered', answer: refusal('rejected', 'The request was sent to another shard than its own.') }
-    }
-    const { mailbox } = incarnation
-    const isFull =
-      mailbox.size >= settings.maxShardMailbox ||
-      backlog >= settings.maxNodeMailbox ||
-      mailbox.sizeOf(actorKey(item.actor)) >= settings.maxActorMailbox
-    if (isFull || rare.takes('mailbox_full')) return { kind: 'overloaded' }
-    const command = commandOf(item, nextStamp(incarnation, clock.now(), random), random, settings.production)
-    if (command === undefined) {
-      return { kind: 'answered', answer: refusal('rejected', 'The request is not one that this ledger understands.') }
-    }
-    const isStuck = (actor: ActorAddress): boolean => backlogTo(incarnation, homeOf(actor)) >= settings.maxOutbox
-    if (receiversOf(command).some(isStuck)) return { kind: 'overloaded' }
-    const { trail } = item
-    const here = trail === undefined ? item : { ...item, trail: nextHop(trail, random) }
-    const pending = createPending({ kind: 'request', item: here, channel }, item.actor, command, incarnation)
-    if ((incarnation.parked.get(waitsFor(pending))?.size ?? 0) >= MAX_WAITERS) return { kind: 'overloaded' }
-    enter(pending)
+    if ('kind' in judged) return judged
+    enter(judged)
     return undefined
+  }
+
+  function logUnwritable({ requestId, verdict }: ItemVerdict, error: unknown): void {
+    log.error('verdict_not_written', { submission: requestId, verdict: verdict.kind, cause: reasonOf(error) })
   }
 
   return {
     receive: (message, reply, backlogBefore) => {
+      const list = decodeList(message, ITEMS, wire)
+      if (list === undefined) return unsupported.answer('items', message, reply)
+      const { version, members: items, malformed } = list
       const channel: ReplyChannel = {
         send: (verdicts) => {
           const maxBytes = transport.maxMessageBytes() - REPLY_BYTES
-          for (const encoded of encodeVerdictMessages(verdicts, maxBytes)) reply(encoded)
+          for (const encoded of encodeVerdicts(verdicts, version, maxBytes, logUnwritable)) {
+            try {
+              reply(encoded)
+            } catch (error) {
+              log.error('verdicts_not_sent', { verdicts: verdicts.length, cause: reasonOf(error) })
+            }
+          }
         },
       }
       const turnedAway: ItemVerdict[] = []
+      for (const { requestId, attempt } of malformed) {
+        unsupported.note('items', version)
+        turnedAway.push({ requestId, attempt, verdict: { kind: 'unsupported_version' } })
+      }
       let backlog = backlogBefore
-      for (const item of decodeItems(message)) {
+      for (const item of items) {
         if (!attempts.isLatest(item.requestId, item.attempt)) continue
         const verdict = admit(item, channel, backlog)
         metrics.items(fateOf(verdict), 1)
@@ -112,4 +132,40 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
       if (turnedAway.length > 0) channel.send(turnedAway)
     },
   }
+}
+
+/** Returns the command of an item, or the reason why it may not enter. */
+function createJudge({ clock, random, rare, settings, homeOf, find, backlogTo }: AdmissionDependencies) {
+  return (item: Item, channel: ReplyChannel, backlog: number): Pending | Verdict => {
+    const incarnation = find(item.shardId)
+    if (incarnation === undefined || incarnation.token.epoch !== item.epoch || incarnation.phase === 'draining') {
+      return { kind: 'moved', epoch: incarnation?.token.epoch ?? null }
+    }
+    // A request that another shard decides would be taken for a new one there.
+    if (homeOf(item.actor) !== item.shardId) {
+      return refused(item, refusal('wrong_shard', 'The request was sent to a shard that does not own this actor.'))
+    }
+    const { mailbox } = incarnation
+    const isFull =
+      mailbox.size >= settings.maxShardMailbox ||
+      backlog >= settings.maxNodeMailbox ||
+      mailbox.sizeOf(actorKey(item.actor)) >= settings.maxActorMailbox
+    if (isFull || rare.takes('mailbox_full')) return { kind: 'overloaded' }
+    const command = commandOf(item, nextStamp(incarnation, clock.now(), random), random, settings.production)
+    if (command === undefined) {
+      return refused(item, refusal('unknown_operation', 'This ledger does not support the operation or its payload.'))
+    }
+    const isStuck = (actor: ActorAddress): boolean => backlogTo(incarnation, homeOf(actor)) >= settings.maxOutbox
+    if (receiversOf(command).some(isStuck)) return { kind: 'overloaded' }
+    const { trail } = item
+    const here = trail === undefined ? item : { ...item, trail: nextHop(trail, random) }
+    const pending = createPending({ kind: 'request', item: here, channel }, item.actor, command, incarnation)
+    if ((incarnation.parked.get(waitsFor(pending))?.size ?? 0) >= MAX_WAITERS) return { kind: 'overloaded' }
+    return pending
+  }
+}
+
+/** An attempt before this one may have taken effect, at an owner that knew more. */
+function refused({ attempt }: Item, answer: Answer): Verdict {
+  return attempt > 1 ? { kind: 'undecided' } : { kind: 'answered', answer }
 }

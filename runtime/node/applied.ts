@@ -8,6 +8,7 @@ import { answerFor } from './conclusions.ts'
 import type { Courier } from './courier.ts'
 import { isKnownUse, type ShardDraft } from './draft.ts'
 import type { Inbox } from './inbox.ts'
+import { type Fault, faultOf } from './containment.ts'
 import { type Incarnation, passivate, type Resident } from './incarnation.ts'
 import type { DecidedAnswer, OutputGate } from './output-gate.ts'
 import { release, settle, waitsFor } from './pending.ts'
@@ -22,11 +23,21 @@ export interface AppliedDependencies {
   readonly inbox: Inbox
   /** Actors kept in memory for each shard. */
   readonly maxResidents: number
+  /** The shard's memory may differ from its committed state. */
+  readonly onBroken: (incarnation: Incarnation, fault: Fault) => void
 }
 
 export function applyDrafts(batch: readonly ShardDraft[], dependencies: AppliedDependencies): void {
-  const { gate, inbox } = dependencies
-  gate.committed(batch.flatMap((applied) => applyDraft(applied, dependencies)))
+  const { gate, inbox, onBroken } = dependencies
+  const answers = batch.flatMap((applied) => {
+    try {
+      return applyDraft(applied, dependencies)
+    } catch (error) {
+      onBroken(applied.incarnation, faultOf('apply', error))
+      return []
+    }
+  })
+  gate.committed(answers)
   inbox.committed(batch)
 }
 
@@ -39,7 +50,10 @@ function applyDraft(applied: ShardDraft, dependencies: AppliedDependencies): rea
   const told = concluded(applied)
   park(applied)
   for (const pending of applied.pendings) {
-    if (pending.origin.kind === 'due') incarnation.dueWaiting.delete(pending.actorKey)
+    if (pending.origin.kind === 'due') {
+      incarnation.dueWaiting.delete(pending.actorKey)
+      incarnation.parkedTimers.delete(pending.actorKey)
+    }
     if (!isParked(incarnation, pending)) settle(pending)
   }
   courier.take(incarnation, applied.outbox)

@@ -1,8 +1,7 @@
 /** Turns an item into a command of its actor: time, ids and salt are given here, once (N1). */
-import { METADATA_VERDICTS } from '../../actors/account/commands.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
-import { isAccountId } from '../../actors/identifiers.ts'
+import { isAccountId, isUuid } from '../../actors/identifiers.ts'
 import { fractionalDigits, isDecimalString, parseQuantity } from '../../actors/money.ts'
 import { foldedName } from '../../actors/nft-class/state.ts'
 import { isClassId } from '../../actors/nft-id.ts'
@@ -10,7 +9,7 @@ import { readTerms } from '../../actors/group/terms.ts'
 import type { AnyCommand } from '../../actors/step-actor.ts'
 import type { Item, Operation } from '../messages.ts'
 import type { Random } from '../ports/random.ts'
-import { readPayload, readSubmission } from '../submission.ts'
+import { readPayload, readSubmission, readTermsHash } from '../submission.ts'
 import { isPortage, portageCommand } from './portage-command.ts'
 
 export interface GivenStamp {
@@ -55,7 +54,7 @@ export function commandOf(item: Item, stamp: GivenStamp, random: Random, product
 function accountCommand(
   { id: accountId }: ActorAddress,
   shardId: number,
-  operation: Of<'register' | 'change_status' | 'erase' | 'submit' | 'rotate_key' | 'mint'>,
+  operation: Of<'register' | 'change_status' | 'erase' | 'submit' | 'rotate_key' | 'mint' | 'decline_legs'>,
   common: Common,
 ): AnyCommand | undefined {
   switch (operation.kind) {
@@ -64,8 +63,8 @@ function accountCommand(
       return { type: 'register', ...common, accountId, shardId, key, registrationKey }
     }
     case 'change_status': {
-      const { status, incoming, reason } = operation
-      return { type: 'change_status', ...common, accountId, status, incoming, reason }
+      const { status, incoming, reason, registrationKey = null } = operation
+      return { type: 'change_status', ...common, accountId, status, incoming, reason, registrationKey }
     }
     case 'erase':
       return { type: 'erase', ...common, accountId, reason: operation.reason }
@@ -83,6 +82,8 @@ function accountCommand(
         idempotencyKey: submission.idempotencyKey,
       }
     }
+    case 'decline_legs':
+      return decline(accountId, operation, common)
     case 'mint':
       return mint(accountId, operation, common)
     case 'rotate_key': {
@@ -108,6 +109,20 @@ function accountCommand(
   }
 }
 
+function decline(
+  accountId: string,
+  { payload: text, signature }: Of<'decline_legs'>,
+  common: Common,
+): AnyCommand | undefined {
+  const fields: JsonObject = readPayload(text)?.fields ?? {}
+  const { group_id: groupId, ledger_id: ledgerId = null } = fields
+  const termsHash = readTermsHash(fields['terms_hash'])
+  if (fields['account_id'] !== accountId || typeof groupId !== 'string' || !isUuid(groupId)) return undefined
+  if (typeof termsHash !== 'string' || (ledgerId !== null && typeof ledgerId !== 'string')) return undefined
+  const named = { accountId, groupId: groupId.toLowerCase(), termsHash, ledgerId }
+  return { type: 'decline_legs', ...common, ...named, payload: text, signature }
+}
+
 function mint(accountId: string, operation: Of<'mint'>, common: Common): AnyCommand | undefined {
   const payload = readPayload(operation.payload)
   const fields: JsonObject = payload?.fields ?? {}
@@ -127,7 +142,7 @@ function mint(accountId: string, operation: Of<'mint'>, common: Common): AnyComm
     instanceId,
     owner,
     metadata: metadata as JsonObject,
-    metadataVerdict: METADATA_VERDICTS.find((known) => known === operation.metadataVerdict) ?? 'unchecked',
+    metadataVerdict: operation.metadataVerdict,
     ledgerId,
     payload: operation.payload,
     payloadHash: payload.hash,

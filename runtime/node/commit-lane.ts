@@ -1,68 +1,48 @@
 /**
  * The group commit of a node: one batch in flight, made of everything that gathered while the last one was.
  *   B1. What is known of a commit is what follows: applied, its answers leave; failed, its commands are stepped again,
- *       halved until the guilty one stands alone; unknown, its shards stop until PostgreSQL has said (I3, I10).
+ *       halved until one failing command remains; unknown, its shards stop until PostgreSQL has said (I3, I10).
  *   B2. Commands of a shard stay in order through every retry: while halves wait, nothing new is taken.
  *   B3. Receipts are signed between step and commit; those of a batch that was not applied are never shown.
+ *   B5. If the store refuses a commit for a cause outside its rows, its requests get `not_applied` and leave the mailbox;
+ *       messages and timers wait. If no commit wrote rows since the batch was gathered, the store is at fault and all
+ *       requests of the batch leave.
+ * B4 is in prepared-batch.ts: it defines which shards a batch leaves out.
  */
-import { refusal } from '../../actors/account/outcome.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
-import { type Clock, delay } from '../ports/clock.ts'
-import type { CommitVerdict, FailedCause, LedgerStore, ReceiptWrite } from '../ports/ledger-store.ts'
-import type { Verdict } from '../messages.ts'
-import type { Log } from '../ports/log.ts'
-import { type CommitResult, NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
-import type { RarePaths } from '../ports/rare-paths.ts'
-import type { Signer } from '../ports/signer.ts'
-import { createShardDraft, type ShardDraft, stepInto, type StepSurroundings } from './draft.ts'
-import { followed, followedAll, followEach, leaveUndecided } from './followed.ts'
+import { delay } from '../ports/clock.ts'
+import type { CommitVerdict, FailedCause } from '../ports/ledger-store.ts'
+import { NO_NODE_METRICS } from '../ports/metrics.ts'
+import { reasonOf } from '../reason.ts'
+import {
+  causeOf,
+  type CommitLaneDependencies,
+  isRefusal,
+  type NarrowedCause,
+  resultOf,
+  sizeOf,
+  writesRows,
+} from './commit-parts.ts'
+import { type Fault, faultOf, mayHaveBeenApplied } from './containment.ts'
+import { createShardDraft, type DraftStep, type ShardDraft, stepInto } from './draft.ts'
+import { followed, followedAll, followEach, leaveUndecided, turnAway } from './followed.ts'
 import type { Incarnation } from './incarnation.ts'
-import type { OutputGate } from './output-gate.ts'
-import { isLate, type Pending, settle, verdictKey } from './pending.ts'
-import { signReceipts } from './receipts.ts'
-import { processedIn, rowsOf } from './rows.ts'
-
-export interface CommitLaneDependencies {
-  readonly store: Pick<LedgerStore, 'commit'>
-  readonly signer: Signer
-  readonly clock: Clock
-  readonly log: Log
-  readonly metrics?: NodeMetrics
-  readonly gate: OutputGate
-  readonly rare: RarePaths
-  readonly settings: CommitLimits
-  readonly surroundings: StepSurroundings
-  /** The shards that the node serves, in any order. */
-  readonly incarnations: () => Iterable<Incarnation>
-  /** The fence did not let these pass: busy, or another's. */
-  readonly onSkipped: (incarnations: readonly Incarnation[]) => void
-  /** What was committed of these is not known; nothing of them is stepped until they are replaced. */
-  readonly onUnknown: (incarnations: readonly Incarnation[]) => void
-  /** `guilty`: what it was broken on. */
-  readonly onBroken: (incarnation: Incarnation, detail: string, guilty: Pending) => void
-  /** These shards' parts are durable: memory follows, answers and messages leave. */
-  readonly onApplied: (applied: readonly ShardDraft[]) => void
-  /** What is about to be committed, with the commands that made it. */
-  readonly onDrafted?: (drafts: readonly ShardDraft[]) => void
-  readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
-}
-
-export interface CommitLimits {
-  /** Commands in one batch, and about how many bytes of rows. */
-  readonly maxBatchSize: number
-  readonly maxBatchBytes: number
-}
+import { isLate, type Pending, settle, suspend, verdictKey } from './pending.ts'
+import { prepareBatch } from './prepared-batch.ts'
 
 const TRANSIENT_RETRY_MS = 20
 /** Transient failures in a row before the batch is halved to find what they hang on. */
 const WHOLE_RETRIES = 5
-const PUT_ASIDE_MS = 1_000
+const POSTPONE_MS = 1_000
+/** Pause between commits while the store refuses all: each refusal adds to the store's log, perhaps on a full disk. */
+const REFUSED_PAUSE_MS = 200
+/** How often a message or timer is postponed, while other commits write rows, before it is contained. */
+const MAX_POSTPONEMENTS = 10
 /** Messages that one batch may send: a command of a large group sends many, and its rows are not known before its step. */
 const MAX_BATCH_MESSAGES = 4_000
 /** However small a batch has become, it holds so many commands. */
 const SMALLEST_BATCH = 8
 const SMALLEST_SHARE = 1 / 256
-const ROW_BYTES = 1_500
 
 export class CommitLane {
   /** Commands taken out of their queues, to be committed apart from each other; the first group is next. */
@@ -72,6 +52,14 @@ export class CommitLane {
   /** Of batches that were stepped; lines that follow a request name theirs. */
   private batch = 0
   private transientFailures = 0
+  /** Failed commits in a row. */
+  private failures = 0
+  /** Number of commits that wrote rows: now, when the last batch was gathered, and when the store last refused all commits. */
+  private written = 0
+  private writtenAtGather = 0
+  private writtenAtRefusal: number | undefined
+  /** Whether requests have left (B5) since the lane last paused. */
+  private hasTurnedAway = false
   /** The share of its bounds that a batch may use: what was too much to be answered in time comes in smaller parts. */
   private allowance = 1
   private readonly dependencies: CommitLaneDependencies
@@ -95,18 +83,40 @@ export class CommitLane {
         this.running = false
         return
       }
-      const drafts = this.draft(group)
-      if (drafts.length === 0) continue
-      this.dependencies.onDrafted?.(drafts)
-      const startedMs = this.dependencies.clock.monotonic()
-      const verdict = await this.commit(drafts)
+      try {
+        await this.commitGroup(group)
+      } catch (error) {
+        // Faults of one shard are contained at their source. An error that gets here may affect any shard of the group.
+        for (const incarnation of new Set(group.map((pending) => pending.incarnation))) {
+          this.dependencies.onBroken(incarnation, faultOf('commit', error))
+        }
+      }
+    }
+  }
+
+  private async commitGroup(group: readonly Pending[]): Promise<void> {
+    const { clock, signer, store, surroundings, health, onDrafted } = this.dependencies
+    const drafted = this.draft(group)
+    if (drafted.length === 0) return
+    onDrafted?.(drafted)
+    const startedMs = clock.monotonic()
+    const { drafts, shards, failed } = await prepareBatch(drafted, signer, surroundings.settings.ledgerId)
+    if (drafts.length > 0) {
+      health.sent()
+      const verdict = await store
+        .commit({ shards })
+        .catch((error: unknown): CommitVerdict => ({ kind: 'unknown', detail: reasonOf(error) }))
+      const committed = verdict.kind === 'answered' ? verdict.committed : new Set<number>()
+      health.answered(drafts.some((draft) => committed.has(draft.incarnation.token.shardId) && writesRows(draft)))
       await this.conclude(drafts, verdict, startedMs)
     }
+    for (const { draft, fault } of failed) this.narrow([draft.pendings], causeOf(fault), fault)
   }
 
   /** Takes what is ready, as evenly over the shards as the bounds demand. */
   private gather(): Pending[] {
     const { settings, rare } = this.dependencies
+    this.writtenAtGather = this.written
     const maxBatchSize = rare.takes('batch_of_one')
       ? 1
       : Math.max(Math.min(SMALLEST_BATCH, settings.maxBatchSize), settings.maxBatchSize * this.allowance)
@@ -140,7 +150,7 @@ export class CommitLane {
    * that follow it in its shard; so does everything once the batch sends as many messages, or holds as much text, as it may.
    */
   private draft(group: readonly Pending[]): ShardDraft[] {
-    const { clock, log, surroundings, gate, rare, onBroken } = this.dependencies
+    const { clock, log, gate, rare, contain, onBroken } = this.dependencies
     this.batch += 1
     const drafts = new Map<Incarnation, ShardDraft>()
     const halted = new Map<Incarnation, Pending[]>()
@@ -151,7 +161,7 @@ export class CommitLane {
     let textBytes = 0
     for (const pending of group) {
       const { incarnation } = pending
-      if (incarnation.phase === 'ended' || incarnation.phase === 'suspended') continue
+      if (incarnation.phase === 'suspended' || !incarnation.mailbox.has(pending)) continue
       if ((messages >= maxMessages || textBytes >= maxTextBytes) && !halted.has(incarnation))
         halted.set(incarnation, [])
       const behind = halted.get(incarnation)
@@ -167,7 +177,7 @@ export class CommitLane {
       const shard = drafts.get(incarnation) ?? createShardDraft(incarnation)
       const { textBytes: textBefore, outbox } = shard
       const before = outbox.length
-      const step = stepInto(shard, pending, surroundings)
+      const step = this.step(shard, pending)
       if (step.kind === 'taken') {
         messages += outbox.length - before
         textBytes += shard.textBytes - textBefore
@@ -176,50 +186,48 @@ export class CommitLane {
         if (log.debug !== undefined) followEach(log, 'submission_stepped', [pending], { batch: this.batch })
       } else if (step.kind === 'unverified') {
         halted.set(incarnation, [pending])
-        this.checkAgain(pending, step.key, step.signature)
+        void this.checkAgain(pending, step.key, step.signature)
       } else if (step.kind === 'early') {
         halted.set(incarnation, [pending])
       } else if (step.kind === 'untold') {
         leaveUndecided([pending], 'cannot_be_told', this.dependencies)
       } else if (step.kind === 'repeated') {
         settle(pending)
+      } else if (step.kind === 'failed') {
+        // The draft may contain part of the failed command. The commands before it are stepped again.
+        drafts.delete(incarnation)
+        const others = shard.pendings.filter((other) => other !== pending)
+        halted.set(incarnation, contain(pending, step.fault) ? [...others, pending] : others)
       } else {
         drafts.delete(incarnation)
-        onBroken(incarnation, step.detail, pending)
+        onBroken(incarnation, { stage: 'step', cause: step.detail, breaksInvariant: true }, pending)
       }
     }
     for (const [incarnation, behind] of halted) this.putBack(incarnation, behind)
     return [...drafts.values()]
   }
 
-  private checkAgain(pending: Pending, key: AccountKey, signature: string): void {
+  private step(shard: ShardDraft, pending: Pending): DraftStep | { readonly kind: 'failed'; readonly fault: Fault } {
+    try {
+      return stepInto(shard, pending, this.dependencies.surroundings)
+    } catch (error) {
+      return { kind: 'failed', fault: faultOf('step', error) }
+    }
+  }
+
+  private async checkAgain(pending: Pending, key: AccountKey, signature: string): Promise<void> {
+    const { signer, contain } = this.dependencies
     const { incarnation, command } = pending
     incarnation.blocked = true
     const payload = 'payload' in command ? command.payload : ''
-    void this.dependencies.signer.verifyMany([{ publicKey: key.publicKey, payload, signature }]).then(([verdict]) => {
-      pending.verdicts.set(verdictKey(key.keyId, signature), verdict === true)
-      incarnation.blocked = false
-      this.kick()
-    })
-  }
-
-  /** Signs the receipts and commits. Never rejects. */
-  private async commit(drafts: readonly ShardDraft[]): Promise<CommitVerdict> {
-    const { signer, store, surroundings } = this.dependencies
-    const processed = drafts.flatMap(processedIn)
-    let receipts: readonly ReceiptWrite[] = []
     try {
-      receipts = await signReceipts(signer, processed, surroundings.settings.ledgerId)
-    } catch {
-      return { kind: 'failed', cause: 'unsent', detail: 'Receipts could not be signed.' }
+      const [verdict] = await signer.verifyMany([{ publicKey: key.publicKey, payload, signature }])
+      pending.verdicts.set(verdictKey(key.keyId, signature), verdict === true)
+    } catch (error) {
+      contain(pending, faultOf('verification', error))
     }
-    let next = 0
-    const nextReceipt = (): ReceiptWrite => {
-      const receipt = receipts[next] ?? { keyId: '', signature: '' }
-      next += 1
-      return receipt
-    }
-    return await store.commit({ shards: drafts.map((shard) => rowsOf(shard, nextReceipt)) })
+    incarnation.blocked = false
+    this.kick()
   }
 
   private async conclude(drafts: readonly ShardDraft[], verdict: CommitVerdict, startedMs: number): Promise<void> {
@@ -229,11 +237,13 @@ export class CommitLane {
     switch (verdict.kind) {
       case 'answered': {
         this.transientFailures = 0
+        this.failures = 0
         this.allowance = Math.min(1, this.allowance * 2)
         const committed = drafts.filter(({ incarnation }) => verdict.committed.has(incarnation.token.shardId))
         for (const { pendings } of committed) {
           followEach(log, 'submission_committed', pendings, { batch: this.batch })
         }
+        if (committed.some(writesRows)) this.written += 1
         if (committed.length > 0) onApplied(committed)
         const commands = committed.reduce((sum, { pendings }) => sum + pendings.length, 0)
         if (committed.length > 0) metrics.batch(commands, committed.length)
@@ -242,7 +252,10 @@ export class CommitLane {
         return
       }
       case 'failed':
-        log.warn('commit_failed', { cause: verdict.cause, detail: verdict.detail, shards: drafts.length })
+        this.failures += 1
+        if (this.failures === 1) {
+          log.warn('commit_failed', { cause: verdict.cause, detail: verdict.detail, shards: drafts.length })
+        }
         await this.tryAgain(drafts, verdict.cause, verdict.detail)
         return
       case 'unknown': {
@@ -256,7 +269,7 @@ export class CommitLane {
         // What has ended meanwhile has told those who waited, and is not to be recovered.
         const left = drafts.filter(({ incarnation }) => incarnation.phase !== 'ended')
         for (const { incarnation, pendings, answers } of left) {
-          incarnation.phase = 'suspended'
+          suspend(incarnation)
           for (const pending of pendings) pending.perhapsApplied = true
           // Stepped again it may be accepted, with an ID from before those that this commit may have made durable (N1):
           // who was refused asks anew.
@@ -293,7 +306,10 @@ export class CommitLane {
     return taken
   }
 
-  /** Nothing was applied. What no row is to blame for comes whole, a few times; the rest, and what goes on so, halved. */
+  /**
+   * Nothing was applied. Retries the whole batch if it was not sent, or a few times after a transient failure; otherwise
+   * narrows it.
+   */
   private async tryAgain(drafts: readonly ShardDraft[], cause: FailedCause, detail: string): Promise<void> {
     this.transientFailures = cause === 'transient' ? this.transientFailures + 1 : 0
     const whole = this.transientFailures < WHOLE_RETRIES && !this.dependencies.rare.takes('batch_halved_at_once')
@@ -302,59 +318,81 @@ export class CommitLane {
       await delay(this.dependencies.clock, TRANSIENT_RETRY_MS)
       return
     }
-    const units: readonly (readonly Pending[])[] =
-      drafts.length > 1
-        ? drafts.map(({ pendings }) => pendings)
-        : (drafts[0]?.pendings ?? []).map((pending) => [pending])
+    const fault: Fault = { stage: 'commit', cause: detail, breaksInvariant: cause === 'invariant' }
+    const parts = drafts.map(({ pendings }) => pendings)
+    const isRefusedAgain = cause === 'transient' && this.writtenAtRefusal === this.written
+    const left = isRefusedAgain ? parts.map((part) => this.turnAway(part)).filter((part) => part.length > 0) : parts
+    if (isRefusedAgain) this.dependencies.health.refused()
+    this.narrow(left, cause, fault)
+    if (this.hasTurnedAway) await delay(this.dependencies.clock, REFUSED_PAUSE_MS)
+    this.hasTurnedAway = false
+  }
+
+  /** B5. Returns the commands that stay: messages, timers, and requests that an earlier commit may have applied. */
+  private turnAway(pendings: readonly Pending[]): Pending[] {
+    const leaving = new Set(
+      pendings.filter((pending) => pending.origin.kind === 'request' && !mayHaveBeenApplied(pending)),
+    )
+    if (leaving.size > 0) this.hasTurnedAway = true
+    const waiting = [...leaving].filter((pending) => pending.incarnation.mailbox.has(pending))
+    turnAway(waiting, this.dependencies)
+    return pendings.filter((pending) => !leaving.has(pending))
+  }
+
+  /** B5. One command failed alone, for a cause outside its rows. */
+  private refuse(alone: Pending, fault: Fault): void {
+    for (const pending of this.turnAway([alone])) this.postpone(pending, fault)
+    if (this.written > this.writtenAtGather) return
+    if (this.writtenAtRefusal !== this.written) {
+      this.dependencies.log.warn('store_refuses_commits', { cause: fault.cause })
+    }
+    this.writtenAtRefusal = this.written
+    this.dependencies.health.refused()
+    this.groups = this.groups.map((group) => this.turnAway(group)).filter((group) => group.length > 0)
+  }
+
+  /**
+   * Halves the stepped commands, by shard and then by command, until one command remains. Handles that one according to
+   * its fault.
+   */
+  private narrow(parts: readonly (readonly Pending[])[], cause: NarrowedCause, fault: Fault): void {
+    const units = parts.length > 1 ? parts : (parts[0] ?? []).map((pending) => [pending])
     if (units.length > 1) {
       const middle = Math.ceil(units.length / 2)
       this.groups.unshift(units.slice(0, middle).flat(), units.slice(middle).flat())
       return
     }
-    const { incarnation } = drafts[0] ?? {}
     const alone = units[0]?.[0]
-    if (incarnation === undefined || alone === undefined) return
-    if (cause === 'transient') this.putAside(incarnation, alone)
-    else this.blame(incarnation, alone, cause, detail)
+    if (alone === undefined) return
+    if (cause === 'transient' && fault.stage === 'commit') this.refuse(alone, fault)
+    else if (cause === 'transient') this.postpone(alone, fault)
+    else if (this.dependencies.contain(alone, fault)) this.groups.unshift([alone])
   }
 
-  /** Fails again and again and nobody knows why: it and its shard wait, the others go on. */
-  private putAside(incarnation: Incarnation, pending: Pending): void {
+  /**
+   * Postpones a command that fails alone, because the failure may be temporary. Its shard waits; other shards continue. A
+   * postponement counts only if other commits wrote rows since the last one: otherwise the store may fail all commits.
+   * Requests are given up when they are late.
+   */
+  private postpone(pending: Pending, fault: Fault): void {
+    const { clock, log, contain } = this.dependencies
+    const { incarnation, origin, postponed: last } = pending
+    const times = last === null ? 0 : last.times + (last.written < this.written ? 1 : 0)
+    if (last === null) {
+      const { stage, cause } = fault
+      const level = stage === 'signing' ? 'error' : 'warn'
+      log[level]('command_set_aside', { ...followed(pending), shard: incarnation.token.shardId, stage, cause })
+    }
+    pending.postponed = { times, written: this.written }
+    if (times >= MAX_POSTPONEMENTS && origin.kind !== 'request') {
+      contain(pending, fault)
+      return
+    }
     incarnation.blocked = true
     this.putBack(incarnation, [pending])
-    this.dependencies.clock.after(PUT_ASIDE_MS, () => {
+    clock.after(POSTPONE_MS, () => {
       incarnation.blocked = false
       this.kick()
     })
   }
-
-  private blame(incarnation: Incarnation, guilty: Pending, cause: 'data' | 'invariant', detail: string): void {
-    // A message cannot be refused: every one can be consumed, or its shard stops.
-    if (cause === 'invariant' || guilty.forced !== null || guilty.origin.kind !== 'request') {
-      this.dependencies.onBroken(incarnation, detail, guilty)
-      return
-    }
-    this.dependencies.log.error('command_refused', {
-      ...followed(guilty),
-      shard: incarnation.token.shardId,
-      detail,
-    })
-    guilty.forced = refusal('rejected', 'The ledger cannot store this request.')
-    this.groups.unshift([guilty])
-  }
-}
-
-function resultOf(drafts: readonly ShardDraft[], verdict: CommitVerdict): CommitResult {
-  if (verdict.kind !== 'answered') return verdict.kind
-  const passed = drafts.every(({ incarnation }) => verdict.committed.has(incarnation.token.shardId))
-  return passed ? 'applied' : 'held_back'
-}
-
-function isRefusal(verdict: Verdict): boolean {
-  return verdict.kind === 'answered' && verdict.answer.kind === 'refused'
-}
-
-/** About what a command's rows take, bytes: what was signed stands in them twice, beside fields of bounded size. */
-function sizeOf({ command }: Pending): number {
-  return ROW_BYTES + ('payload' in command ? 2 * command.payload.length : 0)
 }

@@ -5,6 +5,11 @@
  *   V3. What is not acknowledged is carried again, later and later; whoever owns the source does so.
  *   V4. An acknowledgement beyond what was sent means that a store went back, or that the shard is another's by now:
  *       the store says which, and in the first case the channel stops.
+ *   V5. Messages are built only for a target with a known owner. A channel without one is checked at growing intervals,
+ *       and at once when a shard gets an owner.
+ *   V6. A channel is parked if the target cannot handle its next message, or the transport rejects that message. The
+ *       channel carries that message alone, every `PARKED_RETRY_MS` and when a shard gets an owner, until the target has
+ *       consumed it.
  */
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { AcknowledgedChannel, LedgerStore, OutboxMessage, ShardStart } from '../ports/ledger-store.ts'
@@ -12,14 +17,11 @@ import type { Log } from '../ports/log.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import type { Transport } from '../ports/transport.ts'
 import { NOT_DELIVERED } from '../ports/transport.ts'
-import {
-  decodeDeliveryAnswers,
-  type Delivery,
-  type DeliveryAnswer,
-  deliverySubject,
-  encodeDeliveries,
-} from '../messages.ts'
+import { type Delivery, type DeliveryAnswer, deliverySubject } from '../messages.ts'
 import type { Route } from '../routes.ts'
+import { decodeList, DELIVERY_ANSWERS, encodeFrame, UNSUPPORTED_VERSION, type Wire } from '../wire.ts'
+import { reasonOf } from '../reason.ts'
+import { PARKED_RETRY_MS } from './containment.ts'
 import { halves, split } from './delivery-parts.ts'
 import type { Incarnation } from './incarnation.ts'
 
@@ -27,9 +29,11 @@ export interface CourierDependencies {
   readonly session: string
   readonly store: Pick<LedgerStore, 'acknowledge'>
   readonly transport: Transport
+  readonly wire: Wire
   readonly routes: {
     readonly find: (shardId: number) => Pick<Route, 'session'> | undefined
     readonly refresh: () => Promise<void>
+    readonly onMove: (run: () => void) => void
   }
   readonly clock: Clock
   readonly log: Log
@@ -76,6 +80,10 @@ interface Channel {
   resendMs: number
   dueMs: number
   stopped: boolean
+  /** V6. */
+  parked: boolean
+  /** The number of the last message that the transport rejected; 0: none. */
+  unsent: number
 }
 
 export class Courier {
@@ -84,10 +92,12 @@ export class Courier {
   private readonly outgoing = new Map<number, Outgoing>()
   /** Channels with something to carry. */
   private readonly ready = new Set<Channel>()
-  /** Channels with something on its way. */
+  /** Channels that are carried again at their `dueMs`; those with nothing in flight are paused until then (V5, V6). */
   private readonly underWay = new Set<Channel>()
   private readonly unnoted = new Map<string, AcknowledgedChannel>()
   private flushing = false
+  /** Whether a shard has got an owner since the last flush. */
+  private moved = false
   private timer: Timer | undefined
   /** When it fires. */
   private tickMs = 0
@@ -97,6 +107,10 @@ export class Courier {
   constructor(dependencies: CourierDependencies) {
     this.dependencies = dependencies
     this.notedMs = dependencies.clock.monotonic()
+    dependencies.routes.onMove(() => {
+      this.moved = true
+      this.flushSoon()
+    })
   }
 
   stop(): void {
@@ -146,7 +160,7 @@ export class Courier {
     for (const message of messages) {
       const channel = this.channelOf(incarnation, message.target, message.number - 1)
       channel.waiting.push(message)
-      this.ready.add(channel)
+      if (!this.isPaused(channel)) this.ready.add(channel)
     }
     this.flushSoon()
   }
@@ -176,6 +190,8 @@ export class Courier {
       resendMs: FIRST_RESEND_MS,
       dueMs: 0,
       stopped: false,
+      parked: false,
+      unsent: 0,
     }
     channels.set(target, channel)
     return channel
@@ -191,7 +207,7 @@ export class Courier {
   }
 
   private flushSoon(): void {
-    if (this.flushing || this.ready.size === 0) return
+    if (this.stopped || this.flushing || (this.ready.size === 0 && !this.moved)) return
     this.flushing = true
     this.dependencies.clock.after(0, () => {
       this.flushing = false
@@ -203,16 +219,16 @@ export class Courier {
     const { routes, session, clock, deliverHere } = this.dependencies
     const nowMs = clock.monotonic()
     const bySession = new Map<string, Delivery[]>()
+    if (this.moved) this.wake()
     for (const channel of this.ready) {
-      const delivery = this.load(channel)
-      if (delivery === undefined) {
-        this.ready.delete(channel)
+      this.ready.delete(channel)
+      const route = routes.find(channel.target)
+      if (route === undefined) {
+        this.pause(channel, channel.resendMs * TURNED_AWAY_SHARE)
         continue
       }
-      const route = routes.find(channel.target)
-      // Until there is an owner it stays ready, and is looked at with the next tick.
-      if (route === undefined) continue
-      this.ready.delete(channel)
+      const delivery = this.load(channel)
+      if (delivery === undefined) continue
       channel.carried = delivery.messages.at(-1)?.number ?? channel.carried
       // What follows does not put off what may have been lost before it.
       if (!this.underWay.has(channel)) channel.dueMs = nowMs + channel.resendMs
@@ -228,9 +244,32 @@ export class Courier {
     this.tickSoon()
   }
 
+  /** Carries nothing more of the channel for `durationMs`, unless messages are in flight. */
+  private pause(channel: Channel, durationMs: number): void {
+    if (this.underWay.has(channel)) return
+    channel.dueMs = this.dependencies.clock.monotonic() + durationMs
+    this.underWay.add(channel)
+  }
+
+  private isPaused(channel: Channel): boolean {
+    return this.underWay.has(channel) && channel.carried === channel.acknowledged
+  }
+
+  /** V5: the targets of paused channels may have owners now. */
+  private wake(): void {
+    this.moved = false
+    for (const channel of this.underWay) {
+      if (!this.isPaused(channel)) continue
+      channel.resendMs = FIRST_RESEND_MS
+      this.underWay.delete(channel)
+      this.ready.add(channel)
+    }
+  }
+
   /** V2: what may go now; undefined when nothing may. */
-  private load({ incarnation, target, waiting, acknowledged, carried, stopped }: Channel): Delivery | undefined {
-    const window = this.dependencies.rare.takes('window_of_one') ? 1 : WINDOW
+  private load(channel: Channel): Delivery | undefined {
+    const { incarnation, target, waiting, acknowledged, carried, stopped, parked } = channel
+    const window = this.dependencies.rare.takes('window_of_one') || parked ? 1 : WINDOW
     if (stopped || incarnation.phase === 'ended') return undefined
     const messages = waiting.slice(carried - acknowledged, window).map(({ number, envelope }) => ({ number, envelope }))
     if (messages.length === 0) return undefined
@@ -247,19 +286,33 @@ export class Courier {
 
   /** What the transport would not take whole, whatever it was reckoned at, goes in parts. */
   private request(session: string, message: readonly Delivery[]): void {
-    const { transport } = this.dependencies
+    const { transport, wire } = this.dependencies
     // Answers are listened for long after: the messages themselves are not kept for them.
     const channels = message.map(({ source, target }) => ({ source, target }))
     try {
-      transport.request(deliverySubject(session), encodeDeliveries(message), ANSWERS_MS, (reply) => {
+      transport.request(deliverySubject(session), encodeFrame(wire.writes, message), ANSWERS_MS, (reply) => {
         if (reply === NOT_DELIVERED) this.turnedAway(channels)
-        else this.hear(decodeDeliveryAnswers(reply))
+        else if (reply === UNSUPPORTED_VERSION) this.parkAll(channels)
+        else this.hear(decodeList(reply, DELIVERY_ANSWERS, wire)?.members ?? [])
       })
-    } catch {
+    } catch (error) {
       const parts = halves(message)
-      if (parts.length === 1) this.turnedAway(channels)
-      else for (const part of parts) this.request(session, part)
+      if (parts.length > 1) for (const part of parts) this.request(session, part)
+      else for (const delivery of message) this.parkUnsent(delivery, error)
     }
+  }
+
+  /** V6: the transport rejects this single message. */
+  private parkUnsent({ source, target, messages: [first] }: Delivery, error: unknown): void {
+    const channel = this.find(source, target)
+    if (channel === undefined || first === undefined) return
+    const { number } = first
+    if (channel.unsent !== number) {
+      const fault = { shard: source, target, message: number, cause: reasonOf(error) }
+      this.dependencies.log.error('message_not_carried', fault)
+    }
+    channel.unsent = number
+    this.park(channel, channel.acknowledged)
   }
 
   /** Nobody has it: where the shard is now is asked, and it is carried again soon, less so each time. */
@@ -282,6 +335,7 @@ export class Courier {
       if (channel === undefined) continue
       if (answer.kind === 'moved') this.turnedAway([answer])
       else if (answer.kind === 'stopped') this.halt(channel, answer.mark)
+      else if (answer.kind === 'parked') this.park(channel, answer.mark)
       else this.acknowledge(channel, answer.mark)
     }
     this.flushSoon()
@@ -299,11 +353,30 @@ export class Courier {
     channel.waiting.splice(0, mark - channel.acknowledged)
     channel.acknowledged = mark
     channel.carried = Math.max(channel.carried, mark)
+    channel.parked = false
     channel.resendMs = FIRST_RESEND_MS
     channel.dueMs = this.dependencies.clock.monotonic() + channel.resendMs
     this.unnoted.set(`${shardId} ${target}`, { shardId, target, acknowledged: mark })
     if (channel.carried === mark) this.underWay.delete(channel)
     if (channel.waiting.length > channel.carried - mark) this.ready.add(channel)
+  }
+
+  /** V6. The target has consumed all messages before the parked one. */
+  private park(channel: Channel, mark: number): void {
+    this.acknowledge(channel, mark)
+    channel.parked = true
+    channel.carried = channel.acknowledged
+    this.ready.delete(channel)
+    this.underWay.delete(channel)
+    this.pause(channel, PARKED_RETRY_MS)
+  }
+
+  private parkAll(channels: readonly Pick<Delivery, 'source' | 'target'>[]): void {
+    for (const { source, target } of channels) {
+      const channel = this.find(source, target)
+      if (channel !== undefined) this.park(channel, channel.acknowledged)
+    }
+    this.tickSoon()
   }
 
   /** V4. */

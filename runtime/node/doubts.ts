@@ -4,13 +4,23 @@
  *   D1. What the fence did not let pass waits in place: the shard was busy, or it is another's.
  *   D2. After an unknown outcome the attempt is raised before anything is loaded: what was sent before can take effect no
  *       more (H3).
- *   D3. An invariant counts as broken only if the shard is still this node's: what is loaded for one that is another's by
- *       now may be newer than its marks (H4).
+ *   D3. A fault counts only if this node still owns the shard: rows loaded after the shard has moved may be newer than
+ *       this node's marks (H4).
+ *   D4. A failed recovery counts unless the store did not answer. After `MAX_RECOVERIES` of them the shard is quarantined:
+ *       the fault concerns this shard alone.
  */
 import { type Clock, delay } from '../ports/clock.ts'
-import type { LedgerStore, ShardRecord, ShardStart, ShardToken } from '../ports/ledger-store.ts'
+import {
+  type LedgerStore,
+  LedgerStoreUnavailable,
+  type ShardRecord,
+  type ShardStart,
+  type ShardToken,
+} from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { Incarnation } from './incarnation.ts'
+import { suspend } from './pending.ts'
+import { type Fault, faultOf } from './containment.ts'
 import { reasonOf } from '../reason.ts'
 
 export interface DoubtsDependencies {
@@ -26,21 +36,26 @@ export interface DoubtsDependencies {
   readonly onRaised: (incarnation: Incarnation, token: ShardToken, start: ShardStart) => void
   /** The store does not answer. */
   readonly onDelayed: (incarnation: Incarnation) => void
+  /** D4. */
+  readonly onStuck: (incarnation: Incarnation, fault: Fault) => void
 }
 
 export interface Doubts {
   readonly skipped: (incarnations: readonly Incarnation[]) => Promise<void>
   readonly unknown: (incarnation: Incarnation) => Promise<void>
   readonly broken: (incarnation: Incarnation, quarantine: () => void) => Promise<void>
+  /** Calls `run` once the store confirms that this incarnation owns the shard. The incarnation continues meanwhile. */
+  readonly confirmed: (incarnation: Incarnation, run: () => void) => Promise<void>
 }
 
 /** Before each try to recover from an unknown outcome, the first included: what made it unknown needs a moment too. */
 const RECOVERY_RETRY_MS = 20
 const BUSY_RETRY_MS = 5
 const LONGEST_RETRY_MS = 1_000
+export const MAX_RECOVERIES = 10
 
 export function createDoubts(dependencies: DoubtsDependencies): Doubts {
-  const { store, session, clock, log, onFenced, onCleared, onRaised, onDelayed } = dependencies
+  const { store, session, clock, log, onFenced, onCleared, onRaised, onDelayed, onStuck } = dependencies
 
   /** D1. */
   async function skipped(incarnations: readonly Incarnation[]): Promise<void> {
@@ -67,6 +82,7 @@ export function createDoubts(dependencies: DoubtsDependencies): Doubts {
     const { shardId, epoch, attempt } = incarnation.token
     let raised = false
     let unanswered = false
+    const isStuck = countingFaults()
     for (let waitMs = RECOVERY_RETRY_MS; !isEnded(incarnation); waitMs = longer(waitMs)) {
       await delay(clock, waitMs)
       try {
@@ -79,9 +95,10 @@ export function createDoubts(dependencies: DoubtsDependencies): Doubts {
         else onFenced(incarnation, undefined)
         return
       } catch (error) {
+        if (!unanswered) log.warn('recovery_delayed', { shard: shardId, cause: reasonOf(error) })
         unanswered = true
-        log.warn('recovery_delayed', { shard: shardId, cause: reasonOf(error) })
         onDelayed(incarnation)
+        if (isStuck(error)) return onStuck(incarnation, faultOf('recovery', error))
       }
     }
   }
@@ -96,22 +113,37 @@ export function createDoubts(dependencies: DoubtsDependencies): Doubts {
   /** D3. */
   async function broken(incarnation: Incarnation, quarantine: () => void): Promise<void> {
     if (isEnded(incarnation)) return
-    incarnation.phase = 'suspended'
+    suspend(incarnation)
+    await checkOwner(incarnation, quarantine, () => onDelayed(incarnation))
+  }
+
+  async function checkOwner(incarnation: Incarnation, onOwned: () => void, onNoReply: () => void): Promise<void> {
     for (let waitMs = BUSY_RETRY_MS; !isEnded(incarnation); waitMs = longer(waitMs)) {
       try {
         const record = (await store.shards()).find(({ shardId }) => shardId === incarnation.token.shardId)
         if (isEnded(incarnation)) return
-        if (isOf(incarnation, record)) quarantine()
+        if (isOf(incarnation, record)) onOwned()
         else onFenced(incarnation, record)
         return
       } catch {
-        onDelayed(incarnation)
+        onNoReply()
         await delay(clock, waitMs)
       }
     }
   }
 
-  return { skipped, unknown, broken }
+  const confirmed: Doubts['confirmed'] = (incarnation, run) => checkOwner(incarnation, run, () => undefined)
+
+  return { skipped, unknown, broken, confirmed }
+}
+
+/** D4: the result is called after each failed recovery and returns whether the limit is reached. */
+function countingFaults(): (error: unknown) => boolean {
+  let count = 0
+  return (error) => {
+    if (!(error instanceof LedgerStoreUnavailable)) count += 1
+    return count >= MAX_RECOVERIES
+  }
 }
 
 function isOf({ token }: Incarnation, record: ShardRecord | undefined): boolean {

@@ -2,7 +2,7 @@
 import type { Log, LogFields } from '../ports/log.ts'
 import { NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
 import { fieldsOf } from '../ports/trail.ts'
-import { giveUp, type Pending } from './pending.ts'
+import { giveUp, type Pending, sendVerdicts, settle } from './pending.ts'
 
 /** Named in one line about many of them. */
 const MAX_NAMED = 20
@@ -37,7 +37,7 @@ export function followEach(log: Log, event: string, pendings: readonly Pending[]
 }
 
 /** Why a request leaves its mailbox without a verdict. */
-export type Undecided = 'late' | 'commit_unknown' | 'shard_ended' | 'shard_given_away' | 'cannot_be_told'
+export type Undecided = 'late' | 'commit_unknown' | 'shard_ended' | 'shard_given_away' | 'cannot_be_told' | 'failed'
 
 /** Gives them up; they are counted, and each can be followed to here. */
 export function leaveUndecided(
@@ -49,4 +49,16 @@ export function leaveUndecided(
   if (requests > 0) metrics.items('given_up', requests)
   followEach(log, 'submission_given_up', pendings, { because })
   giveUp(pendings)
+}
+
+/** The store refused the commit of these requests: they leave, and their reply says that this attempt had no effect. */
+export function turnAway(
+  pendings: readonly Pending[],
+  { log, metrics = NO_NODE_METRICS }: { readonly log: Log; readonly metrics?: NodeMetrics },
+): void {
+  if (pendings.length === 0) return
+  metrics.items('not_applied', pendings.length)
+  followEach(log, 'submission_turned_away', pendings, { because: 'commit_refused' })
+  for (const pending of pendings) settle(pending)
+  sendVerdicts(pendings.map((pending) => [pending, { kind: 'not_applied' }]))
 }

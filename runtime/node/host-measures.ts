@@ -39,6 +39,8 @@ export function fateOf(verdict: Verdict | undefined): ItemFate {
       return verdict.kind
     case 'answered':
     case 'undecided':
+    case 'not_applied':
+    case 'unsupported_version':
       return 'rejected'
   }
 }

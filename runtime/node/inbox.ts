@@ -7,6 +7,9 @@
  *   R4. A source that was told more than is known here, or that begins with less than it had sent here before, means
  *       that a store went back, or that the shard is another's by now: the store says which, and in the first case
  *       nothing more of it is taken.
+ *   R5. A message that cannot be handled parks its channel: the target consumes neither that message nor a later one of
+ *       that source, and its mark stays, so that no message is lost. The source resends that message to the current owner
+ *       of the target, which tries it once per delivery. Other channels and requests continue.
  */
 import type { AnyCommand } from '../../actors/step-actor.ts'
 import type { Envelope } from '../../actors/message.ts'
@@ -15,9 +18,12 @@ import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Random } from '../ports/random.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
+import { unreadCause, type Wire } from '../wire.ts'
 import type { InboxOrder } from './draft.ts'
+import { type Fault, faultOf } from './containment.ts'
+import type { Doubts } from './doubts.ts'
 import { type Incarnation, nextStamp } from './incarnation.ts'
-import { createPending, type Pending } from './pending.ts'
+import { createPending, type Pending, settle } from './pending.ts'
 
 export type DeliveryReply = (answers: readonly DeliveryAnswer[]) => void
 
@@ -26,9 +32,11 @@ export interface InboxDependencies {
   readonly random: Random
   readonly log: Log
   readonly rare: RarePaths
+  readonly wire: Pick<Wire, 'readEnvelope'>
   readonly inboxOrder: InboxOrder
   readonly find: (shardId: number) => Incarnation | undefined
   readonly enter: (pending: Pending) => void
+  readonly confirmed: Doubts['confirmed']
   /** What the store says that a shard it serves has taken in of a source; undefined when it is another's. */
   readonly markOf: (incarnation: Incarnation, source: number) => Promise<number | undefined>
 }
@@ -79,6 +87,7 @@ export class Inbox {
       const target = incarnation.token.shardId
       for (const [source, mark] of marks) {
         incarnation.marks.set(source, mark)
+        this.resume(incarnation, source, mark)
         const reply = contacts?.get(source)?.reply
         if (reply === undefined) continue
         const answer: DeliveryAnswer = { source, target, kind: 'taken', mark }
@@ -94,6 +103,42 @@ export class Inbox {
 
   close(incarnation: Incarnation): void {
     this.contacts.delete(incarnation)
+  }
+
+  /** R5. `number`: of the message that cannot be handled; all before it are handled or in flight. */
+  park(
+    incarnation: Incarnation,
+    source: number,
+    number: number,
+    { stage, cause }: Pick<Fault, 'stage' | 'cause'>,
+  ): void {
+    const { parkedChannels, mailbox, entered, marks } = incarnation
+    const target = incarnation.token.shardId
+    for (const pending of mailbox) {
+      const { origin } = pending
+      if (origin.kind === 'message' && origin.source === source && origin.number >= number) settle(pending)
+    }
+    entered.set(source, number - 1)
+    // A retry of the same message that fails again is the same fault.
+    if (parkedChannels.get(source) !== number) {
+      parkedChannels.set(source, number)
+      void this.dependencies.confirmed(incarnation, () => {
+        if (parkedChannels.get(source) !== number) return
+        this.dependencies.log.error('channel_parked', { shard: target, source, message: number, stage, cause })
+      })
+    }
+    const mark = marks.get(source) ?? 0
+    this.contacts
+      .get(incarnation)
+      ?.get(source)
+      ?.reply([{ source, target, kind: 'parked', mark }])
+  }
+
+  private resume({ parkedChannels, token }: Incarnation, source: number, mark: number): void {
+    const number = parkedChannels.get(source)
+    if (number === undefined || number > mark) return
+    parkedChannels.delete(source)
+    this.dependencies.log.info('channel_resumed', { shard: token.shardId, source, message: number })
   }
 
   /** R4. */
@@ -116,6 +161,8 @@ export class Inbox {
     const incarnation = find(target)
     const takes = incarnation !== undefined && incarnation.phase !== 'draining' && !rare.takes('delivery_turned_away')
     if (!takes) return { source, target, kind: 'moved', mark: 0 }
+    // A suspended incarnation consumes nothing: the source resends everything to the one that replaces it.
+    if (incarnation.phase === 'suspended') return undefined
     const mark = incarnation.marks.get(source) ?? 0
     const { contact, isNew } = this.contactOf(incarnation, delivery, reply)
     if (contact.stopped) return { source, target, kind: 'stopped', mark }
@@ -129,14 +176,24 @@ export class Inbox {
     }
     contact.reply = reply
     if (isNew) Object.assign(contact, { epoch, attempt })
-    const { inboxOrder: order } = this.dependencies
+    const { inboxOrder: order, wire } = this.dependencies
     let entered = incarnation.entered.get(source) ?? 0
     for (const { number, envelope } of messages) {
       if (!order.isNext(entered, number)) continue
-      entered = number
-      contact.taken = number
-      incarnation.entered.set(source, number)
-      this.enter(incarnation, source, number, envelope)
+      try {
+        const read = wire.readEnvelope(envelope)
+        if (read === undefined) {
+          this.park(incarnation, source, number, { stage: 'delivery', cause: unreadCause(envelope) })
+          return undefined
+        }
+        entered = number
+        contact.taken = number
+        incarnation.entered.set(source, number)
+        this.enter(incarnation, source, number, read)
+      } catch (error) {
+        this.park(incarnation, source, number, faultOf('delivery', error))
+        return undefined
+      }
     }
     // What it does not know yet of what is committed here.
     return mark > acknowledged ? { source, target, kind: 'taken', mark } : undefined

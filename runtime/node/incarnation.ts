@@ -52,6 +52,10 @@ export interface Incarnation {
   readonly parked: BriefMap<string, Set<Pending>>
   /** Times that have been put into the mailbox and not been stepped, by actor key. */
   readonly dueWaiting: Set<string>
+  /** Parked timers, by actor key, with the monotonic time of the next retry, milliseconds (C3). */
+  readonly parkedTimers: Map<string, { readonly untilMs: number; readonly isOfStore: boolean }>
+  /** Parked channels, by source: the number of the message whose handling failed (R5). */
+  readonly parkedChannels: Map<number, number>
   /** The last number sent, by target; what is committed. */
   readonly sent: Map<number, number>
   /** The same, as it was found: what an earlier incarnation had sent. */
@@ -89,6 +93,8 @@ export function createIncarnation(token: ShardToken, start: ShardStart): Incarna
     recent: { keys: new BriefMap(), transactions: new BriefMap(), groupUses: new BriefMap() },
     parked: new BriefMap(),
     dueWaiting: new Set(),
+    parkedTimers: new Map(),
+    parkedChannels: new Map(),
     sent: new Map(start.channels.map(({ target, sent }) => [target, sent])),
     began: new Map(start.channels.map(({ target, sent }) => [target, sent])),
     marks: new Map(start.marks.map(({ source, mark }) => [source, mark])),

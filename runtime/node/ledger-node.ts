@@ -12,6 +12,7 @@ import { NO_RARE_PATHS, type RarePaths } from '../ports/rare-paths.ts'
 import type { Signer } from '../ports/signer.ts'
 import type { Service, Transport } from '../ports/transport.ts'
 import { Routes } from '../routes.ts'
+import { WIRE, type Wire } from '../wire.ts'
 import { type InboxOrder, inboxOrder, type ShardDraft } from './draft.ts'
 import { type OutputGate, outputGate } from './output-gate.ts'
 import { createLedgerClock } from '../ledger-clock.ts'
@@ -20,6 +21,7 @@ import { NodeCalls } from './node-calls.ts'
 import { createPinBoard, type PinBoard } from './pin-board.ts'
 import type { HostMeasures } from './host-measures.ts'
 import { ShardHost } from './shard-host.ts'
+import { createUnsupported } from './unsupported.ts'
 import type { VitalSigns } from './vital-signs.ts'
 
 export interface LedgerNodeDependencies {
@@ -29,6 +31,7 @@ export interface LedgerNodeDependencies {
   readonly store: LedgerStore
   readonly leases: LeaseStore
   readonly transport: Transport
+  readonly wire?: Wire
   readonly signer: Signer
   readonly clock: Clock
   readonly random: Random
@@ -101,13 +104,19 @@ export const NODE_DEFAULTS: NodeSettings = {
 /** How long a node that has given its shards away goes on saying so. */
 const MOVED_MS = 2_000
 
-export type NodeMeasures = HostMeasures & VitalSigns & { readonly leaving: boolean }
+export interface NodeMeasures extends HostMeasures, VitalSigns {
+  readonly leaving: boolean
+  readonly commitsFail: boolean
+  /** Age of the oldest open look-up: actors pinned since it was opened stay in memory. */
+  readonly oldestPinAgeMs: number
+}
 
 export class LedgerNode {
   private readonly dependencies: LedgerNodeDependencies
   private readonly host: ShardHost
   private readonly ownership: Ownership
   private readonly routes: Routes
+  private readonly pins: PinBoard
   private services: readonly Service[] = []
 
   constructor(dependencies: LedgerNodeDependencies) {
@@ -115,17 +124,21 @@ export class LedgerNode {
       dependencies
     const settings = { ...NODE_DEFAULTS, ...dependencies.settings }
     this.dependencies = dependencies
-    const { rare = NO_RARE_PATHS, metrics = NO_NODE_METRICS } = dependencies
+    const { rare = NO_RARE_PATHS, metrics = NO_NODE_METRICS, wire = WIRE } = dependencies
+    const unsupported = createUnsupported(log)
     this.routes = new Routes({ store, leases, clock, rare })
     const ledgerClock = createLedgerClock(clock)
+    this.pins = dependencies.pins ?? createPinBoard(clock)
     this.host = new ShardHost({
       ...dependencies,
       clock: ledgerClock,
-      pins: dependencies.pins ?? createPinBoard(),
+      pins: this.pins,
       gate: dependencies.gate ?? outputGate,
       step: dependencies.step ?? stepActor,
       inboxOrder: dependencies.inboxOrder ?? inboxOrder,
       rare,
+      wire,
+      unsupported,
       routes: this.routes,
       settings: { ...settings, ledgerId, production },
     })
@@ -135,7 +148,7 @@ export class LedgerNode {
       store,
       leases,
       host: this.host,
-      calls: new NodeCalls({ session, transport, clock }),
+      calls: new NodeCalls({ session, transport, clock, wire, unsupported }),
       clock,
       log,
       metrics,
@@ -175,7 +188,7 @@ export class LedgerNode {
 
   /** How it is, whenever somebody looks: cheap, and without any effect. */
   measures(): NodeMeasures {
-    return { ...this.host.measures(), ...this.ownership.measures() }
+    return { ...this.host.measures(), ...this.ownership.measures(), oldestPinAgeMs: this.pins.oldestAgeMs() }
   }
 
   /** Shards owned and commands waiting. */

@@ -5,15 +5,20 @@
  *       others, which go on, and are asked for each by itself, halved by command where that fails, too. What fails alone
  *       waits, and its shard with it, for longer each time; a shard that got all it had asked for goes with the others
  *       again. Where the store does not answer at all, nothing is held against what was asked: it comes again as it was.
+ *   K7. A command whose look-up fails alone is contained: a request at once if the store is not at fault, else when it is
+ *       late (K6); a message or a timer after `MAX_ALONE` attempts, and after one if it was parked
+ *       before.
  *   K6. Once a round has failed, whoever is late by then is given up, as at a step: it may be what the others wait for.
  */
 import { BriefMap } from '../brief-map.ts'
 import type { Clock } from '../ports/clock.ts'
+import { LedgerStoreUnavailable } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { NodeMetrics } from '../ports/metrics.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import { reasonOf } from '../reason.ts'
-import { leaveUndecided } from './followed.ts'
+import { type Contain, faultOf } from './containment.ts'
+import { followed, leaveUndecided } from './followed.ts'
 import type { Incarnation } from './incarnation.ts'
 import { isLate, type Pending } from './pending.ts'
 
@@ -21,6 +26,8 @@ import { isLate, type Pending } from './pending.ts'
 const MAX_ROUND_SIZE = 2_000
 const RETRY_DELAY_MS = 100
 const LONGEST_RETRY_DELAY_MS = 1_000
+/** Look-ups of a message or timer alone that may fail while the store answers others. */
+export const MAX_ALONE = 5
 
 export interface RoundsDependencies {
   readonly clock: Clock
@@ -31,12 +38,16 @@ export interface RoundsDependencies {
   readonly isAnswering: () => Promise<boolean>
   /** Finds what these need; what it resolves with hands them on. Rejects if that could not be had. */
   readonly lookUp: (round: readonly Pending[]) => Promise<() => void>
+  readonly contain: Contain
   /** Called once a round, after its commands have been handed on. */
   readonly onReady: () => void
 }
 
-/** `refused`: though the store answers others. `away`: it does not. */
-type Outcome = 'answered' | 'refused' | 'away'
+/** `refused`: the look-up failed with this error, though the store replies. `away`: the store does not reply. */
+type Outcome =
+  | { readonly kind: 'answered' }
+  | { readonly kind: 'away' }
+  | { readonly kind: 'refused'; readonly error: unknown }
 
 interface Taken {
   readonly pending: Pending
@@ -66,6 +77,10 @@ export class LookUpRounds {
   /** Whose pause is over; one round of them in flight. */
   private readonly due: Apart[] = []
   private isApartOpen = false
+  /** Failed look-ups of each command alone. */
+  private readonly aloneTries = new WeakMap<Pending, number>()
+  /** As of the last round: a continuing failure is not logged again. */
+  private isAway = false
 
   constructor(dependencies: RoundsDependencies) {
     this.dependencies = dependencies
@@ -120,12 +135,12 @@ export class LookUpRounds {
     this.isOpen = true
     const outcome = await this.run(round)
     this.isOpen = false
-    if (outcome === 'answered') this.maxSize = twice(this.maxSize)
-    if (outcome === 'refused') {
+    if (outcome.kind === 'answered') this.maxSize = twice(this.maxSize)
+    if (outcome.kind === 'refused') {
       this.maxSize = half(round.length)
       for (const incarnation of shardsOf(round)) this.setApart(incarnation)
     }
-    this.schedule(outcome === 'away' ? RETRY_DELAY_MS : 0)
+    this.schedule(outcome.kind === 'away' ? RETRY_DELAY_MS : 0)
   }
 
   private setApart(incarnation: Incarnation): void {
@@ -149,31 +164,68 @@ export class LookUpRounds {
   private async runApart({ incarnation, size, pauseMs }: Apart): Promise<void> {
     this.isApartOpen = true
     const round = this.take(size, (other) => other === incarnation)
-    const outcome = round.length === 0 ? 'answered' : await this.run(round)
+    const outcome: Outcome = round.length === 0 ? { kind: 'answered' } : await this.run(round)
     this.isApartOpen = false
-    if (outcome === 'answered' && round.length < size) {
+    const [first] = round
+    if (outcome.kind === 'answered' && round.length < size) {
       this.apart.delete(incarnation)
       this.schedule()
-    } else if (outcome === 'answered') this.due.push({ incarnation, size: twice(size), pauseMs: RETRY_DELAY_MS })
-    else if (outcome === 'away') this.pause({ incarnation, size, pauseMs: RETRY_DELAY_MS })
+    } else if (outcome.kind === 'answered') this.due.push({ incarnation, size: twice(size), pauseMs: RETRY_DELAY_MS })
+    else if (outcome.kind === 'away') this.pause({ incarnation, size, pauseMs: RETRY_DELAY_MS })
     else if (round.length > 1) this.pause({ incarnation, size: half(round.length), pauseMs: RETRY_DELAY_MS })
+    else if (first !== undefined && this.givesUp(first, outcome.error)) this.due.push({ incarnation, size: 1, pauseMs })
     else this.pause({ incarnation, size: 1, pauseMs: Math.min(pauseMs * 2, LONGEST_RETRY_DELAY_MS) })
     this.runNextApart()
   }
 
   private async run(round: readonly Taken[]): Promise<Outcome> {
-    const { log, lookUp, isAnswering, onReady } = this.dependencies
-    const handOn = await lookUp(round.map(({ pending }) => pending)).catch((error: unknown) => {
-      log.warn('look_up_failed', { cause: reasonOf(error), commands: round.length })
-    })
-    if (handOn === undefined) {
+    const { lookUp, isAnswering, onReady } = this.dependencies
+    let handOn: () => void
+    try {
+      handOn = await lookUp(round.map(({ pending }) => pending))
+    } catch (error) {
       this.takeBack(round)
-      return (await isAnswering()) ? 'refused' : 'away'
+      const outcome: Outcome = (await isAnswering()) ? { kind: 'refused', error } : { kind: 'away' }
+      this.logFailure(round, outcome, error)
+      return outcome
     }
+    this.isAway = false
     for (const { pending, incarnation } of round) this.end(pending, incarnation)
     handOn()
     onReady()
-    return 'answered'
+    return { kind: 'answered' }
+  }
+
+  private logFailure(round: readonly Taken[], { kind }: Outcome, error: unknown): void {
+    const [first] = round
+    const alone = kind === 'refused' && round.length === 1 ? first?.pending : undefined
+    const isAgain = kind === 'away' && this.isAway
+    this.isAway = kind === 'away'
+    if (isAgain || (alone !== undefined && !this.needsLog(alone, error))) return
+    const named = alone === undefined ? {} : followed(alone)
+    this.dependencies.log.warn('look_up_failed', { ...named, cause: reasonOf(error), commands: round.length })
+  }
+
+  /** Whether to log the failure of a single command. The containment logs all others (K7). */
+  private needsLog(alone: Pending, error: unknown): boolean {
+    return isPatient(alone, error) && !this.aloneTries.has(alone)
+  }
+
+  /** K7. Returns whether the command was contained, so that its shard does not wait for it. */
+  private givesUp({ pending, incarnation }: Taken, error: unknown): boolean {
+    const tries = (this.aloneTries.get(pending) ?? 0) + 1
+    this.aloneTries.set(pending, tries)
+    const mayWait =
+      pending.origin.kind === 'request' ? isPatient(pending, error) : tries < MAX_ALONE && !wasParked(pending)
+    if (mayWait || this.under.get(pending.number) !== incarnation || !isWanted(pending)) return false
+    const { contain, onReady } = this.dependencies
+    this.gathering.delete(pending.number)
+    this.end(pending, incarnation)
+    if (contain(pending, faultOf('look_up', error))) {
+      incarnation.ready.push(pending)
+      onReady()
+    }
+    return true
   }
 
   /** Before all that came after it; what was handed on meanwhile has come again. */
@@ -195,9 +247,21 @@ export class LookUpRounds {
   }
 }
 
-/** Whether the command still waits for its incarnation: it may have been given up meanwhile. */
+/** Whether a request waits until its deadline, because the store is at fault. */
+function isPatient({ origin }: Pending, error: unknown): boolean {
+  return origin.kind === 'request' && error instanceof LedgerStoreUnavailable
+}
+
+/** R5: a parked message or timer is tried once. */
+function wasParked({ origin, actorKey, incarnation }: Pending): boolean {
+  if (origin.kind === 'message') return incarnation.parkedChannels.get(origin.source) === origin.number
+  return incarnation.parkedTimers.has(actorKey)
+}
+
+/** Whether the command still needs this look-up. It may have been given up, or may wait for a new incarnation. */
 function isWanted(pending: Pending): boolean {
-  return pending.incarnation.mailbox.has(pending)
+  const { phase, mailbox } = pending.incarnation
+  return phase !== 'suspended' && mailbox.has(pending)
 }
 
 function shardsOf(round: readonly Taken[]): ReadonlySet<Incarnation> {

@@ -24,6 +24,7 @@ import type { Log } from '../ports/log.ts'
 import type { NodeMetrics } from '../ports/metrics.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import type { SignatureCheck, Signer } from '../ports/signer.ts'
+import { type Contain, type Fault, faultOf } from './containment.ts'
 import { createFactsOfLookUp, type Facts } from './facts.ts'
 import { type Incarnation, takeUp } from './incarnation.ts'
 import { LookUpRounds } from './look-up-rounds.ts'
@@ -48,7 +49,8 @@ export interface LookUpDependencies {
   readonly rare: RarePaths
   readonly homeOf: (actor: ActorAddress) => number
   /** What the command's shard holds cannot be read. */
-  readonly onUnreadable: (incarnation: Incarnation, detail: string, guilty: Pending) => void
+  readonly onUnreadable: (incarnation: Incarnation, fault: Fault, pending: Pending) => void
+  readonly contain: Contain
   /** Called once a round, after its commands have been put into their `ready` queues. */
   readonly onReady: () => void
 }
@@ -286,24 +288,29 @@ function deliver(
   asked: readonly Asked[],
   answer: LookUpAnswer,
   facts: Facts,
-  { onUnreadable }: Pick<LookUpDependencies, 'onUnreadable'>,
+  { onUnreadable, contain }: Pick<LookUpDependencies, 'onUnreadable' | 'contain'>,
 ): void {
-  const stopped = new Set<Incarnation>()
   for (const { pending, incarnation, membership } of asked) {
     if (pending.lookUp !== membership || pending.incarnation !== incarnation) continue
     const unreadable = answer.unreadable.get(incarnation.token.shardId)
     if (unreadable !== undefined) {
-      // Once for all that waits for it: each time the store is asked whose the shard is.
-      if (!stopped.has(incarnation)) onUnreadable(incarnation, unreadable, pending)
-      stopped.add(incarnation)
+      onUnreadable(incarnation, { stage: 'look_up', cause: unreadable, breaksInvariant: true }, pending)
       continue
     }
-    if (pending.resident === null) holdOn(pending, takeUp(incarnation, pending.actorKey, loaded(pending, answer)))
-    if (pending.keyAddress !== null) {
-      pending.earlier ??=
-        incarnation.recent.keys.get(pending.keyAddress)?.earlier ?? answer.keys.get(pending.keyAddress)
+    try {
+      takeUpFindings(pending, answer, facts)
+    } catch (error) {
+      if (!contain(pending, faultOf('look_up', error))) continue
     }
-    pending.found = findingsFor(pending, answer, facts)
     incarnation.ready.push(pending)
   }
+}
+
+function takeUpFindings(pending: Pending, answer: LookUpAnswer, facts: Facts): void {
+  const { incarnation, actorKey: key, keyAddress } = pending
+  if (pending.resident === null) holdOn(pending, takeUp(incarnation, key, loaded(pending, answer)))
+  if (keyAddress !== null) {
+    pending.earlier ??= incarnation.recent.keys.get(keyAddress)?.earlier ?? answer.keys.get(keyAddress)
+  }
+  pending.found = findingsFor(pending, answer, facts)
 }

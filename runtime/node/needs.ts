@@ -1,4 +1,5 @@
 /** What must be looked up before a command can be stepped, beside its actor and its key. */
+import { isSelfTransfer, TRANSACTION_TYPES } from '../../actors/account/commands.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import { instanceAddress, tokenAddress } from '../../actors/address.ts'
 import { BASE_UNIT } from '../../actors/money.ts'
@@ -47,9 +48,11 @@ export function addNeeds(needs: Needs, { command, incarnation }: Pending, facts:
     needAsset(needs, tokenId, facts, homeOf)
     if (receive !== null) needAsset(needs, receive.tokenId, facts, homeOf)
     if (toAccountId !== null) needAccount(needs, toAccountId, facts, homeOf)
-    if (groupId !== null && termsHash === null && (type === 'transfer' || type === 'credit')) {
-      const use = { shardId, accountId, groupId, tokenId, type: oppositeOf(type) }
-      needs.groupUses.set(`${groupUseAddressOf(use)} ${use.type} ${tokenId}`, use)
+    if (groupId !== null && termsHash === null) {
+      for (const other of TRANSACTION_TYPES.filter((known) => isSelfTransfer(known, type))) {
+        const use = { shardId, accountId, groupId, tokenId, type: other }
+        needs.groupUses.set(`${groupUseAddressOf(use)} ${use.type} ${tokenId}`, use)
+      }
     }
   } else if (command.type === 'register_group') {
     for (const { tokenId } of command.terms.legs) needAsset(needs, tokenId, facts, homeOf)
@@ -64,11 +67,6 @@ export function addNeeds(needs: Needs, { command, incarnation }: Pending, facts:
 function needAccount(needs: Needs, accountId: string, facts: Facts, homeOf: HomeOf): void {
   const account = { shardId: homeOf({ kind: 'account', id: accountId }), accountId }
   if (!facts.exists(account)) needs.existing.set(addressOf(account), account)
-}
-
-/** What would be the other half of a transfer to oneself. */
-function oppositeOf(type: 'transfer' | 'credit'): GroupUse['type'] {
-  return type === 'transfer' ? 'credit' : 'transfer'
 }
 
 function needAsset(needs: Needs, assetId: string, facts: Facts, homeOf: HomeOf): void {

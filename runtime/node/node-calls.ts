@@ -13,10 +13,15 @@ import {
   type Service,
   type Transport,
 } from '../ports/transport.ts'
+import { isAbsentOr, isCount, isFlag, isKindOf, isListOf, isObjectOf } from '../shapes.ts'
+import { decodeFrame, encodeFrame, type Wire } from '../wire.ts'
+import type { Unsupported } from './unsupported.ts'
 
 export interface NodeCallsDependencies {
   readonly session: string
   readonly transport: Pick<Transport, 'request' | 'serve'>
+  readonly wire: Wire
+  readonly unsupported: Unsupported
   readonly clock: Pick<Clock, 'after'>
 }
 
@@ -38,6 +43,16 @@ interface CallAnswer {
   readonly served?: boolean
 }
 
+const isCall = isKindOf<Call>({
+  ping: {},
+  offer: { shardIds: isListOf(isCount) },
+  released: { shardId: isCount, epoch: isCount },
+})
+const isCallAnswer = isObjectOf<CallAnswer>({
+  shardIds: isAbsentOr(isListOf(isCount)),
+  served: isAbsentOr(isFlag),
+})
+
 const OFFER_TIMEOUT_MS = 300
 /** An acquire, a load, and their way. */
 const RELEASED_TIMEOUT_MS = 2_000
@@ -51,11 +66,12 @@ export class NodeCalls {
   }
 
   serve({ wouldTake, take }: NodeCallsHandler): Service {
-    const { transport, session } = this.dependencies
+    const { transport, session, wire, unsupported } = this.dependencies
     return transport.serve(controlSubject(session), (message, reply) => {
-      const call = readCall(message)
-      if (call === undefined) return
-      const answer = (value: CallAnswer): void => reply(JSON.stringify(value))
+      const frame = decodeFrame(message, wire)
+      if (!isCall(frame?.body)) return unsupported.answer('calls', message, reply)
+      const { version, body: call } = frame
+      const answer = (value: CallAnswer): void => reply(encodeFrame(version, value))
       switch (call.kind) {
         case 'ping':
           answer({})
@@ -88,7 +104,7 @@ export class NodeCalls {
 
   /** undefined: no answer in time. */
   private call(session: string, call: Call, timeoutMs: number): Promise<CallAnswer | NotDelivered | undefined> {
-    const { transport, clock } = this.dependencies
+    const { transport, clock, wire } = this.dependencies
     return new Promise((resolve) => {
       let request: PendingRequest | undefined
       const end = (answer: CallAnswer | NotDelivered | undefined): void => {
@@ -97,29 +113,12 @@ export class NodeCalls {
         resolve(answer)
       }
       const timer = clock.after(timeoutMs, () => end(undefined))
-      request = transport.request(controlSubject(session), JSON.stringify(call), timeoutMs, (reply) => {
-        end(reply === NOT_DELIVERED ? reply : (JSON.parse(reply) as CallAnswer))
+      request = transport.request(controlSubject(session), encodeFrame(wire.writes, call), timeoutMs, (reply) => {
+        if (reply === NOT_DELIVERED) return end(reply)
+        const answer = decodeFrame(reply, wire)?.body
+        // An unreadable reply counts as none, but shows that the node is reachable.
+        end(isCallAnswer(answer) ? answer : undefined)
       })
     })
-  }
-}
-
-/** undefined: it is none. */
-function readCall(message: string): Call | undefined {
-  const call = JSON.parse(message) as Partial<Record<'kind' | 'shardId' | 'epoch' | 'shardIds', unknown>> | null
-  const isNumber = (value: unknown): value is number => Number.isSafeInteger(value)
-  switch (call?.kind) {
-    case 'ping':
-      return { kind: 'ping' }
-    case 'offer':
-      return Array.isArray(call.shardIds) && call.shardIds.every(isNumber)
-        ? { kind: 'offer', shardIds: call.shardIds }
-        : undefined
-    case 'released':
-      return isNumber(call.shardId) && isNumber(call.epoch)
-        ? { kind: 'released', shardId: call.shardId, epoch: call.epoch }
-        : undefined
-    default:
-      return undefined
   }
 }

@@ -162,15 +162,18 @@ export class Ownership {
     try {
       const beforeMs = clock.now()
       const askedMs = clock.monotonic()
-      const { nowMs } = await store.probe()
+      const proves = host.commits.mayProve()
+      const { nowMs } = await store.probe(proves)
+      if (proves) host.commits.proved()
       if (!onStoreTime(nowMs, askedMs, clock.monotonic())) log.error('store_clock_jumped', { storeMs: nowMs })
       const skewMs = Math.max(beforeMs - nowMs, nowMs - clock.now(), 0)
       this.ready = skewMs <= settings.maxClockSkewMs
       this.signs.probed(askedMs, skewMs)
       if (!this.ready) log.warn('clock_skew', { skewMs })
-    } catch {
+    } catch (error) {
       this.ready = false
       this.signs.notProbed()
+      log.warn('probe_failed', { cause: reasonOf(error) })
     }
     const record: SessionRecord = {
       nodeId,

@@ -42,6 +42,8 @@ export interface Pending {
   forced: Answer | null
   /** It was in a commit whose outcome is not known. */
   perhapsApplied: boolean
+  /** `times`: postponements between which other commits wrote rows. `written`: commits with rows at the last postponement. */
+  postponed: { readonly times: number; readonly written: number } | null
 }
 
 export interface Findings {
@@ -96,15 +98,21 @@ export function createPending(
     verdicts: new Map(),
     forced: null,
     perhapsApplied: false,
+    postponed: null,
   }
 }
 
 function keyUseFor(actor: ActorAddress, command: AnyCommand, shardId: number): KeyAddress | null {
-  const use: { operation: KeyedOperation; idempotencyKey: string } | undefined =
-    command.type === 'submit' || command.type === 'rotate_key' || command.type === 'register' || command.type === 'mint'
-      ? keyUseOf(command)
-      : undefined
+  const use: { operation: KeyedOperation; idempotencyKey: string } | undefined = isKeyed(command)
+    ? keyUseOf(command)
+    : undefined
   return use === undefined ? null : { shardId, accountId: actor.id, ...use }
+}
+
+const KEYED = ['submit', 'rotate_key', 'register', 'change_status', 'mint'] as const
+
+function isKeyed(command: AnyCommand): command is Extract<AnyCommand, { readonly type: (typeof KEYED)[number] }> {
+  return KEYED.some((type) => type === command.type)
 }
 
 /** What it waits for when it is answered later: the end of its own key's use where it has a key, else of its actor's work. */
@@ -140,6 +148,15 @@ export function release(pending: Pending): void {
   pending.lookUp?.leave()
   pending.lookUp = null
   letGo(pending)
+}
+
+/**
+ * Stops stepping the incarnation. Its commands wait for the incarnation that replaces it and need none of this memory, so
+ * their look-ups close. Open look-ups would let the pins of other shards grow while the store does not reply.
+ */
+export function suspend(incarnation: Incarnation): void {
+  incarnation.phase = 'suspended'
+  for (const pending of incarnation.mailbox) release(pending)
 }
 
 /** Without a verdict: nobody waits for it, or nobody can tell. */

@@ -7,7 +7,6 @@
  */
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { StepActor } from '../../actors/step-actor.ts'
-import { decodeDeliveries, encodeDeliveryAnswers } from '../messages.ts'
 import { type Clock, delay } from '../ports/clock.ts'
 import type { DueActor, LedgerStore, ShardRecord, ShardStart, ShardToken } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
@@ -16,9 +15,20 @@ import type { Random } from '../ports/random.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import type { Signer } from '../ports/signer.ts'
 import type { Transport } from '../ports/transport.ts'
+import { decodeList, DELIVERIES, encodeFrame, type Wire } from '../wire.ts'
 import { type Admission, createAdmission, type MailboxLimits } from './admission.ts'
 import { applyDrafts } from './applied.ts'
-import { CommitLane, type CommitLimits } from './commit-lane.ts'
+import { CommitLane } from './commit-lane.ts'
+import { type CommitHealth, createCommitHealth } from './commit-health.ts'
+import type { CommitLimits } from './commit-parts.ts'
+import {
+  CANNOT_BE_PROCESSED,
+  type Contain,
+  createContainment,
+  type Fault,
+  isOfTheCommand,
+  mayHaveTakenEffect,
+} from './containment.ts'
 import { Courier, type CourierDependencies } from './courier.ts'
 import { createDoubts, type Doubts } from './doubts.ts'
 import type { InboxOrder, ShardDraft, StepSettings } from './draft.ts'
@@ -29,9 +39,10 @@ import { Inbox } from './inbox.ts'
 import { createIncarnation, type Incarnation, nextStamp } from './incarnation.ts'
 import { createLookUps, type LookUps } from './look-ups.ts'
 import type { OutputGate } from './output-gate.ts'
-import { createPending, isLate, letGo, type Pending, settle } from './pending.ts'
+import { createPending, isLate, letGo, type Pending, sendVerdicts, settle } from './pending.ts'
 import type { PinBoard } from './pin-board.ts'
 import { Timers } from './timers.ts'
+import type { Unsupported } from './unsupported.ts'
 
 export interface ShardHostDependencies {
   readonly store: LedgerStore
@@ -48,6 +59,8 @@ export interface ShardHostDependencies {
   readonly homeOf: (actor: ActorAddress) => number
   readonly session: string
   readonly transport: Transport
+  readonly wire: Wire
+  readonly unsupported: Unsupported
   readonly routes: CourierDependencies['routes']
   readonly settings: StepSettings & CommitLimits & MailboxLimits
   /** Before each commit: what it will write, with the commands that made it. */
@@ -56,6 +69,9 @@ export interface ShardHostDependencies {
 }
 
 const DRAIN_POLL_MS = 5
+
+/** `pending`: the command that caused the fault, if known. */
+type BreakOff = (incarnation: Incarnation, fault: Fault, pending?: Pending) => void
 
 export class ShardHost {
   private readonly dependencies: ShardHostDependencies
@@ -68,29 +84,36 @@ export class ShardHost {
   private readonly admission: Admission
   private readonly doubts: Doubts
   private readonly broken = new Set<number>()
+  /** Whether the store accepts commits. */
+  readonly commits: CommitHealth
 
   constructor(dependencies: ShardHostDependencies) {
-    const { settings, step, inboxOrder: inbox, homeOf, store } = dependencies
+    const { settings, step, wire, inboxOrder: inbox, homeOf, store } = dependencies
     this.dependencies = dependencies
     const facts = createFacts(dependencies.rare)
+    const breakOff: BreakOff = (incarnation, fault, pending) => this.breakOff(incarnation, fault, pending)
+    const confirmed: Doubts['confirmed'] = (incarnation, run) => this.doubts.confirmed(incarnation, run)
+    const contain = this.containing(breakOff, confirmed)
+    const health = createCommitHealth(dependencies.clock)
+    this.commits = health
     this.lane = new CommitLane({
       ...dependencies,
-      surroundings: { settings, step, facts, inbox, homeOf, erasable: store.erasable },
+      health,
+      surroundings: { settings, step, wire, facts, inbox, homeOf, erasable: store.erasable },
       incarnations: () => this.incarnations.values(),
       onSkipped: (skipped) => void this.doubts.skipped(skipped),
       onUnknown: (unknown) => {
         for (const incarnation of unknown) void this.doubts.unknown(incarnation)
       },
-      onBroken: (incarnation, detail, guilty) => this.breakOff(incarnation, detail, guilty),
-      onApplied: (applied) => {
-        const { maxResidents } = settings
-        applyDrafts(applied, { ...dependencies, maxResidents, courier: this.courier, inbox: this.inbox })
-      },
+      contain,
+      onBroken: breakOff,
+      onApplied: (applied) => this.apply(applied, breakOff),
     })
     this.lookUps = createLookUps({
       ...dependencies,
       facts,
-      onUnreadable: (incarnation, detail, guilty) => this.breakOff(incarnation, detail, guilty),
+      contain,
+      onUnreadable: breakOff,
       onReady: () => this.lane.kick(),
     })
     this.courier = new Courier({
@@ -105,6 +128,7 @@ export class ShardHost {
     this.inbox = new Inbox({
       ...dependencies,
       find: (shardId) => this.incarnations.get(shardId),
+      confirmed,
       enter: (pending) => this.enter(pending),
       markOf: async (incarnation, source) => {
         const start = await this.startOf(incarnation)
@@ -123,6 +147,7 @@ export class ShardHost {
       onCleared: () => this.lane.kick(),
       onRaised: (incarnation, token, start) => this.replace(incarnation, token, start),
       onDelayed: (incarnation) => this.giveUpLate(incarnation),
+      onStuck: (incarnation, fault) => this.quarantine(incarnation, fault),
     })
     this.timers = new Timers({
       ...dependencies,
@@ -131,6 +156,26 @@ export class ShardHost {
         [...this.incarnations].filter(([, { dueWaiting }]) => dueWaiting.size === 0).map(([shardId]) => shardId),
       onDue: (due) => this.enterDue(due),
       onTick: () => this.giveUpParked(),
+    })
+  }
+
+  private apply(applied: readonly ShardDraft[], onBroken: BreakOff): void {
+    const { courier, inbox, dependencies } = this
+    applyDrafts(applied, {
+      ...dependencies,
+      maxResidents: dependencies.settings.maxResidents,
+      courier,
+      inbox,
+      onBroken,
+    })
+  }
+
+  private containing(quarantine: BreakOff, confirmed: Doubts['confirmed']): Contain {
+    return createContainment({
+      ...this.dependencies,
+      confirmed,
+      parkChannel: (incarnation, source, number, fault) => this.inbox.park(incarnation, source, number, fault),
+      quarantine,
     })
   }
 
@@ -161,8 +206,9 @@ export class ShardHost {
   }
 
   /** What waits, and where. */
-  measures(): HostMeasures {
-    return measuresOf(this.incarnations, this.broken, this.courier.measures())
+  measures(): HostMeasures & { readonly commitsFail: boolean } {
+    const commitsFail = this.commits.fails()
+    return { ...measuresOf(this.incarnations, this.broken, this.courier.measures()), commitsFail }
   }
 
   /** Begins to serve a shard that was acquired. */
@@ -216,13 +262,20 @@ export class ShardHost {
   }
 
   private enter(pending: Pending): void {
-    pending.incarnation.mailbox.add(pending)
-    this.lookUps.add(pending)
+    const { incarnation } = pending
+    incarnation.mailbox.add(pending)
+    // The incarnation that replaces a suspended one looks up its commands.
+    if (incarnation.phase !== 'suspended') this.lookUps.add(pending)
   }
 
   /** Messages between shards from another node. */
   receiveDeliveries(message: string, reply: (message: string) => void): void {
-    this.inbox.receive(decodeDeliveries(message), (answers) => reply(encodeDeliveryAnswers(answers)))
+    const { wire, unsupported } = this.dependencies
+    const list = decodeList(message, DELIVERIES, wire)
+    if (list === undefined) return unsupported.answer('deliveries', message, reply)
+    const { version, members, malformed } = list
+    if (malformed.length > 0) unsupported.note('deliveries', version)
+    this.inbox.receive(members, (answers) => reply(encodeFrame(version, answers)))
   }
 
   /** A time has come: it goes the way of every command, once. */
@@ -231,6 +284,7 @@ export class ShardHost {
     const incarnation = this.incarnations.get(shardId)
     const key = actorKey(address)
     if (incarnation?.phase !== 'serving' || incarnation.dueWaiting.has(key)) return
+    if ((incarnation.parkedTimers.get(key)?.untilMs ?? 0) > clock.monotonic()) return
     incarnation.dueWaiting.add(key)
     const { atMs, ulid } = nextStamp(incarnation, clock.now(), random)
     const command = { type: 'due', dueAtMs, atMs, salt: random.hex(16), newTxnId: `txn_${ulid}` } as const
@@ -281,16 +335,23 @@ export class ShardHost {
     this.end(incarnation)
   }
 
-  private breakOff(incarnation: Incarnation, detail: string, guilty: Pending): void {
-    void this.doubts.broken(incarnation, () => this.quarantine(incarnation, detail, guilty))
+  private breakOff(incarnation: Incarnation, fault: Fault, pending?: Pending): void {
+    void this.doubts.broken(incarnation, () => this.quarantine(incarnation, fault, pending))
   }
 
-  private quarantine(incarnation: Incarnation, detail: string, guilty: Pending): void {
+  /** The store has confirmed since the fault that this node owns the shard, so the command may be refused (I10). */
+  private quarantine(incarnation: Incarnation, { stage, cause }: Fault, pending?: Pending): void {
     const { log, metrics = NO_NODE_METRICS } = this.dependencies
     const { shardId } = incarnation.token
-    log.error('shard_quarantined', { ...followed(guilty), shard: shardId, detail })
+    const named = pending === undefined ? {} : followed(pending)
+    log.error('shard_quarantined', { ...named, shard: shardId, stage, cause })
     metrics.moves('quarantined', 1)
     this.broken.add(shardId)
+    const isRefused = pending !== undefined && isOfTheCommand(stage) && !mayHaveTakenEffect(pending)
+    if (isRefused && incarnation.mailbox.has(pending)) {
+      sendVerdicts([[pending, { kind: 'answered', answer: CANNOT_BE_PROCESSED }]])
+      settle(pending)
+    }
     this.end(incarnation)
   }
 

@@ -2,10 +2,12 @@
  * Clients and their refresh tokens. Secrets and tokens reach this port hashed: it never sees one in the clear.
  * Contract: test/contract/access-store.contract.ts
  *   X1. A refresh token is exchanged at most once, whoever asks at the same time.
- *   X2. What is committed, the next call of `findClient`, `listClients` and `listRevokedSessions` shows.
+ *   X2. `findClient`, `findAccess`, `listClients` and `changesSince` show every change that was committed before the call.
  *       A client that is not what was written of it (damaged, or changed by somebody who had no right to) is in no list,
  *       and whoever looks for it is told: it gets in nowhere, and is never taken for one that is not there.
  *   X3. A family is never alive under a revoked client, whichever of login and revocation comes first.
+ *   X4. Logins (`findClient`, `createFamily`, `rotateFamily`) never delay `findAccess` and `changesSince`: login
+ *       attempts need no credentials and have no limit. Nor does any number of `findAccess` delay `changesSince`.
  * Every failure is an `AccessStoreUnavailable`.
  */
 import type { Role } from '../../actors/account/commands.ts'
@@ -21,8 +23,23 @@ export interface AccessStore {
   readonly createFamily: (family: RefreshFamily) => Promise<void>
   /** Exchanges a live token for its successor, in one step. */
   readonly rotateFamily: (exchange: RefreshExchange) => Promise<RefreshOutcome>
-  /** Sessions (families) that were revoked at `sinceMs` or later: go back as far as an access token lives, and some seconds. */
-  readonly listRevokedSessions: (sinceMs: number) => Promise<readonly string[]>
+  /** The client and the session that an access token names. */
+  readonly findAccess: (clientId: string, sessionId: string) => Promise<Access>
+  /** The changes since the `mark` of an earlier reply; null: since the beginning. */
+  readonly changesSince: (mark: string | null) => Promise<AccessChanges>
+}
+
+export interface Access {
+  readonly client: ClientRecord | 'unreadable' | undefined
+  /** False: the session was revoked, or belongs to another client. */
+  readonly sessionLive: boolean
+}
+
+export interface AccessChanges {
+  /** For the next call. */
+  readonly mark: string
+  /** Clients that were written or revoked, and revoked sessions; null: any of them may have changed. */
+  readonly changed: { readonly clients: ReadonlySet<string>; readonly sessions: ReadonlySet<string> } | null
 }
 
 /** `secretHash` is self-describing. */
@@ -61,5 +78,10 @@ export type RefreshOutcome =
   | { readonly kind: 'unknown' | 'expired' | 'revoked' | 'reused' }
 
 export class AccessStoreUnavailable extends Error {
-  override readonly name = 'AccessStoreUnavailable'
+  override readonly name: string = 'AccessStoreUnavailable'
+}
+
+/** Too many logins wait for the store: this one did not start. */
+export class AccessStoreOverloaded extends AccessStoreUnavailable {
+  override readonly name = 'AccessStoreOverloaded'
 }

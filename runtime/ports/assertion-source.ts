@@ -77,6 +77,18 @@ export interface ControlOutcome {
   readonly failed: number
 }
 
+/** The limit that ended a proof of liabilities. `balances`: null if the time limit passed before the count ended. */
+export type ExceededLimit =
+  | { readonly kind: 'balances'; readonly balances: number; readonly maxBalances: number }
+  | { readonly kind: 'time'; readonly balances: number | null; readonly limitMs: number }
+
 export class AssertionUnavailable extends Error {
   override readonly name = 'AssertionUnavailable'
+  /** Set if the ledger is too large for the proof: a retry alone does not help. */
+  readonly exceeded: ExceededLimit | undefined
+
+  constructor(message: string, { exceeded, ...options }: ErrorOptions & { readonly exceeded?: ExceededLimit } = {}) {
+    super(message, options)
+    this.exceeded = exceeded
+  }
 }

@@ -34,7 +34,7 @@ export interface AttestationStore {
 export interface Attestation {
   /** `att_<ULID>` of `createdAtMs`. */
   readonly attestationId: string
-  /** Formed like an account ID; need not be one. */
+  /** Any printable name. `attesterVerified`: an account of that ID signed. */
   readonly attester: string
   readonly subjectClass: string
   readonly subjectInstance: string
@@ -115,7 +115,7 @@ export interface ProvenanceQuery extends NftName {
   readonly after: string | null
 }
 
-/** What a provenance examines is bounded by this. */
+/** Limit on the changes of owner that a provenance query examines. */
 export const MAX_PROVENANCE_DEPTH = 1_000
 
 export interface ProvenancePage {
@@ -125,7 +125,7 @@ export interface ProvenancePage {
 }
 
 export type ProvenanceEntry = {
-  /** Counts from 0, the mint. */
+  /** Changes of owner up to this entry: 0 from the mint to the first transfer. A burn changes no owner. */
   readonly depth: number
   readonly atMs: number
 } & (

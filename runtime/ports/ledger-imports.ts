@@ -72,7 +72,14 @@ export interface ImportSummary {
  */
 export type ImportRefusal =
   | { readonly kind: 'invalid'; readonly faults: readonly ImportFault[] }
-  | { readonly kind: 'untrusted' | 'mismatch' | 'exists'; readonly field: string; readonly detail: string }
+  | { readonly kind: 'untrusted' | 'exists'; readonly field: string; readonly detail: string }
+  | {
+      readonly kind: 'mismatch'
+      readonly field: string
+      readonly detail: string
+      /** The key that the signature was checked against; absent in records of earlier versions. */
+      readonly signed?: { readonly keyId: string; readonly payloadHash: string }
+    }
 
 /** What is wrong with one field of one record. */
 export interface ImportFault {

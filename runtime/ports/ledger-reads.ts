@@ -3,6 +3,7 @@
  * was committed when it began. Every failure is a `ReadsUnavailable`.
  * Contract: test/contract/ledger-reads.contract.ts
  */
+import type { LegHold } from '../../actors/account/state.ts'
 import type { AuditEntry } from '../../actors/audit-chain.ts'
 import type { TransactionType } from '../../actors/account/commands.ts'
 import type { AccountView } from '../../actors/account/outcome.ts'
@@ -25,6 +26,11 @@ export interface LedgerReads {
   readonly account: (accountId: string) => Promise<AccountView | undefined>
   /** In an order of the ledger's own, which never changes, from the one after `after` (an account ID). */
   readonly accounts: (after: string | null, limit: number) => Promise<AccountsPage>
+  /**
+   * Legs that groups expect of the account and that it has not signed, by group ID and leg; undefined when there is no such
+   * account.
+   */
+  readonly expectations: (accountId: string) => Promise<readonly LegHold[] | undefined>
   readonly balances: (accountId: string) => Promise<readonly BalanceView[] | undefined>
   /** Oldest first, from the entry after `afterSequence` (-1: from the start); undefined when there is no such account. */
   readonly auditChain: (accountId: string, afterSequence: number, limit: number) => Promise<AuditChainPage | undefined>
@@ -56,8 +62,6 @@ export interface LedgerReads {
   ) => Promise<NftHistoryPage | undefined>
   /** How many groups of the client are not final. */
   readonly openGroups: (clientId: string) => Promise<number>
-  /** Whether somebody owns the account's shard. */
-  readonly shardOwned: (accountId: string) => Promise<boolean>
   /** Whether any shard has an owner. */
   readonly anyShardOwned: () => Promise<boolean>
 }

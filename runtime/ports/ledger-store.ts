@@ -53,8 +53,11 @@ export interface LedgerStore {
   readonly terminate: (session: string) => Promise<void>
   /** Whether what is kept of accounts of the shard can be destroyed: it is sealed, under a key for each. */
   readonly erasable: (shardId: number) => boolean
-  /** A write that commits, to know that writing works; and the store's clock. */
-  readonly probe: () => Promise<StoreProbe>
+  /**
+   * Commits a test write and returns the store's time. Rejects when the store has no room for rows.
+   * `isGood` false: commits fail, and the store records that the session cannot commit.
+   */
+  readonly probe: (isGood?: boolean) => Promise<StoreProbe>
 }
 
 export interface ShardRecord {
@@ -186,8 +189,17 @@ export interface OutboxWrite {
   readonly target: number
   /** Without a gap, from 1. */
   readonly number: number
-  readonly envelope: Envelope
+  readonly envelope: WrittenEnvelope
   readonly atMs: number
+}
+
+/**
+ * An envelope as stored and delivered. `version`: of its format, 1 if absent. Its source carries any version. Its target and
+ * auditors read it through a `Wire` (wire.ts): of a foreign version only `to`, the presence of `message.type`, and
+ * `carries` are known.
+ */
+export interface WrittenEnvelope extends Envelope {
+  readonly version?: number
 }
 
 export interface SentCounter {
@@ -223,7 +235,7 @@ export interface ChannelStart extends SentCounter {
 export interface OutboxMessage {
   readonly target: number
   readonly number: number
-  readonly envelope: Envelope
+  readonly envelope: WrittenEnvelope
 }
 
 export interface AcknowledgedChannel {

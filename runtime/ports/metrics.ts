@@ -17,8 +17,8 @@ export interface NodeMetrics {
   readonly moves: (move: ShardMove, shards: number) => void
 }
 
-/** `given_up`: it had entered, and left without a verdict. */
-export type ItemFate = 'entered' | 'moved' | 'overloaded' | 'rejected' | 'given_up'
+/** Both entered a mailbox. `given_up`: left with an unknown outcome. `not_applied`: the store refused the commit. */
+export type ItemFate = 'entered' | 'moved' | 'overloaded' | 'rejected' | 'given_up' | 'not_applied'
 /** `held_back`: the fence let at least one of its shards not pass: it was busy, or another's. */
 export type CommitResult = 'applied' | 'held_back' | 'failed' | 'unknown'
 /**

@@ -2,7 +2,7 @@
  * Shards as operators see them: who owns each, how it fares, how much it has done, and what an administrator said of it.
  * Contract: test/contract/shard-health.contract.ts
  *   H1. What is recorded, the next call of `shard` and `shards` shows, at every process.
- *   H2. What a shard has processed never falls. `shard` and `record` count it anew; in `shards` it may be some seconds old.
+ *   H2. The count of finished transactions is exact and never falls.
  *   H3. Nothing here waits for a commit, and no commit waits for anything here.
  * Every failure is a `ShardHealthUnavailable`.
  */

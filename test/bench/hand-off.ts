@@ -55,7 +55,7 @@ export async function measureHandOff(bench: LedgerBench): Promise<readonly HandO
       name: 'a node joins',
       joined: true,
       act: async () => {
-        node = await spawnChild({ command: 'node', env: environmentOf(bench), onLine: () => undefined })
+        node = await spawnChild({ command: 'node', env: environmentOf(bench), secrets: {}, onLine: () => undefined })
       },
     },
     { name: 'it is drained', joined: false, act: () => onLedger(drainNode) },

@@ -7,6 +7,7 @@ import { demandAll, REGISTERING_CONNECTIONS, say } from './context.ts'
 import { measureEncryption } from './encryption.ts'
 import { measureGrowth } from './growth.ts'
 import { measureHandOff } from './hand-off.ts'
+import { measureHostile } from './hostile.ts'
 import { EXIT_INTERRUPTED, Interrupted, interruptible } from './interruptible.ts'
 import { createClosedLoopRate, type LedgerBench } from './ledger-bench.ts'
 import { startLoadGenerator } from './load-generator.ts'
@@ -80,6 +81,7 @@ async function measureAll(bench: LedgerBench): Promise<BenchReport> {
     transfers: await run('transfers', measureTransfers),
     queries: await run('queries', measureQueries),
     handOff: await run('hand-off', measureHandOff),
+    hostile: await run('hostile', measureHostile),
     restart: await run('restart', measureRestart),
     pgbench: await run('pgbench', measurePgbench),
   }

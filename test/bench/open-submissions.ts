@@ -43,13 +43,17 @@ export async function measureOpenLoop(bench: LedgerBench): Promise<readonly Open
   const given = bench.options.openLoop
   const rates = given.length > 0 ? given : SHARES.map((share) => Math.max(1, Math.round(share * closed)))
   const measured: OpenMeasured[] = []
-  for (const perSecond of rates) measured.push(await measureAt(bench, perSecond))
+  for (const perSecond of rates) measured.push(await measureOpenLoopAt(bench, perSecond, `${perSecond} a second`))
   return measured
 }
 
-async function measureAt({ options, cluster, load }: LedgerBench, perSecond: number): Promise<OpenMeasured> {
+/** `name`: the column of the report. */
+export async function measureOpenLoopAt(
+  { options, cluster, load }: LedgerBench,
+  perSecond: number,
+  name: string,
+): Promise<OpenMeasured> {
   const { seconds } = options
-  const name = `${perSecond} a second`
   say(`open loop, ${name}: signing ${perSecond * seconds} submissions beforehand ...`)
   await load.prepare('random', perSecond * seconds)
   say(`open loop, ${name}: measuring for ${seconds} s ...`)

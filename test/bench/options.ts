@@ -9,6 +9,7 @@ export const MEASUREMENTS = [
   'transfers',
   'queries',
   'hand-off',
+  'hostile',
   'restart',
   'pgbench',
 ] as const
@@ -56,6 +57,7 @@ what that cost. All of this, or with --only some of it:
   transfers   between accounts of different shards: as many as get through, then half as many at a constant rate
   queries     lists of what was written: by account, time and amount, deep pages, counts
   hand-off    a constant rate of submissions while a node joins, is drained and leaves
+  hostile     200 submissions a second beside 1,000 requests without a token: pages, logins, forged tokens, malformed ones
   restart     time until ready, and submissions to accounts that are not in memory yet
   pgbench     TPC-B on the same PostgreSQL, where there is a pgbench
 

@@ -6,6 +6,7 @@
 import { writeFileSync } from 'node:fs'
 import type { GrowthMeasured } from './growth.ts'
 import type { HandOffMeasured } from './hand-off.ts'
+import type { HostileMeasured } from './hostile.ts'
 import type { Machine } from './machine.ts'
 import type { Measured } from './measure.ts'
 import type { OpenMeasured } from './open-submissions.ts'
@@ -32,6 +33,7 @@ export interface BenchReport {
   readonly transfers: readonly TransfersMeasured[] | null
   readonly queries: QueriesMeasured | null
   readonly handOff: readonly HandOffMeasured[] | null
+  readonly hostile: readonly HostileMeasured[] | null
   readonly restart: RestartMeasured | null
   readonly pgbench: PgbenchMeasured | null
   readonly failures: readonly { readonly measurement: MeasurementName; readonly message: string }[]

@@ -1,5 +1,6 @@
 /** What was measured of submissions, for people. */
 import type { Measured } from './measure.ts'
+import type { HostileMeasured } from './hostile.ts'
 import type { OpenMeasured } from './open-submissions.ts'
 import { type Cells, costCells, LATENCY, latency, number, percent, sample, statuses, table } from './report-table.ts'
 
@@ -38,6 +39,20 @@ export function renderOpenLoop(measured: readonly OpenMeasured[]): readonly stri
     '',
     'A time begins when the submission was to be sent; when it was sent late, that is part of it: a stall makes all that',
     'arrive in it late. Counts are those of the ledger at the moment when the last one was due.',
+  ]
+}
+
+export function renderHostile(measured: readonly HostileMeasured[]): readonly string[] {
+  return [
+    'SUBMISSIONS beside requests without a token',
+    ...table(
+      measured.map(({ kind }) => kind),
+      measured.map(({ orders, sentPerSecond, statuses: replies }) => [
+        ['hostile requests per second', number(sentPerSecond)],
+        ['hostile requests by status', statuses({ statuses: replies })],
+        ...openCellsOf(orders),
+      ]),
+    ),
   ]
 }
 

@@ -50,7 +50,7 @@ export function costCells(cost: Cost, floor: string): Cells {
   ]
 }
 
-export function statuses(run: RunResult): string {
+export function statuses(run: Pick<RunResult, 'statuses'>): string {
   return Object.entries(run.statuses)
     .map(([status, count]) => `${status}: ${count}`)
     .join(', ')

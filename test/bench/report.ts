@@ -2,7 +2,7 @@
 import type { Cost } from './cost.ts'
 import { renderHandOff, renderPgbench, renderQueries, renderRestart } from './report-operation.ts'
 import type { BenchReport } from './report-json.ts'
-import { renderBatches, renderOpenLoop, renderSubmissions } from './report-submissions.ts'
+import { renderBatches, renderHostile, renderOpenLoop, renderSubmissions } from './report-submissions.ts'
 import { percent } from './report-table.ts'
 import { renderTransfers } from './report-transfers.ts'
 
@@ -10,7 +10,7 @@ import { renderTransfers } from './report-transfers.ts'
 const QUIET_SHARE = 0.05
 
 export function renderReport(report: BenchReport): string {
-  const { options, machine, submit, batches, openLoop, transfers, queries, handOff, restart, pgbench } = report
+  const { options, machine, submit, batches, openLoop, transfers, queries, handOff, hostile, restart, pgbench } = report
   const sections: readonly (readonly string[])[] = [
     [
       `${machine.cores} cores (${machine.model}), Node.js ${machine.node}; ${options.connections} connections, ` +
@@ -22,6 +22,7 @@ export function renderReport(report: BenchReport): string {
     transfers === null ? [] : renderTransfers(transfers),
     queries === null ? [] : renderQueries(queries),
     handOff === null ? [] : renderHandOff(handOff),
+    hostile === null ? [] : renderHostile(hostile),
     restart === null ? [] : renderRestart(restart),
     pgbench === null ? [] : renderPgbench(pgbench, submit?.[0]),
     company(costsIn(report)),

@@ -115,7 +115,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     })
     await store.putClient(client)
     const [row = {}] = await sql`SELECT * FROM clients WHERE client_id = ${client.clientId}`
-    expect(Object.keys(row).sort()).toEqual(['client_id', 'document', 'held', 'revoked_at'])
+    expect(Object.keys(row).sort()).toEqual(['changed_xid', 'client_id', 'document', 'held', 'revoked_at'])
     expect(Buffer.isBuffer(row['document'])).toBe(true)
     const stored = Object.values(row).map((value: unknown) =>
       Buffer.isBuffer(value) ? value.toString('latin1') : JSON.stringify(value),
@@ -156,7 +156,8 @@ describe('AccessStore: PostgreSQL, its tables', () => {
       lost.findClient('x'),
       lost.listClients(),
       lost.revokeClient('x', 0),
-      lost.listRevokedSessions(0),
+      lost.changesSince(null),
+      lost.findAccess('x', 'y'),
       lost.putClient(aClient()),
       lost.createFamily(aFamily('x', 'y')),
     ])
@@ -284,8 +285,7 @@ describe('AccessStore: rows that somebody changed who has no key', () => {
     await sql`UPDATE clients SET document = '' WHERE client_id = 'mine'`
     const atMs = family.createdAtMs + 1
     expect(await store.revokeClient('mine', atMs)).toBe(true)
-    expect(await store.listRevokedSessions(atMs)).toEqual([family.sessionId])
-    expect(await store.findClient('mine')).toBe('unreadable')
+    expect(await store.findAccess('mine', family.sessionId)).toEqual({ client: 'unreadable', sessionLive: false })
   })
 
   test('a hash that was copied into another client’s document lets nobody in', async () => {

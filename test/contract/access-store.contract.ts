@@ -118,13 +118,15 @@ export function accessStoreContract(name: string, create: () => Promise<AccessSt
       const bystander = await login()
       await store.rotateFamily(exchange(token, `${token}-2`))
       await store.rotateFamily(exchange(`${token}-2`, `${token}-3`))
+      const { mark } = await other.changesSince(null)
       const late = START_MS + 1_000 + GRACE_MS + 1
       expect((await store.rotateFamily(exchange(token, `${token}-x`, { atMs: late }))).kind).toBe('reused')
       for (const used of [`${token}-3`, `${token}-2`, token]) {
         expect((await store.rotateFamily(exchange(used, `${token}-y`, { atMs: late }))).kind).toBe('revoked')
       }
-      expect(await other.listRevokedSessions(late)).toContain(family.sessionId)
-      expect(await other.listRevokedSessions(late)).not.toContain(bystander.family.sessionId)
+      const { changed } = await other.changesSince(mark)
+      expect(changed?.sessions).toContain(family.sessionId)
+      expect(changed?.sessions).not.toContain(bystander.family.sessionId)
       expect((await store.rotateFamily(exchange(bystander.token, `${bystander.token}-2`))).kind).toBe('rotated')
     })
 
@@ -148,11 +150,15 @@ export function accessStoreContract(name: string, create: () => Promise<AccessSt
       const { client, family, token } = await login()
       const second = aFamily(client.clientId, randomUUID())
       await store.createFamily(second)
+      const { mark } = await other.changesSince(null)
       expect(await store.revokeClient(client.clientId, START_MS + 5_000)).toBe(true)
       expect((await other.rotateFamily(exchange(token, `${token}-2`))).kind).toBe('revoked')
-      const shown = await other.listRevokedSessions(START_MS + 5_000)
-      expect(shown).toEqual(expect.arrayContaining([family.sessionId, second.sessionId]))
-      expect(await other.listRevokedSessions(START_MS + 5_001)).not.toContain(family.sessionId)
+      const { changed } = await other.changesSince(mark)
+      expect(changed?.clients).toContain(client.clientId)
+      for (const { sessionId } of [family, second]) {
+        expect(changed?.sessions).toContain(sessionId)
+        expect((await other.findAccess(client.clientId, sessionId)).sessionLive).toBe(false)
+      }
     })
 
     test('X3: a family of a revoked or unknown client is revoked from the start', async () => {
@@ -160,12 +166,13 @@ export function accessStoreContract(name: string, create: () => Promise<AccessSt
       const client = aClient()
       await store.putClient(client)
       await store.revokeClient(client.clientId, START_MS)
+      const { mark } = await store.changesSince(null)
       for (const clientId of [client.clientId, 'nobody']) {
         const token = randomUUID()
         const family = aFamily(clientId, token)
         await store.createFamily(family)
         expect((await store.rotateFamily(exchange(token, `${token}-2`))).kind).toBe('revoked')
-        expect(await store.listRevokedSessions(START_MS)).toContain(family.sessionId)
+        expect((await store.changesSince(mark)).changed?.sessions).toContain(family.sessionId)
       }
     })
 
@@ -184,6 +191,34 @@ export function accessStoreContract(name: string, create: () => Promise<AccessSt
 }
 
 function clientTests(subject: () => AccessStoreSubject): void {
+  test('X2: an access token’s client and session are found, but no session under another client', async () => {
+    const { store, other } = subject()
+    const [client, stranger] = [aClient(), aClient()]
+    for (const one of [client, stranger]) await store.putClient(one)
+    const { sessionId } = aFamily(client.clientId, randomUUID())
+    await store.createFamily({ ...aFamily(client.clientId, randomUUID()), sessionId })
+    expect(await other.findAccess(client.clientId, sessionId)).toEqual({ client, sessionLive: true })
+    expect(await other.findAccess(stranger.clientId, sessionId)).toEqual({ client: stranger, sessionLive: false })
+    expect(await other.findAccess(client.clientId, randomUUID())).toEqual({ client, sessionLive: false })
+    expect(await other.findAccess('nobody', sessionId)).toEqual({ client: undefined, sessionLive: false })
+  })
+
+  test('X2: changes since a mark are returned, and nothing unchanged', async () => {
+    const { store, other } = subject()
+    const [stays, changes] = [aClient(), aClient()]
+    for (const one of [stays, changes]) await store.putClient(one)
+    const first = await other.changesSince(null)
+    expect(first.changed).toBeNull()
+    await store.putClient({ ...changes, role: 'viewer' })
+    const second = await other.changesSince(first.mark)
+    expect(second.changed?.clients).toContain(changes.clientId)
+    expect(second.changed?.clients).not.toContain(stays.clientId)
+    const third = await other.changesSince(second.mark)
+    expect(third.changed?.clients).not.toContain(changes.clientId)
+    await store.revokeClient(changes.clientId, START_MS)
+    expect((await other.changesSince(third.mark)).changed?.clients).toContain(changes.clientId)
+  })
+
   test('X2: a client is found as it was put, by every process', async () => {
     const { store, other } = subject()
     for (const boundary of [true, false, [], ['USD', 'a"b\\c']]) {

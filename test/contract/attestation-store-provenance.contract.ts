@@ -72,17 +72,21 @@ export function attestationProvenanceTests(subject: () => AttestationStoreSubjec
 
   const WHOLE = [
     '0 mint issuer@mint 0',
-    '1 attestation first 0',
-    '2 transfer owner-1 20',
-    '3 transfer owner-2 20',
-    '4 attestation second 20',
-    '5 attestation third 20',
-    '6 revocation second 20',
-    '7 attestation fourth 50',
-    '8 burn owner-3 90',
-    '9 revocation first 90',
-    '10 attestation last 95',
+    '0 attestation first 0',
+    '1 transfer owner-1 20',
+    '2 transfer owner-2 20',
+    '2 attestation second 20',
+    '2 attestation third 20',
+    '2 revocation second 20',
+    '2 attestation fourth 50',
+    '2 burn owner-3 90',
+    '2 revocation first 90',
+    '2 attestation last 95',
   ]
+
+  function upTo(depth: number): readonly string[] {
+    return WHOLE.filter((shape) => Number(shape.split(' ')[0]) <= depth)
+  }
 
   test('Y5: events, attestations and revocations come in the order of time, the mint first', async () => {
     const { store, other } = subject()
@@ -102,13 +106,34 @@ export function attestationProvenanceTests(subject: () => AttestationStoreSubjec
     expect(attested.attestation).toEqual(await other.attestation(attested.attestation.attestationId))
   })
 
-  test('any depth and any page size: entries up to the depth, each once, numbered through', async () => {
+  test('D11: depth counts changes of owner: any depth and page size give its entries, each once', async () => {
     const instance = await scene()
-    for (const maxDepth of [0, 1, 3, 9, 10, 11, 1_000]) {
-      for (const limit of [1, 2, 5, 11, 1_000]) {
+    for (const maxDepth of [0, 1, 2, 3, 1_000]) {
+      for (const limit of [1, 2, 3, 5, 11, 1_000]) {
         const entries = await walked(subject().store, asked(instance, { maxDepth, limit }))
-        expect(shapeOf(entries)).toEqual(WHOLE.slice(0, maxDepth + 1))
+        expect(shapeOf(entries)).toEqual(upTo(maxDepth))
       }
+    }
+  })
+
+  test('D11: all attestations of one ownership have one depth, in any number', async () => {
+    const { store, seedInstance } = subject()
+    const instance = anInstance([START_MS, START_MS + 500])
+    const { classId: subjectClass, instanceId: subjectInstance } = instance
+    await seedInstance(instance)
+    const times = Array.from({ length: 40 }, (_, index) => START_MS + 25 * index)
+    for (const createdAtMs of times) {
+      await store.create(anAttestation({ subjectClass, subjectInstance, createdAtMs, statement: 'stated' }), null)
+    }
+    for (const [maxDepth, counts] of [
+      [0, [21, 0]],
+      [1, [21, 21]],
+    ] as const) {
+      const entries = await walked(store, asked(instance, { maxDepth, limit: 7 }))
+      expect([0, 1].map((depth) => entries.filter((entry) => entry.depth === depth).length)).toEqual(counts)
+      expect(entries.map(({ atMs }) => atMs)).toEqual(
+        entries.map(({ atMs }) => atMs).sort((left, right) => left - right),
+      )
     }
   })
 

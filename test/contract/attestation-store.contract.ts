@@ -121,7 +121,7 @@ function revocationTests(subject: () => AttestationStoreSubject): void {
 
 const CLASSES = [newClassId(), newClassId(), newClassId()]
 const INSTANCES = ['bar:1', 'bar:2', 'BAR:1']
-const ATTESTERS = ['office@a', 'office@b', 'Office@a']
+const ATTESTERS = ['office@a', 'Prüflabor GmbH & Co. KG, Zürich', 'Office@a']
 
 const FILTERS = fc.record<Partial<AttestationQuery>>(
   {

@@ -1,14 +1,15 @@
 /** Both lease stores, real and simulated, under one contract. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { NatsLink } from '../../infra/nats/connection.ts'
-import { createNatsLeaseStore, type LeaseStoreOptions } from '../../infra/nats/lease-store-nats.ts'
+import type { BucketOptions } from '../../infra/nats/bucket.ts'
+import { createNatsLeaseStore } from '../../infra/nats/lease-store-nats.ts'
 import { createKernel } from '../simulation/kernel.ts'
 import { CALM_LEASES, createSimLeaseServer, createSimLeaseStore } from '../simulation/sim-lease-store.ts'
 import { SILENT_LOG, startTestNats, type TestNats } from '../support/nats.ts'
 import { until } from '../support/nats-until.ts'
 import { leaseStoreContract, type LeaseStoreHarness } from './lease-store.contract.ts'
 
-const OPTIONS: LeaseStoreOptions = { ledgerId: 'contract', replicas: 1, storage: 'file' }
+const OPTIONS: BucketOptions = { ledgerId: 'contract', replicas: 1, storage: 'file' }
 
 let nats: TestNats
 beforeAll(async () => {

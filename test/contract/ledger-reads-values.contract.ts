@@ -209,6 +209,7 @@ const NOTHING: Omit<GroupView, 'groupId'> = {
   createdAtMs: null,
   dueAtMs: null,
   finishedAtMs: null,
+  failure: null,
 }
 
 function groupTests(seeded: () => Seeded): void {

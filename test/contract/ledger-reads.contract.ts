@@ -152,11 +152,6 @@ function singleTests(seeded: () => Seeded): void {
     }
     expect(await reads.auditChain('bob', 10_000, 5)).toMatchObject({ entries: [], next: null })
   })
-
-  test('every account that was written has an owner for its shard', async () => {
-    const { reads } = seeded()
-    for (const accountId of ACCOUNTS) expect(await reads.shardOwned(accountId)).toBe(true)
-  })
 }
 
 const ANY_FILTERS = fc.record<Partial<TransactionQuery>>(

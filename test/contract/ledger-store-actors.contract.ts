@@ -34,7 +34,11 @@ export function actorsContract(scene: Scene): void {
       const then = [
         groupState({ version: 2, status: 'settled', dueAtMs: null, finishedAtMs: ROWS_START_MS + 5 }),
         exchangeState({ version: 2, offers: [] }),
-        tokenState({ version: 2, status: 'active', held: { [`${GROUP_ID} 0`]: { change: 'burn', amount: '"' } } }),
+        tokenState({
+          version: 2,
+          status: 'active',
+          held: { [`${GROUP_ID} 0`]: { change: 'burn', amount: '"', clientId: 'client-a' } },
+        }),
       ]
       await scene.apply(scene.a, partWith(token, ...then.map((state) => actorRows(state))))
       const answer = await scene.ask(scene.b, {

@@ -1,11 +1,11 @@
-/** Goal: V1 to V7 of the service's keys in PostgreSQL. */
+/** Goal: V1 to V8 of the service's keys in PostgreSQL. */
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import { p256 } from '@noble/curves/nist.js'
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest'
 import { readMasterKey } from '../../infra/keys/master-key.ts'
-import { createMasterSeal, type MasterSeal } from '../../infra/keys/master-seal.ts'
+import { createServiceKeySeals, type ServiceKeySeals } from '../../infra/keys/service-key-seals.ts'
 import { readPublicKey, thumbprintOf } from '../../infra/keys/public-key.ts'
 import { encryptBalance, encryptKeySalt } from '../../infra/portability/balance-jwe.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
@@ -13,8 +13,8 @@ import {
   createServiceKeys,
   type PostgresServiceKeys,
   type ServiceKeysOptions,
-  ServiceKeysUnavailable,
 } from '../../infra/postgres/service-keys-postgres.ts'
+import { ServiceKeysUnavailable } from '../../infra/postgres/service-key-table.ts'
 import { KEY_PURPOSES, type PublishedKey, SERVICE_KEY_PURPOSES } from '../../runtime/ports/service-keys.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts'
@@ -23,9 +23,9 @@ import { signerContract } from './signer.contract.ts'
 const START_MS = 1_790_000_000_000
 const CACHE_MS = 300_000
 
-function newSealing(): MasterSeal {
+function newSeals(): ServiceKeySeals {
   const current = readMasterKey(randomBytes(32).toString('base64url'))
-  return createMasterSeal({ current, previous: [] }, 'service-keys')
+  return createServiceKeySeals({ current, previous: [] })
 }
 
 function verifies(key: PublishedKey | undefined, payload: string, signature: string): boolean {
@@ -38,7 +38,7 @@ describe('ServiceKeys: PostgreSQL', () => {
   let database: LedgerDatabase
   let sql: postgres.Sql
   let clock: ManualClock
-  let sealing: MasterSeal
+  let seals: ServiceKeySeals
   let opened: PostgresServiceKeys[]
   beforeAll(async () => {
     database = await createLedgerDatabase()
@@ -49,16 +49,16 @@ describe('ServiceKeys: PostgreSQL', () => {
     await database.drop()
   })
   beforeEach(async () => {
-    await sql`DELETE FROM service_keys`
+    for (const table of ['service_keys', 'node_private_keys', 'edge_private_keys']) await sql`DELETE FROM ${sql(table)}`
     clock = createManualClock(START_MS)
-    sealing = newSealing()
+    seals = newSeals()
     opened = []
   })
   afterEach(() => Promise.all(opened.map((keys) => keys.close())))
 
   async function open(changes: Partial<ServiceKeysOptions> = {}): Promise<PostgresServiceKeys> {
     const readStoreMs = () => Promise.resolve(clock.now())
-    const keys = await createServiceKeys({ url: database.url, sealing, clock, readStoreMs, ...changes })
+    const keys = await createServiceKeys({ url: database.url, seals, clock, readStoreMs, ...changes })
     opened.push(keys)
     return keys
   }
@@ -204,14 +204,16 @@ describe('ServiceKeys: PostgreSQL', () => {
   test('V3: no private key is in what the object shows, nor in the table', async () => {
     const keys = await open()
     expect(inspect(keys, { depth: 9, showHidden: true }) + JSON.stringify(keys.published())).not.toMatch(/PRIVATE|"d"/)
-    const rows = await sql<{ sealed: Buffer }[]>`SELECT sealed_private_key AS sealed FROM service_keys`
+    const rows = await sql<{ sealed: Buffer }[]>`
+      SELECT sealed FROM node_private_keys UNION ALL SELECT sealed FROM edge_private_keys`
+    expect(rows).toHaveLength(SERVICE_KEY_PURPOSES.length)
     // The object identifier of P-256, which every PKCS #8 key of it contains.
     for (const { sealed } of rows) expect(sealed.includes(Buffer.from('2a8648ce3d030107', 'hex'))).toBe(false)
   })
 
   test('V4: another master key opens nothing, makes nothing, and says what is wrong', async () => {
     await open()
-    const opening = createServiceKeys({ url: database.url, sealing: newSealing(), clock })
+    const opening = createServiceKeys({ url: database.url, seals: newSeals(), clock })
     await expect(opening).rejects.toThrow(/master key does not open/)
     await expect(opening).rejects.toThrow(ServiceKeysUnavailable)
     expect(await sql`SELECT FROM service_keys`).toHaveLength(SERVICE_KEY_PURPOSES.length)
@@ -220,21 +222,26 @@ describe('ServiceKeys: PostgreSQL', () => {
   test.for([
     [
       'its sealed part is that of another key',
-      `UPDATE service_keys SET sealed_private_key = (SELECT sealed_private_key FROM service_keys WHERE purpose = 'token') WHERE purpose = 'receipt'`,
+      'UPDATE node_private_keys SET sealed = (SELECT sealed FROM edge_private_keys LIMIT 1)',
     ],
     ['its purpose is another', `UPDATE service_keys SET purpose = 'assertion' WHERE purpose = 'token'`],
     [
       'its public part is another',
       `UPDATE service_keys SET x = (SELECT x FROM service_keys WHERE purpose = 'token') WHERE purpose = 'receipt'`,
     ],
+    ['its sealed part is gone', 'DELETE FROM node_private_keys'],
+    [
+      'its tag is that of another key',
+      `UPDATE service_keys SET tag = (SELECT tag FROM service_keys WHERE purpose = 'token') WHERE purpose = 'receipt'`,
+    ],
     [
       'its sealed part is damaged',
-      `UPDATE service_keys SET sealed_private_key = set_byte(sealed_private_key, 40, get_byte(sealed_private_key, 40) # 1) WHERE purpose = 'receipt'`,
+      'UPDATE node_private_keys SET sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1)',
     ],
   ])('V4: a key is refused when %s', async ([, tamper = '']) => {
     await open()
     await sql.unsafe(tamper)
-    await expect(createServiceKeys({ url: database.url, sealing, clock })).rejects.toThrow(ServiceKeysUnavailable)
+    await expect(createServiceKeys({ url: database.url, seals, clock })).rejects.toThrow(ServiceKeysUnavailable)
   })
 
   test('V4: a process that runs keeps the keys it knows and takes up nothing that does not fit', async () => {
@@ -300,7 +307,7 @@ describe('ServiceKeys: PostgreSQL', () => {
   test.for([-60_000, 60_000])('V8: spans are the same whoever writes them, be its clock %d ms off', async (offMs) => {
     const before = Date.now()
     const of = createManualClock(before + offMs)
-    const keys = await createServiceKeys({ url: database.url, sealing, clock: of })
+    const keys = await createServiceKeys({ url: database.url, seals, clock: of })
     opened.push(keys)
     const firstId = keys.current('receipt')
     const made = await keys.rotate('receipt', { activeAfterMs: 10_000 })
@@ -344,7 +351,7 @@ signerContract('node:crypto with the keys in PostgreSQL', async () => {
   const database = await createLedgerDatabase()
   const clock = createManualClock(START_MS)
   const readStoreMs = () => Promise.resolve(clock.now())
-  const keys = await createServiceKeys({ url: database.url, sealing: newSealing(), clock, readStoreMs })
+  const keys = await createServiceKeys({ url: database.url, seals: newSeals(), clock, readStoreMs })
   const { activeFromMs: rotatedAtMs } = await keys.rotate('receipt')
   return {
     signer: createNodeSigner({ keys }),

@@ -1,7 +1,7 @@
 /** Both keepers of the service's keys, PostgreSQL and memory, under one contract. */
 import { randomBytes } from 'node:crypto'
 import { readMasterKey } from '../../infra/keys/master-key.ts'
-import { createMasterSeal } from '../../infra/keys/master-seal.ts'
+import { createServiceKeySeals } from '../../infra/keys/service-key-seals.ts'
 import { createServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
 import { createLedgerDatabase } from '../support/ledger-database.ts'
 import { createManualClock } from '../support/manual-clock.ts'
@@ -15,9 +15,9 @@ serviceKeysContract('PostgreSQL', async () => {
   const database = await createLedgerDatabase()
   const clock = createManualClock(START_MS)
   const current = readMasterKey(randomBytes(32).toString('base64url'))
-  const sealing = createMasterSeal({ current, previous: [] }, 'service-keys')
+  const seals = createServiceKeySeals({ current, previous: [] })
   const readStoreMs = () => Promise.resolve(clock.now())
-  const keys = await createServiceKeys({ url: database.url, sealing, clock, readStoreMs, log: SILENT_LOG })
+  const keys = await createServiceKeys({ url: database.url, seals, clock, readStoreMs, log: SILENT_LOG })
   const { activeFromMs: rotatedAtMs } = await keys.rotate('receipt')
   return {
     keys,

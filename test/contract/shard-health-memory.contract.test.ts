@@ -11,7 +11,6 @@ shardHealthContract('in memory', async () => {
       const updatedAtMs = state.nowMs - ownedForMs
       state.shards.set(shardId, { owner, epoch, ownedForMs, silentForMs, txnCount: completed + failed, updatedAtMs })
     },
-    pass: async () => undefined,
     close: async () => undefined,
   }
 })

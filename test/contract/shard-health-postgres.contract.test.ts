@@ -1,10 +1,11 @@
 /** Shard health in PostgreSQL: the contract, and what only a database can get wrong. */
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { anyShardServed } from '../../infra/postgres/served-shards.ts'
+import { probeSession } from '../../infra/postgres/sessions.ts'
 import { createShardHealth, type PostgresShardHealth } from '../../infra/postgres/shard-health-postgres.ts'
 import { ShardHealthUnavailable } from '../../runtime/ports/shard-health.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
-import { createManualClock } from '../support/manual-clock.ts'
 import { CONTRACT_SHARDS, shardHealthContract, type StagedShard } from './shard-health.contract.ts'
 
 async function stage(sql: postgres.Sql, shard: StagedShard): Promise<void> {
@@ -21,36 +22,22 @@ async function stage(sql: postgres.Sql, shard: StagedShard): Promise<void> {
     UPDATE shards SET node_id = ${owner}, session = ${session}, epoch = ${epoch}, attempt = 0,
                       updated_at = ${ago(ownedForMs)}
      WHERE shard_id = ${shardId}`
-  await sql`DELETE FROM accounts WHERE shard_id = ${shardId}`
-  await insertAccounts(sql, shardId, [`a-${shardId}`, completed, 0], [`b-${shardId}`, 0, failed])
-}
-
-async function insertAccounts(
-  sql: postgres.Sql,
-  shardId: number,
-  ...accounts: readonly (readonly [string, number, number])[]
-): Promise<void> {
-  for (const [accountId, completed, failed] of accounts) {
-    await sql`
-      INSERT INTO accounts (shard_id, account_id, version, status, sequence, tip, completed_count, failed_count,
-                            created_at, updated_at, document)
-      VALUES (${shardId}, ${accountId}, 1, 'active', 0, ${Buffer.alloc(32)}, ${completed}, ${failed}, now(), now(), '')`
-  }
+  await sql`DELETE FROM shard_counts WHERE shard_id = ${shardId}`
+  await sql`INSERT INTO shard_counts (shard_id, completed, failed) VALUES (${shardId}, ${completed}, 0)`
+  await sql`DELETE FROM commit_counts WHERE shard_ids = ARRAY[${shardId}::integer]`
+  await sql`
+    INSERT INTO commit_counts (shard_ids, completed, failed)
+    VALUES (ARRAY[${shardId}::integer], ARRAY[0], ARRAY[${failed}::bigint])`
 }
 
 shardHealthContract('PostgreSQL', async () => {
   const database = await createLedgerDatabase({ shardCount: CONTRACT_SHARDS })
   const sql = postgres(database.url, { max: 1, onnotice: () => undefined })
-  const clock = createManualClock(0)
-  const [health, other] = [
-    createShardHealth({ url: database.url, clock }),
-    createShardHealth({ url: database.url, clock }),
-  ]
+  const [health, other] = [createShardHealth({ url: database.url }), createShardHealth({ url: database.url })]
   return {
     health,
     other,
     stage: (shard) => stage(sql, shard),
-    pass: () => clock.pass(60_000),
     close: async () => {
       await Promise.all([health.close(), other.close(), sql.end()])
       await database.drop()
@@ -64,7 +51,7 @@ describe('ShardHealth: PostgreSQL, beside commits', () => {
   let sql: postgres.Sql
   beforeAll(async () => {
     database = await createLedgerDatabase()
-    health = createShardHealth({ url: database.url, clock: createManualClock(0) })
+    health = createShardHealth({ url: database.url })
     sql = postgres(database.url, { max: 1, onnotice: () => undefined })
   })
   afterAll(async () => {
@@ -103,6 +90,38 @@ describe('ShardHealth: PostgreSQL, beside commits', () => {
     expect((await health.shard(5))?.healthState).toBe('moving')
   })
 
+  test('an owner that reports failing commits has no healthy shard until they succeed', async () => {
+    const owner = { nodeId: 'node-7', session: '7'.repeat(32) }
+    await sql`
+      UPDATE shards SET node_id = ${owner.nodeId}, session = ${owner.session}, epoch = 1, updated_at = now() - interval '1 hour'
+       WHERE shard_id = 7`
+    for (const [isGood, state] of [
+      [true, 'healthy'],
+      [false, 'unavailable'],
+      [true, 'healthy'],
+    ] as const) {
+      await probeSession(sql, owner, isGood)
+      expect((await health.shard(7))?.healthState).toBe(state)
+    }
+  })
+
+  test('on a read-only server every owned shard is unavailable, also after a recent probe', async () => {
+    const owner = { nodeId: 'node-8', session: '8'.repeat(32) }
+    await sql`
+      UPDATE shards SET node_id = ${owner.nodeId}, session = ${owner.session}, epoch = 1, updated_at = now() - interval '1 hour'
+       WHERE shard_id = 8`
+    await probeSession(sql, owner, true)
+    const name = sql(new URL(database.url).pathname.slice(1))
+    await sql`ALTER DATABASE ${name} SET default_transaction_read_only = on`
+    const later = createShardHealth({ url: database.url })
+    const reader = postgres(database.url, { max: 1, onnotice: () => undefined })
+    expect((await later.shard(8))?.healthState).toBe('unavailable')
+    expect(await anyShardServed(reader)).toBe(false)
+    await Promise.all([later.close(), reader.end()])
+    await sql`ALTER DATABASE ${name} RESET default_transaction_read_only`
+    expect((await health.shard(8))?.healthState).toBe('healthy')
+  })
+
   test('who said it is kept with what was said, and is not replaced by who repeats it', async () => {
     for (const recordedBy of ['first', 'second']) {
       await health.record({ shardId: 6, state: 'draining', minTxnCount: null, recordedBy })
@@ -113,7 +132,7 @@ describe('ShardHealth: PostgreSQL, beside commits', () => {
   })
 
   test('without PostgreSQL every call says that it is unavailable, and what it says names no host', async () => {
-    const lost = createShardHealth({ url: 'postgres://ledger:secret@127.0.0.1:1/ledger', clock: createManualClock(0) })
+    const lost = createShardHealth({ url: 'postgres://ledger:secret@127.0.0.1:1/ledger' })
     const outcomes = await Promise.allSettled([
       lost.shards(-1, 10),
       lost.shard(1),

@@ -69,8 +69,8 @@ export function exportsSuite(running: GetRunning): void {
       const ran = await exported('all.ndjson', '--all')
       expect(ran).toMatchObject({ code: 0, err: '' })
       const records = recordsOf('all.ndjson')
-      const { total_count: accounts } = await admin.read('/v1/accounts?limit=1')
-      const { total_count: tokens } = await admin.read('/v1/fungible-tokens?limit=1')
+      const { total_count: accounts } = await admin.read('/v1/accounts?page_size=1')
+      const { total_count: tokens } = await admin.read('/v1/fungible-tokens?page_size=1')
       const count = (kind: string): number => records.filter(({ record }) => record === kind).length
       expect([count('account'), count('token')]).toEqual([accounts, tokens])
       expect(count('account')).toBeGreaterThan(20)

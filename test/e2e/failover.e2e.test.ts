@@ -46,7 +46,7 @@ describe('a synchronous standby', () => {
       // Before it is promoted, as an address that moves may: a standby is refused, and is no reason to stop (N2).
       trial.cluster.leadPostgresTo(pair.standby.port)
       await until('a node is refused by the standby', BACK_WITHIN_MS, () =>
-        nodes.some((node) => node.lastLines().includes('PostgreSQL is a standby')),
+        nodes.some((node) => node.lastLines().includes('PostgreSQL is in recovery')),
       )
       expect(nodes.filter((node) => !node.running())).toEqual([])
       await pair.promote()

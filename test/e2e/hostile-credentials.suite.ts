@@ -127,7 +127,7 @@ export function tokenSuite(running: GetRunning): void {
       send(client.origin, {
         method: 'POST',
         path: '/v1/auth/token',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', 'x-request-id': 'the-same' },
         body,
       })
     const { clientId } = cluster.clients.transactor

@@ -123,8 +123,9 @@ function requestOf(
   const query: string[] = []
   const headers: Record<string, string> = mediaType === LINES ? { Accept: LINES } : {}
   for (const parameter of members.parameters ?? []) {
-    const value = parameter.examples?.[example]?.value
-    if (typeof value !== 'string') continue
+    const found = parameter.examples?.[example]?.value
+    if (typeof found !== 'string' && typeof found !== 'number') continue
+    const value = String(found)
     if (parameter.in === 'path') target = target.replace(`{${parameter.name}}`, value)
     else if (parameter.in === 'query') query.push(`${parameter.name}=${encodeURIComponent(value)}`)
     else headers[parameter.name] = value

@@ -12,6 +12,9 @@ export interface ExpectedProblem {
 /** What no problem may show: a stack, a statement, a place in our files. */
 const LEAK = /\bat \S+:\d+|node_modules|SELECT|\.ts\b|\.js\b/
 
+/** RFC 3986, 3.3. */
+const URI_PATH = /^\/(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/]|%[0-9A-Fa-f]{2})*$/
+
 export class ProblemCheck {
   /** One line for each thing that is not as it should be; empty is good. */
   readonly faults: string[] = []
@@ -43,6 +46,8 @@ function faultsOf(reply: HttpReply, { status, slug, code }: ExpectedProblem): re
     return [...faults, 'no JSON']
   }
   const { type, title, detail, errors, error_codes: codes } = problem
+  demand(problem['request_id'] === headers['x-request-id'], 'another request ID in the body')
+  demand(URI_PATH.test(textIn(problem['instance'])), 'an instance that is not a path')
   demand(problem['status'] === status, 'another status in the body')
   demand(textIn(type).endsWith(`/${slug}`), `not the type ${slug}`)
   demand(textIn(title) !== '' && textIn(detail) !== '', 'no title or detail')

@@ -168,7 +168,7 @@ function refusals(running: GetRunning, admin: () => LedgerClient): void {
     problems.check('a type', await put(admin(), 1, good, 'text/plain'), unsupported)
     const reply = await admin().post('/v1/shards/1/health', good)
     problems.check('POST', reply, { status: 405, slug: 'method-not-allowed', code: 'ERR_METHOD_NOT_ALLOWED' })
-    expect(reply.headers.allow).toBe('PUT')
+    expect(reply.headers.allow).toBe('PUT, OPTIONS')
     expect(problems.faults).toEqual([])
   })
 }

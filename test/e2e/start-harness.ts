@@ -41,6 +41,21 @@ export async function runLedger(
   return finish(child)
 }
 
+/** A part beside those that `ledger up` runs. */
+export function startPart(
+  command: 'node' | 'edge',
+  env: Record<string, string>,
+): { readonly stop: () => Promise<Finished> } {
+  const child = spawn(process.execPath, [PROGRAM, command], { env: { ...cleanEnvironment(), ...env } })
+  const finished = finish(child)
+  return {
+    stop: () => {
+      child.kill('SIGTERM')
+      return finished
+    },
+  }
+}
+
 /** Without settings of whoever runs the tests. */
 function cleanEnvironment(): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('LEDGER_')))
@@ -269,7 +284,7 @@ export interface Signer {
 }
 
 /** 0: nobody answered. */
-async function send(url: string, token: string, body?: object): Promise<Reply> {
+export async function send(url: string, token: string, body?: object): Promise<Reply> {
   try {
     const response = await fetch(url, {
       method: body === undefined ? 'GET' : 'POST',

@@ -4,8 +4,21 @@ import { readdir, rename, rm, stat } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readRecord } from '../../infra/embedded/server-record.ts'
 import { createLedgerDatabase } from '../support/ledger-database.ts'
-import { buildOnce, freshDirectory, isRunning, LedgerUp, paste, PROGRAM, runLedger, until } from './start-harness.ts'
+import { freePorts } from '../support/free-ports.ts'
+import {
+  buildOnce,
+  freshDirectory,
+  isRunning,
+  LedgerUp,
+  paste,
+  PROGRAM,
+  runLedger,
+  send,
+  startPart,
+  until,
+} from './start-harness.ts'
 
 beforeAll(buildOnce)
 
@@ -26,6 +39,22 @@ describe('ledger up', () => {
     expect(response.status).toBe(200)
     expect(ledger.out).toContain(ledger.address)
     expect(ledger.out).toMatch(/transactor \(transactor\): lsk_/)
+  })
+
+  test('no part has a password, a part key or the master key in its environment or its arguments', () => {
+    const secrets = [
+      readRecord(join(dataDir, 'postgres'))?.password ?? '?',
+      readRecord(join(dataDir, 'nats'))?.password ?? '?',
+      readFileSync(join(dataDir, 'master.key'), 'utf8').trim(),
+      'lpk1.',
+    ]
+    for (const secret of secrets) expect(secret.length).toBeGreaterThan(4)
+    for (const part of ['postgres', 'nats-server', 'node-1', 'edge-1', 'auditor-1'] as const) {
+      for (const file of ['environ', 'cmdline']) {
+        const shown = readFileSync(`/proc/${ledger.pidOf(part)}/${file}`, 'utf8')
+        expect(secrets.filter((secret) => shown.includes(secret))).toEqual([])
+      }
+    }
   })
 
   test('prints a first request that can be pasted into a shell', async () => {
@@ -124,6 +153,30 @@ describe('ledger up', () => {
     expect(tampered.out).toContain(`TAMPERED: entry 1 (${txnId})`)
   })
 
+  test('an edge whose clock is two hours behind is not ready, and neither issues nor accepts a token', async () => {
+    const { bearer } = await ledger.client()
+    const [port = 0] = await freePorts(1)
+    const edge = startPart('edge', {
+      LEDGER_DATA_DIR: dataDir,
+      LEDGER_PORT: String(port),
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent('const now=Date.now;Date.now=()=>now()-72e5')}`,
+    })
+    try {
+      const at = `http://127.0.0.1:${port}`
+      const readiness = await until('the edge is routed', async () => {
+        const { status, body } = await send(`${at}/readyz`, '')
+        const { shards } = (body['checks'] ?? {}) as { readonly shards?: boolean }
+        return shards === true ? { status, body } : undefined
+      })
+      expect(readiness).toMatchObject({ status: 503, body: { checks: { database: true, nats: true, clock: false } } })
+      expect((await send(`${at}/v1/accounts/alice/balances`, bearer)).status).toBe(503)
+      const [transactor] = JSON.parse(readFileSync(join(dataDir, 'clients.json'), 'utf8')) as readonly object[]
+      expect((await send(`${at}/v1/auth/token`, '', transactor)).status).toBe(503)
+    } finally {
+      await edge.stop()
+    }
+  })
+
   test('a second one on the same data is refused, and the first goes on', async () => {
     const second = await runLedger(['up'], { LEDGER_DATA_DIR: dataDir })
     expect(second.code).toBe(1)
@@ -181,6 +234,8 @@ describe('ledger up', () => {
   test('a second start finds the data again', async () => {
     ledger = await LedgerUp.start(dataDir)
     const client = await ledger.client('viewer')
+    expect(ledger.out).toContain(join(dataDir, 'clients.json'))
+    expect(`${ledger.out}${ledger.err}`).not.toMatch(/lsk_/)
     expect(await client.balance('alice')).toBe('100.5')
     expect((await client.get(`/v1/transactions/${txnId}`)).body).toMatchObject({ status: 'completed' })
   })

@@ -233,7 +233,7 @@ function refusals(scene: GetScene): void {
     const order = { type: 'transfer', amount: '1', to_account_id: to.accountId }
     const cases = [
       { change: { to_account_id: 'nobody@transfers' }, outcome: '404 ERR_NOT_FOUND', field: 'to_account_id' },
-      { change: { expires_at: inMs(-1000) }, outcome: '400 ERR_INVALID_FIELD', field: 'expires_at' },
+      { change: { expires_at: inMs(-1000) }, outcome: '400 ERR_INVALID_TIMESTAMP', field: 'expires_at' },
       { change: { token_id: 'NO-SUCH' }, outcome: '404 ERR_NOT_FOUND', field: 'token_id' },
       { change: { to_account_id: from.accountId }, outcome: '400 ERR_SELF_TRANSFER', field: 'to_account_id' },
     ]

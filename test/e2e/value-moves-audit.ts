@@ -19,6 +19,7 @@ SELECT what, count(*)::integer AS count, (array_agg(name ORDER BY name))[1:3] AS
   UNION ALL SELECT 'open ' || kind || 's', actor_id || ' ' || status FROM actors
              WHERE CASE kind WHEN 'group' THEN status NOT IN ('settled', 'reverted')
                              WHEN 'token' THEN status <> 'active'
+                             WHEN 'exchange' THEN status <> 'expired'
                              ELSE true END
   UNION ALL SELECT 'holds', account_id || ' ' || hold_id FROM holds
   UNION ALL SELECT 'messages', o.shard_id || ' to ' || o.target_shard || ': ' || o.number FROM outbox o

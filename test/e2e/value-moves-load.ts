@@ -103,7 +103,7 @@ export class ValueMovesLoad {
         const receives = { token_id: receive.tokenId, amount: receive.amount }
         const more = { type: 'exchange', group_id: order.groupId, to_account_id: toAccountId, receive: receives }
         // One that was kept waiting for so long has not taken place.
-        return this.submit(side, `${number} ${index}`, { ...more, expires_at: expiresAt }, 'ERR_INVALID_FIELD')
+        return this.submit(side, `${number} ${index}`, { ...more, expires_at: expiresAt }, 'ERR_INVALID_TIMESTAMP')
       }),
     )
     this.exchanges.push({ order, txnIds: txnIds.filter((txnId) => txnId !== undefined) })
@@ -226,7 +226,7 @@ export class ValueMovesLoad {
   }
 }
 
-function legMembers({ accountId, type, amount, tokenId, toAccountId, boundary }: Leg): Members {
+export function legMembers({ accountId, type, amount, tokenId, toAccountId, boundary }: Leg): Members {
   return {
     account_id: accountId,
     type,

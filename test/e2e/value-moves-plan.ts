@@ -111,6 +111,11 @@ export function planOf(seed: number, size: PlanSize): Plan {
   return { accounts, tokens, refusing, credits, orders: Array.from({ length: size.orders }, () => drawing.order()) }
 }
 
+function isReturned(sent: Leg, credit: Leg): boolean {
+  const sends = sent.type === 'transfer' || sent.type === 'exchange'
+  return sends && credit.type === 'credit' && sent.accountId === credit.accountId && sent.tokenId === credit.tokenId
+}
+
 class Drawing {
   private readonly assets: readonly Asset[]
   private readonly random: SeededRandom
@@ -202,8 +207,15 @@ class Drawing {
     }
   }
 
-  /** 2 or 3 that net to zero. */
+  /** 2 or 3 legs that net to zero. No account both sends and receives an asset: the registration would be refused. */
   private legs(): readonly Leg[] {
+    for (;;) {
+      const legs = this.netLegs()
+      if (!legs.some((credit) => legs.some((sent) => isReturned(sent, credit)))) return legs
+    }
+  }
+
+  private netLegs(): readonly Leg[] {
     const paired = this.random.integer(4)
     if (paired === 0) {
       const { accountId, toAccountId, ...value } = this.transferLeg()

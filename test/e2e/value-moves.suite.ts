@@ -15,6 +15,7 @@ import type { GetRunning } from './running.ts'
 import type { Scene } from './scene.ts'
 import { scopedClientsSuite } from './scoped-clients.suite.ts'
 import { runLedger } from './start-harness.ts'
+import { strangerAttacksSuite } from './stranger-attacks.suite.ts'
 import { tokensSuite } from './tokens.suite.ts'
 import { transfersSuite } from './transfers.suite.ts'
 
@@ -52,6 +53,7 @@ export function valueMovesSuite(running: GetRunning): void {
     scopedClientsSuite(getScene)
     attacksSuite(getScene)
     groupAttacksSuite(getScene)
+    strangerAttacksSuite(getScene)
   })
 }
 

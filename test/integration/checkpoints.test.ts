@@ -9,11 +9,12 @@ import { join } from 'node:path'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allCheckpoints } from '../../infra/audit/checkpoint-rows.ts'
+import { createServiceKeySeals } from '../../infra/keys/service-key-seals.ts'
 import { main } from '../../infra/main/ledger.ts'
-import type { PostgresServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
+import { createMissingServiceKeys, type PostgresServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
 import { onWriter, onWriterWithinHour } from '../support/checkpoint-writer.ts'
 import type { DatabaseCopy } from '../support/database-copy.ts'
-import { createLedgerDatabase, TEST_MASTER_KEY } from '../support/ledger-database.ts'
+import { createLedgerDatabase, TEST_MASTER_KEY_TEXT, TEST_MASTER_KEYS } from '../support/ledger-database.ts'
 import { createTampered, failedOf, type Tampered } from '../support/tampering.ts'
 
 const MINUTE_MS = 60_000
@@ -66,7 +67,7 @@ interface Ran {
 async function ledger(url: string, ...args: readonly string[]): Promise<Ran> {
   let [out, err] = ['', '']
   const code = await main(args, {
-    env: { LEDGER_DATABASE_URL: url, LEDGER_MASTER_KEY: TEST_MASTER_KEY.export().toString('base64url') },
+    env: { LEDGER_DATABASE_URL: url, LEDGER_MASTER_KEY: TEST_MASTER_KEY_TEXT },
     cwd: directory,
     readInput: () => Promise.reject(new Error('nothing is asked')),
     out: (text) => (out += text),
@@ -84,6 +85,7 @@ function newFile(): string {
 
 async function checkpointOf(url: string): Promise<string> {
   const file = newFile()
+  await createMissingServiceKeys({ url, seals: createServiceKeySeals(TEST_MASTER_KEYS) })
   expect(await ledger(url, 'checkpoint', file)).toMatchObject({ code: 0 })
   return file
 }

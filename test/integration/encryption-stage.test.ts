@@ -32,7 +32,7 @@ test('a ledger that is encrypted opens as that', async () => {
 
 test.for(['off', 'converting'])('said to be %s it opens no more', async (stage) => {
   await sql`UPDATE ledger SET encryption = ${stage}, encrypted_shards = 0`
-  await expect(opened()).rejects.toThrow(/master key is not the one/)
+  await expect(opened()).rejects.toThrow(/is not the one that seals/)
 })
 
 test('one that is not encrypted does not open as one that is', async () => {
@@ -41,5 +41,5 @@ test('one that is not encrypted does not open as one that is', async () => {
   await made('off')
   expect(await opened()).toBe(false)
   await sql`UPDATE ledger SET encryption = 'on'`
-  await expect(opened()).rejects.toThrow(/master key is not the one/)
+  await expect(opened()).rejects.toThrow(/is not the one that seals/)
 })

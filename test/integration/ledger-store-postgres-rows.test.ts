@@ -107,12 +107,10 @@ describe('plans', () => {
     const actor = 'actors_(pkey|by_id)'
     expect(indexes).toEqual([
       expect.stringMatching(
-        `^shards_pkey ${account} transactions_by_id holds_pkey balances_pkey data_keys_pkey ${actor} ${actor} outbox_channels_pkey sessions_pkey$`,
+        `^shards_pkey ${account} transactions_by_id holds_pkey balances_pkey data_keys_pkey ${actor} ${actor} outbox_channels_pkey$`,
       ),
-      expect.stringMatching(
-        `^shards_pkey ${account} transactions_by_id holds_pkey outbox_channels_pkey sessions_pkey$`,
-      ),
-      expect.stringMatching(`^shards_pkey ${account} sessions_pkey$`),
+      expect.stringMatching(`^shards_pkey ${account} transactions_by_id holds_pkey outbox_channels_pkey$`),
+      expect.stringMatching(`^shards_pkey ${account}$`),
       expect.stringMatching(`^${account} balances_pkey holds_pkey$`),
       expect.stringMatching(`^${account}$`),
       'transactions_by_key',

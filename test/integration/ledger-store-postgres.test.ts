@@ -6,6 +6,7 @@ import { acceptServer } from '../../infra/postgres/accepted-servers.ts'
 import { readDurability } from '../../infra/postgres/durability.ts'
 import { sessionLockKey } from '../../infra/postgres/session-lock.ts'
 import { createPostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
+import { countedRows } from '../../infra/postgres/shard-counts.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import { type CommitVerdict, LedgerStoreUnavailable, type ShardToken } from '../../runtime/ports/ledger-store.ts'
 import { createLedgerDatabase, vaultOf } from '../support/ledger-database.ts'
@@ -84,12 +85,27 @@ describe('the outcome of a commit', () => {
     expect(accounts.get('3 alice')).toEqual(credit.account)
   })
 
-  test('a warning makes it unknown: the server may say that it did not wait for its standby', async () => {
+  test('an unrelated warning is logged once, and the commits count as applied', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
     const alice = await opened(a, token)
     await harness.sql.unsafe(`
-      CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'not replicated'; RETURN NULL; END $$;
+      CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'vacuum soon'; RETURN NULL; END $$;
+      CREATE TRIGGER warn AFTER INSERT ON transactions EXECUTE FUNCTION warn()`)
+    const first = creditAccount(alice, 'k1')
+    for (const change of [first, creditAccount(first.account, 'k2')]) {
+      expect(await a.store.commit({ shards: [partOf(token, change)] })).toMatchObject({ kind: 'answered' })
+    }
+    expect(a.events.filter((event) => event === 'commit_warned')).toHaveLength(1)
+    expect(a.events).not.toContain('commit_unknown')
+  })
+
+  test('a warning about the transaction’s outcome makes it unknown', async () => {
+    const a = await harness.open()
+    const token = await own(a, 3)
+    const alice = await opened(a, token)
+    await harness.sql.unsafe(`
+      CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'ended' USING ERRCODE = '57P01'; RETURN NULL; END $$;
       CREATE TRIGGER warn AFTER INSERT ON transactions EXECUTE FUNCTION warn()`)
     const credit = creditAccount(alice, 'k1')
     expect(await a.store.commit({ shards: [partOf(token, credit)] })).toEqual({
@@ -186,9 +202,10 @@ describe('the outcome of a commit', () => {
       expect(await a.store.commit({ shards: [partOf(token, change), fenced] })).toEqual(only(3))
     }
     expect(await a.store.commit({ shards: [partOf(token, failAccount(failed.account, 'debit'))] })).toEqual(only(3))
-    const counts = await harness.sql<{ completed_count: string; failed_count: string }[]>`
-      SELECT completed_count, failed_count FROM sessions WHERE session = ${a.session}`
-    expect([...counts]).toEqual([{ completed_count: String(rounds + 1), failed_count: '2' }])
+    const counts = await harness.sql<{ shard_id: number; completed: string; failed: string }[]>`
+      SELECT shard_id, sum(completed) AS completed, sum(failed) AS failed FROM ${countedRows(harness.sql)} counted
+       GROUP BY shard_id`
+    expect([...counts]).toEqual([{ shard_id: 3, completed: String(rounds + 1), failed: '2' }])
   })
 })
 

@@ -27,6 +27,7 @@ export interface LiabilitiesLedger extends OwedRows {
 
 export interface OpenOptions {
   readonly removeEveryMs?: number
+  readonly estimateEveryMs?: number
   readonly limits?: Partial<LiabilityLimits>
   readonly run?: (task: LiabilityTask) => Promise<LiabilityOutcome>
 }
@@ -53,7 +54,7 @@ export async function createLiabilitiesLedger(encryption: 'on' | 'off' = 'on'): 
     open: ({ limits = {}, run = runLiabilities, ...options } = {}) => {
       const source = createLiabilities({
         url: database.url,
-        masterKeys: TEST_MASTER_KEYS,
+        readingKeys: TEST_MASTER_KEYS,
         key: derive('liability-proofs'),
         log,
         limits,

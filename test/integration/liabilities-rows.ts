@@ -162,5 +162,6 @@ function tokenState(tokenId: string, totalSupply: string, status: TokenState['st
 function legHold(accountId: string, leg: number, tokenId: string, amount: string): LegHold {
   const terms = { accountId, type: 'debit', amount, tokenId, toAccountId: null, boundary: false } as const
   const name = { groupId: GROUP_ID, leg, role: 'own' } as const
-  return { kind: 'leg', ...name, termsHash: '', terms, state: 'completed', txnId: null }
+  const planted = { termsHash: '', terms, clientId: 'client', dueAtMs: 0 }
+  return { kind: 'leg', ...name, ...planted, state: 'completed', txnId: null }
 }

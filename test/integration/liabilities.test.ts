@@ -319,7 +319,11 @@ describe('runs', () => {
   test('more balances than fit are refused', async () => {
     await ledger.balance('bob', 'BASE', '1')
     await ledger.boundary('BASE', '1')
-    await expect(ledger.open({ limits: { maxRows: 1 } }).liabilities()).rejects.toThrow(AssertionUnavailable)
+    await expect(ledger.open({ limits: { maxRows: 1 } }).liabilities()).rejects.toMatchObject({
+      name: 'AssertionUnavailable',
+      exceeded: { kind: 'balances', balances: 2, maxBalances: 1 },
+    })
+    expect(ledger.logged).toContain('error liability_limit_exceeded')
     expect(await ledger.open({ limits: { maxRows: 2 } }).liabilities()).toMatchObject({ totalLiabilities: '6' })
   })
 

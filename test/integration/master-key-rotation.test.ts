@@ -2,9 +2,14 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { sealLedgerSecret } from '../../infra/keys/ledger-seals.ts'
-import { type MasterKey, masterKeyIdOf, type MasterKeys, readMasterKey } from '../../infra/keys/master-key.ts'
-import { createMasterSeal, MasterKeyMissing } from '../../infra/keys/master-seal.ts'
+import { readMasterKey } from '../../infra/keys/master-key.ts'
+import { MasterKeyMissing } from '../../infra/keys/master-seal.ts'
+import { createServiceKeySeals } from '../../infra/keys/service-key-seals.ts'
+import { partKeyText, readPartKey } from '../../infra/keys/part-key.ts'
+import { type KeyRing, ringOfPart, type WrappingKeys } from '../../infra/keys/wrapping-keys.ts'
+import { openLedgerSecrets, openNodeSecrets, openVault } from '../../infra/main/ledger-secrets.ts'
 import { type Connection, connect, type Sql } from '../../infra/postgres/connection.ts'
+import { readLedgerAt } from '../../infra/postgres/migrate.ts'
 import { createMissingServiceKeys, createServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../../infra/system/clock-system.ts'
 import {
@@ -29,9 +34,11 @@ import { startLoneNode } from '../support/lone-node.ts'
 
 const FIRST = TEST_MASTER_KEY
 const [SECOND, THIRD] = [newMasterKey(), newMasterKey()]
-const REFUSED = /not the one that the secrets of this ledger are sealed under/
+const REFUSED = /not the one that seals the secrets of this ledger/
 /** Shards and the ledger itself. */
 const FIRST_KEYS = DEFAULT_SHARD_COUNT + 1
+/** In the ledger's row. */
+const LEDGER_SECRETS = 4
 
 let database: LedgerDatabase
 let connection: Connection
@@ -40,35 +47,40 @@ beforeEach(async () => {
   database = await createLedgerDatabase()
   connection = await connect({ url: database.url, applicationName: 'test' })
   sql = connection.sql
-  await createMissingServiceKeys({ url: database.url, sealing: serviceSeal(only(FIRST)) })
+  await createMissingServiceKeys({ url: database.url, seals: createServiceKeySeals(only(FIRST)) })
 })
 afterEach(async () => {
   await connection.end()
   await database.drop()
 })
 
-function newMasterKey(): MasterKey {
+function newMasterKey(): WrappingKeys {
   return readMasterKey(randomBytes(32).toString('base64url'))
 }
 
-function only(current: MasterKey): MasterKeys {
+function only(current: WrappingKeys): KeyRing {
   return { current, previous: [] }
 }
 
-function after(current: MasterKey, ...previous: readonly MasterKey[]): MasterKeys {
+function after(current: WrappingKeys, ...previous: readonly WrappingKeys[]): KeyRing {
   return { current, previous }
-}
-
-function serviceSeal(masterKeys: MasterKeys) {
-  return createMasterSeal(masterKeys, 'service-keys')
 }
 
 function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0)
 }
 
+/** No part starts with only the part key of this master key. */
+async function refusesEveryPart(alone: WrappingKeys): Promise<void> {
+  const ledger = await readLedgerAt(database.url)
+  if (ledger === undefined) throw new Error('there is a ledger')
+  expect(() => openNodeSecrets(ringOfPart(only(alone), 'node'), ledger)).toThrow(REFUSED)
+  expect(() => openLedgerSecrets(ringOfPart(only(alone), 'edge'), ledger)).toThrow(REFUSED)
+  expect(() => openVault(ringOfPart(only(alone), 'auditor'), ledger)).toThrow(REFUSED)
+}
+
 /** Data keys of accounts that are nobody's, `a000000` and so on. Returns them by name. */
-async function insertKeys(count: number, master: MasterKey, prefix = 'a'): Promise<ReadonlyMap<KeyName, Buffer>> {
+async function insertKeys(count: number, master: WrappingKeys, prefix = 'a'): Promise<ReadonlyMap<KeyName, Buffer>> {
   const wrapping = createKeyWrapping(only(master))
   const made = Array.from({ length: count }, (_, index) => {
     const ref = `${prefix}${String(index).padStart(6, '0')}`
@@ -83,7 +95,7 @@ async function insertKeys(count: number, master: MasterKey, prefix = 'a'): Promi
 }
 
 /** What opens under these master keys; throws for what does not. */
-async function openedKeys(masterKeys: MasterKeys): Promise<ReadonlyMap<KeyName, Buffer>> {
+async function openedKeys(masterKeys: KeyRing): Promise<ReadonlyMap<KeyName, Buffer>> {
   const wrapping = createKeyWrapping(masterKeys)
   const rows = await sql<{ name: KeyName; master_key_id: string; wrapped: Buffer }[]>`
     SELECT scope || ' ' || ref AS name, master_key_id, wrapped FROM data_keys`
@@ -125,28 +137,32 @@ describe('a rotation', () => {
     const secrets = await secretsOf(database.url)
     const pageTokens = secrets.derive('page-tokens')
     expect(await countLeft(sql, after(SECOND, FIRST))).toEqual({
+      shard_secret: 1,
       root_secret: 1,
+      message_secret: 1,
       service_keys: SERVICE_KEY_PURPOSES.length,
       data_keys: keys.size + FIRST_KEYS,
       attestation_keys: 0,
       index_secret: 1,
-      shard_secret: 1,
     })
     const seen: number[] = []
     const rotated = await rotateMasterKey(sql, after(SECOND, FIRST), {
       onProgress: ({ what, done }) => void (what === 'data_keys' && seen.push(done)),
     })
     expect(rotated).toMatchObject({
+      shard_secret: 1,
       root_secret: 1,
+      message_secret: 1,
+      service_keys: SERVICE_KEY_PURPOSES.length,
       data_keys: keys.size + FIRST_KEYS,
       index_secret: 1,
-      shard_secret: 1,
     })
     expect(seen).toEqual([1_000, 2_000, keys.size + FIRST_KEYS])
     expect(sumOf(await countLeft(sql, only(SECOND)))).toBe(0)
     expect(await openedKeys(only(SECOND))).toEqual(before)
     const now = await secretsOf(database.url, only(SECOND))
     expect(now.derive('page-tokens')).toEqual(pageTokens)
+    expect(now.messageSecret).toEqual(secrets.messageSecret)
     for (const id of ['alice', 'bob', 'carol']) {
       expect([now.shardOf(id), now.vault.accountRef(id)]).toEqual([secrets.shardOf(id), secrets.vault.accountRef(id)])
     }
@@ -154,8 +170,8 @@ describe('a rotation', () => {
 
   test('keeps the signing keys: they sign under the new master key, and do not open under the old one', async () => {
     const clock = createSystemClock()
-    const open = (masterKeys: MasterKeys) =>
-      createServiceKeys({ url: database.url, sealing: serviceSeal(masterKeys), clock })
+    const open = (masterKeys: KeyRing) =>
+      createServiceKeys({ url: database.url, seals: createServiceKeySeals(masterKeys), clock })
     const running = await open(only(FIRST))
     await rotateMasterKey(sql, after(SECOND, FIRST))
     const restarted = await open(only(SECOND))
@@ -171,7 +187,7 @@ describe('a rotation', () => {
   test('afterwards the old key alone is refused, with what is wrong and without any key', async () => {
     await rotateMasterKey(sql, after(SECOND, FIRST))
     await expect(secretsOf(database.url, only(FIRST))).rejects.toThrow(REFUSED)
-    await expect(rotateMasterKey(sql, only(FIRST))).rejects.toThrow(masterKeyIdOf(FIRST))
+    await expect(rotateMasterKey(sql, only(FIRST))).rejects.toThrow(FIRST.masterKeyId)
     await expect(secretsOf(database.url, after(FIRST, SECOND))).resolves.toBeDefined()
   })
 
@@ -184,23 +200,32 @@ describe('a rotation', () => {
       [FIRST, THIRD],
     ] as const) {
       expect(sumOf(await rotateMasterKey(sql, after(next, last)))).toBe(
-        3 + FIRST_KEYS + SERVICE_KEY_PURPOSES.length + 3,
+        3 + FIRST_KEYS + SERVICE_KEY_PURPOSES.length + LEDGER_SECRETS,
       )
       expect(sumOf(await rotateMasterKey(sql, only(next)))).toBe(0)
       expect(await openedKeys(only(next))).toEqual(before)
     }
   })
 
-  test('R3: a ledger made before it had a root secret gets the bytes of its first master key for one', async () => {
-    await sql`UPDATE ledger SET sealed_root_secret = NULL`
-    const { derive } = await secretsOf(database.url)
-    const messages = derive('messages')
-    await expect(secretsOf(database.url, only(SECOND))).rejects.toThrow(REFUSED)
-    expect((await secretsOf(database.url, after(SECOND, FIRST))).derive('messages')).toEqual(messages)
-    expect(await rotateMasterKey(sql, after(SECOND, FIRST))).toMatchObject({ root_secret: 1, shard_secret: 1 })
-    expect((await secretsOf(database.url, only(SECOND))).derive('messages')).toEqual(messages)
-    await rotateMasterKey(sql, after(THIRD, SECOND))
-    expect((await secretsOf(database.url, only(THIRD))).derive('messages')).toEqual(messages)
+  test('a part continues with a part key of both master keys, and afterwards with one of the new key alone', async () => {
+    const record = await readLedgerAt(database.url)
+    if (record === undefined) throw new Error('there is a ledger')
+    const before = openNodeSecrets(ringOfPart(only(FIRST), 'node'), record)
+    const both = readPartKey(partKeyText(after(SECOND, FIRST), 'node')).ring
+    expect(openNodeSecrets(both, record).messageSecret).toEqual(before.messageSecret)
+    await rotateMasterKey(sql, after(SECOND, FIRST))
+    const rotated = await readLedgerAt(database.url)
+    if (rotated === undefined) throw new Error('there is a ledger')
+    for (const ring of [both, readPartKey(partKeyText(only(SECOND), 'node')).ring]) {
+      const { vault, messageSecret, serviceKeys: seals } = openNodeSecrets(ring, rotated)
+      expect(messageSecret).toEqual(before.messageSecret)
+      await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
+      expect(vault.keys.known(LEDGER_KEY_NAME)).toHaveLength(32)
+      const keys = await createServiceKeys({ url: database.url, seals, clock: createSystemClock() })
+      expect(await keys.sign(keys.current('receipt'), ['{}'])).toHaveLength(1)
+      await keys.close()
+    }
+    await refusesEveryPart(FIRST)
   })
 
   test('a ledger without encryption is rotated, too', async () => {
@@ -249,11 +274,13 @@ describe('a rotation that does not go smoothly', () => {
     })
     await expect(cut).rejects.toBe(crash)
     expect(await countLeft(sql, after(SECOND, FIRST))).toMatchObject({
-      root_secret: 0,
+      shard_secret: 0,
       data_keys: 1_500 + FIRST_KEYS,
-      shard_secret: 1,
+      index_secret: 1,
     })
     for (const alone of [FIRST, SECOND]) await expect(secretsOf(database.url, only(alone))).rejects.toThrow(REFUSED)
+    await refusesEveryPart(FIRST)
+    await refusesEveryPart(SECOND)
     await expect(secretsOf(database.url, after(SECOND, FIRST))).resolves.toBeDefined()
     // On to a third key, before the second was everywhere.
     await rotateMasterKey(sql, after(THIRD, SECOND, FIRST))
@@ -265,15 +292,15 @@ describe('a rotation that does not go smoothly', () => {
     await insertKeys(2, THIRD, 'z')
     await expect(rotateMasterKey(sql, after(SECOND, FIRST))).rejects.toThrow(MasterKeyMissing)
     await expect(countLeft(sql, after(SECOND, FIRST))).rejects.toThrow(
-      `2 of data_keys are wrapped under master key ${masterKeyIdOf(THIRD)}`,
+      `2 of data_keys are wrapped under master key ${THIRD.masterKeyId}`,
     )
     await expect(secretsOf(database.url)).resolves.toBeDefined()
     const [row] = await sql<
       { count: string }[]
-    >`SELECT count(*) FROM data_keys WHERE master_key_id = ${masterKeyIdOf(FIRST)}`
+    >`SELECT count(*) FROM data_keys WHERE master_key_id = ${FIRST.masterKeyId}`
     expect(Number(row?.count)).toBe(FIRST_KEYS)
     expect(sumOf(await rotateMasterKey(sql, after(SECOND, FIRST, THIRD)))).toBe(
-      FIRST_KEYS + 2 + SERVICE_KEY_PURPOSES.length + 3,
+      FIRST_KEYS + 2 + SERVICE_KEY_PURPOSES.length + LEDGER_SECRETS,
     )
   })
 
@@ -320,7 +347,7 @@ describe('a rotation that does not go smoothly', () => {
     const masterKeys = after(SECOND, FIRST)
     const [one, other] = await Promise.all([rotateMasterKey(sql, masterKeys), rotateMasterKey(second.sql, masterKeys)])
     await second.end()
-    expect(sumOf(one) + sumOf(other)).toBe(3_000 + FIRST_KEYS + SERVICE_KEY_PURPOSES.length + 3)
+    expect(sumOf(one) + sumOf(other)).toBe(3_000 + FIRST_KEYS + SERVICE_KEY_PURPOSES.length + LEDGER_SECRETS)
     expect(await openedKeys(only(SECOND))).toEqual(before)
   })
 
@@ -331,11 +358,16 @@ describe('a rotation that does not go smoothly', () => {
     await expect(rotating).rejects.toThrow(RotationUnfinished)
     await expect(rotating).rejects.toThrow('a part runs that was not given the new one')
     await expect(secretsOf(database.url, only(SECOND))).rejects.toThrow(REFUSED)
-    expect(await rotateMasterKey(sql, after(SECOND, FIRST))).toMatchObject({ shard_secret: 1 })
+    expect(await rotateMasterKey(sql, after(SECOND, FIRST))).toMatchObject({ index_secret: 1 })
   })
 
   test('R4: it says so when such a key came after all others were done', async () => {
-    const late = interrupted('AND sealed_root_secret IS NOT NULL', () => insertKeys(1, FIRST))
+    let secrets = 0
+    const beforeTheLast = async (): Promise<void> => {
+      secrets += 1
+      if (secrets === LEDGER_SECRETS) await insertKeys(1, FIRST)
+    }
+    const late = interrupted('UPDATE ledger SET', beforeTheLast, true)
     const rotating = rotateMasterKey(late, after(SECOND, FIRST))
     await expect(rotating).rejects.toThrow(RotationUnfinished)
     expect(sumOf(await rotateMasterKey(sql, after(SECOND, FIRST)))).toBe(1)

@@ -1,11 +1,14 @@
 /** Migration: once, whoever runs it how often, and never against what a ledger was made with (M1-M4). */
 import postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { migrate, MigrationRefused, readLedgerAt } from '../../infra/postgres/migrate.ts'
+import { openLedgerSecret, sealLedgerSecret } from '../../infra/keys/ledger-seals.ts'
+import { migrate, type MigrateOptions, MigrationRefused, readLedgerAt } from '../../infra/postgres/migrate.ts'
 import { MIGRATIONS } from '../../infra/postgres/migrations.ts'
+import { SERVERS } from '../../infra/postgres/migrations/servers.ts'
+import { STORE_POSITIONS } from '../../infra/postgres/migrations/store-positions.ts'
 import { createBlindIndex } from '../../infra/vault/blind-index.ts'
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
-import { createLedgerDatabase, type LedgerDatabase, openForTest, sealForTest } from '../support/ledger-database.ts'
+import { createLedgerDatabase, type LedgerDatabase, TEST_MASTER_KEYS } from '../support/ledger-database.ts'
 import { until } from '../support/ledger-store-postgres.ts'
 
 let database: LedgerDatabase
@@ -20,12 +23,7 @@ afterEach(async () => {
   await database.drop()
 })
 
-const options = {
-  shardCount: 8,
-  sealShardSecret: sealForTest,
-  sealRootSecret: sealForTest,
-  sealIndexSecret: sealForTest,
-}
+const options: MigrateOptions = { shardCount: 8, masterKeys: TEST_MASTER_KEYS, encryption: 'off' }
 
 /** 'ledger-1', of 8 shards, as programs made it then. */
 async function makeVersion2(): Promise<void> {
@@ -36,14 +34,14 @@ async function makeVersion2(): Promise<void> {
   }
   await sql`
     INSERT INTO ledger (ledger_id, shard_count, sealed_shard_secret, created_at)
-    VALUES ('ledger-1', 8, ${sealForTest(Buffer.alloc(32))}, now())`
+    VALUES ('ledger-1', 8, ${sealLedgerSecret(TEST_MASTER_KEYS, 'shard-secret', Buffer.alloc(32))}, now())`
 }
 
 test('a database that was never migrated has no ledger, and afterwards has the one that was made', async () => {
   expect(await readLedgerAt(database.url)).toBeUndefined()
   const made = await migrate(database.url, { ...options, ledgerId: 'ledger-1' })
   expect(made).toMatchObject({ ledgerId: 'ledger-1', shardCount: 8 })
-  expect(openForTest(made.sealedShardSecret)).toHaveLength(32)
+  expect(openLedgerSecret(TEST_MASTER_KEYS, 'shard-secret', made.sealedShardSecret).secret).toHaveLength(32)
   expect(await readLedgerAt(database.url)).toEqual(made)
   const shards = await sql`SELECT shard_id FROM shards ORDER BY shard_id`
   expect(shards.map((row): unknown => row['shard_id'])).toEqual([0, 1, 2, 3, 4, 5, 6, 7])
@@ -107,7 +105,8 @@ test('a ledger without NFTs gets them: what it holds stays as it was, and accoun
   await sql`INSERT INTO holds (shard_id, account_id, hold_id, document) VALUES (3, 'alice', 'txn_1', '{}')`
   await expect(insertActor('class')).rejects.toThrow(/actors_kind_check/)
   const made = await migrate(database.url, options)
-  const { accountRef } = createBlindIndex(openForTest(made.sealedIndexSecret))
+  const index = openLedgerSecret(TEST_MASTER_KEYS, 'index-secret', made.sealedIndexSecret)
+  const { accountRef } = createBlindIndex(index.secret)
   const accounts = await sql`SELECT account_id, version, completed_count, nft_count, nft_room FROM accounts`
   expect([...accounts]).toEqual([
     { account_id: accountRef('alice'), version: '7', completed_count: '5', nft_count: 0, nft_room: 0 },
@@ -143,4 +142,21 @@ test('what cannot be a number of shards, and a server that is not there, are sai
   const nobody = new URL(database.url)
   nobody.port = '1'
   await expect(migrate(nobody.toString(), options)).rejects.toThrow(LedgerStoreUnavailable)
+})
+
+test('an acceptance from before positions were stored is the same in every copy, so that an older copy is detected', async () => {
+  const nameOf = async (schema: string): Promise<unknown> => {
+    await sql.unsafe(`
+      CREATE SCHEMA ${schema};
+      SET search_path TO ${schema};
+      CREATE TABLE sessions (session text);
+      ${SERVERS}
+      INSERT INTO accepted_servers VALUES ('7', '1', '2026-11-26T12:00:00.123456Z'), ('7', '2', '2026-11-26T12:00:00Z');
+      ${STORE_POSITIONS}`)
+    const rows = await sql.unsafe(`SELECT acceptance::text FROM ${schema}.accepted_servers ORDER BY timeline`)
+    return rows.map(({ acceptance }): unknown => acceptance)
+  }
+  const first = await nameOf('one')
+  expect(new Set(first as string[]).size).toBe(2)
+  expect(await nameOf('other')).toEqual(first)
 })

@@ -15,7 +15,6 @@ import { createLedgerReads } from '../../infra/postgres/ledger-reads-postgres.ts
 import { createPostgresLedgerStore, type PostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
 import { migrate, MigrationRefused } from '../../infra/postgres/migrate.ts'
 import { sessionLockKey } from '../../infra/postgres/session-lock.ts'
-import { newLedgerSecrets } from '../../infra/main/ledger-secrets.ts'
 import { sealLedgerSecret } from '../../infra/keys/ledger-seals.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { addressOf, keyAddressOf, type ShardToken } from '../../runtime/ports/ledger-store.ts'
@@ -42,9 +41,11 @@ import {
   questionOf,
   RECEIPT,
   rotateAccount,
+  ROWS_START_MS,
 } from '../support/ledger-rows.ts'
 import { readBoundaryTotals, SILENT } from '../support/ledger-store-postgres.ts'
 import {
+  actorRows,
   exchangeState,
   groupState,
   keepHolds,
@@ -67,7 +68,7 @@ async function version9(): Promise<{ readonly database: LedgerDatabase; readonly
 
 /** As a program that encrypts new ledgers does. */
 function migrated(url: string) {
-  return migrate(url, { shardCount: DEFAULT_SHARD_COUNT, ...newLedgerSecrets(TEST_MASTER_KEYS, 'on') })
+  return migrate(url, { shardCount: DEFAULT_SHARD_COUNT, masterKeys: TEST_MASTER_KEYS, encryption: 'on' })
 }
 
 /** What is written first is there at version 9; what is written later comes after the migration. */
@@ -150,7 +151,9 @@ describe('Nodes go on with it', () => {
   const held = keepHolds(pending.account, legHold(), mint)
   const plain = openAccount(SHARD, 'keyless')
   const keyless = { ...plain.account, key: null }
-  const states = [tokenState(), groupState(), exchangeState()]
+  // Only ended groups: the migration refuses open ones.
+  const ended = groupState({ status: 'reverted', dueAtMs: null, finishedAtMs: ROWS_START_MS + 5 })
+  const states = [tokenState(), ended, exchangeState()]
   const attestations = [
     anAttestation({ statement: 'a "statement" \\ \n é' }),
     { ...anAttestation({ evidenceUrl: null }), revocation: aRevocation({ reason: null }) },
@@ -310,6 +313,17 @@ describe('While parts of the earlier program run', () => {
     await expect(migrated(database.url)).rejects.toThrow(/node old-node of an earlier version runs/)
     expect([...(await sql`SELECT max(version) AS version FROM schema_migrations`)]).toEqual([{ version: 9 }])
     await node.end()
+    await expect(migrated(database.url)).resolves.toMatchObject({ ledgerId: LEDGER_ID })
+    await sql.end()
+    await database.drop()
+  })
+  test('an open settlement group stops the migration with the remedy', async () => {
+    const { database, sql } = await version9()
+    const rows = partWith({ shardId: 3, epoch: 1, attempt: 0 }, actorRows(groupState({ status: 'open' })))
+    await writeVersion9(sql, 3, rows, SESSION)
+    await expect(migrated(database.url)).rejects.toThrow(MigrationRefused)
+    await expect(migrated(database.url)).rejects.toThrow(/settlement groups are still open: let them end/)
+    await sql`UPDATE actors SET status = 'settled' WHERE kind = 'group'`
     await expect(migrated(database.url)).resolves.toMatchObject({ ledgerId: LEDGER_ID })
     await sql.end()
     await database.drop()

@@ -40,7 +40,8 @@ describe('a ledger whose nodes are gone', () => {
     vault = await vaultOf(database.url)
     const { rows, account } = openAccount(shardOf(ACCOUNT_ID), ACCOUNT_ID)
     const balance = { ...balanceOf(account, 'BASE'), balance: parseQuantity('3'), updatedAtMs: 1 }
-    const holding = { ...account, key: null, balances: new Map([['BASE', balance]]), completedCount: 5, failedCount: 2 }
+    const holding = { ...account, key: null, balances: new Map([['BASE', balance]]) }
+    await sql`INSERT INTO shard_counts (shard_id, completed, failed) VALUES (${shardOf(ACCOUNT_ID)}, 5, 2)`
     await insertRows(sql, vault, shardOf(ACCOUNT_ID), {
       ...rows,
       keys: [],
@@ -53,7 +54,7 @@ describe('a ledger whose nodes are gone', () => {
     const clock = createSystemClock()
     const homeOf = (address: Parameters<typeof actorKey>[0]): number => shardOf(actorKey(address))
     const reads = createLedgerReads({ url: database.url, ledgerId: LEDGER_ID, shardOf, homeOf, vault, poolSize: 1 })
-    const shardHealth = createShardHealth({ url: database.url, clock })
+    const shardHealth = createShardHealth({ url: database.url })
     routes = new Routes({
       store: { shards: () => listShards(sql) },
       leases: { watchHints: () => ({ stop: () => undefined }) },
@@ -93,7 +94,7 @@ describe('a ledger whose nodes are gone', () => {
   /** Only these shards have an owner, which is not there. */
   async function own(shardIds: readonly number[]): Promise<void> {
     await sql`
-      UPDATE shards SET epoch = epoch + 1, node_id = owned.node_id, session = owned.session, updated_at = now()
+      UPDATE shards SET epoch = epoch + 1, node_id = owned.node_id, session = owned.session, updated_at = now() - interval '3 seconds'
         FROM (SELECT id, CASE WHEN id = ANY(${[...shardIds]}::integer[]) THEN 'node-1' END AS node_id,
                          CASE WHEN id = ANY(${[...shardIds]}::integer[]) THEN 'session-1' END AS session
                 FROM generate_series(0, ${DEFAULT_SHARD_COUNT - 1}) id) owned

@@ -13,6 +13,7 @@ import { changeStatus, funded, holdingOf, issued, moved } from '../support/clien
 import { classOf, mintedTo, type Nft } from '../support/client-nfts.ts'
 import { type ClusterParts, type PartRole, startParts } from '../support/cluster-parts.ts'
 import { until } from '../support/cluster-process.ts'
+import { freePort } from '../support/free-ports.ts'
 import { makeDatabaseRoles, urlOf } from '../support/database-roles.ts'
 import { type SecuredNats, startSecuredNats } from '../support/secured-nats.ts'
 
@@ -28,9 +29,13 @@ let bob: Holder
 let nft: Nft
 const databaseLines: string[] = []
 
-/** What the environment of each part has: files, and no secret. */
+/** The environment of each part: files, and no secrets. Only the owner has the master key. */
 function environmentOf(role: PartRole): Readonly<Record<string, string>> {
   return {
+    LEDGER_MASTER_KEY: '',
+    ...(role === 'owner'
+      ? { LEDGER_MASTER_KEY_FILE: join(nats.secrets, 'master.key') }
+      : { LEDGER_PART_KEY_FILE: join(nats.secrets, `part-${role}.key`) }),
     LEDGER_DATABASE_PASSWORD_FILE: join(nats.secrets, `ledger_${role}.password`),
     ...(role === 'node' || role === 'edge' ? nats.environmentOf(role) : {}),
   }
@@ -175,16 +180,40 @@ test('administrators see, drain and rotate as the owner, and tokens are refreshe
 })
 
 test('what a killed node had is served again', async () => {
+  const before = await client.readAll('/v1/shards', 'shards')
+  const lost = new Map(
+    before.filter(({ owner }) => owner === 'node-1').map((shard) => [shard['shard_id'], Number(shard['epoch'])]),
+  )
   const killed = cluster.parts.get('node-1')
   killed?.signal('SIGKILL')
   await killed?.exited
   await cluster.startNode('node-1')
   await until('every shard has an owner that lives', DEADLINE_MS, async () => {
     const states = await client.readAll('/v1/shards', 'shards')
-    return states.length === SHARDS && states.every((shard) => shard['health_state'] === 'healthy')
+    // Until the dead owner is detected, its shards look healthy.
+    const isTaken = (shard: Members) =>
+      shard['health_state'] === 'healthy' && Number(shard['epoch']) > (lost.get(shard['shard_id']) ?? 0)
+    return states.length === SHARDS && states.every(isTaken)
   })
   const transfer = await moved(client, alice, { type: 'transfer', amount: '1', to_account_id: bob.accountId })
   expect(transfer['status']).toBe('completed')
+})
+
+test.for([
+  ['node', 'edge'],
+  ['edge', 'node'],
+  ['auditor', 'edge'],
+] as const)('a %s with the part key of another part (%s) reports it in one line, and ends', async ([part, other]) => {
+  const env = { LEDGER_PART_KEY_FILE: join(nats.secrets, `part-${other}.key`), LEDGER_PORT: String(await freePort()) }
+  const { startNode, startEdge, startAuditor } = cluster
+  const start = { node: startNode, edge: startEdge, auditor: startAuditor }[part]
+  const started = await start(`${part}-9`, env)
+  await started.exited
+  const lines = started
+    .lastLines()
+    .split('\n')
+    .filter((line) => line.includes('part key'))
+  expect(lines).toEqual([expect.stringContaining(`The part key is for part ${other}, but this is part ${part}`)])
 })
 
 test('no part asked for what it may not, and none shows a secret', () => {

@@ -7,7 +7,8 @@ import { connect as connectTls } from 'node:tls'
 import { Events } from 'nats'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectNats, type NatsLink } from '../../infra/nats/connection.ts'
-import { createNatsHints, createNatsLeaseStore, type LeaseStoreOptions } from '../../infra/nats/lease-store-nats.ts'
+import type { BucketOptions } from '../../infra/nats/bucket.ts'
+import { createNatsHints, createNatsLeaseStore } from '../../infra/nats/lease-store-nats.ts'
 import { createNatsTransport } from '../../infra/nats/transport-nats.ts'
 import type { ShardHint } from '../../runtime/ports/lease-store.ts'
 import type { Log, LogFields } from '../../runtime/ports/log.ts'
@@ -21,7 +22,7 @@ import { until } from '../support/nats-until.ts'
 import { type NatsRole, type SecuredNats, startSecuredNats } from '../support/secured-nats.ts'
 
 const SESSION = 'a'.repeat(32)
-const LEDGER: LeaseStoreOptions = { ledgerId: 'contract', replicas: 1, storage: 'file' }
+const LEDGER: BucketOptions = { ledgerId: 'contract', replicas: 1, storage: 'file' }
 const NODES_BUCKET = 'ledger_contract_nodes'
 const SHARDS_BUCKET = 'ledger_contract_shards'
 const HINT: ShardHint = { shardId: 3, nodeId: 'node-1', session: SESSION, epoch: 7 }

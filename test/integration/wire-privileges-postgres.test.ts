@@ -13,23 +13,18 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startPostgres } from '../../infra/embedded/postgres-server.ts'
 import type { EmbeddedServer } from '../../infra/embedded/server-process.ts'
-import { migrate } from '../../infra/postgres/migrate.ts'
+import { migrate, type MigrateOptions } from '../../infra/postgres/migrate.ts'
 import { ACKNOWLEDGE, PRUNE } from '../../infra/postgres/outbox.ts'
 import { FUNCTION_RIGHTS, type GrantedRole, TABLE_RIGHTS } from '../../infra/postgres/roles.ts'
 import { certificateFor } from '../support/certificates.ts'
 import { projectRoot, until } from '../support/cluster-process.ts'
-import { sealForTest } from '../support/ledger-database.ts'
+import { TEST_MASTER_KEYS } from '../support/ledger-database.ts'
 import { type DatabaseRole, makeDatabaseRoles, urlOf } from '../support/database-roles.ts'
 import { makeSecrets } from '../support/secured-nats.ts'
 import { installCertificate } from '../support/server-certificate.ts'
 
 const DENIED = '42501'
-const OPTIONS = {
-  shardCount: 4,
-  sealShardSecret: sealForTest,
-  sealRootSecret: sealForTest,
-  sealIndexSecret: sealForTest,
-}
+const OPTIONS: MigrateOptions = { shardCount: 4, masterKeys: TEST_MASTER_KEYS, encryption: 'off' }
 
 let directory: string
 let secrets: string
@@ -153,12 +148,16 @@ const REFUSED: readonly (readonly [DatabaseRole, string])[] = [
 
   ['edge', 'DELETE FROM attestations'],
   ['edge', 'UPDATE service_keys SET revoked_at = NULL'],
+  ['edge', 'SELECT sealed FROM node_private_keys'],
+  ['edge', "UPDATE edge_private_keys SET sealed = ''"],
   ['edge', 'DELETE FROM audit_findings'],
   ['edge', 'UPDATE checkpoints SET number = 0'],
   ['node', 'DELETE FROM checkpoints'],
   ['auditor', 'INSERT INTO checkpoints DEFAULT VALUES'],
   ['edge', "SELECT ledger_demand(false, 'x')"],
   ['node', 'SELECT document FROM clients'],
+  ['node', 'SELECT sealed FROM edge_private_keys'],
+  ['node', "UPDATE node_private_keys SET sealed = ''"],
   ['node', 'SELECT token_hash FROM refresh_families'],
   ['node', 'UPDATE transactions SET amount_bucket = 1'],
   ['node', "UPDATE transactions SET document = ''"],
@@ -174,8 +173,8 @@ const REFUSED: readonly (readonly [DatabaseRole, string])[] = [
   ['node', 'DELETE FROM audit_findings'],
   ['auditor', "UPDATE balances SET document = ''"],
   ['auditor', "UPDATE transactions SET status = 'failed'"],
-  ['auditor', 'SELECT sealed_private_key FROM service_keys'],
-  ['auditor', 'SELECT * FROM service_keys'],
+  ['auditor', 'SELECT sealed FROM node_private_keys'],
+  ['auditor', 'SELECT sealed FROM edge_private_keys'],
   ['auditor', 'SELECT document FROM clients'],
 ]
 

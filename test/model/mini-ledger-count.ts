@@ -145,7 +145,7 @@ interface Parts {
 
 /** Whether a place is kept for an NFT. */
 function promisesNft(hold: Hold): boolean {
-  if (hold.kind === 'leg') return isNft(hold.terms.tokenId) && hold.role === 'receiver' && hold.state !== 'failed'
+  if (hold.kind === 'leg') return isNft(hold.terms.tokenId) && hold.role === 'receiver' && hold.state === 'completed'
   return hold.kind === 'pending' && hold.room !== null && isNft(hold.room.tokenId)
 }
 
@@ -169,9 +169,9 @@ function addHold(hold: Hold, { reserved, incoming, room }: Parts): void {
       const { role, terms, state } = hold
       const amount = parseQuantity(terms.amount)
       const comes = role === 'receiver' || terms.type === 'credit' || terms.type === 'mint'
-      if (state === 'failed' || isNft(terms.tokenId)) return
-      if (comes) (state === 'expected' ? room : incoming).add(terms.tokenId, amount)
-      else if (state === 'completed') (leavesBalance(terms) ? room : reserved).add(terms.tokenId, amount)
+      if (state !== 'completed' || isNft(terms.tokenId)) return
+      if (comes) incoming.add(terms.tokenId, amount)
+      else (leavesBalance(terms) ? room : reserved).add(terms.tokenId, amount)
     }
   }
 }

@@ -4,6 +4,7 @@ import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import { LEDGER_ID, RECEIPT_KEY_ID, startEdge, startNode, type World } from '../simulation/cluster-node.ts'
+import { createClusterWires } from '../simulation/cluster-wires.ts'
 import { NO_RUNTIME_MUTATIONS } from '../simulation/cluster-mutations.ts'
 import { ClientChecker } from '../simulation/invariants-clients.ts'
 import { LedgerChecker } from '../simulation/invariants.ts'
@@ -62,6 +63,7 @@ export async function startSimulatedLedger(seed: number): Promise<SimulatedLedge
     mutations: NO_RUNTIME_MUTATIONS,
     rareRates: new Map(),
     homeOf,
+    wires: createClusterWires(kernel, 'next_to_each_other'),
   }
   const nodes = NODES.map((name) => startNode(world, name))
   const edge = startEdge(world, 'edge-a')

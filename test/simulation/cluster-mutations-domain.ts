@@ -1,7 +1,7 @@
 /** Steps that break one rule of the actors each, and keep all others. */
-import type { AccountState, Balance } from '../../actors/account/state.ts'
+import { type AccountState, type Balance, NOTHING_HELD } from '../../actors/account/state.ts'
 import type { CompensableTransaction } from '../../actors/account/transaction.ts'
-import { ZERO } from '../../actors/money.ts'
+import { LARGEST, ZERO } from '../../actors/money.ts'
 import { type AnyCommand, type AnyState, type StepActor, stepActor, type StepOutcome } from '../../actors/step-actor.ts'
 import { ARRIVAL_MUTATIONS, type ArrivalMutation } from './cluster-mutations-arrivals.ts'
 
@@ -17,6 +17,10 @@ export type DomainMutation =
   | 'ignores_keys'
   /** The room that is kept for what may come, or come back, is given away. */
   | 'gives_room_away'
+  /** An expected leg reserves room for its amount. */
+  | 'reserves_expectations'
+  /** An account without room for a leg refuses it before the account has signed it. */
+  | 'reveals_room'
   /** What is set aside can be spent once more. */
   | 'spends_reserved'
   /** A signature that was not checked under the key in force is taken for good. */
@@ -79,6 +83,40 @@ function takesValue(command: AnyCommand): boolean {
   return command.type === 'receive_transfer' || (command.type === 'submit' && command.submission.termsHash === null)
 }
 
+const reservingExpectations: StepActor = (actor, state, command, evidence) => {
+  const plain = stepActor(actor, state, command, evidence)
+  if (command.type !== 'expect_leg' || command.terms.type !== 'credit') return plain
+  const { amount, tokenId } = command.terms
+  const roomy = changed(plain, (after) => {
+    const held = after.balances.get(tokenId) ?? NOTHING_HELD
+    return { ...after, balances: new Map([...after.balances, [tokenId, { ...held, room: held.room.plus(amount) }]]) }
+  })
+  return roomy.kind === 'stepped'
+    ? { ...roomy, effects: [...roomy.effects, { kind: 'balance_changed', tokenId }] }
+    : roomy
+}
+
+/** The refusal has the form of a closed account's refusal. */
+const revealingRoom: StepActor = (actor, state, command, evidence) => {
+  if (command.type !== 'expect_leg' || command.terms.type !== 'credit' || !isAccount(state)) {
+    return stepActor(actor, state, command, evidence)
+  }
+  const { balance } = state.balances.get(command.terms.tokenId) ?? { balance: ZERO }
+  const hasRoom = !balance.plus(command.terms.amount).greaterThan(LARGEST)
+  const outcome = stepActor(actor, state, command, evidence)
+  if (hasRoom || outcome.kind !== 'stepped') return outcome
+  const refused = { code: 'balance_limit', detail: '' } as const
+  const effects = outcome.effects.flatMap((effect) => {
+    if (effect.kind !== 'message_sent' || effect.envelope.message.type !== 'leg_expected') return []
+    return [{ ...effect, envelope: { ...effect.envelope, message: { ...effect.envelope.message, refused } } }]
+  })
+  return {
+    ...outcome,
+    state: { ...state, version: state.version + 1, lastTimeMs: Math.max(state.lastTimeMs, command.atMs) },
+    effects,
+  }
+}
+
 const spendingReserved: StepActor = (actor, state, command, evidence) => {
   const spends = command.type === 'submit' && command.submission.termsHash === null
   if (!isAccount(state) || !spends) return stepActor(actor, state, command, evidence)
@@ -121,6 +159,8 @@ export const DOMAIN_MUTATIONS: Readonly<Record<DomainMutation, StepActor>> = {
   moves_held: movingHeld,
   ignores_keys: ignoringKeys,
   gives_room_away: givingRoomAway,
+  reserves_expectations: reservingExpectations,
+  reveals_room: revealingRoom,
   spends_reserved: spendingReserved,
   trusts_unchecked: trustingUnchecked,
   believes_old_times: believingOldTimes,

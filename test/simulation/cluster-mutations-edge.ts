@@ -1,7 +1,7 @@
 /** What an edge hears of its nodes, with one rule broken each. */
-import { decodeItems, decodeVerdicts, encodeVerdicts } from '../../runtime/messages.ts'
 import { NOT_DELIVERED, type Transport } from '../../runtime/ports/transport.ts'
 import type { SimProcess } from './kernel-process.ts'
+import { itemsIn, verdictsIn, verdictsBody } from '../support/bodies.ts'
 
 /** Well before an attempt is given up. */
 const SILENCE_MS = 1_000
@@ -26,17 +26,17 @@ export function believingOldRefusals(transport: Transport): Transport {
   return {
     ...transport,
     request: (subject, message, timeoutMs, onReply) => {
-      for (const { requestId, attempt } of decodeItems(message)) latest.set(requestId, attempt)
+      for (const { requestId, attempt } of itemsIn(message)) latest.set(requestId, attempt)
       return transport.request(subject, message, timeoutMs, (reply) => {
         if (reply === NOT_DELIVERED) {
           onReply(reply)
           return
         }
-        const verdicts = decodeVerdicts(reply).map((one) => {
+        const verdicts = verdictsIn(reply).map((one) => {
           const isRefusal = one.verdict.kind === 'answered' && one.verdict.answer.kind === 'refused'
           return isRefusal ? { ...one, attempt: latest.get(one.requestId) ?? one.attempt } : one
         })
-        onReply(encodeVerdicts(verdicts))
+        onReply(verdictsBody(verdicts))
       })
     },
   }

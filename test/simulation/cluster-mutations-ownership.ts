@@ -1,12 +1,13 @@
 /** Rules of who owns a shard, broken one each: what a node gives away, what it takes, and what an edge makes of a move. */
-import { decodeItems } from '../../runtime/messages.ts'
 import type { ShardHost } from '../../runtime/node/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import { NOT_DELIVERED, type Transport } from '../../runtime/ports/transport.ts'
 import type { Routes } from '../../runtime/routes.ts'
+import { encodeFrame, WIRE } from '../../runtime/wire.ts'
 import type { SimProcess } from './kernel-process.ts'
 import { controlCall } from './ownership-witness.ts'
 import { subjectKind } from './subjects.ts'
+import { itemsIn } from '../support/bodies.ts'
 
 /** A shard counts as empty at once, whatever waits in it. */
 export function releasingUnemptied(host: ShardHost): void {
@@ -25,9 +26,9 @@ export function servingOnWord(transport: Transport, store: LedgerStore, host: ()
         void store.openShard(shardId).then(
           (start) => {
             host().serve({ shardId, epoch, attempt: 0 }, start)
-            reply(JSON.stringify({ served: true }))
+            reply(encodeFrame(WIRE.writes, { served: true }))
           },
-          () => reply(JSON.stringify({ served: false })),
+          () => reply(encodeFrame(WIRE.writes, { served: false })),
         )
         return undefined
       }),
@@ -46,7 +47,7 @@ export function takingMovesForRefusals(transport: Transport, routes: Routes, { l
   return {
     ...transport,
     request: (subject, message, timeoutMs, onReply) => {
-      const items = decodeItems(message)
+      const items = itemsIn(message)
       const look = (): void => {
         const hasMoved = items.some(({ shardId, epoch }) => (routes.find(shardId)?.epoch ?? 0) > epoch)
         if (!hasMoved) return

@@ -1,15 +1,5 @@
 /** Parts of a node that break one rule of the runtime each, and keep all others. */
 import type { Answer } from '../../actors/account/outcome.ts'
-import {
-  decodeDeliveries,
-  decodeDeliveryAnswers,
-  decodeItems,
-  decodeVerdicts,
-  encodeDeliveries,
-  encodeDeliveryAnswers,
-  encodeItems,
-  encodeVerdicts,
-} from '../../runtime/messages.ts'
 import type { InboxOrder } from '../../runtime/node/draft.ts'
 import type { DecidedAnswer, OutputGate } from '../../runtime/node/output-gate.ts'
 import { type Pending, sendVerdicts } from '../../runtime/node/pending.ts'
@@ -19,8 +9,18 @@ import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Signer } from '../../runtime/ports/signer.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
 import { isDelivery, subjectKind } from './subjects.ts'
+import {
+  deliveriesIn,
+  deliveryAnswersIn,
+  itemsIn,
+  verdictsIn,
+  deliveriesBody,
+  deliveryAnswersBody,
+  itemsBody,
+  verdictsBody,
+} from '../support/bodies.ts'
 
-export const noPins: PinBoard = { open: () => 0, close: () => undefined, pin: (letGo) => letGo() }
+export const noPins: PinBoard = { open: () => 0, close: () => undefined, pin: (letGo) => letGo(), oldestAgeMs: () => 0 }
 
 export const hastyGate: OutputGate = { decided: (answer) => sendVerdicts([answer]), committed: () => undefined }
 
@@ -60,7 +60,7 @@ export function carryingUncommitted(store: LedgerStore, host: () => ShardHost): 
           messages: [{ number, envelope }],
         })),
       )
-      if (deliveries.length > 0) host().receiveDeliveries(encodeDeliveries(deliveries), () => undefined)
+      if (deliveries.length > 0) host().receiveDeliveries(deliveriesBody(deliveries), () => undefined)
       return store.commit(batch)
     },
   }
@@ -136,19 +136,19 @@ function servingItems(transport: Transport, change: (handler: Handler) => Handle
 
 export function ignoringDeadlines(transport: Transport): Transport {
   return servingItems(transport, (handler) => (message, reply) => {
-    const items = decodeItems(message).map((item) => ({ ...item, deadlineMs: Number.MAX_SAFE_INTEGER }))
-    handler(encodeItems(items), reply)
+    const items = itemsIn(message).map((item) => ({ ...item, deadlineMs: Number.MAX_SAFE_INTEGER }))
+    handler(itemsBody(items), reply)
   })
 }
 
 /** To the node every attempt is the first; its answers name the attempt that was asked. */
 export function forgettingAttempts(transport: Transport): Transport {
   return servingItems(transport, (handler) => (message, reply) => {
-    const items = decodeItems(message)
+    const items = itemsIn(message)
     const attempts = new Map(items.map(({ requestId, attempt }) => [requestId, attempt]))
-    handler(encodeItems(items.map((item) => ({ ...item, attempt: 1 }))), (verdicts) => {
-      const said = decodeVerdicts(verdicts)
-      reply(encodeVerdicts(said.map((one) => ({ ...one, attempt: attempts.get(one.requestId) ?? one.attempt }))))
+    handler(itemsBody(items.map((item) => ({ ...item, attempt: 1 }))), (verdicts) => {
+      const said = verdictsIn(verdicts)
+      reply(verdictsBody(said.map((one) => ({ ...one, attempt: attempts.get(one.requestId) ?? one.attempt }))))
     })
   })
 }
@@ -156,10 +156,10 @@ export function forgettingAttempts(transport: Transport): Transport {
 export function sayingMoved(transport: Transport): Transport {
   return servingItems(transport, (handler) => (message, reply) => {
     handler(message, (verdicts) => {
-      const said = decodeVerdicts(verdicts).map((one) =>
+      const said = verdictsIn(verdicts).map((one) =>
         one.verdict.kind === 'undecided' ? { ...one, verdict: { kind: 'moved', epoch: null } as const } : one,
       )
-      reply(encodeVerdicts(said))
+      reply(verdictsBody(said))
     })
   })
 }
@@ -175,19 +175,19 @@ export function acknowledgingOnEntry(transport: Transport): Transport {
         const wayOf = ({ source, target }: { readonly source: number; readonly target: number }): string =>
           `${source} ${target}`
         handler(message, (answers) => {
-          for (const answer of decodeDeliveryAnswers(answers)) {
+          for (const answer of deliveryAnswersIn(answers)) {
             if (answer.kind !== 'taken') turnedAway.add(wayOf(answer))
           }
           reply(answers)
         })
-        const entered = decodeDeliveries(message).filter((delivery) => !turnedAway.has(wayOf(delivery)))
+        const entered = deliveriesIn(message).filter((delivery) => !turnedAway.has(wayOf(delivery)))
         const answers = entered.map(({ source, target, messages }) => ({
           source,
           target,
           kind: 'taken' as const,
           mark: messages.at(-1)?.number ?? 0,
         }))
-        if (answers.length > 0) reply(encodeDeliveryAnswers(answers))
+        if (answers.length > 0) reply(deliveryAnswersBody(answers))
       })
     },
   }

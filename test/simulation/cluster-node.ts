@@ -1,7 +1,7 @@
 /** One node and one edge of the simulated cluster: the production runtime over simulated ports, watched at its mouth. */
 import { Gateway, GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
 import { createLedgerClock, followStoreTime } from '../../runtime/ledger-clock.ts'
-import { LedgerNode } from '../../runtime/node/ledger-node.ts'
+import { LedgerNode, type LedgerNodeDependencies } from '../../runtime/node/ledger-node.ts'
 import type { ShardHost } from '../../runtime/node/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Log } from '../../runtime/ports/log.ts'
@@ -12,6 +12,7 @@ import { type Tampering, tamperedStep, tamperedStore } from './cluster-tampering
 import { watchedStore, watchedTransport } from './cluster-witness.ts'
 import { createDeadlineWitness } from './deadline-witness.ts'
 import { watchedAttempts } from './edge-witness.ts'
+import type { FaultyParts } from './cluster-faulty.ts'
 import type { ClientChecker } from './invariants-clients.ts'
 import type { RowReplay } from './invariants-rows.ts'
 import type { LedgerChecker } from './invariants.ts'
@@ -28,6 +29,7 @@ import { createSimRarePaths, type RareRates } from './sim-rare-paths.ts'
 import { createSimSigner } from './sim-signer.ts'
 import { createSimTransport, type SimNetwork } from './sim-transport.ts'
 import { type Story, toldTransport } from './story.ts'
+import type { ClusterWires } from './cluster-wires.ts'
 
 export const LEDGER_ID = 'simulated-ledger'
 export const RECEIPT_KEY_ID = 'receipt-key'
@@ -49,7 +51,9 @@ export interface World {
   readonly rareRates: RareRates
   /** The shard that decides an actor. */
   readonly homeOf: (actor: ActorAddress) => number
+  readonly injected?: FaultyParts | undefined
   readonly story?: Story | undefined
+  readonly wires: ClusterWires
   /** The named process has ended because of the database server that it found: whoever watches it starts it again. */
   readonly onRefused?: (name: string) => void
 }
@@ -109,11 +113,12 @@ export function startNode(world: World, name: string): SimNode {
   const heard = world.ownership?.watchedTransport(transport) ?? transport
   const signer = createSimSigner(process, kernel.random, { receiptKeyId: RECEIPT_KEY_ID })
   const ports = mutated(mutations, { store: own, transport: deadlines.watched(heard), signer }, () => host)
-  const node = new LedgerNode({
+  const dependencies: LedgerNodeDependencies = {
     nodeId: name,
     session,
     ...ports,
     ...tamperedStep(world.tampering),
+    wire: world.wires.of(process),
     leases: createSimLeaseStore(leases, process),
     clock,
     random,
@@ -129,7 +134,8 @@ export function startNode(world: World, name: string): SimNode {
     },
     onCommitted: () => kernel.count('node:commit'),
     onStoreWentBack: () => process.crash(),
-  })
+  }
+  const node = new LedgerNode(world.injected?.over(dependencies) ?? dependencies)
   // The one look behind the node's front: which shards it serves, and a takeover that nothing but a mistake would start.
   const host: ShardHost = Reflect.get(node, 'host') as ShardHost
   mutateHost(mutations, host)
@@ -182,7 +188,16 @@ export function startEdge(world: World, name: string): SimEdge {
   process.later(0, 'starts', () => void start())
   return {
     process,
-    gateway: new Gateway({ transport, routes, clock: ledgerClock, random, rare, homeOf, settings: GATEWAY_DEFAULTS }),
+    gateway: new Gateway({
+      transport,
+      wire: world.wires.of(process),
+      routes,
+      clock: ledgerClock,
+      random,
+      rare,
+      homeOf,
+      settings: GATEWAY_DEFAULTS,
+    }),
   }
 }
 
@@ -194,7 +209,7 @@ function endRefused({ onRefused }: World, process: SimProcess, log: Log, reason:
 }
 
 /** Counts what is logged. A quarantined shard or a store that went back is a finding: nothing here may break those. */
-function watchedLog({ kernel, checker }: World, process: SimProcess): Log {
+function watchedLog({ kernel, checker, wires, injected }: World, process: SimProcess): Log {
   const note = (event: string, fields: unknown): void => {
     kernel.count(`log:${event}`)
     kernel.record(`${kernel.now()} ${process.id} says ${event} ${JSON.stringify(fields ?? {})}`)
@@ -204,7 +219,7 @@ function watchedLog({ kernel, checker }: World, process: SimProcess): Log {
     warn: note,
     error: (event, fields) => {
       note(event, fields)
-      const harmless = event === 'command_refused'
+      const harmless = injected?.explains(event) === true || event === 'command_refused' || wires.explains(event)
       checker.demand(harmless, `${process.id} says ${event} ${JSON.stringify(fields ?? {})}`)
     },
   }

@@ -1,11 +1,12 @@
 /** What passes a node's mouth, watched: answers are held against the rows, deliveries between nodes are counted. */
-import { decodeDeliveries, type Delivery } from '../../runtime/messages.ts'
+import type { Delivery } from '../../runtime/messages.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
 import type { ClientChecker } from './invariants-clients.ts'
 import type { Kernel } from './kernel.ts'
 import type { SimDatabase } from './sim-ledger-store-database.ts'
 import { isDelivery, subjectKind } from './subjects.ts'
+import { deliveriesIn } from '../support/bodies.ts'
 
 interface Witnesses {
   readonly kernel: Kernel
@@ -42,14 +43,14 @@ export function watchedTransport(
   return {
     ...transport,
     request: (subject, message, timeoutMs, onReply) => {
-      if (isDelivery(subject)) decodeDeliveries(message).forEach(sends)
+      if (isDelivery(subject)) deliveriesIn(message).forEach(sends)
       return transport.request(subject, message, timeoutMs, onReply)
     },
     serve: (subject, handler) =>
       transport.serve(subject, (message, reply) => {
         if (subjectKind(subject) === 'control') return handler(message, reply)
         if (!isDelivery(subject)) return handler(message, clients.watched(message, reply, processId))
-        decodeDeliveries(message).forEach(receives)
+        deliveriesIn(message).forEach(receives)
         return handler(message, reply)
       }),
   }

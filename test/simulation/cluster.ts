@@ -15,7 +15,9 @@ import {
   usurp,
   type World,
 } from './cluster-node.ts'
+import type { FaultyParts } from './cluster-faulty.ts'
 import type { Tampering } from './cluster-tampering.ts'
+import { createClusterWires, type WireMix } from './cluster-wires.ts'
 import { drawRates, endRates, strike } from './faults.ts'
 import { ClientChecker } from './invariants-clients.ts'
 import { RowReplay } from './invariants-rows.ts'
@@ -38,6 +40,9 @@ export interface ClusterOptions {
   readonly storeMutations?: StoreMutations
   readonly runtimeMutations?: RuntimeMutations
   readonly tampering?: Tampering | undefined
+  readonly wires?: WireMix
+  /** Injected faults in the dependencies of the nodes. */
+  readonly injected?: FaultyParts
   readonly keepTrace?: boolean
   /** Told everything; the run is the same without. */
   readonly story?: Story | undefined
@@ -133,7 +138,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
     rotationOrdered: (accountId, key, hash) => clients.rotationOrdered(accountId, key, hash),
     imports,
   })
-  const clients = new ClientChecker(checker, kernel, homeOf)
+  const clients = new ClientChecker(checker, kernel, homeOf, options.injected !== undefined)
   const runtimeMutations = options.runtimeMutations ?? NO_RUNTIME_MUTATIONS
   const rowReplay = new RowReplay(database, (holds, broken) => checker.demand(holds, broken), {
     ledgerId: LEDGER_ID,
@@ -155,6 +160,8 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
     mutations: runtimeMutations,
     rareRates: new Map(),
     homeOf,
+    injected: options.injected,
+    wires: createClusterWires(kernel, options.wires ?? 'next_to_each_other'),
     story: options.story,
     onRefused: (name) => {
       const afterMs = supervisor.between(SUPERVISED_MS.from, SUPERVISED_MS.to)
@@ -266,16 +273,18 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
       cutFromLeases.clear()
       deadForGood = dead
       healed = true
+      const upgrades = world.wires.upgrade()
       for (const name of spareNames) {
         processOf(name)?.resume()
         setRight(name)
+        if (upgrades) processOf(name)?.crash()
       }
       for (const name of [...nodeNames, ...edgeNames]) {
         const process = processOf(name)
         process?.resume()
         setRight(name)
-        if (name === dead) process?.crash()
-        else restart(name)
+        if (name === dead || upgrades) process?.crash()
+        restart(name)
       }
       if (dead !== undefined) kernel.count('cluster:node_stays_dead')
     },

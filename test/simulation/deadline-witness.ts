@@ -3,13 +3,13 @@
  * it that nothing of its request takes effect long after. So at the moment in which a batch is drafted none of its
  * items is past its deadline, as the ledger counts time, whatever its node has slept through.
  */
-import { decodeItems } from '../../runtime/messages.ts'
 import type { ShardDraft } from '../../runtime/node/draft.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
 import { subjectKind } from './subjects.ts'
 import type { Demand } from './invariants-messages.ts'
 import type { SimProcess } from './kernel-process.ts'
 import type { Kernel } from './kernel.ts'
+import { itemsIn } from '../support/bodies.ts'
 
 export interface DeadlineWitness {
   /** Hears the deadlines of what comes. */
@@ -32,7 +32,7 @@ export function createDeadlineWitness(
       serve: (subject, handler) =>
         transport.serve(subject, (message, reply) => {
           if (subjectKind(subject) === 'items') {
-            for (const item of decodeItems(message)) {
+            for (const item of itemsIn(message)) {
               deadlines.set(nameOf(item), item.deadlineMs)
               deadlines.set(item.requestId, item.deadlineMs)
             }

@@ -1,9 +1,9 @@
 /** What an edge asks again, watched at its mouth: attempts that it gave up because their shard had moved are counted. */
-import { decodeItems } from '../../runtime/messages.ts'
 import type { Transport } from '../../runtime/ports/transport.ts'
 import { GATEWAY_DEFAULTS } from '../../runtime/edge/gateway.ts'
 import type { SimProcess } from './kernel-process.ts'
 import type { Kernel } from './kernel.ts'
+import { itemsIn } from '../support/bodies.ts'
 
 /** What was given up on the rare path, and its longest backoff, is over by then. */
 const NOT_BEFORE_MS = 400
@@ -19,7 +19,7 @@ export function watchedAttempts(transport: Transport, { count }: Kernel, process
   return {
     ...transport,
     request: (subject, message, timeoutMs, onReply) => {
-      const attempts = decodeItems(message).map(({ requestId, epoch }) => {
+      const attempts = itemsIn(message).map(({ requestId, epoch }) => {
         const before = latest.get(requestId)
         const sentMs = process.monotonicMs()
         const waitedMs = sentMs - (before?.sentMs ?? sentMs)

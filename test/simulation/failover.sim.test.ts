@@ -98,7 +98,7 @@ describe('a standby that lacks commits, promoted while every process is started 
     expect(commits()).toBe(before)
     expect(allRefused()).toBe(true)
     database.recover()
-    expect(database.server).toEqual({ timeline: 1, accepted: true })
+    expect(database.server).toEqual({ timeline: 1, accepted: true, wentBack: false })
     await more(20)
     await toTheEnd()
     expect(checker.violations).toEqual([])

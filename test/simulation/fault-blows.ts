@@ -92,6 +92,14 @@ const cutFromStore: Blow = ({ world: { kernel, database, network }, nodes }, ran
   }
 }
 
+/** The database's disk is full for a while. */
+const fillDisk: Blow = ({ world: { kernel, database } }, random) => {
+  database.isFull = true
+  kernel.schedule(random.between(50, 8_000), 'ends the full disk', () => {
+    database.isFull = false
+  })
+}
+
 /** How long the ledger stands still: until somebody has decided what to do. */
 const DECIDED_MS = { from: 500, to: 8_000 }
 /** How much the standby lacks. */
@@ -264,6 +272,7 @@ export const BLOWS: Readonly<Record<string, Blow>> = {
   pause_edge: ({ edges, pause }, random) => pause(oneOf(edges, random), random.between(100, 8_000)),
   crash_edge: ({ edges, crash }, random) => crash(oneOf(edges, random), random.between(50, 2_000)),
   cut_from_store: cutFromStore,
+  fill_disk: fillDisk,
   failover,
   failover_lossy: failoverLossy,
   cut_from_leases: ({ nodes, cutFromLeases }, random) =>

@@ -107,6 +107,7 @@ export function endRates({ database, network, leases, rareRates }: World): void 
   Object.assign(database.faults, NO_STORE_FAULTS)
   database.far.clear()
   database.cutOff.clear()
+  database.isFull = false
   database.recover()
   network.setFaults(CALM_NETWORK)
   network.heal()

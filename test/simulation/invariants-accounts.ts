@@ -25,20 +25,13 @@ import {
   endsOf,
   exactly,
   holdingsAfter,
-  holdingsAfterFailedLeg,
   isAtRest,
   isDecidedElsewhere,
   isEmpty,
   isSame,
 } from './reference-funds.ts'
-import {
-  AccountModel,
-  isAgreed,
-  type ModelFacts,
-  type ModelSettings,
-  type ModelState,
-  useKey,
-} from './reference-model.ts'
+import { AccountModel, type ModelFacts, type ModelSettings, type ModelState, useKey } from './reference-model.ts'
+import { isAgreed } from './reference-rules.ts'
 
 export interface ReplaySettings extends ModelSettings {
   readonly imports: ImportBook
@@ -264,7 +257,8 @@ export class AccountReplay {
     this.demand(before.status !== 'closed', 'M1: a closed account changed its status')
     const audience = /^moved to (.*)$/.exec(String(fields['reason']))?.[1]
     if (audience !== undefined) this.portage.departures.closes(at, accountId, before, audience)
-    const empty = isEmpty(after) && this.funds.holdsOf(at).length === 0 && !ownsNfts(batch, accountId)
+    const binding = this.funds.bindingOf(at, before.registeredBy)
+    const empty = isEmpty(after) && binding.length === 0 && !ownsNfts(batch, accountId)
     this.demand(status !== 'closed' || empty, `M1: ${at}: was closed, and holds something`)
     model.states.push({ ...before, ...chained, status, incoming: fields['incoming'] as ModelState['incoming'] })
   }
@@ -273,7 +267,7 @@ export class AccountReplay {
   private last({ model, at, after, batch, accountId, held }: Part): void {
     const before = model.latest()
     if (before === undefined) return
-    const isFree = this.funds.holdsOf(at).length === 0 && !ownsNfts(batch, accountId)
+    const isFree = this.funds.bindingOf(at, before.registeredBy).length === 0 && !ownsNfts(batch, accountId)
     const occupied = isEmpty(after) && isFree ? 'no' : 'yes'
     const busy = isFree && isAtRest(after) ? 'no' : 'yes'
     const isClosed = before.status === 'closed' || before.status === 'erased'
@@ -299,7 +293,6 @@ export class AccountReplay {
       const fields = signedFields(transaction.payload)
       this.submission(part, transaction, exact ? exactly(running) : bounds)
       if (transaction.status !== 'failed') running = holdingsAfter(running, fields)
-      else if (fields.termsHash !== null) running = holdingsAfterFailedLeg(running, fields)
     }
     const same = !exact || isSame(running, after)
     this.demand(same, `M1: ${at}: what it holds is not what the model says`)

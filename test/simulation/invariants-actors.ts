@@ -195,9 +195,9 @@ export class ActorChecker {
   }
 }
 
-/** Of groups that an NFT is held for, or expected in. */
-function legsOf({ expected, hold }: InstanceState): readonly string[] {
-  return [...Object.keys(expected), hold?.leg?.groupId ?? '']
+/** The group of an NFT's hold. */
+function legsOf({ hold }: InstanceState): readonly string[] {
+  return [hold?.leg?.groupId ?? '']
 }
 
 function isAnew(before: ActorState | null, after: ActorState | null): boolean {
@@ -217,8 +217,9 @@ function isFinished(state: ActorState): boolean {
     case 'class':
       return state.status === 'active'
     case 'instance':
-      return !isHeld(state) && state.hold === null && Object.keys(state.expected).length === 0
+      return !isHeld(state) && state.hold === null
+    // An exchange may still contain expired offers.
     case 'exchange':
-      return false
+      return state.offers.length === 0 && (state.pairs ?? []).length === 0
   }
 }

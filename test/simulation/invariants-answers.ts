@@ -6,6 +6,7 @@ import { sha256Hex } from '../../actors/audit-chain.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import type { ActorChecker } from './invariants-actors.ts'
+import { HOSTILE_CLIENT } from './workload-hostile.ts'
 import type { ModelFacts, Window } from './reference-model.ts'
 import { isSoOfActor, objectionToPortage } from './invariants-arrived.ts'
 import { isPortage } from './reference-portage.ts'
@@ -15,18 +16,10 @@ export type RegisterOperation = Extract<
   { kind: 'register_token' | 'register_group' | 'register_class' }
 >
 
-/** What accounts may say of what they are to take part in; their own states say whether they may. */
-const OF_ACCOUNTS = [
-  'account_not_found',
-  'account_closed',
-  'account_not_active',
-  'account_refuses',
-  'balance_limit',
-  'issuer_consent_missing',
-  'supply_limit',
-  'supply_underflow',
-  'group_expired',
-] as const
+/** The refusals with which an issuer may answer a token or class that names it. */
+const OF_ISSUERS = ['account_closed', 'account_refuses', 'balance_limit', 'issuer_consent_missing']
+/** The refusals of unsigned legs: none depends on an account's balance or activity (D10). */
+const OF_LEGS = ['account_not_found', 'account_closed', 'account_refuses', 'group_expired']
 
 export function objectionToActor(
   actors: ActorChecker,
@@ -136,10 +129,11 @@ function objectionToRefusal(
     // Of what legs name: classes and NFTs come into being at any moment.
     case 'class_not_found':
     case 'instance_not_found':
-    case 'instance_burned':
       return undefined
     default: {
-      if (!OF_ACCOUNTS.some((known) => known === code)) return `refused with ${code}`
+      const isBound = code === 'expectation_limit' && caller.clientId === HOSTILE_CLIENT.clientId
+      const known = operation.kind === 'register_group' ? OF_LEGS : OF_ISSUERS
+      if (!isBound && !known.includes(code)) return `refused with ${code}`
       // A refused registration leaves nothing behind.
       return some((state) => state === null)
     }

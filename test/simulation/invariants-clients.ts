@@ -6,7 +6,7 @@
 import { sha256Hex } from '../../actors/audit-chain.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import { actorKey } from '../../actors/address.ts'
-import { decodeItems, decodeVerdicts, type Item, type Operation } from '../../runtime/messages.ts'
+import type { Item, Operation } from '../../runtime/messages.ts'
 import { isPortage } from '../../runtime/node/portage-command.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import { objectionToActor, type RegisterOperation, registeredAt } from './invariants-answers.ts'
@@ -14,6 +14,7 @@ import type { LedgerChecker } from './invariants.ts'
 import type { Kernel } from './kernel.ts'
 import { signedFields } from './reference-fields.ts'
 import { type ModelRequest, useKey, type Window } from './reference-model.ts'
+import { itemsIn, verdictsIn } from '../support/bodies.ts'
 
 /** One request as its client saw it. */
 export interface HistoryEntry {
@@ -24,11 +25,16 @@ export interface HistoryEntry {
   outcome: GatewayOutcome | undefined
 }
 
+/** Refusals of commands whose handling fails. */
+const FAULT_CODES: ReadonlySet<string> = new Set(['cannot_be_stored', 'cannot_be_processed'])
+
 export class ClientChecker {
   readonly histories: HistoryEntry[] = []
   private readonly checker: LedgerChecker
   private readonly now: () => number
   private readonly homeOf: (actor: GatewayRequest['actor']) => number
+  /** Whether faults are injected into the nodes. */
+  private readonly injected: boolean
   private readonly count: (name: string) => void
   private readonly ordered = new Set<string>()
   /** By request, the epoch in which a node first heard of it. */
@@ -39,7 +45,9 @@ export class ClientChecker {
     checker: LedgerChecker,
     { now, count }: Pick<Kernel, 'now' | 'count'>,
     homeOf: (actor: GatewayRequest['actor']) => number,
+    injected = false,
   ) {
+    this.injected = injected
     this.checker = checker
     this.now = now
     this.count = count
@@ -89,6 +97,8 @@ export class ClientChecker {
     window: Window,
     attempts: 'one' | 'many',
   ): string | undefined {
+    // I12 checks against the committed rows that the refused request had no effect.
+    if (this.injected && answer.kind === 'refused' && FAULT_CODES.has(answer.code)) return undefined
     const asked = modelRequestOf(request)
     if (asked === undefined) {
       const { actors } = this.checker
@@ -112,12 +122,12 @@ export class ClientChecker {
   /** A node's way to answer a message, watched: checks each verdict at the moment it leaves (I10). */
   watched(message: string, reply: (message: string) => void, nodeId: string): (message: string) => void {
     const cameMs = this.now()
-    const items = new Map(decodeItems(message).map((item) => [`${item.requestId} ${item.attempt}`, item]))
+    const items = new Map(itemsIn(message).map((item) => [`${item.requestId} ${item.attempt}`, item]))
     for (const { requestId, epoch } of items.values()) {
       if (!this.firstEpochs.has(requestId)) this.firstEpochs.set(requestId, epoch)
     }
     return (verdicts) => {
-      for (const { requestId, attempt, verdict } of decodeVerdicts(verdicts)) {
+      for (const { requestId, attempt, verdict } of verdictsIn(verdicts)) {
         const item = items.get(`${requestId} ${attempt}`)
         this.checker.demand(item !== undefined, `I10: ${nodeId} answers what was not asked`)
         if (item === undefined || verdict.kind !== 'answered') continue
@@ -171,6 +181,8 @@ export class ClientChecker {
     }
     // A group that reverts does so for many reasons.
     if (operation.kind === 'revert_group') return undefined
+    // Several requests may decline a leg; only one of them has the effect.
+    if (operation.kind === 'decline_legs') return undefined
     // Nobody erases: who does it twice has done it once, and may have been told either.
     if (operation.kind === 'erase') return undefined
     // Imports and moves are asked until they are done.
@@ -233,6 +245,7 @@ function modelRequestOf({ actor, caller, operation }: GatewayRequest): ModelRequ
     case 'register':
     case 'mint':
     case 'change_status':
+    case 'decline_legs':
     case 'erase':
     case 'depart':
       return { accountId: actor.id, caller, operation }

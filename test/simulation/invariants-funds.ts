@@ -33,6 +33,11 @@ export class FundsChecker {
     return [...(this.holds.get(at)?.values() ?? [])]
   }
 
+  /** The holds that keep an account from closing: without the legs that only other clients expect of it. */
+  bindingOf(at: string, registeredBy: string): readonly Hold[] {
+    return this.holdsOf(at).filter((hold) => !isStrangers(hold, registeredBy))
+  }
+
   legsOf(at: string): readonly LegHold[] {
     return this.holdsOf(at).filter((hold) => hold.kind === 'leg')
   }
@@ -148,15 +153,19 @@ export class FundsChecker {
   }
 }
 
-/** What comes is kept free until it is there, and then incoming; what left may come back. */
+/** A leg counts once its account has signed, or its sender's value is on hold: as incoming, room or reserved. */
 function addLeg({ role, state, terms }: LegHold, add: (tokenId: string, part: keyof Owed, amount: string) => void) {
   const { type, tokenId, amount } = terms
   const comes = role === 'receiver' || type === 'credit' || type === 'mint'
-  if (comes && state === 'expected') add(tokenId, 'room', amount)
   if (state !== 'completed') return
   if (comes) add(tokenId, 'incoming', amount)
   else if (leavesBalance(terms)) add(tokenId, 'room', amount)
   else add(tokenId, 'reserved', amount)
+}
+
+function isStrangers(hold: Hold, registeredBy: string): boolean {
+  if (hold.kind !== 'leg' || hold.clientId === registeredBy) return false
+  return hold.state === 'expected' || hold.state === 'declined'
 }
 
 /** What a completed transaction adds to its account, of its own asset. */

@@ -4,7 +4,8 @@
  */
 import type { ActorKind } from '../../actors/address.ts'
 import type { Envelope, Message } from '../../actors/message.ts'
-import type { ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import type { ShardBatch, WrittenEnvelope } from '../../runtime/ports/ledger-store.ts'
+import { plainEnvelope } from '../support/next-wire.ts'
 
 export type Demand = (holds: boolean, violation: string) => void
 
@@ -60,7 +61,7 @@ export class MessageChecker {
       const rows = this.underWay.get(way) ?? new Map<number, Envelope>()
       this.underWay.set(way, rows)
       this.demand(!rows.has(number), `I3: ${way} sends two messages as ${number}`)
-      rows.set(number, JSON.parse(JSON.stringify(envelope)) as Envelope)
+      rows.set(number, plainEnvelope(JSON.parse(JSON.stringify(envelope)) as WrittenEnvelope))
     }
   }
 
@@ -89,6 +90,8 @@ export function causes(message: Message, cause: string): boolean {
       return cause === `leg ${message.groupId} ${message.leg} ${message.counterTxnId}`
     case 'revert_leg':
       return cause.startsWith(`revert ${message.groupId} ${message.leg} ${message.role} txn_`)
+    case 'nft_released':
+      return message.leg !== null && cause.startsWith(`revert ${message.leg.groupId} ${message.leg.leg} own txn_`)
     case 'compensate':
       return cause.startsWith(`compensate ${message.compensates} `)
     default:

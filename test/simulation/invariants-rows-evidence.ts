@@ -8,7 +8,7 @@ import { type AccountCommand, type KeyedOperation, keyUseOf } from '../../actors
 import type { EarlierUse } from '../../actors/account/outcome.ts'
 import type { Evidence } from '../../actors/account/step.ts'
 import type { CompensableTransaction } from '../../actors/account/transaction.ts'
-import { usedKeyHash } from '../../actors/account/used-key.ts'
+import { isSignedOperation, usedKeyHash } from '../../actors/account/used-key.ts'
 import { type ActorAddress, accountAddress, instanceAddress, tokenAddress } from '../../actors/address.ts'
 import type { AnyCommand } from '../../actors/step-actor.ts'
 import { tokenFactsOf } from '../../actors/token/state.ts'
@@ -97,7 +97,7 @@ function usedElsewhere(
   const use = kind === 'account' ? keyUseOf(command as AccountCommand) : undefined
   if (salt === undefined || salt === null || use === undefined) return undefined
   const { operation, idempotencyKey } = use
-  if (operation === 'registration' || operation === 'elsewhere') return undefined
+  if (!isSignedOperation(operation)) return undefined
   const hash = usedKeyHash(salt, id, { operation, idempotencyKey })
   return rows.earlierUse({ shardId, accountId: id, operation: 'elsewhere', idempotencyKey: hash }) !== undefined
 }

@@ -59,11 +59,11 @@ export class OrderBook {
   }
 
   private note({ shards }: CommitBatch, drafts: readonly ShardDraft[]): void {
-    if (shards.length !== drafts.length) return
-    shards.forEach((batch, index) => {
-      const draft = drafts[index]
-      if (draft?.incarnation.token.shardId === batch.token.shardId) this.byBatch.set(batch, orderOf(draft))
-    })
+    // The batch leaves out a shard whose receipts or rows could not be made.
+    for (const batch of shards) {
+      const draft = drafts.find(({ incarnation }) => incarnation.token.shardId === batch.token.shardId)
+      if (draft !== undefined) this.byBatch.set(batch, orderOf(draft))
+    }
   }
 }
 
@@ -85,10 +85,17 @@ function orderOf({ pendings, answers, concluded }: ShardDraft): OrderedShard {
   return { commands, concluded: new Map(concluded) }
 }
 
+/** Replies of these kinds tell each waiting request whether that request caused the effect. */
+const PER_REQUEST_KINDS: ReadonlySet<Answer['kind']> = new Set([
+  'minted',
+  'group_registered',
+  'token_registered',
+  'class_registered',
+])
+
 /** A conclusion that was told in the same batch is not what the step of who is told it said. */
 function ownAnswer(pending: Pending, answer: Answer, concluded: ReadonlyMap<string, Answer>): OrderedCommand['answer'] {
   const conclusion = concluded.get(waitsFor(pending))
   if (answer === conclusion) return null
-  const isMadeToFit = answer.kind === 'minted' || answer.kind === 'group_registered'
-  return isMadeToFit && answer.kind === conclusion?.kind ? 'unclear' : answer
+  return PER_REQUEST_KINDS.has(answer.kind) && answer.kind === conclusion?.kind ? 'unclear' : answer
 }

@@ -109,7 +109,7 @@ export const MUTATIONS: readonly Mutation[] = [
     withinSeeds: 30,
     from: 4,
     foundAs:
-      /shard_quarantined .*(computed from|sent .* on \d|mark .* on \d|exists|and not pending)|channel_stopped|I10: |I3: |N1: |W[12]: /,
+      /(shard_quarantined|channel_parked|timer_parked) .*(computed from|sent .* on \d|mark .* on \d|exists|and not pending)|channel_stopped|I10: |I3: |N1: |W[12]: /,
   },
   {
     rule: 'D6: what was sent is a counter, and does not follow from the rows that are left',
@@ -141,7 +141,7 @@ export const MUTATIONS: readonly Mutation[] = [
     ...runtime({ gapsInInbox: true }),
     withinSeeds: 18,
     from: 13,
-    foundAs: /I3: |I4: |I11: |shard_quarantined/,
+    foundAs: /I3: |I4: |I11: |shard_quarantined|channel_parked/,
   },
   {
     rule: 'R2: what was delivered is acknowledged when it is committed, not when it has entered',
@@ -154,7 +154,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'V1: only committed messages are carried',
     ...runtime({ carriesUncommitted: true }),
     withinSeeds: 15,
-    from: 6,
+    from: 10,
     foundAs: /I3: .* taken in before it was committed/,
   },
   {
@@ -162,13 +162,14 @@ export const MUTATIONS: readonly Mutation[] = [
     ...runtime({ forgetsAttempts: true }),
     plan: impatient,
     withinSeeds: 6,
+    from: 5,
     foundAs: /I12: .* said not to be applied/,
   },
   {
     rule: 'I12: what has entered a mailbox is never said to have moved',
     ...runtime({ saysMoved: true }),
     withinSeeds: 40,
-    from: 6,
+    from: 12,
     foundAs: /I12: .* said not to be applied/,
   },
   {
@@ -183,8 +184,8 @@ export const MUTATIONS: readonly Mutation[] = [
     ...runtime({ loadsBeforeFence: true }),
     plan: belated,
     withinSeeds: 40,
-    from: 23,
-    foundAs: /shard_quarantined|channel_stopped|N1: |I3: /,
+    from: 29,
+    foundAs: /shard_quarantined|channel_parked|timer_parked|channel_stopped|N1: |I3: /,
   },
   {
     rule: 'B3: a receipt that was signed for a batch that failed is never shown',
@@ -239,15 +240,15 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     rule: 'T2: who is told of a shard serves it only once the store has given it',
     ...runtime({ servesOnWord: true }),
-    withinSeeds: 20,
-    from: 18,
+    withinSeeds: 80,
+    from: 27,
     foundAs: /T2: .* commits in shard/,
   },
   {
     rule: 'I1: a shard is taken only on top of the epoch that was seen',
     ...store({ acquireCompares: false }),
     withinSeeds: 24,
-    from: 8,
+    from: 11,
     foundAs: /I1: shard \d+ went from|postgresql_went_back/,
   },
   {
@@ -282,7 +283,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'I8: what is undone is marked, and is not undone again',
     ...domain('compensates_unmarked'),
     withinSeeds: 20,
-    from: 9,
+    from: 13,
     foundAs: /I8: |compensated by \S+ already/,
   },
   {
@@ -290,14 +291,26 @@ export const MUTATIONS: readonly Mutation[] = [
     ...domain('gives_room_away'),
     plan: busy,
     withinSeeds: 60,
-    from: 11,
+    from: 13,
     foundAs: /I5: .*18 digits|M1: .*balance_limit/,
+  },
+  {
+    rule: 'L3: an expectation reserves nothing',
+    ...domain('reserves_expectations'),
+    withinSeeds: 5,
+    foundAs: /I5: .* kept free; its holds say/,
+  },
+  {
+    rule: 'L3: what an account has not signed tells nothing of its balance',
+    ...domain('reveals_room'),
+    withinSeeds: 20,
+    foundAs: /I10: .*refused with balance_limit/,
   },
   {
     rule: 'I5: what is reserved is not spent on anything else',
     ...domain('spends_reserved'),
     withinSeeds: 15,
-    from: 3,
+    from: 7,
     foundAs: /I5: |a balance that the table does not take/,
   },
   {
@@ -312,7 +325,7 @@ export const MUTATIONS: readonly Mutation[] = [
     ...domain('believes_old_times'),
     plan: busy,
     withinSeeds: 120,
-    from: 84,
+    from: 93,
     foundAs: /a group that is \w+ cannot hear due|I8: |G\d: /,
   },
   {
@@ -320,7 +333,7 @@ export const MUTATIONS: readonly Mutation[] = [
     ...domain('undoes_what_is_new'),
     plan: busy,
     withinSeeds: 60,
-    from: 10,
+    from: 13,
     foundAs: /changed, and not there/,
   },
   {
@@ -354,7 +367,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'A2: what was looked up before an account came is not taken for all that it did',
     ...domain('trusts_unasked'),
     withinSeeds: 450,
-    from: 422,
+    from: 68,
     foundAs: /A2: .*has an effect here/,
   },
   {
@@ -381,7 +394,7 @@ export const MUTATIONS: readonly Mutation[] = [
     rule: 'A5: an issuer is somebody’s, whatever becomes of the imports that it comes in',
     ...domain('frees_issuers'),
     withinSeeds: 200,
-    from: 130,
+    from: 134,
     foundAs: /A5: .*is an issuer, and nobody's/,
   },
 ]

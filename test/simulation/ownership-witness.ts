@@ -8,6 +8,7 @@
 import type { ShardHost } from '../../runtime/node/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import { NOT_DELIVERED, type NotDelivered, type Transport } from '../../runtime/ports/transport.ts'
+import { bodyIn } from '../support/bodies.ts'
 import type { Demand } from './invariants-messages.ts'
 import type { SimProcess } from './kernel-process.ts'
 import type { Kernel } from './kernel.ts'
@@ -20,7 +21,7 @@ export type ControlCall =
   | { readonly kind: 'released'; readonly shardId: number; readonly epoch: number }
 
 export function controlCall(message: string): ControlCall {
-  return JSON.parse(message) as ControlCall
+  return bodyIn(message) as ControlCall
 }
 
 /** Ways in which shards change hands; many runs must have shown each. */
@@ -146,7 +147,7 @@ export class OwnershipWitness {
       this.unanswered(call)
       return
     }
-    const { shardIds, served } = JSON.parse(reply) as { shardIds?: readonly number[]; served?: boolean }
+    const { shardIds, served } = (bodyIn(reply) ?? {}) as { shardIds?: readonly number[]; served?: boolean }
     if (call.kind === 'offer' && (shardIds?.length ?? 0) < call.shardIds.length) this.count('move:offer_turned_down')
     if (call.kind === 'released' && served === true) this.count('move:served_at_once')
   }

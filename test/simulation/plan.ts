@@ -27,9 +27,10 @@ export interface Plan {
   readonly skippedRequests: ReadonlySet<number>
 }
 
-/** Numbers, among those of the clients, of who brings accounts in from other ledgers, and of who lets some go. */
+/** The client numbers of the client that imports accounts, the one that removes accounts, and the hostile one. */
 export const BRINGER = 1_000
 export const REMOVER = 1_001
+export const ATTACKER = 1_002
 
 export function planOf(seed: number): Plan {
   const random = createSeededRandom(seed).fork('plan')

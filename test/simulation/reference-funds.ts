@@ -73,7 +73,8 @@ export function endsOf({ status, incoming }: Standing, fields: SignedFields, of:
     return incoming === 'refuse' ? new Set(['incoming_refused']) : taking(of(receive.tokenId), receive.units)
   }
   if (termsHash !== null) {
-    return type === 'credit' || type === 'mint' ? new Set([null]) : paying(of(tokenId), units, [null])
+    if (type !== 'credit' && type !== 'mint') return paying(of(tokenId), units, [null])
+    return incoming === 'refuse' ? new Set(['incoming_refused']) : taking(of(tokenId), units)
   }
   switch (type) {
     case 'credit':
@@ -128,20 +129,13 @@ export function holdingsAfter(before: Holdings, fields: SignedFields): Holdings 
   if (receive !== null && !isNftAsset(receive.tokenId)) add(receive.tokenId, { room: receive.units })
   if (isNftAsset(tokenId)) return after
   if (termsHash !== null) {
-    if (type === 'credit' || type === 'mint') add(tokenId, { incoming: units, room: -units })
+    if (type === 'credit' || type === 'mint') add(tokenId, { incoming: units })
     else if (type === 'burn') add(tokenId, { reserved: units })
     else add(tokenId, { balance: -units, room: units })
   } else if (type === 'mint') add(tokenId, { room: units })
   else if (isDecidedElsewhere(fields)) add(tokenId, { reserved: units })
   else add(tokenId, { balance: type === 'credit' ? units : -units })
   return after
-}
-
-/** A failed leg gives up the room that was kept for what it was to bring. */
-export function holdingsAfterFailedLeg(before: Holdings, { type, tokenId, units }: SignedFields): Holdings {
-  if (type !== 'credit' && type !== 'mint') return before
-  const held = before.get(tokenId) ?? NO_FUNDS
-  return new Map([...before, [tokenId, { ...held, room: held.room - units }]])
 }
 
 export function isSame(left: Holdings, right: Holdings): boolean {

@@ -10,7 +10,7 @@ import type { Operation } from '../../runtime/messages.ts'
 import type { AccountView, Answer, SubmissionReceipt } from '../../actors/account/outcome.ts'
 import type { RefusalCode } from '../../actors/refusal.ts'
 import type { Caller, TransactionType } from '../../actors/account/commands.ts'
-import { decimalsOf, isNftAsset, isPoisonous, type SignedFields, signedFields, unitsOf } from './reference-fields.ts'
+import { decimalsOf, isNftAsset, isPoisonous, type SignedFields, signedFields } from './reference-fields.ts'
 import type { Holdings } from './reference-funds.ts'
 import {
   type HeldArrival,
@@ -21,7 +21,17 @@ import {
   type PortageOperation,
 } from './reference-portage.ts'
 import { Registrations } from './reference-registrations.ts'
-import { BY_NFT_HOME, isAs, isNobodys, judgeRotation, judgeStatus, refusedFor } from './reference-rules.ts'
+import {
+  BY_NFT_HOME,
+  isAgreed,
+  isAs,
+  isNobodys,
+  isSelfTransfer,
+  judgeDecline,
+  judgeRotation,
+  judgeStatus,
+  refusedFor,
+} from './reference-rules.ts'
 
 export interface ModelState {
   /** Virtual time from which it was committed. */
@@ -76,7 +86,10 @@ export interface GroupedUse {
 
 /** What an account is asked; the others are judged by their own checkers. */
 export type AccountOperation =
-  | Extract<Operation, { readonly kind: 'submit' | 'rotate_key' | 'register' | 'change_status' | 'mint' }>
+  | Extract<
+      Operation,
+      { readonly kind: 'submit' | 'rotate_key' | 'register' | 'change_status' | 'mint' | 'decline_legs' }
+    >
   | PortageOperation
 
 /** What a client asked, as far as its answer depends on it. */
@@ -97,6 +110,7 @@ export type Expected =
   | { readonly kind: 'refused'; readonly code: RefusalCode }
   | { readonly kind: 'repeat'; readonly use: ModelUse }
   | { readonly kind: 'registered'; readonly created: boolean }
+  | { readonly kind: 'declined' }
   | { readonly kind: 'effect' }
   | { readonly kind: 'unchanged' }
 
@@ -158,6 +172,8 @@ export class AccountModel {
         return state === undefined
           ? [refusedFor('account_not_found')]
           : this.judgeSigned(state, index, request, operation, window)
+      case 'decline_legs':
+        return [judgeDecline(state, operation, this.settings.verifies)]
       default:
         return judgePortage(state, request.caller.role, operation)
     }
@@ -178,8 +194,8 @@ export class AccountModel {
       case 'refused':
         // Only what the store cannot take is refused for no reason of the ledger's own.
         if (request.operation.kind === 'mint' && BY_NFT_HOME.has(answer.code)) return undefined
-        if (answer.code === 'rejected' && !isPortage(request.operation)) {
-          return isPoisonous(request.operation) ? undefined : 'rejected, and could have been stored'
+        if (answer.code === 'cannot_be_stored') {
+          return isPoisonous(request.operation) ? undefined : 'refused with cannot_be_stored, though it can be stored'
         }
         return allowed((one) => one.kind === 'refused' && one.code === answer.code)
       case 'accepted':
@@ -211,6 +227,8 @@ export class AccountModel {
           this.objectionToDeparture(request.operation, answer.account, indexes) ??
           allowed((one) => one.kind === 'effect')
         )
+      case 'legs_declined':
+        return allowed((one) => one.kind === 'declined')
       default:
         return `no account says ${answer.kind}`
     }
@@ -433,27 +451,10 @@ export class AccountModel {
       return
     }
     if (legs.some((leg) => leg.groupId === groupId)) yield { code: 'group_registered', certain: true }
-    const opposite = type === 'transfer' ? 'credit' : type === 'credit' ? 'transfer' : ''
-    const uses = this.grouped.filter(
-      (use) => use.from <= index && use.groupId === groupId && use.type === opposite && use.tokenId === tokenId,
-    )
-    if (uses.length === 0) return
-    yield { code: 'self_transfer', certain: uses.some(({ surelyFrom }) => surelyFrom <= index) }
+    const known = this.grouped.filter((use) => use.from <= index && use.groupId === groupId && use.tokenId === tokenId)
+    const uses = known.filter((use) => isSelfTransfer(use.type, type))
+    if (uses.length > 0) yield { code: 'self_transfer', certain: uses.some(({ surelyFrom }) => surelyFrom <= index) }
   }
-}
-
-/** Whether a submission is what the leg was agreed to be. */
-export function isAgreed({ role, groupId, termsHash, terms }: LegHold, fields: SignedFields): boolean {
-  return (
-    role === 'own' &&
-    groupId === fields.groupId &&
-    termsHash === fields.termsHash &&
-    terms.type === fields.type &&
-    terms.tokenId === fields.tokenId &&
-    terms.toAccountId === fields.toAccountId &&
-    fields.receive === null &&
-    unitsOf(terms.amount) === fields.units
-  )
 }
 
 const KINDS = { accepted: 'transaction', rotated: 'key_rotation', minted: 'mint' } as const

@@ -49,7 +49,7 @@ export function judgePortage(
   role: string,
   operation: PortageOperation,
 ): readonly Expected[] {
-  if (operation.kind === 'erase') return [judgeErasure(state)]
+  if (operation.kind === 'erase') return judgeErasure(state)
   if (role !== 'admin') return [refusedFor('not_allowed')]
   switch (operation.kind) {
     case 'hold_arrival':
@@ -57,20 +57,23 @@ export function judgePortage(
     case 'drop_arrival':
       return [EFFECT]
     case 'take_arrival':
-      return [isHeld(state, operation.importId) || hasOrigin(state) ? EFFECT : refusedFor('rejected')]
+      return [isHeld(state, operation.importId) || hasOrigin(state) ? EFFECT : refusedFor('arrival_not_held')]
     case 'note_used_keys': {
-      if (!isHeld(state, operation.importId)) return [hasOrigin(state) ? EFFECT : refusedFor('rejected')]
-      return [operation.part <= (state?.held?.keyParts ?? 0) ? EFFECT : refusedFor('rejected')]
+      if (!isHeld(state, operation.importId)) return [hasOrigin(state) ? EFFECT : refusedFor('arrival_not_held')]
+      return [operation.part <= (state?.held?.keyParts ?? 0) ? EFFECT : refusedFor('arrival_out_of_order')]
     }
     case 'depart':
       return judgeDeparture(state, operation)
   }
 }
 
-function judgeErasure(state: ModelState | undefined): Expected {
-  if (state === undefined) return refusedFor('account_not_found')
-  if (state.status === 'erased') return { kind: 'unchanged' }
-  return state.status === 'closed' ? EFFECT : refusedFor('account_not_closed')
+/** An account is erased only after the groups have ended the legs that its closing declined. */
+function judgeErasure(state: ModelState | undefined): readonly Expected[] {
+  if (state === undefined) return [refusedFor('account_not_found')]
+  if (state.status === 'erased') return [{ kind: 'unchanged' }]
+  if (state.status !== 'closed') return [refusedFor('account_not_closed')]
+  if (state.legs.length === 0) return [EFFECT]
+  return state.occupied === 'perhaps' ? [EFFECT, refusedFor('account_not_empty')] : [refusedFor('account_not_empty')]
 }
 
 function judgeHold(

@@ -5,7 +5,7 @@
  *   S2. It is bounded in runs and in time: the shortest so far is what it gives.
  * A run made smaller is another run: chance falls differently. So cuts that once did not fail are tried again.
  */
-import { BRINGER, type Plan, type PlanSet, type PlanSize, REMOVER } from './plan.ts'
+import { ATTACKER, BRINGER, type Plan, type PlanSet, type PlanSize, REMOVER } from './plan.ts'
 import type { Attempt } from './runner-attempt.ts'
 
 export interface Shrinking {
@@ -79,7 +79,7 @@ class Search {
   }
 
   async round(parts: number): Promise<void> {
-    await this.leaveOut('idleClients', [BRINGER, REMOVER, ...numbersBelow(this.best.plan.clients)], parts)
+    await this.leaveOut('idleClients', [BRINGER, REMOVER, ATTACKER, ...numbersBelow(this.best.plan.clients)], parts)
     await this.leaveOut('without', this.shrinking.faultKinds, parts)
     await this.sizes()
     await this.leaveOut('sparedBlows', numbersBelow(this.blows()), parts)

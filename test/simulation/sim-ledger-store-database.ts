@@ -82,6 +82,8 @@ export class SimDatabase {
   readonly far = new Map<string, number>()
   /** Nodes of which nothing reaches the server, and that hear nothing of it. */
   readonly cutOff = new Set<string>()
+  /** Whether the disk is full: no commit writes a row. */
+  isFull = false
   /** What administrators want emptied. */
   readonly drains = { nodes: new Set<string>(), shards: new Map<number, string>() }
   readonly locks: RowLocks
@@ -122,8 +124,8 @@ export class SimDatabase {
 
   /** Why a session that has seen that server first goes on with nothing from this one; undefined: it may. */
   refusalOf(first: SimServer | undefined): string | undefined {
-    const { timeline, accepted } = this.server
-    return refusalOf(first, { timeline, accepted: accepted || !this.mutations.refusesUnaccepted })
+    const { server } = this
+    return refusalOf(first, { ...server, accepted: server.accepted || !this.mutations.refusesUnaccepted })
   }
 
   /** What a standby has that is told nothing from now on. */
@@ -145,6 +147,11 @@ export class SimDatabase {
     if (this.server.accepted) return
     if (this.servers.comeBack()) this.restart()
     else this.accept()
+  }
+
+  /** A2: a session found commits missing. */
+  withdraw(): void {
+    this.servers.withdraw()
   }
 
   /** A1: an administrator says that the ledger may run on this server. */

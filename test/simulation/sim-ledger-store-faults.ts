@@ -88,6 +88,7 @@ export const STORE_FAULT_COUNTERS = [
   'fault:store:call-lost',
   'fault:store:call-answer-lost',
   'fault:store:poison',
+  'fault:store:full',
   'store:commit-fenced',
   'store:commit-busy',
   'store:acquire-waited',

@@ -99,7 +99,8 @@ export function leg(state: LegHold['state'], amount: string): LegHold {
     toAccountId: null,
     boundary: false,
   } as const
-  return { kind: 'leg', groupId: GROUP, leg: 0, role: 'own', termsHash: '0a'.repeat(32), terms, state, txnId: null }
+  const planted = { termsHash: '0a'.repeat(32), terms, clientId: 'client', dueAtMs: 0 }
+  return { kind: 'leg', groupId: GROUP, leg: 0, role: 'own', ...planted, state, txnId: null }
 }
 
 export function token(version: number, status: TokenState['status'], totalSupply: string): ActorWrite {

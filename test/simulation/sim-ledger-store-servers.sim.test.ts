@@ -56,11 +56,11 @@ test('S1: a standby has what was told to it and no more, and the server that was
   database.promote(standby)
   expect(readable(database.rows)).toEqual(told)
   expect(database.shardRow(OTHER).epoch).toBe(epoch - 1)
-  expect(database.server).toEqual({ timeline: 2, accepted: false })
+  expect(database.server).toEqual({ timeline: 2, accepted: false, wentBack: false })
   database.recover()
   expect(readable(database.rows)).toEqual(later)
   expect(database.shardRow(OTHER).epoch).toBe(epoch)
-  expect(database.server).toEqual({ timeline: 1, accepted: true })
+  expect(database.server).toEqual({ timeline: 1, accepted: true, wentBack: false })
 })
 
 test('each promotion starts a timeline that was never there, and once accepted it stays so', () => {
@@ -73,14 +73,14 @@ test('each promotion starts a timeline that was never there, and once accepted i
     timelines.push(database.server)
   }
   expect(timelines).toEqual([
-    { timeline: 2, accepted: false },
-    { timeline: 1, accepted: true },
-    { timeline: 3, accepted: false },
-    { timeline: 3, accepted: true },
-    { timeline: 4, accepted: false },
-    { timeline: 3, accepted: true },
-    { timeline: 5, accepted: false },
-    { timeline: 5, accepted: true },
+    { timeline: 2, accepted: false, wentBack: false },
+    { timeline: 1, accepted: true, wentBack: false },
+    { timeline: 3, accepted: false, wentBack: false },
+    { timeline: 3, accepted: true, wentBack: false },
+    { timeline: 4, accepted: false, wentBack: false },
+    { timeline: 3, accepted: true, wentBack: false },
+    { timeline: 5, accepted: false, wentBack: false },
+    { timeline: 5, accepted: true, wentBack: false },
   ])
 })
 

@@ -11,6 +11,8 @@ export interface SimServer {
   readonly timeline: number
   /** Whether the ledger may run on it. */
   readonly accepted: boolean
+  /** A session found commits missing (A2). */
+  readonly wentBack: boolean
 }
 
 /** What a server has stored. */
@@ -18,6 +20,7 @@ export interface Stored {
   readonly rows: Rows
   readonly shardRows: Map<number, ShardRow>
   readonly accepted: Set<number>
+  readonly wentBack: Set<number>
 }
 
 /** As in production: more than takeovers ever raise an epoch. */
@@ -32,18 +35,28 @@ export class SimServers {
   private lost: { readonly timeline: number; readonly stored: Stored } | undefined
 
   constructor(rows: Rows, shardRows: Map<number, ShardRow>) {
-    this.stored = { rows, shardRows, accepted: new Set([FIRST_TIMELINE]) }
+    this.stored = { rows, shardRows, accepted: new Set([FIRST_TIMELINE]), wentBack: new Set() }
   }
 
   get server(): SimServer {
-    return { timeline: this.timeline, accepted: this.stored.accepted.has(this.timeline) }
+    const { accepted, wentBack } = this.stored
+    return {
+      timeline: this.timeline,
+      accepted: accepted.has(this.timeline),
+      wentBack: wentBack.has(this.timeline),
+    }
   }
 
   /** Of a standby that is told nothing from now on. */
   copy(): Stored {
-    const { rows, shardRows, accepted } = this.stored
+    const { rows, shardRows, accepted, wentBack } = this.stored
     const copied = new Map([...shardRows].map(([shardId, row]) => [shardId, { ...row }]))
-    return { rows: rows.copy([...shardRows.keys()]), shardRows: copied, accepted: new Set(accepted) }
+    return {
+      rows: rows.copy([...shardRows.keys()]),
+      shardRows: copied,
+      accepted: new Set(accepted),
+      wentBack: new Set(wentBack),
+    }
   }
 
   /** S1. A standby that has everything is this server itself, on another timeline. */
@@ -63,14 +76,24 @@ export class SimServers {
     return true
   }
 
+  /** A2: a session found commits missing, so no session may use this server. */
+  withdraw(): void {
+    this.stored.wentBack.add(this.timeline)
+  }
+
   accept(): void {
     this.stored.accepted.add(this.timeline)
+    this.stored.wentBack.delete(this.timeline)
     this.lost = undefined
   }
 }
 
 /** Why a session goes on with nothing from this server (N1, N3); undefined: it may. */
-export function refusalOf(first: SimServer | undefined, { timeline, accepted }: SimServer): string | undefined {
+export function refusalOf(
+  first: SimServer | undefined,
+  { timeline, accepted, wentBack }: SimServer,
+): string | undefined {
+  if (wentBack) return 'the database went back: a session found that commits are missing'
   if (!accepted) return `the server is on timeline ${timeline}, which this ledger was not accepted on`
   if (first === undefined || first.timeline === timeline) return undefined
   return `the server is not the one seen before: its timeline was ${first.timeline} and is ${timeline}`

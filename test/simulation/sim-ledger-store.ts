@@ -207,11 +207,12 @@ function lookAtServer(link: Link): void {
   const refusal = link.looksAtServer ? database.refusalOf(firstServer) : undefined
   if (refusal !== undefined) {
     database.kernel.count(firstServer === undefined ? 'store:unknown-server-refused' : 'store:other-server-refused')
-    return stop(link, refusal, 'server')
+    return stop(link, refusal, database.server.wentBack ? 'went_back' : 'server')
   }
   link.firstServer ??= database.server
   const lacking = link.evidence.lackingShard(database.rows)
   if (lacking !== undefined) {
+    database.withdraw()
     stop(link, `the database went back: shard ${lacking} lacks what was committed`, 'went_back')
   }
 }
@@ -388,7 +389,11 @@ function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
       if (isCutOff(link)) return finished(undefined)
       // A process that is killed may take with it what had not left its host.
       if (!process.alive() && random.chance(0.5)) finished(undefined)
-      else if (fate === 'refused') finished({ kind: 'failed', cause: 'transient', detail: 'refused by the simulation' })
+      else if (database.isFull && writesRows(batch)) {
+        database.kernel.count('fault:store:full')
+        finished({ kind: 'failed', cause: 'transient', detail: 'the disk is full' })
+      } else if (fate === 'refused')
+        finished({ kind: 'failed', cause: 'transient', detail: 'refused by the simulation' })
       else if (fate === 'lost') finished(undefined)
       else {
         database.commit(connection, batch, executionMs, (verdict) => {
@@ -399,6 +404,11 @@ function commit(link: Link, batch: CommitBatch): Promise<CommitVerdict> {
       }
     })
   })
+}
+
+/** Whether the batch writes rows. Otherwise it only checks its fence. */
+function writesRows({ shards }: CommitBatch): boolean {
+  return shards.some(({ accounts, actors, marks }) => accounts.length + actors.length + marks.length > 0)
 }
 
 /** A copy of a commit that skipped a busy shard would be the first for that one: its owner believes that it is not written. */

@@ -13,6 +13,7 @@ const COUNTERS: Readonly<Record<string, string>> = {
   'fault:store:call-lost': 'a call of the store is lost',
   'fault:store:call-answer-lost': 'a call of the store takes effect, and its answer is lost',
   'fault:store:poison': 'a batch has a row that the store cannot take',
+  'fault:store:full': 'a commit fails because the disk is full',
   'store:commit-applied-when-ended': 'a commit takes effect though its connection was ended',
   'store:commit-fenced': 'a commit is fenced: the shard is another’s',
   'fault:usurped': 'a node takes a shard from its living owner',

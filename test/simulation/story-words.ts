@@ -41,6 +41,8 @@ export function requestWords(actor: ActorAddress, operation: Operation, isNew: b
       const body = bodyOf(operation.payload)
       return `mint ${assetWords(body)} of ${whose}${body.owner_account_id === undefined ? '' : ` for ${body.owner_account_id}`} (${keyWords(body)})`
     }
+    case 'decline_legs':
+      return `decline legs of group ${bodyOf(operation.payload).group_id}`
     case 'rotate_key':
       return `rotate the key of ${whose} (${keyWords(bodyOf(operation.payload))})`
     case 'register':
@@ -91,6 +93,8 @@ export function answerWords(answer: Answer): string {
     case 'group_registered':
     case 'group_reverting':
       return `${answer.kind} group ${answer.group.groupId}: ${answer.group.status}${again}`
+    case 'legs_declined':
+      return `legs_declined of group ${answer.groupId}`
     case 'minted':
       return `minted ${answer.instance.classId}/${answer.instance.instanceId} by ${answer.txnId}${again}`
     case 'arrival':

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { FAULT_KINDS } from './faults.ts'
 import { busy } from './mutation-list.ts'
-import { planOf } from './plan.ts'
+import { ATTACKER, planOf } from './plan.ts'
 import { attempt, toldAttempt } from './runner-attempt.ts'
 import { shownLines, type StoryLine } from './story-lines.ts'
 import { taleText } from './story-tale.ts'
@@ -16,7 +16,7 @@ test('S1: a run with a story is the same run', async () => {
 
 test('client, edge, node, commit, fault, owner and the broken invariant are told, in order of time', async () => {
   const broken = 'replyBeforeCommit'
-  const plan = { ...planOf(2), faultsMs: 4_000 }
+  const plan = { ...planOf(2), faultsMs: 4_000, idleClients: new Set([ATTACKER]) }
   const told = await toldAttempt(plan, broken)
   const text = taleText({ plan, ...told, full: true }).join('\n')
   expect(text).toMatch(/ s {2}client asks edge-\w: #\d+ register account-\d/)

@@ -4,14 +4,7 @@
  *   S2. Without a story nothing of this file runs.
  */
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
-import {
-  decodeDeliveries,
-  decodeDeliveryAnswers,
-  decodeItems,
-  decodeVerdicts,
-  type Delivery,
-  type Item,
-} from '../../runtime/messages.ts'
+import type { Delivery, Item } from '../../runtime/messages.ts'
 import { NOT_DELIVERED, type Transport } from '../../runtime/ports/transport.ts'
 import type { KernelWitness } from './kernel.ts'
 import type { AppliedCommit, ShardChange, SimDatabase } from './sim-ledger-store-database.ts'
@@ -20,6 +13,7 @@ import { counterWords, eventWords, recordWords } from './story-faults.ts'
 import type { StoryKind, StoryLine } from './story-lines.ts'
 import { answerWords, envelopeWords, outcomeWords, requestWords } from './story-words.ts'
 import { isDelivery, subjectKind } from './subjects.ts'
+import { deliveriesIn, deliveryAnswersIn, itemsIn, verdictsIn } from '../support/bodies.ts'
 
 export interface Story {
   readonly witness: KernelWitness
@@ -135,7 +129,7 @@ export function toldTransport(story: Story | undefined, name: string, transport:
     },
     serve: (subject, handler) =>
       transport.serve(subject, (message, reply) => {
-        const items = subjectKind(subject) === 'items' ? decodeItems(message) : []
+        const items = subjectKind(subject) === 'items' ? itemsIn(message) : []
         handler(message, (answer) => {
           for (const { about, text } of repliedWords(story, subject, items, answer)) {
             story.says(name, story.askers.get(about) ?? 'nobody', text)
@@ -154,13 +148,13 @@ interface Said {
 
 function sentWords(story: Story, subject: string, message: string): readonly Said[] {
   if (isDelivery(subject)) {
-    return decodeDeliveries(message).map((delivery) => ({
+    return deliveriesIn(message).map((delivery) => ({
       about: wayOf(delivery.source, delivery.target),
       text: deliveryWords(delivery),
     }))
   }
   if (subjectKind(subject) === 'control') return callWords(message)
-  return decodeItems(message).map((item) => {
+  return itemsIn(message).map((item) => {
     const { operation, actor, shardId, epoch, requestId } = item
     const text = `${story.nameOfItem(item)} ${operation.kind} for ${actor.id}, shard ${shardId} in epoch ${epoch}`
     return { about: requestId, text }
@@ -169,7 +163,7 @@ function sentWords(story: Story, subject: string, message: string): readonly Sai
 
 function repliedWords(story: Story, subject: string, items: readonly Item[], answer: string): readonly Said[] {
   if (isDelivery(subject)) {
-    return decodeDeliveryAnswers(answer).map(({ source, target, kind, mark }) => ({
+    return deliveryAnswersIn(answer).map(({ source, target, kind, mark }) => ({
       about: wayOf(source, target),
       text:
         kind === 'taken'
@@ -178,7 +172,7 @@ function repliedWords(story: Story, subject: string, items: readonly Item[], ans
     }))
   }
   if (subjectKind(subject) === 'control') return callWords(answer)
-  return decodeVerdicts(answer).map(({ requestId, attempt, verdict }) => {
+  return verdictsIn(answer).map(({ requestId, attempt, verdict }) => {
     const item = items.find((one) => one.requestId === requestId && one.attempt === attempt)
     const which = item === undefined ? requestId : story.nameOfItem(item)
     const said = verdict.kind === 'answered' ? answerWords(verdict.answer) : verdict.kind
@@ -188,7 +182,7 @@ function repliedWords(story: Story, subject: string, items: readonly Item[], ans
 
 /** Pings are too many to be told. */
 function callWords(message: string): readonly Said[] {
-  const empty = message === '{}' || message.includes('"ping"')
+  const empty = message.includes('"body":{}') || message.includes('"ping"')
   return empty ? [] : [{ about: 'shards', text: `of shards: ${message}` }]
 }
 

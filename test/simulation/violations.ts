@@ -35,6 +35,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   W4: 'Every single command conserves value.',
   W5: 'From nothing, the commands of an actor lead to the state that its rows have at last.',
   shard_quarantined: 'A node found a rule of its own broken in a shard and serves it no more.',
+  channel_parked: 'The owner of a shard could not handle a message: it consumes no more messages of that source.',
+  timer_parked: 'The owner of a shard could not handle a timer of one of its actors.',
   channel_stopped: 'The counters of two shards contradict each other: no more messages are carried between them.',
   error: 'Code threw where nothing may throw.',
 }

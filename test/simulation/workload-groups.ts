@@ -143,7 +143,7 @@ export class GroupRequests {
         ]
       case 3:
         return [
-          legOf(one, 'credit', amount, { boundary: true }),
+          legOf(three === one ? two : three, 'credit', amount, { boundary: true }),
           legOf(one, 'transfer', amount, { to_account_id: two.accountId }),
           legOf(two, 'debit', this.small(), { boundary: true }),
         ]

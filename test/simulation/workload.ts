@@ -5,12 +5,13 @@
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import type { SimEdge, World } from './cluster-node.ts'
 import { isPoisonous } from './reference-fields.ts'
-import { BRINGER, REMOVER } from './plan.ts'
+import { ATTACKER, BRINGER, REMOVER } from './plan.ts'
 import type { SeededRandom } from './sim-random.ts'
 import { AccountRequests } from './workload-accounts.ts'
 import { type Ask, Cast, createStage, learn, type Stage } from './workload-cast.ts'
 import { Client } from './workload-client.ts'
 import { DepartureRequests } from './workload-departures.ts'
+import { HostileRequests } from './workload-hostile.ts'
 import { ImportRequests } from './workload-imports.ts'
 import { NftRequests } from './workload-nfts.ts'
 import { ValueRequests } from './workload-value.ts'
@@ -40,6 +41,8 @@ interface Attention {
 /** Seeds in which accounts come from other ledgers, and in which some leave or are erased. */
 const BRINGS_IN = 0.3
 const LETS_GO = 0.3
+/** Share of the seeds with a hostile client. */
+const IS_ATTACKED = 0.4
 
 /** Longer than any gateway waits: its edge must be dead. */
 const CLIENT_TIMEOUT_MS = 20_000
@@ -84,11 +87,11 @@ export class Workload {
       })
       if (!this.options.idle.has(number)) void this.begin(cast, () => client.play())
     }
-    this.startPortage(durationMs)
+    this.startOthers(durationMs)
   }
 
   /** With chance of their own: what the others do is as it was without them. */
-  private startPortage(durationMs: number): void {
+  private startOthers(durationMs: number): void {
     const { random, idle } = this.options
     const comes = random.fork('imports')
     if (comes.chance(BRINGS_IN) && !idle.has(BRINGER)) {
@@ -99,6 +102,11 @@ export class Workload {
     if (goes.chance(LETS_GO) && !idle.has(REMOVER)) {
       const cast = this.castOf('d', goes)
       void this.begin(cast, () => new DepartureRequests(cast).play(durationMs))
+    }
+    const attacks = random.fork('attacks')
+    if (attacks.chance(IS_ATTACKED) && !idle.has(ATTACKER)) {
+      const cast = this.castOf('h', attacks)
+      void this.begin(cast, () => new HostileRequests(cast).play(durationMs))
     }
   }
 

@@ -1,5 +1,6 @@
 /** The access store in memory: all that the port promises, for tests that want no database. */
 import {
+  type AccessChanges,
   type AccessStore,
   AccessStoreUnavailable,
   type ClientRecord,
@@ -20,6 +21,13 @@ export interface MemoryAccessState {
   readonly families: MemoryFamily[]
   /** By the hash of the token. */
   readonly usedTokens: Map<string, { readonly sessionId: string; readonly usedAtMs: number }>
+  /** The state at each call of `changesSince`; its mark is the index in this list. */
+  readonly seen: SeenAccess[]
+}
+
+interface SeenAccess {
+  readonly clients: ReadonlyMap<string, string>
+  readonly revoked: ReadonlySet<string>
 }
 
 export function createMemoryAccessStore(): {
@@ -27,7 +35,13 @@ export function createMemoryAccessStore(): {
   readonly other: AccessStore
   readonly state: MemoryAccessState
 } {
-  const state: MemoryAccessState = { clients: new Map(), unreadable: new Set(), families: [], usedTokens: new Map() }
+  const state: MemoryAccessState = {
+    clients: new Map(),
+    unreadable: new Set(),
+    families: [],
+    usedTokens: new Map(),
+    seen: [],
+  }
   return { store: storeOn(state), other: storeOn(state), state }
 }
 
@@ -65,10 +79,30 @@ function storeOn(state: MemoryAccessState): AccessStore {
       families.push({ ...family, revokedAtMs: live ? null : family.createdAtMs })
     },
     rotateFamily: async (exchange) => rotateFamily(state, exchange),
-    async listRevokedSessions(sinceMs) {
-      const revoked = families.filter((family) => family.revokedAtMs !== null && family.revokedAtMs >= sinceMs)
-      return revoked.map((family) => family.sessionId).sort()
+    async findAccess(clientId, sessionId) {
+      const live = families.some(
+        (family) => family.sessionId === sessionId && family.clientId === clientId && family.revokedAtMs === null,
+      )
+      return { client: await this.findClient(clientId), sessionLive: live }
     },
+    async changesSince(mark) {
+      const seen = mark === null ? undefined : state.seen[Number(mark)]
+      const now: SeenAccess = {
+        clients: new Map([...clients].map(([id, client]) => [id, JSON.stringify([client, state.unreadable.has(id)])])),
+        revoked: new Set(families.filter((family) => family.revokedAtMs !== null).map((family) => family.sessionId)),
+      }
+      const number = state.seen.push(now) - 1
+      return { mark: String(number), changed: seen === undefined ? null : changesBetween(seen, now) }
+    },
+  }
+}
+
+/** Tests change the state by hand: changes are found by comparison. */
+function changesBetween(seen: SeenAccess, now: SeenAccess): NonNullable<AccessChanges['changed']> {
+  const clients = [...seen.clients.keys(), ...now.clients.keys()]
+  return {
+    clients: new Set(clients.filter((id) => seen.clients.get(id) !== now.clients.get(id))),
+    sessions: new Set([...now.revoked].filter((id) => !seen.revoked.has(id))),
   }
 }
 

@@ -107,6 +107,7 @@ export function statusCommand(changes: Partial<ChangeStatusCommand> = {}): Chang
     status: null,
     incoming: null,
     reason: 'because',
+    registrationKey: null,
     newTxnId: TXN_ID,
     caller: { ...CALLER, role: 'admin' },
     atMs: START_MS,

@@ -134,11 +134,18 @@ function provenanceOf(state: MemoryAttestationState, query: ProvenanceQuery): Pr
   ]
     // Stable: what is of one moment stays in the order of kinds.
     .sort((left, right) => left.atMs - right.atMs)
-    .map((entry, depth): ProvenanceEntry => ({ ...entry, depth }))
-    .slice(0, query.maxDepth + 1)
+    .map((entry, index, all): ProvenanceEntry => ({
+      ...entry,
+      depth: all.slice(0, index + 1).filter(isTransfer).length,
+    }))
+    .filter(({ depth }) => depth <= query.maxDepth)
   const start = Number(query.after ?? 0)
   const end = start + query.limit
   return { entries: structuredClone(entries.slice(start, end)), next: end < entries.length ? String(end) : null }
+}
+
+function isTransfer({ event }: { readonly event: string }): boolean {
+  return event === 'transfer'
 }
 
 function ledgerEntry({ type, from, txnId, atMs }: NftEvent, issuer: string) {

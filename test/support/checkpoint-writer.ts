@@ -23,11 +23,11 @@ type Work<T> = (writing: Writing) => Promise<T>
 export async function onWriter<T>(url: string, work: Work<T>, startsAheadMs = 0): Promise<T> {
   const record = await readLedgerAt(url)
   if (record === undefined) throw new Error('there is no ledger')
-  const { derive, serviceKeys: sealing } = await secretsOf(url)
+  const { derive, serviceKeys: seals } = await secretsOf(url)
   const system = createSystemClock()
   let aheadMs = startsAheadMs
   const clock: Clock = { ...system, now: () => system.now() + aheadMs }
-  const keys = await createServiceKeys({ url, sealing, clock, readStoreMs: () => Promise.resolve(clock.now()) })
+  const keys = await createServiceKeys({ url, seals, clock, readStoreMs: () => Promise.resolve(clock.now()) })
   const logged: string[] = []
   const note = (event: string): void => void logged.push(event)
   const log: Log = { info: note, warn: note, error: note }

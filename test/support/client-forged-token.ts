@@ -2,7 +2,7 @@
 import { createHmac, type KeyObject, sign } from 'node:crypto'
 import { join } from 'node:path'
 import { loadMasterKey } from '../../infra/keys/master-key.ts'
-import { createMasterSeal } from '../../infra/keys/master-seal.ts'
+import { createServiceKeySeals } from '../../infra/keys/service-key-seals.ts'
 import { createServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../../infra/system/clock-system.ts'
 import { p256 } from '@noble/curves/nist.js'
@@ -52,7 +52,7 @@ export async function openTokenForge(cluster: Cluster): Promise<TokenForge> {
   const masterKeys = { current: await loadMasterKey(join(cluster.dataDir, 'master.key')), previous: [] }
   const keys = await createServiceKeys({
     url: cluster.databaseUrl(),
-    sealing: createMasterSeal(masterKeys, 'service-keys'),
+    seals: createServiceKeySeals(masterKeys),
     clock: createSystemClock(),
   })
   const signWith = async (keyId: string, header: Members, claims: Members): Promise<string> => {

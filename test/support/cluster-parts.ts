@@ -24,6 +24,8 @@ export interface PartsOptions {
   readonly natsServers: number
   /** NATS without wires: the test carries so much else that it would hold messages up. */
   readonly natsDirectly?: boolean
+  /** The program for nodes and edges, with its arguments before `node` and `edge`; by default the ledger itself. */
+  readonly program?: Program
   /** For every node and edge, beside what is always set. */
   readonly env?: Readonly<Record<string, string>>
   /** Left out: one login for all, at NATS and at PostgreSQL. */
@@ -46,6 +48,9 @@ export interface PartsAccess {
   readonly environmentOf: (role: PartRole) => Readonly<Record<string, string>>
 }
 
+/** A path, and its arguments. */
+export type Program = readonly string[]
+
 export type PartRole = 'owner' | 'node' | 'edge' | 'auditor'
 
 export interface ClusterParts {
@@ -55,9 +60,9 @@ export interface ClusterParts {
   readonly origins: readonly string[]
   readonly client: Credentials
   readonly databaseUrl: string
-  /** `env`: beside what all nodes have. */
-  readonly startNode: (name: string, env?: Readonly<Record<string, string>>) => Promise<Part>
-  readonly startEdge: (name: string, env?: Readonly<Record<string, string>>) => Promise<Part>
+  /** `env`: in addition to that of all nodes. `program`: in place of the options'. */
+  readonly startNode: (name: string, env?: Readonly<Record<string, string>>, program?: Program) => Promise<Part>
+  readonly startEdge: (name: string, env?: Readonly<Record<string, string>>, program?: Program) => Promise<Part>
   readonly startAuditor: (name: string, env?: Readonly<Record<string, string>>) => Promise<Part>
   /** Runs `ledger` with these arguments, on the ledger's own database. Rejects with what it said when it fails. */
   readonly administer: (args: readonly string[], env?: Readonly<Record<string, string>>) => Promise<string>
@@ -150,7 +155,14 @@ async function startLedger(options: PartsOptions, servers: Servers, closing: Clo
   await runLedger(['migrate'], administering)
   const client = credentialsIn(await runLedger(['client', 'add', '--id', 'load', '--role', 'admin'], administering))
   const parts = new Map<string, Part>()
-  const start = async (command: 'node' | 'edge' | 'auditor', name: string, more: Readonly<Record<string, string>>) => {
+  const ledger: Program = [builtLedger()]
+  const { program: usual = ledger } = options
+  const start = async (
+    command: 'node' | 'edge' | 'auditor',
+    name: string,
+    more: Readonly<Record<string, string>>,
+    program: Program = usual,
+  ) => {
     const wireTo = async (port: number): Promise<SeverableWire> => {
       const wire = await startWire({ host: '127.0.0.1', port })
       closing.add(() => wire.close())
@@ -161,7 +173,7 @@ async function startLedger(options: PartsOptions, servers: Servers, closing: Clo
       nats: options.natsDirectly === true ? [] : await Promise.all(nats.servers.map(({ port }) => wireTo(port))),
     }
     const natsPorts = (options.natsDirectly === true ? nats.servers : wires.nats).map(({ port }) => port)
-    const child = spawn(process.execPath, [builtLedger(), command], {
+    const child = spawn(process.execPath, [...program, command], {
       env: {
         ...common,
         LEDGER_NODE_ID: name,
@@ -186,10 +198,10 @@ async function startLedger(options: PartsOptions, servers: Servers, closing: Clo
     origins: edgePorts.map((edgePort) => `http://127.0.0.1:${edgePort}`),
     client,
     databaseUrl: url,
-    startNode: (name, env = {}) => start('node', name, env),
-    startEdge: (name, env = {}) =>
-      start('edge', name, { LEDGER_PORT: String(edgePorts[edgeNumber(name)] ?? 0), ...env }),
-    startAuditor: (name, env = {}) => start('auditor', name, env),
+    startNode: (name, env = {}, program = usual) => start('node', name, env, program),
+    startEdge: (name, env = {}, program = usual) =>
+      start('edge', name, { LEDGER_PORT: String(edgePorts[edgeNumber(name)] ?? 0), ...env }, program),
+    startAuditor: (name, env = {}) => start('auditor', name, env, ledger),
     administer: (args, env = {}) => {
       const address = new URL(url)
       address.port = String(portOfParts)

@@ -7,8 +7,9 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { inject } from 'vitest'
 import { startPostgres } from '../../infra/embedded/postgres-server.ts'
-import { type MasterKeys, readMasterKey } from '../../infra/keys/master-key.ts'
-import { type LedgerSecrets, newLedgerSecrets, openLedgerSecrets } from '../../infra/main/ledger-secrets.ts'
+import { readMasterKey } from '../../infra/keys/master-key.ts'
+import type { KeyRing } from '../../infra/keys/wrapping-keys.ts'
+import { type LedgerSecrets, openLedgerSecrets } from '../../infra/main/ledger-secrets.ts'
 import { migrate, readLedgerAt } from '../../infra/postgres/migrate.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { createDatabasePool, type DatabasePool } from './database-pool.ts'
@@ -92,7 +93,7 @@ async function createTemplate(
   encryption: 'on' | 'off',
 ): Promise<string> {
   await onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)}`)
-  await migrate(urlOf(serverUrl, name), { shardCount, ...newLedgerSecrets(TEST_MASTER_KEYS, encryption) })
+  await migrate(urlOf(serverUrl, name), { shardCount, masterKeys: TEST_MASTER_KEYS, encryption })
   return name
 }
 
@@ -102,31 +103,21 @@ function urlOf(serverUrl: string, database: string): string {
   return address.toString()
 }
 
-/** Of every ledger that `createLedgerDatabase` makes. */
-export const TEST_MASTER_KEY = readMasterKey(randomBytes(32).toString('base64url'))
-export const TEST_MASTER_KEYS: MasterKeys = { current: TEST_MASTER_KEY, previous: [] }
+/** The master key of every ledger that `createLedgerDatabase` makes. */
+export const TEST_MASTER_KEY_TEXT = randomBytes(32).toString('base64url')
+export const TEST_MASTER_KEY = readMasterKey(TEST_MASTER_KEY_TEXT)
+export const TEST_MASTER_KEYS: KeyRing = { current: TEST_MASTER_KEY, previous: [] }
 
 /** How the rows of a database made here are read and written. */
 export async function vaultOf(url: string): Promise<RowVault> {
   return (await secretsOf(url)).vault
 }
 
-export async function secretsOf(url: string, masterKeys: MasterKeys = TEST_MASTER_KEYS): Promise<LedgerSecrets> {
+export async function secretsOf(url: string, masterKeys: KeyRing = TEST_MASTER_KEYS): Promise<LedgerSecrets> {
   const ledger = await readLedgerAt(url)
   if (ledger === undefined) throw new Error('the database has no ledger')
   return openLedgerSecrets(masterKeys, ledger)
 }
-
-/** No encryption: recognisable, and undone by `openForTest`. */
-export function sealForTest(secret: Buffer): Buffer {
-  return Buffer.concat([SEAL, secret])
-}
-
-export function openForTest(sealed: Buffer): Buffer {
-  return sealed.subarray(SEAL.length)
-}
-
-const SEAL = Buffer.from('sealed:')
 
 async function onServer(url: string, work: (sql: postgres.Sql) => PromiseLike<unknown>): Promise<void> {
   const sql = postgres(url, { max: 1, onnotice: () => undefined })

@@ -3,6 +3,7 @@
  * sorted whole for each answer. Rows are taken as they come: fences and versions are the store's to check.
  * Held to test/contract/ledger-reads.contract.ts.
  */
+import { expectationsOf } from '../../actors/account/legs.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import type { GroupState } from '../../actors/group/state.ts'
 import { availableOf } from '../../actors/account/state.ts'
@@ -48,7 +49,6 @@ export interface MemoryLedgerReads extends LedgerReads {
 
 export interface MemoryLedgerReadsOptions {
   readonly ledgerId: string
-  readonly shardOf: (accountId: string) => number
   /** Matches are counted up to here; beyond, the count is a lower bound, unless only account and status are asked for. */
   readonly countLimit?: number
 }
@@ -74,7 +74,7 @@ interface Rows {
 }
 
 export function createMemoryLedgerReads(options: MemoryLedgerReadsOptions): MemoryLedgerReads {
-  const { ledgerId, shardOf, countLimit = COUNT_LIMIT } = options
+  const { ledgerId, countLimit = COUNT_LIMIT } = options
   const rows: Rows = {
     commits: 0,
     accounts: new Map(),
@@ -99,6 +99,10 @@ export function createMemoryLedgerReads(options: MemoryLedgerReadsOptions): Memo
       return account === undefined ? undefined : viewOf(account)
     },
     accounts: async (after, limit) => accountsPage(rows, after, limit),
+    expectations: async (accountId) => {
+      const account = rows.accounts.get(accountId)
+      return account === undefined ? undefined : expectationsOf(account)
+    },
     balances: async (accountId) => (rows.accounts.has(accountId) ? balancesOf(rows, accountId) : undefined),
     auditChain: async (accountId, afterSequence, limit) => chainPage(rows, accountId, afterSequence, limit),
     token: async (tokenId) => {
@@ -109,7 +113,6 @@ export function createMemoryLedgerReads(options: MemoryLedgerReadsOptions): Memo
     group: async (groupId) => groupOf(rows, groupAddress(groupId)),
     openGroups: async (clientId) => openGroupsOf(rows, clientId),
     ...nftReadsOf(rows),
-    shardOwned: async (accountId) => rows.owned.has(shardOf(accountId)),
     anyShardOwned: async () => rows.owned.size > 0,
   }
 }
@@ -261,6 +264,7 @@ function groupOf(rows: Rows, address: ActorAddress): GroupView | undefined {
     createdAtMs: null,
     dueAtMs: null,
     finishedAtMs: null,
+    failure: null,
   }
 }
 

@@ -47,7 +47,6 @@ export function instanceState(changes: Partial<InstanceState> = {}): InstanceSta
     owner: 'alice',
     metadata: { title: 'a "b" \\ {c} é \u0000', parts: [{ weight: 1.5 }, null, true] },
     hold: { txnId: 'txn_mint', accountId: 'issuer@bank', toAccountId: 'alice', leg: null },
-    expected: {},
     events: 0,
     tip: GENESIS,
     mintedAtMs: ROWS_START_MS + 1,

@@ -154,17 +154,26 @@ async function openSession(
     events,
     loseNextCommit: wire.loseNextCommit,
     loseNextAnswer: () => wire.loseNextAnswer('cut'),
-    holdCommits: () => holdSessionRow(sql, session, holds),
+    holdCommits: () => holdAtCounts(sql, session, holds),
     cutOff: wire.cutClients,
     crash: wire.close,
   }
 }
 
-/** A commit counts what it decided in its session's row, after it has taken its locks: there it waits. */
-async function holdSessionRow(sql: postgres.Sql, session: string, holds: Set<HeldCommits>): Promise<HeldCommits> {
+/** A trigger on a table that every commit with transactions writes: the session waits there, holding its locks. */
+const WAIT_AT_COUNTS = `
+CREATE OR REPLACE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared(hashtextextended(right(current_setting('application_name'), 32), 0));
+  RETURN NULL;
+END $$;
+CREATE OR REPLACE TRIGGER wait_for_test AFTER INSERT ON commit_counts EXECUTE FUNCTION wait_for_test()`
+
+async function holdAtCounts(sql: postgres.Sql, session: string, holds: Set<HeldCommits>): Promise<HeldCommits> {
   const holder = await sql.reserve()
+  await holder.unsafe(WAIT_AT_COUNTS)
   await holder`BEGIN`
-  await holder`SELECT 1 FROM sessions WHERE session = ${session} FOR UPDATE`
+  await holder`SELECT pg_advisory_xact_lock(hashtextextended(${session}, 0))`
   const held: HeldCommits = {
     reached: () =>
       until(async () => {

@@ -2,7 +2,7 @@
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { Caller } from '../../actors/account/commands.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
-import type { MasterKeys } from '../../infra/keys/master-key.ts'
+import type { KeyRing } from '../../infra/keys/wrapping-keys.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import { createPostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
@@ -34,13 +34,13 @@ const CALLER: Caller = { clientId: 'tester', role: 'admin', boundary: true }
 export async function startLoneNode(
   url: string,
   ledgerId: string,
-  masterKeys: MasterKeys = TEST_MASTER_KEYS,
+  masterKeys: KeyRing = TEST_MASTER_KEYS,
 ): Promise<LoneNode> {
   const clock = createSystemClock()
   const random = createSystemRandom()
   const session = random.hex(16)
-  const { serviceKeys, vault } = await secretsOf(url, masterKeys)
-  const keys = await createServiceKeys({ url, sealing: serviceKeys, clock })
+  const { serviceKeys: seals, vault } = await secretsOf(url, masterKeys)
+  const keys = await createServiceKeys({ url, seals, clock })
   const store = await createPostgresLedgerStore({ url, nodeId: 'lone', session, ledgerId, log: SILENT, vault })
   const shardOf = createShardHash(Buffer.alloc(32, 7), DEFAULT_SHARD_COUNT)
   const homeOf = (actor: ActorAddress): number => shardOf(actorKey(actor))

@@ -113,6 +113,7 @@ function placesOf(port: number, routePort: number, monitorPort: number): Readonl
     NATS_HOST: '127.0.0.1',
     NATS_PORT: String(port),
     NATS_CLUSTER_PORT: String(routePort),
+    NATS_ROUTE_ADVERTISE: `127.0.0.1:${routePort}`,
     NATS_MONITOR: `127.0.0.1:${monitorPort}`,
   }
 }

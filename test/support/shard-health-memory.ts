@@ -1,6 +1,6 @@
 /** Shards as operators see them, in memory: all that the port promises, for tests that want no database. */
 import type { ShardHealth, ShardView } from '../../runtime/ports/shard-health.ts'
-import { healthStateOf } from '../../runtime/shard-state.ts'
+import { healthStateOf, sinceMovedMs } from '../../runtime/shard-state.ts'
 
 export interface MemoryShard {
   owner: string | null
@@ -35,7 +35,8 @@ export function createMemoryShardHealth(state: MemoryShardState): ShardHealth {
   const viewOf = (shardId: number): ShardView | undefined => {
     const shard = shards.get(shardId)
     if (shard === undefined) return undefined
-    const { owner, epoch, ownedForMs, silentForMs, txnCount, updatedAtMs } = shard
+    const { owner, epoch, silentForMs, txnCount, updatedAtMs } = shard
+    const ownedForMs = sinceMovedMs(epoch, shard.ownedForMs)
     const signs = { draining: draining.has(shardId), owned: owner !== null, ownedForMs, silentForMs }
     return { shardId, owner, epoch, healthState: healthStateOf(signs), txnCount, updatedAtMs }
   }

@@ -6,17 +6,11 @@ import { accountAddress, type ActorAddress } from '../../actors/address.ts'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import { stepActor } from '../../actors/step-actor.ts'
-import {
-  decodeVerdicts,
-  deliverySubject,
-  encodeItems,
-  type Item,
-  type ItemVerdict,
-  type Operation,
-} from '../../runtime/messages.ts'
+import { deliverySubject, type Item, type ItemVerdict, type Operation } from '../../runtime/messages.ts'
 import { inboxOrder } from '../../runtime/node/draft.ts'
 import { outputGate } from '../../runtime/node/output-gate.ts'
 import { createPinBoard } from '../../runtime/node/pin-board.ts'
+import { createUnsupported } from '../../runtime/node/unsupported.ts'
 import type { MailboxLimits } from '../../runtime/node/admission.ts'
 import { ShardHost, type ShardHostDependencies } from '../../runtime/node/shard-host.ts'
 import {
@@ -31,16 +25,18 @@ import {
   type ShardToken,
 } from '../../runtime/ports/ledger-store.ts'
 import { NOT_DELIVERED, type NotDelivered, type Transport } from '../../runtime/ports/transport.ts'
+import { WIRE } from '../../runtime/wire.ts'
 import { lookUpStatements } from '../simulation/sim-ledger-store-look-up.ts'
 import { poisonIn, Rows } from '../simulation/sim-ledger-store-rows.ts'
 import { openShardStatements, type Statements } from '../simulation/sim-ledger-store-statements.ts'
 import { CALLER, KEY, OTHER_KEY, START_MS } from './accounts.ts'
 import { createManualClock } from './manual-clock.ts'
 import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
+import { verdictsIn, itemsBody } from './bodies.ts'
 
 export type Commit = (batch: CommitBatch) => CommitVerdict | Promise<CommitVerdict>
-/** What a test may want to see of a host beside what it does. */
-export type Watched = Partial<Pick<ShardHostDependencies, 'log' | 'metrics'>>
+/** Parts of a host that a test may replace. */
+export type Watched = Partial<ShardHostDependencies>
 export type Limits = Partial<MailboxLimits & { readonly maxBatchBytes: number }>
 export type Fate = 'carried' | 'lost' | 'not_delivered'
 
@@ -83,6 +79,7 @@ export function createLedger(shardIds: readonly number[]) {
   const questions: LookUpQuestion[] = []
   const logged: Logged[] = []
   const refreshes = { count: 0 }
+  const movers: (() => void)[] = []
   const handlers = new Map<string, (message: string, reply: (message: string) => void) => void>()
   const control: Control = {
     commit: applied,
@@ -96,6 +93,7 @@ export function createLedger(shardIds: readonly number[]) {
   const give = (shardId: number, session: string): ShardToken => {
     const epoch = (records.get(shardId)?.epoch ?? 0) + 1
     records.set(shardId, { shardId, epoch, attempt: 0, nodeId: session, session })
+    for (const run of movers) run()
     return { shardId, epoch, attempt: 0 }
   }
   for (const shardId of shardIds) records.set(shardId, { shardId, epoch: 0, attempt: 0, nodeId: null, session: null })
@@ -128,6 +126,7 @@ export function createLedger(shardIds: readonly number[]) {
       refreshes.count += 1
       return Promise.resolve()
     },
+    onMove: (run: () => void) => void movers.push(run),
   }
   return { clock, rows, records, batches, questions, logged, refreshes, handlers, control, give, transport, routes }
 }
@@ -198,6 +197,7 @@ export function startHost(
   const signing = { fails: false, keyAt: (_processedAtMs: number): string => 'receipt-key' }
   const store = storeOf(ledger, session)
   const note = (event: string, fields?: unknown) => void logged.push({ event, fields })
+  const log = { info: note, warn: note, error: note }
   const host = new ShardHost({
     session,
     store,
@@ -214,9 +214,10 @@ export function startHost(
     },
     clock,
     random: { hex: (size) => '0'.repeat(size * 2), integer: () => 0 },
-    log: { info: note, warn: note, error: note },
-    ...watched,
-    pins: createPinBoard(),
+    log,
+    wire: WIRE,
+    unsupported: createUnsupported(log),
+    pins: createPinBoard(clock),
     gate: outputGate,
     rare: NO_RARE_PATHS,
     step: stepActor,
@@ -234,6 +235,7 @@ export function startHost(
       maxOutbox: 1_000,
       ...limits,
     },
+    ...watched,
   })
   transport.serve(deliverySubject(session), (message, reply) => host.receiveDeliveries(message, reply))
   /** Takes the shard, whoever has it. */
@@ -288,7 +290,7 @@ export function item(
 }
 
 export function sendTo(host: ShardHost, verdicts: ItemVerdict[], ...items: readonly Item[]): void {
-  host.receive(encodeItems(items), (reply) => verdicts.push(...decodeVerdicts(reply)))
+  host.receive(itemsBody(items), (reply) => verdicts.push(...verdictsIn(reply)))
 }
 
 export function failing(detail = 'the store cannot be reached'): Promise<never> {

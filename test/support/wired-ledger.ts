@@ -37,6 +37,7 @@ import { startTestNats } from './nats.ts'
 import { until } from './ledger-store-postgres.ts'
 
 export interface WiredLedger extends PartiesLedger {
+  readonly url: string
   readonly secrets: LedgerSecrets
   /** Which of the nodes decides it: 0 or 1. */
   readonly nodeOf: (actor: ActorAddress) => Promise<number>
@@ -91,6 +92,7 @@ export async function startWiredLedger(encryption: 'on' | 'off'): Promise<WiredL
     const asked = (actor: ActorAddress, operation: Operation) =>
       gateway.ask({ actor, caller: CALLER, operation, trail: { requestId: 'request' } })
     return {
+      url: database.url,
       secrets: parts.secrets,
       sql,
       nodeOf: async (actor) => {
@@ -142,7 +144,7 @@ async function startNode(parts: Parts, nodeId: string, link: NatsLink): Promise<
   const { vault } = secrets
   const store = await createPostgresLedgerStore({ url, nodeId, session, ledgerId, log, vault })
   closing.add(store.close)
-  const keys = await createServiceKeys({ url, sealing: secrets.serviceKeys, clock, log })
+  const keys = await createServiceKeys({ url, seals: secrets.serviceKeys, clock, log })
   closing.add(keys.close)
   const node = new LedgerNode({
     nodeId,

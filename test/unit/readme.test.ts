@@ -1,7 +1,9 @@
 /** Goal: what the README shows is true: the signing vector holds for our code and for an independent implementation. */
 import { p256 } from '@noble/curves/nist.js'
+import { spawnSync } from 'node:child_process'
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import { INVARIANTS } from '../support/invariant-names.ts'
@@ -21,9 +23,15 @@ interface Vector {
   readonly signature_der: string
 }
 
+/** The Python interpreters of the machine. */
+const PYTHON = ['python3', 'python'].filter(
+  (name) => spawnSync(name, ['-c', 'import sys; sys.exit(sys.version_info < (3, 7))']).status === 0,
+)
+
 describe('the README', () => {
   const vector = JSON.parse(/```json\n(\{\n {2}"payload"[\s\S]*?)```/.exec(readme)?.[1] ?? '') as Vector
   const message = Buffer.from(vector.canonical, 'utf8')
+  const pairs = JSON.parse(/```json\n(\[\n[\s\S]*?)```/.exec(readme)?.[1] ?? '[]') as readonly [string, string][]
 
   test('its vector: canonical bytes, digest and key ID are ours', () => {
     expect(canonicalJson(vector.payload)).toBe(vector.canonical)
@@ -41,6 +49,28 @@ describe('the README', () => {
     const point = p256.getPublicKey(Buffer.from(vector.private_key_hex, 'hex'), false)
     expect(p256.verify(raw, message, point, { lowS: false })).toBe(true)
     expect(Buffer.from(point.subarray(1, 33)).toString('base64url')).toBe(vector.public_key.x)
+  })
+
+  test('its pairs of JSON and canonical form match our code and its JavaScript', () => {
+    expect(pairs.length).toBeGreaterThan(5)
+    const recipe = /```js\n([\s\S]*?)\nconst signature/.exec(readme)?.[1] ?? ''
+    const canonical = runInNewContext(`${recipe}\ncanonical`) as (value: unknown) => string
+    for (const [text, expected] of pairs) {
+      expect(canonicalJson(JSON.parse(text) as JsonObject)).toBe(expected)
+      expect(canonical(JSON.parse(text))).toBe(expected)
+    }
+  })
+
+  test.for(PYTHON)('its statements on json.dumps are true: %s', (python) => {
+    const dumped = (text: string): string => {
+      const dumps = 'json.dumps(json.load(sys.stdin), sort_keys=True, separators=(",", ":"), ensure_ascii=False)'
+      const script = `import json, sys; sys.stdout.reconfigure(encoding="utf-8"); print(${dumps}, end="")`
+      return spawnSync(python, ['-X', 'utf8', '-c', script], { input: text, encoding: 'utf8' }).stdout
+    }
+    expect(dumped(JSON.stringify(vector.payload))).toBe(vector.canonical)
+    const plain = '{"decimals":2,"b":[true,null,9007199254740991],"a":{"text":"😀 é \ue000"}}'
+    expect(dumped(plain)).toBe(canonicalJson(JSON.parse(plain) as JsonObject))
+    expect(pairs.filter(([text, expected]) => dumped(text) !== expected).length).toBeGreaterThan(2)
   })
 
   test('it names every variable that the configuration reads', () => {

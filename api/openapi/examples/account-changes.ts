@@ -61,6 +61,10 @@ export const ROTATE_KEY_EXAMPLES: Examples = {
       codes: ['ERR_SIGNATURE_MISMATCH'],
       errors: [{ field: 'signature', message: 'The signature does not match the key of the account.' }],
       outcome: null,
+      signed: {
+        keyId: 'cn-I_WNMClehiVp51i_0VpOENW1upEerA8sEam5hn-s',
+        payloadHash: '34c375527be78c17437775fe276ced8f2242f1603e1e0c2d2dcb192b98179d3b',
+      },
       headers: {},
     },
   },
@@ -158,24 +162,6 @@ export const CHANGE_STATUS_EXAMPLES: Examples = {
         created_at: '2026-11-22T01:31:06.540Z',
         updated_at: '2026-11-22T01:31:06.552Z',
       },
-    },
-  },
-  nothing: {
-    summary: 'A change that changes nothing',
-    as: 'admin',
-    path: { accountId: 'bob@example' },
-    body: { reason: 'none' },
-    answer: {
-      kind: 'problem',
-      type: 'validation-error',
-      detail: '2 parts of the request are not valid; see errors.',
-      codes: ['ERR_INVALID_FIELD'],
-      errors: [
-        { field: 'status', message: 'at least one of status and incoming is required' },
-        { field: 'incoming', message: 'at least one of status and incoming is required' },
-      ],
-      outcome: null,
-      headers: {},
     },
   },
 }

@@ -30,6 +30,7 @@ export const LIST_AUDIT_CHAIN_EXAMPLES: Examples = {
         ],
         next_page_token: '',
         total_count: 2,
+        total_count_relation: 'eq',
       },
     },
   },

@@ -153,27 +153,6 @@ export const CREATE_ACCOUNT_EXAMPLES: Examples = {
       headers: {},
     },
   },
-  invalid: {
-    summary: 'Everything that is wrong is told at once',
-    as: 'transactor',
-    body: { account_id: 'alice example', public_key: 'no key' },
-    answer: {
-      kind: 'problem',
-      type: 'validation-error',
-      detail: '2 parts of the request are not valid; see errors.',
-      codes: ['ERR_INVALID_ACCOUNT_ID', 'ERR_INVALID_PUBLIC_KEY'],
-      errors: [
-        { field: 'account_id', message: 'must be 1 to 128 characters of a-z, A-Z, 0-9 and _ . - : @' },
-        {
-          field: 'public_key',
-          message:
-            'must be a P-256 public key of at most 2,048 characters: a JWK without a private part, a PEM, or base64url of a SEC1 point or of DER SPKI',
-        },
-      ],
-      outcome: null,
-      headers: {},
-    },
-  },
   viewer: {
     summary: 'A viewer may only read',
     as: 'viewer',
@@ -189,7 +168,7 @@ export const CREATE_ACCOUNT_EXAMPLES: Examples = {
     answer: {
       kind: 'problem',
       type: 'forbidden',
-      detail: 'The role of the client does not permit this.',
+      detail: 'The client has the role viewer. This needs the role transactor or admin.',
       codes: ['ERR_FORBIDDEN'],
       errors: null,
       outcome: null,
@@ -271,6 +250,7 @@ export const LIST_ACCOUNTS_EXAMPLES: Examples = {
         ],
         next_page_token: '',
         total_count: 2,
+        total_count_relation: 'eq',
       },
     },
   },

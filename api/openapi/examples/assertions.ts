@@ -30,20 +30,6 @@ export const PROVE_LIABILITIES_EXAMPLES: Examples = {
       },
     },
   },
-  noRequester: {
-    summary: 'Somebody has to ask',
-    as: 'viewer',
-    body: {},
-    answer: {
-      kind: 'problem',
-      type: 'validation-error',
-      detail: 'requester: is required',
-      codes: ['ERR_INVALID_REQUESTER'],
-      errors: [{ field: 'requester', message: 'is required' }],
-      outcome: null,
-      headers: {},
-    },
-  },
 }
 
 export const PROVE_PROVENANCE_EXAMPLES: Examples = {

@@ -54,18 +54,4 @@ export const CREATE_EXPORT_EXAMPLES: Examples = {
       headers: {},
     },
   },
-  invalid: {
-    summary: 'Neither accounts nor all of them',
-    as: 'admin',
-    body: { requester: 'Example Operations Ltd', audience: AUDIENCE, recipient_public_key: RECIPIENT },
-    answer: {
-      kind: 'problem',
-      type: 'validation-error',
-      detail: 'account_ids: is required, or else all: true; not both',
-      codes: ['ERR_INVALID_FIELD'],
-      errors: [{ field: 'account_ids', message: 'is required, or else all: true; not both' }],
-      outcome: null,
-      headers: {},
-    },
-  },
 }

@@ -76,6 +76,7 @@ export const LIST_FUNGIBLE_TOKENS_EXAMPLES: Examples = {
         ],
         next_page_token: '',
         total_count: 1,
+        total_count_relation: 'eq',
       },
     },
   },

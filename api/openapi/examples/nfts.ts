@@ -89,6 +89,7 @@ export const LIST_NFT_CLASSES_EXAMPLES: Examples = {
         ],
         next_page_token: '',
         total_count: 1,
+        total_count_relation: 'eq',
       },
     },
   },
@@ -318,7 +319,7 @@ export const LIST_NFT_PROVENANCE_EXAMPLES: Examples = {
             timestamp: '2026-11-22T01:31:07.020Z',
           },
           {
-            depth: 2,
+            depth: 1,
             event: 'attestation',
             actor: 'museum@example',
             attestation_id: 'att_01M80E1QZ5H56R01RVKPD6PAEY',
@@ -326,7 +327,7 @@ export const LIST_NFT_PROVENANCE_EXAMPLES: Examples = {
             details: 'Examined and found in good condition.',
           },
           {
-            depth: 3,
+            depth: 1,
             event: 'attestation',
             actor: 'bob@example',
             attestation_id: 'att_01M80E1QZZCDG0P9ZSK0HHW0XG',
@@ -334,7 +335,7 @@ export const LIST_NFT_PROVENANCE_EXAMPLES: Examples = {
             details: 'In our vault.',
           },
           {
-            depth: 4,
+            depth: 1,
             event: 'revocation',
             actor: 'bob@example',
             attestation_id: 'att_01M80E1QZZCDG0P9ZSK0HHW0XG',

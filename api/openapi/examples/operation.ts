@@ -1,6 +1,22 @@
 /** Examples of what needs no token. Sent and answered as they stand: see the walk-through. */
 import type { Examples } from '../operation.ts'
 
+export const GET_ROOT_EXAMPLES: Examples = {
+  paths: {
+    summary: 'Starting points of the API',
+    as: null,
+    answer: {
+      status: 200,
+      body: {
+        documentation: '/docs',
+        openapi: '/openapi.json',
+        ready: '/readyz',
+        keys: '/.well-known/jwks.json',
+      },
+    },
+  },
+}
+
 export const GET_HEALTH_EXAMPLES: Examples = {
   ok: { summary: 'The process answers', as: null, answer: { status: 200, body: { status: 'ok' } } },
 }
@@ -15,7 +31,8 @@ export const GET_READINESS_EXAMPLES: Examples = {
         status: 'ready',
         ledger_id: '508d5f62-c695-42a6-8448-5549a35bad34',
         environment: 'sandbox',
-        checks: { database: true, nats: true, shards: true, serving: true },
+        checks: { database: true, nats: true, shards: true, serving: true, clock: true },
+        warnings: [],
       },
     },
   },

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { accountIdField, tokenIdField } from '../fields.ts'
 import {
   count,
+  countRelation,
   keyId,
   minimalDecimal,
   pageToken,
@@ -31,6 +32,7 @@ export const accountListResponse = v.object({
   accounts: v.array(accountResponse),
   next_page_token: pageToken,
   total_count: count,
+  total_count_relation: countRelation,
 })
 
 export const accountStateResponse = v.object({ account_id: accountIdField, audit_hash: sha256, updated_at: timestamp })
@@ -68,4 +70,5 @@ export const auditChainResponse = v.object({
   entries: v.array(auditEntryResponse),
   next_page_token: pageToken,
   total_count: count,
+  total_count_relation: countRelation,
 })

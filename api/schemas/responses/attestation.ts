@@ -1,11 +1,11 @@
 /** What the endpoints of attestations answer (D13). */
 import * as v from 'valibot'
-import { accountIdField } from '../fields.ts'
+import { attesterField } from '../fields.ts'
 import { attestationId, classId, derSignature, instanceId, keyId, pageToken, text, timestamp } from './values.ts'
 
 const statedEntries = {
   attestation_id: attestationId,
-  attester: accountIdField,
+  attester: attesterField,
   subject_class: classId,
   subject_instance: instanceId,
   attestation_type: text,

@@ -1,7 +1,7 @@
 /** What the endpoints of fungible tokens answer (D1, D5). */
 import * as v from 'valibot'
 import { accountIdField, tokenIdField } from '../fields.ts'
-import { count, minimalDecimal, pageToken, timestamp } from './values.ts'
+import { count, countRelation, minimalDecimal, pageToken, timestamp } from './values.ts'
 
 export const fungibleTokenResponse = v.object({
   token_id: tokenIdField,
@@ -16,4 +16,5 @@ export const fungibleTokenListResponse = v.object({
   tokens: v.array(fungibleTokenResponse),
   next_page_token: pageToken,
   total_count: count,
+  total_count_relation: countRelation,
 })

@@ -1,10 +1,11 @@
 /** What the endpoints of NFTs answer (D11). */
 import * as v from 'valibot'
-import { accountIdField } from '../fields.ts'
+import { accountIdField, attesterField } from '../fields.ts'
 import {
   attestationId,
   classId,
   count,
+  countRelation,
   instanceId,
   jsonObject,
   pageToken,
@@ -33,6 +34,7 @@ export const nftClassListResponse = v.object({
   classes: v.array(listedNftClassResponse),
   next_page_token: pageToken,
   total_count: count,
+  total_count_relation: countRelation,
 })
 
 const listedInstanceEntries = {
@@ -88,7 +90,7 @@ export const ownershipHistoryResponse = v.object({
 export const provenanceEntryResponse = v.object({
   depth: count,
   event: v.picklist(['mint', 'transfer', 'burn', 'attestation', 'revocation']),
-  actor: accountIdField,
+  actor: attesterField,
   txn_id: v.exactOptional(transactionId),
   attestation_id: v.exactOptional(attestationId),
   timestamp,

@@ -4,11 +4,14 @@ import { keyId, publicJwk, text } from './values.ts'
 
 export const healthResponse = v.object({ status: v.literal('ok') })
 
+export const readinessWarningResponse = v.object({ code: text, detail: text })
+
 export const readinessResponse = v.object({
   status: v.picklist(['ready', 'not_ready']),
   ledger_id: v.nullable(text),
   environment: v.picklist(['sandbox', 'production']),
   checks: v.record(v.string(), v.boolean()),
+  warnings: v.array(readinessWarningResponse),
 })
 
 /** Seconds since 1970. */
@@ -26,3 +29,5 @@ export const publishedKeyResponse = v.object({
 })
 
 export const keySetResponse = v.object({ ledger_id: text, keys: v.array(publishedKeyResponse) })
+
+export const rootResponse = v.object({ documentation: text, openapi: text, ready: text, keys: text })

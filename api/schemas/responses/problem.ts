@@ -1,8 +1,10 @@
 /** Every 'no' of the service (RFC 9457, D14). */
 import * as v from 'valibot'
-import { PROBLEM_TYPES } from '../../problem.ts'
-import { text } from './values.ts'
+import { ERROR_CODES } from '../../error-codes.ts'
+import { type ErrorCode, PROBLEM_TYPES } from '../../problem.ts'
+import { keyId, sha256, text } from './values.ts'
 
+const codes = Object.keys(ERROR_CODES) as readonly ErrorCode[]
 const statuses = [...new Set(Object.values(PROBLEM_TYPES).map(({ status }) => status))].sort((a, b) => a - b)
 
 export const problemResponse = v.object({
@@ -15,7 +17,10 @@ export const problemResponse = v.object({
   status: v.picklist(statuses),
   detail: text,
   instance: v.pipe(v.string(), v.regex(/^\//)),
+  request_id: v.pipe(v.string(), v.regex(/^[A-Za-z0-9._-]{1,64}$/)),
   errors: v.exactOptional(v.pipe(v.array(v.object({ field: text, message: text })), v.minLength(1), v.maxLength(100))),
-  error_codes: v.pipe(v.array(v.pipe(v.string(), v.regex(/^ERR_[A-Z]+(_[A-Z]+)*$/))), v.minLength(1)),
+  error_codes: v.pipe(v.array(v.picklist(codes)), v.minLength(1)),
   outcome: v.exactOptional(v.picklist(['not_applied', 'unknown'])),
+  key_id: v.exactOptional(keyId),
+  payload_digest: v.exactOptional(sha256),
 })

@@ -1,6 +1,6 @@
 /** What the endpoints of shards answer (D15). */
 import * as v from 'valibot'
-import { count, pageToken, shardId, text, timestamp } from './values.ts'
+import { count, countRelation, pageToken, shardId, text, timestamp } from './values.ts'
 
 export const shardResponse = v.object({
   shard_id: shardId,
@@ -15,4 +15,5 @@ export const shardListResponse = v.object({
   shards: v.array(shardResponse),
   next_page_token: pageToken,
   total_count: count,
+  total_count_relation: countRelation,
 })

@@ -6,6 +6,7 @@ import { problemResponse } from './problem.ts'
 import {
   classId,
   count,
+  countRelation,
   derSignature,
   groupId,
   instanceId,
@@ -107,6 +108,7 @@ export const transactionListResponse = v.object({
   transactions: v.array(listedTransactionResponse),
   next_page_token: pageToken,
   total_count: count,
+  total_count_relation: countRelation,
 })
 
 export const groupTransactionsResponse = v.object({

@@ -43,6 +43,8 @@ export const publicJwk = v.object({ kty: v.literal('EC'), crv: v.literal('P-256'
 export const shardId = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_SHARD_ID))
 /** Zero or above, exact as a JSON number. */
 export const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
+/** Whether a count is exact, or a lower bound (D16). */
+export const countRelation = v.picklist(['eq', 'gte'])
 /** Empty on the last page (D16). */
 export const pageToken = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{0,512}$/))
 export const text = v.pipe(v.string(), v.nonEmpty())

@@ -5,24 +5,23 @@
 import { randomBytes } from 'node:crypto'
 import { pipeline } from 'node:stream/promises'
 import type postgres from 'postgres'
+import { indexSecretName, sealLedgerSecret } from '../../keys/ledger-seals.ts'
+import type { KeyRing } from '../../keys/wrapping-keys.ts'
 import { INDEX_SECRET_BYTES, indexKeys } from '../../vault/blind-index.ts'
 import { INDEX_SETTINGS } from './privacy-documents.ts'
 
-export type PrepareStep = (
-  sql: postgres.TransactionSql,
-  secrets: { readonly sealIndexSecret: (secret: Buffer, encryption: 'off') => Buffer },
-) => Promise<void>
+export type PrepareStep = (sql: postgres.TransactionSql, keys: { readonly masterKeys: KeyRing }) => Promise<void>
 
 /** Of HMAC, whose keys of 32 bytes fill half of a block of SHA-256. */
 const BLOCK_BYTES = 64
 const INNER = 0x36
 const OUTER = 0x5c
 
-export const preparePrivacy: PrepareStep = async (sql, { sealIndexSecret }) => {
+export const preparePrivacy: PrepareStep = async (sql, { masterKeys }) => {
   const secret = randomBytes(INDEX_SECRET_BYTES)
   const { accountKey, idempotencyKey, bucketKey } = indexKeys(secret)
   const settings: readonly (readonly [string, Buffer])[] = [
-    ['sealed', sealIndexSecret(secret, 'off')],
+    ['sealed', sealLedgerSecret(masterKeys, indexSecretName('off'), secret)],
     ...blocksOf('account', accountKey),
     ...blocksOf('key', idempotencyKey),
     ...blocksOf('bucket', bucketKey),

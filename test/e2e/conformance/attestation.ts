@@ -18,9 +18,10 @@ export function attestationChapter(suite: Suite): void {
     for (const shown of await everywhere(stage)) expect(shown['attestation_id']).toBe(id)
   })
 
-  row('attester', 'required; formed like an account ID', async (stage) => {
+  row('attester', 'required; 1 to 256 printable characters', async (stage) => {
     for (const shown of await everywhere(stage)) expect(shown['attester']).toBe('land-registry@london')
-    await expectRefused(stage, 'attester', [undefined, '', 'a b', 'x'.repeat(129), 7], '400 ERR_INVALID_ACCOUNT_ID')
+    await expectRefused(stage, 'attester', [undefined, '', 'a\nb', 'x'.repeat(257), 7], '400 ERR_INVALID_FIELD')
+    await expectTaken(stage, 'attester', 'Lab GmbH')
   })
 
   row('subject_class', 'required; an NFT class that exists', async (stage) => {

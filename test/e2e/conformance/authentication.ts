@@ -56,7 +56,8 @@ export function authenticationChapter(suite: Suite): void {
         askToken(stage, { grant_type: 'refresh_token', refresh_token: 'wrong' }),
       ])
       expect(refused.map(outcomeOf)).toEqual(['401 ERR_UNAUTHORIZED', '401 ERR_UNAUTHORIZED', '401 ERR_UNAUTHORIZED'])
-      expect(refused[0]?.body).toBe(refused[1]?.body)
+      const [unknown, wrong] = refused.map((reply) => ({ ...membersOf(reply), request_id: 'any' }))
+      expect(unknown).toEqual(wrong)
       for (const [body, fields] of [
         [{ client_id: clientId }, ['client_secret']],
         [{ client_secret: secret }, ['client_id']],

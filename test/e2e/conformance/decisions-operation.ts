@@ -79,6 +79,12 @@ function shards(suite: Suite): void {
 function publicOnes(suite: Suite): void {
   const row = suite.chapter('D18 without a token')
 
+  row('/', '200: the paths outside /v1; a browser is redirected to the documentation', async (stage) => {
+    expect(membersOf(await read(stage, '/'))).toMatchObject({ documentation: '/docs', openapi: '/openapi.json' })
+    const browser = await stage.ask({ method: 'GET', path: '/', headers: { accept: 'text/html' } })
+    expect([browser.status, browser.headers.location]).toEqual([303, '/docs'])
+  })
+
   row('/healthz', '200: the process answers', async (stage) => {
     expect(membersOf(await read(stage, '/healthz'))).toEqual({ status: 'ok' })
   })

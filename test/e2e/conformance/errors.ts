@@ -109,7 +109,7 @@ const problems = once(async (stage: Stage) => {
     'wrong body': await transactor.submit(cast.alice, keyed({ type: 'credit', amount: 'much' })),
     'no token': await ask({ method: 'GET', path }),
     'wrong role': await viewer.get('/v1/accounts'),
-    'nothing there': await viewer.get(`${path}/${NO_TXN}?unknown=1`),
+    'nothing there': await viewer.get(`${path}/${NO_TXN}?`),
     'wrong method': await ask({ method: 'DELETE', path, headers: viewer.authorization() }),
     'there already': await transactor.post('/v1/accounts', key),
     'too large': await transactor.post(path, ' '.repeat(BODY_LIMIT_BYTES + 1)),

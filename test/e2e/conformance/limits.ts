@@ -181,7 +181,8 @@ function pages(suite: Suite): void {
     ] as const) {
       const { provenance } = await stage.viewer.read(`${path}${query}`)
       const depths = (provenance as readonly Members[]).map(({ depth }) => depth)
-      expect([query, depths]).toEqual([query, Array.from({ length: deepest + 1 }, (_, depth) => depth)])
+      const all = Array.from({ length: deepest + 1 }, (_, depth) => depth)
+      expect([query, [...new Set(depths)], depths.length]).toEqual([query, all, all.length + STATEMENTS])
     }
     for (const depth of ['-1', '1001', '1.5', 'x', '']) {
       const reply = await stage.viewer.get(`${path}?max_depth=${depth}`)
@@ -224,11 +225,14 @@ function inChunks({ token }: LedgerClient, body: string): Buffer {
   return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), chunked(Buffer.from(body))])
 }
 
-/** The provenance of an NFT that was minted and stated twelve things of. */
+/** Of the first owner's time. */
+const STATEMENTS = 12
+const TRANSFERS = 12
+
+/** The provenance of an NFT that was minted, attested to twelve times, and then transferred twelve times. */
 async function longLived({ transactor, cast }: Stage): Promise<string> {
-  const nft = { class_id: cast.classId, instance_id: 'long-lived' }
-  await mintedTo(transactor, cast.alice, nft)
-  for (let year = 1; year <= 12; year += 1) {
+  const nft = await mintedTo(transactor, cast.alice, { class_id: cast.classId, instance_id: 'long-lived' })
+  for (let year = 1; year <= STATEMENTS; year += 1) {
     const reply = await transactor.post('/v1/attestations', {
       attester: 'inspector@london',
       subject_class: nft.class_id,
@@ -237,6 +241,10 @@ async function longLived({ transactor, cast }: Stage): Promise<string> {
       statement: `Sound in year ${year}.`,
     })
     expect(reply.status).toBe(201)
+  }
+  for (let count = 0; count < TRANSFERS; count += 1) {
+    const [from, to] = count % 2 === 0 ? [cast.alice, cast.bob] : [cast.bob, cast.alice]
+    await moved(transactor, from, { type: 'transfer', to_account_id: to.accountId, ...nft })
   }
   return `/v1/nft-classes/${nft.class_id}/instances/${nft.instance_id}/provenance`
 }

@@ -1,6 +1,8 @@
 /** Another edge beside the stage's own, with settings of its own: a process, as an operator would start it. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { runningNatsUrl } from '../../../infra/embedded/nats-server.ts'
 import { send } from '../../support/client.ts'
 import { until } from '../../support/cluster-process.ts'
 import { freePort } from '../../support/free-ports.ts'
@@ -20,7 +22,13 @@ export async function startOwnEdge({ cluster }: Stage, settings: Readonly<Record
   if (edge === undefined) throw new Error('there is no edge to start another beside')
   const port = await freePort()
   const origin = `http://127.0.0.1:${port}`
-  const env = { ...environmentOf(edge.pid), LEDGER_NODE_ID: `own-edge-${port}`, LEDGER_PORT: String(port), ...settings }
+  const env = {
+    ...environmentOf(edge.pid),
+    ...secretsOf(cluster),
+    LEDGER_NODE_ID: `own-edge-${port}`,
+    LEDGER_PORT: String(port),
+    ...settings,
+  }
   const child = spawn(process.execPath, [PROGRAM, 'edge'], { env, stdio: 'ignore' })
   const stop = async (): Promise<void> => {
     child.kill('SIGTERM')
@@ -45,11 +53,18 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null
 }
 
-/** As Linux shows it (proc_pid_environ(5)): where the servers are, and the password of one of them. */
+/** The secrets that the launcher passes to its edge beside the environment; the master key is in the data directory. */
+function secretsOf({ dataDir, databaseUrl }: Stage['cluster']): Record<string, string> {
+  const natsUrl = runningNatsUrl(join(dataDir, 'nats'))
+  if (natsUrl === undefined) throw new Error('there is no nats-server for another edge')
+  return { LEDGER_DATABASE_URL: databaseUrl(), LEDGER_NATS_URL: natsUrl }
+}
+
+/** From Linux (proc_pid_environ(5)), without the variable that announces secrets. */
 function environmentOf(pid: number): Record<string, string> {
   const entries = readFileSync(`/proc/${pid}/environ`, 'utf8')
     .split('\0')
-    .filter((entry) => entry.includes('='))
+    .filter((entry) => entry.includes('=') && !entry.startsWith('LEDGER_HANDED_SECRETS='))
   return Object.fromEntries(
     entries.map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
   )

@@ -70,7 +70,7 @@ export function serviceChapter(suite: Suite): void {
           method,
           path,
           '405 ERR_METHOD_NOT_ALLOWED',
-          'GET, HEAD',
+          'GET, HEAD, OPTIONS',
         ])
       }
     }

@@ -225,7 +225,15 @@ export const SPECIFICATION = {
     'POST /v1/settlement-groups/{id}/revert',
   ],
   'D15 shards': ['GET /v1/shards', 'GET /v1/shards/{id}', 'PUT /v1/shards/{id}/health'],
-  'D18 without a token': ['/healthz', '/readyz', '/.well-known/jwks.json', '/openapi.json', '/docs', '/errors/{slug}'],
+  'D18 without a token': [
+    '/',
+    '/healthz',
+    '/readyz',
+    '/.well-known/jwks.json',
+    '/openapi.json',
+    '/docs',
+    '/errors/{slug}',
+  ],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 
 export type Chapter = keyof typeof SPECIFICATION

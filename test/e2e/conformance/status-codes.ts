@@ -156,7 +156,7 @@ export function statusChapter(suite: Suite): void {
     for (const [path, allowed] of methods) {
       const reply = await stage.ask({ method: 'DELETE', path, headers: stage.admin.authorization() })
       const names = ['GET', 'POST', 'PUT'].filter((method) => allowed.includes(method))
-      const allow = names.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ')
+      const allow = [...names.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : method)), 'OPTIONS'].join(', ')
       expect([path, outcomeOf(reply), reply.headers.allow]).toEqual([path, '405 ERR_METHOD_NOT_ALLOWED', allow])
     }
   })

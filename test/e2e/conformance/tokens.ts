@@ -66,7 +66,7 @@ export function tokensChapter(suite: Suite): void {
 
   row('GET /v1/fungible-tokens', '200 with tokens, by ID', async ({ viewer, cast }) => {
     const list = await viewer.read('/v1/fungible-tokens')
-    expect(Object.keys(list).toSorted()).toEqual(['next_page_token', 'tokens', 'total_count'])
+    expect(Object.keys(list).toSorted()).toEqual(['next_page_token', 'tokens', 'total_count', 'total_count_relation'])
     const tokens = list['tokens'] as readonly Members[]
     expect([tokens.length, list['next_page_token']]).toEqual([list['total_count'], ''])
     expect(tokens).toContainEqual(membersOf(cast.coin))

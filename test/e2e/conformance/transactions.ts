@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { membersOf, textOf } from '../../support/client.ts'
-import type { Members } from '../../support/client-keys.ts'
+import { type Members, signed } from '../../support/client-keys.ts'
 import { ended, free, holdingOf, keyed, moved, newKey, outcomeOf, WAITING } from '../../support/client-moves.ts'
 import { NO_TXN, SHA_256, TIMESTAMP, TXN_ID, UUID } from './forms.ts'
 import { sorted } from './sorted.ts'
@@ -58,6 +58,26 @@ export function transactionsChapter(suite: Suite): void {
     },
   )
 
+  row('POST /v1/transactions', 'Prefer: wait gives the outcome in one round trip', async ({ transactor }) => {
+    const [payer, payee] = [await transactor.register('payer@waiting'), await transactor.register('payee@waiting')]
+    const submit = (fields: Members) => {
+      const order = { account_id: payer.accountId, ...keyed(fields) }
+      return transactor.post('/v1/transactions', signed(order, payer.keys.privateKey), { prefer: 'wait=30' })
+    }
+    const credited = await submit({ type: 'credit', amount: '1' })
+    expect([credited.status, credited.headers['preference-applied']]).toEqual([200, 'wait=30'])
+    const detail = membersOf(credited)
+    expect(detail).toMatchObject({ status: 'completed' })
+    expect(await transactor.read(`/v1/transactions/${textOf(detail, 'txn_id')}`)).toEqual(detail)
+    const failed = await submit({ type: 'debit', amount: '999999999999' })
+    expect([failed.status, membersOf(failed)]).toMatchObject([
+      200,
+      { status: 'failed', failure: { code: 'insufficient_funds' } },
+    ])
+    const moved = await submit({ type: 'transfer', amount: '1', to_account_id: payee.accountId })
+    expect([moved.status, membersOf(moved)['status']]).toEqual([200, 'completed'])
+  })
+
   row('GET /v1/transactions/{id}', '404 when it is unknown, whatever its form', async ({ viewer }) => {
     for (const id of [NO_TXN, 'txn_', 'nothing', '%00', 'x'.repeat(300)]) {
       expect([id, outcomeOf(await viewer.get(`/v1/transactions/${id}`))]).toEqual([id, '404 ERR_NOT_FOUND'])
@@ -77,7 +97,12 @@ export function transactionsChapter(suite: Suite): void {
     '200 with transactions, next_page_token and total_count, newest first',
     async ({ viewer, cast }) => {
       const list = await viewer.read(`/v1/transactions?account_id=${cast.carol.accountId}&page_size=2`)
-      expect(Object.keys(list).toSorted()).toEqual(['next_page_token', 'total_count', 'transactions'])
+      expect(Object.keys(list).toSorted()).toEqual([
+        'next_page_token',
+        'total_count',
+        'total_count_relation',
+        'transactions',
+      ])
       expect(list['next_page_token']).toEqual(expect.stringMatching(/./))
       const all = await viewer.readAll(`/v1/transactions?account_id=${cast.carol.accountId}`, 'transactions')
       expect(list['total_count']).toBe(all.length)

@@ -204,7 +204,7 @@ const OTHERS: readonly WrongBodies[] = [
       {
         body: {},
         expected: {
-          attester: ACCOUNT,
+          attester: FIELD,
           subject_class: 'ERR_INVALID_CLASS_ID',
           subject_instance: FIELD,
           attestation_type: FIELD,
@@ -213,7 +213,7 @@ const OTHERS: readonly WrongBodies[] = [
       },
       {
         body: {
-          attester: 'a b',
+          attester: 'a\nb',
           subject_class: 7,
           subject_instance: '/',
           attestation_type: '',
@@ -223,7 +223,7 @@ const OTHERS: readonly WrongBodies[] = [
           colour: 'red',
         },
         expected: {
-          attester: ACCOUNT,
+          attester: FIELD,
           subject_class: 'ERR_INVALID_CLASS_ID',
           subject_instance: FIELD,
           attestation_type: FIELD,

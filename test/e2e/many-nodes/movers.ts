@@ -2,6 +2,7 @@
 import { type Holder, type LedgerClient, membersOf, textOf } from '../../support/client.ts'
 import type { Members } from '../../support/client-keys.ts'
 import { until } from '../../support/cluster-process.ts'
+import { nameOf } from './shard-load.ts'
 
 const EACH_HAS = 1_000
 const SETTLED_WITHIN_MS = 60_000
@@ -9,6 +10,8 @@ const SETTLED_WITHIN_MS = 60_000
 export class Movers {
   /** Acknowledged transfers. */
   readonly transactions: string[] = []
+  /** Responses other than 202. */
+  readonly others: string[] = []
   private readonly edges: readonly LedgerClient[]
   private readonly holders: readonly Holder[]
   private readonly thinkMs: () => number
@@ -88,6 +91,7 @@ export class Movers {
         await new Promise((resolve) => {
           setTimeout(resolve, this.thinkMs())
         })
+        if (reply?.status !== 202) this.others.push(nameOf(reply))
         if (reply?.status === 202) this.transactions.push(textOf(membersOf(reply), 'txn_id'))
         if (reply?.status === 202 || this.stopping) break
       }

@@ -172,7 +172,8 @@ function longestGap(momentsMs: readonly number[], sinceMs: number): number {
   return longest
 }
 
-function nameOf(reply: HttpReply | undefined): string {
+/** A client's response, for tables. */
+export function nameOf(reply: HttpReply | undefined): string {
   if (reply === undefined) return 'no answer'
   const { code, outcome } = membersOf(reply)
   return [reply.status, code, outcome].filter((part) => part !== undefined).join(' ')

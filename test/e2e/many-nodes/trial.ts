@@ -1,5 +1,5 @@
 /** A cluster under steady load that is harmed in many ways; what each did to its clients is kept, and told as a table. */
-import { LedgerClient } from '../../support/client.ts'
+import { LedgerClient, send } from '../../support/client.ts'
 import { type ClusterParts, type Part, type PartsOptions, startParts } from '../../support/cluster-parts.ts'
 import { until } from '../../support/cluster-process.ts'
 import { DurabilityAudit, forAll } from '../durability-audit.ts'
@@ -18,10 +18,19 @@ export class Trial {
   private readonly client: LedgerClient
   private readonly load: ShardLoad
   private readonly movers: Movers
+  /** In the order of their names; clients use the listed ones. */
+  private readonly edges: LedgerClient[]
   private readonly outages: { readonly fault: string; readonly outage: Outage }[] = []
 
-  private constructor(cluster: ClusterParts, client: LedgerClient, load: ShardLoad, movers: Movers) {
+  private constructor(
+    cluster: ClusterParts,
+    edges: LedgerClient[],
+    client: LedgerClient,
+    load: ShardLoad,
+    movers: Movers,
+  ) {
     this.cluster = cluster
+    this.edges = edges
     this.client = client
     this.load = load
     this.movers = movers
@@ -36,7 +45,7 @@ export class Trial {
       const movers = await Movers.open(edges, MOVERS, () => load.thinkMs())
       load.start()
       movers.start()
-      return new Trial(cluster, client, load, movers)
+      return new Trial(cluster, edges, client, load, movers)
     } catch (cause) {
       await cluster.close()
       throw cause
@@ -48,6 +57,26 @@ export class Trial {
     const outage = await this.load.through(harm, BACK_WITHIN_MS)
     this.outages.push({ fault, outage })
     return outage
+  }
+
+  /** Responses to transfers other than 202. */
+  refusedTransfers(): readonly string[] {
+    return this.movers.others
+  }
+
+  /** Restarts an edge while clients use the others, as behind a load balancer that polls `/readyz`. */
+  async restartEdge(number: number, start: (name: string) => Promise<Part>): Promise<void> {
+    const name = `edge-${number}`
+    const [left] = this.edges.splice(number - 1, 1)
+    if (left === undefined) throw new Error(`there is no ${name}`)
+    await this.end(name)
+    await start(name)
+    const origin = this.cluster.origins[number - 1] ?? ''
+    await until(`${name} is ready`, BACK_WITHIN_MS, async () => {
+      const reply = await send(origin, { method: 'GET', path: '/readyz' }).catch(() => undefined)
+      return reply?.status === 200
+    })
+    this.edges.splice(number - 1, 0, left)
   }
 
   part(name: string): Part {

@@ -1,7 +1,7 @@
 /** Makes what a load consists of, a part at a time, on whichever thread it is. */
 import { accountAddress, type ActorAddress, actorKey } from '../../../actors/address.ts'
 import type { ClassFacts } from '../../../actors/nft-class/state.ts'
-import type { MasterKey } from '../../../infra/keys/master-key.ts'
+import type { WrappingKeys } from '../../../infra/keys/wrapping-keys.ts'
 import { openLedgerSecrets } from '../../../infra/main/ledger-secrets.ts'
 import type { Sql } from '../../../infra/postgres/connection.ts'
 import type { LedgerRecord } from '../../../infra/postgres/migrate.ts'
@@ -22,7 +22,7 @@ export interface LoadSetup {
   readonly shape: LoadShape
   readonly span: LoadSpan
   readonly ledger: LedgerRecord
-  readonly masterKey: MasterKey
+  readonly masterKey: WrappingKeys
   /** What signs the receipts. */
   readonly receiptKeyId: string
   /** Of the client that registers and submits everything. */

@@ -22,6 +22,7 @@ import { createIncarnation, type Incarnation, nextStamp } from '../../../runtime
 import { createPending, type Origin, verdictKey } from '../../../runtime/node/pending.ts'
 import type { Random } from '../../../runtime/ports/random.ts'
 import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
+import { WIRE } from '../../../runtime/wire.ts'
 
 export interface DraftingOptions {
   readonly ledgerId: string
@@ -51,6 +52,7 @@ export class Drafting {
     this.surroundings = {
       settings: { ledgerId, production: false },
       step: stepActor,
+      wire: WIRE,
       facts: { ...createFacts(NO_RARE_PATHS), ...facts },
       inbox: inboxOrder,
       homeOf,

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { startPostgres } from '../../../infra/embedded/postgres-server.ts'
 import { makePrivateDirectory } from '../../../infra/system/private-file.ts'
 import { isRoot } from '../../../infra/embedded/unprivileged-user.ts'
-import { loadOrCreateMasterKey, type MasterKey } from '../../../infra/keys/master-key.ts'
+import { loadOrCreateMasterKey } from '../../../infra/keys/master-key.ts'
+import type { WrappingKeys } from '../../../infra/keys/wrapping-keys.ts'
 import { createOrMigrate } from '../../../infra/main/ledger-creation.ts'
 import { type LoadedLedger, type LoadOptions, loadLedger } from './ledger-load.ts'
 
@@ -21,7 +22,7 @@ export interface FreshLedgerOptions extends Omit<LoadOptions, 'url' | 'masterKey
 export interface FreshLedger extends LoadedLedger {
   /** Of the PostgreSQL that runs until `stop`. */
   readonly url: string
-  readonly masterKey: MasterKey
+  readonly masterKey: WrappingKeys
   readonly masterKeyFile: string
   /** Of PostgreSQL; the data stays. */
   readonly stop: () => Promise<void>

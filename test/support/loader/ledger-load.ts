@@ -6,7 +6,7 @@
  *   L2. A ledger that has anything in it, or whose shards have owners, is refused.
  *   L3. Each table is filled in one transaction. A load that fails between their commits leaves a ledger that L2 refuses.
  */
-import type { MasterKey } from '../../../infra/keys/master-key.ts'
+import type { WrappingKeys } from '../../../infra/keys/wrapping-keys.ts'
 import { openLedgerSecrets } from '../../../infra/main/ledger-secrets.ts'
 import { connect } from '../../../infra/postgres/connection.ts'
 import { readLedgerAt } from '../../../infra/postgres/migrate.ts'
@@ -25,7 +25,7 @@ export interface LoadOptions extends Partial<LoadShape> {
   /** A migrated database. */
   readonly url: string
   /** That the ledger was made with. */
-  readonly masterKey: MasterKey
+  readonly masterKey: WrappingKeys
   /** How far back the first registration lies, unless the receipt key in use is younger. */
   readonly spanMs?: number
   /** Who registers and submits everything. */
@@ -68,7 +68,7 @@ export async function loadLedger(options: LoadOptions): Promise<LoadedLedger> {
   const wantedMs = endMs - spanMs
   const clock = { ...createSystemClock(), now: () => wantedMs }
   const secrets = openLedgerSecrets({ current: masterKey, previous: [] }, ledger)
-  const keys = await createServiceKeys({ url, sealing: secrets.serviceKeys, clock })
+  const keys = await createServiceKeys({ url, seals: secrets.serviceKeys, clock })
   const { receiptKeyId, activeFromMs } = receiptKeyOf(keys, endMs)
   const span: LoadSpan = { startMs: Math.max(wantedMs, activeFromMs), endMs }
   const setup: LoadSetup = { shape, span, ledger, masterKey, receiptKeyId, clientId }

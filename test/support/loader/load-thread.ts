@@ -1,6 +1,6 @@
 /** A thread that makes accounts. Runs from the build: the runtime does not take TypeScript. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { createMasterSeal } from '../../../infra/keys/master-seal.ts'
+import { createServiceKeySeals } from '../../../infra/keys/service-key-seals.ts'
 import { createServiceKeys } from '../../../infra/postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../../../infra/system/clock-system.ts'
 import { createAccountSource, type LoadSetup } from './account-source.ts'
@@ -23,8 +23,8 @@ export type ThreadReply = { readonly number: number } & (
 
 const { setup, url } = workerData as ThreadSetup
 const { masterKey, ledger } = setup
-const sealing = createMasterSeal({ current: masterKey, previous: [] }, 'service-keys')
-const keys = await createServiceKeys({ url, sealing, clock: createSystemClock() })
+const seals = createServiceKeySeals({ current: masterKey, previous: [] })
+const keys = await createServiceKeys({ url, seals, clock: createSystemClock() })
 // A buffer arrives as plain bytes.
 const sealedShardSecret = Buffer.from(ledger.sealedShardSecret)
 const sealedIndexSecret = ledger.sealedIndexSecret && Buffer.from(ledger.sealedIndexSecret)

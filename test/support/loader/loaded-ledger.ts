@@ -46,8 +46,11 @@ export async function noteSums(
     if (vault.encrypts) await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
     await sql.begin(async (transaction) => {
       await transaction`
-        INSERT INTO sessions (session, node_id, started_at, probed_at, completed_count, failed_count)
-        VALUES (${session}, 'load', ${isoTimestamp(startMs)}, ${isoTimestamp(endMs)}, ${sums.completed}, ${sums.failed})`
+        INSERT INTO sessions (session, node_id, started_at, probed_at)
+        VALUES (${session}, 'load', ${isoTimestamp(startMs)}, ${isoTimestamp(endMs)})`
+      await transaction`
+        INSERT INTO shard_counts (shard_id, completed, failed)
+        SELECT shard_id, sum(completed_count), sum(failed_count) FROM accounts GROUP BY shard_id`
       const crossings = crossingsText({ shards: [partWith(CROSSED, { boundary: sums.boundary })] })
       if (crossings !== undefined) {
         const sealed = vault.seal(LEDGER_KEY_NAME, PLACES.crossings(session, 1), crossings)

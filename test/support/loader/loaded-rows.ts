@@ -3,7 +3,7 @@ import type postgres from 'postgres'
 import type { AccountState } from '../../../actors/account/state.ts'
 import type { Transaction } from '../../../actors/account/transaction.ts'
 import { accountAddress, actorKey } from '../../../actors/address.ts'
-import type { MasterKey } from '../../../infra/keys/master-key.ts'
+import type { WrappingKeys } from '../../../infra/keys/wrapping-keys.ts'
 import { openLedgerSecrets } from '../../../infra/main/ledger-secrets.ts'
 import { findAccountRows, openWholeAccount } from '../../../infra/postgres/look-up-accounts.ts'
 import { readLedger } from '../../../infra/postgres/migrate.ts'
@@ -23,7 +23,7 @@ export interface LoadedRows {
   readonly orders: () => Promise<readonly Transaction[]>
 }
 
-export async function loadedRows(sql: postgres.Sql, masterKey: MasterKey): Promise<LoadedRows> {
+export async function loadedRows(sql: postgres.Sql, masterKey: WrappingKeys): Promise<LoadedRows> {
   const ledger = await readLedger(sql)
   if (ledger === undefined) throw new Error('the database has no ledger')
   const { vault, shardOf } = openLedgerSecrets({ current: masterKey, previous: [] }, ledger)

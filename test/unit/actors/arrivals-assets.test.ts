@@ -144,8 +144,8 @@ describe.each(KINDS)('a $name', ({ address, arrival, others, held, native, taken
     expect(say(stateAfter(holding(), taking()), holding())).toBe('answered present')
     expect(say(stateAfter(holding(), taking()), dropping())).toBe('answered dropped')
     expect(say(null, dropping())).toBe('answered dropped')
-    expect(say(null, taking())).toBe('answered rejected')
-    expect(say(stateAfter(holding()), taking(LATER))).toBe('answered rejected')
+    expect(say(null, taking())).toBe('answered arrival_not_held')
+    expect(say(stateAfter(holding()), taking(LATER))).toBe('answered arrival_not_held')
     expect(say(stateAfter(holding()), dropping(LATER))).toBe('answered dropped')
   })
 
@@ -163,7 +163,7 @@ describe.each(KINDS)('a $name', ({ address, arrival, others, held, native, taken
     const registering = stepActor(address, null, native, SIGNED)
     if (registering.kind !== 'stepped') throw new Error('it was not registered')
     expect(say(registering.state, holding())).toBe(`answered ${taken}`)
-    expect(say(registering.state, taking())).toBe('answered rejected')
+    expect(say(registering.state, taking())).toBe('answered arrival_not_held')
   })
 
   test('only administrators bring it', () => {

@@ -140,8 +140,11 @@ describe('a supply', () => {
   test('S2: while a group settles, its legs count unless the token still holds them', () => {
     const settling = { ...moves, done: '100', settling: [['g1', '10'] as const] }
     expect(supplyProblem(token, settling)).toBeUndefined()
-    const held = { 'g1 0': { change: 'mint', amount: '25' }, 'g1 1': { change: 'burn', amount: '15' } } as const
-    const others = { 'g11 0': { change: 'mint', amount: '1' } } as const
+    const held = {
+      'g1 0': { change: 'mint', amount: '25', clientId: 'c' },
+      'g1 1': { change: 'burn', amount: '15', clientId: 'c' },
+    } as const
+    const others = { 'g11 0': { change: 'mint', amount: '1', clientId: 'c' } } as const
     expect(supplyProblem({ ...token, totalSupply: '100', held: { ...held, ...others } }, settling)).toBeUndefined()
     expect(supplyProblem({ ...token, totalSupply: '85', held: { 'g1 0': held['g1 0'] } }, settling)).toBeUndefined()
     expect(supplyProblem({ ...token, held }, settling)).toBe(WRONG)

@@ -201,7 +201,7 @@ describe('a linked group', () => {
     expect(codeOf(undo())).toBe('transaction_not_found')
     const many = Array.from({ length: MAX_COMPENSATIONS }, (_, index) => ({ txnId: `txn_${index}`, accountId: 'ann' }))
     const command = revertGroupCommand(GROUP, { caller: ADMIN, transactions: many })
-    expect(ledger.ask(groupAddress(GROUP), command)).toMatchObject({ kind: 'refused', code: 'rejected' })
+    expect(ledger.ask(groupAddress(GROUP), command)).toMatchObject({ kind: 'refused', code: 'compensation_limit' })
   })
 
   test('may be asked again when as much as may be is named: nothing is new, and what failed is tried again', () => {

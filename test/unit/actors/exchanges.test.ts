@@ -2,7 +2,8 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Submission } from '../../../actors/account/commands.ts'
-import { MAX_OFFERS } from '../../../actors/exchange/step.ts'
+import { EXCHANGE_TIMEOUT_MS } from '../../../actors/account/pending.ts'
+import { MAX_OFFERS, REMEMBERED_MS } from '../../../actors/exchange/step.ts'
 import {
   balance,
   change,
@@ -113,15 +114,35 @@ describe('an exchange', () => {
     const bobs = submit(ledger, BOBS)
     ledger.drain()
     expect(ledger.transaction(anns).failure?.code).toBe('exchange_expired')
-    expect(ledger.transaction(bobs).status).toBe('pending')
+    expect(ledger.transaction(bobs).failure?.code).toBe('exchange_expired')
+    nothingHappened()
   })
 
-  test('that arrives at its home too late fails, and leaves nothing behind there', () => {
+  test('X4: the mirror of an expired offer fails at once, for a day; another offer waits, and a new pair completes', () => {
+    submit(ledger, { ...ANNS, expiresAtMs: ledger.nowMs + 500 })
+    ledger.pass(1_000)
+    ledger.drain()
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      expect(settled(ledger, BOBS).failure?.code).toBe('exchange_expired')
+    }
+    const other = settled(ledger, { ...BOBS, amount: '1.99' })
+    expect(other.status).toBe('pending')
+    const again = settled(ledger, ANNS)
+    expect([again.status, settled(ledger, BOBS).status]).toEqual(['pending', 'completed'])
+    ledger.pass(REMEMBERED_MS)
+    ledger.drain()
+    expect(ledger.states.has(`exchange ${GROUP}`)).toBe(true)
+    ledger.pass(EXCHANGE_TIMEOUT_MS)
+    expect(ledger.states.has(`exchange ${GROUP}`)).toBe(false)
+    expect(settled(ledger, BOBS).status).toBe('pending')
+  })
+
+  test('that arrives at its home too late fails, and so does its mirror', () => {
     const anns = submit(ledger, { ...ANNS, expiresAtMs: ledger.nowMs + 500 })
     ledger.nowMs += 1_000
     ledger.drain()
     expect(ledger.transaction(anns).failure?.code).toBe('exchange_expired')
-    expect(ledger.states.has(`exchange ${GROUP}`)).toBe(false)
+    expect(settled(ledger, BOBS).failure?.code).toBe('exchange_expired')
     nothingHappened()
   })
 

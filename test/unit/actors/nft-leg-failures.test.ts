@@ -2,7 +2,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../actors/address.ts'
 import type { Terms } from '../../../actors/group/terms.ts'
-import { MAX_EXPECTED_LEGS } from '../../../actors/nft-instance/possession.ts'
 import { mintCommand, registerGroupCommand } from '../../support/accounts.ts'
 import { accountAddress } from '../../../actors/address.ts'
 import {
@@ -24,7 +23,6 @@ import {
   nftSeen,
   open,
   orderedOn,
-  ownersOf,
   revert,
   settled,
   submit,
@@ -72,7 +70,6 @@ function agreed(...legs: readonly LegFields[]): Terms {
 /** Nobody keeps anything for anybody, and the money is where it was. */
 function expectNothingStays(owner = 'ann'): void {
   expect(ledger.instance(ruby)).toMatchObject({ owner, status: 'active', hold: null })
-  expect(ledger.instance(ruby)?.expected).toEqual({})
   expect(balance(ledger, 'bob')).toEqual(free('100'))
   for (const { accountId, holds, nftRoom } of ledger.accounts()) {
     expect([accountId, holds.size, nftRoom]).toEqual([accountId, 0, 0])
@@ -122,7 +119,6 @@ describe('a leg fails, and its group with it', () => {
     expect(settled(ledger, legOf(terms, 0)).failure?.code).toBe('not_owner')
     expect(groupSeen(ledger, GROUP)?.status).toBe('reverted')
     expect(ledger.instance(ruby)).toMatchObject({ status: 'burned' })
-    expect(ledger.instance(ruby)?.expected).toEqual({})
   })
 
   test('because the payment cannot be made: the NFT that was held is free', () => {
@@ -196,7 +192,6 @@ describe('two legs of one NFT', () => {
     ['that are the same', () => [gives('ann', 'bob'), gives('ann', 'bob')], 'held'],
   ] as const)('%s can be agreed on, and never settle', ([, legs, code]) => {
     const terms = agreed(...legs(), { ...OTHER, boundary: false })
-    expect(Object.keys(ledger.instance(ruby)?.expected ?? {})).toHaveLength(2)
     expect(settled(ledger, legOf(terms, 0)).status).toBe('completed')
     expect(settled(ledger, legOf(terms, 1)).failure?.code).toBe(code)
     expectReverted()
@@ -253,16 +248,6 @@ describe('a leg that comes before everybody expects its own', () => {
     expect(groupSeen(ledger, GROUP)?.status).toBe('open')
   })
 
-  test('fails when the NFT’s home has not heard of the group; and the group fails as it opens', () => {
-    const terms = halfAgreed([gives(), PAYS])
-    const txnId = submit(ledger, legOf(terms, 0))
-    expect(ledger.deliverFrom('ann', `instance ${ruby}`)).toBe(true)
-    ledger.drain()
-    expect(ledger.transaction(txnId).failure?.code).toBe('group_closed')
-    expect(ledger.concluded.get(AT_HOME)).toMatchObject({ kind: 'group_registered' })
-    expectReverted()
-  })
-
   test.for([
     ['held', true],
     ['asked for', false],
@@ -310,21 +295,6 @@ describe('a registration', () => {
     expect(nftSeen(ledger, `${classId}/jade`)?.status).toBe('active')
   })
 
-  test('of an NFT whose mint was refused after it was looked for is refused', () => {
-    const terms = termsOf([gives(), PAYS])
-    ledger.ask(groupAddress(GROUP), registerGroupCommand(terms))
-    ledger.states.delete(`instance ${ruby}`)
-    ledger.drain()
-    expect(ledger.concluded.get(AT_HOME)).toMatchObject({ kind: 'refused', code: 'instance_not_found' })
-    for (const { holds } of ledger.accounts()) expect(holds.size).toBe(0)
-  })
-
-  test('of a burned NFT is refused, and the others are told', () => {
-    settled(ledger, { accountId: 'ann', type: 'burn', amount: '1', tokenId: ruby })
-    expectRefused('instance_burned', gives(), PAYS)
-    for (const { holds, nftRoom } of ledger.accounts()) expect([holds.size, nftRoom]).toEqual([0, 0])
-  })
-
   test('that an account refuses leaves the NFT expected by nobody', () => {
     change(ledger, 'bob', { incoming: 'refuse' })
     expectRefused('account_refuses', gives(), PAYS)
@@ -339,19 +309,5 @@ describe('a registration', () => {
     expect(agree(ledger, terms).kind).toBe('group_registered')
     expect(ledger.transaction(blocking).failure?.code).toBe('incoming_refused')
     expect(settled(ledger, legOf(terms, 0)).status).toBe('completed')
-  })
-
-  test(`expects an NFT in ${MAX_EXPECTED_LEGS} legs, and in one more is refused until one has ended`, () => {
-    const legs = (count: number): LegFields[] => Array.from({ length: count }, () => gives())
-    const group = (number: number) => ({ groupId: `2f0c2c1e-7d35-4b4e-9d2a-${`${number}`.padStart(12, '0')}` })
-    for (let number = 0; number < 10; number += 1) {
-      expect(agree(ledger, termsOf(legs(MAX_EXPECTED_LEGS / 10), group(number))).kind).toBe('group_registered')
-    }
-    const one = [gives(), PAYS]
-    expectRefused('expectation_limit', ...one)
-    expect(Object.keys(ledger.instance(ruby)?.expected ?? {})).toHaveLength(MAX_EXPECTED_LEGS)
-    revert(ledger, group(0).groupId)
-    expect(agree(ledger, termsOf(one)).kind).toBe('group_registered')
-    expect(ownersOf(ledger, ruby)).toEqual([['mint', 'ann']])
   })
 })

@@ -83,7 +83,6 @@ function atHome(): string {
 function expectNothingMoved(): void {
   expect(groupSeen(ledger, GROUP)?.status).toBe('reverted')
   expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'ann', status: 'active' })
-  expect(ledger.instance(ruby)?.expected).toEqual({})
   expect(ownersOf(ledger, ruby)).toEqual([['mint', 'ann']])
   expect(balance(ledger, 'bob')).toEqual(free('100'))
   for (const { accountId, holds } of ledger.accounts()) {
@@ -103,7 +102,7 @@ describe('delivery against payment', () => {
     settled(ledger, legOf(terms, first))
     expect(groupSeen(ledger, GROUP)?.status).toBe('open')
     expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'ann', status: first === 0 ? 'held' : 'active' })
-    expect(counts(ledger, 'bob')).toEqual({ owned: 0, promised: 1 })
+    expect(counts(ledger, 'bob')).toEqual({ owned: 0, promised: first === 0 ? 1 : 0 })
     settled(ledger, legOf(terms, second))
     expect(groupSeen(ledger, GROUP)).toMatchObject({
       status: 'settled',
@@ -111,7 +110,6 @@ describe('delivery against payment', () => {
       compensations: [],
     })
     expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'bob', status: 'active' })
-    expect(ledger.instance(ruby)?.expected).toEqual({})
     expect([balance(ledger, 'ann'), balance(ledger, 'bob')]).toEqual([free('30'), free('70')])
     expect([counts(ledger, 'ann'), counts(ledger, 'bob')]).toEqual([
       { owned: 0, promised: 0 },
@@ -193,13 +191,29 @@ describe('delivery against payment', () => {
     expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'bob', status: 'active' })
   })
 
-  test('a frozen or unwilling account keeps what it has agreed to', () => {
+  test('a frozen account fulfills its signed legs; one that starts to refuse incoming value receives nothing', () => {
     const terms = agreed(gives(), PAYS)
     settled(ledger, legOf(terms, 0))
-    for (const name of ['ann', 'bob']) change(ledger, name, { incoming: 'refuse' })
     change(ledger, 'ann', { status: 'frozen' })
+    change(ledger, 'bob', { incoming: 'refuse' })
     settled(ledger, legOf(terms, 1))
     expect(nftSeen(ledger, ruby)?.owner).toBe('bob')
+    change(ledger, 'ann', { status: 'active', incoming: 'refuse' })
+    change(ledger, 'bob', { incoming: 'accept' })
+    const back = termsOf([{ ...gives(), account_id: 'bob', to_account_id: 'cid' }, PAYS], {
+      groupId: '2f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33',
+    })
+    expect(codeOf(agree(ledger, back))).toBe('account_refuses')
+    change(ledger, 'ann', { incoming: 'accept' })
+    agree(ledger, back)
+    settled(ledger, legOf(back, 0))
+    change(ledger, 'ann', { incoming: 'refuse' })
+    settled(ledger, legOf(back, 1))
+    expect(groupSeen(ledger, back.groupId)).toMatchObject({
+      status: 'reverted',
+      failure: { code: 'incoming_refused' },
+    })
+    expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'bob', status: 'active' })
   })
 
   test('what has settled is its receiver’s to give on before its account has heard so, and is counted right', () => {
@@ -251,25 +265,15 @@ describe('a group that reverts', () => {
     expectNothingMoved()
   })
 
-  test('while the NFT’s home is asked, and is reached first: there is nothing to hold any more', () => {
-    const terms = agreed(gives(), PAYS)
-    const txnId = submit(ledger, legOf(terms, 0))
-    ledger.pass(TIMEOUT_MS)
-    deliver([AT_HOME, atHome()], ['ann', atHome()])
-    expect(nftSeen(ledger, ruby)?.status).toBe('active')
-    deliver([atHome(), 'ann'])
-    expect(ledger.transaction(txnId)).toMatchObject({ status: 'failed', failure: { code: 'group_closed' } })
-    ledger.drain()
-    expectNothingMoved()
-  })
-
-  test('while the NFT’s home is asked, and the account is reached first: it waits for its home, then fails', () => {
+  test('while the hold at the NFT’s home is pending: the account waits for the home, releases the NFT, then fails', () => {
     const terms = agreed(gives(), PAYS)
     const txnId = submit(ledger, legOf(terms, 0))
     ledger.pass(TIMEOUT_MS)
     deliver([AT_HOME, 'ann'], ['ann', atHome()])
     expect(ledger.transaction(txnId).status).toBe('pending')
     expect(nftSeen(ledger, ruby)?.status).toBe('held')
+    deliver([atHome(), 'ann'], ['ann', atHome()])
+    expect([ledger.transaction(txnId).status, nftSeen(ledger, ruby)?.status]).toEqual(['pending', 'active'])
     deliver([atHome(), 'ann'])
     expect(ledger.transaction(txnId)).toMatchObject({ status: 'failed', failure: { code: 'group_closed' } })
     expect(groupSeen(ledger, GROUP)?.status).toBe('reverting')
@@ -284,7 +288,8 @@ describe('a group that reverts', () => {
     deliver(['ann', atHome()])
     ledger.pass(TIMEOUT_MS)
     deliver([atHome(), 'ann'], [AT_HOME, 'ann'])
-    expect(ledger.transaction(txnId).status).toBe('completed')
+    expect(ledger.transaction(txnId)).toMatchObject({ status: 'completed', compensatedBy: null })
+    deliver(['ann', atHome()], [atHome(), 'ann'])
     expect(ledger.transaction(txnId).compensatedBy).not.toBe(null)
     ledger.drain()
     expect(groupSeen(ledger, GROUP)?.legs[0]).toMatchObject({ status: 'compensated', txnId })
@@ -295,12 +300,13 @@ describe('a group that reverts', () => {
     const terms = agreed(gives(), PAYS)
     const leg = settled(ledger, legOf(terms, 0))
     ledger.ask(groupAddress(GROUP), revertGroupCommand(GROUP, { caller: ADMIN }))
-    deliver([AT_HOME, atHome()])
+    deliver([AT_HOME, 'ann'], ['ann', atHome()])
     const on = submit(ledger, handing(ruby, 'ann', 'cid'))
-    deliver(['ann', atHome()], [atHome(), 'cid'], ['cid', atHome()], [atHome(), 'ann'])
-    expect(ledger.transaction(on).status).toBe('completed')
+    deliver(['ann', atHome()], [atHome(), 'cid'], ['cid', atHome()])
+    expect(ownersOf(ledger, ruby).map(([, owner]) => owner)).toEqual(['ann', 'cid'])
     expect(ledger.transaction(leg.txnId).compensatedBy).toBe(null)
     ledger.drain()
+    expect(ledger.transaction(on).status).toBe('completed')
     expect(groupSeen(ledger, GROUP)).toMatchObject({ status: 'reverted', legs: [{ status: 'compensated' }, {}] })
     expect(ownersOf(ledger, ruby).map(([, owner]) => owner)).toEqual(['ann', 'cid'])
     countAtRest(ledger)

@@ -10,6 +10,7 @@ import {
   counts,
   fund,
   GROUP,
+  groupSeen,
   handing,
   issue,
   legOf,
@@ -134,19 +135,26 @@ describe('a place is kept', () => {
     expect(settled(ledger, handing(ruby, 'ann', 'bob')).status).toBe('completed')
   })
 
-  test('for what a leg is to bring, until the group has ended', () => {
+  test('for an incoming leg once its sender has signed, until the group has ended', () => {
     crowd({ nfts: MAX_ASSETS - 1 })
     const leg = { type: 'transfer', account_id: 'ann', to_account_id: 'bob', amount: '1', class_id: classId }
     const burns = { type: 'burn', account_id: 'ann', amount: '1', class_id: classId, instance_id: 'opal' }
     const terms = termsOf([{ ...leg, instance_id: 'ruby' }, burns])
-    const tooMuch = termsOf([
-      { ...leg, instance_id: 'ruby' },
-      { ...leg, instance_id: 'opal' },
-    ])
-    expect(codeOf(agree(ledger, tooMuch))).toBe('asset_limit')
+    const tooMuch = termsOf(
+      [
+        { ...leg, instance_id: 'ruby' },
+        { ...leg, instance_id: 'opal' },
+      ],
+      { groupId: '2f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33' },
+    )
+    expect(agree(ledger, tooMuch).kind).toBe('group_registered')
+    expect(counts(ledger, 'bob')).toEqual({ owned: MAX_ASSETS - 1, promised: 0 })
+    settled(ledger, legOf(tooMuch, 0))
+    expect(counts(ledger, 'bob')).toEqual({ owned: MAX_ASSETS - 1, promised: 1 })
+    settled(ledger, legOf(tooMuch, 1))
+    expect(groupSeen(ledger, tooMuch.groupId)).toMatchObject({ status: 'reverted', failure: { code: 'asset_limit' } })
     expect(counts(ledger, 'bob')).toEqual({ owned: MAX_ASSETS - 1, promised: 0 })
     expect(agree(ledger, terms).kind).toBe('group_registered')
-    expect(settled(ledger, handing(opal, 'ann', 'bob'))).toMatchObject(FAILED_FULL)
     settled(ledger, legOf(terms, 0))
     expect(counts(ledger, 'bob')).toEqual({ owned: MAX_ASSETS - 1, promised: 1 })
     expect(settled(ledger, handing(opal, 'ann', 'bob'))).toMatchObject(FAILED_FULL)

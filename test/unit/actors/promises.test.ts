@@ -1,4 +1,5 @@
 /** Goal: what was promised is kept: room for what may come back, whatever the account's status has become (A2, L3). */
+import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { MAX_PENDING } from '../../../actors/account/submission.ts'
 import { MAX_ASSETS } from '../../../actors/account/turn.ts'
@@ -58,16 +59,40 @@ describe('room', () => {
     expect(balance(ledger, 'ann')).toEqual(free(FULL))
   })
 
-  test('is kept for what a leg will bring, from its expectation on, and let go when it is cancelled', () => {
+  test('is reserved for an incoming leg once its account has signed it, and not before', () => {
     const terms = termsOf([
       { account_id: 'ann', type: 'debit', amount: '4' },
       { account_id: 'bob', type: 'credit', amount: '4' },
     ])
     agree(ledger, terms)
-    fund(ledger, 'bob', '999999999999999995')
+    fund(ledger, 'bob', '999999999999999994')
+    expect(ledger.transaction(fund(ledger, 'bob', '1')).status).toBe('completed')
+    expect(settled(ledger, legOf(terms, 1)).status).toBe('completed')
     expect(ledger.transaction(fund(ledger, 'bob', '1')).failure?.code).toBe('balance_limit')
     revert(ledger, GROUP)
     expect(ledger.transaction(fund(ledger, 'bob', '4')).status).toBe('completed')
+  })
+
+  test('missing for a leg fails it, on its own side or as a receiver, and its group reverts', () => {
+    fund(ledger, 'ann', '10')
+    fund(ledger, 'bob', '999999999999999996')
+    for (const legs of [
+      [
+        { account_id: 'ann', type: 'debit', amount: '4' },
+        { account_id: 'bob', type: 'credit', amount: '4' },
+      ],
+      [
+        { account_id: 'ann', type: 'transfer', amount: '4', to_account_id: 'bob' },
+        { account_id: 'bob', type: 'debit', amount: '1', boundary: true },
+      ],
+    ]) {
+      const terms = termsOf(legs, { groupId: randomUUID() })
+      agree(ledger, terms)
+      const last = settled(ledger, legOf(terms, legs[0]?.type === 'debit' ? 1 : 0))
+      expect(ledger.group(terms.groupId)).toMatchObject({ status: 'reverted', failure: { code: 'balance_limit' } })
+      expect(last.compensatedBy === null).toBe(last.status === 'failed')
+      expect([balance(ledger, 'ann'), balance(ledger, 'bob')]).toEqual([free('10'), free('999999999999999996')])
+    }
   })
 
   test('for what an exchange and a mint bring counts as well', () => {
@@ -101,18 +126,20 @@ describe(`${MAX_ASSETS} assets`, () => {
     expect(ledger.transaction(fund(ledger, 'rich', '1')).failure?.code).toBe('asset_limit')
   })
 
-  test('count what is only promised, and no longer what was promised once', () => {
+  test('include incoming ones, before and after settlement', () => {
     rich(MAX_ASSETS - 1)
     const terms = termsOf([
       { account_id: 'ann', type: 'debit', amount: '4' },
       { account_id: 'rich', type: 'credit', amount: '4' },
     ])
     agree(ledger, terms)
+    settled(ledger, legOf(terms, 1))
     issue(ledger, { tokenId: 'TIN', issuer: 'ann', totalSupply: '100' })
     const send = { ...TRANSFER, toAccountId: 'rich', amount: '1', tokenId: 'TIN' }
     expect(settled(ledger, send).failure?.code).toBe('asset_limit')
     revert(ledger, GROUP)
-    expect(settled(ledger, send).status).toBe('completed')
+    expect(settled(ledger, send).failure?.code).toBe('asset_limit')
+    expect(balance(ledger, 'rich')).toEqual(free('0'))
   })
 })
 
@@ -167,19 +194,15 @@ describe('a frozen account', () => {
     expect(balance(ledger, 'ann')).toEqual(free('6'))
   })
 
-  test('agrees to legs that bring it value by its own submission or another, and to no others', () => {
+  test('is expected in legs like any other account, and fails those that take value', () => {
     change(ledger, 'ann', { status: 'frozen' })
     const takes = termsOf([
       { account_id: 'ann', type: 'debit', amount: '1' },
       { account_id: 'bob', type: 'credit', amount: '1' },
     ])
-    expect(codeOf(agree(ledger, takes))).toBe('account_not_active')
-    const brings = termsOf([
-      { account_id: 'bob', type: 'transfer', amount: '1', to_account_id: 'ann' },
-      { account_id: 'ann', type: 'credit', amount: '1' },
-      { account_id: 'bob', type: 'debit', amount: '1' },
-    ])
-    expect(agree(ledger, brings)).toMatchObject({ kind: 'group_registered' })
+    expect(agree(ledger, takes)).toMatchObject({ kind: 'group_registered' })
+    expect(settled(ledger, legOf(takes, 0)).failure?.code).toBe('account_frozen')
+    expect(ledger.group(GROUP)).toMatchObject({ status: 'reverted', failure: { code: 'account_frozen' } })
   })
 })
 

@@ -119,9 +119,10 @@ describe('the registration of a token', () => {
     const production = new MiniLedger({ production: true })
     open(production, 'ann')
     expect(codeOf(issue(production, { issuer: 'ann', consentNeeded: true }))).toBe('issuer_consent_missing')
-    expect(codeOf(issue(production, { issuer: 'ann', consentNeeded: true, signature: FORGED }))).toBe(
-      'issuer_consent_missing',
-    )
+    expect(issue(production, { issuer: 'ann', consentNeeded: true, signature: FORGED })).toMatchObject({
+      code: 'issuer_consent_missing',
+      keyId: expect.any(String) as string,
+    })
     expect(production.account('ann')).toMatchObject({ version: 1 })
     expect(issue(production, { issuer: 'ann', consentNeeded: true, signature: 'hers' }).kind).toBe('token_registered')
     expect(issue(production, { tokenId: 'TIN', issuer: 'new', consentNeeded: true }).kind).toBe('token_registered')
@@ -230,43 +231,29 @@ describe('mint and burn', () => {
   })
 })
 
-describe('legs of open groups', () => {
-  test('of a token are bounded: one more is refused, and nothing is held for it', () => {
+describe('supply on hold for legs of open groups', () => {
+  test(`is limited to ${MAX_HELD_LEGS} legs of one client; one more is refused, and one of another client is not`, () => {
     issue(ledger, { issuer: 'ann', totalSupply: '10' })
     const token = ledger.states.get('token gold') as TokenState
-    const held = Object.fromEntries(
-      Array.from({ length: MAX_HELD_LEGS }, (_, leg) => [`group ${leg}`, { change: 'burn', amount: '0.01' } as const]),
+    const full = Object.fromEntries(
+      Array.from({ length: MAX_HELD_LEGS }, (_, leg) => [
+        `group ${leg}`,
+        { change: 'burn', amount: '0.01', clientId: 'full' } as const,
+      ]),
     )
-    const terms = {
-      accountId: 'bob',
-      type: 'burn',
-      amount: '1',
-      tokenId: 'GOLD',
-      toAccountId: null,
-      boundary: false,
-    } as const
-    const command = {
-      type: 'expect_leg',
-      groupId: GROUP,
-      leg: 0,
-      role: 'supply',
-      termsHash: '',
-      terms,
-      atMs: token.lastTimeMs,
-      salt: '',
-      newTxnId: '',
-    } as const
-    const answerOf = (state: TokenState) => {
-      const step = stepToken(state, command)
-      if (step.kind !== 'stepped') throw new Error('a message is heard')
+    const repliesTo = (state: TokenState, clientId: string, amount = '1') => {
+      const name = { groupId: GROUP, leg: 0, role: 'supply' } as const
+      const stamp = { atMs: token.lastTimeMs, salt: '', newTxnId: '' }
+      const step = stepToken(state, { type: 'hold_supply', ...name, change: 'burn', amount, clientId, ...stamp })
+      if (step.kind !== 'stepped') throw new Error('a message is consumed')
       const [effect] = step.effects
       const message = effect?.kind === 'message_sent' ? effect.envelope.message : undefined
-      return {
-        held: Object.keys(step.state?.held ?? {}).length,
-        refused: message?.type === 'leg_expected' ? (message.refused?.code ?? null) : undefined,
-      }
+      const code = message?.type === 'leg_failed' ? message.failure.code : message?.type
+      return [code, Object.keys(step.state?.held ?? {}).length]
     }
-    expect(answerOf(token)).toEqual({ held: 1, refused: null })
-    expect(answerOf({ ...token, held })).toEqual({ held: MAX_HELD_LEGS, refused: 'expectation_limit' })
+    expect(repliesTo(token, 'full')).toEqual(['leg_completed', 1])
+    expect(repliesTo({ ...token, held: full }, 'full')).toEqual(['leg_limit', MAX_HELD_LEGS])
+    expect(repliesTo({ ...token, held: full }, 'other')).toEqual(['leg_completed', MAX_HELD_LEGS + 1])
+    expect(repliesTo({ ...token, held: full }, 'other', '9.5')).toEqual(['supply_underflow', MAX_HELD_LEGS])
   })
 })

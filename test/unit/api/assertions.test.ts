@@ -163,6 +163,33 @@ describe('what is asserted', () => {
     expect((await post()).status).toBe(503)
   })
 
+  test.for([
+    [
+      { kind: 'balances', balances: 2_000_001, maxBalances: 2_000_000 },
+      'The ledger has more than 2,000,000 balances, as many as a proof of liabilities covers on this edge. Each processor of the edge, up to four, raises the limit.',
+    ],
+    [
+      { kind: 'time', balances: 1_999_999, limitMs: 58_000 },
+      'The balances of the ledger could not be read within 58 s, the limit of a proof of liabilities. Retry under a lower load, or give the edge more processors.',
+    ],
+    [
+      { kind: 'time', balances: null, limitMs: 58_000 },
+      'The balances of the ledger could not be read within 58 s, the limit of a proof of liabilities. Retry under a lower load, or give the edge more processors.',
+    ],
+  ] as const)(
+    'a ledger that is too large is 503 with the limit, and does not name the number of balances: %j',
+    async ([exceeded, said]) => {
+      const edge = createEdgeFixture()
+      const token = await edge.tokenFor('viewer')
+      edge.assertions.failure = new AssertionUnavailable('too large', { exceeded })
+      const refused = await edge.post('/v1/assertions/proof-of-liabilities', { requester: 'me' }, token)
+      expect(refused.headers.get('retry-after')).toBe('3600')
+      const { status, error_codes: codes, detail } = await bodyOf(refused)
+      expect([status, codes]).toEqual([503, ['ERR_DOWNSTREAM_FAILURE']])
+      expect(detail).toBe(said)
+    },
+  )
+
   test('generated_at is never before the key came into use', async () => {
     const edge = createEdgeFixture()
     const token = await edge.tokenFor('viewer')
@@ -209,6 +236,24 @@ describe('what is verified', () => {
     expect(await verified(edge, { ...assertion, result: added })).toMatchObject({ valid: false })
   })
 
+  test('a result without the members that this ledger adds, or with an inexact number, is 200 and not valid', async () => {
+    const edge = createEdgeFixture()
+    const token = await edge.tokenFor('viewer')
+    const bare = '"total_liabilities":"0","merkle_root":"sha256:00","generated_at":"2026-01-01T00:00:00.000Z"'
+    for (const result of [
+      `{${bare}}`,
+      '{"assets_verified":9007199254740993}',
+      '{"assets_verified":7.00000000000000000001}',
+    ]) {
+      const body = `{"assertion_type":"proof-of-liabilities","result":${result},"signature":"AAAA"}`
+      const response = await edge.post('/v1/assertions/verify', body, token)
+      expect([response.status, await bodyOf(response)]).toMatchObject([
+        200,
+        { valid: false, reason: expect.any(String) },
+      ])
+    }
+  })
+
   const GARBAGE: readonly (readonly [string, object])[] = [
     ['an unknown type', { assertion_type: 'proof-of-work' }],
     ['another type', { assertion_type: 'proof-of-provenance' }],
@@ -229,6 +274,22 @@ describe('what is verified', () => {
       verified_at: expect.any(String),
       reason: expect.any(String),
     })
+  })
+
+  test('a correct signature in another encoding is not valid', async () => {
+    const edge = createEdgeFixture()
+    const assertion = await asked(edge, 'proof-of-liabilities')
+    const text = assertion.signature
+    const bare = text.replace(/=+$/, '')
+    const following = (character: string): string => String.fromCharCode(character.charCodeAt(0) + 1)
+    const spellings = [`${text}=`, `${text}A`, `${text.slice(0, 8)}\n${text.slice(8)}`]
+    // Padded: the last character has unused bits.
+    if (bare !== text)
+      spellings.push(bare, `${bare.slice(0, -1)}${following(bare.at(-1) ?? '')}${text.slice(bare.length)}`)
+    for (const signature of spellings) {
+      expect(await verified(edge, { ...assertion, signature })).toMatchObject({ valid: false })
+    }
+    expect(await verified(edge, assertion)).toMatchObject({ valid: true })
   })
 
   test('A1: a signature over the result of one type is none over another, though every member fits', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Json } from '../../../actors/canonical-json.ts'
 import { AttestationStoreUnavailable } from '../../../runtime/ports/attestation-store.ts'
 import { ReadsUnavailable } from '../../../runtime/ports/ledger-reads.ts'
 import {
@@ -12,7 +13,7 @@ import {
   signedBody,
   stated,
 } from './attestation-scene.ts'
-import { accountView, bodyOf, refusalOf } from './edge-fixture.ts'
+import { accountView, bodyOf, digestOf, refusalOf } from './edge-fixture.ts'
 
 const ID = /^att_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 const KEY = { 'idempotency-key': 'once' }
@@ -60,7 +61,7 @@ describe('POST /v1/attestations', () => {
     const token = await edge.tokenFor('transactor')
     expect(await refusalOf(await edge.post(PATH, {}, token, { 'idempotency-key': 'é' }))).toEqual({
       status: 400,
-      codes: ['ERR_INVALID_IDEMPOTENCY_KEY', 'ERR_INVALID_ACCOUNT_ID', 'ERR_INVALID_CLASS_ID', 'ERR_INVALID_FIELD'],
+      codes: ['ERR_INVALID_IDEMPOTENCY_KEY', 'ERR_INVALID_FIELD', 'ERR_INVALID_CLASS_ID'],
       fields: ['Idempotency-Key', 'attester', 'subject_class', 'subject_instance', 'attestation_type', 'statement'],
     })
     const wrong = {
@@ -69,16 +70,18 @@ describe('POST /v1/attestations', () => {
       signature: '',
     }
     expect(await refusalOf(await edge.post(PATH, wrong, token))).toMatchObject({
-      codes: ['ERR_INVALID_ACCOUNT_ID', 'ERR_INVALID_CLASS_ID', 'ERR_INVALID_FIELD', 'ERR_INVALID_SIGNATURE'],
+      codes: ['ERR_INVALID_FIELD', 'ERR_INVALID_CLASS_ID', 'ERR_INVALID_SIGNATURE'],
       fields: [...Object.keys(BODY), 'evidence_url', 'signature'],
     })
     expect(edge.attestations.state.attestations.size).toBe(0)
   })
 
   test.for([
-    [{ attester: 'a b' }, 'attester', 'ERR_INVALID_ACCOUNT_ID'],
-    [{ attester: '..' }, 'attester', 'ERR_INVALID_ACCOUNT_ID'],
-    [{ attester: 'x'.repeat(129) }, 'attester', 'ERR_INVALID_ACCOUNT_ID'],
+    [{ attester: '' }, 'attester', 'ERR_INVALID_FIELD'],
+    [{ attester: 'a\nb' }, 'attester', 'ERR_INVALID_FIELD'],
+    [{ attester: 'a\u202eb' }, 'attester', 'ERR_INVALID_FIELD'],
+    [{ attester: 'x'.repeat(257) }, 'attester', 'ERR_INVALID_FIELD'],
+    [{ attester: 'erased:0123456789ab' }, 'attester', 'ERR_INVALID_FIELD'],
     [{ subject_class: '' }, 'subject_class', 'ERR_INVALID_CLASS_ID'],
     [{ subject_class: null }, 'subject_class', 'ERR_INVALID_CLASS_ID'],
     [{ subject_class: 'x'.repeat(129) }, 'subject_class', 'ERR_INVALID_CLASS_ID'],
@@ -91,7 +94,6 @@ describe('POST /v1/attestations', () => {
     [{ attestation_type: 'a\u2028b' }, 'attestation_type', 'ERR_INVALID_FIELD'],
     [{ statement: '' }, 'statement', 'ERR_INVALID_FIELD'],
     [{ statement: 'x'.repeat(4_097) }, 'statement', 'ERR_INVALID_FIELD'],
-    [{ evidence_url: null }, 'evidence_url', 'ERR_INVALID_FIELD'],
     [{ evidence_url: '' }, 'evidence_url', 'ERR_INVALID_FIELD'],
     [{ evidence_url: '/reports/1' }, 'evidence_url', 'ERR_INVALID_FIELD'],
     [{ evidence_url: '//assay.example/1' }, 'evidence_url', 'ERR_INVALID_FIELD'],
@@ -109,7 +111,6 @@ describe('POST /v1/attestations', () => {
     [{ evidence_url: 'file:///etc/passwd' }, 'evidence_url', 'ERR_INVALID_FIELD'],
     [{ evidence_url: 'ftp://assay.example/1' }, 'evidence_url', 'ERR_INVALID_FIELD'],
     [{ evidence_url: `https://a.example/${'x'.repeat(2_031)}` }, 'evidence_url', 'ERR_INVALID_FIELD'],
-    [{ signature: null }, 'signature', 'ERR_INVALID_SIGNATURE'],
     [{ signature: '' }, 'signature', 'ERR_INVALID_SIGNATURE'],
   ] as const)('%j is 400', async ([change, field, code]) => {
     const edge = attestationEdge()
@@ -118,7 +119,9 @@ describe('POST /v1/attestations', () => {
   })
 
   test.for([
-    { attester: 'x'.repeat(128) },
+    { attester: 'Lab GmbH' },
+    { attester: '..' },
+    { attester: '\u{1f947}'.repeat(256) },
     { attestation_type: '\u{1f947}'.repeat(64) },
     { attestation_type: 'Größe & Gewicht' },
     { statement: '\u{1f947}'.repeat(4_096) },
@@ -210,23 +213,36 @@ describe('POST /v1/attestations, signed by the attester', () => {
     expect(members['signature']).not.toBe(signedBody(BODY, key)['signature'])
   })
 
+  test('D13: a name that is not an account ID cannot be verified', async () => {
+    const edge = attestationEdge()
+    const body = { ...BODY, attester: 'Lab GmbH' }
+    const response = await edge.post(PATH, signedBody(body, addSigner(edge, 'Lab GmbH')), await edge.tokenFor('admin'))
+    expect(await bodyOf(response)).toMatchObject({ status: 403, error_codes: ['ERR_SIGNATURE_MISMATCH'] })
+    expect(edge.attestations.state.attestations.size).toBe(0)
+  })
+
   test('D6: any other signature is 403, and nothing is stored', async () => {
     const edge = attestationEdge()
     const key = addSigner(edge, BODY.attester)
     const other = addSigner(edge, 'other@x')
     edge.reads.accountViews.set('keyless@x', accountView('keyless@x', { key: null }))
     const token = await edge.tokenFor('admin')
-    for (const body of [
-      signedBody(BODY, other),
-      { ...signedBody(BODY, key), statement: 'Fine gold, 999.' },
-      { ...signedBody(BODY, key), evidence_url: 'https://assay.example/' },
-      { ...BODY, signature: 'garbage' },
-      { ...BODY, signature: 'A'.repeat(100_000) },
-      signedBody({ ...BODY, attester: 'keyless@x' }, key),
-      signedBody({ ...BODY, attester: 'nobody@x' }, key),
-    ]) {
+    const keyId = edge.reads.accountViews.get(BODY.attester)?.key?.keyId
+    for (const [body, named, detail] of [
+      [signedBody(BODY, other), keyId, /does not match/],
+      [{ ...signedBody(BODY, key), statement: 'Fine gold, 999.' }, keyId, /does not match/],
+      [{ ...signedBody(BODY, key), evidence_url: 'https://assay.example/' }, keyId, /does not match/],
+      [{ ...BODY, signature: 'garbage' }, keyId, /cannot be decoded/],
+      [{ ...BODY, signature: 'A'.repeat(100_000) }, keyId, /cannot be decoded/],
+      [signedBody({ ...BODY, attester: 'keyless@x' }, key), undefined, /has no key/],
+      [signedBody({ ...BODY, attester: 'nobody@x' }, key), undefined, /has no key/],
+    ] as const) {
       const response = await edge.post(PATH, body, token)
-      expect(await refusalOf(response)).toMatchObject({ status: 403, codes: ['ERR_SIGNATURE_MISMATCH'] })
+      const problem = await bodyOf(response)
+      const payload = Object.fromEntries(Object.entries<Json>(body).filter(([field]) => field !== 'signature'))
+      expect(problem).toMatchObject({ status: 403, error_codes: ['ERR_SIGNATURE_MISMATCH'] })
+      expect(problem['detail']).toMatch(detail)
+      expect([problem['key_id'], problem['payload_digest']]).toEqual([named, digestOf(payload)])
     }
     expect(edge.attestations.state.attestations.size).toBe(0)
   })

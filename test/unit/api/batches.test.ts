@@ -48,7 +48,8 @@ describe('POST /v1/transactions/batch', () => {
     const alone = await Promise.all(
       submissions.map(async (one) => bodyOf(await edge.post('/v1/transactions', one as object, token))),
     )
-    const problemAt = (index: number) => ({ ...alone[index], instance: PATH })
+    const requestId = response.headers.get('x-request-id')
+    const problemAt = (index: number) => ({ ...alone[index], instance: PATH, request_id: requestId })
     expect(results).toEqual([
       { status: 202, receipt: alone[0] },
       { status: 403, problem: problemAt(1) },
@@ -59,6 +60,17 @@ describe('POST /v1/transactions/batch', () => {
       { status: 400, problem: problemAt(6) },
     ])
     expect(results[3]?.['problem']).toMatchObject({ outcome: 'unknown', error_codes: ['ERR_SHARD_UNAVAILABLE'] })
+  })
+
+  test('a submission that fails inside the edge fails alone', async () => {
+    const edge = answering({ k2: { kind: 'answered', answer: { kind: 'arrival', state: 'held' } } })
+    const submissions = [order('k1'), order('k2'), order('k3')]
+    const response = await edge.post(PATH, { submissions }, await edge.tokenFor('transactor'))
+    expect(response.status).toBe(200)
+    const { results } = (await bodyOf(response)) as { results: Record<string, unknown>[] }
+    expect(results.map(({ status }) => status)).toEqual([202, 503, 202])
+    expect(results[1]?.['problem']).toMatchObject({ outcome: 'unknown', error_codes: ['ERR_DOWNSTREAM_FAILURE'] })
+    expect(edge.log.map(({ event }) => event)).toEqual(['request_failed'])
   })
 
   test('all are asked at once, in their order', async () => {

@@ -110,7 +110,24 @@ describe('the body of a POST', () => {
     const read = await readJsonBody(request(members(25_001)))
     expect(read).toMatchObject({ ok: false, error: { type: 'invalid-request', codes: ['ERR_INVALID_FIELD'] } })
     expect(await refusal(request(members(25_000)))).toBeUndefined()
-    expect((await readJsonBody(request(members(3)), 6)).ok).toBe(true)
-    expect((await readJsonBody(request(members(3)), 5)).ok).toBe(false)
+    expect((await readJsonBody(request(members(3)), { maxParts: 6 })).ok).toBe(true)
+    expect((await readJsonBody(request(members(3)), { maxParts: 5 })).ok).toBe(false)
+  })
+
+  test.for([
+    [
+      '{"metadata_schema":{"properties":{"a":{"const":12345678901234567890}}}}',
+      'ERR_INVALID_SCHEMA',
+      'metadata_schema.properties.a.const',
+    ],
+    ['{"metadata":{"weight":0.1234567890123456789}}', 'ERR_INVALID_FIELD', 'metadata.weight'],
+    ['{"records":[{"metadata":[9007199254740993]}]}', 'ERR_INVALID_FIELD', 'records[0].metadata[0]'],
+    ['{"amount":100000000000000000000000000000000000001}', 'ERR_INVALID_AMOUNT', 'amount'],
+  ] as const)('a number that a double cannot hold is refused with its field: %s', async ([text, code, field]) => {
+    const read = await readJsonBody(request(text))
+    expect(read).toMatchObject({
+      ok: false,
+      error: { type: 'validation-error', codes: [code], errors: [{ field }] },
+    })
   })
 })

@@ -1,18 +1,23 @@
 /** An edge with everything behind it in memory: what the fakes are told, and what they were asked, is open to tests. */
 import { createFakeServiceKeys, type FakeServiceKeys } from './fake-service-keys.ts'
 import { createHash, generateKeyPairSync } from 'node:crypto'
+import type { LegHold } from '../../../actors/account/state.ts'
 import type { Hono } from 'hono'
 import { expect } from 'vitest'
 import type { Role } from '../../../actors/account/commands.ts'
 import type { AccountView } from '../../../actors/account/outcome.ts'
+import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { GroupView } from '../../../actors/group/state.ts'
 import type { TokenView } from '../../../actors/token/state.ts'
-import type { EdgeDependencies, EdgeSettings } from '../../../api/dependencies.ts'
+import type { EdgeDependencies, EdgeSettings, ReadinessWarning } from '../../../api/dependencies.ts'
 import { createEdge } from '../../../api/edge.ts'
 import { ERROR_CODES } from '../../../api/error-codes.ts'
+import { networkOf } from '../../../infra/keys/network.ts'
 import { jwkOf, readPublicKey } from '../../../infra/keys/public-key.ts'
+import { isSignature } from '../../../infra/keys/signature-encoding.ts'
 import { createNodeSigner } from '../../../infra/keys/signer-node.ts'
 import type { ClientRecord } from '../../../runtime/ports/access-store.ts'
+import { createMemoryIdempotencyStore } from '../../support/idempotency-store-memory.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../../runtime/ports/ledger-gateway.ts'
 import type {
   AuditChainPage,
@@ -45,13 +50,13 @@ export interface FakeReads extends LedgerReads, FakeNfts {
   readonly chains: Map<string, AuditChainPage>
   readonly transactionViews: Map<string, TransactionView>
   readonly receipts: Map<string, SignedReceipt>
+  readonly expectationViews: Map<string, readonly LegHold[]>
   readonly tokenViews: Map<string, TokenView>
   readonly groupViews: Map<string, GroupView>
   /** By client. */
   readonly openGroupCounts: Map<string, number>
   readonly queries: TransactionQuery[]
   page: TransactionPage
-  owned: boolean
   anyOwned: boolean
   failure: Error | null
 }
@@ -66,12 +71,12 @@ export function createFakeReads(): FakeReads {
     chains: new Map(),
     transactionViews: new Map(),
     receipts: new Map(),
+    expectationViews: new Map(),
     tokenViews: new Map(),
     groupViews: new Map(),
     openGroupCounts: new Map(),
     queries: [],
     page: { transactions: [], next: null, ended: true, count: { total: 0, exact: true } },
-    owned: true,
     anyOwned: true,
     failure: null,
     transaction: async (txnId) => checked(fake.transactionViews.get(txnId)),
@@ -88,6 +93,8 @@ export function createFakeReads(): FakeReads {
       const next = rest.length > limit ? (accounts.at(-1)?.accountId ?? null) : null
       return checked({ accounts, next, count: after === null ? { total: all.length, exact: true } : null })
     },
+    expectations: async (accountId) =>
+      checked(fake.accountViews.has(accountId) ? (fake.expectationViews.get(accountId) ?? []) : undefined),
     balances: async (accountId) => checked(fake.balanceViews.get(accountId)),
     async auditChain(accountId, afterSequence, limit) {
       const chain = fake.chains.get(accountId)
@@ -111,7 +118,6 @@ export function createFakeReads(): FakeReads {
     },
     group: async (groupId) => checked(fake.groupViews.get(groupId)),
     openGroups: async (clientId) => checked(fake.openGroupCounts.get(clientId) ?? 0),
-    shardOwned: async () => checked(fake.owned),
     anyShardOwned: async () => checked(fake.anyOwned),
   }
   function checked<T>(value: T): T {
@@ -163,7 +169,7 @@ export interface EdgeFixture {
   readonly schemas: FakeSchemaValidator
   readonly log: LogLine[]
   readonly settings: EdgeSettings
-  readonly readiness: { ready: boolean; checks: Record<string, boolean> }
+  readonly readiness: { ready: boolean; checks: Record<string, boolean>; warnings?: readonly ReadinessWarning[] }
   readonly secretChecks: { failure: Error | null; known: boolean[]; addresses: string[] }
   /** A token of a client with this role; the client is made if need be. */
   readonly tokenFor: (role: Role) => Promise<string>
@@ -183,10 +189,11 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFix
   const reads = createFakeReads()
   const gateway = createFakeGateway()
   const shards = createMemoryShardState(256, clock.now())
+  for (const shard of shards.shards.values()) Object.assign(shard, { owner: 'node-1', ownedForMs: HOUR_MS })
   const attestations = createFakeAttestations()
   const [assertions, schemas] = [createFakeAssertions(), createFakeSchemaValidator()]
   const log: LogLine[] = []
-  const readiness = { ready: true, checks: { postgres: true, nats: true } as Record<string, boolean> }
+  const readiness: EdgeFixture['readiness'] = { ready: true, checks: { postgres: true, nats: true } }
   const secretChecks = { failure: null as Error | null, known: [] as boolean[], addresses: [] as string[] }
   const write =
     (level: LogLine['level']) =>
@@ -196,6 +203,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFix
   const settings: EdgeSettings = {
     errorBase: 'https://ledger.example/errors',
     environment: 'sandbox',
+    corsOrigins: 'any',
     ledgerId: LEDGER_ID,
     accessTokenTtlMs: HOUR_MS,
     refreshTokenTtlMs: 30 * 24 * HOUR_MS,
@@ -205,6 +213,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFix
     reads,
     shardHealth: createMemoryShardHealth(shards),
     attestations,
+    idempotency: createMemoryIdempotencyStore(clock).store,
     assertions,
     exports: { begin: () => Promise.resolve({ kind: 'busy' }) },
     imports: createFakeImports(),
@@ -213,6 +222,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFix
     serviceKeys: keys,
     signatures: createNodeSigner({ keys }),
     clock,
+    clockTrusted: () => true,
     random: {
       hex: (size) => {
         randomCalls += 1
@@ -232,7 +242,10 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFix
         return record !== undefined && record.secretHash === `of ${secret}`
       },
     },
+    clientAddress: (peer) => peer,
+    networkOf,
     readPublicKey,
+    isSignature,
     jwkOf,
     pageTokenKey: new Uint8Array(32).fill(5),
     refreshTokenKey: new Uint8Array(32).fill(6),
@@ -275,15 +288,21 @@ export function clientOf(clientId: string, role: Role): ClientRecord {
   }
 }
 
-/** Of a problem: what its page does not explain must not be in it. */
+/** A problem has only members that its page explains, and the request ID of the response. */
 export async function bodyOf(response: Response): Promise<Record<string, unknown>> {
   const body = (await response.json()) as Record<string, unknown>
   const { type, error_codes: codes } = body
   if (typeof type !== 'string' || !Array.isArray(codes)) return body
+  expect(body['request_id']).toBe(response.headers.get('x-request-id'))
   for (const [code, { types }] of Object.entries(ERROR_CODES)) {
     if (codes.includes(code)) expect(types).toContain(type.slice(type.lastIndexOf('/') + 1))
   }
   return body
+}
+
+/** The `payload_digest` of the signed body. */
+export function digestOf(payload: JsonObject): string {
+  return `sha256:${createHash('sha256').update(canonicalJson(payload)).digest('hex')}`
 }
 
 /** What a refusal comes down to. */
@@ -393,6 +412,7 @@ export function groupView(overrides: Partial<GroupView> = {}): GroupView {
     createdAtMs: 1_760_000_000_000,
     dueAtMs: 1_760_000_900_000,
     finishedAtMs: null,
+    failure: null,
     ...overrides,
   }
 }

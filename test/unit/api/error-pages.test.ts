@@ -190,7 +190,7 @@ test('the edge before the ledger was created has the same pages', async () => {
     random: { hex: (size) => 'a'.repeat(2 * size), integer: () => 0 },
     log: { info: () => {}, warn: () => {}, error: () => {} },
     readiness: async () => ({ ready: false, checks: {} }),
-    settings: { errorBase: 'https://ledger.example/errors', environment: 'sandbox' },
+    settings: { errorBase: 'https://ledger.example/errors', environment: 'sandbox', corsOrigins: 'any' },
   })
   for (const slug of SLUGS) {
     const { html } = await pageOf(slug)

@@ -25,11 +25,12 @@ interface Asked extends EdgeFixture {
   readonly ask: (body: JsonObject, headers?: Record<string, string>) => Promise<Response>
 }
 
-async function edgeWith(begun: BegunExport | Error): Promise<Asked> {
+async function edgeWith(outcome: BegunExport | Error | (() => BegunExport)): Promise<Asked> {
   const orders: ExportOrder[] = []
   const exports: LedgerExports = {
     begin: (order) => {
       orders.push(order)
+      const begun = typeof outcome === 'function' ? outcome() : outcome
       return begun instanceof Error ? Promise.reject(begun) : Promise.resolve(begun)
     },
   }
@@ -107,6 +108,7 @@ test('an export for this very ledger is refused', async () => {
     settings: {
       errorBase: 'https://ledger.example/errors',
       environment: 'sandbox',
+      corsOrigins: 'any' as const,
       ledgerId: own,
       accessTokenTtlMs: 3_600_000,
       refreshTokenTtlMs: 3_600_000,
@@ -117,9 +119,36 @@ test('an export for this very ledger is refused', async () => {
   expect(await refusalOf(response)).toMatchObject({ status: 400, codes: ['ERR_WRONG_LEDGER'] })
 })
 
-test('an idempotency key is taken, and need not be there; one that is none is refused', async () => {
+test('D7: the same key replays the same file, byte for byte, without another export', async () => {
+  const lines = Array.from({ length: 40 }, (_, line) => `{"line":${line},"text":"${'é'.repeat(10_000)}"}\n`)
+  const edge = await edgeWith({ kind: 'begun', content: streamOf(lines) })
+  const first = await (await edge.ask(ASKED, { 'idempotency-key': 'a key' })).text()
+  expect(first).toBe(lines.join(''))
+  for (const [body, mismatch] of [
+    [ASKED, null],
+    [{ ...ASKED, requester: 'Another' }, 'true'],
+  ] as const) {
+    const again = await edge.ask(body, { 'idempotency-key': 'a key' })
+    expect([again.status, again.headers.get('content-type')]).toEqual([200, 'application/x-ndjson'])
+    expect([again.headers.get('idempotency-replayed'), again.headers.get('idempotency-payload-mismatch')]).toEqual([
+      'true',
+      mismatch,
+    ])
+    expect(await again.text()).toBe(first)
+  }
+  expect(edge.orders).toHaveLength(1)
+})
+
+test('D7: an interrupted export runs again under its key', async () => {
+  const edge = await edgeWith(() => ({ kind: 'begun', content: streamOf(['{"line":0}\n'], new Error('damaged')) }))
+  for (let round = 1; round <= 2; round += 1) {
+    await expect((await edge.ask(ASKED, { 'idempotency-key': 'a key' })).text()).rejects.toThrow('damaged')
+    expect(edge.orders).toHaveLength(round)
+  }
+})
+
+test('a malformed idempotency key is refused', async () => {
   const edge = await edgeWith({ kind: 'begun', content: streamOf(['x\n']) })
-  expect((await edge.ask(ASKED, { 'idempotency-key': 'a key' })).status).toBe(200)
   const refused = await edge.ask(ASKED, { 'idempotency-key': 'é'.repeat(256) })
   expect(await refusalOf(refused)).toMatchObject({ status: 400, codes: ['ERR_INVALID_IDEMPOTENCY_KEY'] })
 })

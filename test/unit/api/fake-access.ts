@@ -1,34 +1,36 @@
 /** The edge's access store: the one in memory, which tests may make fail, hang or say what they script. */
-import type { AccessStore, ClientRecord, RefreshFamily, RefreshOutcome } from '../../../runtime/ports/access-store.ts'
-import { createMemoryAccessStore } from '../../support/access-store-memory.ts'
+import type { AccessStore, ClientRecord, RefreshOutcome } from '../../../runtime/ports/access-store.ts'
+import { createMemoryAccessStore, type MemoryFamily } from '../../support/access-store-memory.ts'
 
 export interface FakeAccess extends AccessStore {
   readonly clients: Map<string, ClientRecord>
   /** As in MemoryAccessState. */
   readonly unreadable: Set<string>
-  readonly families: RefreshFamily[]
-  /** Listed as revoked besides those the store itself revoked. */
-  readonly revokedSessions: Set<string>
+  readonly families: MemoryFamily[]
+  /** By its index among the families. */
+  readonly revokeSession: (index: number) => void
   /** What the next exchange says; null: what the store says. */
   refreshOutcome: RefreshOutcome | null
   /** Thrown by every call while it is set. */
   failure: Error | null
-  /** While set, the lists are not answered before `answer`. */
+  /** While set, the reply with changes waits for `answer`. */
   hanging: boolean
   /** What hangs is answered, and what is asked from now on. */
   readonly answer: () => void
-  listed: number
+  checked: number
 }
 
 export function createFakeAccess(): FakeAccess {
   const { store, state } = createMemoryAccessStore()
-  const revokedSessions = new Set<string>()
   const held: (() => void)[] = []
   const fake: FakeAccess = {
     clients: state.clients,
     unreadable: state.unreadable,
     families: state.families,
-    revokedSessions,
+    revokeSession: (index) => {
+      const family = state.families[index]
+      if (family !== undefined) state.families[index] = { ...family, revokedAtMs: 1 }
+    },
     refreshOutcome: null,
     failure: null,
     hanging: false,
@@ -36,13 +38,15 @@ export function createFakeAccess(): FakeAccess {
       fake.hanging = false
       for (const release of held.splice(0)) release()
     },
-    listed: 0,
+    checked: 0,
     findClient: async (clientId) => await working().findClient(clientId),
-    async listClients() {
-      fake.listed += 1
-      const clients = await working().listClients()
+    findAccess: async (clientId, sessionId) => await working().findAccess(clientId, sessionId),
+    listClients: async () => await working().listClients(),
+    async changesSince(mark) {
+      fake.checked += 1
+      const changes = await working().changesSince(mark)
       if (fake.hanging) await new Promise<void>((resolve) => held.push(resolve))
-      return clients
+      return changes
     },
     putClient: async (client) => await working().putClient(client),
     revokeClient: async (clientId, atMs) => await working().revokeClient(clientId, atMs),
@@ -51,7 +55,6 @@ export function createFakeAccess(): FakeAccess {
       const answering = working()
       return fake.refreshOutcome ?? (await answering.rotateFamily(exchange))
     },
-    listRevokedSessions: async (sinceMs) => [...(await working().listRevokedSessions(sinceMs)), ...revokedSessions],
   }
   function working(): AccessStore {
     if (fake.failure !== null) throw fake.failure

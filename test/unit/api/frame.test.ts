@@ -17,6 +17,18 @@ describe('what stands in front of every endpoint', () => {
     }
   })
 
+  test.for([
+    ['/v1/accounts/a%20b/state', '/v1/accounts/a%20b/state'],
+    ['/v1/accounts/%e4%B8%ad?page=1', '/v1/accounts/%e4%B8%ad'],
+    ['/v1/accounts/a%2Fb', '/v1/accounts/a%2Fb'],
+    ['/v1/accounts/%zz', '/v1/accounts/%25zz'],
+    ['/nowhere//x', '/nowhere//x'],
+  ] as const)('D14: the instance of a problem about %s is %s', async ([path, instance]) => {
+    const edge = createEdgeFixture()
+    const response = await edge.get(path, await edge.tokenFor('viewer'))
+    expect(await bodyOf(response)).toMatchObject({ instance })
+  })
+
   test('R1: nothing under /v1 may be stored', async () => {
     const edge = createEdgeFixture()
     const token = await edge.tokenFor('viewer')
@@ -38,17 +50,15 @@ describe('what stands in front of every endpoint', () => {
       codes: ['ERR_NOT_FOUND'],
     })
     expect((await edge.get('/nowhere')).status).toBe(404)
-    expect((await edge.get('/')).status).toBe(404)
   })
 
   test.for([
-    ['DELETE', '/v1/transactions', 'GET, HEAD, POST'],
-    ['PUT', '/v1/accounts/alice', 'GET, HEAD'],
-    ['GET', '/v1/accounts/alice/status', 'POST'],
-    ['HEAD', '/v1/auth/token', 'POST'],
-    ['OPTIONS', '/v1/accounts', 'GET, HEAD, POST'],
-    ['POST', '/healthz', 'GET, HEAD'],
-    ['PROPFIND', '/.well-known/jwks.json', 'GET, HEAD'],
+    ['DELETE', '/v1/transactions', 'GET, HEAD, POST, OPTIONS'],
+    ['PUT', '/v1/accounts/alice', 'GET, HEAD, OPTIONS'],
+    ['GET', '/v1/accounts/alice/status', 'POST, OPTIONS'],
+    ['HEAD', '/v1/auth/token', 'POST, OPTIONS'],
+    ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
+    ['PROPFIND', '/.well-known/jwks.json', 'GET, HEAD, OPTIONS'],
   ] as const)('%s %s is 405 with what is allowed', async ([method, path, allow]) => {
     const edge = createEdgeFixture()
     const headers = { authorization: `Bearer ${await edge.tokenFor('admin')}` }
@@ -122,7 +132,12 @@ describe('outside /v1', () => {
       ledger_id: LEDGER_ID,
       environment: 'sandbox',
       checks: { postgres: true, nats: true },
+      warnings: [],
     })
+    const warnings = [{ code: 'liability_balance_limit', detail: 'near' }]
+    edge.readiness.warnings = warnings
+    const warned = await edge.get('/readyz')
+    expect([warned.status, await bodyOf(warned)]).toMatchObject([200, { status: 'ready', warnings }])
     edge.readiness.ready = false
     edge.readiness.checks = { postgres: true, nats: false }
     const amiss = await edge.get('/readyz')
@@ -175,7 +190,7 @@ describe('before the ledger was created', () => {
     random: { hex: (size) => 'a'.repeat(2 * size), integer: () => 0 },
     log: { info: () => {}, warn: () => {}, error: () => {} },
     readiness: async () => ({ ready: false, checks: { migrated: false } }),
-    settings: { errorBase: 'https://ledger.example/errors', environment: 'sandbox' },
+    settings: { errorBase: 'https://ledger.example/errors', environment: 'sandbox', corsOrigins: 'any' },
   })
 
   test('D15: everything under /v1 is 503 ERR_NO_SHARDS, without a look at the token', async () => {

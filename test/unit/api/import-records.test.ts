@@ -169,6 +169,19 @@ describe('records of an export', () => {
     ])
   })
 
+  test('an attester is any printable name, and only an account can be verified', () => {
+    const shown = aRecord('attestation')['attestation'] as JsonObject
+    const of = (changes: JsonObject): readonly string[] =>
+      told(aRecord('attestation', { attestation: { ...shown, ...changes } }))
+    expect(of({ attester: 'Lab GmbH', attester_verified: false })).toEqual([])
+    expect(of({ attester: 'Lab GmbH', attester_verified: true })).toEqual([
+      'records[0].attestation.attester_verified ERR_INVALID_FIELD',
+    ])
+    expect(of({ attester: 'erased:0123456789ab', attester_verified: false })).toEqual([
+      'records[0].attestation.attester ERR_INVALID_FIELD',
+    ])
+  })
+
   test('an attestation may have come to its ledger from any other, at some time', () => {
     const { attestation } = aRecord('attestation')
     const came = (changes: JsonObject): readonly string[] =>

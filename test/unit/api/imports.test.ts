@@ -173,9 +173,18 @@ describe('POST /v1/imports', () => {
     ],
     [{ kind: 'untrusted', field: 'records[0].ledger_id', detail: 'No.' }, 403, { error_codes: ['ERR_FORBIDDEN'] }],
     [
-      { kind: 'mismatch', field: 'records[0].signature', detail: 'No.' },
+      {
+        kind: 'mismatch',
+        field: 'records[0].signature',
+        detail: 'No.',
+        signed: { keyId: 'the key', payloadHash: 'ab'.repeat(32) },
+      },
       403,
-      { error_codes: ['ERR_SIGNATURE_MISMATCH'] },
+      {
+        error_codes: ['ERR_SIGNATURE_MISMATCH'],
+        key_id: 'the key',
+        payload_digest: `sha256:${'ab'.repeat(32)}`,
+      },
     ],
     [
       { kind: 'invalid', faults: [{ code: 'wrong_ledger', field: 'records[0].audience', message: 'no' }] },

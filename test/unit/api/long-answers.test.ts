@@ -122,7 +122,7 @@ describe('an export', () => {
       expect(await next()).toBe(expected)
       await edge.clock.advance(5000)
     }
-    expect(edge.access.listed).toBeGreaterThan(1)
+    expect(edge.access.checked).toBeGreaterThan(1)
   })
 
   test.for<[string, Partial<ClientRecord>]>([

@@ -8,20 +8,20 @@ import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { createOpenApiDocument } from '../../../api/openapi/document.ts'
 import { nameReferredTo } from '../../../api/openapi/openapi-types.ts'
 import { DocumentedInterface, type DocumentedOperation } from '../../support/documented-interface.ts'
-import type { Query } from '../../../api/query.ts'
+import type { queryOf } from '../../../api/query.ts'
 import { bodyOf, createEdgeFixture, type EdgeFixture, refusalOf } from './edge-fixture.ts'
 
 interface QueryModule {
-  readonly readQuery: (url: string) => Query
+  readonly queryOf: typeof queryOf
 }
 
 /** The parameters that routes have asked for since it was emptied. */
 const asked = vi.hoisted(() => new Set<string>())
 
 vi.mock('../../../api/query.ts', async (load) => {
-  const { readQuery, ...rest } = await load<QueryModule>()
-  const recording: QueryModule['readQuery'] = (url) => {
-    const query = readQuery(url)
+  const { queryOf: original, ...rest } = await load<QueryModule>()
+  const recording: QueryModule['queryOf'] = (route, http) => {
+    const query = original(route, http)
     return {
       ...query,
       value(name) {
@@ -34,7 +34,7 @@ vi.mock('../../../api/query.ts', async (load) => {
       },
     }
   }
-  return { ...rest, readQuery: recording }
+  return { ...rest, queryOf: recording }
 })
 
 const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')
@@ -138,19 +138,40 @@ describe('the document and the routes', () => {
     }
   })
 
-  test('the parameters of the query are the ones that the route reads, and each is refused when it stands twice', async () => {
+  test('D16: the documented query parameters are those that the route reads', async () => {
     const edge = createEdgeFixture()
     for (const operation of operations) {
       const named = parametersOf(operation, 'query')
-      const query = named.length === 0 ? '' : `?${named.map((name) => `${name}=x&${name}=x`).join('&')}`
       asked.clear()
-      const response = await ask(edge, operation, await tokenOf(edge, operation), { query })
+      await ask(edge, operation, await tokenOf(edge, operation), {
+        query: `?${named.map((name) => `${name}=x`).join('&')}`,
+      })
       expect([operation.id, [...asked].toSorted()]).toEqual([operation.id, named.toSorted()])
-      if (named.length === 0) continue
-      const { fields } = await refusalOf(response)
-      expect([operation.id, (fields as string[]).toSorted()]).toEqual([operation.id, named.toSorted()])
     }
   })
+
+  test.for(operations.map((operation) => [operation.id, operation] as const))(
+    'D16: %s refuses repeated and unknown parameters',
+    async ([, operation]) => {
+      const edge = createEdgeFixture()
+      const named = parametersOf(operation, 'query')
+      const token = await tokenOf(edge, operation)
+      const send = (query: string) =>
+        operation.method === 'GET'
+          ? ask(edge, operation, token, { query })
+          : ask(edge, operation, token, { query, headers: { 'content-type': 'application/json' }, body: '{}' })
+      const response = await send(`?${['unknown', ...named, ...named].map((name) => `${name}=x`).join('&')}`)
+      // Outside /v1 probes and browsers add their own parameters.
+      const refused = operation.path.startsWith('/v1/') ? ['unknown', ...named] : named
+      const isProblem = response.headers.get('content-type') === 'application/problem+json'
+      const { fields } = isProblem ? await refusalOf(response) : { fields: [] }
+      expect([response.status === 400, ((fields ?? []) as string[]).toSorted()]).toEqual([
+        refused.length > 0,
+        refused.toSorted(),
+      ])
+      expect(edge.gateway.asked).toEqual([])
+    },
+  )
 
   test('the header Idempotency-Key is in the document where it is read', async () => {
     const edge = createEdgeFixture()
@@ -214,11 +235,18 @@ function bodySchema({ members }: DocumentedOperation): JsonObject {
 }
 
 function isClosed(operation: DocumentedOperation): boolean {
-  return bodySchema(operation)['additionalProperties'] === false
+  return isClosedSchema(bodySchema(operation))
+}
+
+function isClosedSchema({ $ref: reference, additionalProperties, oneOf }: JsonObject): boolean {
+  if (reference !== undefined) return isClosedSchema(DOCUMENT.components.schemas[nameReferredTo(reference)] ?? {})
+  return Array.isArray(oneOf) ? (oneOf as readonly JsonObject[]).every(isClosedSchema) : additionalProperties === false
 }
 
 /** undefined: which fields are required depends on others. */
 function requiredFields(operation: DocumentedOperation): readonly string[] | undefined {
-  const { required, anyOf } = bodySchema(operation)
-  return anyOf === undefined ? ((required ?? []) as readonly string[]) : undefined
+  const { anyOf, minProperties, oneOf, required } = bodySchema(operation)
+  return [anyOf, minProperties, oneOf].every((one) => one === undefined)
+    ? ((required ?? []) as readonly string[])
+    : undefined
 }

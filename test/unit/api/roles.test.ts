@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest'
 import { ROLES, type Role } from '../../../actors/account/commands.ts'
-import { createEdgeFixture, refusalOf } from './edge-fixture.ts'
+import { bodyOf, createEdgeFixture, refusalOf } from './edge-fixture.ts'
 
 const EVERYBODY: readonly Role[] = ['viewer', 'transactor', 'admin']
 const SUBMITTERS: readonly Role[] = ['transactor', 'admin']
@@ -39,6 +39,9 @@ const WHO_MAY: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'GET /v1/settlement-groups/{}': EVERYBODY,
   // Who else than an administrator may revert this one follows from who registered it.
   'POST /v1/settlement-groups/{}/revert': SUBMITTERS,
+  // Also for an account: its key signs.
+  'POST /v1/settlement-groups/{}/decline': SUBMITTERS,
+  'GET /v1/accounts/{}/expectations': EVERYBODY,
   'POST /v1/nft-classes': SUBMITTERS,
   'GET /v1/nft-classes': EVERYBODY,
   'GET /v1/nft-classes/{}': EVERYBODY,
@@ -65,6 +68,7 @@ const WHO_MAY: Readonly<Record<string, readonly Role[] | typeof NO_TOKEN>> = {
   'GET /v1/shards': EVERYBODY,
   'GET /v1/shards/{}': EVERYBODY,
   'PUT /v1/shards/{}/health': ADMINS,
+  'GET /': NO_TOKEN,
   'GET /healthz': NO_TOKEN,
   'GET /readyz': NO_TOKEN,
   'GET /.well-known/jwks.json': NO_TOKEN,
@@ -89,7 +93,8 @@ const routes: readonly MountedRoute[] = edge.app.routes.map(({ method, path }) =
 const cases = ROLES.flatMap((role) =>
   routes.map((route) => {
     const row = WHO_MAY[route.name] ?? []
-    return { ...route, role, allowed: row === NO_TOKEN || row.includes(role) }
+    const allowed = row === NO_TOKEN || row.includes(role)
+    return { ...route, role, allowed, needed: row === NO_TOKEN ? '' : row.join(' or ') }
   }),
 )
 
@@ -130,7 +135,7 @@ describe('D17: who may do what', () => {
 
   test.for(cases.filter(({ allowed }) => !allowed))(
     '$role may not, and asks nothing of the ledger: $name',
-    async ({ role, method, url }) => {
+    async ({ role, needed, method, url }) => {
       const asked = edge.gateway.asked.length
       const answers = [
         await edge.app.request(url, await requestBy(role, method)),
@@ -138,6 +143,9 @@ describe('D17: who may do what', () => {
         await edge.app.request(url, await requestBy(role, method, '{', 'text/plain')),
       ]
       for (const answer of answers) {
+        // D14: the problem lists the permitted roles.
+        const { detail } = await bodyOf(answer.clone())
+        expect(detail).toBe(`The client has the role ${role}. This needs the role ${needed}.`)
         expect(await refusalOf(answer)).toMatchObject({ status: 403, codes: ['ERR_FORBIDDEN'] })
       }
       expect(edge.gateway.asked).toHaveLength(asked)

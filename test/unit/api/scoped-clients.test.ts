@@ -71,7 +71,8 @@ async function scopedToken(edge: EdgeFixture, role: Role, accounts: readonly str
 }
 
 function ask(edge: EdgeFixture, { method, path, body }: Asked, token: string): Promise<Response> {
-  return method === 'GET' ? edge.get(path, token) : edge.post(path, body, token)
+  const headers = { 'x-request-id': 'the-same' }
+  return method === 'GET' ? edge.get(path, token, headers) : edge.post(path, body, token, headers)
 }
 
 describe('the tables', () => {
@@ -220,6 +221,14 @@ describe('D17: lists leave out what is outside', () => {
     const body = await bodyOf(await edge.get('/v1/attestations', await scopedToken(edge, 'viewer')))
     const expected = ['att_b', 'att_a', attestationIdOf('shop:1'), attestationIdOf('alice')]
     expect(ids(body, 'attestations', 'attestation_id')).toEqual(expected)
+  })
+
+  test('D13: a name that is not an account ID is within every scope', async () => {
+    const edge = createLedger()
+    const token = await scopedToken(edge, 'transactor')
+    const stated = (attester: string) => ABOUT_AN_ACCOUNT['POST /v1/attestations']?.(attester) ?? post('', {})
+    expect((await ask(edge, stated('Lab GmbH'), token)).status).toBe(201)
+    expect((await ask(edge, stated(OUTSIDE[0]), token)).status).toBe(404)
   })
 
   test('a page token of a scoped client tells nothing of the rows that it stands behind', async () => {

@@ -30,6 +30,14 @@ export interface Asked {
 export const ABOUT_AN_ACCOUNT: Readonly<Record<string, (accountId: string) => Asked>> = {
   'GET /v1/accounts/{}': (id) => get(`/v1/accounts/${id}`),
   'GET /v1/accounts/{}/state': (id) => get(`/v1/accounts/${id}/state`),
+  'GET /v1/accounts/{}/expectations': (id) => get(`/v1/accounts/${id}/expectations`),
+  'POST /v1/settlement-groups/{}/decline': (id) =>
+    post(`/v1/settlement-groups/${GROUP_ID}/decline`, {
+      group_id: GROUP_ID,
+      account_id: id,
+      terms_hash: `sha256:${'ab'.repeat(32)}`,
+      signature: 'c2ln',
+    }),
   'GET /v1/accounts/{}/audit-chain': (id) => get(`/v1/accounts/${id}/audit-chain`),
   'GET /v1/accounts/{}/balances': (id) => get(`/v1/accounts/${id}/balances`),
   'GET /v1/accounts/{}/balances/{}': (id) => get(`/v1/accounts/${id}/balances/BASE`),

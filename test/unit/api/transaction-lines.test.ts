@@ -213,6 +213,7 @@ describe('N2: whatever is not all says so', () => {
     const text = await response.clone().text()
     const lines = await linesOf(response)
     expect(text).not.toMatch(/ECONN|10\.0/)
+    const id = response.headers.get('x-request-id')
     expect(lines.at(-1)).toEqual({
       problem: {
         type: 'https://ledger.example/errors/downstream-failure',
@@ -220,10 +221,10 @@ describe('N2: whatever is not all says so', () => {
         status: 503,
         detail: 'Something that the service depends on is not available. Try again.',
         instance: '/v1/transactions',
+        request_id: id,
         error_codes: ['ERR_DOWNSTREAM_FAILURE'],
       },
     })
-    const id = response.headers.get('x-request-id')
     expect(edge.log.map(({ event, fields }) => [event, fields['request_id'], fields['end'], fields['rows']])).toEqual([
       ['port_unavailable', id, undefined, undefined],
       ['transactions_streamed', id, 'failed', 4],

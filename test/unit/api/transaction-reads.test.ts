@@ -134,7 +134,6 @@ describe('GET /v1/transactions', () => {
       idempotency_key: 'a +&b',
       order: 'asc',
       page_size: '5000',
-      unknown: 'ignored',
     })
     expect((await edge.get(`/v1/transactions?${query.toString()}`, await edge.tokenFor('viewer'))).status).toBe(200)
     expect(edge.reads.queries).toEqual([
@@ -179,6 +178,7 @@ describe('GET /v1/transactions', () => {
       ],
       next_page_token: '',
       total_count: 1,
+      total_count_relation: 'eq',
     })
   })
 
@@ -213,10 +213,34 @@ describe('GET /v1/transactions', () => {
     expect(edge.reads.queries).toEqual([])
   })
 
-  test('all that is wrong with a query is told at once, and unknown parameters may be repeated', async () => {
+  test('D16: one response reports all errors of a query, unknown parameters included', async () => {
     const edge = createEdgeFixture()
     const response = await edge.get('/v1/transactions?type=x&amount_min=y&z=1&z=2', await edge.tokenFor('viewer'))
-    expect(await refusalOf(response)).toMatchObject({ codes: ['ERR_INVALID_TYPE', 'ERR_INVALID_AMOUNT'] })
+    expect(await refusalOf(response)).toEqual({
+      status: 400,
+      codes: ['ERR_INVALID_QUERY', 'ERR_INVALID_TYPE', 'ERR_INVALID_AMOUNT'],
+      fields: ['z', 'type', 'amount_min'],
+    })
+  })
+
+  test.for([
+    ['acount_id', ': did you mean account_id?'],
+    ['accountId', ': did you mean account_id?'],
+    ['pagesize', ': did you mean page_size?'],
+    ['dateFrom', ': did you mean date_from?'],
+    ['limit', ''],
+    ['x', ''],
+    ['', ''],
+    ['account_id'.repeat(50), ''],
+  ] as const)('D16: a misspelt filter does not return unfiltered rows: %s', async ([name, suggestion]) => {
+    const edge = createEdgeFixture()
+    const response = await edge.get(`/v1/transactions?${name}=alice`, await edge.tokenFor('viewer'))
+    expect(await bodyOf(response)).toMatchObject({
+      status: 400,
+      error_codes: ['ERR_INVALID_QUERY'],
+      errors: [{ field: name === '' ? 'query' : name, message: `is not a parameter of this request${suggestion}` }],
+    })
+    expect(edge.reads.queries).toEqual([])
   })
 
   test('an offset whose plus was not encoded is understood', async () => {
@@ -232,7 +256,8 @@ describe('GET /v1/transactions', () => {
     edge.reads.page = { transactions: [], next, ended: false, count: { total: 10_000, exact: false } }
     const first = await edge.get('/v1/transactions?status=failed&order=asc&page_size=1', token)
     expect(first.headers.get('x-total-count-relation')).toBe('gte')
-    const { next_page_token: pageToken } = await bodyOf(first)
+    const { next_page_token: pageToken, ...counted } = await bodyOf(first)
+    expect(counted).toMatchObject({ total_count: 10_000, total_count_relation: 'gte' })
     const second = await edge.get(
       `/v1/transactions?order=asc&page_size=7&page_token=${String(pageToken)}&status=failed`,
       token,

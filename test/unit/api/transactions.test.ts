@@ -87,11 +87,15 @@ describe('POST /v1/transactions', () => {
     const viewer = await edge.tokenFor('viewer')
     const transactor = await edge.tokenFor('transactor')
     const text = { 'content-type': 'text/plain' }
-    expect((await edge.post('/v1/transactions', huge, undefined, text)).status).toBe(401)
-    expect((await edge.post('/v1/transactions', huge, viewer, text)).status).toBe(403)
-    expect((await edge.post('/v1/transactions', huge, transactor, text)).status).toBe(413)
-    expect((await edge.post('/v1/transactions', '{', transactor, text)).status).toBe(415)
-    expect((await edge.post('/v1/transactions', '{', transactor)).status).toBe(400)
+    // A query error counts as an error of shape.
+    for (const path of ['/v1/transactions', '/v1/transactions?unknown=1']) {
+      expect((await edge.post(path, huge, undefined, text)).status).toBe(401)
+      expect((await edge.post(path, huge, viewer, text)).status).toBe(403)
+      expect((await edge.post(path, huge, transactor, text)).status).toBe(413)
+      expect((await edge.post(path, '{', transactor, text)).status).toBe(415)
+      expect((await edge.post(path, '{', transactor)).status).toBe(400)
+    }
+    expect((await edge.post('/v1/transactions?unknown=1', SUBMISSION, transactor)).status).toBe(400)
     expect(edge.gateway.asked).toEqual([])
   })
 
@@ -135,13 +139,13 @@ describe('POST /v1/transactions', () => {
     signature_mismatch: [403, 'forbidden', 'ERR_SIGNATURE_MISMATCH'],
     boundary_not_granted: [403, 'forbidden', 'ERR_FORBIDDEN'],
     wrong_ledger: [400, 'validation-error', 'ERR_WRONG_LEDGER'],
-    expired: [400, 'validation-error', 'ERR_INVALID_FIELD'],
+    expired: [400, 'validation-error', 'ERR_INVALID_TIMESTAMP'],
     token_not_found: [404, 'not-found', 'ERR_NOT_FOUND'],
     class_not_found: [404, 'not-found', 'ERR_NOT_FOUND'],
     class_exists: [409, 'conflict', 'ERR_CONFLICT'],
     instance_not_found: [404, 'not-found', 'ERR_NOT_FOUND'],
     instance_exists: [409, 'conflict', 'ERR_CONFLICT'],
-    instance_burned: [409, 'conflict', 'ERR_CONFLICT'],
+    leg_signed: [409, 'conflict', 'ERR_CONFLICT'],
     metadata_invalid: [400, 'validation-error', 'ERR_INVALID_FIELD'],
     metadata_unchecked: [404, 'not-found', 'ERR_NOT_FOUND'],
     owner_not_found: [404, 'not-found', 'ERR_NOT_FOUND'],
@@ -177,14 +181,23 @@ describe('POST /v1/transactions', () => {
     group_expired: [409, 'conflict', 'ERR_CONFLICT'],
     transaction_not_found: [404, 'not-found', 'ERR_NOT_FOUND'],
     not_allowed: [403, 'forbidden', 'ERR_FORBIDDEN'],
-    rejected: [400, 'validation-error', 'ERR_INVALID_FIELD'],
+    arrival_not_held: [400, 'validation-error', 'ERR_INVALID_FIELD'],
+    arrival_out_of_order: [400, 'validation-error', 'ERR_INVALID_FIELD'],
+    arrival_not_empty: [400, 'validation-error', 'ERR_INVALID_FIELD'],
+    compensation_limit: [400, 'validation-error', 'ERR_INVALID_FIELD'],
+    owner_refused: [400, 'validation-error', 'ERR_INVALID_FIELD'],
+    cannot_be_stored: [400, 'validation-error', 'ERR_INVALID_FIELD'],
+    cannot_be_processed: [400, 'validation-error', 'ERR_INVALID_FIELD'],
+    wrong_shard: [400, 'validation-error', 'ERR_INVALID_FIELD'],
+    unknown_operation: [400, 'validation-error', 'ERR_INVALID_FIELD'],
   }
 
   test.for(REFUSAL_CODES)('a refusal with %s is what the interface says', async (code) => {
     const edge = answering({ kind: 'refused', code, detail: 'No.', field: null })
     const token = await edge.tokenFor('transactor')
     const [status, slug, errorCode] = REFUSED[code]
-    const response = await edge.post('/v1/transactions', SUBMISSION, token)
+    const submission = { ...SUBMISSION, signature: Buffer.alloc(64, 7).toString('base64url') }
+    const response = await edge.post('/v1/transactions', submission, token)
     expect(response.status).toBe(status)
     const problem = await bodyOf(response)
     expect(problem).toMatchObject({
@@ -195,7 +208,7 @@ describe('POST /v1/transactions', () => {
     })
     expect(problem['errors'] !== undefined).toBe(status === 400)
     edge.gateway.outcome = { kind: 'answered', answer: { kind: 'refused', code, detail: 'No.', field: 'a_field' } }
-    const named = await refusalOf(await edge.post('/v1/transactions', SUBMISSION, token))
+    const named = await refusalOf(await edge.post('/v1/transactions', submission, token))
     expect(named.fields).toEqual(['a_field'])
   })
 

@@ -2,17 +2,19 @@
 import { afterEach, expect, test } from 'vitest'
 import { createLiabilityThreads, type LiabilityThreads } from '../../../infra/assertions/liability-thread.ts'
 import { readMasterKey } from '../../../infra/keys/master-key.ts'
+import { readingRing, wrappingKey } from '../../../infra/keys/wrapping-keys.ts'
 import type { LiabilityTask } from '../../../infra/assertions/liability-run.ts'
 
 const TASK: LiabilityTask = {
   url: 'postgres://nobody',
-  masterKeys: { current: readMasterKey(Buffer.alloc(32, 5).toString('base64url')), previous: [] },
+  readingKeys: readingRing({ current: readMasterKey(Buffer.alloc(32, 5).toString('base64url')), previous: [] }),
   sealingKey: new Uint8Array(32).fill(7),
   sharesEach: 2,
   maxRows: 1,
   capacityBytes: 1,
   maxReaders: 1,
   rowsAReader: 1,
+  snapshotTimeoutMs: 1,
 }
 const HOUR_MS = 3_600_000
 
@@ -37,12 +39,13 @@ test('what a thread posts is the outcome, and it is given the task', async () =>
   expect(await threads.run(TASK)).toEqual({ kind: 'unreconciled', tokenIds: [TASK.url, TASK.sealingKey.join()] })
 })
 
-test('master keys arrive as what shows nothing, and open what they opened', async () => {
+test('keys arrive as opaque objects, and still open sealed texts', async () => {
   const threads = threadsOf(
-    `const { current } = workerData.masterKeys
-     parentPort.postMessage({ kind: 'unreconciled', tokenIds: [JSON.stringify(current), current.export().toString('hex')] })`,
+    `const key = workerData.readingKeys.current.keys['data-keys']
+     parentPort.postMessage({ kind: 'unreconciled', tokenIds: [JSON.stringify(key), key.export().toString('hex')] })`,
   )
-  expect(await threads.run(TASK)).toEqual({ kind: 'unreconciled', tokenIds: ['{}', '05'.repeat(32)] })
+  const key = wrappingKey(TASK.readingKeys.current, 'data-keys').export().toString('hex')
+  expect(await threads.run(TASK)).toEqual({ kind: 'unreconciled', tokenIds: ['{}', key] })
 })
 
 test.for([

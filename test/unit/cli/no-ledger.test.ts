@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readConfiguration } from '../../../infra/config/configuration.ts'
-import { existingMasterKeys } from '../../../infra/main/ledger-secrets.ts'
+import { existingMasterKeys, openMasterKeys } from '../../../infra/main/ledger-secrets.ts'
 import { commandLine } from './cli-fixture.ts'
 
 test.for([
@@ -36,11 +36,25 @@ test('a start that never made its data left no ledger either', async () => {
   expect(existsSync(join(directory, 'data'))).toBe(false)
 })
 
-async function keysOf(env: Readonly<Record<string, string>>, cwd: string): Promise<unknown> {
+async function keysOf(
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+  open: typeof existingMasterKeys = existingMasterKeys,
+): Promise<unknown> {
   const read = readConfiguration(env, cwd)
   if (!read.ok) throw new Error(read.error.join('\n'))
-  return existingMasterKeys(read.value.configuration)
+  return open(read.value.configuration)
 }
+
+test('a master key that is lost is not replaced by a new one', async () => {
+  const { cwd } = commandLine()
+  const dataDir = join(cwd, '.ledger')
+  mkdirSync(join(dataDir, 'postgres', 'data'), { recursive: true })
+  await expect(keysOf({}, cwd, openMasterKeys)).rejects.toThrow(
+    `${join(dataDir, 'master.key')} is missing, and ${dataDir} has a ledger: restore your copy`,
+  )
+  expect(readdirSync(dataDir)).toEqual(['postgres'])
+})
 
 test('a master key that is missing is not made, and a file that cannot be used is named by its variable', async () => {
   const { cwd, write } = commandLine()

@@ -54,6 +54,15 @@ describe('ledger sign', () => {
     expect(verifies(signature, CANONICAL.replace('1.50', '1.51'))).toBe(false)
   })
 
+  test.for([
+    ['a token registration', '{"symbol":"EUR","decimals":2.0}', '{"decimals":2,"symbol":"EUR"}'],
+    ['numbers in NFT metadata', '{"metadata":{"a":[1e16,-0.0,1.50]}}', '{"metadata":{"a":[10000000000000000,0,1.5]}}'],
+  ])('signs %s in its canonical form', async ([, input = '', canonical = '']) => {
+    const { code, out } = await shell.run(['sign', '--key', 'key.pem'], input)
+    expect(code).toBe(0)
+    expect(verifies((JSON.parse(out) as { signature: string }).signature, canonical)).toBe(true)
+  })
+
   test('a signature that is already there is replaced and not covered', async () => {
     const { out } = await shell.run(['sign', '--key', 'key.pem'], JSON.stringify({ ...SUBMISSION, signature: 'old' }))
     expect(verifies((JSON.parse(out) as { signature: string }).signature, CANONICAL)).toBe(true)
@@ -77,8 +86,11 @@ describe('ledger sign', () => {
   })
 
   test.each([
-    ['a number', '{"amount":1.5}', 'the number 1.5'],
-    ['a number inside', '{"metadata":{"a":[1]}}', 'the number 1'],
+    [
+      'a number that a double cannot hold',
+      '{"metadata":{"a":[0,12345678901234567890]}}',
+      'metadata.a[1]: the number 1234',
+    ],
     ['a duplicate key', '{"amount":"1","amount":"2"}', 'duplicate key'],
     ['no object', '["amount"]', 'no JSON object'],
     ['no JSON', '{"amount":', 'not well-formed'],
@@ -105,10 +117,14 @@ describe('exit codes', () => {
     [['client', 'burn'], 'there is no "client burn"'],
     [['client', 'add', '--id', 'a', '--role', 'king'], '--role must be one of'],
     [['keys', 'rotate', '--purpose', 'fun'], '--purpose must be one of'],
-    [['keys', 'rotate', '--purpose', 'token', '--check'], '--check is for rotate-master'],
-    [['keys', 'revoke', '--kid', 'x', '--check'], '--check is for rotate-master'],
-    [['keys', 'rotate-master', '--purpose', 'token'], '--purpose and --after are for rotate'],
-    [['keys', 'rotate-master', '--kid', 'x'], '--kid is for revoke'],
+    [['keys', 'rotate', '--purpose', 'token', '--check'], '--check does not apply to rotate'],
+    [['keys', 'revoke', '--kid', 'x', '--check'], '--check does not apply to revoke'],
+    [['keys', 'rotate-master', '--purpose', 'token'], '--purpose does not apply to rotate-master'],
+    [['keys', 'rotate-master', '--kid', 'x'], '--kid does not apply to rotate-master'],
+    [['keys', 'part-key'], '--part must be one of node, edge, auditor'],
+    [['keys', 'part-key', '--part', 'owner'], '--part must be one of node, edge, auditor'],
+    [['keys', 'revoke', '--kid', 'x', '--part', 'edge'], '--part does not apply to revoke'],
+    [['keys', 'turn', '--kid', 'x'], 'unknown command "keys turn"'],
     [['nonsense'], 'There is no command nonsense'],
     [[], 'A command is missing'],
   ])('2, what is wrong and where more is said for ledger %j', async (args, message) => {

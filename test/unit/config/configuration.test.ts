@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { CONTROLS } from '../../../actors/audit/finding.ts'
 import { missingInProduction, readConfiguration, type Configuration } from '../../../infra/config/configuration.ts'
+import { readMasterKey } from '../../../infra/keys/master-key.ts'
+import { partKeyText } from '../../../infra/keys/part-key.ts'
 import { redactUrl } from '../../../infra/config/redact-url.ts'
 
 type Env = Record<string, string>
@@ -54,6 +56,8 @@ describe('defaults', () => {
       nodeId: undefined,
       auditorShare: 0.1,
       frameworks: [{ name: 'ledger-integrity-1', controls: CONTROLS }],
+      corsOrigins: 'any',
+      trustedProxies: [],
       logLevel: 'info',
     })
   })
@@ -183,7 +187,7 @@ describe('wrong values', () => {
 
   test('an unknown variable is a warning that names the nearest known one', () => {
     expect(warnings({ LEDGER_DATABSE_URL: 'x' })).toEqual([
-      'LEDGER_DATABSE_URL is not known and has no effect: did you mean LEDGER_DATABASE_URL?',
+      'LEDGER_DATABSE_URL is unknown and has no effect: did you mean LEDGER_DATABASE_URL?',
     ])
   })
 })
@@ -191,9 +195,39 @@ describe('wrong values', () => {
 test('earlier master keys are one, or several with commas between them, or a file', () => {
   const other = Buffer.alloc(32, 8).toString('base64url')
   const { previousMasterKeys } = read({ LEDGER_PREVIOUS_MASTER_KEY: `${KEY}, ${other}` })
-  expect(previousMasterKeys.map((key) => key.export().toString('base64url'))).toEqual([KEY, other])
+  expect(previousMasterKeys.map(({ masterKeyId }) => masterKeyId)).toEqual(
+    [KEY, other].map((text) => readMasterKey(text).masterKeyId),
+  )
   expect(read({ LEDGER_PREVIOUS_MASTER_KEY_FILE: 'earlier' }).previousMasterKeyFile).toBe('/somewhere/earlier')
   expect(problems({ LEDGER_PREVIOUS_MASTER_KEY: Array(9).fill(KEY).join(',') })).toHaveLength(1)
+})
+
+test('a part key replaces master keys, and a malformed one is not printed', () => {
+  const text = partKeyText({ current: readMasterKey(KEY), previous: [] }, 'edge')
+  expect(read({ LEDGER_PART_KEY: text }).partKey?.part).toBe('edge')
+  expect(read({ LEDGER_PART_KEY_FILE: 'part.key' }).partKeyFile).toBe('/somewhere/part.key')
+  expect(problems({ LEDGER_PART_KEY: text, LEDGER_PART_KEY_FILE: 'part.key' })).toEqual([
+    'LEDGER_PART_KEY and LEDGER_PART_KEY_FILE are both set: set one of them.',
+  ])
+  const masterKeys = [{ LEDGER_MASTER_KEY: KEY }, { LEDGER_MASTER_KEY_FILE: 'f' }, { LEDGER_PREVIOUS_MASTER_KEY: KEY }]
+  for (const masterKey of masterKeys) {
+    expect(problems({ LEDGER_PART_KEY: text, ...masterKey })).toEqual([
+      'A part key and a master key are both set: a part with a part key needs no master key, unset it.',
+    ])
+  }
+  expect(problems({ LEDGER_PART_KEY: KEY })).toEqual([
+    'LEDGER_PART_KEY is not valid: it must be a part key as ledger keys part-key prints it.',
+  ])
+})
+
+test('production requires a part key or a master key, and generates none', () => {
+  const keysMissing = (env: Env) =>
+    missingInProduction(read({ ...env, LEDGER_ENVIRONMENT: 'production' }), false).filter((line) =>
+      line.includes('_KEY'),
+    )
+  expect(keysMissing({})).toHaveLength(1)
+  for (const name of ['LEDGER_PART_KEY_FILE', 'LEDGER_MASTER_KEY_FILE'])
+    expect(keysMissing({ [name]: 'f' })).toEqual([])
 })
 
 describe('LEDGER_BOOTSTRAP_CLIENTS', () => {
@@ -224,6 +258,7 @@ describe('LEDGER_BOOTSTRAP_CLIENTS', () => {
     [{ ...good, client_id: '' }, 'client 1: client_id must be 1 to 128'],
     [{ client_id: 'ops', role: 'admin' }, 'client 1: client_secret'],
     [{ ...good, sercet: 'x' }, 'client 1: sercet is not known'],
+    [{ client_id: 'operations' }, 'client 1: client_secret is missing; role is missing'],
   ])('refuses %j', (client, message) => {
     const [problem] = problems(clients(client))
     expect(problem).toContain(message)

@@ -3,6 +3,7 @@
  * a container engine; and no part is given a secret that is not its own.
  */
 import { spawn, spawnSync } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
@@ -28,6 +29,7 @@ interface Service {
   readonly stop_grace_period?: string
   readonly healthcheck?: { readonly disable?: boolean }
   readonly env_file?: readonly string[]
+  readonly logging?: { readonly driver: string; readonly options: Readonly<Record<string, string>> }
 }
 
 interface Compose {
@@ -45,7 +47,8 @@ const PARTS = /^(?:node-\d|edge-\d|auditor|migrate)$/
 const STOP_TIMEOUT_SECONDS = 20
 
 const text = readFileSync(join(DEPLOY, 'compose.yaml'), 'utf8')
-const compose = parse(text.replaceAll(/\$\{BASE_URL:\?[^}]*\}/g, BASE_URL), { merge: true, strict: true }) as Compose
+const filled = text.replaceAll(/\$\{BASE_URL:\?[^}]*\}/g, BASE_URL).replaceAll('${TRUSTED_PROXIES:-}', '')
+const compose = parse(filled, { merge: true, strict: true }) as Compose
 const dockerfile = readFileSync(join(DEPLOY, 'Dockerfile'), 'utf8')
 
 function services(pattern: RegExp): readonly (readonly [string, Service])[] {
@@ -129,7 +132,7 @@ describe('compose.yaml', () => {
     const given = Object.fromEntries(
       services(/./).map(([name, service]) => [name, [...mounted(service).values()].sort()]),
     )
-    const served = (role: string) => ['ca.pem', `ledger_${role}.password`, 'master.key', `nats-${role}.nk`]
+    const served = (role: string) => ['ca.pem', `ledger_${role}.password`, `nats-${role}.nk`, `part-${role}.key`]
     const nats = (number: number) => ['ca.pem', `nats-${number}.key`, `nats-${number}.pem`]
     const roles = ['auditor', 'edge', 'node', 'owner'].map((role) => `ledger_${role}.password`)
     expect(given).toEqual({
@@ -141,7 +144,7 @@ describe('compose.yaml', () => {
       'nats-1': nats(1),
       'nats-2': nats(2),
       'nats-3': nats(3),
-      auditor: ['ca.pem', 'ledger_auditor.password', 'master.key'],
+      auditor: ['ca.pem', 'ledger_auditor.password', 'part-auditor.key'],
       migrate: ['ca.pem', 'ledger_owner.password', 'master.key'],
       postgres: [...roles, 'postgres.key', 'postgres.pem', 'superuser.password'],
     })
@@ -154,14 +157,17 @@ describe('compose.yaml', () => {
 
   test('every secret is one that make-secrets.mjs makes; the key of the authority is given to nobody', () => {
     for (const [name, { file }] of Object.entries(compose.secrets)) {
-      expect(file).toBe(`secrets/${name}`)
+      expect(file).toBe(`./secrets/${name}`)
       expect(existsSync(join(secrets, name))).toBe(true)
     }
     const used = services(/./).flatMap(([, service]) => [...mounted(service).values()])
     expect([...new Set(used)].sort()).toEqual(Object.keys(compose.secrets).sort())
     expect(used).not.toContain('ca.key')
     for (const [, { env_file: files = [] }] of services(/./)) {
-      for (const file of files) expect(existsSync(join(secrets, file.replace('secrets/', '')))).toBe(true)
+      for (const file of files) {
+        expect(file).toMatch(/^\.\/secrets\//)
+        expect(existsSync(join(secrets, file.replace('./secrets/', '')))).toBe(true)
+      }
     }
   })
 
@@ -207,6 +213,24 @@ describe('compose.yaml', () => {
       readonly version: string
     }
     for (const [, { image }] of services(PARTS)) expect(image).toBe(`ledger:${version}`)
+  })
+
+  test.for(services(/./))('%s has a bounded log', ([, { logging }]) => {
+    expect(logging?.driver).toBe('json-file')
+    expect(logging?.options).toEqual({
+      'max-size': expect.stringMatching(/^\d+m$/),
+      'max-file': expect.stringMatching(/^\d$/),
+    })
+  })
+
+  test.for(services(/^nats-/))('%s advertises an address that its certificate names', ([name, service]) => {
+    const { NATS_ROUTE_ADVERTISE: advertised, NATS_CLUSTER_PORT: port } = service.environment
+    expect(advertised).toBe(`${name}:${port ?? ''}`)
+    const certificate = new X509Certificate(readFileSync(join(secrets, `${name}.pem`)))
+    expect(certificate.checkHost(name)).toBe(name)
+    expect(readFileSync(deployedNatsConfig(), 'utf8')).toMatch(
+      /^cluster \{[^{]*\n {2}advertise: \$NATS_ROUTE_ADVERTISE\n/m,
+    )
   })
 
   test('example.env names what the operator fills in, and nothing else', () => {

@@ -2,46 +2,47 @@
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { openLedgerSecret, openRootSecret, sealLedgerSecret } from '../../../infra/keys/ledger-seals.ts'
-import { masterKeyIdOf, type MasterKeys, readMasterKey } from '../../../infra/keys/master-key.ts'
+import { firstRootSecret, openLedgerSecret, sealLedgerSecret } from '../../../infra/keys/ledger-seals.ts'
+import { readMasterKey } from '../../../infra/keys/master-key.ts'
 import { createMasterSeal, MasterKeyMissing } from '../../../infra/keys/master-seal.ts'
 import { createDerivation, type DerivedUse } from '../../../infra/keys/root-secret.ts'
+import { type KeyRing, ringOfPart, type WrappingKeys, WrappingKeyMissing } from '../../../infra/keys/wrapping-keys.ts'
 
-const USES: readonly DerivedUse[] = ['page-tokens', 'client-secrets', 'messages', 'liability-proofs']
+const USES: readonly DerivedUse[] = ['page-tokens', 'client-secrets', 'refresh-tokens', 'liability-proofs']
 
 const bytes = [randomBytes(32), randomBytes(32), randomBytes(32)]
 const [first, second, third] = bytes.map((one) => readMasterKey(one.toString('base64url')))
 if (first === undefined || second === undefined || third === undefined) throw new Error('there are three')
-const firstAlone: MasterKeys = { current: first, previous: [] }
-const secondAlone: MasterKeys = { current: second, previous: [] }
-const secondAfterFirst: MasterKeys = { current: second, previous: [first] }
+const firstAlone: KeyRing = { current: first, previous: [] }
+const secondAlone: KeyRing = { current: second, previous: [] }
+const secondAfterFirst: KeyRing = { current: second, previous: [first] }
 const secret = randomBytes(32)
 
 test('S1: what an earlier master key sealed opens, and says that it was not the current one', () => {
-  const sealed = createMasterSeal(firstAlone, 'service-keys').seal(['a'], secret)
-  expect(createMasterSeal(firstAlone, 'service-keys').open(['a'], sealed)).toEqual({ secret, under: 0 })
-  expect(createMasterSeal(secondAfterFirst, 'service-keys').open(['a'], sealed)).toEqual({ secret, under: 1 })
+  const sealed = createMasterSeal(firstAlone, 'token-keys').seal(['a'], secret)
+  expect(createMasterSeal(firstAlone, 'token-keys').open(['a'], sealed)).toEqual({ secret, under: 0 })
+  expect(createMasterSeal(secondAfterFirst, 'token-keys').open(['a'], sealed)).toEqual({ secret, under: 1 })
 })
 
 test('S1: with several it seals under the current one', () => {
-  const sealed = createMasterSeal(secondAfterFirst, 'service-keys').seal(['a'], secret)
-  expect(createMasterSeal(secondAlone, 'service-keys').open(['a'], sealed)).toEqual({ secret, under: 0 })
-  expect(() => createMasterSeal(firstAlone, 'service-keys').open(['a'], sealed)).toThrow(MasterKeyMissing)
+  const sealed = createMasterSeal(secondAfterFirst, 'token-keys').seal(['a'], secret)
+  expect(createMasterSeal(secondAlone, 'token-keys').open(['a'], sealed)).toEqual({ secret, under: 0 })
+  expect(() => createMasterSeal(firstAlone, 'token-keys').open(['a'], sealed)).toThrow(MasterKeyMissing)
 })
 
 test('S1: under none of the master keys nothing opens, for another use or context neither, and the error names the keys by ID', () => {
-  const sealed = createMasterSeal({ current: third, previous: [] }, 'service-keys').seal(['a'], secret)
-  const opening = (): unknown => createMasterSeal(secondAfterFirst, 'service-keys').open(['a'], sealed)
-  expect(opening).toThrow(`(${masterKeyIdOf(second)}, ${masterKeyIdOf(first)})`)
+  const sealed = createMasterSeal({ current: third, previous: [] }, 'token-keys').seal(['a'], secret)
+  const opening = (): unknown => createMasterSeal(secondAfterFirst, 'token-keys').open(['a'], sealed)
+  expect(opening).toThrow(`(${second.masterKeyId}, ${first.masterKeyId})`)
   expect(opening).toThrow(MasterKeyMissing)
-  const ours = createMasterSeal(secondAlone, 'service-keys').seal(['a'], secret)
+  const ours = createMasterSeal(secondAlone, 'token-keys').seal(['a'], secret)
   expect(() => createMasterSeal(secondAlone, 'data-keys').open(['a'], ours)).toThrow(MasterKeyMissing)
-  expect(() => createMasterSeal(secondAlone, 'service-keys').open(['b'], ours)).toThrow(MasterKeyMissing)
+  expect(() => createMasterSeal(secondAlone, 'token-keys').open(['b'], ours)).toThrow(MasterKeyMissing)
 })
 
 test('S2: neither a seal nor a derivation shows a key when it is logged', () => {
   const derive = createDerivation(Buffer.alloc(32, 0xab))
-  const shown = inspect([createMasterSeal(firstAlone, 'service-keys'), derive], { depth: 9, showHidden: true })
+  const shown = inspect([createMasterSeal(firstAlone, 'token-keys'), derive], { depth: 9, showHidden: true })
   expect(shown).not.toMatch(/ab.?ab|q6ur/i)
   expect(shown).not.toContain((bytes[0] ?? secret).toString('hex').slice(0, 8))
 })
@@ -49,38 +50,19 @@ test('S2: neither a seal nor a derivation shows a key when it is logged', () => 
 test('L1: no secret of the ledger opens in the place of another', () => {
   const sealed = sealLedgerSecret(firstAlone, 'shard-secret', secret)
   expect(openLedgerSecret(firstAlone, 'shard-secret', sealed)).toEqual({ secret, under: 0 })
-  for (const name of ['root-secret', 'index-secret'] as const) {
+  for (const name of ['root-secret', 'message-secret', 'index-secret'] as const) {
     expect(() => openLedgerSecret(firstAlone, name, sealed)).toThrow(MasterKeyMissing)
   }
 })
 
-test('R1: what is derived from the root secret does not change with the master key', () => {
-  const sealedShardSecret = sealLedgerSecret(firstAlone, 'shard-secret', randomBytes(32))
-  const before = openRootSecret(firstAlone, {
-    sealedShardSecret,
-    sealedRootSecret: sealLedgerSecret(firstAlone, 'root-secret', secret),
-  })
-  const after = openRootSecret(secondAlone, {
-    sealedShardSecret,
-    sealedRootSecret: sealLedgerSecret(secondAlone, 'root-secret', secret),
-  })
-  const [one, other] = [createDerivation(before.secret), createDerivation(after.secret)]
-  for (const use of USES) expect(one(use)).toEqual(other(use))
-})
-
 test('R1: a ledger without a root secret derives what it derived from its master key, whichever is current now', () => {
-  const sealed = { sealedShardSecret: sealLedgerSecret(firstAlone, 'shard-secret', secret), sealedRootSecret: null }
-  for (const [masterKeys, under] of [
-    [firstAlone, 0],
-    [secondAfterFirst, 1],
-    [{ current: third, previous: [second, first] }, 2],
-  ] as const) {
-    const root = openRootSecret(masterKeys, sealed)
-    expect(root.under).toBe(under)
-    const derive = createDerivation(root.secret)
+  const sealed = sealLedgerSecret(firstAlone, 'shard-secret', secret)
+  for (const ring of [firstAlone, secondAfterFirst, { current: third, previous: [second, first] }]) {
+    const derive = createDerivation(firstRootSecret(ring, sealed))
     for (const use of USES) expect(derive(use)).toEqual(ofEarlierReleases(first, use))
   }
-  expect(() => openRootSecret(secondAlone, sealed)).toThrow(MasterKeyMissing)
+  expect(() => firstRootSecret(secondAlone, sealed)).toThrow(MasterKeyMissing)
+  expect(() => firstRootSecret(ringOfPart(firstAlone, 'edge'), sealed)).toThrow(WrappingKeyMissing)
 })
 
 test('R2: a use has one key and other uses have others', () => {
@@ -97,6 +79,7 @@ test('R2: derived keys stay what they are', () => {
 })
 
 /** As it was while there was no root secret. */
-function ofEarlierReleases(master: MasterKeys['current'], use: DerivedUse): Buffer {
+function ofEarlierReleases({ master }: WrappingKeys, use: DerivedUse): Buffer {
+  if (master === undefined) throw new Error('it is a master key')
   return Buffer.from(hkdfSync('sha256', master, '', `ledger/${use}/1`, 32))
 }

@@ -1,7 +1,7 @@
 /** Goal: E1 and E2 of sealing.ts: only the same bytes, context and key open. */
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { deriveKey } from '../../../infra/keys/master-key.ts'
+import { wrappingKey, wrappingKeysOf } from '../../../infra/keys/wrapping-keys.ts'
 import { openSealed, seal, SealBroken } from '../../../infra/keys/sealing.ts'
 
 const key = randomBytes(32)
@@ -49,11 +49,10 @@ test('E2: another context does not open it, and parts of a context cannot be shi
 })
 
 test('E1: another key does not open it, nor does the key of another use', () => {
-  const master = createSecretKey(randomBytes(32))
-  const sealed = seal(deriveKey(master, 'service-keys'), ['a'], secret)
-  expect(() => openSealed(deriveKey(master, 'shard-secret'), ['a'], sealed)).toThrow(SealBroken)
-  expect(() => openSealed(deriveKey(createSecretKey(randomBytes(32)), 'service-keys'), ['a'], sealed)).toThrow(
-    SealBroken,
-  )
-  expect(openSealed(deriveKey(master, 'service-keys'), ['a'], sealed)).toEqual(secret)
+  const [master, another] = [1, 2].map((byte) => wrappingKeysOf(createSecretKey(Buffer.alloc(32, byte))))
+  if (master === undefined || another === undefined) throw new Error('there are two')
+  const sealed = seal(wrappingKey(master, 'data-keys'), ['a'], secret)
+  expect(() => openSealed(wrappingKey(master, 'shard-secret'), ['a'], sealed)).toThrow(SealBroken)
+  expect(() => openSealed(wrappingKey(another, 'data-keys'), ['a'], sealed)).toThrow(SealBroken)
+  expect(openSealed(wrappingKey(master, 'data-keys'), ['a'], sealed)).toEqual(secret)
 })

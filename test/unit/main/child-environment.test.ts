@@ -1,10 +1,12 @@
-/** Goal: E1 and E2 of the environment that `ledger up` gives its parts. */
+/** Goal: E1 to E3 of the environment that `ledger up` gives its parts. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { CommandIo } from '../../../infra/cli/command.ts'
 import { configurationOf } from '../../../infra/cli/configured.ts'
+import { readMasterKey } from '../../../infra/keys/master-key.ts'
+import { partKeyText } from '../../../infra/keys/part-key.ts'
 import { childEnvironment, type ChildPlace } from '../../../infra/main/child-environment.ts'
 
 const directory = mkdtempSync(join(tmpdir(), 'ledger-child-'))
@@ -37,6 +39,9 @@ function configurationIn(env: Readonly<Record<string, string | undefined>>) {
   return configurationOf(io)
 }
 
+const MASTER_KEY = Buffer.alloc(32, 7).toString('base64url')
+const PART_KEY = partKeyText({ current: readMasterKey(MASTER_KEY), previous: [] }, 'edge')
+
 const PLACE: ChildPlace = {
   command: 'edge',
   number: 2,
@@ -45,6 +50,17 @@ const PLACE: ChildPlace = {
   port: 8081,
   baseUrl: 'http://127.0.0.1:8080',
   metricsPort: undefined,
+  partKey: PART_KEY,
+}
+
+/** All secrets and variables of a part. */
+function givenTo(
+  configuration: ReturnType<typeof configurationIn>,
+  env: Readonly<Record<string, string>>,
+  place: ChildPlace,
+): Readonly<Record<string, string>> {
+  const given = childEnvironment(configuration, env, place)
+  return { ...given.env, ...given.secrets }
 }
 
 test.for(['node', 'edge'] as const)(
@@ -53,14 +69,24 @@ test.for(['node', 'edge'] as const)(
     const configuration = configurationIn(EVERY_FILE)
     const { databaseUrl = '', nats } = configuration
     const place = { ...PLACE, command, databaseUrl, natsUrls: nats.urls ?? [] }
-    const env = childEnvironment(configuration, EVERY_FILE, place)
-    expect(configurationIn(env)).toEqual({ ...configuration, nodeId: `${command}-2`, port: 8081, portGiven: true })
+    const env = givenTo(configuration, EVERY_FILE, place)
+    const read = configurationIn(env)
+    expect(read).toEqual({
+      ...configuration,
+      nodeId: `${command}-2`,
+      port: 8081,
+      portGiven: true,
+      masterKeyFile: undefined,
+      previousMasterKeyFile: undefined,
+      partKey: read.partKey,
+    })
+    expect(read.partKey?.part).toBe('edge')
     expect(JSON.stringify(env)).not.toContain('from-the-file')
   },
 )
 
 test('E1: where nothing is given, a part is told the addresses of what the launcher runs', () => {
-  const env = childEnvironment(configurationIn({}), { LEDGER_DATABASE_URL: '' }, PLACE)
+  const env = givenTo(configurationIn({}), { LEDGER_DATABASE_URL: '' }, PLACE)
   expect(configurationIn(env)).toMatchObject({
     databaseUrl: PLACE.databaseUrl,
     nats: { urls: PLACE.natsUrls },
@@ -73,8 +99,28 @@ test('E2: the auditor is told nothing of NATS, and no part the secrets of client
   const env = { ...EVERY_FILE, ...secret }
   const configuration = configurationIn(env)
   for (const command of ['node', 'edge', 'auditor'] as const) {
-    expect(childEnvironment(configuration, env, { ...PLACE, command })).not.toHaveProperty('LEDGER_BOOTSTRAP_CLIENTS')
+    expect(givenTo(configuration, env, { ...PLACE, command })).not.toHaveProperty('LEDGER_BOOTSTRAP_CLIENTS')
   }
-  const ofAuditor = childEnvironment(configuration, env, { ...PLACE, command: 'auditor' })
+  const ofAuditor = givenTo(configuration, env, { ...PLACE, command: 'auditor' })
   expect(Object.keys(ofAuditor).filter((name) => name.startsWith('LEDGER_NATS'))).toEqual([])
 })
+
+test.for(['node', 'edge', 'auditor'] as const)(
+  'E2, E3: the %s gets its part key and no master key, and nothing secret is in its environment',
+  (command) => {
+    const env = {
+      LEDGER_MASTER_KEY: MASTER_KEY,
+      LEDGER_PREVIOUS_MASTER_KEY: MASTER_KEY,
+      LEDGER_DATABASE_URL: 'postgres://ledger:database-password@db:5432/ledger',
+      LEDGER_NATS_URL: 'nats://ledger:nats-password@nats:4222',
+    }
+    const configuration = configurationIn(env)
+    const { databaseUrl = '', nats } = configuration
+    const given = childEnvironment(configuration, env, { ...PLACE, command, databaseUrl, natsUrls: nats.urls ?? [] })
+    expect(Object.keys(given.secrets)).toContain('LEDGER_PART_KEY')
+    expect(given.secrets['LEDGER_DATABASE_URL']).toBe(env.LEDGER_DATABASE_URL)
+    const inEnvironment = JSON.stringify(given.env)
+    for (const secret of ['password', 'lpk1', MASTER_KEY]) expect(inEnvironment).not.toContain(secret)
+    expect(JSON.stringify(given)).not.toContain(MASTER_KEY)
+  },
+)

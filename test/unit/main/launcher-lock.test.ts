@@ -45,7 +45,9 @@ test('K1: a lock of a process that is gone is taken', async () => {
 test('K1: a pid that another process was given since, and a lock that cannot be read, are no hindrance', () => {
   lockedBy({ pid: process.pid, startTicks: '1' })
   takeLauncherLock(directory)()
-  lockedBy('{"pid":')
-  takeLauncherLock(directory)()
+  for (const content of ['{"pid":', '', '\0'.repeat(40)]) {
+    lockedBy(content)
+    takeLauncherLock(directory)()
+  }
   expect(readdirSync(directory)).toEqual([])
 })

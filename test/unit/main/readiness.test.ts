@@ -1,5 +1,6 @@
 /** Goal: /readyz tells the truth: each thing that is missing, alone, makes a process not ready and is named. */
 import { describe, expect, test } from 'vitest'
+import type { ReadinessWarning } from '../../../api/dependencies.ts'
 import { createEdgeReadiness } from '../../../infra/main/edge-readiness.ts'
 import { nodeReadiness } from '../../../infra/main/node-readiness.ts'
 import type { NodeMeasures } from '../../../runtime/node/ledger-node.ts'
@@ -22,8 +23,10 @@ const SOUND: NodeMeasures = {
   renewed: true,
   clockInBounds: true,
   leaving: false,
+  commitsFail: false,
+  oldestPinAgeMs: 0,
 }
-const ALL_OF_NODE = { database: true, nats: true, session: true, clock: true, serving: true }
+const ALL_OF_NODE = { database: true, commits: true, nats: true, session: true, clock: true, serving: true }
 
 describe('a node', () => {
   function readinessOf(changes: Partial<NodeMeasures>, connected = true, stopping = false) {
@@ -39,6 +42,7 @@ describe('a node', () => {
     ['its last probe failed', { probed: false }, 'database'],
     ['its probe has not come back for long', { probedAgoMs: 6_000 }, 'database'],
     ['it never probed', { probedAgoMs: null }, 'database'],
+    ['its commits fail', { commitsFail: true }, 'commits'],
     ['its last renewal failed', { renewed: false }, 'session'],
     ['its renewal has not come back for long', { renewedAgoMs: 6_000 }, 'session'],
     ['it never renewed', { renewedAgoMs: null }, 'session'],
@@ -80,12 +84,14 @@ describe('the vital signs of a node', () => {
 })
 
 describe('an edge', () => {
-  const ALL = { database: true, nats: true, shards: true, serving: true }
+  const ALL = { database: true, nats: true, shards: true, clock: true, serving: true }
   interface Scene {
     anyShardServed: () => Promise<boolean>
     connected: boolean
     routed: boolean
+    clockTrusted: boolean
     stopping: boolean
+    warnings: readonly ReadinessWarning[]
   }
 
   function scene(changes: Partial<Scene> = {}) {
@@ -94,29 +100,34 @@ describe('an edge', () => {
       anyShardServed: () => Promise.resolve(true),
       connected: true,
       routed: true,
+      clockTrusted: true,
       stopping: false,
+      warnings: [],
       ...changes,
     }
     const readiness = createEdgeReadiness(clock, {
       anyShardServed: () => state.anyShardServed(),
       connected: () => state.connected,
       routed: () => state.routed,
+      clockTrusted: () => state.clockTrusted,
       stopping: () => state.stopping,
+      warnings: () => state.warnings,
     })
     return { clock, state, readiness }
   }
 
   test('is ready when nothing is amiss', async () => {
-    expect(await scene().readiness()).toEqual({ ready: true, checks: ALL })
+    expect(await scene().readiness()).toEqual({ ready: true, checks: ALL, warnings: [] })
   })
 
   test.for([
     ['NATS is away', { connected: false }, 'nats'],
     ['it knows no route', { routed: false }, 'shards'],
     ['whoever has shards has long been silent', { anyShardServed: () => Promise.resolve(false) }, 'shards'],
+    ['its clock is not trusted', { clockTrusted: false }, 'clock'],
     ['it is told to stop', { stopping: true }, 'serving'],
   ] as const)('is not ready when %s', async ([, changes, missing]) => {
-    expect(await scene(changes).readiness()).toEqual({ ready: false, checks: { ...ALL, [missing]: false } })
+    expect(await scene(changes).readiness()).toMatchObject({ ready: false, checks: { ...ALL, [missing]: false } })
   })
 
   test('is not ready without PostgreSQL, and ready again once that is back', async () => {
@@ -124,7 +135,12 @@ describe('an edge', () => {
     expect((await readiness()).checks['database']).toBe(false)
     state.anyShardServed = () => Promise.resolve(true)
     await clock.pass(1_000)
-    expect(await readiness()).toEqual({ ready: true, checks: ALL })
+    expect(await readiness()).toMatchObject({ ready: true, checks: ALL })
+  })
+
+  test('a near limit is named, and leaves it ready', async () => {
+    const warnings = [{ code: 'liability_balance_limit', detail: 'near' }]
+    expect(await scene({ warnings }).readiness()).toEqual({ ready: true, checks: ALL, warnings })
   })
 
   test('whoever asks while PostgreSQL hangs is told so after two seconds', async () => {

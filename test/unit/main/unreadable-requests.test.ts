@@ -32,15 +32,14 @@ test('D14: an address that is none is a problem with the request’s own ID, and
   const ask = await serving()
   const problems = new ProblemCheck()
   for (const [lines, instance] of [
-    [['GET /v1/accounts/a\\b?secret=1 HTTP/1.1', 'Host: ledger'], '/v1/accounts/a\\b'],
+    [['GET /v1/accounts/a\\b?secret=1 HTTP/1.1', 'Host: ledger'], '/v1/accounts/a%5Cb'],
     [['GET /healthz HTTP/1.1', 'Host: x:99999'], '/healthz'],
     [['GET /healthz HTTP/1.1', 'Host: a b'], '/healthz'],
     [['GET /healthz HTTP/1.1', 'Host: user@ledger'], '/healthz'],
     [['GET /healthz HTTP/1.1'], '/healthz'],
     [['POST /v1/transactions HTTP/1.1', 'Host: a b', 'Content-Length: 0'], '/v1/transactions'],
-    [['OPTIONS * HTTP/1.1', 'Host: ledger'], '/'],
     [['GET http://[ HTTP/1.1', 'Host: ledger'], '/'],
-    [['GET ftp://ledger/healthz HTTP/1.1', 'Host: ledger'], '/'],
+    [['GET ftp://ledger/healthz HTTP/1.1', 'Host: ledger'], '/healthz'],
   ] as const) {
     const what = lines.join(', ')
     const reply = await ask(...lines)
@@ -51,6 +50,14 @@ test('D14: an address that is none is a problem with the request’s own ID, and
     ])
     expect(instanceOf(reply)).toBe(instance)
   }
+  expect(problems.faults).toEqual([])
+})
+
+test('D14: a request that is not HTTP gets a problem, with its request ID in the header and in the body', async () => {
+  const ask = await serving()
+  const problems = new ProblemCheck()
+  problems.check('not HTTP', await ask('this is not HTTP'), ILLEGIBLE)
+  problems.check('large headers', await ask('GET / HTTP/1.1', `X-Large: ${'x'.repeat(20_000)}`), ILLEGIBLE)
   expect(problems.faults).toEqual([])
 })
 

@@ -21,6 +21,8 @@ const MEASURES: NodeMeasures = {
   renewed: true,
   clockInBounds: true,
   leaving: true,
+  commitsFail: true,
+  oldestPinAgeMs: 1_250,
 }
 
 test('what happens is counted by its kind', async () => {
@@ -68,6 +70,8 @@ test('what is, is read anew each time it is asked for', async () => {
   expect(sampleOf(text, 'ledger_actors_in_memory')).toBe(900)
   expect(sampleOf(text, 'ledger_shards_owned')).toBe(64)
   expect(sampleOf(text, 'ledger_shards_quarantined')).toBe(1)
+  expect(sampleOf(text, 'ledger_commits_failing')).toBe(1)
+  expect(sampleOf(text, 'ledger_oldest_pin_age_seconds')).toBe(1.25)
   expect(sampleOf(text, 'ledger_session_renewed_age_seconds')).toBe(0.25)
   expect(sampleOf(text, 'ledger_postgres_probed_age_seconds')).toBe(1.5)
   expect(sampleOf(text, 'ledger_clock_skew_seconds')).toBe(0.04)

@@ -66,13 +66,14 @@ function judge(homes: Map<string, Home>, { actor, operation }: GatewayRequest): 
       return say('held')
     }
     case 'note_used_keys':
-      if (home.held?.importId !== operation.importId) return home.arrived === null ? refused('rejected') : say('noted')
-      if (operation.part > home.noted) return refused('rejected')
+      if (home.held?.importId !== operation.importId)
+        return home.arrived === null ? refused('arrival_not_held') : say('noted')
+      if (operation.part > home.noted) return refused('arrival_out_of_order')
       home.noted = Math.max(home.noted, operation.part + 1)
       return say('noted')
     case 'take_arrival':
       if (home.held?.importId !== operation.importId) {
-        return home.arrived?.importId === operation.importId ? say('taken') : refused('rejected')
+        return home.arrived?.importId === operation.importId ? say('taken') : refused('arrival_not_held')
       }
       home.arrived = home.held
       home.held = null
@@ -86,6 +87,6 @@ function judge(homes: Map<string, Home>, { actor, operation }: GatewayRequest): 
   }
 }
 
-function refused(code: 'account_exists' | 'rejected'): Answer {
+function refused(code: 'account_exists' | 'arrival_not_held' | 'arrival_out_of_order'): Answer {
   return { kind: 'refused', code, detail: 'There is another.', field: null }
 }

@@ -106,7 +106,14 @@ describe('the parts of an import', () => {
     const records = last.records.map(({ record }) =>
       record['record'] === 'proof' ? { ...record, requester: 'x' } : record,
     )
-    expect(await imports.take({ ...last, records: given(records) })).toMatchObject({ kind: 'mismatch' })
+    expect(await imports.take({ ...last, records: given(records) })).toMatchObject({
+      kind: 'mismatch',
+      // D14: the expected key and payload digest.
+      signed: {
+        keyId: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/) as string,
+        payloadHash: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+      },
+    })
     expect(await imports.status(IMPORT_ID)).toBeUndefined()
     expect(driven).toEqual([])
   })

@@ -21,7 +21,7 @@ function tablesOf(...parts: readonly ShardBatch[]): string[] {
 }
 
 test('a batch of credits and debits carries nothing of tables that they do not touch', () => {
-  const tables = ['accounts', 'audit_entries', 'balances', 'boundary_crossings', 'sessions', 'transactions']
+  const tables = ['accounts', 'audit_entries', 'balances', 'boundary_crossings', 'commit_counts', 'transactions']
   expect(tablesOf(partWith(TOKEN, CREDIT.rows, CROSSED))).toEqual(tables)
 })
 

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import { expect, test } from 'vitest'
-import { verdictOfError } from '../../../infra/postgres/commit-verdict.ts'
+import { isDangerous, verdictOfError } from '../../../infra/postgres/commit-verdict.ts'
 import { durabilityFault } from '../../../infra/postgres/durability.ts'
 import { createIdentityGuard, type DatabaseIdentity } from '../../../infra/postgres/identity.ts'
 import { arrayLiteral, arrayParameter } from '../../../infra/postgres/array-literal.ts'
@@ -44,6 +44,21 @@ test.for([
   expect(verdictOfError(serverError(severity, code)).kind).toBe('unknown')
 })
 
+test.for([
+  ['01000', 'syncrep.c', true],
+  ['57P01', 'syncrep.c', true],
+  ['25P01', 'xact.c', true],
+  ['25001', 'xact.c', true],
+  ['40001', 'pl_exec.c', true],
+  ['XX000', 'elog.c', true],
+  ['01000', 'varsup.c', false],
+  ['01000', 'pl_exec.c', false],
+  ['55000', 'collationcmds.c', false],
+  ['', '', false],
+] as const)('D3: a warning %s of %s makes a commit unknown: %s', ([code, file, dangerous]) => {
+  expect(isDangerous({ code, file })).toBe(dangerous)
+})
+
 test('D3: a lost connection and an exception prove nothing', () => {
   const lost = Object.assign(new Error('write CONNECTION_CLOSED 10.0.0.1:5432'), { code: 'CONNECTION_CLOSED' })
   expect(verdictOfError(lost)).toEqual({ kind: 'unknown', detail: 'no answer: CONNECTION_CLOSED' })
@@ -62,13 +77,19 @@ const FIRST: DatabaseIdentity = {
   shardCount: 8,
   systemIdentifier: '1',
   timeline: '00000001',
-  accepted: true,
+  acceptance: '00000000-0000-4000-8000-000000000000',
+  wentBack: false,
+  recovering: false,
 }
 
 test('N3: a server that the ledger was not accepted on is refused by whoever has seen no other, too', () => {
   const guard = createIdentityGuard()
-  expect(() => guard.check({ ...FIRST, accepted: false })).toThrow('not accepted')
+  expect(() => guard.check({ ...FIRST, acceptance: null })).toThrow('not accepted')
   expect(() => guard.check(FIRST)).toThrow('not accepted')
+})
+
+test('N3: so is one that a node detected as an older copy', () => {
+  expect(() => createIdentityGuard().check({ ...FIRST, wentBack: true })).toThrow('older copy')
 })
 
 test.for([

@@ -1,18 +1,15 @@
 /** A courier with nobody around it: what it sends is looked at, and answered by hand. */
 import { accountAddress } from '../../../actors/address.ts'
-import {
-  decodeDeliveries,
-  type Delivery,
-  type DeliveryAnswer,
-  encodeDeliveryAnswers,
-} from '../../../runtime/messages.ts'
+import type { Delivery, DeliveryAnswer } from '../../../runtime/messages.ts'
 import { Courier } from '../../../runtime/node/courier.ts'
 import { createIncarnation, type Incarnation } from '../../../runtime/node/incarnation.ts'
 import type { AcknowledgedChannel, OutboxMessage, ShardStart } from '../../../runtime/ports/ledger-store.ts'
 import { NOT_DELIVERED } from '../../../runtime/ports/transport.ts'
 import { START_MS } from '../../support/accounts.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
+import { UNSUPPORTED_VERSION, WIRE } from '../../../runtime/wire.ts'
 import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
+import { deliveriesIn, deliveryAnswersBody } from '../../support/bodies.ts'
 
 export const SOURCE = 0
 export const TARGET = 1
@@ -44,6 +41,7 @@ export interface SentMessage {
   readonly deliveries: readonly Delivery[]
   readonly answer: (...answers: readonly DeliveryAnswer[]) => void
   readonly notDelivered: () => void
+  readonly unsupported: () => void
 }
 
 export const taken = (mark: number, source = SOURCE, target = TARGET): DeliveryAnswer => ({
@@ -69,9 +67,14 @@ export function carrying(maxMessageBytes = 1_048_576) {
     sentTo: (): number | undefined => undefined,
     refreshes: 0,
     asked: 0,
+    /** Looks up a route. */
+    looks: 0,
+    /** A shard got an owner. */
+    moved: (): void => undefined,
   }
   const courier = new Courier({
     session: 'me',
+    wire: WIRE,
     rare: NO_RARE_PATHS,
     store: {
       acknowledge: (channels) => {
@@ -88,15 +91,17 @@ export function carrying(maxMessageBytes = 1_048_576) {
         sent.push({
           subject,
           bytes,
-          deliveries: decodeDeliveries(message),
-          answer: (...answers) => onReply(encodeDeliveryAnswers(answers)),
+          deliveries: deliveriesIn(message),
+          answer: (...answers) => onReply(deliveryAnswersBody(answers)),
           notDelivered: () => onReply(NOT_DELIVERED),
+          unsupported: () => onReply(UNSUPPORTED_VERSION),
         })
         return { close: () => undefined }
       },
     },
     routes: {
       find: (shardId) => {
+        control.looks += 1
         const session = sessions.get(shardId)
         return session === undefined ? undefined : { session, epoch: 1 }
       },
@@ -104,6 +109,7 @@ export function carrying(maxMessageBytes = 1_048_576) {
         control.refreshes += 1
         return Promise.resolve()
       },
+      onMove: (run) => (control.moved = run),
     },
     clock,
     log: { info: () => undefined, warn: () => undefined, error: (event) => void logged.push(event) },

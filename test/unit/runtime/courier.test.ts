@@ -60,6 +60,15 @@ describe('what is carried', () => {
     expect(courier.backlog(incarnation, TARGET)).toBe(0)
   })
 
+  test('F5: an envelope of another release is sent unchanged', async () => {
+    const { clock, sent, open } = carrying()
+    const [row] = messages(1, 1)
+    const envelope = { ...row?.envelope, version: 7, later: { member: true } }
+    open({ channels: [{ target: TARGET, sent: 1, acknowledged: 0 }], outbox: [Object.assign({}, row, { envelope })] })
+    await clock.pass(1)
+    expect(sent[0]?.deliveries[0]?.messages).toEqual([{ number: 1, envelope }])
+  })
+
   test('V1: to this very node it goes without the transport', async () => {
     const { clock, sent, here, sessions, open, commit } = carrying()
     sessions.set(TARGET, 'me')
@@ -170,15 +179,70 @@ describe('what is not acknowledged', () => {
   })
 
   test('until its target has an owner it waits, and goes as soon as one is known', async () => {
-    const { clock, sent, sessions, open, commit } = carrying()
+    const { clock, sent, sessions, control, open, commit } = carrying()
     sessions.delete(TARGET)
     commit(open(), messages(1, 1))
     await clock.pass(1_000)
     expect(sent).toEqual([])
     sessions.set(TARGET, 'other')
-    await clock.pass(60)
+    control.moved()
+    await clock.pass(1)
     expect(sent.length).toBe(1)
+    // A lost delivery is not delayed by the back-off for a missing owner.
+    await clock.pass(400)
+    expect(sent.length).toBe(2)
   })
+
+  test('V5: while its target has no owner, no message is built, and the look-up backs off', async () => {
+    const { clock, sent, sessions, control, open, commit } = carrying()
+    const incarnation = open()
+    sessions.delete(TARGET)
+    const rows = messages(1, WINDOW)
+    let built = 0
+    const watched = rows.map((row) => ({
+      ...row,
+      get envelope() {
+        built += 1
+        return row.envelope
+      },
+    }))
+    commit(incarnation, watched.slice(0, 200))
+    for (let passed = 0; passed < 20_000; passed += 500) {
+      await clock.pass(500)
+      commit(incarnation, watched.slice(200 + passed / 500, 201 + passed / 500))
+    }
+    expect([built, sent]).toEqual([0, []])
+    expect(control.looks).toBeLessThan(40)
+    // The courier learns of it also without a message about a move.
+    sessions.set(TARGET, 'other')
+    await clock.pass(1_200)
+    expect(numbersOf(sent[0]?.deliveries)).toEqual(range(1, 240))
+  })
+
+  test.for(['parked', 'unsupported'] as const)(
+    'V6: %s: it waits, regardless of later commits, and is sent at once when a shard gets an owner',
+    async (how) => {
+      const { clock, sent, control, courier, open, commit } = carrying()
+      const incarnation = open()
+      commit(incarnation, messages(1, 3))
+      await clock.pass(1)
+      const park = () => {
+        if (how === 'parked') sent.at(-1)?.answer({ source: SOURCE, target: TARGET, kind: 'parked', mark: 1 })
+        else sent.at(-1)?.unsupported()
+      }
+      const [backlog, first] = how === 'parked' ? [3, 2] : [4, 1]
+      park()
+      commit(incarnation, messages(4, 4))
+      await clock.pass(10_000)
+      expect([sent.length, courier.backlog(incarnation, TARGET)]).toEqual([1, backlog])
+      control.moved()
+      await clock.pass(1)
+      expect(numbersOf(sent[1]?.deliveries)).toEqual([first])
+      park()
+      await clock.pass(15_200)
+      expect(sent.length).toBe(3)
+    },
+  )
 
   test('a message that the transport will not take is tried again', async () => {
     const { clock, sent, courier, open, commit } = carrying(10)
@@ -280,7 +344,7 @@ describe('what is larger than it was reckoned at', () => {
         groupId: 'g',
         leg: number,
         role: 'own',
-        refused: { code: 'rejected', detail: 'x'.repeat(60_000) },
+        refused: { code: 'class_exists', detail: 'x'.repeat(60_000) },
       },
       carries: [],
     },
@@ -297,6 +361,19 @@ describe('what is larger than it was reckoned at', () => {
       expect(numbersOf(carried.filter((delivery) => delivery.target === target))).toEqual([1, 2])
     }
     expect(numbersOf(carried.filter(({ target }) => target === 30))).toEqual([1])
+  })
+
+  test('V6: a single message above the size limit parks its channel, and is logged once', async () => {
+    const { clock, sent, sessions, logged, open, commit } = carrying(20_000)
+    sessions.set(2, 'other').set(30, 'other')
+    commit(open(), [...messages(1, 1, 2), large(2, 2), ...messages(3, 3, 2), ...messages(1, 1, 30)])
+    await clock.pass(LONG_MS)
+    const carried = sent.flatMap(({ deliveries }) => deliveries)
+    const numbers = carried.filter(({ target }) => target === 2).flatMap((delivery) => numbersOf([delivery]))
+    expect(numbers).toContain(1)
+    expect(numbers).not.toContain(2)
+    expect(carried.filter(({ target }) => target === 30).length).toBeGreaterThan(0)
+    expect(logged).toEqual(['message_not_carried'])
   })
 })
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { accountAddress } from '../../../actors/address.ts'
 import { Gateway, GATEWAY_DEFAULTS } from '../../../runtime/edge/gateway.ts'
-import { decodeItems, encodeVerdicts, type Item, type Verdict } from '../../../runtime/messages.ts'
+import type { Item, Verdict } from '../../../runtime/messages.ts'
 import type { LogFields } from '../../../runtime/ports/log.ts'
 import type { SubmissionEnd } from '../../../runtime/ports/metrics.ts'
 import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
@@ -11,6 +11,7 @@ import { NOT_DELIVERED } from '../../../runtime/ports/transport.ts'
 import { Routes } from '../../../runtime/routes.ts'
 import { CALLER, START_MS } from '../../support/accounts.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
+import { itemsIn, verdictsBody } from '../../support/bodies.ts'
 
 const TRAIL: Trail = {
   requestId: 'mine-1',
@@ -35,10 +36,10 @@ async function edge(reply: Verdict | typeof NOT_DELIVERED | undefined, level: 'd
   const gateway = new Gateway({
     transport: {
       request: (_subject, message, _timeoutMs, onReply) => {
-        const items = decodeItems(message)
+        const items = itemsIn(message)
         sent.push(...items)
         const verdicts = (verdict: Verdict) =>
-          encodeVerdicts(items.map(({ requestId, attempt }) => ({ requestId, attempt, verdict })))
+          verdictsBody(items.map(({ requestId, attempt }) => ({ requestId, attempt, verdict })))
         if (reply !== undefined) onReply(reply === NOT_DELIVERED ? reply : verdicts(reply))
         return { close: () => undefined }
       },

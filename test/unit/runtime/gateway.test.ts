@@ -4,18 +4,22 @@ import { accountAddress } from '../../../actors/address.ts'
 import type { Answer } from '../../../actors/account/outcome.ts'
 import { Gateway, GATEWAY_DEFAULTS } from '../../../runtime/edge/gateway.ts'
 import { Routes } from '../../../runtime/routes.ts'
-import { decodeItems, encodeVerdicts, type Item, type Verdict } from '../../../runtime/messages.ts'
+import type { Item, Verdict } from '../../../runtime/messages.ts'
 import type { GatewayOutcome } from '../../../runtime/ports/ledger-gateway.ts'
 import type { ShardRecord } from '../../../runtime/ports/ledger-store.ts'
 import { NOT_DELIVERED, type NotDelivered } from '../../../runtime/ports/transport.ts'
+import { encodeFrame, UNSUPPORTED_VERSION } from '../../../runtime/wire.ts'
 import { CALLER, START_MS } from '../../support/accounts.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
+import { itemsIn, verdictsBody } from '../../support/bodies.ts'
 
 interface Sent {
   readonly subject: string
   readonly items: readonly Item[]
   readonly answer: (reply: readonly Verdict[] | NotDelivered) => void
+  /** Its form in a message. */
+  readonly reply: (text: string) => void
 }
 
 async function edge(records: readonly Partial<ShardRecord>[] = [{ shardId: 0 }, { shardId: 1, session: 'two' }]) {
@@ -41,12 +45,12 @@ async function edge(records: readonly Partial<ShardRecord>[] = [{ shardId: 0 }, 
     rare: NO_RARE_PATHS,
     transport: {
       request: (subject, message, _timeoutMs, onReply) => {
-        const items = decodeItems(message)
+        const items = itemsIn(message)
         const answer = (reply: readonly Verdict[] | NotDelivered) =>
           onReply(
             reply === NOT_DELIVERED
               ? reply
-              : encodeVerdicts(
+              : verdictsBody(
                   items.map(({ requestId, attempt }, index) => ({
                     requestId,
                     attempt,
@@ -54,7 +58,7 @@ async function edge(records: readonly Partial<ShardRecord>[] = [{ shardId: 0 }, 
                   })),
                 ),
           )
-        sent.push({ subject, items, answer })
+        sent.push({ subject, items, answer, reply: onReply })
         return { close: () => undefined }
       },
       serve: () => ({ drain: () => Promise.resolve() }),
@@ -193,6 +197,90 @@ describe('the gateway', () => {
     expect(asked.outcome).toEqual({ kind: 'unavailable', reason: 'shard_unavailable', outcome: 'unknown' })
   })
 
+  test.for([
+    ['does not read its version', (one: Sent) => one.reply(UNSUPPORTED_VERSION)],
+    ['does not know its form', (one: Sent) => one.answer([{ kind: 'unsupported_version' }])],
+  ] as const)('F3: a request to a node that %s is retried, and finally not_applied', async ([, refuse]) => {
+    const { clock, sent, ask } = await edge()
+    const asked = ask()
+    await clock.pass(1)
+    let refused = 0
+    for (let passed = 0; passed < GATEWAY_DEFAULTS.patienceMs && asked.outcome === undefined; passed += 50) {
+      for (const one of sent.slice(refused)) refuse(one)
+      refused = sent.length
+      await clock.pass(50)
+    }
+    expect(asked.outcome).toEqual({ kind: 'unavailable', reason: 'shard_unavailable', outcome: 'not_applied' })
+    expect(sent.length).toBeGreaterThan(5)
+  })
+
+  test('F3: a request that an older node refused gets its reply from a newer owner of the shard', async () => {
+    const { clock, sent, ask } = await edge()
+    const asked = ask()
+    await clock.pass(1)
+    sent[0]?.reply(UNSUPPORTED_VERSION)
+    await clock.pass(50)
+    sent[1]?.answer([accepted(START_MS)])
+    await clock.pass(0)
+    expect(asked.outcome?.kind).toBe('answered')
+  })
+
+  test.for([
+    ['no JSON', '{'],
+    ['of a version that is not read', encodeFrame(2, [])],
+    ['without versions', '[]'],
+  ] as const)('W6: a reply that is %s has no verdict for any item: each is sent again', async ([, text]) => {
+    const { clock, sent, ask } = await edge()
+    const all = [ask('a0'), ask('a0')]
+    await clock.pass(1)
+    sent[0]?.reply(text)
+    await clock.pass(300)
+    expect(sent.slice(1).flatMap(({ items }) => items.map(({ attempt }) => attempt))).toEqual([2, 2])
+    for (const one of sent.slice(1)) one.answer(one.items.map(() => ({ kind: 'moved', epoch: null })))
+    await clock.pass(GATEWAY_DEFAULTS.deadlineMs + GATEWAY_DEFAULTS.attemptTimeoutMs)
+    expect(all.map(({ outcome }) => outcome)).toMatchObject([{ outcome: 'unknown' }, { outcome: 'unknown' }])
+  })
+
+  test('W6: a malformed verdict affects only its own item', async () => {
+    const { clock, sent, ask } = await edge()
+    const [first, second] = [ask('a0'), ask('a0')]
+    await clock.pass(1)
+    const [one, other] = sent[0]?.items ?? []
+    const verdict = { kind: 'answered', answer: { kind: 'accepted', receipt: null } }
+    sent[0]?.reply(
+      encodeFrame(1, [
+        null,
+        { requestId: one?.requestId, attempt: 1, verdict },
+        { requestId: other?.requestId, attempt: 1, verdict: accepted(START_MS) },
+      ]),
+    )
+    await clock.pass(300)
+    expect(second.outcome?.kind).toBe('answered')
+    expect(first.outcome).toBeUndefined()
+    expect(sent[1]?.items.map(({ requestId }) => requestId)).toEqual([one?.requestId])
+  })
+
+  test('D7: a change of status with a key is retried like any other request with one', async () => {
+    const { clock, sent, gateway } = await edge()
+    const asked: { outcome: GatewayOutcome | undefined } = { outcome: undefined }
+    const operation = {
+      kind: 'change_status',
+      status: 'closed',
+      incoming: null,
+      reason: 'r',
+      registrationKey: 'k',
+    } as const
+    void gateway
+      .ask({ actor: accountAddress('a0'), caller: CALLER, operation })
+      .then((outcome) => (asked.outcome = outcome))
+    await clock.pass(1)
+    sent[0]?.answer([{ kind: 'undecided' }])
+    await clock.pass(300)
+    sent[1]?.answer([refused])
+    await clock.pass(0)
+    expect(asked.outcome).toMatchObject({ kind: 'answered', answer: { kind: 'refused' } })
+  })
+
   test('a replay of what another request did stays one', async () => {
     const { clock, sent, ask } = await edge()
     const asked = ask()
@@ -202,6 +290,31 @@ describe('the gateway', () => {
     sent[1]?.answer([accepted(START_MS - 60_000, true)])
     await clock.pass(0)
     expect(asked.outcome).toMatchObject({ kind: 'answered', answer: { replayed: true } })
+  })
+
+  test('W2: a request whose commit the store refuses is retried for a second, and then not_applied', async () => {
+    const { clock, sent, ask } = await edge()
+    const asked = ask()
+    for (let passed = 0; passed < 1_200 && asked.outcome === undefined; passed += 50) {
+      await clock.pass(50)
+      sent.at(-1)?.answer([{ kind: 'not_applied' }])
+    }
+    await clock.pass(0)
+    expect(asked.outcome).toEqual({ kind: 'unavailable', reason: 'shard_unavailable', outcome: 'not_applied' })
+    expect(sent.length).toBeGreaterThan(3)
+  })
+
+  test('W3: not_applied after an attempt with an unknown outcome proves nothing', async () => {
+    const { clock, sent, ask } = await edge()
+    const asked = ask()
+    await clock.pass(1)
+    sent[0]?.answer([{ kind: 'undecided' }])
+    for (let passed = 0; passed < 2 * GATEWAY_DEFAULTS.deadlineMs && asked.outcome === undefined; passed += 100) {
+      await clock.pass(100)
+      sent.at(-1)?.answer([{ kind: 'not_applied' }])
+    }
+    await clock.pass(0)
+    expect(asked.outcome).toMatchObject({ kind: 'unavailable', outcome: 'unknown' })
   })
 
   test('W4: overloaded is said at once and not retried', async () => {

@@ -1,13 +1,7 @@
 /** Goal: R1 to R4: each message is taken in once, in order, whatever is lost, doubled, late or undone. */
 import { describe, expect, test } from 'vitest'
 import { accountAddress } from '../../../actors/address.ts'
-import {
-  decodeDeliveryAnswers,
-  type DeliveredMessage,
-  type Delivery,
-  type DeliveryAnswer,
-  encodeDeliveries,
-} from '../../../runtime/messages.ts'
+import type { DeliveredMessage, Delivery, DeliveryAnswer } from '../../../runtime/messages.ts'
 import { inboxOrder } from '../../../runtime/node/draft.ts'
 import { Inbox } from '../../../runtime/node/inbox.ts'
 import { createIncarnation, type Incarnation } from '../../../runtime/node/incarnation.ts'
@@ -17,7 +11,9 @@ import { POISON } from '../../simulation/sim-ledger-store-rows.ts'
 import { START_MS } from '../../support/accounts.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { applied, balanceIn, credit, hosting, item, kinds, marksIn, register } from '../../support/shard-hosting.ts'
+import { WIRE } from '../../../runtime/wire.ts'
 import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
+import { deliveryAnswersIn, deliveriesBody } from '../../support/bodies.ts'
 
 const SOURCE = 2
 const TARGET = 0
@@ -71,8 +67,10 @@ function receiving(mark = 0) {
     random: { hex: (size) => '0'.repeat(size * 2), integer: () => 0 },
     log: { info: () => undefined, warn: () => undefined, error: (event) => void logged.push(event) },
     rare: NO_RARE_PATHS,
+    wire: WIRE,
     inboxOrder,
     find: () => control.serves,
+    confirmed: () => Promise.resolve(),
     enter: ({ origin }: Pending) => void (origin.kind === 'message' && entered.push(origin.number)),
     markOf: () => Promise.resolve(control.mark),
   })
@@ -231,9 +229,7 @@ async function taking() {
   const hosted = hosting([0, 1])
   const answers: DeliveryAnswer[] = []
   const deliver = (...deliveries: Delivery[]) =>
-    hosted.host.receiveDeliveries(encodeDeliveries(deliveries), (reply) =>
-      answers.push(...decodeDeliveryAnswers(reply)),
-    )
+    hosted.host.receiveDeliveries(deliveriesBody(deliveries), (reply) => answers.push(...deliveryAnswersIn(reply)))
   hosted.send(item(0, 'a', register), item(1, 'b', register))
   await hosted.clock.pass(10)
   return { ...hosted, answers, deliver }
@@ -272,19 +268,28 @@ describe('a host that takes messages in', () => {
     expect(answers.at(-1)).toEqual(answer('taken', 5))
   })
 
-  test('a message that cannot be stored ends its shard, and nothing else', async () => {
-    const { clock, host, verdicts, rows, answers, send, deliver } = await taking()
+  test('R5: a message that cannot be stored parks only its channel', async () => {
+    const { clock, host, verdicts, rows, answers, logged, send, deliver } = await taking()
+    const poisoned = { ...ONE_TO_FOUR, messages: [message(1), message(2, { note: POISON }), message(3)] }
     send(item(1, 'b', credit('b', 'b1')), item(0, 'a', credit('a', 'a1')))
-    deliver({ ...ONE_TO_FOUR, messages: [message(1), message(2, { note: POISON }), message(3)] })
+    deliver(poisoned)
     await clock.pass(200)
-    expect(host.refused()).toEqual([0])
-    expect([...host.serving().keys()]).toEqual([1])
-    expect(kinds(verdicts)).toEqual(['registered', 'registered', 'accepted', 'accepted'])
-    // What came before it is committed, and known to be.
-    expect(balanceIn(rows, 'a')).toBe('2')
+    deliver(poisoned)
+    send(item(0, 'a', credit('a', 'a2')))
+    await clock.pass(200)
+    expect(host.refused()).toEqual([])
+    expect(kinds(verdicts)).toEqual(['registered', 'registered', 'accepted', 'accepted', 'accepted'])
+    // The first message, and the two credits.
+    expect(balanceIn(rows, 'a')).toBe('3')
     expect(answers).toContainEqual(answer('taken', 1))
-    deliver(delivery([2, 3, 4]))
-    expect(answers.at(-1)).toEqual(answer('moved', 0))
+    expect(answers).toContainEqual(answer('parked', 1))
+    expect(logged.filter(({ event }) => event === 'channel_parked')).toEqual([
+      {
+        event: 'channel_parked',
+        fields: expect.objectContaining({ shard: 0, source: 2, message: 2, stage: 'commit' }),
+      },
+    ])
+    expect(host.backlog()).toBe(0)
   })
 
   test.for([{ happened: 'applied' }, { happened: 'lost' }])(

@@ -28,6 +28,15 @@ describe('the ledger’s clock', () => {
     expect(clock.now()).toBe(2_001_234)
   })
 
+  test('it knows the offset of the wall clock after the store’s first reply', () => {
+    const { shown, clock } = clocks()
+    expect(clock.skewMs()).toBeNull()
+    clock.observe(1_000_700, 500, 500)
+    expect(clock.skewMs()).toBe(700)
+    shown.wallMs += 1_000
+    expect(clock.skewMs()).toBe(300)
+  })
+
   test('T1: an answer that took long and agrees moves nothing; one that does not agree moves it just so far that it does', () => {
     const { shown, clock } = clocks()
     clock.observe(2_000_000, 500, 500)

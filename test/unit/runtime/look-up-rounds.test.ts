@@ -1,10 +1,11 @@
 /** Goal: K1, K5, K6: a look-up that cannot be answered holds up its own shard, for as long as somebody waits, and no other. */
 import { describe, expect, test } from 'vitest'
-import { encodeDeliveries } from '../../../runtime/messages.ts'
 import { delay } from '../../../runtime/ports/clock.ts'
 import type { LedgerStore, LookUpQuestion } from '../../../runtime/ports/ledger-store.ts'
+import { MAX_ALONE } from '../../../runtime/node/look-up-rounds.ts'
 import { START_MS } from '../../support/accounts.ts'
 import { arriving, balanceIn, credit, failing, hosting, item, kinds, register } from '../../support/shard-hosting.ts'
+import { deliveriesBody } from '../../support/bodies.ts'
 
 /** As the store gives up a statement. */
 const TIMEOUT_MS = 5_000
@@ -103,26 +104,35 @@ describe('K5: a look-up that is not answered', () => {
     expect(kinds(verdicts).slice(2)).toEqual(['registered', 'accepted', 'accepted', 'undecided', 'accepted'])
   })
 
-  test('is asked for less and less often, and what came behind a message comes after it', async () => {
+  test('K7: of a message backs off, then its channel is parked, without loss', async () => {
     const ledger = hosting([0, 1])
-    const { clock, rows, host, verdicts, send } = ledger
+    const { clock, rows, host, logged, verdicts, send } = ledger
     send(item(0, 'a', register), item(0, 'a2', register), item(1, 'b', register))
     await clock.pass(10)
     const { failed, mend } = bound(ledger, ({ accounts }) => accounts.some(({ accountId }) => accountId === 'a3'))
     const messages = ['a3', 'a2'].map((accountId, index) => arriving(index + 1, accountId))
-    host.receiveDeliveries(
-      encodeDeliveries([{ source: 3, target: 0, epoch: 1, attempt: 0, began: 0, acknowledged: 0, messages }]),
-      () => undefined,
-    )
+    const deliver = () =>
+      host.receiveDeliveries(
+        deliveriesBody([{ source: 3, target: 0, epoch: 1, attempt: 0, began: 0, acknowledged: 0, messages }]),
+        () => undefined,
+      )
+    deliver()
     await clock.pass(60_000)
     expect(balanceIn(rows, 'a2')).toBe('0')
     const pauses = failed.slice(1).map((atMs, index) => atMs - (failed[index] ?? 0) - TIMEOUT_MS)
     expect(pauses).toEqual(pauses.toSorted((a, b) => a - b))
-    expect(pauses.at(-1)).toBe(1_000)
+    // Together with the other, in half of the batch, and alone.
+    expect(failed).toHaveLength(1 + MAX_ALONE)
+    expect(logged.filter(({ event }) => event === 'channel_parked')).toMatchObject([
+      { fields: { shard: 0, source: 3, message: 1, stage: 'look_up' } },
+    ])
+    expect(host.backlog()).toBe(0)
     send(item(1, 'b', credit('b', 'k'), { deadlineMs: START_MS + 600_000 }))
+    send(item(0, 'a', credit('a', 'k'), { deadlineMs: START_MS + 600_000 }))
     await clock.pass(20)
-    expect(kinds(verdicts).at(-1)).toBe('accepted')
+    expect(kinds(verdicts).slice(-2)).toEqual(['accepted', 'accepted'])
     mend()
+    deliver()
     await clock.pass(2 * TIMEOUT_MS)
     expect([balanceIn(rows, 'a2'), host.refused()]).toEqual(['1', []])
   })
@@ -147,6 +157,30 @@ describe('K5: a look-up that is not answered', () => {
     await clock.pass(200)
     expect(kinds(verdicts).slice(4)).toEqual(Array.from({ length: 320 }, () => 'accepted'))
     expect(questions.slice(before).map(({ keys }) => keys.length)).toEqual([320])
+  })
+
+  test('K7: leaves a request undecided at once for a fault outside the store, with one log line, and continues with the next', async () => {
+    const ledger = hosting([0, 1])
+    const { clock, store, logged, verdicts, send } = ledger
+    send(item(0, 'a', register), item(1, 'b', register))
+    await clock.pass(10)
+    const { lookUp } = store
+    const fails = async (question: LookUpQuestion) => {
+      if (keysIn(question).includes('poison')) throw new TypeError('no such field')
+      return lookUp(question)
+    }
+    Object.assign(store, { lookUp: fails })
+    send(item(0, 'a', credit('a', 'poison')), item(0, 'a', credit('a', 'behind it')), item(1, 'b', credit('b', 'k')))
+    await clock.pass(1_000)
+    expect(kinds(verdicts).slice(2).toSorted()).toEqual(['accepted', 'accepted', 'undecided'])
+    const lines = () => logged.filter(({ event }) => event === 'command_left_undecided')
+    expect(lines()).toMatchObject([{ fields: { shard: 0, stage: 'look_up' } }])
+    // Its key may have been used: a refusal would deny that.
+    const [again] = verdicts.filter(({ verdict }) => verdict.kind === 'undecided')
+    send({ ...item(0, 'a', credit('a', 'poison')), requestId: again?.requestId ?? '', attempt: 2 })
+    await clock.pass(1_000)
+    expect(kinds(verdicts).at(-1)).toBe('undecided')
+    expect(lines()).toHaveLength(1)
   })
 
   test('keeps nothing in memory for its findings while it waits', async () => {

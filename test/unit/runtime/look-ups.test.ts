@@ -1,7 +1,6 @@
 /** Goal: P1, P2: what a look-up found is as old as the look-up; what has committed since is known all the same. */
 import { describe, expect, test } from 'vitest'
 import { accountAddress, tokenAddress } from '../../../actors/address.ts'
-import { encodeDeliveries } from '../../../runtime/messages.ts'
 import { applyDrafts } from '../../../runtime/node/applied.ts'
 import type { Courier } from '../../../runtime/node/courier.ts'
 import { createShardDraft } from '../../../runtime/node/draft.ts'
@@ -23,6 +22,7 @@ import {
   submit,
   transfer,
 } from '../../support/shard-hosting.ts'
+import { deliveriesBody } from '../../support/bodies.ts'
 
 const GROUP_ID = 'c4d1f6a0-1c5e-4b7e-9a53-2f6f1c9f7e10'
 /** Every command gets a batch of its own, though one look-up has asked for all of them. */
@@ -54,7 +54,7 @@ describe('what has committed since a look-up was sent', () => {
     }))
     const before = batches.length
     host.receiveDeliveries(
-      encodeDeliveries([{ source: 2, target: 0, epoch: 1, attempt: 0, began: 2, acknowledged: 0, messages }]),
+      deliveriesBody([{ source: 2, target: 0, epoch: 1, attempt: 0, began: 2, acknowledged: 0, messages }]),
       () => undefined,
     )
     await clock.pass(50)
@@ -86,10 +86,11 @@ describe('what has committed since a look-up was sent', () => {
   test('what is kept of a group ID while look-ups are open does not grow with its use', () => {
     const start = { lastTransactionId: null, channels: [], marks: [], outbox: [] }
     const incarnation = createIncarnation({ shardId: 0, epoch: 1, attempt: 0 }, start)
-    const pins = createPinBoard()
+    const pins = createPinBoard({ monotonic: () => 0 })
     const courier = { take: () => undefined } as unknown as Courier
     const inbox = { committed: () => undefined } as unknown as Inbox
-    const dependencies = { pins, gate: outputGate, rare: NO_RARE_PATHS, courier, inbox, maxResidents: 10 }
+    const onBroken = () => undefined
+    const dependencies = { pins, gate: outputGate, rare: NO_RARE_PATHS, courier, inbox, maxResidents: 10, onBroken }
     const first = pins.open()
     for (let batch = 0; batch < 100; batch += 1) {
       const draft = createShardDraft(incarnation)
@@ -106,7 +107,7 @@ describe('what needs no look-up', () => {
   const arrives = (number: number, accountId: string) => arriving(number, accountId, GROUP_ID)
   const deliver = (host: ReturnType<typeof hosting>['host'], ...messages: ReturnType<typeof arrives>[]) => {
     const delivery = { source: 1, target: 0, epoch: 1, attempt: 0, began: 0, acknowledged: 0, messages }
-    host.receiveDeliveries(encodeDeliveries([delivery]), () => undefined)
+    host.receiveDeliveries(deliveriesBody([delivery]), () => undefined)
   }
 
   test('K4: a message for an actor in memory is taken in though a look-up of another shard never ends', async () => {

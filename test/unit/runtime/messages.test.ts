@@ -3,7 +3,7 @@ import { NOTE_MS } from '../../../runtime/node/courier.ts'
 import { describe, expect, test } from 'vitest'
 import { accountAddress, groupAddress } from '../../../actors/address.ts'
 import type { Message } from '../../../actors/message.ts'
-import { encodeDeliveries, type ItemVerdict } from '../../../runtime/messages.ts'
+import type { ItemVerdict } from '../../../runtime/messages.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import {
   applied,
@@ -22,6 +22,7 @@ import {
   submit,
   transfer,
 } from '../../support/shard-hosting.ts'
+import { deliveriesBody } from '../../support/bodies.ts'
 
 const GROUP_ID = 'c4d1f6a0-1c5e-4b7e-9a53-2f6f1c9f7e10'
 
@@ -173,7 +174,7 @@ describe('messages between shards', () => {
       itemOf(1, groupAddress('a0'), { kind: 'revert_group', reason: 'r', transactions: [] }),
     )
     await clock.pass(10)
-    expect(kinds(verdicts)).toEqual(['rejected', 'rejected'])
+    expect(kinds(verdicts)).toEqual(['wrong_shard', 'wrong_shard'])
     expect(questions).toEqual([])
   })
 })
@@ -194,7 +195,7 @@ describe('a leg and what undoes it', () => {
     const { clock, control, host, rows, batches, logged, verdicts, send } = hosting([0])
     const deliver = (number: number, message: Message) =>
       host.receiveDeliveries(
-        encodeDeliveries([
+        deliveriesBody([
           {
             source: 2,
             target: 0,
@@ -209,7 +210,7 @@ describe('a leg and what undoes it', () => {
       )
     send(item(0, 'a', register), item(0, 'a', credit('a', 'first', undefined, '10')))
     await clock.pass(10)
-    deliver(1, { type: 'expect_leg', ...name, termsHash, terms })
+    deliver(1, { type: 'expect_leg', ...name, termsHash, terms, clientId: 'client', dueAtMs: 900_000 })
     await clock.pass(10)
     let commit: () => void = () => undefined
     control.commit = (batch: CommitBatch) => new Promise((resolve) => (commit = () => resolve(applied(batch))))

@@ -2,10 +2,11 @@
 import { accountAddress, classAddress } from '../../../actors/address.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { Message, Refused } from '../../../actors/message.ts'
-import { encodeDeliveries, type ItemVerdict, type Operation } from '../../../runtime/messages.ts'
+import type { ItemVerdict, Operation } from '../../../runtime/messages.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import { KEY, START_MS } from '../../support/accounts.ts'
 import { answersOf, applied, hosting, item, kinds, register } from '../../support/shard-hosting.ts'
+import { deliveriesBody } from '../../support/bodies.ts'
 
 export const TAKEN: Refused = { code: 'instance_exists', detail: 'Taken.' }
 export const SIGNED = `by ${KEY.publicKey}`
@@ -55,13 +56,13 @@ export async function minting() {
     number += 1
     const messages = [{ number, envelope: envelope(said) }]
     const delivery = { source: 2, target: 0, epoch: 1, attempt: 0, began: number, acknowledged: 0, messages }
-    to.receiveDeliveries(encodeDeliveries([delivery]), () => undefined)
+    to.receiveDeliveries(deliveriesBody([delivery]), () => undefined)
   }
   /** The first of its messages again, as its source carries it until it is acknowledged. */
   const carryAgain = (said: Message, to = host): void => {
     const messages = [{ number: 1, envelope: envelope(said) }]
     const delivery = { source: 2, target: 0, epoch: 1, attempt: 0, began: 1, acknowledged: 0, messages }
-    to.receiveDeliveries(encodeDeliveries([delivery]), () => undefined)
+    to.receiveDeliveries(deliveriesBody([delivery]), () => undefined)
   }
   /** What was asked of the homes of NFTs, in all that was tried to be committed. */
   const asked = (): readonly Extract<Message, { readonly type: 'mint_nft' }>[] =>

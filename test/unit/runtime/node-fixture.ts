@@ -12,6 +12,8 @@ export async function startNode(ledger = createLedger([0, 1, 2])) {
   const { clock, records, give, transport } = ledger
   const moves: ShardMove[] = []
   const hints: ShardHint[] = []
+  /** Whether the node reported that its commits succeed. */
+  const probes: boolean[] = []
   const world = {
     probe: 'good' as 'good' | 'fails',
     renew: 'good' as Renewal,
@@ -25,10 +27,12 @@ export async function startNode(ledger = createLedger([0, 1, 2])) {
     session: 's',
     store: {
       ...storeOf(ledger, 's'),
-      probe: () =>
-        world.probe === 'fails'
+      probe: (isGood = true) => {
+        probes.push(isGood)
+        return world.probe === 'fails'
           ? Promise.reject(new Error('away'))
-          : Promise.resolve({ nowMs: clock.now() + world.skewMs }),
+          : Promise.resolve({ nowMs: clock.now() + world.skewMs })
+      },
       drains: () => Promise.resolve({ nodes: new Set(), shards: new Map() }),
       sessionHeld: () => Promise.resolve(true),
       acquire: (shardId) => Promise.resolve({ kind: 'owned', token: give(shardId, 's') }),
@@ -69,5 +73,5 @@ export async function startNode(ledger = createLedger([0, 1, 2])) {
   const started = node.start()
   await clock.pass(1_000)
   await started
-  return { clock, node, world, moves, hints, ledger }
+  return { clock, node, world, moves, hints, probes, ledger }
 }

@@ -1,5 +1,8 @@
 /** Goal: what a node says of itself follows what became of its last probe and renewal, and of the word to leave. */
 import { expect, test } from 'vitest'
+import { sessionSubject } from '../../../runtime/messages.ts'
+import { itemsBody } from '../../support/bodies.ts'
+import { applied, item, register } from '../../support/shard-hosting.ts'
 import { RENEW_MS, startNode } from './node-fixture.ts'
 
 test('a node that is well has lately proved it, owns its shards and is not leaving', async () => {
@@ -60,4 +63,18 @@ test('a shard that the store says is another’s is fenced, once', async () => {
   await clock.pass(3_000)
   expect(node.measures().owned).toBe(2)
   expect(moves.slice(3)).toEqual(['fenced'])
+})
+
+test('failing commits show at once and in the next heartbeat, and both recover by themselves', async () => {
+  const { clock, node, probes, ledger } = await startNode()
+  ledger.control.commit = () => ({ kind: 'failed', cause: 'transient', detail: 'SQLSTATE 53100' })
+  ledger.handlers.get(sessionSubject('s'))?.(itemsBody([item(0, 'a', register)]), () => undefined)
+  await clock.pass(500)
+  expect(node.measures().commitsFail).toBe(true)
+  await clock.pass(RENEW_MS)
+  expect(probes.at(-1)).toBe(false)
+  ledger.control.commit = applied
+  await clock.pass(2 * RENEW_MS)
+  expect(node.measures().commitsFail).toBe(false)
+  expect(probes.at(-1)).toBe(true)
 })

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { tokenAddress } from '../../../actors/address.ts'
 import type { Message, Refused } from '../../../actors/message.ts'
-import { encodeDeliveries, type ItemVerdict } from '../../../runtime/messages.ts'
+import type { ItemVerdict } from '../../../runtime/messages.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import { CALLER, START_MS } from '../../support/accounts.ts'
 import {
@@ -16,6 +16,7 @@ import {
   register,
   registerToken,
 } from '../../support/shard-hosting.ts'
+import { deliveriesBody } from '../../support/bodies.ts'
 
 const GOLD = tokenAddress('GOLD')
 const REFUSED: Refused = { code: 'account_closed', detail: 'The issuer is closed.' }
@@ -37,7 +38,7 @@ function registering() {
       acknowledged: 0,
       messages: [{ number, envelope }],
     }
-    host.receiveDeliveries(encodeDeliveries([delivery]), () => undefined)
+    host.receiveDeliveries(deliveriesBody([delivery]), () => undefined)
   }
   const ask = (key: string | null = null, client = 'client-1', deadlineMs = START_MS + 60_000) => {
     const caller = { ...CALLER, clientId: client }
@@ -92,6 +93,18 @@ describe('a request that is answered later', () => {
     deliver({ type: 'issue_prepared', refused: REFUSED })
     await clock.pass(20)
     expect(kinds(verdicts)).toEqual(['token_exists', 'account_closed', 'account_closed'])
+  })
+
+  test('of the requests that wait for one registration the first is reported as created, the others as replays', async () => {
+    const { clock, verdicts, ask, deliver } = registering()
+    for (let times = 0; times < 3; times += 1) {
+      ask('key')
+      await clock.pass(20)
+    }
+    deliver({ type: 'issue_prepared', refused: null })
+    deliver({ type: 'issue_credited' })
+    await clock.pass(20)
+    expect(answersOf(verdicts)).toMatchObject([{ replayed: false }, { replayed: true }, { replayed: true }])
   })
 
   test('a repeat in the very batch that concludes it is told by it', async () => {

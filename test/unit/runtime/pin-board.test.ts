@@ -3,15 +3,31 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createPinBoard } from '../../../runtime/node/pin-board.ts'
 
+let nowMs = 0
+
 describe('the pin board', () => {
+  test('the age is that of the oldest look-up in flight', () => {
+    const board = createPinBoard({ monotonic: () => nowMs })
+    expect(board.oldestAgeMs()).toBe(0)
+    const first = board.open()
+    nowMs += 40
+    const second = board.open()
+    nowMs += 2
+    expect(board.oldestAgeMs()).toBe(42)
+    board.close(first)
+    expect(board.oldestAgeMs()).toBe(2)
+    board.close(second)
+    expect(board.oldestAgeMs()).toBe(0)
+  })
+
   test('P1: without an open look-up a pin is let go at once', () => {
     let free = false
-    createPinBoard().pin(() => (free = true))
+    createPinBoard({ monotonic: () => nowMs }).pin(() => (free = true))
     expect(free).toBe(true)
   })
 
   test('P1: a pin waits for every look-up that was open, and for none that came later', () => {
-    const board = createPinBoard()
+    const board = createPinBoard({ monotonic: () => nowMs })
     const first = board.open()
     const second = board.open()
     let free = false
@@ -30,7 +46,7 @@ describe('the pin board', () => {
         fc.array(fc.constantFrom('open', 'close', 'pin'), { maxLength: 200 }),
         fc.infiniteStream(fc.nat()),
         (verbs, picks) => {
-          const board = createPinBoard()
+          const board = createPinBoard({ monotonic: () => nowMs })
           const open: number[] = []
           const held: { waitsFor: Set<number>; free: boolean }[] = []
           for (const verb of verbs) {

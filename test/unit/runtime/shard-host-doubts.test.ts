@@ -1,6 +1,6 @@
 /** Goal: N1, H4: what a node decided, or found broken, counts for nothing where another has written since, itself included. */
 import { describe, expect, test } from 'vitest'
-import type { CommitVerdict, ShardToken } from '../../../runtime/ports/ledger-store.ts'
+import { type CommitVerdict, LedgerStoreUnavailable, type ShardToken } from '../../../runtime/ports/ledger-store.ts'
 import { OTHER_KEY } from '../../support/accounts.ts'
 import { applied, credit, hosting, item, kinds, register, rotation, writes } from '../../support/shard-hosting.ts'
 
@@ -52,6 +52,38 @@ describe('the shard host in doubt', () => {
     expect(host.serving().get(0)).toMatchObject({ epoch: 1, attempt: 1 })
     expect(logged.map(({ event }) => event)).not.toContain('shard_fenced')
   })
+
+  test.for([
+    ['cannot be read', new TypeError('a row that cannot be read'), true],
+    ['cannot be reached', new LedgerStoreUnavailable('PostgreSQL failed: 53300'), false],
+  ] as const)(
+    'D4: a shard that %s after an unknown outcome is given up only if the store answers',
+    async ([, error, isGivenUp]) => {
+      const { clock, control, host, store, logged, verdicts, send } = hosting([0, 1])
+      send(item(0, 'a', register), item(1, 'b', register))
+      await clock.pass(10)
+      const { openShard } = store
+      Object.assign(store, {
+        openShard: (shardId: number) => (shardId === 0 ? Promise.reject(error) : openShard(shardId)),
+      })
+      control.commit = () => ({ kind: 'unknown', detail: 'no answer' })
+      send(item(0, 'a', credit('a', 'k')))
+      await clock.pass(1)
+      control.commit = applied
+      for (let second = 0; second < 30; second += 1) {
+        send(item(1, 'b', credit('b', `k${second}`)))
+        await clock.pass(1_000)
+      }
+      const lines = logged.map(({ event }) => event)
+      expect(lines.filter((event) => event === 'recovery_delayed')).toHaveLength(1)
+      expect(lines.filter((event) => event === 'shard_quarantined')).toHaveLength(isGivenUp ? 1 : 0)
+      expect(host.refused()).toEqual(isGivenUp ? [0] : [])
+      expect(kinds(verdicts).filter((kind) => kind === 'accepted')).toHaveLength(30)
+      Object.assign(store, { openShard })
+      await clock.pass(2_000)
+      expect(host.serving().has(0)).toBe(!isGivenUp)
+    },
+  )
 
   // The second: as a store that was put back to before this session's epoch may show it.
   test.for([2, 1])(

@@ -86,7 +86,14 @@ describe('how a request is followed on a node', () => {
       {
         level: 'error',
         event: 'command_refused',
-        fields: { ...named('mine-2'), submission: 'request-3', operation: 'submit', shard: 0, detail: 'a row' },
+        fields: {
+          ...named('mine-2'),
+          submission: 'request-3',
+          operation: 'submit',
+          shard: 0,
+          stage: 'commit',
+          cause: 'a row',
+        },
       },
     ])
   })
@@ -110,7 +117,7 @@ describe('how a request is followed on a node', () => {
     control.commit = () => ({ kind: 'failed', cause: 'invariant', detail: 'version' })
     send(item(0, 'a', register, { trail: trailOf('mine-3') }))
     await clock.pass(100)
-    expect(linesOf('shard_quarantined')[0]?.fields).toMatchObject({ ...named('mine-3'), shard: 0, detail: 'version' })
+    expect(linesOf('shard_quarantined')[0]?.fields).toMatchObject({ ...named('mine-3'), shard: 0, cause: 'version' })
     expect(countsOf('moves')).toEqual([['quarantined', 1]])
   })
 
@@ -168,7 +175,16 @@ describe('what a node counts', () => {
 
   test('what waits is seen while it waits, and gone once it is done', async () => {
     const { clock, control, host, send, item } = watchedHosting()
-    const counts = { mailboxes: 0, lookUps: 0, parked: 0, unacknowledged: 0, unsent: 0, owned: 2, quarantined: 0 }
+    const counts = {
+      mailboxes: 0,
+      lookUps: 0,
+      parked: 0,
+      unacknowledged: 0,
+      unsent: 0,
+      owned: 2,
+      quarantined: 0,
+      commitsFail: false,
+    }
     expect(host.measures()).toEqual({ ...counts, residents: 0 })
     const idle = { ...counts, residents: 2 }
     let answer: () => void = () => undefined

@@ -30,7 +30,11 @@ test('nothing of it is decided, nobody is told anything, and the row is named', 
   expect([...host.serving().keys()]).toEqual([1])
   const quarantined = logged.filter(({ event }) => event === 'shard_quarantined')
   expect(quarantined).toHaveLength(1)
-  expect(quarantined[0]?.fields).toMatchObject({ shard: 0, detail: 'accounts 0 ref 3: it does not open' })
+  expect(quarantined[0]?.fields).toMatchObject({
+    shard: 0,
+    stage: 'look_up',
+    cause: 'accounts 0 ref 3: it does not open',
+  })
 })
 
 test('what cannot be read is not believed if the shard is another’s by then', async () => {

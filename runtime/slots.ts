@@ -56,3 +56,21 @@ export function createSharedSlots(bounds: {
     },
   }
 }
+
+/** Separate slots for each holder: one holder's running and waiting work takes no slot from another. */
+export function createSlotsPerHolder(bounds: Parameters<typeof createSlots>[0]): SharedSlots {
+  const holders = new Map<string, { readonly slots: Slots; held: number }>()
+  return {
+    run: async (holder, work) => {
+      const own = holders.get(holder) ?? { slots: createSlots(bounds), held: 0 }
+      holders.set(holder, own)
+      own.held += 1
+      try {
+        return await own.slots.run(work)
+      } finally {
+        own.held -= 1
+        if (own.held === 0) holders.delete(holder)
+      }
+    },
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Wrapping keys seal the secrets in the database. Each purpose has its own key, derived from the master key. A process holds
+ * only those of its part.
+ *   W1. No wrapping key reveals another one or the master key (HKDF-SHA-256, RFC 5869).
+ *   W2. Each is a KeyObject: it reveals nothing in logs or JSON, and can be sent to a thread.
+ */
+import { createHash, createSecretKey, hkdfSync, type KeyObject } from 'node:crypto'
+import type { ServiceKeyPurpose } from '../../runtime/ports/service-keys.ts'
+
+export const WRAPPING_KEY_BYTES = 32
+
+/**
+ * Keys for reading rows: for data keys, for the secrets of references, and for the secret that assigns accounts to shards.
+ * The rotation of the master key starts with the last and ends with the others, so that every part with these keys is
+ * refused while it lacks one of the two master keys.
+ */
+const READING_USES = ['data-keys', 'index-secret', 'index-secret-of-encrypted', 'shard-secret'] as const
+
+/** Service keys, by their purpose. */
+export type ServiceKeyUse = `${ServiceKeyPurpose}-keys`
+
+/** A released name is never reused, nor is one of root-secret.ts. */
+export const WRAPPING_USES = [
+  ...READING_USES,
+  'root-secret',
+  'message-secret',
+  'token-keys',
+  'receipt-keys',
+  'assertion-keys',
+  'attestation-keys',
+  'import-keys',
+  // Proves, without the private key, that a public key is the service's own.
+  'public-keys',
+  // All service keys up to version 0.7.8: `ledger migrate` reseals them.
+  'service-keys',
+] as const
+export type WrappingUse = (typeof WRAPPING_USES)[number]
+
+export const PARTS = ['node', 'edge', 'auditor'] as const
+export type Part = (typeof PARTS)[number]
+
+export const USES_OF_PART: Readonly<Record<Part, readonly WrappingUse[]>> = {
+  node: [...READING_USES, 'message-secret', 'receipt-keys'],
+  edge: [
+    ...READING_USES,
+    'message-secret',
+    'root-secret',
+    'token-keys',
+    'assertion-keys',
+    'attestation-keys',
+    'import-keys',
+    'public-keys',
+  ],
+  auditor: READING_USES,
+}
+
+/** The keys of one master key that a process holds. */
+export interface WrappingKeys {
+  /** ID of the master key: 16 hexadecimal digits that reveal nothing of it. */
+  readonly masterKeyId: string
+  readonly keys: Readonly<Partial<Record<WrappingUse, KeyObject>>>
+  /** Set if the process has the master key itself: its bytes are the root secret of a ledger from before version 0.5. */
+  readonly master?: KeyObject
+}
+
+/** `current` seals; every key of the ring opens what it sealed. */
+export interface KeyRing {
+  readonly current: WrappingKeys
+  readonly previous: readonly WrappingKeys[]
+}
+
+/** The process's part has no key for the use. */
+export class WrappingKeyMissing extends Error {
+  override readonly name = 'WrappingKeyMissing'
+}
+
+export function wrappingKeysOf(master: KeyObject): WrappingKeys {
+  const keys: Partial<Record<WrappingUse, KeyObject>> = {}
+  for (const use of WRAPPING_USES) keys[use] = createSecretKey(derive(master, use))
+  const masterKeyId = createHash('sha256').update(derive(master, 'master-key-id')).digest('hex').slice(0, 16)
+  return { masterKeyId, keys, master }
+}
+
+function derive(master: KeyObject, use: WrappingUse | 'master-key-id'): Buffer {
+  return Buffer.from(hkdfSync('sha256', master, '', `ledger/${use}/1`, WRAPPING_KEY_BYTES))
+}
+
+/** Throws WrappingKeyMissing. */
+export function wrappingKey({ keys }: WrappingKeys, use: WrappingUse): KeyObject {
+  const key = keys[use]
+  if (key === undefined) throw new WrappingKeyMissing(`this process has no key for ${use}`)
+  return key
+}
+
+/** Exactly the keys that the part needs. */
+export function ringOfPart(ring: KeyRing, part: Part): KeyRing {
+  return narrowed(ring, USES_OF_PART[part])
+}
+
+/** The keys for reading rows. */
+export function readingRing(ring: KeyRing): KeyRing {
+  return narrowed(ring, READING_USES)
+}
+
+function narrowed({ current, previous }: KeyRing, uses: readonly WrappingUse[]): KeyRing {
+  const narrow = (held: WrappingKeys): WrappingKeys => ({
+    masterKeyId: held.masterKeyId,
+    keys: Object.fromEntries(uses.map((use) => [use, wrappingKey(held, use)])),
+  })
+  return { current: narrow(current), previous: previous.map(narrow) }
+}

@@ -1,0 +1,96 @@
+/**
+ * A JetStream key-value bucket of one ledger.
+ *   B1. Reads go through the stream's leader (`allow_direct` off): a direct read of a cluster may be stale.
+ *   B3. A missing bucket (its server lost its store) is created again, empty.
+ */
+import { NatsError, StorageType, type JetStreamManager, type KV, type KvEntry } from 'nats'
+import { LeaseStoreUnavailable } from '../../runtime/ports/lease-store.ts'
+import { reasonOf } from '../../runtime/reason.ts'
+import type { NatsLink } from './connection.ts'
+
+export interface BucketOptions {
+  /** Separates ledgers that share a NATS server. */
+  readonly ledgerId: string
+  /** Copies of each bucket; 3 in a cluster. */
+  readonly replicas: number
+  /** No data here must survive: memory is enough on one server; files save a cluster a rebuild. */
+  readonly storage: 'memory' | 'file'
+}
+
+const CALL_TIMEOUT_MS = 1000
+const STREAM_NOT_FOUND = 10059
+
+export interface Bucket {
+  /** Runs `call` on the bucket, and again if the bucket was missing (B3). Rejects with `LeaseStoreUnavailable` only. */
+  readonly use: <T>(call: (kv: KV) => Promise<T>) => Promise<T>
+  /** The bucket's keys as of one moment; those of ended sessions too. Use it inside `use`. */
+  readonly keys: () => Promise<readonly string[]>
+  readonly subjectPrefix: string
+}
+
+export function createBucket(link: NatsLink, name: string, options: BucketOptions, ttlMs: number): Bucket {
+  const jetstream = link.connection.jetstream({ timeout: CALL_TIMEOUT_MS, checkAPI: false })
+  const streamName = `KV_${name}`
+  const subjectPrefix = subjectPrefixOf(name)
+  let manager: JetStreamManager | undefined
+  let opened: KV | undefined
+
+  const open = async (): Promise<KV> => {
+    opened ??= await jetstream.views.kv(name, {
+      replicas: options.replicas,
+      storage: options.storage === 'memory' ? StorageType.Memory : StorageType.File,
+      history: 1,
+      allow_direct: false,
+      ...(ttlMs > 0 ? { ttl: ttlMs } : {}),
+    })
+    return opened
+  }
+  const attempt = async <T>(call: (kv: KV) => Promise<T>): Promise<T> => {
+    if (!link.connected()) throw new Error('not connected')
+    return call(await open())
+  }
+  const use = async <T>(call: (kv: KV) => Promise<T>): Promise<T> => {
+    try {
+      try {
+        return await attempt(call)
+      } catch (error) {
+        // Nothing was written: a write without its stream has no receiver.
+        if (!isStreamLost(error)) throw error
+        opened = undefined
+        return await attempt(call)
+      }
+    } catch (cause) {
+      opened = undefined
+      throw new LeaseStoreUnavailable(`lease store: ${causeOf(cause)}`, { cause })
+    }
+  }
+  const keys = async (): Promise<readonly string[]> => {
+    manager ??= await jetstream.jetstreamManager(false)
+    const { state } = await manager.streams.info(streamName, { subjects_filter: `${subjectPrefix}>` })
+    return Object.keys(state.subjects ?? {}).map((subject) => subject.slice(subjectPrefix.length))
+  }
+  return { use, keys, subjectPrefix }
+}
+
+export function bucketName(ledgerId: string, of: 'nodes' | 'shards' | 'positions'): string {
+  return `ledger_${ledgerId.replaceAll(/[^A-Za-z0-9_-]/g, '_')}_${of}`
+}
+
+export function subjectPrefixOf(bucket: string): string {
+  return `$KV.${bucket}.`
+}
+
+export function isPresent(entry: KvEntry | null): entry is KvEntry {
+  return entry !== null && entry.operation === 'PUT'
+}
+
+/** No responders to a write, `not found` to a read. A stream without a leader fails alike; creating it again is harmless. */
+function isStreamLost(error: unknown): boolean {
+  if (!(error instanceof NatsError)) return false
+  return error.api_error?.err_code === STREAM_NOT_FOUND || (error.code === '503' && error.api_error === undefined)
+}
+
+/** The client's own errors quote only subjects of the lease store. */
+export function causeOf(error: unknown): string {
+  return error instanceof NatsError ? error.message : reasonOf(error)
+}

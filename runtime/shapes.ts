@@ -1,0 +1,62 @@
+/**
+ * Guards for values that were parsed from JSON. A guard looks at the members that its type names and ignores others, so
+ * that a later version may add members. Hot path: no allocation.
+ */
+export type Guard<T> = (value: unknown) => value is T
+
+export const isText = (value: unknown): value is string => typeof value === 'string'
+export const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'
+/** A number; JSON has no NaN. */
+export const isNumber = (value: unknown): value is number => typeof value === 'number'
+/** A whole number from 0 to 2^53 - 1. */
+export const isCount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+
+/** A JSON object. */
+export function isRecord<T extends object = Readonly<Record<string, unknown>>>(value: unknown): value is T {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function isOneOf<T extends string>(names: readonly T[]): Guard<T> {
+  const known: ReadonlySet<unknown> = new Set(names)
+  return (value): value is T => known.has(value)
+}
+
+export function isNullOr<T>(is: Guard<T>): Guard<T | null> {
+  return (value): value is T | null => value === null || is(value)
+}
+
+/** A guard for an optional member. */
+export function isAbsentOr<T>(is: Guard<T>): Guard<T | undefined> {
+  return (value): value is T | undefined => value === undefined || is(value)
+}
+
+export function isListOf<T>(is: Guard<T>): Guard<readonly T[]> {
+  return (value): value is readonly T[] => Array.isArray(value) && value.every(is)
+}
+
+/** An object with members of any names. */
+export function isTableOf<T>(is: Guard<T>): Guard<{ readonly [name: string]: T }> {
+  return (value): value is { readonly [name: string]: T } => isRecord(value) && Object.values(value).every(is)
+}
+
+/** A guard for every member of `T`: a new member of the type does not compile without its guard. */
+type Members<T> = { readonly [Name in keyof T]-?: Guard<{} extends Pick<T, Name> ? T[Name] | undefined : T[Name]> }
+
+export function isObjectOf<T extends object>(members: Members<T>): Guard<T> {
+  const guards = Object.entries<Guard<unknown>>(members)
+  return (value): value is T => {
+    if (!isRecord(value)) return false
+    for (const [name, is] of guards) if (!is(value[name])) return false
+    return true
+  }
+}
+
+/** For each kind of a union with the discriminant `kind`: the other members. */
+export function isKindOf<T extends { readonly kind: string }>(kinds: {
+  readonly [Kind in T['kind']]: Members<Omit<Extract<T, { readonly kind: Kind }>, 'kind'>>
+}): Guard<T> {
+  const guards = new Map<unknown, Guard<object>>()
+  for (const [kind, members] of Object.entries<Members<object>>(kinds)) guards.set(kind, isObjectOf(members))
+  return (value): value is T => isRecord(value) && guards.get(value['kind'])?.(value) === true
+}

@@ -1,0 +1,154 @@
+/**
+ * Goal: an edge receives every change of a client or session (A1) at the cost of the changes (A2), and a flood of logins
+ * does not delay this (X4).
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import postgres from 'postgres'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createAccessStore, type PostgresAccessStore } from '../../infra/postgres/access-store-postgres.ts'
+import { AccessStoreOverloaded } from '../../runtime/ports/access-store.ts'
+import { aClient, aFamily } from '../contract/access-store.contract.ts'
+import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
+import { until } from '../support/ledger-store-postgres.ts'
+
+let database: LedgerDatabase
+let store: PostgresAccessStore
+let sql: postgres.Sql
+
+beforeAll(async () => {
+  database = await createLedgerDatabase()
+  sql = postgres(database.url, { max: 4, onnotice: () => undefined })
+})
+beforeEach(async () => {
+  store = createAccessStore({ url: database.url, vault: await vaultOf(database.url) })
+})
+afterEach(() => store.close())
+afterAll(async () => {
+  await sql.end()
+  await database.drop()
+})
+
+test('A1: a change whose commit was in flight when a mark was read is returned after that mark', async () => {
+  const [early, late] = [aClient(), aClient()]
+  for (const client of [early, late]) await store.putClient(client)
+  const before = await store.changesSince(null)
+  const other = await sql.reserve()
+  await other`BEGIN`
+  await other`UPDATE clients SET revoked_at = now() WHERE client_id = ${early.clientId}`
+  await store.putClient({ ...late, role: 'viewer' })
+  const during = await store.changesSince(before.mark)
+  expect(during.changed?.clients).toEqual(new Set([late.clientId]))
+  await other`COMMIT`
+  other.release()
+  expect((await store.changesSince(during.mark)).changed?.clients).toContain(early.clientId)
+})
+
+test('A1: a change by hand is returned like any other', async () => {
+  const client = aClient()
+  await store.putClient(client)
+  const family = aFamily(client.clientId, 'by hand')
+  await store.createFamily(family)
+  const { mark } = await store.changesSince(null)
+  await sql`UPDATE clients SET document = '' WHERE client_id = ${client.clientId}`
+  await sql`UPDATE refresh_families SET revoked_at = now() WHERE session_id = ${family.sessionId}`
+  expect((await store.changesSince(mark)).changed).toEqual({
+    clients: new Set([client.clientId]),
+    sessions: new Set([family.sessionId]),
+  })
+})
+
+test.for([
+  ['a client was deleted', (id: string) => sql`DELETE FROM clients WHERE client_id = ${id}`],
+  ['a client was renamed', (id: string) => sql`UPDATE clients SET client_id = ${`${id}-2`} WHERE client_id = ${id}`],
+] as const)('A1: after %s everything may have changed, until the next mark', async ([, change]) => {
+  const client = aClient()
+  await store.putClient(client)
+  const { mark } = await store.changesSince(null)
+  await change(client.clientId)
+  const changes = await store.changesSince(mark)
+  expect(changes.changed).toBeNull()
+  expect((await store.changesSince(changes.mark)).changed).not.toBeNull()
+})
+
+test('A2: a mark from before a store went back is void', async () => {
+  expect((await store.changesSince('99999999999')).changed).toBeNull()
+})
+
+test('A2: beyond the limit no change is listed', async () => {
+  const { mark } = await store.changesSince(null)
+  await sql`INSERT INTO clients (client_id, document) SELECT 'many-' || n, '' FROM generate_series(1, 10001) n`
+  expect((await store.changesSince(mark)).changed).toBeNull()
+})
+
+test('A2: of ten thousand clients only changed ones are read', async () => {
+  await sql`INSERT INTO clients (client_id, document) SELECT 'more-' || n, '' FROM generate_series(1, 10000) n`
+  await sql`ANALYZE clients`
+  const client = aClient()
+  const { mark } = await store.changesSince(null)
+  await store.putClient(client)
+  await store.close()
+  await sql`SELECT pg_stat_reset()`
+  store = createAccessStore({ url: database.url, vault: await vaultOf(database.url) })
+  for (let round = 0; round < 10; round += 1) {
+    expect((await store.changesSince(mark)).changed?.clients).toEqual(new Set([client.clientId]))
+  }
+  // A server process reports its reads at its end, at the latest.
+  await store.close()
+  const read = async (): Promise<readonly [number, number]> => {
+    await sql`SELECT pg_stat_clear_snapshot()`
+    const [row] = await sql<{ scans: number; rows: number }[]>`
+      SELECT (seq_scan + idx_scan)::integer AS scans, (seq_tup_read + idx_tup_fetch)::integer AS rows
+        FROM pg_stat_user_tables WHERE relname = 'clients'`
+    return [row?.scans ?? 0, row?.rows ?? 0]
+  }
+  await until(async () => (await read())[0] >= 10)
+  expect((await read())[1]).toBeLessThan(100)
+})
+
+test('X4: a hundred hung look-ups of sessions do not delay the changes', async () => {
+  const client = aClient()
+  await store.putClient(client)
+  const vault = await vaultOf(database.url)
+  let release: (() => void) | undefined
+  const released = new Promise<void>((resolve) => (release = resolve))
+  const fetch: typeof vault.keys.fetch = async (connection, names) => {
+    await released
+    await vault.keys.fetch(connection, names)
+  }
+  const hanging = createAccessStore({ url: database.url, vault: { ...vault, keys: { ...vault.keys, fetch } } })
+  let found = 0
+  const lookUps = Array.from({ length: 100 }, async (_, session) => {
+    await hanging.findAccess(client.clientId, `session ${session}`)
+    found += 1
+  })
+  const first = await Promise.race([hanging.changesSince(null).then(() => 'the check'), pause(3_000, 'nothing')])
+  release?.()
+  expect([first, found]).toEqual(['the check', 0])
+  await Promise.all(lookUps)
+  expect(found).toBe(100)
+  await hanging.close()
+})
+
+test('X4: a thousand hung logins are bounded, and delay no authorization of requests', async () => {
+  const client = aClient()
+  await store.putClient(client)
+  const family = aFamily(client.clientId, 'a login')
+  await store.createFamily(family)
+  const other = await sql.reserve()
+  await other`BEGIN`
+  await other`LOCK TABLE refresh_families IN SHARE MODE`
+  const logins = Array.from({ length: 1_000 }, (_, number) =>
+    store.createFamily(aFamily(client.clientId, `login ${number}`)).then(
+      () => 'begun',
+      (error: unknown) => (error instanceof AccessStoreOverloaded ? 'overloaded' : 'failed'),
+    ),
+  )
+  const { mark } = await store.changesSince(null)
+  expect((await store.changesSince(mark)).changed).not.toBeNull()
+  expect(await store.findAccess(client.clientId, family.sessionId)).toEqual({ client, sessionLive: true })
+  await other`COMMIT`
+  other.release()
+  const outcomes = await Promise.all(logins)
+  expect(outcomes.filter((outcome) => outcome === 'overloaded')).toHaveLength(1_000 - 64 - 4)
+  expect(outcomes.filter((outcome) => outcome === 'begun')).toHaveLength(64 + 4)
+})

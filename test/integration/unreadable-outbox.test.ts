@@ -1,0 +1,23 @@
+/** Goal: an outbox row that cannot be read is a fault of its shard, and is not taken for an outage of PostgreSQL. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { UnreadableRow } from '../../infra/vault/unreadable-row.ts'
+import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
+import { createPostgresHarness, type PostgresHarness } from '../support/ledger-store-postgres.ts'
+
+let harness: PostgresHarness
+
+beforeEach(async () => {
+  harness = await createPostgresHarness()
+})
+afterEach(() => harness.close())
+
+test('opening the shard rejects with the unreadable row, and with an outage only where there is one', async () => {
+  const { store, wire } = await harness.open({ callTimeoutMs: 1_000 })
+  await harness.sql`
+    INSERT INTO outbox (shard_id, target_shard, number, message, written_at) VALUES (3, 4, 1, 'no envelope', now())`
+  await harness.sql`INSERT INTO outbox_channels (shard_id, target_shard, sent) VALUES (3, 4, 1)`
+  await expect(store.openShard(3)).rejects.toBeInstanceOf(UnreadableRow)
+  expect(await store.openShard(5)).toMatchObject({ outbox: [] })
+  await wire.close()
+  await expect(store.openShard(3)).rejects.toBeInstanceOf(LedgerStoreUnavailable)
+})

@@ -1,0 +1,40 @@
+/** Bodies of messages at NATS as tests read and write them: of this version and of the next (next-wire.ts). */
+import type { Delivery, DeliveryAnswer, Item, ItemVerdict } from '../../runtime/messages.ts'
+import {
+  decodeFrame,
+  decodeList,
+  DELIVERIES,
+  DELIVERY_ANSWERS,
+  encodeFrame,
+  ITEMS,
+  type ListForm,
+  VERDICTS,
+  WIRE,
+} from '../../runtime/wire.ts'
+import { NEXT_VERSION } from './next-wire.ts'
+
+const ANY_VERSION = { reads: [...WIRE.reads, NEXT_VERSION] }
+
+/** The members of a body; none if it is not a list. */
+function reading<Member, Name>(form: ListForm<Member, Name>): (body: string) => readonly Member[] {
+  return (body) => decodeList(body, form, ANY_VERSION)?.members ?? []
+}
+
+export const itemsIn = reading(ITEMS)
+export const verdictsIn = reading(VERDICTS)
+export const deliveriesIn = reading(DELIVERIES)
+export const deliveryAnswersIn = reading(DELIVERY_ANSWERS)
+
+/** The content of a body that is not a list; undefined for an unread version. */
+export function bodyIn(body: string): unknown {
+  return decodeFrame(body, ANY_VERSION)?.body
+}
+
+function writing<Member>(): (members: readonly Member[], version?: number) => string {
+  return (members, version = WIRE.writes) => encodeFrame(version, members)
+}
+
+export const itemsBody = writing<Item>()
+export const verdictsBody = writing<ItemVerdict>()
+export const deliveriesBody = writing<Delivery>()
+export const deliveryAnswersBody = writing<DeliveryAnswer>()

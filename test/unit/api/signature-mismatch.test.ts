@@ -1,0 +1,117 @@
+/** Goal: D14: a refused signature comes with the data to distinguish a wrong key from a wrong canonical form, on every route. */
+import { describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import type { RefusalCode } from '../../../actors/refusal.ts'
+import { bodyOf, createEdgeFixture, digestOf, GROUP_ID, newAccountKey } from './edge-fixture.ts'
+
+const CLASS_ID = 'cls_01K6ZZZZZZ0000000000000000'
+const KEY_ID = 'DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0'
+const SIGNATURE = Buffer.alloc(64, 7).toString('base64url')
+const ORDER = { type: 'debit', account_id: 'alice', amount: '1', idempotency_key: 'k' }
+
+/** Each signed route, the body without a signature, and the code of its refusal. */
+const SIGNED: readonly (readonly [path: string, body: JsonObject, code: RefusalCode, field: string])[] = [
+  ['/v1/transactions', ORDER, 'signature_mismatch', 'signature'],
+  [
+    '/v1/accounts/alice/keys',
+    { account_id: 'alice', public_key: newAccountKey().pem, idempotency_key: 'k' },
+    'signature_mismatch',
+    'signature',
+  ],
+  [
+    '/v1/fungible-tokens',
+    { symbol: 'EURX', decimals: 2, issuer: 'alice', total_supply: '5' },
+    'issuer_consent_missing',
+    'issuer',
+  ],
+  [
+    '/v1/nft-classes',
+    { name: 'Art', description: '', issuer: 'alice', metadata_schema: {} },
+    'issuer_consent_missing',
+    'issuer',
+  ],
+  [
+    `/v1/settlement-groups/${GROUP_ID}/decline`,
+    { group_id: GROUP_ID, account_id: 'alice', terms_hash: `sha256:${'ab'.repeat(32)}` },
+    'signature_mismatch',
+    'signature',
+  ],
+  [
+    `/v1/nft-classes/${CLASS_ID}/instances`,
+    { class_id: CLASS_ID, instance_id: 'one', account_id: 'alice', metadata: {}, idempotency_key: 'k' },
+    'signature_mismatch',
+    'signature',
+  ],
+]
+
+function refusing(code: RefusalCode, field: string) {
+  const edge = createEdgeFixture()
+  edge.gateway.outcome = { kind: 'answered', answer: { kind: 'refused', code, detail: 'No.', field, keyId: KEY_ID } }
+  return edge
+}
+
+describe.for(SIGNED)('a signature that does not match, sent to %s', ([path, body, code, field]) => {
+  test('is refused with the key and the digest of the payload', async () => {
+    const edge = refusing(code, field)
+    const token = await edge.tokenFor('admin')
+    const problem = await bodyOf(await edge.post(path, { ...body, signature: SIGNATURE }, token))
+    expect(problem).toMatchObject({
+      status: 403,
+      error_codes: ['ERR_SIGNATURE_MISMATCH'],
+      detail: 'No.',
+      errors: [{ field, message: 'No.' }],
+      key_id: KEY_ID,
+      payload_digest: digestOf(body),
+    })
+  })
+
+  test.for([
+    ['no base64', 'garbage!'],
+    ['hexadecimal', Buffer.alloc(64, 7).toString('hex')],
+    ['of another length', 'AAAA'],
+    ['too long to be carried to its owner', 'A'.repeat(5_000)],
+  ] as const)('that is %s is reported as undecodable', async ([, signature]) => {
+    const edge = refusing(code, field)
+    const problem = await bodyOf(await edge.post(path, { ...body, signature }, await edge.tokenFor('admin')))
+    expect(problem['detail']).toMatch(/^No\. It cannot be decoded as a signature/)
+    expect(problem['payload_digest']).toBe(digestOf(body))
+  })
+
+  test('another refusal names neither key nor digest', async () => {
+    const edge = refusing('account_not_found', 'account_id')
+    const problem = await bodyOf(await edge.post(path, { ...body, signature: SIGNATURE }, await edge.tokenFor('admin')))
+    expect(problem['status']).toBe(404)
+    expect(problem).not.toHaveProperty('key_id')
+    expect(problem).not.toHaveProperty('payload_digest')
+  })
+})
+
+test('a mismatched proof of a rotation is refused with the new key, over the same payload', async () => {
+  const edge = refusing('proof_mismatch', 'proof')
+  const body = { account_id: 'alice', public_key: newAccountKey().pem, idempotency_key: 'k' }
+  const token = await edge.tokenFor('admin')
+  const ask = async (proof: string) =>
+    bodyOf(await edge.post('/v1/accounts/alice/keys', { ...body, signature: 'garbage', proof }, token))
+  expect(await ask(SIGNATURE)).toMatchObject({ detail: 'No.', key_id: KEY_ID, payload_digest: digestOf(body) })
+  expect((await ask('garbage'))['detail']).toMatch(/cannot be decoded/)
+})
+
+test('a missing signature is refused without advice on its encoding', async () => {
+  const edge = refusing('issuer_consent_missing', 'issuer')
+  const body = { symbol: 'EURX', decimals: 2, issuer: 'alice', total_supply: '5' }
+  const problem = await bodyOf(await edge.post('/v1/fungible-tokens', body, await edge.tokenFor('transactor')))
+  expect(problem).toMatchObject({ detail: 'No.', key_id: KEY_ID, payload_digest: digestOf(body) })
+})
+
+test('each submission of a batch has its own', async () => {
+  const edge = refusing('signature_mismatch', 'signature')
+  const submissions = ['a', 'b'].map((key) => ({ ...ORDER, idempotency_key: key, signature: SIGNATURE }))
+  const token = await edge.tokenFor('transactor')
+  const { results } = await bodyOf(await edge.post('/v1/transactions/batch', { submissions }, token))
+  expect(results).toMatchObject(
+    ['a', 'b'].map((key) => ({
+      status: 403,
+      problem: { key_id: KEY_ID, payload_digest: digestOf({ ...ORDER, idempotency_key: key }) },
+    })),
+  )
+})

@@ -1,0 +1,41 @@
+/** Goal: only the start that generates secrets prints them; the operator's own are never printed. */
+import { expect, test } from 'vitest'
+import type { BootstrapClient } from '../../../infra/config/bootstrap-client.ts'
+import type { Configuration } from '../../../infra/config/configuration.ts'
+import { welcome } from '../../../infra/cli/welcome.ts'
+
+const clients: readonly BootstrapClient[] = (['admin', 'transactor'] as const).map((role) => ({
+  clientId: `the-${role}`,
+  clientSecret: `lsk_${role}-secret`,
+  role,
+  boundary: undefined,
+  accounts: null,
+}))
+const SECRETS = clients.map(({ clientSecret }) => clientSecret)
+
+function said(file: string | undefined, made: boolean): string {
+  const configuration = { environment: 'sandbox', dataDir: '/srv/ledger' } as Configuration
+  const ledger = { addresses: ['http://127.0.0.1:8080'], ledgerId: 'one', startClients: { clients, file, made } }
+  return welcome(ledger, configuration)
+}
+
+test('the first start shows them once, beside their names', () => {
+  const text = said("/srv/led'ger/clients.json", true)
+  for (const secret of SECRETS) expect(text.split(secret)).toHaveLength(2)
+  expect(text).toContain('the-transactor (transactor): lsk_transactor-secret')
+})
+
+test('a later start names their file, and the example reads its secret from there', () => {
+  const text = said("/srv/led'ger/clients.json", false)
+  for (const secret of SECRETS) expect(text).not.toContain(secret)
+  expect(text).toContain("Clients (their secrets are in /srv/led'ger/clients.json):\n  the-admin (admin)\n")
+  expect(text).toContain(
+    String.raw`find((c) => c.client_id === "the-transactor").client_secret' '/srv/led'\''ger/clients.json')`,
+  )
+})
+
+test('secrets that the operator chose are never printed', () => {
+  const text = said(undefined, false)
+  for (const secret of SECRETS) expect(text).not.toContain(secret)
+  expect(text).toContain('Clients of LEDGER_BOOTSTRAP_CLIENTS:')
+})
