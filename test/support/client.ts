@@ -64,6 +64,13 @@ export interface Holder {
   readonly keys: AccountKeys
 }
 
+/** An edge closes what is idle for 65 s: a request just then would be lost with it, so that the client closes first. */
+const IDLE_TIMEOUT_MS = 30_000
+
+function keptConnections(): Agent {
+  return new Agent({ keepAlive: true, timeout: IDLE_TIMEOUT_MS })
+}
+
 /** Sees each reply before whoever asked does; what it throws, they get. */
 export type Witness = (what: HttpRequest, reply: HttpReply) => void
 
@@ -85,7 +92,7 @@ export class LedgerClient {
     { clientId, clientSecret }: Credentials,
     witness: Witness = () => undefined,
   ): Promise<LedgerClient> {
-    const agent = new Agent({ keepAlive: true })
+    const agent = keptConnections()
     const body = JSON.stringify({ client_id: clientId, client_secret: clientSecret })
     const what = { method: 'POST', path: '/v1/auth/token', headers: { 'content-type': 'application/json' }, body }
     const reply = await send(origin, what, agent)
@@ -97,7 +104,7 @@ export class LedgerClient {
 
   /** The same client at another edge. */
   at(origin: string): LedgerClient {
-    return new LedgerClient(origin, this.token, new Agent({ keepAlive: true }), this.witness)
+    return new LedgerClient(origin, this.token, keptConnections(), this.witness)
   }
 
   close(): void {

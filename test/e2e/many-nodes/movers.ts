@@ -24,13 +24,17 @@ export class Movers {
     this.thinkMs = thinkMs
   }
 
-  /** `thinkMs`: how long each waits, now, before it sends the next. */
+  /** Each on a shard of its own, so that value moves within each node and between any two. `thinkMs`: how long each waits, now, before it sends the next. */
   static async open(edges: readonly LedgerClient[], count: number, thinkMs: () => number): Promise<Movers> {
     const [client] = edges
     if (client === undefined) throw new Error('movers need an edge')
     const holders: Holder[] = []
-    for (let number = 0; number < count; number += 1) {
+    const shardIds = new Set<unknown>()
+    for (let number = 0; holders.length < count; number += 1) {
       const holder = await client.register(`mover-${number}@shards`)
+      const { shard_id: shardId } = await client.read(`/v1/accounts/${holder.accountId}`)
+      if (shardIds.has(shardId)) continue
+      shardIds.add(shardId)
       holders.push(holder)
       const funded = await client.submit(holder, { type: 'credit', amount: `${EACH_HAS}`, idempotency_key: 'funds' })
       if (funded.status !== 202) throw new Error(`funding: ${funded.status} ${funded.body}`)
