@@ -14,7 +14,7 @@ import {
   writing,
 } from './cluster-tampering.ts'
 import { differenceOf, isEqual } from './invariants-rows-equal.ts'
-import { sealed } from './invariants-rows-sealed.ts'
+import { sealed } from './sealed.ts'
 import { SimulationFailure } from './kernel.ts'
 import { busy } from './mutation-list.ts'
 import { type Plan, planOf } from './plan.ts'

@@ -1,6 +1,7 @@
-/** Actors of the simulated database that are no accounts, as JSON text: nothing that is read is shared with anybody. */
+/** Actors of the simulated database that are no accounts, as sealed copies: nobody who reads one can change it. */
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
+import { sealedCopy } from './sealed.ts'
 import { type ClassFacts, classFactsOf } from '../../actors/nft-class/state.ts'
 import type { DueActor, HomedActor, ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import { broken, copyShard, itself, type RowRefusal } from './sim-ledger-store-table.ts'
@@ -11,7 +12,7 @@ interface ActorRow {
   readonly address: ActorAddress
   readonly version: number
   readonly dueAtMs: number | null
-  readonly text: string
+  readonly state: ActorState
 }
 
 export class ActorTable {
@@ -26,19 +27,17 @@ export class ActorTable {
   }
 
   state({ shardId, address }: HomedActor): ActorState | undefined {
-    const row = this.rows.get(rowKey(shardId, address))
-    return row === undefined ? undefined : stateIn(row)
+    return this.rows.get(rowKey(shardId, address))?.state
   }
 
   /** All states, with their shards. */
   all(): readonly { readonly shardId: number; readonly state: ActorState }[] {
-    return [...this.rows.values()].map((row) => ({ shardId: row.shardId, state: stateIn(row) }))
+    return [...this.rows.values()].map(({ shardId, state }) => ({ shardId, state }))
   }
 
   /** undefined while the registration is not final. */
   classFacts(classId: string): ClassFacts | undefined {
-    const row = this.classes.get(classId)
-    const state = row === undefined ? undefined : stateIn(row)
+    const state = this.classes.get(classId)?.state
     return state?.kind === 'class' ? classFactsOf(state) : undefined
   }
 
@@ -75,13 +74,13 @@ export class ActorTable {
     for (const { address, state } of batch.actors) {
       const at = rowKey(shardId, address)
       const before = this.rows.get(at)
-      if (before !== undefined) this.forget(stateIn(before))
+      if (before !== undefined) this.forget(before.state)
       if (state === null) {
         this.rows.delete(at)
         continue
       }
       const { version, dueAtMs } = state
-      const row = { shardId, address: { ...address }, version, dueAtMs, text: JSON.stringify(state) }
+      const row = { shardId, address: { ...address }, version, dueAtMs, state: sealedCopy(state) }
       this.rows.set(at, row)
       if (state.kind === 'class') this.classes.set(state.classId, row)
       this.countSupply(state, 1n)
@@ -111,8 +110,4 @@ export class ActorTable {
 
 function rowKey(shardId: number, address: ActorAddress): string {
   return `${shardId} ${actorKey(address)}`
-}
-
-function stateIn({ text }: ActorRow): ActorState {
-  return JSON.parse(text) as ActorState
 }

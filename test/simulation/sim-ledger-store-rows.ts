@@ -2,7 +2,7 @@
  * The tables of the simulated database: what is committed, and nothing else.
  *   R1. `check` finds every reason to refuse a write before anything of it is applied: a statement is whole or nothing.
  *   R2. Balances and holds live in rows of their own, as in the real schema: one that a batch forgets to write is missing.
- *   R3. What is a document in the real schema is text here: nothing that is read is shared with anybody.
+ *   R3. What is a document in the real schema is a sealed copy here: nobody who reads it can change it.
  */
 import type {
   AuditEntryWrite,
@@ -18,6 +18,7 @@ import { type AccountKey, type AccountState, type Balance, type Hold, valueOf } 
 import { actorKey } from '../../actors/address.ts'
 import { ActorTable } from './sim-ledger-store-actors.ts'
 import { ChannelTable } from './sim-ledger-store-channels.ts'
+import { sealedCopy } from './sealed.ts'
 import { NftEventTable, textsOf } from './sim-ledger-store-nfts.ts'
 import { broken, copyShard, itself, push, type RowRefusal } from './sim-ledger-store-table.ts'
 import { type StoredTransaction, TransactionTable } from './sim-ledger-store-transactions.ts'
@@ -55,7 +56,7 @@ export interface BoundaryTotal {
 
 interface HoldRow extends HoldName {
   readonly shardId: number
-  readonly text: string
+  readonly hold: Hold
 }
 
 /** Values that no table takes: they fail the statement as it is read, whatever the fence says (F2). */
@@ -101,7 +102,7 @@ export class Rows implements Tables {
   readonly nftEvents = new NftEventTable()
   readonly transactionTable = new TransactionTable()
   readonly channels: ChannelTable
-  private readonly holdTexts = new Map<string, Map<string, HoldRow>>()
+  private readonly holdsOf = new Map<string, Map<string, HoldRow>>()
 
   private readonly options: RowsOptions
   private readonly looksAtPrevious: boolean
@@ -144,18 +145,13 @@ export class Rows implements Tables {
     const at = addressOf(address)
     const row = this.accounts.get(at)
     if (row === undefined) return undefined
-    const holds = new Map([...(this.holdTexts.get(at) ?? [])].map(([holdId, hold]) => [holdId, holdIn(hold)] as const))
+    const holds = new Map([...(this.holdsOf.get(at) ?? [])].map(([holdId, { hold }]) => [holdId, hold] as const))
     return { ...row, balances: new Map(this.balances.get(at)), holds }
   }
 
   /** All holds, with the accounts that keep them. */
   allHolds(): readonly (HoldWrite & { readonly shardId: number })[] {
-    return [...this.holdTexts.values()].flatMap((ofAccount) =>
-      [...ofAccount.values()].map((row) => {
-        const { shardId, accountId, holdId } = row
-        return { shardId, accountId, holdId, hold: holdIn(row) }
-      }),
-    )
+    return [...this.holdsOf.values()].flatMap((ofAccount) => [...ofAccount.values()])
   }
 
   /** D7. */
@@ -218,7 +214,7 @@ export class Rows implements Tables {
   private copyShard(shardId: number, copy: Rows): void {
     copyShard(this.accounts, copy.accounts, shardId, itself)
     copyShard(this.balances, copy.balances, shardId, (value) => new Map(value))
-    copyShard(this.holdTexts, copy.holdTexts, shardId, (value) => new Map(value))
+    copyShard(this.holdsOf, copy.holdsOf, shardId, (value) => new Map(value))
     copyShard(this.keys, copy.keys, shardId, (value) => [...value])
     copyShard(this.operations, copy.operations, shardId, itself)
     this.actors.copyShard(shardId, copy.actors)
@@ -310,17 +306,17 @@ export class Rows implements Tables {
     for (const { accountId, holdId, hold } of holds) {
       this.removeHold(shardId, { accountId, holdId })
       const at = addressOf({ shardId, accountId })
-      const row = { shardId, accountId, holdId, text: JSON.stringify(hold) }
-      this.holdTexts.set(at, (this.holdTexts.get(at) ?? new Map<string, HoldRow>()).set(holdId, row))
+      const row = { shardId, accountId, holdId, hold: sealedCopy(hold) }
+      this.holdsOf.set(at, (this.holdsOf.get(at) ?? new Map<string, HoldRow>()).set(holdId, row))
       countHold(this.value.add, hold, 1n)
     }
   }
 
   private removeHold(shardId: number, { accountId, holdId }: HoldName): void {
-    const ofAccount = this.holdTexts.get(addressOf({ shardId, accountId }))
+    const ofAccount = this.holdsOf.get(addressOf({ shardId, accountId }))
     const row = ofAccount?.get(holdId)
     if (row === undefined) return
-    countHold(this.value.add, holdIn(row), -1n)
+    countHold(this.value.add, row.hold, -1n)
     ofAccount?.delete(holdId)
   }
 
@@ -335,10 +331,6 @@ export class Rows implements Tables {
       this.value.add('debited', crossing.tokenId, debited)
     }
   }
-}
-
-function holdIn({ text }: HoldRow): Hold {
-  return JSON.parse(text) as Hold
 }
 
 function countHold(counted: ValueSink, hold: Hold, sign: bigint): void {

@@ -24,19 +24,30 @@ function withoutResidents(dependencies: LedgerNodeDependencies): LedgerNodeDepen
   return { ...dependencies, settings: { ...dependencies.settings, maxResidents: 0 } }
 }
 
-/** A fault that prevents recovery occurs on one node only: on the other the request is retried. */
-const OF_ONE_NODE = 'order-unrecoverable'
-let isMine = false
+/** These occur on one node only: on the other the request is retried, also where its shard moves there meanwhile. */
+const OF_ONE_NODE: ReadonlySet<string> = new Set([
+  'order-commit-lost',
+  'order-commit-failed',
+  'order-unrecoverable',
+  'order-unwritable',
+  'order-reply',
+])
+const claimed = new Map<string, boolean>()
 
 /** The first node that meets the fault creates a file in the data directory, which all nodes share. */
-function shouldFail({ name }: InjectedFault): boolean {
-  if (name !== OF_ONE_NODE || isMine) return true
+function claim(name: string): boolean {
   try {
     writeFileSync(join(process.env['LEDGER_DATA_DIR'] ?? '', `${name}.claimed`), '', { flag: 'wx' })
-    isMine = true
+    return true
   } catch {
-    // The other node has it.
+    return false
   }
+}
+
+function shouldFail({ name }: InjectedFault): boolean {
+  if (!OF_ONE_NODE.has(name)) return true
+  const isMine = claimed.get(name) ?? claim(name)
+  claimed.set(name, isMine)
   return isMine
 }
 

@@ -12,6 +12,11 @@ export function sealed<T>(value: T): T {
   return Object.freeze(value)
 }
 
+/** What the value says as JSON, sealed. */
+export function sealedCopy<T>(value: T): T {
+  return sealed(JSON.parse(JSON.stringify(value)) as T)
+}
+
 function refuse(): never {
   throw new TypeError('A state that was given to be read was changed.')
 }
