@@ -127,6 +127,7 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
     return verdict
   }
   const imports = new ImportBook()
+  const homeOf = createHomes()
   const checker: LedgerChecker = new LedgerChecker(database, {
     ledgerId: LEDGER_ID,
     wallAt: (ms) => startedAtMs + ms,
@@ -300,8 +301,16 @@ function named(kind: string, count: number): readonly string[] {
   return Array.from({ length: count }, (_, index) => `${kind}-${String.fromCodePoint(97 + index)}`)
 }
 
-function homeOf(actor: ActorAddress): number {
-  return createHash('sha256').update(actorKey(actor)).digest().readUInt32BE(0) % SHARD_COUNT
+function createHomes(): (actor: ActorAddress) => number {
+  const homes = new Map<string, number>()
+  return (actor) => {
+    const key = actorKey(actor)
+    const known = homes.get(key)
+    if (known !== undefined) return known
+    const home = createHash('sha256').update(key).digest().readUInt32BE(0) % SHARD_COUNT
+    homes.set(key, home)
+    return home
+  }
 }
 
 function violation(kernel: Kernel, violations: readonly string[], whole: boolean): SimulationFailure {

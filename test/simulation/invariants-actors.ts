@@ -104,8 +104,9 @@ export class ActorChecker {
     this.arrivals.actor(address, before, copy)
     const moments = this.histories.get(key) ?? []
     // Given up and registered anew within one commit: in between it was no more.
-    const between = isAnew(before, copy) ? [{ fromMs: this.now(), state: null }] : []
-    this.histories.set(key, [...moments, ...between, { fromMs: this.now(), state: copy }])
+    if (isAnew(before, copy)) moments.push({ fromMs: this.now(), state: null })
+    moments.push({ fromMs: this.now(), state: copy })
+    this.histories.set(key, moments)
     if (address.kind === 'group') this.group(key, before as GroupState | null, copy as GroupState | null)
     if (address.kind === 'instance')
       this.nfts.instance(key, before as InstanceState | null, copy as InstanceState | null)

@@ -15,9 +15,13 @@ import { NEXT_VERSION } from './next-wire.ts'
 
 const ANY_VERSION = { reads: [...WIRE.reads, NEXT_VERSION] }
 
-/** The members of a body; none if it is not a list. */
+/** The members of a body; none if it is not a list. Several witnesses read one body: what was read last is kept. */
 function reading<Member, Name>(form: ListForm<Member, Name>): (body: string) => readonly Member[] {
-  return (body) => decodeList(body, form, ANY_VERSION)?.members ?? []
+  let last: { readonly body: string; readonly members: readonly Member[] } | undefined
+  return (body) => {
+    if (last?.body !== body) last = { body, members: decodeList(body, form, ANY_VERSION)?.members ?? [] }
+    return last.members
+  }
 }
 
 export const itemsIn = reading(ITEMS)
