@@ -1,8 +1,10 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** It computes from beginning to end: it takes what the others, which wait a lot and have deadlines, leave of the processors. */
-const BESIDE = 'test/simulation/cluster.sim.test.ts'
+/** They compute from beginning to end: they take what the others, which wait a lot and have deadlines, leave of the processors. */
+const BESIDE = ['test/simulation/cluster.sim.test.ts', 'test/simulation/cluster.full.test.ts']
+/** `npm test` leaves these out. `npm run test:full`, which is `--mode full`, runs all. */
+const FULL_ONLY = 'test/**/*.full.test.ts'
 /** It puts another module in the place of one that others import. */
 const REPLACING = 'test/unit/api/openapi-routes.test.ts'
 
@@ -12,7 +14,7 @@ const LONGEST_FIRST = ['/test/e2e/', '/test/simulation/', '/test/integration/', 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rankOf = ({ moduleId }: TestSpecification): number => {
-      if (moduleId.endsWith(BESIDE)) return -2
+      if (BESIDE.some((file) => moduleId.endsWith(file))) return -2
       // A process of its own, for which one that has loaded much already would have to go.
       if (moduleId.endsWith(REPLACING)) return -1
       const rank = LONGEST_FIRST.findIndex((folder) => moduleId.includes(folder))
@@ -22,38 +24,41 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-export default defineConfig({
-  test: {
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
-    // What is waited for comes when the machine gets to it.
-    expect: { poll: { timeout: 60_000 } },
-    retry: 0,
-    // Many tests wait most of their time, for servers of their own to start or for a dead node to be missed: three at
-    // once, on two processors too. The fourth gives way to them, until those that start ledgers are through; `npm test`
-    // with names of tests has none that does, and runs three.
-    maxWorkers: 4,
-    // Simulations leave much behind that is short-lived.
-    execArgv: ['--max-semi-space-size=64'],
-    sequence: { sequencer: LongestFirst },
-    allowOnly: false,
-    passWithNoTests: false,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'tests',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, BESIDE, REPLACING],
-          globalSetup: ['test/support/run-setup.ts'],
-          // A process runs many files, one after the other: what they import is loaded once, and one PostgreSQL serves
-          // them all. No file may change what another imports.
-          isolate: false,
-          sequence: { groupOrder: 0 },
+export default defineConfig(({ mode }) => {
+  const leftOut = mode === 'full' ? [] : [FULL_ONLY]
+  return {
+    test: {
+      testTimeout: 300_000,
+      hookTimeout: 300_000,
+      // What is waited for comes when the machine gets to it.
+      expect: { poll: { timeout: 60_000 } },
+      retry: 0,
+      // Many tests wait most of their time, for servers of their own to start or for a dead node to be missed: three at
+      // once, on two processors too. The fourth gives way to them, until those that start ledgers are through; `npm test`
+      // with names of tests has none that does, and runs three.
+      maxWorkers: 4,
+      // Simulations leave much behind that is short-lived.
+      execArgv: ['--max-semi-space-size=64'],
+      sequence: { sequencer: LongestFirst },
+      allowOnly: false,
+      passWithNoTests: false,
+      projects: [
+        {
+          extends: true,
+          test: {
+            name: 'tests',
+            include: ['test/**/*.test.ts'],
+            exclude: [...configDefaults.exclude, ...BESIDE, REPLACING, ...leftOut],
+            globalSetup: ['test/support/run-setup.ts'],
+            // A process runs many files, one after the other: what they import is loaded once, and one PostgreSQL serves
+            // them all. No file may change what another imports.
+            isolate: false,
+            sequence: { groupOrder: 0 },
+          },
         },
-      },
-      { extends: true, test: { name: 'replacing', include: [REPLACING], sequence: { groupOrder: 0 } } },
-      { extends: true, test: { name: 'simulation', include: [BESIDE], sequence: { groupOrder: 0 } } },
-    ],
-  },
+        { extends: true, test: { name: 'replacing', include: [REPLACING], sequence: { groupOrder: 0 } } },
+        { extends: true, test: { name: 'simulation', include: BESIDE, exclude: leftOut, sequence: { groupOrder: 0 } } },
+      ],
+    },
+  }
 })

@@ -1,5 +1,5 @@
 /**
- * What `npm start`, `npm test` and `npm run bench` run: makes the checkout ready, then does the work.
+ * What `npm start`, `npm test`, `npm run test:full` and `npm run bench` run: makes the checkout ready, then does the work.
  * Arguments after the verb are passed on. Exit codes are those of the work.
  */
 import { constants, setPriority } from 'node:os'
@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { BENCH, dist, prepare, PreparationFailed, root, run, runNpm, say } from './prepare.mjs'
 
-const VERBS = { start, test, bench }
+const VERBS = { start, test, 'test:full': fullTest, bench }
 
 async function start(args) {
   const { main } = await built('infra/main/ledger.js')
@@ -15,7 +15,7 @@ async function start(args) {
 }
 
 /** Tests wait for most of their time, checks never do: they take what the tests leave of the processors. */
-async function test(args) {
+async function test(args, mode = []) {
   const { findNatsServer } = await built('infra/embedded/nats-server.js')
   await findNatsServer(say)
   // As vitest.config.ts says. What is given here counts, too, and comes later.
@@ -23,7 +23,7 @@ async function test(args) {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
   const [checked, tested] = await Promise.allSettled([
     check(),
-    run(process.execPath, [vitest, 'run', ...workers, ...args], 1),
+    run(process.execPath, [vitest, 'run', ...mode, ...workers, ...args], 1),
   ])
   if (tested.status === 'rejected') {
     if (checked.status === 'rejected') say(checked.reason.message)
@@ -31,6 +31,11 @@ async function test(args) {
   }
   if (checked.status === 'rejected') throw checked.reason
   return 0
+}
+
+/** With what takes longest, as vitest.config.ts says. */
+function fullTest(args) {
+  return test(args, ['--mode', 'full'])
 }
 
 /** What it finds is said when the tests have said theirs. */

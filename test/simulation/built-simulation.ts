@@ -1,0 +1,44 @@
+/** The simulation as a process of its own, which takes the time that other tests leave. */
+import { buildProgram } from '../support/built-program.ts'
+import { type ProgramRun, runProgram } from '../support/program-run.ts'
+
+/** Alone 500 seeds take four minutes on two processors; beside others, what those leave them: it only ends what hangs. */
+export const TIMEOUT_MS = 3_600_000
+
+export interface SeedsOutcome {
+  readonly exitCode: number
+  readonly hasRunAll: boolean
+  readonly hasNoneFailed: boolean
+  /** Everything that is demanded to occur has occurred: of few seeds this is not expected. */
+  readonly isAllSeen: boolean
+}
+
+export const ALL_HELD = { exitCode: 0, hasRunAll: true, hasNoneFailed: true }
+
+export interface BuiltSimulation {
+  /** `args`: as for `npm run sim`. */
+  readonly run: (...args: readonly string[]) => Promise<ProgramRun>
+  /** Of so many seeds. Prints what the simulation prints. */
+  readonly outcomeOf: (from: number, count: number) => Promise<SeedsOutcome>
+  readonly remove: () => void
+}
+
+export function buildSimulation(): BuiltSimulation {
+  const program = buildProgram('test/simulation/main.ts')
+  const run: BuiltSimulation['run'] = (...args) =>
+    runProgram(program.path, args, { timeoutMs: TIMEOUT_MS, givesWay: true })
+  return {
+    run,
+    outcomeOf: async (from, count) => {
+      const { stdout, exitCode } = await run('--seeds', `${count}`, '--from', `${from}`, '--workers', '2')
+      process.stdout.write(stdout)
+      return {
+        exitCode,
+        hasRunAll: stdout.includes(`${count} seeds from ${from} in `),
+        hasNoneFailed: stdout.endsWith('no seed failed\n'),
+        isAllSeen: /all \d+ demanded counters were seen/.test(stdout),
+      }
+    },
+    remove: program.remove,
+  }
+}
