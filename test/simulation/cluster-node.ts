@@ -4,7 +4,7 @@ import { createLedgerClock, followStoreTime } from '../../runtime/ledger-clock.t
 import { LedgerNode, type LedgerNodeDependencies } from '../../runtime/node/ledger-node.ts'
 import type { ShardHost } from '../../runtime/node/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
-import type { Log } from '../../runtime/ports/log.ts'
+import type { Log, LogFields } from '../../runtime/ports/log.ts'
 import { Routes } from '../../runtime/routes.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import { mutated, mutatedEdge, mutateHost, type RuntimeMutations } from './cluster-mutations.ts'
@@ -219,8 +219,20 @@ function watchedLog({ kernel, checker, wires, injected }: World, process: SimPro
     warn: note,
     error: (event, fields) => {
       note(event, fields)
-      const harmless = injected?.explains(event) === true || event === 'command_refused' || wires.explains(event)
+      const harmless =
+        injected?.explains(event) === true ||
+        event === 'command_refused' ||
+        isParkedByStore(event, fields) ||
+        wires.explains(event)
       checker.demand(harmless, `${process.id} says ${event} ${JSON.stringify(fields ?? {})}`)
     },
   }
+}
+
+const PARKED = new Set(['channel_parked', 'timer_parked'])
+const STORE_FAILURES = new Set(['the look-up failed', 'no answer', 'the connection was lost'])
+
+/** Where look-ups of one message or timer fail again and again, and those of others do not, it waits for the next try. */
+function isParkedByStore(event: string, fields: LogFields | undefined): boolean {
+  return PARKED.has(event) && fields?.['stage'] === 'look_up' && STORE_FAILURES.has(String(fields['cause']))
 }

@@ -80,8 +80,13 @@ function judgeHold(
   state: ModelState | undefined,
   { from, arrival }: Extract<PortageOperation, { readonly kind: 'hold_arrival' }>,
 ): readonly Expected[] {
-  if (state === undefined || arrival.kind !== 'account' || arrival.account === null) return [EFFECT]
+  if (state === undefined || arrival.kind !== 'account') return [EFFECT]
   const { held, origin, keyId, status, holdings } = state
+  if (arrival.account === null) {
+    // It is only to be there, as the issuer that it was on that ledger: whoever else has its ID could mint.
+    const isNobodys = keyId === '' && origin === null && held === null
+    return [isNobodys || origin?.ledgerId === from.ledgerId ? EFFECT : exists()]
+  }
   if (held !== null) return [isSameRecord(held, from) && held.importId === from.importId ? EFFECT : exists()]
   if (origin !== null && origin.whole && isSameRecord(origin, from)) return [EFFECT]
   const isOpen = keyId === '' && origin !== null && !origin.whole && origin.ledgerId === from.ledgerId

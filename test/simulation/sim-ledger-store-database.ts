@@ -36,6 +36,8 @@ export interface SimDatabaseOptions {
 export interface Connection {
   readonly session: string
   readonly nodeId: string
+  /** Of the server that it was made to. */
+  readonly timeline: number
   /** False once its client has gone away from it. */
   open: boolean
   /** True once the server has ended it: nothing that it carried will take effect any more. */
@@ -202,11 +204,18 @@ export class SimDatabase {
 
   connect(session: string, nodeId: string): Connection {
     const isCut = this.cutOff.has(nodeId)
-    const connection = { session, nodeId, open: !isCut, ended: isCut, pending: 0, onEnded: new Set<() => void>() }
+    const { timeline } = this.server
+    const onEnded = new Set<() => void>()
+    const connection = { session, nodeId, timeline, open: !isCut, ended: isCut, pending: 0, onEnded }
     if (isCut) return connection
     const all = this.connections.get(session) ?? new Set()
     this.connections.set(session, all.add(connection))
     return connection
+  }
+
+  /** Whether what comes on this connection arrives: what is on its way to one server reaches no other. */
+  reaches({ ended, timeline }: Connection): boolean {
+    return !ended && timeline === this.server.timeline
   }
 
   /** The client is gone from this connection; what it sent may yet take effect. */

@@ -92,7 +92,7 @@ export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerS
       label,
       serve: (connection, answer) => {
         database.kernel.schedule(executionOf(link), `database ${label}`, () => {
-          if (!connection.ended) answer(read())
+          if (database.reaches(connection)) answer(read())
         })
       },
     })
@@ -280,7 +280,7 @@ function call<T>(link: Link, { label, serve, answersAfterMs }: ServerCall<T>): P
     }
     if (callLost) return
     kernel.schedule(tripOf(link), `${label} of ${link.session} arrives`, () => {
-      if (connection.ended || isCutOff(link)) return
+      if (!database.reaches(connection) || isCutOff(link)) return
       serve(
         connection,
         (value) => back(() => resolve(value)),
@@ -303,7 +303,7 @@ function statements<T>(link: Link, label: string, asked: Statements<T>, takesMs:
       if (waiting === 0) answer(asked.answer())
       asked.statements.forEach((run, index) => {
         kernel.schedule(moments[index] ?? 0, `database ${label}`, () => {
-          if (connection.ended) return
+          if (!link.database.reaches(connection)) return
           link.database.reads(connection)
           run()
           waiting -= 1
