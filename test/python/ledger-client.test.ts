@@ -1,0 +1,129 @@
+/**
+ * Goal: the README and the OpenAPI document suffice to write a client: one in Python signs what the ledger accepts, and
+ * verifies what the ledger signs and chains (D6, D9). Without python3 nothing of this is tested; a note says so.
+ */
+import fc from 'fast-check'
+import { generateKeyPairSync, sign } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
+import { LIST_AUDIT_CHAIN_EXAMPLES } from '../../api/openapi/examples/account-reads.ts'
+import { GET_KEY_SET_EXAMPLES } from '../../api/openapi/examples/operation.ts'
+import { GET_RECEIPT_EXAMPLES } from '../../api/openapi/examples/receipts.ts'
+import type { Examples } from '../../api/openapi/operation.ts'
+import { publicJwkOf, readPublicKey } from '../../infra/keys/public-key.ts'
+import { createNodeSigner } from '../../infra/keys/signer-node.ts'
+import { callClient, hasPython } from '../support/python.ts'
+import { createFakeServiceKeys } from '../unit/api/fake-service-keys.ts'
+
+type Fields = Record<string, Json>
+
+const VALUES = fc.sample(fc.jsonValue({ maxDepth: 4, stringUnit: 'binary' }), { numRuns: 300, seed: 1 }) as Json[]
+const NUMBERS = fc.sample(fc.double({ noNaN: true, noDefaultInfinity: true }), { numRuns: 2_000, seed: 2 })
+
+function exampleOf(examples: Examples, name: string): unknown {
+  const answer = examples[name]?.answer
+  if (answer === undefined || !('body' in answer)) throw new Error(`there is no example ${name}`)
+  return structuredClone(answer.body)
+}
+
+/** What the OpenAPI document shows of one ledger. */
+function savedWith(receipt: 'completed' | 'failed') {
+  return {
+    chain: exampleOf(LIST_AUDIT_CHAIN_EXAMPLES, 'alice') as { readonly entries: [Fields, Fields] },
+    receipt: exampleOf(GET_RECEIPT_EXAMPLES, receipt) as { readonly receipt: Fields; signature: string },
+    jwks: exampleOf(GET_KEY_SET_EXAMPLES, 'keys') as { ledger_id: string; readonly keys: Fields[] },
+  }
+}
+
+type Saved = ReturnType<typeof savedWith>
+
+/** What the client finds in each: of the chain, then of the receipt. */
+async function problemsOf(all: readonly Saved[]): Promise<readonly unknown[]> {
+  const calls = all.flatMap(({ chain, receipt, jwks }) => [
+    ['chain_problem', chain],
+    ['receipt_problem', receipt, jwks, chain],
+  ])
+  return callClient(...calls)
+}
+
+function replace(members: Fields, name: string, text: string, by: string): void {
+  expect(members[name]).toContain(text)
+  members[name] = String(members[name]).replace(text, by)
+}
+
+const TAMPERINGS: readonly [
+  what: string,
+  chain: string | null,
+  receipt: string | null,
+  change: (saved: Saved) => void,
+][] = [
+  ['a payload', 'entry 1: audit_hash', 'amount', ({ chain }) => replace(chain.entries[1], 'payload', '100.50', '1')],
+  ['a hash', 'entry 1: audit_hash', 'audit_hash', ({ chain }) => replace(chain.entries[1], 'audit_hash', 'a0', 'b0')],
+  ['a missing entry', 'entry 0: sequence', null, ({ chain }) => chain.entries.shift()],
+  ['another txn_id', 'entry 1: payload', 'status', ({ chain }) => replace(chain.entries[1], 'txn_id', '01M', '01N')],
+  ['another amount', null, 'signature', ({ receipt }) => replace(receipt.receipt, 'amount', '100', '200')],
+  ['a revoked key', null, 'key', ({ jwks }) => Object.assign(jwks.keys[2] ?? {}, { revoked: {} })],
+  ['a key for tokens', null, 'key', ({ jwks }) => Object.assign(jwks.keys[2] ?? {}, { purpose: 'token' })],
+  ['a later key', null, 'processed_at', ({ jwks }) => Object.assign(jwks.keys[2] ?? {}, { nbf: 1_900_000_000 })],
+  ['keys of another ledger', null, 'ledger_id', ({ jwks }) => Object.assign(jwks, { ledger_id: 'another' })],
+]
+
+describe.runIf(hasPython)('a client in Python', () => {
+  test('its canonical JSON is ours, of any JSON and of the pairs of the README', async () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    const pairs = JSON.parse(/```json\n(\[\n[\s\S]*?)```/.exec(readme)?.[1] ?? '[]') as [string, string][]
+    const texts = [...pairs.map(([text]) => text), ...[...VALUES, NUMBERS].map((value) => JSON.stringify(value))]
+    const expected = texts.map((text) => canonicalJson(JSON.parse(text) as Json))
+    expect(await callClient(...texts.map((text) => ['canonical', text]))).toEqual(expected)
+  })
+
+  test('our signer accepts what it signs under the key that it derives, and no other text', async () => {
+    const privateKeys = Array.from({ length: 12 }, (_, index) => `${index + 1}`.padStart(64, '9'))
+    const signed = await callClient(...privateKeys.map((key, index) => ['sign', key, { value: VALUES[index] }]))
+    const keys = (await callClient(...privateKeys.map((key) => ['public_jwk', key]))).map(readPublicKey)
+    const checks = signed.map((one, index) => {
+      const { signature, ...payload } = one as JsonObject
+      return { publicKey: keys[index]?.publicKey ?? '', payload: canonicalJson(payload), signature: String(signature) }
+    })
+    const signer = createNodeSigner({ keys: createFakeServiceKeys(0) })
+    expect(await signer.verifyMany(checks)).toEqual(checks.map(() => true))
+    const changed = checks.map((check) => ({ ...check, payload: `${check.payload} ` }))
+    expect(await signer.verifyMany(changed)).toEqual(checks.map(() => false))
+  })
+
+  test('it accepts what node:crypto signs, and no other text, key or signature', async () => {
+    const signed = Array.from({ length: 6 }, (_, index) => {
+      const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+      const text = canonicalJson(VALUES[index] ?? null)
+      return { jwk: publicJwkOf(privateKey), text, bytes: sign('sha256', Buffer.from(text), privateKey) }
+    })
+    const calls = signed.flatMap(({ jwk, text, bytes }, index) => {
+      const signature = bytes.toString('base64')
+      const flipped = Buffer.concat([bytes.subarray(0, -1), Buffer.of((bytes.at(-1) ?? 0) ^ 1)]).toString('base64')
+      return [
+        ['verify', jwk, text, signature],
+        ['verify', jwk, `${text} `, signature],
+        ['verify', signed.at(index - 1)?.jwk, text, signature],
+        ['verify', { ...jwk, y: jwk.x }, text, signature],
+        ['verify', jwk, text, flipped],
+      ]
+    })
+    expect(await callClient(...calls)).toEqual(signed.flatMap(() => [true, false, false, false, false]))
+  })
+
+  test('it accepts the chain and the receipts of the OpenAPI document', async () => {
+    expect(await problemsOf([savedWith('completed'), savedWith('failed')])).toEqual([null, null, null, null])
+  })
+
+  test('it finds what was changed in them', async () => {
+    const changed = TAMPERINGS.map(([, , , change]) => {
+      const saved = savedWith('completed')
+      change(saved)
+      return saved
+    })
+    const found = await problemsOf(changed)
+    const named = TAMPERINGS.map(([what], index) => [what, found[2 * index], found[2 * index + 1]])
+    expect(named).toEqual(TAMPERINGS.map(([what, chain, receipt]) => [what, chain, receipt]))
+  })
+})
