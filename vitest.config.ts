@@ -28,10 +28,10 @@ export default defineConfig(({ mode }) => {
   const leftOut = mode === 'full' ? [] : [FULL_ONLY]
   return {
     test: {
-      testTimeout: 300_000,
-      hookTimeout: 300_000,
+      testTimeout: 900_000,
+      hookTimeout: 900_000,
       // What is waited for comes when the machine gets to it.
-      expect: { poll: { timeout: 60_000 } },
+      expect: { poll: { timeout: 180_000 } },
       retry: 0,
       // Many tests wait most of their time, for servers of their own to start or for a dead node to be missed: three at
       // once, on two processors too. The fourth gives way to them, until those that start ledgers are through; `npm test`

@@ -36,7 +36,7 @@ export interface Scene {
   readonly opened: (session: SessionUnderTest, token: ShardToken, accountId?: string) => Promise<AccountState>
 }
 
-const DEADLINE_MS = 30_000
+const DEADLINE_MS = 180_000
 const POLL_MS = 20
 
 /** To be called inside a `describe`. */

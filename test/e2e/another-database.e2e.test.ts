@@ -3,7 +3,7 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
 
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 let cluster: Cluster
 const lines: string[] = []
 

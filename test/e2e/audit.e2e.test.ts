@@ -16,7 +16,7 @@ import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { changeTransactions } from '../support/tampering-with-keys.ts'
 import { vaultOfCluster } from '../support/cluster-vault.ts'
 
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 
 let cluster: Cluster
 let client: LedgerClient

@@ -24,7 +24,7 @@ const SLOW_MS = [50, 200] as const
 /** Of what the same crowd has made them take before. */
 const GROWTH_AT_MOST = 2
 const SLOWER_AT_MOST = 4
-const WITHIN_MS = 60_000
+const WITHIN_MS = 180_000
 
 let cluster: ClusterParts
 let client: LedgerClient

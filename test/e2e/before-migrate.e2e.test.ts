@@ -9,7 +9,7 @@ import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-dat
 import { ProblemCheck } from './problem-check.ts'
 import { buildOnce, freshDirectory, PROGRAM } from './start-harness.ts'
 
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 const NO_SHARDS = { status: 503, slug: 'shard-unavailable', code: 'ERR_NO_SHARDS' }
 
 let database: LedgerDatabase

@@ -13,7 +13,7 @@ const ACCOUNTS = 200
 const CLIENTS = 24
 /** Acknowledged between one kill and the next. */
 const BETWEEN_KILLS = 150
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 const KINDS = ['node', 'edge', 'nats-server', 'postgresql'] as const
 /** Enough to meet every kind of transaction that there is. */
 const REPEATED = 150

@@ -23,7 +23,7 @@ const OWN = {
   erasure: 'recognisable reason to erase',
 }
 const REQUEST = { requester: 'a test' }
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 
 let cluster: Cluster
 let client: LedgerClient

@@ -19,7 +19,7 @@ const NODES = ['node-1', 'node-2'] as const
 const SHARDS = 64
 const CLIENTS = 8
 const THINK_MS = 100
-const DEADLINE_MS = 30_000
+const DEADLINE_MS = 180_000
 
 /** The client's view: the reply to an order, or the status of the transaction or group. */
 const OBSERVED: Readonly<Record<FaultOutcome, string>> = {

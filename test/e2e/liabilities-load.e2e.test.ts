@@ -195,4 +195,4 @@ test(`D12: ${ACCOUNTS} accounts are summed up and can prove their part, off the 
   if (ACCOUNTS < MANY_ACCOUNTS) return
   expect(Math.max(spentMs / PROCESSORS, threads.busiestMs())).toBeLessThan(MAX_PROCESSOR_MS)
   expect(busy).toBeLessThan(Math.max(MAX_READ_MS, SLOWER_READS * quiet))
-}, 300_000)
+})

@@ -9,7 +9,7 @@ import { ended, fieldsOf, free, funded, holdingOf, moved, outcomeOf } from '../s
 import { checkOffline } from './offline-check.ts'
 import type { GetScene, Scene } from './scene.ts'
 
-const DEADLINE_MS = 10_000
+const DEADLINE_MS = 180_000
 
 export function linkedGroupsSuite(scene: GetScene): void {
   describe('linked groups', () => {

@@ -23,7 +23,7 @@ import {
 } from './portability-scene.ts'
 
 const REQUEST = { requester: 'a test' }
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 
 let source: Side
 let target: Side

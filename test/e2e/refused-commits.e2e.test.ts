@@ -8,7 +8,7 @@ import { type Holder, type HttpReply, LedgerClient, membersOf } from '../support
 import { ended, funded, holdingOf, keyed } from '../support/client-moves.ts'
 import { type Cluster, startCluster, until } from '../support/cluster-process.ts'
 
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 /** The specified limit is 2 s; the machine of a test may be busy. */
 const SOON_MS = 4_000
 const ORDERS = 40

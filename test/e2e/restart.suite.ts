@@ -19,7 +19,7 @@ import { offers, tradersOf } from './traders.ts'
 
 /** Shorter than what it takes until other nodes have all shards. */
 const TIMEOUT_S = 3
-const BACK_MS = 90_000
+const BACK_MS = 180_000
 
 /** Ends the nodes of the shared ledger: nothing that counts on its processes may come after it. */
 export function restartSuite(running: GetRunning): void {

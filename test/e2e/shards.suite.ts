@@ -9,7 +9,7 @@ import type { GetRunning } from './running.ts'
 
 const SHARDS = 256
 /** Longer than a list of shards keeps its counts, and than a session is silent under load. */
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 
 type Ask = (path: string) => Promise<Members>

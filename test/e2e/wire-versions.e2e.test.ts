@@ -11,7 +11,7 @@ import { Trial } from './many-nodes/trial.ts'
 
 const NODES = ['node-1', 'node-2'] as const
 const EDGES = [1, 2] as const
-const READ_WITHIN_MS = 60_000
+const READ_WITHIN_MS = 180_000
 
 let program: BuiltProgram
 let trial: Trial

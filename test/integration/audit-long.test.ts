@@ -44,7 +44,7 @@ beforeAll(async () => {
     })
   }
   await parties.atRest()
-}, 300_000)
+})
 afterAll(() => ledger?.close())
 
 function walked(): Promise<WalkedLedger> {

@@ -17,7 +17,7 @@ const TRACE_ID = 'abcdef0123456789abcdef0123456789'
 const SHORTEST = 6
 /** Words of the interface, which say what is done and not to whom. */
 const WORDS = new Set(['transfer', 'credit', 'active', 'frozen', 'refresh_token', 'object', 'string', 'number'])
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 
 let cluster: ClusterParts
 let client: LedgerClient

@@ -16,7 +16,7 @@ import { until } from '../support/cluster-process.ts'
 import { withSql } from '../support/replicated-postgres.ts'
 
 const MASTER_KEYS = { current: readMasterKey(Buffer.alloc(32, 7).toString('base64url')), previous: [] }
-const WITHIN_MS = 60_000
+const WITHIN_MS = 180_000
 
 let directory: string
 let backup: string

@@ -18,7 +18,7 @@ import { makeDatabaseRoles, urlOf } from '../support/database-roles.ts'
 import { type SecuredNats, startSecuredNats } from '../support/secured-nats.ts'
 
 const SHARDS = 8
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 
 let nats: SecuredNats
 let cluster: ClusterParts

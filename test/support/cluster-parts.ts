@@ -84,7 +84,7 @@ export interface Part {
   readonly lastLines: () => string
 }
 
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 180_000
 /** A node that cannot go on says much while it ends: why it ends must not be pushed out. */
 const KEPT_LINES = 1_000
 

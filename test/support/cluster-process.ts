@@ -40,8 +40,8 @@ export interface Cluster {
   readonly stop: () => Promise<void>
 }
 
-const START_TIMEOUT_MS = 120_000
-const STOP_TIMEOUT_MS = 60_000
+const START_TIMEOUT_MS = 180_000
+const STOP_TIMEOUT_MS = 180_000
 const POLL_MS = 50
 const KEPT_LINES = 200
 

@@ -123,7 +123,7 @@ async function inDatabase<T>(url: string, work: (sql: Inside) => Promise<T>): Pr
   return results[0] as T
 }
 
-const ENDS_WITHIN_MS = 20_000
+const ENDS_WITHIN_MS = 180_000
 const POLL_MS = 2
 const OBJECT_IN_USE = '55006'
 

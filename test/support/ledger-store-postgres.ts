@@ -25,7 +25,7 @@ import { CLASS_ID } from './ledger-rows-nfts.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 export const SILENT: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
-const DEADLINE_MS = 20_000
+const DEADLINE_MS = 180_000
 const POLL_MS = 10
 
 export interface PostgresSession extends SessionUnderTest {

@@ -22,7 +22,7 @@ export interface NatsServer {
 
 export const NATS_USER = 'ledger'
 export const NATS_PASSWORD = 'a password of this test alone'
-const START_TIMEOUT_MS = 60_000
+const START_TIMEOUT_MS = 180_000
 
 /** Resolves once every server is up and JetStream has a leader. */
 export async function startNatsCluster(size: number): Promise<NatsCluster> {

@@ -1,6 +1,6 @@
 /** Waiting for a condition in real time, with a deadline instead of a sleep. */
 const POLL_MS = 5
-const DEADLINE_MS = 30_000
+const DEADLINE_MS = 180_000
 
 export async function until(condition: () => boolean, deadlineMs = DEADLINE_MS): Promise<void> {
   const endMs = performance.now() + deadlineMs

@@ -27,7 +27,7 @@ export interface ReplicatedPostgres {
 }
 
 const STANDBY = 'standby_1'
-const STREAMS_WITHIN_MS = 60_000
+const STREAMS_WITHIN_MS = 180_000
 
 /** `onStarted` is given the pair; what is returned is the primary, whose `stop` ends and removes both. */
 export async function startReplicatedPostgres(

@@ -34,7 +34,7 @@ export interface SecuredNats extends NatsCluster {
   readonly secrets: string
 }
 
-const START_TIMEOUT_MS = 60_000
+const START_TIMEOUT_MS = 180_000
 const CONFIG = 'infra/deploy/nats/nats.conf'
 const LINES_KEPT = 500
 

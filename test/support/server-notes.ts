@@ -14,7 +14,7 @@ export interface StartedServer {
 
 type Note = ProcessIdentity & Pick<StartedServer, 'dataDir'>
 
-const ENDS_WITHIN_MS = 30_000
+const ENDS_WITHIN_MS = 180_000
 
 /** Where notes go; with `endServers` it goes away. */
 export function newServerNotes(): string {

@@ -14,7 +14,7 @@ import type { Stage } from './stage.ts'
 import type { Suite } from './suite.ts'
 
 export const REFRESH_LIFETIME_S = 30 * 86_400
-const DEADLINE_MS = 20_000
+const DEADLINE_MS = 180_000
 /** Headers of a request that proves nothing. */
 const NO_TOKENS = [
   {},

@@ -12,7 +12,7 @@ import type { CodeTable } from './code-table.ts'
 import type { Stage } from './stage.ts'
 import type { Suite } from './suite.ts'
 
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 const UNAVAILABLE = {
   title: 'Service Unavailable',
   status: 503,

@@ -14,7 +14,7 @@ export interface OwnEdge {
   readonly stop: () => Promise<void>
 }
 
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 180_000
 
 /** `settings`: over those of the stage's edge. Resolves once it answers. */
 export async function startOwnEdge({ cluster }: Stage, settings: Readonly<Record<string, string>>): Promise<OwnEdge> {

@@ -5,7 +5,7 @@ import { until } from '../../support/cluster-process.ts'
 import { nameOf } from './shard-load.ts'
 
 const EACH_HAS = 1_000
-const SETTLED_WITHIN_MS = 60_000
+const SETTLED_WITHIN_MS = 180_000
 
 export class Movers {
   /** Acknowledged transfers. */

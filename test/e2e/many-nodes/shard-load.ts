@@ -29,7 +29,7 @@ const HURRIED_THINK_MS = 60
 const THINK_MS = 300
 const RETRY_MS = 20
 /** Shorter than a test may take: it says what was not acknowledged before it is ended itself. */
-const ACKNOWLEDGED_WITHIN_MS = 60_000
+const ACKNOWLEDGED_WITHIN_MS = 180_000
 
 export class ShardLoad {
   readonly operations: Operation[] = []

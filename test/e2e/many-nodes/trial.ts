@@ -6,7 +6,7 @@ import { DurabilityAudit, forAll } from '../durability-audit.ts'
 import { Movers } from './movers.ts'
 import { type Outage, ShardLoad } from './shard-load.ts'
 
-const BACK_WITHIN_MS = 60_000
+const BACK_WITHIN_MS = 180_000
 const MOVING_MS = 5_000
 const LOOK_EVERY_MS = 50
 /** As many as fit into that time where nothing else is to be done. */
