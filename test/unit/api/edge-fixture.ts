@@ -172,7 +172,8 @@ export interface EdgeFixture {
   readonly readiness: { ready: boolean; checks: Record<string, boolean>; warnings?: readonly ReadinessWarning[] }
   readonly secretChecks: { failure: Error | null; known: boolean[]; addresses: string[] }
   /** A token of a client with this role; the client is made if need be. */
-  readonly tokenFor: (role: Role) => Promise<string>
+  /** `clientId`: `client-` and the role unless it is given. */
+  readonly tokenFor: (role: Role, clientId?: string) => Promise<string>
   readonly get: (path: string, token?: string, headers?: Record<string, string>) => Promise<Response>
   readonly post: (path: string, body: unknown, token?: string, headers?: Record<string, string>) => Promise<Response>
   readonly put: EdgeFixture['post']
@@ -265,8 +266,7 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFix
         body: typeof body === 'string' ? body : JSON.stringify(body),
       })
   const [post, put] = [send('POST'), send('PUT')]
-  const tokenFor = async (role: Role): Promise<string> => {
-    const clientId = `client-${role}`
+  const tokenFor: EdgeFixture['tokenFor'] = async (role, clientId = `client-${role}`) => {
     if (!access.clients.has(clientId)) access.clients.set(clientId, clientOf(clientId, role))
     const answer = await post('/v1/auth/token', { client_id: clientId, client_secret: SECRET })
     return String((await bodyOf(answer))['access_token'])

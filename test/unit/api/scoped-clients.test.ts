@@ -64,10 +64,16 @@ const FOR_EVERYBODY = [
   'POST /v1/auth/token',
 ]
 
-async function scopedToken(edge: EdgeFixture, role: Role, accounts: readonly string[] | null = SCOPE): Promise<string> {
-  const clientId = `client-${role}`
+/** The edge caches the scope of a client, so that each scope takes a client of its own. */
+async function scopedToken(
+  edge: EdgeFixture,
+  role: Role,
+  accounts: readonly string[] | null = SCOPE,
+  clientId = `client-${role}`,
+): Promise<string> {
+  if (edge.access.clients.has(clientId)) throw new Error(`${clientId} has a scope`)
   edge.access.clients.set(clientId, { ...clientOf(clientId, role), accounts })
-  return edge.tokenFor(role)
+  return edge.tokenFor(role, clientId)
 }
 
 function ask(edge: EdgeFixture, { method, path, body }: Asked, token: string): Promise<Response> {
@@ -250,25 +256,45 @@ describe('D17: lists leave out what is outside', () => {
 describe('D17: groups', () => {
   const linked = { status: 'linked', termsHash: null, createdAtMs: null, dueAtMs: null } as const
 
+  /** The reply to a client of its own, which is scoped to this account. */
+  async function groupFor(edge: EdgeFixture, accountId: string): Promise<Response> {
+    const token = await scopedToken(edge, 'viewer', [accountId], `client-of-${accountId}`)
+    return edge.get(`/v1/settlement-groups/${GROUP_ID}`, token)
+  }
+
   test('a registered one is seen whole by whom one of its legs concerns, also as a receiver', async () => {
     const edge = createLedger()
     edge.reads.groupViews.set(GROUP_ID, groupView())
-    for (const accounts of [['alice'], ['bob'], ['carol']]) {
-      const response = await edge.get(`/v1/settlement-groups/${GROUP_ID}`, await scopedToken(edge, 'viewer', accounts))
-      expect(await bodyOf(response)).toMatchObject({ expected_legs: 2, legs: [{}, {}] })
+    for (const accountId of ['alice', 'bob', 'carol']) {
+      expect(await bodyOf(await groupFor(edge, accountId))).toMatchObject({ expected_legs: 2, legs: [{}, {}] })
     }
+    expect((await groupFor(edge, 'dave')).status).toBe(404)
   })
 
-  test('of what was linked under one ID each sees its own', async () => {
+  test('a client registers one whose leg goes to an account inside', async () => {
+    const edge = createLedger()
+    const legs = [
+      { account_id: 'zoe', type: 'transfer', amount: '1', to_account_id: 'alice' },
+      { account_id: 'bob', type: 'transfer', amount: '1', to_account_id: 'zoe' },
+    ]
+    await edge.post('/v1/settlement-groups', { legs }, await scopedToken(edge, 'transactor', ['alice']))
+    expect(edge.gateway.asked.map(({ actor }) => actor.kind)).toEqual(['group'])
+  })
+
+  test('of what was linked under one ID each sees its own, also as a receiver', async () => {
     const edge = createLedger()
     const view = groupView({ ...linked, compensations: [{ compensates: txnIdOf('bob'), txnId: txnIdOf('bob') }] })
     edge.reads.groupViews.set(GROUP_ID, view)
-    edge.reads.page = { transactions: [transactionOf('alice')], next: null, ended: true, count: null }
-    const path = `/v1/settlement-groups/${GROUP_ID}`
-    const seen = await bodyOf(await edge.get(path, await scopedToken(edge, 'viewer', ['alice'])))
-    expect(seen).toMatchObject({ status: 'linked', legs: [{ account_id: 'alice' }], compensations: [] })
-    const refused = await edge.get(path, await scopedToken(edge, 'transactor', ['carol']))
-    expect(refused.status).toBe(404)
+    const transactions = ['alice', 'carol'].map(transactionOf)
+    edge.reads.page = { transactions, next: null, ended: true, count: null }
+    for (const [accountId, leg] of [
+      ['alice', { account_id: 'alice' }],
+      ['carol', { account_id: 'bob', to_account_id: 'carol' }],
+    ] as const) {
+      const seen = await bodyOf(await groupFor(edge, accountId))
+      expect(seen).toMatchObject({ status: 'linked', legs: [leg], compensations: [] })
+    }
+    expect((await groupFor(edge, 'dave')).status).toBe(404)
   })
 
   test('an administrator who is scoped reverts no transaction of an account outside', async () => {
