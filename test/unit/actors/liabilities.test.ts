@@ -251,6 +251,16 @@ describe('trees', () => {
     expect(leaf.equals(padding)).toBe(false)
   })
 
+  test('an account of 254 bytes and a token of 255 are the longest that are hashed', () => {
+    const [tokenId, accountId] = ['T'.repeat(255), 'a'.repeat(254)]
+    const leaf = { accountId, units: 1n, nonce: Buffer.alloc(NONCE_BYTES, 5) }
+    const expected = slowLeaf(tokenId, leaf).hash
+    expect(entriesOf(tokenId, [leaf]).subarray(0, HASH_BYTES).equals(expected)).toBe(true)
+    const roomy = Buffer.alloc(2 * LONGEST_RECORD)
+    expect(() => writeRecord(roomy, 0, Buffer.from(`${accountId}a`), 1n)).toThrow('The ID of an account is too long.')
+    expect(() => entriesOf(`${tokenId}T`, [leaf])).toThrow(RangeError)
+  })
+
   test('H4: names that only run together alike are hashed apart', () => {
     const nonce = Buffer.alloc(NONCE_BYTES)
     const one = entriesOf('AB', [{ accountId: 'C', units: 1n, nonce }])
