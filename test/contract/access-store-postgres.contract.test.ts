@@ -95,6 +95,24 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     expect(outcome.kind).toBe('revoked')
   })
 
+  test('X3: a live family of a client whose row is revoked yields nothing, and keeps its token', async () => {
+    const client = aClient()
+    await store.putClient(client)
+    const token = randomUUID()
+    await store.createFamily(aFamily(client.clientId, token))
+    await sql`UPDATE clients SET revoked_at = now() WHERE client_id = ${client.clientId}`
+    const exchange = {
+      tokenHash: hashOf(token),
+      nextTokenHash: hashOf(`${token}-2`),
+      nextExpiresAtMs: client.createdAtMs + 2,
+      atMs: client.createdAtMs + 1,
+      reuseGraceMs: 0,
+    }
+    expect(await store.rotateFamily(exchange)).toEqual({ kind: 'revoked' })
+    const families = await sql`SELECT token_hash FROM refresh_families WHERE client_id = ${client.clientId}`
+    expect(families).toEqual([{ token_hash: hashOf(token) }])
+  })
+
   test('no secret is in a row: a token is there as its hash only', async () => {
     const client = aClient()
     await store.putClient(client)
