@@ -1,12 +1,12 @@
 /** What every LedgerReads must show of moves between accounts: what is pending, tokens, settlement groups. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { receiptPayload } from '../../actors/account/receipt.ts'
 import { groupViewOf, type GroupState, type GroupView } from '../../actors/group/state.ts'
 import { parseQuantity } from '../../actors/money.ts'
 import { tokenViewOf } from '../../actors/token/state.ts'
 import { ROWS_START_MS } from '../support/ledger-rows.ts'
 import { groupState, tokenState } from '../support/ledger-rows-values.ts'
+import { receiptText } from '../support/receipt-text.ts'
 import { aQuery, receiptSignatureOf, SEED_START_MS, type Seeded, viewedBy } from './ledger-reads-scene.ts'
 
 const LATER_MS = SEED_START_MS + 6_500
@@ -27,7 +27,7 @@ export function movingTests(seeded: () => Seeded): void {
     expect(final).toMatchObject({ txnId, status: 'completed', processedAtMs: LATER_MS + 1 })
     expect(await reads.transaction(txnId)).toEqual(viewedBy(book)(final))
     expect(await reads.receipt(txnId)).toEqual({
-      payload: receiptPayload(final, ledgerId, 'receipt-key'),
+      payload: receiptText(final, ledgerId, 'receipt-key'),
       signature: receiptSignatureOf(final).signature,
     })
     const later = await reads.transactions(aQuery({ order: 'asc', after: feed.next }))

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { viewOf } from '../../actors/account/outcome.ts'
-import { receiptPayload } from '../../actors/account/receipt.ts'
 import { chainHash, GENESIS } from '../../actors/audit-chain.ts'
 import { TRANSACTION_STATUSES, type TransactionQuery, type TransactionView } from '../../runtime/ports/ledger-reads.ts'
 import { NFT_ID } from '../support/ledger-rows-nfts.ts'
+import { receiptText } from '../support/receipt-text.ts'
 import { type Book, createBook } from './ledger-reads-rows.ts'
 import {
   ACCOUNTS,
@@ -65,7 +65,7 @@ function singleTests(seeded: () => Seeded): void {
     const { reads, book, ledgerId } = seeded()
     for (const transaction of book.transactions) {
       const { keyId, signature } = receiptSignatureOf(transaction)
-      const payload = receiptPayload(transaction, ledgerId, keyId)
+      const payload = receiptText(transaction, ledgerId, keyId)
       const receipt = transaction.status === 'pending' ? undefined : { payload, signature }
       expect(await reads.receipt(transaction.txnId)).toEqual(receipt)
     }

@@ -2,10 +2,10 @@
  * Transactions from the moment they are entered: final once and for good (I2), each cause once (I3), a receipt for each
  * that is processed (I7), undone once if at all (I8), and two sides that say the same of each other.
  */
-import { receiptPayload } from '../../actors/account/receipt.ts'
 import type { Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
 import type { Message } from '../../actors/message.ts'
 import type { ReceiptWrite, ShardBatch, TransactionChange, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
+import { receiptText } from '../support/receipt-text.ts'
 import { audienceOf } from './invariants-accounts-portage.ts'
 import { causes, type Demand, type Heard } from './invariants-messages.ts'
 import { isNftAsset, unitsOf } from './reference-fields.ts'
@@ -133,7 +133,7 @@ export class TransactionChecker {
       receipt !== null &&
       this.settings.receiptVerifies(
         receipt.keyId,
-        receiptPayload(transaction, this.settings.ledgerId, receipt.keyId),
+        receiptText(transaction, this.settings.ledgerId, receipt.keyId),
         receipt.signature,
       )
     this.demand(verifies, `I7: the receipt of ${transaction.txnId} does not verify`)

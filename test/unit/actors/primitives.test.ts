@@ -1,9 +1,6 @@
-/** Goal: identifiers, quantities, canonical JSON, the chain and timestamps do what their headers say. */
-import { chainEntry } from '../../support/chain.ts'
+/** Goal: identifiers, quantities and canonical JSON do what their headers say. */
 import fc from 'fast-check'
-import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { chainHash, GENESIS } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type Json } from '../../../actors/canonical-json.ts'
 import {
   decodeUlid,
@@ -136,27 +133,5 @@ describe('RFC 8785', () => {
         expect(canonicalJson(JSON.parse(text) as Json)).toBe(text)
       }),
     )
-  })
-})
-
-describe('the audit chain', () => {
-  test('C1: the hash is over the previous hash and the hash of the payload, as raw bytes', () => {
-    const payload = '{"a":1}'
-    const inner = createHash('sha256').update(payload).digest()
-    const outer = createHash('sha256')
-      .update(Buffer.concat([Buffer.alloc(32), inner]))
-      .digest('hex')
-    expect(chainHash(GENESIS, payload)).toBe(outer)
-  })
-
-  test('an entry carries its own sequence, transaction and salt', () => {
-    const entry = chainEntry(GENESIS, 3, 'txn_1', 'ff', { kind: 'transaction' })
-    expect(JSON.parse(entry.payload)).toEqual({
-      format: 1,
-      kind: 'transaction',
-      salt: 'ff',
-      sequence: 3,
-      txn_id: 'txn_1',
-    })
   })
 })

@@ -1,25 +1,26 @@
 /** Goal: a receipt counts under the service's own key for receipts, in the time in which it was in use, and no other. */
-import { sign } from 'node:crypto'
+import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { receiptPayload } from '../../../actors/account/receipt.ts'
-import type { TransactionRecord } from '../../../actors/account/transaction.ts'
 import { loadReceiptCheck } from '../../../infra/audit/receipt-check.ts'
 import { thumbprintOf } from '../../../infra/keys/public-key.ts'
 import { newAccountKeys } from '../../support/client-keys.ts'
-import { openAccount, creditAccount } from '../../support/ledger-rows.ts'
+import { EXAMPLE_KEYS } from '../../support/example-keys.ts'
+import { COMPLETED_EXCHANGE, GOLDEN_KEY_ID, GOLDEN_LEDGER_ID } from '../../support/golden-receipts.ts'
 
-const LEDGER = 'ledger-1'
 const MINUTE_MS = 60_000
-const { privateKey, jwk } = newAccountKeys()
-const [x, y] = [String(jwk['x']), String(jwk['y'])]
-const KEY_ID = thumbprintOf({ kty: 'EC', crv: 'P-256', x, y })
-const transaction = creditedBy('10')
+const privateKey = firstKey()
+const { x = '', y = '' } = createPublicKey(privateKey).export({ format: 'jwk' })
+const { transaction, payload } = COMPLETED_EXCHANGE
 const processedAtMs = transaction.processedAtMs ?? 0
 
-function creditedBy(amount: string): TransactionRecord {
-  const [write] = creditAccount(openAccount(0, 'alice').account, 'key', amount).rows.transactions
-  if (write === undefined) throw new Error('there is a transaction')
-  return write.transaction
+function firstKey(): KeyObject {
+  const [key] = EXAMPLE_KEYS
+  if (key === undefined) throw new Error('there is a key')
+  return key
+}
+
+function signed(text: string): string {
+  return sign('sha256', Buffer.from(text), privateKey).toString('base64')
 }
 
 interface KeyRow {
@@ -33,7 +34,7 @@ interface KeyRow {
 }
 
 const ROW: KeyRow = {
-  key_id: KEY_ID,
+  key_id: GOLDEN_KEY_ID,
   purpose: 'receipt',
   x,
   y,
@@ -46,10 +47,9 @@ const ROW: KeyRow = {
 async function said(changes: Partial<KeyRow> = {}, given: { keyId?: string; signature?: string } = {}) {
   const row = { ...ROW, ...changes }
   const keyId = given.keyId ?? row.key_id
-  const payload = Buffer.from(receiptPayload(transaction, LEDGER, keyId))
-  const signature = given.signature ?? sign('sha256', payload, privateKey).toString('base64')
+  const signature = given.signature ?? signed(payload.replace(GOLDEN_KEY_ID, keyId))
   const query = <Row>(): Promise<readonly Row[]> => Promise.resolve([row] as unknown as readonly Row[])
-  return (await loadReceiptCheck(query, LEDGER))(transaction, { keyId, signature })
+  return (await loadReceiptCheck(query, GOLDEN_LEDGER_ID))(transaction, { keyId, signature })
 }
 
 test('V1: a receipt that the service signed is good', async () => {
@@ -70,8 +70,7 @@ test('V1: no other key is, whatever it has signed', async () => {
 })
 
 test('V1: what is not its signature is none', async () => {
-  const payload = Buffer.from(receiptPayload(creditedBy('11'), LEDGER, KEY_ID))
-  const ofAnother = sign('sha256', payload, privateKey).toString('base64')
+  const ofAnother = signed(payload.replace('"100.50"', '"100.51"'))
   for (const signature of ['', '!', 'AAAA', ofAnother]) {
     expect([signature, await said({}, { signature })]).toEqual([signature, 'its receipt does not verify'])
   }
