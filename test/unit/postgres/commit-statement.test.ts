@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { commitStatement } from '../../../infra/postgres/commit-statement.ts'
 import type { ShardBatch } from '../../../runtime/ports/ledger-store.ts'
-import { creditAccount, openAccount, partOf, partWith, type Rows, rotateAccount } from '../../support/ledger-rows.ts'
-import { eventRows, historyOf, instanceState, NFT_ID } from '../../support/ledger-rows-nfts.ts'
+import { creditAccount, openAccount, partOf, partWith, type Rows } from '../../support/ledger-rows.ts'
 import { PLAIN_VAULT } from '../../support/row-vaults.ts'
-import { actorRows, concludeTransfer, groupState, pendTransfer, sendRows } from '../../support/ledger-rows-values.ts'
+import { concludeTransfer, pendTransfer, sendRows } from '../../support/ledger-rows-values.ts'
 
 const CONTEXT = { session: 'session', number: 1, vault: PLAIN_VAULT, made: new Map<never, never>() }
 const TOKEN = { shardId: 3, epoch: 1, attempt: 0 }
@@ -36,27 +35,6 @@ test('the three steps of a transfer take one statement, which makes no accounts 
   const tables = tablesOf(...steps)
   expect(tables).toContain('holds')
   for (const other of ['actors', 'account_keys', 'operations']) expect(tables).not.toContain(other)
-})
-
-test('there are few statements, whatever a batch is made of', () => {
-  const kinds = [
-    {},
-    CREDIT.rows,
-    OPEN.rows,
-    PENDING.rows,
-    CONCLUDED.rows,
-    CROSSED,
-    rotateAccount(OPEN.account, 'r1').rows,
-    actorRows(groupState()),
-    actorRows(instanceState()),
-    eventRows(NFT_ID, ...historyOf(['alice'])),
-    sendRows(2, 1, 1),
-    sendRows(2, 2, 2),
-  ]
-  const texts = kinds.flatMap((one) =>
-    kinds.map((other) => commitStatement({ shards: [partWith(TOKEN, one), partWith(TOKEN, other)] }, CONTEXT).text),
-  )
-  expect(new Set(texts).size).toBe(4)
 })
 
 test('every parameter of a statement is given, and none beside', () => {

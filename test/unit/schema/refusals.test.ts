@@ -24,23 +24,22 @@ async function reasonOf(schema: JsonObject): Promise<string> {
 
 describe('what is no schema', () => {
   const rows: readonly (readonly [JsonObject, string])[] = [
-    [{ type: 'text' }, 'It is not a JSON Schema of 2020-12: /type must be equal to one of the allowed values.'],
-    [
-      { properties: { a: { minLength: -1 } } },
-      'It is not a JSON Schema of 2020-12: /properties/a/minLength must be >= 0.',
-    ],
-    [{ properties: [] }, 'It is not a JSON Schema of 2020-12: /properties must be object.'],
-    [{ items: [{}] }, 'It is not a JSON Schema of 2020-12: /items must be object,boolean.'],
-    [{ required: 'a' }, 'It is not a JSON Schema of 2020-12: /required must be array.'],
-    [{ multipleOf: 0 }, 'It is not a JSON Schema of 2020-12: /multipleOf must be > 0.'],
-    [{ allOf: [] }, 'It is not a JSON Schema of 2020-12: /allOf must NOT have fewer than 1 items.'],
-    [{ $id: 'a#b' }, 'It is not a JSON Schema of 2020-12: /$id must match pattern "^[^#]*#?$".'],
-    [{ $anchor: '1' }, 'It is not a JSON Schema of 2020-12: /$anchor must match pattern "^[A-Za-z_][-A-Za-z0-9._]*$".'],
-    [{ ...DRAFT_07, minLength: 1.5 }, 'It is not a JSON Schema of draft-07: /minLength must be integer.'],
-    [{ ...DRAFT_07, items: 1 }, 'It is not a JSON Schema of draft-07: /items must be object,boolean.'],
+    [{ type: 'text' }, '2020-12: /type'],
+    [{ properties: { a: { minLength: -1 } } }, '2020-12: /properties/a/minLength'],
+    [{ properties: [] }, '2020-12: /properties'],
+    [{ items: [{}] }, '2020-12: /items'],
+    [{ required: 'a' }, '2020-12: /required'],
+    [{ multipleOf: 0 }, '2020-12: /multipleOf'],
+    [{ allOf: [] }, '2020-12: /allOf'],
+    [{ $id: 'a#b' }, '2020-12: /$id'],
+    [{ $anchor: '1' }, '2020-12: /$anchor'],
+    [{ ...DRAFT_07, minLength: 1.5 }, 'draft-07: /minLength'],
+    [{ ...DRAFT_07, items: 1 }, 'draft-07: /items'],
   ]
-  test.for(rows)('%o', async ([schema, reason]) => {
-    expect(await reasonOf(schema)).toBe(reason)
+  test.for(rows)('%o', async ([schema, place]) => {
+    const [said, why] = (await reasonOf(schema)).split(`${place} `)
+    expect(said).toBe('It is not a JSON Schema of ')
+    expect(why).toMatch(/\w.*\.$/)
   })
 })
 
@@ -85,8 +84,8 @@ describe('what is not supported', () => {
 
   test('$data in the place of a value', async () => {
     expect(await reasonOf({ const: { $data: '1/a' } })).toBe('The schema has $data in const, which is not supported.')
-    expect(await reasonOf({ enum: { $data: '1/a' } })).toContain('/enum must be array')
-    expect(await reasonOf({ minimum: { $data: '1/a' } })).toContain('/minimum must be number')
+    expect(await reasonOf({ enum: { $data: '1/a' } })).toContain(': /enum ')
+    expect(await reasonOf({ minimum: { $data: '1/a' } })).toContain(': /minimum ')
     expect(await reasonOf({ $defs: { $data: {} }, properties: { $data: {} } })).toBe('valid')
   })
 
