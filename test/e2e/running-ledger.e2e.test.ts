@@ -6,6 +6,7 @@ import { groupPathsSuite } from '../model/group-paths.suite.ts'
 import { arbitrarySuite } from './arbitrary.suite.ts'
 import { exportsSuite } from './exports.suite.ts'
 import { hostileSuite } from './hostile.suite.ts'
+import { httpClientsSuite } from './http-clients.suite.ts'
 import { idempotencySuite } from './idempotency.suite.ts'
 import { independentSuite } from './independent.suite.ts'
 import { poisonSuite } from './poison.suite.ts'
@@ -56,6 +57,7 @@ groupPathsSuite(() => getRunning().client)
 shardsSuite(getRunning)
 exportsSuite(getRunning)
 transactionLinesSuite(getRunning)
+httpClientsSuite(getRunning)
 
 test('after all of it every process is the one that was started, and nothing is pending', async () => {
   const { client, cluster } = getRunning()

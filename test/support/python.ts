@@ -11,6 +11,7 @@ export const hasPython = runs('')
 export const hasRequests = runs('import requests')
 
 if (!hasPython) process.stderr.write('NOT TESTED: clients in Python. There is no python3 (3.8 or later) on the PATH.\n')
+else if (!hasRequests) process.stderr.write('NOT TESTED: requests. python3 cannot import it.\n')
 
 /** Runs a script of `test/python` on `input`. Returns the JSON that it prints. */
 export function runPython(script: string, input: unknown): Promise<unknown> {
