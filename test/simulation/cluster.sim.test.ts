@@ -24,7 +24,7 @@ afterAll(() => simulation.remove())
 /** The first of the seeds that the commit draws: the same for whoever checks it out. Without Git they are always the same. */
 function drawnSeed(): number {
   const { stdout } = spawnSync('git', ['rev-parse', '--short=5', 'HEAD'], { encoding: 'utf8' })
-  const draw = Number.parseInt(stdout, 16)
+  const draw = Number.parseInt(stdout.slice(0, 5), 16)
   return FIRST_DRAWN + (Number.isNaN(draw) ? 0 : draw) * DRAWN_SEEDS
 }
 
