@@ -1,5 +1,5 @@
 /**
- * What `npm start`, `npm test`, `npm run test:full` and `npm run bench` run: makes the checkout ready, then does the work.
+ * Runs `npm start`, `npm test`, `npm run test:full` and `npm run bench`: prepares the checkout, then does the work.
  * Arguments after the verb are passed on. Exit codes are those of the work.
  */
 import { constants, setPriority } from 'node:os'

@@ -19,7 +19,7 @@ export interface Mutation {
 
 /** How many of each folder, by what depends on it. */
 const QUOTAS: Readonly<Record<string, number>> = { actors: 110, runtime: 110, api: 90, infra: 110 }
-/** What only describes the interface, or starts other programs for a person who looks on. */
+/** Sources of texts: documentation of the interface, help and examples. */
 const LEFT_OUT = [/^api\/openapi\//, /^api\/docs/, /^infra\/cli\/help/, /^infra\/config\/example/]
 /** No more of one file. */
 const PER_FILE = 5

@@ -15,7 +15,7 @@ export interface Site {
 const BOUNDARIES: Readonly<Record<string, string>> = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' }
 const COMPARISONS: Readonly<Record<string, string>> = { '===': '!==', '!==': '===' }
 
-/** What is said to people and counted for operators: tests of each word would be tests of wording. */
+/** Calls that log, count or print: they are not mutated. */
 const TOLD = /^(?:this\.)?(?:\w+\.)*(?:log|metrics|process|io)\.|^say\(|^progress\b/
 
 export function sitesIn(text: string): readonly Site[] {

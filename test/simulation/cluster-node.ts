@@ -230,9 +230,8 @@ function watchedLog({ kernel, checker, wires, injected }: World, process: SimPro
 }
 
 const PARKED = new Set(['channel_parked', 'timer_parked'])
-const STORE_FAILURES = new Set(['the look-up failed', 'no answer', 'the connection was lost'])
 
-/** Where look-ups of one message or timer fail again and again, and those of others do not, it waits for the next try. */
+/** The simulated store may fail each look-up of one message or timer: the node parks it and tries again later (K7). */
 function isParkedByStore(event: string, fields: LogFields | undefined): boolean {
-  return PARKED.has(event) && fields?.['stage'] === 'look_up' && STORE_FAILURES.has(String(fields['cause']))
+  return PARKED.has(event) && fields?.['stage'] === 'look_up' && fields['cause'] === 'the look-up failed'
 }
