@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LedgerClient } from '../support/client.ts'
 import { type Cluster, startCluster } from '../support/cluster-process.ts'
-import { groupPathsSuite } from '../model/group-paths.suite.ts'
 import { arbitrarySuite } from './arbitrary.suite.ts'
 import { exportsSuite } from './exports.suite.ts'
 import { hostileSuite } from './hostile.suite.ts'
@@ -53,7 +52,6 @@ arbitrarySuite(getRunning)
 independentSuite(getRunning)
 verifySuite(getRunning)
 valueMovesSuite(getRunning)
-groupPathsSuite(() => getRunning().client)
 shardsSuite(getRunning)
 exportsSuite(getRunning)
 transactionLinesSuite(getRunning)

@@ -59,8 +59,6 @@ export interface SimLeaseServer {
   readonly rewind: (durationMs: number) => void
   /** Stops all faults. What is lost stays lost. */
   readonly heal: () => void
-  /** Every session key as it stands. */
-  readonly sessions: () => readonly ListedSession[]
   /** What took effect for one caller; the server's side of `createSimLeaseStore`. */
   readonly calls: LeaseCalls
 }
@@ -232,7 +230,6 @@ export function createSimLeaseServer(
       stoppedUntilMs = 0
       minorities = []
     },
-    sessions: () => [...now().sessions.values()],
     calls: { run, read: (nodeId) => now().sessions.get(nodeId), write, remove, snapshot, hint, watch },
   }
 }

@@ -3,24 +3,9 @@ import type { NftEvent } from '../../actors/nft-instance/state.ts'
 import type { NftEventWrite, ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import { broken, copyShard, push, type RowRefusal } from './sim-ledger-store-table.ts'
 
-export interface NftHistory {
-  readonly shardId: number
-  readonly nftId: string
-  readonly events: readonly NftEvent[]
-}
-
 export class NftEventTable {
   /** By shard and NFT. */
   private readonly rows = new Map<string, NftEvent[]>()
-
-  /** All histories, each oldest first. */
-  all(): readonly NftHistory[] {
-    return [...this.rows.keys()].map((at) => {
-      const space = at.indexOf(' ')
-      const [shardId, nftId] = [Number(at.slice(0, space)), at.slice(space + 1)]
-      return { shardId, nftId, events: this.history(shardId, nftId) }
-    })
-  }
 
   /** Oldest first. */
   history(shardId: number, nftId: string): readonly NftEvent[] {
