@@ -3,10 +3,9 @@
  * arrive at whatever was committed (M1). What other shards said to an account within the same commit has no place among
  * its own entries: there the model gives bounds.
  */
-import { chainHash, GENESIS } from '../../actors/audit-chain.ts'
 import type { Message } from '../../actors/message.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
-import { addressOf, type ShardBatch, type TransactionWrite } from '../../runtime/ports/ledger-store.ts'
+import type { ShardBatch, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import { type FundsChecker, movedBy } from './invariants-funds.ts'
 import type { Demand } from './invariants-messages.ts'
 import {
@@ -18,6 +17,7 @@ import {
 } from './invariants-accounts-portage.ts'
 import { type Chained, type EntryFields, movements, ownsNfts, type Part } from './invariants-accounts-part.ts'
 import type { ImportBook } from './reference-imports.ts'
+import { addressOf, chainHash, GENESIS } from '../support/reference-encoding.ts'
 import { assetOf, decimalsOf, isNftAsset, signedFields, unitsOf } from './reference-fields.ts'
 import {
   between,

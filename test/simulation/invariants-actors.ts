@@ -3,12 +3,12 @@
  * in a reverted one whatever completed is undone once, and nothing stays behind at any account.
  */
 import type { ActorState } from '../../actors/actor-state.ts'
-import { actorKey } from '../../actors/address.ts'
 import type { GroupState, GroupStatus } from '../../actors/group/state.ts'
 import type { ClassState } from '../../actors/nft-class/state.ts'
 import type { InstanceState } from '../../actors/nft-instance/state.ts'
 import type { TokenState } from '../../actors/token/state.ts'
 import type { ActorWrite } from '../../runtime/ports/ledger-store.ts'
+import { actorKey } from '../support/reference-encoding.ts'
 import type { ArrivalChecker } from './invariants-arrivals.ts'
 import { isHeld } from './invariants-arrived.ts'
 import type { FundsChecker } from './invariants-funds.ts'

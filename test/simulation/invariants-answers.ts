@@ -1,10 +1,9 @@
 /** Whether what a client was told of a group or a token is so, or was so at some moment between (I10). */
 import type { ActorState } from '../../actors/actor-state.ts'
-import { actorKey } from '../../actors/address.ts'
-import { canonicalJson, type Json, type JsonObject } from '../../actors/canonical-json.ts'
-import { sha256Hex } from '../../actors/audit-chain.ts'
+import type { Json, JsonObject } from '../../actors/canonical-json.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import { actorKey, canonicalText, sha256Hex } from '../support/reference-encoding.ts'
 import type { ActorChecker } from './invariants-actors.ts'
 import { HOSTILE_CLIENT } from './workload-hostile.ts'
 import type { ModelFacts, Window } from './reference-model.ts'
@@ -87,7 +86,7 @@ function objectionToMark(
   if (!('payload' in operation)) return undefined
   const asked = JSON.parse(operation.payload) as JsonObject
   const differs = Object.entries(registered).some(
-    ([field, value]) => canonicalJson(asked[field] ?? null) !== canonicalJson(value),
+    ([field, value]) => canonicalText(asked[field] ?? null) !== canonicalText(value),
   )
   return mismatch === (replayed && differs) ? undefined : `the mark of a mismatch is ${mismatch}`
 }
@@ -178,8 +177,8 @@ export function registeredAt(
     return state.name === name && state.issuer === issuer ? first.fromMs : undefined
   }
   const { symbol, decimals, issuer, total_supply: supply } = JSON.parse(operation.payload) as Record<string, Json>
-  const terms = canonicalJson([symbol ?? null, decimals ?? null, issuer ?? null, supply ?? null])
-  const made = canonicalJson([state.tokenId, state.decimals, state.issuer, state.initialSupply])
+  const terms = canonicalText([symbol ?? null, decimals ?? null, issuer ?? null, supply ?? null])
+  const made = canonicalText([state.tokenId, state.decimals, state.issuer, state.initialSupply])
   return terms === made ? first.fromMs : undefined
 }
 

@@ -6,11 +6,12 @@
  *   A4. What leaves is all that a frozen account has of it, and what closes has nothing more.
  *   A5. In whose name something was issued is never nobody's, for whoever comes first.
  */
-import { type ActorAddress, accountAddress, actorKey } from '../../actors/address.ts'
+import type { ActorAddress } from '../../actors/address.ts'
 import type { AccountState, ArrivalHold } from '../../actors/account/state.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { ArrivedFrom } from '../../actors/arrival.ts'
 import type { ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import { accountAddress, actorKey } from '../support/reference-encoding.ts'
 import { arrivedIn, isHeld } from './invariants-arrived.ts'
 import type { Demand } from './invariants-messages.ts'
 import { isEqual } from './invariants-rows-equal.ts'

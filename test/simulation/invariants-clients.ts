@@ -3,18 +3,17 @@
  * Each answer is looked at twice: as it leaves its node (nothing may be told that was not committed by then), and as the
  * client got it. A request without a verdict may have had its effect or not.
  */
-import { sha256Hex } from '../../actors/audit-chain.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
-import { actorKey } from '../../actors/address.ts'
 import type { Item, Operation } from '../../runtime/messages.ts'
-import { isPortage } from '../../runtime/node/portage-command.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import { objectionToActor, type RegisterOperation, registeredAt } from './invariants-answers.ts'
 import type { LedgerChecker } from './invariants.ts'
 import type { Kernel } from './kernel.ts'
+import { isPortage } from './reference-portage.ts'
 import { signedFields } from './reference-fields.ts'
 import { type ModelRequest, useKey, type Window } from './reference-model.ts'
 import { itemsIn, verdictsIn } from '../support/bodies.ts'
+import { actorKey, sha256Hex } from '../support/reference-encoding.ts'
 
 /** One request as its client saw it. */
 export interface HistoryEntry {

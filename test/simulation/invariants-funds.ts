@@ -4,13 +4,17 @@
  *   What is an account's, spendable or promised, is what its completed transactions add up to.
  *   What is reserved, incoming and kept free is what its holds say, no more and no less.
  */
-import { type Balance, type Hold, leavesBalance, type LegHold } from '../../actors/account/state.ts'
+import type { Balance, Hold, LegHold } from '../../actors/account/state.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
-import { addressOf, type ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import type { ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import { addressOf } from '../support/reference-encoding.ts'
 import type { Demand } from './invariants-messages.ts'
 import { isNftAsset, unitsOf } from './reference-fields.ts'
 import { type Funds, type Holdings, LARGEST, NO_FUNDS } from './reference-funds.ts'
 import type { Rows } from './sim-ledger-store-rows.ts'
+
+/** Legs that take their amount out of the balance when they are applied; a burn and an NFT are only held. */
+const LEAVING: ReadonlySet<string> = new Set(['debit', 'transfer', 'exchange'])
 
 type Owed = { -readonly [Part in 'reserved' | 'incoming' | 'room']: bigint }
 
@@ -159,7 +163,7 @@ function addLeg({ role, state, terms }: LegHold, add: (tokenId: string, part: ke
   const comes = role === 'receiver' || type === 'credit' || type === 'mint'
   if (state !== 'completed') return
   if (comes) add(tokenId, 'incoming', amount)
-  else if (leavesBalance(terms)) add(tokenId, 'room', amount)
+  else if (!isNftAsset(tokenId) && LEAVING.has(type)) add(tokenId, 'room', amount)
   else add(tokenId, 'reserved', amount)
 }
 

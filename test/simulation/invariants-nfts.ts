@@ -2,11 +2,11 @@
  * NFTs as their rows tell of them (I9): each is minted once, has one owner or is burned, and its history, entry by entry,
  * says whose it is. At rest each account counts what is its own.
  */
-import { chainHash, GENESIS } from '../../actors/audit-chain.ts'
 import type { ClassState } from '../../actors/nft-class/state.ts'
 import type { InstanceState, NftEvent } from '../../actors/nft-instance/state.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import type { NftEventWrite } from '../../runtime/ports/ledger-store.ts'
+import { chainHash, GENESIS } from '../support/reference-encoding.ts'
 import type { Demand } from './invariants-messages.ts'
 
 type Status = InstanceState['status'] | 'absent'

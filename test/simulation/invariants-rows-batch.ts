@@ -2,13 +2,16 @@
  * One command's effects as a batch of its own: each row that they order, and none besides. Its receipts stand for any:
  * they are signed after the step.
  */
-import { type AccountState, balanceOf } from '../../actors/account/state.ts'
+import { Decimal } from 'decimal.js'
+import type { AccountState, Balance } from '../../actors/account/state.ts'
 import type { Effect } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
-import { formatQuantity } from '../../actors/money.ts'
 import type { AnyCommand, AnyState } from '../../actors/step-actor.ts'
 import type { ShardBatch, ShardToken } from '../../runtime/ports/ledger-store.ts'
 import { NO_ROWS, RECEIPT } from '../support/ledger-rows.ts'
+
+const ZERO = new Decimal(0)
+const NOTHING: Balance = { balance: ZERO, reserved: ZERO, incoming: ZERO, room: ZERO, updatedAtMs: 0 }
 
 /** What a command did to its actor. */
 export interface SteppedCommand {
@@ -77,7 +80,7 @@ function order(batch: Lists, accountId: string, effect: Exclude<Effect, { readon
       return
     case 'boundary_crossed': {
       const { tokenId, quantity } = effect
-      const amount = formatQuantity(quantity.abs())
+      const amount = quantity.abs().toFixed()
       const [credited, debited] = quantity.isNegative() ? ['0', amount] : [amount, '0']
       batch.boundary.push({ tokenId, credited, debited })
       return
@@ -105,7 +108,8 @@ function order(batch: Lists, accountId: string, effect: Exclude<Effect, { readon
 function stateRows(batch: Lists, account: AccountState, effects: readonly Effect[]): void {
   const { accountId } = account
   const tokens = new Set(effects.flatMap((effect) => (effect.kind === 'balance_changed' ? [effect.tokenId] : [])))
-  for (const tokenId of tokens) batch.balances.push({ accountId, tokenId, balance: balanceOf(account, tokenId) })
+  for (const tokenId of tokens)
+    batch.balances.push({ accountId, tokenId, balance: account.balances.get(tokenId) ?? NOTHING })
   const holdIds = new Set(effects.flatMap((effect) => (effect.kind === 'hold_changed' ? [effect.holdId] : [])))
   for (const holdId of holdIds) {
     const hold = account.holds.get(holdId)

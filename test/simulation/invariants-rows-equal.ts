@@ -2,12 +2,12 @@
  * Whether two values of the ledger say the same, whoever made them: maps in any order, quantities by their value, and
  * what is undefined as what is not there. What is read from rows need not look as what was written to them.
  */
-import { Quantity } from '../../actors/money.ts'
+import { Decimal } from 'decimal.js'
 
 export function isEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false
-  if (left instanceof Quantity) return right instanceof Quantity && left.equals(right)
+  if (Decimal.isDecimal(left)) return Decimal.isDecimal(right) && left.toFixed() === right.toFixed()
   if (left instanceof Map) return right instanceof Map && areEqualMaps(left, right)
   if (Array.isArray(left)) return Array.isArray(right) && areEqualLists(left, right)
   return !(right instanceof Map) && !Array.isArray(right) && areEqualRecords(left, right)
@@ -26,7 +26,7 @@ export function differenceOf(left: unknown, right: unknown): string {
 }
 
 function partsOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
-  if (typeof value !== 'object' || value === null || value instanceof Quantity) return undefined
+  if (typeof value !== 'object' || value === null || Decimal.isDecimal(value)) return undefined
   return value instanceof Map ? value : new Map(Object.entries(value))
 }
 

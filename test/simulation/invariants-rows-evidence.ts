@@ -4,16 +4,25 @@
  *       nobody can have known more.
  *   E2. What was asked once is answered the same for ever, so that the command can be stepped again later.
  */
-import { type AccountCommand, type KeyedOperation, keyUseOf } from '../../actors/account/commands.ts'
+import type { AccountCommand, KeyUse } from '../../actors/account/commands.ts'
 import type { EarlierUse } from '../../actors/account/outcome.ts'
 import type { Evidence } from '../../actors/account/step.ts'
 import type { CompensableTransaction } from '../../actors/account/transaction.ts'
-import { isSignedOperation, usedKeyHash } from '../../actors/account/used-key.ts'
-import { type ActorAddress, accountAddress, instanceAddress, tokenAddress } from '../../actors/address.ts'
+import type { ActorAddress } from '../../actors/address.ts'
 import type { AnyCommand } from '../../actors/step-actor.ts'
-import { tokenFactsOf } from '../../actors/token/state.ts'
-import { addressOf, type GroupUse, type KeyAddress } from '../../runtime/ports/ledger-store.ts'
+import type { GroupUse, KeyAddress } from '../../runtime/ports/ledger-store.ts'
+import {
+  accountAddress,
+  addressOf,
+  instanceAddress,
+  keyUseOf,
+  tokenAddress,
+  usedKeyHash,
+} from '../support/reference-encoding.ts'
 import type { Rows } from './sim-ledger-store-rows.ts'
+
+/** Operations whose idempotency keys travel with an account: those that its signature covers. */
+const TRAVELLING: ReadonlySet<string> = new Set(['transaction', 'key_rotation', 'mint'])
 
 export interface EvidenceSettings {
   readonly ledgerId: string
@@ -60,8 +69,8 @@ export function evidenceFor(
     token: (tokenId) =>
       ofOthers(`token ${tokenId}`, () => {
         const state = rows.actors.state(homed(tokenAddress(tokenId)))
-        const facts = state?.kind === 'token' ? tokenFactsOf(state) : undefined
-        return facts?.tokenId === tokenId ? facts : undefined
+        if (state?.kind !== 'token' || state.status === 'preparing' || state.tokenId !== tokenId) return undefined
+        return { tokenId, decimals: state.decimals, issuer: state.issuer }
       }),
     nftClass: (classId) => ofOthers(`class ${classId}`, () => rows.actors.classFacts(classId)),
     minted: (nftId) => ofOthers(`minted ${nftId}`, () => rows.actors.isMinted(homed(instanceAddress(nftId)))),
@@ -81,8 +90,7 @@ function earlierUse(
   { kind, id }: ActorAddress,
   command: AnyCommand,
 ): EarlierUse | undefined {
-  const use: { readonly operation: KeyedOperation; readonly idempotencyKey: string } | undefined =
-    kind === 'account' ? keyUseOf(command as AccountCommand) : undefined
+  const use: KeyUse | undefined = kind === 'account' ? keyUseOf(command as AccountCommand) : undefined
   const address: KeyAddress | undefined = use && { shardId, accountId: id, ...use }
   return address && rows.earlierUse(address)
 }
@@ -96,9 +104,8 @@ function usedElsewhere(
   const salt = rows.accounts.get(addressOf({ shardId, accountId: id }))?.arrived?.keySalt
   const use = kind === 'account' ? keyUseOf(command as AccountCommand) : undefined
   if (salt === undefined || salt === null || use === undefined) return undefined
-  const { operation, idempotencyKey } = use
-  if (!isSignedOperation(operation)) return undefined
-  const hash = usedKeyHash(salt, id, { operation, idempotencyKey })
+  if (!TRAVELLING.has(use.operation)) return undefined
+  const hash = usedKeyHash(salt, id, use)
   return rows.earlierUse({ shardId, accountId: id, operation: 'elsewhere', idempotencyKey: hash }) !== undefined
 }
 

@@ -6,7 +6,7 @@ import type { Answer } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import type { AnyCommand } from '../../actors/step-actor.ts'
 import type { ShardDraft } from '../../runtime/node/draft.ts'
-import { type Pending, waitsFor } from '../../runtime/node/pending.ts'
+import type { Pending } from '../../runtime/node/pending.ts'
 import type { CommitBatch, InboxMark, LedgerStore, ShardBatch } from '../../runtime/ports/ledger-store.ts'
 
 export interface OrderedCommand {
@@ -95,7 +95,7 @@ const PER_REQUEST_KINDS: ReadonlySet<Answer['kind']> = new Set([
 
 /** A conclusion that was told in the same batch is not what the step of who is told it said. */
 function ownAnswer(pending: Pending, answer: Answer, concluded: ReadonlyMap<string, Answer>): OrderedCommand['answer'] {
-  const conclusion = concluded.get(waitsFor(pending))
+  const conclusion = concluded.get(pending.keyAddress ?? pending.actorKey)
   if (answer === conclusion) return null
   return PER_REQUEST_KINDS.has(answer.kind) && answer.kind === conclusion?.kind ? 'unclear' : answer
 }

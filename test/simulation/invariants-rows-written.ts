@@ -2,9 +2,9 @@
  * The rows of batches by their names: what several batches write one after another is what one batch may write at once.
  * Receipts' signatures are left out: they are made between the step and the commit.
  */
-import { type ShardBatch } from '../../runtime/ports/ledger-store.ts'
-import { actorKey } from '../../actors/address.ts'
+import type { ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import { plainEnvelope } from '../support/next-wire.ts'
+import { actorKey } from '../support/reference-encoding.ts'
 import { differenceOf, isEqual } from './invariants-rows-equal.ts'
 import { signedUnits } from './sim-ledger-store-value.ts'
 

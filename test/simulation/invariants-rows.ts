@@ -9,10 +9,10 @@
  *   W5. From nothing, without any rows in between, the commands of an actor lead to the state that its rows have at last.
  */
 import type { Answer, Effect } from '../../actors/account/outcome.ts'
-import { type ActorAddress, actorKey } from '../../actors/address.ts'
-import { BrokenInvariant } from '../../actors/result.ts'
+import type { ActorAddress } from '../../actors/address.ts'
 import type { AnyCommand, AnyState, StepActor, StepOutcome } from '../../actors/step-actor.ts'
-import { keyAddressOf, type ShardBatch, type ShardToken } from '../../runtime/ports/ledger-store.ts'
+import type { ShardBatch, ShardToken } from '../../runtime/ports/ledger-store.ts'
+import { actorKey, keyAddressOf } from '../support/reference-encoding.ts'
 import { batchOf } from './invariants-rows-batch.ts'
 import { differenceOf, isEqual } from './invariants-rows-equal.ts'
 import { evidenceFor, type EvidenceSettings, type RowEvidence } from './invariants-rows-evidence.ts'
@@ -167,7 +167,7 @@ export class RowReplay {
     try {
       return this.settings.step(actor, before, command, evidence)
     } catch (error) {
-      const isBroken = error instanceof BrokenInvariant || error instanceof TypeError
+      const isBroken = error instanceof Error && ['BrokenInvariant', 'TypeError'].includes(error.name)
       const detail = error instanceof Error ? error.message : String(error)
       this.demand(!isBroken, `W3: ${command.type} at ${actorKey(actor)}: ${detail}`)
       return undefined
@@ -196,10 +196,7 @@ export class RowReplay {
     for (const effect of effects) {
       if (effect.kind !== 'concluded') continue
       const { use, answer } = effect
-      concluded.set(
-        use === undefined ? actorKey(actor) : keyAddressOf({ shardId, accountId: actor.id, ...use }),
-        answer,
-      )
+      concluded.set(use === undefined ? actorKey(actor) : keyAddressOf({ shardId, accountId: actor.id }, use), answer)
     }
   }
 

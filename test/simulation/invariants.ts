@@ -3,10 +3,9 @@
  * says of itself: the rows that were written are the only witness. At the end everything is walked once more from entry 0.
  * I1 to I8; what clients were told is checked in invariants-clients.ts.
  */
-import { actorKey } from '../../actors/address.ts'
-import { chainHash, GENESIS } from '../../actors/audit-chain.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
-import { type ActorWrite, addressOf, type ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import type { ActorWrite, ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import { actorKey, addressOf, chainHash, GENESIS } from '../support/reference-encoding.ts'
 import { AccountReplay, type ReplaySettings } from './invariants-accounts.ts'
 import { arrivalIn } from './invariants-accounts-portage.ts'
 import { ActorChecker } from './invariants-actors.ts'

@@ -3,8 +3,9 @@
  * here is told by the ledger.
  */
 import { createHash } from 'node:crypto'
-import { type ActorAddress, actorKey } from '../../actors/address.ts'
+import type { ActorAddress } from '../../actors/address.ts'
 import type { Arrival, ArrivedFrom, ArrivingAccount } from '../../actors/arrival.ts'
+import { actorKey } from '../support/reference-encoding.ts'
 import { useKey } from './reference-model.ts'
 
 export const SIGNED_OPERATIONS = ['transaction', 'key_rotation', 'mint'] as const

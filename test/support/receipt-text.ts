@@ -1,9 +1,10 @@
 /** The payload of a receipt by its documented format: what tests expect, with nothing of the code that they test. */
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
+import { canonicalText } from './reference-encoding.ts'
 
 export function receiptText(transaction: TransactionRecord, ledgerId: string, keyId: string): string {
   const { auditHash, createdAtMs, failure, payloadHash, previousHash, processedAtMs, receive } = transaction
-  return canonical({
+  return canonicalText({
     ...assetOf(transaction.tokenId),
     account_id: transaction.accountId,
     amount: transaction.amount,
@@ -36,14 +37,4 @@ export function receiptText(transaction: TransactionRecord, ledgerId: string, ke
 function assetOf(tokenId: string): object {
   const [classId, ...rest] = tokenId.split('/')
   return rest.length === 0 ? { token_id: tokenId } : { class_id: classId, instance_id: rest.join('/') }
-}
-
-/** RFC 8785, of values without numbers that are no integers. Members that are undefined are left out. */
-function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`
 }
