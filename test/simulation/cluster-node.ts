@@ -223,11 +223,20 @@ function watchedLog({ kernel, checker, wires, injected }: World, process: SimPro
         injected?.explains(event) === true ||
         event === 'command_refused' ||
         isParkedByStore(event, fields) ||
+        isDamaged(kernel, event, fields) ||
         wires.explains(event)
       checker.demand(harmless, `${process.id} says ${event} ${JSON.stringify(fields ?? {})}`)
     },
   }
 }
+
+/** A message that was damaged on its way has no version that its receiver could read. */
+function isDamaged(kernel: Kernel, event: string, fields: LogFields | undefined): boolean {
+  const damaged = DAMAGED.some((what) => kernel.counted(what) > 0)
+  return event === 'version_unsupported' && fields?.['version'] === null && damaged
+}
+
+const DAMAGED = ['fault:items_damaged', 'fault:deliveries_damaged', 'fault:control_damaged']
 
 const PARKED = new Set(['channel_parked', 'timer_parked'])
 

@@ -27,7 +27,14 @@ const STORE_MOST: Readonly<StoreFaults> = {
   callLost: 0.05,
   callAnswerLost: 0.05,
 }
-const NETWORK_MOST = { slow: 0.1, overtaken: 0.05, loss: 0.05, deliveryDuplication: 0.2, noResponders: 0.05 }
+const NETWORK_MOST = {
+  slow: 0.1,
+  overtaken: 0.05,
+  loss: 0.05,
+  damaged: 0.03,
+  deliveryDuplication: 0.2,
+  noResponders: 0.05,
+}
 const LEASES_MOST = { unavailable: 0.2, ackLost: 0.2, stale: 0.3, hintLost: 0.5, hintLate: 0.5 }
 const RARE_MOST = 0.15
 const USURPED_COMMIT_MOST = 0.08

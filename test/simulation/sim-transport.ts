@@ -19,6 +19,8 @@ export interface NetworkFaults {
   readonly slow: number
   readonly slowMs: number
   readonly loss: number
+  /** A message arrives without its end, or with a byte that no message has. */
+  readonly damaged: number
   /** A message hangs on its way and what was sent after it comes first, as when its sender has found another server. */
   readonly overtaken: number
   readonly duplication: number
@@ -37,6 +39,7 @@ export const CALM_NETWORK: NetworkFaults = {
   slow: 0,
   slowMs: 0,
   loss: 0,
+  damaged: 0,
   overtaken: 0,
   duplication: 0,
   deliveryDuplication: 0,
@@ -144,6 +147,13 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
     kernel.count('fault:delivery_doubled')
     return true
   }
+  /** Nothing that is damaged can be read: what carries messages between processes seals them. */
+  const asReceived = (body: string, what: string): string => {
+    if (body === '' || !random.chance(faults.damaged)) return body
+    kernel.count(`fault:${what}_damaged`)
+    const at = random.integer(body.length)
+    return random.chance(0.5) ? body.slice(0, at) : `${body.slice(0, at)}\u0000${body.slice(at + 1)}`
+  }
   const toProcess = (channel: string, label: string, process: SimProcess, run: () => void, gone: () => void): void => {
     hop(channel, label, () => {
       if (!process.alive() || unreachable.has(process.name)) gone()
@@ -167,7 +177,7 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
       const cut = cuts.get(cutKey(from.name, to.name))
       if (cut !== undefined) return kernel.count(cut.counter)
       const label = `reply ${from.id} to ${to.id} on ${subject}`
-      const take = (): void => onReply(body)
+      const take = (): void => onReply(asReceived(body, 'reply'))
       if (!lost(subject)) toProcess(`${from.id} reply ${to.id} ${subject}`, label, to, take, nothing)
       if (!comesTwice(subject)) return
       kernel.count('fault:reply_duplicated')
@@ -182,7 +192,9 @@ export function createSimNetwork(kernel: Kernel, initialFaults: NetworkFaults = 
     const label = `${sent.subject} from ${from.id} reaches ${target.process.id}`
     const handle = (): void => {
       ended()
-      target.handler(sent.body, (body) => reply(target.process, from, sent, body))
+      target.handler(asReceived(sent.body, subjectKind(sent.subject)), (body) =>
+        reply(target.process, from, sent, body),
+      )
     }
     toProcess(`${from.id} ${sent.subject} ${target.process.id}`, label, target.process, handle, ended)
   }

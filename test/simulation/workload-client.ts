@@ -66,16 +66,29 @@ export class Client {
       return
     }
     // A client in a hurry asks twice at once, through whatever edge; another sends many requests at once.
-    if (random.chance(0.08)) void ask(request, true)
+    if (random.chance(0.08)) {
+      world.kernel.count('client:asked_twice')
+      void ask(request, true)
+    }
     const burst = random.chance(0.08) ? random.integer(16) : 0
     for (let more = 0; more < burst; more += 1) void ask(this.draw(account), true)
     const persistent = random.chance(0.8)
     for (let tries = 0; tries < TRIES; tries += 1) {
       const outcome = await ask(request, persistent)
-      if (outcome?.kind === 'answered' || !persistent) return
+      if (outcome?.kind === 'answered') return this.repeat(request)
+      if (!persistent) return
       if (outcome?.outcome === 'unknown' && (await this.inDoubt(request)) === 'left') return
       await this.cast.pause(random.between(10, 1_000))
     }
+  }
+
+  /** Some clients forget that a request was answered. */
+  private async repeat(request: GatewayRequest): Promise<void> {
+    const { random, ask, world } = this.cast
+    if (!random.chance(0.05)) return
+    world.kernel.count('client:repeated_after_answer')
+    await this.cast.pause(random.between(10, LONG_AFTER_MS.from))
+    await ask(request, true)
   }
 
   /** What a client does that does not know what became of its request. */
