@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { AssertionUnavailable } from '../../../runtime/ports/assertion-source.ts'
 import type { PublishedKey } from '../../../runtime/ports/service-keys.ts'
 import { canonical, type Members } from '../../support/client-keys.ts'
-import { bodyOf, createEdgeFixture, type EdgeFixture, HOUR_MS, LEDGER_ID, refusalOf } from './edge-fixture.ts'
+import { bodyOf, createEdgeFixture, type EdgeFixture, HOUR_MS, LEDGER_ID } from './edge-fixture.ts'
 import { AS_OF_MS } from './fake-assertions.ts'
 
 const TYPES = ['proof-of-liabilities', 'proof-of-provenance', 'proof-of-compliance'] as const
@@ -109,41 +109,6 @@ describe('what is asserted', () => {
     const payload = Buffer.from(canonical(result as Members))
     const hashed = { name: 'ECDSA', hash: 'SHA-256' }
     expect(await webcrypto.subtle.verify(hashed, key, raw, payload)).toBe(true)
-  })
-
-  test.for(['viewer', 'transactor', 'admin'] as const)(
-    'a %s may ask for all of it and have it checked',
-    async (role) => {
-      const edge = createEdgeFixture()
-      const token = await edge.tokenFor(role)
-      for (const type of TYPES) {
-        const response = await edge.post(`/v1/assertions/${type}`, { requester: 'me' }, token)
-        expect(response.status).toBe(200)
-        expect((await edge.post('/v1/assertions/verify', await bodyOf(response), token)).status).toBe(200)
-      }
-    },
-  )
-
-  test('nobody without a token may', async () => {
-    const edge = createEdgeFixture()
-    for (const type of [...TYPES, 'verify']) {
-      expect((await edge.post(`/v1/assertions/${type}`, { requester: 'me' })).status).toBe(401)
-    }
-  })
-
-  test.for(TYPES)('%s without a requester of 1 to 256 characters is 400 ERR_INVALID_REQUESTER', async (type) => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('viewer')
-    for (const body of [{}, { requester: '' }, { requester: 7 }, { requester: null }, { requester: 'x'.repeat(257) }]) {
-      expect(await refusalOf(await edge.post(`/v1/assertions/${type}`, body, token))).toEqual({
-        status: 400,
-        codes: ['ERR_INVALID_REQUESTER'],
-        fields: ['requester'],
-      })
-    }
-    // Characters are code points, and unknown fields of what is not signed are ignored.
-    const longest = { requester: '𝄞'.repeat(256), other: 1 }
-    expect((await edge.post(`/v1/assertions/${type}`, longest, token)).status).toBe(200)
   })
 
   test('what cannot be computed, and what cannot be signed, is 503 without an outcome', async () => {
@@ -356,27 +321,5 @@ describe('what is verified', () => {
     const shown = keys.find(({ kid }) => kid === key.keyId)
     expect(shown?.['revoked']).toEqual({ revoked_at: Math.floor((atMs + HOUR_MS) / 1_000) })
     expect(keys.filter(({ revoked }) => revoked !== undefined)).toHaveLength(1)
-  })
-
-  test('everything that is missing or of the wrong type is named at once, with 400', async () => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('viewer')
-    const all = { status: 400, fields: ['assertion_type', 'result', 'signature'] }
-    const codes = ['ERR_INVALID_FIELD', 'ERR_INVALID_SIGNATURE']
-    for (const body of [
-      {},
-      { assertion_type: 1, result: 'x', signature: 2 },
-      { assertion_type: null, result: null, signature: null },
-      { assertion_type: [], result: [], signature: {} },
-    ]) {
-      expect(await refusalOf(await edge.post('/v1/assertions/verify', body, token))).toEqual({ ...all, codes })
-    }
-    const { signature: _, ...rest } = await asked(edge, 'proof-of-liabilities')
-    expect(await refusalOf(await edge.post('/v1/assertions/verify', rest, token))).toEqual({
-      status: 400,
-      codes: ['ERR_INVALID_SIGNATURE'],
-      fields: ['signature'],
-    })
-    expect((await edge.post('/v1/assertions/verify', '{"result":', token)).status).toBe(400)
   })
 })

@@ -93,10 +93,4 @@ describe('POST /v1/transactions/batch', () => {
     expect(await refusalOf(response)).toEqual({ status: 400, codes: ['ERR_INVALID_FIELD'], fields: ['submissions'] })
     expect(edge.gateway.asked).toEqual([])
   })
-
-  test('a viewer may not', async () => {
-    const edge = answering({})
-    expect((await edge.post(PATH, { submissions: [order('k')] }, await edge.tokenFor('viewer'))).status).toBe(403)
-    expect(edge.gateway.asked).toEqual([])
-  })
 })

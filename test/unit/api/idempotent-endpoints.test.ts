@@ -5,59 +5,21 @@ import { type IdempotencyStore, IdempotencyStoreUnavailable } from '../../../run
 import type { GatewayOutcome } from '../../../runtime/ports/ledger-gateway.ts'
 import { createMemoryIdempotencyStore } from '../../support/idempotency-store-memory.ts'
 import { attestationEdge, BODY as STATEMENT } from './attestation-scene.ts'
-import {
-  accountView,
-  bodyOf,
-  createEdgeFixture,
-  type EdgeFixture,
-  groupView,
-  newAccountKey,
-  refusalOf,
-  tokenView,
-} from './edge-fixture.ts'
-
-const KEY = newAccountKey()
-const CLASS = {
-  classId: 'cls_01K6ZZZZZZ0000000000000000',
-  name: 'Gems',
-  description: '',
-  issuer: 'issuer@bank',
-  metadataSchema: {},
-  createdAtMs: 0,
-}
-const told = { replayed: false, mismatch: false } as const
-const LEGS = [
-  { account_id: 'alice', type: 'debit', amount: '1' },
-  { account_id: 'bob', type: 'credit', amount: '1' },
-]
+import { accountView, bodyOf, createEdgeFixture, type EdgeFixture, refusalOf } from './edge-fixture.ts'
+import { WRITTEN } from './written-requests.ts'
 
 /** The body of each POST, and another body for it. */
-const POSTS: readonly (readonly [path: string, body: object, other: object, answer: Answer])[] = [
+const POSTS: readonly (readonly [path: string, body: object, other: object, answer: Answer])[] = (
   [
-    '/v1/accounts',
-    { account_id: 'alice', public_key: KEY.pem },
-    { account_id: 'bob', public_key: KEY.pem },
-    { kind: 'registered', account: accountView('alice'), created: true, ...told },
-  ],
-  [
-    '/v1/fungible-tokens',
-    { symbol: 'EUR.x', decimals: 2, issuer: 'issuer@bank', total_supply: '1' },
-    { symbol: 'USD.x', decimals: 2, issuer: 'issuer@bank', total_supply: '1' },
-    { kind: 'token_registered', token: tokenView(), ...told },
-  ],
-  [
-    '/v1/nft-classes',
-    { name: 'Gems', description: '', issuer: 'issuer@bank', metadata_schema: {} },
-    { name: 'Stones', description: '', issuer: 'issuer@bank', metadata_schema: {} },
-    { kind: 'class_registered', nftClass: CLASS, ...told },
-  ],
-  [
-    '/v1/settlement-groups',
-    { legs: LEGS },
-    { legs: LEGS, timeout_seconds: 60 },
-    { kind: 'group_registered', group: groupView(), created: true, ...told },
-  ],
-]
+    ['createAccount', { account_id: 'bob' }],
+    ['createFungibleToken', { symbol: 'USD.x' }],
+    ['createNftClass', { name: 'Stones' }],
+    ['createSettlementGroup', { timeout_seconds: 61 }],
+  ] as const
+).map(([id, change]) => {
+  const { path, body, answer } = WRITTEN[id]
+  return [path, body, { ...body, ...change }, answer]
+})
 const FREEZE = { status: 'frozen', reason: 'a court order' }
 const TOKEN = postTo('/v1/fungible-tokens')
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { ClassView } from '../../../actors/nft-class/state.ts'
 import type { InstanceView, NftEvent } from '../../../actors/nft-instance/state.ts'
-import { type OwnedNft, ReadsUnavailable } from '../../../runtime/ports/ledger-reads.ts'
-import { accountView, bodyOf, createEdgeFixture, type EdgeFixture, refusalOf } from './edge-fixture.ts'
+import { type OwnedNft } from '../../../runtime/ports/ledger-reads.ts'
+import { accountView, bodyOf, createEdgeFixture, refusalOf } from './edge-fixture.ts'
 
 const CLASSES = '/v1/nft-classes'
 const CLASS_IDS = [1, 2, 3].map((number) => `cls_0000000000000000000000000${number}`)
@@ -46,24 +46,9 @@ async function scene() {
   for (const name of ['ruby', 'opal', 'jade']) reads.instanceViews.set(`${FIRST}/${name}`, instanceView(name))
   reads.instanceViews.set(`${SECOND}/ruby`, instanceView('ruby', { classId: SECOND, owner: 'bob' }))
   reads.nftHistories.set(`${FIRST}/ruby`, [0, 1, 2, 3].map(eventOf))
-  reads.nftHistories.set(`${FIRST}/opal`, [0, 1].map(eventOf))
   for (const name of ['alice', 'bob']) reads.accountViews.set(name, accountView(name))
   reads.ownedNftViews.set('alice', ['jade', 'opal', 'ruby'].map(ownedView))
   return { ...edge, token: await edge.tokenFor('viewer') }
-}
-
-/** Each list, what it lists, and a second list of the same kind. */
-const LISTS: readonly (readonly [string, string, readonly string[], string])[] = [
-  [CLASSES, 'classes', CLASS_IDS, '/v1/fungible-tokens'],
-  [INSTANCES, 'instances', ['jade', 'opal', 'ruby'], `${CLASSES}/${SECOND}/instances`],
-  [`${RUBY}/history`, 'history', ['txn_0', 'txn_1', 'txn_2', 'txn_3'], `${INSTANCES}/opal/history`],
-  ['/v1/accounts/alice/nfts', 'nfts', ['jade', 'opal', 'ruby'], '/v1/accounts/bob/nfts'],
-]
-
-function idsIn(body: Record<string, unknown>, member: string): readonly unknown[] {
-  return (body[member] as readonly Record<string, unknown>[]).map(
-    (row) => row['instance_id'] ?? row['class_id'] ?? row['txn_id'],
-  )
 }
 
 describe('what there is of NFTs', () => {
@@ -155,17 +140,6 @@ describe('what there is of NFTs', () => {
       next_page_token: '',
     })
   })
-
-  test('every role may read them, nobody without a token', async () => {
-    const edge = await scene()
-    const paths = [`${CLASSES}/${FIRST}`, RUBY, ...LISTS.map(([path]) => path)]
-    for (const path of paths) {
-      expect([path, (await edge.get(path)).status]).toEqual([path, 401])
-      for (const role of ['viewer', 'transactor', 'admin'] as const) {
-        expect([path, (await edge.get(path, await edge.tokenFor(role))).status]).toEqual([path, 200])
-      }
-    }
-  })
 })
 
 describe('what there is not', () => {
@@ -203,105 +177,5 @@ describe('what there is not', () => {
         codes: ['ERR_INVALID_ACCOUNT_ID'],
       })
     }
-  })
-
-  test('another method is 405', async () => {
-    const { app, token } = await scene()
-    for (const path of [`${CLASSES}/${FIRST}`, RUBY, `${RUBY}/history`, '/v1/accounts/alice/nfts']) {
-      const response = await app.request(path, { method: 'DELETE', headers: { authorization: `Bearer ${token}` } })
-      expect([path, response.status, response.headers.get('allow')]).toEqual([path, 405, 'GET, HEAD, OPTIONS'])
-    }
-  })
-})
-
-describe.for(LISTS)('D16: the list %s', ([path, member, ids, other]) => {
-  async function page(edge: Pick<EdgeFixture, 'get'> & { readonly token: string }, query: string) {
-    const body = await bodyOf(await edge.get(`${path}?${query}`, edge.token))
-    return { ids: idsIn(body, member), next: body['next_page_token'] as string, total: body['total_count'] }
-  }
-
-  test('comes in pages whose size may change: each row once, in order', async () => {
-    const edge = await scene()
-    const seen: unknown[] = []
-    let { ids: found, next } = await page(edge, 'page_size=1')
-    for (let size = 1; ; size += 1) {
-      seen.push(...found)
-      if (next === '') break
-      expect(found).toHaveLength(Math.min(size, 2))
-      ;({ ids: found, next } = await page(edge, `page_size=2&page_token=${next}`))
-    }
-    expect(seen).toEqual(ids)
-  })
-
-  test('a page that holds the last row is the last, and its empty token begins anew', async () => {
-    const edge = await scene()
-    expect(await page(edge, `page_size=${ids.length}`)).toMatchObject({ ids, next: '' })
-    expect((await page(edge, `page_size=${ids.length - 1}`)).next).not.toBe('')
-    expect((await page(edge, 'page_token=')).ids).toEqual(ids)
-  })
-
-  test('a page size above 1000 is served as 1000', async () => {
-    const edge = await scene()
-    expect((await page(edge, 'page_size=1001')).ids).toEqual(ids)
-    expect((await page(edge, `page_size=${'9'.repeat(400)}`)).ids).toEqual(ids)
-  })
-
-  test.for(['0', '-1', '1.5', 'x', '', '1e2', '+1', ' 1'])('a page size of `%s` is 400', async (size) => {
-    const { get, token } = await scene()
-    expect(await refusalOf(await get(`${path}?page_size=${encodeURIComponent(size)}`, token))).toEqual({
-      status: 400,
-      codes: ['ERR_INVALID_QUERY'],
-      fields: ['page_size'],
-    })
-  })
-
-  test('a token that is damaged, of another list, or of another client’s is 400', async () => {
-    const edge = await scene()
-    const { next } = await page(edge, 'page_size=1')
-    const damaged = [
-      `${next.slice(0, -1)}${next.endsWith('A') ? 'B' : 'A'}`,
-      next.slice(1),
-      `${next}A`,
-      'x',
-      'x'.repeat(513),
-    ]
-    const lists = LISTS.map(([list]) => list).filter((list) => list !== path)
-    const asked = [
-      ...damaged.map((text) => [`${path}?page_token=${text}`, edge.token] as const),
-      ...[other, ...lists].map((list) => [`${list}?page_token=${next}`, edge.token] as const),
-      [`${path}?page_token=${next}`, await edge.tokenFor('admin')] as const,
-    ]
-    for (const [address, token] of asked) {
-      expect([address, await refusalOf(await edge.get(address, token))]).toEqual([
-        address,
-        { status: 400, codes: ['ERR_INVALID_QUERY'], fields: ['page_token'] },
-      ])
-    }
-  })
-
-  test('one response reports all errors of its query, unknown parameters included', async () => {
-    const { get, token } = await scene()
-    expect(await refusalOf(await get(`${path}?page_size=0&page_token=x`, token))).toEqual({
-      status: 400,
-      codes: ['ERR_INVALID_QUERY'],
-      fields: ['page_size', 'page_token'],
-    })
-    expect(await refusalOf(await get(`${path}?page_size=1&page_size=1`, token))).toMatchObject({
-      fields: ['page_size'],
-    })
-    expect(await refusalOf(await get(`${path}?owner=bob&owner=bob&page_size=x`, token))).toMatchObject({
-      codes: ['ERR_INVALID_QUERY'],
-      fields: ['owner', 'page_size'],
-    })
-  })
-
-  test('reads that are away are 503', async () => {
-    const edge = await scene()
-    edge.reads.failure = new ReadsUnavailable('away')
-    const response = await edge.get(path, edge.token)
-    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
-    const problem = await bodyOf(response)
-    expect(problem).toMatchObject({ error_codes: ['ERR_DOWNSTREAM_FAILURE'] })
-    expect(problem).not.toHaveProperty('outcome')
   })
 })

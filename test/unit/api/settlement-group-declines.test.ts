@@ -35,20 +35,6 @@ describe('POST /v1/settlement-groups/{id}/decline', () => {
       },
     ])
   })
-
-  test.for([
-    [{ group_id: '5f0c8a44-2b1e-4c3d-8e9f-1a2b3c4d5e6f' }, ['ERR_INVALID_GROUP_ID'], ['group_id']],
-    [{ account_id: 'a b' }, ['ERR_INVALID_ACCOUNT_ID'], ['account_id']],
-    [{ signature: '' }, ['ERR_INVALID_SIGNATURE'], ['signature']],
-    [{ terms_hash: 'ab' }, ['ERR_INVALID_FIELD'], ['terms_hash']],
-    [{ terms_hash: undefined }, ['ERR_INVALID_FIELD'], ['terms_hash']],
-    [{ reason: 'no' }, ['ERR_UNKNOWN_FIELD'], ['reason']],
-  ] as const)('%j is 400, without a request to the ledger', async ([changes, codes, fields]) => {
-    const edge = createEdgeFixture()
-    const response = await edge.post(DECLINE, { ...BODY, ...changes }, await edge.tokenFor('transactor'))
-    expect(await refusalOf(response)).toEqual({ status: 400, codes, fields })
-    expect(edge.gateway.asked).toEqual([])
-  })
 })
 
 describe('GET /v1/accounts/{id}/expectations', () => {

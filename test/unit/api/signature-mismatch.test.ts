@@ -1,48 +1,12 @@
 /** Goal: D14: a refused signature comes with the data to distinguish a wrong key from a wrong canonical form, on every route. */
 import { describe, expect, test } from 'vitest'
-import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { RefusalCode } from '../../../actors/refusal.ts'
-import { bodyOf, createEdgeFixture, digestOf, GROUP_ID, newAccountKey } from './edge-fixture.ts'
+import { bodyOf, createEdgeFixture, digestOf } from './edge-fixture.ts'
+import { SIGNATURE, SIGNED, WRITTEN } from './written-requests.ts'
 
-const CLASS_ID = 'cls_01K6ZZZZZZ0000000000000000'
 const KEY_ID = 'DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0'
-const SIGNATURE = Buffer.alloc(64, 7).toString('base64url')
-const ORDER = { type: 'debit', account_id: 'alice', amount: '1', idempotency_key: 'k' }
-
-/** Each signed route, the body without a signature, and the code of its refusal. */
-const SIGNED: readonly (readonly [path: string, body: JsonObject, code: RefusalCode, field: string])[] = [
-  ['/v1/transactions', ORDER, 'signature_mismatch', 'signature'],
-  [
-    '/v1/accounts/alice/keys',
-    { account_id: 'alice', public_key: newAccountKey().pem, idempotency_key: 'k' },
-    'signature_mismatch',
-    'signature',
-  ],
-  [
-    '/v1/fungible-tokens',
-    { symbol: 'EURX', decimals: 2, issuer: 'alice', total_supply: '5' },
-    'issuer_consent_missing',
-    'issuer',
-  ],
-  [
-    '/v1/nft-classes',
-    { name: 'Art', description: '', issuer: 'alice', metadata_schema: {} },
-    'issuer_consent_missing',
-    'issuer',
-  ],
-  [
-    `/v1/settlement-groups/${GROUP_ID}/decline`,
-    { group_id: GROUP_ID, account_id: 'alice', terms_hash: `sha256:${'ab'.repeat(32)}` },
-    'signature_mismatch',
-    'signature',
-  ],
-  [
-    `/v1/nft-classes/${CLASS_ID}/instances`,
-    { class_id: CLASS_ID, instance_id: 'one', account_id: 'alice', metadata: {}, idempotency_key: 'k' },
-    'signature_mismatch',
-    'signature',
-  ],
-]
+const { signature: _, ...ORDER } = WRITTEN.submitTransaction.body
+const { signature: __, ...ROTATION } = WRITTEN.rotateKey.body
 
 function refusing(code: RefusalCode, field: string) {
   const edge = createEdgeFixture()
@@ -50,7 +14,13 @@ function refusing(code: RefusalCode, field: string) {
   return edge
 }
 
-describe.for(SIGNED)('a signature that does not match, sent to %s', ([path, body, code, field]) => {
+describe.for(SIGNED)('a signature that does not match, sent to %s', ([id, body]) => {
+  const { path } = WRITTEN[id]
+  const [code, field] =
+    body['issuer'] === undefined
+      ? (['signature_mismatch', 'signature'] as const)
+      : (['issuer_consent_missing', 'issuer'] as const)
+
   test('is refused with the key and the digest of the payload', async () => {
     const edge = refusing(code, field)
     const token = await edge.tokenFor('admin')
@@ -88,7 +58,7 @@ describe.for(SIGNED)('a signature that does not match, sent to %s', ([path, body
 
 test('a mismatched proof of a rotation is refused with the new key, over the same payload', async () => {
   const edge = refusing('proof_mismatch', 'proof')
-  const body = { account_id: 'alice', public_key: newAccountKey().pem, idempotency_key: 'k' }
+  const body = ROTATION
   const token = await edge.tokenFor('admin')
   const ask = async (proof: string) =>
     bodyOf(await edge.post('/v1/accounts/alice/keys', { ...body, signature: 'garbage', proof }, token))
@@ -98,7 +68,7 @@ test('a mismatched proof of a rotation is refused with the new key, over the sam
 
 test('a missing signature is refused without advice on its encoding', async () => {
   const edge = refusing('issuer_consent_missing', 'issuer')
-  const body = { symbol: 'EURX', decimals: 2, issuer: 'alice', total_supply: '5' }
+  const { body } = WRITTEN.createFungibleToken
   const problem = await bodyOf(await edge.post('/v1/fungible-tokens', body, await edge.tokenFor('transactor')))
   expect(problem).toMatchObject({ detail: 'No.', key_id: KEY_ID, payload_digest: digestOf(body) })
 })
