@@ -127,56 +127,52 @@ class Trade {
   }
 }
 
-test(
-  'I4 to I9: neither passes nor the tail find anything in a ledger that is at work',
-  { timeout: 180_000 },
-  async () => {
-    const { url, ledgerId, sql, vault } = ledger
-    const traders = await Promise.all(Array.from({ length: TRADERS }, (_, index) => parties.open(`trader-${index}`)))
-    const [issuer] = traders
-    if (issuer === undefined) throw new Error('there are traders')
-    await parties.issue('coin', issuer.accountId, '10000')
-    for (const trader of traders) {
-      await parties.submit(trader, { type: 'credit', amount: '1000' })
-      await parties
-        .submit(issuer, { type: 'transfer', amount: '500', token_id: 'coin', to_account_id: trader.accountId })
-        .catch(() => undefined)
-    }
-    const classId = await parties.registerClass('Traded', issuer)
-    const nfts = await Promise.all(
-      traders.map(({ accountId }, index) => parties.mint(issuer, classId, `nft-${index}`, accountId)),
-    )
-    await parties.atRest()
+test('I4 to I9: neither passes nor the tail find anything in a ledger that is at work', async () => {
+  const { url, ledgerId, sql, vault } = ledger
+  const traders = await Promise.all(Array.from({ length: TRADERS }, (_, index) => parties.open(`trader-${index}`)))
+  const [issuer] = traders
+  if (issuer === undefined) throw new Error('there are traders')
+  await parties.issue('coin', issuer.accountId, '10000')
+  for (const trader of traders) {
+    await parties.submit(trader, { type: 'credit', amount: '1000' })
+    await parties
+      .submit(issuer, { type: 'transfer', amount: '500', token_id: 'coin', to_account_id: trader.accountId })
+      .catch(() => undefined)
+  }
+  const classId = await parties.registerClass('Traded', issuer)
+  const nfts = await Promise.all(
+    traders.map(({ accountId }, index) => parties.mint(issuer, classId, `nft-${index}`, accountId)),
+  )
+  await parties.atRest()
 
-    const audit = startAuditor(ledger)
-    const trade = new Trade(traders, nfts, 'coin')
-    const trading = traders.map((_, index) => trade.run(index))
-    const endMs = performance.now() + LOAD_MS
-    const wrong: unknown[] = []
-    let spots = 0
-    let ends: Record<string, number> = {}
-    const passes = (): number => audit.count('audit_pass_complete')
-    const isEnough = (): boolean => Math.min(...Object.values(ends)) > 0 && spots >= SPOTS && passes() > 0
-    while (performance.now() < endMs || !isEnough()) {
-      for (const kind of ['compliance', 'provenance'] as const) {
-        const { failed } = await runSpotPass({ url, ledgerId, kind }, vault)
-        spots += 1
-        if (Object.values(failed).some((count) => count > 0)) wrong.push(failed)
-      }
-      ends = { ...(await sql.unsafe<Record<string, number>[]>(ENDS))[0] }
+  const audit = startAuditor(ledger)
+  const trade = new Trade(traders, nfts, 'coin')
+  const trading = traders.map((_, index) => trade.run(index))
+  const endMs = performance.now() + LOAD_MS
+  const wrong: unknown[] = []
+  let spots = 0
+  let ends: Record<string, number> = {}
+  const passes = (): number => audit.count('audit_pass_complete')
+  const isEnough = (): boolean => Math.min(...Object.values(ends)) > 0 && spots >= SPOTS && passes() > 0
+  while (performance.now() < endMs || !isEnough()) {
+    for (const kind of ['compliance', 'provenance'] as const) {
+      const { failed } = await runSpotPass({ url, ledgerId, kind }, vault)
+      spots += 1
+      if (Object.values(failed).some((count) => count > 0)) wrong.push(failed)
     }
-    trade.stop()
-    await Promise.all(trading)
-    await parties.atRest()
-    await untilPasses(audit, 2)
-    await untilSeen(ledger)
-    await audit.auditor.stop()
-    expect(await findingsOf(ledger)).toEqual([])
-    expect(wrong).toEqual([])
-    expect(await sql`SELECT FROM audit_pending`).toHaveLength(0)
+    ends = { ...(await sql.unsafe<Record<string, number>[]>(ENDS))[0] }
+  }
+  trade.stop()
+  await Promise.all(trading)
+  await parties.atRest()
+  await untilPasses(audit, 2)
+  await untilSeen(ledger)
+  await audit.auditor.stop()
+  expect(await findingsOf(ledger)).toEqual([])
+  expect(wrong).toEqual([])
+  expect(await sql`SELECT FROM audit_pending`).toHaveLength(0)
 
-    process.stdout.write(
-      `audit of a ledger at work: ${JSON.stringify({ moves: trade.moves, spots, passes: passes(), ...ends })}\n`,
-    )
-  },
-)
+  process.stdout.write(
+    `audit of a ledger at work: ${JSON.stringify({ moves: trade.moves, spots, passes: passes(), ...ends })}\n`,
+  )
+})

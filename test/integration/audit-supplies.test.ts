@@ -3,9 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Finding } from '../../actors/audit/finding.ts'
 import { type AuditReads, createAuditReads, type Moment, MomentTooLong } from '../../infra/audit/audit-reads.ts'
 import { checkTokens, MOMENT_MOVES, tokensWalk } from '../../infra/audit/walk-tokens.ts'
-import type { DatabaseCopy } from '../support/database-copy.ts'
 import { vaultOf } from '../support/ledger-database.ts'
-import { createTampered, type Tampered } from '../support/tampering.ts'
+import { createTampered, type DatabaseCopy, type Tampered } from '../support/tampering.ts'
 import { changeActors } from '../support/tampering-with-keys.ts'
 
 let tampered: Tampered

@@ -13,9 +13,8 @@ import { createServiceKeySeals } from '../../infra/keys/service-key-seals.ts'
 import { main } from '../../infra/main/ledger.ts'
 import { createMissingServiceKeys, type PostgresServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
 import { onWriter, onWriterWithinHour } from '../support/checkpoint-writer.ts'
-import type { DatabaseCopy } from '../support/database-copy.ts'
 import { createLedgerDatabase, TEST_MASTER_KEY_TEXT, TEST_MASTER_KEYS } from '../support/ledger-database.ts'
-import { createTampered, failedOf, type Tampered } from '../support/tampering.ts'
+import { createTampered, type DatabaseCopy, failedOf, type Tampered } from '../support/tampering.ts'
 
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS

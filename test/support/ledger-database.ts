@@ -3,7 +3,7 @@
  * test that looks at all of the server sees nothing of others. The server is started with the first database, serves
  * the files that come after, and is ended after the last file of all.
  */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { inject } from 'vitest'
 import { startPostgres } from '../../infra/embedded/postgres-server.ts'
@@ -12,13 +12,12 @@ import type { KeyRing } from '../../infra/keys/wrapping-keys.ts'
 import { type LedgerSecrets, openLedgerSecrets } from '../../infra/main/ledger-secrets.ts'
 import { migrate, readLedgerAt } from '../../infra/postgres/migrate.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
-import { createDatabasePool, type DatabasePool } from './database-pool.ts'
 import { noteServer } from './server-notes.ts'
 import { serverDirectory } from './test-directory.ts'
 
 export interface LedgerDatabase {
   readonly url: string
-  /** Ends what is connected to it and takes it away: to be removed, or to serve another test once it is as new. */
+  /** Ends what is connected to it and removes it. */
   readonly drop: () => Promise<void>
 }
 
@@ -40,52 +39,45 @@ async function startServer(): Promise<string> {
   const dataDir = serverDirectory('ledger-test-')
   const { url, pid } = await startPostgres({ dataDir, sharedBuffersMb: 128 })
   noteServer(inject('serverNotes'), { pid, dataDir })
-  // A database that it happened to look through is not as its neighbours are, and while it does so feeds end sooner.
+  // Feeds end sooner while it looks through a database. Copies are written to the log: it does not grow to gigabytes.
   await onServer(url, async (sql) => {
     await sql`ALTER SYSTEM SET autovacuum = off`
+    await sql`ALTER SYSTEM SET max_wal_size = '256MB'`
     await sql`SELECT pg_reload_conf()`
   })
   return url
 }
 
-/** Of ledgers with nothing in them, by their number of shards and encryption. */
-const pools = new Map<string, Promise<DatabasePool>>()
+/** Names of ledgers with nothing in them, by their number of shards and encryption. */
+const templates = new Map<string, Promise<string>>()
 
 /** A database that holds a ledger with nothing in it. */
 export async function createLedgerDatabase(options: LedgerDatabaseOptions = {}): Promise<LedgerDatabase> {
   server ??= startServer()
   const serverUrl = await server
-  if (options.migrated === false) return createEmptyDatabase(serverUrl)
+  if (options.migrated === false) return createDatabase(serverUrl, 'template1')
   const { shardCount = DEFAULT_SHARD_COUNT, encryption = 'on' } = options
   const kind = `template_${shardCount}_${encryption}`
-  const pool = pools.get(kind) ?? createPool(serverUrl, kind, shardCount, encryption)
-  pools.set(kind, pool)
-  return (await pool).take()
+  const template = templates.get(kind) ?? createTemplate(serverUrl, kind, shardCount, encryption)
+  templates.set(kind, template)
+  const database = await createDatabase(serverUrl, await template)
+  await onServer(database.url, (sql) => sql`UPDATE ledger SET ledger_id = gen_random_uuid(), created_at = now()`)
+  return database
 }
 
-async function createEmptyDatabase(serverUrl: string): Promise<LedgerDatabase> {
+/** Nobody may be connected to the original, and it stays as it is. */
+export function copyDatabase(url: string): Promise<LedgerDatabase> {
+  return createDatabase(urlOf(url, 'postgres'), new URL(url).pathname.slice(1))
+}
+
+async function createDatabase(serverUrl: string, template: string): Promise<LedgerDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`
-  await onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)}`)
+  await onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)} TEMPLATE ${sql(template)}`)
   const drop = (): Promise<void> => onServer(serverUrl, (sql) => sql`DROP DATABASE ${sql(name)} WITH (FORCE)`)
   return { url: urlOf(serverUrl, name), drop }
 }
 
-async function createPool(
-  serverUrl: string,
-  kind: string,
-  shardCount: number,
-  encryption: 'on' | 'off',
-): Promise<DatabasePool> {
-  const original = await createTemplate(serverUrl, kind, shardCount, encryption)
-  return createDatabasePool({
-    serverUrl,
-    original,
-    prefix: 'test',
-    begin: (sql) => sql.unsafe('UPDATE ledger SET ledger_id = $1, created_at = now()', [randomUUID()]),
-  })
-}
-
-/** Nobody may be connected to it while it is copied: whoever migrates has ended by then. */
+/** Whoever migrates has ended by then, so that it can be copied. */
 async function createTemplate(
   serverUrl: string,
   name: string,

@@ -13,7 +13,7 @@ export function withoutKeys(tampered: () => Tampered) {
   }
 
   /** What is said to be wrong, each once: accounts by their names, and `txn`, `class` for what is numbered anew each time. */
-  function namesOf(findings: readonly Finding[]): readonly string[] {
+  function namesOf(findings: readonly { readonly subject: string; readonly place: string }[]): readonly string[] {
     const { refOf, told } = tampered()
     const named = findings.map(({ subject, place }) =>
       `${subject}: ${place}`

@@ -1,4 +1,5 @@
 /** A ledger, and copies of it to be damaged: what an audit then says is wrong. */
+import postgres from 'postgres'
 import { type Finding, type Subject, SUBJECTS } from '../../actors/audit/finding.ts'
 import { createAuditReads } from '../../infra/audit/audit-reads.ts'
 import { type PassPlace, startOf, stepPass, WHOLE_PASS } from '../../infra/audit/pass.ts'
@@ -6,15 +7,19 @@ import { loadReceiptCheck } from '../../infra/audit/receipt-check.ts'
 import { runSpotPass, type SpotResult } from '../../infra/audit/spot-pass.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { type AuditedLedger, createAuditedLedger, everythingOnce, Parties, type Told } from './audited-ledger.ts'
-import { createDatabaseCopies, type DatabaseCopies, type DatabaseCopy } from './database-copy.ts'
-import { vaultOf } from './ledger-database.ts'
+import { copyDatabase, vaultOf } from './ledger-database.ts'
+
+export interface DatabaseCopy {
+  readonly url: string
+  readonly sql: postgres.Sql
+}
 
 export interface Tampered {
   readonly told: Told
   readonly ledgerId: string
   /** What stands for an account in rows and in findings. */
   readonly refOf: (accountId: string) => string
-  readonly onCopy: DatabaseCopies['onCopy']
+  readonly onCopy: <T>(work: (copy: DatabaseCopy) => Promise<T>) => Promise<T>
   /** Both kinds of pass together. */
   readonly audit: (url: string) => Promise<SpotResult>
   readonly close: () => Promise<void>
@@ -34,13 +39,12 @@ export async function createTampered(
   await more(ledger, parties, told)
   // A copy is made of what nobody is connected to.
   await ledger.leave()
-  const copies = createDatabaseCopies(ledger.url)
   const { ledgerId, vault } = ledger
   return {
     told,
     ledgerId,
     refOf: vault.accountRef,
-    onCopy: copies.onCopy,
+    onCopy: (work) => onCopyOf(ledger.url, work),
     audit: async (url) => {
       const keys = await vaultOf(url)
       const compliance = await runSpotPass({ url, ledgerId, kind: 'compliance' }, keys)
@@ -49,10 +53,18 @@ export async function createTampered(
         Object.fromEntries(SUBJECTS.map((name) => [name, (compliance[of][name] ?? 0) + (provenance[of][name] ?? 0)]))
       return { ...compliance, checked: sum('checked'), failed: sum('failed') }
     },
-    close: async () => {
-      await copies.close()
-      await ledger.close()
-    },
+    close: ledger.close,
+  }
+}
+
+async function onCopyOf<T>(url: string, work: (copy: DatabaseCopy) => Promise<T>): Promise<T> {
+  const copy = await copyDatabase(url)
+  const sql = postgres(copy.url, { max: 2, onnotice: () => undefined })
+  try {
+    return await work({ url: copy.url, sql })
+  } finally {
+    await sql.end()
+    await copy.drop()
   }
 }
 

@@ -1,0 +1,76 @@
+/** Goal: what nobody but a commit of the ledger may write is found as it is written, with no pass behind it (tail.ts). */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Found, findingsOf, NEVER_MS, startAuditor, untilSeen } from '../support/auditing.ts'
+import { vaultOf } from '../support/ledger-database.ts'
+import { until } from '../support/ledger-store-postgres.ts'
+import { createTampered, type Tamper, type Tampered } from '../support/tampering.ts'
+import { withoutKeys } from '../support/tampering-without-keys.ts'
+
+let tampered: Tampered
+
+beforeAll(async () => {
+  tampered = await createTampered()
+})
+afterAll(() => tampered?.close())
+
+const { namesOf, sql } = withoutKeys(() => tampered)
+
+/** What is found of it without a pass, as it is written. */
+function tailFound(tamper: Tamper): Promise<readonly Found[]> {
+  return tampered.onCopy(async (copy) => {
+    const ledger = { ...copy, ledgerId: tampered.ledgerId, vault: await vaultOf(copy.url) }
+    const settings = { betweenPassesMs: NEVER_MS, betweenMomentsMs: NEVER_MS }
+    const { auditor, count } = startAuditor(ledger, { settings })
+    try {
+      await until(() => count('audit_pass_complete') === 1)
+      await tamper(copy)
+      await untilSeen(ledger)
+      return await findingsOf(ledger)
+    } finally {
+      await auditor.stop()
+    }
+  })
+}
+
+/** What is written, and everything that is then said to be wrong. */
+type Case = readonly [what: string, tamper: Tamper, named: readonly string[]]
+
+const CREDIT = "type = 'credit' AND status = 'completed' AND group_id IS NULL AND account_id = BOB"
+/** Under a key that there is not; its entry is new, its row names another commit. */
+const ofCommit = (commit: string): readonly string[] => [
+  `UPDATE audit_entries SET commit_xid = pg_current_xact_id() WHERE txn_id IN (
+     SELECT txn_id FROM transactions WHERE ${CREDIT})`,
+  `UPDATE transactions SET commit_xid = '${commit}', receipt_key_id = 'another'
+    WHERE ${CREDIT}`,
+]
+const txn = ['chains_verify: transaction txn', 'receipts_verify: transaction txn']
+const cases: readonly Case[] = [
+  [
+    'an entry that no account knows of',
+    sql(`INSERT INTO audit_entries (shard_id, account_id, sequence, txn_id, previous_hash, audit_hash, payload)
+         SELECT shard_id, account_id, 777, NULL, tip, sha256('x'), '{}' FROM accounts WHERE account_id = ALICE`),
+    ['chains_verify: account alice, entry 777'],
+  ],
+  [
+    'a transaction that has no entry',
+    sql(`INSERT INTO transactions
+         SELECT (jsonb_populate_record(t, jsonb_build_object('txn_id', 'txn_forged', 'idempotency_key', 'forged',
+                   'sequence', 999, 'commit_xid', pg_current_xact_id()::text))).*
+           FROM transactions t WHERE ${CREDIT}`),
+    ['chains_verify: transaction txn_forged'],
+  ],
+  ['a transaction of a new entry under a commit that is long past', sql(...ofCommit('1')), txn],
+  ['a transaction of a new entry under a commit to come', sql(...ofCommit('9000000000000')), txn],
+  [
+    'an NFT whose owner does not follow from its history',
+    sql(`INSERT INTO nft_events (shard_id, nft_id, number, type, from_account_id, to_account_id, txn_id, occurred_at,
+                                 previous_hash, event_hash, payload)
+         SELECT shard_id, nft_id, number + 1, 'transfer', to_account_id, 'mallory', txn_id, occurred_at, event_hash,
+                sha256('x'), '{}'
+           FROM nft_events WHERE nft_id = TRAVELLED ORDER BY number DESC LIMIT 1`),
+    ['provenance: NFT class/travelled', 'provenance: NFT class/travelled, entry 4'],
+  ],
+]
+test.for(cases)('T2: %s is found as it is written', async ([, tamper, named]) => {
+  expect(namesOf(await tailFound(tamper))).toEqual(named)
+})
