@@ -66,9 +66,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     const at = new Date(1_000_000).toISOString()
     await sql`INSERT INTO used_refresh_tokens VALUES ('stale', 'none', ${at}, ${at})`
     const cleaning = createAccessStore({ url: database.url, vault, cleanUpEveryMs: 20 })
-    await expect
-      .poll(() => sql`SELECT FROM used_refresh_tokens WHERE token_hash = 'stale'`, { timeout: 20_000 })
-      .toHaveLength(0)
+    await expect.poll(() => sql`SELECT FROM used_refresh_tokens WHERE token_hash = 'stale'`).toHaveLength(0)
     await cleaning.close()
   })
 
@@ -86,7 +84,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
         const [row] = await sql<{ count: number }[]>`SELECT count(*)::integer FROM pg_locks WHERE NOT granted`
         return row?.count === 1 ? 'waits' : 'does not wait'
       }
-      await expect.poll(() => Promise.race([login, waiting()]), { timeout: 20_000 }).toBe('waits')
+      await expect.poll(() => Promise.race([login, waiting()])).toBe('waits')
     })
     await login
     await revoking.end()
@@ -156,7 +154,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
         revoking = other.revokeClient(clientId, atMs)
         void revoking.catch(() => undefined)
         const waiting = async () => (await sql`SELECT FROM pg_locks WHERE NOT granted`).length
-        await expect.poll(waiting, { timeout: 20_000, interval: 5 }).toBe(1)
+        await expect.poll(waiting, { interval: 5 }).toBe(1)
         const changed = { ...client, role: 'viewer' as const }
         const document = Buffer.from(sealedClient(changed, vault), 'hex')
         await transaction`UPDATE clients SET document = ${document} WHERE client_id = ${clientId}`

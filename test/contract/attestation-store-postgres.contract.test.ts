@@ -94,7 +94,7 @@ describe.each(ENCRYPTIONS)('AttestationStore: PostgreSQL, its tables, encryption
         const rows = await sql`SELECT FROM pg_locks WHERE NOT granted`
         return rows.length === 1 ? 'waits' : 'does not wait'
       }
-      await expect.poll(() => Promise.race([asked, waiting()]), { timeout: 20_000 }).toBe('waits')
+      await expect.poll(() => Promise.race([asked, waiting()])).toBe('waits')
     })
     await earlier.end()
     if (asked === undefined) throw new Error('nothing was asked')
@@ -423,7 +423,7 @@ describe('AttestationStore: PostgreSQL, bounds', () => {
     expect(page?.entries).toHaveLength(10)
     // A session tells what it has read when it ends.
     await store.close()
-    await expect.poll(() => readsOf(own), { timeout: 20_000 }).toBeGreaterThanOrEqual(before + 4 * 5 + 10)
+    await expect.poll(() => readsOf(own)).toBeGreaterThanOrEqual(before + 4 * 5 + 10)
     expect((await readsOf(own)) - before).toBeLessThan(60)
     expect((await readsOf(['attestations_pkey'])) - primaryBefore).toBeLessThan(20)
     await sql.end()

@@ -16,7 +16,7 @@ beforeEach(async () => {
 afterEach(() => ledger.close())
 
 /** A server process reports its rows at the latest when it ends or is idle for a while. */
-const REPORTED = { timeout: 30_000, interval: 100 }
+const REPORTED = { interval: 100 }
 
 /** No other session may read the rows during the call. */
 async function whileLocked(table: 'accounts' | 'balances', work: () => Promise<void>): Promise<void> {

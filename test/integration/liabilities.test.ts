@@ -265,7 +265,7 @@ describe('runs', () => {
   test('R1, R2: processes take turns, and one that waited shares what began after it had asked', async () => {
     const release = await holdRuns()
     const answers = Array.from({ length: 4 }, () => ledger.open().liabilities())
-    await expect.poll(waitingRuns, { timeout: 20_000 }).toBe(4)
+    await expect.poll(waitingRuns).toBe(4)
     await release()
     const roots = new Set((await Promise.all(answers)).map(({ merkleRoot }) => merkleRoot))
     expect(roots.size).toBe(1)
@@ -280,14 +280,11 @@ describe('runs', () => {
     const answer = source.liabilities()
     answer.catch(() => undefined)
     await expect
-      .poll(
-        async () => {
-          const waiting = await ledger.sql`
+      .poll(async () => {
+        const waiting = await ledger.sql`
             SELECT FROM pg_stat_activity WHERE application_name = 'ledger:liabilities' AND wait_event_type = 'Lock'`
-          return waiting.length
-        },
-        { timeout: 20_000 },
-      )
+        return waiting.length
+      })
       .toBe(1)
     await ledger.sql`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ledger:liabilities'`
     await expect(answer).rejects.toThrow(AssertionUnavailable)

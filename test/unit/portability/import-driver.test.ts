@@ -22,7 +22,7 @@ import {
 } from './import-world.ts'
 
 /** What is waited for comes when the machine gets to it. */
-const PATIENTLY = { timeout: 60_000 }
+const PATIENTLY = { timeout: 180_000 }
 const file = await fileOf()
 const ANOTHER = 'aaaaaaaa-3d47-4e58-8a69-0b1c2d3e4f50'
 const THIRD = 'bbbbbbbb-3d47-4e58-8a69-0b1c2d3e4f50'

@@ -11,7 +11,7 @@ import { createImportIntake } from '../../../infra/portability/import-intake.ts'
 import { createKeys, ledgerBody } from './export-scene.ts'
 
 /** What is waited for comes when the machine gets to it. */
-const PATIENTLY = { timeout: 60_000 }
+const PATIENTLY = { timeout: 180_000 }
 const keys = createKeys()
 
 function setUp(change: (store: MemoryImportStore) => Partial<MemoryImportStore> = () => ({})) {
