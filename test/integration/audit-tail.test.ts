@@ -35,7 +35,8 @@ function tailFound(tamper: Tamper): Promise<readonly Found[]> {
 /** What is written, and everything that is then said to be wrong. */
 type Case = readonly [what: string, tamper: Tamper, named: readonly string[]]
 
-const CREDIT = "type = 'credit' AND status = 'completed' AND group_id IS NULL AND account_id = BOB"
+const CREDIT =
+  "type = 'credit' AND status = 'completed' AND origin = 'client' AND group_id IS NULL AND account_id = BOB"
 /** Under a key that there is not; its entry is new, its row names another commit. */
 const ofCommit = (commit: string): readonly string[] => [
   `UPDATE audit_entries SET commit_xid = pg_current_xact_id() WHERE txn_id IN (
