@@ -16,10 +16,12 @@ const OPTIONS = {
   /** Only mutations of files whose paths contain this. */
   of: { type: 'string', default: '' },
   workers: { type: 'string' },
-  /** Leaves out the tests of running ledgers, which take minutes for each mutation that nothing else notices. */
+  /** Leaves out what takes minutes for each mutation that nothing else notices: above all tests of running ledgers. */
   quick: { type: 'boolean', default: false },
   /** Where verdicts are kept. What is there already is not judged again. */
   results: { type: 'string', default: 'dist/mutations.jsonl' },
+  /** Results of an earlier version: the tests that noticed something then run first. */
+  hints: { type: 'string' },
 } as const
 
 const root = process.cwd()
@@ -29,6 +31,14 @@ function verdictsIn(path: string): Verdict[] {
   if (!existsSync(path)) return []
   const lines = readFileSync(path, 'utf8').split('\n')
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Verdict)
+}
+
+function testsByFile(verdicts: readonly Verdict[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const tests = new Map<string, Set<string>>()
+  for (const { mutation, by } of verdicts) {
+    tests.set(mutation.file, (tests.get(mutation.file) ?? new Set()).add(by))
+  }
+  return tests
 }
 
 function nameOf({ file, from, to, nth }: Mutation): string {
@@ -56,7 +66,12 @@ async function run(): Promise<number> {
   const known = new Set(verdicts.map(({ mutation }) => nameOf(mutation)))
   const sample = readSample(root).filter(({ file }) => file.includes(values.of))
   const left = sample.filter((mutation) => !known.has(nameOf(mutation)))
-  const judging: Judging = { root, tests: await reachKept(`${path}.reach`), withLedger: !values.quick }
+  const judging: Judging = {
+    root,
+    tests: await reachKept(`${path}.reach`),
+    noticedBefore: testsByFile(values.hints === undefined ? [] : verdictsIn(values.hints)),
+    withLedger: !values.quick,
+  }
   await judgeAll(left, Number(values.workers ?? availableParallelism()), judging, (verdict) => {
     verdicts.push(verdict)
     appendFileSync(path, `${JSON.stringify(verdict)}\n`)

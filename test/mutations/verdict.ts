@@ -14,6 +14,8 @@ export interface Verdict {
 
 const TSC = 'node_modules/typescript/bin/tsc'
 const SEEDS = 25
+/** Of the tests that run for one mutation, cheapest first, when what takes long is left out. */
+const QUICK_MS = 60_000
 const STEP_TIMEOUT_MS = 600_000
 /** Beside three times what the tests took without the mutation. */
 const LEAST_TIMEOUT_MS = 120_000
@@ -30,6 +32,8 @@ const LEDGER_TESTS: readonly (readonly [RegExp, string])[] = [
 export interface Judging {
   readonly root: string
   readonly tests: readonly TestFile[]
+  /** By file: tests that noticed other mutations of it before. They run first. */
+  readonly noticedBefore: ReadonlyMap<string, ReadonlySet<string>>
   /** Also what takes minutes: for those that nothing else notices. */
   readonly withLedger: boolean
 }
@@ -64,13 +68,27 @@ async function noticedBy(workspace: Workspace, change: Change, judging: Judging)
   }
 }
 
-async function noticedByTests(workspace: Workspace, { mutation, text, changed }: Change, { root, tests }: Judging) {
+async function noticedByTests(workspace: Workspace, { mutation, text, changed }: Change, judging: Judging) {
+  const { root, tests, noticedBefore, withLedger } = judging
   const place = (placeOf(mutation, text) ?? 0) + firstDifference(mutation.from, changed.slice(placeOf(mutation, text)))
-  const reached = reaching(tests, mutation.file, functionsAround(text, place))
+  const all = reaching(tests, mutation.file, functionsAround(text, place))
+  const before = noticedBefore.get(mutation.file) ?? new Set()
+  const first = all.filter(({ file }) => before.has(file))
+  const others = all.filter(({ file }) => !before.has(file))
+  const reached = withLedger ? [...first, ...others] : within(QUICK_MS, [...first, ...others])
   const files = reached.length > 0 ? reached.map(({ file }) => file) : importing(root, mutation.file)
   if (files.length === 0) return undefined
   const expectedMs = reached.reduce((sum, { tookMs }) => sum + tookMs, 0)
   return noticed(await testsOf(workspace, files, LEAST_TIMEOUT_MS + 3 * expectedMs))
+}
+
+/** The first one always. */
+function within(budgetMs: number, tests: readonly TestFile[]): readonly TestFile[] {
+  let sumMs = 0
+  return tests.filter(({ tookMs }, index) => {
+    sumMs += tookMs
+    return index === 0 || sumMs <= budgetMs
+  })
 }
 
 function firstDifference(one: string, other: string): number {
