@@ -10,7 +10,6 @@ import { createImportTakeup } from '../../../infra/portability/import-takeup.ts'
 import { createSystemClock } from '../../../infra/system/clock-system.ts'
 import { type ImportPart, type LedgerImports, LedgerImportsUnavailable } from '../../../runtime/ports/ledger-imports.ts'
 import type { Log } from '../../../runtime/ports/log.ts'
-import { freePort } from '../../support/free-ports.ts'
 import { createMemoryImportStore } from '../../support/import-store-memory.ts'
 import { clientOf, createEdgeFixture, SECRET } from '../api/edge-fixture.ts'
 import { createFakeHomes } from '../portability/fake-homes.ts'
@@ -106,17 +105,6 @@ test('a ledger that is away for a moment is asked again, and it is said', async 
   expect(failures).toBeLessThan(0)
 })
 
-test('where nobody listens it ends at once, with a sentence', async () => {
-  line.write('export.ndjson', small.records.map((record) => `${canonicalJson(record)}\n`).join(''))
-  const nobody = `http://127.0.0.1:${await freePort()}`
-  const args = ['import', 'export.ndjson', '--url', nobody, '--client', 'operations', '--secret-file', 'secret']
-  expect(await line.run(args)).toEqual({
-    code: 1,
-    out: '',
-    err: `ledger import: the ledger at ${nobody} does not answer: nobody listens there\n`,
-  })
-})
-
 test('a file whose bytes are not those that were hashed is refused, and nothing of it is taken', async () => {
   const texts = small.records.map((record) => canonicalJson(record))
   line.write('crlf.ndjson', texts.map((text) => `${text}\r\n`).join(''))
@@ -150,17 +138,12 @@ test('a file that is refused ends with 1, and the line that is the reason is nam
   expect(refused.err).toContain('  line 9 (counted from 0): There is another.')
 })
 
-test('a damaged, shortened, reordered or foreign file is refused with its line', async () => {
+test('a damaged, shortened or foreign file is refused with its line', async () => {
   const { records } = small
   const changed = records.map((record, at) => (at === 1 ? { ...record, total_supply: '1000' } : record))
   const cases: readonly (readonly [readonly JsonObject[], string])[] = [
     [changed, 'line 2 (counted from 0), previous_hash'],
-    [records.toSpliced(5, 1), 'line 5 (counted from 0) is missing'],
     [records.slice(0, 8), 'does not end with the proof'],
-    [
-      [...records.slice(0, 6), ...records.slice(9, 10), ...records.slice(6, 9), ...records.slice(10)],
-      'line 6 (counted from 0), line',
-    ],
     [(await fileOf(wholeFile)).records, 'the key that it names'],
   ]
   for (const [file, named] of cases) {
