@@ -119,7 +119,6 @@ describe('by somebody who has not, of what belongs together', () => {
     ['a balance that is gone', run('DELETE FROM balances WHERE account_id = $bob')],
     ['a hold that is gone', run('DELETE FROM holds')],
     ['an account that is gone, and its balances are not', run('DELETE FROM accounts WHERE account_id = $alice')],
-    ['a hold of no account', run(`UPDATE holds SET account_id = 'nobody'`)],
     [
       'a balance that was put back to an earlier state',
       async (tampered) => {
@@ -137,10 +136,6 @@ describe('by somebody who has not, of what belongs together', () => {
       },
     ],
     [
-      'a balance that is said to be in another token',
-      run(`UPDATE balances SET token_id = 'BASE' WHERE account_id = $bob`),
-    ],
-    [
       "a balance in place of another account's",
       run(
         `UPDATE balances SET document = (SELECT document FROM balances WHERE account_id = $bob) WHERE account_id = $alice`,
@@ -154,25 +149,10 @@ describe('by somebody who has not, of what belongs together', () => {
       'a balance of which a bit was turned',
       run('UPDATE balances SET document = set_bit(document, 240, 1 - get_bit(document, 240))'),
     ],
-    ['an account whose status was changed', run(`UPDATE accounts SET status = 'frozen' WHERE account_id = $alice`)],
     ['an account whose key is gone', run('DELETE FROM data_keys WHERE ref = $alice')],
-    [
-      "an account with another account's key",
-      run('UPDATE data_keys SET wrapped = (SELECT wrapped FROM data_keys WHERE ref = $bob) WHERE ref = $alice'),
-    ],
-    [
-      'a message in place of another',
-      run('UPDATE outbox SET message = (SELECT message FROM outbox WHERE number = 1) WHERE number = 2'),
-    ],
     [
       'a supply of which a bit was turned',
       run(`UPDATE actors SET document = set_bit(document, 240, 1 - get_bit(document, 240))`),
-    ],
-    [
-      "a supply in place of another token's",
-      run(
-        `UPDATE actors SET document = (SELECT document FROM actors WHERE actor_id = 'gold') WHERE actor_id = 'silver'`,
-      ),
     ],
     [
       'a crossing in place of another',
@@ -187,7 +167,7 @@ describe('by somebody who has not, of what belongs together', () => {
 describe('of a ledger without encryption', () => {
   beforeEach(() => createFilled('off'))
   const TAMPERINGS: readonly Tampering[] = [
-    ...WITH_KEYS,
+    ...WITH_KEYS.slice(0, 1),
     ['a balance that is gone', run('DELETE FROM balances WHERE account_id = $bob')],
     [
       'a balance that was written over',

