@@ -5,6 +5,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 const BESIDE = ['test/simulation/cluster.sim.test.ts', 'test/simulation/cluster.full.test.ts']
 /** `npm test` leaves these out. `npm run test:full`, which is `--mode full`, runs all. */
 const FULL_ONLY = 'test/**/*.full.test.ts'
+/** `npm run test:quick`, which is `--mode quick`, runs these: they need no server. */
+const QUICK = ['test/unit/**/*.test.ts', 'test/model/**/*.test.ts']
 /** It puts another module in the place of one that others import. */
 const REPLACING = 'test/unit/api/openapi-routes.test.ts'
 
@@ -47,7 +49,7 @@ export default defineConfig(({ mode }) => {
           extends: true,
           test: {
             name: 'tests',
-            include: ['test/**/*.test.ts'],
+            include: mode === 'quick' ? QUICK : ['test/**/*.test.ts'],
             exclude: [...configDefaults.exclude, ...BESIDE, REPLACING, ...leftOut],
             globalSetup: ['test/support/run-setup.ts'],
             // A process runs many files, one after the other: what they import is loaded once, and one PostgreSQL serves
@@ -57,7 +59,15 @@ export default defineConfig(({ mode }) => {
           },
         },
         { extends: true, test: { name: 'replacing', include: [REPLACING], sequence: { groupOrder: 0 } } },
-        { extends: true, test: { name: 'simulation', include: BESIDE, exclude: leftOut, sequence: { groupOrder: 0 } } },
+        {
+          extends: true,
+          test: {
+            name: 'simulation',
+            include: mode === 'quick' ? [] : BESIDE,
+            exclude: leftOut,
+            sequence: { groupOrder: 0 },
+          },
+        },
       ],
     },
   }
