@@ -1,6 +1,6 @@
 /** What the keywords of draft-07 mean, where `$schema` names it. */
 import { keywordTable, type Row } from './keyword-table.ts'
-import { ARRAYS, COMBINATIONS, FORMATS, NUMBERS, OBJECTS, STRINGS, TYPES } from './keywords-common.ts'
+import { COMMON, OURS } from './keywords-common.ts'
 
 const DRAFT_07 = { $schema: 'http://json-schema.org/draft-07/schema#' }
 
@@ -22,14 +22,9 @@ const ONLY_HERE: readonly Row[] = [
   [{ $ref: '#/$defs/a', $defs: { a: { type: 'string' } } }, ['a'], [1]],
 ]
 
-keywordTable('draft-07: types', TYPES, DRAFT_07)
-keywordTable('draft-07: numbers', NUMBERS, DRAFT_07)
-keywordTable('draft-07: strings', STRINGS, DRAFT_07)
-keywordTable('draft-07: arrays', ARRAYS, DRAFT_07)
-keywordTable('draft-07: objects', OBJECTS, DRAFT_07)
-keywordTable('draft-07: combinations', COMBINATIONS, DRAFT_07)
-keywordTable('draft-07: formats', FORMATS, DRAFT_07)
+keywordTable('draft-07: what both drafts have', COMMON, DRAFT_07)
+keywordTable('draft-07: what is answered here', OURS, DRAFT_07)
 keywordTable('draft-07: what 2020-12 has not', ONLY_HERE, DRAFT_07)
-keywordTable('draft-07: without the mark at the end of its name', TYPES.slice(0, 1), {
+keywordTable('draft-07: without the mark at the end of its name', COMMON.slice(0, 1), {
   $schema: 'http://json-schema.org/draft-07/schema',
 })

@@ -39,14 +39,6 @@ describe('where', () => {
     [{ properties: { a: false } }, { a: 1 }, 'a: is not allowed'],
     [{ items: { contains: { const: 1 } } }, [[2]], '[0]: must contain at least 1 valid item(s)'],
     [{ contains: { const: 1 }, maxContains: 1 }, [1, 1], ': must contain at least 1 and no more than 1 valid item(s)'],
-    [{ multipleOf: 0.01 }, 0.001, ': must be multiple of 0.01'],
-    [{ uniqueItems: true }, [1, 1], ': must NOT have duplicate items'],
-    [{ enum: ['a'] }, 'b', ': must be equal to one of the allowed values'],
-    [{ const: 'a' }, 'b', ': must be equal to constant'],
-    [{ minLength: 2 }, 'a', ': must NOT have fewer than 2 characters'],
-    [{ format: 'date' }, 'a', ': must match format "date"'],
-    [{ pattern: '^b' }, 'a', ': must match pattern "^b"'],
-    [{ exclusiveMinimum: 1 }, 1, ': must be > 1'],
   ]
   test.for(rows)('%j of %j: %s', async ([schema, value, expected]) => {
     expect(await errorsOf(schema, value)).toEqual([expected])
