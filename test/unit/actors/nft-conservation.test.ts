@@ -3,7 +3,7 @@
  * everything that was begun ends, with each account counting what is its own.
  */
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { accountAddress, classAddress, groupAddress } from '../../../actors/address.ts'
 import { nftId } from '../../../actors/nft-id.ts'
 import {
@@ -216,29 +216,21 @@ function played(rounds: readonly Round[]): readonly string[] {
 
 const plays = fc.array(round, { minLength: 5, maxLength: 40 })
 
-describe('NFTs', () => {
-  test('I9: each has one owner, its history says whose it is, and what was begun ends', () => {
-    fc.assert(
-      fc.property(plays, (rounds) => void played(rounds)),
-      { numRuns: 200 },
-    )
-  })
-
-  test('the plays try whatever there is: a property that tries nothing would hold, too', () => {
-    const seen = new Set<string>()
-    const see = (rounds: readonly Round[]): void => played(rounds).forEach((one) => void seen.add(one))
-    fc.assert(fc.property(plays, see), { numRuns: 300, seed: SEED })
-    expect([...seen].sort()).toEqual([
-      'burn completed',
-      'burn failed',
-      'credit completed',
-      'exchange completed',
-      'exchange failed',
-      'mint completed',
-      'transfer completed',
-      'transfer failed',
-      'undone by credit completed',
-      'undone by transfer completed',
-    ])
-  })
+test('I9: each has one owner, its history says whose it is, what was begun ends, and everything is tried', () => {
+  const seen = new Set<string>()
+  const see = (rounds: readonly Round[]): void => played(rounds).forEach((one) => void seen.add(one))
+  fc.assert(fc.property(plays, see), { numRuns: 300, seed: SEED })
+  // A play in which little happens would prove little.
+  expect([...seen].sort()).toEqual([
+    'burn completed',
+    'burn failed',
+    'credit completed',
+    'exchange completed',
+    'exchange failed',
+    'mint completed',
+    'transfer completed',
+    'transfer failed',
+    'undone by credit completed',
+    'undone by transfer completed',
+  ])
 })
