@@ -172,14 +172,6 @@ describe('an NFT for a token', () => {
     expectOwners('cid', 'cid')
   })
 
-  test('completes though both accounts have been frozen and refuse what comes in by then', () => {
-    submit(ledger, sells())
-    submit(ledger, buys())
-    for (const name of ['ann', 'bob']) change(ledger, name, { status: 'frozen', incoming: 'refuse' })
-    ledger.drain()
-    expectOwners('bob', 'bob')
-  })
-
   test('keeps both its sides from being closed', () => {
     submit(ledger, sells())
     ledger.drain()
@@ -189,21 +181,6 @@ describe('an NFT for a token', () => {
     submit(ledger, { accountId: 'cid', type: 'debit', amount: '0.0001' })
     expect(counts(ledger, 'cid')).toEqual({ owned: 0, promised: 1 })
     expect(codeOf(change(ledger, 'cid', { status: 'closed' }))).toBe('account_not_empty')
-  })
-
-  test.for([
-    ['another NFT', () => ({ ...buys(), receive: one(opal) })],
-    ['another price', () => ({ ...buys(), amount: '29.99' })],
-    ['another’s', () => ({ ...buys(), toAccountId: 'cid' })],
-  ] as const)('does not take %s for its mirror', ([, other]) => {
-    const anns = submit(ledger, sells())
-    const bobs = submit(ledger, other())
-    ledger.drain()
-    expect([statusOf(anns), statusOf(bobs)]).toEqual(['pending', 'pending'])
-    ledger.pass(901_000)
-    ledger.drain()
-    expect([statusOf(anns), statusOf(bobs)]).toEqual(['exchange_expired', 'exchange_expired'])
-    expectNothingHappened()
   })
 })
 
@@ -314,20 +291,6 @@ describe('an exchange of an NFT fails', () => {
     expectOwners('cid', 'bob')
   })
 
-  test.for([
-    [0, 'exchange_expired', 'exchange_expired'],
-    [-1, 'completed', 'completed'],
-  ] as const)('exchange_expired, at the moment it names: a mirror %i ms from it', ([fromIt, anns, bobs]) => {
-    const expiresAtMs = ledger.nowMs + 10_000
-    const waiting = submit(ledger, { ...sells(), expiresAtMs })
-    ledger.drain()
-    // A millisecond for the order, and one for its home to hear of it.
-    ledger.nowMs = expiresAtMs + fromIt - 2
-    const mirror = submit(ledger, buys())
-    ledger.drain()
-    expect([statusOf(waiting), statusOf(mirror)]).toEqual([anns, bobs])
-  })
-
   test('not once it is paired, however long its NFTs take', () => {
     const both = trades().map((fields) => submit(ledger, { ...fields, expiresAtMs: ledger.nowMs + 5_000 }))
     while (exchange()?.pairs?.length !== 1) ledger.deliver()
@@ -354,14 +317,6 @@ describe('an exchange of an NFT fails', () => {
 })
 
 describe('under one group ID', () => {
-  /** So many offers that find no mirror. */
-  function fill(count: number): void {
-    for (let index = 0; index < count; index += 1) {
-      submit(ledger, swap('bob', 'ann', { tokenId: 'BASE', amount: `0.${100 + index}` }, one(ruby)))
-    }
-    ledger.drain()
-  }
-
   test(`${MAX_OFFERS} wait, pairs among them; what does not fit is let go before that is said`, () => {
     const jade = minted(ledger, { accountId: 'ann', classId, instanceId: 'jade' })
     const both = trades().map((fields) => submit(ledger, fields))
@@ -380,19 +335,5 @@ describe('under one group ID', () => {
     expect([statusOf(tooMany), nftSeen(ledger, jade)?.status]).toEqual(['exchange_limit', 'active'])
     ledger.drain()
     expect(both.map(statusOf)).toEqual(['completed', 'completed'])
-  })
-
-  test('a mirror is heard though no more fit, and makes room for one', () => {
-    fill(MAX_OFFERS - 1)
-    const anns = submit(ledger, sells())
-    ledger.drain()
-    expect(exchange()?.offers).toHaveLength(MAX_OFFERS)
-    const refused = settled(ledger, trades()[1])
-    expect(refused.failure?.code).toBe('exchange_limit')
-    expect(nftSeen(ledger, opal)).toMatchObject({ owner: 'bob', status: 'active' })
-    const bobs = settled(ledger, buys())
-    expect([statusOf(anns), bobs.status]).toEqual(['completed', 'completed'])
-    expect(exchange()?.offers).toHaveLength(MAX_OFFERS - 1)
-    expect(settled(ledger, swap('bob', 'ann', one(opal), { tokenId: 'BASE', amount: '1' })).status).toBe('pending')
   })
 })

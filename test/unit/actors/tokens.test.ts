@@ -20,7 +20,7 @@ import {
   submit,
   supply,
 } from '../../model/mini-clients.ts'
-import { FORGED, MiniLedger } from '../../model/mini-ledger.ts'
+import { MiniLedger } from '../../model/mini-ledger.ts'
 import { registerCommand, registerTokenCommand } from '../../support/accounts.ts'
 
 const FULL = '999999999999999999'
@@ -61,35 +61,6 @@ describe('the registration of a token', () => {
     expect(codeOf(submission(ledger, { accountId: 'bob', tokenId: 'gold' }))).toBe('token_not_found')
   })
 
-  test('repeated under the same key is answered as the first time, whatever has become of the token', () => {
-    const command = registerTokenCommand({ issuer: 'ann', registrationKey: 'key one' })
-    const first = ledger.asked(tokenAddress('GOLD'), command)
-    settled(ledger, { accountId: 'ann', type: 'mint', amount: '5', tokenId: 'GOLD' })
-    expect(ledger.ask(tokenAddress('GOLD'), command)).toEqual({ ...first, replayed: true, mismatch: false })
-    expect(supply(ledger, 'GOLD')).toBe('1005')
-  })
-
-  test.for([{ tokenId: 'gold' }, { decimals: 3 }, { issuer: 'bob' }, { totalSupply: '1000.0' }])(
-    'D7: with %j under the same key is answered as the first time, and told so',
-    (change) => {
-      const command = registerTokenCommand({ issuer: 'ann', registrationKey: 'key one' })
-      const first = ledger.asked(tokenAddress('GOLD'), command)
-      settled(ledger, { accountId: 'ann', type: 'mint', amount: '5', tokenId: 'GOLD' })
-      const again = ledger.ask(tokenAddress('GOLD'), { ...command, ...change })
-      expect(again).toEqual({ ...first, replayed: true, mismatch: true })
-    },
-  )
-
-  test('repeated while it is under way waits for the verdict', () => {
-    const command = registerTokenCommand({ issuer: 'ann', registrationKey: 'key one' })
-    expect(ledger.ask(tokenAddress('GOLD'), command)).toBe('deferred')
-    expect(ledger.ask(tokenAddress('GOLD'), command)).toBe('deferred')
-    ledger.deliver()
-    expect(ledger.ask(tokenAddress('GOLD'), command)).toBe('deferred')
-    ledger.drain()
-    expect(balance(ledger, 'ann', 'GOLD')).toEqual(free('1000'))
-  })
-
   test('of a symbol that is taken or being registered is refused, however it is spelled; BASE is always taken', () => {
     ledger.ask(tokenAddress('GOLD'), registerTokenCommand({ issuer: 'ann' }))
     const rival = registerTokenCommand({ tokenId: 'Gold', issuer: 'bob', caller: STRANGER })
@@ -108,24 +79,6 @@ describe('the registration of a token', () => {
     expect(codeOf(issue(ledger, { issuer: 'ann', totalSupply }))).toBe(code)
     expect(ledger.token('GOLD')).toBe(undefined)
     expect(issue(ledger, { issuer: 'bob', caller: STRANGER })).toMatchObject({ kind: 'token_registered' })
-  })
-
-  test('a frozen issuer receives its supply', () => {
-    change(ledger, 'ann', { status: 'frozen' })
-    expect(issue(ledger, { issuer: 'ann' })).toMatchObject({ kind: 'token_registered' })
-  })
-
-  test('where consent is needed a keyed issuer must have signed, a keyless one cannot', () => {
-    const production = new MiniLedger({ production: true })
-    open(production, 'ann')
-    expect(codeOf(issue(production, { issuer: 'ann', consentNeeded: true }))).toBe('issuer_consent_missing')
-    expect(issue(production, { issuer: 'ann', consentNeeded: true, signature: FORGED })).toMatchObject({
-      code: 'issuer_consent_missing',
-      keyId: expect.any(String) as string,
-    })
-    expect(production.account('ann')).toMatchObject({ version: 1 })
-    expect(issue(production, { issuer: 'ann', consentNeeded: true, signature: 'hers' }).kind).toBe('token_registered')
-    expect(issue(production, { tokenId: 'TIN', issuer: 'new', consentNeeded: true }).kind).toBe('token_registered')
   })
 
   test('room for its supply is kept from the moment its issuer agrees', () => {

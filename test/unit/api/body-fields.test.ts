@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { createOpenApiDocument } from '../../../api/openapi/document.ts'
 import { nameReferredTo } from '../../../api/openapi/openapi-types.ts'
 import { DocumentedInterface } from '../../support/documented-interface.ts'
-import { createEdgeFixture, refusalOf } from './edge-fixture.ts'
+import { bodyOf, createEdgeFixture, refusalOf } from './edge-fixture.ts'
 import { CODES, FIELDS, MADE_OF_OTHERS, type FieldRule } from './field-rules.ts'
 import { WRITTEN, type WrittenId } from './written-requests.ts'
 
@@ -82,7 +82,7 @@ describe('a field of a body', () => {
     async ([, { id, body, field, absence, rule }]) => {
       asked.length = 0
       const operation = DESCRIBED.byId(id)
-      // Null counts as absent in an optional field of an unsigned body (null-fields.test.ts).
+      // Null counts as absent in an optional field of an unsigned body.
       const wrong = absence === 'wrong' ? [undefined, null, ...rule.wrong] : rule.wrong
       for (const value of wrong) {
         const sent = changed(body, field, value)
@@ -117,3 +117,41 @@ test.for(FIELDS.map(({ id, variant, body = WRITTEN[id].body }) => [`${id}${varia
     expect(asked).toEqual([])
   },
 )
+
+const OPTIONAL = CASES.filter(({ absence }) => absence === 'right').map(
+  (one) => [`${one.id} ${one.field}`, one] as const,
+)
+/** An optional signature covers the whole body, and is none where it is null. */
+const isSigned = ({ body, field }: FieldCase): boolean => field !== 'signature' && 'signature' in body
+
+/** What a body comes to, at an edge of its own: IDs are made by chance. */
+async function effectOf({ id }: FieldCase, body: JsonObject): Promise<unknown> {
+  const own = createEdgeFixture()
+  const response = await own.post(WRITTEN[id].path, body, await own.tokenFor('admin'), { 'x-request-id': 'the-same' })
+  // The legs of a group are hashed exactly as sent (D10).
+  const asked = own.gateway.asked.map(({ operation, ...request }) => ({
+    ...request,
+    ...operation,
+    ...('payload' in operation ? { payload: withoutNulls(operation.payload) } : {}),
+  }))
+  return { status: response.status, text: await response.text(), asked }
+}
+
+function withoutNulls(payload: string): unknown {
+  return JSON.parse(payload, (_, value: unknown) => value ?? undefined)
+}
+
+test.for(OPTIONAL.filter(([, one]) => !isSigned(one)))(
+  'null counts as absent in an unsigned body: %s',
+  async ([, one]) => {
+    const withNull = await effectOf(one, changed(one.body, one.field, null))
+    expect(withNull).toEqual(await effectOf(one, changed(one.body, one.field, undefined)))
+    expect(DESCRIBED.faultsOfBody(DESCRIBED.byId(one.id), changed(one.body, one.field, null))).toEqual([])
+  },
+)
+
+test.for(OPTIONAL.filter(([, one]) => isSigned(one)))('null is refused in a signed body: %s', async ([, one]) => {
+  const response = await send(one.id, changed(one.body, one.field, null))
+  const message = 'is null: omit it, since the body is signed'
+  expect(await bodyOf(response)).toMatchObject({ status: 400, errors: [{ field: one.field, message }] })
+})

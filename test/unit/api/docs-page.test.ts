@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { createUnmigratedEdge } from '../../../api/unmigrated-edge.ts'
 import { createOpenApiDocument } from '../../../api/openapi/document.ts'
 import { createDocumentationPage } from '../../../api/openapi/page.ts'
-import { html, inline, prose } from '../../../api/openapi/page-markup.ts'
 import { createEdgeFixture } from './edge-fixture.ts'
 
 const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')
@@ -39,30 +38,6 @@ describe('GET /openapi.json and GET /docs', () => {
     })
     for (const path of PATHS) expect((await app.request(path)).status).toBe(200)
     expect(await (await app.request('/openapi.json')).json()).toEqual(DOCUMENT)
-  })
-
-  test.for(PATHS)('%s may be kept, and is not sent again to whoever has it', async (path) => {
-    const edge = createEdgeFixture()
-    const first = await edge.get(path)
-    const tag = first.headers.get('etag') ?? ''
-    expect(tag).toMatch(/^"[A-Za-z0-9_-]{22}"$/)
-    expect(first.headers.get('cache-control')).toBe('public, max-age=300')
-    for (const known of [tag, `W/${tag}`, `"another", ${tag}`, '*']) {
-      const again = await edge.get(path, undefined, { 'if-none-match': known })
-      expect([known, again.status, await again.text(), again.headers.get('etag')]).toEqual([known, 304, '', tag])
-    }
-    for (const other of ['"another"', tag.slice(1, -1), '']) {
-      const again = await edge.get(path, undefined, { 'if-none-match': other })
-      expect([other, again.status]).toEqual([other, 200])
-    }
-  })
-
-  test.for(PATHS)('%s has no body for HEAD, and no other method', async (path) => {
-    const { app } = createEdgeFixture()
-    const head = await app.request(path, { method: 'HEAD' })
-    expect([head.status, await head.text()]).toEqual([200, ''])
-    const post = await app.request(path, { method: 'POST' })
-    expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
   })
 })
 
@@ -127,15 +102,5 @@ describe('the documentation page', () => {
     const page = createDocumentationPage({ ...DOCUMENT, info })
     expect(page).not.toContain('<b ')
     expect(page).toContain('<code>&lt;b onclick=&quot;x&quot;&gt;&amp;amp;</code>')
-  })
-})
-
-describe('the texts of the page', () => {
-  test('know paragraphs, lists, code and bold, and nothing else', () => {
-    expect(prose('One `a<b` and **two**.\n\n- x\n- y').text.replaceAll(/\s*(<[^>]*>)\s*/g, '$1')).toBe(
-      '<p>One<code>a&lt;b</code>and<strong>two</strong>.</p><ul><li>x</li><li>y</li></ul>',
-    )
-    expect(inline('# [a](b) _c_').text).toBe('# [a](b) _c_')
-    expect(html`<i>${'<'}${1}${[html`&`]}</i>`.text).toBe('<i>&lt;1&</i>')
   })
 })

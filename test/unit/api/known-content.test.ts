@@ -11,6 +11,7 @@ describe('content that is known', () => {
     const plain = await edge.get(path)
     const text = await plain.text()
     expect([plain.headers.get('content-encoding'), plain.headers.get('vary')]).toEqual([null, 'accept-encoding'])
+    expect(plain.headers.get('cache-control')).toMatch(/^public, max-age=/)
     const tags = new Set([plain.headers.get('etag')])
     for (const [accepted, encoding, open] of [
       ['br', 'br', brotliDecompressSync],
@@ -23,8 +24,20 @@ describe('content that is known', () => {
       const tag = reply.headers.get('etag')
       tags.add(tag)
       expect(open(Buffer.from(await reply.arrayBuffer())).toString()).toBe(text)
-      const again = await edge.get(path, undefined, { 'accept-encoding': accepted, 'if-none-match': String(tag) })
-      expect([again.status, again.headers.get('etag'), await again.text()]).toEqual([304, tag, ''])
+      expect(tag).toMatch(/^"[A-Za-z0-9_-]{22}/)
+      for (const [known, status] of [
+        [tag, 304],
+        [`W/${tag}`, 304],
+        [`"another", ${tag}`, 304],
+        ['*', 304],
+        ['"another"', 200],
+        ['', 200],
+      ] as const) {
+        const headers = { 'accept-encoding': accepted, 'if-none-match': String(known) }
+        const again = await edge.get(path, undefined, headers)
+        expect([known, again.status, again.headers.get('etag')]).toEqual([known, status, tag])
+        expect([known, (await again.text()) === '']).toEqual([known, status === 304])
+      }
     }
     expect(tags.size).toBe(3)
     for (const accepted of ['', 'identity', 'br;q=0', 'zstd', `${'x,'.repeat(200)}br`]) {

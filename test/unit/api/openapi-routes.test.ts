@@ -4,9 +4,7 @@
  */
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { ROLES } from '../../../actors/account/commands.ts'
-import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { createOpenApiDocument } from '../../../api/openapi/document.ts'
-import { nameReferredTo } from '../../../api/openapi/openapi-types.ts'
 import { DocumentedInterface, type DocumentedOperation } from '../../support/documented-interface.ts'
 import type { queryOf } from '../../../api/query.ts'
 import { bodyOf, createEdgeFixture, type EdgeFixture, refusalOf } from './edge-fixture.ts'
@@ -74,14 +72,6 @@ async function ask(
   })
 }
 
-/** Posts JSON. */
-function post(edge: EdgeFixture, operation: DocumentedOperation, token: string | undefined, body: Json) {
-  return ask(edge, operation, token, {
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-}
-
 function parametersOf({ members }: DocumentedOperation, place: 'query' | 'header'): readonly string[] {
   return (members.parameters ?? []).filter((one) => one.in === place).map(({ name }) => name)
 }
@@ -97,15 +87,6 @@ describe('the document and the routes', () => {
     const { app } = createEdgeFixture()
     const routes = app.routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
     expect(operations.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(routes.toSorted())
-  })
-
-  test('whoever needs a token is said to', async () => {
-    const edge = createEdgeFixture()
-    const refusing: string[] = []
-    for (const operation of operations) {
-      if ((await ask(edge, operation)).status === 401) refusing.push(operation.id)
-    }
-    expect(refusing).toEqual(guarded.map(({ id }) => id))
   })
 
   test('the roles are the ones that the route lets in', async () => {
@@ -196,57 +177,9 @@ describe('the document and the routes', () => {
       expect([operation.id, response.status === 415]).toEqual([operation.id, withBody.includes(operation)])
     }
   })
-
-  test('D5: the bodies that take no further fields are the ones that refuse an unknown one', async () => {
-    const edge = createEdgeFixture()
-    for (const operation of withBody) {
-      const { codes } = await refusalOf(
-        await post(edge, operation, await tokenOf(edge, operation), { no_such_field: true }),
-      )
-      const refuses = ((codes ?? []) as string[]).includes('ERR_UNKNOWN_FIELD')
-      expect([operation.id, refuses]).toEqual([operation.id, isClosed(operation)])
-    }
-  })
-
-  test('an empty body is refused with codes that the document has, for fields that the document requires', async () => {
-    const edge = createEdgeFixture()
-    for (const operation of withBody) {
-      const response = await post(edge, operation, await tokenOf(edge, operation), {})
-      const text = await response.clone().text()
-      const headers = Object.fromEntries(response.headers.entries())
-      const faults = DESCRIBED.faultsOfAnswer(operation, { status: response.status, headers, body: text })
-      expect([operation.id, faults]).toEqual([operation.id, []])
-      const { fields } = await refusalOf(response)
-      const missing = ((fields ?? []) as string[]).filter((field) => !field.startsWith('Idempotency'))
-      const required = requiredFields(operation) ?? missing
-      expect([operation.id, missing.toSorted()]).toEqual([operation.id, required.toSorted()])
-    }
-  })
 })
 
 function changesTheLedger({ members }: DocumentedOperation): boolean {
   const { required = [] } = members.responses['503']?.content?.['application/problem+json']?.schema ?? {}
   return (required as readonly string[]).includes('outcome')
-}
-
-function bodySchema({ members }: DocumentedOperation): JsonObject {
-  const { $ref: reference } = members.requestBody?.content['application/json']?.schema ?? {}
-  return DOCUMENT.components.schemas[nameReferredTo(reference)] ?? {}
-}
-
-function isClosed(operation: DocumentedOperation): boolean {
-  return isClosedSchema(bodySchema(operation))
-}
-
-function isClosedSchema({ $ref: reference, additionalProperties, oneOf }: JsonObject): boolean {
-  if (reference !== undefined) return isClosedSchema(DOCUMENT.components.schemas[nameReferredTo(reference)] ?? {})
-  return Array.isArray(oneOf) ? (oneOf as readonly JsonObject[]).every(isClosedSchema) : additionalProperties === false
-}
-
-/** undefined: which fields are required depends on others. */
-function requiredFields(operation: DocumentedOperation): readonly string[] | undefined {
-  const { anyOf, minProperties, oneOf, required } = bodySchema(operation)
-  return [anyOf, minProperties, oneOf].every((one) => one === undefined)
-    ? ((required ?? []) as readonly string[])
-    : undefined
 }

@@ -19,18 +19,17 @@ import {
   ABOUT_AN_ACCOUNT,
   type Asked,
   attestationIdOf,
-  CLASS_ID,
   createLedger,
   EVERYBODY,
   INSIDE,
   instanceIdOf,
-  KEY,
   OUTSIDE,
   post,
   SCOPE,
   transactionOf,
   txnIdOf,
 } from './scoped-ledger.ts'
+import { CLASS_ID, KEY } from './written-requests.ts'
 
 const PATH_VALUE = /:\w+(?:\{[^}]*\})?/g
 

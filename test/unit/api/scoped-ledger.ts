@@ -9,16 +9,14 @@ import {
   type EdgeFixture,
   GROUP_ID,
   groupView,
-  newAccountKey,
   tokenView,
   transactionView,
 } from './edge-fixture.ts'
+import { CLASS_ID, WRITTEN, type WrittenId } from './written-requests.ts'
 
 export const SCOPE = ['alice', 'shop:*']
 export const INSIDE = ['alice', 'shop:1'] as const
 export const OUTSIDE = ['alice2', 'shop', 'Shop:1', 'bob'] as const
-export const CLASS_ID = 'cls_01K6ZZZZZZ0000000000000000'
-export const KEY = newAccountKey()
 
 export interface Asked {
   readonly method: 'GET' | 'POST'
@@ -31,13 +29,7 @@ export const ABOUT_AN_ACCOUNT: Readonly<Record<string, (accountId: string) => As
   'GET /v1/accounts/{}': (id) => get(`/v1/accounts/${id}`),
   'GET /v1/accounts/{}/state': (id) => get(`/v1/accounts/${id}/state`),
   'GET /v1/accounts/{}/expectations': (id) => get(`/v1/accounts/${id}/expectations`),
-  'POST /v1/settlement-groups/{}/decline': (id) =>
-    post(`/v1/settlement-groups/${GROUP_ID}/decline`, {
-      group_id: GROUP_ID,
-      account_id: id,
-      terms_hash: `sha256:${'ab'.repeat(32)}`,
-      signature: 'c2ln',
-    }),
+  'POST /v1/settlement-groups/{}/decline': (id) => written('declineSettlementGroup', { account_id: id }),
   'GET /v1/accounts/{}/audit-chain': (id) => get(`/v1/accounts/${id}/audit-chain`),
   'GET /v1/accounts/{}/balances': (id) => get(`/v1/accounts/${id}/balances`),
   'GET /v1/accounts/{}/balances/{}': (id) => get(`/v1/accounts/${id}/balances/BASE`),
@@ -52,47 +44,16 @@ export const ABOUT_AN_ACCOUNT: Readonly<Record<string, (accountId: string) => As
   'GET /v1/nft-classes/{}/instances/{}/provenance': (id) => get(`${nftPathOf(id)}/provenance`),
   'GET /v1/attestations/{}': (id) => get(`/v1/attestations/${attestationIdOf(id)}`),
   'POST /v1/attestations/{}/revoke': (id) => post(`/v1/attestations/${attestationIdOf(id)}/revoke`, {}),
-  'POST /v1/attestations': (id) =>
-    post('/v1/attestations', {
-      attester: id,
-      subject_class: CLASS_ID,
-      subject_instance: 'of-bob',
-      attestation_type: 'assay',
-      statement: 'fine',
-    }),
+  'POST /v1/attestations': (id) => written('createAttestation', { attester: id, subject_instance: 'of-bob' }),
   'POST /v1/transactions': (id) =>
-    post('/v1/transactions', {
-      account_id: id,
-      type: 'transfer',
-      to_account_id: 'anybody',
-      amount: '1',
-      idempotency_key: 'k',
-      signature: 'c2ln',
-    }),
-  'POST /v1/accounts': (id) => post('/v1/accounts', { account_id: id, public_key: KEY.pem }),
-  'POST /v1/accounts/{}/keys': (id) =>
-    post(`/v1/accounts/${id}/keys`, {
-      account_id: id,
-      public_key: KEY.pem,
-      idempotency_key: 'k',
-      signature: 'c2ln',
-    }),
-  'POST /v1/accounts/{}/status': (id) => post(`/v1/accounts/${id}/status`, { status: 'frozen', reason: 'r' }),
-  'POST /v1/accounts/{}/erase': (id) => post(`/v1/accounts/${id}/erase`, { reason: 'r' }),
-  'POST /v1/fungible-tokens': (id) =>
-    post('/v1/fungible-tokens', { symbol: 'NEW', decimals: 2, issuer: id, total_supply: '1' }),
-  'POST /v1/nft-classes': (id) =>
-    post('/v1/nft-classes', { name: 'New', description: '', issuer: id, metadata_schema: {} }),
-  'POST /v1/nft-classes/{}/instances': (id) =>
-    post(`/v1/nft-classes/${CLASS_ID}/instances`, {
-      class_id: CLASS_ID,
-      instance_id: 'new',
-      account_id: id,
-      owner: 'anybody',
-      metadata: {},
-      idempotency_key: 'k',
-      signature: 'c2ln',
-    }),
+    written('submitTransaction', { account_id: id, type: 'transfer', to_account_id: 'anybody' }),
+  'POST /v1/accounts': (id) => written('createAccount', { account_id: id }),
+  'POST /v1/accounts/{}/keys': (id) => written('rotateKey', { account_id: id }, id),
+  'POST /v1/accounts/{}/status': (id) => written('changeStatus', {}, id),
+  'POST /v1/accounts/{}/erase': (id) => written('eraseAccount', {}, id),
+  'POST /v1/fungible-tokens': (id) => written('createFungibleToken', { symbol: 'NEW', issuer: id }),
+  'POST /v1/nft-classes': (id) => written('createNftClass', { issuer: id }),
+  'POST /v1/nft-classes/{}/instances': (id) => written('mintNft', { account_id: id, owner: 'anybody' }),
   'POST /v1/settlement-groups': (id) =>
     post('/v1/settlement-groups', {
       legs: [
@@ -106,6 +67,12 @@ export const ABOUT_AN_ACCOUNT: Readonly<Record<string, (accountId: string) => As
 
 function get(path: string): Asked {
   return { method: 'GET', path }
+}
+
+/** As it is written, about another account. */
+function written(operation: WrittenId, changes: object, accountId = 'alice'): Asked {
+  const { path, body } = WRITTEN[operation]
+  return post(path.replace('/alice/', `/${accountId}/`), { ...body, ...changes })
 }
 
 export function post(path: string, body: object): Asked {

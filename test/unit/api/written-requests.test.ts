@@ -2,9 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import { canonical } from '../../support/client-keys.ts'
+import { createOpenApiDocument } from '../../../api/openapi/document.ts'
+import { DocumentedInterface } from '../../support/documented-interface.ts'
 import { bodyOf, createEdgeFixture, type EdgeFixture, GROUP_ID, groupView, refusalOf } from './edge-fixture.ts'
 import { DECIDED, type DecidedRequest, SIGNATURE, SIGNED, WRITTEN, type WrittenId } from './written-requests.ts'
 
+const DESCRIBED = new DocumentedInterface(createOpenApiDocument('https://ledger.example/errors'))
 const NAMED = DECIDED.map((request) => [request.id, request] as const)
 
 async function decided({ path, body }: DecidedRequest, outcome: EdgeFixture['gateway']['outcome']): Promise<Response> {
@@ -91,9 +94,14 @@ test.for([...CLOSED, ...SIGNED_AT_WILL])(
   },
 )
 
+test.for(CLOSED)('D5: the document takes no other fields where they are always refused: %s', (id) => {
+  expect(DESCRIBED.faultsOfBody(DESCRIBED.byId(id), { ...WRITTEN[id].body, ...UNKNOWN })).not.toEqual([])
+})
+
 test.for(ALL.filter((id) => !CLOSED.includes(id)))('D5: unsigned, they are ignored: %s', async (id) => {
   const { body } = WRITTEN[id]
   expect(await sent(id, { ...body, ...UNKNOWN })).toEqual(await sent(id, body))
+  expect(DESCRIBED.faultsOfBody(DESCRIBED.byId(id), { ...body, ...UNKNOWN })).toEqual([])
 })
 
 test.for(SIGNED)('D6: the canonical body without its signature is what is signed: %s', async ([id, body]) => {
