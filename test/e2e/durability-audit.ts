@@ -16,6 +16,10 @@ export class DurabilityAudit {
   readonly faults: string[] = []
   completed = 0
   failed = 0
+  /** Credits that transfers of others brought. */
+  received = 0
+  /** Completed, by group: where the value should go, and where it has gone. */
+  private readonly transfers = new Map<unknown, { readonly sent: string[]; readonly received: string[] }>()
   private readonly client: LedgerClient
 
   constructor(client: LedgerClient) {
@@ -42,15 +46,46 @@ export class DurabilityAudit {
         completed += 1
         balance +=
           type === 'credit' ? atto(String(operation.fields['amount'])) : -atto(String(operation.fields['amount']))
+        if (type === 'transfer') {
+          this.transferIn(groupOf(operation)).sent.push(movedOf(amount, operation.fields['to_account_id']))
+        }
         if (chained.get(txnId) !== operation.hash) fault(`${txnId} is not in the chain as it was signed`)
       } else if (status !== 'failed' || chained.has(txnId))
         fault(`${txnId} is ${String(status)}, or failed and in the chain`)
       else this.failed += 1
     }
     this.completed += completed
-    if (listed.size !== operations.length) fault(`${listed.size} transactions for ${operations.length} submissions`)
-    if (chained.size !== completed) fault(`${chained.size} entries for ${completed} completed transactions`)
+    const others = [...listed.keys()].filter((txnId) => !acknowledged.has(txnId))
+    for (const txnId of others) balance += await this.credit(accountId, String(txnId), chained.has(txnId))
+    const booked = completed + others.length
+    if (chained.size !== booked) fault(`${chained.size} entries for ${booked} completed transactions`)
     await this.balance(accountId, balance, fault)
+  }
+
+  /** What a transfer of another account has brought, in units of 10^-18. */
+  private async credit(accountId: string, txnId: string, isChained: boolean): Promise<bigint> {
+    const detail = await this.client.read(`/v1/transactions/${txnId}`)
+    const { type, status, amount, from_account_id: from, group_id: groupId } = detail
+    if (type !== 'credit' || status !== 'completed' || from === undefined || !isChained) {
+      this.faults.push(`${accountId}: ${txnId} was not submitted, and is no credit of a transfer in the chain`)
+    }
+    this.received += 1
+    this.transferIn(groupId).received.push(movedOf(amount, accountId))
+    return atto(String(amount))
+  }
+
+  /** I4, once every account was looked at: each completed transfer has come to its receiver, once; nothing else has come. */
+  conservation(): void {
+    for (const [groupId, { sent, received }] of this.transfers) {
+      if (sent.length === 1 && sent[0] === received[0] && received.length === 1) continue
+      this.faults.push(`transfer ${String(groupId)}: sent ${sent.join()}; received ${received.join()}`)
+    }
+  }
+
+  private transferIn(groupId: unknown): { readonly sent: string[]; readonly received: string[] } {
+    const transfer = this.transfers.get(groupId) ?? { sent: [], received: [] }
+    this.transfers.set(groupId, transfer)
+    return transfer
   }
 
   private walkChain(entries: readonly Members[], fault: (text: string) => void): ReadonlyMap<unknown, unknown> {
@@ -131,6 +166,14 @@ export async function forAll<T>(all: readonly T[], run: (one: T) => Promise<void
 
 export function txnIdOf({ acknowledged }: Operation): string {
   return acknowledged === undefined ? 'what was never acknowledged' : textOf(membersOf(acknowledged), 'txn_id')
+}
+
+function groupOf({ acknowledged }: Operation): unknown {
+  return acknowledged === undefined ? undefined : membersOf(acknowledged)['group_id']
+}
+
+function movedOf(amount: unknown, accountId: unknown): string {
+  return `${String(amount)} to ${String(accountId)}`
 }
 
 /** A decimal string in units of 10^-18. */

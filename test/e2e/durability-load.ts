@@ -20,6 +20,8 @@ export interface Operation {
 /** What a client does before it tries again. */
 const BACK_OFF_MS = 40
 const LOOK_AT_EVERY = 4
+/** What is drawn from: most accounts have something to spend. */
+const TYPES = ['credit', 'credit', 'debit', 'transfer', 'transfer']
 const OUTCOMES = new Set<unknown>(['not_applied', 'unknown'])
 
 export class DurabilityLoad {
@@ -63,13 +65,16 @@ export class DurabilityLoad {
   }
 
   private begin(): Operation {
-    const holder = this.holders[Math.floor(Math.random() * this.holders.length)]
-    if (holder === undefined) throw new Error('there are no accounts')
+    const place = Math.floor(Math.random() * this.holders.length)
+    const [holder, receiver] = [this.holders[place], this.holders[(place + 1) % this.holders.length]]
+    if (holder === undefined || receiver === undefined) throw new Error('there are no accounts')
+    const type = TYPES[Math.floor(Math.random() * TYPES.length)] ?? 'credit'
     const fields = {
       account_id: holder.accountId,
       amount: `${1 + Math.floor(Math.random() * 20)}.${1 + Math.floor(Math.random() * 9)}`,
-      type: Math.random() < 0.6 ? 'credit' : 'debit',
+      type,
       idempotency_key: `operation ${this.operations.length}`,
+      ...(type === 'transfer' ? { to_account_id: receiver.accountId } : {}),
     }
     const operation: Operation = {
       accountId: holder.accountId,
