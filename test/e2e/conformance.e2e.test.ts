@@ -3,11 +3,8 @@
  * table in it. One ledger serves all chapters. At the end stands a table of the error codes and what provoked each.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accountStateChapter } from './conformance/account-state.ts'
 import { accountsChapter } from './conformance/accounts.ts'
-import { assertionChapter } from './conformance/assertion.ts'
 import { assertionsChapter } from './conformance/assertions.ts'
-import { attestationChapter } from './conformance/attestation.ts'
 import { attestationsChapter } from './conformance/attestations.ts'
 import { authenticationChapter } from './conformance/authentication.ts'
 import { authorizationChapter } from './conformance/authorization.ts'
@@ -18,17 +15,12 @@ import { accountOperationsChapter } from './conformance/decisions-accounts.ts'
 import { groupOperationsChapter } from './conformance/decisions-groups.ts'
 import { operationChapters } from './conformance/decisions-operation.ts'
 import { typesChapter } from './conformance/decisions-types.ts'
+import { fieldChapters } from './conformance/fields.ts'
 import { errorCodesChapter } from './conformance/error-codes.ts'
 import { problemChapter } from './conformance/errors.ts'
-import { fungibleTokenChapter } from './conformance/fungible-token.ts'
 import { limitsChapter } from './conformance/limits.ts'
-import { nftClassChapter } from './conformance/nft-class.ts'
-import { nftInstanceChapter } from './conformance/nft-instance.ts'
 import { nftsChapter } from './conformance/nfts.ts'
 import { outageChapters } from './conformance/outage.ts'
-import { ownedNftChapter } from './conformance/owned-nft.ts'
-import { ownershipChapter } from './conformance/ownership.ts'
-import { provenanceChapter } from './conformance/provenance.ts'
 import { queryChapter } from './conformance/query-parameters.ts'
 import { serviceChapter } from './conformance/service.ts'
 import { signingChapter } from './conformance/signing.ts'
@@ -37,9 +29,7 @@ import { closeStage, openStage, type Stage } from './conformance/stage.ts'
 import { statesChapters } from './conformance/states.ts'
 import { statusChapter } from './conformance/status-codes.ts'
 import { Suite } from './conformance/suite.ts'
-import { tokenBalanceChapter } from './conformance/token-balance.ts'
 import { tokensChapter } from './conformance/tokens.ts'
-import { transactionChapter } from './conformance/transaction.ts'
 import { transactionsChapter } from './conformance/transactions.ts'
 import { validationChapter } from './conformance/validation.ts'
 import { versioningChapter } from './conformance/versioning.ts'
@@ -64,17 +54,7 @@ afterAll(async () => {
 serviceChapter(suite)
 
 conventionsChapter(suite)
-transactionChapter(suite)
-accountStateChapter(suite)
-tokenBalanceChapter(suite)
-fungibleTokenChapter(suite)
-nftClassChapter(suite)
-nftInstanceChapter(suite)
-ownedNftChapter(suite)
-ownershipChapter(suite)
-provenanceChapter(suite)
-attestationChapter(suite)
-assertionChapter(suite)
+fieldChapters(suite)
 
 statesChapters(suite)
 

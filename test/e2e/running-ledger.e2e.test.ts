@@ -2,19 +2,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LedgerClient } from '../support/client.ts'
 import { type Cluster, startCluster } from '../support/cluster-process.ts'
-import { arbitrarySuite } from './arbitrary.suite.ts'
-import { exportsSuite } from './exports.suite.ts'
-import { hostileSuite } from './hostile.suite.ts'
 import { httpClientsSuite } from './http-clients.suite.ts'
 import { idempotencySuite } from './idempotency.suite.ts'
-import { independentSuite } from './independent.suite.ts'
-import { poisonSuite } from './poison.suite.ts'
 import { restartSuite } from './restart.suite.ts'
 import type { Running } from './running.ts'
 import { shardsSuite } from './shards.suite.ts'
 import { transactionLinesSuite } from './transaction-lines.suite.ts'
 import { valueMovesSuite } from './value-moves.suite.ts'
-import { verifySuite } from './verify.suite.ts'
 
 let running: Running | undefined
 let started: Cluster | undefined
@@ -46,14 +40,8 @@ afterAll(async () => {
 })
 
 idempotencySuite(getRunning)
-poisonSuite(getRunning)
-hostileSuite(getRunning)
-arbitrarySuite(getRunning)
-independentSuite(getRunning)
-verifySuite(getRunning)
 valueMovesSuite(getRunning)
 shardsSuite(getRunning)
-exportsSuite(getRunning)
 transactionLinesSuite(getRunning)
 httpClientsSuite(getRunning)
 

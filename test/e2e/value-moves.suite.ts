@@ -2,22 +2,13 @@
 import { afterAll, beforeAll, describe } from 'vitest'
 import { LedgerClient } from '../support/client.ts'
 import type { Cluster } from '../support/cluster-process.ts'
-import { attacksSuite } from './attacks.suite.ts'
 import { attestationsSuite } from './attestations.suite.ts'
-import { exchangesSuite } from './exchanges.suite.ts'
-import { groupAttacksSuite } from './group-attacks.suite.ts'
-import { groupRevertsSuite } from './group-reverts.suite.ts'
-import { groupsSuite } from './groups.suite.ts'
-import { linkedGroupsSuite } from './linked-groups.suite.ts'
-import { nftMintsSuite } from './nft-mints.suite.ts'
-import { nftMovesSuite } from './nft-moves.suite.ts'
+import { concurrentMovesSuite } from './concurrent-moves.suite.ts'
+import { endedMovesSuite } from './ended-moves.suite.ts'
 import type { GetRunning } from './running.ts'
 import type { Scene } from './scene.ts'
 import { scopedClientsSuite } from './scoped-clients.suite.ts'
 import { runLedger } from './start-harness.ts'
-import { strangerAttacksSuite } from './stranger-attacks.suite.ts'
-import { tokensSuite } from './tokens.suite.ts'
-import { transfersSuite } from './transfers.suite.ts'
 
 export function valueMovesSuite(running: GetRunning): void {
   describe('value moves', () => {
@@ -41,19 +32,10 @@ export function valueMovesSuite(running: GetRunning): void {
       if (scene === undefined) throw new Error('the clients are not there')
       return scene
     }
-    tokensSuite(getScene)
-    transfersSuite(getScene)
-    exchangesSuite(getScene)
-    groupsSuite(getScene)
-    groupRevertsSuite(getScene)
-    linkedGroupsSuite(getScene)
-    nftMintsSuite(getScene)
-    nftMovesSuite(getScene)
+    concurrentMovesSuite(getScene)
+    endedMovesSuite(getScene)
     attestationsSuite(getScene)
     scopedClientsSuite(getScene)
-    attacksSuite(getScene)
-    groupAttacksSuite(getScene)
-    strangerAttacksSuite(getScene)
   })
 }
 

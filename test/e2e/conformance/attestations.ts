@@ -19,7 +19,7 @@ export function attestationsChapter(suite: Suite): void {
     const body = {
       attester: 'valuer@london',
       subject_class: cast.classId,
-      subject_instance: 'for-carol',
+      subject_instance: 'deed-2',
       attestation_type: 'valuation',
       statement: 'Ten.',
       evidence_url: 'ar://abc',
@@ -46,7 +46,7 @@ export function attestationsChapter(suite: Suite): void {
       const body = {
         attester: cast.bob.accountId,
         subject_class: cast.classId,
-        subject_instance: 'for-carol',
+        subject_instance: 'deed-2',
         attestation_type: 'receipt',
         statement: 'Seen.',
       }

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { type Holder, type HttpReply, type LedgerClient, membersOf, textOf } from '../../support/client.ts'
 import type { Members } from '../../support/client-keys.ts'
 import { ended, keyed, moved, registerToken, submitted } from '../../support/client-moves.ts'
-import { mint, type Nft, registerClass } from '../../support/client-nfts.ts'
+import { mint, mintedTo, type Nft, registerClass } from '../../support/client-nfts.ts'
 
 /** A transaction from its submission to now. */
 export interface Told {
@@ -59,6 +59,8 @@ export async function createCast(client: LedgerClient): Promise<Cast> {
   ])
   const credited = await told(client, alice, { type: 'credit', amount: '100.50', metadata: { note: 'first' } })
   const failed = await told(client, carol, { type: 'debit', amount: '1' })
+  for (let more = 0; more < 2; more += 1) await submitted(client, carol, { type: 'debit', amount: '1' })
+  await moved(client, bob, { type: 'credit', amount: '1' })
   const toBob = { type: 'transfer', to_account_id: bob.accountId }
   const transferred = await told(client, alice, { ...toBob, amount: '25', token_id: 'COIN' })
   const pending = await told(client, alice, {
@@ -86,6 +88,9 @@ async function nfts(
   })
   const deed: Nft = { class_id: classId, instance_id: 'deed-1', amount: '1' }
   const handedOver = await moved(client, alice, { type: 'transfer', to_account_id: bob.accountId, ...deed })
+  await mintedTo(client, alice, { class_id: classId, instance_id: 'deed-2' })
+  const burned = await mintedTo(client, alice, { class_id: classId, instance_id: 'to-burn' })
+  await moved(client, alice, { type: 'burn', ...burned })
   const attestation = await client.post('/v1/attestations', {
     attester: 'land-registry@london',
     subject_class: classId,

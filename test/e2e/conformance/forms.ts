@@ -5,7 +5,6 @@ export const ATTESTATION_ID = /^att_[0-9A-HJKMNP-TV-Z]{26}$/
 export const CLASS_ID = /^cls_[0-9A-HJKMNP-TV-Z]{26}$/
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 export const SHA_256 = /^sha256:[0-9a-f]{64}$/
-export const BASE64 = /^(?:[A-Za-z0-9+/]{4})+(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 /** Of computed quantities. */
 export const MINIMAL_DECIMAL = /^(0|[1-9][0-9]{0,37})(\.[0-9]{0,17}[1-9])?$/
 

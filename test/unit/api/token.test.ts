@@ -1,5 +1,7 @@
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, test, vi } from 'vitest'
+import { hmacToken, joined, partsOf, signedToken } from '../../support/client-forged-token.ts'
+import { type Members, newAccountKeys } from '../../support/client-keys.ts'
 import { bodyOf, clientOf, createEdgeFixture, HOUR_MS, LEDGER_ID, refusalOf, SECRET } from './edge-fixture.ts'
 import { AccessStoreUnavailable } from '../../../runtime/ports/access-store.ts'
 
@@ -218,7 +220,9 @@ describe('access tokens', () => {
     const write = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
     const signed = `${write({ ...read(head), ...header })}.${write(Object.fromEntries(kept))}`
     const { rawSignature } = await import('../../../api/auth/ecdsa-signature.ts')
-    const der = Buffer.from(edge.keys.signWith(edge.keys.current('token'), signed), 'base64')
+    const { kid = edge.keys.current('token') } = header as { readonly kid?: string }
+    const isKnown = edge.keys.published().some(({ keyId }) => keyId === kid)
+    const der = Buffer.from(edge.keys.signWith(isKnown ? kid : edge.keys.current('token'), signed), 'base64')
     return `${signed}.${rawSignature(der).toString('base64url')}`
   }
 
@@ -250,6 +254,29 @@ describe('access tokens', () => {
     const response = await edge.get('/v1/transactions', await forged(edge, header, claims))
     expect(response.headers.get('www-authenticate')).toContain('invalid_token')
     expect(await refusalOf(response)).toMatchObject({ status: 401, codes: ['ERR_UNAUTHORIZED'] })
+  })
+
+  test('what is signed by anything but the key of tokens is 401: HMAC with the public key, another key, no key', async () => {
+    const edge = fixture()
+    const { header, claims, signature } = partsOf(await edge.tokenFor('viewer'))
+    const { keys } = (await bodyOf(await edge.get('/.well-known/jwks.json'))) as { keys: Members[] }
+    const published = keys.find(({ kid }) => kid === header['kid']) ?? {}
+    const own = newAccountKeys()
+    const admin = { ...claims, role: 'admin' }
+    for (const [what, token] of Object.entries({
+      'another role under the old signature': joined(header, admin, signature),
+      'alg none': joined({ ...header, alg: 'none' }, admin, ''),
+      'a signature of zeros': joined(header, admin, Buffer.alloc(64).toString('base64url')),
+      'HS256 with the public key as JSON': hmacToken(admin, { ...header, alg: 'HS256' }, JSON.stringify(published)),
+      'HS256 with a coordinate': hmacToken(admin, { ...header, alg: 'HS256' }, String(published['x'])),
+      'another key': signedToken(header, admin, own.privateKey),
+      'another key, by its own kid': signedToken({ ...header, kid: 'mine' }, admin, own.privateKey),
+      'another key, brought along': signedToken({ ...header, jwk: own.jwk }, admin, own.privateKey),
+      'a path as kid': signedToken({ ...header, kid: '../../dev/null' }, admin, own.privateKey),
+      'the key for receipts': await forged(edge, { kid: edge.keys.current('receipt') }, {}),
+    })) {
+      expect([what, (await edge.get('/v1/transactions', token)).status]).toEqual([what, 401])
+    }
   })
 
   test('garbage in place of a token is 401', async () => {

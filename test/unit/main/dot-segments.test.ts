@@ -1,7 +1,7 @@
 /** Goal: P1: what a path names is looked for under its own name, though a URL would read it as a step. */
 import { afterEach, expect, test } from 'vitest'
 import { type HttpServer, listen } from '../../../infra/main/http-server.ts'
-import { ProblemCheck } from '../../e2e/problem-check.ts'
+import { ProblemCheck } from '../../support/problem-check.ts'
 import type { HttpReply } from '../../support/client.ts'
 import { sendRaw } from '../../support/client-raw.ts'
 import { freePort } from '../../support/free-ports.ts'

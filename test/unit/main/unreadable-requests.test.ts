@@ -1,7 +1,7 @@
 /** Goal: R1: what cannot be handed to the edge is answered as the edge answers, and not with an empty 400 of the server's. */
 import { afterEach, expect, test } from 'vitest'
 import { type HttpServer, listen } from '../../../infra/main/http-server.ts'
-import { ProblemCheck } from '../../e2e/problem-check.ts'
+import { ProblemCheck } from '../../support/problem-check.ts'
 import type { HttpReply } from '../../support/client.ts'
 import { sendRaw } from '../../support/client-raw.ts'
 import { freePort } from '../../support/free-ports.ts'
@@ -53,12 +53,31 @@ test('D14: an address that is none is a problem with the request’s own ID, and
   expect(problems.faults).toEqual([])
 })
 
-test('D14: a request that is not HTTP gets a problem, with its request ID in the header and in the body', async () => {
+test('D14: what is no HTTP, or two things at once, gets a problem, with its request ID in the header and in the body', async () => {
   const ask = await serving()
   const problems = new ProblemCheck()
-  problems.check('not HTTP', await ask('this is not HTTP'), ILLEGIBLE)
-  problems.check('large headers', await ask('GET / HTTP/1.1', `X-Large: ${'x'.repeat(20_000)}`), ILLEGIBLE)
+  const post = ['POST /v1/transactions HTTP/1.1', 'Host: ledger', 'Content-Type: application/json']
+  const many = Array.from({ length: 2_000 }, (_, number) => `X-Note-${number}: ${'x'.repeat(40)}`)
+  for (const [what, reply] of [
+    ['not HTTP', ask('this is not HTTP')],
+    ['no such version', ask('GET / HTTP/9.9', 'Host: ledger')],
+    ['a length below zero', ask(...post, 'Content-Length: -1')],
+    ['two lengths', ask(...post, 'Content-Length: 1', 'Content-Length: 2')],
+    ['a length and chunks', ask(...post, 'Content-Length: 5', 'Transfer-Encoding: chunked', '', '0')],
+    ['a chunk of no size', ask(...post, 'Transfer-Encoding: chunked', '', 'zz', '{}')],
+    ['a NUL in a header', ask('GET / HTTP/1.1', 'Host: ledger', 'X-Note: a\0b')],
+    ['large headers', ask('GET / HTTP/1.1', `X-Large: ${'x'.repeat(20_000)}`)],
+    ['many headers', ask('GET / HTTP/1.1', 'Host: ledger', ...many)],
+  ] as const) {
+    problems.check(what, await reply, ILLEGIBLE)
+  }
   expect(problems.faults).toEqual([])
+})
+
+test('OPTIONS * lists the methods of the service, without a token', async () => {
+  const ask = await serving()
+  const reply = await ask('OPTIONS * HTTP/1.1', 'Host: ledger')
+  expect([reply.status, reply.headers.allow]).toEqual([204, 'GET, HEAD, POST, PUT, OPTIONS'])
 })
 
 test('a request without a host is read where its version of HTTP knows none', async () => {

@@ -1,6 +1,6 @@
 /** What the interface promises of every 'no' (D14), checked of many replies at once. */
-import { type HttpReply, membersOf } from '../support/client.ts'
-import type { Members } from '../support/client-keys.ts'
+import { type HttpReply, membersOf } from './client.ts'
+import type { Members } from './client-keys.ts'
 
 export interface ExpectedProblem {
   readonly status: number
