@@ -1,9 +1,11 @@
 /** Who plays in a run: the accounts with their keys, the tokens that clients know of, and how each of them signs. */
+import { Decimal } from 'decimal.js'
 import { accountAddress } from '../../actors/address.ts'
 import { canonicalJson, type Json } from '../../actors/canonical-json.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import { addressOf } from '../support/reference-encoding.ts'
 import { LEDGER_ID, type World } from './cluster-node.ts'
 import type { SignedOperation, UsedThere } from './reference-imports.ts'
 import type { SeededRandom } from './sim-random.ts'
@@ -90,6 +92,11 @@ export const STRANGER = { clientId: 'stranger', role: 'transactor', boundary: fa
 /** Mutable fields of a body; whoever sends it signs all of them. */
 export type Fields = Readonly<Record<string, Json | undefined>>
 
+/** The library's own default rounds to 20 digits. */
+const Exact = Decimal.clone({ precision: 80 })
+/** How often an amount is all that an account has. */
+const EDGES = 0.08
+
 const SMALLEST_AMOUNT = '0.000000000000000001'
 const LARGEST_AMOUNT = '999999999999999999.999999999999999999'
 
@@ -169,6 +176,28 @@ export class Cast {
     return this.random.chance(0.3) ? `${whole}.${this.random.integer(9) + 1}` : `${whole}`
   }
 
+  /**
+   * Exactly what the account can give or take, or the least that is too much, as a client would read it just before;
+   * undefined mostly, and where there is no edge.
+   */
+  edgeAmount({ accountId }: ClientAccount, type: string, { token_id: tokenId, class_id: classId }: Fields) {
+    const { random, world } = this
+    if (classId !== undefined || !random.chance(type === 'credit' ? 0.01 : EDGES)) return undefined
+    const asset = typeof tokenId === 'string' ? tokenId : 'BASE'
+    const address = accountAddress(accountId)
+    const row = world.database.rows.balances.get(addressOf({ shardId: world.homeOf(address), accountId }))?.get(asset)
+    if (row === undefined) return undefined
+    const most =
+      type === 'credit'
+        ? new Exact(LARGEST_AMOUNT).minus(row.balance).minus(row.incoming).minus(row.room)
+        : row.balance.minus(row.reserved)
+    if (!most.isPositive() || most.isZero()) return undefined
+    const isTooMuch = random.chance(0.3)
+    world.kernel.count(`client:${type === 'credit' ? 'room' : 'balance'}_${isTooMuch ? 'exceeded' : 'exhausted'}`)
+    // A tenth fits the decimals of every token there is.
+    return (isTooMuch ? most.plus(asset === 'BASE' ? SMALLEST_AMOUNT : '0.1') : most).toFixed()
+  }
+
   private digits(count: number): string {
     return Array.from({ length: count }, () => this.random.integer(10)).join('')
   }
@@ -210,7 +239,7 @@ export class Cast {
     const body = {
       account_id: account.accountId,
       type,
-      amount: this.amount(),
+      amount: this.edgeAmount(account, type, more) ?? this.amount(),
       idempotency_key: this.orderKey(account, 'transaction', 'key'),
       ...(account.usedThere !== undefined && random.chance(0.9) ? { ledger_id: LEDGER_ID } : {}),
       ...more,

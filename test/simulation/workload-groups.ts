@@ -20,6 +20,7 @@ interface Agreement {
   readonly groupId: string
   readonly legs: readonly Leg[]
   readonly termsHash: string
+  readonly timeoutMs: number
   readonly request: GatewayRequest
 }
 
@@ -27,6 +28,8 @@ interface Agreement {
 const TOO_MUCH = '900000'
 const HASTY_TRIES = 5
 const HASTY_WITHIN_MS = 150
+/** How far from its deadline a leg comes that comes last. */
+const DEADLINE_MS = 100
 
 export class GroupRequests {
   private readonly cast: Cast
@@ -52,14 +55,24 @@ export class GroupRequests {
     const outcome = await registered
     if (early || outcome?.kind !== 'answered' || outcome.answer.kind !== 'group_registered') return
     if (random.chance(0.1)) void ask(random.chance(0.5) ? request : this.otherTerms(agreement), true)
+    const lastLeg = random.chance(0.1) ? agreement.legs.at(-1) : undefined
     for (const leg of agreement.legs) {
       if (random.chance(0.05)) continue
-      this.cast.later(random.chance(0.8) ? 300 : 5_000, () => this.submit(agreement, leg))
+      if (leg === lastLeg) this.submitAtDeadline(agreement, leg)
+      else this.cast.later(random.chance(0.8) ? 300 : 5_000, () => this.submit(agreement, leg))
     }
     if (random.chance(0.15)) {
       await this.cast.pause(random.between(0, 1_500))
       await ask(this.revert(groupId, [], random.chance(0.1) ? STRANGER : CALLER), true)
     }
+  }
+
+  /** Around the moment in which the group expires. */
+  private submitAtDeadline(agreement: Agreement, leg: Leg): void {
+    const { random, world } = this.cast
+    world.kernel.count('client:last_leg_at_deadline')
+    const inMs = agreement.timeoutMs + random.between(-DEADLINE_MS, DEADLINE_MS)
+    world.kernel.schedule(inMs, 'a client sends its leg last', () => this.submit(agreement, leg))
   }
 
   private hasten(agreement: Agreement, leg: Leg): void {
@@ -92,12 +105,9 @@ export class GroupRequests {
     const { random } = this.cast
     const groupId = this.cast.groupId()
     const legs = this.legs()
-    const fields = {
-      group_id: groupId,
-      legs,
-      timeout_seconds: random.pick([1, 3, 5, 8, 8]),
-    }
-    return { groupId, legs, ...this.registration(groupId, fields) }
+    const timeoutSeconds = random.pick([1, 3, 5, 8, 8])
+    const fields = { group_id: groupId, legs, timeout_seconds: timeoutSeconds }
+    return { groupId, legs, timeoutMs: 1_000 * timeoutSeconds, ...this.registration(groupId, fields) }
   }
 
   private registration(groupId: string, fields: Readonly<Record<string, Json>>) {
@@ -121,8 +131,9 @@ export class GroupRequests {
     const one = this.cast.pickAccount()
     const two = this.cast.counterparty(one)
     const three = this.cast.counterparty(two)
-    const amount = random.chance(0.08) ? TOO_MUCH : this.small()
     const asset = assetOf(this.cast.pickAsset())
+    const all = this.cast.edgeAmount(one, 'debit', asset)
+    const amount = random.chance(0.08) ? TOO_MUCH : (all ?? this.small())
     const token = this.cast.pickToken()
     const nft = this.cast.pickNft(one)
     if (nft !== undefined && random.chance(0.3)) return this.nftLegs(nft, one, two)
