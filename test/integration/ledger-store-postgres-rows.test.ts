@@ -10,27 +10,11 @@ import { COMPENSABLE_LOOK_UP, GROUP_USES_LOOK_UP } from '../../infra/postgres/lo
 import { ACKNOWLEDGE, PRUNE } from '../../infra/postgres/outbox.ts'
 import { PLAN_SETTINGS } from '../../infra/postgres/plan-settings.ts'
 import { CHANNELS, DUE, LAST_TRANSACTION, MARKS, UNACKNOWLEDGED } from '../../infra/postgres/shard-start.ts'
-import { openTransaction, type TransactionRow } from '../../infra/postgres/transaction-document.ts'
-import { accountKeyName } from '../../infra/vault/key-name.ts'
 import { DATA_KEYS_LOOK_UP } from '../../infra/vault/data-keys.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import type { CommitVerdict, ShardToken } from '../../runtime/ports/ledger-store.ts'
-import { creditAccount, openAccount, partOf, partWith, RECEIPT } from '../support/ledger-rows.ts'
-import { CLASS_ID, classState, instanceState, NFT_ID, ownedBy } from '../support/ledger-rows-nfts.ts'
-import {
-  actorRows,
-  concludeTransfer,
-  endActor,
-  exchangeState,
-  failTransfer,
-  groupState,
-  keepHolds,
-  legHold,
-  pendTransfer,
-  sendRows,
-  tokenState,
-} from '../support/ledger-rows-values.ts'
-import { vaultOf } from '../support/ledger-database.ts'
+import { creditAccount, openAccount, partOf, partWith } from '../support/ledger-rows.ts'
+import { keepHolds, legHold, sendRows } from '../support/ledger-rows-values.ts'
 import { PLAIN_VAULT } from '../support/row-vaults.ts'
 import {
   createPostgresHarness,
@@ -135,56 +119,6 @@ describe('plans', () => {
 })
 
 describe('columns', () => {
-  test('a transaction has all of its decision, as if it had been final from the start', async () => {
-    const a = await harness.open()
-    const token = await own(a, 3)
-    const credit = creditAccount(await opened(a, token), 'credit')
-    const pending = pendTransfer(credit.account, 'transfer')
-    const txnId = pending.rows.transactions[0]?.transaction.txnId ?? ''
-    const concluded = concludeTransfer(pending.account, txnId)
-    for (const change of [credit, pending])
-      expect(await a.store.commit({ shards: [partOf(token, change)] })).toEqual(only(3))
-    const read = async () => (await harness.sql`SELECT * FROM transactions WHERE txn_id = ${txnId}`)[0]
-    const before = await read()
-    const nothing = { processed_at: null, sequence: null, previous_hash: null, audit_hash: null }
-    expect(before).toMatchObject({ status: 'pending', ...nothing, receipt_key_id: null, outcome: null })
-    expect(await a.store.commit({ shards: [partOf(token, concluded)] })).toEqual(only(3))
-    const { record } = concluded
-    const after = await read()
-    expect(after).toEqual({
-      ...before,
-      status: 'completed',
-      processed_at: new Date(record.processedAtMs ?? 0),
-      sequence: String(record.sequence),
-      previous_hash: Buffer.from(record.previousHash ?? '', 'hex'),
-      audit_hash: Buffer.from(record.auditHash ?? '', 'hex'),
-      receipt_key_id: RECEIPT.keyId,
-      outcome: expect.any(Buffer),
-    })
-    const vault = await vaultOf(harness.url)
-    await vault.keys.fetch(harness.sql, [accountKeyName(vault.accountRef('alice'))])
-    const { transaction, receipt } = openTransaction(after as TransactionRow, vault)
-    expect(transaction).toMatchObject(record)
-    expect(receipt).toEqual(RECEIPT)
-  })
-
-  test('one that failed has its reason', async () => {
-    const a = await harness.open()
-    const token = await own(a, 3)
-    const pending = pendTransfer(creditAccount(await opened(a, token), 'unwritten').account, 'transfer')
-    const txnId = pending.rows.transactions[0]?.transaction.txnId ?? ''
-    const { transactions } = pending.rows
-    const end = failTransfer(pending.account, txnId).rows.transactionChanges
-    const parts = [partWith(token, { transactions }), partWith(token, { transactionChanges: end })]
-    for (const part of parts) expect(await a.store.commit({ shards: [part] })).toEqual(only(3))
-    const [row] = await harness.sql<TransactionRow[]>`SELECT * FROM transactions WHERE txn_id = ${txnId}`
-    expect(row).toMatchObject({ status: 'failed', failure_code: 'incoming_refused', receipt_key_id: RECEIPT.keyId })
-    const vault = await vaultOf(harness.url)
-    await vault.keys.fetch(harness.sql, [accountKeyName(vault.accountRef('alice'))])
-    const failed = row === undefined ? undefined : openTransaction(row, vault).transaction.failure
-    expect(failed).toEqual({ code: 'incoming_refused', detail: 'of "them"' })
-  })
-
   test('a final transaction without a receipt, and a pending one with it, are broken invariants', async () => {
     const a = await harness.open()
     const token = await own(a, 3)
@@ -222,92 +156,6 @@ describe('columns', () => {
     await a.store.probe()
     await until(async () => (await rows()) === 1)
     expect(await harness.boundaryTotals()).toEqual(new Map([['BASE', { credited: '210', debited: '35' }]]))
-  })
-
-  test('actors have beside their state what lists ask for', async () => {
-    const a = await harness.open()
-    const token = await own(a, 3)
-    const states = [groupState(), exchangeState(), tokenState()]
-    const then = [
-      groupState({ version: 2, status: 'settled', dueAtMs: null }),
-      tokenState({ version: 2, status: 'active' }),
-    ]
-    for (const written of [states, then]) {
-      const part = partWith(token, ...written.map((state) => actorRows(state)))
-      expect(await a.store.commit({ shards: [part] })).toEqual(only(3))
-    }
-    const read = () => harness.sql`
-      SELECT kind, actor_id, version, status, due_at, client_id, created_at FROM actors ORDER BY kind`
-    const [group, exchange, issued] = states.map(({ id, dueAtMs, lastTimeMs }) => ({
-      actor_id: id,
-      due_at: dueAtMs === null ? null : new Date(dueAtMs),
-      created_at: new Date(lastTimeMs),
-    }))
-    const clientId = groupState().clientId
-    expect([...(await read())]).toEqual([
-      { ...exchange, kind: 'exchange', version: '1', status: 'waiting', client_id: null },
-      { ...group, kind: 'group', version: '2', status: 'settled', due_at: null, client_id: clientId },
-      { ...issued, kind: 'token', version: '2', status: 'active', client_id: clientId },
-    ])
-    expect(await a.store.commit({ shards: [partWith(token, endActor(exchangeState()))] })).toEqual(only(3))
-    expect(await read()).toHaveLength(2)
-  })
-
-  test('NFTs have beside their state whose they are: none while being minted, none once burned', async () => {
-    const a = await harness.open()
-    const token = await own(a, 3)
-    const minting = instanceState()
-    const states = [
-      minting,
-      ownedBy(minting, 'alice'),
-      ownedBy(ownedBy(minting, 'alice'), 'alice', { status: 'held' }),
-      { ...ownedBy(minting, 'bob', { status: 'burned' }), version: 4 },
-    ]
-    const owners: unknown[] = []
-    for (const state of states) {
-      expect(await a.store.commit({ shards: [partWith(token, actorRows(state))] })).toEqual(only(3))
-      const rows = await harness.sql`
-        SELECT kind, actor_id, class_id, class_name, issuer, client_id, created_at FROM actors`
-      const none = { class_name: null, issuer: null, client_id: null }
-      const createdAt = new Date(minting.mintedAtMs)
-      const written = { kind: 'instance', actor_id: NFT_ID, class_id: CLASS_ID, ...none, created_at: createdAt }
-      expect([...rows]).toEqual([written])
-      owners.push((await harness.sql`SELECT status, owner FROM actors`)[0])
-    }
-    const alice = (await vaultOf(harness.url)).accountRef('alice')
-    expect(owners).toEqual([
-      { status: 'minting', owner: null },
-      { status: 'active', owner: alice },
-      { status: 'held', owner: alice },
-      { status: 'burned', owner: null },
-    ])
-  })
-
-  test('a class has beside its state what is asked of it without its document', async () => {
-    const a = await harness.open()
-    const token = await own(a, 3)
-    const states = [classState(), groupState(), exchangeState(), tokenState()]
-    const part = partWith(token, ...states.map((state) => actorRows(state)))
-    expect(await a.store.commit({ shards: [part] })).toEqual(only(3))
-    const rows = await harness.sql`
-      SELECT kind, actor_id, class_id, class_name, issuer, owner, client_id, status FROM actors WHERE kind = 'class'`
-    const { id, name, issuer, clientId } = classState()
-    expect([...rows]).toEqual([
-      {
-        kind: 'class',
-        actor_id: id,
-        class_id: CLASS_ID,
-        class_name: name,
-        issuer: (await vaultOf(harness.url)).accountRef(issuer),
-        owner: null,
-        client_id: clientId,
-        status: 'preparing',
-      },
-    ])
-    const others = await harness.sql`
-      SELECT count(*)::integer AS n, count(coalesce(class_id, class_name, issuer, owner))::integer AS named FROM actors
-       WHERE kind <> 'class'`
-    expect([...others]).toEqual([{ n: 3, named: 0 }])
   })
 
   test('a leg is found by its transaction while that is pending, and only then', async () => {

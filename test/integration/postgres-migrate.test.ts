@@ -6,7 +6,6 @@ import { migrate, type MigrateOptions, MigrationRefused, readLedgerAt } from '..
 import { MIGRATIONS } from '../../infra/postgres/migrations.ts'
 import { SERVERS } from '../../infra/postgres/migrations/servers.ts'
 import { STORE_POSITIONS } from '../../infra/postgres/migrations/store-positions.ts'
-import { createBlindIndex } from '../../infra/vault/blind-index.ts'
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
 import { createLedgerDatabase, type LedgerDatabase, TEST_MASTER_KEYS } from '../support/ledger-database.ts'
 import { until } from '../support/ledger-store-postgres.ts'
@@ -90,35 +89,6 @@ test('a schema that is not up to this program reads as not migrated', async () =
   await migrate(database.url, options)
   await sql`DELETE FROM schema_migrations`
   expect(await readLedgerAt(database.url)).toBeUndefined()
-})
-
-test('a ledger without NFTs gets them: what it holds stays as it was, and accounts own none', async () => {
-  await makeVersion2()
-  await sql`
-    INSERT INTO accounts (shard_id, account_id, version, status, incoming, sequence, tip, completed_count, failed_count,
-      registered_by, created_at, updated_at, last_time)
-    VALUES (3, 'alice', 7, 'active', 'accept', 0, decode(repeat('00', 32), 'hex'), 5, 0, 'c', now(), now(), now())`
-  const insertActor = (kind: string) => sql`
-    INSERT INTO actors (shard_id, kind, actor_id, version, status, document, created_at)
-    VALUES (3, ${kind}, 'a', 1, 'active', '{}', now())`
-  await insertActor('token')
-  await sql`INSERT INTO holds (shard_id, account_id, hold_id, document) VALUES (3, 'alice', 'txn_1', '{}')`
-  await expect(insertActor('class')).rejects.toThrow(/actors_kind_check/)
-  const made = await migrate(database.url, options)
-  const index = openLedgerSecret(TEST_MASTER_KEYS, 'index-secret', made.sealedIndexSecret)
-  const { accountRef } = createBlindIndex(index.secret)
-  const accounts = await sql`SELECT account_id, version, completed_count, nft_count, nft_room FROM accounts`
-  expect([...accounts]).toEqual([
-    { account_id: accountRef('alice'), version: '7', completed_count: '5', nft_count: 0, nft_room: 0 },
-  ])
-  const actors = await sql`SELECT kind, document, class_id, class_name, issuer, owner FROM actors`
-  const none = { class_id: null, class_name: null, issuer: null, owner: null }
-  expect([...actors]).toEqual([{ kind: 'token', document: Buffer.from('{}'), ...none }])
-  expect([...(await sql`SELECT hold_id, pending_txn_id FROM holds`)]).toEqual([
-    { hold_id: 'txn_1', pending_txn_id: null },
-  ])
-  for (const kind of ['class', 'instance']) await insertActor(kind)
-  await expect(insertActor('another')).rejects.toThrow(/actors_kind_check/)
 })
 
 test('M1: while another one migrates, a migration waits, and goes on when that one is gone', async () => {
