@@ -1,8 +1,7 @@
 /** A small ledger for tests of reads: accounts and transactions as the domain would decide them, at times that are given. */
 import { chainEntry } from '../support/chain.ts'
-import { NO_ROWS, type Rows } from '../support/ledger-rows.ts'
+import { NO_ROWS, openAccount, type Rows, SALT, transactionOf } from '../support/ledger-rows.ts'
 import { legHold } from '../support/ledger-rows-values.ts'
-import { GENESIS, sha256Hex } from '../../actors/audit-chain.ts'
 import type { TransactionType } from '../../actors/account/commands.ts'
 import { type AccountState, type Balance, balanceOf, type Hold, holdId } from '../../actors/account/state.ts'
 import type { Transaction } from '../../actors/account/transaction.ts'
@@ -11,12 +10,10 @@ import { actorKey } from '../../actors/address.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
 import type { ExchangeSide } from '../../actors/message.ts'
-import { BASE_UNIT, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
+import { parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import { isNft } from '../../actors/nft-id.ts'
 import type { NftEvent } from '../../actors/nft-instance/state.ts'
 import type { AuditEntryWrite, ReceiptWrite } from '../../runtime/ports/ledger-store.ts'
-
-const SALT = '00112233445566778899aabbccddeeff'
 
 export interface Order {
   readonly type?: TransactionType
@@ -83,11 +80,9 @@ export function createBook(shardOf: (text: string) => number, sign: Pages['sign'
     transactions: pages.transactions,
     compensatedBy,
     open: (accountId, atMs) => {
-      const key = { keyId: `key-${accountId}`, publicKey: `point-${accountId}` }
-      const entry = chainEntry(GENESIS, 0, null, SALT, { kind: 'registration', account_id: accountId })
-      const absent = { ...newAccount(accountId, shardOf(accountId), key, entry.auditHash, atMs), version: 0 }
-      const keys = [{ accountId, key, fromSequence: 0, atMs }]
-      return turned(pages, absent, {}, { keys, entries: [{ accountId, ...entry }] })
+      const { account, rows } = openAccount(shardOf(accountId), accountId, atMs)
+      pages.accounts.set(accountId, account)
+      return { shardId: account.shardId, rows }
     },
     decide: (accountId, order) => decide(pages, accountId, order),
     pend: (accountId, order) => pend(pages, accountId, order),
@@ -156,7 +151,7 @@ function turned(
 
 function decide(pages: Pages, accountId: string, order: Order): ShardSeed {
   const before = accountIn(pages, accountId)
-  const ordered = transactionOf(before, order, (pages.serial += 1))
+  const ordered = orderedBy(before, order, (pages.serial += 1))
   const moved = { balance: parseQuantity(ordered.amount) }
   const { transaction, changes, entries } = ended(before, ordered, order.atMs, order.failed === true, moved)
   pages.transactions.push(transaction)
@@ -168,7 +163,7 @@ function decide(pages: Pages, accountId: string, order: Order): ShardSeed {
 
 function pend(pages: Pages, accountId: string, order: Order): ShardSeed {
   const before = accountIn(pages, accountId)
-  const ordered = transactionOf(before, order, (pages.serial += 1))
+  const ordered = orderedBy(before, order, (pages.serial += 1))
   const transaction: Transaction = { ...ordered, status: 'pending', processedAtMs: null, counterTxnId: null }
   pages.transactions.push(transaction)
   const hold = order.leg === undefined ? pendingHold(transaction) : holdingLeg(transaction, order.leg)
@@ -214,35 +209,6 @@ function finish(
       ? { removedHolds: [{ accountId, holdId: holdId(hold) }] }
       : { holds: [{ accountId, holdId: holdId(hold), hold: left }] }),
   })
-}
-
-function newAccount(
-  accountId: string,
-  shardId: number,
-  key: AccountState['key'],
-  tip: string,
-  atMs: number,
-): AccountState {
-  return {
-    accountId,
-    shardId,
-    status: 'active',
-    incoming: 'accept',
-    key,
-    version: 1,
-    sequence: 0,
-    tip,
-    balances: new Map(),
-    holds: new Map(),
-    nftCount: 0,
-    nftRoom: 0,
-    completedCount: 0,
-    failedCount: 0,
-    registeredBy: 'client',
-    createdAtMs: atMs,
-    updatedAtMs: atMs,
-    lastTimeMs: atMs,
-  }
 }
 
 interface Ended {
@@ -311,34 +277,14 @@ function endOfHold(hold: Hold, failed: boolean): Hold | undefined {
   return hold.kind === 'leg' ? { ...hold, state: failed ? 'failed' : 'completed' } : undefined
 }
 
-function transactionOf(account: AccountState, order: Order, serial: number): Transaction {
-  const payload = `{"serial":${serial}}`
+function orderedBy(account: AccountState, order: Order, serial: number): Transaction {
+  const { atMs, amount = '1', idempotencyKey = `key-${serial}`, failed: _failed, leg: _leg, ...given } = order
+  const time = { timeMs: atMs, counter: serial % 65_536, shardId: account.shardId, random: serial }
   return {
-    txnId: `txn_${encodeUlid({ timeMs: order.atMs, counter: serial % 65_536, shardId: account.shardId, random: serial })}`,
-    accountId: account.accountId,
-    shardId: account.shardId,
-    type: order.type ?? 'credit',
-    amount: order.amount ?? '1',
-    tokenId: order.tokenId ?? BASE_UNIT,
-    groupId: order.groupId ?? null,
-    status: 'completed',
-    failure: null,
-    origin: 'client',
-    metadata: order.metadata ?? null,
-    toAccountId: order.toAccountId ?? null,
-    fromAccountId: order.fromAccountId ?? null,
-    receive: order.receive ?? null,
-    compensates: order.compensates ?? null,
+    ...transactionOf(account, `txn_${encodeUlid(time)}`, idempotencyKey, amount, atMs),
+    metadata: null,
+    ...given,
     counterTxnId: order.toAccountId === undefined ? null : `txn_opposite_${serial}`,
-    createdAtMs: order.atMs,
-    processedAtMs: order.atMs + 1,
-    sequence: null,
-    previousHash: null,
-    auditHash: null,
-    idempotencyKey: order.idempotencyKey ?? `key-${serial}`,
-    payload,
-    payloadHash: sha256Hex(payload),
-    signature: 'signature',
-    keyId: account.key?.keyId ?? '',
+    processedAtMs: atMs + 1,
   }
 }

@@ -1,7 +1,7 @@
 /** Balances, holds, messages, supplies and crossings of the boundary, written as commits write them: no ledger runs. */
 import { randomBytes } from 'node:crypto'
 import type postgres from 'postgres'
-import { type AccountState, type Balance, holdId, type LegHold, NOTHING_HELD } from '../../actors/account/state.ts'
+import { type AccountState, type Balance, holdId, NOTHING_HELD } from '../../actors/account/state.ts'
 import { type ActorAddress, tokenAddress } from '../../actors/address.ts'
 import { parseQuantity } from '../../actors/money.ts'
 import type { TokenState } from '../../actors/token/state.ts'
@@ -12,6 +12,7 @@ import type { RowVault } from '../../infra/vault/row-vault.ts'
 import type { BoundaryCrossing, ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import { DEFAULT_SHARD_COUNT } from '../support/ledger-database.ts'
 import { openAccount, partWith, type Rows, ROWS_START_MS } from '../support/ledger-rows.ts'
+import { LEG_TERMS, legHold, tokenState } from '../support/ledger-rows-values.ts'
 
 export type Owed = readonly [accountId: string, tokenId: string, balance: string]
 
@@ -33,16 +34,15 @@ export interface OwedRows {
   readonly deliverAll: () => Promise<void>
 }
 
-export const ACCOUNT_SHARD = 1
+const ACCOUNT_SHARD = 1
 /** The home of accounts whose ID begins with `far-`. */
 export const FAR_SHARD = DEFAULT_SHARD_COUNT - 1
-export const TOKEN_SHARD = 2
-export const SOURCE_SHARD = 3
-export const TARGET_SHARD = 5
+const TOKEN_SHARD = 2
+const SOURCE_SHARD = 3
+const TARGET_SHARD = 5
 
 const EPOCH = 1
 const BY_THE_WAY = 'owed-nothing'
-const GROUP_ID = '4a1c1b1e-6a38-4a9e-8f58-0c8b1e1d2f3a'
 
 export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promise<OwedRows> {
   const session = randomBytes(16).toString('hex')
@@ -104,12 +104,21 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
     token: async (tokenId, totalSupply, status = 'active') => {
       const previousVersion = tokenVersions.get(tokenId) ?? 0
       tokenVersions.set(tokenId, previousVersion + 1)
-      const state = tokenState(tokenId, totalSupply, status, previousVersion + 1)
+      const supplies = { totalSupply, initialSupply: totalSupply }
+      const state = tokenState({
+        id: tokenId.toLowerCase(),
+        tokenId,
+        ...supplies,
+        status,
+        version: previousVersion + 1,
+      })
       await commit(TOKEN_SHARD, { actors: [{ address: tokenAddress(state.id), previousVersion, state }] })
     },
     hold: async (accountId, tokenId, amount) => {
       holds += 1
-      const hold = legHold(accountId, holds, tokenId, amount)
+      // Of a group that is open: what it took out of the balance.
+      const terms = { ...LEG_TERMS, accountId, amount, tokenId }
+      const hold = legHold({ leg: holds, state: 'completed', txnId: null, terms })
       const write = change(accountId, (account) => ({ holds: new Map([...account.holds, [holdId(hold), hold]]) }))
       await commit(shardOf(accountId), { accounts: [write], holds: [{ accountId, holdId: holdId(hold), hold }] })
     },
@@ -135,33 +144,4 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
 
 function shardOf(accountId: string): number {
   return accountId.startsWith('far-') ? FAR_SHARD : ACCOUNT_SHARD
-}
-
-function tokenState(tokenId: string, totalSupply: string, status: TokenState['status'], version: number): TokenState {
-  return {
-    kind: 'token',
-    format: 1,
-    id: tokenId.toLowerCase(),
-    version,
-    status,
-    tokenId,
-    decimals: 18,
-    issuer: 'issuer',
-    totalSupply,
-    initialSupply: totalSupply,
-    held: {},
-    clientId: 'client',
-    registrationKey: 'registration',
-    createdAtMs: ROWS_START_MS,
-    lastTimeMs: ROWS_START_MS,
-    dueAtMs: null,
-  }
-}
-
-/** Of a group that is open: what it took out of the balance. */
-function legHold(accountId: string, leg: number, tokenId: string, amount: string): LegHold {
-  const terms = { accountId, type: 'debit', amount, tokenId, toAccountId: null, boundary: false } as const
-  const name = { groupId: GROUP_ID, leg, role: 'own' } as const
-  const planted = { termsHash: '', terms, clientId: 'client', dueAtMs: 0 }
-  return { kind: 'leg', ...name, ...planted, state: 'completed', txnId: null }
 }

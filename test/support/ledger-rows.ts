@@ -70,7 +70,7 @@ export function partWith(token: ShardToken, ...rows: readonly Partial<Rows>[]): 
   }
 }
 
-export function openAccount(shardId: number, accountId: string): Change {
+export function openAccount(shardId: number, accountId: string, atMs = ROWS_START_MS): Change {
   const key = { keyId: `key-of-${accountId}`, publicKey: `public-key-of-${accountId}` }
   const entry = chainEntry(GENESIS, 0, null, SALT, { type: 'registration', account_id: accountId })
   const account: AccountState = {
@@ -89,16 +89,16 @@ export function openAccount(shardId: number, accountId: string): Change {
     completedCount: 0,
     failedCount: 0,
     registeredBy: 'client "one" \\ {2}',
-    createdAtMs: ROWS_START_MS,
-    updatedAtMs: ROWS_START_MS,
-    lastTimeMs: ROWS_START_MS,
+    createdAtMs: atMs,
+    updatedAtMs: atMs,
+    lastTimeMs: atMs,
   }
   return {
     account,
     rows: {
       ...NO_ROWS,
       accounts: [{ previousVersion: 0, account }],
-      keys: [{ accountId, key, fromSequence: 0, atMs: ROWS_START_MS }],
+      keys: [{ accountId, key, fromSequence: 0, atMs }],
       entries: [{ accountId, ...entry }],
     },
   }
