@@ -194,7 +194,7 @@ export function startHost(
   watched: Watched = {},
 ) {
   const { clock, logged, transport, routes, give } = ledger
-  const signing = { fails: false, keyAt: (_processedAtMs: number): string => 'receipt-key' }
+  const signing = { fails: false }
   const store = storeOf(ledger, session)
   const note = (event: string, fields?: unknown) => void logged.push({ event, fields })
   const log = { info: note, warn: note, error: note }
@@ -207,9 +207,9 @@ export function startHost(
       verifyMany: (checks) =>
         Promise.resolve(checks.map(({ signature, publicKey }) => signature === `by ${publicKey}`)),
       signMany: (_, payloads) => Promise.resolve(payloads.map(() => 'receipt')),
-      receiptKeyId: (processedAtMs) => {
+      receiptKeyId: () => {
         if (signing.fails) throw new Error('no key for now')
-        return signing.keyAt(processedAtMs)
+        return 'receipt-key'
       },
     },
     clock,

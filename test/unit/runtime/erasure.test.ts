@@ -1,7 +1,7 @@
 /** Goal: what is erased is in the store before it is destroyed, and whoever asks again is told the same. */
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../../runtime/messages.ts'
-import { answersOf, applied, hosting, kinds, register } from '../../support/shard-hosting.ts'
+import { hosting, kinds, register } from '../../support/shard-hosting.ts'
 
 const CLOSE: Operation = { kind: 'change_status', status: 'closed', incoming: null, reason: 'r' }
 const ERASE: Operation = { kind: 'erase', reason: 'r' }
@@ -18,20 +18,5 @@ describe('an erasure', () => {
     expect(erasing.flatMap(({ entries }) => entries.map(({ sequence }) => sequence))).toEqual([2])
     expect(erasing.flatMap(({ keys, balances }) => [...keys, ...balances])).toEqual([])
     expect(erasing[0]?.accounts[0]).toMatchObject({ previousVersion: 2, account: { status: 'erased', key: null } })
-  })
-
-  test('whose commit was applied unheard is answered as if it had been heard, and done once', async () => {
-    const { clock, control, batches, verdicts, item, send, keep } = hosting([0])
-    send(item(0, 'a', register), item(0, 'a', CLOSE))
-    await clock.pass(50)
-    control.commit = (batch) => {
-      keep(batch)
-      control.commit = applied
-      return { kind: 'unknown', detail: 'no answer' }
-    }
-    send(item(0, 'a', ERASE))
-    await clock.pass(300)
-    expect(answersOf(verdicts)[2]).toMatchObject({ kind: 'status_changed', account: { status: 'erased', sequence: 2 } })
-    expect(batches.flatMap(({ shards }) => shards.flatMap(({ erased }) => erased))).toEqual(['a'])
   })
 })

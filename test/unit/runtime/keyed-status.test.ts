@@ -1,7 +1,7 @@
 /** Goal: a change of status under a header key takes effect once, for any outcome of its commit (D7). */
 import { expect, test } from 'vitest'
 import type { Operation } from '../../../runtime/messages.ts'
-import { answersOf, applied, hosting, register } from '../../support/shard-hosting.ts'
+import { answersOf, hosting, register } from '../../support/shard-hosting.ts'
 
 const change = (status: 'frozen' | 'active', registrationKey: string | null): Operation => ({
   kind: 'change_status',
@@ -28,28 +28,4 @@ test('D7: under a key, a request that changes nothing has no effect when replaye
   ])
   const entries = batches.flatMap(({ shards }) => shards.flatMap((shard) => shard.entries))
   expect(entries.map(({ sequence }) => sequence)).toEqual([0, 1])
-})
-
-test('D7: under a key, a change of status whose commit was applied without a reply gets its reply, and takes effect once', async () => {
-  const { clock, control, batches, verdicts, item, send, keep } = hosting([0])
-  send(item(0, 'a', register))
-  await clock.pass(10)
-  control.commit = (batch) => {
-    keep(batch)
-    control.commit = applied
-    return { kind: 'unknown', detail: 'no answer' }
-  }
-  send(item(0, 'a', change('frozen', 'k')))
-  await clock.pass(200)
-  send(item(0, 'a', change('active', null)))
-  await clock.pass(50)
-  send(item(0, 'a', change('frozen', 'k')))
-  await clock.pass(50)
-  expect(answersOf(verdicts).slice(1)).toMatchObject([
-    { kind: 'status_changed', account: { status: 'frozen', sequence: 1 } },
-    { kind: 'status_changed', account: { status: 'active', sequence: 2 } },
-    { kind: 'status_changed', account: { status: 'frozen', sequence: 1 } },
-  ])
-  const entries = batches.flatMap(({ shards }) => shards.flatMap((shard) => shard.entries))
-  expect(entries.map(({ sequence }) => sequence)).toEqual([0, 1, 2])
 })

@@ -1,14 +1,6 @@
 /** Goal: P1, P2: what a look-up found is as old as the look-up; what has committed since is known all the same. */
 import { describe, expect, test } from 'vitest'
 import { accountAddress, tokenAddress } from '../../../actors/address.ts'
-import { applyDrafts } from '../../../runtime/node/applied.ts'
-import type { Courier } from '../../../runtime/node/courier.ts'
-import { createShardDraft } from '../../../runtime/node/draft.ts'
-import type { Inbox } from '../../../runtime/node/inbox.ts'
-import { createIncarnation } from '../../../runtime/node/incarnation.ts'
-import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
-import { outputGate } from '../../../runtime/node/output-gate.ts'
-import { createPinBoard } from '../../../runtime/node/pin-board.ts'
 import {
   arriving,
   balanceIn,
@@ -81,25 +73,6 @@ describe('what has committed since a look-up was sent', () => {
     await clock.pass(50)
     expect(kinds(verdicts).slice(2)).toEqual(['accepted', 'self_transfer'])
     expect(batches.length - before).toBe(2)
-  })
-
-  test('what is kept of a group ID while look-ups are open does not grow with its use', () => {
-    const start = { lastTransactionId: null, channels: [], marks: [], outbox: [] }
-    const incarnation = createIncarnation({ shardId: 0, epoch: 1, attempt: 0 }, start)
-    const pins = createPinBoard({ monotonic: () => 0 })
-    const courier = { take: () => undefined } as unknown as Courier
-    const inbox = { committed: () => undefined } as unknown as Inbox
-    const onBroken = () => undefined
-    const dependencies = { pins, gate: outputGate, rare: NO_RARE_PATHS, courier, inbox, maxResidents: 10, onBroken }
-    const first = pins.open()
-    for (let batch = 0; batch < 100; batch += 1) {
-      const draft = createShardDraft(incarnation)
-      draft.groupUses.set('address', [{ type: 'credit', tokenId: batch % 2 === 0 ? 'GOLD' : 'IRON' }])
-      applyDrafts([draft], dependencies)
-    }
-    expect(incarnation.recent.groupUses.get('address')?.length).toBe(2)
-    pins.close(first)
-    expect(incarnation.recent.groupUses.size).toBe(0)
   })
 })
 

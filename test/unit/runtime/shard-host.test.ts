@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../actors/address.ts'
 import { canonicalJson } from '../../../actors/canonical-json.ts'
-import type { Operation } from '../../../runtime/messages.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import { encodeVerdicts } from '../../../runtime/wire.ts'
 import { OTHER_KEY, START_MS } from '../../support/accounts.ts'
@@ -58,16 +57,6 @@ describe('the shard host', () => {
     expect(kinds(verdicts).sort()).toEqual(['registered', 'undecided'])
     expect([...host.serving().keys()]).toEqual([1])
     expect(host.refused()).toEqual([0])
-  })
-
-  test('B1: a transient failure is tried again, and nothing is blamed', async () => {
-    const { clock, control, verdicts, item, send } = hosting()
-    let failures = 3
-    control.commit = (batch) =>
-      (failures -= 1) >= 0 ? { kind: 'failed', cause: 'transient', detail: '' } : applied(batch)
-    send(item(0, 'a', register))
-    await clock.pass(200)
-    expect(kinds(verdicts)).toEqual(['registered'])
   })
 
   test('B5: one request that fails alone, without a faulty row, is not applied, and the others are', async () => {
@@ -145,45 +134,6 @@ describe('the shard host', () => {
     expect(attempts.slice(3)).not.toContain(0)
   })
 
-  test('I10: a change of status whose commit was applied unheard is not judged anew', async () => {
-    const { clock, control, batches, verdicts, item, send, keep } = hosting([0])
-    const change = (status: 'frozen' | 'active' | 'closed'): Operation => ({
-      kind: 'change_status',
-      status,
-      incoming: null,
-      reason: 'r',
-    })
-    control.commit = applied
-    send(item(0, 'a', register))
-    await clock.pass(10)
-    control.commit = (batch) => {
-      keep(batch)
-      control.commit = applied
-      return { kind: 'unknown', detail: 'no answer' }
-    }
-    send(item(0, 'a', change('frozen')), item(0, 'a', change('closed')))
-    await clock.pass(200)
-    expect(kinds(verdicts)).toEqual(['registered', 'undecided', 'undecided'])
-    const sequences = batches.flatMap(({ shards }) =>
-      shards.flatMap(({ entries }) => entries.map(({ sequence }) => sequence)),
-    )
-    expect(sequences).toEqual([0, 1, 2])
-  })
-
-  test('an order whose commit was applied unheard gets its first answer, unmarked', async () => {
-    const { clock, control, verdicts, item, send, keep } = hosting([0])
-    send(item(0, 'a', register))
-    await clock.pass(10)
-    control.commit = (batch) => {
-      keep(batch)
-      control.commit = applied
-      return { kind: 'unknown', detail: 'no answer' }
-    }
-    send(item(0, 'a', credit('a', 'k')))
-    await clock.pass(200)
-    expect(answersOf(verdicts)[1]).toMatchObject({ kind: 'accepted', replayed: false })
-  })
-
   test('repeats under a key that was rotated away are checked together, not one a commit', async () => {
     const { clock, control, batches, verdicts, item, send } = hosting([0])
     control.commit = applied
@@ -255,20 +205,6 @@ describe('the shard host', () => {
     signing.fails = false
     await clock.pass(1_000)
     expect(kinds(verdicts)).toEqual(['registered', 'accepted'])
-  })
-
-  test('a receipt names the key that was in use at its own time', async () => {
-    const { clock, batches, item, send, signing } = hosting([0])
-    signing.keyAt = (processedAtMs) => `key of ${processedAtMs}`
-    send(item(0, 'a', register))
-    await clock.pass(10)
-    send(item(0, 'a', credit('a', 'k')))
-    await clock.pass(50)
-    const written = batches.flatMap(({ shards }) => shards.flatMap(({ transactions }) => transactions))
-    expect(written).toHaveLength(1)
-    for (const { transaction, receipt } of written) {
-      expect(receipt?.keyId).toBe(`key of ${transaction.processedAtMs}`)
-    }
   })
 
   test('I1: a shard that the fence leaves out is looked at: busy is tried again, fenced is given up', async () => {

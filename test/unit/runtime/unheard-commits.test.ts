@@ -1,0 +1,63 @@
+/** Goal: I10, D7: what a commit did that was applied, and whose answer was lost, is done once and told as if it had been heard. */
+import { expect, test } from 'vitest'
+import type { Operation } from '../../../runtime/messages.ts'
+import { answersOf, applied, credit, hosting, kinds, register } from '../../support/shard-hosting.ts'
+
+const status = (to: 'frozen' | 'active' | 'closed', registrationKey: string | null = null): Operation => {
+  return { kind: 'change_status', status: to, incoming: null, reason: 'r', registrationKey }
+}
+const ERASE: Operation = { kind: 'erase', reason: 'r' }
+
+/** A host with the account `a` after these operations; the commits of the next ones are applied unheard. */
+async function unheard(before: readonly Operation[], ...operations: readonly Operation[]) {
+  const hosted = hosting([0])
+  const { clock, control, batches, verdicts, item, send, keep } = hosted
+  for (const operation of [register, ...before]) {
+    send(item(0, 'a', operation))
+    await clock.pass(50)
+  }
+  verdicts.length = 0
+  control.commit = (batch) => {
+    keep(batch)
+    control.commit = applied
+    return { kind: 'unknown', detail: 'no answer' }
+  }
+  send(...operations.map((operation) => item(0, 'a', operation)))
+  await clock.pass(300)
+  const ask = async (operation: Operation) => {
+    send(item(0, 'a', operation))
+    await clock.pass(50)
+  }
+  const sequences = () =>
+    batches.flatMap(({ shards }) => shards.flatMap(({ entries }) => entries.map(({ sequence }) => sequence)))
+  return { ...hosted, ask, sequences }
+}
+
+test('an order gets its first answer, unmarked', async () => {
+  const { verdicts } = await unheard([], credit('a', 'k'))
+  expect(answersOf(verdicts)).toMatchObject([{ kind: 'accepted', replayed: false }])
+})
+
+test('a change of status is not judged anew', async () => {
+  const { verdicts, sequences } = await unheard([], status('frozen'), status('closed'))
+  expect(kinds(verdicts)).toEqual(['undecided', 'undecided'])
+  expect(sequences()).toEqual([0, 1, 2])
+})
+
+test('D7: a change of status under a key gets its reply, also after other changes, and takes effect once', async () => {
+  const { verdicts, sequences, ask } = await unheard([], status('frozen', 'k'))
+  await ask(status('active'))
+  await ask(status('frozen', 'k'))
+  expect(answersOf(verdicts)).toMatchObject([
+    { kind: 'status_changed', account: { status: 'frozen', sequence: 1 } },
+    { kind: 'status_changed', account: { status: 'active', sequence: 2 } },
+    { kind: 'status_changed', account: { status: 'frozen', sequence: 1 } },
+  ])
+  expect(sequences()).toEqual([0, 1, 2])
+})
+
+test('an erasure is answered, and done once', async () => {
+  const { batches, verdicts } = await unheard([status('closed')], ERASE)
+  expect(answersOf(verdicts)).toMatchObject([{ kind: 'status_changed', account: { status: 'erased', sequence: 2 } }])
+  expect(batches.flatMap(({ shards }) => shards.flatMap(({ erased }) => erased))).toEqual(['a'])
+})
