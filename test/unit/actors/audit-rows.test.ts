@@ -3,7 +3,12 @@
  * rule would find as well must not hide that this one is not looked at.
  */
 import { describe, expect, test } from 'vitest'
-import { type InstanceHead, ProvenanceWalk, type WalkedEvent } from '../../../actors/audit/provenance-walk.ts'
+import {
+  type InstanceHead,
+  type NamedTransaction,
+  ProvenanceWalk,
+  type WalkedEvent,
+} from '../../../actors/audit/provenance-walk.ts'
 import { type StoredTransaction, transactionProblem } from '../../../actors/audit/transaction-check.ts'
 import { chainHash, GENESIS, sha256Hex } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
@@ -121,43 +126,102 @@ describe('transactions', () => {
   })
 })
 
-describe('NFTs', () => {
-  const nftId = 'cls_x/one'
-  const members = {
+const NFT = 'cls_x/one'
+
+/** An entry of a history in which every hash holds. `members`: what its payload says otherwise. */
+function event(previousHash: string, fields: Partial<WalkedEvent>, members: JsonObject = {}): WalkedEvent {
+  const { number = 0, type = 'mint', from = null, to = ALICE, txnId = 'txn_1', transaction } = fields
+  const payload = canonicalJson({
     class_id: 'cls_x',
     format: 1,
-    from: null,
+    from,
     instance_id: 'one',
-    number: 0,
+    number,
     salt: SALT,
     timestamp: isoTimestamp(START_MS),
-    to: ALICE,
-    txn_id: 'txn_1',
-    type: 'mint',
+    to,
+    txn_id: txnId,
+    type,
+    ...members,
+  })
+  const named: NamedTransaction = {
+    accountId: from ?? 'issuer',
+    tokenId: NFT,
+    status: 'completed',
+    type,
+    receiptProblem: undefined,
   }
-  const mint = (changes: JsonObject = {}): WalkedEvent => {
-    const payload = canonicalJson({ ...members, ...changes })
+  return {
+    number,
+    type,
+    from,
+    to,
+    txnId,
+    atMs: START_MS,
+    previousHash,
+    eventHash: chainHash(previousHash, payload),
+    payload,
+    transaction: transaction === undefined ? named : transaction,
+  }
+}
+
+/** What is said of each entry. */
+function told(...fields: readonly Partial<WalkedEvent>[]): readonly (string | undefined)[] {
+  const walk = new ProvenanceWalk(NFT, 'issuer')
+  let previous = GENESIS
+  return fields.map((some, number) => {
+    const next = event(previous, { number, ...some })
+    previous = next.eventHash
+    return walk.take(next)?.problem
+  })
+}
+
+describe('the history of an NFT', () => {
+  const mint = {}
+  const toBob = { type: 'transfer', from: 'alice', to: 'bob' } as const
+  const of = (changes: Partial<NamedTransaction>): WalkedEvent['transaction'] => {
     return {
-      number: 0,
-      type: 'mint',
-      from: null,
-      to: ALICE,
-      txnId: 'txn_1',
-      atMs: START_MS,
-      previousHash: GENESIS,
-      eventHash: chainHash(GENESIS, payload),
-      payload,
-      transaction: {
-        accountId: 'issuer',
-        tokenId: nftId,
-        status: 'completed',
-        type: 'mint',
-        receiptProblem: undefined,
-      },
+      accountId: 'alice',
+      tokenId: NFT,
+      status: 'completed',
+      type: 'transfer',
+      receiptProblem: undefined,
+      ...changes,
     }
   }
+
+  test('N2: goes from a mint by its issuer from owner to owner, a burn at its end', () => {
+    expect(told(mint, toBob, { type: 'burn', from: 'bob', to: 'bob' })).toEqual([undefined, undefined, undefined])
+    expect(told(mint, { ...toBob, from: 'carol' })[1]).toBe('it does not pass on from the owner before it')
+    expect(told(mint, mint)[1]).toBe('only the first entry is the mint')
+    expect(told({ ...toBob, from: null })[0]).toBe('only the first entry is the mint')
+    expect(told(mint, { type: 'burn', from: 'alice', to: 'bob' })[1]).toBe('it is a burn that passes it on')
+    const after = told(mint, { type: 'burn', from: 'alice', to: 'alice' }, toBob)
+    expect(after[2]).toBe('it comes after the burn')
+  })
+
+  test('N3: each entry has its transaction; a decided one may be pending, that of a mint may still come', () => {
+    const second = (transaction: WalkedEvent['transaction']) => told(mint, { ...toBob, transaction })[1]
+    expect(second(of({ status: 'pending' }))).toBeUndefined()
+    expect(second(of({ type: 'exchange' }))).toBeUndefined()
+    expect(second(of({ status: 'failed' }))).toBe('its transaction failed')
+    expect(second(of({ accountId: 'bob' }))).toBe('its transaction is not of who gave it away')
+    expect(second(of({ tokenId: `${NFT}x` }))).toBe('its transaction is of something else')
+    expect(second(of({ type: 'credit' }))).toBe('its transaction is of another type')
+    expect(second(of({ receiptProblem: 'its receipt does not verify' }))).toBe('its receipt does not verify')
+    expect(second(null)).toBe('its transaction is not there')
+    expect(second('on_its_way')).toBe('its transaction is not there')
+    expect(told({ transaction: 'on_its_way' })[0]).toBeUndefined()
+    expect(told({ transaction: of({ accountId: 'alice', type: 'mint' }) })[0]).toBe(
+      'its transaction is not of who gave it away',
+    )
+  })
+})
+
+describe('NFTs', () => {
+  const mint = (members: JsonObject = {}): WalkedEvent => event(GENESIS, {}, members)
   const state = {
-    id: nftId,
+    id: NFT,
     status: 'active',
     issuer: 'issuer',
     owner: ALICE,
@@ -173,7 +237,7 @@ describe('NFTs', () => {
     classIssuer: 'issuer',
   }
   const end = (changes: Partial<InstanceHead>, events: readonly WalkedEvent[] = [mint()]) => {
-    const walk = new ProvenanceWalk(nftId, 'issuer')
+    const walk = new ProvenanceWalk(NFT, 'issuer')
     for (const event of events) expect(walk.take(event)).toBeUndefined()
     return walk.finish({ ...head, ...changes }).map(({ problem }) => problem)
   }
@@ -185,12 +249,12 @@ describe('NFTs', () => {
   })
 
   test('N1: every member of an entry says what the columns beside it say', () => {
-    for (const name of Object.keys(members)) {
-      const problem = new ProvenanceWalk(nftId, 'issuer').take(mint({ [name]: name === 'salt' ? 1 : 'x' }))?.problem
+    for (const name of Object.keys(JSON.parse(mint().payload) as JsonObject)) {
+      const problem = new ProvenanceWalk(NFT, 'issuer').take(mint({ [name]: name === 'salt' ? 1 : 'x' }))?.problem
       const expected = name === 'salt' ? 'its payload has no salt' : 'its payload says something else than its columns'
       expect([name, problem]).toEqual([name, expected])
     }
-    const walk = new ProvenanceWalk(nftId, 'issuer')
+    const walk = new ProvenanceWalk(NFT, 'issuer')
     const payload = '[]'
     const eventHash = chainHash(GENESIS, payload)
     expect(walk.take({ ...mint(), payload, eventHash })?.problem).toBe('its payload is no JSON object')
@@ -198,7 +262,7 @@ describe('NFTs', () => {
 
   test('N1: an entry that does not follow the one before is told', () => {
     const problem = (changes: Partial<WalkedEvent>): string | undefined =>
-      new ProvenanceWalk(nftId, 'issuer').take({ ...mint(), ...changes })?.problem
+      new ProvenanceWalk(NFT, 'issuer').take({ ...mint(), ...changes })?.problem
     const elsewhere = sha256Hex('x')
     expect(problem({ previousHash: elsewhere, eventHash: chainHash(elsewhere, mint().payload) })).toBe(
       'its previous_hash is not the hash of the entry before',

@@ -4,13 +4,9 @@ import type { Hold, LegHold } from '../../../actors/account/state.ts'
 import { Books } from '../../../actors/audit/books.ts'
 import { addCounts } from '../../../actors/audit/finding.ts'
 import { heldValue } from '../../../actors/audit/held-value.ts'
-import { type NamedTransaction, ProvenanceWalk, type WalkedEvent } from '../../../actors/audit/provenance-walk.ts'
 import { storedObject } from '../../../actors/audit/stored-json.ts'
 import { type SupplyMoves, supplyProblem } from '../../../actors/audit/supply-check.ts'
-import { chainHash, GENESIS } from '../../../actors/audit-chain.ts'
-import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
-import { isoTimestamp } from '../../../actors/timestamp.ts'
-import { SALT, START_MS } from '../../support/accounts.ts'
+import { type JsonObject } from '../../../actors/canonical-json.ts'
 import { legHold, tokenState } from '../../support/ledger-rows-values.ts'
 
 /** An entry's members, as far as books read them. */
@@ -152,99 +148,6 @@ describe('a supply', () => {
 
   test('one that is no quantity is told', () => {
     expect(supplyProblem({ ...token, totalSupply: 'much' }, moves)).toBe('its supply is no quantity')
-  })
-})
-
-const NFT = 'cls_00000000000000000000000000/one'
-
-function event(previousHash: string, fields: Partial<WalkedEvent>): WalkedEvent {
-  const { number = 0, type = 'mint', from = null, to = 'alice', txnId = 'txn_1', transaction } = fields
-  const [classId = '', instanceId = ''] = NFT.split('/')
-  const payload = canonicalJson({
-    class_id: classId,
-    format: 1,
-    from,
-    instance_id: instanceId,
-    number,
-    salt: SALT,
-    timestamp: isoTimestamp(START_MS),
-    to,
-    txn_id: txnId,
-    type,
-  })
-  const named: NamedTransaction = {
-    accountId: from ?? 'issuer',
-    tokenId: NFT,
-    status: 'completed',
-    type,
-    receiptProblem: undefined,
-  }
-  const eventHash = chainHash(previousHash, payload)
-  const atMs = START_MS
-  return {
-    number,
-    type,
-    from,
-    to,
-    txnId,
-    atMs,
-    previousHash,
-    eventHash,
-    payload,
-    transaction: transaction === undefined ? named : transaction,
-  }
-}
-
-/** What is said of each entry of a history in which every hash holds. */
-function told(...fields: readonly Partial<WalkedEvent>[]): readonly (string | undefined)[] {
-  const walk = new ProvenanceWalk(NFT, 'issuer')
-  let previous = GENESIS
-  return fields.map((some, number) => {
-    const next = event(previous, { number, ...some })
-    previous = next.eventHash
-    return walk.take(next)?.problem
-  })
-}
-
-describe('the history of an NFT', () => {
-  const mint = {}
-  const toBob = { type: 'transfer', from: 'alice', to: 'bob' } as const
-  const of = (changes: Partial<NamedTransaction>): WalkedEvent['transaction'] => {
-    return {
-      accountId: 'alice',
-      tokenId: NFT,
-      status: 'completed',
-      type: 'transfer',
-      receiptProblem: undefined,
-      ...changes,
-    }
-  }
-
-  test('N2: goes from a mint by its issuer from owner to owner, a burn at its end', () => {
-    expect(told(mint, toBob, { type: 'burn', from: 'bob', to: 'bob' })).toEqual([undefined, undefined, undefined])
-    expect(told(mint, { ...toBob, from: 'carol' })[1]).toBe('it does not pass on from the owner before it')
-    expect(told(mint, mint)[1]).toBe('only the first entry is the mint')
-    expect(told({ ...toBob, from: null })[0]).toBe('only the first entry is the mint')
-    expect(told(mint, { type: 'burn', from: 'alice', to: 'bob' })[1]).toBe('it is a burn that passes it on')
-    const after = told(mint, { type: 'burn', from: 'alice', to: 'alice' }, toBob)
-    expect(after[2]).toBe('it comes after the burn')
-  })
-
-  test('N3: each entry has its transaction; a decided one may be pending, that of a mint may still come', () => {
-    const second = (transaction: WalkedEvent['transaction']) => told(mint, { ...toBob, transaction })[1]
-    expect(second(of({ status: 'pending' }))).toBeUndefined()
-    expect(second(of({ type: 'exchange' }))).toBeUndefined()
-    expect(second(of({ status: 'failed' }))).toBe('its transaction failed')
-    expect(second(of({ accountId: 'bob' }))).toBe('its transaction is not of who gave it away')
-    expect(second(of({ tokenId: `${NFT}x` }))).toBe('its transaction is of something else')
-    expect(second(of({ type: 'credit' }))).toBe('its transaction is of another type')
-    expect(second(of({ receiptProblem: 'its receipt does not verify' }))).toBe('its receipt does not verify')
-    expect(second(null)).toBe('its transaction is not there')
-    expect(second('on_its_way')).toBe('its transaction is not there')
-    expect(told({ transaction: 'on_its_way' })[0]).toBeUndefined()
-    expect(told({ transaction: of({ accountId: 'alice', type: 'mint' }) })[0]).toBe(
-      'its transaction is not of who gave it away',
-    )
   })
 })
 
