@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
-import { MAX_LEGS, readTerms, type Terms, type TermsProblem } from '../../../actors/group/terms.ts'
+import { readTerms, type Terms, type TermsProblem } from '../../../actors/group/terms.ts'
 import { GROUP } from '../../model/mini-clients.ts'
 
 const OUT = { account_id: 'ann', type: 'debit', amount: '4' }
@@ -48,25 +48,7 @@ describe('what is wrong with terms', () => {
   })
 
   test.for<[string, JsonObject]>([
-    ['group_id group_id', terms({ group_id: 'no-uuid' })],
-    ['timeout_seconds timeout', terms({ timeout_seconds: 0 })],
-    ['timeout_seconds timeout', terms({ timeout_seconds: 86_401 })],
-    ['timeout_seconds timeout', terms({ timeout_seconds: 1.5 })],
-    ['timeout_seconds timeout', terms({ timeout_seconds: '900' })],
-    ['legs legs', terms({ legs: [OUT] })],
-    ['legs legs', terms({ legs: {} })],
-    ['legs legs', terms({ legs: Array.from({ length: MAX_LEGS + 2 }, (_, index) => (index % 2 === 0 ? OUT : IN)) })],
     ['legs[0] legs', terms({ legs: ['x', IN] })],
-    ['legs[0] legs', terms({ legs: [null, IN] })],
-    ['legs[0] legs', terms({ legs: [[], IN] })],
-    ['legs[0].account_id account_id', first({ account_id: 'a b' })],
-    ['legs[0].type type', first({ type: 'gift' })],
-    ['legs[0].amount amount', first({ amount: '0.0' })],
-    ['legs[0].amount amount', first({ amount: '-4' })],
-    ['legs[0].amount amount', first({ amount: 4 })],
-    ['legs[0].amount amount', first({ amount: '1000000000000000000' })],
-    ['legs[0].token_id asset', first({ token_id: '' })],
-    ['legs[0].token_id asset', first({ token_id: 7 })],
     ['legs[0].token_id asset', first({ type: 'burn' })],
     ['legs[0].token_id asset', first({ type: 'mint', token_id: 'BASE' })],
     ['legs[0].token_id asset', first({ type: 'exchange' })],
@@ -80,7 +62,6 @@ describe('what is wrong with terms', () => {
     ['legs[0].to_account_id receiver', first({ type: 'transfer', to_account_id: 'a b' })],
     ['legs[0].to_account_id receiver', first({ to_account_id: 'bob' })],
     ['legs[0].to_account_id self_transfer', first({ type: 'transfer', to_account_id: 'ann' })],
-    ['legs[0].boundary boundary', first({ boundary: 'yes' })],
     ['legs[0].boundary boundary', first({ boundary: true, type: 'burn', token_id: 'GOLD' })],
     ['legs[0].boundary boundary', first({ boundary: true, type: 'mint', token_id: 'GOLD' })],
     ['legs[0].boundary boundary', first({ boundary: true, type: 'transfer', to_account_id: 'bob' })],

@@ -115,17 +115,6 @@ describe(`${MAX_ASSETS} assets`, () => {
     ledger.put({ ...ledger.account('rich'), balances })
   }
 
-  test('are the most an account holds: the next new one fails, those that it has go on', () => {
-    rich(MAX_ASSETS - 1)
-    for (const tokenId of ['TIN', 'LEAD', 'OLD-5']) issue(ledger, { tokenId, issuer: 'ann', totalSupply: '100' })
-    const send = { ...TRANSFER, toAccountId: 'rich', amount: '1' }
-    expect(settled(ledger, { ...send, tokenId: 'TIN' }).status).toBe('completed')
-    expect(settled(ledger, { ...send, tokenId: 'LEAD' })).toMatchObject({ failure: { code: 'asset_limit' } })
-    expect(settled(ledger, { ...send, tokenId: 'OLD-5' }).status).toBe('completed')
-    expect(settled(ledger, { ...send, tokenId: 'TIN' }).status).toBe('completed')
-    expect(ledger.transaction(fund(ledger, 'rich', '1')).failure?.code).toBe('asset_limit')
-  })
-
   test('include incoming ones, before and after settlement', () => {
     rich(MAX_ASSETS - 1)
     const terms = termsOf([
@@ -192,17 +181,6 @@ describe('a frozen account', () => {
     expect(late.failure?.code).toBe('account_frozen')
     expect(ledger.group(second.groupId)?.status).toBe('reverted')
     expect(balance(ledger, 'ann')).toEqual(free('6'))
-  })
-
-  test('is expected in legs like any other account, and fails those that take value', () => {
-    change(ledger, 'ann', { status: 'frozen' })
-    const takes = termsOf([
-      { account_id: 'ann', type: 'debit', amount: '1' },
-      { account_id: 'bob', type: 'credit', amount: '1' },
-    ])
-    expect(agree(ledger, takes)).toMatchObject({ kind: 'group_registered' })
-    expect(settled(ledger, legOf(takes, 0)).failure?.code).toBe('account_frozen')
-    expect(ledger.group(GROUP)).toMatchObject({ status: 'reverted', failure: { code: 'account_frozen' } })
   })
 })
 

@@ -1,8 +1,7 @@
 /** Goal: D7, I10, I12: a mint is answered by the commit that decides it, to whoever has asked under its key; a repeat by what was recorded. */
 import { describe, expect, test } from 'vitest'
 import { canonicalJson } from '../../../actors/canonical-json.ts'
-import { START_MS } from '../../support/accounts.ts'
-import { applied, item, rotation, sendTo, startHost } from '../../support/shard-hosting.ts'
+import { applied, item, sendTo, startHost } from '../../support/shard-hosting.ts'
 import { left, minting, SIGNED, TAKEN, told } from './mint-fixture.ts'
 
 /** Requests that wait for one conclusion at most. */
@@ -148,47 +147,9 @@ describe('a mint', () => {
     expect([waited.length, waited.filter((answer) => answer === 'ruby').length]).toEqual([MOST_WAIT, 1])
     expect(host.backlog()).toBe(0)
   })
-
-  test('by a key that was rotated away meanwhile is no repeat of anybody else’s, and its own repeat is heard', async () => {
-    const { clock, verdicts, send, ask, operation, deliver, decision } = await minting()
-    const first = ask('once')
-    await clock.pass(20)
-    send(item(0, 'a', rotation('a')))
-    await clock.pass(20)
-    const [again, other] = [ask('once'), ask('twice')]
-    const forged = item(0, 'a', operation('once', {}, 'by nobody'))
-    send(forged)
-    await clock.pass(20)
-    const waiting = told(verdicts)
-    expect([again, other, forged.requestId].map((request) => waiting.get(request))).toEqual([
-      undefined,
-      'signature_mismatch',
-      'signature_mismatch',
-    ])
-    deliver(decision(0))
-    await clock.pass(20)
-    const ended = told(verdicts)
-    expect([first, again].map((request) => ended.get(request))).toEqual(['ruby', 'ruby, replayed'])
-  })
 })
 
 describe('a mint that nobody will answer here', () => {
-  test('at its deadline is undecided; it goes on, and its repeat is told how it ended', async () => {
-    const { clock, host, verdicts, batches, ask, deliver, decision } = await minting()
-    host.start()
-    const first = ask('once', {}, START_MS + 5_000)
-    await clock.pass(7_000)
-    expect([...told(verdicts)]).toEqual([[first, 'undecided']])
-    expect(host.backlog()).toBe(0)
-    const second = ask('once')
-    await clock.pass(20)
-    deliver(decision(0))
-    await clock.pass(20)
-    expect(told(verdicts).get(second)).toBe('ruby, replayed')
-    expect(left(batches)).toEqual({ transactions: 1, operations: 1 })
-    host.stop()
-  })
-
   /** Another node has taken the shard. */
   async function takenOver() {
     const scene = await minting()
@@ -240,18 +201,6 @@ describe('a mint that nobody will answer here', () => {
     again(first, 'once')
     await clock.pass(50)
     expect(told(verdicts).get(first)).toBe('ruby, replayed')
-    expect(left(batches)).toEqual({ transactions: 1, operations: 1 })
-  })
-
-  test('D7: what was decided before the shard was taken is found as a repeat by its next owner', async () => {
-    const { clock, verdicts, batches, deliver, decision, next, again, first } = await takenOver()
-    deliver(decision(0))
-    await clock.pass(20)
-    expect(told(verdicts).get(first)).toBe('ruby')
-    await next.serve(0)
-    again('another request', 'once', 1)
-    await clock.pass(20)
-    expect(told(verdicts).get('another request')).toBe('ruby, replayed')
     expect(left(batches)).toEqual({ transactions: 1, operations: 1 })
   })
 })

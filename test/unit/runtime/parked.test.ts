@@ -95,31 +95,6 @@ describe('a request that is answered later', () => {
     expect(kinds(verdicts)).toEqual(['token_exists', 'account_closed', 'account_closed'])
   })
 
-  test('of the requests that wait for one registration the first is reported as created, the others as replays', async () => {
-    const { clock, verdicts, ask, deliver } = registering()
-    for (let times = 0; times < 3; times += 1) {
-      ask('key')
-      await clock.pass(20)
-    }
-    deliver({ type: 'issue_prepared', refused: null })
-    deliver({ type: 'issue_credited' })
-    await clock.pass(20)
-    expect(answersOf(verdicts)).toMatchObject([{ replayed: false }, { replayed: true }, { replayed: true }])
-  })
-
-  test('a repeat in the very batch that concludes it is told by it', async () => {
-    const { clock, verdicts, ask, deliver, gather } = registering()
-    ask('key')
-    await clock.pass(20)
-    const letGo = await gather()
-    ask('key')
-    deliver({ type: 'issue_prepared', refused: REFUSED })
-    await clock.pass(5)
-    letGo()
-    await clock.pass(20)
-    expect(rest(verdicts)).toEqual(['account_closed', 'account_closed'])
-  })
-
   test('what is concluded is not told to who began anew after it, in the very same batch', async () => {
     const { clock, rows, verdicts, ask, deliver, gather } = registering()
     ask(null, 'client-1')
