@@ -1,0 +1,247 @@
+/**
+ * Goal: nodes and nats-servers are harmed, nodes join and leave, and releases of two wire versions run side by side, under
+ * steady load, and nothing that a client was told is lost or done twice (I2, I3); every shard is back soon (I11). Real
+ * processes, real signals, severed wires, one cluster of three nats-servers.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type BuiltProgram, buildProgram } from '../support/built-program.ts'
+import type { Program } from '../support/cluster-parts.ts'
+import { until } from '../support/cluster-process.ts'
+import { Trial } from './many-nodes/trial.ts'
+
+const NODES = ['node-1', 'node-2', 'node-3'] as const
+const ADDED = ['node-4', 'node-5'] as const
+const EDGES = [1, 2] as const
+const WITHIN_MS = 180_000
+
+let trial: Trial
+
+/** `rounds`: of the faults of nodes. `hangsMs`: how long a node hangs at least. `isWhole`: with what takes long and is rare. */
+export function manyNodesSuite(rounds: number, hangsMs: number, isWhole: boolean): void {
+  beforeAll(async () => {
+    trial = await Trial.start({ nodes: 3, edges: 2, shards: 16, natsServers: 3 })
+  })
+  afterAll(async () => {
+    process.stdout.write(trial.table())
+    await trial.close()
+  })
+
+  test('without any harm a shard is away no longer than a round of its client takes', async () => {
+    await trial.harmed('nothing', () => undefined)
+    expect(await trial.unserved()).toEqual([])
+  })
+
+  describe.for(Array.from({ length: rounds }, (_, index) => index + 1))('round %i', () => {
+    leaving()
+    dying(hangsMs)
+    cutOff()
+  })
+  natsServers()
+  if (isWhole) noQuorum()
+  growing()
+  wireVersions(isWhole)
+
+  test('I2, I3, I4: what was acknowledged is there, once, and value is conserved', async () => {
+    expect(await trial.faults()).toEqual([])
+  })
+}
+
+function leaving(): void {
+  test('a node that is told to end gives its shards away, and is given some when it comes back', async () => {
+    await trial.harmed('SIGTERM of a node', async () => {
+      await trial.end('node-1')
+    })
+    expect(await trial.unserved()).toEqual([])
+    await trial.harmed('a node joins', async () => {
+      await trial.cluster.startNode('node-1')
+      await trial.sharedBy(...NODES)
+    })
+    expect(await trial.unserved()).toEqual([])
+  })
+
+  test('a node is emptied at its administrator’s wish, and filled again', async () => {
+    await trial.harmed('a node is drained', async () => {
+      await trial.cluster.administer(['drain', 'node-3'])
+      await trial.sharedBy('node-1', 'node-2')
+    })
+    await trial.cluster.administer(['drain', 'node-3', '--end'])
+    await trial.sharedBy(...NODES)
+    expect(await trial.unserved()).toEqual([])
+  })
+}
+
+function dying(hangsMs: number): void {
+  test('the shards of a node that is killed are taken by others', async () => {
+    await trial.harmed('SIGKILL of a node', () => trial.part('node-2').signal('SIGKILL'))
+    await trial.sharedBy('node-1', 'node-3')
+    await trial.cluster.startNode('node-2')
+    await trial.sharedBy(...NODES)
+    expect(await trial.unserved()).toEqual([])
+  })
+
+  test('the shards of a node that hangs are taken by others, and it commits nothing when it wakes', async () => {
+    const stoppedMs = performance.now()
+    await trial.harmed('SIGSTOP of a node', () => trial.part('node-3').signal('SIGSTOP'))
+    // Others serve by now; in the long form it goes on hanging.
+    await until('it has hung long enough', hangsMs + WITHIN_MS, () => performance.now() - stoppedMs >= hangsMs)
+    await trial.harmed('SIGCONT of that node', () => trial.part('node-3').signal('SIGCONT'))
+    await trial.sharedBy(...NODES)
+    expect(await trial.unserved()).toEqual([])
+  })
+
+  test('PostgreSQL may be restarted', async () => {
+    await trial.harmed('PostgreSQL is stopped and started', () => trial.cluster.restartPostgres('SIGTERM'))
+    await trial.harmed('PostgreSQL is killed and started', () => trial.cluster.restartPostgres('SIGKILL'))
+    expect(await trial.unserved()).toEqual([])
+  })
+}
+
+function cutOff(): void {
+  test.for([
+    ['NATS', 'node-1'],
+    ['PostgreSQL', 'node-2'],
+  ] as const)(
+    'a node that is cut off from %s loses its shards, and is given some when it is back',
+    async ([from, name]) => {
+      const { nats, postgres } = trial.part(name).wires
+      const wires = from === 'NATS' ? nats : [postgres]
+      await trial.harmed(`a node is cut off from ${from}`, () => wires.forEach((wire) => wire.sever()))
+      await trial.harmed(`that node is back at ${from}`, () => wires.forEach((wire) => wire.restore()))
+      await trial.sharedBy(...NODES)
+      expect(await trial.unserved()).toEqual([])
+    },
+  )
+}
+
+function natsServers(): void {
+  test('each of three nats-servers may die and come back', async () => {
+    for (const [number, server] of trial.cluster.nats.servers.entries()) {
+      await trial.harmed(`nats-server ${number + 1} of 3 is killed`, () => server.kill())
+      await trial.harmed('it is started again', () => server.start())
+    }
+    await trial.sharedBy(...NODES)
+    expect(await trial.unserved()).toEqual([])
+  })
+}
+
+function noQuorum(): void {
+  test('a node that joins while NATS has no quorum owns shards as soon as it has', async () => {
+    await trial.end('node-1')
+    await trial.sharedBy('node-2', 'node-3')
+    const [first, second] = trial.cluster.nats.servers
+    await trial.harmed('two of three nats-servers are killed', async () => {
+      await Promise.all([first?.kill(), second?.kill()])
+      await trial.cluster.startNode('node-1')
+    })
+    await trial.harmed('they are started again', async () => {
+      await Promise.all([first?.start(), second?.start()])
+    })
+    await trial.sharedBy(...NODES)
+    expect(await trial.unserved()).toEqual([])
+  })
+}
+
+function growing(): void {
+  test('three nodes become five, and five become two', async () => {
+    await trial.harmed('two nodes join', async () => {
+      await Promise.all(ADDED.map((name) => trial.cluster.startNode(name)))
+      await trial.sharedBy(...NODES, ...ADDED)
+    })
+    await trial.harmed('three nodes leave at once', async () => {
+      await Promise.all(['node-3', ...ADDED].map((name) => trial.end(name)))
+    })
+    await trial.sharedBy('node-1', 'node-2')
+    expect(await trial.unserved()).toEqual([])
+  })
+}
+
+/**
+ * Releases that read the next wire version, and that write it (test/support/next-wire.ts). The nodes and edges of this
+ * release are restarted into the first before anything is counted.
+ */
+function wireVersions(rollsBack: boolean): void {
+  const nodes = ['node-1', 'node-2'] as const
+  const said: string[] = []
+  /** Those that say what they have read. */
+  const telling = new Set<string>()
+  let program: BuiltProgram
+  let refusedBefore = 0
+  beforeAll(() => {
+    program = buildProgram('test/support/next-part.ts')
+  })
+  afterAll(() => program.remove())
+
+  const readsOf = (node: string): readonly string[] =>
+    trial
+      .part(node)
+      .lastLines()
+      .split('\n')
+      .filter((line) => line.includes('"event":"envelope_read"'))
+  const restartNodes = (release: Program) => async (): Promise<void> => {
+    const written = `"version":${release[1] === 'writes' ? 2 : 1},`
+    for (const name of nodes) {
+      await trial.end(name)
+      said.push(trial.part(name).lastLines())
+      await trial.cluster.startNode(name, {}, release)
+      await trial.sharedBy(...nodes)
+      telling.add(name)
+      // The other node, of whichever release, has read what this one writes.
+      await until(`every node has read ${written}`, WITHIN_MS, () =>
+        [...telling].every((node) => readsOf(node).some((line) => line.includes(written))),
+      )
+    }
+  }
+  const restartEdges = (release: Program) => async (): Promise<void> => {
+    for (const number of EDGES) {
+      await trial.restartEdge(number, (name) => trial.cluster.startEdge(name, {}, release))
+    }
+  }
+
+  test('a rolling restart of nodes and edges into the release that reads the next version', async () => {
+    const reads = [program.path, 'reads']
+    await trial.harmed('rolling restart: into the release that reads the next version', async () => {
+      await restartEdges(reads)()
+      await restartNodes(reads)()
+    })
+    said.length = 0
+    refusedBefore = trial.refusedTransfers().length
+    expect(await trial.unserved()).toEqual([])
+  })
+
+  const restarts = [
+    ['nodes into the release that writes the next version', restartNodes, 'writes'],
+    ['edges after them', restartEdges, 'writes'],
+    ['nodes back', restartNodes, 'reads'],
+    ['edges back after them', restartEdges, 'reads'],
+  ] as const
+  test.for(restarts.slice(0, rollsBack ? 4 : 2))(
+    'a rolling restart of %s fails no request',
+    async ([what, restart, release]) => {
+      const { others } = await trial.harmed(`rolling restart: ${what}`, restart([program.path, release]))
+      expect([...others]).toEqual([])
+      expect(trial.refusedTransfers().slice(refusedBefore)).toEqual([])
+      expect(await trial.unserved()).toEqual([])
+    },
+  )
+
+  test('parts that write one version read the other, and nothing was refused, parked or quarantined', () => {
+    const text = [...said, ...nodes.map((name) => trial.part(name).lastLines())].join('\n')
+    const reads = text.matchAll(/"event":"envelope_read".*?"version":(\d+),"writes":(\d+),"isRead":(\w+)/g)
+    const between = new Set([...reads].map(([, version, writes, isRead]) => `${version} read by ${writes}: ${isRead}`))
+    expect([...between].toSorted()).toEqual([
+      '1 read by 1: true',
+      '1 read by 2: true',
+      '2 read by 1: true',
+      '2 read by 2: true',
+    ])
+    for (const event of [
+      'version_unsupported',
+      'channel_parked',
+      'channel_stopped',
+      'shard_quarantined',
+      'item_failed',
+    ]) {
+      expect(text).not.toContain(`"${event}"`)
+    }
+  })
+}
