@@ -8,9 +8,6 @@ import {
   type PostgresLedgerReads,
   READ_SETTINGS,
 } from '../../infra/postgres/ledger-reads-postgres.ts'
-import { type Counted, countOf } from '../../infra/postgres/list-count.ts'
-import { CLASSES } from '../../infra/postgres/nft-reads.ts'
-import { TOKENS } from '../../infra/postgres/token-reads.ts'
 import { readTransactionPage } from '../../infra/postgres/transactions-query.ts'
 import { EXAMINED_ROWS } from '../../infra/postgres/transactions-query-walk.ts'
 import { COUNT_HOLDS } from '../../infra/postgres/transactions-query-count.ts'
@@ -129,13 +126,6 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
     expect(next.transactions.map((view) => view.txnId)).toEqual([idOf(SINGLE)])
   })
 
-  test('L1: the feed goes on behind the rows that it examined', async () => {
-    const pages = await walk(reads, aQuery({ type: 'mint', limit: 10, counted: false, order: 'asc' }))
-    expect(pages.flatMap((page) => page.transactions.map((view) => view.txnId))).toEqual(rare.map(idOf))
-    expect(pages[0]?.next?.txnId).toBe(idOf(EXAMINED_ROWS))
-    expect(pages).toHaveLength(Math.ceil(MANY / EXAMINED_ROWS))
-  })
-
   test('a page that gives fewer rows than asked for has ended only where it examined all there are', async () => {
     for (const filter of [{ type: 'mint' }, { type: 'burn' }, { amountMin: '1000000000' }] as const) {
       for (const order of ['asc', 'desc'] as const) {
@@ -192,26 +182,6 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
     const plan = await asRead.unsafe(`EXPLAIN EXECUTE listed ('', 1)`)
     await asRead.end()
     expect(plan.map((row) => String(row['QUERY PLAN'])).join('\n')).toContain('Tid Range Scan on accounts')
-  })
-
-  test('tokens and classes are counted up to a bound', async () => {
-    const countsOf = async () =>
-      Promise.all([TOKENS, CLASSES].map(async (text) => countOf((await sql.unsafe<Counted[]>(text, ['', 0]))[0])))
-    await sql`
-      INSERT INTO actors (shard_id, kind, actor_id, version, status, document, created_at, class_id)
-      SELECT 0, kind, kind || n, 1, 'active', '', 'epoch', CASE kind WHEN 'class' THEN 'cls ' || n END
-      FROM generate_series(1, 10000) n CROSS JOIN unnest(ARRAY['token', 'class']) kind`
-    const exact = { total: 10_000, exact: true }
-    expect(await countsOf()).toEqual([exact, exact])
-    await sql`
-      INSERT INTO actors (shard_id, kind, actor_id, version, status, document, created_at, class_id)
-      SELECT 0, kind, kind, 1, 'active', '', 'epoch', CASE kind WHEN 'class' THEN 'cls' END
-      FROM unnest(ARRAY['token', 'class']) kind`
-    expect(await countsOf()).toEqual([
-      { ...exact, exact: false },
-      { ...exact, exact: false },
-    ])
-    await sql`DELETE FROM actors WHERE document = ''`
   })
 
   test('counts beyond the bound are lower bounds and say so', async () => {

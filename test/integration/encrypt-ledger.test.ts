@@ -83,7 +83,7 @@ beforeAll(async () => {
   await more()
   await second.stop()
   await parties.atRest()
-}, 120_000)
+})
 afterAll(async () => {
   await early?.reads.close()
   await ledger?.close()

@@ -14,7 +14,7 @@ let ledger: WiredLedger
 const stores: ReturnType<typeof createIdempotencyStore>[] = []
 beforeAll(async () => {
   ledger = await startWiredLedger('on')
-}, 60_000)
+})
 afterAll(async () => {
   await Promise.all(stores.map((store) => store.close()))
   await ledger.close()

@@ -420,13 +420,4 @@ describe('whether an answered commit can be lost', () => {
     await until(async () => (await harness.sql`SELECT 1 FROM pg_stat_replication`).length === 0)
     await harness.open({ production: true })
   })
-
-  test('W2: in production synchronous_commit = local is refused where a standby is named', async () => {
-    await harness.sql.unsafe(`ALTER DATABASE ${nameOf(harness.url)} SET synchronous_commit = local`)
-    await harness.open({ production: true })
-    await withServerSetting('synchronous_standby_names', 'b', async () => {
-      await expect(harness.open({ production: true })).rejects.toThrow(/synchronous_commit = local/)
-      await harness.open({ production: false })
-    })
-  })
 })

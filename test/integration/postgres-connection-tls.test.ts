@@ -42,7 +42,7 @@ beforeEach(() => {
 })
 /** When the server has missed all that were lost, whatever the driver writes has been written. */
 afterEach(async () => {
-  await until('the server has missed all that were lost', 30_000, async () => {
+  await until('the server has missed all that were lost', 180_000, async () => {
     return (await other.sql`SELECT FROM pg_stat_ssl WHERE ssl`).length === 0
   })
   await new Promise(setImmediate)
@@ -57,7 +57,7 @@ async function offerTls(): Promise<void> {
   await other.sql`ALTER SYSTEM SET ssl_key_file = 'postgres.key'`
   await other.sql`ALTER SYSTEM SET ssl = 'on'`
   await other.sql`SELECT pg_reload_conf()`
-  await until('PostgreSQL offers TLS', 30_000, async () => {
+  await until('PostgreSQL offers TLS', 180_000, async () => {
     const [row] = await other.sql<{ on: boolean }[]>`SELECT current_setting('ssl') = 'on' AS on`
     return row?.on === true
   })

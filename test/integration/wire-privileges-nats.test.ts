@@ -262,7 +262,7 @@ describe('with their own credentials', () => {
     for (const reply of [`$KV.${SHARDS_BUCKET}.3`, controlSubject('b'.repeat(32))])
       publishing(sessionSubject(SESSION), reply)(edge)
     const replies: (string | NotDelivered)[] = []
-    createNatsTransport(edge, SILENT_LOG).request(sessionSubject(SESSION), 'last', 30_000, (reply) =>
+    createNatsTransport(edge, SILENT_LOG).request(sessionSubject(SESSION), 'last', 180_000, (reply) =>
       replies.push(reply),
     )
     await until(() => replies.length > 0)
@@ -288,7 +288,7 @@ describe('a cluster of three on the very file', () => {
       const node = await cluster.connect('node', SILENT_LOG)
       const leases = createNatsLeaseStore(node, SILENT_LOG, { ...LEDGER, replicas: 3 })
       const session = { nodeId: 'node-1', session: SESSION, ready: true, draining: false, refusedShards: [] }
-      await untilReached('the servers have a leader', 30_000, () =>
+      await untilReached('the servers have a leader', 180_000, () =>
         leases.list().then(
           () => true,
           () => false,
@@ -296,7 +296,7 @@ describe('a cluster of three on the very file', () => {
       )
       const revision = await leases.renew(session, 0)
       await cluster.servers[0]?.kill()
-      await untilReached('the lease is listed', 30_000, async () => {
+      await untilReached('the lease is listed', 180_000, async () => {
         const listed = await leases.list().catch(() => [])
         return listed.length === 1
       })

@@ -311,7 +311,7 @@ async function deployAccess(): Promise<void> {
     await superuser.unsafe(`ALTER SYSTEM SET ${name} = '${value}'`)
   }
   await superuser`SELECT pg_reload_conf()`
-  await until('PostgreSQL offers TLS', 30_000, async () => {
+  await until('PostgreSQL offers TLS', 180_000, async () => {
     const [row] = await superuser<{ on: boolean }[]>`SELECT current_setting('ssl') = 'on' AS on`
     return row?.on === true
   })
@@ -329,7 +329,7 @@ async function certifyFor(hosts: readonly string[]): Promise<void> {
   // It reads its files again; nobody may connect to ask for it.
   process.kill(server.pid, 'SIGHUP')
   const expected = new X509Certificate(certificate).fingerprint256
-  await until('PostgreSQL shows the new certificate', 30_000, async () => (await shownBy(server.port)) === expected)
+  await until('PostgreSQL shows the new certificate', 180_000, async () => (await shownBy(server.port)) === expected)
 }
 
 /** The fingerprint of the certificate that a new connection is shown. */

@@ -13,8 +13,8 @@ import type { Log } from '../../../runtime/ports/log.ts'
 import { createMemoryImportStore } from '../../support/import-store-memory.ts'
 import { clientOf, createEdgeFixture, SECRET } from '../api/edge-fixture.ts'
 import { createFakeHomes } from '../portability/fake-homes.ts'
-import { createKeys, ledgerBody } from '../portability/export-scene.ts'
-import { anAccount, contextOf, fileOf, wholeFile } from '../portability/import-scene.ts'
+import { anAccount, createKeys, ledgerBody } from '../portability/export-scene.ts'
+import { contextOf, fileOf, wholeFile } from '../portability/import-scene.ts'
 import { commandLine, type Ran } from './cli-fixture.ts'
 
 const QUIET: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }

@@ -4,7 +4,7 @@ import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.t
 import type { ProofRecord } from '../../../api/export-record.ts'
 import { ExportLines, LONGEST_RECORD, RecordTooLong } from '../../../infra/portability/export-lines.ts'
 import {
-  accountBody,
+  anAccount,
   AUDIENCE,
   BODIES,
   check,
@@ -181,10 +181,10 @@ describe('an export that is checked', () => {
   })
 
   test.for([
-    ['a token behind an account', [ledgerBody(), accountBody('alice'), TOKEN_BODY], 2],
+    ['a token behind an account', [ledgerBody(), anAccount('alice', { GOLD: '5' }), TOKEN_BODY], 2],
     ['used keys behind no account', [ledgerBody(), TOKEN_BODY, USED_KEYS_BODY], 2],
     ['a second ledger', [ledgerBody(), TOKEN_BODY, ledgerBody()], 2],
-    ['no ledger', [TOKEN_BODY, accountBody('alice')], 0],
+    ['no ledger', [TOKEN_BODY, anAccount('alice', { GOLD: '5' })], 0],
   ] as const)('is none with %s, whoever signed it', async ([, bodies, line]) => {
     const { lines, keys } = await makeExport(bodies)
     expect(await check(lines, jwksOf(keys))).toMatchObject({ ok: false, problem: { line } })

@@ -29,16 +29,17 @@ export function createRecipient(): Recipient {
 
 export const RECIPIENT = createRecipient()
 
-export function accountBody(accountId: string): RecordBody {
+export function anAccount(accountId: string, balances: Readonly<Record<string, string>> = {}): RecordBody {
   return {
     record: 'account',
     account_id: accountId,
     status: 'active',
     incoming: 'accept',
     public_key: null,
-    balances: [
-      { token_id: 'GOLD', encrypted_balance: encryptBalance(RECIPIENT.key, { accountId, tokenId: 'GOLD' }, '5') },
-    ],
+    balances: Object.entries(balances).map(([tokenId, balance]) => ({
+      token_id: tokenId,
+      encrypted_balance: encryptBalance(RECIPIENT.key, { accountId, tokenId }, balance),
+    })),
     txn_count: 3,
     audit_hash: HASH,
     created_at: AT,
@@ -79,10 +80,10 @@ export const USED_KEYS_BODY: RecordBody = {
 export const BODIES: readonly RecordBody[] = [
   ledgerBody(),
   TOKEN_BODY,
-  accountBody('alice'),
+  anAccount('alice', { GOLD: '5' }),
   USED_KEYS_BODY,
-  accountBody('bob'),
-  accountBody('carol'),
+  anAccount('bob', { GOLD: '5' }),
+  anAccount('carol', { GOLD: '5' }),
 ]
 
 export interface MadeExport {

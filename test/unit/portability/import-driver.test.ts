@@ -6,9 +6,9 @@ import { describe, expect, test, vi } from 'vitest'
 import { foldedName } from '../../../actors/nft-class/state.ts'
 import type { GatewayRequest } from '../../../runtime/ports/ledger-gateway.ts'
 import type { ImportOutcome } from '../../../runtime/ports/ledger-imports.ts'
-import { ledgerBody, TOKEN_BODY } from './export-scene.ts'
+import { anAccount, ledgerBody, TOKEN_BODY } from './export-scene.ts'
 import type { Fate } from './fake-homes.ts'
-import { aClass, anAccount, anInstance, fileOf, IMPORT_ID, partsOf, wholeFile } from './import-scene.ts'
+import { aClass, anInstance, fileOf, IMPORT_ID, partsOf, wholeFile } from './import-scene.ts'
 import {
   Died,
   dyingAt,

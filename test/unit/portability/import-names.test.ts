@@ -15,8 +15,8 @@ import { LEDGER_KEY_NAME } from '../../../infra/vault/key-name.ts'
 import { UnreadableRow } from '../../../infra/vault/unreadable-row.ts'
 import type { RecordBody } from '../../../infra/portability/export-lines.ts'
 import { PLAIN_VAULT, sealingVault } from '../../support/row-vaults.ts'
-import { ledgerBody, TOKEN_BODY } from './export-scene.ts'
-import { anAccount, contextOf, fileOf, given, IMPORT_ID } from './import-scene.ts'
+import { anAccount, ledgerBody, TOKEN_BODY } from './export-scene.ts'
+import { contextOf, fileOf, given, IMPORT_ID } from './import-scene.ts'
 
 const NAMES = ['7', 'prototype', 'constructor', 'toString', 'hasOwnProperty', 'valueOf'] as const
 const HELD = Object.fromEntries(NAMES.map((name, at) => [name, String(at + 1)]))

@@ -5,10 +5,9 @@ import { lineHash } from '../../../api/export-record.ts'
 import { checkPart, type Before, type PartContext, type PartVerdict } from '../../../infra/portability/import-part.ts'
 import type { RecordBody } from '../../../infra/portability/export-lines.ts'
 import type { FakeServiceKeys } from '../api/fake-service-keys.ts'
-import { AUDIENCE, ledgerBody, SOURCE, TOKEN_BODY } from './export-scene.ts'
+import { anAccount, AUDIENCE, ledgerBody, SOURCE, TOKEN_BODY } from './export-scene.ts'
 import {
   aClass,
-  anAccount,
   anAttestation,
   anInstance,
   contextOf,

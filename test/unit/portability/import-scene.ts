@@ -5,18 +5,26 @@ import type { Caller } from '../../../actors/account/commands.ts'
 import { isoTimestamp } from '../../../actors/timestamp.ts'
 import type { EventRecord } from '../../../api/export-record.ts'
 import type { PinnedKey, TrustedLedgers } from '../../../infra/config/trusted-ledgers.ts'
-import { decryptBalance, decryptKeySalt, encryptBalance } from '../../../infra/portability/balance-jwe.ts'
+import { decryptBalance, decryptKeySalt } from '../../../infra/portability/balance-jwe.ts'
 import type { RecordBody } from '../../../infra/portability/export-lines.ts'
 import type { PartContext } from '../../../infra/portability/import-part.ts'
 import type { GivenRecord, ImportPart } from '../../../runtime/ports/ledger-imports.ts'
-import { AUDIENCE, createKeys, ledgerBody, makeExport, RECIPIENT, SOURCE, TOKEN_BODY } from './export-scene.ts'
+import {
+  anAccount,
+  AUDIENCE,
+  createKeys,
+  ledgerBody,
+  makeExport,
+  RECIPIENT,
+  SOURCE,
+  TOKEN_BODY,
+} from './export-scene.ts'
 import type { FakeServiceKeys } from '../api/fake-service-keys.ts'
 
 export const CLASS_ID = 'cls_01K6ZZZZZZ0000000000000000'
 const ATTESTATION_ID = 'att_01K6ZZZZZZ0000000000000000'
 const NOW_MS = 1_760_000_000_000
 export const AT = isoTimestamp(NOW_MS)
-const HASH = `sha256:${'ab'.repeat(32)}`
 
 export const IMPORT_ID = '6b1c2f0a-3d47-4e58-8a69-0b1c2d3e4f50'
 export const ADMIN: Caller = { clientId: 'operations', role: 'admin', boundary: true }
@@ -38,24 +46,6 @@ export function contextOf(keys: FakeServiceKeys): PartContext {
       openBalance: (of, jwe) => decryptBalance(privateKeyOf, of, jwe),
       openKeySalt: (jwe) => decryptKeySalt(privateKeyOf, jwe),
     },
-  }
-}
-
-export function anAccount(accountId: string, balances: Readonly<Record<string, string>> = {}): RecordBody {
-  return {
-    record: 'account',
-    account_id: accountId,
-    status: 'active',
-    incoming: 'accept',
-    public_key: null,
-    balances: Object.entries(balances).map(([tokenId, balance]) => ({
-      token_id: tokenId,
-      encrypted_balance: encryptBalance(RECIPIENT.key, { accountId, tokenId }, balance),
-    })),
-    txn_count: 3,
-    audit_hash: HASH,
-    created_at: AT,
-    updated_at: AT,
   }
 }
 

@@ -6,18 +6,8 @@ import type { RecordBody } from '../../../infra/portability/export-lines.ts'
 import { checkPart } from '../../../infra/portability/import-part.ts'
 import { ImportSurvey } from '../../../infra/portability/import-survey.ts'
 import type { FakeServiceKeys } from '../api/fake-service-keys.ts'
-import { createKeys, ledgerBody, TOKEN_BODY } from './export-scene.ts'
-import {
-  aClass,
-  anAccount,
-  anAttestation,
-  anInstance,
-  CLASS_ID,
-  contextOf,
-  fileOf,
-  given,
-  wholeFile,
-} from './import-scene.ts'
+import { anAccount, createKeys, ledgerBody, TOKEN_BODY } from './export-scene.ts'
+import { aClass, anAttestation, anInstance, CLASS_ID, contextOf, fileOf, given, wholeFile } from './import-scene.ts'
 
 async function survey(
   bodies: (keys: FakeServiceKeys) => readonly RecordBody[],

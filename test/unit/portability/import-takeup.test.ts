@@ -6,9 +6,9 @@ import type { Log } from '../../../runtime/ports/log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { createMemoryImportStore, type MemoryImportStore } from '../../support/import-store-memory.ts'
 import { createFakeHomes } from './fake-homes.ts'
-import { anAccount, fileOf, contextOf, IMPORT_ID, partsOf } from './import-scene.ts'
+import { fileOf, contextOf, IMPORT_ID, partsOf } from './import-scene.ts'
 import { createImportIntake } from '../../../infra/portability/import-intake.ts'
-import { createKeys, ledgerBody } from './export-scene.ts'
+import { anAccount, createKeys, ledgerBody } from './export-scene.ts'
 
 /** What is waited for comes when the machine gets to it. */
 const PATIENTLY = { timeout: 180_000 }
