@@ -60,15 +60,6 @@ describe('reading tokens', () => {
     expect(await bodyOf(await edge.get(`${PATH}/EUR.x`, await edge.tokenFor('viewer')))).toEqual(SHOWN)
   })
 
-  test.for(['BASE', 'eur.x', 'x', '%00', '%E0%A4%A', 'a%2Fb', 'x'.repeat(65)])(
-    'GET /v1/fungible-tokens/%s is 404',
-    async (id) => {
-      const edge = fixture()
-      const response = await edge.get(`${PATH}/${id}`, await edge.tokenFor('viewer'))
-      expect(await refusalOf(response)).toMatchObject({ status: 404, codes: ['ERR_NOT_FOUND'] })
-    },
-  )
-
   test('what can be no symbol is looked for nowhere', async () => {
     const edge = fixture()
     const token = await edge.tokenFor('viewer')

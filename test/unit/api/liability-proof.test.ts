@@ -90,15 +90,10 @@ describe('GET /v1/accounts/{id}/liability-proof', () => {
     expect(edge.assertions.asked).toHaveLength(1)
   })
 
-  test('of an unknown account or root is 404, of an ill-formed one 400, and 503 when it cannot be read', async () => {
+  test('of an unknown root is 404, of an ill-formed one 400, and 503 when it cannot be read', async () => {
     const edge = fixture()
     const token = await edge.tokenFor('viewer')
     const get = (path: string) => edge.get(`/v1/accounts/${path}`, token)
-    expect((await get('nobody/liability-proof')).status).toBe(404)
-    expect(await refusalOf(await get('a%20b/liability-proof'))).toMatchObject({
-      status: 400,
-      codes: ['ERR_INVALID_ACCOUNT_ID'],
-    })
     for (const root of ['', 'ab', ROOT, `sha256:${ROOT.toUpperCase()}`, `sha256:${ROOT}0`]) {
       expect(await refusalOf(await get(`alice/liability-proof?merkle_root=${root}`))).toEqual({
         status: 400,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ClassView } from '../../../actors/nft-class/state.ts'
 import type { InstanceView, NftEvent } from '../../../actors/nft-instance/state.ts'
 import { type OwnedNft } from '../../../runtime/ports/ledger-reads.ts'
-import { accountView, bodyOf, createEdgeFixture, refusalOf } from './edge-fixture.ts'
+import { accountView, bodyOf, createEdgeFixture } from './edge-fixture.ts'
 
 const CLASSES = '/v1/nft-classes'
 const CLASS_IDS = [1, 2, 3].map((number) => `cls_0000000000000000000000000${number}`)
@@ -139,43 +139,5 @@ describe('what there is of NFTs', () => {
       nfts: [],
       next_page_token: '',
     })
-  })
-})
-
-describe('what there is not', () => {
-  const NO_CLASS = 'cls_00000000000000000000000009'
-
-  test.for([
-    `${CLASSES}/${NO_CLASS}`,
-    `${CLASSES}/${FIRST.toLowerCase()}x`,
-    `${CLASSES}/x`,
-    `${CLASSES}/%00`,
-    `${CLASSES}/a%2Fb`,
-    `${CLASSES}/%E0%A4%A`,
-    `${CLASSES}/${NO_CLASS}/instances`,
-    `${CLASSES}/x/instances`,
-    `${CLASSES}/%00/instances`,
-    `${CLASSES}/${NO_CLASS}/instances/ruby`,
-    `${INSTANCES}/topaz`,
-    `${INSTANCES}/RUBY`,
-    `${INSTANCES}/%00`,
-    `${INSTANCES}/ruby%2Fhistory`,
-    `${INSTANCES}/topaz/history`,
-    `${CLASSES}/${SECOND}/instances/opal/history`,
-    `${RUBY}/histories`,
-    '/v1/accounts/nobody/nfts',
-  ])('%s is 404', async (path) => {
-    const { get, token } = await scene()
-    expect(await refusalOf(await get(path, token))).toMatchObject({ status: 404, codes: ['ERR_NOT_FOUND'] })
-  })
-
-  test('an account ID that can be none is 400', async () => {
-    const { get, token } = await scene()
-    for (const id of ['a%20b', '%C3%A9', 'x'.repeat(129), '%00']) {
-      expect(await refusalOf(await get(`/v1/accounts/${id}/nfts`, token))).toMatchObject({
-        status: 400,
-        codes: ['ERR_INVALID_ACCOUNT_ID'],
-      })
-    }
   })
 })

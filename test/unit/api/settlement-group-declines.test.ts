@@ -3,15 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { accountAddress } from '../../../actors/address.ts'
 import type { TransactionView } from '../../../runtime/ports/ledger-reads.ts'
 import { legHold } from '../../support/ledger-rows-values.ts'
-import {
-  accountView,
-  bodyOf,
-  createEdgeFixture,
-  GROUP_ID,
-  groupView,
-  refusalOf,
-  transactionView,
-} from './edge-fixture.ts'
+import { accountView, bodyOf, createEdgeFixture, GROUP_ID, groupView, transactionView } from './edge-fixture.ts'
 
 const DECLINE = `/v1/settlement-groups/${GROUP_ID.toUpperCase()}/decline`
 const TERMS_HASH = `sha256:${'ab'.repeat(32)}`
@@ -61,12 +53,6 @@ describe('GET /v1/accounts/{id}/expectations', () => {
     })
     const next = await bodyOf(await edge.get(`${path}&page_token=${String(page['next_page_token'])}`, token))
     expect(next).toMatchObject({ expectations: [{ leg: 10 }], next_page_token: '' })
-  })
-
-  test('an unknown account is 404', async () => {
-    const edge = createEdgeFixture()
-    const response = await edge.get('/v1/accounts/nobody/expectations', await edge.tokenFor('viewer'))
-    expect(await refusalOf(response)).toMatchObject({ status: 404, codes: ['ERR_NOT_FOUND'] })
   })
 })
 

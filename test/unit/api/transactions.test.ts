@@ -183,8 +183,5 @@ describe('POST /v1/transactions', () => {
     expect(line?.fields).toMatchObject({ failure: 'TypeError', request_id: response.headers.get('x-request-id') })
     expect(line?.fields['at']).toContain('transactions.test.ts')
     expect(JSON.stringify(edge.log)).not.toMatch(/SELECT|10\.50/)
-    edge.gateway.outcome = { kind: 'answered', answer: { kind: 'status_changed', account: {} as never } }
-    const odd = await edge.post('/v1/transactions', SUBMISSION, await edge.tokenFor('transactor'))
-    expect(await bodyOf(odd)).toMatchObject({ status: 503, outcome: 'unknown' })
   })
 })

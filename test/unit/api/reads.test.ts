@@ -1,4 +1,7 @@
-/** Goal: D16: every list comes in pages, each row once, and a page token is good for one list, one query and one client. */
+/**
+ * Goal: what reads have in common, route by route. D16: every list comes in pages, each row once, and a page token is
+ * good for one list, one query and one client. D1: what is not there is 404.
+ */
 import { describe, expect, test } from 'vitest'
 import { encodeUlid } from '../../../actors/identifiers.ts'
 import { ReadsUnavailable } from '../../../runtime/ports/ledger-reads.ts'
@@ -12,11 +15,13 @@ import {
   GROUP_ID,
   refusalOf,
   tokenView,
+  TXN_ID,
 } from './edge-fixture.ts'
 
 const CLASS_IDS = [1, 2, 3].map((number) => `cls_0000000000000000000000000${number}`)
 const [FIRST = '', SECOND = ''] = CLASS_IDS
 const INSTANCES = `/v1/nft-classes/${FIRST}/instances`
+const NO_CLASS = 'cls_00000000000000000000000009'
 const NAMES = ['jade', 'opal', 'ruby']
 const AT_MS = 1_760_000_000_000
 const SHARDS = Array.from({ length: 256 }, (_, shardId) => shardId)
@@ -169,16 +174,55 @@ describe.for(LISTS)('D16: the list %s', ([path, rows, member, ids, other]) => {
 })
 
 // Of shards: shards.test.ts.
-test.for(LISTS.filter(([, rows]) => rows !== 'shards'))(
-  'a store that is away is 503, and nothing of it is told: %s',
-  async ([path]) => {
-    const edge = await scene()
-    edge.reads.failure = new ReadsUnavailable('connect ECONNREFUSED 10.0.0.7')
-    edge.attestations.failure = edge.reads.failure
-    const response = await edge.get(path, edge.token)
-    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
-    const text = await response.text()
-    expect(text).toContain('ERR_DOWNSTREAM_FAILURE')
-    expect(text).not.toMatch(/ECONN|10\.0|outcome/)
-  },
-)
+test.for([
+  ...LISTS.filter(([, rows]) => rows !== 'shards').map(([path]) => path),
+  '/v1/transactions',
+  `/v1/attestations/${attestationId(1)}`,
+])('a store that is away is 503, and nothing of it is told: %s', async (path) => {
+  const edge = await scene()
+  edge.reads.failure = new ReadsUnavailable('connect ECONNREFUSED 10.0.0.7')
+  edge.attestations.failure = edge.reads.failure
+  const response = await edge.get(path, edge.token)
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '1'])
+  const text = await response.text()
+  expect(text).toContain('ERR_DOWNSTREAM_FAILURE')
+  expect(text).not.toMatch(/ECONN|10\.0|outcome/)
+})
+
+/** What an ID of a kind is refused with where it can be none; none: as one that nobody has. `{}` stands for the ID. */
+const NO_ACCOUNT = { status: 400, codes: ['ERR_INVALID_ACCOUNT_ID'], fields: ['account_id'] }
+const NO_GROUP = { status: 400, codes: ['ERR_INVALID_GROUP_ID'], fields: ['group_id'] }
+const ABSENT = { status: 404, codes: ['ERR_NOT_FOUND'], fields: undefined }
+const OF_ACCOUNTS = [
+  '',
+  '/state',
+  '/balances',
+  '/balances/BASE',
+  '/nfts',
+  '/audit-chain',
+  '/expectations',
+  '/liability-proof',
+]
+const OF_INSTANCES = ['', '/history', '/provenance']
+const NOTHING: readonly (readonly [path: string, ids: readonly string[], illFormed: object])[] = [
+  ...OF_ACCOUNTS.map((suffix) => [`/v1/accounts/{}${suffix}`, ['nobody', 'ALICE'], NO_ACCOUNT] as const),
+  ...['/v1/settlement-groups/{}', '/v1/transactions/group/{}'].map((path) => [path, [GROUP_ID], NO_GROUP] as const),
+  ...['', '/receipt'].map((suffix) => [`/v1/transactions/{}${suffix}`, [TXN_ID, 'x', 'txn_'], ABSENT] as const),
+  ...OF_INSTANCES.map((suffix) => [`${INSTANCES}/{}${suffix}`, ['topaz', 'RUBY', 'ruby%2Fhistory'], ABSENT] as const),
+  ...OF_INSTANCES.map((suffix) => [`/v1/nft-classes/{}/instances/ruby${suffix}`, CLASS_IDS.slice(1), ABSENT] as const),
+  ...['', '/instances'].map(
+    (suffix) => [`/v1/nft-classes/{}${suffix}`, [NO_CLASS, FIRST.toUpperCase(), 'x'], ABSENT] as const,
+  ),
+  [`${INSTANCES}/ruby/{}`, ['histories'], ABSENT],
+  ['/v1/fungible-tokens/{}', ['BASE', 'eur.x', 'x'], ABSENT],
+  ['/v1/accounts/alice/balances/{}', ['GBP', 'base'], ABSENT],
+  ['/v1/attestations/{}', [attestationId(9), 'x'], ABSENT],
+]
+const ILL_FORMED = ['%00', '%E0%A4%A', 'a%2Fb', 'a%20b', '%C3%A9', 'x'.repeat(300)]
+
+test.for(NOTHING)('D1: what is not there: %s', async ([path, ids, illFormed]) => {
+  const edge = await scene()
+  const ask = async (id: string) => [id, await refusalOf(await edge.get(path.replace('{}', id), edge.token))]
+  for (const id of ids) expect(await ask(id)).toEqual([id, ABSENT])
+  for (const id of ILL_FORMED) expect(await ask(id)).toEqual([id, illFormed])
+})
