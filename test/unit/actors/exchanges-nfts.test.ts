@@ -24,6 +24,7 @@ import {
 } from '../../model/mini-clients.ts'
 import { countAtRest } from '../../model/mini-ledger-count.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
+import { deliver } from './agreed-groups.ts'
 
 type Fields = Partial<Submission> & Pick<Submission, 'accountId'>
 
@@ -68,12 +69,6 @@ function trades(): readonly [Fields, Fields] {
 
 function exchange(): ExchangeState | undefined {
   return ledger.states.get(HOME) as ExchangeState | undefined
-}
-
-function deliver(...ways: readonly (readonly [string, string])[]): void {
-  for (const [from, to] of ways) {
-    if (!ledger.deliverFrom(from, to)) throw new Error(`Nothing is on its way from ${from} to ${to}.`)
-  }
 }
 
 function at(id: string): string {
@@ -138,10 +133,10 @@ describe('an NFT for a token', () => {
   test('F3: is offered only once its home holds it', () => {
     submit(ledger, sells())
     expect(ledger.undelivered().map(({ to }) => to.kind)).toEqual(['instance'])
-    deliver(['ann', at(ruby)])
+    deliver(ledger, ['ann', at(ruby)])
     expect(nftSeen(ledger, ruby)?.status).toBe('held')
     expect(ledger.undelivered().map(({ to }) => to.kind)).toEqual(['account'])
-    deliver([at(ruby), 'ann'])
+    deliver(ledger, [at(ruby), 'ann'])
     expect(ledger.undelivered().map(({ to }) => to.kind)).toEqual(['exchange'])
   })
 
@@ -150,11 +145,11 @@ describe('an NFT for a token', () => {
     while (exchange()?.pairs?.length !== 1) ledger.deliver()
     expect(exchange()).toMatchObject({ offers: [], dueAtMs: null, pairs: [{ delivering: [anns] }] })
     expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'ann', status: 'held' })
-    deliver([HOME, at(ruby)])
+    deliver(ledger, [HOME, at(ruby)])
     expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'bob', status: 'active' })
     expect([statusOf(anns), statusOf(bobs)]).toEqual(['pending', 'pending'])
     expect(ledger.undelivered()).toHaveLength(1)
-    deliver([at(ruby), HOME])
+    deliver(ledger, [at(ruby), HOME])
     expect(exchange()).toBe(undefined)
     ledger.drain()
     expectOwners('bob', 'bob')
@@ -164,9 +159,9 @@ describe('an NFT for a token', () => {
     submit(ledger, sells())
     submit(ledger, buys())
     while (exchange()?.pairs?.length !== 1) ledger.deliver()
-    deliver([HOME, at(ruby)])
+    deliver(ledger, [HOME, at(ruby)])
     const on = submit(ledger, handing(ruby, 'bob', 'cid'))
-    deliver(['bob', at(ruby)], [at(ruby), 'cid'], ['cid', at(ruby)], [at(ruby), 'bob'])
+    deliver(ledger, ['bob', at(ruby)], [at(ruby), 'cid'], ['cid', at(ruby)], [at(ruby), 'bob'])
     expect(statusOf(on)).toBe('completed')
     settled(ledger, handing(opal, 'bob', 'cid'))
     expectOwners('cid', 'cid')
@@ -193,10 +188,10 @@ describe('an NFT for an NFT', () => {
     if (anns === undefined || bobs === undefined) throw new Error('There are two sides.')
     while (exchange()?.pairs?.length !== 1) ledger.deliver()
     const [first = '', second = ''] = order()
-    deliver([HOME, at(first)], [at(first), HOME])
+    deliver(ledger, [HOME, at(first)], [at(first), HOME])
     expect(exchange()?.pairs).toMatchObject([{ delivering: [first === ruby ? bobs : anns] }])
     expect([statusOf(anns), statusOf(bobs)]).toEqual(['pending', 'pending'])
-    deliver([HOME, at(second)], [at(second), HOME])
+    deliver(ledger, [HOME, at(second)], [at(second), HOME])
     ledger.drain()
     expect([statusOf(anns), statusOf(bobs)]).toEqual(['completed', 'completed'])
     expectOwners('bob', 'ann')
@@ -266,13 +261,13 @@ describe('an exchange of an NFT fails', () => {
   test('exchange_expired, while its home is asked: it is held, offered too late, and free before that is said', () => {
     const txnId = submit(ledger, { ...sells(), expiresAtMs: ledger.nowMs + 500 })
     ledger.nowMs += 1_000
-    deliver(['ann', at(ruby)], [at(ruby), 'ann'], ['ann', HOME])
+    deliver(ledger, ['ann', at(ruby)], [at(ruby), 'ann'], ['ann', HOME])
     expect(exchange()?.offers).toEqual([])
-    deliver([HOME, 'ann'])
+    deliver(ledger, [HOME, 'ann'])
     expect([statusOf(txnId), nftSeen(ledger, ruby)?.status]).toEqual(['pending', 'held'])
-    deliver(['ann', at(ruby)])
+    deliver(ledger, ['ann', at(ruby)])
     expect([statusOf(txnId), nftSeen(ledger, ruby)?.status]).toEqual(['pending', 'active'])
-    deliver([at(ruby), 'ann'])
+    deliver(ledger, [at(ruby), 'ann'])
     expect(statusOf(txnId)).toBe('exchange_expired')
     expectNothingHappened()
   })
@@ -281,10 +276,10 @@ describe('an exchange of an NFT fails', () => {
     const txnId = submit(ledger, sells())
     ledger.drain()
     ledger.pass(900_000)
-    deliver([HOME, 'ann'])
+    deliver(ledger, [HOME, 'ann'])
     expect(nftSeen(ledger, ruby)?.status).toBe('held')
     const on = submit(ledger, handing(ruby, 'ann', 'cid'))
-    deliver(['ann', at(ruby)])
+    deliver(ledger, ['ann', at(ruby)])
     expect(statusOf(txnId)).toBe('pending')
     ledger.drain()
     expect([statusOf(txnId), statusOf(on)]).toEqual(['exchange_expired', 'completed'])
@@ -295,7 +290,7 @@ describe('an exchange of an NFT fails', () => {
     const both = trades().map((fields) => submit(ledger, { ...fields, expiresAtMs: ledger.nowMs + 5_000 }))
     while (exchange()?.pairs?.length !== 1) ledger.deliver()
     ledger.pass(3_600_000)
-    deliver([HOME, at(opal)], [at(opal), HOME])
+    deliver(ledger, [HOME, at(opal)], [at(opal), HOME])
     ledger.pass(3_600_000)
     ledger.drain()
     expect(both.map(statusOf)).toEqual(['completed', 'completed'])
@@ -306,7 +301,7 @@ describe('an exchange of an NFT fails', () => {
     const both = trades().map((fields) => submit(ledger, fields))
     while (exchange()?.pairs?.length !== 1) ledger.deliver()
     const late = submit(ledger, swap('bob', 'cid', MONEY, one(ruby)))
-    deliver(['bob', HOME])
+    deliver(ledger, ['bob', HOME])
     expect(exchange()).toMatchObject({ offers: [{ txnId: late }], pairs: [{}] })
     ledger.pass(900_000)
     expect(exchange()).toMatchObject({ offers: [], pairs: [{}], expired: [{ txnId: late }] })
@@ -324,14 +319,14 @@ describe('under one group ID', () => {
     // The pair stays as it is: what its home sends waits.
     for (let index = 0; index < MAX_OFFERS - 1; index += 1) {
       submit(ledger, swap('bob', 'ann', { tokenId: 'BASE', amount: `0.${100 + index}` }, one(ruby)))
-      deliver(['bob', HOME])
+      deliver(ledger, ['bob', HOME])
     }
     expect(exchange()).toMatchObject({ pairs: [{}] })
     expect(exchange()?.offers).toHaveLength(MAX_OFFERS - 1)
     const tooMany = submit(ledger, swap('ann', 'bob', one(jade), { tokenId: 'BASE', amount: '7' }))
-    deliver(['ann', at(jade)], [at(jade), 'ann'], ['ann', HOME], [HOME, 'ann'])
+    deliver(ledger, ['ann', at(jade)], [at(jade), 'ann'], ['ann', HOME], [HOME, 'ann'])
     expect([statusOf(tooMany), nftSeen(ledger, jade)?.status]).toEqual(['pending', 'held'])
-    deliver(['ann', at(jade)], [at(jade), 'ann'])
+    deliver(ledger, ['ann', at(jade)], [at(jade), 'ann'])
     expect([statusOf(tooMany), nftSeen(ledger, jade)?.status]).toEqual(['exchange_limit', 'active'])
     ledger.drain()
     expect(both.map(statusOf)).toEqual(['completed', 'completed'])

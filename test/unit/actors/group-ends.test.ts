@@ -26,6 +26,7 @@ import {
   termsOf,
 } from '../../model/mini-clients.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
+import { agreed, expectNoHolds } from './agreed-groups.ts'
 
 const OUT = { account_id: 'ann', type: 'debit', amount: '4' }
 const IN = { account_id: 'bob', type: 'credit', amount: '4' }
@@ -39,17 +40,6 @@ beforeEach(() => {
   fund(ledger, 'ann', '10')
   issue(ledger, { issuer: 'ann', totalSupply: '10' })
 })
-
-function agreed(...legs: readonly LegFields[]): Terms {
-  const terms = termsOf(legs)
-  const answer = agree(ledger, terms)
-  if (answer.kind !== 'group_registered') throw new Error(JSON.stringify(answer))
-  return terms
-}
-
-function noHolds(): void {
-  for (const { holds } of ledger.accounts()) expect(holds.size).toBe(0)
-}
 
 interface Kind {
   readonly leg: LegFields
@@ -134,7 +124,7 @@ describe.for(KINDS)('a %s', ([name, { leg, at, completed, settled: after, compen
 
   function completedLeg(): { readonly terms: Terms; readonly txnId: string } {
     open(ledger, 'cid')
-    const terms = agreed(leg, CID)
+    const terms = agreed(ledger, leg, CID)
     const { txnId, status, sequence } = settled(ledger, legOf(terms, 0))
     expect([status, typeof sequence]).toEqual(['completed', 'number'])
     expect(balance(ledger, ...at)).toEqual(completed)
@@ -151,7 +141,7 @@ describe.for(KINDS)('a %s', ([name, { leg, at, completed, settled: after, compen
     expect(supply(ledger, 'GOLD')).toBe(goldAfter)
     expect(ledger.entries.get('ann')).toHaveLength(entries ?? -1)
     expect(balance(ledger, 'bob')).toEqual(free(name === 'transfer' ? '4' : '0'))
-    noHolds()
+    expectNoHolds(ledger)
   })
 
   test('is undone by a transaction of the ledger when the group reverts', () => {
@@ -178,24 +168,24 @@ describe.for(KINDS)('a %s', ([name, { leg, at, completed, settled: after, compen
       partialFailures: [],
     })
     expect(balance(ledger, 'bob')).toEqual(free('0'))
-    noHolds()
+    expectNoHolds(ledger)
   })
 
   test('that nobody has submitted leaves nothing when the group reverts', () => {
     open(ledger, 'cid')
-    agreed(leg, CID)
+    agreed(ledger, leg, CID)
     const count = ledger.transactions.size
     revert(ledger, GROUP)
     expect(balance(ledger, ...at)).toEqual(free('10'))
     expect(ledger.transactions.size).toBe(count)
     expect(ledger.token('GOLD')?.held).toEqual({})
-    noHolds()
+    expectNoHolds(ledger)
   })
 })
 
 describe('reverting', () => {
   test('begins with a leg that fails: it stays failed, the others are undone, and each says so', () => {
-    const terms = agreed({ ...OUT, amount: '11' }, { ...IN, amount: '11' })
+    const terms = agreed(ledger, { ...OUT, amount: '11' }, { ...IN, amount: '11' })
     const credit = settled(ledger, legOf(terms, 1))
     expect(balance(ledger, 'bob')).toEqual(held('0', '0', '11'))
     const failing = settled(ledger, legOf(terms, 0))
@@ -209,11 +199,11 @@ describe('reverting', () => {
       compensations: [{ compensates: credit.txnId }],
     })
     expect(balance(ledger, 'bob')).toEqual(free('0'))
-    noHolds()
+    expectNoHolds(ledger)
   })
 
   test('begins when the time is over, not before', () => {
-    const terms = agreed(OUT, IN)
+    const terms = agreed(ledger, OUT, IN)
     settled(ledger, legOf(terms, 0))
     const { dueAtMs = null } = ledger.group(GROUP) ?? {}
     ledger.pass((dueAtMs ?? 0) - ledger.nowMs - 1)
@@ -227,7 +217,7 @@ describe('reverting', () => {
   })
 
   test('undoes a leg that was completed before its order came, on both sides of a transfer', () => {
-    const terms = agreed(ACROSS, { ...OUT, boundary: true })
+    const terms = agreed(ledger, ACROSS, { ...OUT, boundary: true })
     submit(ledger, legOf(terms, 0))
     ledger.ask(groupAddress(GROUP), revertGroupCommand(GROUP))
     const late = submit(ledger, legOf(terms, 1))
@@ -238,11 +228,11 @@ describe('reverting', () => {
     })
     expect(balance(ledger, 'ann')).toEqual(free('10'))
     expect(balance(ledger, 'bob')).toEqual(free('0'))
-    noHolds()
+    expectNoHolds(ledger)
   })
 
   test('again is answered and starts nothing; once the group settles it is refused', () => {
-    const terms = agreed(OUT, IN)
+    const terms = agreed(ledger, OUT, IN)
     expect(revert(ledger, GROUP)).toMatchObject({ kind: 'group_reverting', group: { status: 'reverting' } })
     const { version } = ledger.group(GROUP) ?? {}
     expect(revert(ledger, GROUP)).toMatchObject({ kind: 'group_reverting', group: { status: 'reverted' } })
@@ -260,13 +250,13 @@ describe('reverting', () => {
   })
 
   test('is for the client that registered the group, and for administrators', () => {
-    agreed(OUT, IN)
+    agreed(ledger, OUT, IN)
     expect(codeOf(revert(ledger, GROUP, { caller: STRANGER }))).toBe('not_allowed')
     expect(revert(ledger, GROUP, { caller: ADMIN }).kind).toBe('group_reverting')
   })
 
   test('gives back though the account is frozen and refuses incoming value by then', () => {
-    const terms = agreed(OUT, IN)
+    const terms = agreed(ledger, OUT, IN)
     settled(ledger, legOf(terms, 0))
     change(ledger, 'ann', { status: 'frozen', incoming: 'refuse' })
     revert(ledger, GROUP)

@@ -27,6 +27,7 @@ import {
   termsOf,
 } from '../../model/mini-clients.ts'
 import { type KeptTransaction, MiniLedger } from '../../model/mini-ledger.ts'
+import { agreed, expectNoHolds } from './agreed-groups.ts'
 
 const OUT = { account_id: 'ann', type: 'debit', amount: '4' }
 const IN = { account_id: 'bob', type: 'credit', amount: '4' }
@@ -40,17 +41,6 @@ beforeEach(() => {
   fund(ledger, 'ann', '10')
   issue(ledger, { issuer: 'ann', totalSupply: '10' })
 })
-
-function agreed(...legs: readonly LegFields[]): Terms {
-  const terms = termsOf(legs)
-  const answer = agree(ledger, terms)
-  if (answer.kind !== 'group_registered') throw new Error(JSON.stringify(answer))
-  return terms
-}
-
-function noHolds(): void {
-  for (const { holds } of ledger.accounts()) expect(holds.size).toBe(0)
-}
 
 describe('registering', () => {
   test('is answered when every account expects its legs, with the group open and every leg expected', () => {
@@ -75,7 +65,7 @@ describe('registering', () => {
   })
 
   test('of the same terms again by the same client is the group as it is; of other terms, or by another, a conflict', () => {
-    const terms = agreed(OUT, IN)
+    const terms = agreed(ledger, OUT, IN)
     settled(ledger, legOf(terms, 0))
     expect(agree(ledger, terms)).toMatchObject({
       kind: 'group_registered',
@@ -117,7 +107,7 @@ describe('registering', () => {
     ]) {
       expect(codeOf(agree(ledger, termsOf(legs)))).toBe(code)
       expect(ledger.states.has(`group ${GROUP}`)).toBe(false)
-      noHolds()
+      expectNoHolds(ledger)
     }
   })
 
@@ -134,7 +124,7 @@ describe('registering', () => {
     ledger.drain()
     expect(ledger.concluded.get(`group ${GROUP}`)).toMatchObject({ kind: 'refused', code: 'group_expired' })
     expect(ledger.states.has(`group ${GROUP}`)).toBe(false)
-    noHolds()
+    expectNoHolds(ledger)
   })
 
   test.for<[string, LegFields]>([
@@ -143,7 +133,7 @@ describe('registering', () => {
     ['not_issuer', { ...OUT, account_id: 'bob', type: 'mint', token_id: 'GOLD' }],
   ])('of a leg that cannot be is refused with %s', ([code, leg]) => {
     expect(codeOf(agree(ledger, termsOf([OUT, IN, leg])))).toBe(code)
-    noHolds()
+    expectNoHolds(ledger)
     expect(ledger.token('GOLD')?.held).toEqual({})
   })
 
@@ -219,7 +209,7 @@ describe('a leg that comes before every other account expects its own', () => {
       status: 'reverted',
       legs: [{ status: 'failed' }, { status: 'expected' }],
     })
-    noHolds()
+    expectNoHolds(ledger)
   })
 
   test('is undone when they do not, and the ID is free', () => {
@@ -230,7 +220,7 @@ describe('a leg that comes before every other account expects its own', () => {
       expect(early(legOf(terms, 0)).status).toBe(status)
       expect(ledger.states.has(`group ${GROUP}`)).toBe(false)
       expect(balance(ledger, 'ann')).toEqual(free('10'))
-      noHolds()
+      expectNoHolds(ledger)
     }
   })
 
@@ -244,7 +234,7 @@ describe('a leg that comes before every other account expects its own', () => {
       ledger.drain()
     }
     expect(balance(ledger, 'ann', 'BASE')).toEqual(free('10'))
-    noHolds()
+    expectNoHolds(ledger)
   })
 
   test('and mints, has its supply put on hold once the group is open', () => {
@@ -275,14 +265,14 @@ describe('a submission is the leg it names', () => {
 
   test.for(other)('and nothing less: %s is refused, and the expectation waits', ([, fields]) => {
     open(ledger, 'cid')
-    const terms = agreed(ACROSS, { ...OUT, amount: '5', boundary: true })
+    const terms = agreed(ledger, ACROSS, { ...OUT, amount: '5', boundary: true })
     expect(codeOf(submission(ledger, { ...legOf(terms, 0), ...fields }))).toBe('group_terms_unknown')
     expect(balance(ledger, 'ann')).toEqual(free('10'))
     expect(settled(ledger, legOf(terms, 0)).status).toBe('completed')
   })
 
   test('by the value of its amount, once', () => {
-    const terms = agreed(OUT, IN)
+    const terms = agreed(ledger, OUT, IN)
     const taken = submit(ledger, { ...legOf(terms, 0), amount: '4.000' })
     expect(ledger.transaction(taken)).toMatchObject({ status: 'completed', amount: '4.000' })
     expect(codeOf(submission(ledger, legOf(terms, 0)))).toBe('group_terms_unknown')
@@ -291,26 +281,26 @@ describe('a submission is the leg it names', () => {
   })
 
   test('the first that is not taken, of legs that are alike', () => {
-    const terms = agreed(OUT, OUT, { ...IN, amount: '8' })
+    const terms = agreed(ledger, OUT, OUT, { ...IN, amount: '8' })
     const [first, second] = [settled(ledger, legOf(terms, 0)), settled(ledger, legOf(terms, 0))]
     expect(groupSeen(ledger, GROUP)?.legs).toMatchObject([{ txnId: first.txnId }, { txnId: second.txnId }, {}])
     expect(codeOf(submission(ledger, legOf(terms, 0)))).toBe('group_terms_unknown')
   })
 
   test('and needs no grant of its own to bring value in', () => {
-    const terms = agreed({ ...OUT, boundary: true }, { ...IN, boundary: true })
+    const terms = agreed(ledger, { ...OUT, boundary: true }, { ...IN, boundary: true })
     const caller = { ...STRANGER, boundary: false }
     expect(codeOf(submission(ledger, legOf(terms, 1), { caller }))).toBe(undefined)
     expect(codeOf(submission(ledger, { accountId: 'bob' }, { caller }))).toBe('boundary_not_granted')
   })
 
   test('and without its terms it is no leg of a group that the account knows to be registered', () => {
-    const terms = agreed(OUT, IN)
+    const terms = agreed(ledger, OUT, IN)
     expect(codeOf(submission(ledger, { ...legOf(terms, 0), termsHash: null }))).toBe('group_registered')
   })
 
   test('and is refused once the group is closed', () => {
-    const terms = agreed(OUT, IN)
+    const terms = agreed(ledger, OUT, IN)
     revert(ledger, GROUP)
     expect(codeOf(submission(ledger, legOf(terms, 0)))).toBe('group_terms_unknown')
   })

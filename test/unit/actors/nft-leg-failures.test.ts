@@ -30,6 +30,7 @@ import {
 } from '../../model/mini-clients.ts'
 import { countAtRest } from '../../model/mini-ledger-count.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
+import { agreed } from './agreed-groups.ts'
 
 const PAYS = { account_id: 'bob', type: 'transfer', amount: '30', to_account_id: 'ann' }
 const AT_HOME = `group ${GROUP}`
@@ -60,13 +61,6 @@ function burns(from = 'ann'): LegFields {
   return { account_id: from, type: 'burn', ...nft() }
 }
 
-function agreed(...legs: readonly LegFields[]): Terms {
-  const terms = termsOf(legs)
-  const answer = agree(ledger, terms)
-  if (answer.kind !== 'group_registered') throw new Error(JSON.stringify(answer))
-  return terms
-}
-
 /** Nobody keeps anything for anybody, and the money is where it was. */
 function expectNothingStays(owner = 'ann'): void {
   expect(ledger.instance(ruby)).toMatchObject({ owner, status: 'active', hold: null })
@@ -88,7 +82,7 @@ describe('a leg fails, and its group with it', () => {
     ['its account is frozen', 'account_frozen', () => change(ledger, 'ann', { status: 'frozen' })],
   ])('because %s', ([, code, spoil]) => {
     open(ledger, 'ann2')
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     settled(ledger, legOf(terms, 1))
     change(ledger, 'ann2', { incoming: 'refuse' })
     spoil()
@@ -102,7 +96,7 @@ describe('a leg fails, and its group with it', () => {
     ['is another’s, though anybody may agree on it', 'cid', 'ann', () => undefined],
     ['was given away since they agreed', 'ann', 'cid', () => settled(ledger, handing(ruby, 'ann', 'cid'))],
   ])('because the NFT %s', ([, giver, owner, spoil]) => {
-    const terms = agreed(gives(giver, 'bob'), PAYS)
+    const terms = agreed(ledger, gives(giver, 'bob'), PAYS)
     settled(ledger, legOf(terms, 1))
     spoil()
     expect(settled(ledger, legOf(terms, 0)).failure?.code).toBe('not_owner')
@@ -111,14 +105,14 @@ describe('a leg fails, and its group with it', () => {
   })
 
   test('because it was burned since they agreed', () => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     settled(ledger, { accountId: 'ann', type: 'burn', amount: '1', tokenId: ruby })
     expect(settled(ledger, legOf(terms, 0)).failure?.code).toBe('not_owner')
     expect(groupSeen(ledger, GROUP)?.status).toBe('reverted')
   })
 
   test('because the payment cannot be made: the NFT that was held is free', () => {
-    const terms = agreed(gives(), { ...PAYS, amount: '101' })
+    const terms = agreed(ledger, gives(), { ...PAYS, amount: '101' })
     settled(ledger, legOf(terms, 0))
     expect(nftSeen(ledger, ruby)?.status).toBe('held')
     expect(settled(ledger, legOf(terms, 1)).failure?.code).toBe('insufficient_funds')
@@ -127,7 +121,7 @@ describe('a leg fails, and its group with it', () => {
   })
 
   test('because a group that has it is faster; that one goes on', () => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     const other = termsOf([gives('ann', 'cid'), PAYS], { groupId: ELSEWHERE })
     agree(ledger, other)
     settled(ledger, legOf(other, 0))
@@ -142,7 +136,7 @@ describe('a leg fails, and its group with it', () => {
 
 describe('a leg that burns', () => {
   test('is held until the group settles, and is then the end of the NFT', () => {
-    const terms = agreed(burns(), PAYS)
+    const terms = agreed(ledger, burns(), PAYS)
     const burned = settled(ledger, legOf(terms, 0))
     expect(burned).toMatchObject({ type: 'burn', status: 'completed', toAccountId: null })
     expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'ann', status: 'held' })
@@ -161,7 +155,7 @@ describe('a leg that burns', () => {
   })
 
   test('comes to nothing with the group: a transfer of the ledger’s own says so in the chain', () => {
-    const terms = agreed(burns(), PAYS)
+    const terms = agreed(ledger, burns(), PAYS)
     const { txnId } = settled(ledger, legOf(terms, 0))
     revert(ledger, GROUP)
     const [returned] = orderedOn(ledger, 'ann')
@@ -181,7 +175,7 @@ describe('two legs of one NFT', () => {
     ['of one owner, a burn among them', () => [gives('ann', 'bob'), burns()], 'held'],
     ['that are the same', () => [gives('ann', 'bob'), gives('ann', 'bob')], 'held'],
   ] as const)('%s can be agreed on, and never settle', ([, legs, code]) => {
-    const terms = agreed(...legs(), { ...OTHER, boundary: false })
+    const terms = agreed(ledger, ...legs(), { ...OTHER, boundary: false })
     expect(settled(ledger, legOf(terms, 0)).status).toBe('completed')
     expect(settled(ledger, legOf(terms, 1)).failure?.code).toBe(code)
     expectReverted()
@@ -189,7 +183,7 @@ describe('two legs of one NFT', () => {
 
   test('of two NFTs, one for the other, settle', () => {
     const opal = minted(ledger, { accountId: 'ann', classId, instanceId: 'opal', owner: 'bob' })
-    const terms = agreed(gives('ann', 'bob'), gives('bob', 'ann', 'opal'))
+    const terms = agreed(ledger, gives('ann', 'bob'), gives('bob', 'ann', 'opal'))
     settled(ledger, legOf(terms, 0))
     settled(ledger, legOf(terms, 1))
     expect(groupSeen(ledger, GROUP)?.status).toBe('settled')

@@ -2,7 +2,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../actors/address.ts'
-import type { Terms } from '../../../actors/group/terms.ts'
 import { revertGroupCommand } from '../../support/accounts.ts'
 import {
   ADMIN,
@@ -32,6 +31,7 @@ import {
 } from '../../model/mini-clients.ts'
 import { countAtRest } from '../../model/mini-ledger-count.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
+import { agreed, deliver } from './agreed-groups.ts'
 
 const PAYS = { account_id: 'bob', type: 'transfer', amount: '30', to_account_id: 'ann' }
 const AT_HOME = `group ${GROUP}`
@@ -61,20 +61,6 @@ function burns(): LegFields {
   return { account_id: 'ann', type: 'burn', class_id: classId, instance_id: 'ruby', amount: '1' }
 }
 
-function agreed(...legs: readonly LegFields[]): Terms {
-  const terms = termsOf(legs)
-  const answer = agree(ledger, terms)
-  if (answer.kind !== 'group_registered') throw new Error(JSON.stringify(answer))
-  return terms
-}
-
-/** Delivers these, from one to another, and nothing else. */
-function deliver(...ways: readonly (readonly [string, string])[]): void {
-  for (const [from, to] of ways) {
-    if (!ledger.deliverFrom(from, to)) throw new Error(`Nothing is on its way from ${from} to ${to}.`)
-  }
-}
-
 function atHome(): string {
   return `instance ${ruby}`
 }
@@ -97,7 +83,7 @@ describe('delivery against payment', () => {
     ['the NFT', [0, 1]],
     ['the payment', [1, 0]],
   ] as const)('settles, %s first: each leg is completed before, and takes effect with the others', ([, order]) => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     const [first, second] = order
     settled(ledger, legOf(terms, first))
     expect(groupSeen(ledger, GROUP)?.status).toBe('open')
@@ -120,7 +106,7 @@ describe('delivery against payment', () => {
   })
 
   test('is an entry on each side once the NFT is held, and one of its history once it settles', () => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     const sent = settled(ledger, { ...legOf(terms, 0), metadata: { note: 'deed' } })
     const received = ledger.transaction(orderedOn(ledger, 'bob')[0]?.txnId ?? '')
     expect(sent).toMatchObject({ status: 'completed', groupId: GROUP, toAccountId: 'bob', counterTxnId: null })
@@ -145,18 +131,18 @@ describe('delivery against payment', () => {
   })
 
   test('the leg is pending while its home has not said that it holds it', () => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     const txnId = submit(ledger, legOf(terms, 0))
     expect(ledger.transaction(txnId)).toMatchObject({ status: 'pending', auditHash: null })
-    deliver(['ann', atHome()])
+    deliver(ledger, ['ann', atHome()])
     expect(ledger.transaction(txnId).status).toBe('pending')
     expect(groupSeen(ledger, GROUP)?.legs[0]?.status).toBe('expected')
-    deliver([atHome(), 'ann'])
+    deliver(ledger, [atHome(), 'ann'])
     expect(ledger.transaction(txnId).status).toBe('completed')
   })
 
   test('is admitted once: the same leg again is not expected, held or not', () => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     submit(ledger, legOf(terms, 0))
     expect(codeOf(submission(ledger, legOf(terms, 0)))).toBe('group_terms_unknown')
     ledger.drain()
@@ -171,7 +157,7 @@ describe('delivery against payment', () => {
     ['other terms', { termsHash: '0'.repeat(64) }],
   ] as const)('%s is no leg of it', ([, fields]) => {
     const opal = minted(ledger, { accountId: 'ann', classId, instanceId: 'opal' })
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     const other = { ...legOf(terms, 0), ...fields }
     const tokenId = other.tokenId === 'opal' ? opal : ruby
     expect(codeOf(submission(ledger, { ...other, tokenId }))).toBe('group_terms_unknown')
@@ -179,7 +165,7 @@ describe('delivery against payment', () => {
   })
 
   test('O2: nobody gets what is held for a leg: its owner’s other orders fail, and others’ are none of its owner’s', () => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     settled(ledger, legOf(terms, 0))
     const swap = { type: 'exchange', groupId: '2f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33' } as const
     const receive = { tokenId: 'BASE', amount: '1' }
@@ -192,7 +178,7 @@ describe('delivery against payment', () => {
   })
 
   test('a frozen account fulfills its signed legs; one that starts to refuse incoming value receives nothing', () => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     settled(ledger, legOf(terms, 0))
     change(ledger, 'ann', { status: 'frozen' })
     change(ledger, 'bob', { incoming: 'refuse' })
@@ -217,13 +203,13 @@ describe('delivery against payment', () => {
   })
 
   test('what has settled is its receiver’s to give on before its account has heard so, and is counted right', () => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     settled(ledger, legOf(terms, 0))
     submit(ledger, legOf(terms, 1))
-    deliver(['bob', AT_HOME], [AT_HOME, 'ann'], ['ann', AT_HOME], [AT_HOME, atHome()])
+    deliver(ledger, ['bob', AT_HOME], [AT_HOME, 'ann'], ['ann', AT_HOME], [AT_HOME, atHome()])
     expect(nftSeen(ledger, ruby)).toMatchObject({ owner: 'bob', status: 'active' })
     const on = submit(ledger, handing(ruby, 'bob', 'cid'))
-    deliver(['bob', atHome()], [atHome(), 'cid'], ['cid', atHome()], [atHome(), 'bob'])
+    deliver(ledger, ['bob', atHome()], [atHome(), 'cid'], ['cid', atHome()], [atHome(), 'bob'])
     expect(ledger.transaction(on).status).toBe('completed')
     expect(counts(ledger, 'bob')).toEqual({ owned: -1, promised: 1 })
     expect(codeOf(change(ledger, 'bob', { status: 'closed' }))).toBe('account_not_empty')
@@ -237,7 +223,7 @@ describe('a group that reverts', () => {
   const TIMEOUT_MS = 900_000
 
   test('before the NFT’s leg is in: it is no longer expected, and what was paid comes back', () => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     settled(ledger, legOf(terms, 1))
     ledger.pass(TIMEOUT_MS)
     ledger.drain()
@@ -247,7 +233,7 @@ describe('a group that reverts', () => {
   })
 
   test('once it is held: it is free, and a transfer returns it on both sides, each naming what it undoes', () => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     const { txnId: sent } = settled(ledger, legOf(terms, 0))
     ledger.pass(TIMEOUT_MS)
     ledger.drain()
@@ -266,15 +252,15 @@ describe('a group that reverts', () => {
   })
 
   test('while the hold at the NFT’s home is pending: the account waits for the home, releases the NFT, then fails', () => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     const txnId = submit(ledger, legOf(terms, 0))
     ledger.pass(TIMEOUT_MS)
-    deliver([AT_HOME, 'ann'], ['ann', atHome()])
+    deliver(ledger, [AT_HOME, 'ann'], ['ann', atHome()])
     expect(ledger.transaction(txnId).status).toBe('pending')
     expect(nftSeen(ledger, ruby)?.status).toBe('held')
-    deliver([atHome(), 'ann'], ['ann', atHome()])
+    deliver(ledger, [atHome(), 'ann'], ['ann', atHome()])
     expect([ledger.transaction(txnId).status, nftSeen(ledger, ruby)?.status]).toEqual(['pending', 'active'])
-    deliver([atHome(), 'ann'])
+    deliver(ledger, [atHome(), 'ann'])
     expect(ledger.transaction(txnId)).toMatchObject({ status: 'failed', failure: { code: 'group_closed' } })
     expect(groupSeen(ledger, GROUP)?.status).toBe('reverting')
     ledger.drain()
@@ -283,13 +269,13 @@ describe('a group that reverts', () => {
   })
 
   test('while its home has said that it holds it, and that is heard first: it is completed, then undone', () => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     const txnId = submit(ledger, legOf(terms, 0))
-    deliver(['ann', atHome()])
+    deliver(ledger, ['ann', atHome()])
     ledger.pass(TIMEOUT_MS)
-    deliver([atHome(), 'ann'], [AT_HOME, 'ann'])
+    deliver(ledger, [atHome(), 'ann'], [AT_HOME, 'ann'])
     expect(ledger.transaction(txnId)).toMatchObject({ status: 'completed', compensatedBy: null })
-    deliver(['ann', atHome()], [atHome(), 'ann'])
+    deliver(ledger, ['ann', atHome()], [atHome(), 'ann'])
     expect(ledger.transaction(txnId).compensatedBy).not.toBe(null)
     ledger.drain()
     expect(groupSeen(ledger, GROUP)?.legs[0]).toMatchObject({ status: 'compensated', txnId })
@@ -297,12 +283,12 @@ describe('a group that reverts', () => {
   })
 
   test('frees the NFT at its home: it may be given on before its owner’s account has heard so', () => {
-    const terms = agreed(gives(), PAYS)
+    const terms = agreed(ledger, gives(), PAYS)
     const leg = settled(ledger, legOf(terms, 0))
     ledger.ask(groupAddress(GROUP), revertGroupCommand(GROUP, { caller: ADMIN }))
-    deliver([AT_HOME, 'ann'], ['ann', atHome()])
+    deliver(ledger, [AT_HOME, 'ann'], ['ann', atHome()])
     const on = submit(ledger, handing(ruby, 'ann', 'cid'))
-    deliver(['ann', atHome()], [atHome(), 'cid'], ['cid', atHome()])
+    deliver(ledger, ['ann', atHome()], [atHome(), 'cid'], ['cid', atHome()])
     expect(ownersOf(ledger, ruby).map(([, owner]) => owner)).toEqual(['ann', 'cid'])
     expect(ledger.transaction(leg.txnId).compensatedBy).toBe(null)
     ledger.drain()
@@ -319,7 +305,7 @@ describe('a group that reverts', () => {
     fc.assert(
       fc.property(deliveries, fc.boolean(), fc.boolean(), picks, (before, burned, paid, after) => {
         scene()
-        const terms = agreed(burned ? burns() : gives(), PAYS)
+        const terms = agreed(ledger, burned ? burns() : gives(), PAYS)
         // One of two legs: it cannot settle.
         const txnId = submit(ledger, paid ? legOf(terms, 1) : legOf(terms, 0))
         for (const pick of before) ledger.deliver((count) => pick % Math.max(count, 1))

@@ -36,13 +36,6 @@ describe('what is carried', () => {
     ).toEqual([[[SOURCE, TARGET, 1, 0, 0]], [[SOURCE, TARGET, 1, 0, 200]]])
   })
 
-  test('what a new owner finds goes out as if nobody had carried it', async () => {
-    const { clock, sent, open } = carrying()
-    open({ channels: [{ target: TARGET, sent: 9, acknowledged: 6 }], outbox: messages(7, 9) })
-    await clock.pass(1)
-    expect(numbersOf(sent[0]?.deliveries)).toEqual([7, 8, 9])
-  })
-
   test.for([
     { name: 'before the messages were', acknowledged: 2, first: 5 },
     { name: 'after the messages were', acknowledged: 4, first: 3 },
@@ -243,15 +236,6 @@ describe('what is not acknowledged', () => {
       expect(sent.length).toBe(3)
     },
   )
-
-  test('a message that the transport will not take is tried again', async () => {
-    const { clock, sent, courier, open, commit } = carrying(10)
-    const incarnation = open()
-    commit(incarnation, messages(1, 1))
-    await clock.pass(500)
-    expect(sent).toEqual([])
-    expect(courier.backlog(incarnation, TARGET)).toBe(1)
-  })
 })
 
 describe('what is noted in the store', () => {

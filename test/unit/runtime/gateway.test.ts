@@ -4,7 +4,7 @@ import { accountAddress } from '../../../actors/address.ts'
 import type { Answer } from '../../../actors/account/outcome.ts'
 import { Gateway, GATEWAY_DEFAULTS } from '../../../runtime/edge/gateway.ts'
 import { Routes } from '../../../runtime/routes.ts'
-import type { Item, Verdict } from '../../../runtime/messages.ts'
+import type { Item, Operation, Verdict } from '../../../runtime/messages.ts'
 import type { GatewayOutcome } from '../../../runtime/ports/ledger-gateway.ts'
 import type { ShardRecord } from '../../../runtime/ports/ledger-store.ts'
 import { NOT_DELIVERED, type NotDelivered } from '../../../runtime/ports/transport.ts'
@@ -21,6 +21,9 @@ interface Sent {
   /** Its form in a message. */
   readonly reply: (text: string) => void
 }
+
+const submitted = (payload: string): Operation => ({ kind: 'submit', payload, signature: 's' })
+const CLOSES: Operation = { kind: 'change_status', status: 'closed', incoming: null, reason: 'r' }
 
 async function edge(records: readonly Partial<ShardRecord>[] = [{ shardId: 0 }, { shardId: 1, session: 'two' }]) {
   const clock = createManualClock(START_MS)
@@ -70,14 +73,14 @@ async function edge(records: readonly Partial<ShardRecord>[] = [{ shardId: 0 }, 
     homeOf: ({ id }) => Number(id.slice(1)),
     settings: { ...GATEWAY_DEFAULTS, maxWaiting: 4 },
   })
-  const ask = (accountId = 'a0', payload = '{}') => {
+  const ask = (accountId = 'a0', operation = submitted('{}')) => {
     const asked: { outcome: GatewayOutcome | undefined } = { outcome: undefined }
     void gateway
-      .ask({ actor: accountAddress(accountId), caller: CALLER, operation: { kind: 'submit', payload, signature: 's' } })
+      .ask({ actor: accountAddress(accountId), caller: CALLER, operation })
       .then((outcome) => (asked.outcome = outcome))
     return asked
   }
-  return { clock, sent, ask, gateway }
+  return { clock, sent, ask }
 }
 
 const accepted = (enqueuedAtMs: number, replayed = false): Verdict => ({
@@ -113,7 +116,7 @@ describe('the gateway', () => {
 
   test('W1: messages stay below what the transport takes', async () => {
     const { clock, sent, ask } = await edge()
-    for (let index = 0; index < 4; index += 1) ask('a0', 'x'.repeat(15_000))
+    for (let index = 0; index < 4; index += 1) ask('a0', submitted('x'.repeat(15_000)))
     await clock.pass(1)
     expect(sent.map(({ items }) => items.length)).toEqual([1, 1, 1, 1])
   })
@@ -183,12 +186,8 @@ describe('the gateway', () => {
   })
 
   test('W3: a refusal of what has no key proves nothing once an attempt is uncertain', async () => {
-    const { clock, sent, gateway } = await edge()
-    const asked: { outcome: GatewayOutcome | undefined } = { outcome: undefined }
-    const operation = { kind: 'change_status', status: 'closed', incoming: null, reason: 'r' } as const
-    void gateway
-      .ask({ actor: accountAddress('a0'), caller: CALLER, operation })
-      .then((outcome) => (asked.outcome = outcome))
+    const { clock, sent, ask } = await edge()
+    const asked = ask('a0', CLOSES)
     await clock.pass(1)
     sent[0]?.answer([{ kind: 'undecided' }])
     await clock.pass(300)
@@ -261,18 +260,8 @@ describe('the gateway', () => {
   })
 
   test('D7: a change of status with a key is retried like any other request with one', async () => {
-    const { clock, sent, gateway } = await edge()
-    const asked: { outcome: GatewayOutcome | undefined } = { outcome: undefined }
-    const operation = {
-      kind: 'change_status',
-      status: 'closed',
-      incoming: null,
-      reason: 'r',
-      registrationKey: 'k',
-    } as const
-    void gateway
-      .ask({ actor: accountAddress('a0'), caller: CALLER, operation })
-      .then((outcome) => (asked.outcome = outcome))
+    const { clock, sent, ask } = await edge()
+    const asked = ask('a0', { ...CLOSES, registrationKey: 'k' })
     await clock.pass(1)
     sent[0]?.answer([{ kind: 'undecided' }])
     await clock.pass(300)
