@@ -15,6 +15,7 @@ export type RowOfChapter<C extends Chapter> = (
 
 export class Suite {
   private readonly claims = new Map<Chapter, Set<string>>()
+  private readonly references: { readonly row: string; readonly chapter: Chapter; readonly to: string }[] = []
   private readonly getStage: () => Stage
 
   /** `getStage`: called inside tests; before, there is none. */
@@ -33,12 +34,24 @@ export class Suite {
     }
   }
 
+  /** What one row says is what another says, which has the test. */
+  same<C extends Chapter, D extends Chapter>(
+    [chapter, row]: readonly [C, RowOf<C>],
+    [other, to]: readonly [D, RowOf<D>],
+  ): void {
+    this.references.push({ row: `${chapter} · ${row}`, chapter: other, to })
+  }
+
   /** `chapter · row` of what no test is there for (C1). */
   unclaimed(): readonly string[] {
+    const elsewhere = this.references
+      .filter(({ chapter, to }) => this.claims.get(chapter)?.has(to) === true)
+      .map(({ row }) => row)
     return this.chapters().flatMap((chapter) =>
       SPECIFICATION[chapter]
         .filter((row) => this.claims.get(chapter)?.has(row) !== true)
-        .map((row) => `${chapter} · ${row}`),
+        .map((row) => `${chapter} · ${row}`)
+        .filter((row) => !elsewhere.includes(row)),
     )
   }
 

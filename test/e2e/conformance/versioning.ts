@@ -3,13 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { membersOf } from '../../support/client.ts'
-import { type Members, signed } from '../../support/client-keys.ts'
-import { keyed, outcomeOf } from '../../support/client-moves.ts'
-import { historyOf, mint } from '../../support/client-nfts.ts'
+import { type Members } from '../../support/client-keys.ts'
+import { outcomeOf } from '../../support/client-moves.ts'
 import { projectRoot } from '../../support/cluster-process.ts'
-import { crowdOf } from './crowd.ts'
-import { bodied, endpoints } from './endpoints.ts'
-import { BODY_LIMIT_BYTES } from './forms.ts'
+import { endpoints } from './endpoints.ts'
+import type { RowOf } from './specification.ts'
 import type { Suite } from './suite.ts'
 
 const SEMANTIC_VERSION = /^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/
@@ -40,57 +38,15 @@ export function versioningChapter(suite: Suite): void {
     for (const one of released) expect(one).toMatch(SEMANTIC_VERSION)
   })
 
-  row('idempotency_key is required', 'on every submission', async ({ transactor, cast }) => {
-    const { alice, bob } = cast
-    for (const fields of [
-      { type: 'credit' },
-      { type: 'debit' },
-      { type: 'transfer', to_account_id: bob.accountId },
-      { type: 'mint', token_id: 'COIN' },
-      { type: 'burn', token_id: 'COIN' },
-    ]) {
-      const body = signed({ account_id: alice.accountId, amount: '1', ...fields }, alice.keys.privateKey)
-      const reply = await transactor.post('/v1/transactions', body)
-      expect([fields.type, outcomeOf(reply)]).toEqual([fields.type, '400 ERR_INVALID_IDEMPOTENCY_KEY'])
-    }
-  })
-
-  row('the body limit is 1 MB', 'not the 10 MB of before', async ({ transactor }) => {
-    for (const size of [BODY_LIMIT_BYTES + 1, 2 * BODY_LIMIT_BYTES, 10 * BODY_LIMIT_BYTES - 1]) {
-      const reply = await transactor.post('/v1/transactions', Buffer.alloc(size, ' '))
-      expect([size, outcomeOf(reply)]).toEqual([size, '413 ERR_PAYLOAD_TOO_LARGE'])
-    }
-  })
-
-  row('the content type is enforced', 'on every POST', async (stage) => {
-    for (const { method, path } of bodied(stage)) {
-      const headers = { ...stage.admin.authorization(), 'content-type': 'text/json' }
-      const reply = await stage.ask({ method, path, headers, body: '{}' })
-      expect([path, outcomeOf(reply)]).toEqual([path, '415 ERR_UNSUPPORTED_CONTENT_TYPE'])
-    }
-  })
-
-  row('a duplicate mint is 409', 'and no silent success', async ({ transactor, cast }) => {
-    const before = await transactor.read(`/v1/nft-classes/${cast.classId}/instances/deed-1`)
-    const reply = await mint(transactor, cast.alice, cast.classId, { instance_id: 'deed-1' })
-    expect(outcomeOf(reply)).toBe('409 ERR_CONFLICT')
-    expect(await transactor.read(`/v1/nft-classes/${cast.classId}/instances/deed-1`)).toEqual(before)
-  })
-
-  row('IDs, amounts and queries are validated', 'each with its code', async ({ transactor, cast }) => {
-    const outcomes = [
-      await transactor.get('/v1/accounts/a%20b/balances'),
-      await transactor.submit(cast.alice, keyed({ type: 'credit', amount: '1e3' })),
-      await transactor.get('/v1/transactions?status=unknown'),
-    ].map(outcomeOf)
-    expect(outcomes).toEqual(['400 ERR_INVALID_ACCOUNT_ID', '400 ERR_INVALID_AMOUNT', '400 ERR_INVALID_QUERY'])
-  })
-
-  row('page_size is capped', 'at 1,000', async (stage) => {
-    const { scope } = await crowdOf(stage)
-    const { transactions } = await stage.viewer.read(`/v1/transactions?${scope}&page_size=5000`)
-    expect(transactions).toHaveLength(1000)
-  })
+  const same = (row: RowOf<'Versioning'>, ...to: Parameters<Suite['same']>[1]): void =>
+    suite.same(['Versioning', row], to)
+  same('idempotency_key is required', 'Error codes', 'ERR_INVALID_IDEMPOTENCY_KEY')
+  same('the body limit is 1 MB', 'Status codes', '413')
+  same('the content type is enforced', 'Status codes', '415')
+  same('a duplicate mint is 409', 'NFT classes and instances', 'duplicate mint')
+  same('IDs, amounts and queries are validated', 'Transaction query', 'invalid format')
+  same('page_size is capped', 'Transaction query', 'page_size')
+  same('ownership history is filled', 'Ownership history entry', 'to')
 
   row('attestations are listed by filters', 'each of them tells one from another', async ({ viewer, cast }) => {
     const { attestation_id: id } = membersOf(cast.attestation)
@@ -109,13 +65,5 @@ export function versioningChapter(suite: Suite): void {
       const missed = await viewer.readAll(`/v1/attestations?${[...others, misses[index]].join('&')}`, 'attestations')
       expect([misses[index], missed]).toEqual([misses[index], []])
     }
-  })
-
-  row('ownership history is filled', 'when an NFT changes hands', async ({ viewer, cast }) => {
-    const history = await historyOf(viewer, cast.deed)
-    expect(history.map(({ from, to }) => [from, to])).toEqual([
-      [null, cast.alice.accountId],
-      [cast.alice.accountId, cast.bob.accountId],
-    ])
   })
 }
