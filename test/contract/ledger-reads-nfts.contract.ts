@@ -6,7 +6,7 @@ import { nftId } from '../../actors/nft-id.ts'
 import { type InstanceState, instanceViewOf } from '../../actors/nft-instance/state.ts'
 import type { TransactionQuery } from '../../runtime/ports/ledger-reads.ts'
 import { classIdOf, classState, historyOf, instanceState, ownedBy } from '../support/ledger-rows-nfts.ts'
-import { aQuery, SEED_START_MS, type Seeded } from './ledger-reads-scene.ts'
+import { aQuery, pagesOf, SEED_START_MS, type Seeded } from './ledger-reads-scene.ts'
 
 const LATER_MS = SEED_START_MS + 12_000
 
@@ -21,21 +21,6 @@ function aClass(changes: Partial<ClassState> = {}): ClassState {
 
 function anInstance({ classId }: ClassState, instanceId: string, changes: Partial<InstanceState> = {}): InstanceState {
   return instanceState({ id: nftId({ classId, instanceId }), status: 'active', hold: null, ...changes })
-}
-
-/** All pages, from the first. Throws for a list that does not end. */
-async function pagesOf<Page extends { readonly next: Next | null }, Next>(
-  read: (after: Next | null) => Promise<Page | undefined>,
-): Promise<readonly Page[]> {
-  const pages: Page[] = []
-  let after: Next | null = null
-  do {
-    const page: Page | undefined = await read(after)
-    if (page === undefined || pages.length > 1_000) throw new Error('the list does not end')
-    pages.push(page)
-    after = page.next
-  } while (after !== null)
-  return pages
 }
 
 export function nftTests(seeded: () => Seeded): void {

@@ -207,3 +207,18 @@ function seedUnfinished(book: Book): readonly ShardSeed[] {
   const kept = book.keep('bob', {}, ...legs, { kind: 'issue', tokenId: 'txnfish', totalSupply: '1' })
   return [token, ...funded, ...begun, ...ends, ...undone, kept]
 }
+
+/** All pages, from the first. Throws for a list that does not end. */
+export async function pagesOf<Page extends { readonly next: Next | null }, Next>(
+  read: (after: Next | null) => Promise<Page | undefined>,
+): Promise<readonly Page[]> {
+  const pages: Page[] = []
+  let after: Next | null = null
+  do {
+    const page: Page | undefined = await read(after)
+    if (page === undefined || pages.length > 1_000) throw new Error('the list does not end')
+    pages.push(page)
+    after = page.next
+  } while (after !== null)
+  return pages
+}

@@ -230,14 +230,6 @@ describe('ServiceKeys: PostgreSQL', () => {
       `UPDATE service_keys SET x = (SELECT x FROM service_keys WHERE purpose = 'token') WHERE purpose = 'receipt'`,
     ],
     ['its sealed part is gone', 'DELETE FROM node_private_keys'],
-    [
-      'its tag is that of another key',
-      `UPDATE service_keys SET tag = (SELECT tag FROM service_keys WHERE purpose = 'token') WHERE purpose = 'receipt'`,
-    ],
-    [
-      'its sealed part is damaged',
-      'UPDATE node_private_keys SET sealed = set_byte(sealed, 40, get_byte(sealed, 40) # 1)',
-    ],
   ])('V4: a key is refused when %s', async ([, tamper = '']) => {
     await open()
     await sql.unsafe(tamper)

@@ -36,10 +36,6 @@ test('a quarter of the memory that there is, within bounds, of which little is t
   expect(taken).toBeLessThan(set / 16 + 64 * MIB)
 })
 
-test('what is said', async () => {
-  expect(await sharedBuffersOf({ sharedBuffersMb: 32 })).toMatchObject({ set: 32 * MIB })
-})
-
 /** `vm.overcommit_memory=1`: such a system refuses nothing, and would give what there is not. */
 const refuses = readFileSync('/proc/sys/vm/overcommit_memory', 'utf8').trim() !== '1'
 

@@ -148,16 +148,12 @@ const REFUSED: readonly (readonly [DatabaseRole, string])[] = [
 
   ['edge', 'DELETE FROM attestations'],
   ['edge', 'UPDATE service_keys SET revoked_at = NULL'],
-  ['edge', 'SELECT sealed FROM node_private_keys'],
-  ['edge', "UPDATE edge_private_keys SET sealed = ''"],
   ['edge', 'DELETE FROM audit_findings'],
   ['edge', 'UPDATE checkpoints SET number = 0'],
   ['node', 'DELETE FROM checkpoints'],
   ['auditor', 'INSERT INTO checkpoints DEFAULT VALUES'],
   ['edge', "SELECT ledger_demand(false, 'x')"],
   ['node', 'SELECT document FROM clients'],
-  ['node', 'SELECT sealed FROM edge_private_keys'],
-  ['node', "UPDATE node_private_keys SET sealed = ''"],
   ['node', 'SELECT token_hash FROM refresh_families'],
   ['node', 'UPDATE transactions SET amount_bucket = 1'],
   ['node', "UPDATE transactions SET document = ''"],
@@ -173,8 +169,6 @@ const REFUSED: readonly (readonly [DatabaseRole, string])[] = [
   ['node', 'DELETE FROM audit_findings'],
   ['auditor', "UPDATE balances SET document = ''"],
   ['auditor', "UPDATE transactions SET status = 'failed'"],
-  ['auditor', 'SELECT sealed FROM node_private_keys'],
-  ['auditor', 'SELECT sealed FROM edge_private_keys'],
   ['auditor', 'SELECT document FROM clients'],
 ]
 

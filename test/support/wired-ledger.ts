@@ -39,8 +39,6 @@ import { until } from './ledger-store-postgres.ts'
 export interface WiredLedger extends PartiesLedger {
   readonly url: string
   readonly secrets: LedgerSecrets
-  /** Which of the nodes decides it: 0 or 1. */
-  readonly nodeOf: (actor: ActorAddress) => Promise<number>
   readonly asked: (actor: ActorAddress, operation: Operation) => Promise<GatewayOutcome>
   /** Subject, reply subject, headers and body of every message so far. */
   readonly traffic: readonly string[]
@@ -88,17 +86,12 @@ export async function startWiredLedger(encryption: 'on' | 'off'): Promise<WiredL
     }
     await until(() => nodes.every((node) => node.load().shards === SHARDS / nodes.length))
     const gateway = await startGateway(parts, sql, await nats.connect('edge'))
-    const homeOf = (actor: ActorAddress): number => parts.secrets.shardOf(actorKey(actor))
     const asked = (actor: ActorAddress, operation: Operation) =>
       gateway.ask({ actor, caller: CALLER, operation, trail: { requestId: 'request' } })
     return {
       url: database.url,
       secrets: parts.secrets,
       sql,
-      nodeOf: async (actor) => {
-        const record = (await listShards(sql)).find(({ shardId }) => shardId === homeOf(actor))
-        return Number(record?.nodeId?.slice('node-'.length) ?? -1)
-      },
       asked,
       node: { ask: async (actor, operation) => answerOf(operation, await asked(actor, operation)) },
       traffic,

@@ -167,14 +167,6 @@ describe('ledger export', () => {
       'broke off',
     ],
     [
-      'ends before its proof',
-      (lines: readonly string[]): Answer =>
-        (response) => {
-          response.writeHead(200).end(fileOf(lines.slice(0, 3)))
-        },
-      'does not hold',
-    ],
-    [
       'was changed',
       (lines: readonly string[]): Answer =>
         (response) => {
@@ -259,16 +251,6 @@ describe('ledger export', () => {
     expect(ran.err).toContain('the same command with another --out writes the file again')
     expect(readFileSync(line.out, 'utf8')).toBe('something else')
     expect(await line.run('alice', '--move', '--out', 'again.ndjson')).toMatchObject({ code: 0 })
-  })
-
-  test('overwrites nothing', async () => {
-    const { lines, keys } = await makeExport()
-    const { url, asked } = await ledgerThat((response) => void response.writeHead(200).end(fileOf(lines)), keys)
-    const { run, write, out } = exporting(url)
-    write('export.ndjson', 'something else')
-    expect((await run('alice')).err).toContain('is there already')
-    expect(readFileSync(out, 'utf8')).toBe('something else')
-    expect(asked).toEqual([])
   })
 
   test('sends the secret nowhere else: a redirect is an error', async () => {
