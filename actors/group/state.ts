@@ -34,8 +34,8 @@ export interface GroupState {
   readonly registrationKey: string
   /** Why it is being refused, while it is. */
   readonly refused: Refused | null
-  /** Why it reverts; null unless it does. */
-  readonly failure: Failure | null
+  /** Why it reverts; null unless it does. Groups that 0.7 wrote have none. */
+  readonly failure?: Failure | null
   /** What an administrator asked to be undone in a linked group, by the transaction named. */
   readonly compensationsAsked: { readonly [txnId: string]: AskedCompensation }
   readonly compensations: readonly Compensation[]
@@ -128,7 +128,7 @@ export function groupViewOf(group: GroupState): GroupView | undefined {
     createdAtMs: status === 'linked' ? null : group.createdAtMs,
     dueAtMs: group.timeoutAtMs,
     finishedAtMs: group.finishedAtMs,
-    failure: group.failure,
+    failure: group.failure ?? null,
   }
 }
 
