@@ -7,17 +7,19 @@ import { connect, type NatsConnection } from 'nats'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runningNatsUrl } from '../../infra/embedded/nats-server.ts'
-import { LedgerClient } from '../support/client.ts'
+import { type Holder, LedgerClient } from '../support/client.ts'
 import { agreed, agreementOn, finalGroup, legFields } from '../support/client-groups.ts'
 import { accepted, moved } from '../support/client-moves.ts'
 import { classOf, mint } from '../support/client-nfts.ts'
-import { type Cluster, readPostgresRecord, startCluster } from '../support/cluster-process.ts'
+import { type Cluster, readPostgresRecord, startCluster, until } from '../support/cluster-process.ts'
 import { found, foundBelow, type Needles } from '../support/needles.ts'
+
+const DEADLINE_MS = 180_000
 
 /** What must not be learnt. Amounts and balances have digits that nothing else has. */
 const SECRETS = {
   'account ID of the sender': 'recognisable-sender-8f31@house',
-  'account ID of the receiver': 'recognisable-receiver-2c77@house',
+  'account ID of the receiver': 'recognisable-receiver-2c77',
   'amount that came in': '918273645.546372819',
   'amount of a transfer': '73519.842617',
   'amount of a leg': '28641.973513',
@@ -42,6 +44,7 @@ describe.for(['on', 'off'] as const)('encryption is %s', (encryption) => {
 
   beforeAll(async () => {
     cluster = await startCluster({
+      nodes: 2,
       env: { LEDGER_ENCRYPTION: encryption, LEDGER_LOG_LEVEL: 'debug' },
       onLine: (line) => void lines.push(line),
     })
@@ -85,10 +88,12 @@ describe.for(['on', 'off'] as const)('encryption is %s', (encryption) => {
   test('what goes over NATS, and what it keeps', async () => {
     await capture.flush()
     expect(traffic.length).toBeGreaterThan(50)
+    expect(traffic.some((part) => /^ledger\.node\.\w+\.deliveries$/.test(part.toString()))).toBe(true)
     const passed = found(SECRETS, Buffer.concat(traffic))
     // Attestations and their revocation pass from the edge to PostgreSQL alone.
     const crossing = [
       'account ID of the sender',
+      'account ID of the receiver',
       'amount of a transfer',
       'metadata',
       'idempotency key',
@@ -106,12 +111,28 @@ describe.for(['on', 'off'] as const)('encryption is %s', (encryption) => {
   })
 })
 
+/** What nodes tell each other must pass NATS. */
+async function onAnotherNode(client: LedgerClient, { accountId }: Holder): Promise<Holder> {
+  const ownerOf = async (id: string): Promise<unknown> => {
+    const { shard_id: shardId } = await client.read(`/v1/accounts/${id}`)
+    return (await client.read(`/v1/shards/${String(shardId)}`))['owner']
+  }
+  await until('both nodes have shards', DEADLINE_MS, async () => {
+    const shards = await client.readAll('/v1/shards', 'shards')
+    return new Set(shards.map(({ owner }) => owner)).size === 2
+  })
+  for (let number = 0; ; number += 1) {
+    const holder = await client.register(`${SECRETS['account ID of the receiver']}.${number}`)
+    if ((await ownerOf(holder.accountId)) !== (await ownerOf(accountId))) return holder
+  }
+}
+
 /** Everything that has a secret in it happens once. */
 async function liveALife(cluster: Cluster): Promise<void> {
   const client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
   const admin = await LedgerClient.login(cluster.origin, cluster.clients.admin)
   const sender = await client.register(SECRETS['account ID of the sender'])
-  const receiver = await client.register(SECRETS['account ID of the receiver'])
+  const receiver = await onAnotherNode(client, sender)
   const incoming = { type: 'credit', amount: SECRETS['amount that came in'] }
   await moved(client, sender, incoming)
   await moved(client, receiver, { type: 'credit', amount: '1.5' })

@@ -1,6 +1,7 @@
 /**
  * Goal: while PostgreSQL refuses commits, orders soon get `not_applied`, and every process reports that it cannot serve;
- * afterwards the ledger recovers by itself, without loss or duplicates. Real processes; a trigger raises the errors.
+ * afterwards the ledger recovers by itself, without loss or duplicates. Real processes; a trigger raises the errors. Nor
+ * does a node stay as a zombie where PostgreSQL holds another ledger than the one that it serves.
  */
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -20,9 +21,10 @@ let alice: Holder
 let bob: Holder
 /** Enough that both nodes own some. */
 let everywhere: readonly Holder[]
+const lines: string[] = []
 
 beforeAll(async () => {
-  cluster = await startCluster({ nodes: 2, edges: 1 })
+  cluster = await startCluster({ nodes: 2, edges: 1, onLine: (line) => void lines.push(line) })
   client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
   sql = postgres(cluster.databaseUrl(), { max: 1, onnotice: () => undefined })
   alice = await funded(client, 'alice@refused', '1000')
@@ -96,4 +98,24 @@ test.for([
   }
   for (const order of orders) expect((await client.submit(alice, order)).headers['idempotency-replayed']).toBe('true')
   expect(Number((await holdingOf(client, bob.accountId)).balance) - before).toBe(ORDERS)
+})
+
+test('N1: under another ledger every node ends with the reason in its log, and under the old one others serve', async () => {
+  const before = cluster.heads('node').map(({ pid }) => pid)
+  const [{ ledger_id: ledgerId } = { ledger_id: '' }] = await sql<{ ledger_id: string }[]>`SELECT ledger_id FROM ledger`
+  await sql`UPDATE ledger SET ledger_id = 'another'`
+  try {
+    await sql`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE application_name LIKE 'ledger:%' AND pid <> pg_backend_pid()`
+    await until('the nodes have ended', DEADLINE_MS, () =>
+      cluster.heads('node').every(({ pid }) => !before.includes(pid)),
+    )
+  } finally {
+    await sql`UPDATE ledger SET ledger_id = ${ledgerId}`
+  }
+  await until('other nodes serve', DEADLINE_MS, cluster.isReady)
+  expect(cluster.heads('node').filter(({ pid }) => before.includes(pid))).toEqual([])
+  const failed = lines.filter((line) => line.includes('error failed'))
+  expect(failed.join('\n')).toContain('PostgreSQL holds ledger another')
 })
