@@ -16,7 +16,7 @@ export const BODY = {
   statement: 'Fine gold, 999.9.',
 }
 
-export const MINTED_AT_MS = 1_759_000_000_000
+const MINTED_AT_MS = 1_759_000_000_000
 
 export const MINT: NftEvent = {
   number: 0,

@@ -75,6 +75,7 @@ interface Page {
 async function pageOf(slug: string): Promise<Page> {
   const response = await createEdgeFixture().get(`/errors/${slug}`)
   expect([slug, response.status]).toEqual([slug, 200])
+  expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
   const html = await response.text()
   return { html, policy: response.headers.get('content-security-policy') ?? '', text: textOf(html) }
 }

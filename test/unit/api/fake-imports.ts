@@ -1,7 +1,7 @@
 /** Imports as the edge asks for them: what they answer is open to tests, and so is what they were asked. */
 import type { ImportOutcome, ImportPart, ImportStatus, LedgerImports } from '../../../runtime/ports/ledger-imports.ts'
 
-export interface FakeImports extends LedgerImports {
+interface FakeImports extends LedgerImports {
   outcome: ImportOutcome
   readonly statuses: Map<string, ImportStatus>
   readonly taken: ImportPart[]

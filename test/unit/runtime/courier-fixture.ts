@@ -35,7 +35,7 @@ export function messages(from: number, to: number, target = TARGET, size = 0): O
   }))
 }
 
-export interface SentMessage {
+interface SentMessage {
   readonly subject: string
   readonly bytes: number
   readonly deliveries: readonly Delivery[]
