@@ -86,7 +86,7 @@ test('L1: two large groups are read at once, 16 wait, 4 of both for one client; 
 })
 
 test('L2: equal waiting requests share one sum, and a request never joins a sum that is being read', async () => {
-  const { edge, large, tokenOf, release } = fixture(101)
+  const { edge, large, read, tokenOf, release } = fixture(101)
   const [ann, bob, scoped] = [await tokenOf('ann'), await tokenOf('bob'), await tokenOf('carl', ['alice'])]
   const path = `${PATH}/${groupId(0)}`
   const first = edge.get(path, ann)
@@ -95,9 +95,9 @@ test('L2: equal waiting requests share one sum, and a request never joins a sum 
   await vi.waitFor(() => expect(large).toHaveLength(2))
   const rest = Array.from({ length: 100 }, (_, request) => edge.get(path, request % 2 === 0 ? ann : bob))
   const own = edge.get(path, scoped)
-  await new Promise((resolve) => {
-    setTimeout(resolve, 50)
-  })
+  // Each has found that the group is large; the scoped one, too, that it has a part in it.
+  await vi.waitFor(() => expect(read).toHaveBeenCalledTimes(104 + large.length), 10_000)
+  await new Promise((resolve) => void setImmediate(resolve))
   release()
   for (const answer of [first, second, ...rest]) {
     expect(await bodyOf(await answer)).toMatchObject({ net: [{ amount: '101' }] })
