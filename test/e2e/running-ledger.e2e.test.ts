@@ -1,6 +1,7 @@
 /** What is true of a ledger that runs, seen from outside. One start serves all suites: starting costs more than each of them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LedgerClient } from '../support/client.ts'
+import { groupPathsSuite } from '../model/group-paths.suite.ts'
 import { type Cluster, startCluster } from '../support/cluster-process.ts'
 import { httpClientsSuite } from './http-clients.suite.ts'
 import { idempotencySuite } from './idempotency.suite.ts'
@@ -43,6 +44,7 @@ idempotencySuite(getRunning)
 valueMovesSuite(getRunning)
 shardsSuite(getRunning)
 transactionLinesSuite(getRunning)
+groupPathsSuite(() => getRunning().client)
 httpClientsSuite(getRunning)
 
 test('after all of it every process is the one that was started, and nothing is pending', async () => {

@@ -1,6 +1,10 @@
 /**
  * Paths through the life of a group (group-model.ts), each as the actions of its parties with what each is answered and
- * what is seen after it. Every path that ends where nothing new can be done is there, once.
+ * what is seen after it. Every path that ends where nothing new can be done is there, once: `allPaths`.
+ *
+ * Of three legs there are some hundreds: `coveringPaths` are so many of them that every pair of actions that can follow
+ * each other is walked, each action taken together with the status of the group that it meets. The steps alone walk all
+ * paths; the simulated cluster walks all of two legs and the covering ones of three; real time the covering ones of both.
  */
 import { getSimplePaths } from 'xstate/graph'
 import {
@@ -26,6 +30,8 @@ export interface GroupPath {
   /** Its actions, in words. */
   readonly title: string
   readonly steps: readonly PathStep[]
+  /** The pairs of actions that it walks, as `open: take 0 > open: take 1`. */
+  readonly pairs: readonly string[]
 }
 
 export function allPaths(scene: Scene): readonly GroupPath[] {
@@ -40,6 +46,24 @@ export function allPaths(scene: Scene): readonly GroupPath[] {
   const walked = paths.map((steps) => pathOf(scene, machine.resolveState(initialOf(scene)), steps))
   const prefixes = new Set(walked.flatMap(({ steps }) => steps.map((_, length) => titleOf(steps.slice(0, length)))))
   return walked.filter(({ title }) => !prefixes.has(title))
+}
+
+/** All of them where they are few. */
+export function chosenPaths(scene: Scene): readonly GroupPath[] {
+  const paths = allPaths(scene)
+  return scene.legs.length === 2 ? paths : coveringPaths(paths)
+}
+
+export function coveringPaths(paths: readonly GroupPath[]): readonly GroupPath[] {
+  const missing = new Set(paths.flatMap(({ pairs }) => pairs))
+  const chosen: GroupPath[] = []
+  while (missing.size > 0) {
+    const news = (path: GroupPath): number => path.pairs.filter((pair) => missing.has(pair)).length
+    const best = paths.reduce((left, right) => (news(right) > news(left) ? right : left))
+    for (const pair of best.pairs) missing.delete(pair)
+    chosen.push(best)
+  }
+  return chosen
 }
 
 function initialOf({ missing, legs }: Scene) {
@@ -76,11 +100,16 @@ function pathOf(
 ): GroupPath {
   let before = initial
   const steps: PathStep[] = []
+  const pairs: string[] = []
+  let last = ''
   for (const { event: action, state } of walked) {
     steps.push({ action, answer: answerTo(action, before), seen: seenIn(scene, state) })
+    const transition = `${before.value}: ${labelOf(action)}`
+    pairs.push(`${last} > ${transition}`)
+    last = transition
     before = state
   }
-  return { scene, title: titleOf(steps), steps }
+  return { scene, title: titleOf(steps), steps, pairs }
 }
 
 function titleOf(steps: readonly PathStep[]): string {

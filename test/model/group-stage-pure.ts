@@ -1,5 +1,6 @@
 /** The scene at a ledger of pure steps: everything is delivered after every action. */
-import type { GroupStage } from './group-driver.ts'
+import type { GroupStage, SetStage } from './group-driver.ts'
+import { legFieldsOf, nameOf } from './group-scene.ts'
 import { type Action, type Answered, FUNDS, type Name, type Scene, type Seen } from './group-model.ts'
 import {
   agree,
@@ -8,7 +9,6 @@ import {
   GROUP,
   groupSeen,
   legOf,
-  type LegFields,
   open,
   revert,
   submission,
@@ -18,13 +18,17 @@ import {
 import { MiniLedger, type MiniLedgerOptions } from './mini-ledger.ts'
 
 const TIMEOUT_SECONDS = 900
+const PREFIX = 's0'
 
-export function pureStage(scene: Scene, options: MiniLedgerOptions = {}): GroupStage {
-  const ledger = new MiniLedger(options)
-  const terms = termsOf(legFieldsOf(scene), { timeoutSeconds: TIMEOUT_SECONDS })
+export function pureStage(options: MiniLedgerOptions = {}): SetStage {
+  return (scene) => Promise.resolve(stageOf(scene, new MiniLedger(options)))
+}
+
+function stageOf(scene: Scene, ledger: MiniLedger): GroupStage {
+  const terms = termsOf(legFieldsOf(scene, PREFIX), { timeoutSeconds: TIMEOUT_SECONDS })
   const enter = (names: readonly Name[]): void => {
-    open(ledger, ...names)
-    for (const name of names) fund(ledger, name, `${FUNDS}`)
+    open(ledger, ...names.map(idOf))
+    for (const name of names) fund(ledger, idOf(name), `${FUNDS}`)
   }
   enter(scene.accounts.filter((name) => !scene.missing.includes(name)))
   const take = (leg: number): Answered => {
@@ -57,7 +61,11 @@ export function pureStage(scene: Scene, options: MiniLedgerOptions = {}): GroupS
         return answered(revert(ledger, GROUP))
     }
   }
-  return { act, seen: () => seenAt(scene, ledger) }
+  return {
+    act: (action) => Promise.resolve(act(action)),
+    seen: () => Promise.resolve(seenAt(scene, ledger)),
+    goOn: () => Promise.resolve(false),
+  }
 }
 
 function answered({ kind }: { readonly kind: string }): Answered {
@@ -71,21 +79,16 @@ function seenAt({ accounts }: Scene, ledger: MiniLedger): Seen {
     legs: group?.legs.map(({ status }) => status) ?? [],
     transactions: [...ledger.transactions.values()]
       .filter(({ groupId }) => groupId === GROUP)
-      .map(({ accountId, type, amount, status }) => `${accountId} ${type} ${amount} ${status}`)
+      .map(({ accountId, type, amount, status }) => `${nameOf(accountId)} ${type} ${amount} ${status}`)
       .sort(),
     compensations: group?.compensations.length ?? 0,
     partialFailures: group?.partialFailures.length ?? 0,
     balances: Object.fromEntries(
-      accounts.map((name) => [name, ledger.states.has(name) ? balance(ledger, name) : null]),
+      accounts.map((name) => [name, ledger.states.has(idOf(name)) ? balance(ledger, idOf(name)) : null]),
     ),
   }
 }
 
-function legFieldsOf({ legs }: Scene): readonly LegFields[] {
-  return legs.map(({ account, type, amount, to }) => ({
-    account_id: account,
-    type,
-    amount: `${amount}`,
-    ...(to === undefined ? {} : { to_account_id: to }),
-  }))
+function idOf(name: Name): string {
+  return `${PREFIX}.${name}`
 }
