@@ -18,34 +18,43 @@ let nftId: string
 beforeAll(async () => {
   ledger = await createAuditedLedger()
   const parties = new Parties(ledger)
-  const [busy, other] = [await parties.open('busy'), await parties.open('other')]
-  await parties.issue('coin', 'busy', '10')
-  const credits = Array.from({ length: PAGE_WEIGHT + 50 }, () => parties.submit(busy, { type: 'credit', amount: '1' }))
-  await Promise.all(credits)
-  // Exactly a page with the registration, and one more.
-  for (const [accountId, count] of [
+  // Exactly a page with the registration, one more, and many more.
+  const lengths = [
     ['whole', PAGE_WEIGHT - 1],
     ['over', PAGE_WEIGHT],
-  ] as const) {
-    const party = await parties.open(accountId)
-    await Promise.all(Array.from({ length: count }, () => parties.submit(party, { type: 'credit', amount: '1' })))
-  }
-  const classId = await parties.registerClass('Travelled far', busy)
-  nftId = await parties.mint(busy, classId, 'far')
-  await parties.atRest()
-  const nft = { type: 'transfer', class_id: classId, instance_id: 'far', amount: '1' }
-  for (let move = 0; move < EVENTS_PAGE_SIZE + 5; move += 1) {
-    const [from, to] = move % 2 === 0 ? [busy, other] : [other, busy]
-    await parties.submit(from, { ...nft, to_account_id: to.accountId })
-    await until(async () => {
-      const [row] =
-        await ledger.sql`SELECT owner FROM actors WHERE kind = 'instance' AND owner = ${ledger.vault.accountRef(to.accountId)}`
-      return row !== undefined
-    })
-  }
+    ['busy', PAGE_WEIGHT + 50],
+  ] as const
+  await Promise.all([travel(parties), credit(parties, lengths)])
   await parties.atRest()
 })
 afterAll(() => ledger?.close())
+
+/** One account after the other: a node takes no more at once. */
+async function credit(parties: Parties, lengths: readonly (readonly [string, number])[]): Promise<void> {
+  for (const [accountId, count] of lengths) {
+    const party = await parties.open(accountId)
+    await Promise.all(Array.from({ length: count }, () => parties.submit(party, { type: 'credit', amount: '1' })))
+  }
+}
+
+/** An NFT goes to and fro, to more than a page of its history. */
+async function travel(parties: Parties): Promise<void> {
+  const [issuer, other] = [await parties.open('issuer'), await parties.open('other')]
+  const classId = await parties.registerClass('Travelled far', issuer)
+  nftId = await parties.mint(issuer, classId, 'far')
+  const isAt = (accountId: string) =>
+    until(async () => {
+      const owner = ledger.vault.accountRef(accountId)
+      return (await ledger.sql`SELECT FROM actors WHERE kind = 'instance' AND owner = ${owner}`).length > 0
+    })
+  await isAt('issuer')
+  const nft = { type: 'transfer', class_id: classId, instance_id: 'far', amount: '1' }
+  for (let move = 0; move < EVENTS_PAGE_SIZE + 5; move += 1) {
+    const [from, to] = move % 2 === 0 ? [issuer, other] : [other, issuer]
+    await parties.submit(from, { ...nft, to_account_id: to.accountId })
+    await isAt(to.accountId)
+  }
+}
 
 function walked(): Promise<WalkedLedger> {
   return walkLedger(ledger.url, ledger.ledgerId, ledger.vault)
