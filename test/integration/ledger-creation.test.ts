@@ -109,14 +109,6 @@ test('a ledger of an earlier version keeps its shards and every derived key, bef
   expect(openLedgerSecrets(next, rotated).derive('page-tokens')).toEqual(derivedEarlier(earlier))
 })
 
-test('a ledger of an earlier version is taken over with the new master key and the one before at once', async () => {
-  const [earlier, next] = [newMasterKeys(), newMasterKeys()]
-  await makeEarlierLedger(earlier, 4)
-  const both: KeyRing = { current: next.current, previous: [earlier.current] }
-  const ledger = await createOrMigrate(database.url, both, 4, 'on')
-  expect(openLedgerSecrets(both, ledger).derive('page-tokens')).toEqual(derivedEarlier(earlier))
-})
-
 test('the service keys of a 0.7.8 ledger remain, each only for the part that uses it; so does its root secret', async () => {
   const [masterKeys, root] = [newMasterKeys(), randomBytes(32)]
   const made = await makeLedgerOf078(masterKeys, root)

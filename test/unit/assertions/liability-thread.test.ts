@@ -32,13 +32,6 @@ function threadsOf(program: string, deadlineMs = HOUR_MS): LiabilityThreads {
   return threads
 }
 
-test('what a thread posts is the outcome, and it is given the task', async () => {
-  const threads = threadsOf(
-    `parentPort.postMessage({ kind: 'unreconciled', tokenIds: [workerData.url, workerData.sealingKey.join()] })`,
-  )
-  expect(await threads.run(TASK)).toEqual({ kind: 'unreconciled', tokenIds: [TASK.url, TASK.sealingKey.join()] })
-})
-
 test('keys arrive as opaque objects, and still open sealed texts', async () => {
   const threads = threadsOf(
     `const key = workerData.readingKeys.current.keys['data-keys']

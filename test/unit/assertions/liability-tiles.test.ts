@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import { setImmediate as letOthers } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { ENTRY_BYTES } from '../../../actors/liabilities/hashes.ts'
 import { TILE_ENTRIES } from '../../../actors/liabilities/tree.ts'
 import { LiabilityBook } from '../../../infra/assertions/liability-book.ts'
 import { openPage } from '../../../infra/assertions/liability-pages.ts'
@@ -118,27 +117,6 @@ test('M1: made here and elsewhere, and done in any order, every tile is where it
   expect(tree.pages.get(GOLD_TILES)?.toString('hex')).toBe(madeAgain(tree))
   expect(done.length).toBeLessThan(5)
   expect(done).not.toEqual(done.toSorted((one, other) => one - other))
-})
-
-test('M1: whoever has two batches is given no third', async () => {
-  const asked: TileBatch[] = []
-  const never: OtherMaker = { make: (batch) => new Promise(() => void asked.push(batch)), end: () => undefined }
-  const { make } = createTileMakers(SECRETS, [never, never])
-  const made = Array.from({ length: 5 }, () => make(smallBatch()))
-  expect((await made[4])?.folded).toHaveLength(ENTRY_BYTES)
-  expect(asked).toHaveLength(4)
-})
-
-test('a thread is given the secrets and each batch, and answers in order', async () => {
-  const thread = threadOf(`
-    parentPort.on('message', ({ firstLeaf, records }) => parentPort.postMessage({
-      folded: new Uint8Array([firstLeaf, records.length]), pages: workerData.seed, ends: new Uint32Array() }))`)
-  const [first, second] = await Promise.all([0, 2].map((firstLeaf) => thread.make({ ...smallBatch(), firstLeaf })))
-  expect([first?.folded, second?.folded].map((bytes) => [...(bytes ?? [])])).toEqual([
-    [0, 23],
-    [2, 23],
-  ])
-  expect(Buffer.from(first?.pages ?? []).equals(SECRETS.seed)).toBe(true)
 })
 
 test.for([

@@ -1,10 +1,13 @@
-/** Goal: assertions and proofs of liabilities are checked offline, and what was changed in one is named. The rules are L1-L3. */
+/**
+ * Goal: assertions and proofs of liabilities are checked offline, and what was changed in one is named. The rules are L1-L3.
+ * What else makes a share no proof: test/unit/actors/liabilities.test.ts.
+ */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { showHash } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
-import { decimalOf, unitsOf } from '../../../actors/liabilities/sums.ts'
+import { decimalOf } from '../../../actors/liabilities/sums.ts'
 import { rootOfTotals } from '../../../actors/liabilities/inclusion.ts'
 import { climb, pathThrough, TILE_ENTRIES } from '../../../actors/liabilities/tree.ts'
 import { LiabilityBook } from '../../../infra/assertions/liability-book.ts'
@@ -158,52 +161,13 @@ describe('a proof of liabilities', () => {
 
   const TAMPERINGS: readonly (readonly [string, (copy: Proof) => void, RegExp])[] = [
     ['L3: another amount', (copy) => void (at(copy.proofs, 1).amount = '12.6'), /GOLD: its shares do not add up/],
-    [
-      'L3: another amount in a share too',
-      (copy) => {
-        at(copy.proofs, 0).amount = '4'
-        const [one, other] = at(copy.proofs, 0).shares
-        if (one !== undefined && other !== undefined) [one.amount, other.amount] = ['2', '2']
-      },
-      /BASE: a share does not lead/,
-    ],
-    ['L3: a share left out', (copy) => void at(copy.proofs, 0).shares.pop(), /do not add up/],
-    [
-      'L3: a share twice',
-      (copy) => {
-        const [token] = copy.proofs
-        const [share] = token?.shares ?? []
-        if (token === undefined || share === undefined) return
-        token.shares.push(share)
-        token.amount = decimalOf(unitsOf(token.amount) + unitsOf(share.amount))
-      },
-      /a leaf is shown twice/,
-    ],
     ['L3: a token twice', (copy) => void copy.proofs.push(at(copy.proofs, 0)), /twice/],
-    ['L3: another account', (copy) => void (copy.account_id = 'bob'), /does not lead/],
-    [
-      'L3: another hash in a path',
-      (copy) => void (at(at(at(copy.proofs, 1).shares, 0).siblings, 1).hash = showHash('ab'.repeat(32))),
-      /GOLD: a share does not lead/,
-    ],
-    [
-      'L3: another sum in a path',
-      (copy) => void (at(at(at(copy.proofs, 1).shares, 0).siblings, 1).sum = '1'),
-      /GOLD: a share does not lead/,
-    ],
-    ['L3: another place', (copy) => void (at(at(copy.proofs, 1).shares, 0).index ^= 1), /GOLD: /],
     [
       'L2: another root',
       (copy) => void (copy.merkle_root = showHash('ab'.repeat(32))),
       /is not the one that was signed/,
     ],
-    [
-      'L2: another root of a token',
-      (copy) => void (at(copy.totals, 0).root = showHash('ab'.repeat(32))),
-      /do not make/,
-    ],
     ['L2: another total of a token', (copy) => void (at(copy.totals, 0).total = '5'), /do not make/],
-    ['L2: a token left out', (copy) => void copy.totals.pop(), /do not make/],
     [
       'L1: a total that was not signed',
       (copy) => void (copy.assertion.result = { ...copy.assertion.result, total_liabilities: '1' }),

@@ -1,26 +1,20 @@
-import { generateKeyPairSync, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt, decodeProtectedHeader } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { balanceText } from '../../../api/export-record.ts'
-import { keyObjectOf, type PublicKey, readPublicKey } from '../../../infra/keys/public-key.ts'
+import { keyObjectOf } from '../../../infra/keys/public-key.ts'
 import {
   decryptBalance,
   decryptKeySalt,
   encryptBalance,
   encryptKeySalt,
 } from '../../../infra/portability/balance-jwe.ts'
+import { createRecipient } from './export-scene.ts'
 
 const GOLD = { accountId: 'acc-alice', tokenId: 'GOLD' }
 const SALT = '0123456789abcdef0123456789abcdef'
 
-function recipient(): { readonly key: PublicKey; readonly privateKey: KeyObject } {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const key = readPublicKey(publicKey.export({ format: 'pem', type: 'spki' }))
-  if (key === undefined) throw new Error('The key was not read.')
-  return { key, privateKey }
-}
-
-const { key, privateKey } = recipient()
+const { key, privateKey } = createRecipient()
 const ours = (keyId: string): KeyObject | undefined => (keyId === key.keyId ? privateKey : undefined)
 
 function headerWith(jwe: string, change: object): string {
@@ -67,7 +61,7 @@ describe('a balance for another ledger', () => {
 
   test('does not open with another key, nor when any part of it was changed (J3)', () => {
     const jwe = encryptBalance(key, GOLD, '5')
-    const other = recipient()
+    const other = createRecipient()
     expect(decryptBalance(() => other.privateKey, GOLD, jwe)).toBeUndefined()
     expect(decryptBalance(() => undefined, GOLD, jwe)).toBeUndefined()
     for (let at = 0; at < jwe.length; at += 1) {
@@ -117,7 +111,7 @@ describe('a balance for another ledger', () => {
 
 test('a salt of used keys opens for its receiver alone, and only as 32 hexadecimal digits', () => {
   expect(decryptKeySalt(ours, encryptKeySalt(key, SALT))).toBe(SALT)
-  expect(decryptKeySalt(() => recipient().privateKey, encryptKeySalt(key, SALT))).toBeUndefined()
+  expect(decryptKeySalt(() => createRecipient().privateKey, encryptKeySalt(key, SALT))).toBeUndefined()
   expect(decryptKeySalt(ours, encryptKeySalt(key, SALT.toUpperCase()))).toBeUndefined()
   expect(decryptKeySalt(ours, encryptBalance(key, GOLD, '5'))).toBeUndefined()
 })
