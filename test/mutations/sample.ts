@@ -24,10 +24,11 @@ const LEFT_OUT = [/^api\/openapi\//, /^api\/docs/, /^infra\/cli\/help/, /^infra\
 /** No more of one file. */
 const PER_FILE = 5
 
-export const SAMPLE = 'test/mutations/sample.json'
+export const SAMPLE = 'test/mutations/sample.ndjson'
 
 export function readSample(root: string): readonly Mutation[] {
-  return JSON.parse(readFileSync(join(root, SAMPLE), 'utf8')) as readonly Mutation[]
+  const lines = readFileSync(join(root, SAMPLE), 'utf8').trimEnd().split('\n')
+  return lines.map((line) => JSON.parse(line) as Mutation)
 }
 
 /** The offset of the lines in the text; undefined where they are not there. */
@@ -68,7 +69,7 @@ export function completeSample(root: string): number {
       .toSorted((one, other) => (drawOf(one) < drawOf(other) ? -1 : 1))
     sample.push(...drawn(candidates, sample, folder, quota))
   }
-  writeFileSync(join(root, SAMPLE), `[\n${sample.map((one) => `  ${JSON.stringify(one)}`).join(',\n')}\n]\n`)
+  writeFileSync(join(root, SAMPLE), sample.map((one) => `${JSON.stringify(one)}\n`).join(''))
   return sample.length - kept.length
 }
 
