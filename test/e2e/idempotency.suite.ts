@@ -62,31 +62,5 @@ export function idempotencySuite(running: GetRunning): void {
       const balance = await client.read(`/v1/accounts/${holder.accountId}/balances/BASE`)
       expect(balance['balance']).toBe(`${winner + 1}`)
     })
-
-    test('D7: what failed has used its key up, what was refused has not', async () => {
-      const { client } = running()
-      const holder = await client.register('failing@idempotency')
-      const debit = { amount: '5', type: 'debit', idempotency_key: 'too much' }
-      const first = await client.submit(holder, debit)
-      expect(first.status).toBe(202)
-      const txnId = textOf(membersOf(first), 'txn_id')
-      expect(await client.read(`/v1/transactions/${txnId}`)).toMatchObject({
-        status: 'failed',
-        failure: { code: 'insufficient_funds' },
-        audit_hash: null,
-      })
-      const credit = { amount: '9', type: 'credit', idempotency_key: 'refused at first' }
-      const unsigned = await client.post('/v1/transactions', {
-        account_id: holder.accountId,
-        ...credit,
-        signature: 'AAAA',
-      })
-      expect(unsigned.status).toBe(403)
-      const accepted = await client.submit(holder, credit)
-      expect([accepted.status, accepted.headers[REPLAYED]]).toEqual([202, undefined])
-      const repeated = await client.submit(holder, debit)
-      expect([repeated.status, repeated.body, repeated.headers[REPLAYED]]).toEqual([202, first.body, 'true'])
-      expect(await client.read(`/v1/accounts/${holder.accountId}/balances/BASE`)).toMatchObject({ balance: '9' })
-    })
   })
 }

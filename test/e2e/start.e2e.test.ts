@@ -257,6 +257,15 @@ describe('ledger up', () => {
     ledger = await LedgerUp.start(dataDir)
     expect(await (await ledger.client()).balance('alice')).toBe('100.5')
   })
+
+  test('kill -9 of the launcher: its nodes and edges end, and the next start takes over what is left', async () => {
+    const children = (['node-1', 'edge-1'] as const).map((part) => ledger.pidOf(part))
+    ledger.signal('SIGKILL')
+    await ledger.finished
+    await until('nodes and edges have ended', () => (children.some(isRunning) ? undefined : true))
+    ledger = await LedgerUp.start(dataDir)
+    expect(await (await ledger.client()).balance('alice')).toBe('100.5')
+  })
 })
 
 test('two ledgers run side by side, each with several nodes and edges, and know nothing of each other', async () => {

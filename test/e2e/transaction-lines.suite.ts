@@ -66,14 +66,6 @@ export function transactionLinesSuite(running: GetRunning): void {
       for (let times = 0; times < 12; times += 1) await readSome(client, '/v1/transactions?page_size=1', 1)
       await expect(readLinesSoon(client, '/v1/transactions?page_size=1000')).resolves.not.toEqual([])
     })
-
-    test('what is refused is refused as ever', async () => {
-      const { client, cluster } = running()
-      expect(outcomeOf(await client.get('/v1/transactions?page_token=x', AS_LINES))).toBe('400 ERR_INVALID_QUERY')
-      const unknown = await client.ask({ method: 'GET', path: '/v1/transactions', headers: AS_LINES })
-      expect(outcomeOf(unknown)).toBe('401 ERR_UNAUTHORIZED')
-      expect(cluster.heads('edge')).toHaveLength(2)
-    })
   })
 }
 

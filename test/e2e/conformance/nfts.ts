@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { membersOf, textOf } from '../../support/client.ts'
 import type { Members } from '../../support/client-keys.ts'
-import { fieldsOf, outcomeOf } from '../../support/client-moves.ts'
+import { outcomeOf } from '../../support/client-moves.ts'
 import { COLOURED, mint, registerClass } from '../../support/client-nfts.ts'
 import { CLASS_ID, NO_CLASS, TIMESTAMP, TXN_ID } from './forms.ts'
 import type { Stage } from './stage.ts'
@@ -27,29 +27,6 @@ function classes(suite: Suite): void {
     })
     expect(reply.headers.location).toBe(`/v1/nft-classes/${textOf(membersOf(reply), 'class_id')}`)
   })
-
-  row(
-    'POST /v1/nft-classes',
-    '400 for each field that is missing or wrong, with its code',
-    async ({ transactor, cast }) => {
-      const good = { name: 'Unmade', description: '', issuer: cast.alice.accountId, metadata_schema: {} }
-      const remote = { $ref: 'https://example.org/schema' }
-      const cases: readonly (readonly [string, readonly unknown[], string])[] = [
-        ['name', [undefined, '', 'n'.repeat(257), 7], 'ERR_INVALID_NAME'],
-        ['description', [undefined, 7, null], 'ERR_INVALID_FIELD'],
-        ['issuer', [undefined, '', 'a b', 7], 'ERR_INVALID_ISSUER'],
-        ['metadata_schema', [undefined, 'x', [], null, { type: 'strange' }, remote], 'ERR_INVALID_SCHEMA'],
-      ]
-      for (const [field, values, code] of cases) {
-        for (const value of values) {
-          const reply = await transactor.post('/v1/nft-classes', { ...good, [field]: value })
-          expect([field, value, outcomeOf(reply), fieldsOf(reply)]).toEqual([field, value, `400 ${code}`, [field]])
-        }
-      }
-      const longest = { ...good, name: '\u{1f48e}'.repeat(256) }
-      expect((await transactor.post('/v1/nft-classes', longest)).status).toBe(201)
-    },
-  )
 
   row('POST /v1/nft-classes', '409 on a duplicate name, in any case', async ({ transactor, cast }) => {
     for (const name of [cast.className, cast.className.toUpperCase()]) {

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import { membersOf } from '../../support/client.ts'
 import type { Members } from '../../support/client-keys.ts'
-import { fieldsOf, free, holdingOf, outcomeOf, registerToken } from '../../support/client-moves.ts'
+import { free, holdingOf, outcomeOf, registerToken } from '../../support/client-moves.ts'
 import { TIMESTAMP } from './forms.ts'
 import type { Suite } from './suite.ts'
 
@@ -24,28 +24,6 @@ export function tokensChapter(suite: Suite): void {
     })
     expect(await holdingOf(transactor, issuer.accountId, 'Fresh.1_a-b')).toEqual(free('12.5'))
   })
-
-  row(
-    'POST /v1/fungible-tokens',
-    '400 for each field that is missing or wrong, with its code',
-    async ({ transactor, cast }) => {
-      const good = { symbol: 'UNMADE', decimals: 2, issuer: cast.alice.accountId, total_supply: '1' }
-      const cases: readonly (readonly [string, readonly unknown[], string])[] = [
-        ['symbol', [undefined, '', '-x', 'a b', 'x'.repeat(65), 7], 'ERR_INVALID_SYMBOL'],
-        ['decimals', [undefined, -1, 19, 0.5, '2'], 'ERR_INVALID_DECIMALS'],
-        ['issuer', [undefined, '', 'a b', 'x'.repeat(129), 7], 'ERR_INVALID_ISSUER'],
-        ['total_supply', [undefined, '-1', 1, '1e3', '0.001'], 'ERR_INVALID_TOTAL_SUPPLY'],
-      ]
-      for (const [field, values, code] of cases) {
-        for (const value of values) {
-          // What is undefined does not get into the JSON.
-          const reply = await transactor.post('/v1/fungible-tokens', { ...good, [field]: value })
-          expect([field, value, outcomeOf(reply), fieldsOf(reply)]).toEqual([field, value, `400 ${code}`, [field]])
-        }
-      }
-      expect(outcomeOf(await transactor.get('/v1/fungible-tokens/UNMADE'))).toBe('404 ERR_NOT_FOUND')
-    },
-  )
 
   row(
     'POST /v1/fungible-tokens',
