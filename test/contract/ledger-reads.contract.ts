@@ -4,8 +4,8 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { viewOf } from '../../actors/account/outcome.ts'
 import { TRANSACTION_STATUSES, type TransactionQuery, type TransactionView } from '../../runtime/ports/ledger-reads.ts'
-import { linkHash } from '../support/chain.ts'
 import { NFT_ID } from '../support/ledger-rows-nfts.ts'
+import { chainHash, GENESIS } from '../support/reference-encoding.ts'
 import { receiptText } from '../support/receipt-text.ts'
 import { type Book, createBook } from './ledger-reads-rows.ts'
 import {
@@ -128,7 +128,7 @@ function singleTests(seeded: () => Seeded): void {
   test('an audit chain comes oldest first, page by page, and recomputes', async () => {
     const { reads, book } = seeded()
     for (const limit of [1, 7, 1_000]) {
-      let tip = '00'.repeat(32)
+      let tip = GENESIS
       let sequence = 0
       let after: number | null = -1
       while (after !== null) {
@@ -139,7 +139,7 @@ function singleTests(seeded: () => Seeded): void {
         for (const entry of page.entries) {
           expect(entry.sequence).toBe(sequence)
           expect(entry.previousHash).toBe(tip)
-          tip = linkHash(tip, entry.payload ?? '')
+          tip = chainHash(tip, entry.payload ?? '')
           expect(entry.auditHash).toBe(tip)
           sequence += 1
         }

@@ -1,5 +1,4 @@
 /** A ledger in which everything happened, what exports it, and what the receiver of an export makes of it. */
-import { createHash } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { WHOLE_SCOPE } from '../../actors/account-scope.ts'
 import type { ExportRecord } from '../../api/export-record.ts'
@@ -207,9 +206,4 @@ const privateKeyOf: PrivateKeyOf = (keyId) => (keyId === RECIPIENT.key.keyId ? R
 
 async function* given(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines
-}
-
-/** Written out here, so that it is not what the export takes it from. */
-export function hashOfKey(salt: string, accountId: string, operation: string, key: string): string {
-  return createHash('sha256').update([salt, accountId, operation, key].join('\n')).digest('base64url')
 }

@@ -6,13 +6,14 @@ import { attestationMembers } from '../../api/attestation-views.ts'
 import { jwkOf } from '../../infra/keys/public-key.ts'
 import { UnreadableRow } from '../../infra/vault/unreadable-row.ts'
 import { type BegunExport, ExportsUnavailable } from '../../runtime/ports/ledger-exports.ts'
+import type { KeyUse } from '../../actors/account/commands.ts'
+import { usedKeyHash } from '../support/reference-encoding.ts'
 import { numberedKeys } from '../support/audited-ledger.ts'
 import {
   attest,
   contentOf,
   createExportsLedger,
   type ExportsLedger,
-  hashOfKey,
   ORDER,
   Received,
   textOf,
@@ -124,7 +125,8 @@ describe.each(['on', 'off'] as const)('with encryption %s, an export', (encrypti
     const all = await received()
     const salt = all.keySalt()
     const hashes = all.usedKeys('carol')
-    const isUsed = (operation: string, key: string): boolean => hashes.has(hashOfKey(salt, 'carol', operation, key))
+    const isUsed = (operation: KeyUse['operation'], idempotencyKey: string): boolean =>
+      hashes.has(usedKeyHash(salt, 'carol', { operation, idempotencyKey }))
     expect(isUsed('transaction', 'the first key')).toBe(true)
     expect(isUsed('transaction', 'the key of what failed')).toBe(true)
     const numbered = numberedKeys()
