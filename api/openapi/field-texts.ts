@@ -31,7 +31,8 @@ export const FIELD_TEXTS: Readonly<Record<string, string>> = {
   detail: 'What went wrong, in words.',
   reason: 'Why.',
   public_key: 'What the account’s orders are signed under.',
-  field: 'The field as `legs[0].amount`, or the name of the parameter or header.',
+  field:
+    'The field as `legs[0].amount`, or the name of the parameter or header. Empty for a member whose name is empty.',
   message: 'What is wrong with it.',
   total: 'The total of the token.',
   root: 'The root of the token’s tree.',

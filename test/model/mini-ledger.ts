@@ -183,19 +183,19 @@ export class MiniLedger {
     }
   }
 
-  /** Moves the clock and tells every actor whose time has come. */
+  /** Moves the clock and tells every actor whose time has come: one whose time is now exactly, too. */
   pass(durationMs: number): void {
     this.nowMs += durationMs
     for (const [key, state] of this.states) {
       if (!('kind' in state) || state.dueAtMs === null || state.dueAtMs > this.nowMs) continue
       const actor = { kind: state.kind, id: key.slice(key.indexOf(' ') + 1) }
-      this.step(actor, { ...this.stamp(), type: 'due', dueAtMs: state.dueAtMs })
+      this.step(actor, { ...this.stamp(0), type: 'due', dueAtMs: state.dueAtMs })
     }
   }
 
-  private stamp(): Stamp {
+  private stamp(tookMs = 1): Stamp {
     this.serial += 1
-    this.nowMs += 1
+    this.nowMs += tookMs
     const ulid = encodeUlid({ timeMs: this.nowMs, counter: this.serial % 65_536, shardId: 7, random: this.serial })
     return { atMs: this.nowMs, salt: SALT, newTxnId: `txn_${ulid}` }
   }

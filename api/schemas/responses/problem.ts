@@ -18,7 +18,9 @@ export const problemResponse = v.object({
   detail: text,
   instance: v.pipe(v.string(), v.regex(/^\//)),
   request_id: v.pipe(v.string(), v.regex(/^[A-Za-z0-9._-]{1,64}$/)),
-  errors: v.exactOptional(v.pipe(v.array(v.object({ field: text, message: text })), v.minLength(1), v.maxLength(100))),
+  errors: v.exactOptional(
+    v.pipe(v.array(v.object({ field: v.string(), message: text })), v.minLength(1), v.maxLength(100)),
+  ),
   error_codes: v.pipe(v.array(v.picklist(codes)), v.minLength(1)),
   outcome: v.exactOptional(v.picklist(['not_applied', 'unknown'])),
   key_id: v.exactOptional(keyId),

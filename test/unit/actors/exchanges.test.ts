@@ -137,6 +137,17 @@ describe('an exchange', () => {
     expect(settled(ledger, BOBS).status).toBe('pending')
   })
 
+  test('X4: an expired offer is deleted in the millisecond in which its day ends', () => {
+    const expiresAtMs = ledger.nowMs + 500
+    submit(ledger, { ...ANNS, expiresAtMs })
+    ledger.drain()
+    ledger.pass(1_000)
+    ledger.pass(expiresAtMs + REMEMBERED_MS - ledger.nowMs - 1)
+    expect(ledger.states.has(`exchange ${GROUP}`)).toBe(true)
+    ledger.pass(1)
+    expect(ledger.states.has(`exchange ${GROUP}`)).toBe(false)
+  })
+
   test('that arrives at its home too late fails, and so does its mirror', () => {
     const anns = submit(ledger, { ...ANNS, expiresAtMs: ledger.nowMs + 500 })
     ledger.nowMs += 1_000

@@ -53,11 +53,6 @@ function bodySchemaOf({ requestBody }: (typeof DESCRIBED.operations)[number]['me
   return (schema ?? {}) as { readonly properties?: Readonly<Record<string, unknown>> }
 }
 
-/** A member without a name is refused by its name, and `errors[].field` is documented as a text that is not empty. */
-function textOf(body: unknown): string {
-  return JSON.stringify(body).replaceAll('"":', '"_":')
-}
-
 test('arbitrary input gets a documented answer, and no 5xx', async () => {
   const edge = createEdgeFixture()
   const answer = { kind: 'refused', code: 'account_not_found', detail: 'No.', field: 'account_id' } as const
@@ -70,7 +65,7 @@ test('arbitrary input gets a documented answer, and no 5xx', async () => {
       let place = 0
       const filled = path.replaceAll(/\{\w+\}/g, () => encodeURIComponent(segments[place++] ?? ''))
       const search = query.map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('&')
-      const bodied = members.requestBody === undefined ? {} : { body: textOf(body) }
+      const bodied = members.requestBody === undefined ? {} : { body: JSON.stringify(body) }
       const headers = { authorization, 'content-type': 'application/json' }
       const response = await edge.app.request(`${filled}?${search}`, { method, headers, ...bodied })
       asked.add(operation.id)

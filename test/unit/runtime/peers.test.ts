@@ -73,6 +73,13 @@ describe('peers', () => {
     expect(owners.filter((name) => peers.isDead(name))).toEqual(owners)
   })
 
+  test('E3: when no more than half of the keys vanish at once, the others are timed as before', () => {
+    const { peers, listed, watch } = watching()
+    watch(8_000, () => ['a', 'b', 'silent', 'other'].map((name) => listed(name, 1)))
+    watch(5_000, () => ['silent', 'other'].map((name) => listed(name, 1)))
+    expect(peers.isDead('silent')).toBe(true)
+  })
+
   test('what was never seen is not dead', () => {
     expect(watching().peers.isDead('unknown')).toBe(false)
   })
