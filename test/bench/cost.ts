@@ -19,11 +19,13 @@ export interface Cost {
   readonly mainThreads: Readonly<Record<ThreadedPart, number>>
   /** Before and after, on average. */
   readonly floor: Floor
+  /** What kept it from doing more. */
+  readonly boundBy: string
   /** CPU of the ledger against the cryptography that no such ledger can avoid. */
   readonly floorRatio: number
 }
 
-export interface Spent {
+interface Spent {
   readonly cpuUs: CpuByPart
   readonly elapsedMs: number
   readonly cpuShare: number
@@ -60,7 +62,7 @@ export function costOf(spent: Spent, count: number, signatures = 1): Cost {
   const cpuUs = cpuShared(spent.cpuUs, count)
   const ledgerCpuUs = LEDGER_PARTS.reduce((sum, part) => sum + cpuUs[part], 0)
   const floorRatio = ledgerCpuUs / (floor.verifyUs + signatures * floor.signUs)
-  return { cpuUs, ledgerCpuUs, cpuShare, othersShare, mainThreads, floor, floorRatio }
+  return { cpuUs, ledgerCpuUs, cpuShare, othersShare, mainThreads, floor, floorRatio, boundBy: boundOf(spent) }
 }
 
 /** Above it there is no more to be had of a thread or of all processors. */
@@ -69,8 +71,7 @@ const EXHAUSTED = 0.9
 /** Above it the processors are no more its own. */
 const CROWDED = 0.15
 
-/** For people: what kept it from doing more. */
-export function boundOf({ cpuShare, othersShare, mainThreads }: Cost): string {
+function boundOf({ cpuShare, othersShare, mainThreads }: Spent): string {
   if (mainThreads['load generator'] >= EXHAUSTED) return 'the load generator'
   if (cpuShare + othersShare >= EXHAUSTED) {
     return othersShare >= CROWDED ? 'what others leave it' : 'the processors'

@@ -1,5 +1,5 @@
 /** Sizes of ledgers as the command line names them. */
-import { MOST_ACCOUNTS, MOST_OF_AN_ACCOUNT } from '../support/loader/load-shape.ts'
+import { MOST_ACCOUNTS, MOST_OF_AN_ACCOUNT } from '../support/loader/load-plan.ts'
 
 export interface GrowthSize {
   readonly accounts: number

@@ -1,11 +1,11 @@
 /** The bench of one ledger, on which measurements follow each other. */
+import type { BenchCluster } from './bench-cluster.ts'
 import { type Bench, say, WARM_UP_RATE, WARM_UP_S } from './context.ts'
 import type { Begun } from './interruptible.ts'
 import type { LoadGenerator } from './load-generator.ts'
-import type { RestartableCluster } from './restartable-cluster.ts'
 
 export interface LedgerBench extends Bench, Begun {
-  readonly cluster: RestartableCluster
+  readonly cluster: BenchCluster
   readonly rate: ClosedLoopRate
 }
 

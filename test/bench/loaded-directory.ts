@@ -3,11 +3,10 @@
  *   D1. A directory counts as loaded by a note that is written last: what a load left that was cut off is never measured.
  *   D2. What was measured on a directory stays in it: its accounts are the same, its transactions have become more.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { SYSTEM_PLACE } from '../../infra/embedded/tools-directory.ts'
-import { readPostgresRecord } from '../support/cluster-process.ts'
 import { loadFreshLedger } from '../support/loader/fresh-ledger.ts'
+import { removeDirectory } from './bench-cluster.ts'
 import { say } from './context.ts'
 import type { GrowthSize } from './growth-sizes.ts'
 import type { Begun } from './interruptible.ts'
@@ -55,7 +54,7 @@ export async function loadedDirectory(
   onEnd(() => stopPostgres?.())
   const loaded = { seed: SEED, keys: Math.min(accounts, MOST_KEYS) }
   say(`Loading ${accounts} accounts with ${transactionsEach} transactions each into ${dataDir} ...`)
-  const { times, stop } = await loadFreshLedger({
+  const { tookMs, stop } = await loadFreshLedger({
     dataDir,
     accounts,
     transactions: transactionsEach,
@@ -69,18 +68,7 @@ export async function loadedDirectory(
   stopPostgres = undefined
   writeFileSync(join(dataDir, NOTE), `${JSON.stringify({ accounts, transactionsEach, loaded } satisfies Note)}\n`)
   isWhole = true
-  return { dataDir, accounts: loaded, loadedMs: times.totalMs }
-}
-
-/** With what PostgreSQL keeps elsewhere. Nobody may use it any more. */
-export function removeDirectory(dataDir: string): void {
-  try {
-    const { place } = readPostgresRecord(dataDir)
-    if (place.startsWith(`${SYSTEM_PLACE}/`)) rmSync(place, { recursive: true, force: true })
-  } catch {
-    // There was no PostgreSQL yet.
-  }
-  rmSync(dataDir, { recursive: true, force: true })
+  return { dataDir, accounts: loaded, loadedMs: tookMs }
 }
 
 function readNote(dataDir: string): Note | undefined {

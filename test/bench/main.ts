@@ -3,8 +3,8 @@
  * that was acknowledged is in the ledger, by the ledger's own count.
  */
 import { LedgerClient } from '../support/client.ts'
+import { startFresh } from './bench-cluster.ts'
 import { demandAll, REGISTERING_CONNECTIONS, say } from './context.ts'
-import { measureEncryption } from './encryption.ts'
 import { measureGrowth } from './growth.ts'
 import { measureHandOff } from './hand-off.ts'
 import { measureHostile } from './hostile.ts'
@@ -19,7 +19,6 @@ import { measureQueries } from './queries.ts'
 import { type BenchReport, writeReport } from './report-json.ts'
 import { renderReport } from './report.ts'
 import { measureRestart } from './restart.ts'
-import { startRestartable } from './restartable-cluster.ts'
 import { measureScaling } from './scaling.ts'
 import { measureSoak } from './soak.ts'
 import { measureBatches, measureSubmissions } from './submit.ts'
@@ -34,7 +33,6 @@ export async function main(args: readonly string[]): Promise<number> {
       return 0
     }
     if (options.scaling) return await measureScaling(options)
-    if (options.encryption) return await measureEncryption(options)
     if (options.growth.length > 0) return await measureGrowth(options)
     if (options.soakMinutes !== undefined) return await measureSoak(options, options.soakMinutes)
     return await measureLedger(options)
@@ -48,7 +46,7 @@ export async function main(args: readonly string[]): Promise<number> {
 function measureLedger(options: BenchOptions): Promise<number> {
   say('Starting a ledger ...')
   return interruptible(async (begun) => {
-    const cluster = await begun.started(startRestartable({ nodes: options.nodes, edges: options.edges }))
+    const cluster = await begun.started(startFresh({ nodes: options.nodes, edges: options.edges }))
     const load = startLoadGenerator()
     begun.onEnd(load.stop)
     const client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)

@@ -28,8 +28,6 @@ export interface BenchOptions {
   readonly openLoop: readonly number[]
   /** Only whether a second node adds to what the nodes can do. */
   readonly scaling: boolean
-  /** Only what encryption at rest costs. */
-  readonly encryption: boolean
   /** Only how the ledger fares at each of these sizes; none: not. */
   readonly growth: readonly GrowthSize[]
   /** Where loaded ledgers are kept; undefined: nowhere. */
@@ -69,7 +67,6 @@ what that cost. All of this, or with --only some of it:
   --nodes N, --edges N   processes of the ledger (default 1 each)
   --scaling         instead of all that: one node and then two, each held to two fifths of a processor, so that the
                     nodes are what bounds the rate (needs the right to make control groups)
-  --encryption      instead of all that: two ledgers, one with encryption at rest and one without, in turns
   --growth SIZE[,SIZE]   instead of all that: ledgers of so many accounts each are loaded, started, measured, and set
                     against the first; 1000000:10000000 is a million accounts with ten million transactions
   --soak [MINUTES]  instead of all that: half of what gets through, at a constant rate, to more accounts than fit in memory
@@ -92,7 +89,6 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
       only: { type: 'string', default: MEASUREMENTS.join(',') },
       'open-loop': { type: 'string' },
       scaling: { type: 'boolean', default: false },
-      encryption: { type: 'boolean', default: false },
       growth: { type: 'string' },
       'growth-dir': { type: 'string' },
       soak: { type: 'string' },
@@ -111,7 +107,6 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
     only: measurements(values.only),
     openLoop: rates.map((rate) => wholeNumber(rate.trim(), 'open-loop', MOST_PER_SECOND)),
     scaling: values.scaling,
-    encryption: values.encryption,
     growth: values.growth === undefined ? [] : readSizes(values.growth),
     growthDir: values['growth-dir'],
     soakMinutes: values.soak === undefined ? undefined : minutes(values.soak),

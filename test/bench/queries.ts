@@ -1,10 +1,9 @@
 /** Lists of what was written, one request at a time: how long each takes, and what it costs. */
-import type { LedgerClient } from '../support/client.ts'
+import { type LedgerClient, textOf } from '../support/client.ts'
 import { say } from './context.ts'
 import { cpuShared, cpuUsed, readCpu } from './cpu.ts'
 import type { LedgerBench } from './ledger-bench.ts'
 import { type Latency, latencyOf } from './statistics.ts'
-import { walkPages } from './walk-pages.ts'
 
 export interface QueriesMeasured {
   /** What there is to be listed. */
@@ -46,6 +45,8 @@ const READS = 200
 const LIMIT_MS = 20_000
 const PAGE_SIZE = 100
 const DEEP_PAGE = 100
+/** The largest page that the interface gives. */
+const STRIDE = 1_000
 const LIST = '/v1/transactions'
 
 export interface QueriesOptions {
@@ -126,19 +127,31 @@ function queriesOn(listed: readonly Listed[]): readonly Query[] {
   ]
 }
 
+/** Tokens hold for any page size. `toTheEnd`: reads the whole list. */
 async function deepPages(client: LedgerClient, toTheEnd: boolean): Promise<readonly Query[]> {
   say('queries: looking for deep pages ...')
-  const { second, deep, deepNumber, last } = await walkPages(client, LIST, {
-    pageSize: PAGE_SIZE,
-    deep: DEEP_PAGE,
-    toTheEnd,
-  })
-  const at = (token: string) => (): string => `${LIST}?page_size=${PAGE_SIZE}&page_token=${encodeURIComponent(token)}`
-  return [
-    { name: 'page 2, which counts nothing', path: at(second) },
-    { name: `page ${deepNumber}`, path: at(deep) },
-    ...(last === null ? [] : [{ name: 'the last page', path: at(last) }]),
+  const at = (token: string, size = PAGE_SIZE): string =>
+    `${LIST}?page_size=${size}&page_token=${encodeURIComponent(token)}`
+  /** The token after so many pages, or of the last before there are no more. */
+  const walk = async (from: string, size: number, most: number): Promise<string> => {
+    let last = from
+    for (let passed = 0; passed < most; passed += 1) {
+      const next = textOf(await client.read(at(last, size)), 'next_page_token')
+      if (next === '') break
+      last = next
+    }
+    return last
+  }
+  const second = await walk('', PAGE_SIZE, 1)
+  const deep = await walk('', PAGE_SIZE, DEEP_PAGE - 1)
+  const pages = [
+    { name: 'page 2, which counts nothing', path: () => at(second) },
+    { name: `page ${DEEP_PAGE}, or the last before it`, path: () => at(deep) },
   ]
+  if (!toTheEnd) return pages
+  const stride = await walk(deep, STRIDE, Number.POSITIVE_INFINITY)
+  const last = await walk(stride, PAGE_SIZE, Number.POSITIVE_INFINITY)
+  return [...pages, { name: 'the last page', path: () => at(last) }]
 }
 
 type Asked = Omit<QueryMeasured, 'name' | 'edgeCpuUs' | 'postgresqlCpuUs'>

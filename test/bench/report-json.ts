@@ -45,13 +45,6 @@ export interface ScalingMeasured {
   readonly run: Measured
 }
 
-/** Of two ledgers side by side. */
-export interface EncryptionReport {
-  readonly submissions: readonly { readonly mode: 'off' | 'on'; readonly runs: readonly Measured[] }[]
-  /** Milliseconds, of the middle one of all. */
-  readonly lists: readonly { readonly name: string; readonly off: number; readonly on: number }[]
-}
-
 /** Of ledgers of several sizes; the rates, latencies and costs of each are those of the other reports. */
 export interface GrowthReport {
   /** RFC 3339. */
@@ -65,7 +58,6 @@ export interface GrowthReport {
 export type JsonReport =
   | ({ readonly kind: 'ledger' } & BenchReport)
   | { readonly kind: 'scaling'; readonly machine: Machine; readonly scaling: readonly ScalingMeasured[] }
-  | ({ readonly kind: 'encryption'; readonly machine: Machine } & EncryptionReport)
   | ({ readonly kind: 'growth'; readonly machine: Machine } & GrowthReport)
   | ({ readonly kind: 'soak'; readonly machine: Machine } & SoakReport)
 

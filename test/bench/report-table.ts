@@ -1,28 +1,128 @@
-/** Columns of text. */
-import { boundOf, type Cost } from './cost.ts'
-import { LEDGER_PARTS, PARTS } from './cpu.ts'
-import type { RunResult } from './load-messages.ts'
-import type { Latency } from './statistics.ts'
+/** Whatever was measured as columns of text: each figure of the JSON under its name there, in words, with its unit. */
 
-/** One column: each row's label and value. */
-export type Cells = readonly (readonly [label: string, value: string])[]
-
-const BETWEEN = '  '
-/** Below it the 99.9th percentile is the longest, and is not shown. */
-const ENOUGH_FOR_P999 = 1_000
-
-/** All columns have the rows of the first; each is as wide as it must be. A row that is empty in all is left out. */
-export function table(names: readonly string[], columns: readonly Cells[]): readonly string[] {
-  const labels = columns[0]?.map(([label]) => label) ?? []
-  const rows = labels.map((label, row) => [label, ...columns.map((cells) => cells[row]?.[1] ?? '')])
-  return grid(
-    ['', ...names],
-    rows.filter(([, ...values]) => values.some((value) => value !== '')),
-  )
+export interface Column {
+  readonly name: string
+  readonly of: object
 }
 
-/** Rows under heads. */
-export function grid(heads: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+interface Figure {
+  readonly label: string
+  readonly text: string
+  /** What is set against the first column: times, sizes, rates and costs, not counts. */
+  readonly value?: number
+}
+
+interface Unit {
+  readonly shown: string
+  readonly per: number
+}
+
+const BETWEEN = '  '
+/** Below it the 99.9th percentile is the longest. */
+const ENOUGH_FOR_P999 = 1_000
+/** Where a name in words would not say enough; '' adds nothing. */
+const NAMES: Readonly<Record<string, string>> = {
+  run: '',
+  latency: 'answer',
+  toFinal: 'final',
+  lateness: 'sent late',
+  p999Ms: 'p99.9',
+  longestGapMs: 'longest without an acceptance',
+  gapsByAccount: 'longest without, by account',
+  cpuUs: 'CPU',
+  ledgerCpuUs: 'CPU, edge + node + nats-server + postgresql',
+  floorRatio: 'CPU / floor',
+  cpuShare: 'processors in use',
+  othersShare: 'processors used by others',
+  batchSize: 'transactions per commit',
+}
+/** Said elsewhere: as heads, or while it was measured. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['name', 'surprises'])
+const UNITS: readonly (readonly [names: RegExp, unit: Unit])[] = [
+  [/Ms$/, { shown: 'ms', per: 1 }],
+  [/Us$/, { shown: 'µs', per: 1 }],
+  [/(Bytes|^memory.*)$/, { shown: 'MiB', per: 1_048_576 }],
+  [/(Share|^mainThreads)$/, { shown: '%', per: 0.01 }],
+]
+const COMPARED = /(Ms|Us|Bytes|PerSecond|Ratio|^memory.*)$/
+
+/** A row for each figure; beside what is compared stands how many times it is that of the first column. */
+export function table(title: string, columns: readonly Column[], compared = true): readonly string[] {
+  const figures = columns.map(({ of }) => new Map(figuresOf(of, []).map((figure) => [figure.label, figure])))
+  const labels = new Set(figures.flatMap((column) => [...column.keys()]))
+  const rows = [...labels].map((label) => [
+    label,
+    ...figures.map((column) => {
+      const { text = '', value } = column.get(label) ?? {}
+      const base = column === figures[0] || !compared ? undefined : figures[0]?.get(label)?.value
+      return base === undefined || base === 0 || value === undefined ? text : `${text} (${(value / base).toFixed(2)})`
+    }),
+  ])
+  return grid([title, ...columns.map(({ name }) => name)], rows)
+}
+
+/** A row for each of them. */
+export function list(title: string, items: readonly Column[]): readonly string[] {
+  const figures = items.map(({ of }) => new Map(figuresOf(of, []).map(({ label, text }) => [label, text])))
+  const labels = [...new Set(figures.flatMap((item) => [...item.keys()]))]
+  const rows = items.map(({ name }, row) => [name, ...labels.map((label) => figures[row]?.get(label) ?? '')])
+  return grid([title, ...labels], rows)
+}
+
+export function percent(share: number): string {
+  return `${(100 * share).toFixed(0)} %`
+}
+
+function figuresOf(value: object, path: readonly string[]): readonly Figure[] {
+  const isRare = 'count' in value && 'p999Ms' in value && Number(value.count) < ENOUGH_FOR_P999
+  return Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([name, member]): readonly Figure[] => {
+    const at = [...path, nameIn(member) ?? name]
+    if (member === null || member === undefined || LEFT_OUT.has(name) || (isRare && name === 'p999Ms')) return []
+    if (name === 'statuses') return [{ label: labelOf(at), text: statuses(member) }]
+    if (typeof member === 'number') return [figureOf(member, at)]
+    if (typeof member !== 'object') return [{ label: labelOf(at), text: `${member as string | boolean}` }]
+    return 'count' in member && member.count === 0 ? [] : figuresOf(member, at)
+  })
+}
+
+/** One of several in an array is known by its name. */
+function nameIn(member: unknown): string | undefined {
+  const isNamed = typeof member === 'object' && member !== null && 'name' in member && typeof member.name === 'string'
+  return isNamed ? String(member.name) : undefined
+}
+
+function figureOf(value: number, path: readonly string[]): Figure {
+  const unit = UNITS.find(([names]) => path.some((name) => names.test(name)))?.[1]
+  const label = unit === undefined ? labelOf(path) : `${labelOf(path)}, ${unit.shown}`
+  const text = decimal(value / (unit?.per ?? 1))
+  return path.some((name) => COMPARED.test(name)) ? { label, text, value } : { label, text }
+}
+
+function labelOf(path: readonly string[]): string {
+  return path
+    .filter((name) => NAMES[name] !== '' && !/^[0-9]+$/.test(name))
+    .map((name) => NAMES[name] ?? inWords(name))
+    .join(', ')
+}
+
+function inWords(name: string): string {
+  return name.replace(/(Ms|Us|Bytes)$/, '').replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}
+
+function statuses(counts: unknown): string {
+  return Object.entries(counts as Readonly<Record<string, number>>)
+    .map(([status, count]) => `${status}: ${count}`)
+    .join(', ')
+}
+
+/** Three digits or more. */
+function decimal(value: number): string {
+  if (Number.isInteger(value) || value >= 100) return Math.round(value).toLocaleString('en-US')
+  return value.toFixed(value < 10 ? 2 : 1)
+}
+
+/** Rows under heads, each column as wide as it must be. */
+function grid(heads: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   const all = [heads, ...rows]
   const widths = heads.map((_head, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))
   return all.map((row) =>
@@ -31,54 +131,4 @@ export function grid(heads: readonly string[], rows: readonly (readonly string[]
       .join(BETWEEN)
       .trimEnd(),
   )
-}
-
-/** Rows about what a transaction cost. `floor`: what the floor is made of. */
-export function costCells(cost: Cost, floor: string): Cells {
-  const { cpuUs, floor: measured } = cost
-  return [
-    ...PARTS.map((part) => [`CPU µs, ${part}`, cpuUs[part].toFixed(1)] as const),
-    [`CPU µs, ${LEDGER_PARTS.join(' + ')}`, cost.ledgerCpuUs.toFixed(1)],
-    ['one P-256 verification / signature, µs', `${measured.verifyUs.toFixed(1)} / ${measured.signUs.toFixed(1)}`],
-    [`CPU / floor (${floor})`, cost.floorRatio.toFixed(2)],
-    ['processors in use / by others', `${percent(cost.cpuShare)} / ${percent(cost.othersShare)}`],
-    [
-      'main thread of edge / node / load generator',
-      `${percent(cost.mainThreads.edge)} / ${percent(cost.mainThreads.node)} / ${percent(cost.mainThreads['load generator'])}`,
-    ],
-    ['what bounds it', boundOf(cost)],
-  ]
-}
-
-export function statuses(run: Pick<RunResult, 'statuses'>): string {
-  return Object.entries(run.statuses)
-    .map(([status, count]) => `${status}: ${count}`)
-    .join(', ')
-}
-
-export const LATENCY = 'p50 / p99 / p99.9 / max'
-
-/** By the columns of `LATENCY`. */
-export function latency({ count, p50Ms, p99Ms, p999Ms, maxMs }: Latency): string {
-  if (count === 0) return ''
-  const p999 = count < ENOUGH_FOR_P999 ? '-' : milliseconds(p999Ms)
-  return `${milliseconds(p50Ms)} / ${milliseconds(p99Ms)} / ${p999} / ${milliseconds(maxMs)} ms`
-}
-
-/** Three digits or more. */
-export function milliseconds(value: number): string {
-  return value < 100 ? value.toFixed(1) : number(value)
-}
-
-/** With of how many. */
-export function sample(followed: Latency): string {
-  return followed.count === 0 ? '' : `${latency(followed)} (${followed.count})`
-}
-
-export function number(value: number): string {
-  return Math.round(value).toLocaleString('en-US')
-}
-
-export function percent(share: number): string {
-  return `${(100 * share).toFixed(0)} %`
 }

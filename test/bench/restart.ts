@@ -2,11 +2,11 @@
  * What a restart costs: the time until requests can be served, and the first submission to each of many accounts, of which
  * nothing is in memory, against the same again.
  */
+import type { Restarted } from './bench-cluster.ts'
 import { say, WARM_UP_RATE, WARM_UP_S } from './context.ts'
 import { type Cost, costOf, startMeter } from './cost.ts'
 import type { LedgerBench } from './ledger-bench.ts'
 import type { RunResult } from './load-messages.ts'
-import type { Restarted } from './restartable-cluster.ts'
 
 export interface RestartMeasured extends Restarted {
   /** From the start until the first submission was acknowledged, milliseconds; it is sent when every edge is ready. */

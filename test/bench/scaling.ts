@@ -3,16 +3,17 @@
  * rate first: so each node is held to a share of one processor that leaves the others idle time.
  */
 import { LedgerClient } from '../support/client.ts'
-import { startCluster, until } from '../support/cluster-process.ts'
+import { until } from '../support/cluster-process.ts'
+import { startFresh } from './bench-cluster.ts'
 import { demandAll, REGISTERING_CONNECTIONS, say } from './context.ts'
 import { type CpuQuota, createCpuQuota } from './cpu-quota.ts'
-import { PARTS } from './cpu.ts'
 import { interruptible } from './interruptible.ts'
 import { startLoadGenerator } from './load-generator.ts'
 import { thisMachine } from './machine.ts'
 import { measure, type Measured } from './measure.ts'
 import type { BenchOptions } from './options.ts'
 import { type ScalingMeasured, writeReport } from './report-json.ts'
+import { renderScaling } from './report.ts'
 import { shardOwners } from './shard-owners.ts'
 
 const NODE_SHARE = 0.4
@@ -23,7 +24,7 @@ const SHARED_WITHIN_MS = 60_000
 export async function measureScaling(options: BenchOptions): Promise<number> {
   const measured: ScalingMeasured[] = []
   for (const nodes of NODES) measured.push({ nodes, run: await measureWith({ ...options, nodes }) })
-  process.stdout.write(tableOf(measured))
+  process.stdout.write(renderScaling(measured, NODE_SHARE))
   writeReport(options.json, { kind: 'scaling', machine: thisMachine(), scaling: measured })
   return 0
 }
@@ -36,7 +37,7 @@ function measureWith(options: BenchOptions): Promise<Measured> {
     onEnd(() => {
       for (const quota of quotas) quota.remove()
     })
-    const cluster = await started(startCluster({ nodes, edges: options.edges }))
+    const cluster = await started(startFresh({ nodes, edges: options.edges }))
     const load = startLoadGenerator()
     onEnd(load.stop)
     for (const { pid } of cluster.heads('node')) {
@@ -58,17 +59,4 @@ async function areShared(client: LedgerClient, nodes: number): Promise<boolean> 
   const counts = [...(await shardOwners(client)).values()]
   const all = counts.reduce((sum, count) => sum + count, 0)
   return counts.length === nodes && counts.every((count) => count > all / nodes / 2)
-}
-
-function tableOf(measured: readonly ScalingMeasured[]): string {
-  const [first] = measured
-  const lines = measured.map(({ nodes, run }) => {
-    const cost = PARTS.map((part) => `${part} ${run.cpuUs[part].toFixed(0)}`).join(', ')
-    const ratio = run.appliedPerSecond / (first?.run.appliedPerSecond ?? 1)
-    const busy = (run.cpuShare * 100).toFixed(0)
-    return `${nodes} | ${run.appliedPerSecond.toFixed(0)} | ${ratio.toFixed(2)} | ${cost} | ${busy} %`
-  })
-  const title = `Each node is held to ${NODE_SHARE * 100} % of one processor.`
-  const heads = 'nodes | applied/s | times one node | CPU of a transaction, us | the machine is busy'
-  return `${[title, heads, ...lines].join('\n')}\n`
 }

@@ -11,18 +11,8 @@ import { createRowSealer } from '../../../infra/postgres/row-sealer.ts'
 import type { RowVault } from '../../../infra/vault/row-vault.ts'
 import type { ShardBatch } from '../../../runtime/ports/ledger-store.ts'
 
-/** Sections of new rows whose table has another name. What is no new row is of a table `undefined`. */
-const TABLES: { readonly [Name in SectionName]?: string | undefined } = {
-  new_accounts: 'accounts',
-  new_actors: 'actors',
-  changed_accounts: undefined,
-  transaction_changes: undefined,
-  changed_actors: undefined,
-  removed_actors: undefined,
-}
-
-/** What is summed over a whole load and written at its end; and a hold that was let go was never written. */
-const NO_ROWS: ReadonlySet<SectionName> = new Set(['new_channels', 'sent', 'marks', 'removed_holds'])
+/** What is summed over a whole load and written at its end. */
+const NO_ROWS: ReadonlySet<SectionName> = new Set(['new_channels', 'sent', 'marks'])
 
 const SPECIAL = /[\\\t\n\r]/
 const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\t': '\\t', '\n': '\\n', '\r': '\\r' }
@@ -34,7 +24,10 @@ export interface TableRows {
   readonly text: string
 }
 
-/** With the keys of what is new in it. Throws for what would change a row that is there before. */
+/**
+ * With the keys of what is new in it. A load has new accounts only: what would change a row that is there before has a
+ * section whose name is no table's.
+ */
 export function copyTextOf(parts: readonly ShardBatch[], vault: RowVault): readonly TableRows[] {
   const tables: TableRows[] = []
   const names = parts.flatMap((part) => keyNamesOfNew(part, vault))
@@ -49,8 +42,7 @@ export function copyTextOf(parts: readonly ShardBatch[], vault: RowVault): reado
       for (const row of rowsOf(part, sealer)) text += lineOf(sealer.shardId, types, row)
     }
     if (text === '') continue
-    const table = name in TABLES ? TABLES[name] : name
-    if (table === undefined) throw new Error(`${name}: a load has new rows only`)
+    const table = name === 'new_accounts' ? 'accounts' : name
     tables.push({ table, columns: ['shard_id', ...columns.map((column) => column.name)], text })
   }
   return tables

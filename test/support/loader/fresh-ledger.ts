@@ -9,14 +9,12 @@ import type { WrappingKeys } from '../../../infra/keys/wrapping-keys.ts'
 import { createOrMigrate } from '../../../infra/main/ledger-creation.ts'
 import { type LoadedLedger, type LoadOptions, loadLedger } from './ledger-load.ts'
 
-export interface FreshLedgerOptions extends Omit<LoadOptions, 'url' | 'masterKey'> {
+interface FreshLedgerOptions extends Omit<LoadOptions, 'url' | 'masterKey'> {
   /** New or empty. */
   readonly dataDir: string
   readonly shards?: number
   /** PostgreSQL runs: how to stop it, whatever becomes of the load. */
   readonly onStarted?: (stop: () => Promise<void>) => void
-  /** `off`: rows can be read without keys. */
-  readonly encryption?: 'on' | 'off'
 }
 
 export interface FreshLedger extends LoadedLedger {
@@ -30,7 +28,7 @@ export interface FreshLedger extends LoadedLedger {
 
 /** Throws what `loadLedger` throws; PostgreSQL is stopped then. */
 export async function loadFreshLedger(options: FreshLedgerOptions): Promise<FreshLedger> {
-  const { dataDir, shards, onStarted, encryption = 'on', ...load } = options
+  const { dataDir, shards, onStarted, ...load } = options
   makePrivateDirectory(dataDir)
   // PostgreSQL's user must be able to pass through.
   if (isRoot()) chmodSync(dataDir, 0o711)
@@ -39,7 +37,7 @@ export async function loadFreshLedger(options: FreshLedgerOptions): Promise<Fres
   const { url, stop } = await startPostgres({ dataDir: join(dataDir, 'postgres') })
   onStarted?.(stop)
   try {
-    await createOrMigrate(url, { current: masterKey, previous: [] }, shards, encryption)
+    await createOrMigrate(url, { current: masterKey, previous: [] }, shards, 'on')
     const loaded = await loadLedger({ ...load, url, masterKey })
     return { ...loaded, url, masterKey, masterKeyFile, stop }
   } catch (error) {

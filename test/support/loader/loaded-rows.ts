@@ -1,17 +1,11 @@
 /** What is in a loaded ledger, opened: for tests that look at rows behind the ledger's back. */
 import type postgres from 'postgres'
 import type { AccountState } from '../../../actors/account/state.ts'
-import type { Transaction } from '../../../actors/account/transaction.ts'
 import { accountAddress, actorKey } from '../../../actors/address.ts'
 import type { WrappingKeys } from '../../../infra/keys/wrapping-keys.ts'
 import { openLedgerSecrets } from '../../../infra/main/ledger-secrets.ts'
 import { findAccountRows, openWholeAccount } from '../../../infra/postgres/look-up-accounts.ts'
 import { readLedger } from '../../../infra/postgres/migrate.ts'
-import {
-  openTransaction,
-  TRANSACTION_ROW_COLUMNS,
-  type TransactionRow,
-} from '../../../infra/postgres/transaction-document.ts'
 import { accountKeyName } from '../../../infra/vault/key-name.ts'
 import type { RowVault } from '../../../infra/vault/row-vault.ts'
 
@@ -19,8 +13,6 @@ export interface LoadedRows {
   readonly vault: RowVault
   /** Whole, each against the digest of its parts. Those that are not there are left out. */
   readonly accounts: (accountIds: readonly string[]) => Promise<readonly AccountState[]>
-  /** Those that clients submitted, in the order of their IDs. */
-  readonly orders: () => Promise<readonly Transaction[]>
 }
 
 export async function loadedRows(sql: postgres.Sql, masterKey: WrappingKeys): Promise<LoadedRows> {
@@ -41,14 +33,6 @@ export async function loadedRows(sql: postgres.Sql, masterKey: WrappingKeys): Pr
         rows.map((row) => openWholeAccount(row, vault, '')[1]).map((state) => [state.accountId, state]),
       )
       return accountIds.flatMap((accountId) => found.get(accountId) ?? [])
-    },
-    orders: async () => {
-      const columns = TRANSACTION_ROW_COLUMNS.join(', ')
-      const rows = await sql.unsafe<TransactionRow[]>(
-        `SELECT ${columns} FROM transactions WHERE origin = 'client' ORDER BY txn_id`,
-      )
-      await fetchKeys([...new Set(rows.map((row) => row.account_id))])
-      return rows.map((row) => openTransaction(row, vault).transaction)
     },
   }
 }

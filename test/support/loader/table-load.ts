@@ -1,5 +1,5 @@
 /**
- * One table being filled that has few rows or none, which stay, in one transaction down one connection.
+ * Tables being filled that have few rows or none, which stay, each in one transaction down one connection.
  *   B1. Without its indexes, which are made anew at the end, in the order in which they were made first: the planner takes
  *       the newest of those that promise equally little.
  *   B2. Emptied and filled in one transaction, so that its rows are frozen as they come (documentation, COPY, FREEZE): no
@@ -8,11 +8,45 @@
  */
 import type { Writable } from 'node:stream'
 import { connect, type Connection, type Sql } from '../../../infra/postgres/connection.ts'
+import type { TableRows } from './copy-text.ts'
 
-export interface TableLoad {
-  readonly table: string
+/** All that are being filled, each opened when its first rows come. */
+export class TableLoads {
+  private readonly url: string
+  private readonly loads = new Map<string, Promise<TableLoad>>()
+
+  constructor(url: string) {
+    this.url = url
+  }
+
+  async write(tables: readonly TableRows[]): Promise<void> {
+    await Promise.all(
+      tables.map(async ({ table, columns, text }) => {
+        const opened = this.loads.get(table) ?? openTableLoad(this.url, table, columns)
+        this.loads.set(table, opened)
+        await (await opened).write(text)
+      }),
+    )
+  }
+
+  async finish(): Promise<void> {
+    const loads = await Promise.all(this.loads.values())
+    await Promise.all(loads.map((load) => load.finish()))
+  }
+
+  abandon(): void {
+    for (const opened of this.loads.values()) {
+      opened.then(
+        (load) => load.abandon(),
+        () => undefined,
+      )
+    }
+  }
+}
+
+interface TableLoad {
   /** Whole lines of `COPY`'s text format. Resolves when more may come. */
-  readonly write: (bytes: Uint8Array) => Promise<void>
+  readonly write: (text: string) => Promise<void>
   /** Makes the indexes and commits. */
   readonly finish: () => Promise<void>
   /** Nothing of it stays. */
@@ -25,7 +59,7 @@ const SETTINGS = {
   maintenance_work_mem: '256MB',
 }
 
-export async function openTableLoad(url: string, table: string, columns: readonly string[]): Promise<TableLoad> {
+async function openTableLoad(url: string, table: string, columns: readonly string[]): Promise<TableLoad> {
   const connection = await connect({ url, applicationName: `load ${table}`, settings: SETTINGS })
   try {
     const { sql } = connection
@@ -67,8 +101,7 @@ function filling(
     }
   }
   return {
-    table,
-    write: (bytes) => done((onDone) => void stream.write(bytes, onDone)),
+    write: (text) => done((onDone) => void stream.write(text, onDone)),
     finish: async () => {
       await done((onDone) => void stream.end(onDone))
       for (const { create } of indexes) await sql.unsafe(create)
