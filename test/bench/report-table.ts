@@ -37,7 +37,7 @@ const NAMES: Readonly<Record<string, string>> = {
   batchSize: 'transactions per commit',
 }
 /** Said elsewhere: as heads, or while it was measured. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['name', 'surprises'])
+const LEFT_OUT: ReadonlySet<string> = new Set(['name', 'kind', 'event', 'surprises'])
 const UNITS: readonly (readonly [names: RegExp, unit: Unit])[] = [
   [/Ms$/, { shown: 'ms', per: 1 }],
   [/Us$/, { shown: 'µs', per: 1 }],
@@ -76,7 +76,7 @@ export function percent(share: number): string {
 function figuresOf(value: object, path: readonly string[]): readonly Figure[] {
   const isRare = 'count' in value && 'p999Ms' in value && Number(value.count) < ENOUGH_FOR_P999
   return Object.entries(value as Readonly<Record<string, unknown>>).flatMap(([name, member]): readonly Figure[] => {
-    const at = [...path, nameIn(member) ?? name]
+    const at = [...path, Array.isArray(value) ? nameOf(member, name) : name]
     if (member === null || member === undefined || LEFT_OUT.has(name) || (isRare && name === 'p999Ms')) return []
     if (name === 'statuses') return [{ label: labelOf(at), text: statuses(member) }]
     if (typeof member === 'number') return [figureOf(member, at)]
@@ -85,10 +85,10 @@ function figuresOf(value: object, path: readonly string[]): readonly Figure[] {
   })
 }
 
-/** One of several in an array is known by its name. */
-function nameIn(member: unknown): string | undefined {
+/** One of several is known by its name, or else by its place. */
+function nameOf(member: unknown, place: string): string {
   const isNamed = typeof member === 'object' && member !== null && 'name' in member && typeof member.name === 'string'
-  return isNamed ? String(member.name) : undefined
+  return isNamed ? String(member.name) : place
 }
 
 function figureOf(value: number, path: readonly string[]): Figure {
