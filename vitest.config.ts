@@ -11,7 +11,13 @@ const QUICK = ['test/unit/**/*.test.ts', 'test/model/**/*.test.ts']
 const REPLACING = 'test/unit/api/openapi-routes.test.ts'
 
 /** Those that start servers take longest: begun last, they would leave the other processors with nothing to do. */
-const LONGEST_FIRST = ['/test/e2e/', '/test/simulation/', '/test/integration/', '/test/contract/']
+const LONGEST_FIRST = [
+  '/test/e2e/many-nodes',
+  '/test/e2e/',
+  '/test/simulation/',
+  '/test/integration/',
+  '/test/contract/',
+]
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
