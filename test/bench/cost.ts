@@ -1,10 +1,19 @@
 /** What a measured run cost, by process, and what bounded it. */
 import { availableParallelism } from 'node:os'
 import type { Cluster } from '../support/cluster-process.ts'
-import { type CpuByPart, cpuShared, cpuUsed, LEDGER_PARTS, PARTS, readCpu } from './cpu.ts'
+import {
+  busiestThreads,
+  type CpuByPart,
+  cpuShared,
+  cpuUsed,
+  LEDGER_PARTS,
+  PARTS,
+  readCpu,
+  readMachineCpu,
+  readMainThreads,
+  type ThreadedPart,
+} from './cpu.ts'
 import { type Floor, meanFloor, measureFloor } from './floor.ts'
-import { readMachineCpu } from './machine-cpu.ts'
-import { busiestThreads, readMainThreads, type ThreadedPart } from './main-threads.ts'
 
 export interface Cost {
   /** Microseconds for each transaction. */

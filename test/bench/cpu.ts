@@ -1,4 +1,5 @@
-/** CPU time that each part has used. */
+/** CPU time by part of the ledger and of the whole machine, as Linux counts it (proc(5)). */
+import { readFileSync } from 'node:fs'
 import type { Cluster } from '../support/cluster-process.ts'
 import { cpuUsOf, PROCESS_KINDS, type ProcessKind } from '../support/cluster-process-table.ts'
 
@@ -29,4 +30,61 @@ export function cpuShared(used: CpuByPart, count: number): CpuByPart {
 
 function byPart(of: (part: Part) => number): CpuByPart {
   return Object.fromEntries(PARTS.map((part) => [part, of(part)])) as CpuByPart
+}
+
+/** USER_HZ, which Linux has fixed at 100 for every architecture that Node.js runs on. */
+const TICK_US = 10_000
+const IDLE_FIELDS = [3, 4]
+/** user, nice, system, idle, iowait, irq, softirq, steal; what guests used is in user and nice already. */
+const FIELDS = 8
+
+/**
+ * Microseconds since the machine was started, of all processors together. What the hypervisor kept for others counts as
+ * busy, too.
+ */
+export function readMachineCpu(): { readonly busyUs: number; readonly allUs: number } {
+  const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n')
+  const ticks = line
+    .split(/\s+/)
+    .slice(1, 1 + FIELDS)
+    .map(Number)
+  const all = ticks.reduce((sum, value) => sum + value, 0)
+  const idle = IDLE_FIELDS.reduce((sum, field) => sum + (ticks[field] ?? 0), 0)
+  return { busyUs: (all - idle) * TICK_US, allUs: all * TICK_US }
+}
+
+export type ThreadedPart = 'edge' | 'node' | 'load generator'
+
+/** Microseconds of main threads, by process: one that has no time left bounds its process, however many processors idle. */
+type MainThreads = Readonly<Record<ThreadedPart, ReadonlyMap<number, number>>>
+
+export function readMainThreads(cluster: Cluster, loadPid: number): MainThreads {
+  const of = (pids: readonly number[]): ReadonlyMap<number, number> => new Map(pids.map((pid) => [pid, mainUsOf(pid)]))
+  const heads = (kind: 'edge' | 'node'): readonly number[] => cluster.heads(kind).map(({ pid }) => pid)
+  return { edge: of(heads('edge')), node: of(heads('node')), 'load generator': of([loadPid]) }
+}
+
+/** Of each part the busiest, as a share of `elapsedMs`. */
+export function busiestThreads(
+  before: MainThreads,
+  after: MainThreads,
+  elapsedMs: number,
+): Readonly<Record<ThreadedPart, number>> {
+  const busiest = (part: ThreadedPart): number =>
+    Math.max(
+      0,
+      ...[...after[part]].map(([pid, us]) => (us - (before[part].get(pid) ?? us)) / Math.max(1, elapsedMs * 1000)),
+    )
+  return { edge: busiest('edge'), node: busiest('node'), 'load generator': busiest('load generator') }
+}
+
+function mainUsOf(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/task/${pid}/stat`, 'utf8')
+    // Behind the name, which may hold spaces and brackets (proc(5)): state, parent, ..., utime, stime.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return (Number(fields[11]) + Number(fields[12])) * TICK_US
+  } catch {
+    return 0
+  }
 }

@@ -1,13 +1,12 @@
 /** A yardstick that everybody knows: TPC-B by pgbench on the ledger's own PostgreSQL, in a database that is dropped afterwards. */
 import { spawn } from 'node:child_process'
-import { accessSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { onDatabase } from './committed.ts'
 import { say } from './context.ts'
 import { cpuShared, cpuUsed, readCpu } from './cpu.ts'
 import type { LedgerBench } from './ledger-bench.ts'
-import { readDurations, readSummary } from './pgbench-output.ts'
 import { type Latency, latencyOf } from './statistics.ts'
 
 export type PgbenchMeasured =
@@ -78,29 +77,13 @@ export async function measurePgbench(bench: LedgerBench): Promise<PgbenchMeasure
 
 /** On the PATH, or else of the newest version that is installed. */
 function findPgbench(): string | undefined {
-  const versions = directoriesIn(VERSIONS).sort((left, right) => Number(right) - Number(left))
+  const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS) : []
+  const installed = versions.sort((left, right) => Number(right) - Number(left))
   const places = [
     ...(process.env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== ''),
-    ...versions.map((version) => join(VERSIONS, version, 'bin')),
+    ...installed.map((version) => join(VERSIONS, version, 'bin')),
   ]
-  return places.map((directory) => join(directory, 'pgbench')).find(isProgram)
-}
-
-function directoriesIn(path: string): string[] {
-  try {
-    return readdirSync(path)
-  } catch {
-    return []
-  }
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
+  return places.map((directory) => join(directory, 'pgbench')).find((file) => existsSync(file))
 }
 
 /** Returns what it printed. Rejects with what it said when it fails. The password goes by the environment. */
@@ -120,4 +103,26 @@ async function runPgbench(bench: LedgerBench, program: string, args: readonly st
   })
   if (code !== 0) throw new Error(`pgbench ended with ${code}:\n${said.err}`)
   return said.out
+}
+
+/** Of its standard output (PostgreSQL's documentation, pgbench). Throws when it says no rate. */
+function readSummary(printed: string) {
+  const numberAfter = (label: RegExp): number | undefined => {
+    const text = label.exec(printed)?.[1]
+    return text === undefined ? undefined : Number(text)
+  }
+  const perSecond = numberAfter(/^tps = ([0-9.]+) \(without initial connection time\)/m)
+  const transactions = numberAfter(/^number of transactions actually processed: ([0-9]+)/m)
+  if (perSecond === undefined || transactions === undefined) throw new Error(`pgbench said no rate:\n${printed}`)
+  // Versions before 15 count none.
+  return { transactions, failed: numberAfter(/^number of failed transactions: ([0-9]+)/m) ?? 0, perSecond }
+}
+
+/** Of one log (`--log`): how long each transaction took, milliseconds. The third column has microseconds, or a word for a failure. */
+function readDurations(log: string): readonly number[] {
+  return log
+    .split('\n')
+    .map((line) => line.split(' ')[2] ?? '')
+    .filter((text) => /^[0-9]+$/.test(text))
+    .map((text) => Number(text) / 1000)
 }

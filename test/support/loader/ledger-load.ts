@@ -41,7 +41,6 @@ export interface LoadOptions extends Partial<LoadShape> {
 }
 
 export interface LoadedLedger {
-  readonly shape: LoadShape
   /** Those of the accounts, by turns. */
   readonly keys: readonly SharedKey[]
   /** What is in the ledger now. */
@@ -94,7 +93,7 @@ export async function loadLedger(options: LoadOptions): Promise<LoadedLedger> {
     const sums = await fillTables(url, shape, drafts, async (taken) => copyTextOf(await batchesOf(taken), vault), say)
     await noteSums(sql, vault, sums, span)
     await settleTables(sql)
-    return { shape, keys, sums, tookMs: performance.now() - startedMs }
+    return { keys, sums, tookMs: performance.now() - startedMs }
   } finally {
     await Promise.all(closing.map((close) => close()))
   }
