@@ -267,6 +267,14 @@ describe('the shard host', () => {
     expect(kinds(verdicts)).toEqual(['overloaded'])
   })
 
+  test('H2: shards that fill the node’s mailbox together are overloaded together', async () => {
+    const { clock, control, verdicts, item, send } = hosting([0, 1], { maxNodeMailbox: 2 })
+    control.commit = () => new Promise(() => undefined)
+    send(item(0, 'a', register), item(1, 'b', register), item(0, 'a7', register), item(1, 'b7', register))
+    await clock.pass(10)
+    expect(kinds(verdicts)).toEqual(['overloaded', 'overloaded'])
+  })
+
   test('H2: what has got its verdict leaves room for the next of its actor', async () => {
     const { clock, verdicts, item, send } = hosting([0], { maxActorMailbox: 1 })
     for (let times = 0; times < 3; times += 1) {
