@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { readReach, type TestFile } from './reach.ts'
-import { completeSample, type Mutation, readSample } from './sample.ts'
+import { completeSample, type Mutation, readSample, writeSample } from './sample.ts'
 import { judge, type Judging, type Verdict } from './verdict.ts'
 import { createWorkspace } from './workspace.ts'
 
@@ -20,8 +20,8 @@ const OPTIONS = {
   quick: { type: 'boolean', default: false },
   /** Where verdicts are kept. What is there already is not judged again. */
   results: { type: 'string', default: 'dist/mutations.jsonl' },
-  /** Results of an earlier version: the tests that noticed something then run first. */
-  hints: { type: 'string' },
+  /** Writes into the sample what noticed each mutation. */
+  record: { type: 'boolean', default: false },
 } as const
 
 const root = process.cwd()
@@ -33,12 +33,22 @@ function verdictsIn(path: string): Verdict[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Verdict)
 }
 
-function testsByFile(verdicts: readonly Verdict[]): ReadonlyMap<string, ReadonlySet<string>> {
+/** What noticed mutations of each file when they were recorded. */
+function testsByFile(sample: readonly Mutation[]): ReadonlyMap<string, ReadonlySet<string>> {
   const tests = new Map<string, Set<string>>()
-  for (const { mutation, by } of verdicts) {
-    tests.set(mutation.file, (tests.get(mutation.file) ?? new Set()).add(by))
+  for (const { file, noticedBy } of sample) {
+    if (typeof noticedBy === 'string') tests.set(file, (tests.get(file) ?? new Set()).add(noticedBy))
   }
   return tests
+}
+
+function recorded(sample: readonly Mutation[], verdicts: readonly Verdict[]): readonly Mutation[] {
+  const byName = new Map(verdicts.map((verdict) => [nameOf(verdict.mutation), verdict]))
+  return sample.map((mutation) => {
+    const verdict = byName.get(nameOf(mutation))
+    if (verdict === undefined || verdict.verdict === 'stale') return mutation
+    return { ...mutation, noticedBy: verdict.verdict === 'killed' ? verdict.by : null }
+  })
 }
 
 function nameOf({ file, from, to, nth }: Mutation): string {
@@ -69,7 +79,7 @@ async function run(): Promise<number> {
   const judging: Judging = {
     root,
     tests: await reachKept(`${path}.reach`),
-    noticedBefore: testsByFile(values.hints === undefined ? [] : verdictsIn(values.hints)),
+    noticedBefore: testsByFile(sample),
     withLedger: !values.quick,
   }
   await judgeAll(left, Number(values.workers ?? availableParallelism()), judging, (verdict) => {
@@ -80,6 +90,7 @@ async function run(): Promise<number> {
     say(`${done}: ${verdict.verdict} ${by} (${(tookMs / 1_000).toFixed(0)} s) ${mutation.operator} ${mutation.file}`)
   })
   tell(verdicts)
+  if (values.record) writeSample(root, recorded(readSample(root), verdicts))
   return 0
 }
 
@@ -106,7 +117,10 @@ async function judgeAll(
 function tell(verdicts: readonly Verdict[]): void {
   for (const { verdict, mutation } of verdicts) {
     if (verdict === 'killed') continue
-    say(`\n${verdict}: ${mutation.file} (${mutation.operator})\n- ${mutation.from.trim()}\n+ ${mutation.to.trim()}`)
+    const isNew = typeof mutation.noticedBy === 'string' ? `, once noticed by ${mutation.noticedBy}` : ''
+    say(
+      `\n${verdict}${isNew}: ${mutation.file} (${mutation.operator})\n- ${mutation.from.trim()}\n+ ${mutation.to.trim()}`,
+    )
   }
   say('\n| | sampled | killed | survived | stale |\n|---|---|---|---|---|')
   const folders = new Set(verdicts.map(({ mutation }) => mutation.file.split('/')[0] ?? ''))

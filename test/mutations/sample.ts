@@ -15,6 +15,8 @@ export interface Mutation {
   readonly to: string
   /** Which one of these lines in the file, from 0. */
   readonly nth: number
+  /** What noticed it when it was recorded: a test file, `types` or `simulation`; null: nothing did. */
+  readonly noticedBy?: string | null
 }
 
 /** How many of each folder, by what depends on it. */
@@ -29,6 +31,10 @@ export const SAMPLE = 'test/mutations/sample.ndjson'
 export function readSample(root: string): readonly Mutation[] {
   const lines = readFileSync(join(root, SAMPLE), 'utf8').trimEnd().split('\n')
   return lines.map((line) => JSON.parse(line) as Mutation)
+}
+
+export function writeSample(root: string, sample: readonly Mutation[]): void {
+  writeFileSync(join(root, SAMPLE), sample.map((one) => `${JSON.stringify(one)}\n`).join(''))
 }
 
 /** The offset of the lines in the text; undefined where they are not there. */
@@ -69,7 +75,7 @@ export function completeSample(root: string): number {
       .toSorted((one, other) => (drawOf(one) < drawOf(other) ? -1 : 1))
     sample.push(...drawn(candidates, sample, folder, quota))
   }
-  writeFileSync(join(root, SAMPLE), sample.map((one) => `${JSON.stringify(one)}\n`).join(''))
+  writeSample(root, sample)
   return sample.length - kept.length
 }
 
