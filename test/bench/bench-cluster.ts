@@ -29,9 +29,9 @@ export interface Restarted {
   readonly readyMs: number
 }
 
-/** What is measured may take longer than a token lives by default. */
+/** A measurement may outlast the default lifetime of a token. */
 const LONG_TOKENS = { LEDGER_ACCESS_TOKEN_TTL_SECONDS: '86400' }
-/** What is not about the auditor leaves the processors to the rest. */
+/** Parts unrelated to the auditor leave the processors to the others. */
 const LITTLE_AUDITOR = { LEDGER_AUDITOR_SHARE: '2' }
 const STOP_LIMIT_MS = 60_000
 const READY_LIMIT_MS = 120_000

@@ -28,7 +28,7 @@ export interface Cost {
   readonly mainThreads: Readonly<Record<ThreadedPart, number>>
   /** Before and after, on average. */
   readonly floor: Floor
-  /** What kept it from doing more. */
+  /** The resource that bounds the rate. */
   readonly boundBy: string
   /** CPU of the ledger against the cryptography that no such ledger can avoid. */
   readonly floorRatio: number

@@ -8,7 +8,7 @@ export interface Column {
 interface Figure {
   readonly label: string
   readonly text: string
-  /** What is set against the first column: times, sizes, rates and costs, not counts. */
+  /** Figures compared with the first column: times, sizes, rates and costs, not counts. */
   readonly value?: number
 }
 

@@ -1,4 +1,4 @@
-/** What was measured, for people. In brackets stands how many times a figure is that of the first column. */
+/** Prints measurements as tables. A number in brackets is the ratio to the first column. */
 import type { Cost } from './cost.ts'
 import { POLL_PAUSE_MS } from './follower.ts'
 import type { GrowthMeasured } from './growth.ts'
@@ -120,7 +120,7 @@ function restartColumns({ cold, warm, ...whole }: RestartMeasured): readonly Col
   ]
 }
 
-/** Whether the processors were all its own. */
+/** Warns when other programs used the processors. */
 function company({ submit, batches, openLoop, transfers, restart }: BenchReport): readonly string[] {
   const costs: readonly Cost[] = [
     ...(submit ?? []),

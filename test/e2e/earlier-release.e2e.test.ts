@@ -1,6 +1,6 @@
 /**
  * Goal: a backup of the release before, restored on another server, opens with all that it held, and the ledger goes on.
- * What the release wrote is in releases/, with the replies that it gave: made by running it, never changed since.
+ * The directory releases/ holds a dump of that release and the replies that it gave. Both were made by running it.
  */
 import { spawn } from 'node:child_process'
 import { createPrivateKey } from 'node:crypto'

@@ -15,7 +15,7 @@ afterAll(() => tampered?.close())
 
 const { namesOf, sql } = withoutKeys(() => tampered)
 
-/** What is found of it without a pass, as it is written. */
+/** The findings that the tail makes without a pass. */
 function tailFound(tamper: Tamper): Promise<readonly Found[]> {
   return tampered.onCopy(async (copy) => {
     const ledger = { ...copy, ledgerId: tampered.ledgerId, vault: await vaultOf(copy.url) }
@@ -32,7 +32,7 @@ function tailFound(tamper: Tamper): Promise<readonly Found[]> {
   })
 }
 
-/** What is written, and everything that is then said to be wrong. */
+/** The tampering, and all findings that it causes. */
 type Case = readonly [what: string, tamper: Tamper, named: readonly string[]]
 
 const CREDIT =

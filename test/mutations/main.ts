@@ -33,7 +33,7 @@ function verdictsIn(path: string): Verdict[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Verdict)
 }
 
-/** What noticed mutations of each file when they were recorded. */
+/** The tests that noticed mutations of each file when they were recorded. */
 function testsByFile(sample: readonly Mutation[]): ReadonlyMap<string, ReadonlySet<string>> {
   const tests = new Map<string, Set<string>>()
   for (const { file, noticedBy } of sample) {

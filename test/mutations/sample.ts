@@ -15,7 +15,7 @@ export interface Mutation {
   readonly to: string
   /** Which one of these lines in the file, from 0. */
   readonly nth: number
-  /** What noticed it when it was recorded: a test file, `types` or `simulation`; null: nothing did. */
+  /** The recorded test file, `types` or `simulation` that noticed it; null: nothing did. */
   readonly noticedBy?: string | null
 }
 

@@ -65,7 +65,7 @@ export async function createLedgerDatabase(options: LedgerDatabaseOptions = {}):
   return database
 }
 
-/** Nobody may be connected to the original, and it stays as it is. */
+/** The original must have no connections; it stays unchanged. */
 export function copyDatabase(url: string): Promise<LedgerDatabase> {
   return createDatabase(urlOf(url, 'postgres'), new URL(url).pathname.slice(1))
 }
@@ -77,7 +77,7 @@ async function createDatabase(serverUrl: string, template: string): Promise<Ledg
   return { url: urlOf(serverUrl, name), drop }
 }
 
-/** Whoever migrates has ended by then, so that it can be copied. */
+/** The migration has closed its connections, so that the database can be copied. */
 async function createTemplate(
   serverUrl: string,
   name: string,
