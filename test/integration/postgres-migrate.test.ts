@@ -4,8 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openLedgerSecret, sealLedgerSecret } from '../../infra/keys/ledger-seals.ts'
 import { migrate, type MigrateOptions, MigrationRefused, readLedgerAt } from '../../infra/postgres/migrate.ts'
 import { MIGRATIONS } from '../../infra/postgres/migrations.ts'
-import { SERVERS } from '../../infra/postgres/migrations/servers.ts'
-import { STORE_POSITIONS } from '../../infra/postgres/migrations/store-positions.ts'
+import { sessionLockKey } from '../../infra/postgres/session-lock.ts'
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
 import { createLedgerDatabase, type LedgerDatabase, TEST_MASTER_KEYS } from '../support/ledger-database.ts'
 import { until } from '../support/ledger-store-postgres.ts'
@@ -24,16 +23,25 @@ afterEach(async () => {
 
 const options: MigrateOptions = { shardCount: 8, masterKeys: TEST_MASTER_KEYS, encryption: 'off' }
 
+/** The last version of which parts may hold rows that later steps rewrite. */
+const EARLIER = 9
+
 /** 'ledger-1', of 8 shards, as programs made it then. */
-async function makeVersion2(): Promise<void> {
+async function makeEarlier(): Promise<void> {
   await sql`CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
-  for (const { version, name, sql: text } of MIGRATIONS.filter((migration) => migration.version < 3)) {
+  for (const { version, name, sql: text } of MIGRATIONS.filter((migration) => migration.version <= EARLIER)) {
     await sql.unsafe(text)
     await sql`INSERT INTO schema_migrations (version, name) VALUES (${version}, ${name})`
   }
   await sql`
     INSERT INTO ledger (ledger_id, shard_count, sealed_shard_secret, created_at)
     VALUES ('ledger-1', 8, ${sealLedgerSecret(TEST_MASTER_KEYS, 'shard-secret', Buffer.alloc(32))}, now())`
+  await sql`INSERT INTO shards (shard_id) SELECT generate_series(0, 7)`
+}
+
+async function newestStep(): Promise<unknown> {
+  const [row] = await sql`SELECT max(version) AS version FROM schema_migrations`
+  return row?.['version']
 }
 
 test('a database that was never migrated has no ledger, and afterwards has the one that was made', async () => {
@@ -64,11 +72,33 @@ test('M2: another number of shards, or another ledger, is refused and changes no
 })
 
 test('M2: what is refused is refused before the first step of an upgrade', async () => {
-  await makeVersion2()
+  await makeEarlier()
   await expect(migrate(database.url, { ...options, shardCount: 16 })).rejects.toThrow(/8 shards.*16/)
   await expect(migrate(database.url, { ...options, ledgerId: 'another' })).rejects.toThrow(/ledger-1/)
-  expect([...(await sql`SELECT max(version) AS version FROM schema_migrations`)]).toEqual([{ version: 2 }])
+  expect(await newestStep()).toBe(EARLIER)
   expect(await migrate(database.url, options)).toMatchObject({ ledgerId: 'ledger-1', shardCount: 8 })
+})
+
+test('a node of an earlier version that holds a shard keeps the migration away, and nothing has changed', async () => {
+  await makeEarlier()
+  const session = 'f'.repeat(32)
+  await sql`UPDATE shards SET epoch = 1, node_id = 'old-node', session = ${session} WHERE shard_id = 1`
+  const node = postgres(database.url, { max: 1 })
+  await node`SELECT pg_advisory_lock(${String(sessionLockKey(session))}::bigint)`
+  await expect(migrate(database.url, options)).rejects.toThrow(/node old-node of an earlier version runs/)
+  expect(await newestStep()).toBe(EARLIER)
+  await node.end()
+  expect(await migrate(database.url, options)).toMatchObject({ ledgerId: 'ledger-1' })
+})
+
+test('an open settlement group stops the migration with the remedy, and once it has ended it goes on', async () => {
+  await makeEarlier()
+  await sql`
+    INSERT INTO actors (shard_id, kind, actor_id, version, status, document, created_at)
+    VALUES (3, 'group', 'g', 1, 'open', '{"kind":"group","format":1,"id":"g","legs":[]}', now())`
+  await expect(migrate(database.url, options)).rejects.toThrow(/settlement groups are still open: let them end/)
+  await sql`UPDATE actors SET status = 'settled' WHERE kind = 'group'`
+  expect(await migrate(database.url, options)).toMatchObject({ ledgerId: 'ledger-1' })
 })
 
 test('M2: two ledgers never share a secret', async () => {
@@ -112,21 +142,4 @@ test('what cannot be a number of shards, and a server that is not there, are sai
   const nobody = new URL(database.url)
   nobody.port = '1'
   await expect(migrate(nobody.toString(), options)).rejects.toThrow(LedgerStoreUnavailable)
-})
-
-test('an acceptance from before positions were stored is the same in every copy, so that an older copy is detected', async () => {
-  const nameOf = async (schema: string): Promise<unknown> => {
-    await sql.unsafe(`
-      CREATE SCHEMA ${schema};
-      SET search_path TO ${schema};
-      CREATE TABLE sessions (session text);
-      ${SERVERS}
-      INSERT INTO accepted_servers VALUES ('7', '1', '2026-11-26T12:00:00.123456Z'), ('7', '2', '2026-11-26T12:00:00Z');
-      ${STORE_POSITIONS}`)
-    const rows = await sql.unsafe(`SELECT acceptance::text FROM ${schema}.accepted_servers ORDER BY timeline`)
-    return rows.map(({ acceptance }): unknown => acceptance)
-  }
-  const first = await nameOf('one')
-  expect(new Set(first as string[]).size).toBe(2)
-  expect(await nameOf('other')).toEqual(first)
 })

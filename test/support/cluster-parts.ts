@@ -86,7 +86,7 @@ export interface Part {
 
 const READY_TIMEOUT_MS = 180_000
 /** A node that cannot go on says much while it ends: why it ends must not be pushed out. */
-const KEPT_LINES = 1_000
+const KEPT_LINES = 10_000
 
 export async function startParts(options: PartsOptions): Promise<ClusterParts> {
   const closing = new Closing()
