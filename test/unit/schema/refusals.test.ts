@@ -9,7 +9,6 @@ import {
   MAX_SUBSCHEMAS,
 } from '../../../infra/schema/limits.ts'
 import { createSchemaValidatorInPlace } from '../../support/schema-validator-in-place.ts'
-import { parsed } from './keyword-table.ts'
 
 const validator = createSchemaValidatorInPlace()
 const DRAFT_07 = { $schema: 'http://json-schema.org/draft-07/schema#' }
@@ -92,7 +91,7 @@ describe('what is not supported', () => {
   test.for(['properties', 'patternProperties', 'dependentSchemas', 'dependentRequired'])(
     '__proto__ in %s',
     async (word) => {
-      const names = parsed(`{"__proto__":${word === 'dependentRequired' ? '["a"]' : '{}'}}`)
+      const names = JSON.parse(`{"__proto__":${word === 'dependentRequired' ? '["a"]' : '{}'}}`) as Json
       expect(await reasonOf({ [word]: names })).toBe(
         `The schema speaks in ${word} of a member named __proto__, which is not supported.`,
       )
@@ -126,89 +125,6 @@ describe('references', () => {
   ]
   test.for(rows)('%o', async ([schema, reason]) => {
     expect(await reasonOf(schema)).toBe(reason)
-  })
-
-  const local: readonly (readonly [string, JsonObject, Json, Json])[] = [
-    ['the own $id', { $id: 'https://e.example/a/b.json', $ref: '#/$defs/x', $defs: { x: { type: 'string' } } }, 'a', 1],
-    [
-      'the own $id in full',
-      {
-        $id: 'https://e.example/a/b.json',
-        $ref: 'https://e.example/a/b.json#/$defs/x',
-        $defs: { x: { type: 'string' } },
-      },
-      'a',
-      1,
-    ],
-    [
-      'the own $id in short',
-      { $id: 'https://e.example/a/b.json', $ref: 'b.json#x', $defs: { x: { $anchor: 'x', type: 'string' } } },
-      'a',
-      1,
-    ],
-    [
-      'a part by its $id',
-      { $id: 'https://e.example/a/b.json', $ref: 'c.json', $defs: { x: { $id: 'c.json', type: 'string' } } },
-      'a',
-      1,
-    ],
-    ['a part by a $id without a base', { $ref: 'c.json', $defs: { x: { $id: 'c.json', type: 'string' } } }, 'a', 1],
-    ['a part by a URN', { $ref: 'urn:example:x', $defs: { x: { $id: 'urn:example:x', type: 'string' } } }, 'a', 1],
-    [
-      'within a part by its own root',
-      { $ref: 'c', $defs: { x: { $id: 'c', $ref: '#/$defs/y', $defs: { y: { type: 'string' } } } } },
-      'a',
-      1,
-    ],
-    [
-      'through other references',
-      { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/c' }, c: { type: 'string' } } },
-      'a',
-      1,
-    ],
-    [
-      'to true and false',
-      {
-        prefixItems: [{ $ref: '#/$defs/yes/items' }, { $ref: '#/$defs/no' }],
-        $defs: { no: false, yes: { items: true } },
-      },
-      [1],
-      [1, 2],
-    ],
-    [
-      'to the root by a definition',
-      { properties: { a: { $ref: '#/$defs/self' } }, additionalProperties: false, $defs: { self: { $ref: '#' } } },
-      { a: { a: {} } },
-      { a: { b: 1 } },
-    ],
-    [
-      'to a member of properties',
-      { properties: { a: { type: 'string' }, b: { $ref: '#/properties/a' } } },
-      { b: 'x' },
-      { b: 1 },
-    ],
-    [
-      'to a $ref with more beside it',
-      { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b', minLength: 2 }, b: { type: 'string' } } },
-      'ab',
-      'a',
-    ],
-  ]
-  test.for(local)('what is local is followed: %s', async ([, schema, valid, invalid]) => {
-    expect(await validator.check(schema)).toEqual(VALID)
-    expect(await validator.validate(schema, valid)).toEqual(VALID)
-    expect(await validator.validate(schema, invalid)).toMatchObject({ kind: 'invalid' })
-  })
-
-  test('in draft-07 what stands beside a $ref does not count, a $id included', async () => {
-    const schema = {
-      ...DRAFT_07,
-      $id: 'https://e.example/',
-      definitions: { a: { $id: 'https://e.example/x/', $ref: 'b' }, b: { $id: 'b', type: 'string' } },
-      $ref: '#/definitions/a',
-    }
-    expect(await validator.check(schema)).toEqual(VALID)
-    expect(await validator.validate(schema, 1)).toMatchObject({ kind: 'invalid' })
   })
 })
 
