@@ -5,7 +5,7 @@ import type { LegHold } from '../../../actors/account/state.ts'
 import type { Hono } from 'hono'
 import { expect } from 'vitest'
 import type { Role } from '../../../actors/account/commands.ts'
-import type { AccountView } from '../../../actors/account/outcome.ts'
+import type { AccountView, Answer } from '../../../actors/account/outcome.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { GroupView } from '../../../actors/group/state.ts'
 import type { TokenView } from '../../../actors/token/state.ts'
@@ -274,6 +274,13 @@ export function createEdgeFixture(real: Partial<EdgeDependencies> = {}): EdgeFix
   const ports = { clock, keys, access, reads, gateway, shards, attestations, assertions, schemas }
   const doubles = { ...ports, log, settings, readiness, secretChecks }
   return { app, ...doubles, tokenFor, get, post, put }
+}
+
+/** An edge whose ledger gives this answer to everything. */
+export function answering(answer: Answer, real?: Partial<EdgeDependencies>): EdgeFixture {
+  const edge = createEdgeFixture(real)
+  edge.gateway.outcome = { kind: 'answered', answer }
+  return edge
 }
 
 export function clientOf(clientId: string, role: Role): ClientRecord {

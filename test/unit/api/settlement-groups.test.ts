@@ -1,96 +1,42 @@
+/** Goal: D10: what is judged of a group before it is registered or reverted, and what is computed of one that is linked. */
 import { describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../actors/address.ts'
-import type { Answer } from '../../../actors/account/outcome.ts'
 import type { GroupView } from '../../../actors/group/state.ts'
-import { ReadsUnavailable } from '../../../runtime/ports/ledger-reads.ts'
-import { bodyOf, createEdgeFixture, GROUP_ID, groupView, refusalOf, TXN_ID } from './edge-fixture.ts'
+import { ReadsUnavailable, type TransactionView } from '../../../runtime/ports/ledger-reads.ts'
+import {
+  answering,
+  bodyOf,
+  createEdgeFixture,
+  type EdgeFixture,
+  GROUP_ID,
+  groupView,
+  refusalOf,
+  transactionView,
+  TXN_ID,
+} from './edge-fixture.ts'
+import { WRITTEN } from './written-requests.ts'
 
 const PATH = '/v1/settlement-groups'
-const LEGS = [
+const [DEBIT, CREDIT] = [
   { type: 'debit', account_id: 'alice', amount: '10.50' },
   { type: 'credit', account_id: 'bob', amount: '10.5', token_id: 'BASE' },
 ]
+const LEGS = [DEBIT, CREDIT]
 const BODY = { legs: LEGS, group_id: GROUP_ID.toUpperCase(), timeout_seconds: 60 }
-const PAYLOAD =
-  '{"group_id":"3f2b8a52-0d5e-4a1e-9a0f-5f1f3d3c2b1a","legs":[{"account_id":"alice","amount":"10.50","type":"debit"},' +
-  '{"account_id":"bob","amount":"10.5","token_id":"BASE","type":"credit"}],"timeout_seconds":60}'
-const SHOWN = {
-  group_id: GROUP_ID,
-  status: 'open',
-  terms_hash: `sha256:${'ef'.repeat(32)}`,
-  expected_legs: 2,
-  legs: [
-    {
-      account_id: 'alice',
-      type: 'debit',
-      amount: '10.50',
-      token_id: 'BASE',
-      boundary: true,
-      leg_status: 'completed',
-      txn_id: TXN_ID,
-    },
-    {
-      account_id: 'bob',
-      type: 'transfer',
-      amount: '2',
-      token_id: 'EUR.x',
-      to_account_id: 'carol',
-      leg_status: 'expected',
-    },
-  ],
-  compensations: [],
-  partial_failures: [],
-  created_at: '2025-10-09T08:53:20.000Z',
-  due_at: '2025-10-09T09:08:20.000Z',
-  finished_at: null,
-}
-const REGISTERED = {
-  kind: 'group_registered',
-  group: groupView(),
-  created: true,
-  replayed: false,
-  mismatch: false,
-} as const
+const REGISTERED = WRITTEN.createSettlementGroup.answer
 const LINKED = { status: 'linked', termsHash: null, legs: [], createdAtMs: null, dueAtMs: null } as const
 
-function answering(answer: Answer) {
-  const edge = createEdgeFixture()
-  edge.gateway.outcome = { kind: 'answered', answer }
-  return edge
-}
-
-type Edge = ReturnType<typeof createEdgeFixture>
-
-function payloadsOf(edge: Edge): Record<string, unknown>[] {
-  return edge.gateway.asked.map(({ operation }) =>
-    JSON.parse(operation.kind === 'register_group' ? operation.payload : '{}'),
-  )
+function payloadsOf(edge: EdgeFixture): Record<string, unknown>[] {
+  return edge.gateway.asked.map(({ operation }) => JSON.parse('payload' in operation ? operation.payload : '{}'))
 }
 
 describe('POST /v1/settlement-groups', () => {
-  test('D10: a new group is 201, and its home is sent the legs exactly as they came', async () => {
-    const edge = answering(REGISTERED)
-    const body = { ...BODY, note: 'ignored' }
-    const created = await edge.post(PATH, body, await edge.tokenFor('transactor'), { 'idempotency-key': 'once' })
-    expect(created.status).toBe(201)
-    expect(created.headers.get('location')).toBe(`${PATH}/${GROUP_ID}`)
-    expect(created.headers.get('idempotency-replayed')).toBeNull()
-    expect(await bodyOf(created)).toEqual(SHOWN)
-    expect(edge.gateway.asked).toEqual([
-      {
-        actor: groupAddress(GROUP_ID),
-        caller: { clientId: 'client-transactor', role: 'transactor', boundary: true },
-        operation: { kind: 'register_group', payload: PAYLOAD, registrationKey: 'once' },
-      },
-    ])
-  })
-
-  test('the same terms again are 200', async () => {
+  test('the home of the ID in lower case is sent the legs exactly as they came; the same terms again are 200', async () => {
     const edge = answering({ ...REGISTERED, created: false })
-    const token = await edge.tokenFor('admin')
-    const same = await edge.post(PATH, BODY, token)
+    const same = await edge.post(PATH, BODY, await edge.tokenFor('admin'))
     expect([same.status, same.headers.get('location')]).toEqual([200, null])
-    expect(edge.gateway.asked[0]?.operation).toMatchObject({ registrationKey: null })
+    expect(edge.gateway.asked).toMatchObject([{ actor: groupAddress(GROUP_ID), operation: { registrationKey: null } }])
+    expect(payloadsOf(edge)).toEqual([{ ...BODY, group_id: GROUP_ID }])
   })
 
   test('without an ID the service makes one, and without a timeout it is 900 seconds', async () => {
@@ -108,42 +54,32 @@ describe('POST /v1/settlement-groups', () => {
   test('U1: the same client with the same Idempotency-Key asks for the same group, nobody else does', async () => {
     const edge = createEdgeFixture()
     edge.gateway.outcome = { kind: 'unavailable', reason: 'shard_unavailable', outcome: 'unknown' }
-    const transactor = await edge.tokenFor('transactor')
-    const ask = (token: string, key: string) => edge.post(PATH, { legs: LEGS }, token, { 'idempotency-key': key })
-    await ask(transactor, 'one')
-    await ask(transactor, 'one')
-    await ask(transactor, 'two')
-    await ask(await edge.tokenFor('admin'), 'one')
+    const [transactor, admin] = [await edge.tokenFor('transactor'), await edge.tokenFor('admin')]
+    for (const [token, key] of [
+      [transactor, 'one'],
+      [transactor, 'one'],
+      [transactor, 'two'],
+      [admin, 'one'],
+    ] as const) {
+      await edge.post(PATH, { legs: LEGS }, token, { 'idempotency-key': key })
+    }
     const [first, again, ...others] = payloadsOf(edge).map((payload) => payload['group_id'])
     expect(again).toBe(first)
     expect(new Set([first, ...others]).size).toBe(3)
     expect(first).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
   })
 
-  const [debit, credit] = LEGS
   test.for([
-    [{ legs: [debit, { ...credit, amount: '10' }] }, 'legs', 'ERR_INVALID_FIELD'],
-    [{ legs: [debit, { ...credit, token_id: 'EUR', boundary: true }] }, 'legs', 'ERR_INVALID_FIELD'],
-    [{ legs: [{ ...debit, note: 'x'.repeat(65_536) }, credit] }, 'legs', 'ERR_INVALID_FIELD'],
-  ] as const)('%j is 400', async ([change, field, code]) => {
+    [[DEBIT, { ...CREDIT, amount: '10' }], 400],
+    [[DEBIT, { ...CREDIT, token_id: 'EUR', boundary: true }], 400],
+    [[{ ...DEBIT, note: 'x'.repeat(65_536) }, CREDIT], 400],
+    [[...LEGS, { ...DEBIT, type: 'transfer', to_account_id: 'b', amount: '1', class_id: 'c', instance_id: 'i' }], 201],
+  ] as const)('legs of which each is well formed are judged together: %j is %i', async ([legs, status]) => {
     const edge = answering(REGISTERED)
-    const response = await edge.post(PATH, { ...BODY, ...change }, await edge.tokenFor('transactor'))
-    expect(await refusalOf(response)).toEqual({ status: 400, codes: [code], fields: [field] })
-    expect(edge.gateway.asked).toEqual([])
-  })
-
-  test('a leg of an NFT is agreed on', async () => {
-    const edge = answering(REGISTERED)
-    const token = await edge.tokenFor('transactor')
-    const nft = {
-      type: 'transfer',
-      account_id: 'a',
-      to_account_id: 'b',
-      amount: '1',
-      class_id: 'cls_1',
-      instance_id: 'i',
-    }
-    expect((await edge.post(PATH, { ...BODY, legs: [...LEGS, nft] }, token)).status).toBe(201)
+    const response = await edge.post(PATH, { ...BODY, legs }, await edge.tokenFor('transactor'))
+    expect([response.status, edge.gateway.asked.length]).toEqual([status, status === 201 ? 1 : 0])
+    const { codes, fields } = await refusalOf(response)
+    expect([codes, fields]).toEqual(status === 400 ? [['ERR_INVALID_FIELD'], ['legs']] : [undefined, undefined])
   })
 
   test('D10: a client has at most 1,000 open groups, and the same terms again are none', async () => {
@@ -168,63 +104,115 @@ describe('POST /v1/settlement-groups', () => {
   })
 })
 
-describe('GET /v1/settlement-groups/{id}', () => {
-  test('shows the group, whatever the case of its ID', async () => {
+test.for(['settled', 'reverted', 'linked'] as const)('D8: Prefer: wait waits until the group is %s', async (status) => {
+  const edge = createEdgeFixture()
+  const token = await edge.tokenFor('viewer')
+  edge.reads.groupViews.set(GROUP_ID, groupView())
+  let answered: Response | undefined
+  const pending = edge
+    .get(`${PATH}/${GROUP_ID}`, token, { prefer: 'wait=20' })
+    .then((response) => (answered = response))
+  await edge.clock.timersSet(1)
+  await edge.clock.advance(3000)
+  edge.reads.groupViews.set(GROUP_ID, groupView({ status: 'reverting' }))
+  await edge.clock.advance(3000)
+  expect(answered).toBeUndefined()
+  edge.reads.groupViews.set(GROUP_ID, groupView({ status }))
+  await edge.clock.advance(1000)
+  const response = await pending
+  expect(response.headers.get('preference-applied')).toBe('wait=20')
+  expect(await bodyOf(response)).toMatchObject({ status })
+})
+
+describe('a linked group', () => {
+  async function seen(...transactions: readonly Partial<TransactionView>[]): Promise<Record<string, unknown>> {
     const edge = createEdgeFixture()
-    edge.reads.groupViews.set(GROUP_ID, groupView())
-    const response = await edge.get(`${PATH}/${GROUP_ID.toUpperCase()}`, await edge.tokenFor('viewer'))
-    expect(response.status).toBe(200)
-    expect(await bodyOf(response)).toEqual(SHOWN)
+    edge.reads.groupViews.set(GROUP_ID, groupView(LINKED))
+    const views = transactions.map((fields, index) => transactionView({ txnId: `txn_${index}`, ...fields }))
+    edge.reads.page = { transactions: views, next: null, ended: true, count: null }
+    return bodyOf(await edge.get(`${PATH}/${GROUP_ID}`, await edge.tokenFor('viewer')))
+  }
+
+  const debit = { accountId: 'alice', type: 'debit', amount: '5.0' } as const
+  const credit = { accountId: 'bob', type: 'credit', amount: '5' } as const
+  const nft = { class_id: 'cls_01K6ZZZZZZ0000000000000000', instance_id: 'milkmaid' }
+  test.for<[string, readonly Partial<TransactionView>[], boolean, readonly object[]]>([
+    ['is balanced if its debit and its credit cancel out', [debit, credit], true, []],
+    ['has a net', [debit, { ...credit, amount: '4.5' }], false, [{ token_id: 'BASE', amount: '-0.5' }]],
+    ['has a net of one leg', [debit], false, [{ token_id: 'BASE', amount: '-5' }]],
+    ['is not balanced while a leg is pending', [debit, credit, { ...debit, status: 'pending' }], false, []],
+    [
+      'nets both sides of an exchange and an NFT, but no mint or burn',
+      [
+        { type: 'transfer', amount: '1', tokenId: `${nft.class_id}/${nft.instance_id}` },
+        { type: 'exchange', amount: '3', tokenId: 'GOLD', receive: { tokenId: 'BASE', amount: '9' } },
+        { type: 'mint', amount: '7', tokenId: 'GOLD' },
+      ],
+      false,
+      [
+        { ...nft, amount: '-1' },
+        { token_id: 'GOLD', amount: '-3' },
+        { token_id: 'BASE', amount: '9' },
+      ],
+    ],
+  ])('%s', async ([, transactions, balanced, net]) => {
+    expect(await seen(...transactions)).toMatchObject({ status: 'linked', net, balanced })
+  })
+})
+
+describe('POST /v1/settlement-groups/{id}/revert', () => {
+  const REVERT = `${PATH}/${GROUP_ID.toUpperCase()}/revert`
+  const OTHER_ID = 'txn_01K6ZZZZZZ0000000000000001'
+  const ABSENT_ID = 'txn_01K6ZZZZZZ0000000000000009'
+  const STRANGE_ID = 'txn_01K6ZZZZZZ0000000000000002'
+
+  /** TXN_ID and OTHER_ID are of the group. */
+  async function reverted(group: GroupView, changes: object) {
+    const edge = answering(WRITTEN.revertSettlementGroup.answer)
+    edge.reads.groupViews.set(GROUP_ID, group)
+    for (const [txnId, accountId, groupId] of [
+      [TXN_ID, 'alice', GROUP_ID],
+      [OTHER_ID, 'bob', GROUP_ID],
+      [STRANGE_ID, 'bob', null],
+    ] as const) {
+      edge.reads.transactionViews.set(txnId, transactionView({ txnId, accountId, groupId }))
+    }
+    const response = await edge.post(REVERT, { reason: 'x', ...changes }, await edge.tokenFor('admin'))
+    return { response, asked: edge.gateway.asked.map(({ operation }) => operation) }
+  }
+
+  test('of a linked group the named transactions are sent on with their accounts', async () => {
+    const { response, asked } = await reverted(groupView(LINKED), { txn_ids: [OTHER_ID, TXN_ID] })
+    expect(response.status).toBe(202)
+    const transactions = [
+      { txnId: OTHER_ID, accountId: 'bob' },
+      { txnId: TXN_ID, accountId: 'alice' },
+    ]
+    expect(asked).toEqual([{ kind: 'revert_group', reason: 'x', transactions }])
   })
 
-  test('shows what was undone and what could not be, and a linked group without terms', async () => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('viewer')
-    const failed = { txnId: 'txn_2', code: 'insufficient_funds', detail: 'Too little.' } as const
-    const compensations = [{ compensates: 'txn_1', txnId: 'txn_3' }]
-    const undone: GroupView = groupView({ ...LINKED, compensations, partialFailures: [failed] })
-    edge.reads.groupViews.set(GROUP_ID, undone)
-    expect(await bodyOf(await edge.get(`${PATH}/${GROUP_ID}`, token))).toEqual({
-      group_id: GROUP_ID,
-      status: 'linked',
-      terms_hash: null,
-      expected_legs: 0,
-      legs: [],
-      compensations: [{ compensates: 'txn_1', txn_id: 'txn_3' }],
-      partial_failures: [{ txn_id: 'txn_2', code: 'insufficient_funds', detail: 'Too little.' }],
-      net: [],
-      balanced: false,
-      created_at: null,
-      due_at: null,
-      finished_at: null,
-    })
-    edge.reads.groupViews.set(GROUP_ID, groupView({ status: 'settled', finishedAtMs: 1_760_000_001_500 }))
-    expect(await bodyOf(await edge.get(`${PATH}/${GROUP_ID}`, token))).toMatchObject({
-      status: 'settled',
-      finished_at: '2025-10-09T08:53:21.500Z',
-    })
+  test.for([
+    ['a linked group needs txn_ids', LINKED, undefined, 400, ['txn_ids']],
+    ['a registered one takes none', {}, [TXN_ID], 400, ['txn_ids']],
+    ['not even none of them', {}, [], 400, ['txn_ids']],
+    ['what can be no ID is told by its place', LINKED, ['x', TXN_ID, 7], 400, ['txn_ids[0]', 'txn_ids[2]']],
+    [
+      'so is what is not there, or of no group',
+      LINKED,
+      [ABSENT_ID, TXN_ID, STRANGE_ID],
+      404,
+      ['txn_ids[0]', 'txn_ids[2]'],
+    ],
+    ['also alone', LINKED, [STRANGE_ID], 404, ['txn_ids[0]']],
+  ] as const)('D14: %s', async ([, group, ids, status, fields]) => {
+    const { response, asked } = await reverted(groupView(group), ids === undefined ? {} : { txn_ids: ids })
+    const codes = [status === 400 ? 'ERR_INVALID_FIELD' : 'ERR_NOT_FOUND']
+    expect([await refusalOf(response), asked]).toEqual([{ status, codes, fields }, []])
   })
 
-  test.for(['settled', 'reverted', 'linked'] as const)(
-    'D8: Prefer: wait waits until the group is %s',
-    async (status) => {
-      const edge = createEdgeFixture()
-      const token = await edge.tokenFor('viewer')
-      edge.reads.groupViews.set(GROUP_ID, groupView())
-      let answered: Response | undefined
-      const pending = edge
-        .get(`${PATH}/${GROUP_ID}`, token, { prefer: 'wait=20' })
-        .then((response) => (answered = response))
-      await edge.clock.timersSet(1)
-      await edge.clock.advance(3000)
-      edge.reads.groupViews.set(GROUP_ID, groupView({ status: 'reverting' }))
-      await edge.clock.advance(3000)
-      expect(answered).toBeUndefined()
-      edge.reads.groupViews.set(GROUP_ID, groupView({ status }))
-      await edge.clock.advance(1000)
-      await pending
-      expect(answered?.headers.get('preference-applied')).toBe('wait=20')
-      expect(await bodyOf(answered as Response)).toMatchObject({ status })
-    },
-  )
+  test('an ill-formed group ID is 400', async () => {
+    const edge = createEdgeFixture()
+    const response = await edge.post(`${PATH}/x/revert`, { reason: 'x' }, await edge.tokenFor('admin'))
+    expect(await refusalOf(response)).toEqual({ status: 400, codes: ['ERR_INVALID_GROUP_ID'], fields: ['group_id'] })
+  })
 })

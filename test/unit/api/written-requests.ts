@@ -11,6 +11,8 @@ export const TERMS_HASH = `sha256:${'ab'.repeat(32)}`
 /** As an account signs it. */
 export const SIGNATURE = Buffer.alloc(64, 7).toString('base64url')
 
+export const ACCOUNT = accountView('alice', { key: { keyId: KEY.keyId, publicKey: KEY.publicKey } })
+
 const told = { replayed: false, mismatch: false } as const
 const RECEIPT = { txnId: TXN_ID, accountId: 'alice', shardId: 7, enqueuedAtMs: 1_760_000_000_000, groupId: null }
 const METADATA = { weight: 1.5, colour: 'red' }
@@ -22,7 +24,13 @@ const INSTANCE = {
   metadata: METADATA,
   mintedAtMs: 1_760_000_000_000,
 } as const
-const CLASS = { name: 'Gems', description: 'Stones', issuer: 'alice', metadataSchema: {}, createdAtMs: 0 }
+const CLASS = {
+  name: 'Gems',
+  description: 'Stones',
+  issuer: 'alice',
+  metadataSchema: { type: 'object' },
+  createdAtMs: 1_760_000_000_000,
+}
 
 interface WrittenRequest {
   readonly path: string
@@ -39,25 +47,25 @@ export const WRITTEN = {
     path: '/v1/accounts',
     body: { account_id: 'alice', public_key: KEY.pem },
     kind: 'register',
-    answer: { kind: 'registered', account: accountView('alice'), created: true, ...told },
+    answer: { kind: 'registered', account: ACCOUNT, created: true, ...told },
   },
   rotateKey: {
     path: '/v1/accounts/alice/keys',
     body: { account_id: 'alice', public_key: KEY.pem, idempotency_key: 'k', signature: SIGNATURE },
     kind: 'rotate_key',
-    answer: { kind: 'rotated', account: accountView('alice'), ...told },
+    answer: { kind: 'rotated', account: ACCOUNT, ...told },
   },
   changeStatus: {
     path: '/v1/accounts/alice/status',
     body: { status: 'frozen', incoming: 'refuse', reason: 'a court order' },
     kind: 'change_status',
-    answer: { kind: 'status_changed', account: accountView('alice', { status: 'frozen' }) },
+    answer: { kind: 'status_changed', account: { ...ACCOUNT, status: 'frozen' } },
   },
   eraseAccount: {
     path: '/v1/accounts/alice/erase',
     body: { reason: 'asked to' },
     kind: 'erase',
-    answer: { kind: 'status_changed', account: accountView('alice', { status: 'erased' }) },
+    answer: { kind: 'status_changed', account: { ...ACCOUNT, status: 'erased', key: null } },
   },
   submitTransaction: {
     path: '/v1/transactions',
