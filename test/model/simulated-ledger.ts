@@ -5,7 +5,6 @@ import type { Answer } from '../../actors/account/outcome.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import { LEDGER_ID, RECEIPT_KEY_ID, startEdge, startNode, type World } from '../simulation/cluster-node.ts'
 import { createClusterWires } from '../simulation/cluster-wires.ts'
-import { NO_RUNTIME_MUTATIONS } from '../simulation/cluster-mutations.ts'
 import { ClientChecker } from '../simulation/invariants-clients.ts'
 import { LedgerChecker } from '../simulation/invariants.ts'
 import { createKernel, type Kernel } from '../simulation/kernel.ts'
@@ -60,7 +59,7 @@ export async function startSimulatedLedger(seed: number): Promise<SimulatedLedge
     checker,
     clients,
     imports,
-    mutations: NO_RUNTIME_MUTATIONS,
+    breaks: {},
     rareRates: new Map(),
     homeOf,
     wires: createClusterWires(kernel, 'next_to_each_other'),

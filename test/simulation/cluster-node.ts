@@ -7,8 +7,7 @@ import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Log, LogFields } from '../../runtime/ports/log.ts'
 import { Routes } from '../../runtime/routes.ts'
 import type { ActorAddress } from '../../actors/address.ts'
-import { mutated, mutatedEdge, mutateHost, type RuntimeMutations } from './cluster-mutations.ts'
-import { type Tampering, tamperedStep, tamperedStore } from './cluster-tampering.ts'
+import { type Breaks, brokenParts } from './breaks.ts'
 import { watchedStore, watchedTransport } from './cluster-witness.ts'
 import { createDeadlineWitness } from './deadline-witness.ts'
 import { watchedAttempts } from './edge-witness.ts'
@@ -43,11 +42,10 @@ export interface World {
   readonly checker: LedgerChecker
   readonly rowReplay?: RowReplay
   readonly ownership?: OwnershipWitness
-  readonly tampering?: Tampering | undefined
   readonly clients: ClientChecker
   /** What came over from other ledgers, and was ordered of it. */
   readonly imports: ImportBook
-  readonly mutations: RuntimeMutations
+  readonly breaks: Breaks
   readonly rareRates: RareRates
   /** The shard that decides an actor. */
   readonly homeOf: (actor: ActorAddress) => number
@@ -87,7 +85,7 @@ const USUAL_SKEW_MS = 240
 
 /** Starts a new incarnation of the named node. */
 export function startNode(world: World, name: string): SimNode {
-  const { kernel, database, network, leases, mutations } = world
+  const { kernel, database, network, leases, breaks } = world
   const process = kernel.process(name)
   process.setClock({ offsetMs: kernel.random.fork(`offset ${process.id}`).between(-USUAL_SKEW_MS, USUAL_SKEW_MS) })
   const clock = createSimClock(process, kernel.random)
@@ -102,7 +100,7 @@ export function startNode(world: World, name: string): SimNode {
   }
   const bare = createSimLedgerStore({ database, process, session, nodeId: name, onStopped })
   const orders = world.rowReplay?.orders.watched(bare)
-  const counted = watchedStore(tamperedStore(orders?.store ?? bare, world.tampering), kernel)
+  const counted = watchedStore(orders?.store ?? bare, kernel)
   const own = world.ownership?.watchedStore(counted, { session, process, host: () => host }) ?? counted
   const deadlines = createDeadlineWitness(kernel, process, (holds, broken) => world.checker.demand(holds, broken))
   const transport = toldTransport(
@@ -112,12 +110,11 @@ export function startNode(world: World, name: string): SimNode {
   )
   const heard = world.ownership?.watchedTransport(transport) ?? transport
   const signer = createSimSigner(process, kernel.random, { receiptKeyId: RECEIPT_KEY_ID })
-  const ports = mutated(mutations, { store: own, transport: deadlines.watched(heard), signer }, () => host)
+  const ports = brokenParts(breaks, { store: own, transport: deadlines.watched(heard), signer }, () => host)
   const dependencies: LedgerNodeDependencies = {
     nodeId: name,
     session,
     ...ports,
-    ...tamperedStep(world.tampering),
     wire: world.wires.of(process),
     leases: createSimLeaseStore(leases, process),
     clock,
@@ -138,7 +135,7 @@ export function startNode(world: World, name: string): SimNode {
   const node = new LedgerNode(world.injected?.over(dependencies) ?? dependencies)
   // The one look behind the node's front: which shards it serves, and a takeover that nothing but a mistake would start.
   const host: ShardHost = Reflect.get(node, 'host') as ShardHost
-  mutateHost(mutations, host)
+  breaks.host?.(host)
   process.later(0, 'starts', () => void node.start())
   return { process, session, store: ports.store, host, node }
 }
@@ -160,7 +157,7 @@ export function usurp({ kernel, database }: World, { process, store, host }: Sim
 }
 
 export function startEdge(world: World, name: string): SimEdge {
-  const { kernel, database, network, leases, rareRates, homeOf, mutations } = world
+  const { kernel, database, network, leases, rareRates, homeOf, breaks } = world
   const process = kernel.process(name)
   const clock = createSimClock(process, kernel.random)
   const random = createSimRandom(kernel.random, process.id)
@@ -174,7 +171,8 @@ export function startEdge(world: World, name: string): SimEdge {
   const rare = createSimRarePaths(kernel, process, rareRates)
   const routes = new Routes({ store, leases: createSimLeaseStore(leases, process), clock, rare })
   const told = toldTransport(world.story, process.name, createSimTransport(network, process))
-  const transport = mutatedEdge(mutations, watchedAttempts(told, kernel, process), process, routes)
+  const watched = watchedAttempts(told, kernel, process)
+  const transport = breaks.edge?.(watched, process, routes) ?? watched
   const ledgerClock = createLedgerClock(clock)
   // The order of infra/main/edge-process.ts.
   const start = async (): Promise<void> => {

@@ -4,7 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
-import { NO_RUNTIME_MUTATIONS, type RuntimeMutations, stepOf } from './cluster-mutations.ts'
+import { stepActor } from '../../actors/step-actor.ts'
+import type { Breaks } from './breaks.ts'
 import {
   LEDGER_ID,
   RECEIPT_KEY_ID,
@@ -16,7 +17,6 @@ import {
   type World,
 } from './cluster-node.ts'
 import type { FaultyParts } from './cluster-faulty.ts'
-import type { Tampering } from './cluster-tampering.ts'
 import { createClusterWires, type WireMix } from './cluster-wires.ts'
 import { drawRates, endRates, strike } from './faults.ts'
 import { ClientChecker } from './invariants-clients.ts'
@@ -28,7 +28,6 @@ import { OwnershipWitness } from './ownership-witness.ts'
 import { ImportBook } from './reference-imports.ts'
 import { createSimLeaseServer } from './sim-lease-store.ts'
 import { SimDatabase } from './sim-ledger-store-database.ts'
-import { NO_STORE_MUTATIONS, type StoreMutations } from './sim-ledger-store-faults.ts'
 import { simReceiptPublicKey, simVerify } from './sim-signer.ts'
 import { createSimNetwork } from './sim-transport.ts'
 import type { Story } from './story.ts'
@@ -37,9 +36,7 @@ import { Workload } from './workload.ts'
 
 export interface ClusterOptions {
   readonly plan: Plan
-  readonly storeMutations?: StoreMutations
-  readonly runtimeMutations?: RuntimeMutations
-  readonly tampering?: Tampering | undefined
+  readonly breaks?: Breaks
   readonly wires?: WireMix
   /** Injected faults in the dependencies of the nodes. */
   readonly injected?: FaultyParts
@@ -106,8 +103,8 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
   const nodeNames = named('node', plan.nodes)
   const spareNames = named('node', plan.nodes + plan.spares).slice(plan.nodes)
   const edgeNames = named('edge', plan.edges)
-  const mutations = options.storeMutations ?? NO_STORE_MUTATIONS
-  const database = new SimDatabase({ kernel, shardCount: SHARD_COUNT, mutations })
+  const { breaks = {} } = options
+  const database = new SimDatabase({ kernel, shardCount: SHARD_COUNT, broken: breaks.database })
   options.story?.watches(database)
   const network = createSimNetwork(kernel)
   const cutFromLeases = new Map<string, number>()
@@ -140,25 +137,23 @@ export function createCluster(kernel: Kernel, options: ClusterOptions) {
     imports,
   })
   const clients = new ClientChecker(checker, kernel, homeOf, options.injected !== undefined)
-  const runtimeMutations = options.runtimeMutations ?? NO_RUNTIME_MUTATIONS
   const rowReplay = new RowReplay(database, (holds, broken) => checker.demand(holds, broken), {
     ledgerId: LEDGER_ID,
     homeOf,
     verifies,
-    step: stepOf(runtimeMutations),
+    step: breaks.step ?? stepActor,
   })
   const world: World = {
     kernel,
     database,
     rowReplay,
     ownership: new OwnershipWitness(database, (holds, broken) => checker.demand(holds, broken)),
-    tampering: options.tampering,
     network,
     leases,
     checker,
     clients,
     imports,
-    mutations: runtimeMutations,
+    breaks,
     rareRates: new Map(),
     homeOf,
     injected: options.injected,

@@ -7,7 +7,7 @@ import { createCluster } from './cluster.ts'
 import { FAULT_KINDS } from './faults.ts'
 import { createKernel } from './kernel.ts'
 import { planOf } from './plan.ts'
-import { NO_STORE_MUTATIONS, type StoreMutations } from './sim-ledger-store-faults.ts'
+import type { Breaks } from './breaks.ts'
 import { EPOCH_LEAP } from './sim-ledger-store-servers.ts'
 
 const START_MS = 20_000
@@ -17,7 +17,7 @@ const NOTICED_MS = 15_000
 const SEEDS = [1, 2, 3]
 
 /** A busy cluster without other faults, in the middle of its work. */
-async function busyCluster(seed: number, broken: Partial<StoreMutations> = {}) {
+async function busyCluster(seed: number, breaks: Breaks = {}) {
   const kernel = createKernel({ seed })
   const plan = {
     ...planOf(seed),
@@ -28,7 +28,7 @@ async function busyCluster(seed: number, broken: Partial<StoreMutations> = {}) {
     requestsPerClient: 40,
     without: new Set(FAULT_KINDS),
   }
-  const cluster = createCluster(kernel, { plan, storeMutations: { ...NO_STORE_MUTATIONS, ...broken } })
+  const cluster = createCluster(kernel, { plan, breaks })
   const { database, checker } = cluster.world
   let commits = 0
   database.onApplied(() => {
@@ -105,7 +105,7 @@ describe('a standby that lacks commits, promoted while every process is started 
   })
 
   test.for(SEEDS)('is written to, and says so, if what was not accepted is not refused (seed %i)', async (seed) => {
-    const { database, checker, crashAll, more } = await busyCluster(seed, { refusesUnaccepted: false })
+    const { database, checker, crashAll, more } = await busyCluster(seed, { database: 'refusesUnaccepted' })
     const standby = database.standby()
     await more(5)
     database.promote(standby)

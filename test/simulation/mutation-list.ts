@@ -1,32 +1,19 @@
 /** Every rule whose breach the simulation must find: how it is broken, within how many seeds, and what then tells. */
-import { NO_RUNTIME_MUTATIONS, type RuntimeMutations } from './cluster-mutations.ts'
-import type { DomainMutation } from './cluster-mutations-domain.ts'
-import { type ClusterOptions, runCluster } from './cluster.ts'
+import type { Breaks } from './breaks.ts'
+import { DOMAIN_BREAKS } from './breaks-domain.ts'
+import * as runtime from './breaks-runtime.ts'
 import { FAULT_KINDS } from './faults.ts'
-import { SimulationFailure } from './kernel.ts'
 import { type Plan, planOf } from './plan.ts'
-import { NO_STORE_MUTATIONS, type StoreMutations } from './sim-ledger-store-faults.ts'
 
 export interface Mutation {
   readonly rule: string
-  readonly options: Omit<ClusterOptions, 'plan'>
+  readonly breaks: Breaks
   /** A seed's own, unless it says otherwise. */
   readonly plan?: (seed: number) => Plan
-  /** About three times as many as it takes from the first on. */
-  readonly withinSeeds: number
-  /** The one to begin with, which found out when this was written: those before it come last. */
-  readonly from?: number
+  /** The one to begin with, which found out when this was written; and within how many: about three times as it takes. */
+  readonly seeds: readonly [from: number, within: number]
   /** Among what such a run breaks: what tells which rule it is. */
   readonly foundAs: RegExp
-}
-
-export interface Finding {
-  /** Of the seed that found out. */
-  readonly plan: Plan | undefined
-  /** What was broken. */
-  readonly broken: string
-  /** What seeds before it broke that does not tell which rule it is. */
-  readonly otherwise: readonly string[]
 }
 
 /** What needs two things to meet meets more often. */
@@ -70,350 +57,286 @@ function contested(seed: number): Plan {
   return { ...busy(seed), without: new Set(FAULT_KINDS.filter((kind) => !TAKEOVERS.has(kind))) }
 }
 
-function store(broken: Partial<StoreMutations>): Pick<Mutation, 'options'> {
-  return { options: { storeMutations: { ...NO_STORE_MUTATIONS, ...broken } } }
-}
-
-function runtime(broken: Partial<RuntimeMutations>): Pick<Mutation, 'options'> {
-  return { options: { runtimeMutations: { ...NO_RUNTIME_MUTATIONS, ...broken } } }
-}
-
-function domain(broken: DomainMutation): Pick<Mutation, 'options'> {
-  return runtime({ domain: broken })
-}
-
-export const MUTATIONS: readonly Mutation[] = [
-  {
+/** By the names that `npm run sim -- --break NAME` knows. */
+export const MUTATIONS: Readonly<Record<string, Mutation>> = {
+  fenceChecks: {
     rule: 'I1: a commit is checked against the token of its shard',
-    ...store({ fenceChecks: false }),
-    withinSeeds: 15,
-    from: 13,
+    breaks: { database: 'fenceChecks' },
+    seeds: [13, 15],
     foundAs: /I1: .* wrote shard/,
   },
-  {
+  fenceLocks: {
     rule: 'I1: the fence locks the rows that it reads',
-    ...store({ fenceLocks: false }),
-    withinSeeds: 30,
-    from: 4,
+    breaks: { database: 'fenceLocks' },
+    seeds: [4, 30],
     foundAs: /I1: .* wrote shard|I1b: /,
   },
-  {
+  looksAtPrevious: {
     rule: 'I1b: what is written is written on top of what it was computed from, so that a second copy of it fails',
-    ...store({ looksAtPrevious: false }),
-    withinSeeds: 10,
+    breaks: { database: 'looksAtPrevious' },
+    seeds: [1, 10],
     foundAs: /I1b: .*(version \d+ written by .* and by|a commit took effect twice)/,
   },
-  {
+  acquireLoadsOldSnapshot: {
     rule: 'D5: what is loaded after an acquire is loaded by statements of its own',
-    ...store({ acquireLoadsOldSnapshot: true }),
-    withinSeeds: 30,
-    from: 4,
+    breaks: { database: 'acquireLoadsOldSnapshot' },
+    seeds: [4, 30],
     foundAs:
       /(shard_quarantined|channel_parked|timer_parked) .*(computed from|sent .* on \d|mark .* on \d|exists|and not pending)|channel_stopped|I10: |I3: |N1: |W[12]: /,
   },
-  {
+  sentFromRows: {
     rule: 'D6: what was sent is a counter, and does not follow from the rows that are left',
-    ...store({ sentFromRows: true }),
-    withinSeeds: 10,
-    from: 4,
+    breaks: { database: 'sentFromRows' },
+    seeds: [4, 10],
     foundAs: /channel_stopped|I3: .* (sends|taken in)|I11: /,
   },
-  {
+  noPins: {
     rule: 'P1: what a batch touched stays pinned while look-ups are open',
-    ...runtime({ noPins: true }),
-    withinSeeds: 10,
+    breaks: { pins: runtime.noPins },
+    seeds: [1, 10],
     foundAs: /computed from version|exists|W[12]: |I10: |I3: |N1: /,
   },
-  {
+  replyBeforeCommit: {
     rule: 'I10: no answer leaves before its commit',
-    ...runtime({ replyBeforeCommit: true }),
-    withinSeeds: 5,
+    breaks: { gate: () => runtime.hastyGate },
+    seeds: [1, 5],
     foundAs: /I10: /,
   },
-  {
+  refuseBeforeCommit: {
     rule: 'I10: no refusal and no repeat leaves before the commit that it rides in',
-    ...runtime({ refuseBeforeCommit: true }),
-    withinSeeds: 10,
+    breaks: { gate: runtime.createHastyRefusals },
+    seeds: [1, 10],
     foundAs: /I10: .* said of/,
   },
-  {
+  gapsInInbox: {
     rule: 'R1: of what another shard has sent, exactly the next is taken in',
-    ...runtime({ gapsInInbox: true }),
-    withinSeeds: 18,
-    from: 13,
+    breaks: { inboxOrder: runtime.gaps },
+    seeds: [13, 18],
     foundAs: /I3: |I4: |I11: |shard_quarantined|channel_parked/,
   },
-  {
+  acknowledgesOnEntry: {
     rule: 'R2: what was delivered is acknowledged when it is committed, not when it has entered',
-    ...runtime({ acknowledgesOnEntry: true }),
-    withinSeeds: 12,
-    from: 4,
+    breaks: { transport: runtime.acknowledgingOnEntry },
+    seeds: [4, 12],
     foundAs: /channel_stopped|I11: /,
   },
-  {
+  carriesUncommitted: {
     rule: 'V1: only committed messages are carried',
-    ...runtime({ carriesUncommitted: true }),
-    withinSeeds: 15,
-    from: 10,
+    breaks: { store: runtime.carryingUncommitted },
+    seeds: [10, 15],
     foundAs: /I3: .* taken in before it was committed/,
   },
-  {
+  forgetsAttempts: {
     rule: 'I12: an attempt that comes after a later one of its request is dropped',
-    ...runtime({ forgetsAttempts: true }),
+    breaks: { transport: runtime.forgettingAttempts },
     plan: impatient,
-    withinSeeds: 6,
-    from: 5,
+    seeds: [5, 6],
     foundAs: /I12: .* said not to be applied/,
   },
-  {
+  saysMoved: {
     rule: 'I12: what has entered a mailbox is never said to have moved',
-    ...runtime({ saysMoved: true }),
-    withinSeeds: 40,
-    from: 12,
+    breaks: { transport: runtime.sayingMoved },
+    seeds: [12, 40],
     foundAs: /I12: .* said not to be applied/,
   },
-  {
+  takesUnknownForFailed: {
     rule: 'B1: a commit that is not answered has not failed',
-    ...runtime({ takesUnknownForFailed: true }),
-    withinSeeds: 20,
-    from: 3,
+    breaks: { store: runtime.takingUnknownForFailed },
+    seeds: [3, 20],
     foundAs: /computed from version|exists|sent .* on \d|mark .* on \d|and not pending|I3: /,
   },
-  {
+  loadsBeforeFence: {
     rule: 'H3: what a commit without an answer has left is read after that commit was fenced',
-    ...runtime({ loadsBeforeFence: true }),
+    breaks: { store: runtime.loadingBeforeFence },
     plan: belated,
-    withinSeeds: 40,
-    from: 29,
+    seeds: [29, 40],
     foundAs: /shard_quarantined|channel_parked|timer_parked|channel_stopped|N1: |I3: /,
   },
-  {
+  keepsSignatures: {
     rule: 'B3: a receipt that was signed for a batch that failed is never shown',
-    ...runtime({ keepsSignatures: true }),
-    withinSeeds: 20,
-    from: 10,
+    breaks: { signer: runtime.keepingSignatures },
+    seeds: [10, 20],
     foundAs: /I7: the receipt/,
   },
-  {
+  forgetsIds: {
     rule: 'N1: a new owner gives no ID from before those of the last',
-    ...runtime({ forgetsIds: true }),
+    breaks: { store: runtime.forgettingIds },
     plan: contested,
-    withinSeeds: 45,
-    from: 14,
+    seeds: [14, 45],
     foundAs: /N1: /,
   },
-  {
+  ignoresDeadlines: {
     rule: 'I12: what nobody waits for any more is not stepped, however long its node has slept',
-    ...runtime({ ignoresDeadlines: true }),
-    withinSeeds: 20,
-    from: 4,
+    breaks: { transport: runtime.ignoringDeadlines },
+    seeds: [4, 20],
     foundAs: /I12: .* past its deadline/,
   },
-  {
+  takesSilenceForNobody: {
     rule: 'I12: silence is no proof that nobody was there',
-    ...runtime({ takesSilenceForNobody: true }),
-    withinSeeds: 10,
-    from: 3,
+    breaks: { edge: runtime.takingSilenceForNobody },
+    seeds: [3, 10],
     foundAs: /I12: .* said not to be applied/,
   },
-  {
+  believesOldRefusals: {
     rule: 'I12: what refused an earlier attempt says nothing of a later one',
-    ...runtime({ believesOldRefusals: true }),
+    breaks: { edge: runtime.believingOldRefusals },
     plan: impatient,
-    withinSeeds: 6,
+    seeds: [1, 6],
     foundAs: /I12: .* said not to be applied/,
   },
-  {
+  takesMovesForRefusals: {
     rule: 'I12: that its shard has moved is no proof that an attempt was turned away',
-    ...runtime({ takesMovesForRefusals: true }),
-    withinSeeds: 30,
-    from: 23,
+    breaks: { edge: runtime.takingMovesForRefusals },
+    seeds: [23, 30],
     foundAs: /I12: .* said not to be applied/,
   },
-  {
+  releasesUnemptied: {
     rule: 'T1: a shard is given away only when nothing waits in it',
-    ...runtime({ releasesUnemptied: true }),
-    withinSeeds: 6,
-    from: 4,
+    breaks: { host: runtime.releasingUnemptied },
+    seeds: [4, 6],
     foundAs: /T1: .* releases shard/,
   },
-  {
+  servesOnWord: {
     rule: 'T2: who is told of a shard serves it only once the store has given it',
-    ...runtime({ servesOnWord: true }),
-    withinSeeds: 80,
-    from: 27,
+    breaks: { transport: runtime.servingOnWord },
+    seeds: [27, 80],
     foundAs: /T2: .* commits in shard/,
   },
-  {
+  acquireCompares: {
     rule: 'I1: a shard is taken only on top of the epoch that was seen',
-    ...store({ acquireCompares: false }),
-    withinSeeds: 24,
-    from: 11,
+    breaks: { database: 'acquireCompares' },
+    seeds: [11, 24],
     foundAs: /I1: shard \d+ went from|postgresql_went_back/,
   },
-  {
+  refusesUnaccepted: {
     rule: 'T3: a database server that the ledger was not accepted on is refused, by processes that remember nothing, too',
-    ...store({ refusesUnaccepted: false }),
+    breaks: { database: 'refusesUnaccepted' },
     plan: forgetful,
-    withinSeeds: 10,
-    from: 10,
+    seeds: [10, 10],
     foundAs: /T3: .* timeline/,
   },
-  {
+  trusts_unchecked: {
     rule: 'S3: a signature counts under the key that the step sees, and only once it was checked',
-    ...domain('trusts_unchecked'),
-    withinSeeds: 10,
-    from: 2,
+    breaks: { step: DOMAIN_BREAKS.trusts_unchecked },
+    seeds: [2, 10],
     foundAs: /M1: .* is not signed by the key|without a signature by any key/,
   },
-  {
+  ignores_keys: {
     rule: 'I3: what a key did before is looked at',
-    ...domain('ignores_keys'),
-    withinSeeds: 5,
+    breaks: { step: DOMAIN_BREAKS.ignores_keys },
+    seeds: [1, 5],
     foundAs: /I3: .* took effect twice|the transaction or its key exists|the operation is recorded|I10: .* says repeat/,
   },
-  {
+  spends_incoming: {
     rule: 'L2: what comes by a leg cannot be spent before its group has settled',
-    ...domain('spends_incoming'),
-    withinSeeds: 40,
-    from: 29,
+    breaks: { step: DOMAIN_BREAKS.spends_incoming },
+    seeds: [29, 40],
     foundAs: /M1: |I4: |I5: /,
   },
-  {
+  compensates_unmarked: {
     rule: 'I8: what is undone is marked, and is not undone again',
-    ...domain('compensates_unmarked'),
-    withinSeeds: 20,
-    from: 13,
+    breaks: { step: DOMAIN_BREAKS.compensates_unmarked },
+    seeds: [13, 20],
     foundAs: /I8: |compensated by \S+ already/,
   },
-  {
+  gives_room_away: {
     rule: 'I5: room is kept for value that may come, or come back',
-    ...domain('gives_room_away'),
+    breaks: { step: DOMAIN_BREAKS.gives_room_away },
     plan: busy,
-    withinSeeds: 60,
-    from: 13,
+    seeds: [13, 60],
     foundAs: /I5: .*18 digits|M1: .*balance_limit/,
   },
-  {
+  reserves_expectations: {
     rule: 'L3: an expectation reserves nothing',
-    ...domain('reserves_expectations'),
-    withinSeeds: 5,
+    breaks: { step: DOMAIN_BREAKS.reserves_expectations },
+    seeds: [1, 5],
     foundAs: /I5: .* kept free; its holds say/,
   },
-  {
+  reveals_room: {
     rule: 'L3: what an account has not signed tells nothing of its balance',
-    ...domain('reveals_room'),
-    withinSeeds: 20,
+    breaks: { step: DOMAIN_BREAKS.reveals_room },
+    seeds: [1, 20],
     foundAs: /I10: .*refused with balance_limit/,
   },
-  {
+  spends_reserved: {
     rule: 'I5: what is reserved is not spent on anything else',
-    ...domain('spends_reserved'),
-    withinSeeds: 15,
-    from: 7,
+    breaks: { step: DOMAIN_BREAKS.spends_reserved },
+    seeds: [7, 15],
     foundAs: /I5: |a balance that the table does not take/,
   },
-  {
+  moves_held: {
     rule: 'O2: an NFT that is held for one is nobody else’s until it is let go or changes hands',
-    ...domain('moves_held'),
-    withinSeeds: 25,
-    from: 25,
+    breaks: { step: DOMAIN_BREAKS.moves_held },
+    seeds: [25, 25],
     foundAs: /I9: |O2: |an NFT that is \w+ cannot hear/,
   },
-  {
+  believes_old_times: {
     rule: 'G4: a time that was overtaken says nothing',
-    ...domain('believes_old_times'),
+    breaks: { step: DOMAIN_BREAKS.believes_old_times },
     plan: busy,
-    withinSeeds: 120,
-    from: 93,
+    seeds: [93, 120],
     foundAs: /a group that is \w+ cannot hear due|I8: |G\d: /,
   },
-  {
+  undoes_what_is_new: {
     rule: 'B1: what undoes a transaction waits until that has a row',
-    ...domain('undoes_what_is_new'),
+    breaks: { step: DOMAIN_BREAKS.undoes_what_is_new },
     plan: busy,
-    withinSeeds: 60,
-    from: 13,
+    seeds: [13, 60],
     foundAs: /changed, and not there/,
   },
-  {
+  takes_twice: {
     rule: 'A1: what has arrived is taken once, however often that is asked',
-    ...domain('takes_twice'),
-    withinSeeds: 60,
-    from: 30,
+    breaks: { step: DOMAIN_BREAKS.takes_twice },
+    seeds: [30, 60],
     foundAs: /A1: |I4: /,
   },
-  {
+  holds_existing: {
     rule: 'A1: an account that exists is not held for an import',
-    ...domain('holds_existing'),
-    withinSeeds: 40,
-    from: 8,
+    breaks: { step: DOMAIN_BREAKS.holds_existing },
+    seeds: [8, 40],
     foundAs: /I10: .*held, and it was not so/,
   },
-  {
+  claims_held: {
     rule: 'A1: an account that is on its way is nobody else’s',
-    ...domain('claims_held'),
-    withinSeeds: 30,
-    from: 30,
+    breaks: { step: DOMAIN_BREAKS.claims_held },
+    seeds: [30, 30],
     foundAs: /A1: .*got a key|registered, where every state/,
   },
-  {
+  holds_without_room: {
     rule: 'A1: room is kept for what is held of an import',
-    ...domain('holds_without_room'),
-    withinSeeds: 15,
+    breaks: { step: DOMAIN_BREAKS.holds_without_room },
+    seeds: [1, 15],
     foundAs: /I5: .*kept free/,
   },
-  {
+  trusts_unasked: {
     rule: 'A2: what was looked up before an account came is not taken for all that it did',
-    ...domain('trusts_unasked'),
-    withinSeeds: 450,
-    from: 68,
+    breaks: { step: DOMAIN_BREAKS.trusts_unasked },
+    seeds: [68, 450],
     foundAs: /A2: .*has an effect here/,
   },
-  {
+  forgetsElsewhere: {
     rule: 'A2: an account that is loaded is asked about what it did elsewhere',
-    ...runtime({ forgetsElsewhere: true }),
-    withinSeeds: 60,
+    breaks: { store: runtime.forgettingElsewhere },
+    seeds: [1, 60],
     foundAs: /A2: .*has an effect here/,
   },
-  {
+  forgets_erasure: {
     rule: 'A3: an erased account says no more than that it is closed',
-    ...domain('forgets_erasure'),
-    withinSeeds: 15,
+    breaks: { step: DOMAIN_BREAKS.forgets_erasure },
+    seeds: [1, 15],
     foundAs: /I10: .*account_keyless, where/,
   },
-  {
+  departs_unfrozen: {
     rule: 'A4: only a frozen account leaves',
-    ...domain('departs_unfrozen'),
-    withinSeeds: 45,
-    from: 15,
+    breaks: { step: DOMAIN_BREAKS.departs_unfrozen },
+    seeds: [15, 45],
     foundAs:
       /A4: .*leaves|I10: .* said of depart .*: (departed, where|shows a departure that was not so|.* says account_not_frozen)/,
   },
-  {
+  frees_issuers: {
     rule: 'A5: an issuer is somebody’s, whatever becomes of the imports that it comes in',
-    ...domain('frees_issuers'),
-    withinSeeds: 200,
-    from: 134,
+    breaks: { step: DOMAIN_BREAKS.frees_issuers },
+    seeds: [134, 200],
     foundAs: /A5: .*is an issuer, and nobody's/,
   },
-]
-
-/** Runs all the seeds in turn until one finds out; one that fails of something else, as what follows may, is passed over. */
-export async function firstFinding(mutation: Mutation): Promise<Finding> {
-  const { options, plan = planOf, withinSeeds, from = 1, foundAs } = mutation
-  const otherwise: string[] = []
-  for (let turn = 0; turn < withinSeeds; turn += 1) {
-    const seed = 1 + ((from - 1 + turn) % withinSeeds)
-    try {
-      await runCluster({ plan: plan(seed), ...options })
-    } catch (error) {
-      if (!(error instanceof SimulationFailure)) throw error
-      const broken = error.violations.map(({ text }) => text)
-      const found = broken.find((text) => foundAs.test(text))
-      if (found !== undefined) return { plan: plan(seed), broken: found, otherwise }
-      otherwise.push(...broken.slice(0, 1))
-    }
-  }
-  return { plan: undefined, broken: '', otherwise }
 }

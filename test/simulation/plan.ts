@@ -51,96 +51,28 @@ export function planOf(seed: number): Plan {
   }
 }
 
-const SIZES = ['nodes', 'spares', 'edges', 'accounts', 'clients', 'requestsPerClient', 'faultsMs'] as const
-const NUMBERS = ['sparedBlows', 'idleClients', 'skippedRequests'] as const
-export type PlanSet = 'without' | (typeof NUMBERS)[number]
-export type PlanSize = (typeof SIZES)[number]
-
-/**
- * What a plan has that its seed's own has not, as JSON. Empty sets and equal sizes are left out; where fewer kinds of
- * faults stay than go, those that stay are named.
- */
-export function writePlan(plan: Plan, faultKinds: readonly string[]): string {
-  const own = planOf(plan.seed)
-  const changes: [string, unknown][] = []
-  for (const size of SIZES) if (plan[size] !== own[size]) changes.push([size, plan[size]])
-  if (plan.without.size > 0) {
-    const left = faultKinds.filter((kind) => !plan.without.has(kind))
-    changes.push(left.length < plan.without.size ? ['only', left] : ['without', [...plan.without].toSorted()])
-  }
-  if (plan.harsh.size > 0) changes.push(['harsh', [...plan.harsh].toSorted()])
-  for (const name of NUMBERS) if (plan[name].size > 0) changes.push([name, rangesOf(plan[name])])
-  return JSON.stringify(Object.fromEntries(changes))
+/** What a plan has that its seed's own has not, as JSON: sizes, and sets as lists. */
+export function writePlan(plan: Plan): string {
+  const own = Object.entries(planOf(plan.seed))
+  const changes = Object.entries(plan).filter(([name, value]) =>
+    own.some(([known, before]) => known === name && (value instanceof Set ? value.size > 0 : value !== before)),
+  )
+  return JSON.stringify(Object.fromEntries(changes), (_, value: unknown) => (value instanceof Set ? [...value] : value))
 }
 
 /** The plan that `writePlan` wrote; a sentence if the text is none. */
-export function readPlan(seed: number, text: string, faultKinds: readonly string[]): Plan | string {
-  const differs = parsed(text)
-  if (differs === undefined) return 'SIM_PLAN is no JSON object'
-  const changes: [string, number | ReadonlySet<number | string>][] = []
-  for (const [name, value] of Object.entries(differs)) {
-    const change = changeOf(name, value, faultKinds)
-    if (typeof change === 'string') return `SIM_PLAN: ${change}`
-    changes.push(change)
-  }
-  return { ...planOf(seed), ...(Object.fromEntries(changes) as Partial<Plan>) }
-}
-
-function changeOf(
-  name: string,
-  value: unknown,
-  faultKinds: readonly string[],
-): [string, number | ReadonlySet<number | string>] | string {
-  if (SIZES.some((size) => size === name)) {
-    const isFit = typeof value === 'number' && value > 0 && value <= LARGEST_NUMBER
-    return isFit ? [name, value] : `${name} is a number above 0`
-  }
-  if (NUMBERS.some((known) => known === name)) {
-    const numbers = numbersOf(value)
-    return numbers === undefined ? `${name} is a list of numbers and ranges, [1, "3-7"]` : [name, numbers]
-  }
-  if (name !== 'without' && name !== 'only' && name !== 'harsh') return `there is no ${name}`
-  if (!Array.isArray(value) || !value.every((kind) => faultKinds.includes(String(kind)))) {
-    return `${name} is a list of kinds of faults: ${faultKinds.join(', ')}`
-  }
-  const named = new Set(value.map(String))
-  if (name !== 'only') return [name, named]
-  return ['without', new Set(faultKinds.filter((kind) => !named.has(kind)))]
-}
-
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+export function readPlan(seed: number, text: string): Plan | string {
+  const own = planOf(seed)
+  const plan: Record<string, unknown> = { ...own }
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined
+    for (const [name, value] of Object.entries(JSON.parse(text) as Record<string, unknown>)) {
+      const before = plan[name]
+      const isList = before instanceof Set
+      if (isList ? !Array.isArray(value) : typeof value !== typeof before) return `SIM_PLAN has no such ${name}`
+      plan[name] = isList ? new Set(value as readonly unknown[]) : value
+    }
   } catch {
-    return undefined
+    return 'SIM_PLAN is no JSON object'
   }
-}
-
-/** `[1, "3-7"]`: both ends belong to a range. */
-function rangesOf(numbers: ReadonlySet<number>): readonly (number | string)[] {
-  const runs: { from: number; to: number }[] = []
-  for (const number of [...numbers].toSorted((left, right) => left - right)) {
-    const last = runs.at(-1)
-    if (last?.to === number - 1) last.to = number
-    else runs.push({ from: number, to: number })
-  }
-  return runs.map(({ from, to }) => (from === to ? from : `${from}-${to}`))
-}
-
-/** Above this a range is a slip of the hand. */
-const LARGEST_NUMBER = 100_000
-
-function numbersOf(value: unknown): ReadonlySet<number> | undefined {
-  if (!Array.isArray(value)) return undefined
-  const numbers = new Set<number>()
-  for (const one of value) {
-    const range = /^(\d{1,6})(?:-(\d{1,6}))?$/.exec(String(one))
-    const [from, to] = [Number(range?.[1] ?? NaN), Number(range?.[2] ?? range?.[1] ?? NaN)]
-    if (!(from <= to && to < LARGEST_NUMBER)) return undefined
-    for (let number = from; number <= to; number += 1) numbers.add(number)
-  }
-  return numbers
+  return plan as unknown as Plan
 }

@@ -3,16 +3,12 @@
  * own must have the same (invariants-rows.ts, W1 to W5). Here each of its rules is broken where nothing else would see it.
  */
 import { describe, expect, test } from 'vitest'
+import type { AccountState } from '../../actors/account/state.ts'
 import { Quantity } from '../../actors/money.ts'
+import { type AnyState, stepActor, type StepOutcome } from '../../actors/step-actor.ts'
+import type { LookUpAnswer, ShardBatch } from '../../runtime/ports/ledger-store.ts'
+import type { Breaks } from './breaks.ts'
 import { runCluster } from './cluster.ts'
-import {
-  isAccountState,
-  readingAccounts,
-  readingActors,
-  stepping,
-  type Tampering,
-  writing,
-} from './cluster-tampering.ts'
 import { differenceOf, isEqual } from './invariants-rows-equal.ts'
 import { sealed } from './sealed.ts'
 import { SimulationFailure } from './kernel.ts'
@@ -21,7 +17,7 @@ import { type Plan, planOf } from './plan.ts'
 
 interface Case {
   readonly what: string
-  readonly tampering: Tampering
+  readonly breaks: Breaks
   /** A seed's own, unless it says otherwise. */
   readonly plan?: (seed: number) => Plan
   /** About three times as many as it takes. */
@@ -29,16 +25,53 @@ interface Case {
   readonly foundAs: RegExp
 }
 
+/** A codec that loses something when it reads. */
+function reading<Part extends 'accounts' | 'actors'>(
+  part: Part,
+  lossy: (state: LookUpAnswer[Part] extends ReadonlyMap<string, infer State> ? State : never) => unknown,
+): Breaks {
+  return {
+    store: (store) => ({
+      ...store,
+      lookUp: async (question) => {
+        const answer = await store.lookUp(question)
+        return { ...answer, [part]: new Map([...answer[part]].map(([at, state]) => [at, lossy(state as never)])) }
+      },
+    }),
+  }
+}
+
+function writing(change: (batch: ShardBatch) => ShardBatch): Breaks {
+  return { store: (store) => ({ ...store, commit: ({ shards }) => store.commit({ shards: shards.map(change) }) }) }
+}
+
+/** What comes of a step is changed; `count`: of the steps of this node so far, which no step may know. */
+function stepping(change: (outcome: StepOutcome, before: AnyState | null, count: number) => StepOutcome): Breaks {
+  return {
+    hiddenStep: () => {
+      let count = 0
+      return (actor, state, command, evidence) => {
+        count += 1
+        return change(stepActor(actor, state, command, evidence), state, count)
+      }
+    },
+  }
+}
+
+function isAccount(state: AnyState | null): state is AccountState {
+  return state !== null && 'balances' in state
+}
+
 const CASES: readonly Case[] = [
   {
     what: 'a count that is lost when an account is read',
-    tampering: readingAccounts((account) => ({ ...account, failedCount: 0 })),
+    breaks: reading('accounts', (account) => ({ ...account, failedCount: 0 })),
     withinSeeds: 3,
     foundAs: /W1: .*failedCount/,
   },
   {
     what: 'a time of a balance that is lost when an account is read',
-    tampering: readingAccounts((account) => ({
+    breaks: reading('accounts', (account) => ({
       ...account,
       balances: new Map([...account.balances].map(([tokenId, held]) => [tokenId, { ...held, updatedAtMs: 0 }])),
     })),
@@ -47,14 +80,14 @@ const CASES: readonly Case[] = [
   },
   {
     what: 'a failure that is lost when a group is read',
-    tampering: readingActors((state) => (state.kind === 'group' ? { ...state, partialFailures: [] } : state)),
+    breaks: reading('actors', (state) => (state.kind === 'group' ? { ...state, partialFailures: [] } : state)),
     plan: busy,
     withinSeeds: 6,
     foundAs: /W[12]: .*partialFailures/,
   },
   {
     what: 'a text that is lost when a transaction is written',
-    tampering: writing((batch) => ({
+    breaks: writing((batch) => ({
       ...batch,
       transactions: batch.transactions.map(({ transaction, receipt }) => ({
         transaction: { ...transaction, metadata: null },
@@ -66,7 +99,7 @@ const CASES: readonly Case[] = [
   },
   {
     what: 'value over the boundary that comes and goes in one row, and that nothing orders',
-    tampering: writing((batch) => {
+    breaks: writing((batch) => {
       const boundary = [...batch.boundary, { tokenId: 'BASE', credited: '1', debited: '1' }]
       return batch.accounts.length === 0 || batch.boundary.length > 0 ? batch : { ...batch, boundary }
     }),
@@ -75,14 +108,14 @@ const CASES: readonly Case[] = [
   },
   {
     what: 'an entry about an NFT that is not written',
-    tampering: writing((batch) => ({ ...batch, nftEvents: batch.nftEvents.filter(({ event }) => event.number === 0) })),
+    breaks: writing((batch) => ({ ...batch, nftEvents: batch.nftEvents.filter(({ event }) => event.number === 0) })),
     withinSeeds: 6,
     foundAs: /I9|W1: .*event \d+ of .* is not written/,
   },
   {
     what: 'a step that knows how many there were before it',
-    tampering: stepping((outcome, _, count) => {
-      if (outcome.kind !== 'stepped' || !isAccountState(outcome.state) || count % 50 !== 0) return outcome
+    breaks: stepping((outcome, _, count) => {
+      if (outcome.kind !== 'stepped' || !isAccount(outcome.state) || count % 50 !== 0) return outcome
       const { state } = outcome
       return { ...outcome, state: { ...state, failedCount: state.failedCount + 1 } }
     }),
@@ -91,8 +124,8 @@ const CASES: readonly Case[] = [
   },
   {
     what: 'a step that changes the state that it is given',
-    tampering: stepping((outcome, before) => {
-      if (outcome.kind === 'answered' && isAccountState(before)) {
+    breaks: stepping((outcome, before) => {
+      if (outcome.kind === 'answered' && isAccount(before)) {
         Object.assign(before, { failedCount: before.failedCount + 1 })
       }
       return outcome
@@ -102,10 +135,10 @@ const CASES: readonly Case[] = [
   },
 ]
 
-async function firstFinding({ tampering, plan = planOf, withinSeeds }: Case): Promise<string> {
+async function firstFinding({ breaks, plan = planOf, withinSeeds }: Case): Promise<string> {
   for (let seed = 1; seed <= withinSeeds; seed += 1) {
     try {
-      await runCluster({ plan: plan(seed), tampering })
+      await runCluster({ plan: plan(seed), breaks })
     } catch (error) {
       if (error instanceof SimulationFailure) return error.message
       throw error

@@ -1,53 +1,37 @@
-/** What `npm run sim` is asked to do, from its arguments and SIM_SEED, SIM_PLAN; a sentence where they make no sense. */
+/** What `npm run sim` is asked to do, from its arguments and SIM_SEED, SIM_PLAN. */
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { MUTATIONS } from './mutation-list.ts'
 import { type Plan, planOf, readPlan } from './plan.ts'
 
-export interface Known {
-  readonly faultKinds: readonly string[]
-  /** Names of rules that can be switched off. */
-  readonly breakable: readonly string[]
-  readonly processors: number
-}
-
-export interface ManySeeds {
-  readonly kind: 'seeds' | 'hashes'
+export interface Asked {
   readonly from: number
   /** Infinity: until the time is up. */
   readonly count: number
-  /** null: until the seeds are done. */
-  readonly minutes: number | null
+  /** Infinity: until the seeds are done. */
+  readonly minutes: number
   readonly workers: number
   readonly json: boolean
-  readonly full: boolean
-  readonly broken: string | null
-}
-
-export interface OneRun {
-  readonly kind: 'replay'
-  readonly plan: Plan
+  readonly hash: boolean
   readonly full: boolean
   /** Look for a shorter run, if it fails. */
   readonly shrink: boolean
   readonly broken: string | null
-}
-
-export interface Wrong {
-  readonly kind: 'wrong'
-  readonly why: string
+  /** The one run that is to be replayed; null: seeds in turn. */
+  readonly plan: Plan | null
 }
 
 export const USAGE = `npm run sim -- [--seeds N] [--from S] [--minutes M] [--workers W] [--json] [--full] [--break RULE]
 npm run sim -- --hash [--seeds N] [--from S]      only "<seed> <hash>" for each
 SIM_SEED=n [SIM_PLAN='{…}'] npm run sim -- [--full] [--shrink] [--break RULE]      one run, and its story`
 
-const DEFAULT_SEEDS = 100
 const LARGEST_SEED = 0xffff_ffff
 
 const OPTIONS = {
   seeds: { type: 'string' },
-  from: { type: 'string' },
+  from: { type: 'string', default: '1' },
   minutes: { type: 'string' },
-  workers: { type: 'string' },
+  workers: { type: 'string', default: `${availableParallelism()}` },
   json: { type: 'boolean', default: false },
   hash: { type: 'boolean', default: false },
   full: { type: 'boolean', default: false },
@@ -55,63 +39,42 @@ const OPTIONS = {
   break: { type: 'string' },
 } as const
 
+/** Throws a sentence where they make no sense. */
 export function readArguments(
   args: readonly string[],
-  environment: Readonly<Record<string, string | undefined>>,
-  known: Known,
-): ManySeeds | OneRun | Wrong {
-  const read = parsed(args)
-  if (typeof read === 'string') return wrong(read)
-  const { values } = read
-  const broken = values.break ?? null
-  if (broken !== null && !known.breakable.includes(broken)) {
-    return wrong(`--break ${broken}: the rules that can be switched off are ${known.breakable.join(', ')}`)
+  { SIM_SEED: seed, SIM_PLAN: change }: Readonly<Record<string, string | undefined>>,
+): Asked {
+  const { values } = parseArgs({ args: [...args], options: OPTIONS })
+  const { seeds, minutes, json, hash, full, shrink, break: broken = null } = values
+  const names = Object.keys(MUTATIONS)
+  if (broken !== null && !names.includes(broken)) {
+    throw new Error(`--break ${broken}: the rules that can be switched off are ${names.join(', ')}`)
   }
-  const { SIM_SEED: single, SIM_PLAN: change } = environment
-  if (single !== undefined) return oneRun(single, change, { full: values.full, shrink: values.shrink, broken }, known)
-  if (change !== undefined) return wrong('SIM_PLAN needs SIM_SEED')
-  if (values.shrink) return wrong('--shrink needs SIM_SEED; of many seeds those that fail are shrunk anyway')
-  const from = whole(values.from ?? '1', 0, LARGEST_SEED)
-  const seeds = whole(values.seeds ?? `${DEFAULT_SEEDS}`, 1, LARGEST_SEED)
-  const workers = whole(values.workers ?? `${known.processors}`, 1, 256)
-  const minutes = values.minutes === undefined ? null : Number(values.minutes)
-  if (from === undefined) return wrong(`--from ${values.from}: a whole number from 0 on`)
-  if (seeds === undefined) return wrong(`--seeds ${values.seeds}: a whole number from 1 on`)
-  if (workers === undefined) return wrong(`--workers ${values.workers}: a whole number from 1 to 256`)
-  if (minutes !== null && !(minutes > 0 && values.minutes?.trim() !== '')) {
-    return wrong(`--minutes ${values.minutes}: a number above 0`)
-  }
-  const count = minutes !== null && values.seeds === undefined ? Infinity : seeds
-  const { json, full, hash } = values
-  return { kind: hash ? 'hashes' : 'seeds', from, count, minutes, workers, json, full, broken }
-}
-
-function oneRun(
-  single: string,
-  change: string | undefined,
-  options: Pick<OneRun, 'full' | 'shrink' | 'broken'>,
-  { faultKinds }: Known,
-): OneRun | Wrong {
-  const seed = whole(single, 0, LARGEST_SEED)
-  if (seed === undefined) return wrong(`SIM_SEED=${single}: a whole number from 0 on`)
-  const plan = change === undefined ? planOf(seed) : readPlan(seed, change, faultKinds)
-  return typeof plan === 'string' ? wrong(plan) : { kind: 'replay', plan, ...options }
-}
-
-function parsed(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS })
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+  if (change !== undefined && seed === undefined) throw new Error('SIM_PLAN needs SIM_SEED')
+  if (shrink && seed === undefined) throw new Error('--shrink needs SIM_SEED; of many seeds those that fail are shrunk')
+  if (minutes !== undefined && !/^[\d.]*[1-9]/.test(minutes)) throw new Error(`--minutes ${minutes}: a number above 0`)
+  return {
+    from: whole('--from ', values.from, 0, LARGEST_SEED),
+    count: minutes !== undefined && seeds === undefined ? Infinity : whole('--seeds ', seeds ?? '100', 1, LARGEST_SEED),
+    minutes: Number(minutes ?? Infinity),
+    workers: whole('--workers ', values.workers, 1, 256),
+    json,
+    hash,
+    full,
+    shrink,
+    broken,
+    plan: seed === undefined ? null : planFrom(whole('SIM_SEED=', seed, 0, LARGEST_SEED), change),
   }
 }
 
-/** undefined: it is no whole number in those bounds. */
-function whole(text: string, least: number, most: number): number | undefined {
+function planFrom(seed: number, change: string | undefined): Plan {
+  const plan = change === undefined ? planOf(seed) : readPlan(seed, change)
+  if (typeof plan === 'string') throw new Error(plan)
+  return plan
+}
+
+function whole(name: string, text: string, least: number, most: number): number {
   const number = /^\d{1,10}$/.test(text) ? Number(text) : NaN
-  return number >= least && number <= most ? number : undefined
-}
-
-function wrong(why: string): Wrong {
-  return { kind: 'wrong', why }
+  if (number >= least && number <= most) return number
+  throw new Error(`${name}${text}: a whole number from ${least} to ${most}`)
 }

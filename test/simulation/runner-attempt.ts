@@ -1,11 +1,15 @@
 /** One run as data, whether it held or failed; and its story, when it is asked for. */
-import { runCluster } from './cluster.ts'
+import { type ClusterOptions, runCluster } from './cluster.ts'
+import { FAULT_KINDS } from './faults.ts'
 import { type RunEnd, SimulationFailure } from './kernel.ts'
-import type { Plan } from './plan.ts'
-import { mutationsOf } from './runner-broken.ts'
-import { createStory } from './story.ts'
-import type { StoryLine } from './story-lines.ts'
+import { MUTATIONS } from './mutation-list.ts'
+import { type Plan, writePlan } from './plan.ts'
+import { shrink, type Shrunk } from './shrink.ts'
+import { createStory, taleText } from './story.ts'
 import type { Violation } from './violations.ts'
+
+const MAX_RUNS = 150
+const MAX_MS = 60_000
 
 export interface Attempt {
   readonly end: RunEnd
@@ -13,26 +17,49 @@ export interface Attempt {
   readonly violations: readonly Violation[]
 }
 
-export interface ToldAttempt extends Attempt {
-  readonly lines: readonly StoryLine[]
-}
-
 /** `broken`: the name of a rule that is switched off. */
-export function attempt(plan: Plan, broken: string | null): Promise<Attempt> {
-  return outcomeOf(() => runCluster({ plan, ...mutationsOf(broken) }))
-}
-
-export async function toldAttempt(plan: Plan, broken: string | null): Promise<ToldAttempt> {
-  const story = createStory()
-  const outcome = await outcomeOf(() => runCluster({ plan, story, ...mutationsOf(broken) }))
-  return { ...outcome, lines: story.lines() }
-}
-
-async function outcomeOf(run: () => Promise<RunEnd>): Promise<Attempt> {
+export async function attempt(
+  plan: Plan,
+  broken: string | null,
+  options: Omit<ClusterOptions, 'plan' | 'breaks'> = {},
+): Promise<Attempt> {
+  const breaks = broken === null ? {} : (MUTATIONS[broken]?.breaks ?? {})
   try {
-    return { end: await run(), violations: [] }
+    return { end: await runCluster({ plan, breaks, ...options }), violations: [] }
   } catch (error) {
     if (error instanceof SimulationFailure) return { end: error.end, violations: error.violations }
     throw error
   }
+}
+
+/** Runs it once more, with its story. */
+export async function storyOf(
+  plan: Plan,
+  broken: string | null,
+  full: boolean,
+): Promise<Attempt & { readonly text: readonly string[] }> {
+  const story = createStory()
+  const outcome = await attempt(plan, broken, { story })
+  const text = [`replay: ${replayCommand(plan, broken)}`, ...taleText({ lines: story.lines(), ...outcome, plan, full })]
+  return { ...outcome, text }
+}
+
+/** Looks for the shortest plan that fails alike. */
+export function shortest(plan: Plan, failure: Attempt, broken: string | null): Promise<Shrunk> {
+  const untilMs = performance.now() + MAX_MS
+  return shrink({
+    plan,
+    failure,
+    faultKinds: FAULT_KINDS,
+    run: (smaller) => attempt(smaller, broken),
+    maxRuns: MAX_RUNS,
+    isLate: () => performance.now() > untilMs,
+  })
+}
+
+/** Replays exactly that run. */
+function replayCommand(plan: Plan, broken: string | null): string {
+  const differs = writePlan(plan)
+  const change = differs === '{}' ? '' : `SIM_PLAN='${differs}' `
+  return `${change}SIM_SEED=${plan.seed} npm run sim${broken === null ? '' : ` -- --break ${broken}`}`
 }

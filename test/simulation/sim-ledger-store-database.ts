@@ -9,12 +9,7 @@ import type { AcquireResult, CommitBatch, CommitVerdict, ShardRecord } from '../
 import type { AcknowledgedChannel, DueActor, LookUpAnswer, LookUpQuestion } from '../../runtime/ports/ledger-store.ts'
 import type { ShardBatch, ShardStart, ShardToken } from '../../runtime/ports/ledger-store.ts'
 import type { Kernel } from './kernel.ts'
-import {
-  NO_STORE_FAULTS,
-  NO_STORE_MUTATIONS,
-  type StoreFaults,
-  type StoreMutations,
-} from './sim-ledger-store-faults.ts'
+import { NO_STORE_FAULTS, type StoreFaults, type StoreRule } from './sim-ledger-store-faults.ts'
 import { createRowLocks, type RowLocks } from './sim-ledger-store-locks.ts'
 import { lookUpStatements } from './sim-ledger-store-look-up.ts'
 import { openShardStatements, type Statements, type StatementWorld } from './sim-ledger-store-statements.ts'
@@ -29,7 +24,7 @@ export const LOCK_TIMEOUT_MS = 500
 export interface SimDatabaseOptions {
   readonly kernel: Kernel
   readonly shardCount: number
-  readonly mutations?: StoreMutations
+  readonly broken?: StoreRule | undefined
 }
 
 /** A connection of a session. Statements of a closed one that has been ended by the server are never executed. */
@@ -95,7 +90,7 @@ export class SimDatabase {
   /** Writes that the tables refused though nothing was poisonous: each is a broken invariant of some owner. */
   readonly brokenWrites: string[] = []
   private readonly connections = new Map<string, Set<Connection>>()
-  private readonly mutations: StoreMutations
+  private readonly broken: StoreRule | undefined
   private readonly appliedListeners: ((applied: AppliedCommit) => void)[] = []
   private readonly startListeners: ((nodeId: string, shardIds: readonly number[]) => void)[] = []
   private readonly shardListeners: ((change: ShardChange) => void)[] = []
@@ -106,14 +101,14 @@ export class SimDatabase {
   constructor(options: SimDatabaseOptions) {
     this.kernel = options.kernel
     this.shardCount = options.shardCount
-    this.mutations = options.mutations ?? NO_STORE_MUTATIONS
+    this.broken = options.broken
     this.random = options.kernel.random.fork('database')
     this.locks = createRowLocks(options.kernel)
     const shardRows = new Map<number, ShardRow>()
     for (let shardId = 0; shardId < options.shardCount; shardId += 1) {
       shardRows.set(shardId, { epoch: 0, attempt: 0, nodeId: null, session: null })
     }
-    this.servers = new SimServers(new Rows(this.mutations), shardRows)
+    this.servers = new SimServers(new Rows(this.broken), shardRows)
   }
 
   get rows(): Rows {
@@ -127,7 +122,7 @@ export class SimDatabase {
   /** Why a session that has seen that server first goes on with nothing from this one; undefined: it may. */
   refusalOf(first: SimServer | undefined): string | undefined {
     const { server } = this
-    return refusalOf(first, { ...server, accepted: server.accepted || !this.mutations.refusesUnaccepted })
+    return refusalOf(first, { ...server, accepted: server.accepted || this.broken === 'refusesUnaccepted' })
   }
 
   /** What a standby has that is told nothing from now on. */
@@ -175,7 +170,7 @@ export class SimDatabase {
   /** As a restart; and the tables are what these commits have left. Whose the shards are stays. */
   goBack(commits: readonly AppliedCommit[]): void {
     this.restart()
-    const rows = new Rows(this.mutations)
+    const rows = new Rows(this.broken)
     for (const { shards } of commits) rows.apply(shards.map(({ batch }) => batch))
     this.servers.stored = { ...this.servers.stored, rows }
   }
@@ -283,7 +278,7 @@ export class SimDatabase {
   ): void {
     const { shardId, seenEpoch, nextEpoch } = wish
     const { session, nodeId } = connection
-    if (this.mutations.acquireLoadsOldSnapshot) {
+    if (this.broken === 'acquireLoadsOldSnapshot') {
       const untilMs = this.kernel.now() + LOCK_TIMEOUT_MS + SAME_STATEMENT_MS
       this.oldSnapshots.set(`${session} ${shardId}`, { rows: this.rows.snapshotOf(shardId), untilMs })
     }
@@ -291,7 +286,7 @@ export class SimDatabase {
       if (row === 'locked') {
         this.kernel.count('store:acquire-locked')
         answer({ kind: 'locked' })
-      } else if (row.epoch !== seenEpoch && this.mutations.acquireCompares) {
+      } else if (row.epoch !== seenEpoch && this.broken !== 'acquireCompares') {
         answer({ kind: 'lost' })
       } else {
         this.setShard(shardId, { epoch: nextEpoch, attempt: 0, nodeId, session })
@@ -334,7 +329,7 @@ export class SimDatabase {
       connection.onEnded.delete(ended)
     }
     const ended = (): void => {
-      if (this.mutations.fenceLocks && this.random.chance(this.faults.commitAppliedWhenEnded)) {
+      if (this.broken !== 'fenceLocks' && this.random.chance(this.faults.commitAppliedWhenEnded)) {
         this.kernel.count('store:commit-applied-when-ended')
         this.apply(connection, batch, fenced, copy)
       }
@@ -415,11 +410,11 @@ export class SimDatabase {
 
   private passesFence(connection: Connection, token: ShardToken, statement: object): boolean {
     const mine = owns(this.shardRow(token.shardId), token, connection.session)
-    if (!mine && this.mutations.fenceChecks) {
+    if (!mine && this.broken !== 'fenceChecks') {
       this.kernel.count('store:commit-fenced')
       return false
     }
-    if (!this.mutations.fenceLocks) return true
+    if (this.broken === 'fenceLocks') return true
     const locked = this.locks.tryLock(token.shardId, statement)
     if (!locked) this.kernel.count('store:commit-busy')
     return locked

@@ -1,4 +1,4 @@
-/** How cruel the simulated database is, and which of its rules a mutation breaks. Rates are probabilities per call. */
+/** How cruel the simulated database is, and which of its rules a run breaks. Rates are probabilities per call. */
 export interface StoreFaults {
   /** An ERROR before anything took effect: definite. */
   commitRefused: number
@@ -40,38 +40,22 @@ export const NO_STORE_FAULTS: Readonly<StoreFaults> = {
   callAnswerLost: 0,
 }
 
-export interface StoreMutations {
-  /** False: a shard's rows are written whatever its token is. */
-  readonly fenceChecks: boolean
-  /** False: the fence reads the token and locks nothing. */
-  readonly fenceLocks: boolean
-  /** False: a shard is given to whoever asks for it, whatever has become of it since they looked. */
-  readonly acquireCompares: boolean
-  /** True: what is loaded with an acquire is what was committed before the acquire waited. */
-  readonly acquireLoadsOldSnapshot: boolean
-  /**
-   * True: no counters (D6). What a shard has sent is the highest number above what was acknowledged that is left, and
-   * messages go as soon as they are acknowledged.
-   */
-  readonly sentFromRows: boolean
-  /**
-   * False: nothing looks at what was there before it is written: no version, mark or counter (I1b), and what is there
-   * already is written over. Versions alone would not be missed: whatever changes an account adds a row, too.
-   */
-  readonly looksAtPrevious: boolean
-  /** False: a session goes on with whatever server it finds first, and refuses others. */
-  readonly refusesUnaccepted: boolean
-}
-
-export const NO_STORE_MUTATIONS: StoreMutations = {
-  fenceChecks: true,
-  fenceLocks: true,
-  acquireCompares: true,
-  acquireLoadsOldSnapshot: false,
-  sentFromRows: false,
-  looksAtPrevious: true,
-  refusesUnaccepted: true,
-}
+/** Rules of the database that a run may break, by name. */
+export type StoreRule =
+  /** A shard's rows are written whatever its token is. */
+  | 'fenceChecks'
+  /** The fence reads the token and locks nothing. */
+  | 'fenceLocks'
+  /** A shard is given to whoever asks for it, whatever has become of it since they looked. */
+  | 'acquireCompares'
+  /** What is loaded with an acquire is what was committed before the acquire waited. */
+  | 'acquireLoadsOldSnapshot'
+  /** No counters (D6): a shard has sent the highest number that is left, and messages go as they are acknowledged. */
+  | 'sentFromRows'
+  /** No version, mark or counter is looked at before it is written (I1b), and what is there is written over. */
+  | 'looksAtPrevious'
+  /** A session goes on with whatever server it finds first, and refuses others. */
+  | 'refusesUnaccepted'
 
 /** Names of the counters, one for each way to be cruel; a run that means to prove something demands that they are not 0. */
 export const STORE_FAULT_COUNTERS = [

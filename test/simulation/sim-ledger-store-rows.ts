@@ -19,6 +19,7 @@ import { actorKey } from '../../actors/address.ts'
 import { ActorTable } from './sim-ledger-store-actors.ts'
 import { ChannelTable } from './sim-ledger-store-channels.ts'
 import { sealedCopy } from './sealed.ts'
+import type { StoreRule } from './sim-ledger-store-faults.ts'
 import { NftEventTable, textsOf } from './sim-ledger-store-nfts.ts'
 import { broken, copyShard, itself, push, type RowRefusal } from './sim-ledger-store-table.ts'
 import { type StoredTransaction, TransactionTable } from './sim-ledger-store-transactions.ts'
@@ -41,11 +42,6 @@ export interface Tables {
   readonly entries: ReadonlyMap<string, readonly AuditEntryWrite[]>
   readonly transactions: ReadonlyMap<string, StoredTransaction>
   readonly operations: ReadonlyMap<string, RecordedOperation>
-}
-
-export interface RowsOptions {
-  readonly sentFromRows?: boolean
-  readonly looksAtPrevious?: boolean
 }
 
 /** What crossed the boundary of an asset, in whole units of 10^-18. */
@@ -104,14 +100,11 @@ export class Rows implements Tables {
   readonly channels: ChannelTable
   private readonly holdsOf = new Map<string, Map<string, HoldRow>>()
 
-  private readonly options: RowsOptions
-  private readonly looksAtPrevious: boolean
+  private readonly broken: StoreRule | undefined
 
-  constructor(options: RowsOptions = {}) {
-    const { sentFromRows = false, looksAtPrevious = true } = options
-    this.options = options
-    this.looksAtPrevious = looksAtPrevious
-    this.channels = new ChannelTable({ counted: this.value.add, sentFromRows })
+  constructor(broken?: StoreRule) {
+    this.broken = broken
+    this.channels = new ChannelTable({ counted: this.value.add, sentFromRows: broken === 'sentFromRows' })
   }
 
   /** By key address. */
@@ -122,7 +115,8 @@ export class Rows implements Tables {
   /** What of a broken invariant these writes would show; undefined when nothing. */
   check(shards: readonly ShardBatch[]): RowRefusal | undefined {
     for (const batch of shards) {
-      const found = checkBalances(batch.balances) ?? (this.looksAtPrevious ? this.checkPrevious(batch) : undefined)
+      const found =
+        checkBalances(batch.balances) ?? (this.broken === 'looksAtPrevious' ? undefined : this.checkPrevious(batch))
       if (found !== undefined) return found
     }
     return undefined
@@ -199,7 +193,7 @@ export class Rows implements Tables {
 
   /** All that is committed now, in all these shards. */
   copy(shardIds: readonly number[]): Rows {
-    const copy = new Rows(this.options)
+    const copy = new Rows(this.broken)
     for (const shardId of shardIds) {
       this.copyShard(shardId, copy)
       copyShard(this.entries, copy.entries, shardId, (value) => [...value])

@@ -3,17 +3,24 @@
  *   S1. A run with a story is the same run: a story draws nothing, schedules nothing and is no part of the trace.
  *   S2. Without a story nothing of this file runs.
  */
-import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
+import { Decimal } from 'decimal.js'
 import type { Delivery, Item } from '../../runtime/messages.ts'
+import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import { NOT_DELIVERED, type Transport } from '../../runtime/ports/transport.ts'
-import type { KernelWitness } from './kernel.ts'
-import type { AppliedCommit, ShardChange, SimDatabase } from './sim-ledger-store-database.ts'
-import { batchWords } from './story-batches.ts'
-import { counterWords, eventWords, recordWords } from './story-faults.ts'
-import type { StoryKind, StoryLine } from './story-lines.ts'
-import { answerWords, envelopeWords, outcomeWords, requestWords } from './story-words.ts'
-import { isDelivery, subjectKind } from './subjects.ts'
 import { deliveriesIn, deliveryAnswersIn, itemsIn, verdictsIn } from '../support/bodies.ts'
+import { actorKey } from '../support/reference-encoding.ts'
+import type { KernelWitness, RunEnd } from './kernel.ts'
+import { type Plan, writePlan } from './plan.ts'
+import type { AppliedCommit, ShardChange, SimDatabase } from './sim-ledger-store-database.ts'
+import { isDelivery, subjectKind } from './subjects.ts'
+import { meaningOf, type Violation } from './violations.ts'
+
+/** `fault`: also what mends it; `owner`: whose a shard is. */
+export interface StoryLine {
+  readonly atMs: number
+  readonly kind: 'client' | 'message' | 'commit' | 'owner' | 'fault' | 'log'
+  readonly text: string
+}
 
 export interface Story {
   readonly witness: KernelWitness
@@ -33,22 +40,42 @@ export interface Story {
   readonly lines: () => readonly StoryLine[]
 }
 
+/** Members that tell a reader nothing, or what another member tells. */
+const DULL = /^(signature|.*[hH]ash|publicKey|tip|salt|updatedAtMs|createdAtMs|lastTimeMs|receipt|payload)$/
+
+/** A value in few words: without what is empty, and without quotes. */
+export function brief(value: unknown): string {
+  if (typeof value !== 'object' || value === null || Decimal.isDecimal(value)) return String(value)
+  if (Array.isArray(value)) return `[${value.map(brief).join(', ')}]`
+  const members = value instanceof Map ? [...value] : Object.entries(value)
+  const told = members.map(([name, member]) => [String(name), member === null ? '' : brief(member ?? '')] as const)
+  return `{${told
+    .filter(([name, text]) => !DULL.test(name) && !['', '[]', '{}'].includes(text))
+    .map(([name, text]) => `${name} ${text}`)
+    .join(', ')}}`
+}
+
+/** Faults that tell themselves by a line of their own, or that are too many to tell. */
+const TOLD_ELSEWHERE =
+  /^fault:(crash|pause|delivery_lost|control_\w+|store:slow|store:look-up-slow|store:far|hint_\w+|message_split)$/
+const TOLD = /^(fault:|store:commit-applied-when-ended|store:commit-fenced|store:lock_let_go_of_living)/
+const TOLD_EVENTS =
+  /^mends |^reconnects | is started again$| sets its clock$| is gone from |^a blow$|^an administrator accepts|is back$/
+
 export function createStory(): Story {
   const lines: StoryLine[] = []
   const sessions = new Map<string, string>()
   const numbers = new Map<string, number>()
-  const askers = new Map<string, string>()
   let nowMs = 0
   let label = ''
-
   const nameOfSession = (session: string): string => sessions.get(session) ?? session.slice(0, 8)
-  const named = (text: string): string =>
-    text
-      .replaceAll(/ledger\.node\.([0-9a-f]{32})/g, (_, session: string) => nameOfSession(session))
-      .replaceAll(/\b[0-9a-f]{32}\b/g, nameOfSession)
-      .replaceAll(/#\d+\b/g, '')
-  const tell = (kind: StoryKind, text: string): void => {
-    lines.push({ atMs: nowMs, kind, text })
+  const tell = (kind: StoryLine['kind'], text: string): void => {
+    const named = text.replaceAll(/(?:ledger\.node\.)?\b([0-9a-f]{32})\b/g, (_, id: string) => nameOfSession(id))
+    lines.push({
+      atMs: nowMs,
+      kind,
+      text: kind === 'client' ? named : named.replaceAll(/(?<=(?:node|edge)-\w)#\d+/g, ''),
+    })
   }
   const numberOf = (actorId: string, operation: Item['operation']): string => {
     const key = `${actorId} ${JSON.stringify(operation)}`
@@ -63,10 +90,11 @@ export function createStory(): Story {
   }
   const commit = ({ nodeId, shards }: AppliedCommit): void => {
     for (const { batch } of shards) {
-      const words = batchWords(batch)
-      const { shardId, epoch, attempt } = batch.token
-      if (words.length > 0)
-        tell('commit', `${nodeId} commits shard ${shardId} (epoch ${epoch}.${attempt}): ${words.join('; ')}`)
+      const { token, ...parts } = batch
+      const rows = Object.entries(parts).flatMap(([name, part]) => part.map((row) => `${name} ${brief(row)}`))
+      const { shardId, epoch, attempt } = token
+      if (rows.length > 0)
+        tell('commit', `${nodeId} commits shard ${shardId} (epoch ${epoch}.${attempt}): ${rows.join('; ')}`)
     }
   }
   return {
@@ -74,16 +102,18 @@ export function createStory(): Story {
       stepped: (atMs, next) => {
         nowMs = atMs
         label = next
-        const words = eventWords(next)
-        if (words !== undefined) tell('fault', named(words))
+        if (TOLD_EVENTS.test(next) && !next.endsWith('.deliveries')) tell('fault', next)
       },
       recorded: (line) => {
-        const words = recordWords(line.replace(/^[\d.]+ /, ''))
-        if (words !== undefined) tell(words.kind, named(words.text))
+        const text = line.replace(/^[\d.]+ /, '')
+        if (text.startsWith('rates ')) return
+        const says = /^(\S+) says (\w+ .*)$/.exec(text)
+        if (says !== null) tell('log', `${says[1]} logs ${says[2]}`)
+        else tell(text.includes('takes a rare path') ? 'log' : 'fault', `FAULT: ${text}`)
       },
       counted: (name) => {
-        const words = counterWords(name)
-        if (words !== undefined) tell('fault', `FAULT: ${words} (while: ${named(label)})`)
+        if (TOLD.test(name) && !TOLD_ELSEWHERE.test(name))
+          tell('fault', `FAULT: ${name.replace('fault:', '').replaceAll(/[_:-]/g, ' ')} (while: ${label})`)
       },
     },
     knows: (session, node) => {
@@ -95,16 +125,17 @@ export function createStory(): Story {
     },
     asks: (edge, { actor, caller, operation }) => {
       const who = caller.clientId === 'client' ? 'client' : `client “${caller.clientId}”`
-      const before = numbers.size
-      const number = numberOf(actor.id, operation)
-      const words = requestWords(actor, operation, numbers.size > before)
-      tell('client', `${who} asks ${edge}: ${number} ${words}`)
+      const what = 'payload' in operation ? operation.payload.replaceAll('"', '') : brief(operation)
+      tell(
+        'client',
+        `${who} asks ${edge}: ${numberOf(actor.id, operation)} ${operation.kind} ${actorKey(actor)}: ${what}`,
+      )
     },
     hears: (edge, { actor, operation }, outcome) => {
-      tell('client', `${edge} tells the client of ${numberOf(actor.id, operation)}: ${outcomeWords(outcome)}`)
+      tell('client', `${edge} tells the client of ${numberOf(actor.id, operation)}: ${brief(outcome)}`)
     },
     says: (from, to, text) => tell('message', `${from} -> ${to}: ${text}`),
-    askers,
+    askers: new Map(),
     nameOfSession,
     nameOfItem: ({ actor, operation, attempt }) => `${numberOf(actor.id, operation)} (attempt ${attempt})`,
     lines: () => lines,
@@ -117,7 +148,7 @@ export function toldTransport(story: Story | undefined, name: string, transport:
   return {
     ...transport,
     request: (subject, message, timeoutMs, onReply) => {
-      const to = story.nameOfSession(sessionOf(subject))
+      const to = story.nameOfSession(subject.split('.')[2] ?? subject)
       for (const { about, text } of sentWords(story, subject, message)) {
         story.askers.set(about, name)
         story.says(name, to, text)
@@ -148,10 +179,7 @@ interface Said {
 
 function sentWords(story: Story, subject: string, message: string): readonly Said[] {
   if (isDelivery(subject)) {
-    return deliveriesIn(message).map((delivery) => ({
-      about: wayOf(delivery.source, delivery.target),
-      text: deliveryWords(delivery),
-    }))
+    return deliveriesIn(message).map((delivery) => ({ about: wayOf(delivery), text: deliveryWords(delivery) }))
   }
   if (subjectKind(subject) === 'control') return callWords(message)
   return itemsIn(message).map((item) => {
@@ -163,20 +191,13 @@ function sentWords(story: Story, subject: string, message: string): readonly Sai
 
 function repliedWords(story: Story, subject: string, items: readonly Item[], answer: string): readonly Said[] {
   if (isDelivery(subject)) {
-    return deliveryAnswersIn(answer).map(({ source, target, kind, mark }) => ({
-      about: wayOf(source, target),
-      text:
-        kind === 'taken'
-          ? `shard ${target} has taken in all up to ${mark} of shard ${source}`
-          : `what came from shard ${source} to shard ${target}: ${kind} (mark ${mark})`,
-    }))
+    return deliveryAnswersIn(answer).map((one) => ({ about: wayOf(one), text: brief(one) }))
   }
   if (subjectKind(subject) === 'control') return callWords(answer)
   return verdictsIn(answer).map(({ requestId, attempt, verdict }) => {
     const item = items.find((one) => one.requestId === requestId && one.attempt === attempt)
     const which = item === undefined ? requestId : story.nameOfItem(item)
-    const said = verdict.kind === 'answered' ? answerWords(verdict.answer) : verdict.kind
-    return { about: requestId, text: `${which} ${said}` }
+    return { about: requestId, text: `${which} ${brief(verdict)}` }
   })
 }
 
@@ -186,16 +207,66 @@ function callWords(message: string): readonly Said[] {
   return empty ? [] : [{ about: 'shards', text: `of shards: ${message}` }]
 }
 
-function wayOf(source: number, target: number): string {
+function wayOf({ source, target }: { readonly source: number; readonly target: number }): string {
   return `from ${source} to ${target}`
 }
 
 function deliveryWords({ source, target, epoch, messages }: Delivery): string {
-  const all = messages.map(({ number, envelope }) => `${number}: ${envelopeWords(envelope)}`).join(', ')
-  const what = messages.length === 0 ? 'nothing, to hear how far it is' : all
-  return `from shard ${source} (epoch ${epoch}) to shard ${target}: ${what}`
+  const all = messages.map(({ number, envelope }) => `${number}: ${brief(envelope)}`).join(', ')
+  return `from shard ${source} (epoch ${epoch}) to shard ${target}: ${all}`
 }
 
-function sessionOf(subject: string): string {
-  return subject.split('.')[2] ?? subject
+/** Of a long story so many lines are shown: those that touch the violation, then what went wrong; and the last. */
+const SHOWN_LINES = 150
+const LAST_LINES = 40
+
+/** The lines to show, those that touch what the first violation names before faults and owners, the latest first. */
+export function shownLines(lines: readonly StoryLine[], violations: readonly Violation[]): readonly string[] {
+  const names = violations[0]?.text.match(/\baccount-\d+\b|\btxn_\w{26}\b|\b[0-9a-f-]{36}\b|\bshard \d+\b/g) ?? []
+  const isNamed = new RegExp(`(?:${names.join('|') || '(?!)'})\\b`)
+  const rankOf = ({ kind, text }: StoryLine, index: number): number => {
+    if (index >= lines.length - LAST_LINES) return 0
+    if (isNamed.test(text)) return kind === 'commit' ? 1 : 2
+    return kind === 'fault' || kind === 'owner' ? 3 : Infinity
+  }
+  const ranked = lines.map((line, index) => ({ line, index, rank: rankOf(line, index) }))
+  const shown = ranked
+    .filter(({ rank }) => rank < Infinity)
+    .sort((left, right) => left.rank - right.rank || right.index - left.index)
+    .slice(0, SHOWN_LINES)
+    .sort((left, right) => left.index - right.index)
+  return shown.flatMap(({ line, index }, place) => {
+    const gap = index - (shown[place - 1]?.index ?? -1) - 1
+    return [...(gap > 0 ? [`            … ${gap} lines left out`] : []), lineText(line)]
+  })
+}
+
+function lineText({ atMs, text }: StoryLine): string {
+  return `${(atMs / 1000).toFixed(3).padStart(8)} s  ${text}`
+}
+
+export interface Tale {
+  readonly plan: Plan
+  readonly lines: readonly StoryLine[]
+  /** Empty: the run held. */
+  readonly violations: readonly Violation[]
+  readonly end: RunEnd
+  /** Everything that happened, however long. */
+  readonly full: boolean
+}
+
+/** The story of a run as it is printed: how it was made up, what happened, and what broke. */
+export function taleText({ plan, lines, violations, end, full }: Tale): readonly string[] {
+  const names = [...new Set(violations.map(({ name }) => name))]
+  const { seed, nodes, edges, accounts, clients, requestsPerClient, faultsMs } = plan
+  return [
+    `${brief({ nodes, edges, accounts, clients, requestsPerClient, faultsMs })}, changed: ${writePlan(plan)}`,
+    ...(full ? lines.map(lineText) : shownLines(lines, violations)),
+    // What follows from the first is seldom news.
+    ...(violations.length === 0
+      ? ['nothing broke']
+      : ['BROKEN:', ...violations.slice(0, 5).map(({ text }) => `  ${text}`)]),
+    ...names.map((name) => `  ${name}: ${meaningOf(name)}`),
+    `seed ${seed}: ${end.steps} steps in ${(end.virtualMs / 1000).toFixed(1)} s of virtual time, hash ${end.hash}`,
+  ]
 }

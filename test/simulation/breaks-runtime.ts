@@ -1,4 +1,4 @@
-/** Parts of a node that break one rule of the runtime each, and keep all others. */
+/** Parts of a node or an edge that break one rule of the runtime each, and keep all others. */
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { InboxOrder } from '../../runtime/node/draft.ts'
 import type { DecidedAnswer, OutputGate } from '../../runtime/node/output-gate.ts'
@@ -7,18 +7,22 @@ import type { PinBoard } from '../../runtime/node/pin-board.ts'
 import type { ShardHost } from '../../runtime/node/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Signer } from '../../runtime/ports/signer.ts'
-import type { Transport } from '../../runtime/ports/transport.ts'
-import { isDelivery, subjectKind } from './subjects.ts'
+import { NOT_DELIVERED, type Transport } from '../../runtime/ports/transport.ts'
+import type { Routes } from '../../runtime/routes.ts'
+import { encodeFrame, WIRE } from '../../runtime/wire.ts'
 import {
-  deliveriesIn,
-  deliveryAnswersIn,
-  itemsIn,
-  verdictsIn,
   deliveriesBody,
+  deliveriesIn,
   deliveryAnswersBody,
+  deliveryAnswersIn,
   itemsBody,
+  itemsIn,
   verdictsBody,
+  verdictsIn,
 } from '../support/bodies.ts'
+import type { SimProcess } from './kernel-process.ts'
+import { controlCall } from './ownership-witness.ts'
+import { isDelivery, subjectKind } from './subjects.ts'
 
 export const noPins: PinBoard = { open: () => 0, close: () => undefined, pin: (letGo) => letGo(), oldestAgeMs: () => 0 }
 
@@ -189,6 +193,105 @@ export function acknowledgingOnEntry(transport: Transport): Transport {
         }))
         if (answers.length > 0) reply(deliveryAnswersBody(answers))
       })
+    },
+  }
+}
+
+/** Well before an attempt is given up. */
+const SILENCE_MS = 1_000
+
+/** Who has said nothing for a second is not there. */
+export function takingSilenceForNobody(transport: Transport, { later }: SimProcess): Transport {
+  return {
+    ...transport,
+    request: (subject, message, timeoutMs, onReply) => {
+      const silence = later(SILENCE_MS, `takes silence on ${subject} for nobody`, () => onReply(NOT_DELIVERED), 'timer')
+      return transport.request(subject, message, timeoutMs, (reply) => {
+        silence.cancel()
+        onReply(reply)
+      })
+    },
+  }
+}
+
+/** What refuses an earlier attempt is taken for the answer to the latest. */
+export function believingOldRefusals(transport: Transport): Transport {
+  const latest = new Map<string, number>()
+  return {
+    ...transport,
+    request: (subject, message, timeoutMs, onReply) => {
+      for (const { requestId, attempt } of itemsIn(message)) latest.set(requestId, attempt)
+      return transport.request(subject, message, timeoutMs, (reply) => {
+        if (reply === NOT_DELIVERED) {
+          onReply(reply)
+          return
+        }
+        const verdicts = verdictsIn(reply).map((one) => {
+          const isRefusal = one.verdict.kind === 'answered' && one.verdict.answer.kind === 'refused'
+          return isRefusal ? { ...one, attempt: latest.get(one.requestId) ?? one.attempt } : one
+        })
+        onReply(verdictsBody(verdicts))
+      })
+    },
+  }
+}
+
+/** A shard counts as empty at once, whatever waits in it. */
+export function releasingUnemptied(host: ShardHost): void {
+  host.drain = (shardId) => Promise.resolve(host.serving().get(shardId))
+}
+
+/** Who is told of a shard serves it in the epoch that it was told, and takes nothing. */
+export function servingOnWord(transport: Transport, store: LedgerStore, host: () => ShardHost): Transport {
+  return {
+    ...transport,
+    serve: (subject, handler) =>
+      transport.serve(subject, (message, reply) => {
+        const call = subjectKind(subject) === 'control' ? controlCall(message) : undefined
+        if (call?.kind !== 'released') return handler(message, reply)
+        const { shardId, epoch } = call
+        void store.openShard(shardId).then(
+          (start) => {
+            host().serve({ shardId, epoch, attempt: 0 }, start)
+            reply(encodeFrame(WIRE.writes, { served: true }))
+          },
+          () => reply(encodeFrame(WIRE.writes, { served: false })),
+        )
+        return undefined
+      }),
+  }
+}
+
+/** Before the edge gives such attempts up by itself. */
+const MOVED_AFTER_MS = 50
+
+/** What was sent to the owner before, and has no answer yet, counts as turned away once the shard has another. */
+export function takingMovesForRefusals(transport: Transport, { later }: SimProcess, routes: Routes): Transport {
+  const open = new Set<() => void>()
+  routes.onMove(() => {
+    later(MOVED_AFTER_MS, 'takes a move for a refusal', () => open.forEach((look) => look()), 'timer')
+  })
+  return {
+    ...transport,
+    request: (subject, message, timeoutMs, onReply) => {
+      const items = itemsIn(message)
+      const look = (): void => {
+        const hasMoved = items.some(({ shardId, epoch }) => (routes.find(shardId)?.epoch ?? 0) > epoch)
+        if (!hasMoved) return
+        open.delete(look)
+        onReply(NOT_DELIVERED)
+      }
+      open.add(look)
+      const request = transport.request(subject, message, timeoutMs, (reply) => {
+        if (reply === NOT_DELIVERED) open.delete(look)
+        onReply(reply)
+      })
+      return {
+        close: () => {
+          open.delete(look)
+          request.close()
+        },
+      }
     },
   }
 }

@@ -1,0 +1,243 @@
+/** Steps that break one rule of the actors each, and keep all others. */
+import { type AccountState, ARRIVAL_HOLD_ID, type ArrivalHold, type Balance } from '../../actors/account/state.ts'
+import { NOTHING_HELD } from '../../actors/account/state.ts'
+import { LARGEST, parseQuantity, ZERO } from '../../actors/money.ts'
+import { type AnyCommand, type AnyState, type StepActor, stepActor, type StepOutcome } from '../../actors/step-actor.ts'
+
+/** The step of an account that a command concerns, on another state; `after`: what is put back then. */
+function onAccount(
+  concerns: (command: AnyCommand, state: AccountState) => boolean,
+  before: (state: AccountState) => AccountState,
+  after: (stepped: AccountState, state: AccountState) => AccountState = (stepped) => stepped,
+): StepActor {
+  return (actor, state, command, evidence) => {
+    if (!isAccount(state) || !concerns(command, state)) return stepActor(actor, state, command, evidence)
+    return changed(stepActor(actor, before(state), command, evidence), (stepped) => after(stepped, state))
+  }
+}
+
+/** What comes can be spent before its group has settled. */
+const spendingIncoming: StepActor = (actor, state, command, evidence) => {
+  const plain = stepActor(actor, state, command, evidence)
+  if (command.type !== 'submit' || !isAccount(state) || !lacksFunds(plain)) return plain
+  const rich = withBalances(state, (held) => ({ ...held, balance: held.balance.plus(held.incoming) }))
+  return changed(stepActor(actor, rich, command, evidence), (after) =>
+    withBalances(after, (held, tokenId) => {
+      const lent = state.balances.get(tokenId)?.incoming ?? ZERO
+      const left = held.balance.minus(lent)
+      return { ...held, balance: left.lessThan(held.reserved) ? held.reserved : left }
+    }),
+  )
+}
+
+/** A compensation does not look at what has been compensated, or is being. */
+const compensatingUnmarked: StepActor = (actor, state, command, evidence) => {
+  if (command.type !== 'compensate' || !isAccount(state)) return stepActor(actor, state, command, evidence)
+  const hidden = [...state.holds].filter(([, hold]) => hold.kind === 'pending' && hold.transaction.compensates !== null)
+  const blind = { ...state, holds: new Map([...state.holds].filter((entry) => !hidden.includes(entry))) }
+  const { transaction: found } = evidence
+  const transaction = found === undefined ? undefined : { ...found, compensatedBy: null }
+  return changed(stepActor(actor, blind, command, { ...evidence, transaction }), (after) => ({
+    ...after,
+    holds: new Map([...hidden, ...after.holds]),
+  }))
+}
+
+/** An NFT that is held for one is handed to the next. */
+const movingHeld: StepActor = (actor, state, command, evidence) => {
+  const moves = command.type === 'move_nft' || command.type === 'hold_nft' || command.type === 'burn_nft'
+  const isHeld = moves && state !== null && 'kind' in state && state.kind === 'instance' && state.status === 'held'
+  return stepActor(actor, isHeld ? { ...state, status: 'active', hold: null } : state, command, evidence)
+}
+
+/** An expected leg reserves room for its amount. */
+const reservingExpectations: StepActor = (actor, state, command, evidence) => {
+  const plain = stepActor(actor, state, command, evidence)
+  if (command.type !== 'expect_leg' || command.terms.type !== 'credit') return plain
+  const { amount, tokenId } = command.terms
+  const roomy = changed(plain, (after) => {
+    const held = after.balances.get(tokenId) ?? NOTHING_HELD
+    return { ...after, balances: new Map([...after.balances, [tokenId, { ...held, room: held.room.plus(amount) }]]) }
+  })
+  return roomy.kind === 'stepped'
+    ? { ...roomy, effects: [...roomy.effects, { kind: 'balance_changed', tokenId }] }
+    : roomy
+}
+
+/** An account without room for a leg refuses it before the account has signed it, in the form of a closed account. */
+const revealingRoom: StepActor = (actor, state, command, evidence) => {
+  const outcome = stepActor(actor, state, command, evidence)
+  if (command.type !== 'expect_leg' || command.terms.type !== 'credit' || !isAccount(state)) return outcome
+  const { balance } = state.balances.get(command.terms.tokenId) ?? { balance: ZERO }
+  const hasRoom = !balance.plus(command.terms.amount).greaterThan(LARGEST)
+  if (hasRoom || outcome.kind !== 'stepped') return outcome
+  const refused = { code: 'balance_limit', detail: '' } as const
+  const effects = outcome.effects.flatMap((effect) => {
+    if (effect.kind !== 'message_sent' || effect.envelope.message.type !== 'leg_expected') return []
+    return [{ ...effect, envelope: { ...effect.envelope, message: { ...effect.envelope.message, refused } } }]
+  })
+  const lastTimeMs = Math.max(state.lastTimeMs, command.atMs)
+  return { ...outcome, state: { ...state, version: state.version + 1, lastTimeMs }, effects }
+}
+
+/** A time that was overtaken is believed. */
+const believingOldTimes: StepActor = (actor, state, command, evidence) => {
+  const isOfGroup = state !== null && 'kind' in state && state.kind === 'group'
+  if (command.type !== 'due' || !isOfGroup) return stepActor(actor, state, command, evidence)
+  return stepActor(actor, { ...state, dueAtMs: command.dueAtMs }, command, evidence)
+}
+
+/** Whoever looks for such an effect among these finds none. */
+class Unseen<T> extends Array<T> {
+  override some(): boolean {
+    return false
+  }
+}
+
+/** What undoes a transaction does not wait until that has a row. */
+const undoingWhatIsNew: StepActor = (actor, state, command, evidence) => {
+  const outcome = stepActor(actor, state, command, evidence)
+  return outcome.kind === 'stepped' ? { ...outcome, effects: Unseen.from(outcome.effects) } : outcome
+}
+
+/** What was held when it was taken, by account and import: an import has an ID of its own in every run. */
+const taken = new Map<string, ArrivalHold>()
+
+/** What has been taken is taken once more when that is asked again. */
+const takingTwice: StepActor = (actor, state, command, evidence) => {
+  if (command.type !== 'take_arrival' || !isAccount(state)) return stepActor(actor, state, command, evidence)
+  const name = `${actor.id} ${command.importId}`
+  const hold = state.holds.get(ARRIVAL_HOLD_ID)
+  if (hold?.kind === 'arrival') taken.set(name, hold)
+  const again = hold?.kind === 'arrival' ? undefined : taken.get(name)
+  const isAgain = again !== undefined && state.status === 'active'
+  return stepActor(actor, isAgain ? asHeld(state, again) : state, command, evidence)
+}
+
+function asHeld(account: AccountState, hold: ArrivalHold): AccountState {
+  const { balances, nfts } = hold.account
+  const roomy = withBalances(account, (held, tokenId) => ({
+    ...held,
+    room: held.room.plus(parseQuantity(balances[tokenId] ?? '0')),
+  }))
+  return { ...roomy, nftRoom: account.nftRoom + nfts, holds: new Map([...account.holds, [ARRIVAL_HOLD_ID, hold]]) }
+}
+
+/** An account that exists is said to be held. */
+const holdingExisting: StepActor = (actor, state, command, evidence) => {
+  const outcome = stepActor(actor, state, command, evidence)
+  const answer = outcome.kind === 'answered' ? outcome.answer : null
+  const isRefused = answer !== null && answer !== 'deferred' && answer.kind === 'refused'
+  if (command.type !== 'hold_arrival' || !isRefused || !isAccount(state)) return outcome
+  return { kind: 'answered', answer: { kind: 'arrival', state: 'held' } }
+}
+
+/** No room is kept for what is held. */
+const holdingWithoutRoom: StepActor = (actor, state, command, evidence) => {
+  const outcome = stepActor(actor, state, command, evidence)
+  if (command.type !== 'hold_arrival') return outcome
+  const before = isAccount(state) ? state.balances : new Map<string, Balance>()
+  return changed(outcome, (account) =>
+    withBalances(account, (held, tokenId) => ({ ...held, room: before.get(tokenId)?.room ?? ZERO })),
+  )
+}
+
+/** An account that an import drops is nobody's, whatever was issued in its name. */
+const freeingIssuers: StepActor = (actor, state, command, evidence) => {
+  const outcome = stepActor(actor, state, command, evidence)
+  if (command.type !== 'drop_arrival') return outcome
+  return changed(outcome, (account) => {
+    if (account.key !== null || account.sequence > 0) return account
+    const { arrived: _arrived, issues: _issues, ...name } = account
+    return { ...name, registeredBy: '' }
+  })
+}
+
+export const DOMAIN_BREAKS = {
+  spends_incoming: spendingIncoming,
+  compensates_unmarked: compensatingUnmarked,
+  moves_held: movingHeld,
+  /** What an idempotency key did before is not looked at. */
+  ignores_keys: (actor, state, command, evidence) =>
+    stepActor(actor, state, command, { ...evidence, earlier: undefined }),
+  /** The room that is kept for what may come, or come back, is given away; what comes anew uses none of it. */
+  gives_room_away: onAccount(
+    (command) => command.type === 'receive_transfer' || isFreeSubmission(command),
+    (state) => withBalances(state, (held) => ({ ...held, room: ZERO })),
+    withPart('room'),
+  ),
+  reserves_expectations: reservingExpectations,
+  reveals_room: revealingRoom,
+  /** What is set aside can be spent once more. */
+  spends_reserved: onAccount(
+    isFreeSubmission,
+    (state) => withBalances(state, (held) => ({ ...held, reserved: ZERO })),
+    withPart('reserved'),
+  ),
+  /** A signature that was not checked under the key in force is taken for good. */
+  trusts_unchecked: (actor, state, command, evidence) =>
+    stepActor(actor, state, command, {
+      ...evidence,
+      verdict: (keyId, signature) => evidence.verdict(keyId, signature) ?? true,
+    }),
+  believes_old_times: believingOldTimes,
+  undoes_what_is_new: undoingWhatIsNew,
+  takes_twice: takingTwice,
+  /** What nobody has asked the other ledger's keys about counts as not used there. */
+  trusts_unasked: (actor, state, command, evidence) =>
+    stepActor(actor, state, command, { ...evidence, usedElsewhere: evidence.usedElsewhere ?? false }),
+  holds_existing: holdingExisting,
+  holds_without_room: holdingWithoutRoom,
+  /** An account that is on its way can be registered. */
+  claims_held: onAccount(
+    ({ type }, { holds }) => type === 'register' && holds.has(ARRIVAL_HOLD_ID),
+    (state) => ({ ...state, holds: new Map([...state.holds].filter(([id]) => id !== ARRIVAL_HOLD_ID)) }),
+    (stepped, { holds }) => ({ ...stepped, holds }),
+  ),
+  frees_issuers: freeingIssuers,
+  /** An account that is not frozen may leave. */
+  departs_unfrozen: onAccount(
+    ({ type }, { status }) => type === 'depart' && status === 'active',
+    (state) => ({ ...state, status: 'frozen' }),
+  ),
+  /** An erased account is as a closed one. */
+  forgets_erasure: onAccount(
+    (command, { status }) => 'signature' in command && status === 'erased',
+    (state) => ({ ...state, status: 'closed' }),
+  ),
+} satisfies Readonly<Record<string, StepActor>>
+
+/** Of no registered group. */
+function isFreeSubmission(command: AnyCommand): boolean {
+  return command.type === 'submit' && command.submission.termsHash === null
+}
+
+/** Adds to a part of the balances what it was before. */
+function withPart(part: 'room' | 'reserved') {
+  return (stepped: AccountState, state: AccountState): AccountState =>
+    withBalances(stepped, (held, tokenId) => ({
+      ...held,
+      [part]: held[part].plus(state.balances.get(tokenId)?.[part] ?? ZERO),
+    }))
+}
+
+function lacksFunds(outcome: StepOutcome): boolean {
+  if (outcome.kind !== 'stepped') return false
+  return outcome.effects.some(
+    (effect) => effect.kind === 'transaction_entered' && effect.transaction.failure?.code === 'insufficient_funds',
+  )
+}
+
+function isAccount(state: AnyState | null): state is AccountState {
+  return state !== null && 'balances' in state
+}
+
+function changed(outcome: StepOutcome, change: (account: AccountState) => AccountState): StepOutcome {
+  if (outcome.kind !== 'stepped' || !isAccount(outcome.state)) return outcome
+  return { ...outcome, state: change(outcome.state) }
+}
+
+function withBalances(account: AccountState, change: (held: Balance, tokenId: string) => Balance): AccountState {
+  const balances = new Map([...account.balances].map(([tokenId, held]) => [tokenId, change(held, tokenId)] as const))
+  return { ...account, balances }
+}

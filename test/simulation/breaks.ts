@@ -1,0 +1,49 @@
+/** What a run puts in the place of parts of the product, or of its store: a rule that is broken on purpose. */
+import { type StepActor, stepActor } from '../../actors/step-actor.ts'
+import type { InboxOrder } from '../../runtime/node/draft.ts'
+import type { OutputGate } from '../../runtime/node/output-gate.ts'
+import type { PinBoard } from '../../runtime/node/pin-board.ts'
+import type { ShardHost } from '../../runtime/node/shard-host.ts'
+import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
+import type { Signer } from '../../runtime/ports/signer.ts'
+import type { Transport } from '../../runtime/ports/transport.ts'
+import type { Routes } from '../../runtime/routes.ts'
+import type { SimProcess } from './kernel-process.ts'
+import type { StoreRule } from './sim-ledger-store-faults.ts'
+
+export interface Breaks {
+  /** The rule that the database does not keep. */
+  readonly database?: StoreRule
+  /** Of each node. `host`: the node's own, once there is one. */
+  readonly store?: (store: LedgerStore, host: () => ShardHost) => LedgerStore
+  readonly transport?: (transport: Transport, store: LedgerStore, host: () => ShardHost) => Transport
+  readonly signer?: (signer: Signer) => Signer
+  readonly pins?: PinBoard
+  readonly gate?: () => OutputGate
+  readonly inboxOrder?: InboxOrder
+  readonly host?: (host: ShardHost) => void
+  /** The row replay steps like the nodes. */
+  readonly step?: StepActor
+  /** Of each node that starts; the row replay knows nothing of it. */
+  readonly hiddenStep?: () => StepActor
+  /** Of each edge. */
+  readonly edge?: (transport: Transport, process: SimProcess, routes: Routes) => Transport
+}
+
+/** A node's parts as they are broken. */
+export function brokenParts<
+  Parts extends { readonly store: LedgerStore; readonly transport: Transport; readonly signer: Signer },
+>(breaks: Breaks, parts: Parts, host: () => ShardHost) {
+  const { pins, gate, inboxOrder, step = stepActor, hiddenStep } = breaks
+  const store = breaks.store?.(parts.store, host) ?? parts.store
+  return {
+    ...parts,
+    store,
+    transport: breaks.transport?.(parts.transport, store, host) ?? parts.transport,
+    signer: breaks.signer?.(parts.signer) ?? parts.signer,
+    ...(pins === undefined ? {} : { pins }),
+    ...(gate === undefined ? {} : { gate: gate() }),
+    ...(inboxOrder === undefined ? {} : { inboxOrder }),
+    step: hiddenStep?.() ?? step,
+  }
+}
