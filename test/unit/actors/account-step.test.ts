@@ -71,20 +71,6 @@ describe('a change of status under a header key', () => {
 })
 
 describe('registration', () => {
-  test('opens an active account, whose chain ends with entry 0', () => {
-    const result = stepAccount(absentAccount, registerCommand(), SIGNED)
-    if (result.kind !== 'stepped') throw new Error('Not stepped.')
-    const entries = result.effects.flatMap((effect) => (effect.kind === 'entry_appended' ? [effect.entry] : []))
-    expect(entries).toHaveLength(1)
-    expect(accountIn(result.snapshot)).toMatchObject({
-      version: 1,
-      sequence: 0,
-      tip: entries[0]?.auditHash,
-      status: 'active',
-    })
-    expect(result.answer).toMatchObject({ kind: 'registered', created: true })
-  })
-
   test('the same key again is the account as it is; another key is a conflict', () => {
     const snapshot = afterSteps(registerCommand())
     const again = stepAccount(snapshot, registerCommand({ atMs: START_MS + 5 }), SIGNED)
@@ -147,15 +133,6 @@ describe('credit and debit', () => {
     expect(balanceAfter(last)).toBe(HUGE)
     const over = stepAccount(full, submitCommand({ amount: '0.000000000000000002' }), SIGNED)
     expect(transactionOf(over)).toMatchObject({ status: 'failed', failure: { code: 'balance_limit' } })
-  })
-
-  test('A3: a failed transaction adds no entry and counts as a write', () => {
-    const snapshot = afterSteps(registerCommand())
-    const failed = stepAccount(snapshot, submitCommand({ type: 'debit' }), SIGNED)
-    if (failed.kind !== 'stepped') throw new Error('Not stepped.')
-    const before = accountIn(snapshot)
-    expect(accountIn(failed.snapshot)).toMatchObject({ version: 2, sequence: 0, tip: before.tip, failedCount: 1 })
-    expect(failed.effects.map(({ kind }) => kind)).toEqual(['transaction_entered'])
   })
 
   test('A4: time within an account does not go back when the clock does', () => {

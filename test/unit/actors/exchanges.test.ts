@@ -148,15 +148,6 @@ describe('an exchange', () => {
     expect(ledger.states.has(`exchange ${GROUP}`)).toBe(false)
   })
 
-  test('that arrives at its home too late fails, and so does its mirror', () => {
-    const anns = submit(ledger, { ...ANNS, expiresAtMs: ledger.nowMs + 500 })
-    ledger.nowMs += 1_000
-    ledger.drain()
-    expect(ledger.transaction(anns).failure?.code).toBe('exchange_expired')
-    expect(settled(ledger, BOBS).failure?.code).toBe('exchange_expired')
-    nothingHappened()
-  })
-
   test('completes though both accounts have been frozen and refuse incoming value by then', () => {
     const anns = submit(ledger, ANNS)
     const bobs = submit(ledger, BOBS)

@@ -1,8 +1,6 @@
 /** Goal: a registered group does all of what was agreed, or none of it (L2-L4, G1, G2). */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { groupAddress } from '../../../actors/address.ts'
 import type { Terms } from '../../../actors/group/terms.ts'
-import { revertGroupCommand } from '../../support/accounts.ts'
 import {
   ADMIN,
   agree,
@@ -170,17 +168,6 @@ describe.for(KINDS)('a %s', ([name, { leg, at, completed, settled: after, compen
     expect(balance(ledger, 'bob')).toEqual(free('0'))
     expectNoHolds(ledger)
   })
-
-  test('that nobody has submitted leaves nothing when the group reverts', () => {
-    open(ledger, 'cid')
-    agreed(ledger, leg, CID)
-    const count = ledger.transactions.size
-    revert(ledger, GROUP)
-    expect(balance(ledger, ...at)).toEqual(free('10'))
-    expect(ledger.transactions.size).toBe(count)
-    expect(ledger.token('GOLD')?.held).toEqual({})
-    expectNoHolds(ledger)
-  })
 })
 
 describe('reverting', () => {
@@ -214,21 +201,6 @@ describe('reverting', () => {
     ledger.drain()
     expect(groupSeen(ledger, GROUP)).toMatchObject({ status: 'reverted', dueAtMs })
     expect(balance(ledger, 'ann')).toEqual(free('10'))
-  })
-
-  test('undoes a leg that was completed before its order came, on both sides of a transfer', () => {
-    const terms = agreed(ledger, ACROSS, { ...OUT, boundary: true })
-    submit(ledger, legOf(terms, 0))
-    ledger.ask(groupAddress(GROUP), revertGroupCommand(GROUP))
-    const late = submit(ledger, legOf(terms, 1))
-    ledger.drain()
-    expect(groupSeen(ledger, GROUP)).toMatchObject({
-      status: 'reverted',
-      legs: [{ status: 'compensated' }, { status: 'compensated', txnId: late }],
-    })
-    expect(balance(ledger, 'ann')).toEqual(free('10'))
-    expect(balance(ledger, 'bob')).toEqual(free('0'))
-    expectNoHolds(ledger)
   })
 
   test('again is answered and starts nothing; once the group settles it is refused', () => {

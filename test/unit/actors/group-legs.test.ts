@@ -111,13 +111,6 @@ describe('registering', () => {
     }
   })
 
-  test('that everybody refuses leaves nothing behind', () => {
-    for (const name of ['ann', 'bob']) change(ledger, name, { incoming: 'refuse' })
-    const back = { ...ACROSS, account_id: 'bob', to_account_id: 'ann' }
-    expect(codeOf(agree(ledger, termsOf([ACROSS, back])))).toBe('account_refuses')
-    expect(ledger.states.has(`group ${GROUP}`)).toBe(false)
-  })
-
   test('that takes longer than the group may live is refused', () => {
     ledger.ask(groupAddress(GROUP), registerGroupCommand(termsOf([OUT, IN], { timeoutSeconds: 1 })))
     ledger.pass(1_000)
@@ -222,19 +215,6 @@ describe('a leg that comes before every other account expects its own', () => {
       expect(balance(ledger, 'ann')).toEqual(free('10'))
       expectNoHolds(ledger)
     }
-  })
-
-  test('is undone as often as a group under this ID is refused', () => {
-    change(ledger, 'bob', { incoming: 'refuse' })
-    const terms = termsOf([OUT, IN])
-    for (const key of ['first', 'second']) {
-      ledger.ask(groupAddress(GROUP), registerGroupCommand(terms))
-      ledger.deliverFrom(`group ${GROUP}`, 'ann')
-      submit(ledger, { ...legOf(terms, 0), idempotencyKey: key })
-      ledger.drain()
-    }
-    expect(balance(ledger, 'ann', 'BASE')).toEqual(free('10'))
-    expectNoHolds(ledger)
   })
 
   test('and mints, has its supply put on hold once the group is open', () => {

@@ -239,18 +239,6 @@ describe('trees', () => {
     expect(() => new TreeBuilder(256, () => undefined).finish()).toThrow(RangeError)
   })
 
-  test('H1, H3: a leaf of nothing and padding have sums that are equal and hashes that look the same', () => {
-    const nonce = Buffer.alloc(NONCE_BYTES, 5)
-    const entries = entriesOf('GOLD', [
-      { accountId: '', units: 0n, nonce },
-      { accountId: null, units: 0n, nonce },
-    ])
-    const sums = [0, 1].map((index) => readSum(entries, index * ENTRY_BYTES + HASH_BYTES))
-    expect(sums).toEqual([0n, 0n])
-    const [leaf, padding] = [entries.subarray(0, HASH_BYTES), entries.subarray(ENTRY_BYTES, ENTRY_BYTES + HASH_BYTES)]
-    expect(leaf.equals(padding)).toBe(false)
-  })
-
   test('an account of 254 bytes and a token of 255 are the longest that are hashed', () => {
     const [tokenId, accountId] = ['T'.repeat(255), 'a'.repeat(254)]
     const leaf = { accountId, units: 1n, nonce: Buffer.alloc(NONCE_BYTES, 5) }
@@ -259,12 +247,6 @@ describe('trees', () => {
     const roomy = Buffer.alloc(2 * LONGEST_RECORD)
     expect(() => writeRecord(roomy, 0, Buffer.from(`${accountId}a`), 1n)).toThrow('The ID of an account is too long.')
     expect(() => entriesOf(`${tokenId}T`, [leaf])).toThrow(RangeError)
-  })
-
-  test('H4: names that only run together alike are hashed apart', () => {
-    const nonce = Buffer.alloc(NONCE_BYTES)
-    const one = entriesOf('AB', [{ accountId: 'C', units: 1n, nonce }])
-    expect(one.equals(entriesOf('A', [{ accountId: 'BC', units: 1n, nonce }]))).toBe(false)
   })
 })
 

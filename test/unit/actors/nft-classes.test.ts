@@ -66,17 +66,6 @@ describe('a name', () => {
     expect(ledger.classes()).toMatchObject([{ name: taken }])
   })
 
-  test.for([
-    ['Gems', 'Gem'],
-    ['Gems', ' Gems'],
-    ['Cafe', 'Café'],
-    ['2', '²'],
-    ['a b', 'a  b'],
-  ] as const)('%s is another than %s', ([one, other]) => {
-    classOf(ledger, 'ann', { name: one })
-    expect(classify(ledger, { issuer: 'ann', name: other }).kind).toBe('class_registered')
-  })
-
   test('is no token’s: a class and a token may be called the same', () => {
     classOf(ledger, 'ann', { name: 'GOLD' })
     expect(issue(ledger, { issuer: 'ann' }).kind).toBe('token_registered')

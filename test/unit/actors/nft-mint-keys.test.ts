@@ -4,7 +4,6 @@ import type { AccountCommand, MintCommand } from '../../../actors/account/comman
 import { type AccountSnapshot, snapshotOf } from '../../../actors/account/machine.ts'
 import { type EarlierUse, type Effect, originalAnswer } from '../../../actors/account/outcome.ts'
 import { type Evidence, stepAccount, type StepResult } from '../../../actors/account/step.ts'
-import { accountAddress } from '../../../actors/address.ts'
 import type { Message, Refused } from '../../../actors/message.ts'
 import { nftId } from '../../../actors/nft-id.ts'
 import { BrokenInvariant } from '../../../actors/result.ts'
@@ -102,12 +101,6 @@ describe('while a mint is under way', () => {
     ['one that could not be begun', command(1, { metadataVerdict: 'invalid', ledgerId: 'another' })],
   ] as const)('%s waits for its end and asks nobody', ([, again]) => {
     expect(stepAccount(begun.snapshot, again, EVIDENCE)).toEqual({ kind: 'answered', answer: 'deferred' })
-  })
-
-  test('another key of the account begins another', () => {
-    const other = stepped(stepAccount(begun.snapshot, command(1, { idempotencyKey: 'twice' }), EVIDENCE))
-    expect(messages(other.effects)).toMatchObject([{ type: 'mint_nft', txnId: TXN_IDS[1] }])
-    expect(accountIn(other.snapshot).holds.size).toBe(2)
   })
 
   test('D7: a repeat by the key it was accepted under waits, though the account has another by now', () => {
@@ -254,22 +247,5 @@ describe('the keys of mints', () => {
       'the same',
       '§mint the same',
     ])
-  })
-
-  test('are each account’s own', () => {
-    const ledger = new MiniLedger()
-    open(ledger, 'ann', 'bob')
-    const answers = ['ann', 'bob'].map((accountId) => {
-      const classId = classOf(ledger, accountId, { name: `of ${accountId}` })
-      return ledger.ask(
-        accountAddress(accountId),
-        mintCommand({ accountId, classId, instanceId: 'a', idempotencyKey: 'k' }),
-      )
-    })
-    expect(answers).toEqual(['deferred', 'deferred'])
-    ledger.drain()
-    for (const accountId of ['ann', 'bob']) {
-      expect(ledger.concluded.get(`${accountId} mint k`)).toMatchObject({ instance: { owner: accountId } })
-    }
   })
 })

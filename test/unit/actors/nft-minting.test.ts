@@ -1,10 +1,9 @@
 /** Goal: a mint is an order of its issuer that its instance's home decides: all of it happens, or nothing does (B1, B2, O1). */
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { Answer } from '../../../actors/account/outcome.ts'
-import { type AccountState, type Hold, holdId } from '../../../actors/account/state.ts'
+import { type Hold, holdId } from '../../../actors/account/state.ts'
 import { MAX_MINTS_UNDER_WAY, MAX_PENDING } from '../../../actors/account/submission.ts'
 import { MAX_ASSETS } from '../../../actors/account/turn.ts'
-import { accountAddress, instanceAddress } from '../../../actors/address.ts'
+import { accountAddress } from '../../../actors/address.ts'
 import { GENESIS } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { receiptOf } from '../../../actors/account/receipt.ts'
@@ -15,8 +14,6 @@ import {
   classOf,
   codeOf,
   counts,
-  fund,
-  GROUP,
   handing,
   lastEntry,
   type Mint,
@@ -29,6 +26,7 @@ import {
   submit,
 } from '../../model/mini-clients.ts'
 import { KEY, mintCommand } from '../../support/accounts.ts'
+import { burning, offering } from './gems.ts'
 
 let ledger: MiniLedger
 let classId: string
@@ -140,10 +138,7 @@ describe('a mint', () => {
   test('cannot be moved, burned or exchanged before it is decided', () => {
     begun()
     ledger.deliver()
-    for (const fields of [
-      handing(id(), 'ann', 'bob'),
-      { accountId: 'ann', type: 'burn', tokenId: id(), amount: '1' },
-    ] as const) {
+    for (const fields of [handing(id(), 'ann', 'bob'), burning(id(), 'ann'), offering(id(), 'ann', 'bob')]) {
       expect(() => submit(ledger, fields)).toThrow('instance_not_found')
     }
     expect(ledger.instance(id())?.status).toBe('minting')
@@ -180,23 +175,22 @@ describe('a mint', () => {
 
 describe('a mint is refused', () => {
   /** Everything is wrong; each change puts the first thing right that is wrong still. */
-  const REMEDIES: readonly (readonly [string, (fields: Mint) => Mint])[] = [
-    ['account_not_found', (fields) => ({ ...fields, accountId: 'new' })],
-    ['account_keyless', (fields) => ({ ...fields, accountId: 'bob' })],
-    ['signature_mismatch', (fields) => ({ ...fields, signature: 'signature' })],
-    ['wrong_ledger', (fields) => ({ ...fields, ledgerId: LEDGER_ID })],
-    ['class_not_found', (fields) => ({ ...fields, classId, metadataVerdict: 'unchecked' })],
-    ['not_issuer', (fields) => ({ ...fields, accountId: 'ann' })],
-    ['metadata_unchecked', (fields) => ({ ...fields, metadataVerdict: 'invalid' })],
-    ['metadata_invalid', (fields) => ({ ...fields, metadataVerdict: 'valid' })],
-    ['owner_not_found', (fields) => ({ ...fields, owner: 'ann' })],
-    ['account_not_active', (fields) => (change(ledger, 'ann', { status: 'active' }), fields)],
+  const REMEDIES: readonly (readonly [string, string | null, (fields: Mint) => Mint])[] = [
+    ['account_not_found', null, (fields) => ({ ...fields, accountId: 'new' })],
+    ['account_keyless', null, (fields) => ({ ...fields, accountId: 'bob' })],
+    ['signature_mismatch', null, (fields) => ({ ...fields, signature: 'signature' })],
+    ['wrong_ledger', 'ledger_id', (fields) => ({ ...fields, ledgerId: LEDGER_ID })],
+    ['class_not_found', 'class_id', (fields) => ({ ...fields, classId, metadataVerdict: 'unchecked' })],
+    ['not_issuer', null, (fields) => ({ ...fields, accountId: 'ann' })],
+    ['metadata_unchecked', null, (fields) => ({ ...fields, metadataVerdict: 'invalid' })],
+    ['metadata_invalid', 'metadata', (fields) => ({ ...fields, metadataVerdict: 'valid' })],
+    ['owner_not_found', 'owner', (fields) => ({ ...fields, owner: 'ann' })],
+    ['account_not_active', null, (fields) => (change(ledger, 'ann', { status: 'active' }), fields)],
   ]
 
-  test('in the order of D7, for one thing at a time, and each time nothing has happened', () => {
+  test('in the order of D7, for one thing at a time, naming its field, and each time nothing has happened', () => {
     classify(ledger, { name: 'Deeds', issuer: 'new' })
     change(ledger, 'ann', { status: 'frozen' })
-    const entries = [...ledger.entries]
     let fields: Mint = {
       accountId: 'nobody',
       classId: 'cls_00000000000000000000000000',
@@ -207,30 +201,14 @@ describe('a mint is refused', () => {
       metadataVerdict: 'invalid',
       idempotencyKey: 'once',
     }
-    const codes: (string | undefined)[] = []
-    for (const [, remedy] of REMEDIES) {
-      codes.push(codeOf(mint(ledger, fields)))
+    for (const [code, field, remedy] of REMEDIES) {
+      const before = [...ledger.states]
+      expect(mint(ledger, fields)).toMatchObject({ code, ...(field === null ? undefined : { field }) })
+      expect([code, [...ledger.states], ledger.undelivered()]).toEqual([code, before, []])
       fields = remedy(fields)
     }
-    expect(codes).toEqual(REMEDIES.map(([code]) => code))
-    expect([...ledger.entries].filter(([account]) => account === 'bob')).toEqual(
-      entries.filter(([account]) => account === 'bob'),
-    )
-    expect(ledger.instance(id())).toBe(undefined)
     expect(ledger.transactions.size).toBe(0)
     expect(mint(ledger, fields)).toMatchObject({ kind: 'minted', replayed: false })
-  })
-
-  test.for([
-    ['wrong_ledger', 'ledger_id', { ledgerId: 'another' }],
-    ['class_not_found', 'class_id', { classId: 'cls_00000000000000000000000000' }],
-    ['metadata_invalid', 'metadata', { metadataVerdict: 'invalid' }],
-    ['owner_not_found', 'owner', { owner: 'ghost' }],
-  ] as const)('with %s, naming the field %s, and without an effect', ([code, field, fields]) => {
-    const before = ledger.account('ann')
-    expect(begun(fields)).toMatchObject({ kind: 'refused', code, field })
-    expect(ledger.account('ann')).toBe(before)
-    expect(ledger.undelivered()).toEqual([])
   })
 
   test('in production where it does not say for which ledger it is', () => {
@@ -269,42 +247,21 @@ describe('a mint is refused', () => {
 })
 
 describe('an instance that exists', () => {
-  const STAGES: readonly (readonly [string, () => void])[] = [
-    ['is being minted', () => void begun()],
-    ['is active', () => void minted(ledger, ruby())],
-    [
-      'is held',
-      () => {
-        minted(ledger, ruby())
-        const receive = { tokenId: 'BASE', amount: '5' }
-        settled(ledger, { ...handing(id(), 'ann', 'bob'), type: 'exchange', groupId: GROUP, receive })
-      },
-    ],
-    [
-      'is another’s',
-      () => {
-        minted(ledger, ruby())
-        settled(ledger, handing(id(), 'ann', 'bob'))
-      },
-    ],
-    [
-      'was burned',
-      () => {
-        minted(ledger, ruby())
-        settled(ledger, { accountId: 'ann', type: 'burn', tokenId: id(), amount: '1' })
-      },
-    ],
+  const STAGES: readonly (readonly [string, () => unknown])[] = [
+    ['is being minted', () => begun()],
+    ['is active', () => minted(ledger, ruby())],
+    ['is held', () => (minted(ledger, ruby()), settled(ledger, offering(id(), 'ann', 'bob')))],
+    ['is another’s', () => (minted(ledger, ruby()), settled(ledger, handing(id(), 'ann', 'bob')))],
+    ['was burned', () => (minted(ledger, ruby()), settled(ledger, burning(id(), 'ann')))],
   ]
 
   test.for(STAGES)('and %s is not minted again', ([, make]) => {
     make()
-    const metadata = { second: true }
-    const again = mint(ledger, ruby({ metadata, owner: 'bob' }))
+    const again = mint(ledger, ruby({ metadata: { second: true }, owner: 'bob' }))
     expect(again).toMatchObject({ kind: 'refused', code: 'instance_exists', field: 'instance_id' })
     expect(ledger.instance(id())?.metadata).toEqual({})
     expect(ownersOf(ledger, id()).filter(([type]) => type === 'mint')).toEqual([['mint', 'ann']])
-    const mints = [...ledger.transactions.values()].filter(({ type }) => type === 'mint')
-    expect(mints).toHaveLength(1)
+    expect([...ledger.transactions.values()].filter(({ type }) => type === 'mint')).toHaveLength(1)
     expect([...ledger.account('ann').holds.values()].some(({ kind }) => kind === 'mint')).toBe(false)
   })
 
@@ -327,23 +284,13 @@ describe('an instance that exists', () => {
 })
 
 describe('a mint that its owner would not have', () => {
-  function crowded(account: AccountState): AccountState {
-    return { ...account, nftCount: MAX_ASSETS }
-  }
+  const counting = (nftCount: number) => (owner: string) =>
+    void ledger.states.set(owner, { ...ledger.account(owner), nftCount })
+  const wishing = (incoming: 'accept' | 'refuse') => (owner: string) => void change(ledger, owner, { incoming })
 
   const UNWILLING: readonly (readonly [string, string, (owner: string) => void, (owner: string) => void])[] = [
-    [
-      'refuses what comes in',
-      'account_refuses',
-      (owner) => void change(ledger, owner, { incoming: 'refuse' }),
-      (owner) => void change(ledger, owner, { incoming: 'accept' }),
-    ],
-    [
-      `has ${MAX_ASSETS} assets`,
-      'asset_limit',
-      (owner) => void ledger.states.set(owner, crowded(ledger.account(owner))),
-      (owner) => void ledger.states.set(owner, { ...ledger.account(owner), nftCount: 0 }),
-    ],
+    ['refuses what comes in', 'account_refuses', wishing('refuse'), wishing('accept')],
+    [`has ${MAX_ASSETS} assets`, 'asset_limit', counting(MAX_ASSETS), counting(0)],
   ]
 
   test.for(UNWILLING)('because it %s leaves nothing; once it would, the same key mints', ([, code, spoil, mend]) => {
@@ -370,30 +317,5 @@ describe('a mint that its owner would not have', () => {
     expect(ledger.instance(id())).toBe(undefined)
     expect(ledger.transactions.size).toBe(0)
     expect(ledger.account('ann').holds.size).toBe(0)
-  })
-
-  test('gives the ID to whoever asks for it next, with other metadata and another owner', () => {
-    change(ledger, 'bob', { incoming: 'refuse' })
-    begun({ owner: 'bob', metadata: { of: 'bob' } })
-    ledger.drain()
-    expect(mint(ledger, ruby({ metadata: { of: 'ann' } }))).toMatchObject({ instance: { metadata: { of: 'ann' } } })
-  })
-
-  test('is refused under its own key only: another mint of the same account goes on', () => {
-    change(ledger, 'bob', { incoming: 'refuse' })
-    begun({ owner: 'bob', idempotencyKey: 'one' })
-    begun({ instanceId: 'opal', idempotencyKey: 'two' })
-    ledger.drain()
-    const concluded = (key: string): Answer | undefined => ledger.concluded.get(`ann mint ${key}`)
-    expect(concluded('one')).toMatchObject({ kind: 'refused', code: 'account_refuses' })
-    expect(concluded('two')).toMatchObject({ kind: 'minted', instance: { instanceId: 'opal' } })
-  })
-
-  test('I9: a transfer cannot bring to life what was refused', () => {
-    change(ledger, 'bob', { incoming: 'refuse' })
-    mint(ledger, ruby({ owner: 'bob' }))
-    fund(ledger, 'ann', '1')
-    expect(() => submit(ledger, handing(id(), 'ann', 'bob'))).toThrow('instance_not_found')
-    expect(ledger.states.has(`instance ${instanceAddress(id()).id}`)).toBe(false)
   })
 })
