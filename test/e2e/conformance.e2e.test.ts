@@ -1,96 +1,211 @@
 /**
- * The conformance suite: the interface over HTTP, in the order of its specification, with a test for every row of every
- * table in it. One ledger serves all chapters. At the end stands a table of the error codes and what provoked each.
+ * Goal: a running ledger answers as its OpenAPI document says, and every status and error code of the document is seen. What
+ * each field takes and what each resource holds is asked of the edge alone (test/unit/api), what is read of PostgreSQL in
+ * test/contract.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { accountsChapter } from './conformance/accounts.ts'
-import { assertionsChapter } from './conformance/assertions.ts'
-import { attestationsChapter } from './conformance/attestations.ts'
-import { authenticationChapter } from './conformance/authentication.ts'
-import { authorizationChapter } from './conformance/authorization.ts'
-import { bearerTokensChapter } from './conformance/bearer-tokens.ts'
-import { CodeTable } from './conformance/code-table.ts'
-import { conventionsChapter } from './conformance/conventions.ts'
-import { accountOperationsChapter } from './conformance/decisions-accounts.ts'
-import { groupOperationsChapter } from './conformance/decisions-groups.ts'
-import { operationChapters } from './conformance/decisions-operation.ts'
-import { typesChapter } from './conformance/decisions-types.ts'
-import { fieldChapters } from './conformance/fields.ts'
-import { errorCodesChapter } from './conformance/error-codes.ts'
-import { problemChapter } from './conformance/errors.ts'
-import { limitsChapter } from './conformance/limits.ts'
-import { nftsChapter } from './conformance/nfts.ts'
-import { outageChapters } from './conformance/outage.ts'
-import { queryChapter } from './conformance/query-parameters.ts'
-import { serviceChapter } from './conformance/service.ts'
-import { signingChapter } from './conformance/signing.ts'
-import { SPECIFICATION } from './conformance/specification.ts'
-import { closeStage, openStage, type Stage } from './conformance/stage.ts'
-import { statesChapters } from './conformance/states.ts'
-import { statusChapter } from './conformance/status-codes.ts'
-import { Suite } from './conformance/suite.ts'
-import { tokensChapter } from './conformance/tokens.ts'
-import { transactionsChapter } from './conformance/transactions.ts'
-import { validationChapter } from './conformance/validation.ts'
-import { versioningChapter } from './conformance/versioning.ts'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { ERROR_CODES } from '../../api/error-codes.ts'
+import { createOpenApiDocument } from '../../api/openapi/document.ts'
+import { type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client.ts'
+import { type Members, newAccountKeys } from '../support/client-keys.ts'
+import { fieldsOf, outcomeOf } from '../support/client-moves.ts'
+import { projectRoot, until } from '../support/cluster-process.ts'
+import { DocumentedInterface } from '../support/documented-interface.ts'
+import { withSql } from '../support/replicated-postgres.ts'
+import { outages } from './conformance/outage.ts'
+import { startOwnEdge } from './conformance/own-edge.ts'
+import { refusalsOf } from './conformance/refusals.ts'
+import { Service } from './conformance/service.ts'
 
-let stage: Stage | undefined
-const codes = new CodeTable()
-const getStage = (): Stage => {
-  if (stage === undefined) throw new Error('the ledger does not run')
-  return stage
+const DOCUMENT = createOpenApiDocument('https://ledger.example/errors')
+const OPERATIONS = new DocumentedInterface(DOCUMENT).operations.map(({ id, method }) => [id, method] as const)
+/** Those that anybody may ask for again and again. */
+const OPEN = [['getKeySet'], ['getErrorPage'], ['getOpenApi'], ['getDocs']] as const
+/** Those of scoped clients (running-ledger), of signed bodies (test/unit/api/written-requests), of whole exports (portability). */
+const UNSEEN = [
+  'createAccount 404',
+  'rotateKey 404',
+  'rotateKey 409',
+  'submitBatch 503',
+  'createFungibleToken 404',
+  'createNftClass 404',
+  'mintNft 404',
+  'declineSettlementGroup 404',
+  'declineSettlementGroup 409',
+  'verifyAssertion 503',
+  'createExport 200',
+  'getImportKey 503',
+  'createImport 200',
+  'createImport 202',
+  'createImport 404',
+  'createImport 409',
+  'getImport 200',
+]
+const DEADLINE_MS = 180_000
+
+let started: Service | undefined
+const service = (): Service => {
+  if (started === undefined) throw new Error('the ledger does not run')
+  return started
 }
-const suite = new Suite(getStage)
 
 beforeAll(async () => {
-  stage = await openStage()
+  started = await Service.start()
+})
+afterEach(() => {
+  expect(started?.faults.splice(0)).toEqual([])
+})
+afterAll(() => started?.stop())
+
+test('every example of the document, sent in its order, gets the answer that stands beside it', async () => {
+  const steps = DOCUMENT['x-walkthrough']
+  for (const step of steps) await service().walk.take(step)
+  expect(service().walk.faults).toEqual([])
+  // Otherwise nothing of this was put to the test.
+  expect(steps.length).toBeGreaterThan(50)
 })
 
-afterAll(async () => {
-  process.stdout.write(`\n${codes.toString()}\n\n`)
-  if (stage !== undefined) await closeStage(stage)
+test.for(OPERATIONS)('%s refuses what the document says that it refuses', async ([id]) => {
+  for (const { request, outcome, headers = {}, fields } of refusalsOf(service(), service().described.byId(id))) {
+    const reply = await service().ask(request)
+    const about = [request.method, request.path, request.headers?.['authorization']?.slice(0, 20)].join(' ')
+    expect([about, outcomeOf(reply)]).toEqual([about, expect.stringMatching(outcome)])
+    for (const [name, value] of Object.entries(headers)) expect(reply.headers[name]).toContain(value)
+    if (fields !== undefined) expect([about, new Set(fieldsOf(reply))]).toEqual([about, new Set(fields)])
+  }
 })
 
-serviceChapter(suite)
+describe('what is decided by what the ledger holds', () => {
+  const client = (role = 'transactor'): LedgerClient => service().client(role)
+  const THERE = '00000000-0000-4000-8000-000000000000'
+  const order = { type: 'credit', amount: '1', idempotency_key: 'of conformance' }
 
-conventionsChapter(suite)
-fieldChapters(suite)
+  test.for<[what: string, outcome: string, ask: () => Promise<HttpReply>]>([
+    [
+      'an order of an account that nobody has',
+      '404 ERR_NOT_FOUND',
+      () => client().submit({ accountId: 'nobody@nowhere', keys: newAccountKeys() }, order),
+    ],
+    [
+      'an order for another ledger',
+      '400 ERR_WRONG_LEDGER',
+      async () => client().submit(await client().register('here@conformance'), { ...order, ledger_id: THERE }),
+    ],
+    [
+      'a group of an account that nobody has',
+      '404 ERR_NOT_FOUND',
+      () => {
+        const leg = { account_id: 'nobody@nowhere', amount: '1' }
+        return client().post('/v1/settlement-groups', { legs: ['debit', 'credit'].map((type) => ({ ...leg, type })) })
+      },
+    ],
+    [
+      'a group of other terms under the same ID',
+      '409 ERR_CONFLICT',
+      () => {
+        const { path, body } = service().request(service().described.byId('createSettlementGroup'))
+        return client().post(path, { ...(JSON.parse(String(body)) as Members), timeout_seconds: 86_399 })
+      },
+    ],
+    [
+      'a shard that has processed fewer transactions than are named',
+      '409 ERR_CONFLICT',
+      () => put('/v1/shards/7/health', { health_state: 'healthy', txn_count: Number.MAX_SAFE_INTEGER }),
+    ],
+  ])('%s is %s', async ([, outcome, ask]) => {
+    expect(outcomeOf(await ask())).toBe(outcome)
+  })
 
-statesChapters(suite)
+  test('all that is wrong with an order, or with the records of an import, is told at once', async () => {
+    const wrong = {
+      ...order,
+      account_id: 'alice',
+      type: 'transfer',
+      to_account_id: 'alice',
+      signature: 's',
+      token_id: '-',
+    }
+    const told = await client().post('/v1/transactions', { ...wrong, expires_at: 'soon', colour: 'red' })
+    expect(fieldsOf(told).toSorted()).toEqual(['colour', 'expires_at', 'to_account_id', 'token_id'])
+    const records = ['token', 'account', 'proof'].map((record) => ({ record }))
+    const reply = await client('admin').post('/v1/imports', { import_id: THERE, part: 0, records, last: true })
+    expect(reply.status).toBe(400)
+    const fields = ['initial_supply', 'balances', 'txn_count', 'created_at', 'updated_at', 'proof_hash', 'proof_system']
+    expect(fieldsOf(reply)).toEqual(
+      expect.arrayContaining(fields.map((name) => expect.stringContaining(name) as unknown)),
+    )
+  })
 
-authenticationChapter(suite)
-transactionsChapter(suite)
-queryChapter(suite)
-accountsChapter(suite)
-tokensChapter(suite)
-nftsChapter(suite)
-assertionsChapter(suite)
-attestationsChapter(suite)
-
-bearerTokensChapter(suite)
-authorizationChapter(suite)
-signingChapter(suite)
-
-problemChapter(suite)
-statusChapter(suite)
-errorCodesChapter(suite, codes)
-limitsChapter(suite)
-versioningChapter(suite)
-validationChapter(suite)
-
-accountOperationsChapter(suite)
-typesChapter(suite)
-groupOperationsChapter(suite)
-operationChapters(suite)
-
-outageChapters(suite, codes, getStage)
-
-test('every row of the specification is claimed by a test, chapter by chapter in its order', () => {
-  expect(suite.unclaimed()).toEqual([])
-  expect(suite.claimedChapters()).toEqual(suite.chapters())
+  function put(path: string, body: Members): Promise<HttpReply> {
+    const headers = { ...client('admin').authorization(), 'content-type': 'application/json' }
+    return service().ask({ method: 'PUT', path, headers, body: JSON.stringify(body) })
+  }
 })
 
-test('each of the 33 error codes of the specification was provoked', () => {
-  expect(SPECIFICATION['Error codes']).toHaveLength(33)
-  expect(codes.unprovoked()).toEqual([])
+describe('what is public', () => {
+  test.for(OPEN)('%s is the same until it changes', async ([id]) => {
+    const request = service().request(service().described.byId(id))
+    const { status, headers } = await service().ask(request)
+    expect(status).toBe(200)
+    const again = await service().ask({ ...request, headers: { 'if-none-match': headers.etag ?? 'none' } })
+    expect([again.status, again.body]).toEqual([304, ''])
+  })
+
+  test('a browser is led from the root to the documentation', async () => {
+    const { status, headers } = await service().ask({ method: 'GET', path: '/', headers: { accept: 'text/html' } })
+    expect([status, headers.location]).toEqual([303, '/docs'])
+  })
+
+  test('the changelog tells of the version that serves', async () => {
+    const { info } = membersOf(await service().ask({ method: 'GET', path: '/openapi.json' }))
+    const changelog = readFileSync(join(projectRoot(), 'CHANGELOG.md'), 'utf8')
+    expect(changelog).toContain(`## [${textOf(info as Members, 'version')}]`)
+  })
+})
+
+describe('an edge of other settings', () => {
+  test('gives tokens that live as long as it is set to: the other edges refuse them then', async () => {
+    await withEdge({ LEDGER_ACCESS_TOKEN_TTL_SECONDS: '1' }, async (origin) => {
+      const tokens = membersOf(await service().ask(service().request(service().described.byId('issueToken')), origin))
+      expect(tokens['expires_in']).toBe(1)
+      const authorization = `Bearer ${textOf(tokens, 'access_token')}`
+      await until('the token has expired', DEADLINE_MS, async () => {
+        const reply = await service().ask({ method: 'GET', path: '/v1/shards', headers: { authorization } })
+        return reply.status === 401
+      })
+    })
+  })
+
+  test('that finds no ledger in its database says so', async () => {
+    const url = new URL(service().cluster.databaseUrl())
+    await withSql(url.toString(), (sql) => sql`CREATE DATABASE unmigrated`)
+    url.pathname = '/unmigrated'
+    await withEdge({ LEDGER_DATABASE_URL: url.toString() }, async (origin) => {
+      const reply = await service().ask({ method: 'GET', path: '/v1/transactions' }, origin)
+      expect([outcomeOf(reply), reply.headers['retry-after']]).toEqual([
+        '503 ERR_NO_SHARDS',
+        expect.stringMatching(/^\d+$/),
+      ])
+    })
+  })
+
+  async function withEdge(settings: Readonly<Record<string, string>>, use: (origin: string) => Promise<void>) {
+    const edge = await startOwnEdge(service(), settings)
+    await use(edge.origin).finally(edge.stop)
+  }
+})
+
+outages(service)
+
+test('every documented status was seen, but for those that other files get', () => {
+  const documented = OPERATIONS.flatMap(([id]) =>
+    Object.keys(service().described.byId(id).members.responses).map((status) => `${id} ${status}`),
+  )
+  expect(documented.filter((one) => !service().answered.has(one))).toEqual(UNSEEN)
+})
+
+test('every error code was seen, but for the one of an edge that has too much to do', () => {
+  expect(Object.keys(ERROR_CODES).filter((code) => !service().codes.has(code))).toEqual(['ERR_OVERLOADED'])
 })

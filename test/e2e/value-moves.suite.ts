@@ -1,6 +1,7 @@
 /** Goal: value moves between accounts as the interface says, and only so: whoever asks, in whatever order. */
-import { afterAll, beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LedgerClient } from '../support/client.ts'
+import { funded, keyed, moved, outcomeOf } from '../support/client-moves.ts'
 import type { Cluster } from '../support/cluster-process.ts'
 import { attestationsSuite } from './attestations.suite.ts'
 import { concurrentMovesSuite } from './concurrent-moves.suite.ts'
@@ -32,6 +33,14 @@ export function valueMovesSuite(running: GetRunning): void {
       if (scene === undefined) throw new Error('the clients are not there')
       return scene
     }
+    test('a client that may bring nothing in from outside the ledger credits no account, and debits one', async () => {
+      const { client, ungranted } = getScene()
+      const holder = await funded(client, 'holder@ungranted', '5')
+      const credit = await ungranted.submit(holder, keyed({ type: 'credit', amount: '5' }))
+      expect(outcomeOf(credit)).toBe('403 ERR_FORBIDDEN')
+      await moved(ungranted, holder, { type: 'debit', amount: '5' })
+    })
+
     concurrentMovesSuite(getScene)
     endedMovesSuite(getScene)
     attestationsSuite(getScene)

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runningNatsUrl } from '../../../infra/embedded/nats-server.ts'
 import { send } from '../../support/client.ts'
-import { until } from '../../support/cluster-process.ts'
+import { type Cluster, until } from '../../support/cluster-process.ts'
 import { freePort } from '../../support/free-ports.ts'
 import { PROGRAM } from '../start-harness.ts'
-import type { Stage } from './stage.ts'
+import type { Service } from './service.ts'
 
 export interface OwnEdge {
   readonly origin: string
@@ -17,7 +17,7 @@ export interface OwnEdge {
 const DEADLINE_MS = 180_000
 
 /** `settings`: over those of the stage's edge. Resolves once it answers. */
-export async function startOwnEdge({ cluster }: Stage, settings: Readonly<Record<string, string>>): Promise<OwnEdge> {
+export async function startOwnEdge({ cluster }: Service, settings: Readonly<Record<string, string>>): Promise<OwnEdge> {
   const [edge] = cluster.heads('edge')
   if (edge === undefined) throw new Error('there is no edge to start another beside')
   const port = await freePort()
@@ -54,7 +54,7 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
 }
 
 /** The secrets that the launcher passes to its edge beside the environment; the master key is in the data directory. */
-function secretsOf({ dataDir, databaseUrl }: Stage['cluster']): Record<string, string> {
+function secretsOf({ dataDir, databaseUrl }: Cluster): Record<string, string> {
   const natsUrl = runningNatsUrl(join(dataDir, 'nats'))
   if (natsUrl === undefined) throw new Error('there is no nats-server for another edge')
   return { LEDGER_DATABASE_URL: databaseUrl(), LEDGER_NATS_URL: natsUrl }

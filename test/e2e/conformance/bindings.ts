@@ -6,7 +6,7 @@
  *   X2. Two values of the examples never stand for one value of the ledger.
  *   X3. Everything else is equal, members that are there or not included.
  */
-import type { Json, JsonObject } from '../../actors/canonical-json.ts'
+import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 
 /** Lists in the order of what the ledger makes, and the member that tells their items apart. */
 const OWN_ORDER: ReadonlyMap<string, string> = new Map([['keys', 'purpose']])

@@ -3,17 +3,17 @@
  * expected comes from the document alone; a signature is made anew where the ledger's own IDs got into what was signed.
  */
 import { sign, verify } from 'node:crypto'
-import type { Json, JsonObject } from '../../actors/canonical-json.ts'
-import type { OpenApiDocument } from '../../api/openapi/openapi-types.ts'
-import { type HttpReply, send } from '../support/client.ts'
-import { canonical } from '../support/client-keys.ts'
-import { type DocumentedInterface, type DocumentedOperation, linesOf } from '../support/documented-interface.ts'
-import { EXAMPLE_KEYS } from '../support/example-keys.ts'
-import { Bindings } from './openapi-bindings.ts'
+import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
+import type { OpenApiDocument } from '../../../api/openapi/openapi-types.ts'
+import type { HttpReply, HttpRequest } from '../../support/client.ts'
+import { canonical } from '../../support/client-keys.ts'
+import { type DocumentedInterface, type DocumentedOperation, linesOf } from '../../support/documented-interface.ts'
+import { EXAMPLE_KEYS } from '../../support/example-keys.ts'
+import { Bindings } from './bindings.ts'
 
 export type WalkStep = OpenApiDocument['x-walkthrough'][number]
 
-interface ExampleRequest {
+export interface ExampleRequest {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: JsonObject | null
@@ -33,15 +33,18 @@ export class ExampleWalk {
   /** One line for each thing that is not as the document says; empty is good. */
   readonly faults: string[] = []
   private readonly bindings = new Bindings()
-  private readonly origin: string
+  private readonly ask: (what: HttpRequest) => Promise<HttpReply>
   private readonly described: DocumentedInterface
-  private readonly tokens: ReadonlyMap<string, string>
+  private readonly tokenOf: (role: string) => string
 
-  /** `tokens`: by role. */
-  constructor(origin: string, described: DocumentedInterface, tokens: ReadonlyMap<string, string>) {
-    this.origin = origin
+  constructor(
+    ask: (what: HttpRequest) => Promise<HttpReply>,
+    described: DocumentedInterface,
+    tokenOf: (role: string) => string,
+  ) {
+    this.ask = ask
     this.described = described
-    this.tokens = tokens
+    this.tokenOf = tokenOf
   }
 
   async take({ operationId, example, role }: WalkStep): Promise<void> {
@@ -51,15 +54,20 @@ export class ExampleWalk {
     const reply = await this.send(operation.method, request, role)
     const differences =
       reply.status === expected.status
-        ? [
-            ...this.described.faultsOfAnswer(operation, reply),
-            ...this.bindings.differences(
-              inOneOrder(operationId, expected.value),
-              inOneOrder(operationId, contentOf(reply.body, expected)),
-            ),
-          ]
+        ? this.bindings.differences(
+            inOneOrder(operationId, expected.value),
+            inOneOrder(operationId, contentOf(reply.body, expected)),
+          )
         : [`${reply.status} where the example has ${expected.status}: ${reply.body.slice(0, 400)}`]
     for (const difference of differences) this.faults.push(`${operationId} ${example}: ${difference}`)
+  }
+
+  /** What the first example of the operation asks for, once the walk has been through it; pages about errors have none. */
+  sample(operation: DocumentedOperation): ExampleRequest {
+    const contents = Object.values(operation.members.responses).flatMap(({ content = {} }) => Object.values(content))
+    const [example] = contents.flatMap(({ examples = {} }) => Object.keys(examples))
+    if (example === undefined) return { path: operation.path.replace('{slug}', 'conflict'), headers: {}, body: null }
+    return this.bound(requestOf(operation, example, answerOf(operation, example)))
   }
 
   private bound({ path, headers, body }: ExampleRequest): ExampleRequest {
@@ -74,9 +82,9 @@ export class ExampleWalk {
   }
 
   private send(method: string, { path, headers, body }: ExampleRequest, role: string | null): Promise<HttpReply> {
-    const token = role === null ? {} : { authorization: `Bearer ${this.tokens.get(role) ?? ''}` }
+    const token = role === null ? {} : { authorization: `Bearer ${this.tokenOf(role)}` }
     const typed = body === null ? {} : { 'content-type': 'application/json' }
-    return send(this.origin, {
+    return this.ask({
       method,
       path,
       headers: { ...token, ...typed, ...headers },
