@@ -12,7 +12,6 @@ const PATH = '/v1/attestations'
 
 export function attestationsSuite(scene: GetScene): void {
   describe('attestations', () => {
-    submissions(scene)
     repeats(scene)
     revocations(scene)
   })
@@ -60,33 +59,6 @@ async function isSealed(client: LedgerClient, attestation: Members): Promise<boo
   const publicKey = createPublicKey({ key: { ...key } as never, format: 'jwk' })
   const signature = Buffer.from(textOf(attestation, 'signature'), 'base64')
   return verify('sha256', Buffer.from(canonical(rest)), { key: publicKey, dsaEncoding: 'der' }, signature)
-}
-
-function submissions(scene: GetScene): void {
-  test('D13: an attestation is 201 once it is stored: read at every edge right after, and signed by the service', async () => {
-    const { client, elsewhere } = scene()
-    const { nft } = await anNft(client, 'first')
-    const body = statementOn(nft, {
-      evidence_url: 'ipfs://bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi',
-    })
-    const reply = await client.post(PATH, body)
-    expect(reply.status).toBe(201)
-    const made = membersOf(reply)
-    expect(made).toEqual({
-      ...body,
-      attestation_id: expect.stringMatching(/^att_[0-7][0-9A-HJKMNP-TV-Z]{25}$/),
-      created_at: expect.stringMatching(TIMESTAMP),
-      status: 'active',
-      submitted_by: scene().cluster.clients.transactor.clientId,
-      attester_verified: false,
-      key_id: expect.any(String),
-      signature: expect.any(String),
-    })
-    expect(reply.headers.location).toBe(pathOf(made))
-    for (const edge of [elsewhere, client]) expect(await edge.read(pathOf(made))).toEqual(made)
-    expect(await isSealed(client, made)).toBe(true)
-    expect(await isSealed(client, { ...made, statement: 'Lead.' })).toBe(false)
-  })
 }
 
 function repeats(scene: GetScene): void {

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ERROR_CODES } from '../../api/error-codes.ts'
 import { createOpenApiDocument } from '../../api/openapi/document.ts'
 import { type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client.ts'
@@ -54,9 +54,6 @@ const service = (): Service => {
 beforeAll(async () => {
   started = await Service.start()
 })
-afterEach(() => {
-  expect(started?.faults.splice(0)).toEqual([])
-})
 afterAll(() => started?.stop())
 
 test('every example of the document, sent in its order, gets the answer that stands beside it', async () => {
@@ -73,7 +70,7 @@ test.for(OPERATIONS)('%s refuses what the document says that it refuses', async 
     const about = [request.method, request.path, request.headers?.['authorization']?.slice(0, 20)].join(' ')
     expect([about, outcomeOf(reply)]).toEqual([about, expect.stringMatching(outcome)])
     for (const [name, value] of Object.entries(headers)) expect(reply.headers[name]).toContain(value)
-    if (fields !== undefined) expect([about, new Set(fieldsOf(reply))]).toEqual([about, new Set(fields)])
+    expect([about, new Set(fieldsOf(reply))]).toEqual([about, new Set(fields ?? fieldsOf(reply))])
   }
 })
 
@@ -128,7 +125,7 @@ describe('what is decided by what the ledger holds', () => {
       token_id: '-',
     }
     const told = await client().post('/v1/transactions', { ...wrong, expires_at: 'soon', colour: 'red' })
-    expect(fieldsOf(told).toSorted()).toEqual(['colour', 'expires_at', 'to_account_id', 'token_id'])
+    expect(new Set(fieldsOf(told))).toEqual(new Set(['colour', 'expires_at', 'to_account_id', 'token_id']))
     const records = ['token', 'account', 'proof'].map((record) => ({ record }))
     const reply = await client('admin').post('/v1/imports', { import_id: THERE, part: 0, records, last: true })
     expect(reply.status).toBe(400)
@@ -193,11 +190,19 @@ describe('an edge of other settings', () => {
 
   async function withEdge(settings: Readonly<Record<string, string>>, use: (origin: string) => Promise<void>) {
     const edge = await startOwnEdge(service(), settings)
-    await use(edge.origin).finally(edge.stop)
+    try {
+      await use(edge.origin)
+    } finally {
+      await edge.stop()
+    }
   }
 })
 
 outages(service)
+
+test('no answer had anything that the document does not have', () => {
+  expect(service().faults).toEqual([])
+})
 
 test('every documented status was seen, but for those that other files get', () => {
   const documented = OPERATIONS.flatMap(([id]) =>

@@ -26,6 +26,8 @@ export interface PartsOptions {
   readonly natsDirectly?: boolean
   /** The program for nodes and edges, with its arguments before `node` and `edge`; by default the ledger itself. */
   readonly program?: Program
+  /** For edges alone, in place of `program`. */
+  readonly edgeProgram?: Program
   /** For every node and edge, beside what is always set. */
   readonly env?: Readonly<Record<string, string>>
   /** Left out: one login for all, at NATS and at PostgreSQL. */
@@ -199,7 +201,7 @@ async function startLedger(options: PartsOptions, servers: Servers, closing: Clo
     client,
     databaseUrl: url,
     startNode: (name, env = {}, program = usual) => start('node', name, env, program),
-    startEdge: (name, env = {}, program = usual) =>
+    startEdge: (name, env = {}, program = options.edgeProgram ?? usual) =>
       start('edge', name, { LEDGER_PORT: String(edgePorts[edgeNumber(name)] ?? 0), ...env }, program),
     startAuditor: (name, env = {}) => start('auditor', name, env, ledger),
     administer: (args, env = {}) => {

@@ -11,7 +11,7 @@ const MOVING_MS = 5_000
 const LOOK_EVERY_MS = 50
 /** As many as fit into that time where nothing else is to be done. */
 const LOOKS = MOVING_MS / LOOK_EVERY_MS
-const MOST_MOVERS = 6
+const MOVERS = 6
 
 export class Trial {
   readonly cluster: ClusterParts
@@ -42,7 +42,7 @@ export class Trial {
       const client = await LedgerClient.login(cluster.origins[0] ?? '', cluster.client)
       const edges = cluster.origins.map((origin) => client.at(origin))
       const load = await ShardLoad.open(edges, options.shards)
-      const movers = await Movers.open(edges, Math.min(MOST_MOVERS, options.shards / 2), () => load.thinkMs())
+      const movers = await Movers.open(edges, MOVERS, () => load.thinkMs())
       load.start()
       movers.start()
       return new Trial(cluster, edges, client, load, movers)
