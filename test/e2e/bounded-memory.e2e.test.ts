@@ -13,7 +13,7 @@ import { sampleOf } from '../unit/metrics/samples.ts'
 const SHARDS = 4
 const ACTORS_PER_SHARD = 3
 const BOUND = SHARDS * ACTORS_PER_SHARD
-const ACCOUNTS = 300
+const ACCOUNTS = 120
 /** Each asks for one thing at a time. */
 const CLIENTS = 8
 /**

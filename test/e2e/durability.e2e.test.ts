@@ -9,15 +9,15 @@ import type { ProcessKind } from '../support/cluster-process-table.ts'
 import { DurabilityAudit, forAll, receiptKeys } from './durability-audit.ts'
 import { DurabilityLoad } from './durability-load.ts'
 
-const ACCOUNTS = 200
+const ACCOUNTS = 80
 const CLIENTS = 24
 /** Acknowledged between one kill and the next. */
-const BETWEEN_KILLS = 150
+const BETWEEN_KILLS = 80
 const DEADLINE_MS = 180_000
 const KINDS = ['node', 'edge', 'nats-server', 'postgresql'] as const
 /** Enough to meet every kind of transaction that there is. */
-const REPEATED = 150
-const RECEIPTS = 40
+const REPEATED = 80
+const RECEIPTS = 20
 
 let cluster: Cluster
 let client: LedgerClient

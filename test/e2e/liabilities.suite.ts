@@ -127,7 +127,7 @@ export function liabilitiesSuite(running: GetRunning): void {
       })
       const movers = [transfer(one, two), transfer(two, one), again(() => settle(client, one, two)), minted]
       const totals = new Set<unknown>()
-      for (let look = 0; look < 10; look += 1) {
+      for (let look = 0; look < 6; look += 1) {
         totals.add(totalOf(await liabilitiesOf(look % 2 === 0 ? viewer : elsewhere), TOKEN))
       }
       moving.abort()
@@ -225,7 +225,7 @@ export function liabilitiesSuite(running: GetRunning): void {
       }
       const before = await runs()
       const replies = await Promise.all(
-        Array.from({ length: 30 }, (_, index) => askLiabilities(index % 2 === 0 ? viewer : elsewhere, `bank ${index}`)),
+        Array.from({ length: 16 }, (_, index) => askLiabilities(index % 2 === 0 ? viewer : elsewhere, `bank ${index}`)),
       )
       expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200))
       const requesters = replies.map((reply) => (membersOf(reply)['result'] as Members)['requester'])

@@ -5,7 +5,6 @@ import { getRequestListener } from '@hono/node-server'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { uuidOf } from '../../../actors/identifiers.ts'
-import { createImportIntake } from '../../../infra/portability/import-intake.ts'
 import { createImportTakeup } from '../../../infra/portability/import-takeup.ts'
 import { createSystemClock } from '../../../infra/system/clock-system.ts'
 import { type ImportPart, type LedgerImports, LedgerImportsUnavailable } from '../../../runtime/ports/ledger-imports.ts'
@@ -14,7 +13,7 @@ import { createMemoryImportStore } from '../../support/import-store-memory.ts'
 import { clientOf, createEdgeFixture, SECRET } from '../api/edge-fixture.ts'
 import { createFakeHomes } from '../portability/fake-homes.ts'
 import { anAccount, createKeys, ledgerBody } from '../portability/export-scene.ts'
-import { contextOf, fileOf, wholeFile } from '../portability/import-scene.ts'
+import { fileOf, intakeOf, wholeFile } from '../portability/import-scene.ts'
 import { commandLine, type Ran } from './cli-fixture.ts'
 
 const QUIET: Log = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -43,8 +42,7 @@ beforeEach(async () => {
   homes = createFakeHomes()
   const attestations = { look: async () => 'absent' as const, add: async () => undefined, close: async () => undefined }
   const takeup = createImportTakeup({ store, gateway: homes, attestations, clock, log: QUIET })
-  const importKeys = { current: () => ({ keyId: '', x: '', y: '' }) }
-  const intake = createImportIntake({ store, context: contextOf(keys), keys: importKeys, clock, drive: takeup.drive })
+  const intake = intakeOf(keys, { store, clock, drive: takeup.drive })
   taken = []
   before = () => undefined
   imports = {

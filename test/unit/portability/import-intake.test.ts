@@ -1,11 +1,10 @@
 /** Goal: T1 and T2 of the taking in of parts. */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createImportIntake } from '../../../infra/portability/import-intake.ts'
 import { MAX_STAGED } from '../../../infra/portability/import-store.ts'
 import type { ImportPart, LedgerImports } from '../../../runtime/ports/ledger-imports.ts'
 import { createManualClock, type ManualClock } from '../../support/manual-clock.ts'
 import { createMemoryImportStore, type MemoryImportStore } from '../../support/import-store-memory.ts'
-import { contextOf, fileOf, given, IMPORT_ID, partsOf } from './import-scene.ts'
+import { fileOf, given, IMPORT_ID, intakeOf, partsOf } from './import-scene.ts'
 
 const file = await fileOf()
 const parts = partsOf(file.records, 4)
@@ -22,13 +21,7 @@ beforeEach(() => {
   store = createMemoryImportStore({ nowMs: clock.monotonic })
   driven = []
   drive = async (importId) => void driven.push(importId)
-  imports = createImportIntake({
-    store,
-    context: contextOf(file.keys),
-    keys: { current: () => ({ keyId: 'k', x: 'x', y: 'y' }) },
-    clock,
-    drive: (importId) => drive(importId),
-  })
+  imports = intakeOf(file.keys, { store, clock, drive: (importId) => drive(importId) })
 })
 
 /** Of an import that is under way, its head. */

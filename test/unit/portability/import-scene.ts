@@ -7,8 +7,9 @@ import type { EventRecord } from '../../../api/export-record.ts'
 import type { PinnedKey, TrustedLedgers } from '../../../infra/config/trusted-ledgers.ts'
 import { decryptBalance, decryptKeySalt } from '../../../infra/portability/balance-jwe.ts'
 import type { RecordBody } from '../../../infra/portability/export-lines.ts'
+import { createImportIntake } from '../../../infra/portability/import-intake.ts'
 import type { PartContext } from '../../../infra/portability/import-part.ts'
-import type { GivenRecord, ImportPart } from '../../../runtime/ports/ledger-imports.ts'
+import type { GivenRecord, ImportPart, LedgerImports } from '../../../runtime/ports/ledger-imports.ts'
 import {
   anAccount,
   AUDIENCE,
@@ -22,6 +23,8 @@ import {
 import type { FakeServiceKeys } from '../api/fake-service-keys.ts'
 
 export const CLASS_ID = 'cls_01K6ZZZZZZ0000000000000000'
+type IntakeOptions = Parameters<typeof createImportIntake>[0]
+
 const ATTESTATION_ID = 'att_01K6ZZZZZZ0000000000000000'
 const NOW_MS = 1_760_000_000_000
 export const AT = isoTimestamp(NOW_MS)
@@ -178,4 +181,17 @@ export function partsOf(records: readonly JsonObject[], size: number, importId =
     last: part === count - 1,
     caller: ADMIN,
   }))
+}
+
+/** What takes in parts of files of a ledger with these keys. `drive`: left out, nothing is driven. */
+export function intakeOf(
+  keys: FakeServiceKeys,
+  options: Pick<IntakeOptions, 'store' | 'clock'> & Partial<Pick<IntakeOptions, 'drive'>>,
+): LedgerImports {
+  return createImportIntake({
+    context: contextOf(keys),
+    keys: { current: () => ({ keyId: '', x: '', y: '' }) },
+    drive: () => Promise.resolve(),
+    ...options,
+  })
 }

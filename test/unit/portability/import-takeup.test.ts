@@ -6,8 +6,7 @@ import type { Log } from '../../../runtime/ports/log.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 import { createMemoryImportStore, type MemoryImportStore } from '../../support/import-store-memory.ts'
 import { createFakeHomes } from './fake-homes.ts'
-import { fileOf, contextOf, IMPORT_ID, partsOf } from './import-scene.ts'
-import { createImportIntake } from '../../../infra/portability/import-intake.ts'
+import { fileOf, IMPORT_ID, intakeOf, partsOf } from './import-scene.ts'
 import { anAccount, createKeys, ledgerBody } from './export-scene.ts'
 
 /** What is waited for comes when the machine gets to it. */
@@ -26,13 +25,7 @@ function setUp(change: (store: MemoryImportStore) => Partial<MemoryImportStore> 
   const takeup = createImportTakeup({ store, gateway: homes, attestations, clock, log: quiet })
   const stage = async (importId: string, accountId: string): Promise<void> => {
     const { records } = await fileOf(() => [ledgerBody(), anAccount(accountId)], keys)
-    const intake = createImportIntake({
-      store: memory,
-      context: contextOf(keys),
-      keys: { current: () => ({ keyId: '', x: '', y: '' }) },
-      clock,
-      drive: () => Promise.resolve(),
-    })
+    const intake = intakeOf(keys, { store: memory, clock })
     for (const part of partsOf(records, 9, importId)) await intake.take(part)
   }
   const statusOf = (importId: string) => memory.imports.get(importId)?.head.status

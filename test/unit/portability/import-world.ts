@@ -5,7 +5,6 @@
 import { expect } from 'vitest'
 import type { ImportedAttestations } from '../../../infra/portability/import-attestations.ts'
 import { ImportDrive } from '../../../infra/portability/import-driver.ts'
-import { createImportIntake } from '../../../infra/portability/import-intake.ts'
 import { createImportTakeup, type ImportTakeup } from '../../../infra/portability/import-takeup.ts'
 import type { Clock } from '../../../runtime/ports/clock.ts'
 import type { GatewayRequest } from '../../../runtime/ports/ledger-gateway.ts'
@@ -13,7 +12,7 @@ import type { ImportOutcome, ImportPart } from '../../../runtime/ports/ledger-im
 import type { Log } from '../../../runtime/ports/log.ts'
 import { createMemoryImportStore, type MemoryImportStore } from '../../support/import-store-memory.ts'
 import { createFakeHomes, type FakeHomes } from './fake-homes.ts'
-import { contextOf, IMPORT_ID, partsOf, type SentFile } from './import-scene.ts'
+import { IMPORT_ID, intakeOf, partsOf, type SentFile } from './import-scene.ts'
 
 /** What of the file has a home: GOLD and its issuer, a class, two NFTs, two accounts. */
 const HOMES = ['alice', 'bob', 'class paintings', `instance`, 'mint', 'token gold']
@@ -94,14 +93,9 @@ function createWorld(file: SentFile): World {
       log: quiet,
     }
     const takeup = createImportTakeup(options)
-    const intake = createImportIntake({
-      store: watched,
-      context: contextOf(file.keys),
-      keys: { current: () => ({ keyId: '', x: '', y: '' }) },
-      // Whoever sends waits for the end.
-      clock: { ...clock, after: () => ({ cancel: () => undefined }) },
-      drive: takeup.drive,
-    })
+    // Whoever sends waits for the end.
+    const patient = { ...clock, after: () => ({ cancel: () => undefined }) }
+    const intake = intakeOf(file.keys, { store: watched, clock: patient, drive: takeup.drive })
     return {
       drive: () => new ImportDrive({ ...options, stopping: () => false }, IMPORT_ID).run(),
       send: (part) => intake.take(part),
@@ -127,13 +121,7 @@ function watchedStore(store: MemoryImportStore, step: () => void | Promise<void>
 /** Everything is staged, nothing driven. */
 export async function stagedWorld(file: SentFile, parts = partsOf(file.records, PART_LINES)): Promise<World> {
   const world = createWorld(file)
-  const never = createImportIntake({
-    store: world.store,
-    context: contextOf(file.keys),
-    keys: { current: () => ({ keyId: '', x: '', y: '' }) },
-    clock: world.clock,
-    drive: () => Promise.resolve(),
-  })
+  const never = intakeOf(file.keys, world)
   for (const part of parts) {
     const outcome = await never.take(part)
     expect(['staged', 'under_way']).toContain(outcome.kind)
