@@ -270,35 +270,6 @@ describe.each(['on', 'off'] as const)('LedgerReads: PostgreSQL, bounds, encrypti
     expect(page.next?.txnId).toBe(idOf(MANY - EXAMINED_ROWS + 1))
   })
 
-  test('L4: what was opened for one page by amount is not read again for the next; of matches the rows are', async () => {
-    const read: string[] = []
-    const looking = postgres(database.url, { max: 1, debug: (_, text) => read.push(text) })
-    const amounts = createKnownAmounts()
-    const places = { shardOf: () => 0, vault, amounts }
-    const page = async (changes: Parameters<typeof aQuery>[0]) => {
-      read.length = 0
-      const { transactions } = await readTransactionPage(looking, aQuery({ counted: false, ...changes }), places)
-      return {
-        found: transactions.map((view) => view.txnId),
-        looks: read.filter((text) => text.includes('"document"')).length,
-      }
-    }
-    try {
-      const none = { amountMin: '99.5', amountMax: '99.9' }
-      expect(await page(none)).toEqual({ found: [], looks: EXAMINED_ROWS / 500 })
-      expect(await page(none)).toEqual({ found: [], looks: 0 })
-      const newest = Array.from({ length: 90 }, (_, index) => MANY - index).find((n) => amountOf(n) === '99') ?? 0
-      const one = { amountMin: '98.5', amountMax: '99', limit: 1 }
-      expect(await page(one)).toEqual({ found: [idOf(newest)], looks: 1 })
-      // What is remembered of another account is not believed of this row.
-      amounts.put(idOf(newest), { ref: 'another', amount: '98' })
-      expect(await page(one)).toEqual({ found: [idOf(newest)], looks: 2 })
-      expect(amounts.get(idOf(newest))).toMatchObject({ amount: '99' })
-    } finally {
-      await looking.end()
-    }
-  })
-
   test('L4: a row beside another, with its ID in another shard, is never taken for it', async () => {
     const amounts = createKnownAmounts()
     const look = async (changes: Parameters<typeof aQuery>[0]) => {

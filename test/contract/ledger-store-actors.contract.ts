@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { actorKey } from '../../actors/address.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
-import { creditAccount, partOf, partWith, ROWS_START_MS } from '../support/ledger-rows.ts'
+import { partWith, ROWS_START_MS } from '../support/ledger-rows.ts'
 import {
   actorRows,
   addressOf,
@@ -12,7 +12,7 @@ import {
   groupState,
   tokenState,
 } from '../support/ledger-rows-values.ts'
-import { committed, type Scene } from './ledger-store-scene.ts'
+import { type Scene } from './ledger-store-scene.ts'
 import type { SessionUnderTest } from './ledger-store-harness.ts'
 
 export function actorsContract(scene: Scene): void {
@@ -78,47 +78,6 @@ export function actorsContract(scene: Scene): void {
         partWith(token, { actors: [{ address: addressOf(exchange), previousVersion: 0, state: null }] }),
       )
       expect(await found(scene.b, 3, exchange)).toBeUndefined()
-    })
-
-    test('D2: an actor is written, and ended, on top of the version it was computed from, or the batch fails', async () => {
-      const token = await scene.own(scene.a, 3)
-      const other = await scene.own(scene.a, 4)
-      const bob = await scene.opened(scene.a, other, 'bob')
-      const group = groupState({ version: 2 })
-      await scene.apply(scene.a, partWith(token, actorRows(groupState())))
-      await scene.apply(scene.a, partWith(token, actorRows(group)))
-      const broken = [
-        actorRows(groupState()),
-        actorRows(groupState({ version: 2, status: 'open' })),
-        actorRows(groupState({ version: 4, status: 'open' })),
-        actorRows(exchangeState({ version: 2 })),
-        endActor(groupState()),
-        endActor(groupState({ version: 3 })),
-        endActor(exchangeState()),
-      ]
-      for (const rows of broken) {
-        await scene.refuse(scene.a, partWith(token, rows), partOf(other, creditAccount(bob, 'k1')))
-      }
-      expect(await found(scene.b, 3, group)).toEqual(group)
-      expect(await found(scene.b, 3, exchangeState())).toBeUndefined()
-      expect(await scene.stateOf(scene.b, bob)).toEqual(bob)
-    })
-
-    test('D1: of a shard that was stolen no actor is written or ended', async () => {
-      const token = await scene.own(scene.a, 3)
-      const kept = await scene.own(scene.a, 4)
-      const group = groupState()
-      const exchange = exchangeState()
-      await scene.apply(scene.a, partWith(token, actorRows(group), actorRows(exchange)))
-      await scene.own(scene.b, 3, token.epoch)
-      const rows = [actorRows(groupState({ version: 2 })), endActor(exchange), actorRows(tokenState())]
-      expect(await scene.commit(scene.a, partWith(token, ...rows), partWith(kept, actorRows(tokenState())))).toEqual(
-        committed(4),
-      )
-      expect(await found(scene.b, 3, group)).toEqual(group)
-      expect(await found(scene.b, 3, exchange)).toEqual(exchange)
-      expect(await found(scene.b, 3, tokenState())).toBeUndefined()
-      expect(await found(scene.b, 4, tokenState())).toEqual(tokenState())
     })
   })
 

@@ -1,7 +1,7 @@
 /** The part of the contract that is about messages between shards (D6). Registered by `ledgerStoreContract`. */
 import { describe, expect, test } from 'vitest'
 import type { AcknowledgedChannel, ShardStart } from '../../runtime/ports/ledger-store.ts'
-import { creditAccount, partOf, partWith, ROWS_START_MS, type Rows } from '../support/ledger-rows.ts'
+import { creditAccount, partWith, ROWS_START_MS, type Rows } from '../support/ledger-rows.ts'
 import { sendRows } from '../support/ledger-rows-values.ts'
 import type { SessionUnderTest } from './ledger-store-harness.ts'
 import { committed, type Scene } from './ledger-store-scene.ts'
@@ -53,28 +53,6 @@ export function messagesContract(scene: Scene): void {
       })
     })
 
-    test('D6: numbers follow the counter without a gap, or the batch fails', async () => {
-      const token = await scene.own(scene.a, 3)
-      const other = await scene.own(scene.a, 4)
-      const bob = await scene.opened(scene.a, other, 'bob')
-      await scene.apply(scene.a, partWith(token, sendRows(2, 1, 4)))
-      const before = await start(scene.a, 3)
-      const gap = sendRows(2, 5, 8)
-      const broken: readonly Partial<Rows>[] = [
-        sendRows(2, 6, 6),
-        sendRows(2, 4, 5),
-        sendRows(2, 1, 1),
-        sendRows(6, 2, 2),
-        { ...gap, outbox: gap.outbox?.filter(({ number }) => number !== 6) ?? [] },
-      ]
-      for (const rows of broken) {
-        await scene.refuse(scene.a, partWith(token, rows), partOf(other, creditAccount(bob, 'k1')))
-      }
-      expect(await start(scene.a, 3)).toEqual(before)
-      expect(await scene.stateOf(scene.b, bob)).toEqual(bob)
-      await scene.apply(scene.a, partWith(token, sendRows(2, 5, 5)))
-    })
-
     test('D6: the counter goes on although no message is left', async () => {
       const token = await scene.own(scene.a, 3)
       await scene.apply(scene.a, partWith(token, sendRows(2, 1, 3)))
@@ -83,29 +61,6 @@ export function messagesContract(scene: Scene): void {
       expect(await start(scene.a, 3)).toEqual({ ...EMPTY, channels: [{ target: 2, sent: 3, acknowledged: 3 }] })
       await scene.refuse(scene.a, partWith(token, sendRows(2, 1, 1)))
       await scene.apply(scene.a, partWith(token, sendRows(2, 4, 4)))
-    })
-
-    test('D6: a mark only goes forward, or the batch fails', async () => {
-      const token = await scene.own(scene.a, 3)
-      await scene.apply(scene.a, partWith(token, marks([5, 3])))
-      for (const mark of [1, 2, 3]) {
-        await scene.refuse(scene.a, partWith(token, marks([5, mark], [6, 1]), sendRows(2, 1, 1)))
-      }
-      expect(await start(scene.a, 3)).toEqual({ ...EMPTY, marks: [{ source: 5, mark: 3 }] })
-      await scene.apply(scene.a, partWith(token, marks([5, 4], [6, 1])))
-    })
-
-    test('D1: of a shard that was stolen nothing is sent and nothing is taken in', async () => {
-      const token = await scene.own(scene.a, 3)
-      const kept = await scene.own(scene.a, 4)
-      await scene.apply(scene.a, partWith(token, sendRows(2, 1, 1), marks([5, 1])))
-      const before = await start(scene.a, 3)
-      const theirs = await scene.own(scene.b, 3, token.epoch)
-      const part = partWith(token, sendRows(2, 2, 2), sendRows(6, 1, 1), marks([5, 2], [6, 1]))
-      expect(await scene.commit(scene.a, part, partWith(kept, sendRows(2, 1, 1)))).toEqual(committed(4))
-      expect(await start(scene.b, 3)).toEqual(before)
-      expect(await numbers(4)).toEqual(['2:1'])
-      await scene.apply(scene.b, partWith(theirs, sendRows(2, 2, 2), marks([5, 2])))
     })
   })
 

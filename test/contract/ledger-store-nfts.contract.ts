@@ -5,16 +5,7 @@ import { actorKey, instanceAddress } from '../../actors/address.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
 import { instanceViewOf } from '../../actors/nft-instance/state.ts'
 import { type HomedActor, keyAddressOf } from '../../runtime/ports/ledger-store.ts'
-import {
-  creditAccount,
-  nextTxnId,
-  NO_ROWS,
-  partOf,
-  partWith,
-  type Rows,
-  transactionOf,
-  writeOf,
-} from '../support/ledger-rows.ts'
+import { nextTxnId, partOf, partWith, transactionOf, writeOf } from '../support/ledger-rows.ts'
 import {
   CLASS_ID,
   classIdOf,
@@ -26,7 +17,7 @@ import {
   ownedBy,
 } from '../support/ledger-rows-nfts.ts'
 import { actorRows, addressOf, endActor, keepHolds, legHold } from '../support/ledger-rows-values.ts'
-import { committed, type Scene } from './ledger-store-scene.ts'
+import { type Scene } from './ledger-store-scene.ts'
 
 const REGISTERED = classState({ status: 'active' })
 const MINTED = ownedBy(instanceState(), 'alice')
@@ -183,36 +174,6 @@ export function nftsContract(scene: Scene): void {
   })
 
   describe('NFTs: what is refused', () => {
-    test('D2: classes and instances are written, and ended, on top of their versions, and an entry once', async () => {
-      const token = await scene.own(scene.a, 3)
-      const other = await scene.own(scene.a, 4)
-      const bob = await scene.opened(scene.a, other, 'bob')
-      const [first, second] = historyOf(['alice', 'bob'])
-      if (first === undefined || second === undefined) throw new Error('a history has entries')
-      await scene.apply(scene.a, partWith(token, actorRows(REGISTERED), actorRows(instanceState())))
-      await scene.apply(scene.a, partWith(token, actorRows(MINTED), eventRows(NFT_ID, first)))
-      const broken: readonly Partial<Rows>[] = [
-        actorRows(REGISTERED),
-        actorRows(classState({ version: 3 })),
-        actorRows(instanceState()),
-        actorRows({ ...MINTED, owner: 'mallory' }),
-        actorRows(ownedBy(ownedBy(MINTED, 'mallory'), 'mallory')),
-        endActor(instanceState()),
-        endActor(classState({ version: 2 })),
-        eventRows(NFT_ID, first),
-        eventRows(NFT_ID, { ...first, to: 'mallory' }),
-        eventRows(NFT_ID, second, second),
-        eventRows(NFT_ID, { ...first, number: -1 }),
-      ]
-      for (const rows of broken) {
-        await scene.refuse(scene.a, partWith(token, rows), partOf(other, creditAccount(bob, 'k1')))
-      }
-      expect(await found(3, MINTED)).toEqual(MINTED)
-      expect(await found(3, REGISTERED)).toEqual(REGISTERED)
-      expect(await history()).toEqual([first])
-      expect(await scene.stateOf(scene.b, bob)).toEqual(bob)
-    })
-
     test('D2: no two classes have one ID, wherever their homes are', async () => {
       const three = await scene.own(scene.a, 3)
       const four = await scene.own(scene.a, 4)
@@ -259,22 +220,6 @@ export function nftsContract(scene: Scene): void {
       }
       expect(await found(3, instanceState())).toBeUndefined()
       await scene.apply(scene.a, partWith(token, actorRows(REGISTERED), eventRows(NFT_ID, first)))
-    })
-
-    test('D1: of a shard that was stolen no class, instance or entry is written', async () => {
-      const token = await scene.own(scene.a, 3)
-      const kept = await scene.own(scene.a, 4)
-      await scene.apply(scene.a, partWith(token, actorRows(instanceState())))
-      await scene.own(scene.b, 3, token.epoch)
-      const entries = eventRows(NFT_ID, ...historyOf(['alice']))
-      const rows = [actorRows(MINTED), actorRows(REGISTERED), entries]
-      const parts = [partWith(token, NO_ROWS, ...rows), partWith(kept, entries)]
-      expect(await scene.commit(scene.a, ...parts)).toEqual(committed(4))
-      expect(await found(3, MINTED)).toEqual(instanceState())
-      expect(await found(3, REGISTERED)).toBeUndefined()
-      expect(await history()).toEqual([])
-      expect(await history(4)).toEqual(historyOf(['alice']))
-      expect((await minted(NFT_ID)).size).toBe(0)
     })
   })
 }

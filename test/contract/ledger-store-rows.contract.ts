@@ -2,15 +2,7 @@
 import { BASE_UNIT } from '../../actors/money.ts'
 import { describe, expect, test } from 'vitest'
 import { keyAddressOf } from '../../runtime/ports/ledger-store.ts'
-import {
-  baseBalanceOf,
-  type Change,
-  creditAccount,
-  failAccount,
-  openAccount,
-  partOf,
-  rotateAccount,
-} from '../support/ledger-rows.ts'
+import { creditAccount, failAccount, openAccount, partOf, rotateAccount } from '../support/ledger-rows.ts'
 import { groupAddress, instanceAddress, tokenAddress } from '../../actors/address.ts'
 import { CLASS_ID, NFT_ID } from '../support/ledger-rows-nfts.ts'
 import { GROUP_ID } from '../support/ledger-rows-values.ts'
@@ -121,26 +113,6 @@ export function rowsContract(scene: Scene): void {
   })
 
   describe('D1: a part is applied under its own token or not at all', () => {
-    test('D1: the part of a shard that was stolen is skipped whole, the others are applied', async () => {
-      const kept = await scene.own(scene.a, 3)
-      const stolen = await scene.own(scene.a, 4)
-      const alice = await scene.opened(scene.a, kept)
-      const bob = await scene.opened(scene.a, stolen, 'bob')
-      const theirs = await scene.own(scene.b, 4, stolen.epoch)
-      const verdict = await scene.commit(
-        scene.a,
-        partOf(kept, creditAccount(alice, 'k1')),
-        partOf(stolen, creditAccount(bob, 'k1'), openAccount(4, 'carol')),
-      )
-      expect(verdict).toEqual(committed(3))
-      expect(baseBalanceOf(await scene.stateOf(scene.b, alice))).toBe('1.5')
-      expect(await scene.stateOf(scene.b, bob)).toEqual(bob)
-      expect(await scene.stateOf(scene.b, { shardId: 4, accountId: 'carol' })).toBeUndefined()
-      const key = { shardId: 4, accountId: 'bob', operation: 'transaction', idempotencyKey: 'k1' } as const
-      expect((await scene.ask(scene.b, { keys: [key] })).keys.size).toBe(0)
-      await scene.apply(scene.b, partOf(theirs, creditAccount(bob, 'k1')))
-    })
-
     test('D1: a raised attempt fences what was computed under the one before', async () => {
       const token = await scene.own(scene.a, 3)
       const alice = await scene.opened(scene.a, token)
@@ -176,59 +148,4 @@ export function rowsContract(scene: Scene): void {
       expect(await scene.commit(scene.a)).toEqual(committed())
     })
   })
-
-  describe('D2: an account is written on top of the version it was computed from', () => {
-    test('D2: another version fails the whole batch, the parts of other shards included', async () => {
-      const token = await scene.own(scene.a, 3)
-      const other = await scene.own(scene.a, 4)
-      const alice = await scene.opened(scene.a, token)
-      const bob = await scene.opened(scene.a, other, 'bob')
-      const credit = creditAccount(alice, 'k1')
-      await scene.apply(scene.a, partOf(token, credit))
-      const verdict = await scene.commit(
-        scene.a,
-        partOf(token, creditAccount(alice, 'k2')),
-        partOf(other, creditAccount(bob, 'k1')),
-      )
-      expect(verdict).toMatchObject({ kind: 'failed', cause: 'invariant' })
-      expect(await scene.stateOf(scene.a, alice)).toEqual(credit.account)
-      expect(await scene.stateOf(scene.a, bob)).toEqual(bob)
-      await scene.apply(
-        scene.a,
-        partOf(token, creditAccount(credit.account, 'k2')),
-        partOf(other, creditAccount(bob, 'k1')),
-      )
-    })
-
-    test('D2: a version that is not there yet, and an account that is not there at all, fail it too', async () => {
-      const token = await scene.own(scene.a, 3)
-      const alice = await scene.opened(scene.a, token)
-      const ahead = creditAccount({ ...alice, version: alice.version + 1 }, 'k1')
-      expect(await scene.commit(scene.a, partOf(token, ahead))).toMatchObject({ kind: 'failed', cause: 'invariant' })
-      const absent = creditAccount(openAccount(3, 'nobody').account, 'k1')
-      expect(await scene.commit(scene.a, partOf(token, absent))).toMatchObject({ kind: 'failed', cause: 'invariant' })
-      expect(await scene.stateOf(scene.a, alice)).toEqual(alice)
-    })
-
-    test('D2: what exists is not made again: an account, an entry, a transaction, a used key', async () => {
-      const token = await scene.own(scene.a, 3)
-      const alice = await scene.opened(scene.a, token)
-      const credit = creditAccount(alice, 'k1')
-      await scene.apply(scene.a, partOf(token, credit))
-      const again: readonly Change[] = [
-        openAccount(3, 'alice'),
-        withRows(creditAccount(credit.account, 'k2'), { entries: credit.rows.entries }),
-        withRows(creditAccount(credit.account, 'k3'), { transactions: credit.rows.transactions }),
-        creditAccount(credit.account, 'k1'),
-      ]
-      for (const change of again) {
-        expect(await scene.commit(scene.a, partOf(token, change))).toMatchObject({ kind: 'failed', cause: 'invariant' })
-      }
-      expect(await scene.stateOf(scene.a, alice)).toEqual(credit.account)
-    })
-  })
-}
-
-function withRows(change: Change, rows: Partial<Change['rows']>): Change {
-  return { ...change, rows: { ...change.rows, ...rows } }
 }

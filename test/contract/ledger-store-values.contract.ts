@@ -2,13 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import type { AccountState } from '../../actors/account/state.ts'
 import { BASE_UNIT } from '../../actors/money.ts'
-import { groupUseAddressOf, type ShardToken, type TransactionChange } from '../../runtime/ports/ledger-store.ts'
+import { groupUseAddressOf, type ShardToken } from '../../runtime/ports/ledger-store.ts'
 import {
   type Change,
   creditAccount,
   failAccount,
   NO_ROWS,
-  openAccount,
   partOf,
   partWith,
   type Rows,
@@ -173,33 +172,6 @@ export function valuesContract(scene: Scene): void {
       expect(await transaction(txnIdOf(rows))).toMatchObject(shown)
     })
 
-    test('D2: a transaction ends once and is compensated once, and what is not there cannot be changed', async () => {
-      const { token, change, txnId } = await pendingTransfer(scene)
-      const other = await scene.own(scene.a, 4)
-      const bob = await scene.opened(scene.a, other, 'bob')
-      const concluded = concludeTransfer(change.account, txnId)
-      await scene.apply(scene.a, partOf(token, concluded), partWith(other))
-      await scene.apply(scene.a, partWith(token, compensated(txnId, 'txn_back')))
-      const seen = await transaction(txnId)
-      const [end] = concluded.rows.transactionChanges
-      const again: readonly TransactionChange[] = [
-        { txnId, finished: end?.finished ?? null, compensatedBy: null },
-        { txnId, finished: null, compensatedBy: 'txn_again' },
-        { txnId: 'txn_absent', finished: null, compensatedBy: 'txn_again' },
-        { txnId: 'txn_absent', finished: end?.finished ?? null, compensatedBy: null },
-      ]
-      for (const broken of again) {
-        await scene.refuse(
-          scene.a,
-          partWith(token, { transactionChanges: [broken] }),
-          partOf(other, creditAccount(bob, 'k1')),
-        )
-      }
-      expect(await transaction(txnId)).toEqual(seen)
-      expect(await scene.stateOf(scene.b, bob)).toEqual(bob)
-      expect(await scene.stateOf(scene.b, change.account)).toEqual(concluded.account)
-    })
-
     test('D2: a look-up and a change find a transaction in its own shard alone', async () => {
       const { txnId } = await pendingTransfer(scene)
       const other = await scene.own(scene.a, 4)
@@ -294,19 +266,5 @@ export function valuesContract(scene: Scene): void {
         ]),
       )
     })
-  })
-
-  test('D1: of a shard that was stolen no hold and no change of a transaction is written', async () => {
-    const { token, change, txnId } = await pendingTransfer(scene)
-    const seen = await transaction(txnId)
-    await scene.own(scene.b, 3, token.epoch)
-    const concluded = concludeTransfer(change.account, txnId)
-    const held = keepHolds(concluded.account, legHold())
-    const part = partWith(token, { ...concluded.rows, holds: held.rows.holds }, { entries: [] })
-    expect(await scene.commit(scene.a, part, partOf({ ...token, shardId: 4 }, openAccount(4, 'bob')))).toEqual(
-      committed(),
-    )
-    expect(await transaction(txnId)).toEqual(seen)
-    expect(await scene.stateOf(scene.b, change.account)).toEqual(change.account)
   })
 }

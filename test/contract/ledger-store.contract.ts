@@ -7,6 +7,7 @@ import type { LedgerStoreHarness } from './ledger-store-harness.ts'
 import { outcomesContract } from './ledger-store-outcomes.contract.ts'
 import { ownershipContract } from './ledger-store-ownership.contract.ts'
 import { rowsContract } from './ledger-store-rows.contract.ts'
+import { guardsContract } from './ledger-store-guards.contract.ts'
 import { arrivalsContract } from './ledger-store-arrivals.contract.ts'
 import { actorsContract } from './ledger-store-actors.contract.ts'
 import { messagesContract } from './ledger-store-messages.contract.ts'
@@ -21,6 +22,7 @@ export function ledgerStoreContract(name: string, makeHarness: () => Promise<Led
     const scene = setScene(makeHarness)
     ownershipContract(scene)
     rowsContract(scene)
+    guardsContract(scene)
     valuesContract(scene)
     actorsContract(scene)
     nftsContract(scene)

@@ -2,14 +2,13 @@
 import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { acceptServer } from '../../infra/postgres/accepted-servers.ts'
 import { readDurability } from '../../infra/postgres/durability.ts'
 import { sessionLockKey } from '../../infra/postgres/session-lock.ts'
 import { createPostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
 import { countedRows } from '../../infra/postgres/shard-counts.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import { type CommitVerdict, LedgerStoreUnavailable, type ShardToken } from '../../runtime/ports/ledger-store.ts'
-import { createLedgerDatabase, vaultOf } from '../support/ledger-database.ts'
+import { createLedgerDatabase } from '../support/ledger-database.ts'
 import { creditAccount, failAccount, openAccount, partOf, partWith, questionOf } from '../support/ledger-rows.ts'
 import { concludeTransfer, failTransfer, pendTransfer } from '../support/ledger-rows-values.ts'
 import { PLAIN_VAULT } from '../support/row-vaults.ts'
@@ -113,17 +112,6 @@ describe('the outcome of a commit', () => {
       detail: 'answered with a warning',
     })
     expect(a.events).toContain('commit_unknown')
-  })
-
-  test('a server process that is ended leaves its commit unknown', async () => {
-    const a = await harness.open()
-    const token = await own(a, 3)
-    const alice = await opened(a, token)
-    const held = await a.holdCommits()
-    const verdict = a.store.commit({ shards: [partOf(token, creditAccount(alice, 'k1'))] })
-    await held.reached()
-    await harness.sql`SELECT pg_terminate_backend(${(await committingPid(a.session)) ?? 0}::integer)`
-    expect(await verdict).toMatchObject({ kind: 'unknown' })
   })
 
   test('L1: a second commit in flight, and one without a connection, are not sent: nothing of them is applied', async () => {
@@ -247,51 +235,6 @@ describe('whose database it is', () => {
     await expect(a.store.shards()).rejects.toThrow(/ledgerId was .* and is another/)
     await expect(a.store.probe()).rejects.toBeInstanceOf(LedgerStoreUnavailable)
     expect(reasons).toEqual([expect.stringMatching(/ledgerId was .* and is another/)])
-  })
-
-  test('R4: a server that lacks what it had answered, with the same identity and epochs, stops the store for good', async () => {
-    const reasons: string[] = []
-    const a = await harness.open({ onStopped: (reason) => reasons.push(reason) })
-    const token = await own(a, 3)
-    const alice = await opened(a, token)
-    const ref = (await vaultOf(harness.url)).accountRef('alice')
-    const before = await harness.sql`SELECT * FROM accounts WHERE account_id = ${ref}`
-    const credit = creditAccount(alice, 'k1')
-    expect(await a.store.commit({ shards: [partOf(token, credit)] })).toEqual(only(3))
-    // As it was before the credit: what a disk that is put back shows.
-    await harness.sql`UPDATE accounts SET version = ${before[0]?.['version']} WHERE account_id = ${ref}`
-    a.wire.cut()
-    await until(() => a.events.includes('postgres_refused'))
-    expect(reasons).toEqual(['PostgreSQL went back: shard 3 lacks what was committed'])
-    const next = creditAccount(credit.account, 'k2')
-    expect(await a.store.commit({ shards: [partOf(token, next)] })).toMatchObject({ kind: 'unknown' })
-    await expect(a.store.openShard(3)).rejects.toThrow(/went back/)
-  })
-
-  test('R4: a server that has more than this session knows is the same', async () => {
-    const a = await harness.open()
-    const token = await own(a, 3)
-    const alice = await opened(a, token)
-    const b = await harness.open()
-    const taken = await b.store.acquire(3, 1, 2)
-    if (taken.kind !== 'owned') throw new Error('not taken')
-    expect(await b.store.commit({ shards: [partOf(taken.token, creditAccount(alice, 'k1'))] })).toEqual(only(3))
-    a.wire.cut()
-    await until(() => a.events.includes('commit_connection_open'))
-    expect((await a.store.shards()).length).toBe(harness.shardCount)
-  })
-
-  test('N3, A1: a server that was not accepted is refused from the start, and once accepted every epoch has leapt', async () => {
-    const a = await harness.open()
-    await own(a, 3)
-    // As after a promotion: the server is on another timeline than any that is listed.
-    await harness.sql`UPDATE accepted_servers SET timeline = '0000DEAD'`
-    await expect(harness.open()).rejects.toThrow(/not accepted/)
-    await acceptServer(harness.sql)
-    const b = await harness.open()
-    const records = await b.store.shards()
-    expect(records.every(({ epoch, session }) => epoch >= 2 ** 20 && session === null)).toBe(true)
-    expect((await b.store.acquire(3, 2 ** 20 + 1, 2 ** 20 + 2)).kind).toBe('owned')
   })
 
   test('a ledger other than the one expected, and a database without one, are refused from the start', async () => {

@@ -85,19 +85,6 @@ test('Q1: what waits beyond the bound is refused at once, the rest is answered',
     expect(await one(pool)).toEqual([{ one: 1 }])
   }))
 
-test('Q1: no more connections than the size', () =>
-  withPool({ size: 2, name: 'counted pool' }, async (pool) => {
-    const counts = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        pool.run(
-          (sql) => sql<{ count: number }[]>`
-            SELECT count(*)::integer FROM pg_stat_activity WHERE application_name = 'counted pool'`,
-        ),
-      ),
-    )
-    expect(Math.max(...counts.flat().map((row) => row.count))).toBe(2)
-  }))
-
 test('Q2: PostgreSQL ends a statement that takes too long, and the pool goes on', () =>
   withPool({}, async (pool) => {
     await expect(pool.run((sql) => sql`SELECT pg_sleep(60)`)).rejects.toThrow(Unavailable)

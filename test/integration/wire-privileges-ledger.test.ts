@@ -4,7 +4,9 @@
  * PostgreSQL, prints at the level `debug` what clients send or prove themselves with (D19).
  */
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -238,13 +240,14 @@ test('administrators see, drain and rotate as the owner, and tokens are refreshe
   expect(refreshed.status).toBe(200)
 })
 
-test('what a killed node had is served again, though PostgreSQL went meanwhile', async () => {
+test('what a killed node had is served again, though PostgreSQL and one of three NATS servers went meanwhile', async () => {
   const before = await client.readAll('/v1/shards', 'shards')
   const lost = new Map(
     before.filter(({ owner }) => owner === 'node-1').map((shard) => [shard['shard_id'], Number(shard['epoch'])]),
   )
   const killed = cluster.parts.get('node-1')
   killed?.signal('SIGKILL')
+  await nats.servers[2]?.kill()
   await cluster.restartPostgres('SIGKILL')
   await killed?.exited
   await cluster.startNode('node-1')
@@ -276,11 +279,36 @@ test.for([
   expect(lines).toEqual([expect.stringContaining(`The part key is for part ${other}, but this is part ${part}`)])
 })
 
+test('NATS takes no server whose certificate is not one for joining', async () => {
+  const port = nats.servers[0]?.routePort ?? 0
+  expect(await joining(port, nats.secrets, 'nats-2')).toBe('heard')
+  expect(await joining(port, nats.secrets, 'postgres')).toMatch(/alert/)
+  expect(await joining(port, nats.secrets, undefined)).toMatch(/alert/)
+})
+
+/** `heard`: the server let the handshake pass and answered what is no protocol of servers. */
+function joining(port: number, secrets: string, certificate: string | undefined): Promise<string> {
+  const read = (name: string) => readFileSync(join(secrets, name))
+  const shown = certificate === undefined ? {} : { cert: read(`${certificate}.pem`), key: read(`${certificate}.key`) }
+  const secured = connectTls({ host: '127.0.0.1', port, ca: read('ca.pem'), servername: 'localhost', ...shown })
+  return new Promise((resolve) => {
+    secured.once('error', (error) => resolve(error.message))
+    secured.once('data', () => {
+      secured.destroy()
+      resolve('heard')
+    })
+    secured.once('close', () => resolve('closed'))
+    secured.write('nonsense\r\n')
+  })
+}
+
 test('no part asked for what it may not', () => {
   expect(databaseLines.length).toBeGreaterThan(0)
   expect(databaseLines.filter((line) => line.includes('permission denied'))).toEqual([])
   expect([...cluster.parts.values()].map((part) => part.lastLines()).join('\n')).not.toContain('PERMISSIONS_VIOLATION')
-  expect(nats.servers.flatMap((server) => server.logLines()).filter((line) => /violation/i.test(line))).toEqual([])
+  expect(
+    nats.servers.flatMap((server) => server.logLines()).filter((line) => /permissions violation/i.test(line)),
+  ).toEqual([])
 })
 
 test('nothing of it was printed by any part', async () => {

@@ -3,7 +3,6 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connect as connectTls } from 'node:tls'
 import { Events } from 'nats'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { connectNats, type NatsLink } from '../../infra/nats/connection.ts'
@@ -12,11 +11,8 @@ import { createNatsHints, createNatsLeaseStore } from '../../infra/nats/lease-st
 import { createNatsTransport } from '../../infra/nats/transport-nats.ts'
 import type { ShardHint } from '../../runtime/ports/lease-store.ts'
 import type { Log, LogFields } from '../../runtime/ports/log.ts'
-import { NOT_DELIVERED, type NotDelivered, type Transport } from '../../runtime/ports/transport.ts'
+import { NOT_DELIVERED, type NotDelivered } from '../../runtime/ports/transport.ts'
 import { controlSubject, deliverySubject, sessionSubject } from '../../runtime/messages.ts'
-import { leaseStoreContract, type LeaseStoreHarness } from '../contract/lease-store.contract.ts'
-import { transportContract, type TransportHarness } from '../contract/transport.contract.ts'
-import { until as untilReached } from '../support/cluster-process.ts'
 import { SILENT_LOG } from '../support/nats.ts'
 import { until } from '../support/nats-until.ts'
 import { type NatsRole, type SecuredNats, startSecuredNats } from '../support/secured-nats.ts'
@@ -38,84 +34,6 @@ function theServer() {
   if (server === undefined) throw new Error('no server was started')
   return server
 }
-
-async function linksBack(links: readonly NatsLink[]): Promise<void> {
-  await theServer().start()
-  await until(() => links.every((link) => link.connected()))
-}
-
-async function killed(links: readonly NatsLink[]): Promise<void> {
-  await theServer().kill()
-  await until(() => links.every((link) => !link.connected()))
-}
-
-/** Of the roles, an edge asks and nodes answer; subjects are those of sessions. */
-transportContract('an edge and a node with their own credentials', async (): Promise<TransportHarness> => {
-  const links: NatsLink[] = []
-  const asSession = (transport: Transport): Transport => ({
-    ...transport,
-    request: (subject, ...rest) => transport.request(sessionSubject(subject.replaceAll('.', '-')), ...rest),
-    serve: (subject, handler) => transport.serve(sessionSubject(subject.replaceAll('.', '-')), handler),
-  })
-  return {
-    connect: async () => {
-      const link = await nats.connect(links.length === 0 ? 'edge' : 'node', SILENT_LOG)
-      links.push(link)
-      return asSession(createNatsTransport(link, SILENT_LOG))
-    },
-    until,
-    elapse: async (durationMs) => {
-      const endMs = performance.now() + durationMs
-      await until(() => performance.now() >= endMs)
-    },
-    settle: async () => {
-      for (const link of [...links, ...links]) await link.connection.flush()
-    },
-    loseServer: () => killed(links),
-    regainServer: () => linksBack(links),
-    close: async () => {
-      await Promise.all(links.map((link) => link.close()))
-    },
-  }
-})
-
-let ledgers = 0
-leaseStoreContract('nodes with their own credentials', (): Promise<LeaseStoreHarness> => {
-  const links: NatsLink[] = []
-  ledgers += 1
-  // Nobody but nodes is there, and they may not remove a bucket: each test has its own.
-  const options = { ...LEDGER, ledgerId: `contract-${ledgers}` }
-  return Promise.resolve({
-    connect: async () => {
-      const link = await nats.connect('node', SILENT_LOG)
-      links.push(link)
-      return createNatsLeaseStore(link, SILENT_LOG, options)
-    },
-    finish: (promise) => promise,
-    until,
-    settle: async () => {
-      for (const link of [...links, ...links]) await link.connection.flush()
-    },
-    losingAnswers: async (run) => {
-      await theServer().freeze()
-      try {
-        await run()
-      } finally {
-        theServer().thaw()
-      }
-    },
-    loseStore: () => killed(links),
-    regainStore: () => linksBack(links),
-    emptyStore: async () => {
-      await killed(links)
-      theServer().empty()
-      await linksBack(links)
-    },
-    close: async () => {
-      await Promise.all(links.map((link) => link.close()))
-    },
-  })
-})
 
 /** What the server says to a client goes to its log. */
 function recordingLog(): Log & { readonly lines: string[] } {
@@ -280,57 +198,3 @@ describe('with their own credentials', () => {
     for (const seed of seeds) expect(logged).not.toContain(seed)
   })
 })
-
-describe('a cluster of three on the very file', () => {
-  test('elects a leader and keeps leases in three copies, and one server may die', async () => {
-    const cluster = await startSecuredNats(3)
-    try {
-      const node = await cluster.connect('node', SILENT_LOG)
-      const leases = createNatsLeaseStore(node, SILENT_LOG, { ...LEDGER, replicas: 3 })
-      const session = { nodeId: 'node-1', session: SESSION, ready: true, draining: false, refusedShards: [] }
-      await untilReached('the servers have a leader', 180_000, () =>
-        leases.list().then(
-          () => true,
-          () => false,
-        ),
-      )
-      const revision = await leases.renew(session, 0)
-      await cluster.servers[0]?.kill()
-      await untilReached('the lease is listed', 180_000, async () => {
-        const listed = await leases.list().catch(() => [])
-        return listed.length === 1
-      })
-      expect(await leases.list()).toEqual([{ ...session, revision }])
-    } finally {
-      await cluster.close()
-    }
-  })
-
-  test('takes no server whose certificate is not one for joining', async () => {
-    const cluster = await startSecuredNats(3)
-    try {
-      const port = cluster.servers[0]?.routePort ?? 0
-      expect(await joining(port, cluster.secrets, 'nats-2')).toBe('heard')
-      expect(await joining(port, cluster.secrets, 'postgres')).toMatch(/alert/)
-      expect(await joining(port, cluster.secrets, undefined)).toMatch(/alert/)
-    } finally {
-      await cluster.close()
-    }
-  })
-})
-
-/** `heard`: the server let the handshake pass and answered what is no protocol of servers. */
-function joining(port: number, secrets: string, certificate: string | undefined): Promise<string> {
-  const read = (name: string) => readFileSync(join(secrets, name))
-  const shown = certificate === undefined ? {} : { cert: read(`${certificate}.pem`), key: read(`${certificate}.key`) }
-  const secured = connectTls({ host: '127.0.0.1', port, ca: read('ca.pem'), servername: 'localhost', ...shown })
-  return new Promise((resolve) => {
-    secured.once('error', (error) => resolve(error.message))
-    secured.once('data', () => {
-      secured.destroy()
-      resolve('heard')
-    })
-    secured.once('close', () => resolve('closed'))
-    secured.write('nonsense\r\n')
-  })
-}

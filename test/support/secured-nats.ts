@@ -10,7 +10,6 @@ import type { Log } from '../../runtime/ports/log.ts'
 import { Closing } from './closing.ts'
 import { projectRoot, until } from './cluster-process.ts'
 import { freePorts } from './free-ports.ts'
-import { isFrozen } from './nats.ts'
 import type { NatsCluster, NatsServer } from './nats-cluster.ts'
 
 export type NatsRole = 'node' | 'edge'
@@ -18,11 +17,6 @@ export type NatsRole = 'node' | 'edge'
 export interface SecuredServer extends NatsServer {
   /** Where other servers connect. */
   readonly routePort: number
-  /** Stops the process in its tracks: connections stay open, nothing is answered. */
-  readonly freeze: () => Promise<void>
-  readonly thaw: () => void
-  /** Forgets what it stored; it must have been killed. */
-  readonly empty: () => void
   readonly logLines: () => readonly string[]
 }
 
@@ -59,7 +53,7 @@ export async function startSecuredNats(size: 1 | 3): Promise<SecuredNats> {
     const store = join(secrets, `${name}.store`)
     const env = { ...natsEnvironment(secrets, name), ...placesOf(port, routePort, monitorPort), NATS_ROUTES: routes }
     return serverOf(
-      { program, config: configFor(size, secrets), env: { ...env, NATS_STORE_DIR: store }, store },
+      { program, config: configFor(size, secrets), env: { ...env, NATS_STORE_DIR: store } },
       port,
       routePort,
     )
@@ -132,10 +126,9 @@ interface ServerFiles {
   readonly program: string
   readonly config: string
   readonly env: Readonly<Record<string, string>>
-  readonly store: string
 }
 
-function serverOf({ program, config, env, store }: ServerFiles, port: number, routePort: number): SecuredServer {
+function serverOf({ program, config, env }: ServerFiles, port: number, routePort: number): SecuredServer {
   const lines: string[] = []
   let child: ChildProcess | undefined
   let ended: Promise<void> = Promise.resolve()
@@ -143,14 +136,6 @@ function serverOf({ program, config, env, store }: ServerFiles, port: number, ro
     port,
     routePort,
     logLines: () => lines,
-    freeze: async () => {
-      const pid = child?.pid
-      if (pid === undefined) throw new Error('it does not run')
-      process.kill(pid, 'SIGSTOP')
-      await until('every thread has stopped', START_TIMEOUT_MS, () => isFrozen(pid))
-    },
-    thaw: () => void child?.kill('SIGCONT'),
-    empty: () => rmSync(store, { recursive: true, force: true }),
     start: async () => {
       const started = spawn(program, ['-c', config], { env: { ...env }, stdio: ['ignore', 'ignore', 'pipe'] })
       child = started
