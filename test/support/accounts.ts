@@ -236,11 +236,14 @@ export const SIGNED: Evidence = {
 export function afterSteps(...commands: Parameters<typeof stepAccount>[1][]): AccountSnapshot {
   let snapshot = absentAccount
   for (const command of commands) {
-    const result = stepAccount(snapshot, command, SIGNED)
-    if (result.kind !== 'stepped') throw new Error(`${command.type} was not stepped: ${JSON.stringify(result)}`)
-    snapshot = result.snapshot
+    ;({ snapshot } = steppedOf(stepAccount(snapshot, command, SIGNED)))
   }
   return snapshot
+}
+
+export function steppedOf(result: StepResult): Extract<StepResult, { kind: 'stepped' }> {
+  if (result.kind !== 'stepped') throw new Error(`it was not stepped: ${JSON.stringify(result)}`)
+  return result
 }
 
 export function accountIn(snapshot: AccountSnapshot): AccountState {

@@ -42,3 +42,12 @@ export const itemsBody = writing<Item>()
 export const verdictsBody = writing<ItemVerdict>()
 export const deliveriesBody = writing<Delivery>()
 export const deliveryAnswersBody = writing<DeliveryAnswer>()
+
+/** A delivery to shard 0, of which nothing is known to be taken in. */
+export function deliveryFrom(
+  source: number,
+  messages: Delivery['messages'],
+  changes: Partial<Delivery> = {},
+): Delivery {
+  return { source, target: 0, epoch: 1, attempt: 0, began: 0, acknowledged: 0, messages, ...changes }
+}

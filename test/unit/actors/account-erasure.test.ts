@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { chainHash, ENTRY_FORMAT } from '../../../actors/audit-chain.ts'
 import type { EarlierUse } from '../../../actors/account/outcome.ts'
-import { type Evidence, stepAccount, type StepResult } from '../../../actors/account/step.ts'
+import { type Evidence, stepAccount } from '../../../actors/account/step.ts'
 import { viewOf } from '../../../actors/account/outcome.ts'
 import { BASE_UNIT } from '../../../actors/money.ts'
 import {
@@ -16,17 +16,13 @@ import {
   rotateCommand,
   SIGNED,
   statusCommand,
+  steppedOf,
   submitCommand,
 } from '../../support/accounts.ts'
 import { absentAccount } from '../../../actors/account/machine.ts'
 
 const emptied = [registerCommand(), submitCommand(), submitCommand({ type: 'debit' })]
 const closed = afterSteps(...emptied, statusCommand({ status: 'closed' }))
-
-function steppedOf(result: StepResult): Extract<StepResult, { kind: 'stepped' }> {
-  if (result.kind !== 'stepped') throw new Error(`it was not stepped: ${JSON.stringify(result)}`)
-  return result
-}
 
 describe('erasing an account', () => {
   test('leaves no key, no balances and nobody who registered it; counts and the chain stay', () => {

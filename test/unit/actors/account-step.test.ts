@@ -19,6 +19,7 @@ import {
   SIGNED,
   START_MS,
   statusCommand,
+  steppedOf,
   submitCommand,
 } from '../../support/accounts.ts'
 
@@ -26,35 +27,36 @@ const GROUP = '5f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33'
 const HUGE = '999999999999999999.999999999999999999'
 
 function transactionOf(result: StepResult): Transaction {
-  if (result.kind !== 'stepped') throw new Error(`Not stepped: ${JSON.stringify(result)}`)
-  const effect = result.effects.find(({ kind }) => kind === 'transaction_entered')
+  const effect = steppedOf(result).effects.find(({ kind }) => kind === 'transaction_entered')
   if (effect?.kind !== 'transaction_entered') throw new Error('No transaction was entered.')
   return effect.transaction
 }
 
 function balanceAfter(result: StepResult): string {
-  if (result.kind !== 'stepped') throw new Error('Not stepped.')
-  return formatQuantity(balanceOf(accountIn(result.snapshot), 'BASE').balance)
+  return formatQuantity(balanceOf(accountIn(steppedOf(result).snapshot), 'BASE').balance)
+}
+
+/** The use of a key that a step has recorded. */
+function recordedBy(result: StepResult) {
+  const recorded = steppedOf(result).effects.find(({ kind }) => kind === 'operation_recorded')
+  if (recorded?.kind !== 'operation_recorded') throw new Error('Not recorded.')
+  const { operation } = recorded
+  const earlier: EarlierUse = { payloadHash: operation.payloadHash, key: KEY, answer: originalAnswer(operation) }
+  return { operation, earlier }
 }
 
 describe('a change of status under a header key', () => {
   const FREEZE = statusCommand({ status: 'frozen', registrationKey: 'k' })
 
   function frozen() {
-    const result = stepAccount(afterSteps(registerCommand()), FREEZE, SIGNED)
-    if (result.kind !== 'stepped') throw new Error('Not stepped.')
-    const recorded = result.effects.find(({ kind }) => kind === 'operation_recorded')
-    if (recorded?.kind !== 'operation_recorded') throw new Error('Not recorded.')
-    const { operation } = recorded
-    const earlier: EarlierUse = { payloadHash: operation.payloadHash, key: KEY, answer: originalAnswer(operation) }
-    return { result, operation, earlier }
+    const result = steppedOf(stepAccount(afterSteps(registerCommand()), FREEZE, SIGNED))
+    return { result, ...recordedBy(result) }
   }
 
   test('is recorded with its reply, and a replay returns that reply, also after later changes', () => {
     const { result, operation, earlier } = frozen()
     expect(operation).toMatchObject({ operation: 'status_change', idempotencyKey: 'client-1 k' })
-    const since = stepAccount(result.snapshot, statusCommand({ status: 'active' }), SIGNED)
-    if (since.kind !== 'stepped') throw new Error('Not stepped.')
+    const since = steppedOf(stepAccount(result.snapshot, statusCommand({ status: 'active' }), SIGNED))
     for (const again of [FREEZE, statusCommand({ status: 'closed', registrationKey: 'k' })]) {
       expect(stepAccount(since.snapshot, again, { ...SIGNED, earlier })).toEqual({
         kind: 'answered',
@@ -64,8 +66,7 @@ describe('a change of status under a header key', () => {
   })
 
   test('is not recorded without a key', () => {
-    const result = stepAccount(afterSteps(registerCommand()), statusCommand({ status: 'frozen' }), SIGNED)
-    if (result.kind !== 'stepped') throw new Error('Not stepped.')
+    const result = steppedOf(stepAccount(afterSteps(registerCommand()), statusCommand({ status: 'frozen' }), SIGNED))
     expect(result.effects.map(({ kind }) => kind)).not.toContain('operation_recorded')
   })
 })
@@ -79,20 +80,12 @@ describe('registration', () => {
   })
 
   test('the same Idempotency-Key of the same client is answered as the first time', () => {
-    const first = stepAccount(absentAccount, registerCommand({ registrationKey: 'k' }), SIGNED)
-    if (first.kind !== 'stepped') throw new Error('Not stepped.')
+    const first = steppedOf(stepAccount(absentAccount, registerCommand({ registrationKey: 'k' }), SIGNED))
     const { answer: registered } = first
     if (registered === null || registered === 'deferred') throw new Error('Not answered.')
-    const recorded = first.effects.find(({ kind }) => kind === 'operation_recorded')
-    if (recorded?.kind !== 'operation_recorded') throw new Error('Not recorded.')
-    expect(recorded.operation).toMatchObject({ operation: 'registration', idempotencyKey: 'client-1 k' })
-    const earlier: EarlierUse = {
-      payloadHash: recorded.operation.payloadHash,
-      key: KEY,
-      answer: originalAnswer(recorded.operation),
-    }
-    const rotated = stepAccount(first.snapshot, rotateCommand(), SIGNED)
-    if (rotated.kind !== 'stepped') throw new Error('Not stepped.')
+    const { operation, earlier } = recordedBy(first)
+    expect(operation).toMatchObject({ operation: 'registration', idempotencyKey: 'client-1 k' })
+    const rotated = steppedOf(stepAccount(first.snapshot, rotateCommand(), SIGNED))
     const again = registerCommand({ registrationKey: 'k', atMs: START_MS + 5 })
     expect(stepAccount(rotated.snapshot, again, { ...SIGNED, earlier })).toEqual({
       kind: 'answered',
@@ -169,8 +162,7 @@ describe('S2: the order of judgement', () => {
 
   test('the signature comes before the repeat, and the repeat before the rest', () => {
     const snapshot = afterSteps(registerCommand())
-    const first = stepAccount(snapshot, submitCommand({ idempotencyKey: 'k' }), SIGNED)
-    if (first.kind !== 'stepped') throw new Error('Not stepped.')
+    const first = steppedOf(stepAccount(snapshot, submitCommand({ idempotencyKey: 'k' }), SIGNED))
     const { answer } = first
     if (answer === null || answer === 'deferred') throw new Error('Not answered.')
     const earlier: EarlierUse = { payloadHash: 'another', key: KEY, answer }

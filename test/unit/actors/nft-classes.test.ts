@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { classAddress } from '../../../actors/address.ts'
 import { classFactsOf } from '../../../actors/nft-class/state.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
-import { change, classify, classOf, codeOf, issue, mint, minted, open } from '../../model/mini-clients.ts'
+import { classify, classOf, codeOf, issue, mint, minted, open } from '../../model/mini-clients.ts'
 import { registerClassCommand } from '../../support/accounts.ts'
 
 const GEMS = classAddress('Gems')
@@ -45,11 +45,6 @@ describe('a class', () => {
     const { version: _, lastTimeMs: __, ...after } = ledger.account('ann')
     expect({ ...before, issues: true }).toMatchObject(after)
     expect(ledger.entries.get('ann')).toHaveLength(1)
-  })
-
-  test('whose issuer is frozen, or takes nothing in, is registered all the same: nothing comes to it', () => {
-    change(ledger, 'ann', { status: 'frozen', incoming: 'refuse' })
-    expect(classify(ledger, { issuer: 'ann' }).kind).toBe('class_registered')
   })
 })
 

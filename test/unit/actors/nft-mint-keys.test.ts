@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import type { AccountCommand, MintCommand } from '../../../actors/account/commands.ts'
 import { type AccountSnapshot, snapshotOf } from '../../../actors/account/machine.ts'
-import { type EarlierUse, type Effect, originalAnswer } from '../../../actors/account/outcome.ts'
-import { type Evidence, stepAccount, type StepResult } from '../../../actors/account/step.ts'
-import type { Message, Refused } from '../../../actors/message.ts'
+import { type EarlierUse, originalAnswer } from '../../../actors/account/outcome.ts'
+import { type Evidence, stepAccount, } from '../../../actors/account/step.ts'
+import type { Refused } from '../../../actors/message.ts'
 import { nftId } from '../../../actors/nft-id.ts'
 import { BrokenInvariant } from '../../../actors/result.ts'
 import { classOf, mint, minted, open, submission, submit } from '../../model/mini-clients.ts'
@@ -22,6 +22,7 @@ import {
   SALT,
   SIGNED,
   START_MS,
+  steppedOf,
 } from '../../support/accounts.ts'
 
 const CLASS = 'cls_00000000000000000000000001'
@@ -47,22 +48,13 @@ function command(number: number, fields: Partial<MintCommand> = {}): MintCommand
   })
 }
 
-function stepped(result: StepResult): { readonly snapshot: AccountSnapshot; readonly effects: readonly Effect[] } {
-  if (result.kind !== 'stepped') throw new Error(`Not stepped: ${JSON.stringify(result)}`)
-  return result
-}
-
 function isStepped(snapshot: AccountSnapshot, next: AccountCommand, evidence = EVIDENCE): AccountSnapshot {
-  return stepped(stepAccount(snapshot, next, evidence)).snapshot
-}
-
-function messages(effects: readonly Effect[]): readonly Message[] {
-  return effects.flatMap((effect) => (effect.kind === 'message_sent' ? [effect.envelope.message] : []))
+  return steppedOf(stepAccount(snapshot, next, evidence)).snapshot
 }
 
 const opened = afterSteps(registerCommand())
 const FIRST = command(0)
-const begun = stepped(stepAccount(opened, FIRST, EVIDENCE))
+const begun = steppedOf(stepAccount(opened, FIRST, EVIDENCE))
 
 /** What the home of the instance says of the first mint. */
 function ends(refused: Refused | null): AccountCommand {
@@ -87,13 +79,6 @@ function rotated(snapshot: AccountSnapshot): AccountSnapshot {
 }
 
 describe('while a mint is under way', () => {
-  test('its hold is all that there is of it at its issuer, and one message is out', () => {
-    expect(messages(begun.effects)).toMatchObject([{ type: 'mint_nft', txnId: FIRST.newTxnId, issuer: ACCOUNT }])
-    expect(begun.effects.map(({ kind }) => kind).sort()).toEqual(['hold_changed', 'message_sent'])
-    expect(accountIn(begun.snapshot)).toMatchObject({ sequence: 0, nftCount: 0, nftRoom: 0, completedCount: 0 })
-    expect([...accountIn(begun.snapshot).holds]).toMatchObject([['mint once', { acceptedUnder: KEY }]])
-  })
-
   test.for([
     ['the very same command', FIRST],
     ['the same of another request', command(1, { payload: FIRST.payload, payloadHash: FIRST.payloadHash })],
@@ -141,7 +126,7 @@ describe('while a mint is under way', () => {
 })
 
 describe('a refusal', () => {
-  const refused = stepped(stepAccount(begun.snapshot, ends(TAKEN), EVIDENCE))
+  const refused = steppedOf(stepAccount(begun.snapshot, ends(TAKEN), EVIDENCE))
 
   test('frees the key in the step that says so, and leaves the account as it was', () => {
     expect(refused.effects).toEqual([
@@ -157,11 +142,6 @@ describe('a refusal', () => {
     expect(accountIn(opened)).toMatchObject({ ...rest, balances: accountIn(opened).balances })
   })
 
-  test('is no use of the key: the same command begins anew', () => {
-    const again = stepped(stepAccount(refused.snapshot, FIRST, EVIDENCE))
-    expect(messages(again.effects)).toMatchObject([{ type: 'mint_nft', txnId: FIRST.newTxnId }])
-  })
-
   test('takes with it what its original was signed by', () => {
     const since = rotated(refused.snapshot)
     expect(refusalOf(stepAccount(since, FIRST, EVIDENCE))).toBe('signature_mismatch')
@@ -169,7 +149,7 @@ describe('a refusal', () => {
 })
 
 describe('a mint that is done', () => {
-  const done = stepped(stepAccount(rotated(begun.snapshot), ends(null), EVIDENCE))
+  const done = steppedOf(stepAccount(rotated(begun.snapshot), ends(null), EVIDENCE))
 
   function earlierUse(): EarlierUse {
     for (const effect of done.effects) {
@@ -179,25 +159,6 @@ describe('a mint that is done', () => {
     }
     throw new Error('Nothing was recorded.')
   }
-
-  test('records under its key what it answered, with the key that it was accepted under', () => {
-    expect(earlierUse()).toMatchObject({
-      payloadHash: FIRST.payloadHash,
-      key: KEY,
-      answer: { kind: 'minted', txnId: FIRST.newTxnId, instance: { instanceId: 'ruby' } },
-    })
-    expect(done.effects).toContainEqual(
-      expect.objectContaining({
-        kind: 'operation_recorded',
-        operation: expect.objectContaining({ operation: 'mint', idempotencyKey: 'once', keyId: KEY.keyId }) as unknown,
-      }),
-    )
-    expect(done.effects).toContainEqual({
-      kind: 'concluded',
-      use: { operation: 'mint', idempotencyKey: 'once' },
-      answer: { ...earlierUse().answer, replayed: false, mismatch: false },
-    })
-  })
 
   test.for([
     ['the very same command, stepped again', FIRST, { replayed: false, mismatch: false }],

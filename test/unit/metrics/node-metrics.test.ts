@@ -83,10 +83,3 @@ test('what is, is read anew each time it is asked for', async () => {
   // Never proved is longer ago than any bound.
   expect(later).toContain('\nledger_postgres_probed_age_seconds +Inf\n')
 })
-
-test('processor time, memory and the delay of the event loop are there', async () => {
-  const text = await createRegistry().metrics()
-  expect(sampleOf(text, 'process_cpu_seconds_total')).toBeGreaterThan(0)
-  expect(sampleOf(text, 'process_resident_memory_bytes')).toBeGreaterThan(1_000_000)
-  expect(sampleOf(text, 'nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0)
-})

@@ -1,69 +1,31 @@
 /** Goal: what an edge asks of nodes can be followed and is counted once, by what its client was told. */
 import { describe, expect, test } from 'vitest'
-import { accountAddress } from '../../../actors/address.ts'
-import { Gateway, GATEWAY_DEFAULTS } from '../../../runtime/edge/gateway.ts'
-import type { Item, Verdict } from '../../../runtime/messages.ts'
+import type { Verdict } from '../../../runtime/messages.ts'
 import type { LogFields } from '../../../runtime/ports/log.ts'
 import type { SubmissionEnd } from '../../../runtime/ports/metrics.ts'
-import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
 import type { Trail } from '../../../runtime/ports/trail.ts'
-import { NOT_DELIVERED } from '../../../runtime/ports/transport.ts'
-import { Routes } from '../../../runtime/routes.ts'
-import { CALLER, START_MS } from '../../support/accounts.ts'
-import { createManualClock } from '../../support/manual-clock.ts'
-import { itemsIn, verdictsBody } from '../../support/bodies.ts'
+import { NOT_DELIVERED, type NotDelivered } from '../../../runtime/ports/transport.ts'
+import { START_MS } from '../../support/accounts.ts'
+import { edge } from './gateway-fixture.ts'
 
 const TRAIL: Trail = {
   requestId: 'mine-1',
   trace: { traceId: 'a'.repeat(32), spanId: 'b'.repeat(16), parentSpanId: 'c'.repeat(16), sampled: true, state: 'v=1' },
 }
 
-/** `reply`: what the node says of each item; nothing: it never answers. */
-async function edge(reply: Verdict | typeof NOT_DELIVERED | undefined, level: 'debug' | 'info' = 'debug') {
-  const clock = createManualClock(START_MS)
+async function watchedEdge(always: Verdict | NotDelivered | undefined, level: 'debug' | 'info' = 'debug') {
   const counted: (readonly [string, SubmissionEnd])[] = []
   const lines: { readonly event: string; readonly fields: LogFields | undefined }[] = []
-  const sent: Item[] = []
-  const routes = new Routes({
-    store: { shards: () => Promise.resolve([{ shardId: 7, epoch: 1, attempt: 0, nodeId: 'node', session: 'one' }]) },
-    leases: { watchHints: () => ({ stop: () => undefined }) },
-    clock,
-    rare: NO_RARE_PATHS,
-  })
-  await routes.start()
   const note = (event: string, fields?: LogFields) => void lines.push({ event, fields })
   const log = { info: note, warn: note, error: note }
-  const gateway = new Gateway({
-    transport: {
-      request: (_subject, message, _timeoutMs, onReply) => {
-        const items = itemsIn(message)
-        sent.push(...items)
-        const verdicts = (verdict: Verdict) =>
-          verdictsBody(items.map(({ requestId, attempt }) => ({ requestId, attempt, verdict })))
-        if (reply !== undefined) onReply(reply === NOT_DELIVERED ? reply : verdicts(reply))
-        return { close: () => undefined }
-      },
-      serve: () => ({ drain: () => Promise.resolve() }),
-      maxMessageBytes: () => 100_000,
-    },
-    routes,
-    clock,
-    random: { hex: () => 'of-the-gateway', integer: () => 0 },
-    rare: NO_RARE_PATHS,
-    homeOf: () => 7,
-    settings: { ...GATEWAY_DEFAULTS, maxWaiting: 1 },
+  const { ask, ...others } = await edge([{ shardId: 0 }], {
+    always,
+    maxWaiting: 1,
     metrics: { submission: (operation, end) => void counted.push([operation, end]) },
     log: level === 'debug' ? { ...log, debug: note } : log,
     accountTag: (accountId) => `tag of ${accountId.length} characters`,
   })
-  const ask = (trail?: Trail) =>
-    void gateway.ask({
-      actor: accountAddress('alice'),
-      caller: CALLER,
-      operation: { kind: 'submit', payload: '{}', signature: 'secret' },
-      ...(trail === undefined ? {} : { trail }),
-    })
-  return { clock, counted, lines, sent, ask, gateway }
+  return { ...others, counted, lines, ask: (trail?: Trail) => void ask('a0', undefined, trail) }
 }
 
 const REFUSED: Verdict = {
@@ -74,7 +36,7 @@ const ACCEPTED: Verdict = {
   kind: 'answered',
   answer: {
     kind: 'accepted',
-    receipt: { txnId: 'txn', accountId: 'alice', shardId: 7, enqueuedAtMs: START_MS, groupId: null },
+    receipt: { txnId: 'txn', accountId: 'a0', shardId: 0, enqueuedAtMs: START_MS, groupId: null },
     replayed: false,
     mismatch: false,
   },
@@ -89,7 +51,7 @@ describe('what an edge counts', () => {
     ['what nobody can tell', { kind: 'undecided' }, { outcome: 'unknown', code: 'shard_unavailable' }],
     ['what nobody answers', undefined, { outcome: 'unknown', code: 'shard_unavailable' }],
   ] as const)('%s is counted once, when its client is told', async ([, reply, end]) => {
-    const { clock, counted, ask, gateway } = await edge(reply)
+    const { clock, counted, ask, gateway } = await watchedEdge(reply)
     ask(TRAIL)
     expect(counted).toEqual([])
     expect(gateway.measures()).toEqual({ waiting: 1 })
@@ -99,7 +61,7 @@ describe('what an edge counts', () => {
   })
 
   test('what finds no room is counted and told of, too', async () => {
-    const { counted, lines, ask } = await edge(undefined)
+    const { counted, lines, ask } = await watchedEdge(undefined)
     ask()
     ask(TRAIL)
     expect(lines.at(-1)).toMatchObject({
@@ -112,19 +74,19 @@ describe('what an edge counts', () => {
 
 describe('how an edge lets a request be followed', () => {
   test('the trail goes with every attempt, and what has none stays without', async () => {
-    const traced = await edge(NOT_DELIVERED)
+    const traced = await watchedEdge(NOT_DELIVERED)
     traced.ask(TRAIL)
     await traced.clock.pass(60_000)
     expect(traced.sent.length).toBeGreaterThan(1)
-    for (const { trail } of traced.sent) expect(trail).toEqual(TRAIL)
-    const untraced = await edge(ACCEPTED)
+    for (const { items } of traced.sent) expect(items).toMatchObject([{ trail: TRAIL }])
+    const untraced = await watchedEdge(ACCEPTED)
     untraced.ask()
     await untraced.clock.pass(10)
-    expect(untraced.sent.map((item) => 'trail' in item)).toEqual([false])
+    expect(untraced.sent.flatMap(({ items }) => items.map((item) => 'trail' in item))).toEqual([false])
   })
 
   test('at debug there is a line when it comes and one when its client is told, with no word of what it holds', async () => {
-    const { clock, lines, ask } = await edge(REFUSED)
+    const { clock, lines, ask } = await watchedEdge(REFUSED)
     ask(TRAIL)
     await clock.pass(10)
     const named = {
@@ -132,10 +94,10 @@ describe('how an edge lets a request be followed', () => {
       trace_id: 'a'.repeat(32),
       span_id: 'b'.repeat(16),
       parent_span_id: 'c'.repeat(16),
-      submission: 'of-the-gateway',
+      submission: 'request-1',
       operation: 'submit',
-      shard: 7,
-      account: 'tag of 5 characters',
+      shard: 0,
+      account: 'tag of 2 characters',
     }
     expect(lines).toEqual([
       { event: 'submission_received', fields: named },
@@ -147,7 +109,7 @@ describe('how an edge lets a request be followed', () => {
   })
 
   test('above debug there is none', async () => {
-    const { clock, lines, ask } = await edge(REFUSED, 'info')
+    const { clock, lines, ask } = await watchedEdge(REFUSED, 'info')
     ask(TRAIL)
     await clock.pass(10)
     expect(lines).toEqual([])

@@ -1,87 +1,14 @@
 /** Goal: W1 to W4: the edge says `not_applied` only when it is proved, and `unknown` when it is not. */
 import { describe, expect, test } from 'vitest'
-import { accountAddress } from '../../../actors/address.ts'
 import type { Answer } from '../../../actors/account/outcome.ts'
-import { Gateway, GATEWAY_DEFAULTS } from '../../../runtime/edge/gateway.ts'
-import { Routes } from '../../../runtime/routes.ts'
-import type { Item, Operation, Verdict } from '../../../runtime/messages.ts'
-import type { GatewayOutcome } from '../../../runtime/ports/ledger-gateway.ts'
-import type { ShardRecord } from '../../../runtime/ports/ledger-store.ts'
-import { NOT_DELIVERED, type NotDelivered } from '../../../runtime/ports/transport.ts'
+import { GATEWAY_DEFAULTS } from '../../../runtime/edge/gateway.ts'
+import type { Operation, Verdict } from '../../../runtime/messages.ts'
+import { NOT_DELIVERED } from '../../../runtime/ports/transport.ts'
 import { encodeFrame, UNSUPPORTED_VERSION } from '../../../runtime/wire.ts'
-import { CALLER, START_MS } from '../../support/accounts.ts'
-import { createManualClock } from '../../support/manual-clock.ts'
-import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
-import { itemsIn, verdictsBody } from '../../support/bodies.ts'
+import { START_MS } from '../../support/accounts.ts'
+import { edge, type Sent, submitted } from './gateway-fixture.ts'
 
-interface Sent {
-  readonly subject: string
-  readonly items: readonly Item[]
-  readonly answer: (reply: readonly Verdict[] | NotDelivered) => void
-  /** Its form in a message. */
-  readonly reply: (text: string) => void
-}
-
-const submitted = (payload: string): Operation => ({ kind: 'submit', payload, signature: 's' })
 const CLOSES: Operation = { kind: 'change_status', status: 'closed', incoming: null, reason: 'r' }
-
-async function edge(records: readonly Partial<ShardRecord>[] = [{ shardId: 0 }, { shardId: 1, session: 'two' }]) {
-  const clock = createManualClock(START_MS)
-  const sent: Sent[] = []
-  const shards = records.map((record, shardId): ShardRecord => ({
-    shardId,
-    epoch: 1,
-    attempt: 0,
-    nodeId: 'node',
-    session: 'one',
-    ...record,
-  }))
-  const routes = new Routes({
-    store: { shards: () => Promise.resolve(shards) },
-    leases: { watchHints: () => ({ stop: () => undefined }) },
-    clock,
-    rare: NO_RARE_PATHS,
-  })
-  await routes.start()
-  let serial = 0
-  const gateway = new Gateway({
-    rare: NO_RARE_PATHS,
-    transport: {
-      request: (subject, message, _timeoutMs, onReply) => {
-        const items = itemsIn(message)
-        const answer = (reply: readonly Verdict[] | NotDelivered) =>
-          onReply(
-            reply === NOT_DELIVERED
-              ? reply
-              : verdictsBody(
-                  items.map(({ requestId, attempt }, index) => ({
-                    requestId,
-                    attempt,
-                    verdict: reply[index] ?? { kind: 'undecided' },
-                  })),
-                ),
-          )
-        sent.push({ subject, items, answer, reply: onReply })
-        return { close: () => undefined }
-      },
-      serve: () => ({ drain: () => Promise.resolve() }),
-      maxMessageBytes: () => 100_000,
-    },
-    routes,
-    clock,
-    random: { hex: () => `request-${(serial += 1)}`, integer: (below) => Math.floor(below / 2) },
-    homeOf: ({ id }) => Number(id.slice(1)),
-    settings: { ...GATEWAY_DEFAULTS, maxWaiting: 4 },
-  })
-  const ask = (accountId = 'a0', operation = submitted('{}')) => {
-    const asked: { outcome: GatewayOutcome | undefined } = { outcome: undefined }
-    void gateway
-      .ask({ actor: accountAddress(accountId), caller: CALLER, operation })
-      .then((outcome) => (asked.outcome = outcome))
-    return asked
-  }
-  return { clock, sent, ask }
-}
 
 const accepted = (enqueuedAtMs: number, replayed = false): Verdict => ({
   kind: 'answered',

@@ -317,17 +317,6 @@ describe('a host that takes messages in', () => {
     },
   )
 
-  test('R4: an owner that does not know yet that the shard is another’s stops nobody', async () => {
-    const { clock, logged, answers, give, deliver } = await taking()
-    give(TARGET, 'another')
-    deliver(delivery([8], { acknowledged: 7 }))
-    await clock.pass(5)
-    deliver(delivery([8], { acknowledged: 7 }))
-    await clock.pass(5)
-    expect(answers).toEqual([answer('moved', 0), answer('moved', 0)])
-    expect(logged).toEqual([])
-  })
-
   test('R4: an owner whose store went back stops the source, and goes on with the others', async () => {
     const { clock, rows, logged, answers, deliver } = await taking()
     deliver(delivery([8], { acknowledged: 7 }))

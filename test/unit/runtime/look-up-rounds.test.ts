@@ -5,7 +5,7 @@ import type { LedgerStore, LookUpQuestion } from '../../../runtime/ports/ledger-
 import { MAX_ALONE } from '../../../runtime/node/look-up-rounds.ts'
 import { START_MS } from '../../support/accounts.ts'
 import { arriving, balanceIn, credit, failing, hosting, item, kinds, register } from '../../support/shard-hosting.ts'
-import { deliveriesBody } from '../../support/bodies.ts'
+import { deliveriesBody, deliveryFrom } from '../../support/bodies.ts'
 
 /** As the store gives up a statement. */
 const TIMEOUT_MS = 5_000
@@ -111,11 +111,7 @@ describe('K5: a look-up that is not answered', () => {
     await clock.pass(10)
     const { failed, mend } = bound(ledger, ({ accounts }) => accounts.some(({ accountId }) => accountId === 'a3'))
     const messages = ['a3', 'a2'].map((accountId, index) => arriving(index + 1, accountId))
-    const deliver = () =>
-      host.receiveDeliveries(
-        deliveriesBody([{ source: 3, target: 0, epoch: 1, attempt: 0, began: 0, acknowledged: 0, messages }]),
-        () => undefined,
-      )
+    const deliver = () => host.receiveDeliveries(deliveriesBody([deliveryFrom(3, messages)]), () => undefined)
     deliver()
     await clock.pass(60_000)
     expect(balanceIn(rows, 'a2')).toBe('0')

@@ -14,7 +14,7 @@ import {
   submit,
   transfer,
 } from '../../support/shard-hosting.ts'
-import { deliveriesBody } from '../../support/bodies.ts'
+import { deliveriesBody, deliveryFrom } from '../../support/bodies.ts'
 
 const GROUP_ID = 'c4d1f6a0-1c5e-4b7e-9a53-2f6f1c9f7e10'
 /** Every command gets a batch of its own, though one look-up has asked for all of them. */
@@ -45,10 +45,7 @@ describe('what has committed since a look-up was sent', () => {
       } as const,
     }))
     const before = batches.length
-    host.receiveDeliveries(
-      deliveriesBody([{ source: 2, target: 0, epoch: 1, attempt: 0, began: 2, acknowledged: 0, messages }]),
-      () => undefined,
-    )
+    host.receiveDeliveries(deliveriesBody([deliveryFrom(2, messages, { began: 2 })]), () => undefined)
     await clock.pass(50)
     expect(host.refused()).toEqual([])
     expect(balanceIn(rows, 'a')).toBe('10')
@@ -79,8 +76,7 @@ describe('what has committed since a look-up was sent', () => {
 describe('what needs no look-up', () => {
   const arrives = (number: number, accountId: string) => arriving(number, accountId, GROUP_ID)
   const deliver = (host: ReturnType<typeof hosting>['host'], ...messages: ReturnType<typeof arrives>[]) => {
-    const delivery = { source: 1, target: 0, epoch: 1, attempt: 0, began: 0, acknowledged: 0, messages }
-    host.receiveDeliveries(deliveriesBody([delivery]), () => undefined)
+    host.receiveDeliveries(deliveriesBody([deliveryFrom(1, messages)]), () => undefined)
   }
 
   test('K4: a message for an actor in memory is taken in though a look-up of another shard never ends', async () => {

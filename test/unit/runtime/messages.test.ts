@@ -22,7 +22,7 @@ import {
   submit,
   transfer,
 } from '../../support/shard-hosting.ts'
-import { deliveriesBody } from '../../support/bodies.ts'
+import { deliveriesBody, deliveryFrom } from '../../support/bodies.ts'
 
 const GROUP_ID = 'c4d1f6a0-1c5e-4b7e-9a53-2f6f1c9f7e10'
 
@@ -146,15 +146,10 @@ describe('a leg and what undoes it', () => {
     const deliver = (number: number, message: Message) =>
       host.receiveDeliveries(
         deliveriesBody([
-          {
-            source: 2,
-            target: 0,
-            epoch: 1,
-            attempt: 0,
+          deliveryFrom(2, [{ number, envelope: { to: accountAddress('a'), message, carries: [] } }], {
             began: number,
             acknowledged: number - 1,
-            messages: [{ number, envelope: { to: accountAddress('a'), message, carries: [] } }],
-          },
+          }),
         ]),
         () => undefined,
       )

@@ -6,7 +6,7 @@ import type { ItemVerdict, Operation } from '../../../runtime/messages.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import { KEY, START_MS } from '../../support/accounts.ts'
 import { answersOf, applied, hosting, item, kinds, register } from '../../support/shard-hosting.ts'
-import { deliveriesBody } from '../../support/bodies.ts'
+import { deliveriesBody, deliveryFrom } from '../../support/bodies.ts'
 
 export const TAKEN: Refused = { code: 'instance_exists', detail: 'Taken.' }
 export const SIGNED = `by ${KEY.publicKey}`
@@ -54,14 +54,12 @@ export async function minting() {
   /** The next message of the home of the NFTs. */
   const deliver = (said: Message, to = host): void => {
     number += 1
-    const messages = [{ number, envelope: envelope(said) }]
-    const delivery = { source: 2, target: 0, epoch: 1, attempt: 0, began: number, acknowledged: 0, messages }
+    const delivery = deliveryFrom(2, [{ number, envelope: envelope(said) }], { began: number })
     to.receiveDeliveries(deliveriesBody([delivery]), () => undefined)
   }
   /** The first of its messages again, as its source carries it until it is acknowledged. */
   const carryAgain = (said: Message, to = host): void => {
-    const messages = [{ number: 1, envelope: envelope(said) }]
-    const delivery = { source: 2, target: 0, epoch: 1, attempt: 0, began: 1, acknowledged: 0, messages }
+    const delivery = deliveryFrom(2, [{ number: 1, envelope: envelope(said) }], { began: 1 })
     to.receiveDeliveries(deliveriesBody([delivery]), () => undefined)
   }
   /** What was asked of the homes of NFTs, in all that was tried to be committed. */

@@ -4,7 +4,6 @@ import { BrokenInvariant } from '../../../actors/result.ts'
 import { type StepActor, stepActor } from '../../../actors/step-actor.ts'
 import type { DeliveryAnswer } from '../../../runtime/messages.ts'
 import { PARKED_RETRY_MS } from '../../../runtime/node/containment.ts'
-import { encodeFrame } from '../../../runtime/wire.ts'
 import {
   arriving,
   balanceIn,
@@ -20,7 +19,7 @@ import {
   transfer,
 } from '../../support/shard-hosting.ts'
 import { carrying, messages, numbersOf, SOURCE, TARGET, taken } from './courier-fixture.ts'
-import { deliveryAnswersIn, deliveriesBody } from '../../support/bodies.ts'
+import { deliveryAnswersIn, deliveriesBody, deliveryFrom } from '../../support/bodies.ts'
 
 const SOURCE_SHARD = 3
 const OTHER_SHARD = 2
@@ -46,17 +45,12 @@ async function taking(watched: Parameters<typeof hosting>[2]) {
   const deliver = (source: number, numbers: readonly number[]) =>
     hosted.host.receiveDeliveries(
       deliveriesBody([
-        {
+        deliveryFrom(
           source,
-          target: 0,
-          epoch: 1,
-          attempt: 0,
-          began: 0,
-          acknowledged: 0,
-          messages: numbers
+          numbers
             .map((number) => arriving(source === SOURCE_SHARD ? number : number + 100, 'a'))
             .map(({ envelope }, index) => ({ number: numbers[index] ?? 0, envelope })),
-        },
+        ),
       ]),
       (reply) => answers.push(...deliveryAnswersIn(reply)),
     )
@@ -146,30 +140,6 @@ describe('a message whose handling throws', () => {
     await ledger.clock.pass(PARKED_RETRY_MS)
     expect(balanceIn(ledger.rows, 'a')).toBe('2')
     expect(balanceIn(ledger.rows, 'd')).toBe('9')
-  })
-
-  test('R5: a message that cannot enter the mailbox parks its channel too', async () => {
-    const { clock, host, rows, answers, logged, deliver } = await taking({})
-    host.receiveDeliveries(
-      encodeFrame(1, [
-        {
-          source: SOURCE_SHARD,
-          target: 0,
-          epoch: 1,
-          attempt: 0,
-          began: 0,
-          acknowledged: 0,
-          messages: [arriving(1, 'a'), { number: 2, envelope: {} }, arriving(3, 'a')],
-        },
-      ]),
-      (reply) => answers.push(...deliveryAnswersIn(reply)),
-    )
-    deliver(OTHER_SHARD, [1])
-    await clock.pass(50)
-    expect(balanceIn(rows, 'a')).toBe('2')
-    expect(answers.map(({ source, kind, mark }) => [source, kind, mark])).toContainEqual([SOURCE_SHARD, 'parked', 0])
-    expect(parkedLines(logged)).toMatchObject([{ fields: { source: SOURCE_SHARD, message: 2, stage: 'delivery' } }])
-    expect(host.refused()).toEqual([])
   })
 })
 

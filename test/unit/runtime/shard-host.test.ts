@@ -82,16 +82,6 @@ describe('the shard host', () => {
     expect(host.serving().get(0)).toMatchObject({ epoch: 1, attempt: 1 })
   })
 
-  test('H3: when the shard is another by then, what waited is undecided', async () => {
-    const { clock, control, verdicts, item, send, host } = hosting()
-    control.commit = () => ({ kind: 'unknown', detail: 'no answer' })
-    control.raises = false
-    send(item(0, 'a', register))
-    await clock.pass(50)
-    expect(kinds(verdicts)).toEqual(['undecided'])
-    expect(host.serving().has(0)).toBe(false)
-  })
-
   test('H3: commands that waited for their look-up when an outcome was unknown are stepped once, in order', async () => {
     const { clock, control, verdicts, item, send, host } = hosting([0], { maxShardMailbox: 10_000 })
     control.commit = applied
@@ -132,22 +122,6 @@ describe('the shard host', () => {
     const attempts = batches.map(({ shards }) => shards[0]?.token.attempt)
     expect(attempts.slice(0, 3)).toEqual([0, 0, 0])
     expect(attempts.slice(3)).not.toContain(0)
-  })
-
-  test('repeats under a key that was rotated away are checked together, not one a commit', async () => {
-    const { clock, control, batches, verdicts, item, send } = hosting([0])
-    control.commit = applied
-    send(item(0, 'a', register))
-    await clock.pass(10)
-    send(item(0, 'a', credit('a', 'k')))
-    await clock.pass(10)
-    send(item(0, 'a', rotation('a')))
-    await clock.pass(10)
-    const before = batches.length
-    send(...Array.from({ length: 50 }, () => item(0, 'a', credit('a', 'k'))))
-    await clock.pass(20)
-    expect(kinds(verdicts).filter((kind) => kind === 'accepted').length).toBe(51)
-    expect(batches.length - before).toBe(1)
   })
 
   test('a batch is bounded by its bytes, and every shard gets its turn', async () => {
@@ -251,28 +225,52 @@ describe('the shard host', () => {
     expect(kinds(verdicts)).toEqual(['registered', 'rotated', 'signature_mismatch', 'accepted'])
   })
 
-  test('H1: another epoch, and a shard that is not here, are moved; H2: a full mailbox is overloaded', async () => {
-    const { clock, control, verdicts, item, send } = hosting([0], { maxShardMailbox: 1 })
-    control.commit = () => new Promise(() => undefined)
-    send(item(0, 'a', register, { epoch: 2 }), item(5, 'a', register), item(0, 'a', register), item(0, 'a', register))
+  test('H1: another epoch, and a shard that is not here, are moved', async () => {
+    const { clock, verdicts, item, send } = hosting([0])
+    send(item(0, 'a', register, { epoch: 2 }), item(5, 'a', register))
     await clock.pass(10)
-    expect(kinds(verdicts)).toEqual(['moved', 'moved', 'overloaded'])
+    expect(kinds(verdicts)).toEqual(['moved', 'moved'])
   })
 
-  test('H2: one actor cannot fill its shard’s mailbox: what waits for it alone is bounded, and others enter', async () => {
-    const { clock, control, verdicts, item, send } = hosting([0], { maxActorMailbox: 2 })
+  test.for<[string, Parameters<typeof hosting>[1], readonly (readonly [number, string])[], number]>([
+    [
+      'a shard',
+      { maxShardMailbox: 1 },
+      [
+        [0, 'a'],
+        [0, 'a7'],
+        [1, 'b'],
+      ],
+      1,
+    ],
+    [
+      'an actor, and others enter',
+      { maxActorMailbox: 2 },
+      [
+        [0, 'a'],
+        [0, 'a'],
+        [0, 'a'],
+        [0, 'a7'],
+      ],
+      1,
+    ],
+    [
+      'the node',
+      { maxNodeMailbox: 2 },
+      [
+        [0, 'a'],
+        [1, 'b'],
+        [0, 'a7'],
+        [1, 'b7'],
+      ],
+      2,
+    ],
+  ])('H2: a full mailbox of %s is overloaded', async ([, limits, addressed, overloaded]) => {
+    const { clock, control, verdicts, item, send } = hosting([0, 1], limits)
     control.commit = () => new Promise(() => undefined)
-    send(item(0, 'a', register), item(0, 'a', register), item(0, 'a', register), item(0, 'a7', register))
+    send(...addressed.map(([shardId, accountId]) => item(shardId, accountId, register)))
     await clock.pass(10)
-    expect(kinds(verdicts)).toEqual(['overloaded'])
-  })
-
-  test('H2: shards that fill the node’s mailbox together are overloaded together', async () => {
-    const { clock, control, verdicts, item, send } = hosting([0, 1], { maxNodeMailbox: 2 })
-    control.commit = () => new Promise(() => undefined)
-    send(item(0, 'a', register), item(1, 'b', register), item(0, 'a7', register), item(1, 'b7', register))
-    await clock.pass(10)
-    expect(kinds(verdicts)).toEqual(['overloaded', 'overloaded'])
+    expect(kinds(verdicts)).toEqual(Array.from({ length: overloaded }, () => 'overloaded'))
   })
 
   test('H2: what has got its verdict leaves room for the next of its actor', async () => {
@@ -308,40 +306,20 @@ describe('the shard host', () => {
     expect(Math.max(...replies.map((reply) => Buffer.byteLength(reply)))).toBeLessThanOrEqual(maxMessageBytes)
   })
 
-  test('what one message asked of several shards is answered in one, for one commit has it all', async () => {
-    const { batches, clock, host, item } = hosting([0, 1, 2])
-    const replies: string[] = []
-    const items = [0, 1, 2].map((shardId) => item(shardId, `${'abc'.charAt(shardId)}${shardId}`, register))
-    host.receive(itemsBody(items), (reply) => replies.push(reply))
-    await clock.pass(20)
-    expect(batches).toHaveLength(1)
-    expect(replies.map((reply) => kinds(verdictsIn(reply)))).toEqual([['registered', 'registered', 'registered']])
-  })
-
-  test('an answer that no message takes is said to be undecided, and harms no other', () => {
-    const answer = { kind: 'refused', code: 'unknown_operation', detail: 'x'.repeat(5_000), field: null } as const
-    const verdicts = [answer, { ...answer, detail: 'No.' }].map((one, index) => ({
-      requestId: `${index}`,
-      attempt: 1,
-      verdict: { kind: 'answered', answer: one } as const,
-    }))
-    const [message = '', ...others] = encodeVerdicts(verdicts, 1, 2_000, () => undefined)
-    expect(others).toEqual([])
-    expect(verdictsIn(message)).toEqual([{ ...verdicts[0], verdict: { kind: 'undecided' } }, verdicts[1]])
-  })
-
-  test('a reply that cannot be encoded becomes undecided, and affects no other', () => {
+  test.for<[string, object, readonly string[]]>([
+    ['fits no message', { detail: 'x'.repeat(5_000) }, []],
+    ['cannot be encoded', { field: 1n }, ['0']],
+  ])('a reply that %s becomes undecided, and affects no other', ([, changes, unencodable]) => {
     const answer = { kind: 'refused', code: 'unknown_operation', detail: 'No.', field: null } as const
-    const bad = { ...answer, field: 1n as unknown as string }
-    const verdicts = [bad, answer].map((one, index) => ({
+    const verdicts = [{ ...answer, ...changes } as typeof answer, answer].map((one, index) => ({
       requestId: `${index}`,
       attempt: 1,
       verdict: { kind: 'answered', answer: one } as const,
     }))
     const unwritten: string[] = []
-    const [message = ''] = encodeVerdicts(verdicts, 1, 2_000, ({ requestId }) => unwritten.push(requestId))
-    expect(unwritten).toEqual(['0'])
-    expect(verdictsIn(message)).toEqual([{ ...verdicts[0], verdict: { kind: 'undecided' } }, verdicts[1]])
+    const messages = encodeVerdicts(verdicts, 1, 2_000, ({ requestId }) => unwritten.push(requestId))
+    expect(unwritten).toEqual(unencodable)
+    expect(messages.map(verdictsIn)).toEqual([[{ ...verdicts[0], verdict: { kind: 'undecided' } }, verdicts[1]]])
   })
 
   test('what has passed its deadline is not stepped', async () => {

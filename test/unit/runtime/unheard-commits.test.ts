@@ -61,3 +61,20 @@ test('an erasure is answered, and done once', async () => {
   expect(answersOf(verdicts)).toMatchObject([{ kind: 'status_changed', account: { status: 'erased', sequence: 2 } }])
   expect(batches.flatMap(({ shards }) => shards.flatMap(({ erased }) => erased))).toEqual(['a'])
 })
+
+test('D7: a request under a key that changes nothing has no effect when it is replayed after other changes', async () => {
+  const orders = [status('frozen'), status('active', 'k'), status('frozen')]
+  const { clock, batches, verdicts, item, send } = hosting([0])
+  for (const order of [register, status('active', 'k'), ...orders]) {
+    send(item(0, 'a', order))
+    await clock.pass(50)
+  }
+  expect(answersOf(verdicts).slice(1)).toMatchObject([
+    { account: { status: 'active', sequence: 0 } },
+    { account: { status: 'frozen', sequence: 1 } },
+    { account: { status: 'active', sequence: 0 } },
+    { account: { status: 'frozen', sequence: 1 } },
+  ])
+  const entries = batches.flatMap(({ shards }) => shards.flatMap((shard) => shard.entries))
+  expect(entries.map(({ sequence }) => sequence)).toEqual([0, 1])
+})
