@@ -40,7 +40,7 @@ export interface World {
   readonly network: SimNetwork
   readonly leases: SimLeaseServer
   readonly checker: LedgerChecker
-  readonly rowReplay?: RowReplay
+  readonly rowReplay: RowReplay | undefined
   readonly ownership?: OwnershipWitness
   readonly clients: ClientChecker
   /** What came over from other ledgers, and was ordered of it. */

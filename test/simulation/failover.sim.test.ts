@@ -61,7 +61,7 @@ async function busyCluster(seed: number, breaks: Breaks = {}) {
       await until(() => cluster.workload.finished() && cluster.allOwned(), 2 * TRAFFIC_MS)
       await until(cluster.atRest, 2 * TRAFFIC_MS)
       checker.atEnd()
-      cluster.rowReplay.atEnd()
+      cluster.rowReplay?.atEnd()
       cluster.world.clients.atEnd()
     },
   }

@@ -96,11 +96,11 @@ export class ActorChecker {
     })
   }
 
-  commit({ address, previousVersion, state }: ActorWrite): void {
+  /** `copy`: the state as it is stored. */
+  commit({ address, previousVersion }: ActorWrite, copy: ActorState | null): void {
     const key = actorKey(address)
     const before = this.latest(key)
     this.demand((before?.version ?? 0) === previousVersion, `I1b: ${key}: written on ${previousVersion}`)
-    const copy = state === null ? null : (JSON.parse(JSON.stringify(state)) as ActorState)
     this.arrivals.actor(address, before, copy)
     const moments = this.histories.get(key) ?? []
     // Given up and registered anew within one commit: in between it was no more.
@@ -181,11 +181,7 @@ export class ActorChecker {
   }
 
   private released({ id, status }: GroupState): void {
-    for (const [at, holds] of this.funds.holds) {
-      for (const hold of holds.values()) {
-        this.demand(hold.kind !== 'leg' || hold.groupId !== id, `I8: ${id} is ${status} and ${at} still holds a leg`)
-      }
-    }
+    for (const at of this.funds.legHolders(id)) this.demand(false, `I8: ${id} is ${status} and ${at} still holds a leg`)
     for (const key of this.histories.keys()) {
       const state = this.latest(key)
       if (state?.kind !== 'token' && state?.kind !== 'instance') continue

@@ -6,8 +6,6 @@
  */
 import type { Balance, Hold, LegHold } from '../../actors/account/state.ts'
 import type { TransactionRecord } from '../../actors/account/transaction.ts'
-import type { ShardBatch } from '../../runtime/ports/ledger-store.ts'
-import { addressOf } from '../support/reference-encoding.ts'
 import type { Demand } from './invariants-messages.ts'
 import { isNftAsset, unitsOf } from './reference-fields.ts'
 import { type Funds, type Holdings, LARGEST, NO_FUNDS } from './reference-funds.ts'
@@ -19,8 +17,6 @@ const LEAVING: ReadonlySet<string> = new Set(['debit', 'transfer', 'exchange'])
 type Owed = { -readonly [Part in 'reserved' | 'incoming' | 'room']: bigint }
 
 export class FundsChecker {
-  /** By address and hold ID: what was written, not what the runtime thinks. */
-  readonly holds = new Map<string, Map<string, Hold>>()
   private readonly demand: Demand
   private readonly rows: Rows
   /** By address and asset. */
@@ -34,7 +30,7 @@ export class FundsChecker {
   }
 
   holdsOf(at: string): readonly Hold[] {
-    return [...(this.holds.get(at)?.values() ?? [])]
+    return [...(this.rows.holds.get(at)?.values() ?? [])]
   }
 
   /** The holds that keep an account from closing: without the legs that only other clients expect of it. */
@@ -49,17 +45,13 @@ export class FundsChecker {
   /** How many are open, of all accounts. */
   open(): number {
     let sum = 0
-    for (const ofAccount of this.holds.values()) sum += ofAccount.size
+    for (const ofAccount of this.rows.holds.values()) sum += ofAccount.size
     return sum
   }
 
-  commit({ token: { shardId }, holds, removedHolds }: ShardBatch): void {
-    for (const { accountId, holdId } of removedHolds) this.holds.get(addressOf({ shardId, accountId }))?.delete(holdId)
-    for (const { accountId, holdId, hold } of holds) {
-      const at = addressOf({ shardId, accountId })
-      const ofAccount = this.holds.get(at) ?? new Map<string, Hold>()
-      this.holds.set(at, ofAccount.set(holdId, JSON.parse(JSON.stringify(hold)) as Hold))
-    }
+  /** All that are open of this group's legs, by account. */
+  legHolders(groupId: string): readonly string[] {
+    return [...this.rows.holds.keys()].filter((at) => this.legsOf(at).some((leg) => leg.groupId === groupId))
   }
 
   /** What completed transactions have made of an asset, burns in open groups included. */

@@ -87,13 +87,3 @@ export class WrittenRows {
     } satisfies Crossed)
   }
 }
-
-/** The names of what only one of the tables has, or both and not the same. */
-export function tableDifferences(
-  name: string,
-  left: ReadonlyMap<string, unknown>,
-  right: ReadonlyMap<string, unknown>,
-): readonly string[] {
-  const all = new Set([...left.keys(), ...right.keys()])
-  return [...all].filter((at) => !isEqual(left.get(at), right.get(at))).map((at) => `${name} ${at}`)
-}

@@ -128,13 +128,14 @@ export function createKernel(options: KernelOptions): Kernel {
   const end = (): RunEnd => ({ hash: trace.hash(), steps, virtualMs: nowMs, counters })
   const world = { now, schedule, random, record, count, epochMs }
 
-  const step = async (event: SimEvent): Promise<void> => {
+  const step = (event: SimEvent): void => {
     nowMs = event.timeMs
     steps += 1
     trace.record(`${nowMs} ${event.label}`)
     witness?.stepped(nowMs, event.label)
     event.run()
-    await microtasksDrained()
+  }
+  const demandBounds = (): void => {
     if (steps > maxSteps) throw new Error(`K3: more than ${maxSteps} steps`)
     if (nowMs > maxTimeMs) throw new Error(`K3: more than ${maxTimeMs} ms of virtual time`)
   }
@@ -152,7 +153,9 @@ export function createKernel(options: KernelOptions): Kernel {
           return false
         }
         heap.pop()
-        await step(next)
+        step(next)
+        await microtasksDrained()
+        demandBounds()
       }
     })
   return {

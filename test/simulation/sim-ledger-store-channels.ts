@@ -137,12 +137,8 @@ export class ChannelTable {
     for (const { target, number, envelope, atMs } of outbox.toSorted((left, right) => left.number - right.number)) {
       const channel = this.channelTo(shardId, target)
       if (number <= channel.acknowledged) startAgain(channel, number)
-      const text = JSON.stringify(envelope)
-      const carries = (JSON.parse(text) as Envelope).carries.map((carried) => ({
-        tokenId: carried.tokenId,
-        units: signedUnits(carried.quantity),
-      }))
-      const row = { text, carries, atMs }
+      const carries = envelope.carries.map(({ tokenId, quantity }) => ({ tokenId, units: signedUnits(quantity) }))
+      const row = { text: JSON.stringify(envelope), carries, atMs }
       channel.rows.set(number, row)
       channel.highest = Math.max(channel.highest, number)
       if (number > this.markOf(channel)) this.count(row, 1n)

@@ -4,13 +4,7 @@
  *   R2. Balances and holds live in rows of their own, as in the real schema: one that a batch forgets to write is missing.
  *   R3. What is a document in the real schema is a sealed copy here: nobody who reads it can change it.
  */
-import type {
-  AuditEntryWrite,
-  BalanceWrite,
-  HoldName,
-  HoldWrite,
-  ShardBatch,
-} from '../../runtime/ports/ledger-store.ts'
+import type { AuditEntryWrite, BalanceWrite, HoldName, ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import type { AccountAddress, KeyAddress, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import { addressOf, keyAddressOf } from '../../runtime/ports/ledger-store.ts'
 import { type Answer, type EarlierUse, originalAnswer, type RecordedOperation } from '../../actors/account/outcome.ts'
@@ -48,11 +42,6 @@ export interface Tables {
 export interface BoundaryTotal {
   readonly credited: bigint
   readonly debited: bigint
-}
-
-interface HoldRow extends HoldName {
-  readonly shardId: number
-  readonly hold: Hold
 }
 
 /** Values that no table takes: they fail the statement as it is read, whatever the fence says (F2). */
@@ -98,7 +87,8 @@ export class Rows implements Tables {
   readonly nftEvents = new NftEventTable()
   readonly transactionTable = new TransactionTable()
   readonly channels: ChannelTable
-  private readonly holdsOf = new Map<string, Map<string, HoldRow>>()
+  /** By address and hold ID. */
+  readonly holds = new Map<string, Map<string, Hold>>()
 
   private readonly broken: StoreRule | undefined
 
@@ -139,13 +129,7 @@ export class Rows implements Tables {
     const at = addressOf(address)
     const row = this.accounts.get(at)
     if (row === undefined) return undefined
-    const holds = new Map([...(this.holdsOf.get(at) ?? [])].map(([holdId, { hold }]) => [holdId, hold] as const))
-    return { ...row, balances: new Map(this.balances.get(at)), holds }
-  }
-
-  /** All holds, with the accounts that keep them. */
-  allHolds(): readonly (HoldWrite & { readonly shardId: number })[] {
-    return [...this.holdsOf.values()].flatMap((ofAccount) => [...ofAccount.values()])
+    return { ...row, balances: new Map(this.balances.get(at)), holds: new Map(this.holds.get(at)) }
   }
 
   /** D7. */
@@ -161,27 +145,6 @@ export class Rows implements Tables {
     const recorded = this.operations.get(at)
     if (recorded === undefined) return undefined
     return this.useOf(address, recorded, originalAnswer(recorded))
-  }
-
-  /** Where all value is, from the rows alone: what `value` was kept up to. */
-  recount(): ValueCount {
-    const count = new ValueCount()
-    for (const ofAccount of this.balances.values()) {
-      for (const [tokenId, { balance }] of ofAccount) count.add('balances', tokenId, signedUnits(balance.toFixed()))
-    }
-    for (const { hold } of this.allHolds()) countHold(count.add, hold, 1n)
-    for (const { envelope } of this.channels.unconsumed()) {
-      for (const { tokenId, quantity } of envelope.carries) count.add('carried', tokenId, signedUnits(quantity))
-    }
-    for (const { state } of this.actors.all()) {
-      if (state.kind !== 'token' || state.status === 'preparing') continue
-      count.add('supply', state.tokenId, signedUnits(state.totalSupply))
-    }
-    for (const [tokenId, { credited, debited }] of this.boundary) {
-      count.add('credited', tokenId, credited)
-      count.add('debited', tokenId, debited)
-    }
-    return count
   }
 
   /** What is committed now for one shard: what a statement sees whose snapshot is this old. */
@@ -208,7 +171,7 @@ export class Rows implements Tables {
   private copyShard(shardId: number, copy: Rows): void {
     copyShard(this.accounts, copy.accounts, shardId, itself)
     copyShard(this.balances, copy.balances, shardId, (value) => new Map(value))
-    copyShard(this.holdsOf, copy.holdsOf, shardId, (value) => new Map(value))
+    copyShard(this.holds, copy.holds, shardId, (value) => new Map(value))
     copyShard(this.keys, copy.keys, shardId, (value) => [...value])
     copyShard(this.operations, copy.operations, shardId, itself)
     this.actors.copyShard(shardId, copy.actors)
@@ -300,17 +263,16 @@ export class Rows implements Tables {
     for (const { accountId, holdId, hold } of holds) {
       this.removeHold(shardId, { accountId, holdId })
       const at = addressOf({ shardId, accountId })
-      const row = { shardId, accountId, holdId, hold: sealedCopy(hold) }
-      this.holdsOf.set(at, (this.holdsOf.get(at) ?? new Map<string, HoldRow>()).set(holdId, row))
+      this.holds.set(at, (this.holds.get(at) ?? new Map<string, Hold>()).set(holdId, sealedCopy(hold)))
       countHold(this.value.add, hold, 1n)
     }
   }
 
   private removeHold(shardId: number, { accountId, holdId }: HoldName): void {
-    const ofAccount = this.holdsOf.get(addressOf({ shardId, accountId }))
-    const row = ofAccount?.get(holdId)
-    if (row === undefined) return
-    countHold(this.value.add, row.hold, -1n)
+    const ofAccount = this.holds.get(addressOf({ shardId, accountId }))
+    const hold = ofAccount?.get(holdId)
+    if (hold === undefined) return
+    countHold(this.value.add, hold, -1n)
     ofAccount?.delete(holdId)
   }
 

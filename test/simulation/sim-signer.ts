@@ -3,7 +3,7 @@
  * but key and bytes. Anybody who knows a public key could forge them; no simulated client does.
  * Completions are events: they come late, and in an order of their own.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { SignatureCheck, Signer } from '../../runtime/ports/signer.ts'
 import type { SimProcess } from './kernel-process.ts'
 import type { SeededRandom } from './sim-random.ts'
@@ -19,10 +19,16 @@ export interface SimSignerOptions {
 
 const USUAL_DELAY_MS = { min: 0.1, max: 5 }
 
+const publicKeys = new Map<string, string>()
+
 /** Shaped like a compressed point: 33 bytes in base64url, the first 2 or 3. */
 export function simPublicKey(privateSeed: string): string {
-  const digest = createHash('sha256').update(`public ${privateSeed}`).digest()
-  return Buffer.concat([Buffer.from([2 + ((digest[0] ?? 0) & 1)]), digest]).toString('base64url')
+  const known = publicKeys.get(privateSeed)
+  if (known !== undefined) return known
+  const digest = Buffer.from(hash('sha256', `public ${privateSeed}`), 'hex')
+  const key = Buffer.concat([Buffer.from([2 + ((digest[0] ?? 0) & 1)]), digest]).toString('base64url')
+  publicKeys.set(privateSeed, key)
+  return key
 }
 
 /** Shaped like r||s: 64 bytes in base64url. */
@@ -71,5 +77,5 @@ function receiptSeed(keyId: string): string {
 }
 
 function signatureBytes(publicKey: string, payload: string): Buffer {
-  return createHash('sha512').update(`${publicKey}\n${payload}`).digest()
+  return Buffer.from(hash('sha512', `${publicKey}\n${payload}`), 'hex')
 }

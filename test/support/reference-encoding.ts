@@ -1,5 +1,5 @@
 /** Hashes, canonical text and addresses by their documented rules, computed without the ledger's own code. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { AccountCommand, KeyUse } from '../../actors/account/commands.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 
@@ -8,13 +8,12 @@ export const GENESIS = '0'.repeat(64)
 
 /** 64 lower-case hexadecimal digits. */
 export function sha256Hex(text: string): string {
-  return createHash('sha256').update(text, 'utf8').digest('hex')
+  return hash('sha256', text)
 }
 
 /** SHA-256 of two hashes of 32 bytes each: the one before and that of the payload. */
 export function chainHash(previous: string, payload: string): string {
-  const inner = createHash('sha256').update(payload, 'utf8').digest()
-  return createHash('sha256').update(Buffer.from(previous, 'hex')).update(inner).digest('hex')
+  return hash('sha256', Buffer.from(previous + sha256Hex(payload), 'hex'))
 }
 
 /** RFC 8785, of values without numbers that are no integers. Members that are undefined are left out. */
@@ -29,7 +28,8 @@ export function canonicalText(value: unknown): string {
 
 /** 43 characters of base64url: how a key that was used on another ledger arrives here. */
 export function usedKeyHash(salt: string, accountId: string, { operation, idempotencyKey }: KeyUse): string {
-  return createHash('sha256').update([salt, accountId, operation, idempotencyKey].join('\n')).digest('base64url')
+  const text = [salt, accountId, operation, idempotencyKey].join('\n')
+  return Buffer.from(sha256Hex(text), 'hex').toString('base64url')
 }
 
 export function actorKey({ kind, id }: ActorAddress): string {
