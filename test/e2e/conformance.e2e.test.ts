@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ERROR_CODES } from '../../api/error-codes.ts'
 import { createOpenApiDocument } from '../../api/openapi/document.ts'
 import { type HttpReply, type LedgerClient, membersOf, textOf } from '../support/client.ts'
+import { partsOf } from '../support/client-forged-token.ts'
 import { type Members, newAccountKeys } from '../support/client-keys.ts'
 import { fieldsOf, outcomeOf } from '../support/client-moves.ts'
 import { projectRoot, until } from '../support/cluster-process.ts'
@@ -43,6 +44,7 @@ const UNSEEN = [
   'createImport 409',
   'getImport 200',
 ]
+const REFRESH_LIFETIME_S = 30 * 86_400
 const DEADLINE_MS = 180_000
 
 let started: Service | undefined
@@ -160,6 +162,31 @@ describe('what is public', () => {
     const changelog = readFileSync(join(projectRoot(), 'CHANGELOG.md'), 'utf8')
     expect(changelog).toContain(`## [${textOf(info as Members, 'version')}]`)
   })
+})
+
+test('D17: a refresh token is good for thirty days from each use: just before their end, not just after', async () => {
+  const login = service().request(service().described.byId('issueToken'))
+  let tokens = membersOf(await service().ask(login))
+  for (const [ageS, outcome] of [
+    [REFRESH_LIFETIME_S - 60, '200'],
+    [REFRESH_LIFETIME_S - 60, '200'],
+    [REFRESH_LIFETIME_S, '401 ERR_UNAUTHORIZED'],
+  ] as const) {
+    const { sid } = partsOf(textOf(tokens, 'access_token')).claims
+    // Nobody waits a month: the session is as old as if that had been done.
+    await withSql(
+      service().cluster.databaseUrl(),
+      (sql) => sql`
+        UPDATE refresh_families
+           SET expires_at = expires_at - ${ageS} * interval '1 second',
+               rotated_at = rotated_at - ${ageS} * interval '1 second'
+         WHERE session_id = ${String(sid)}`,
+    )
+    const body = { grant_type: 'refresh_token', refresh_token: textOf(tokens, 'refresh_token') }
+    const reply = await service().ask({ ...login, body: JSON.stringify(body) })
+    expect(outcomeOf(reply)).toBe(outcome)
+    tokens = { ...tokens, ...membersOf(reply) }
+  }
 })
 
 describe('an edge of other settings', () => {
