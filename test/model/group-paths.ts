@@ -4,7 +4,7 @@
  *
  * Of three legs there are some hundreds: `coveringPaths` are so many of them that every pair of actions that can follow
  * each other is walked, each action taken together with the status of the group that it meets. The steps alone walk all
- * paths; the simulated cluster walks all of two legs and the covering ones of three; real time the covering ones of both.
+ * paths; a running ledger walks the covering ones.
  */
 import { getSimplePaths } from 'xstate/graph'
 import {
@@ -46,12 +46,6 @@ export function allPaths(scene: Scene): readonly GroupPath[] {
   const walked = paths.map((steps) => pathOf(scene, machine.resolveState(initialOf(scene)), steps))
   const prefixes = new Set(walked.flatMap(({ steps }) => steps.map((_, length) => titleOf(steps.slice(0, length)))))
   return walked.filter(({ title }) => !prefixes.has(title))
-}
-
-/** All of them where they are few. */
-export function chosenPaths(scene: Scene): readonly GroupPath[] {
-  const paths = allPaths(scene)
-  return scene.legs.length === 2 ? paths : coveringPaths(paths)
 }
 
 export function coveringPaths(paths: readonly GroupPath[]): readonly GroupPath[] {

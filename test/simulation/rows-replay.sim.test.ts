@@ -9,7 +9,6 @@ import { type AnyState, stepActor, type StepOutcome } from '../../actors/step-ac
 import type { LookUpAnswer, ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import type { Breaks } from './breaks.ts'
 import { runCluster } from './cluster.ts'
-import { differenceOf, isEqual } from './invariants-rows-equal.ts'
 import { sealed } from './sealed.ts'
 import { SimulationFailure } from './kernel.ts'
 import { busy } from './mutation-list.ts'
@@ -167,36 +166,5 @@ describe('W3: a state that is given to be read', () => {
     const { sum, holds } = state()
     expect(sum.plus(1).toFixed()).toBe('2')
     expect([...holds.keys()]).toEqual(['h'])
-  })
-})
-
-describe('W1: two values that say the same', () => {
-  test.for([
-    [
-      'maps in another order',
-      new Map([
-        ['a', 1],
-        ['b', 2],
-      ]),
-      new Map([
-        ['b', 2],
-        ['a', 1],
-      ]),
-    ],
-    ['a quantity with other zeros', new Quantity('1.50'), new Quantity('1.5')],
-    ['what is undefined and what is not there', { a: 1, b: undefined }, { a: 1 }],
-  ] as const)('are equal: %s', ([, left, right]) => {
-    expect([isEqual(left, right), isEqual(right, left)]).toEqual([true, true])
-  })
-
-  test.for([
-    ['a map with another value', new Map([['a', { b: [1] }]]), new Map([['a', { b: [2] }]]), '.a.b.0'],
-    ['a field that is not there', { a: null }, {}, '.a'],
-    ['another quantity', { a: new Quantity(1) }, { a: new Quantity(2) }, '.a'],
-    ['a longer list', [1], [1, 2], '.1'],
-    ['a map and a record', new Map([['a', 1]]), { a: 1 }, ''],
-  ] as const)('are not equal: %s', ([, left, right, where]) => {
-    expect([isEqual(left, right), isEqual(right, left)]).toEqual([false, false])
-    expect(differenceOf(left, right)).toBe(where)
   })
 })
