@@ -1,21 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { AttestationStoreUnavailable } from '../../../runtime/ports/attestation-store.ts'
-import type { EdgeFixture } from './edge-fixture.ts'
 import { attestationEdge, BODY, CLASS_ID, INSTANCE_ID, isSealed, MINT, PATH, stated } from './attestation-scene.ts'
-import { bodyOf, clientOf, refusalOf, SECRET } from './edge-fixture.ts'
-
-const UNKNOWN = `${PATH}/att_01K6ZZZZZZ0000000000000000`
+import { bodyOf, refusalOf } from './edge-fixture.ts'
 
 function listedForm(members: Record<string, unknown>): Record<string, unknown> {
   const left = new Set(['evidence_url', 'key_id', 'signature'])
   return Object.fromEntries(Object.entries(members).filter(([member]) => !left.has(member)))
-}
-
-/** Another client of the role. */
-async function anotherToken(edge: EdgeFixture): Promise<string> {
-  edge.access.clients.set('another', clientOf('another', 'transactor'))
-  const answer = await edge.post('/v1/auth/token', { client_id: 'another', client_secret: SECRET })
-  return String((await bodyOf(answer))['access_token'])
 }
 
 describe('GET /v1/attestations/{id}', () => {
@@ -95,23 +85,13 @@ describe('POST /v1/attestations/{id}/revoke', () => {
     const edge = attestationEdge()
     const { attestation_id: id } = await stated(edge, await edge.tokenFor('transactor'))
     const path = `${PATH}/${String(id)}/revoke`
-    const stranger = await anotherToken(edge)
+    const stranger = await edge.tokenFor('transactor', 'another')
     for (const token of [await edge.tokenFor('viewer'), stranger]) {
       expect(await refusalOf(await edge.post(path, {}, token))).toMatchObject({ status: 403, codes: ['ERR_FORBIDDEN'] })
     }
     expect(edge.attestations.state.attestations.get(String(id))?.revocation).toBeNull()
     await edge.post(path, {}, await edge.tokenFor('admin'))
     expect((await edge.post(path, {}, stranger)).status).toBe(403)
-  })
-
-  test('what is not there is 404, and other fields are ignored', async () => {
-    const edge = attestationEdge()
-    const token = await edge.tokenFor('admin')
-    expect((await edge.post(`${UNKNOWN}/revoke`, {}, token)).status).toBe(404)
-    const { attestation_id: id } = await stated(edge, token)
-    const reason = 'x'.repeat(1_024)
-    const response = await edge.post(`${PATH}/${String(id)}/revoke`, { reason, note: 1 }, token)
-    expect(await bodyOf(response)).toMatchObject({ revocation_reason: reason })
   })
 
   test('D8: a 503 tells the outcome', async () => {
@@ -173,16 +153,6 @@ describe('GET /v1/attestations', () => {
     ] as const) {
       expect([query, await idsOf(query)]).toEqual([query, found])
     }
-  })
-
-  test('what is wrong with the query is told at once', async () => {
-    const { edge, token } = await fixture()
-    const query = '?source=a&source=b&status=%00&page_size=0&page_token=x'
-    expect(await refusalOf(await edge.get(`${PATH}${query}`, token))).toEqual({
-      status: 400,
-      codes: ['ERR_INVALID_QUERY'],
-      fields: ['source', 'status', 'page_size', 'page_token'],
-    })
   })
 })
 
@@ -250,7 +220,7 @@ describe('GET /v1/nft-classes/{classId}/instances/{instanceId}/provenance', () =
     ])
   })
 
-  test('D11: entries up to max_depth, 10 unless said, page by page', async () => {
+  test('D11: entries up to max_depth, 10 unless said', async () => {
     const { edge, token, whole } = await fixture()
     for (const [depth, count] of [
       [0, 1],
@@ -263,14 +233,6 @@ describe('GET /v1/nft-classes/{classId}/instances/{instanceId}/provenance', () =
     for (let number = 0; number < 8; number += 1) await stated(edge, token)
     const { provenance, next_page_token: end } = await bodyOf(await edge.get(PROVENANCE, token))
     expect([(provenance as object[]).length, end]).toEqual([whole.length + 8, ''])
-    const paged: unknown[] = []
-    let page = ''
-    do {
-      const body = await bodyOf(await edge.get(`${PROVENANCE}?page_size=3${page}`, token))
-      paged.push(...(body['provenance'] as object[]))
-      page = body['next_page_token'] === '' ? '' : `&page_token=${String(body['next_page_token'])}`
-    } while (page !== '')
-    expect(paged).toEqual(provenance)
   })
 
   test('D11: attestations behind the tenth entry are within the depth of their ownership', async () => {
@@ -292,13 +254,5 @@ describe('GET /v1/nft-classes/{classId}/instances/{instanceId}/provenance', () =
     const { next_page_token: next } = await bodyOf(await edge.get(`${PROVENANCE}?page_size=1`, token))
     const response = await edge.get(`${PROVENANCE}?max_depth=9&page_token=${String(next)}`, token)
     expect(await refusalOf(response)).toMatchObject({ status: 400, fields: ['page_token'] })
-  })
-
-  test('what can be no ID is looked for nowhere', async () => {
-    const { edge, token } = await fixture()
-    edge.attestations.failure = new AttestationStoreUnavailable('away')
-    for (const path of ['x/instances/x', `${CLASS_ID}/instances/a%20b`]) {
-      expect((await edge.get(`/v1/nft-classes/${path}/provenance`, token)).status).toBe(404)
-    }
   })
 })

@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { ERROR_CODES } from '../../../api/error-codes.ts'
 import { PROBLEM_TYPES, type ProblemType } from '../../../api/problem.ts'
-import { createUnmigratedEdge } from '../../../api/unmigrated-edge.ts'
 import { createEdgeFixture } from './edge-fixture.ts'
 
 /** Of what a query, a path or the text of a body can have wrong, and of what its fields can. */
@@ -151,16 +150,3 @@ describe.for(SLUGS)('/errors/%s', (slug) => {
 })
 
 const KNOWN_TAGS = new Set('!doctype html head meta title style body main h1 h2 p code dl dt dd pre'.split(' '))
-
-test('the edge before the ledger was created has the same pages', async () => {
-  const app = createUnmigratedEdge({
-    random: { hex: (size) => 'a'.repeat(2 * size), integer: () => 0 },
-    log: { info: () => {}, warn: () => {}, error: () => {} },
-    readiness: async () => ({ ready: false, checks: {} }),
-    settings: { errorBase: 'https://ledger.example/errors', environment: 'sandbox', corsOrigins: 'any' },
-  })
-  for (const slug of SLUGS) {
-    const { html } = await pageOf(slug)
-    expect(await (await app.request(`/errors/${slug}`)).text()).toBe(html)
-  }
-})

@@ -7,7 +7,7 @@ import {
   ExportsUnavailable,
   type LedgerExports,
 } from '../../../runtime/ports/ledger-exports.ts'
-import { createEdgeFixture, type EdgeFixture, LEDGER_ID, refusalOf } from './edge-fixture.ts'
+import { createEdgeFixture, type EdgeFixture, refusalOf } from './edge-fixture.ts'
 
 const AUDIENCE = '0b8b7c62-5a0c-4f0e-9c3f-6d2b1a7e4c55'
 const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
@@ -91,17 +91,7 @@ test.for([
 
 test('an export for this very ledger is refused', async () => {
   const own = 'c0ffee00-5a0c-4f0e-9c3f-6d2b1a7e4c55'
-  const edge = createEdgeFixture({
-    settings: {
-      errorBase: 'https://ledger.example/errors',
-      environment: 'sandbox',
-      corsOrigins: 'any' as const,
-      ledgerId: own,
-      accessTokenTtlMs: 3_600_000,
-      refreshTokenTtlMs: 3_600_000,
-    },
-  })
-  expect(LEDGER_ID).not.toBe(own)
+  const edge = createEdgeFixture({ settings: { ...createEdgeFixture().settings, ledgerId: own } })
   const response = await edge.post('/v1/exports', { ...ASKED, audience: own }, await edge.tokenFor('admin'))
   expect(await refusalOf(response)).toMatchObject({ status: 400, codes: ['ERR_WRONG_LEDGER'] })
 })
@@ -154,11 +144,4 @@ test('a ledger that cannot be read is a 503, of which nothing is said but that',
   const text = await response.clone().text()
   expect(await refusalOf(response)).toMatchObject({ status: 503, codes: ['ERR_DOWNSTREAM_FAILURE'] })
   expect(text).not.toContain('secret words')
-})
-
-test('content that breaks off is an error to its reader, and no end', async () => {
-  const edge = await edgeWith({ kind: 'begun', content: streamOf(['{"line":0}\n'], new Error('a row is damaged')) })
-  const response = await edge.ask(ASKED)
-  expect(response.status).toBe(200)
-  await expect(response.text()).rejects.toThrow('a row is damaged')
 })

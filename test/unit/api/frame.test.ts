@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createUnmigratedEdge } from '../../../api/unmigrated-edge.ts'
-import { AccessStoreUnavailable } from '../../../runtime/ports/access-store.ts'
+import { PROBLEM_TYPES } from '../../../api/problem.ts'
 import { bodyOf, createEdgeFixture, LEDGER_ID, refusalOf } from './edge-fixture.ts'
 
 describe('what stands in front of every endpoint', () => {
@@ -90,25 +90,9 @@ describe('what stands in front of every endpoint', () => {
     const response = await edge.app.request('/v1/transactions', { method: 'POST', body, duplex: 'half' })
     expect([response.status, pulled]).toEqual([401, 51])
   })
-
-  test('a store of clients that is away is a 503, for submissions with an outcome', async () => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('transactor')
-    edge.access.failure = new AccessStoreUnavailable('away')
-    expect(await bodyOf(await edge.get('/v1/transactions', token))).not.toHaveProperty('outcome')
-    expect(await bodyOf(await edge.post('/v1/transactions', {}, token))).toMatchObject({
-      status: 503,
-      outcome: 'not_applied',
-      error_codes: ['ERR_DOWNSTREAM_FAILURE'],
-    })
-  })
 })
 
 describe('outside /v1', () => {
-  test('/healthz answers while the process does', async () => {
-    expect((await createEdgeFixture().get('/healthz')).status).toBe(200)
-  })
-
   test('/readyz names the ledger and what is amiss', async () => {
     const edge = createEdgeFixture()
     const ready = await edge.get('/readyz')
@@ -186,10 +170,13 @@ describe('before the ledger was created', () => {
     }
   })
 
-  test('it is alive, not ready, and explains its problems', async () => {
+  test('D18: it is alive, not ready, explains its problems and shows its documentation', async () => {
     expect((await app.request('/healthz')).status).toBe(200)
     expect(await bodyOf(await app.request('/readyz'))).toMatchObject({ status: 'not_ready', ledger_id: null })
-    expect((await app.request('/errors/shard-unavailable')).status).toBe(200)
     expect((await app.request('/nowhere')).status).toBe(404)
+    const edge = createEdgeFixture()
+    for (const path of ['/docs', '/openapi.json', ...Object.keys(PROBLEM_TYPES).map((slug) => `/errors/${slug}`)]) {
+      expect(await (await app.request(path)).text()).toBe(await (await edge.get(path)).text())
+    }
   })
 })

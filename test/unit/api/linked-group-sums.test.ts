@@ -1,16 +1,7 @@
 /** Goal: the cost of linked groups for an edge is bounded, for any size and any number of concurrent requests. */
 import { expect, test, vi } from 'vitest'
 import type { TransactionPage, TransactionQuery } from '../../../runtime/ports/ledger-reads.ts'
-import {
-  bodyOf,
-  clientOf,
-  createEdgeFixture,
-  groupView,
-  refusalOf,
-  SECRET,
-  transactionView,
-  TXN_ID,
-} from './edge-fixture.ts'
+import { bodyOf, clientOf, createEdgeFixture, groupView, refusalOf, transactionView, TXN_ID } from './edge-fixture.ts'
 
 const PATH = '/v1/settlement-groups'
 
@@ -37,8 +28,7 @@ function fixture(size: number) {
   }
   const tokenOf = async (clientId: string, accounts: readonly string[] | null = null): Promise<string> => {
     edge.access.clients.set(clientId, { ...clientOf(clientId, 'admin'), accounts })
-    const credentials = { client_id: clientId, client_secret: SECRET }
-    return String((await bodyOf(await edge.post('/v1/auth/token', credentials)))['access_token'])
+    return edge.tokenFor('admin', clientId)
   }
   return { edge, large, read, tokenOf, release: () => release?.() }
 }

@@ -3,7 +3,6 @@
  * nothing of this rests on what the route or the document says of itself.
  */
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { ROLES } from '../../../actors/account/commands.ts'
 import { createOpenApiDocument } from '../../../api/openapi/document.ts'
 import { DocumentedInterface, type DocumentedOperation } from '../../support/documented-interface.ts'
 import type { queryOf } from '../../../api/query.ts'
@@ -87,18 +86,6 @@ describe('the document and the routes', () => {
     const { app } = createEdgeFixture()
     const routes = app.routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
     expect(operations.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(routes.toSorted())
-  })
-
-  test('the roles are the ones that the route lets in', async () => {
-    const edge = createEdgeFixture()
-    for (const operation of guarded) {
-      const admitted: string[] = []
-      for (const role of ROLES) {
-        const response = await ask(edge, operation, await edge.tokenFor(role))
-        if (response.status !== 403) admitted.push(role)
-      }
-      expect([operation.id, admitted]).toEqual([operation.id, operation.members['x-roles']])
-    }
   })
 
   test('D8: a 503 says what can have become of the request where the document says that it does', async () => {

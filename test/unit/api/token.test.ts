@@ -1,107 +1,55 @@
+/** Goal: tokens are given for a secret or a refresh token of a client that is there, and refusals cost little and say nothing. */
+import { createHash } from 'node:crypto'
 import { createLocalJWKSet, decodeProtectedHeader, jwtVerify } from 'jose'
 import { describe, expect, test, vi } from 'vitest'
-import { hmacToken, joined, partsOf, signedToken } from '../../support/client-forged-token.ts'
-import { type Members, newAccountKeys } from '../../support/client-keys.ts'
-import { bodyOf, clientOf, createEdgeFixture, HOUR_MS, LEDGER_ID, refusalOf, SECRET } from './edge-fixture.ts'
-import { AccessStoreUnavailable } from '../../../runtime/ports/access-store.ts'
+import { createClientAddress } from '../../../infra/system/client-address.ts'
+import { AccessStoreOverloaded, AccessStoreUnavailable } from '../../../runtime/ports/access-store.ts'
+import { bodyOf, clientOf, LEDGER_ID, refusalOf, SECRET } from './edge-fixture.ts'
+import { CREDENTIALS, tokenScene } from './token-scene.ts'
 
-const CREDENTIALS = { client_id: 'ann', client_secret: SECRET }
+const WRONG = { client_secret: 'wrong' }
+/** As of a client: none that was given. */
+const STRANGE = `rt_${'x'.repeat(43)}.YW5u`
+const UNAVAILABLE = { status: 503, codes: ['ERR_DOWNSTREAM_FAILURE'] }
+const OVERLOADED = { status: 503, codes: ['ERR_OVERLOADED'] }
 
-function fixture() {
-  const edge = createEdgeFixture()
-  edge.access.clients.set('ann', clientOf('ann', 'transactor'))
-  return edge
-}
-
-describe('POST /v1/auth/token', () => {
-  test('gives an ES256 token of RFC 9068 with every claim, and a refresh token', async () => {
-    const edge = fixture()
-    const response = await edge.post('/v1/auth/token', CREDENTIALS)
-    expect(response.status).toBe(200)
-    expect(response.headers.get('cache-control')).toBe('no-store')
+describe('a token', () => {
+  test('is an ES256 token of RFC 9068 with every claim, and comes with a refresh token', async () => {
+    const scene = tokenScene()
+    const response = await scene.login({ grant_type: 'client_credentials', scope: ['ignored'] })
+    expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store'])
     const body = await bodyOf(response)
     expect(Object.keys(body)).toEqual(['access_token', 'token_type', 'expires_in', 'refresh_token'])
     expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 3600 })
     const token = String(body['access_token'])
-    const jwks = (await bodyOf(await edge.get('/.well-known/jwks.json'))) as never
-    const { payload } = await jwtVerify(token, createLocalJWKSet(jwks), { currentDate: new Date(edge.clock.now()) })
-    expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: edge.keys.current('token') })
+    const jwks = (await bodyOf(await scene.get('/.well-known/jwks.json'))) as never
+    const { payload } = await jwtVerify(token, createLocalJWKSet(jwks), { currentDate: new Date(scene.clock.now()) })
+    expect(decodeProtectedHeader(token)).toEqual({ alg: 'ES256', typ: 'at+jwt', kid: scene.keys.current('token') })
     expect(payload).toMatchObject({ aud: LEDGER_ID, sub: 'ann', role: 'transactor' })
-    expect(payload['sid']).toBe(edge.access.families[0]?.sessionId)
+    expect(payload['sid']).toBe(scene.access.families[0]?.sessionId)
     expect(Number(payload.exp) - Number(payload.iat)).toBe(3600)
-    expect(payload.iss).toBeTypeOf('string')
-    expect(payload.jti).toBeTypeOf('string')
+    expect([payload.iss, payload.jti].map((claim) => typeof claim)).toEqual(['string', 'string'])
   })
 
-  test('many tokens in a row all verify, whatever their signatures look like in DER', async () => {
-    const edge = fixture()
-    for (let round = 0; round < 40; round += 1) {
-      const { access_token: token } = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
-      expect((await edge.get('/v1/transactions', String(token))).status).toBe(200)
-    }
+  test('is handed to no store in the clear', async () => {
+    const scene = tokenScene()
+    const { refresh } = await scene.issued()
+    expect(scene.access.families[0]?.tokenHash).toMatch(/^[0-9a-f]{64}$/)
+    expect(JSON.stringify([scene.access.families, scene.log])).not.toContain(refresh)
   })
 
-  test('takes grant_type client_credentials and ignores extra fields', async () => {
-    const body = { ...CREDENTIALS, grant_type: 'client_credentials', scope: ['x'] }
-    expect((await fixture().post('/v1/auth/token', body)).status).toBe(200)
-  })
-
-  test('hands the store no token in the clear', async () => {
-    const edge = fixture()
-    const { refresh_token: refreshToken } = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
-    expect(edge.access.families[0]?.tokenHash).toMatch(/^[0-9a-f]{64}$/)
-    expect(JSON.stringify([edge.access.families, edge.log])).not.toContain(String(refreshToken))
-  })
-
-  test('rotates refresh tokens within the session', async () => {
-    const edge = fixture()
-    const first = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
-    const session = edge.access.families[0]?.sessionId
-    const refresh = (token: unknown) =>
-      edge.post('/v1/auth/token', { grant_type: 'refresh_token', refresh_token: token })
-    const second = await bodyOf(await refresh(first['refresh_token']))
-    expect(second['refresh_token']).not.toBe(first['refresh_token'])
-    expect(edge.access.families[0]?.sessionId).toBe(session)
-    expect((await edge.get('/v1/transactions', String(second['access_token']))).status).toBe(200)
-    expect((await refresh(first['refresh_token'])).status).toBe(401)
-    expect((await refresh(second['refresh_token'])).status).toBe(200)
-  })
-
-  test('refresh tokens of revoked clients give nothing', async () => {
-    const edge = fixture()
-    const first = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
-    await edge.access.revokeClient('ann', 1)
-    const body = { grant_type: 'refresh_token', refresh_token: first['refresh_token'] }
-    expect((await edge.post('/v1/auth/token', body)).status).toBe(401)
-  })
-
-  test('unknown client, wrong secret, revoked client and every refused refresh are one answer', async () => {
-    const edge = fixture()
-    edge.access.clients.set('old', { ...clientOf('old', 'admin'), revokedAtMs: 1 })
-    edge.access.clients.set('changed', clientOf('changed', 'admin'))
-    edge.access.unreadable.add('changed')
-    const bodies: unknown[] = [
-      { client_id: 'nobody', client_secret: SECRET },
-      { client_id: 'ann', client_secret: 'wrong' },
-      { client_id: 'old', client_secret: SECRET },
-      { client_id: 'changed', client_secret: SECRET },
-      { grant_type: 'refresh_token', refresh_token: 'rt_x' },
-      { grant_type: 'refresh_token', refresh_token: `rt_${'x'.repeat(43)}.YW5u` },
-    ]
-    const answers = new Set<string>()
-    for (const body of bodies) {
-      const response = await edge.post('/v1/auth/token', body, undefined, { 'x-request-id': 'same' })
-      expect(response.status).toBe(401)
-      expect(response.headers.get('www-authenticate')).toContain('Bearer')
-      answers.add(await response.text())
-    }
-    for (const kind of ['unknown', 'expired', 'revoked', 'reused'] as const) {
-      edge.access.refreshOutcome = { kind }
-      const again = await edge.post('/v1/auth/token', bodies[5], undefined, { 'x-request-id': 'same' })
-      answers.add(await again.text())
-    }
-    expect(answers.size).toBe(1)
-    expect(edge.secretChecks.known).toEqual([false, true, true, false])
+  test('to refresh with is good once, within its session', async () => {
+    const scene = tokenScene()
+    const first = await scene.issued()
+    const session = scene.access.families[0]?.sessionId
+    const second = await bodyOf(await scene.refresh(first.refresh))
+    expect(second['refresh_token']).not.toBe(first.refresh)
+    expect(scene.access.families[0]?.sessionId).toBe(session)
+    expect(await scene.statusOf(String(second['access_token']))).toBe(200)
+    expect((await scene.refresh(first.refresh)).status).toBe(401)
+    expect((await scene.refresh(second['refresh_token'])).status).toBe(200)
+    await scene.access.revokeClient('ann', 1)
+    expect((await scene.refresh((await scene.issued()).refresh)).status).toBe(401)
   })
 
   test.for([
@@ -111,317 +59,211 @@ describe('POST /v1/auth/token', () => {
     [{ grant_type: 'refresh_token' }, ['refresh_token']],
     [{ grant_type: 'password', ...CREDENTIALS }, ['grant_type']],
     [{ refresh_token: 'rt_x' }, ['client_id', 'client_secret']],
-  ] as const)('%j is 400', async ([body, fields]) => {
-    const refused = await refusalOf(await fixture().post('/v1/auth/token', body))
-    expect(refused).toEqual({ status: 400, codes: ['ERR_INVALID_FIELD'], fields })
+  ] as const)('is not to be had with %j', async ([body, fields]) => {
+    expect(await refusalOf(await tokenScene().ask(body))).toEqual({ status: 400, codes: ['ERR_INVALID_FIELD'], fields })
   })
 
-  test('D17: after 20 failures refusals are late, the status stays 401, and the right secret is never late', async () => {
-    const edge = fixture()
-    const wrong = { client_id: 'ann', client_secret: 'wrong' }
-    for (let count = 0; count < 20; count += 1) expect((await edge.post('/v1/auth/token', wrong)).status).toBe(401)
-    let late: Response | undefined
-    const pending = edge.post('/v1/auth/token', wrong).then((response) => (late = response))
-    await edge.clock.timersSet(1)
-    expect(late).toBeUndefined()
-    expect((await edge.post('/v1/auth/token', CREDENTIALS)).status).toBe(200)
-    expect((await edge.post('/v1/auth/token', { ...wrong, client_id: 'bob' })).status).toBe(401)
-    await edge.clock.advance(2000)
-    await pending
-    expect(late?.status).toBe(401)
-  })
-
-  test('D17: no refusal is later than 2 s, and after a minute the count begins anew', async () => {
-    const edge = fixture()
-    const wrong = { client_id: 'ann', client_secret: 'wrong' }
-    const all = Array.from({ length: 60 }, () => edge.post('/v1/auth/token', wrong))
-    await edge.clock.timersSet(40)
-    await edge.clock.advance(2000)
-    expect(new Set((await Promise.all(all)).map((response) => response.status))).toEqual(new Set([401]))
-    await edge.clock.advance(60_000)
-    expect((await edge.post('/v1/auth/token', wrong)).status).toBe(401)
-    expect(edge.clock.pending()).toBe(0)
-  })
-
-  test('a hundred members are read; a body made to be costly is refused before it is parsed', async () => {
+  test('asked for with a hundred members is given; a body made to be costly is refused before it is parsed', async () => {
     const extra = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`extra${index}`, index]))
-    expect((await fixture().post('/v1/auth/token', { ...CREDENTIALS, ...extra(98) })).status).toBe(200)
+    expect((await tokenScene().login(extra(98))).status).toBe(200)
     for (const costly of [extra(99), { deep: Array.from({ length: 200 }, () => []) }]) {
-      const refused = await refusalOf(await fixture().post('/v1/auth/token', { ...CREDENTIALS, ...costly }))
+      const refused = await refusalOf(await tokenScene().login(costly))
       expect(refused).toEqual({ status: 400, codes: ['ERR_INVALID_FIELD'], fields: ['body'] })
     }
   })
 
-  test('a name that no client can have is not looked for, and its secret is checked all the same', async () => {
-    const edge = fixture()
-    const long = 'x'.repeat(1000)
-    edge.access.clients.set(long, clientOf(long, 'admin'))
-    expect((await edge.post('/v1/auth/token', { client_id: long, client_secret: SECRET })).status).toBe(401)
-    expect(edge.secretChecks.known).toEqual([false])
+  test('asked for with the form that OAuth libraries send is 415, with what to send instead', async () => {
+    const form = new URLSearchParams({ grant_type: 'client_credentials', ...CREDENTIALS }).toString()
+    const response = await tokenScene().ask(form, { 'content-type': 'application/x-www-form-urlencoded' })
+    const { status, error_codes: codes, detail } = await bodyOf(response)
+    expect([status, codes]).toEqual([415, ['ERR_UNSUPPORTED_CONTENT_TYPE']])
+    expect(detail).toMatch(/^Content-Type must be application\/json\. Send the credentials as JSON .*client_secret/)
+  })
+})
+
+describe('a refusal', () => {
+  test('is one answer for an unknown client, a wrong secret, a revoked client and every refused refresh', async () => {
+    const scene = tokenScene()
+    scene.access.clients.set('old', { ...clientOf('old', 'admin'), revokedAtMs: 1 })
+    scene.access.clients.set('changed', clientOf('changed', 'admin'))
+    scene.access.unreadable.add('changed')
+    const answers = new Set<string>()
+    const refused = async (body: object): Promise<void> => {
+      const response = await scene.ask(body, { 'x-request-id': 'same' })
+      expect([response.status, response.headers.get('www-authenticate')]).toEqual([
+        401,
+        expect.stringMatching(/Bearer/),
+      ])
+      answers.add(await response.text())
+    }
+    for (const id of ['nobody', 'old', 'changed']) await refused({ client_id: id, client_secret: SECRET })
+    await refused({ ...CREDENTIALS, ...WRONG })
+    await refused({ grant_type: 'refresh_token', refresh_token: 'rt_x' })
+    for (const kind of [null, 'unknown', 'expired', 'revoked', 'reused'] as const) {
+      scene.access.refreshOutcome = kind === null ? null : { kind }
+      await refused({ grant_type: 'refresh_token', refresh_token: STRANGE })
+    }
+    expect(answers.size).toBe(1)
+    expect(scene.secretChecks.known).toEqual([false, true, false, true])
   })
 
-  test('a refresh token that names what no client is called is refused without a look', async () => {
-    const edge = fixture()
-    const asked = vi.spyOn(edge.access, 'findClient')
+  test('D17: is late after 20 failures, stays 401, and the right secret is never late', async () => {
+    const scene = tokenScene()
+    for (let count = 0; count < 20; count += 1) expect((await scene.login(WRONG)).status).toBe(401)
+    let late: Response | undefined
+    const pending = scene.login(WRONG).then((response) => (late = response))
+    await scene.clock.timersSet(1)
+    expect(late).toBeUndefined()
+    expect((await scene.login()).status).toBe(200)
+    expect((await scene.login({ ...WRONG, client_id: 'bob' })).status).toBe(401)
+    await scene.clock.advance(2000)
+    expect((await pending).status).toBe(401)
+  })
+
+  test('D17: is no later than 2 s, and after a minute the count begins anew', async () => {
+    const scene = tokenScene()
+    const all = Array.from({ length: 60 }, () => scene.login(WRONG))
+    await scene.clock.timersSet(40)
+    await scene.clock.advance(2000)
+    expect(new Set((await Promise.all(all)).map(({ status }) => status))).toEqual(new Set([401]))
+    await scene.clock.advance(60_000)
+    expect((await scene.login(WRONG)).status).toBe(401)
+    expect(scene.clock.pending()).toBe(0)
+  })
+
+  test('of a name that no client can have comes without a look, and its secret is checked all the same', async () => {
+    const scene = tokenScene()
+    const long = 'x'.repeat(1000)
+    scene.access.clients.set(long, clientOf(long, 'admin'))
+    expect((await scene.login({ client_id: long })).status).toBe(401)
+    expect(scene.secretChecks.known).toEqual([false])
+    const asked = vi.spyOn(scene.access, 'findClient')
     for (const name of ['\0', 'an\0', '\0'.repeat(64)]) {
-      const refreshToken = `rt_${'x'.repeat(43)}.${Buffer.from(name).toString('base64url')}`
-      const body = { grant_type: 'refresh_token', refresh_token: refreshToken }
-      expect(await refusalOf(await edge.post('/v1/auth/token', body))).toMatchObject({ status: 401 })
+      const token = `rt_${'x'.repeat(43)}.${Buffer.from(name).toString('base64url')}`
+      expect((await scene.refresh(token)).status).toBe(401)
     }
     expect(asked).not.toHaveBeenCalled()
   })
 
-  test.for(['current', 'sign'] as const)(
-    'I3: while the token key fails at %s nothing is spent or begun',
-    async (at) => {
-      const edge = fixture()
-      const first = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
-      const refresh = { grant_type: 'refresh_token', refresh_token: first['refresh_token'] }
-      edge.keys.failsAt = at
-      for (const body of [refresh, CREDENTIALS]) {
-        expect(await refusalOf(await edge.post('/v1/auth/token', body))).toMatchObject({ status: 503 })
-      }
-      expect(edge.access.families).toHaveLength(1)
-      edge.keys.failsAt = null
-      expect((await edge.post('/v1/auth/token', refresh)).status).toBe(200)
-    },
-  )
-
-  test('I3: nor while the client cannot be looked up', async () => {
-    const edge = fixture()
-    const first = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
-    const refresh = { grant_type: 'refresh_token', refresh_token: first['refresh_token'] }
-    vi.spyOn(edge.access, 'findClient').mockRejectedValueOnce(new AccessStoreUnavailable('away'))
-    expect(await refusalOf(await edge.post('/v1/auth/token', refresh))).toMatchObject({ status: 503 })
-    await edge.clock.advance(10_001)
-    expect((await edge.post('/v1/auth/token', refresh)).status).toBe(200)
-  })
-})
-
-test('the form that OAuth libraries send is 415, with what to send instead', async () => {
-  const edge = fixture()
-  const form = new URLSearchParams({ grant_type: 'client_credentials', client_id: 'ann', client_secret: SECRET })
-  const response = await edge.post('/v1/auth/token', form.toString(), undefined, {
-    'content-type': 'application/x-www-form-urlencoded',
-  })
-  const { status, error_codes: codes, detail } = await bodyOf(response)
-  expect([status, codes]).toEqual([415, ['ERR_UNSUPPORTED_CONTENT_TYPE']])
-  expect(detail).toMatch(/^Content-Type must be application\/json\. Send the credentials as JSON .*client_secret/)
-})
-
-describe('access tokens', () => {
-  /** A token of the fixture's own key with other header and claims. */
-  async function forged(edge: ReturnType<typeof fixture>, header: object, claims: object, without: string[] = []) {
-    const good = await bodyOf(await edge.post('/v1/auth/token', CREDENTIALS))
-    const [head = '', payload = ''] = String(good['access_token']).split('.')
-    const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as object
-    const kept = Object.entries({ ...read(payload), ...claims }).filter(([name]) => !without.includes(name))
-    const write = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
-    const signed = `${write({ ...read(head), ...header })}.${write(Object.fromEntries(kept))}`
-    const { rawSignature } = await import('../../../api/auth/ecdsa-signature.ts')
-    const { kid = edge.keys.current('token') } = header as { readonly kid?: string }
-    const isKnown = edge.keys.published().some(({ keyId }) => keyId === kid)
-    const der = Buffer.from(edge.keys.signWith(isKnown ? kid : edge.keys.current('token'), signed), 'base64')
-    return `${signed}.${rawSignature(der).toString('base64url')}`
-  }
-
-  test('a token of the same making is good, so that what follows is refused for its difference alone', async () => {
-    const edge = fixture()
-    expect((await edge.get('/v1/transactions', await forged(edge, {}, {}))).status).toBe(200)
-  })
-
-  test.for(['iss', 'aud', 'sub', 'role', 'sid', 'jti', 'iat', 'exp'])('a token without %s is 401', async (claim) => {
-    const edge = fixture()
-    expect((await edge.get('/v1/transactions', await forged(edge, {}, {}, [claim]))).status).toBe(401)
-  })
-
-  test.for([
-    [{ typ: 'JWT' }, {}],
-    [{ kid: 'another' }, {}],
-    [{ kid: undefined }, {}],
-    [{ alg: 'none' }, {}],
-    [{ alg: 'HS256' }, {}],
-    [{ crit: ['x'], x: 1 }, {}],
-    [{}, { iss: 'urn:ledger:another' }],
-    [{}, { aud: 'another' }],
-    [{}, { role: 'root' }],
-    [{}, { exp: 'never' }],
-    [{}, { nbf: 9_999_999_999 }],
-    [{}, { sub: 7 }],
-  ] as [object, object][])('a token with %j %j is 401', async ([header, claims]) => {
-    const edge = fixture()
-    const response = await edge.get('/v1/transactions', await forged(edge, header, claims))
-    expect(response.headers.get('www-authenticate')).toContain('invalid_token')
-    expect(await refusalOf(response)).toMatchObject({ status: 401, codes: ['ERR_UNAUTHORIZED'] })
-  })
-
-  test('what is signed by anything but the key of tokens is 401: HMAC with the public key, another key, no key', async () => {
-    const edge = fixture()
-    const { header, claims, signature } = partsOf(await edge.tokenFor('viewer'))
-    const { keys } = (await bodyOf(await edge.get('/.well-known/jwks.json'))) as { keys: Members[] }
-    const published = keys.find(({ kid }) => kid === header['kid']) ?? {}
-    const own = newAccountKeys()
-    const admin = { ...claims, role: 'admin' }
-    for (const [what, token] of Object.entries({
-      'another role under the old signature': joined(header, admin, signature),
-      'alg none': joined({ ...header, alg: 'none' }, admin, ''),
-      'a signature of zeros': joined(header, admin, Buffer.alloc(64).toString('base64url')),
-      'HS256 with the public key as JSON': hmacToken(admin, { ...header, alg: 'HS256' }, JSON.stringify(published)),
-      'HS256 with a coordinate': hmacToken(admin, { ...header, alg: 'HS256' }, String(published['x'])),
-      'another key': signedToken(header, admin, own.privateKey),
-      'another key, by its own kid': signedToken({ ...header, kid: 'mine' }, admin, own.privateKey),
-      'another key, brought along': signedToken({ ...header, jwk: own.jwk }, admin, own.privateKey),
-      'a path as kid': signedToken({ ...header, kid: '../../dev/null' }, admin, own.privateKey),
-      'the key for receipts': await forged(edge, { kid: edge.keys.current('receipt') }, {}),
-    })) {
-      expect([what, (await edge.get('/v1/transactions', token)).status]).toEqual([what, 401])
-    }
-  })
-
-  test('garbage in place of a token is 401', async () => {
-    const edge = fixture()
-    const token = await edge.tokenFor('viewer')
-    const headers = [
-      '',
-      'Bearer',
-      'Bearer ',
-      `Basic ${token}`,
-      token,
-      `Bearer ${token}x`,
-      `Bearer ${token} x`,
-      `Bearer ${'a'.repeat(9000)}`,
-    ]
-    for (const authorization of headers) {
-      const { status } = await edge.get('/v1/transactions', undefined, { authorization })
-      expect([authorization, status]).toEqual([authorization, 401])
-    }
-    expect((await edge.get(`/v1/transactions?access_token=${token}`)).status).toBe(401)
-    expect((await edge.get('/v1/transactions', undefined, { authorization: `bearer  ${token}` })).status).toBe(200)
-  })
-
-  async function detailOf(edge: ReturnType<typeof fixture>, headers: Record<string, string>): Promise<unknown> {
-    const response = await edge.get('/v1/transactions', undefined, headers)
-    expect(response.status).toBe(401)
-    return (await bodyOf(response))['detail']
-  }
-
-  test('D14: a 401 distinguishes a missing, malformed, expired and revoked token', async () => {
-    const edge = fixture()
-    const token = await edge.tokenFor('viewer')
-    const authorization = `Bearer ${token}`
-    expect((await edge.get('/v1/transactions', token)).status).toBe(200)
-    expect(await detailOf(edge, {})).toMatch(/^The access token is missing/)
-    for (const other of [token, `Basic ${token}`, 'Bearer x.y.z', `Bearer ${token.slice(0, -2)}AA`]) {
-      expect(await detailOf(edge, { authorization: other })).toMatch(/^The access token is malformed/)
-    }
-    edge.access.revokeSession(edge.access.families.length - 1)
-    await edge.clock.advance(5000)
-    expect(await detailOf(edge, { authorization })).toMatch(/^The access token was revoked/)
-    await edge.clock.advance(HOUR_MS)
-    expect(await detailOf(edge, { authorization })).toMatch(/^The access token has expired/)
-  })
-
-  test('D14: a token first used after its end has expired, one under a revoked key was revoked', async () => {
-    const edge = fixture()
-    const times = { exp: Math.floor(edge.clock.now() / 1000) }
-    const authorization = `Bearer ${await forged(edge, {}, times)}`
-    expect(await detailOf(edge, { authorization })).toMatch(/^The access token has expired/)
-    const good = `Bearer ${await forged(edge, {}, {})}`
-    const [key] = edge.keys.keys
-    if (key !== undefined) edge.keys.keys[0] = { ...key, revokedAtMs: edge.clock.now() }
-    expect(await detailOf(edge, { authorization: good })).toMatch(/^The access token was revoked/)
-  })
-
-  test('V1: a token that names a revoked key, and is not signed by it, is malformed', async () => {
-    const edge = fixture()
-    const [key] = edge.keys.keys
-    const [head, claims] = (await edge.tokenFor('viewer')).split('.')
-    if (key !== undefined) edge.keys.keys[0] = { ...key, revokedAtMs: edge.clock.now() }
-    const authorization = `Bearer ${head}.${claims}.${'A'.repeat(86)}`
-    expect(await detailOf(edge, { authorization })).toMatch(/^The access token is malformed/)
-  })
-
-  test('a token has one encoding: padding and non-zero unused bits are malformed', async () => {
-    const edge = fixture()
-    const token = await edge.tokenFor('viewer')
-    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-    const last = alphabet.indexOf(token.slice(-1))
-    const sameBytes = `${token.slice(0, -1)}${alphabet[last ^ 1]}`
-    for (const other of [`${token}==`, `${token}=`, sameBytes]) {
-      expect(await detailOf(edge, { authorization: `Bearer ${other}` })).toMatch(/malformed/)
-    }
-  })
-
-  test('V2: a remembered token dies with its time', async () => {
-    const edge = fixture()
-    const token = await edge.tokenFor('viewer')
-    expect((await edge.get('/v1/transactions', token)).status).toBe(200)
-    await edge.clock.advance(HOUR_MS - 2000)
-    expect((await edge.get('/v1/transactions', token)).status).toBe(200)
-    await edge.clock.advance(2000)
-    expect((await edge.get('/v1/transactions', token)).status).toBe(401)
-  })
-
-  test('V4: a token lives no longer than tokens live now, whatever they lived when it was made', async () => {
-    const edge = fixture()
-    const issuedAtS = Math.floor(edge.clock.now() / 1000)
-    const longer = await forged(edge, {}, { exp: issuedAtS + 24 * 3600 })
-    const shorter = await forged(edge, {}, { exp: issuedAtS + 60 })
-    await edge.clock.advance(59_000)
-    const statuses = () =>
-      Promise.all([longer, shorter].map(async (token) => (await edge.get('/v1/transactions', token)).status))
-    expect(await statuses()).toEqual([200, 200])
-    await edge.clock.advance(1000)
-    expect(await statuses()).toEqual([200, 401])
-    await edge.clock.advance(HOUR_MS - 60_000)
-    expect(await statuses()).toEqual([401, 401])
-  })
-
-  test('V4: a revoked session stays revoked for tokens with longer lifetimes, after the store has deleted it', async () => {
-    const edge = fixture()
-    const token = await forged(edge, {}, { exp: Math.floor(edge.clock.now() / 1000) + 24 * 3600 })
-    edge.access.revokeSession(edge.access.families.length - 1)
-    expect((await edge.get('/v1/transactions', token)).status).toBe(401)
-    await edge.clock.advance(HOUR_MS + 61_000)
-    edge.access.families.length = 0
-    expect((await edge.get('/v1/transactions', token)).status).toBe(401)
-  })
-
-  test('V3: keys rotate without downtime, and a key retired for long signs nothing', async () => {
-    const edge = fixture()
-    const before = await edge.tokenFor('viewer')
-    const retired = edge.keys.keys[0]
-    const next = edge.keys.rotate()
-    if (retired !== undefined) edge.keys.keys[0] = { ...retired, retiredAtMs: edge.clock.now() }
-    expect((await edge.get('/v1/transactions', before)).status).toBe(200)
-    expect(decodeProtectedHeader(await edge.tokenFor('viewer')).kid).toBe(next)
-    const times = () => {
-      const laterS = Math.floor(edge.clock.now() / 1000) + 100_000
-      return { iat: laterS, exp: laterS }
-    }
-    const late = await forged(edge, {}, times())
-    await edge.clock.advance(HOUR_MS)
-    expect((await edge.get('/v1/transactions', late)).status).toBe(200)
-    const signing = edge.keys.keys.find((key) => key.keyId === next)
-    if (signing !== undefined)
-      edge.keys.keys.splice(edge.keys.keys.indexOf(signing), 1, {
-        ...signing,
-        retiredAtMs: edge.clock.now() - 2 * HOUR_MS,
+  test('is logged, and secrets are checked, under the address that a trusted proxy gives', async () => {
+    const clientAddress = createClientAddress([{ address: '10.0.0.0', prefixLength: 8, family: 'ipv4' }])
+    const scene = tokenScene({ clientAddress })
+    for (const [peer, address] of [
+      ['192.0.2.7', '192.0.2.7'],
+      ['10.0.0.1', '203.0.113.9'],
+    ] as const) {
+      const request = new Request('http://localhost/v1/auth/token', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': '198.51.100.1, 203.0.113.9' },
+        body: JSON.stringify({ ...CREDENTIALS, ...WRONG }),
       })
-    const forgedNow = await forged(edge, {}, times())
-    expect((await edge.get('/v1/transactions', forgedNow)).status).toBe(401)
+      await scene.clock.advance(10_000)
+      const response = await scene.app.fetch(request, { incoming: { socket: { remoteAddress: peer } } })
+      expect([response.status, scene.secretChecks.addresses.at(-1)]).toEqual([401, address])
+      expect(scene.log.at(-1)).toMatchObject({ event: 'logins_refused', fields: { top_address: address } })
+    }
   })
 
-  test('V3: a revoked key ends its tokens at once, also those that were let in before, and no others', async () => {
-    const edge = fixture()
-    const before = await edge.tokenFor('viewer')
-    expect((await edge.get('/v1/transactions', before)).status).toBe(200)
-    const [revoked] = edge.keys.keys
-    edge.keys.rotate()
-    const after = await edge.tokenFor('viewer')
-    if (revoked !== undefined) edge.keys.keys[0] = { ...revoked, revokedAtMs: edge.clock.now() }
-    expect((await edge.get('/v1/transactions', before)).status).toBe(401)
-    expect((await edge.get('/v1/transactions', after)).status).toBe(200)
+  test('costs little: a thousand give two log lines, with counts by cause and without secrets', async () => {
+    const scene = tokenScene()
+    for (let login = 0; login < 1_000; login += 1) await scene.login({ client_id: `guess-${login}`, ...WRONG })
+    await scene.refresh('rt_x')
+    await scene.clock.advance(10_000)
+    expect((await scene.login()).status).toBe(200)
+    const line = (fields: object) => ({
+      level: 'warn',
+      event: 'logins_refused',
+      fields: { addresses: 1, top_address: '', ...fields },
+    })
+    expect(scene.log).toEqual([
+      line({ top_address_count: 1, credentials_count: 1 }),
+      line({ top_address_count: 1_000, credentials_count: 999, malformed_count: 1 }),
+    ])
+  })
+
+  test('of too many checks of secrets, and of an unavailable store, is 503 and not 401', async () => {
+    const scene = tokenScene()
+    const refused = async (response: Response, expected: object): Promise<void> => {
+      expect(response.headers.get('retry-after')).toBe('1')
+      expect(await response.clone().text()).not.toContain('db.internal')
+      expect(await refusalOf(response)).toMatchObject(expected)
+    }
+    scene.secretChecks.failure = new Error('busy')
+    await refused(await scene.login(), OVERLOADED)
+    scene.access.failure = new AccessStoreOverloaded('too many')
+    for (const response of [await scene.login(), await scene.refresh(STRANGE)]) await refused(response, OVERLOADED)
+    scene.access.failure = new AccessStoreUnavailable('connect ECONNREFUSED db.internal')
+    await refused(await scene.login(), UNAVAILABLE)
+  })
+})
+
+describe('whoever changed rows of clients or sessions', () => {
+  test('gets no token for a client that cannot be read, and takes nothing from others', async () => {
+    const scene = tokenScene()
+    scene.access.clients.set('bob', clientOf('bob', 'viewer'))
+    const pairs = [await scene.issued(), await scene.issued({ client_id: 'bob' })]
+    scene.access.unreadable.add('ann')
+    for (const [index, expected] of [401, 200].entries()) {
+      const { access = '', refresh } = pairs[index] ?? {}
+      expect([(await scene.refresh(refresh)).status, await scene.statusOf(access)]).toEqual([expected, expected])
+    }
+  })
+
+  test('I4: gets nothing for a session that is moved to another client, and makes no token of rows', async () => {
+    const scene = tokenScene()
+    scene.access.clients.set('boss', clientOf('boss', 'admin'))
+    const { refresh: own } = await scene.issued()
+    const [family] = scene.access.families
+    if (family === undefined) throw new Error('there is no session')
+    const made = own.replace(/[^.]+$/, Buffer.from('boss').toString('base64url'))
+    const tokenHash = createHash('sha256').update(made).digest('hex')
+    for (const [token, moved] of [
+      [own, {}],
+      [made, {}],
+      [made, { tokenHash }],
+    ] as const) {
+      scene.access.families[0] = { ...family, clientId: 'boss', ...moved }
+      expect((await scene.refresh(token)).status).toBe(401)
+    }
+  })
+})
+
+describe('while something is away nothing is spent or begun', () => {
+  test.for(['current', 'sign'] as const)('I3: the token key at %s', async (at) => {
+    const scene = tokenScene()
+    const { refresh } = await scene.issued()
+    scene.keys.failsAt = at
+    for (const response of [await scene.refresh(refresh), await scene.login()]) expect(response.status).toBe(503)
+    expect(scene.access.families).toHaveLength(1)
+    scene.keys.failsAt = null
+    expect((await scene.refresh(refresh)).status).toBe(200)
+  })
+
+  test('I3: the client', async () => {
+    const scene = tokenScene()
+    const { refresh } = await scene.issued()
+    vi.spyOn(scene.access, 'findClient').mockRejectedValueOnce(new AccessStoreUnavailable('away'))
+    expect((await scene.refresh(refresh)).status).toBe(503)
+    await scene.clock.advance(10_001)
+    expect((await scene.refresh(refresh)).status).toBe(200)
+  })
+
+  test('E4: trust in the clock: no token is accepted either, and requests without one are served', async () => {
+    let trusted = true
+    const scene = tokenScene({ clockTrusted: () => trusted })
+    const { access, refresh } = await scene.issued()
+    trusted = false
+    const answers = [await scene.login(), await scene.refresh(refresh)]
+    for (const path of ['/v1/transactions', '/v1/nowhere']) answers.push(await scene.get(path, access))
+    for (const answer of answers) expect(await refusalOf(answer)).toMatchObject(UNAVAILABLE)
+    expect(scene.access.families).toHaveLength(1)
+    const submission = await scene.post('/v1/transactions', {}, access)
+    expect(submission.headers.get('retry-after')).not.toBeNull()
+    expect(await bodyOf(submission)).toMatchObject({ status: 503, outcome: 'not_applied' })
+    expect(scene.gateway.asked).toEqual([])
+    expect((await scene.get('/.well-known/jwks.json')).status).toBe(200)
+    trusted = true
+    expect([await scene.statusOf(access), (await scene.refresh(refresh)).status]).toEqual([200, 200])
   })
 })

@@ -347,14 +347,7 @@ describe('N4: the end of a feed', () => {
 
 describe('at once', () => {
   async function clientsOf(edge: EdgeFixture, count: number): Promise<readonly string[]> {
-    const tokens: string[] = []
-    for (let number = 0; number < count; number += 1) {
-      const clientId = `reader-${number}`
-      edge.access.clients.set(clientId, clientOf(clientId, 'viewer'))
-      const body = { client_id: clientId, client_secret: 'a secret of the test' }
-      tokens.push(String((await bodyOf(await edge.post('/v1/auth/token', body)))['access_token']))
-    }
-    return tokens
+    return Promise.all(Array.from({ length: count }, (_, number) => edge.tokenFor('viewer', `reader-${number}`)))
   }
   const open = (edge: EdgeFixture, token: string | undefined): Promise<Response> =>
     edge.get('/v1/transactions?page_size=1', token, LINES)

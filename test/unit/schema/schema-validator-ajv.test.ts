@@ -39,7 +39,6 @@ function createScene(limits: Partial<WorkerLimits> = {}, program = PROGRAM): Sce
 }
 
 const VALID: JsonObject = { act: 'valid' }
-const numbered = (count: number): JsonObject[] => Array.from({ length: count }, (_, index) => ({ act: 'valid', index }))
 
 describe('M2: a question that ends its process', () => {
   // What ends a process, and how: validator-worker.test.ts.
@@ -78,14 +77,6 @@ describe('M2: a question that ends its process', () => {
     }
   })
 
-  test('takes none of those with it that wait for the same process', async () => {
-    const { validator } = createScene()
-    const hostile = [{ act: 'exit' }, { act: 'confused' }].map((schema) => validator.check(schema))
-    const good = numbered(50).map((schema) => validator.check(schema))
-    expect(await Promise.all(good)).toEqual(good.map(() => ({ kind: 'valid' })))
-    expect(await Promise.all(hostile)).toEqual([NO, NO])
-  })
-
   test('does not hold up the others while it is asked once more', async () => {
     const { validator, lost } = createScene({ cpuMs: 1_000 })
     const hostile = validator.check({ act: 'loop' })
@@ -112,16 +103,6 @@ describe('what is no answer', () => {
       { lane: 'ordinary', outcome: 'not_started' },
       { lane: 'ordinary', outcome: 'not_started' },
     ])
-  })
-
-  test('is overload beyond the bound on what waits', async () => {
-    const { validator } = createScene()
-    const verdicts = await Promise.all(numbered(400).map((schema) => validator.check(schema)))
-    const kinds = verdicts.map(({ kind }) => kind)
-    expect(kinds.filter((kind) => kind === 'valid').length).toBeGreaterThanOrEqual(256)
-    expect(kinds.filter((kind) => kind === 'overloaded').length).toBeGreaterThan(0)
-    expect(new Set(kinds)).toEqual(new Set(['valid', 'overloaded']))
-    expect(await validator.check(VALID)).toEqual({ kind: 'valid' })
   })
 })
 
