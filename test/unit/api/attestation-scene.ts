@@ -1,21 +1,14 @@
 /** An edge that knows one class with one instance, and what is stated of it. */
 import { createSign, createVerify, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import { expect } from 'vitest'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { NftEvent } from '../../../actors/nft-instance/state.ts'
 import { readPublicKey } from '../../../infra/keys/public-key.ts'
-import { accountView, bodyOf, createEdgeFixture, type EdgeFixture } from './edge-fixture.ts'
+import { accountView, bodyOf, createEdgeFixture, type EdgeFixture, TXN_ID } from './edge-fixture.ts'
+import { CLASS_ID, WRITTEN } from './written-requests.ts'
 
-export const PATH = '/v1/attestations'
-export const CLASS_ID = 'cls_01K6ZZZZZZ0000000000000000'
-export const INSTANCE_ID = 'bar:0001'
-export const BODY = {
-  attester: 'assay@london',
-  subject_class: CLASS_ID,
-  subject_instance: INSTANCE_ID,
-  attestation_type: 'assay',
-  statement: 'Fine gold, 999.9.',
-}
-
+export const { path: PATH, body: BODY } = WRITTEN.createAttestation
+export const INSTANCE_ID = BODY.subject_instance
 const MINTED_AT_MS = 1_759_000_000_000
 
 export const MINT: NftEvent = {
@@ -23,7 +16,7 @@ export const MINT: NftEvent = {
   type: 'mint',
   from: null,
   to: 'owner@x',
-  txnId: 'txn_01K6ZZZZZZ0000000000000000',
+  txnId: TXN_ID,
   atMs: MINTED_AT_MS,
   previousHash: '0'.repeat(64),
   eventHash: 'ab'.repeat(32),
@@ -32,14 +25,8 @@ export const MINT: NftEvent = {
 
 export function attestationEdge(): EdgeFixture {
   const edge = createEdgeFixture()
-  edge.reads.classViews.set(CLASS_ID, {
-    classId: CLASS_ID,
-    issuer: 'issuer@mint',
-    name: 'Gold bars',
-    description: '',
-    metadataSchema: {},
-    createdAtMs: MINTED_AT_MS,
-  })
+  const shared = { issuer: 'issuer@mint', name: 'Gold bars', description: '', metadataSchema: {} }
+  edge.reads.classViews.set(CLASS_ID, { classId: CLASS_ID, ...shared, createdAtMs: MINTED_AT_MS })
   addInstance(edge, INSTANCE_ID, MINTED_AT_MS)
   edge.attestations.state.classes.set(CLASS_ID, 'Gold bars')
   edge.attestations.state.instances.set(`${CLASS_ID}/${INSTANCE_ID}`, { issuer: 'issuer@mint', events: [MINT] })
@@ -70,8 +57,12 @@ export async function stated(
   changes: JsonObject = {},
 ): Promise<Record<string, unknown>> {
   const response = await edge.post(PATH, { ...BODY, ...changes }, token)
-  if (response.status !== 201) throw new Error(`${response.status} ${await response.text()}`)
+  expect(response.status).toBe(201)
   return bodyOf(response)
+}
+
+export async function revoke(edge: EdgeFixture, id: unknown, token: string, body: JsonObject = {}): Promise<Response> {
+  return edge.post(`${PATH}/${String(id)}/revoke`, body, token)
 }
 
 /** Whether the member `signature` is by the published key that `key_id` names, over all the others. */

@@ -64,14 +64,9 @@ const PAGES: Readonly<Record<string, { readonly status: number; readonly codes: 
 }
 const SLUGS = Object.keys(PAGES)
 
-interface Page {
-  readonly html: string
-  readonly policy: string
-  /** What a reader sees. */
-  readonly text: string
-}
-
-async function pageOf(slug: string): Promise<Page> {
+async function pageOf(
+  slug: string,
+): Promise<{ readonly html: string; readonly policy: string; readonly text: string }> {
   const response = await createEdgeFixture().get(`/errors/${slug}`)
   expect([slug, response.status]).toEqual([slug, 200])
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -81,25 +76,14 @@ async function pageOf(slug: string): Promise<Page> {
 
 /** What stands between tags, with entities undone. */
 function textOf(html: string): string {
-  return html
-    .replaceAll(/<style>[\s\S]*?<\/style>|<[^>]*>/g, '')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&amp;', '&')
+  const text = html.replaceAll(/<style>[\s\S]*?<\/style>|<[^>]*>/g, '')
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&quot;', '"').replaceAll('&amp;', '&')
 }
 
-function exampleOn({ html }: Page): Readonly<Record<string, unknown>> {
-  const [, example = ''] = /<pre>([\s\S]*?)<\/pre>/.exec(html) ?? []
-  return JSON.parse(textOf(example)) as Readonly<Record<string, unknown>>
-}
-
-describe('the table of codes', () => {
-  test('has the codes that stand on pages, and every page is of a type of problem', () => {
-    const codes = new Set(Object.values(PAGES).flatMap((page) => page.codes))
-    expect(Object.keys(ERROR_CODES).sort()).toEqual([...codes].sort())
-    expect(Object.keys(PROBLEM_TYPES).sort()).toEqual([...SLUGS].sort())
-  })
+test('the codes are those that stand on pages, and every page is of a type of problem', () => {
+  const codes = new Set(Object.values(PAGES).flatMap((page) => page.codes))
+  expect(Object.keys(ERROR_CODES).sort()).toEqual([...codes].sort())
+  expect(Object.keys(PROBLEM_TYPES).sort()).toEqual([...SLUGS].sort())
 })
 
 describe.for(SLUGS)('/errors/%s', (slug) => {
@@ -119,7 +103,8 @@ describe.for(SLUGS)('/errors/%s', (slug) => {
   test('shows an example that is such a problem', async () => {
     const page = await pageOf(slug)
     const { status, codes } = PAGES[slug] ?? { status: 0, codes: [] }
-    const example = exampleOn(page)
+    const [, text = ''] = /<pre>([\s\S]*?)<\/pre>/.exec(page.html) ?? []
+    const example = JSON.parse(textOf(text)) as Readonly<Record<string, unknown>>
     expect(example).toMatchObject({
       type: `https://ledger.example/errors/${slug}`,
       title: PROBLEM_TYPES[slug as ProblemType].title,

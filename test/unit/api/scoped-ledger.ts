@@ -116,45 +116,28 @@ export function createLedger(lists: Partial<Pick<LedgerReads, 'accounts'>> = {})
   const edge = { ...createEdgeFixture({ signatures, reads }), reads }
   const { attestations } = edge
   reads.tokenViews.set('EUR.x', tokenView())
-  reads.classViews.set(CLASS_ID, {
+  const nftClass = {
     classId: CLASS_ID,
     issuer: 'mint',
     name: 'Class',
     description: '',
     metadataSchema: {},
     createdAtMs: 0,
-  })
+  }
+  reads.classViews.set(CLASS_ID, nftClass)
   attestations.state.classes.set(CLASS_ID, 'Class')
   for (const id of EVERYBODY) {
     reads.accountViews.set(id, accountView(id))
-    reads.balanceViews.set(id, [
-      {
-        tokenId: 'BASE',
-        tokenClass: 'fungible',
-        balance: '1',
-        available: '1',
-        incoming: '0',
-        decimals: 18,
-        updatedAtMs: 0,
-      },
-    ])
+    const balance = { tokenId: 'BASE', tokenClass: 'fungible', decimals: 18, updatedAtMs: 0 } as const
+    reads.balanceViews.set(id, [{ ...balance, balance: '1', available: '1', incoming: '0' }])
     reads.chains.set(id, { entries: [], next: null, total: 0 })
     reads.transactionViews.set(txnIdOf(id), transactionOf(id))
     reads.receipts.set(txnIdOf(id), { payload: '{}', signature: 's' })
     const [leg] = groupView().legs
     if (leg === undefined) throw new Error('the group has legs')
     reads.groupViews.set(groupIdOf(id), groupView({ groupId: groupIdOf(id), legs: [{ ...leg, accountId: id }] }))
-    const event = {
-      number: 0,
-      type: 'mint',
-      from: null,
-      to: id,
-      txnId: txnIdOf(id),
-      atMs: 0,
-      previousHash: '0'.repeat(64),
-      eventHash: '1'.repeat(64),
-      payload: '{}',
-    } as const
+    const hashes = { previousHash: '0'.repeat(64), eventHash: '1'.repeat(64), payload: '{}' }
+    const event = { number: 0, type: 'mint', from: null, to: id, txnId: txnIdOf(id), atMs: 0, ...hashes } as const
     const name = `${CLASS_ID}/${instanceIdOf(id)}`
     const instance = { classId: CLASS_ID, instanceId: instanceIdOf(id), owner: id, status: 'active' } as const
     reads.instanceViews.set(name, { ...instance, metadata: {}, mintedAtMs: 0 })
