@@ -39,7 +39,7 @@ import { createFakeAssertions, type FakeAssertions } from './fake-assertions.ts'
 import { createFakeImports } from './fake-imports.ts'
 import { createFakeAttestations, type FakeAttestations } from './fake-attestations.ts'
 import { createFakeSchemaValidator, type FakeSchemaValidator } from './fake-schema-validator.ts'
-import { emptyNfts, fakeNftReads, type FakeNfts } from './fake-nft-reads.ts'
+import { emptyNfts, fakeNftReads, type FakeNfts, pageOf } from './fake-nft-reads.ts'
 import { createManualClock, type ManualClock } from './waiting-clock.ts'
 
 export const SECRET = 'a secret of the test'
@@ -87,11 +87,9 @@ export function createFakeReads(): FakeReads {
     },
     account: async (accountId) => checked(fake.accountViews.get(accountId)),
     async accounts(after, limit) {
-      const all = [...fake.accountViews.values()].sort((a, b) => (a.accountId < b.accountId ? -1 : 1))
-      const rest = all.filter((account) => after === null || account.accountId > after)
-      const accounts = rest.slice(0, limit)
-      const next = rest.length > limit ? (accounts.at(-1)?.accountId ?? null) : null
-      return checked({ accounts, next, count: after === null ? { total: all.length, exact: true } : null })
+      const all = [...fake.accountViews.values()]
+      const { shown, next } = pageOf(all, ({ accountId }) => accountId, after ?? '', limit)
+      return checked({ accounts: shown, next, count: after === null ? { total: all.length, exact: true } : null })
     },
     expectations: async (accountId) =>
       checked(fake.accountViews.has(accountId) ? (fake.expectationViews.get(accountId) ?? []) : undefined),
@@ -99,22 +97,16 @@ export function createFakeReads(): FakeReads {
     async auditChain(accountId, afterSequence, limit) {
       const chain = fake.chains.get(accountId)
       if (chain === undefined) return checked(undefined)
-      const rest = chain.entries.filter((entry) => entry.sequence > afterSequence)
-      const entries = rest.slice(0, limit)
-      return checked({
-        entries,
-        next: rest.length > limit ? (entries.at(-1)?.sequence ?? null) : null,
-        total: chain.total,
-      })
+      const { shown, next } = pageOf(chain.entries, ({ sequence }) => sequence, afterSequence, limit)
+      return checked({ entries: shown, next, total: chain.total })
     },
     token: async (tokenId) => checked(fake.tokenViews.get(tokenId)),
     async tokens(after, limit) {
-      const place = (tokenId: string): string => tokenId.toLowerCase()
-      const all = [...fake.tokenViews.values()].sort((a, b) => (place(a.tokenId) < place(b.tokenId) ? -1 : 1))
-      const rest = all.filter(({ tokenId }) => after === null || place(tokenId) > place(after))
-      const tokens = rest.slice(0, limit)
-      const next = rest.length > limit ? (tokens.at(-1)?.tokenId ?? null) : null
-      return checked({ tokens, next, count: after === null ? { total: all.length, exact: true } : null })
+      const all = [...fake.tokenViews.values()]
+      const { shown } = pageOf(all, ({ tokenId }) => tokenId.toLowerCase(), (after ?? '').toLowerCase(), limit + 1)
+      const next = shown.length > limit ? (shown[limit - 1]?.tokenId ?? null) : null
+      const count = after === null ? { total: all.length, exact: true } : null
+      return checked({ tokens: shown.slice(0, limit), next, count })
     },
     group: async (groupId) => checked(fake.groupViews.get(groupId)),
     openGroups: async (clientId) => checked(fake.openGroupCounts.get(clientId) ?? 0),

@@ -1,4 +1,3 @@
-import { generateKeyPairSync } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import {
@@ -8,17 +7,10 @@ import {
   type LedgerExports,
 } from '../../../runtime/ports/ledger-exports.ts'
 import { createEdgeFixture, type EdgeFixture, refusalOf } from './edge-fixture.ts'
+import { WRITTEN } from './written-requests.ts'
 
-const AUDIENCE = '0b8b7c62-5a0c-4f0e-9c3f-6d2b1a7e4c55'
-const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-const RECIPIENT = publicKey.export({ format: 'jwk' }) as JsonObject
-
-const ASKED: JsonObject = {
-  requester: 'Example Operations Ltd',
-  account_ids: ['alice', 'bob'],
-  audience: AUDIENCE,
-  recipient_public_key: RECIPIENT,
-}
+const { body: ASKED } = WRITTEN.createExport
+const { audience: AUDIENCE, recipient_public_key: RECIPIENT } = ASKED
 
 interface Asked extends EdgeFixture {
   readonly orders: ExportOrder[]
@@ -66,7 +58,7 @@ test('what is asked for is what is exported, for whoever asks', async () => {
   await edge.ask({ ...ASKED, account_ids: ['alice', 'bob', 'alice'], mode: 'move', audience: AUDIENCE.toUpperCase() })
   await edge.ask({ requester: 'x', all: true, audience: AUDIENCE, recipient_public_key: RECIPIENT })
   expect(edge.orders).toMatchObject([
-    { accountIds: ['alice', 'bob'], mode: 'move', audience: AUDIENCE, requester: 'Example Operations Ltd' },
+    { accountIds: ['alice', 'bob'], mode: 'move', audience: AUDIENCE, requester: 'bank' },
     { accountIds: null, mode: 'copy', audience: AUDIENCE, requester: 'x' },
   ])
   const [order] = edge.orders

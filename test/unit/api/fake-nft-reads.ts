@@ -55,7 +55,7 @@ export function fakeNftReads(
   }
 }
 
-function pageOf<T, Key extends string | number>(
+export function pageOf<T, Key extends string | number>(
   all: readonly T[],
   keyOf: (item: T) => Key,
   after: Key,

@@ -247,6 +247,12 @@ export const FIELDS: readonly BodyRules[] = [
     },
   },
   {
+    id: 'createFungibleToken',
+    variant: ', of whole units',
+    body: { ...WRITTEN.createFungibleToken.body, total_supply: '1000' },
+    fields: { decimals: whole(0, 18) },
+  },
+  {
     id: 'createNftClass',
     fields: {
       name: text(256),

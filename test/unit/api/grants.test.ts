@@ -3,7 +3,19 @@ import { describe, expect, test, vi } from 'vitest'
 import { createGrants } from '../../../api/auth/grants.ts'
 import { AccessStoreUnavailable } from '../../../runtime/ports/access-store.ts'
 import { createManualClock } from './waiting-clock.ts'
-import { bodyOf, clientOf, createEdgeFixture, refusalOf } from './edge-fixture.ts'
+import { bodyOf, clientOf, createEdgeFixture, type EdgeFixture, refusalOf } from './edge-fixture.ts'
+
+const QUIET = { clock: createManualClock(0), log: { info: () => {}, warn: () => {}, error: () => {} } }
+
+type Scene = Awaited<ReturnType<typeof scene>>
+
+/** A client that has asked before, unless `asked` is false. */
+async function scene(asked = true) {
+  const edge = createEdgeFixture()
+  const token = await edge.tokenFor('transactor')
+  if (asked) await edge.get('/v1/transactions', token)
+  return { edge, token }
+}
 
 describe('grants', () => {
   test('G1: what is revoked or changed holds within 5 s', async () => {
@@ -21,9 +33,7 @@ describe('grants', () => {
   })
 
   test('G1: while requests arrive, the edge polls for changes in the background every 2 s', async () => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('viewer')
-    await edge.get('/v1/transactions', token)
+    const { edge, token } = await scene()
     expect(edge.access.checked).toBe(1)
     await edge.clock.advance(1999)
     await edge.get('/v1/transactions', token)
@@ -42,9 +52,7 @@ describe('grants', () => {
   })
 
   test('G2: a copy is trusted for 30 s of failing renewals, then nobody is let in until one succeeds', async () => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('transactor')
-    await edge.get('/v1/transactions', token)
+    const { edge, token } = await scene()
     edge.access.failure = new AccessStoreUnavailable('away')
     await edge.clock.advance(29_000)
     expect((await edge.get('/v1/transactions', token)).status).toBe(200)
@@ -58,37 +66,32 @@ describe('grants', () => {
     expect((await edge.get('/v1/transactions', token)).status).toBe(200)
   })
 
-  test('G1: after a pause, what is revoked holds at once, though the store takes almost as long as a renewal may', async () => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('transactor')
-    await edge.get('/v1/transactions', token)
-    await edge.access.revokeClient('client-transactor', 1)
-    await edge.clock.advance(5000)
-    edge.access.hanging = true
+  /** The status of a request that is held for so long, and not before `then`. */
+  async function heldFor({ edge, token }: Scene, heldMs: number, then: (edge: EdgeFixture) => void): Promise<number> {
     let answered: Response | undefined
     const pending = edge.get('/v1/transactions', token).then((response) => (answered = response))
     await edge.clock.timersSet(1)
-    await edge.clock.advance(4999)
+    await edge.clock.advance(heldMs - 1)
     expect(answered).toBeUndefined()
-    edge.access.answer()
-    expect((await pending).status).toBe(401)
+    then(edge)
+    return (await pending).status
+  }
+  const answer = ({ access }: EdgeFixture): void => access.answer()
+  const wait = ({ clock }: EdgeFixture): void => void clock.advance(1)
+
+  test('G1: after a pause, what is revoked holds at once, though the store takes almost as long as a renewal may', async () => {
+    const { edge, token } = await scene()
+    await edge.access.revokeClient('client-transactor', 1)
+    await edge.clock.advance(5000)
+    edge.access.hanging = true
+    expect(await heldFor({ edge, token }, 5000, answer)).toBe(401)
   })
 
   test('G1: a renewal without an answer holds a request as long as one may take, later ones for at most 1 s', async () => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('transactor')
-    await edge.get('/v1/transactions', token)
+    const { edge, token } = await scene()
     edge.access.hanging = true
     await edge.clock.advance(10_000)
-    for (const heldMs of [5000, 1000]) {
-      let answered: Response | undefined
-      const pending = edge.get('/v1/transactions', token).then((response) => (answered = response))
-      await edge.clock.timersSet(1)
-      await edge.clock.advance(heldMs - 1)
-      expect(answered).toBeUndefined()
-      await edge.clock.advance(1)
-      expect((await pending).status).toBe(200)
-    }
+    for (const heldMs of [5000, 1000]) expect(await heldFor({ edge, token }, heldMs, wait)).toBe(200)
     expect((await edge.get('/v1/transactions', token)).status).toBe(200)
     expect(edge.clock.pending()).toBe(0)
     edge.access.hanging = false
@@ -98,9 +101,7 @@ describe('grants', () => {
   })
 
   test('G2: a copy that comes to its end while a request waits is waited for on', async () => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('transactor')
-    await edge.get('/v1/transactions', token)
+    const { edge, token } = await scene()
     await edge.clock.advance(29_500)
     edge.access.hanging = true
     const pending = edge.get('/v1/transactions', token)
@@ -114,29 +115,16 @@ describe('grants', () => {
   test.for(['no copy', 'a copy of 30 s ago'])(
     'G2: with %s, a request is held as long as a renewal may take; where that was in vain, later ones for 1 s',
     async (what) => {
-      const edge = createEdgeFixture()
-      const token = await edge.tokenFor('transactor')
-      if (what !== 'no copy') {
-        await edge.get('/v1/transactions', token)
-        await edge.clock.advance(30_000)
-      }
+      const { edge, token } = await scene(what !== 'no copy')
+      if (what !== 'no copy') await edge.clock.advance(30_000)
+      const held = (heldMs: number, then: typeof wait) => heldFor({ edge, token }, heldMs, then)
       edge.access.hanging = true
-      const heldUntil = async (advanceMs: number, then: () => void): Promise<number> => {
-        let answered: Response | undefined
-        const pending = edge.get('/v1/transactions', token).then((response) => (answered = response))
-        await edge.clock.timersSet(1)
-        await edge.clock.advance(advanceMs)
-        expect(answered).toBeUndefined()
-        then()
-        return (await pending).status
-      }
-      expect(await heldUntil(4000, () => edge.access.answer())).toBe(200)
+      expect(await held(4001, answer)).toBe(200)
       await edge.clock.advance(30_000)
       edge.access.hanging = true
-      expect(await heldUntil(4999, () => void edge.clock.advance(1))).toBe(503)
-      expect(await heldUntil(999, () => void edge.clock.advance(1))).toBe(503)
+      expect([await held(5000, wait), await held(1000, wait)]).toEqual([503, 503])
       await edge.clock.advance(4000)
-      expect(await heldUntil(999, () => edge.access.answer())).toBe(200)
+      expect(await held(1000, answer)).toBe(200)
     },
   )
 
@@ -166,10 +154,8 @@ describe('grants', () => {
   })
 
   test('G5: if the store does not know the changes, every session is looked up again', async () => {
-    const edge = createEdgeFixture()
-    const token = await edge.tokenFor('viewer')
-    await edge.get('/v1/transactions', token)
-    edge.access.clients.delete('client-viewer')
+    const { edge, token } = await scene()
+    edge.access.clients.delete('client-transactor')
     vi.spyOn(edge.access, 'changesSince').mockResolvedValue({ mark: 'x', changed: null })
     await edge.clock.advance(5000)
     expect((await edge.get('/v1/transactions', token)).status).toBe(401)
@@ -208,8 +194,7 @@ describe('grants', () => {
           return { client: clientOf(clientId, 'viewer'), sessionLive: true }
         },
       },
-      clock: createManualClock(0),
-      log: { info: () => {}, warn: () => {}, error: () => {} },
+      ...QUIET,
     })
     return { grants, lookedUp }
   }
@@ -236,8 +221,7 @@ describe('grants', () => {
           return new Promise(() => {})
         },
       },
-      clock: createManualClock(0),
-      log: { info: () => {}, warn: () => {}, error: () => {} },
+      ...QUIET,
     })
     for (let session = 0; session < 100; session += 1) void grants.grantOf('ann', `s${session}`)
     void grants.grantOf('bob', 'his')

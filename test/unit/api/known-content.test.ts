@@ -46,17 +46,6 @@ describe('content that is known', () => {
     }
   })
 
-  test('a query has no effect on the page', async () => {
-    const edge = createEdgeFixture()
-    const whole = await edge.get('/docs')
-    const text = await whole.text()
-    for (const query of ['?q=a', `?q=${'a'.repeat(4_000)}`, `?${'a=1&'.repeat(2_000)}`, '?q=%00']) {
-      const other = await edge.get(`/docs${query}`)
-      expect(other.headers.get('etag')).toBe(whole.headers.get('etag'))
-      expect(await other.text()).toBe(text)
-    }
-  })
-
   test('HEAD gives the length of each encoding, and no body', async () => {
     const { app } = createEdgeFixture()
     for (const path of PATHS) {

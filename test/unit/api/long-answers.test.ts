@@ -1,6 +1,5 @@
 /** Goal: E3: an answer that is long in coming, or goes on being sent, is judged again: what was revoked or changed meanwhile holds (D17). */
 import { describe, expect, test } from 'vitest'
-import { generateKeyPairSync } from 'node:crypto'
 import type { ClientRecord } from '../../../runtime/ports/access-store.ts'
 import type { TransactionView } from '../../../runtime/ports/ledger-reads.ts'
 import {
@@ -14,6 +13,7 @@ import {
   TXN_ID,
   transactionView,
 } from './edge-fixture.ts'
+import { WRITTEN } from './written-requests.ts'
 
 const VIEWER = 'client-viewer'
 const CHANGES: readonly (readonly [string, Partial<ClientRecord>, number, string])[] = [
@@ -79,12 +79,7 @@ describe.for(WAITED)('GET $path with Prefer: wait', ({ path, show }) => {
 
 describe('an export', () => {
   const ADMIN = 'client-admin'
-  const ASKED = {
-    requester: 'a test',
-    all: true,
-    audience: '0b8b7c62-5a0c-4f0e-9c3f-6d2b1a7e4c55',
-    recipient_public_key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ format: 'jwk' }),
-  }
+  const { account_ids: _, ...ASKED } = { ...WRITTEN.createExport.body, all: true }
 
   /** One that is being read: `made` says how many lines its source has given, `left` whether it was told to stop. */
   async function begun(accounts: readonly string[] | null = null) {

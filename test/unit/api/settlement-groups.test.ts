@@ -181,14 +181,20 @@ describe('POST /v1/settlement-groups/{id}/revert', () => {
     return { response, asked: edge.gateway.asked.map(({ operation }) => operation) }
   }
 
-  test('of a linked group the named transactions are sent on with their accounts', async () => {
-    const { response, asked } = await reverted(groupView(LINKED), { txn_ids: [OTHER_ID, TXN_ID] })
-    expect(response.status).toBe(202)
-    const transactions = [
-      { txnId: OTHER_ID, accountId: 'bob' },
-      { txnId: TXN_ID, accountId: 'alice' },
-    ]
-    expect(asked).toEqual([{ kind: 'revert_group', reason: 'x', transactions }])
+  test.for([
+    ['a registered group is reverted as a whole', {}, {}, []],
+    [
+      'of a linked group the named transactions are sent on with their accounts',
+      LINKED,
+      { txn_ids: [OTHER_ID, TXN_ID] },
+      [
+        { txnId: OTHER_ID, accountId: 'bob' },
+        { txnId: TXN_ID, accountId: 'alice' },
+      ],
+    ],
+  ] as const)('%s', async ([, group, body, transactions]) => {
+    const { response, asked } = await reverted(groupView(group), body)
+    expect([response.status, asked]).toEqual([202, [{ kind: 'revert_group', reason: 'x', transactions }]])
   })
 
   test.for([

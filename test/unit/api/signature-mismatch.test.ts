@@ -5,8 +5,7 @@ import { bodyOf, createEdgeFixture, digestOf } from './edge-fixture.ts'
 import { SIGNATURE, SIGNED, WRITTEN } from './written-requests.ts'
 
 const KEY_ID = 'DOvxvJiAdIqVWIkFt5hDtCunXLF0BV4-JGv4f-ALSm0'
-const { signature: _, ...ORDER } = WRITTEN.submitTransaction.body
-const { signature: __, ...ROTATION } = WRITTEN.rotateKey.body
+const { signature: _, ...ROTATION } = WRITTEN.rotateKey.body
 
 function refusing(code: RefusalCode, field: string) {
   const edge = createEdgeFixture()
@@ -71,17 +70,4 @@ test('a missing signature is refused without advice on its encoding', async () =
   const { body } = WRITTEN.createFungibleToken
   const problem = await bodyOf(await edge.post('/v1/fungible-tokens', body, await edge.tokenFor('transactor')))
   expect(problem).toMatchObject({ detail: 'No.', key_id: KEY_ID, payload_digest: digestOf(body) })
-})
-
-test('each submission of a batch has its own', async () => {
-  const edge = refusing('signature_mismatch', 'signature')
-  const submissions = ['a', 'b'].map((key) => ({ ...ORDER, idempotency_key: key, signature: SIGNATURE }))
-  const token = await edge.tokenFor('transactor')
-  const { results } = await bodyOf(await edge.post('/v1/transactions/batch', { submissions }, token))
-  expect(results).toMatchObject(
-    ['a', 'b'].map((key) => ({
-      status: 403,
-      problem: { key_id: KEY_ID, payload_digest: digestOf({ ...ORDER, idempotency_key: key }) },
-    })),
-  )
 })

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { TRANSACTION_TYPES } from '../../../actors/account/commands.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
-import { readTerms } from '../../../actors/group/terms.ts'
 import { type Invalid, invalidProblem } from '../../../api/problem.ts'
 import { submissionErrors } from '../../../api/schemas/submission.ts'
 
@@ -100,19 +98,6 @@ describe('the shape of a submission', () => {
       'receive.amount ERR_INVALID_AMOUNT',
       'receive.price ERR_UNKNOWN_FIELD',
     ])
-  })
-
-  test.for(TRANSACTION_TYPES)('a message about one %s has the correct article', (type) => {
-    const leg = { account_id: 'alice', type, amount: '1' }
-    const twin = { account_id: 'alice', type: 'credit', amount: '1' }
-    const terms = readTerms({ group_id: GROUP, legs: [leg, twin], timeout_seconds: 900 })
-    const problems: readonly { readonly message: string }[] = [
-      ...submissionErrors({ ...GOOD, type }),
-      ...submissionErrors({ ...GOOD, ...NFT, type }),
-      ...(terms.ok ? [] : terms.error),
-    ]
-    const wrong = type === 'exchange' ? /\ba exchange/ : new RegExp(`\\ban ${type}`)
-    expect(problems.map(({ message }) => message).filter((message) => wrong.test(message))).toEqual([])
   })
 
   test('P4: of many unknown fields a hundred are told, and that there are more', () => {

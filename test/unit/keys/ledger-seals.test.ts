@@ -65,19 +65,6 @@ test('R1: a ledger without a root secret derives what it derived from its master
   expect(() => firstRootSecret(ringOfPart(firstAlone, 'edge'), sealed)).toThrow(WrappingKeyMissing)
 })
 
-test('R2: a use has one key and other uses have others', () => {
-  const derive = createDerivation(Buffer.from(secret))
-  expect(new Set(USES.map((use) => derive(use).toString('hex'))).size).toBe(USES.length)
-  for (const use of USES) expect(derive(use)).toHaveLength(32)
-})
-
-test('R2: derived keys stay what they are', () => {
-  const derive = createDerivation(Buffer.alloc(32))
-  expect(derive('page-tokens')).toEqual(
-    ofEarlierReleases(readMasterKey(Buffer.alloc(32).toString('base64url')), 'page-tokens'),
-  )
-})
-
 /** As it was while there was no root secret. */
 function ofEarlierReleases({ master }: WrappingKeys, use: DerivedUse): Buffer {
   if (master === undefined) throw new Error('it is a master key')

@@ -11,22 +11,6 @@ const amounts = fc
     return decimals === '' ? whole.toString() : `${whole}.${decimals}`
   })
 
-test('a magnitude is the power of ten of the first digit', () => {
-  const known = {
-    '1': 0,
-    '9.99': 0,
-    '10': 1,
-    '0.1': -1,
-    '0.099': -2,
-    '0.000000000000000001': -18,
-    '0': -19,
-    '0.00': -19,
-  }
-  for (const [amount, magnitude] of Object.entries(known))
-    expect([amount, magnitudeOf(amount)]).toEqual([amount, magnitude])
-  expect(magnitudeOf('999999999999999999.9')).toBe(17)
-})
-
 test('it is what the number itself says, however it is written', () => {
   fc.assert(
     fc.property(amounts, (amount) => {
