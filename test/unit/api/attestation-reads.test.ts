@@ -19,7 +19,8 @@ describe('GET /v1/attestations', () => {
 
   test('newest first, without evidence and without a signature that would be over it', async () => {
     const { edge, token, made } = await fixture()
-    const listed = made.map(({ evidence_url: _, key_id: __, signature: ___, ...rest }) => rest)
+    const left = new Set(['evidence_url', 'key_id', 'signature'])
+    const listed = made.map((one) => Object.fromEntries(Object.entries(one).filter(([name]) => !left.has(name))))
     const list = await bodyOf(await edge.get(PATH, token))
     expect(list).toEqual({ attestations: listed.toReversed(), next_page_token: '' })
   })

@@ -1,15 +1,15 @@
 /** Goal: of a batch each submission is judged as if it came alone, and told so in its place (D21). */
 import { describe, expect, test } from 'vitest'
-import type { Answer } from '../../../actors/account/outcome.ts'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { GatewayOutcome } from '../../../runtime/ports/ledger-gateway.ts'
-import { bodyOf, createEdgeFixture, refusalOf, TXN_ID } from './edge-fixture.ts'
+import { bodyOf, createEdgeFixture, refusalOf } from './edge-fixture.ts'
+import { WRITTEN } from './written-requests.ts'
 
 const PATH = '/v1/transactions/batch'
-const RECEIPT = { txnId: TXN_ID, accountId: 'alice', shardId: 7, enqueuedAtMs: 1_760_000_000_000, groupId: null }
-const ACCEPTED: Answer = { kind: 'accepted', receipt: RECEIPT, replayed: false, mismatch: false }
+const { body: ORDER, answer: ACCEPTED } = WRITTEN.submitTransaction
 
-function order(key: string, accountId = 'alice'): Record<string, string> {
-  return { type: 'credit', account_id: accountId, amount: '1', idempotency_key: key, signature: 'c2ln' }
+function order(key: string): JsonObject {
+  return { ...ORDER, idempotency_key: key }
 }
 
 /** Answers by idempotency key. */

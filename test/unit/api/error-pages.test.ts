@@ -9,59 +9,34 @@ import { PROBLEM_TYPES, type ProblemType } from '../../../api/problem.ts'
 import { createEdgeFixture } from './edge-fixture.ts'
 
 /** Of what a query, a path or the text of a body can have wrong, and of what its fields can. */
-const BOTH_400 = [
-  'ERR_INVALID_ACCOUNT_ID',
-  'ERR_INVALID_AMOUNT',
-  'ERR_INVALID_TYPE',
-  'ERR_INVALID_IDEMPOTENCY_KEY',
-  'ERR_INVALID_GROUP_ID',
-  'ERR_INVALID_TOKEN_ID',
-  'ERR_INVALID_TIMESTAMP',
-  'ERR_INVALID_FIELD',
-]
+const BOTH_400 =
+  'INVALID_ACCOUNT_ID INVALID_AMOUNT INVALID_TYPE INVALID_IDEMPOTENCY_KEY INVALID_GROUP_ID INVALID_TOKEN_ID ' +
+  'INVALID_TIMESTAMP INVALID_FIELD '
+const OF_FIELDS =
+  'INVALID_SIGNATURE SELF_TRANSFER INVALID_SYMBOL INVALID_DECIMALS INVALID_ISSUER INVALID_TOTAL_SUPPLY ' +
+  'INVALID_INITIAL_SUPPLY INVALID_BALANCE INVALID_PROOF_HASH INVALID_PROOF_SYSTEM INVALID_CREATED_AT ' +
+  'INVALID_UPDATED_AT INVALID_CLASS_ID INVALID_NAME INVALID_SCHEMA INVALID_REQUESTER INVALID_HEALTH_STATE ' +
+  'INVALID_TXN_COUNT INVALID_PUBLIC_KEY WRONG_LEDGER UNKNOWN_FIELD'
 
-const PAGES: Readonly<Record<string, { readonly status: number; readonly codes: readonly string[] }>> = {
-  'invalid-request': { status: 400, codes: [...BOTH_400, 'ERR_INVALID_QUERY'] },
-  'validation-error': {
-    status: 400,
-    codes: [
-      ...BOTH_400,
-      'ERR_INVALID_SIGNATURE',
-      'ERR_SELF_TRANSFER',
-      'ERR_INVALID_SYMBOL',
-      'ERR_INVALID_DECIMALS',
-      'ERR_INVALID_ISSUER',
-      'ERR_INVALID_TOTAL_SUPPLY',
-      'ERR_INVALID_INITIAL_SUPPLY',
-      'ERR_INVALID_BALANCE',
-      'ERR_INVALID_PROOF_HASH',
-      'ERR_INVALID_PROOF_SYSTEM',
-      'ERR_INVALID_CREATED_AT',
-      'ERR_INVALID_UPDATED_AT',
-      'ERR_INVALID_CLASS_ID',
-      'ERR_INVALID_NAME',
-      'ERR_INVALID_SCHEMA',
-      'ERR_INVALID_REQUESTER',
-      'ERR_INVALID_HEALTH_STATE',
-      'ERR_INVALID_TXN_COUNT',
-      'ERR_INVALID_PUBLIC_KEY',
-      'ERR_WRONG_LEDGER',
-      'ERR_UNKNOWN_FIELD',
-    ],
-  },
-  unauthorized: { status: 401, codes: ['ERR_UNAUTHORIZED'] },
-  forbidden: { status: 403, codes: ['ERR_FORBIDDEN', 'ERR_SIGNATURE_MISMATCH', 'ERR_NOT_ISSUER'] },
-  'not-found': { status: 404, codes: ['ERR_NOT_FOUND'] },
-  'method-not-allowed': { status: 405, codes: ['ERR_METHOD_NOT_ALLOWED'] },
-  conflict: { status: 409, codes: ['ERR_CONFLICT'] },
-  'payload-too-large': { status: 413, codes: ['ERR_PAYLOAD_TOO_LARGE'] },
-  'unsupported-media-type': { status: 415, codes: ['ERR_UNSUPPORTED_CONTENT_TYPE'] },
-  'shard-unavailable': {
-    status: 503,
-    codes: ['ERR_SHARD_UNAVAILABLE', 'ERR_NO_SHARDS', 'ERR_NO_HEALTHY_SHARDS', 'ERR_OVERLOADED'],
-  },
-  'downstream-failure': { status: 503, codes: ['ERR_DOWNSTREAM_FAILURE', 'ERR_OVERLOADED'] },
-}
+/** Codes without `ERR_`. */
+const PAGES: Readonly<Record<string, { readonly status: number; readonly codes: readonly string[] }>> =
+  Object.fromEntries(
+    (
+      [
+        ['invalid-request', 400, `${BOTH_400}INVALID_QUERY`],
+        ['validation-error', 400, BOTH_400 + OF_FIELDS],
+        ['unauthorized', 401, 'UNAUTHORIZED'],
+        ['forbidden', 403, 'FORBIDDEN SIGNATURE_MISMATCH NOT_ISSUER'],
+        ['not-found', 404, 'NOT_FOUND'],
+        ['method-not-allowed', 405, 'METHOD_NOT_ALLOWED'],
+        ['conflict', 409, 'CONFLICT'],
+        ['payload-too-large', 413, 'PAYLOAD_TOO_LARGE'],
+        ['unsupported-media-type', 415, 'UNSUPPORTED_CONTENT_TYPE'],
+        ['shard-unavailable', 503, 'SHARD_UNAVAILABLE NO_SHARDS NO_HEALTHY_SHARDS OVERLOADED'],
+        ['downstream-failure', 503, 'DOWNSTREAM_FAILURE OVERLOADED'],
+      ] as const
+    ).map(([slug, status, codes]) => [slug, { status, codes: codes.split(' ').map((code) => `ERR_${code}`) }]),
+  )
 const SLUGS = Object.keys(PAGES)
 
 async function pageOf(

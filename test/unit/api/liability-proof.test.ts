@@ -11,18 +11,10 @@ describe('GET /v1/accounts/{id}/liability-proof', () => {
     const edge = createEdgeFixture()
     edge.reads.accountViews.set('alice', accountView('alice'))
     const { liabilities } = edge.assertions.found
-    edge.assertions.found.proof = {
-      liabilities,
-      totals: [{ tokenId: 'BASE', root: '0b'.repeat(32), total: '12345678901234567890' }],
-      proofs: [
-        {
-          tokenId: 'BASE',
-          amount: '7.5',
-          shares: [{ index: 3, amount: '7.5', nonce: '0c'.repeat(16), siblings: [SIBLING] }],
-        },
-      ],
-      next: null,
-    }
+    const shares = [{ index: 3, amount: '7.5', nonce: '0c'.repeat(16), siblings: [SIBLING] }]
+    const totals = [{ tokenId: 'BASE', root: '0b'.repeat(32), total: '12345678901234567890' }]
+    const proofs = [{ tokenId: 'BASE', amount: '7.5', shares }]
+    edge.assertions.found.proof = { liabilities, totals, proofs, next: null }
     return edge
   }
 
@@ -32,24 +24,13 @@ describe('GET /v1/accounts/{id}/liability-proof', () => {
     expect(response.status).toBe(200)
     const body = await bodyOf(response)
     const { assertion, ...rest } = body
+    const siblings = [{ hash: `sha256:${SIBLING.hash}`, sum: '2.5' }]
+    const shares = [{ index: 3, amount: '7.5', nonce: '0c'.repeat(16), siblings }]
     expect(rest).toEqual({
       account_id: 'alice',
       merkle_root: `sha256:${ROOT}`,
       totals: [{ token_id: 'BASE', root: `sha256:${'0b'.repeat(32)}`, total: '12345678901234567890' }],
-      proofs: [
-        {
-          token_id: 'BASE',
-          amount: '7.5',
-          shares: [
-            {
-              index: 3,
-              amount: '7.5',
-              nonce: '0c'.repeat(16),
-              siblings: [{ hash: `sha256:${SIBLING.hash}`, sum: '2.5' }],
-            },
-          ],
-        },
-      ],
+      proofs: [{ token_id: 'BASE', amount: '7.5', shares }],
       next_page_token: '',
     })
     expect(assertion).toMatchObject({ assertion_type: 'proof-of-liabilities', requester: 'client-viewer' })

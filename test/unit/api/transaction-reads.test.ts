@@ -52,42 +52,26 @@ describe('GET /v1/transactions/{id} with Prefer: wait', () => {
 
 describe('GET /v1/transactions', () => {
   test('passes every parameter on, dates with their offset and group IDs in lower case', async () => {
-    const edge = createEdgeFixture()
-    const query = new URLSearchParams({
-      account_id: 'alice@bank',
-      date_from: '2025-01-01T01:00:00+01:00',
-      date_to: '2025-01-02T00:00:00.0005Z',
-      type: 'debit',
-      token_id: 'BASE',
-      token_class: 'nft',
-      group_id: GROUP.toUpperCase(),
-      amount_min: '0',
-      amount_max: '10.5',
-      status: 'failed',
-      idempotency_key: 'a +&b',
-      order: 'asc',
-      page_size: '5000',
-    })
-    expect((await edge.get(`/v1/transactions?${query.toString()}`, await edge.tokenFor('viewer'))).status).toBe(200)
-    expect(edge.reads.queries).toEqual([
-      {
-        accountId: 'alice@bank',
-        createdFromMs: Date.UTC(2025, 0, 1),
-        createdToMs: Date.UTC(2025, 0, 2) + 0.5,
-        type: 'debit',
-        tokenId: 'BASE',
-        tokenClass: 'nft',
-        groupId: GROUP,
-        amountMin: '0',
-        amountMax: '10.5',
-        status: 'failed',
-        idempotencyKey: 'a +&b',
-        order: 'asc',
-        limit: 1000,
-        after: null,
-        counted: true,
-      },
-    ])
+    const { token, ...edge } = await fixture()
+    const rows = [
+      ['account_id', 'alice@bank', 'accountId', 'alice@bank'],
+      ['date_from', '2025-01-01T01:00:00+01:00', 'createdFromMs', Date.UTC(2025, 0, 1)],
+      ['date_to', '2025-01-02T00:00:00.0005Z', 'createdToMs', Date.UTC(2025, 0, 2) + 0.5],
+      ['type', 'debit', 'type', 'debit'],
+      ['token_id', 'BASE', 'tokenId', 'BASE'],
+      ['token_class', 'nft', 'tokenClass', 'nft'],
+      ['group_id', GROUP.toUpperCase(), 'groupId', GROUP],
+      ['amount_min', '0', 'amountMin', '0'],
+      ['amount_max', '10.5', 'amountMax', '10.5'],
+      ['status', 'failed', 'status', 'failed'],
+      ['idempotency_key', 'a +&b', 'idempotencyKey', 'a +&b'],
+      ['order', 'asc', 'order', 'asc'],
+      ['page_size', '5000', 'limit', 1000],
+    ] as const
+    const query = new URLSearchParams(Object.fromEntries(rows))
+    expect((await edge.get(`/v1/transactions?${query.toString()}`, token)).status).toBe(200)
+    const passed = Object.fromEntries(rows.map(([, , name, value]) => [name, value]))
+    expect(edge.reads.queries).toEqual([{ ...passed, after: null, counted: true }])
   })
 
   test('the defaults are no filter, newest first, 100 rows, counted', async () => {

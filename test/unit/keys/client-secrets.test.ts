@@ -11,15 +11,16 @@ import {
 const pepper = randomBytes(32)
 const secrets = createClientSecrets({ pepper })
 const HERE = '192.0.2.1'
+const ann = (secretHash: string) => ({ clientId: 'ann', secretHash })
 
 test('a generated secret has 256 bits, is stored as a keyed hash and is recognised', async () => {
   const secret = generateClientSecret()
   expect(secret).toMatch(/^lsk_[A-Za-z0-9_-]{43}$/)
   const secretHash = await secrets.hash('ann', secret)
   expect(secretHash).toMatch(/^hmac-sha256\/2:[0-9a-f]{64}$/)
-  expect(await secrets.verify({ clientId: 'ann', secretHash }, secret, HERE)).toBe(true)
-  expect(await secrets.verify({ clientId: 'ann', secretHash }, generateClientSecret(), HERE)).toBe(false)
-  expect(await secrets.verify({ clientId: 'ann', secretHash }, 'chosen', HERE)).toBe(false)
+  expect(await secrets.verify(ann(secretHash), secret, HERE)).toBe(true)
+  expect(await secrets.verify(ann(secretHash), generateClientSecret(), HERE)).toBe(false)
+  expect(await secrets.verify(ann(secretHash), 'chosen', HERE)).toBe(false)
 })
 
 test('a chosen secret is stretched with a salt of its own and is recognised', async () => {
@@ -29,36 +30,31 @@ test('a chosen secret is stretched with a salt of its own and is recognised', as
   ])
   expect(first).toMatch(/^scrypt\/2:32768-8-1:[0-9a-f]{32}:[0-9a-f]{64}$/)
   expect(first).not.toBe(second)
-  expect(await secrets.verify({ clientId: 'ann', secretHash: first }, 'correct horse', HERE)).toBe(true)
-  expect(await secrets.verify({ clientId: 'ann', secretHash: first }, 'correct horse ', HERE)).toBe(false)
-  expect(await secrets.verify({ clientId: 'ann', secretHash: first }, '', HERE)).toBe(false)
-  expect(await secrets.verify({ clientId: 'ann', secretHash: first }, generateClientSecret(), HERE)).toBe(false)
+  expect(await secrets.verify(ann(first), 'correct horse', HERE)).toBe(true)
+  expect(await secrets.verify(ann(first), 'correct horse ', HERE)).toBe(false)
+  expect(await secrets.verify(ann(first), '', HERE)).toBe(false)
+  expect(await secrets.verify(ann(first), generateClientSecret(), HERE)).toBe(false)
 })
 
 test('an unknown client and an unreadable record have no secret', async () => {
+  const hashes = ['', 'scrypt:1-1-1:00:00', `hmac-sha256:${'0'.repeat(64)}`]
   for (const secret of [generateClientSecret(), 'chosen', '']) {
     expect(await secrets.verify(undefined, secret, HERE)).toBe(false)
-    expect(await secrets.verify({ clientId: 'ann', secretHash: '' }, secret, HERE)).toBe(false)
-    expect(await secrets.verify({ clientId: 'ann', secretHash: 'scrypt:1-1-1:00:00' }, secret, HERE)).toBe(false)
-    expect(await secrets.verify({ clientId: 'ann', secretHash: `hmac-sha256:${'0'.repeat(64)}` }, secret, HERE)).toBe(
-      false,
-    )
+    for (const secretHash of hashes) expect(await secrets.verify(ann(secretHash), secret, HERE)).toBe(false)
   }
 })
 
 test('P2: under another pepper nothing is recognised', async () => {
   const others = createClientSecrets({ pepper: randomBytes(32) })
   for (const secret of [generateClientSecret(), 'chosen']) {
-    expect(await others.verify({ clientId: 'ann', secretHash: await secrets.hash('ann', secret) }, secret, HERE)).toBe(
-      false,
-    )
+    expect(await others.verify(ann(await secrets.hash('ann', secret)), secret, HERE)).toBe(false)
   }
 })
 
 test('P1: a chosen secret takes a slot of scrypt, whether the client exists, and how its secret is stored or not', async () => {
-  const generated = { clientId: 'ann', secretHash: await secrets.hash('ann', generateClientSecret()) }
-  const chosen = { clientId: 'ann', secretHash: await secrets.hash('ann', 'chosen') }
-  for (const record of [undefined, generated, chosen, { clientId: 'ann', secretHash: 'garbage' }]) {
+  const generated = ann(await secrets.hash('ann', generateClientSecret()))
+  const chosen = ann(await secrets.hash('ann', 'chosen'))
+  for (const record of [undefined, generated, chosen, ann('garbage')]) {
     const full = createClientSecrets({ pepper, concurrency: 0, maxWaiting: 0 })
     await expect(full.verify(record, 'wrong', HERE)).rejects.toThrow(ClientSecretsBusy)
     expect(await full.verify(record, generateClientSecret(), HERE)).toBe(false)
@@ -79,7 +75,7 @@ test('a secret longer than any is refused before any work', async () => {
 
 test('P4: one address fills only its share; a right secret from elsewhere gets in', async () => {
   const shared = createClientSecrets({ pepper, concurrency: 1, maxWaiting: 3, maxPerNetwork: 2 })
-  const record = { clientId: 'ann', secretHash: await shared.hash('ann', 'chosen') }
+  const record = ann(await shared.hash('ann', 'chosen'))
   const flood = [1, 2, 3, 4, 5, 6].map(() => shared.verify(undefined, 'guess', HERE))
   const right = shared.verify(record, 'chosen', '198.51.100.9')
   const settled = await Promise.allSettled(flood)
@@ -104,10 +100,7 @@ test.for([
 
 test('P5: a secret that was right once is recognised without scrypt, another or one for another record is not', async () => {
   const once = createClientSecrets({ pepper, concurrency: 1, maxWaiting: 0 })
-  const [record, other] = [
-    { clientId: 'ann', secretHash: await once.hash('ann', 'chosen') },
-    { clientId: 'ann', secretHash: await once.hash('ann', 'chosen') },
-  ]
+  const [record, other] = [ann(await once.hash('ann', 'chosen')), ann(await once.hash('ann', 'chosen'))]
   expect(await once.verify(record, 'chosen', HERE)).toBe(true)
   const occupied = once.verify(undefined, 'guess', HERE)
   expect(await once.verify(record, 'chosen', HERE)).toBe(true)
@@ -121,7 +114,7 @@ test('P5: a secret that was right once is recognised without scrypt, another or 
 test('P6: what is stored for one client lets its secret in as no other, also where it was right before', async () => {
   for (const secret of [generateClientSecret(), 'chosen']) {
     const secretHash = await secrets.hash('ann', secret)
-    expect(await secrets.verify({ clientId: 'ann', secretHash }, secret, HERE)).toBe(true)
+    expect(await secrets.verify(ann(secretHash), secret, HERE)).toBe(true)
     expect(await secrets.verify({ clientId: 'bob', secretHash }, secret, HERE)).toBe(false)
   }
 })
@@ -134,10 +127,10 @@ test('hashes that were made before they were bound to their client are recognise
     [generated, `hmac-sha256:${keyed(generated)}`],
     ['chosen', `scrypt:32768-8-1:${salt.toString('hex')}:${keyed(bytes)}`],
   ] as const) {
-    expect(await secrets.verify({ clientId: 'ann', secretHash }, secret, HERE)).toBe(true)
-    expect(await secrets.verify({ clientId: 'ann', secretHash }, generateClientSecret(), HERE)).toBe(false)
-    expect(await secrets.verify({ clientId: 'ann', secretHash }, 'another', HERE)).toBe(false)
+    expect(await secrets.verify(ann(secretHash), secret, HERE)).toBe(true)
+    expect(await secrets.verify(ann(secretHash), generateClientSecret(), HERE)).toBe(false)
+    expect(await secrets.verify(ann(secretHash), 'another', HERE)).toBe(false)
     const unlike = secretHash.replace(/^[^:]+/, '$&/2')
-    expect(await secrets.verify({ clientId: 'ann', secretHash: unlike }, secret, HERE)).toBe(false)
+    expect(await secrets.verify(ann(unlike), secret, HERE)).toBe(false)
   }
 })
