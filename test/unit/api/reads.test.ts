@@ -159,18 +159,6 @@ describe.for(LISTS)('D16: the list %s', ([path, rows, member, ids, other]) => {
       ])
     }
   })
-
-  test('one response reports all errors of its query', async () => {
-    const { get, token } = await scene()
-    for (const [query, fields] of [
-      ['page_size=0&page_token=x', ['page_size', 'page_token']],
-      ['page_size=1&page_size=1', ['page_size']],
-      ['unknown=x&page_size=x', ['unknown', 'page_size']],
-    ] as const) {
-      const refused = await refusalOf(await get(`${path}?${query}`, token))
-      expect(refused).toEqual({ status: 400, codes: ['ERR_INVALID_QUERY'], fields })
-    }
-  })
 })
 
 // Of shards: shards.test.ts.

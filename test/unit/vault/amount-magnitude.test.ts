@@ -17,6 +17,7 @@ test('it is what the number itself says, however it is written', () => {
       const quantity = parseQuantity(amount)
       expect(magnitudeOf(amount)).toBe(quantity.isZero() ? -19 : quantity.e)
     }),
+    { examples: [['0'], ['0.00'], ['0.000000000000000001'], ['999999999999999999.9']] },
   )
 })
 
