@@ -4,6 +4,11 @@ import type { Terms } from '../../../actors/group/terms.ts'
 import { agree, GROUP, groupSeen, type LegFields, termsOf } from '../../model/mini-clients.ts'
 import type { MiniLedger } from '../../model/mini-ledger.ts'
 
+/** Legs that net to zero, and one that moves as much by itself. */
+export const OUT = { account_id: 'ann', type: 'debit', amount: '4' }
+export const IN = { account_id: 'bob', type: 'credit', amount: '4' }
+export const ACROSS = { account_id: 'ann', type: 'transfer', amount: '4', to_account_id: 'bob' }
+
 /** Registers a group of these legs. */
 export function agreed(ledger: MiniLedger, ...legs: readonly LegFields[]): Terms {
   const terms = termsOf(legs)

@@ -23,7 +23,7 @@ import {
   termsOf,
 } from '../../model/mini-clients.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
-import { failures } from './agreed-groups.ts'
+import { failures, IN, OUT } from './agreed-groups.ts'
 
 let ledger: MiniLedger
 
@@ -222,10 +222,7 @@ describe('a linked group', () => {
 
   test('is linked for ever: nobody registers under its ID', () => {
     undo(submit(ledger, { accountId: 'ann', type: 'debit', amount: '3', groupId: GROUP }))
-    const terms = termsOf([
-      { account_id: 'ann', type: 'debit', amount: '4' },
-      { account_id: 'bob', type: 'credit', amount: '4' },
-    ])
+    const terms = termsOf([OUT, IN])
     const command = registerGroupCommand(terms, { caller: ADMIN })
     expect(ledger.ask(groupAddress(GROUP), command)).toMatchObject({ code: 'group_exists' })
   })
@@ -246,10 +243,7 @@ describe('a linked group', () => {
 
 test('a transaction that only links to the ID of a registered group is none of its legs, and is not undone with it', () => {
   open(ledger, 'cid')
-  const terms = termsOf([
-    { account_id: 'ann', type: 'debit', amount: '4' },
-    { account_id: 'bob', type: 'credit', amount: '4' },
-  ])
+  const terms = termsOf([OUT, IN])
   agree(ledger, terms)
   settled(ledger, legOf(terms, 0))
   const linked = submit(ledger, { accountId: 'cid', amount: '1', groupId: GROUP })

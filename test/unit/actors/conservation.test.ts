@@ -33,6 +33,7 @@ import {
 } from '../../model/mini-clients.ts'
 import { countAtRest, Miscounted } from '../../model/mini-ledger-count.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
+import { IN, OUT } from './agreed-groups.ts'
 
 const NAMES = ['ann', 'bob', 'cid'] as const
 const GROUPS = [1, 2, 3].map((number) => `2f0c2c1e-7d35-4b4e-9d2a-00000000000${number}`)
@@ -344,10 +345,7 @@ describe('I4, I9', () => {
       fund(ledger, 'ann', '10')
       settled(ledger, { accountId: 'ann', type: 'transfer', toAccountId: 'bob', amount: '1' })
       settled(ledger, { accountId: 'ann', type: 'mint', tokenId: 'GOLD', amount: '1' })
-      const terms = termsOf([
-        { account_id: 'ann', type: 'debit', amount: '4' },
-        { account_id: 'bob', type: 'credit', amount: '4' },
-      ])
+      const terms = termsOf([OUT, IN])
       agree(ledger, terms)
       for (const index of [0, 1]) settled(ledger, legOf(terms, index))
     }

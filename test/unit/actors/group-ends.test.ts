@@ -24,11 +24,7 @@ import {
   termsOf,
 } from '../../model/mini-clients.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
-import { agreed, expectNoHolds } from './agreed-groups.ts'
-
-const OUT = { account_id: 'ann', type: 'debit', amount: '4' }
-const IN = { account_id: 'bob', type: 'credit', amount: '4' }
-const ACROSS = { account_id: 'ann', type: 'transfer', amount: '4', to_account_id: 'bob' }
+import { ACROSS, agreed, expectNoHolds, IN, OUT } from './agreed-groups.ts'
 
 let ledger: MiniLedger
 

@@ -4,9 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Json, JsonObject } from '../../../actors/canonical-json.ts'
 import { readTerms, type Terms, type TermsProblem } from '../../../actors/group/terms.ts'
 import { GROUP } from '../../model/mini-clients.ts'
-
-const OUT = { account_id: 'ann', type: 'debit', amount: '4' }
-const IN = { account_id: 'bob', type: 'credit', amount: '4' }
+import { IN, OUT } from './agreed-groups.ts'
 
 function terms(fields: JsonObject = {}): JsonObject {
   return { group_id: GROUP, legs: [OUT, IN], timeout_seconds: 900, ...fields }

@@ -22,6 +22,7 @@ import {
   termsOf,
 } from '../../model/mini-clients.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
+import { IN, OUT } from './agreed-groups.ts'
 
 const FULL = '999999999999999999'
 const TRANSFER = { accountId: 'ann', type: 'transfer', amount: '4', toAccountId: 'bob' } as const
@@ -45,10 +46,7 @@ describe('room', () => {
   })
 
   test('is kept for what a reverted leg gives back, though it has left the balance', () => {
-    const terms = termsOf([
-      { account_id: 'ann', type: 'debit', amount: '4' },
-      { account_id: 'bob', type: 'credit', amount: '4' },
-    ])
+    const terms = termsOf([OUT, IN])
     fund(ledger, 'ann', FULL)
     agree(ledger, terms)
     submit(ledger, legOf(terms, 0))
@@ -60,10 +58,7 @@ describe('room', () => {
   })
 
   test('is reserved for an incoming leg once its account has signed it, and not before', () => {
-    const terms = termsOf([
-      { account_id: 'ann', type: 'debit', amount: '4' },
-      { account_id: 'bob', type: 'credit', amount: '4' },
-    ])
+    const terms = termsOf([OUT, IN])
     agree(ledger, terms)
     fund(ledger, 'bob', '999999999999999994')
     expect(ledger.transaction(fund(ledger, 'bob', '1')).status).toBe('completed')
@@ -77,10 +72,7 @@ describe('room', () => {
     fund(ledger, 'ann', '10')
     fund(ledger, 'bob', '999999999999999996')
     for (const legs of [
-      [
-        { account_id: 'ann', type: 'debit', amount: '4' },
-        { account_id: 'bob', type: 'credit', amount: '4' },
-      ],
+      [OUT, IN],
       [
         { account_id: 'ann', type: 'transfer', amount: '4', to_account_id: 'bob' },
         { account_id: 'bob', type: 'debit', amount: '1', boundary: true },
@@ -165,10 +157,7 @@ describe('a frozen account', () => {
   })
 
   test('settles or reverts the legs that it completed before, and fails those it takes now', () => {
-    const legs = [
-      { account_id: 'ann', type: 'debit', amount: '4' },
-      { account_id: 'bob', type: 'credit', amount: '4' },
-    ]
+    const legs = [OUT, IN]
     const first = termsOf(legs)
     const second = termsOf(legs, { groupId: '2f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33' })
     agree(ledger, first)
@@ -196,10 +185,7 @@ describe('closing is refused', () => {
   })
 
   test('with a leg expected, completed on either side, or failed and not yet told so', () => {
-    const terms = termsOf([
-      { account_id: 'ann', type: 'debit', amount: '4' },
-      { account_id: 'bob', type: 'credit', amount: '4' },
-    ])
+    const terms = termsOf([OUT, IN])
     agree(ledger, terms)
     expect([closed('ann'), closed('bob')]).toEqual(['account_not_empty', 'account_not_empty'])
     submit(ledger, legOf(terms, 0))
@@ -209,10 +195,7 @@ describe('closing is refused', () => {
   })
 
   test('with all its value in a leg', () => {
-    const terms = termsOf([
-      { account_id: 'ann', type: 'debit', amount: '4' },
-      { account_id: 'bob', type: 'credit', amount: '4' },
-    ])
+    const terms = termsOf([OUT, IN])
     fund(ledger, 'ann', '4')
     agree(ledger, terms)
     settled(ledger, legOf(terms, 0))
