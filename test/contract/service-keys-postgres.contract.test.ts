@@ -1,24 +1,22 @@
 /** Goal: V1 to V8 of the service's keys in PostgreSQL. */
 import { randomBytes } from 'node:crypto'
 import { inspect } from 'node:util'
-import { p256 } from '@noble/curves/nist.js'
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest'
 import { readMasterKey } from '../../infra/keys/master-key.ts'
 import { createServiceKeySeals, type ServiceKeySeals } from '../../infra/keys/service-key-seals.ts'
 import { readPublicKey, thumbprintOf } from '../../infra/keys/public-key.ts'
 import { encryptBalance, encryptKeySalt } from '../../infra/portability/balance-jwe.ts'
-import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import {
   createServiceKeys,
   type PostgresServiceKeys,
   type ServiceKeysOptions,
 } from '../../infra/postgres/service-keys-postgres.ts'
 import { ServiceKeysUnavailable } from '../../infra/postgres/service-key-table.ts'
-import { KEY_PURPOSES, type PublishedKey, SERVICE_KEY_PURPOSES } from '../../runtime/ports/service-keys.ts'
+import { KEY_PURPOSES, SERVICE_KEY_PURPOSES } from '../../runtime/ports/service-keys.ts'
 import { createLedgerDatabase, type LedgerDatabase } from '../support/ledger-database.ts'
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts'
-import { signerContract } from './signer.contract.ts'
+import { verifiesUnder } from './service-keys.contract.ts'
 
 const START_MS = 1_790_000_000_000
 const CACHE_MS = 300_000
@@ -26,12 +24,6 @@ const CACHE_MS = 300_000
 function newSeals(): ServiceKeySeals {
   const current = readMasterKey(randomBytes(32).toString('base64url'))
   return createServiceKeySeals({ current, previous: [] })
-}
-
-function verifies(key: PublishedKey | undefined, payload: string, signature: string): boolean {
-  if (key === undefined) return false
-  const point = Buffer.concat([Buffer.of(4), Buffer.from(key.x, 'base64url'), Buffer.from(key.y, 'base64url')])
-  return p256.verify(Buffer.from(signature, 'base64'), Buffer.from(payload), point, { format: 'der', lowS: false })
 }
 
 describe('ServiceKeys: PostgreSQL', () => {
@@ -91,9 +83,9 @@ describe('ServiceKeys: PostgreSQL', () => {
     const keyId = one.current('receipt')
     const published = another.published().find((key) => key.keyId === keyId)
     const [first = '', second = ''] = await one.sign(keyId, ['{"a":"é"}', '{"b":2}'])
-    expect(verifies(published, '{"a":"é"}', first)).toBe(true)
-    expect(verifies(published, '{"b":2}', second)).toBe(true)
-    expect(verifies(published, '{"b":2}', first)).toBe(false)
+    expect(verifiesUnder(published, '{"a":"é"}', first)).toBe(true)
+    expect(verifiesUnder(published, '{"b":2}', second)).toBe(true)
+    expect(verifiesUnder(published, '{"b":2}', first)).toBe(false)
     await expect(one.sign('nobody', ['x'])).rejects.toThrow(ServiceKeysUnavailable)
   })
 
@@ -337,34 +329,4 @@ describe('ServiceKeys: PostgreSQL', () => {
     await keys.refresh()
     expect(keys.current('token')).toBe(keyId)
   })
-})
-
-signerContract('node:crypto with the keys in PostgreSQL', async () => {
-  const database = await createLedgerDatabase()
-  const clock = createManualClock(START_MS)
-  const readStoreMs = () => Promise.resolve(clock.now())
-  const keys = await createServiceKeys({ url: database.url, seals: newSeals(), clock, readStoreMs })
-  const { activeFromMs: rotatedAtMs } = await keys.rotate('receipt')
-  return {
-    signer: createNodeSigner({ keys }),
-    rotatedAtMs,
-    clientKey: () => {
-      const { secretKey, publicKey } = p256.keygen()
-      return {
-        publicKey: Buffer.from(publicKey).toString('base64url'),
-        sign: (payload) => Buffer.from(p256.sign(Buffer.from(payload), secretKey)).toString('base64url'),
-      }
-    },
-    verifies: (keyId, payload, signature) =>
-      verifies(
-        keys.published().find((key) => key.keyId === keyId),
-        payload,
-        signature,
-      ),
-    settle: (work) => work,
-    close: async () => {
-      await keys.close()
-      await database.drop()
-    },
-  }
 })

@@ -142,19 +142,6 @@ describe('by somebody who has not, of what belongs together', () => {
       ),
     ],
     [
-      'a balance that is not sealed',
-      run(`UPDATE balances SET document = convert_to('["99","0","0","0",1]', 'UTF8') WHERE account_id = $alice`),
-    ],
-    [
-      'a balance of which a bit was turned',
-      run('UPDATE balances SET document = set_bit(document, 240, 1 - get_bit(document, 240))'),
-    ],
-    ['an account whose key is gone', run('DELETE FROM data_keys WHERE ref = $alice')],
-    [
-      'a supply of which a bit was turned',
-      run(`UPDATE actors SET document = set_bit(document, 240, 1 - get_bit(document, 240))`),
-    ],
-    [
       'a crossing in place of another',
       run(`UPDATE boundary_crossings SET document = (SELECT document FROM boundary_crossings ORDER BY number LIMIT 1)`),
     ],

@@ -176,22 +176,6 @@ describe('a rotation', () => {
     await expect(open(only(FIRST))).rejects.toThrow(/master key does not open/)
   })
 
-  test('may be done any number of times, to a key that was used before, too', async () => {
-    await insertKeys(3, FIRST)
-    const before = await openedKeys(only(FIRST))
-    for (const [next, last] of [
-      [SECOND, FIRST],
-      [THIRD, SECOND],
-      [FIRST, THIRD],
-    ] as const) {
-      expect(sumOf(await rotateMasterKey(sql, after(next, last)))).toBe(
-        3 + FIRST_KEYS + SERVICE_KEY_PURPOSES.length + LEDGER_SECRETS,
-      )
-      expect(sumOf(await rotateMasterKey(sql, only(next)))).toBe(0)
-      expect(await openedKeys(only(next))).toEqual(before)
-    }
-  })
-
   test('a part continues with a part key of both master keys, and afterwards with one of the new key alone', async () => {
     const record = await readLedgerAt(database.url)
     if (record === undefined) throw new Error('there is a ledger')

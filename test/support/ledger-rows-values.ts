@@ -91,57 +91,49 @@ export interface Conclusion extends Change {
 
 /** The end of a transfer that `pendTransfer` began: completed with an entry, its hold gone. */
 export function concludeTransfer(before: AccountState, txnId: string): Conclusion {
-  const pending = before.holds.get(txnId)
-  if (pending?.kind !== 'pending') throw new Error('the account has no such transfer')
-  const atMs = before.lastTimeMs + 1
+  const { amount } = pendingOf(before, txnId)
   const sequence = before.sequence + 1
-  const entry = chainEntry(before.tip, sequence, txnId, SALT, { type: 'transfer', amount: pending.transaction.amount })
-  const record: TransactionRecord = {
-    ...pending.transaction,
-    status: 'completed',
-    counterTxnId: nextTxnId(before.shardId),
-    processedAtMs: atMs,
-    sequence,
-    previousHash: entry.previousHash,
-    auditHash: entry.auditHash,
-  }
-  const account = turned(before, {
-    sequence,
-    tip: entry.auditHash,
-    holds: without(before.holds, txnId),
-    completedCount: before.completedCount + 1,
-    updatedAtMs: atMs,
-  })
-  return {
-    account,
-    record,
-    rows: {
-      ...NO_ROWS,
-      accounts: [writeOf(before, account)],
-      entries: [{ accountId: before.accountId, ...entry }],
-      transactionChanges: [{ txnId, finished: { transaction: record, receipt: RECEIPT }, compensatedBy: null }],
-      removedHolds: [{ accountId: before.accountId, holdId: txnId }],
-    },
-  }
+  const entry = chainEntry(before.tip, sequence, txnId, SALT, { type: 'transfer', amount })
+  const { previousHash, auditHash } = entry
+  const counterTxnId = nextTxnId(before.shardId)
+  const completedCount = before.completedCount + 1
+  return endOf(
+    before,
+    txnId,
+    { status: 'completed', counterTxnId, sequence, previousHash, auditHash },
+    { sequence, tip: auditHash, completedCount, updatedAtMs: before.lastTimeMs + 1 },
+    [{ accountId: before.accountId, ...entry }],
+  )
 }
 
 /** The end of a transfer that its receiver refused. */
 export function failTransfer(before: AccountState, txnId: string): Conclusion {
+  const failure = { code: 'incoming_refused', detail: 'of "them"' } as const
+  return endOf(before, txnId, { status: 'failed', failure }, { failedCount: before.failedCount + 1 }, [])
+}
+
+function pendingOf(before: AccountState, txnId: string): TransactionRecord {
   const pending = before.holds.get(txnId)
   if (pending?.kind !== 'pending') throw new Error('the account has no such transfer')
-  const record: TransactionRecord = {
-    ...pending.transaction,
-    status: 'failed',
-    failure: { code: 'incoming_refused', detail: 'of "them"' },
-    processedAtMs: before.lastTimeMs + 1,
-  }
-  const account = turned(before, { holds: without(before.holds, txnId), failedCount: before.failedCount + 1 })
+  return pending.transaction
+}
+
+function endOf(
+  before: AccountState,
+  txnId: string,
+  end: Partial<TransactionRecord>,
+  changes: Partial<AccountState>,
+  entries: Rows['entries'],
+): Conclusion {
+  const record = { ...pendingOf(before, txnId), processedAtMs: before.lastTimeMs + 1, ...end }
+  const account = turned(before, { holds: without(before.holds, txnId), ...changes })
   return {
     account,
     record,
     rows: {
       ...NO_ROWS,
       accounts: [writeOf(before, account)],
+      entries,
       transactionChanges: [{ txnId, finished: { transaction: record, receipt: RECEIPT }, compensatedBy: null }],
       removedHolds: [{ accountId: before.accountId, holdId: txnId }],
     },
