@@ -1,7 +1,8 @@
 /** A small ledger for tests of reads: accounts and transactions as the domain would decide them, at times that are given. */
 import { chainEntry } from '../support/chain.ts'
 import { NO_ROWS, openAccount, type Rows, SALT, transactionOf } from '../support/ledger-rows.ts'
-import { legHold } from '../support/ledger-rows-values.ts'
+import { eventRows } from '../support/ledger-rows-nfts.ts'
+import { actorRows, endActor, legHold } from '../support/ledger-rows-values.ts'
 import type { TransactionType } from '../../actors/account/commands.ts'
 import { type AccountState, type Balance, balanceOf, type Hold, holdId } from '../../actors/account/state.ts'
 import type { Transaction } from '../../actors/account/transaction.ts'
@@ -106,17 +107,11 @@ export function createBook(shardOf: (text: string) => number, sign: Pages['sign'
         holds: named.map(([name, hold]) => ({ accountId, holdId: name, hold })),
       })
     },
-    put: (state, ...events) => {
-      const address = addressOfState(state)
-      const actors = [{ address, previousVersion: state.version - 1, state }]
-      const nftEvents = events.map((event) => ({ nftId: state.id, event }))
-      return { shardId: shardOf(actorKey(address)), rows: { ...NO_ROWS, actors, nftEvents } }
-    },
-    end: (state) => {
-      const address = addressOfState(state)
-      const actors = [{ address, previousVersion: state.version, state: null }]
-      return { shardId: shardOf(actorKey(address)), rows: { ...NO_ROWS, actors } }
-    },
+    put: (state, ...events) => ({
+      shardId: shardOf(actorKey(addressOfState(state))),
+      rows: { ...NO_ROWS, ...actorRows(state), ...eventRows(state.id, ...events) },
+    }),
+    end: (state) => ({ shardId: shardOf(actorKey(addressOfState(state))), rows: { ...NO_ROWS, ...endActor(state) } }),
   }
 }
 

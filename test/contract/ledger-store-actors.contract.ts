@@ -1,17 +1,9 @@
 /** The part of the contract that is about actors that are no accounts. Registered by `ledgerStoreContract`. */
 import { describe, expect, test } from 'vitest'
 import { actorKey } from '../../actors/address.ts'
-import type { ActorState } from '../../actors/actor-state.ts'
 import { partWith, ROWS_START_MS } from '../support/ledger-rows.ts'
-import {
-  actorRows,
-  addressOf,
-  endActor,
-  exchangeState,
-  GROUP_ID,
-  groupState,
-  tokenState,
-} from '../support/ledger-rows-values.ts'
+import { type ActorState, addressOfState } from '../../actors/actor-state.ts'
+import { actorRows, endActor, exchangeState, GROUP_ID, groupState, tokenState } from '../support/ledger-rows-values.ts'
 import { type Scene } from './ledger-store-scene.ts'
 import type { SessionUnderTest } from './ledger-store-harness.ts'
 
@@ -21,7 +13,7 @@ export function actorsContract(scene: Scene): void {
     shardId: number,
     state: ActorState,
   ): Promise<ActorState | undefined> => {
-    const address = addressOf(state)
+    const address = addressOfState(state)
     return (await scene.ask(session, { actors: [{ shardId, address }] })).actors.get(actorKey(address))
   }
 
@@ -42,9 +34,9 @@ export function actorsContract(scene: Scene): void {
       ]
       await scene.apply(scene.a, partWith(token, ...then.map((state) => actorRows(state))))
       const answer = await scene.ask(scene.b, {
-        actors: then.map((state) => ({ shardId: 3, address: addressOf(state) })),
+        actors: then.map((state) => ({ shardId: 3, address: addressOfState(state) })),
       })
-      expect(answer.actors).toEqual(new Map(then.map((state) => [actorKey(addressOf(state)), state])))
+      expect(answer.actors).toEqual(new Map(then.map((state) => [actorKey(addressOfState(state)), state])))
       expect(answer.tokens.size).toBe(0)
     })
 
@@ -53,8 +45,8 @@ export function actorsContract(scene: Scene): void {
       const eur = tokenState({ status: 'active' })
       await scene.apply(scene.a, partWith(token, actorRows(eur), actorRows(groupState())))
       const answer = await scene.ask(scene.b, {
-        tokens: [{ shardId: 3, address: addressOf(eur) }],
-        actors: [{ shardId: 3, address: addressOf(groupState()) }],
+        tokens: [{ shardId: 3, address: addressOfState(eur) }],
+        actors: [{ shardId: 3, address: addressOfState(groupState()) }],
       })
       expect(answer.tokens).toEqual(new Map([['token eur', eur]]))
       expect([...answer.actors.keys()]).toEqual([`group ${GROUP_ID}`])
@@ -75,7 +67,7 @@ export function actorsContract(scene: Scene): void {
       const exchange = exchangeState()
       await scene.apply(
         scene.a,
-        partWith(token, { actors: [{ address: addressOf(exchange), previousVersion: 0, state: null }] }),
+        partWith(token, { actors: [{ address: addressOfState(exchange), previousVersion: 0, state: null }] }),
       )
       expect(await found(scene.b, 3, exchange)).toBeUndefined()
     })

@@ -1,14 +1,13 @@
 /** The part of the contract that is about what a batch may not write (D1, D2, D6), of rows of every kind at once. Registered by `ledgerStoreContract`. */
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import type { ActorState } from '../../actors/actor-state.ts'
 import { instanceAddress } from '../../actors/address.ts'
 import type { ShardBatch, ShardToken } from '../../runtime/ports/ledger-store.ts'
 import { creditAccount, openAccount, partOf, partWith, rotateAccount, type Rows } from '../support/ledger-rows.ts'
 import { classState, eventRows, historyOf, instanceState, NFT_ID, ownedBy } from '../support/ledger-rows-nfts.ts'
+import { type ActorState, addressOfState } from '../../actors/actor-state.ts'
 import {
   actorRows,
-  addressOf,
   concludeTransfer,
   endActor,
   exchangeState,
@@ -56,7 +55,7 @@ export function guardsContract(scene: Scene): void {
   async function seen(txnIds: readonly string[]) {
     const key = (accountId: string, operation: 'transaction' | 'key_rotation') =>
       ({ shardId: 3, accountId, operation, idempotencyKey: 'k2' }) as const
-    const actors = ACTORS.map((state) => ({ shardId: 3, address: addressOf(state) }))
+    const actors = ACTORS.map((state) => ({ shardId: 3, address: addressOfState(state) }))
     const answer = await scene.ask(scene.b, {
       accounts: ACCOUNTS,
       keys: [key('dan', 'transaction'), key('eve', 'key_rotation')],

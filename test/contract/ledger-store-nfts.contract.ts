@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import type { AccountState } from '../../actors/account/state.ts'
 import { actorKey, instanceAddress } from '../../actors/address.ts'
-import type { ActorState } from '../../actors/actor-state.ts'
 import { instanceViewOf } from '../../actors/nft-instance/state.ts'
 import { type HomedActor, keyAddressOf } from '../../runtime/ports/ledger-store.ts'
 import { nextTxnId, partOf, partWith, transactionOf, writeOf } from '../support/ledger-rows.ts'
@@ -16,7 +15,8 @@ import {
   NFT_ID,
   ownedBy,
 } from '../support/ledger-rows-nfts.ts'
-import { actorRows, addressOf, endActor, keepHolds, legHold } from '../support/ledger-rows-values.ts'
+import { type ActorState, addressOfState } from '../../actors/actor-state.ts'
+import { actorRows, endActor, keepHolds, legHold } from '../support/ledger-rows-values.ts'
 import { type Scene } from './ledger-store-scene.ts'
 
 const REGISTERED = classState({ status: 'active' })
@@ -24,7 +24,7 @@ const MINTED = ownedBy(instanceState(), 'alice')
 
 export function nftsContract(scene: Scene): void {
   const found = async (shardId: number, state: ActorState): Promise<ActorState | undefined> => {
-    const address = addressOf(state)
+    const address = addressOfState(state)
     return (await scene.ask(scene.b, { actors: [{ shardId, address }] })).actors.get(actorKey(address))
   }
   const classes = async (...classIds: readonly string[]) => (await scene.ask(scene.b, { classes: classIds })).classes

@@ -2,9 +2,9 @@
 import { describe, expect, test } from 'vitest'
 import { holdId } from '../../actors/account/state.ts'
 import { baseBalanceOf, creditAccount, openAccount, partOf, partWith, rotateAccount } from '../support/ledger-rows.ts'
+import { addressOfState } from '../../actors/actor-state.ts'
 import {
   actorRows,
-  addressOf,
   concludeTransfer,
   dropHolds,
   endActor,
@@ -212,7 +212,7 @@ function repeatedContract(scene: Scene): void {
       expect(await scene.stateOf(scene.b, rotated.account)).toEqual(state)
       expect(await scene.run(scene.b.store.openShard(3))).toEqual(start)
       expect(await scene.harness.boundaryTotals()).toEqual(totals)
-      const address = addressOf(tokenState())
+      const address = addressOfState(tokenState())
       expect((await scene.ask(scene.b, { actors: [{ shardId: 3, address }] })).actors.size).toBe(0)
     })
   })

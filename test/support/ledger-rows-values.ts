@@ -1,15 +1,7 @@
 /** Rows for tests of ledger stores: what value moves write beside accounts, as the domain would, without the domain. */
 import { chainEntry } from './chain.ts'
-import {
-  type ActorAddress,
-  accountAddress,
-  classAddress,
-  exchangeAddress,
-  groupAddress,
-  instanceAddress,
-  tokenAddress,
-} from '../../actors/address.ts'
-import type { ActorState } from '../../actors/actor-state.ts'
+import { accountAddress } from '../../actors/address.ts'
+import { type ActorState, addressOfState } from '../../actors/actor-state.ts'
 import { type AccountState, balanceOf, type Hold, holdId, type LegHold } from '../../actors/account/state.ts'
 import type { Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
 import type { ExchangeState } from '../../actors/exchange/state.ts'
@@ -273,22 +265,11 @@ export function tokenState(changes: Partial<TokenState> = {}): TokenState {
 
 /** The rows that write an actor on top of a version. */
 export function actorRows(state: ActorState, previousVersion = state.version - 1): Partial<Rows> {
-  return { actors: [{ address: addressOf(state), previousVersion, state }] }
+  return { actors: [{ address: addressOfState(state), previousVersion, state }] }
 }
 
 export function endActor(state: ActorState): Partial<Rows> {
-  return { actors: [{ address: addressOf(state), previousVersion: state.version, state: null }] }
-}
-
-export function addressOf({ kind, id }: ActorState): ActorAddress {
-  const addresses = {
-    group: groupAddress,
-    exchange: exchangeAddress,
-    token: tokenAddress,
-    class: classAddress,
-    instance: instanceAddress,
-  }
-  return addresses[kind](id)
+  return { actors: [{ address: addressOfState(state), previousVersion: state.version, state: null }] }
 }
 
 export function envelopeTo(accountId: string, txnId: string, ...carries: readonly Carried[]): Envelope {
