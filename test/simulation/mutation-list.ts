@@ -74,7 +74,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   looksAtPrevious: {
     rule: 'I1b: what is written is written on top of what it was computed from, so that a second copy of it fails',
     breaks: { database: 'looksAtPrevious' },
-    seeds: [1, 10],
+    seeds: [4, 10],
     foundAs: /I1b: .*(version \d+ written by .* and by|a commit took effect twice)/,
   },
   acquireLoadsOldSnapshot: {
@@ -93,7 +93,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   noPins: {
     rule: 'P1: what a batch touched stays pinned while look-ups are open',
     breaks: { pins: runtime.noPins },
-    seeds: [1, 10],
+    seeds: [2, 10],
     foundAs: /computed from version|exists|W[12]: |I10: |I3: |N1: /,
   },
   replyBeforeCommit: {
@@ -111,7 +111,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   gapsInInbox: {
     rule: 'R1: of what another shard has sent, exactly the next is taken in',
     breaks: { inboxOrder: runtime.gaps },
-    seeds: [13, 18],
+    seeds: [4, 18],
     foundAs: /I3: |I4: |I11: |shard_quarantined|channel_parked/,
   },
   acknowledgesOnEntry: {
@@ -123,14 +123,14 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   carriesUncommitted: {
     rule: 'V1: only committed messages are carried',
     breaks: { store: runtime.carryingUncommitted },
-    seeds: [10, 15],
+    seeds: [11, 15],
     foundAs: /I3: .* taken in before it was committed/,
   },
   forgetsAttempts: {
     rule: 'I12: an attempt that comes after a later one of its request is dropped',
     breaks: { transport: runtime.forgettingAttempts },
     plan: impatient,
-    seeds: [5, 6],
+    seeds: [1, 6],
     foundAs: /I12: .* said not to be applied/,
   },
   saysMoved: {
@@ -149,7 +149,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     rule: 'H3: what a commit without an answer has left is read after that commit was fenced',
     breaks: { store: runtime.loadingBeforeFence },
     plan: belated,
-    seeds: [29, 40],
+    seeds: [34, 40],
     foundAs: /shard_quarantined|channel_parked|timer_parked|channel_stopped|N1: |I3: /,
   },
   keepsSignatures: {
@@ -187,7 +187,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   takesMovesForRefusals: {
     rule: 'I12: that its shard has moved is no proof that an attempt was turned away',
     breaks: { edge: runtime.takingMovesForRefusals },
-    seeds: [23, 30],
+    seeds: [4, 30],
     foundAs: /I12: .* said not to be applied/,
   },
   releasesUnemptied: {
@@ -199,7 +199,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   servesOnWord: {
     rule: 'T2: who is told of a shard serves it only once the store has given it',
     breaks: { transport: runtime.servingOnWord },
-    seeds: [27, 80],
+    seeds: [32, 80],
     foundAs: /T2: .* commits in shard/,
   },
   acquireCompares: {
@@ -218,7 +218,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   trusts_unchecked: {
     rule: 'S3: a signature counts under the key that the step sees, and only once it was checked',
     breaks: { step: DOMAIN_BREAKS.trusts_unchecked },
-    seeds: [2, 10],
+    seeds: [3, 10],
     foundAs: /M1: .* is not signed by the key|without a signature by any key/,
   },
   ignores_keys: {
@@ -230,7 +230,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   spends_incoming: {
     rule: 'L2: what comes by a leg cannot be spent before its group has settled',
     breaks: { step: DOMAIN_BREAKS.spends_incoming },
-    seeds: [29, 40],
+    seeds: [33, 40],
     foundAs: /M1: |I4: |I5: /,
   },
   compensates_unmarked: {
@@ -243,7 +243,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     rule: 'I5: room is kept for value that may come, or come back',
     breaks: { step: DOMAIN_BREAKS.gives_room_away },
     plan: busy,
-    seeds: [13, 60],
+    seeds: [18, 60],
     foundAs: /I5: .*18 digits|M1: .*balance_limit/,
   },
   reserves_expectations: {
@@ -255,13 +255,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   reveals_room: {
     rule: 'L3: what an account has not signed tells nothing of its balance',
     breaks: { step: DOMAIN_BREAKS.reveals_room },
-    seeds: [1, 20],
+    seeds: [2, 20],
     foundAs: /I10: .*refused with balance_limit/,
   },
   spends_reserved: {
     rule: 'I5: what is reserved is not spent on anything else',
     breaks: { step: DOMAIN_BREAKS.spends_reserved },
-    seeds: [7, 15],
+    seeds: [9, 15],
     foundAs: /I5: |a balance that the table does not take/,
   },
   moves_held: {
@@ -274,7 +274,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     rule: 'G4: a time that was overtaken says nothing',
     breaks: { step: DOMAIN_BREAKS.believes_old_times },
     plan: busy,
-    seeds: [93, 120],
+    seeds: [115, 120],
     foundAs: /a group that is \w+ cannot hear due|I8: |G\d: /,
   },
   undoes_what_is_new: {
@@ -299,7 +299,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   claims_held: {
     rule: 'A1: an account that is on its way is nobody else’s',
     breaks: { step: DOMAIN_BREAKS.claims_held },
-    seeds: [30, 30],
+    seeds: [3, 30],
     foundAs: /A1: .*got a key|registered, where every state/,
   },
   holds_without_room: {
@@ -311,13 +311,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   trusts_unasked: {
     rule: 'A2: what was looked up before an account came is not taken for all that it did',
     breaks: { step: DOMAIN_BREAKS.trusts_unasked },
-    seeds: [68, 450],
+    seeds: [96, 450],
     foundAs: /A2: .*has an effect here/,
   },
   forgetsElsewhere: {
     rule: 'A2: an account that is loaded is asked about what it did elsewhere',
     breaks: { store: runtime.forgettingElsewhere },
-    seeds: [1, 60],
+    seeds: [4, 60],
     foundAs: /A2: .*has an effect here/,
   },
   forgets_erasure: {
@@ -336,7 +336,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   frees_issuers: {
     rule: 'A5: an issuer is somebody’s, whatever becomes of the imports that it comes in',
     breaks: { step: DOMAIN_BREAKS.frees_issuers },
-    seeds: [134, 200],
+    seeds: [137, 200],
     foundAs: /A5: .*is an issuer, and nobody's/,
   },
 }
