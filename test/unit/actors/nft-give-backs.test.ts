@@ -13,6 +13,7 @@ import {
   ownersOf,
   revert,
   settled,
+  submit,
 } from '../../model/mini-clients.ts'
 import type { MiniLedger } from '../../model/mini-ledger.ts'
 import { failures } from './agreed-groups.ts'
@@ -94,6 +95,24 @@ describe('a give-back', () => {
     expect(backs()).toHaveLength(1)
     expectAtRest(gems, 'ann')
   })
+
+  test('G3: is not made again, however often it is asked for', () => {
+    undo(sent)
+    const transactions = ledger.transactions.size
+    undo(sent)
+    undo(received)
+    expect(failures(ledger)).toEqual([[received, 'already_compensated']])
+    expect(ledger.transactions.size).toBe(transactions)
+    expectAtRest(gems, 'ann')
+  })
+
+  test('is not refused for the wishes of its receiver, nor for freezes', () => {
+    change(ledger, 'ann', { incoming: 'refuse', status: 'frozen' })
+    change(ledger, 'bob', { status: 'frozen' })
+    undo(sent)
+    expect(failures(ledger)).toEqual([])
+    expectAtRest(gems, 'ann')
+  })
 })
 
 describe('a give-back fails', () => {
@@ -122,6 +141,13 @@ describe('a give-back fails', () => {
     expect(failures(ledger)).toEqual([])
     expect(groupSeen(ledger, GROUP)?.compensations).toHaveLength(2)
     expectAtRest(gems, 'ann')
+  })
+
+  test('held: where its owner has ordered a transfer meanwhile; it is not taken from under it', () => {
+    submit(ledger, handing(ruby, 'bob', 'cid'))
+    undo(received)
+    expect(failures(ledger)).toEqual([[received, 'held']])
+    expectAtRest(gems, 'cid')
   })
 
   test('asset_limit, account_closed: because whoever had it cannot take it; it stays where it is', () => {
