@@ -4,7 +4,7 @@
  * can refuse. Until then nothing of it counts or is shown.
  * Plain JSON; quantities are decimal strings.
  */
-import type { CommandBase } from './account/commands.ts'
+import type { Caller, CommandBase } from './account/commands.ts'
 import { type Answer, refusal } from './account/outcome.ts'
 import type { AccountKey, IncomingPolicy } from './account/state.ts'
 import type { Hash } from './audit-chain.ts'
@@ -110,9 +110,28 @@ export function isSameRecord(a: ArrivedFrom, b: ArrivedFrom): boolean {
   return a.ledgerId === b.ledgerId && a.recordHash === b.recordHash
 }
 
+export const NOT_HELD = {
+  code: 'arrival_not_held',
+  detail: 'The import has no hold here.',
+  field: 'import_id',
+} as const
+
 /** undefined: whoever asks may. */
-export function ofAdministrators({ caller }: CommandBase): Answer | undefined {
+export function ofAdministrators({ caller }: Pick<CommandBase, 'caller'>): Answer | undefined {
   return caller.role === 'admin' ? undefined : refusal('not_allowed', 'This needs the role admin.')
+}
+
+const ARRIVAL_TYPES: ReadonlySet<string> = new Set(['hold_arrival', 'take_arrival', 'drop_arrival', 'note_used_keys'])
+
+/** Accounts move, and come, by administrators alone. */
+export function authorizeArrival({
+  type,
+  caller,
+}: {
+  readonly type: string
+  readonly caller?: Caller
+}): Answer | undefined {
+  return ARRIVAL_TYPES.has(type) && caller !== undefined ? ofAdministrators({ caller }) : undefined
 }
 
 const DONE = {

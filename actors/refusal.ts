@@ -27,6 +27,7 @@ export const REFUSAL_CODES = [
   'proof_missing',
   'proof_mismatch',
   'account_not_active',
+  'account_paused',
   'account_closed',
   'account_not_closed',
   'account_not_frozen',

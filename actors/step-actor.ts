@@ -1,47 +1,37 @@
-/** Steps any actor: one place where the kind of an address chooses the machine. */
+/** Every kind of actor, and the one way to step any of them. */
+import { accountActor } from './account/actor.ts'
 import type { AccountCommand } from './account/commands.ts'
-import { snapshotOf } from './account/machine.ts'
-import type { Effect } from './account/outcome.ts'
-import type { AccountKey, AccountState } from './account/state.ts'
-import { type Evidence, stepAccount } from './account/step.ts'
-import type { ActorAnswer, Heard } from './actor-step.ts'
+import type { Evidence } from './account/evidence.ts'
+import type { AccountState } from './account/state.ts'
 import type { ActorState } from './actor-state.ts'
 import type { ActorAddress } from './address.ts'
-import { type ExchangeCommand, stepExchange } from './exchange/step.ts'
-import type { ExchangeState } from './exchange/state.ts'
+import type { StepResult } from './define-actor.ts'
+import { exchangeActor } from './exchange/actor.ts'
+import type { ExchangeCommand } from './exchange/commands.ts'
+import { groupActor } from './group/actor.ts'
 import type { GroupCommand } from './group/commands.ts'
-import type { GroupState } from './group/state.ts'
-import { stepGroup } from './group/step.ts'
-import type { InstanceMessage } from './message.ts'
+import { classActor } from './nft-class/actor.ts'
 import type { ClassCommand } from './nft-class/commands.ts'
-import type { ClassState } from './nft-class/state.ts'
-import { stepClass } from './nft-class/step.ts'
-import type { InstanceArrivalCommand } from './nft-instance/arrival.ts'
-import type { InstanceState } from './nft-instance/state.ts'
-import { stepInstance } from './nft-instance/step.ts'
+import { instanceActor } from './nft-instance/actor.ts'
+import type { InstanceCommand } from './nft-instance/commands.ts'
+import { tokenActor } from './token/actor.ts'
 import type { TokenCommand } from './token/commands.ts'
-import type { TokenState } from './token/state.ts'
-import { stepToken } from './token/step.ts'
 
 export type AnyState = AccountState | ActorState
-export type AnyCommand = AccountCommand | GroupCommand | ExchangeCommand | TokenCommand | ClassCommand | InstanceStep
+export type AnyCommand = AccountCommand | GroupCommand | ExchangeCommand | TokenCommand | ClassCommand | InstanceCommand
 
-type InstanceStep = Heard<InstanceMessage> | InstanceArrivalCommand
+export const ACTORS = {
+  account: accountActor,
+  group: groupActor,
+  exchange: exchangeActor,
+  token: tokenActor,
+  class: classActor,
+  instance: instanceActor,
+} as const
 
-export type StepOutcome =
-  | {
-      readonly kind: 'stepped'
-      readonly state: AnyState | null
-      readonly effects: readonly Effect[]
-      readonly answer: ActorAnswer | null
-    }
-  | { readonly kind: 'answered'; readonly answer: ActorAnswer | null }
-  /** Have this checked, then step the same command again. */
-  | { readonly kind: 'unverified'; readonly key: AccountKey; readonly signature: string }
-  /** What the step must be told was looked up too early: whoever asked has to ask again. */
-  | { readonly kind: 'unlooked' }
+export type StepOutcome = StepResult<AnyState>
 
-/** `state`: null where there is no such actor. The command must be one that the kind of actor hears. */
+/** `state`: null where there is no such actor. The command must be one that the kind of actor takes. */
 export type StepActor = (
   actor: ActorAddress,
   state: AnyState | null,
@@ -49,30 +39,9 @@ export type StepActor = (
   evidence: Evidence,
 ) => StepOutcome
 
-export const stepActor: StepActor = (actor, state, command, evidence) => {
-  switch (actor.kind) {
-    case 'account':
-      return ofAccount(state as AccountState | null, command as AccountCommand, evidence)
-    case 'group':
-      return stepGroup(state as GroupState | null, command as GroupCommand, evidence)
-    case 'exchange':
-      return stepExchange(state as ExchangeState | null, actor.id, command as ExchangeCommand)
-    case 'token':
-      return stepToken(state as TokenState | null, command as TokenCommand)
-    case 'class':
-      return stepClass(state as ClassState | null, command as ClassCommand)
-    case 'instance':
-      return stepInstance(state as InstanceState | null, actor.id, command as InstanceStep)
-  }
-}
-
-function ofAccount(account: AccountState | null, command: AccountCommand, evidence: Evidence): StepOutcome {
-  const result = stepAccount(snapshotOf(account), command, evidence)
-  if (result.kind !== 'stepped') return result
-  return {
-    kind: 'stepped',
-    state: result.snapshot.context.account,
-    effects: result.effects,
-    answer: result.answer,
-  }
+export const stepActor: StepActor = ({ kind, id }, state, command, evidence) => {
+  // The address chooses the kind, and with it the types of its states and commands.
+  const actor: { readonly step: (id: string, state: never, command: never, evidence: Evidence) => StepOutcome } =
+    ACTORS[kind]
+  return actor.step(id, state as never, command as never, evidence)
 }

@@ -46,6 +46,7 @@ import { createFungibleToken } from './routes/create-fungible-token.ts'
 import { createNftClass } from './routes/create-nft-class.ts'
 import { createSettlementGroup } from './routes/create-settlement-group.ts'
 import { docs } from './routes/docs.ts'
+import { changeAccountActor, getAccountActor } from './routes/account-actor.ts'
 import { eraseAccount } from './routes/erase-account.ts'
 import { errorPage } from './routes/error-page.ts'
 import { getAccountState } from './routes/get-account-state.ts'
@@ -172,6 +173,9 @@ function ledgerRoutes(dependencies: EdgeDependencies): readonly GuardedRoute[] {
     rotateKey(dependencies),
     changeStatus(dependencies),
     eraseAccount(dependencies),
+    getAccountActor(dependencies),
+    changeAccountActor(dependencies, 'pause'),
+    changeAccountActor(dependencies, 'resume'),
     listAuditChain(dependencies, tokens),
     getAccountState(dependencies),
     listBalances(dependencies, tokens),

@@ -36,6 +36,7 @@ const REFUSALS = {
   proof_missing: { type: 'validation-error', code: 'ERR_INVALID_SIGNATURE' },
   proof_mismatch: { type: 'forbidden', code: 'ERR_SIGNATURE_MISMATCH' },
   account_not_active: { type: 'conflict', code: 'ERR_CONFLICT' },
+  account_paused: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_closed: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_not_frozen: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_departing: { type: 'conflict', code: 'ERR_CONFLICT' },

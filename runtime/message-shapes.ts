@@ -141,6 +141,9 @@ const isOperation = isKindOf<Operation>({
     registrationKey: isAbsentOr(isTextOrNull),
   },
   erase: { reason: isText },
+  pause: { reason: isText },
+  resume: { reason: isText },
+  show_actor: {},
   hold_arrival: {
     from: isObjectOf<ArrivedFrom>({ ledgerId: isText, importId: isText, recordHash: isText }),
     arrival: isArrival,
@@ -180,6 +183,7 @@ const CARRIED: { readonly [Kind in Answer['kind']]: string } = {
   registered: 'account',
   rotated: 'account',
   status_changed: 'account',
+  actor_shown: 'actor',
   token_registered: 'token',
   group_registered: 'group',
   group_reverting: 'group',

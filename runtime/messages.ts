@@ -30,6 +30,10 @@ export type Operation =
       readonly registrationKey?: string | null
     }
   | { readonly kind: 'erase'; readonly reason: string }
+  /** Of an account: stops what it sends, or lets it go on. */
+  | { readonly kind: 'pause'; readonly reason: string }
+  | { readonly kind: 'resume'; readonly reason: string }
+  | { readonly kind: 'show_actor' }
   /** `payload`: the canonical body, which names the account and the group. */
   | { readonly kind: 'decline_legs'; readonly payload: string; readonly signature: string }
   /** Of an import, by administrators: each may be asked again. */

@@ -8,7 +8,7 @@
  *       or its owner is silent, and others are about to take it. The first owner of a shard has no predecessor.
  *   S4. `healthy`: none of these.
  */
-import { SESSION_EXPIRY_MS } from './node/peers.ts'
+import { SESSION_EXPIRY_MS } from './node/ownership/peers.ts'
 import type { HealthState } from './ports/shard-health.ts'
 
 /** Ages in milliseconds, by the store's own clock. */

@@ -5,8 +5,8 @@
  *   V3. What its keys did where it comes from is known before anything can be signed with them here; and what they sign
  *       from then on says which ledger it is for.
  */
-import type { HoldArrivalCommand, ArrivingAccount, DropArrivalCommand, TakeArrivalCommand } from '../arrival.ts'
-import { arrivalAnswer, isSameArrival, isSameRecord } from '../arrival.ts'
+import type { ArrivingAccount } from '../arrival.ts'
+import { arrivalAnswer, isSameArrival, isSameRecord, NOT_HELD } from '../arrival.ts'
 import { parseQuantity } from '../money.ts'
 import { invariant } from '../result.ts'
 import type {
@@ -18,38 +18,41 @@ import type {
 } from './commands.ts'
 import { declineLegs } from './legs.ts'
 import { type Answer, type Effect, refusal } from './outcome.ts'
-import { enterFact, openAccount } from './postings.ts'
+import { enterFact, inOneWrite, openAccount } from './postings.ts'
 import {
-  type AccountState,
+  type AccountData,
+  type AccountStatus,
   ARRIVAL_HOLD_ID,
   type ArrivalHold,
   bindsAccount,
   isBare,
-  isClosed,
   isUnclaimed,
   unclaimed,
 } from './state.ts'
-import { MAX_ASSETS, type Posted, Turn } from './turn.ts'
+import { MAX_ASSETS, type AccountChange, Turn } from './turn.ts'
 
-export type HoldAccount = HoldArrivalCommand<ArrivingAccount | null> & {
-  readonly accountId: string
-  readonly shardId: number
-}
+type Named<Type extends AccountArrivalCommand['type']> = Extract<AccountArrivalCommand, { readonly type: Type }>
 
-export function arrivalHoldOf(account: AccountState | null): ArrivalHold | undefined {
+export type HoldAccount = Named<'hold_arrival'>
+
+export function arrivalHoldOf(account: AccountData | null): ArrivalHold | undefined {
   const hold = account?.holds.get(ARRIVAL_HOLD_ID)
   return hold?.kind === 'arrival' ? hold : undefined
 }
 
-/** As which it is taken: who froze it meanwhile had a reason (as who had it refuse what comes in), and what was given something meanwhile cannot be closed. */
-export function arrivingStatus(account: AccountState): AccountState['status'] {
-  const arriving = arrivalHoldOf(account)?.account.status ?? 'active'
-  if (arriving === 'active') return account.status
-  return arriving === 'closed' && !isOtherwiseEmpty(account) ? 'frozen' : arriving
+/** Whether it comes as a closed account. One that was given something meanwhile cannot be closed. */
+export function arrivesClosed(account: AccountData): boolean {
+  return arrivalHoldOf(account)?.account.status === 'closed' && isOtherwiseEmpty(account)
+}
+
+/** Whether it comes as a frozen account: as one, or as a closed one that cannot be closed here. */
+export function arrivesFrozen(account: AccountData): boolean {
+  const status = arrivalHoldOf(account)?.account.status
+  return status === 'frozen' || (status === 'closed' && !isOtherwiseEmpty(account))
 }
 
 /** Beside what is held: for what brings nothing no room is kept. */
-function isOtherwiseEmpty(account: AccountState): boolean {
+function isOtherwiseEmpty(account: AccountData): boolean {
   const { holds, nftCount, nftRoom, balances } = account
   if (nftCount > 0 || nftRoom > 0) return false
   for (const hold of holds.values()) if (hold.kind !== 'arrival' && bindsAccount(account, hold)) return false
@@ -59,24 +62,24 @@ function isOtherwiseEmpty(account: AccountState): boolean {
 }
 
 /** Whether it came in this import, with what it had. */
-function hasArrived(account: AccountState | null, importId: string): boolean {
+function hasArrived(account: AccountData | null, importId: string): boolean {
   const arrived = account?.arrived
   return arrived !== undefined && arrived.keySalt !== null && arrived.importId === importId
 }
 
 /** Whether the account only stands for an issuer of whom nothing else has come. */
-function standsForIssuer({ key, arrived }: AccountState): boolean {
+function standsForIssuer({ key, arrived }: AccountData): boolean {
   return key === null && arrived !== undefined && arrived.keySalt === null
 }
 
 /** Whether no import that is dropped can make it nobody's any more, as it must not once it is an issuer. */
-function isKnownIssuer({ issues, key, sequence }: AccountState): boolean {
+function isKnownIssuer({ issues, key, sequence }: AccountData): boolean {
   return issues === true || key !== null || sequence > 0
 }
 
-/** What is answered without a step; undefined where something is to be done. */
+/** What an account that is not closed answers without a transition; undefined where something is to be done. */
 export function judgeArrival(
-  account: AccountState | null,
+  account: AccountData | null,
   command: AccountArrivalCommand | NoteUsedKeysCommand,
 ): Answer | undefined {
   if (command.type === 'hold_arrival') return judgeHold(account, command)
@@ -84,16 +87,15 @@ export function judgeArrival(
   const isHeld = hold?.from.importId === command.importId
   if (command.type === 'drop_arrival') return isHeld ? undefined : arrivalAnswer(command)
   if (!isHeld) {
-    // One that was erased since says nothing of where it came from.
-    if (account?.status === 'erased' || hasArrived(account, command.importId)) return arrivalAnswer(command)
-    return refusal('arrival_not_held', 'The import has no hold here.', 'import_id')
+    if (hasArrived(account, command.importId)) return arrivalAnswer(command)
+    return refusal(NOT_HELD.code, NOT_HELD.detail, NOT_HELD.field)
   }
   if (command.type === 'take_arrival' || command.part === hold.keyParts) return undefined
   if (command.part < hold.keyParts) return arrivalAnswer(command)
   return refusal('arrival_out_of_order', `Part ${hold.keyParts} must come first.`, 'part')
 }
 
-function judgeHold(account: AccountState | null, command: HoldAccount): Answer | undefined {
+function judgeHold(account: AccountData | null, command: HoldAccount): Answer | undefined {
   const { from, arrival } = command
   if (arrival !== null && arrival.status === 'closed' && !bringsNothing(arrival)) {
     return refusal('arrival_not_empty', 'A closed account must have no balances or NFTs.')
@@ -112,7 +114,7 @@ function judgeHold(account: AccountState | null, command: HoldAccount): Answer |
   if (arrived !== undefined && arrived.keySalt !== null && isSameRecord(arrived, from)) {
     return { kind: 'arrival', state: 'present' }
   }
-  const isOpenTo = standsForIssuer(account) && arrived?.ledgerId === from.ledgerId && !isClosed(account)
+  const isOpenTo = standsForIssuer(account) && arrived?.ledgerId === from.ledgerId
   return isOpenTo ? lacking(new Turn(account, command), arrival) : exists()
 }
 
@@ -125,12 +127,14 @@ function bringsNothing({ balances, nfts }: ArrivingAccount): boolean {
   return nfts === 0 && Object.keys(balances).length === 0
 }
 
+export const EXISTS = {
+  code: 'account_exists',
+  detail: 'There is such an account already, as something else: an account is taken once.',
+  field: 'account_id',
+} as const
+
 function exists(): Answer {
-  return refusal(
-    'account_exists',
-    'There is such an account already, as something else: an account is taken once.',
-    'account_id',
-  )
+  return refusal(EXISTS.code, EXISTS.detail, EXISTS.field)
 }
 
 function lacking(turn: Turn, { balances, nfts }: ArrivingAccount): Answer | undefined {
@@ -147,39 +151,35 @@ function lacking(turn: Turn, { balances, nfts }: ArrivingAccount): Answer | unde
 }
 
 /** It comes into being without a key. */
-export function openArriving(command: HoldAccount): Posted {
+export function openArriving(command: HoldAccount): AccountChange {
   const { accountId, shardId, caller } = command
   const opened = openAccount({ accountId, shardId, key: null, clientId: caller.clientId }, command)
-  const held = holdArrival(opened.account, command)
-  // One write: the row is new, whatever happened to it before it was written.
-  return {
-    account: { ...held.account, version: opened.account.version },
-    effects: [...opened.effects, ...held.effects],
-  }
+  return inOneWrite(opened, holdArrival(opened.data, command))
 }
 
 /** V1. What was nobody's is the importing client's. */
-export function holdArrival(account: AccountState, command: HoldAccount): Posted {
+export function holdArrival(account: AccountData, command: HoldAccount): AccountChange {
   const { from, arrival, caller } = command
   const turn = new Turn(account, command)
   const stand = {
     arrived: account.arrived ?? { ...from, recordHash: '', keySalt: null },
     registeredBy: account.registeredBy || caller.clientId,
   }
-  if (arrival === null) return turn.done({ ...stand, issues: true })
+  const answer = heldAnswer(command)
+  if (arrival === null) return { ...turn.done({ ...stand, issues: true }), answer }
   for (const [tokenId, amount] of Object.entries(arrival.balances)) turn.keepRoom({ tokenId, amount })
   if (arrival.nfts > 0) turn.changeNfts({ promised: arrival.nfts })
   turn.keep({ kind: 'arrival', from, account: arrival, keyParts: 0 })
-  return turn.done(stand)
+  return { ...turn.done(stand), answer }
 }
 
 /** V3. */
-export function noteUsedKeys(account: AccountState, command: NoteUsedKeysCommand): Posted {
+export function noteUsedKeys(account: AccountData, command: NoteUsedKeysCommand): AccountChange {
   const hold = heldBy(account, command.importId)
   const turn = new Turn(account, command)
   for (const idempotencyKey of new Set(command.hashes)) turn.note(usedElsewhere(turn, idempotencyKey))
   turn.keep({ ...hold, keyParts: hold.keyParts + 1 })
-  return turn.done()
+  return { ...turn.done(), answer: arrivalAnswer(command) }
 }
 
 function usedElsewhere({ before: { accountId }, timeMs: atMs }: Turn, idempotencyKey: string): Effect {
@@ -191,16 +191,19 @@ function usedElsewhere({ before: { accountId }, timeMs: atMs }: Turn, idempotenc
   }
 }
 
-/** V2. */
-export function takeArrival(account: AccountState, command: TakeArrivalCommand): Posted {
+/** V2. An administrator that froze the account meanwhile, or had it refuse what comes in, had a reason. */
+export function takeArrival(
+  account: AccountData,
+  command: Named<'take_arrival'>,
+  { status }: { readonly status: AccountStatus },
+): AccountChange {
   const hold = heldBy(account, command.importId)
   const { from, account: arrival } = hold
   const { key, keySalt } = arrival
-  const status = arrivingStatus(account)
   const incoming = account.incoming === 'refuse' ? 'refuse' : arrival.incoming
   const turn = new Turn(account, command)
   turn.letGo(hold)
-  if (status === 'closed') declineLegs(turn, null)
+  if (arrivesClosed(account)) declineLegs(turn, null)
   for (const [tokenId, balance] of Object.entries(arrival.balances)) {
     const quantity = parseQuantity(balance)
     turn.change(tokenId, { balance: quantity, room: quantity.negated() })
@@ -225,28 +228,30 @@ export function takeArrival(account: AccountState, command: TakeArrivalCommand):
       updated_at: arrival.updatedAt,
     },
   })
-  const { account: taken, effects } = turn.done({ key, status, incoming, arrived: { ...from, keySalt } })
-  if (key === null) return { account: taken, effects }
-  const { sequence: fromSequence, updatedAtMs: atMs } = taken
-  return { account: taken, effects: [...effects, { kind: 'key_registered', key, fromSequence, atMs }] }
+  const { data, effects } = turn.done({ key, incoming, arrived: { ...from, keySalt } })
+  const answer = arrivalAnswer(command)
+  if (key === null) return { data, effects, answer }
+  const { sequence: fromSequence, updatedAtMs: atMs } = data
+  return { data, effects: [...effects, { kind: 'key_registered', key, fromSequence, atMs }], answer }
 }
 
 /**
  * It stays, without a key and without anything: for whoever comes first if this import brought it into being and it is
  * nothing but a name, else as what it was before.
  */
-export function dropArrival(account: AccountState, command: DropArrivalCommand): Posted {
+export function dropArrival(account: AccountData, command: Named<'drop_arrival'>): AccountChange {
   const hold = heldBy(account, command.importId)
   const turn = new Turn(account, command)
   turn.letGo(hold)
   for (const [tokenId, amount] of Object.entries(hold.account.balances)) turn.freeRoom({ tokenId, amount })
   turn.changeNfts({ promised: -hold.account.nfts })
-  const { account: dropped, effects } = turn.done()
+  const { data: dropped, effects } = turn.done()
   const wasMade = dropped.arrived?.importId === command.importId
-  return { account: wasMade && isBare(dropped) ? unclaimed(dropped) : dropped, effects }
+  const data = wasMade && isBare(dropped) ? unclaimed(dropped) : dropped
+  return { data, effects, answer: arrivalAnswer(command) }
 }
 
-function heldBy(account: AccountState, importId: string): ArrivalHold {
+function heldBy(account: AccountData, importId: string): ArrivalHold {
   const hold = arrivalHoldOf(account)
   invariant(hold?.from.importId === importId, 'V2: what was not held is taken or dropped')
   return hold
@@ -254,7 +259,7 @@ function heldBy(account: AccountState, importId: string): ArrivalHold {
 
 /** V3: why what an account signed is not applied here; undefined where nothing speaks against it, `unlooked` where nobody knows. */
 export function signedElsewhere(
-  { arrived }: AccountState,
+  { arrived }: AccountData,
   command: SubmitCommand | RotateKeyCommand | MintCommand,
   usedElsewhere: boolean | undefined,
 ): Answer | 'unlooked' | undefined {

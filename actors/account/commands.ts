@@ -135,6 +135,19 @@ export interface EraseCommand extends CommandBase {
   readonly reason: string
 }
 
+/** Stops what the account sends, or lets it go on: what is under way ends as usual. */
+export interface PauseCommand extends CommandBase {
+  readonly type: 'pause' | 'resume'
+  readonly accountId: string
+  readonly reason: string
+}
+
+/** Asks how the actor is; changes nothing. */
+export interface ShowActorCommand extends CommandBase {
+  readonly type: 'show_actor'
+  readonly accountId: string
+}
+
 /** `arrival` null: the account is only to be there. */
 export type AccountArrivalCommand = ArrivalCommand<ArrivingAccount | null> & {
   readonly accountId: string
@@ -178,6 +191,8 @@ export type AccountClientCommand =
   | DeclineCommand
   | ChangeStatusCommand
   | EraseCommand
+  | PauseCommand
+  | ShowActorCommand
   | PortageCommand
 export type AccountCommand = AccountClientCommand | AccountMessageCommand
 
@@ -233,6 +248,8 @@ export function payloadHashOf(command: AccountClientCommand): string {
       return sha256Hex(command.key.publicKey)
     case 'change_status':
     case 'erase':
+    case 'pause':
+    case 'resume':
       return sha256Hex(command.reason)
     case 'hold_arrival':
     case 'take_arrival':
@@ -240,6 +257,7 @@ export function payloadHashOf(command: AccountClientCommand): string {
     case 'note_used_keys':
     case 'depart':
     case 'decline_legs':
+    case 'show_actor':
       return ''
   }
 }

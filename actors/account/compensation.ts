@@ -9,22 +9,20 @@ import { isNft } from '../nft-id.ts'
 import type { AccountMessageCommand } from './commands.ts'
 import { reserve, sendTransfer } from './pending.ts'
 import { completed, entered, ordered } from './record.ts'
-import { type AccountState, availableOf, isClosed } from './state.ts'
+import { type AccountData, availableOf } from './state.ts'
 import { type CompensableTransaction, failure, type FailureCode } from './transaction.ts'
-import { type Posted, Turn } from './turn.ts'
+import { type AccountChange, Turn } from './turn.ts'
 
 type Compensate = Extract<AccountMessageCommand, { readonly type: 'compensate' }>
 
-/** `looked`: the transaction that it names, as it is now; undefined when there is none. */
+/** `found`: the transaction that it names, as it is now; undefined when there is none. */
 export function compensate(
-  account: AccountState,
+  account: AccountData,
   command: Compensate,
-  looked: CompensableTransaction | undefined,
-): Posted {
+  found: CompensableTransaction | undefined,
+): AccountChange {
   const turn = new Turn(account, command)
-  // Of an erased account nothing is there, even if it was when somebody looked.
-  const found = account.status === 'erased' ? undefined : looked
-  const refused = found === undefined ? 'not_compensable' : refusesCompensation(account, command, found)
+  const refused = refusesCompensation(account, command, found)
   if (found === undefined || refused !== undefined) return ended(turn, command, refused ?? 'not_compensable')
   const { type, fromAccountId, toAccountId, counterTxnId } = found
   if (type === 'transfer' && toAccountId !== null && counterTxnId !== null) {
@@ -38,11 +36,12 @@ export function compensate(
 }
 
 function refusesCompensation(
-  account: AccountState,
+  account: AccountData,
   { groupId, compensates }: Compensate,
-  found: CompensableTransaction,
+  found: CompensableTransaction | undefined,
 ): FailureCode | undefined {
   const { accountId, holds } = account
+  if (found === undefined) return 'not_compensable'
   if (found.accountId !== accountId || found.groupId !== groupId) return 'not_compensable'
   if (found.termsHash !== null || found.status !== 'completed' || found.compensates !== null) return 'not_compensable'
   if (found.type === 'mint' || found.type === 'burn' || found.receive !== null) return 'not_compensable'
@@ -50,7 +49,21 @@ function refusesCompensation(
   for (const hold of holds.values()) {
     if (hold.kind === 'pending' && hold.transaction.compensates === compensates) return 'already_compensated'
   }
-  return isClosed(account) ? 'account_closed' : undefined
+  return undefined
+}
+
+export function refuseClosedCompensation(
+  account: AccountData,
+  command: Compensate,
+  found: CompensableTransaction | undefined,
+): AccountChange {
+  const code = refusesCompensation(account, command, found) ?? 'account_closed'
+  return ended(new Turn(account, command), command, code)
+}
+
+/** Of an erased account nothing is there to be undone, even if it was when the look-up was made. */
+export function refuseErasedCompensation(account: AccountData, command: Compensate): AccountChange {
+  return ended(new Turn(account, command), command, 'not_compensable')
 }
 
 /** A transfer in the other direction: its sender decides whether it can take the value back. */
@@ -59,7 +72,7 @@ function giveBack(
   command: Compensate,
   { amount, tokenId, groupId, txnId: compensates }: CompensableTransaction,
   original: { readonly accountId: string; readonly txnId: string },
-): Posted {
+): AccountChange {
   const cause = `compensate ${compensates} ${command.newTxnId}`
   const toAccountId = original.accountId
   const type = isNft(tokenId) ? 'transfer' : 'debit'
@@ -72,7 +85,7 @@ function giveBack(
 }
 
 /** What came from outside goes back there, what went there comes back. */
-function undoAtBoundary(turn: Turn, command: Compensate, found: CompensableTransaction): Posted {
+function undoAtBoundary(turn: Turn, command: Compensate, found: CompensableTransaction): AccountChange {
   const { amount, tokenId, groupId, txnId: compensates } = found
   const takesBack = found.type === 'credit'
   const quantity = parseQuantity(amount)
@@ -93,11 +106,11 @@ function undoAtBoundary(turn: Turn, command: Compensate, found: CompensableTrans
   return answer(turn, command, { kind: 'done', compensations: [{ compensates, txnId: transaction.txnId }] })
 }
 
-function ended(turn: Turn, command: Compensate, code: FailureCode): Posted {
+function ended(turn: Turn, command: Compensate, code: FailureCode): AccountChange {
   return answer(turn, command, { kind: 'failed', failure: failure(code) })
 }
 
-function answer(turn: Turn, { groupId, asked }: Compensate, outcome: CompensationOutcome): Posted {
+function answer(turn: Turn, { groupId, asked }: Compensate, outcome: CompensationOutcome): AccountChange {
   turn.send(groupAddress(groupId), { type: 'compensation_ended', asked, outcome })
   return turn.done()
 }

@@ -4,24 +4,32 @@
  *   U2. It goes to one ledger. What has left is kept with it, so that it can be said again.
  */
 import { formatQuantity, parseQuantity, ZERO } from '../money.ts'
+import { invariant } from '../result.ts'
 import type { DepartCommand } from './commands.ts'
 import { declineLegs } from './legs.ts'
-import { type Answer, refusal, viewOf } from './outcome.ts'
+import { type Answer, refusal, viewAs } from './outcome.ts'
 import { enterFact } from './postings.ts'
 import { completed, entered, ordered } from './record.ts'
-import { type AccountState, balanceOf, bindsAccount, isClosed } from './state.ts'
-import { type Posted, Turn } from './turn.ts'
+import { type AccountData, type AccountState, type AccountStatus, balanceOf, bindsAccount } from './state.ts'
+import { type AccountChange, Turn } from './turn.ts'
 
-/** What is answered without a step; undefined where something is to be done. */
-export function judgeDeparture(account: AccountState | null, command: DepartCommand): Answer | undefined {
-  const { audience, tokenId } = command
-  if (account === null) return refusal('account_not_found', 'There is no such account.', 'account_ids')
-  const { moved, status } = account
-  if (moved !== undefined && moved.audience !== audience) {
-    return refusal('account_departing', 'The account has gone, or is going, to another ledger.', 'account_ids')
+export const DEPARTING = {
+  code: 'account_departing',
+  detail: 'The account has gone, or is going, to another ledger.',
+  field: 'account_ids',
+} as const
+
+/** U2. */
+export function departsElsewhere({ moved }: AccountData, { audience }: DepartCommand): boolean {
+  return moved !== undefined && moved.audience !== audience
+}
+
+/** What a frozen account answers without a transition; undefined where something leaves, or it closes. */
+export function judgeDeparture(account: AccountState, command: DepartCommand): Answer | undefined {
+  const { tokenId } = command
+  if (departsElsewhere(account, command)) {
+    return refusal(DEPARTING.code, DEPARTING.detail, DEPARTING.field)
   }
-  if (isClosed(account) && moved !== undefined) return { kind: 'departed', account: viewOf(account) }
-  if (status !== 'frozen') return refusal('account_not_frozen', `The account is ${status}.`, 'account_ids')
   if (isBusy(account)) {
     return refusal('account_not_empty', 'Something of the account is under way, or it has NFTs.', 'account_ids')
   }
@@ -29,11 +37,11 @@ export function judgeDeparture(account: AccountState | null, command: DepartComm
     const isEmpty = [...account.balances.values()].every(({ balance }) => balance.isZero())
     return isEmpty ? undefined : refusal('account_not_empty', 'The account still holds something.', 'account_ids')
   }
-  return balanceOf(account, tokenId).balance.isZero() ? { kind: 'departed', account: viewOf(account) } : undefined
+  return balanceOf(account, tokenId).balance.isZero() ? departed(account, account.status) : undefined
 }
 
 /** U1. */
-function isBusy(account: AccountState): boolean {
+function isBusy(account: AccountData): boolean {
   const { holds, nftCount, nftRoom, balances } = account
   if (nftCount > 0 || nftRoom > 0) return true
   if ([...holds.values()].some((hold) => bindsAccount(account, hold))) return true
@@ -42,16 +50,34 @@ function isBusy(account: AccountState): boolean {
   )
 }
 
-export function depart(account: AccountState, command: DepartCommand): Posted {
-  const { audience, tokenId } = command
+export function departed(account: AccountData, status: AccountStatus): Answer {
+  return { kind: 'departed', account: viewAs(account, status) }
+}
+
+/** Nothing is left of it. */
+export function departWhole(
+  account: AccountData,
+  command: DepartCommand,
+  { status }: { readonly status: AccountStatus },
+): AccountChange {
+  const { audience } = command
+  const turn = new Turn(account, command)
+  declineLegs(turn, null)
+  enterFact(turn, { kind: 'status_change', status, incoming: account.incoming, reason: `moved to ${audience}` })
+  const { data, effects } = turn.done({ moved: account.moved ?? { audience, balances: {} } })
+  return { data, effects, answer: departed(data, status) }
+}
+
+/** What it has of one token. */
+export function departToken(
+  account: AccountData,
+  { tokenId, ...command }: DepartCommand,
+  { status }: { readonly status: AccountStatus },
+): AccountChange {
+  const { audience } = command
+  invariant(tokenId !== null, 'U1: an account departs token by token')
   const turn = new Turn(account, command)
   const moved = account.moved ?? { audience, balances: {} }
-  if (tokenId === null) {
-    const reason = `moved to ${audience}`
-    declineLegs(turn, null)
-    enterFact(turn, { kind: 'status_change', status: 'closed', incoming: account.incoming, reason })
-    return turn.done({ status: 'closed', moved })
-  }
   const { balance } = turn.balance(tokenId)
   turn.change(tokenId, { balance: balance.negated() })
   turn.note({ kind: 'boundary_crossed', tokenId, quantity: balance.negated() })
@@ -68,5 +94,7 @@ export function depart(account: AccountState, command: DepartCommand): Posted {
   // Tokens may be called as what every object has.
   const before = Object.hasOwn(moved.balances, tokenId) ? moved.balances[tokenId] : undefined
   const sum = (before === undefined ? ZERO : parseQuantity(before)).plus(balance)
-  return turn.done({ moved: { audience, balances: { ...moved.balances, [tokenId]: formatQuantity(sum) } } })
+  const balances = { ...moved.balances, [tokenId]: formatQuantity(sum) }
+  const { data, effects } = turn.done({ moved: { audience, balances } })
+  return { data, effects, answer: departed(data, status) }
 }

@@ -2,55 +2,79 @@
  * The issuer's part in the registration of a token or an NFT class: it comes into being if need be, agrees, keeps room for the supply,
  * and is credited when the token exists.
  */
-import { tokenAddress } from '../address.ts'
+import { type ActorAddress, tokenAddress } from '../address.ts'
 import type { Refused } from '../message.ts'
 import { parseQuantity } from '../money.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageCommand } from './commands.ts'
-import { openAccount } from './postings.ts'
+import type { Evidence } from './evidence.ts'
+import { inOneWrite, openAccount } from './postings.ts'
 import { completed, entered, ordered } from './record.ts'
-import { type AccountState, isClosed } from './state.ts'
-import { type Posted, Turn } from './turn.ts'
+import type { AccountData } from './state.ts'
+import { type AccountChange, Turn } from './turn.ts'
 
 type Heard<Type extends AccountMessageCommand['type']> = Extract<AccountMessageCommand, { readonly type: Type }>
 
 /** An issuer that nobody knows comes into being keyless: it can receive and cannot submit. */
-export function openIssuer(command: Heard<'prepare_issue'>): Posted {
+export function openIssuer(command: Heard<'prepare_issue'>): AccountChange {
   return opening(command, (account) => prepareIssue(account, command))
 }
 
-export function openClassIssuer(command: Heard<'prepare_class'>): Posted {
+export function openClassIssuer(command: Heard<'prepare_class'>): AccountChange {
   return opening(command, (account) => prepareClass(account, command))
 }
 
 function opening(
   command: Heard<'prepare_issue'> | Heard<'prepare_class'>,
-  prepare: (account: AccountState) => Posted,
-): Posted {
+  prepare: (account: AccountData) => AccountChange,
+): AccountChange {
   const { accountId, shardId, clientId } = command
   const opened = openAccount({ accountId, shardId, key: null, clientId }, command)
-  const prepared = prepare(opened.account)
-  return {
-    // One write: the row is new, whatever happened to it before it was written.
-    account: { ...prepared.account, version: opened.account.version },
-    effects: [...opened.effects, ...prepared.effects],
-  }
+  return inOneWrite(opened, prepare(opened.data))
 }
 
 /** Nothing is credited: the issuer only has to be there, and not closed. */
-export function prepareClass(account: AccountState, command: Heard<'prepare_class'>): Posted {
+export function prepareClass(account: AccountData, command: Heard<'prepare_class'>): AccountChange {
   const turn = new Turn(account, command)
-  const refused: Refused | null = isClosed(account) ? { code: 'account_closed', detail: 'The issuer is closed.' } : null
-  turn.send({ kind: 'class', id: command.name }, { type: 'issue_prepared', refused })
-  return turn.done(refused === null ? issuerOf(account, command.clientId) : {})
+  turn.send(registryOf(command), { type: 'issue_prepared', refused: null })
+  return turn.done(issuerOf(account, command.clientId))
+}
+
+type Prepare = Heard<'prepare_issue'> | Heard<'prepare_class'>
+
+/** The token or class that is being registered. */
+function registryOf(command: Prepare): ActorAddress {
+  return command.type === 'prepare_issue' ? tokenAddress(command.tokenId) : { kind: 'class', id: command.name }
+}
+
+export function refuseClosedIssuer(account: AccountData, command: Prepare): AccountChange {
+  const turn = new Turn(account, command)
+  const refused = { code: 'account_closed', detail: 'The issuer is closed.' } as const
+  turn.send(registryOf(command), { type: 'issue_prepared', refused })
+  return turn.done()
+}
+
+/** Whether the issuer has a key, and it has not signed a registration that needs its signature. */
+export function lacksConsent({ key }: AccountData, command: Prepare, verdict: Evidence['verdict']): boolean {
+  const { consentNeeded, signature } = command
+  if (!consentNeeded || key === null) return false
+  return signature === '' || verdict(key.keyId, signature) !== true
+}
+
+/** The account is not changed, and not written. */
+export function refuseConsent(account: AccountData, command: Prepare): AccountChange {
+  const detail = 'The issuer did not sign this registration.'
+  const refused = { code: 'issuer_consent_missing', detail, keyId: account.key?.keyId ?? '' } as const
+  const envelope = { to: registryOf(command), message: { type: 'issue_prepared', refused }, carries: [] } as const
+  return { data: account, effects: [{ kind: 'message_sent', envelope }] }
 }
 
 /** What was nobody's is the client's who names it as an issuer. */
-function issuerOf(account: AccountState, clientId: string): Pick<AccountState, 'issues' | 'registeredBy'> {
+function issuerOf(account: AccountData, clientId: string): Pick<AccountData, 'issues' | 'registeredBy'> {
   return { issues: true, registeredBy: account.registeredBy || clientId }
 }
 
-export function prepareIssue(account: AccountState, command: Heard<'prepare_issue'>): Posted {
+export function prepareIssue(account: AccountData, command: Heard<'prepare_issue'>): AccountChange {
   const { tokenId, totalSupply } = command
   const turn = new Turn(account, command)
   const refused = refusesIssue(turn, command)
@@ -65,13 +89,12 @@ export function prepareIssue(account: AccountState, command: Heard<'prepare_issu
 
 function refusesIssue(turn: Turn, { tokenId, totalSupply }: Heard<'prepare_issue'>): Refused | null {
   const { incoming } = turn.before
-  if (isClosed(turn.before)) return { code: 'account_closed', detail: 'The issuer is closed.' }
   if (incoming === 'refuse') return { code: 'account_refuses', detail: 'The issuer refuses incoming value.' }
   const lacks = turn.lacksRoom(tokenId, parseQuantity(totalSupply))
   return lacks === undefined ? null : { code: lacks, detail: 'The issuer has no room for the supply.' }
 }
 
-export function creditIssue(account: AccountState, command: Heard<'credit_issue'>): Posted {
+export function creditIssue(account: AccountData, command: Heard<'credit_issue'>): AccountChange {
   const { tokenId, totalSupply: amount } = command
   const turn = new Turn(account, command)
   const hold = turn.hold(`issue ${tokenId}`)

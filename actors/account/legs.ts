@@ -17,17 +17,9 @@ import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageCommand, DeclineCommand, Submission, SubmitCommand } from './commands.ts'
 import { completed, entered, failed, type Order, ordered, submitted } from './record.ts'
-import {
-  type AccountState,
-  availableOf,
-  isClosed,
-  lacksSignature,
-  leavesBalance,
-  type LegHold,
-  legHoldId,
-} from './state.ts'
+import { type AccountData, availableOf, lacksSignature, leavesBalance, type LegHold, legHoldId } from './state.ts'
 import { failure, type FailureCode, type TransactionRecord } from './transaction.ts'
-import { type Posted, Turn } from './turn.ts'
+import { type AccountChange, Turn } from './turn.ts'
 
 /** Limit on the unsigned legs of an account that one client may have registered at once (D10). */
 export const MAX_EXPECTATIONS = 100
@@ -39,7 +31,7 @@ function brings({ role, terms }: Pick<LegHold, 'role' | 'terms'>): boolean {
   return role === 'receiver' || terms.type === 'credit' || terms.type === 'mint'
 }
 
-export function expectLeg(account: AccountState, command: Heard<'expect_leg'>): Posted {
+export function expectLeg(account: AccountData, command: Heard<'expect_leg'>): AccountChange {
   const { groupId, leg, role, termsHash, terms, clientId, dueAtMs } = command
   const turn = new Turn(account, command)
   const refused = refusesLeg(account, command)
@@ -51,11 +43,23 @@ export function expectLeg(account: AccountState, command: Heard<'expect_leg'>): 
   return turn.done()
 }
 
+/** The account that is to expect the leg. */
+function accountIn({ role, terms }: Heard<'expect_leg'>): string {
+  return role === 'receiver' ? (terms.toAccountId ?? '') : terms.accountId
+}
+
+export function refuseClosedLeg(account: AccountData, command: Heard<'expect_leg'>): AccountChange {
+  const turn = new Turn(account, command)
+  const { groupId, leg, role } = command
+  const refused = { code: 'account_closed', detail: `The account ${accountIn(command)} is closed.` } as const
+  turn.send(groupAddress(groupId), { type: 'leg_expected', groupId, leg, role, refused })
+  return turn.done()
+}
+
 /** L3: a registration reveals to another client only that an account is closed or refuses all incoming value. */
-function refusesLeg(account: AccountState, command: Heard<'expect_leg'>): Refused | null {
-  const { role, terms, clientId } = command
-  const named = role === 'receiver' ? (terms.toAccountId ?? '') : terms.accountId
-  if (isClosed(account)) return { code: 'account_closed', detail: `The account ${named} is closed.` }
+function refusesLeg(account: AccountData, command: Heard<'expect_leg'>): Refused | null {
+  const { clientId } = command
+  const named = accountIn(command)
   if (brings(command) && account.incoming === 'refuse') {
     return { code: 'account_refuses', detail: `The account ${named} refuses incoming value.` }
   }
@@ -78,10 +82,11 @@ export function declineLegs(turn: Turn, groupId: string | null): void {
   }
 }
 
-export function decline(account: AccountState, command: DeclineCommand): Posted {
+export function decline(account: AccountData, command: DeclineCommand): AccountChange {
   const turn = new Turn(account, command)
-  declineLegs(turn, command.groupId)
-  return turn.done()
+  const { groupId } = command
+  declineLegs(turn, groupId)
+  return { ...turn.done(), answer: { kind: 'legs_declined', groupId } }
 }
 
 /** The hold stays until the group orders the revert (L4). */
@@ -92,14 +97,14 @@ function failHold(turn: Turn, hold: LegHold, code: FailureCode, txnId: string | 
 }
 
 /** Legs that groups expect of the account and that it has not signed, by group ID and leg. */
-export function expectationsOf({ holds }: AccountState): readonly LegHold[] {
+export function expectationsOf({ holds }: AccountData): readonly LegHold[] {
   return [...holds.values()]
     .flatMap((hold) => (hold.kind === 'leg' && hold.state === 'expected' ? [hold] : []))
     .sort((one, other) => (one.groupId === other.groupId ? one.leg - other.leg : one.groupId < other.groupId ? -1 : 1))
 }
 
 /** The expectation that a submission would take; undefined when it is no agreed leg. */
-export function expectationFor(account: AccountState, submission: Submission): LegHold | undefined {
+export function expectationFor(account: AccountData, submission: Submission): LegHold | undefined {
   let found: LegHold | undefined
   for (const hold of account.holds.values()) {
     if (hold.kind !== 'leg' || hold.role !== 'own' || hold.state !== 'expected') continue
@@ -121,7 +126,7 @@ function matches(terms: LegTerms, submission: Submission): boolean {
 }
 
 /** L1. The step has made sure that the expectation is there. */
-export function postLeg(account: AccountState, command: SubmitCommand): Posted {
+export function postLeg(account: AccountData, command: SubmitCommand): AccountChange {
   const turn = new Turn(account, command)
   const hold = expectationOf(account, command)
   const { terms } = hold
@@ -155,7 +160,7 @@ function completeLeg(turn: Turn, hold: LegHold, { txnId, metadata }: Transaction
 }
 
 /** L5. */
-function askForNft(turn: Turn, command: SubmitCommand, hold: LegHold): Posted {
+function askForNft(turn: Turn, command: SubmitCommand, hold: LegHold): AccountChange {
   const transaction = submitted(turn, command)
   entered(turn, transaction)
   const { payload: _payload, signature: _signature, ...pending } = transaction
@@ -167,7 +172,7 @@ function askForNft(turn: Turn, command: SubmitCommand, hold: LegHold): Posted {
 }
 
 /** L5: the NFT is held for the leg, or is not. */
-export function holdLeg(account: AccountState, command: Heard<'nft_held'> & { readonly leg: LegName }): Posted {
+export function holdLeg(account: AccountData, command: Heard<'nft_held'> & { readonly leg: LegName }): AccountChange {
   const turn = new Turn(account, command)
   const hold = legHoldOf(turn, command.leg)
   const { transaction } = hold
@@ -202,7 +207,10 @@ function releaseNft(turn: Turn, hold: LegHold, txnId: string): void {
 }
 
 /** L5: the reverting leg has released its NFT. */
-export function releaseLeg(account: AccountState, command: Heard<'nft_released'> & { readonly leg: LegName }): Posted {
+export function releaseLeg(
+  account: AccountData,
+  command: Heard<'nft_released'> & { readonly leg: LegName },
+): AccountChange {
   const turn = new Turn(account, command)
   const hold = legHoldOf(turn, command.leg)
   const { groupId, leg, transaction } = hold
@@ -217,17 +225,17 @@ function nameOf({ groupId, leg, role }: LegHold): LegName {
 }
 
 /** The leg's transaction fails, and with it its group. */
-export function failLeg(account: AccountState, command: SubmitCommand, code: FailureCode): Posted {
+export function failLeg(account: AccountData, command: SubmitCommand, code: FailureCode): AccountChange {
   return failingLeg(new Turn(account, command), command, expectationOf(account, command), code)
 }
 
-function expectationOf(account: AccountState, { submission }: SubmitCommand): LegHold {
+function expectationOf(account: AccountData, { submission }: SubmitCommand): LegHold {
   const hold = expectationFor(account, submission)
   invariant(hold !== undefined, 'L1: a leg came without its expectation')
   return hold
 }
 
-function failingLeg(turn: Turn, command: SubmitCommand, hold: LegHold, code: FailureCode): Posted {
+function failingLeg(turn: Turn, command: SubmitCommand, hold: LegHold, code: FailureCode): AccountChange {
   const transaction = failed(turn, submitted(turn, command), failure(code))
   entered(turn, transaction)
   failHold(turn, hold, code, transaction.txnId)
@@ -235,7 +243,7 @@ function failingLeg(turn: Turn, command: SubmitCommand, hold: LegHold, code: Fai
 }
 
 /** The receiver of a transfer whose sender's value is on hold. */
-export function creditLeg(account: AccountState, command: Heard<'credit_leg'>): Posted {
+export function creditLeg(account: AccountData, command: Heard<'credit_leg'>): AccountChange {
   const { groupId, leg, role, counterTxnId, metadata } = command
   const turn = new Turn(account, command)
   const hold = legHoldOf(turn, command)
@@ -263,7 +271,7 @@ export function creditLeg(account: AccountState, command: Heard<'credit_leg'>): 
 }
 
 /** The group has settled: what was held is free, what has left is gone. */
-export function settleLeg(account: AccountState, command: Heard<'settle_leg'>): Posted {
+export function settleLeg(account: AccountData, command: Heard<'settle_leg'>): AccountChange {
   const { groupId, leg, role } = command
   const turn = new Turn(account, command)
   const hold = legHoldOf(turn, command)
@@ -289,7 +297,7 @@ function takeEffect(turn: Turn, hold: LegHold): void {
 }
 
 /** The group has failed: an expectation is cancelled, a completed leg is undone by a transaction of its own. */
-export function revertLeg(account: AccountState, command: Heard<'revert_leg'>): Posted {
+export function revertLeg(account: AccountData, command: Heard<'revert_leg'>): AccountChange {
   const turn = new Turn(account, command)
   const hold = legHoldOf(turn, command)
   const holdsNft = hold.role === 'own' && isNft(hold.terms.tokenId)

@@ -1,140 +1,191 @@
 /**
- * The life of an account: absent -> active <-> frozen -> closed -> erased. The machine says which command is heard in which
- * state; what it then does is arithmetic of postings.ts and its neighbours.
- *
- * xstate's `transition()` builds a whole actor on each call (30 µs). `machine.transition` on one scope that executes
- * nothing gives the same in a sixth of that; a test holds the two to the same result on every path.
+ * The life of an account: absent -> active <-> frozen -> closed -> erased. The machine alone knows an account's status:
+ * which command it takes in which state, what then happens, and where that leads. The arithmetic is in postings.ts and its
+ * neighbours; actor.ts says how a command is refused that a state does not take.
  */
-import { assign, setup, type SnapshotFrom } from 'xstate'
-import type { DropArrivalCommand, TakeArrivalCommand } from '../arrival.ts'
-import { inertScope } from '../inert-scope.ts'
+import { arrivalAnswer } from '../arrival.ts'
+import { type Asked, type Change, JUDGED, type MachineDefinition } from '../define-actor.ts'
+import { invariant } from '../result.ts'
+import { refuseAbsentCompensation, refuseAbsentLeg, refuseAbsentNft, refuseAbsentTransfer } from './absent.ts'
 import {
-  arrivingStatus,
+  arrivalHoldOf,
+  arrivesClosed,
+  arrivesFrozen,
   dropArrival,
-  type HoldAccount,
   holdArrival,
   noteUsedKeys,
   openArriving,
   takeArrival,
 } from './arrival.ts'
-import type {
-  AccountCommand,
-  AccountMessageCommand,
-  ChangeStatusCommand,
-  DeclineCommand,
-  DepartCommand,
-  EraseCommand,
-  MintCommand,
-  NoteUsedKeysCommand,
-  RegisterCommand,
-  RotateKeyCommand,
-  SubmitCommand,
+import {
+  type AccountCommand,
+  type AccountMessageCommand,
+  type ChangeStatusCommand,
+  type DepartCommand,
+  keyUseOf,
+  type MintCommand,
+  type RegisterCommand,
+  type SubmitCommand,
 } from './commands.ts'
-import { compensate } from './compensation.ts'
-import { depart } from './departure.ts'
-import { creditIssue, openClassIssuer, openIssuer, prepareClass, prepareIssue } from './issue.ts'
-import { creditLeg, decline, expectLeg, revertLeg, settleLeg } from './legs.ts'
-import { beginMint, concludeMint } from './mint.ts'
-import { nftHeld, nftReleased, receiveNft } from './nfts.ts'
-import type { Effect } from './outcome.ts'
-import { conclude, receiveTransfer } from './pending.ts'
-import { changeStatus, claim, erase, fail, open, post, rotateKey } from './postings.ts'
-import { type AccountState, bindsAccount } from './state.ts'
-import type { CompensableTransaction } from './transaction.ts'
-import type { Posted } from './turn.ts'
+import { compensate, refuseClosedCompensation, refuseErasedCompensation } from './compensation.ts'
+import { departed, departToken, departWhole } from './departure.ts'
+import type { Evidence } from './evidence.ts'
+import {
+  creditIssue,
+  lacksConsent,
+  openClassIssuer,
+  openIssuer,
+  prepareClass,
+  prepareIssue,
+  refuseClosedIssuer,
+  refuseConsent,
+} from './issue.ts'
+import { creditLeg, decline, expectLeg, refuseClosedLeg, revertLeg, settleLeg } from './legs.ts'
+import { beginMint, concludeMint, mintUnderWay } from './mint.ts'
+import { nftHeld, nftReleased, receiveNft, refuseClosedNft } from './nfts.ts'
+import { type Answer, viewAs } from './outcome.ts'
+import { pause, refusePaused, resume, showActor } from './pause.ts'
+import { conclude, receiveTransfer, refuseClosedTransfer } from './pending.ts'
+import { accepted, changeStatus, claim, close, erase, failing, keepStatus, open, post, rotateKey } from './postings.ts'
+import { type KeyedCommand, replayOf } from './replay.ts'
+import { type AccountData, type AccountStatus, bindsAccount, isUnclaimed } from './state.ts'
 
-/** `effects` are those of the last transition only. `account` is null while absent. */
-export interface AccountContext {
-  readonly account: AccountState | null
-  readonly effects: readonly Effect[]
+type Told = Asked<AccountStatus, Evidence>
+type Arrival = Extract<AccountCommand, { readonly type: 'take_arrival' | 'drop_arrival' | 'note_used_keys' }>
+
+const GUARDS = {
+  isReplay: (_account: AccountData, _command: AccountCommand, { evidence }: Told) => evidence.earlier !== undefined,
+  isPaused: ({ paused }: AccountData) => paused === true,
+  isCredit: (_account: AccountData, { submission }: SubmitCommand) => submission.type === 'credit',
+  isMinting: (account: AccountData, { idempotencyKey }: MintCommand) =>
+    mintUnderWay(account, idempotencyKey) !== undefined,
+  mayClaim,
+  hasThisKey: (account: AccountData, { key }: RegisterCommand) => account.key?.keyId === key.keyId,
+  freezes: (_account: AccountData, { status }: ChangeStatusCommand) => status === 'frozen',
+  activates: (_account: AccountData, { status }: ChangeStatusCommand) => status === 'active',
+  closesEmpty: (account: AccountData, { status }: ChangeStatusCommand) => status === 'closed' && isEmpty(account),
+  keepsStatus,
+  changesNothing: (account: AccountData, command: ChangeStatusCommand, told: Told) =>
+    keepsStatus(account, command, told) &&
+    account.incoming === (command.incoming ?? account.incoming) &&
+    keyUseOf(command) === undefined,
+  arrivesFrozen,
+  arrivesClosed,
+  departsWhole: (_account: AccountData, { tokenId }: DepartCommand) => tokenId === null,
+  hasDepartedThere: ({ moved }: AccountData, { audience }: DepartCommand) => moved?.audience === audience,
+  lacksConsent: (account: AccountData, command: Prepare, { evidence }: Told) =>
+    lacksConsent(account, command, evidence.verdict),
 }
 
-/** What the machine hears. A compensation comes with the transaction that it names, for the account does not keep it. */
-export type AccountEvent =
-  | Exclude<AccountCommand, { readonly type: 'compensate' }>
-  | (Heard<'compensate'> & { readonly found: CompensableTransaction | undefined })
+type Prepare = Extract<AccountMessageCommand, { readonly type: 'prepare_issue' | 'prepare_class' }>
+type Compensate = Extract<AccountMessageCommand, { readonly type: 'compensate' }>
 
-type Heard<Type extends AccountMessageCommand['type']> = Extract<AccountMessageCommand, { readonly type: Type }>
-
-interface Turn {
-  readonly context: AccountContext
-  readonly event: AccountEvent
+/** Nothing changes: the client is answered. */
+function answering<Command extends AccountCommand>(
+  answer: (account: AccountData, command: Command, told: Told) => Answer | 'deferred',
+) {
+  return (data: AccountData, command: Command, told: Told): Change<AccountData> => ({
+    data,
+    answer: answer(data, command, told),
+  })
 }
 
-/** Lifts arithmetic on an account into a context; the machine's states see to it that the account is there. */
-function on<Event extends AccountEvent>(step: (account: AccountState, event: Event) => Posted) {
-  return ({ context, event }: Turn): AccountContext =>
-    context.account === null ? context : step(context.account, event as Event)
+const ACTIONS = {
+  replay: answering((_account, command: KeyedCommand, { evidence: { earlier } }) => {
+    invariant(earlier !== undefined, 'a command is replayed that is new')
+    return replayOf(earlier, command)
+  }),
+  defer: answering(() => 'deferred'),
+  showStatus: answering((account, _command, { status }) => ({
+    kind: 'status_changed',
+    account: viewAs(account, status),
+  })),
+  showRegistered: answering(showRegistered),
+  showDeparted: answering((account, _command, { status }) => departed(account, status)),
+  answerArrival: answering((_account, command: Arrival) => arrivalAnswer(command)),
+  claim: (account: AccountData, command: RegisterCommand, { status }: Told) => claim(account, command, status),
+  post: (account: AccountData, command: SubmitCommand) => accepted(post(account, command), command),
+  failFrozen: (account: AccountData, command: SubmitCommand) =>
+    accepted(failing(account, command, 'account_frozen'), command),
+  failClosed: (account: AccountData, command: SubmitCommand) =>
+    accepted(failing(account, command, 'account_closed'), command),
+  pause,
+  resume,
+  refusePaused,
+  showActor,
+  mint: beginMint,
+  decline,
+  rotateKey,
+  changeStatus,
+  keepStatus,
+  close,
+  erase,
+  holdArrival,
+  noteUsedKeys,
+  takeArrival,
+  dropArrival,
+  departToken,
+  departWhole,
+  prepareIssue,
+  prepareClass,
+  refuseConsent,
+  refuseClosedIssuer,
+  creditIssue,
+  receiveTransfer,
+  refuseClosedTransfer,
+  conclude,
+  concludeMint,
+  receiveNft,
+  refuseClosedNft,
+  nftHeld,
+  nftReleased,
+  expectLeg,
+  refuseClosedLeg,
+  creditLeg,
+  settleLeg,
+  revertLeg,
+  compensate: (account: AccountData, command: Compensate, { evidence }: Told) =>
+    compensate(account, command, evidence.transaction),
+  refuseClosedCompensation: (account: AccountData, command: Compensate, { evidence }: Told) =>
+    refuseClosedCompensation(account, command, evidence.transaction),
+  refuseErasedCompensation,
 }
 
-type Arriving<Command> = Command & { readonly accountId: string; readonly shardId: number }
-type Compensate = Extract<AccountEvent, { readonly type: 'compensate' }>
+const CREATIONS = {
+  open: (command: RegisterCommand, { status }: Told) => open(command, status),
+  openIssuer,
+  openClassIssuer,
+  openArriving,
+  answerAbsent: (command: Arrival) => ({ data: null, answer: arrivalAnswer(command) }),
+  refuseAbsentTransfer,
+  refuseAbsentNft,
+  refuseAbsentLeg,
+  refuseAbsentCompensation,
+}
 
-const setUp = setup({
-  types: { context: {} as AccountContext, events: {} as AccountEvent },
-  guards: {
-    isCredit: ({ event }) => event.type === 'submit' && event.submission.type === 'credit',
-    freezes: ({ event }) => event.type === 'change_status' && event.status === 'frozen',
-    activates: ({ event }) => event.type === 'change_status' && event.status === 'active',
-    closesEmpty: ({ context, event }) =>
-      event.type === 'change_status' &&
-      event.status === 'closed' &&
-      context.account !== null &&
-      isEmpty(context.account),
-    arrivesFrozen: ({ context }) => context.account !== null && arrivingStatus(context.account) === 'frozen',
-    arrivesClosed: ({ context }) => context.account !== null && arrivingStatus(context.account) === 'closed',
-    departsWhole: ({ event }) => event.type === 'depart' && event.tokenId === null,
-    keepsStatus: ({ context, event }) =>
-      event.type === 'change_status' && (event.status === null || event.status === context.account?.status),
-  },
-  actions: {
-    open: assign(({ event }) => open(event as RegisterCommand)),
-    openIssuer: assign(({ event }) => openIssuer(event as Heard<'prepare_issue'>)),
-    claim: assign(on<RegisterCommand>(claim)),
-    post: assign(on<SubmitCommand>(post)),
-    failFrozen: assign(on<SubmitCommand>((account, command) => fail(account, command, 'account_frozen'))),
-    failClosed: assign(on<SubmitCommand>((account, command) => fail(account, command, 'account_closed'))),
-    mint: assign(on<MintCommand>(beginMint)),
-    concludeMint: assign(on<Heard<'conclude_mint'>>(concludeMint)),
-    receiveNft: assign(on<Heard<'receive_nft'>>(receiveNft)),
-    nftHeld: assign(on<Heard<'nft_held'>>(nftHeld)),
-    nftReleased: assign(on<Heard<'nft_released'>>(nftReleased)),
-    openClassIssuer: assign(({ event }) => openClassIssuer(event as Heard<'prepare_class'>)),
-    prepareClass: assign(on<Heard<'prepare_class'>>(prepareClass)),
-    decline: assign(on<DeclineCommand>(decline)),
-    rotateKey: assign(on<RotateKeyCommand>(rotateKey)),
-    changeStatus: assign(on<ChangeStatusCommand>(changeStatus)),
-    erase: assign(on<EraseCommand>(erase)),
-    openArriving: assign(({ event }) => openArriving(event as HoldAccount)),
-    holdArrival: assign(on<HoldAccount>(holdArrival)),
-    noteUsedKeys: assign(on<NoteUsedKeysCommand>(noteUsedKeys)),
-    takeArrival: assign(on<Arriving<TakeArrivalCommand>>(takeArrival)),
-    dropArrival: assign(on<Arriving<DropArrivalCommand>>(dropArrival)),
-    depart: assign(on<DepartCommand>(depart)),
-    receiveTransfer: assign(on<Heard<'receive_transfer'>>(receiveTransfer)),
-    conclude: assign(on<Heard<'conclude_transfer'> | Heard<'conclude_exchange'> | Heard<'conclude_supply'>>(conclude)),
-    prepareIssue: assign(on<Heard<'prepare_issue'>>(prepareIssue)),
-    creditIssue: assign(on<Heard<'credit_issue'>>(creditIssue)),
-    expectLeg: assign(on<Heard<'expect_leg'>>(expectLeg)),
-    creditLeg: assign(on<Heard<'credit_leg'>>(creditLeg)),
-    settleLeg: assign(on<Heard<'settle_leg'>>(settleLeg)),
-    revertLeg: assign(on<Heard<'revert_leg'>>(revertLeg)),
-    compensate: assign(on<Compensate>((account, event) => compensate(account, event, event.found))),
-  },
-})
+const REPLAYED = { guard: 'isReplay', actions: 'replay' } as const
+const SHOWN = { actions: 'showActor' } as const
+const PAUSED = { guard: 'isPaused', actions: 'refusePaused' } as const
+const MINTING = { guard: 'isMinting', actions: 'defer' } as const
+const WITHOUT_CONSENT = { guard: 'lacksConsent', actions: 'refuseConsent' } as const
 
-/** What others ask of an account, whatever its status: each of them knows what a closed one says. */
-const ASKED = {
+/** Commands that an account takes while it is open, frozen or not. */
+const OPEN = {
+  register: [REPLAYED, { guard: 'mayClaim', actions: 'claim' }, { guard: 'hasThisKey', actions: 'showRegistered' }],
+  decline_legs: [JUDGED, { actions: 'decline' }],
+  show_actor: SHOWN,
+  pause: [{ guard: 'isPaused', ...SHOWN }, { actions: 'pause' }],
+  resume: [{ guard: 'isPaused', actions: 'resume' }, SHOWN],
+  hold_arrival: [JUDGED, { actions: 'holdArrival' }],
+  note_used_keys: [JUDGED, { actions: 'noteUsedKeys' }],
+  drop_arrival: [JUDGED, { actions: 'dropArrival' }],
+  prepare_issue: [WITHOUT_CONSENT, { actions: 'prepareIssue' }],
+  prepare_class: [WITHOUT_CONSENT, { actions: 'prepareClass' }],
   receive_transfer: { actions: 'receiveTransfer' },
   receive_nft: { actions: 'receiveNft' },
-  prepare_class: { actions: 'prepareClass' },
-  prepare_issue: { actions: 'prepareIssue' },
   expect_leg: { actions: 'expectLeg' },
   compensate: { actions: 'compensate' },
-} as const
-
-/** Messages that end a hold of the account. A binding hold keeps the account from closing. */
-const ENDED = {
+  // What ends a hold. A binding hold keeps the account from closing.
   conclude_transfer: { actions: 'conclude' },
   conclude_exchange: { actions: 'conclude' },
   conclude_supply: { actions: 'conclude' },
@@ -147,113 +198,137 @@ const ENDED = {
   revert_leg: { actions: 'revertLeg' },
 } as const
 
-export const accountMachine = setUp.createMachine({
-  id: 'account',
-  context: { account: null, effects: [] },
-  initial: 'absent',
+/** What other actors ask of an account after its end. */
+const ENDED = {
+  prepare_issue: { actions: 'refuseClosedIssuer' },
+  prepare_class: { actions: 'refuseClosedIssuer' },
+  receive_transfer: { actions: 'refuseClosedTransfer' },
+  receive_nft: { actions: 'refuseClosedNft' },
+  expect_leg: { actions: 'refuseClosedLeg' },
+} as const
+
+export const accountMachine = {
+  guards: GUARDS,
+  actions: ACTIONS,
+  creations: CREATIONS,
   states: {
     absent: {
       on: {
         register: { target: 'active', actions: 'open' },
         prepare_issue: { target: 'active', actions: 'openIssuer' },
         prepare_class: { target: 'active', actions: 'openClassIssuer' },
-        hold_arrival: { target: 'active', actions: 'openArriving' },
+        hold_arrival: [JUDGED, { target: 'active', actions: 'openArriving' }],
+        drop_arrival: { actions: 'answerAbsent' },
+        receive_transfer: { actions: 'refuseAbsentTransfer' },
+        receive_nft: { actions: 'refuseAbsentNft' },
+        expect_leg: { actions: 'refuseAbsentLeg' },
+        compensate: { actions: 'refuseAbsentCompensation' },
       },
     },
     active: {
       on: {
-        ...ASKED,
-        ...ENDED,
-        register: { actions: 'claim' },
-        submit: { actions: 'post' },
-        mint: { actions: 'mint' },
-        decline_legs: { actions: 'decline' },
-        hold_arrival: { actions: 'holdArrival' },
-        note_used_keys: { actions: 'noteUsedKeys' },
-        drop_arrival: { actions: 'dropArrival' },
+        ...OPEN,
+        submit: [REPLAYED, JUDGED, { guard: 'isCredit', actions: 'post' }, PAUSED, { actions: 'post' }],
+        mint: [REPLAYED, MINTING, PAUSED, JUDGED, { actions: 'mint' }],
+        rotate_key: [REPLAYED, JUDGED, { actions: 'rotateKey' }],
         take_arrival: [
+          JUDGED,
           { guard: 'arrivesFrozen', target: 'frozen', actions: 'takeArrival' },
           { guard: 'arrivesClosed', target: 'closed', actions: 'takeArrival' },
           { actions: 'takeArrival' },
         ],
-        rotate_key: { actions: 'rotateKey' },
         change_status: [
+          REPLAYED,
+          { guard: 'changesNothing', actions: 'showStatus' },
           { guard: 'freezes', target: 'frozen', actions: 'changeStatus' },
-          { guard: 'closesEmpty', target: 'closed', actions: 'changeStatus' },
-          { guard: 'keepsStatus', actions: 'changeStatus' },
+          { guard: 'closesEmpty', target: 'closed', actions: 'close' },
+          { guard: 'keepsStatus', actions: 'keepStatus' },
         ],
       },
     },
     frozen: {
       on: {
-        ...ASKED,
-        ...ENDED,
-        register: { actions: 'claim' },
-        submit: [{ guard: 'isCredit', actions: 'post' }, { actions: 'failFrozen' }],
-        decline_legs: { actions: 'decline' },
-        depart: [{ guard: 'departsWhole', target: 'closed', actions: 'depart' }, { actions: 'depart' }],
-        hold_arrival: { actions: 'holdArrival' },
-        note_used_keys: { actions: 'noteUsedKeys' },
-        drop_arrival: { actions: 'dropArrival' },
+        ...OPEN,
+        submit: [REPLAYED, JUDGED, { guard: 'isCredit', actions: 'post' }, { actions: 'failFrozen' }],
+        mint: [REPLAYED, MINTING, JUDGED],
+        rotate_key: [REPLAYED, JUDGED],
+        depart: [
+          JUDGED,
+          { guard: 'departsWhole', target: 'closed', actions: 'departWhole' },
+          { actions: 'departToken' },
+        ],
         take_arrival: [
+          JUDGED,
           { guard: 'arrivesClosed', target: 'closed', actions: 'takeArrival' },
           { actions: 'takeArrival' },
         ],
         change_status: [
+          REPLAYED,
+          { guard: 'changesNothing', actions: 'showStatus' },
           { guard: 'activates', target: 'active', actions: 'changeStatus' },
-          { guard: 'closesEmpty', target: 'closed', actions: 'changeStatus' },
-          { guard: 'keepsStatus', actions: 'changeStatus' },
+          { guard: 'closesEmpty', target: 'closed', actions: 'close' },
+          { guard: 'keepsStatus', actions: 'keepStatus' },
         ],
       },
     },
-    // Closing declines the legs that other clients expect of the account: their groups end those legs.
     closed: {
       on: {
-        ...ASKED,
+        ...ENDED,
+        register: [REPLAYED, { guard: 'hasThisKey', actions: 'showRegistered' }],
+        submit: [REPLAYED, JUDGED, { actions: 'failClosed' }],
+        mint: [REPLAYED, JUDGED],
+        rotate_key: [REPLAYED, JUDGED],
+        change_status: REPLAYED,
+        hold_arrival: JUDGED,
+        take_arrival: JUDGED,
+        drop_arrival: JUDGED,
+        note_used_keys: JUDGED,
+        depart: { guard: 'hasDepartedThere', actions: 'showDeparted' },
+        show_actor: SHOWN,
+        erase: [JUDGED, { target: 'erased', actions: 'erase' }],
+        // Legs that the account declined as it closed: their groups end them.
         credit_leg: { actions: 'creditLeg' },
         revert_leg: { actions: 'revertLeg' },
-        submit: { actions: 'failClosed' },
-        erase: { target: 'erased', actions: 'erase' },
+        compensate: { actions: 'refuseClosedCompensation' },
       },
     },
-    erased: { on: ASKED },
+    erased: {
+      on: {
+        ...ENDED,
+        show_actor: SHOWN,
+        erase: { actions: 'showStatus' },
+        // Nothing is known any more of where it came from.
+        take_arrival: { actions: 'answerArrival' },
+        drop_arrival: { actions: 'answerArrival' },
+        note_used_keys: { actions: 'answerArrival' },
+        compensate: { actions: 'refuseErasedCompensation' },
+      },
+    },
   },
-})
+} as const satisfies MachineDefinition<AccountData, AccountStatus, AccountCommand, Evidence>
 
-export type AccountSnapshot = SnapshotFrom<typeof accountMachine>
+/** A client that could name an issuer could take what was issued to it; an account on its way brings its own key. */
+function mayClaim(account: AccountData, { caller: { clientId, role } }: RegisterCommand): boolean {
+  if (account.key !== null || arrivalHoldOf(account) !== undefined) return false
+  return account.registeredBy === clientId || role === 'admin' || isUnclaimed(account)
+}
+
+function keepsStatus(_account: AccountData, command: ChangeStatusCommand, { status }: Told): boolean {
+  return command.status === null || command.status === status
+}
+
+function showRegistered(account: AccountData, command: RegisterCommand, { status }: Told): Answer {
+  const sameClient = account.registeredBy === command.caller.clientId
+  // This very command, stepped again because the outcome of its commit was unknown.
+  const created = sameClient && account.version === 1 && account.createdAtMs === command.atMs
+  return { kind: 'registered', account: viewAs(account, status), created, replayed: false, mismatch: false }
+}
 
 /** Closing needs zero balances and nothing pending, reserved, promised or on its way. */
-function isEmpty(account: AccountState): boolean {
+function isEmpty(account: AccountData): boolean {
   if (account.nftCount > 0 || account.nftRoom > 0) return false
   if ([...account.holds.values()].some((hold) => bindsAccount(account, hold))) return false
   return [...account.balances.values()].every(
     (held) => held.balance.isZero() && held.reserved.isZero() && held.incoming.isZero() && held.room.isZero(),
   )
-}
-
-const scope = inertScope(accountMachine)
-
-export const absentAccount = resolved('absent')
-
-/** Each state resolved once: accounts differ by their context alone, and to resolve is as much work as most steps. */
-const RESTING: Readonly<Record<AccountState['status'], AccountSnapshot>> = {
-  active: resolved('active'),
-  frozen: resolved('frozen'),
-  closed: resolved('closed'),
-  erased: resolved('erased'),
-}
-
-function resolved(value: 'absent' | AccountState['status']): AccountSnapshot {
-  return accountMachine.resolveState({ value, context: { account: null, effects: [] } })
-}
-
-/** The machine of an account in the state that its status names; of one that does not exist, for null. */
-export function snapshotOf(account: AccountState | null): AccountSnapshot {
-  if (account === null) return absentAccount
-  return { ...RESTING[account.status], context: { account, effects: [] } }
-}
-
-/** The next snapshot; the very same object when no transition accepts the event. */
-export function advance(snapshot: AccountSnapshot, event: AccountEvent): AccountSnapshot {
-  return accountMachine.transition(snapshot, event, scope)
 }

@@ -11,19 +11,19 @@ import { invariant } from '../result.ts'
 import type { AccountMessageCommand, MintCommand } from './commands.ts'
 import { type Answer, refusal } from './outcome.ts'
 import { completed, entered } from './record.ts'
-import { type AccountState, type MintHold, mintHoldId } from './state.ts'
+import { type AccountData, type MintHold, mintHoldId } from './state.ts'
 import type { Transaction } from './transaction.ts'
-import { type Posted, Turn } from './turn.ts'
+import { type AccountChange, Turn } from './turn.ts'
 
 type ConcludeMint = Extract<AccountMessageCommand, { readonly type: 'conclude_mint' }>
 
 /** B1: the mint that this key is in use for, while it is not decided. */
-export function mintUnderWay({ holds }: AccountState, idempotencyKey: string): MintHold | undefined {
+export function mintUnderWay({ holds }: AccountData, idempotencyKey: string): MintHold | undefined {
   const hold = holds.get(mintHoldId(idempotencyKey))
   return hold?.kind === 'mint' ? hold : undefined
 }
 
-export function beginMint(account: AccountState, command: MintCommand): Posted {
+export function beginMint(account: AccountData, command: MintCommand): AccountChange {
   const turn = new Turn(account, command)
   const { key } = account
   invariant(key !== null, 'B1: an account without a key has signed a mint')
@@ -36,7 +36,7 @@ export function beginMint(account: AccountState, command: MintCommand): Posted {
     owner: command.owner,
     metadata: command.metadata,
   })
-  return turn.done()
+  return { ...turn.done(), answer: 'deferred' }
 }
 
 function orderedMint(turn: Turn, command: MintCommand, keyId: string): Transaction {
@@ -72,7 +72,7 @@ function orderedMint(turn: Turn, command: MintCommand, keyId: string): Transacti
   }
 }
 
-export function concludeMint(account: AccountState, command: ConcludeMint): Posted {
+export function concludeMint(account: AccountData, command: ConcludeMint): AccountChange {
   const turn = new Turn(account, command)
   const hold = mintHoldOf(turn, command.txnId)
   turn.letGo(hold)

@@ -12,19 +12,19 @@ import { NFT_AMOUNT } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageCommand } from './commands.ts'
 import { holdLeg, releaseLeg } from './legs.ts'
-import { end, offer, pendingHoldOf } from './pending.ts'
+import { end, isOverdue, offer, pendingHoldOf } from './pending.ts'
 import { completed, entered, ordered } from './record.ts'
-import { type AccountState, isClosed } from './state.ts'
+import type { AccountData } from './state.ts'
 import { type Failure, failure, type FailureCode } from './transaction.ts'
-import { type Posted, Turn } from './turn.ts'
+import { type AccountChange, Turn } from './turn.ts'
 
 type Heard<Type extends AccountMessageCommand['type']> = Extract<AccountMessageCommand, { readonly type: Type }>
 
 /** F2. */
-export function receiveNft(account: AccountState, command: Heard<'receive_nft'>): Posted {
+export function receiveNft(account: AccountData, command: Heard<'receive_nft'>): AccountChange {
   const { txnId, nftId, fromAccountId, groupId, metadata, compensates } = command
   const turn = new Turn(account, command)
-  const answer = (refused: Failure | null, counterTxnId: string | null): Posted => {
+  const answer = (refused: Failure | null, counterTxnId: string | null): AccountChange => {
     turn.send(instanceAddress(nftId), { type: 'nft_received', txnId, failure: refused, counterTxnId })
     return turn.done()
   }
@@ -53,17 +53,24 @@ export function receiveNft(account: AccountState, command: Heard<'receive_nft'>)
   return answer(null, credit.txnId)
 }
 
+export function refuseClosedNft(account: AccountData, command: Heard<'receive_nft'>): AccountChange {
+  const turn = new Turn(account, command)
+  const { nftId, txnId } = command
+  const refused = failure(isOverdue(command) ? 'expired' : 'account_closed')
+  turn.send(instanceAddress(nftId), { type: 'nft_received', txnId, failure: refused, counterTxnId: null })
+  return turn.done()
+}
+
 /** A give-back is not refused for the account's wishes. */
 function refusesNft(turn: Turn, command: Heard<'receive_nft'>): FailureCode | undefined {
   const { incoming } = turn.before
-  if (command.expiresAtMs !== null && command.expiresAtMs <= command.atMs) return 'expired'
-  if (isClosed(turn.before)) return 'account_closed'
+  if (isOverdue(command)) return 'expired'
   if (incoming === 'refuse' && command.compensates === null) return 'incoming_refused'
   return turn.lacksRoom(command.nftId, parseQuantity(NFT_AMOUNT))
 }
 
 /** F3, and the legs of registered groups. */
-export function nftHeld(account: AccountState, command: Heard<'nft_held'>): Posted {
+export function nftHeld(account: AccountData, command: Heard<'nft_held'>): AccountChange {
   const { txnId, leg, failure: refused } = command
   if (leg !== null) return holdLeg(account, { ...command, leg })
   const turn = new Turn(account, command)
@@ -79,7 +86,7 @@ export function nftHeld(account: AccountState, command: Heard<'nft_held'>): Post
 }
 
 /** F1: the exchange has failed, and its NFT is free. Likewise a leg of a registered group. */
-export function nftReleased(account: AccountState, command: Heard<'nft_released'>): Posted {
+export function nftReleased(account: AccountData, command: Heard<'nft_released'>): AccountChange {
   const { leg } = command
   if (leg !== null) return releaseLeg(account, { ...command, leg })
   const turn = new Turn(account, command)

@@ -9,7 +9,7 @@ import type { InstanceView, NftEvent } from '../nft-instance/state.ts'
 import type { RefusalCode } from '../refusal.ts'
 import type { TokenView } from '../token/state.ts'
 import type { KeyUse } from './commands.ts'
-import type { AccountKey, AccountState } from './state.ts'
+import type { AccountData, AccountKey, AccountState, AccountStatus } from './state.ts'
 import type { Transaction, TransactionRecord } from './transaction.ts'
 
 /** An idempotent operation that is no transaction: its original answer is kept whole. `keyId`: the key it was accepted under. */
@@ -81,10 +81,34 @@ export interface AccountView {
   readonly updatedAtMs: number
 }
 
+/** An account's actor as administrators see it. */
+export interface AccountActorView {
+  readonly accountId: string
+  readonly shardId: number
+  /** The state of its machine. */
+  readonly state: AccountStatus
+  readonly paused: boolean
+  /** How often its row was written. */
+  readonly version: number
+  /** What is unfinished at it. */
+  readonly holds: number
+  /** Transactions among them that others decide on. */
+  readonly pending: number
+  /** Whether it was in its node's memory when it was asked for. */
+  readonly resident: boolean
+  /** Commands that waited for it. */
+  readonly mailbox: number
+}
+
 export function viewOf(account: AccountState): AccountView {
+  return viewAs(account, account.status)
+}
+
+/** As it is shown with this status. */
+export function viewAs(account: AccountData, status: AccountStatus): AccountView {
   return {
     accountId: account.accountId,
-    status: account.status,
+    status,
     incoming: account.incoming,
     key: account.key,
     shardId: account.shardId,
@@ -128,6 +152,7 @@ export type Answer =
     }
   | { readonly kind: 'group_reverting'; readonly group: GroupView }
   | { readonly kind: 'legs_declined'; readonly groupId: string }
+  | { readonly kind: 'actor_shown'; readonly actor: AccountActorView }
   | {
       readonly kind: 'class_registered'
       readonly nftClass: ClassView

@@ -7,15 +7,15 @@
  */
 import { accountAddress, exchangeAddress, groupAddress, instanceAddress, tokenAddress } from '../address.ts'
 import { uuidOf } from '../identifiers.ts'
-import type { CompensationOutcome, ExchangeSide } from '../message.ts'
+import type { CompensationOutcome, ExchangeSide, Stamp } from '../message.ts'
 import { parseQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageCommand, SubmitCommand } from './commands.ts'
 import { completed, entered, failed, ordered, submitted } from './record.ts'
-import { type AccountState, availableOf, isClosed, type PendingHold } from './state.ts'
+import { type AccountData, availableOf, type PendingHold } from './state.ts'
 import { type Failure, failure, type FailureCode, type Transaction, type TransactionRecord } from './transaction.ts'
-import { type Posted, Turn } from './turn.ts'
+import { type AccountChange, Turn } from './turn.ts'
 
 /** How long an exchange waits for its mirror unless it says otherwise, and at most. */
 export const EXCHANGE_TIMEOUT_MS = 900_000
@@ -23,7 +23,7 @@ export const LONGEST_EXCHANGE_MS = 30 * 86_400_000
 
 type Heard<Type extends AccountMessageCommand['type']> = Extract<AccountMessageCommand, { readonly type: Type }>
 
-export function beginTransfer(account: AccountState, command: SubmitCommand, toAccountId: string): Posted {
+export function beginTransfer(account: AccountData, command: SubmitCommand, toAccountId: string): AccountChange {
   const { submission } = command
   const turn = new Turn(account, command)
   // What has no group ID gets one of its own, that both sides are found under.
@@ -70,7 +70,7 @@ export function sendTransfer(
   })
 }
 
-export function beginExchange(account: AccountState, command: SubmitCommand, receive: ExchangeSide): Posted {
+export function beginExchange(account: AccountData, command: SubmitCommand, receive: ExchangeSide): AccountChange {
   const { submission } = command
   const turn = new Turn(account, command)
   const transaction = submitted(turn, command)
@@ -117,7 +117,11 @@ export function offer(turn: Turn, transaction: TransactionRecord, expiresAtMs: n
   })
 }
 
-export function beginSupplyChange(account: AccountState, command: SubmitCommand, change: 'mint' | 'burn'): Posted {
+export function beginSupplyChange(
+  account: AccountData,
+  command: SubmitCommand,
+  change: 'mint' | 'burn',
+): AccountChange {
   const turn = new Turn(account, command)
   const transaction = submitted(turn, command)
   const { tokenId, amount } = transaction
@@ -139,20 +143,12 @@ export function beginSupplyChange(account: AccountState, command: SubmitCommand,
 }
 
 /** P1, at the receiver. */
-export function receiveTransfer(account: AccountState, command: Heard<'receive_transfer'>): Posted {
+export function receiveTransfer(account: AccountData, command: Heard<'receive_transfer'>): AccountChange {
   const { txnId, fromAccountId, tokenId, amount, groupId, metadata, compensates } = command
   const turn = new Turn(account, command)
   const quantity = parseQuantity(amount)
   const refused = refusesTransfer(turn, command)
-  if (refused !== undefined) {
-    turn.send(accountAddress(fromAccountId), {
-      type: 'conclude_transfer',
-      txnId,
-      failure: failure(refused),
-      counterTxnId: null,
-    })
-    return turn.done()
-  }
+  if (refused !== undefined) return refusing(turn, command, refused)
   turn.change(tokenId, { balance: quantity })
   const credit = ordered(turn, {
     type: 'credit',
@@ -176,20 +172,34 @@ export function receiveTransfer(account: AccountState, command: Heard<'receive_t
   return turn.done()
 }
 
+function refusing(turn: Turn, { txnId, fromAccountId }: Heard<'receive_transfer'>, code: FailureCode): AccountChange {
+  const ended = { type: 'conclude_transfer', txnId, failure: failure(code), counterTxnId: null } as const
+  turn.send(accountAddress(fromAccountId), ended)
+  return turn.done()
+}
+
+export function refuseClosedTransfer(account: AccountData, command: Heard<'receive_transfer'>): AccountChange {
+  return refusing(new Turn(account, command), command, isOverdue(command) ? 'expired' : 'account_closed')
+}
+
+/** Whether the time of what another account sends was over before it came. */
+export function isOverdue({ expiresAtMs, atMs }: { readonly expiresAtMs: number | null } & Stamp): boolean {
+  return expiresAtMs !== null && expiresAtMs <= atMs
+}
+
 /** A give-back is not refused for the account's wishes. */
 function refusesTransfer(turn: Turn, command: Heard<'receive_transfer'>): FailureCode | undefined {
   const { incoming } = turn.before
-  if (command.expiresAtMs !== null && command.expiresAtMs <= command.atMs) return 'expired'
-  if (isClosed(turn.before)) return 'account_closed'
+  if (isOverdue(command)) return 'expired'
   if (incoming === 'refuse' && command.compensates === null) return 'incoming_refused'
   return turn.lacksRoom(command.tokenId, parseQuantity(command.amount))
 }
 
 /** P1, P2, P3, at the end: completed or released. */
 export function conclude(
-  account: AccountState,
+  account: AccountData,
   command: Heard<'conclude_transfer'> | Heard<'conclude_exchange'> | Heard<'conclude_supply'>,
-): Posted {
+): AccountChange {
   const turn = new Turn(account, command)
   const hold = pendingHoldOf(turn, command.txnId)
   const refused = command.failure
@@ -264,7 +274,7 @@ export function pendingHold(
   return { kind: 'pending', transaction, reserves, room, reportsOn }
 }
 
-function failing(turn: Turn, transaction: Transaction, code: FailureCode): Posted {
+function failing(turn: Turn, transaction: Transaction, code: FailureCode): AccountChange {
   entered(turn, failed(turn, transaction, failure(code)))
   return turn.done()
 }

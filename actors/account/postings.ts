@@ -17,12 +17,12 @@ import {
   type SubmitCommand,
 } from './commands.ts'
 import { declineLegs, failLeg, postLeg } from './legs.ts'
-import { type Effect, viewOf } from './outcome.ts'
+import { type AccountView, type Effect, type SubmissionReceipt, viewAs } from './outcome.ts'
 import { beginExchange, beginSupplyChange, beginTransfer } from './pending.ts'
 import { completed, entered, failed, submitted } from './record.ts'
-import { type AccountKey, type AccountState, availableOf } from './state.ts'
+import { type AccountData, type AccountKey, type AccountStatus, availableOf } from './state.ts'
 import { failure, type FailureCode } from './transaction.ts'
-import { type Posted, Turn } from './turn.ts'
+import { type AccountChange, Turn } from './turn.ts'
 
 /** An account that nobody has the key of yet has none. */
 export interface Opening {
@@ -33,7 +33,7 @@ export interface Opening {
 }
 
 /** A new account, with the entry that is its chain's first. */
-export function openAccount({ accountId, shardId, key, clientId }: Opening, stamp: Stamp): Posted {
+export function openAccount({ accountId, shardId, key, clientId }: Opening, stamp: Stamp): AccountChange {
   const { atMs, salt } = stamp
   const entry = appendEntry(GENESIS, {
     account_id: accountId,
@@ -46,10 +46,10 @@ export function openAccount({ accountId, shardId, key, clientId }: Opening, stam
     sequence: 0,
     txn_id: null,
   })
-  const account: AccountState = {
+  const data: AccountData = {
+    kind: 'account',
     accountId,
     shardId,
-    status: 'active',
     incoming: 'accept',
     key,
     version: 1,
@@ -68,42 +68,51 @@ export function openAccount({ accountId, shardId, key, clientId }: Opening, stam
   }
   const effects: Effect[] = [{ kind: 'entry_appended', entry }]
   if (key !== null) effects.push({ kind: 'key_registered', key, fromSequence: 0, atMs })
-  return { account, effects }
+  return { data, effects }
 }
 
-export function open(command: RegisterCommand): Posted {
+/** One write: the row is new, whatever happens to the account before it is written. */
+export function inOneWrite(opened: AccountChange, { data, effects, ...rest }: AccountChange): AccountChange {
+  return { data: { ...data, version: opened.data.version }, effects: [...opened.effects, ...effects], ...rest }
+}
+
+export function open(command: RegisterCommand, status: AccountStatus): AccountChange {
   const { accountId, shardId, key, caller } = command
-  const opened = openAccount({ accountId, shardId, key, clientId: caller.clientId }, command)
-  return { ...opened, effects: [...opened.effects, ...registrationOf(opened.account, command)] }
+  const { data, effects } = openAccount({ accountId, shardId, key, clientId: caller.clientId }, command)
+  return registered(data, effects, command, status)
 }
 
 /** A keyless account gets its first key. */
-export function claim(account: AccountState, command: RegisterCommand): Posted {
+export function claim(account: AccountData, command: RegisterCommand, status: AccountStatus): AccountChange {
   const turn = new Turn(account, command)
   enterFact(turn, { kind: 'key_registration', key_id: command.key.keyId, public_key: command.key.publicKey })
-  const { account: claimed, effects } = turn.done({ key: command.key })
-  const registered: Effect = {
+  const { data: claimed, effects } = turn.done({ key: command.key })
+  const keyed: Effect = {
     kind: 'key_registered',
     key: command.key,
     fromSequence: claimed.sequence,
     atMs: claimed.updatedAtMs,
   }
   const registeredBy = account.registeredBy === '' ? command.caller.clientId : account.registeredBy
-  return {
-    account: { ...claimed, registeredBy },
-    effects: [...effects, registered, ...registrationOf(claimed, command)],
-  }
+  return registered({ ...claimed, registeredBy }, [...effects, keyed], command, status)
 }
 
-function registrationOf(account: AccountState, command: RegisterCommand): readonly Effect[] {
+function registered(
+  data: AccountData,
+  effects: readonly Effect[],
+  command: RegisterCommand,
+  status: AccountStatus,
+): AccountChange {
+  const account = viewAs(data, status)
+  const answer = { kind: 'registered', account, created: true, replayed: false, mismatch: false } as const
   const use = keyUseOf(command)
-  return use === undefined
-    ? []
-    : [recorded(account, 'registration', use.idempotencyKey, payloadHashOf(command), command.key)]
+  if (use === undefined) return { data, effects, answer }
+  const record = recorded('registration', account, use.idempotencyKey, payloadHashOf(command), command.key)
+  return { data, effects: [...effects, record], answer }
 }
 
 /** Applies a submission, fails it, or sends it to who decides. */
-export function post(account: AccountState, command: SubmitCommand): Posted {
+export function post(account: AccountData, command: SubmitCommand): AccountChange {
   const { submission } = command
   if (submission.termsHash !== null) return postLeg(account, command)
   switch (submission.type) {
@@ -124,13 +133,13 @@ export function post(account: AccountState, command: SubmitCommand): Posted {
 }
 
 /** In from outside the ledger. */
-function credit(account: AccountState, command: SubmitCommand): Posted {
+function credit(account: AccountData, command: SubmitCommand): AccountChange {
   const { tokenId, amount } = command.submission
   const quantity = parseQuantity(amount)
   const turn = new Turn(account, command)
-  if (account.incoming === 'refuse') return failing(turn, command, 'incoming_refused')
+  if (account.incoming === 'refuse') return failPosting(turn, command, 'incoming_refused')
   const lacks = turn.lacksRoom(tokenId, quantity)
-  if (lacks !== undefined) return failing(turn, command, lacks)
+  if (lacks !== undefined) return failPosting(turn, command, lacks)
   turn.change(tokenId, { balance: quantity })
   turn.note({ kind: 'boundary_crossed', tokenId, quantity })
   entered(turn, completed(turn, submitted(turn, command)))
@@ -138,30 +147,34 @@ function credit(account: AccountState, command: SubmitCommand): Posted {
 }
 
 /** Out of the ledger. */
-function debit(account: AccountState, command: SubmitCommand): Posted {
+function debit(account: AccountData, command: SubmitCommand): AccountChange {
   const { tokenId, amount } = command.submission
   const quantity = parseQuantity(amount).negated()
   const turn = new Turn(account, command)
   if (availableOf(turn.balance(tokenId)).plus(quantity).isNegative())
-    return failing(turn, command, 'insufficient_funds')
+    return failPosting(turn, command, 'insufficient_funds')
   turn.change(tokenId, { balance: quantity })
   turn.note({ kind: 'boundary_crossed', tokenId, quantity })
   entered(turn, completed(turn, submitted(turn, command)))
   return turn.done()
 }
 
-function failing(turn: Turn, command: SubmitCommand, code: FailureCode): Posted {
+function failPosting(turn: Turn, command: SubmitCommand, code: FailureCode): AccountChange {
   entered(turn, failed(turn, submitted(turn, command), failure(code)))
   return turn.done()
 }
 
 /** The transaction is final and failed; a leg of a registered group tells its group. */
-export function fail(account: AccountState, command: SubmitCommand, code: FailureCode): Posted {
+export function failing(account: AccountData, command: SubmitCommand, code: FailureCode): AccountChange {
   if (command.submission.termsHash !== null) return failLeg(account, command, code)
-  return failing(new Turn(account, command), command, code)
+  return failPosting(new Turn(account, command), command, code)
 }
 
-export function rotateKey(account: AccountState, command: RotateKeyCommand): Posted {
+export function rotateKey(
+  account: AccountData,
+  command: RotateKeyCommand,
+  { status }: { readonly status: AccountStatus },
+): AccountChange {
   const turn = new Turn(account, command)
   enterFact(turn, {
     kind: 'key_rotation',
@@ -169,21 +182,23 @@ export function rotateKey(account: AccountState, command: RotateKeyCommand): Pos
     public_key: command.newKey.publicKey,
     submission_hash: command.payloadHash,
   })
-  const { account: rotated, effects } = turn.done({ key: command.newKey })
+  const { data, effects } = turn.done({ key: command.newKey })
+  const view = viewAs(data, status)
   return {
-    account: rotated,
+    data,
     effects: [
       ...effects,
-      { kind: 'key_registered', key: command.newKey, fromSequence: rotated.sequence, atMs: rotated.updatedAtMs },
-      recorded(rotated, 'key_rotation', command.idempotencyKey, command.payloadHash, account.key),
+      { kind: 'key_registered', key: command.newKey, fromSequence: data.sequence, atMs: data.updatedAtMs },
+      recorded('key_rotation', view, command.idempotencyKey, command.payloadHash, account.key),
     ],
+    answer: { kind: 'rotated', account: view, replayed: false, mismatch: false },
   }
 }
 
 /** What the key did, so that a repeat gets the same answer. `acceptedUnder`: the account's key at the time. */
 function recorded(
-  account: AccountState,
   operation: 'registration' | 'key_rotation' | 'status_change',
+  answer: AccountView,
   idempotencyKey: string,
   payloadHash: string,
   acceptedUnder: AccountKey | null,
@@ -191,41 +206,71 @@ function recorded(
   return {
     kind: 'operation_recorded',
     operation: {
-      accountId: account.accountId,
+      accountId: answer.accountId,
       operation,
       idempotencyKey,
       payloadHash,
       keyId: acceptedUnder?.keyId ?? '',
-      answer: viewOf(account),
-      atMs: account.updatedAtMs,
+      answer,
+      atMs: answer.updatedAtMs,
     },
     acceptedUnder,
   }
 }
 
-export function changeStatus(account: AccountState, command: ChangeStatusCommand): Posted {
-  const status = command.status ?? account.status
-  const incoming = command.incoming ?? account.incoming
+/** Closing declines the legs that other clients expect of the account: their groups end those legs. */
+export function close(account: AccountData, command: ChangeStatusCommand, to: Entered): AccountChange {
   const turn = new Turn(account, command)
-  const isSame = status === account.status && incoming === account.incoming
-  if (!isSame) enterFact(turn, { kind: 'status_change', status, incoming, reason: command.reason })
-  if (status === 'closed') declineLegs(turn, null)
-  const changed = turn.done({ status, incoming })
+  const changed = enterStatus(turn, command, to)
+  declineLegs(turn, null)
+  return statusChanged(turn, command, changed, to)
+}
+
+export function changeStatus(account: AccountData, command: ChangeStatusCommand, to: Entered): AccountChange {
+  const turn = new Turn(account, command)
+  return statusChanged(turn, command, enterStatus(turn, command, to), to)
+}
+
+/** The status stays as it is; what the account takes in may change. */
+export function keepStatus(account: AccountData, command: ChangeStatusCommand, to: Entered): AccountChange {
+  const turn = new Turn(account, command)
+  const { incoming } = account
+  const isSame = incoming === (command.incoming ?? incoming)
+  return statusChanged(turn, command, isSame ? { incoming } : enterStatus(turn, command, to), to)
+}
+
+/** The status that a transition leads to. */
+interface Entered {
+  readonly status: AccountStatus
+}
+
+type Policy = Pick<AccountData, 'incoming'>
+
+function enterStatus(turn: Turn, { incoming: wished, reason }: ChangeStatusCommand, { status }: Entered): Policy {
+  const incoming = wished ?? turn.before.incoming
+  enterFact(turn, { kind: 'status_change', status, incoming, reason })
+  return { incoming }
+}
+
+function statusChanged(turn: Turn, command: ChangeStatusCommand, policy: Policy, { status }: Entered): AccountChange {
+  const { data, effects } = turn.done(policy)
+  const view = viewAs(data, status)
+  const answer = { kind: 'status_changed', account: view } as const
   const use = keyUseOf(command)
-  if (use === undefined) return changed
-  const { idempotencyKey } = use
-  const kept = recorded(changed.account, 'status_change', idempotencyKey, payloadHashOf(command), account.key)
-  return { ...changed, effects: [...changed.effects, kept] }
+  if (use === undefined) return { data, effects, answer }
+  const record = recorded('status_change', view, use.idempotencyKey, payloadHashOf(command), turn.before.key)
+  return { data, effects: [...effects, record], answer }
 }
 
 /** What is left says nothing of whose it was. A closed account holds nothing: its balances are zero. */
-export function erase(account: AccountState, command: EraseCommand): Posted {
+export function erase(account: AccountData, command: EraseCommand, { status }: Entered): AccountChange {
   const turn = new Turn(account, command)
   enterFact(turn, { kind: 'erasure', reason: command.reason })
   turn.note({ kind: 'account_erased' })
-  const { account: erased, effects } = turn.done({ status: 'erased', key: null })
-  const { arrived: _arrived, moved: _moved, issues: _issues, ...left } = erased
-  return { account: { ...left, registeredBy: '', balances: new Map() }, effects }
+  const { data: erased, effects } = turn.done({ key: null })
+  const { arrived: _arrived, moved: _moved, issues: _issues, paused: _paused, ...left } = erased
+  const data = { ...left, registeredBy: '', balances: new Map() }
+  return { data, effects, answer: { kind: 'status_changed', account: viewAs(data, status) } }
 }
 
 /** An entry that is no transaction. */
@@ -239,4 +284,22 @@ export function enterFact(turn: Turn, fields: JsonObject): void {
     sequence,
     txn_id: null,
   }))
+}
+
+/** With what the client is told: a transfer without a group ID was given one. */
+export function accepted({ data, effects }: AccountChange, command: SubmitCommand): AccountChange {
+  const { accountId, shardId } = data
+  const receipt: SubmissionReceipt = {
+    txnId: command.newTxnId,
+    accountId,
+    shardId,
+    enqueuedAtMs: command.atMs,
+    groupId: groupIdOf(effects) ?? command.submission.groupId,
+  }
+  return { data, effects, answer: { kind: 'accepted', receipt, replayed: false, mismatch: false } }
+}
+
+function groupIdOf(effects: readonly Effect[]): string | null {
+  for (const effect of effects) if (effect.kind === 'transaction_entered') return effect.transaction.groupId
+  return null
 }

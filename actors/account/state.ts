@@ -96,7 +96,7 @@ export function lacksSignature(hold: Hold): boolean {
 }
 
 /** Whether the hold prevents its account from closing. A leg that only other clients expect does not. */
-export function bindsAccount({ registeredBy }: Pick<AccountState, 'registeredBy'>, hold: Hold): boolean {
+export function bindsAccount({ registeredBy }: Pick<AccountData, 'registeredBy'>, hold: Hold): boolean {
   return !isUnsigned(hold) || (hold.kind === 'leg' && hold.clientId === registeredBy)
 }
 
@@ -137,11 +137,14 @@ export interface Departure {
   readonly balances: { readonly [tokenId: string]: string }
 }
 
-export interface AccountState {
+/** Everything of an account but its status, which its machine knows. */
+export interface AccountData {
+  readonly kind: 'account'
   readonly accountId: string
   readonly shardId: number
-  readonly status: AccountStatus
   readonly incoming: IncomingPolicy
+  /** An administrator has stopped what the account sends. */
+  readonly paused?: true
   /** null for a keyless account: it can receive and cannot submit. */
   readonly key: AccountKey | null
   /** Counts every write of the account's row (I1b); 0 is an account that does not exist yet. */
@@ -169,13 +172,12 @@ export interface AccountState {
   readonly lastTimeMs: number
 }
 
-/** Whatever becomes of a closed account, it stays closed. */
-export function isClosed({ status }: Pick<AccountState, 'status'>): boolean {
-  return status === 'closed' || status === 'erased'
+export interface AccountState extends AccountData {
+  readonly status: AccountStatus
 }
 
 /** Whether it is a name and nothing else: it did nothing, nothing was done to it, and nothing was issued in its name. */
-export function isBare({ key, sequence, issues, holds, balances, nftCount, nftRoom }: AccountState): boolean {
+export function isBare({ key, sequence, issues, holds, balances, nftCount, nftRoom }: AccountData): boolean {
   if (key !== null || sequence > 0 || issues || nftCount !== 0 || nftRoom !== 0) return false
   if (![...holds.values()].every(isUnsigned)) return false
   return [...balances.values()].every(
@@ -184,17 +186,17 @@ export function isBare({ key, sequence, issues, holds, balances, nftCount, nftRo
 }
 
 /** Of nobody: an import that opened it came to nothing, and whoever comes first may have it. */
-export function unclaimed({ arrived: _arrived, ...account }: AccountState): AccountState {
+export function unclaimed({ arrived: _arrived, ...account }: AccountData): AccountData {
   return { ...account, registeredBy: '' }
 }
 
-export function isUnclaimed(account: AccountState): boolean {
-  return account.registeredBy === '' && account.arrived === undefined && !isClosed(account) && isBare(account)
+export function isUnclaimed(account: AccountData): boolean {
+  return account.registeredBy === '' && account.arrived === undefined && isBare(account)
 }
 
 export const NOTHING_HELD: Balance = { balance: ZERO, reserved: ZERO, incoming: ZERO, room: ZERO, updatedAtMs: 0 }
 
-export function balanceOf(account: AccountState, tokenId: string): Balance {
+export function balanceOf(account: AccountData, tokenId: string): Balance {
   return account.balances.get(tokenId) ?? NOTHING_HELD
 }
 

@@ -16,7 +16,7 @@ import {
 } from './commands.ts'
 import { expectationFor } from './legs.ts'
 import { type Answer, refusal } from './outcome.ts'
-import { type AccountState, lacksSignature } from './state.ts'
+import { type AccountData, lacksSignature } from './state.ts'
 
 /** The most transactions of an account that others have still to decide on. */
 export const MAX_PENDING = 4_096
@@ -45,7 +45,7 @@ export interface SubmissionEvidence extends AssetEvidence {
 }
 
 export function judgeSubmission(
-  account: AccountState,
+  account: AccountData,
   command: SubmitCommand,
   evidence: SubmissionEvidence,
 ): Answer | undefined {
@@ -68,7 +68,7 @@ export function judgeSubmission(
 
 /** The rest of what a mint must be, in the order in which it is judged. */
 export function judgeMint(
-  account: AccountState,
+  account: AccountData,
   command: MintCommand,
   evidence: SubmissionEvidence,
 ): Answer | undefined {
@@ -87,7 +87,6 @@ export function judgeMint(
   if (owner !== account.accountId && !evidence.exists(owner)) {
     return refusal('owner_not_found', 'There is no such account.', 'owner')
   }
-  if (account.status !== 'active') return refusal('account_not_active', `The account is ${account.status}.`)
   return tooManyMints(account) ?? tooMuchPending(account)
 }
 
@@ -108,7 +107,7 @@ export function wrongLedger(
 }
 
 function wrongAsset(
-  { accountId }: AccountState,
+  { accountId }: AccountData,
   { type, tokenId, amount, receive }: Submission,
   evidence: SubmissionEvidence,
 ): Answer | undefined {
@@ -149,7 +148,7 @@ function wrongReceiver({ toAccountId }: Submission, { exists }: SubmissionEviden
 }
 
 function wrongGroup(
-  account: AccountState,
+  account: AccountData,
   submission: Submission,
   { groupUses }: SubmissionEvidence,
 ): Answer | undefined {
@@ -170,7 +169,7 @@ function wrongGroup(
   return refusal('self_transfer', detail, 'group_id')
 }
 
-function tooManyMints({ holds }: AccountState): Answer | undefined {
+function tooManyMints({ holds }: AccountData): Answer | undefined {
   let mints = 0
   for (const { kind } of holds.values()) if (kind === 'mint') mints += 1
   if (mints < MAX_MINTS_UNDER_WAY) return undefined
@@ -178,7 +177,7 @@ function tooManyMints({ holds }: AccountState): Answer | undefined {
 }
 
 /** Legs that only other clients registered do not count. */
-function tooMuchPending({ holds }: AccountState): Answer | undefined {
+function tooMuchPending({ holds }: AccountData): Answer | undefined {
   if (holds.size < MAX_PENDING) return undefined
   let pending = 0
   for (const hold of holds.values()) if (!lacksSignature(hold)) pending += 1

@@ -8,26 +8,28 @@
 import type { ActorAddress } from '../address.ts'
 import { appendEntry, type AuditEntry, type EntryFields } from '../audit-chain.ts'
 import type { Carried, ExchangeSide, Message, Stamp } from '../message.ts'
+import type { ActorAnswer } from '../define-actor.ts'
 import { LARGEST, parseQuantity, type Quantity, sum, ZERO } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { Effect } from './outcome.ts'
-import { type AccountState, type Balance, type Hold, holdId, NOTHING_HELD } from './state.ts'
+import { type AccountData, type Balance, type Hold, holdId, NOTHING_HELD } from './state.ts'
 
 /** The most assets that an account may hold or be promised. */
 export const MAX_ASSETS = 10_000
 
 /** An account after a command, and the facts that are new. */
-export interface Posted {
-  readonly account: AccountState
+export interface AccountChange {
+  readonly data: AccountData
   readonly effects: readonly Effect[]
+  readonly answer?: ActorAnswer
 }
 
 /** What is added to each part of a balance; negative to take away. */
 export type BalanceChange = { readonly [Part in 'balance' | 'reserved' | 'incoming' | 'room']?: Quantity }
 
 export class Turn {
-  readonly before: AccountState
+  readonly before: AccountData
   readonly stamp: Stamp
   /** The time at which whatever this turn does is processed. */
   readonly timeMs: number
@@ -42,7 +44,7 @@ export class Turn {
   private completed = 0
   private failed = 0
 
-  constructor(account: AccountState, stamp: Stamp) {
+  constructor(account: AccountData, stamp: Stamp) {
     this.before = account
     this.stamp = stamp
     this.timeMs = Math.max(stamp.atMs, account.lastTimeMs)
@@ -172,12 +174,12 @@ export class Turn {
 
   done(
     changes: Partial<
-      Pick<AccountState, 'key' | 'status' | 'incoming' | 'registeredBy' | 'arrived' | 'moved' | 'issues'>
+      Pick<AccountData, 'key' | 'incoming' | 'paused' | 'registeredBy' | 'arrived' | 'moved' | 'issues'>
     > = {},
-  ): Posted {
+  ): AccountChange {
     const { before } = this
     return {
-      account: {
+      data: {
         ...before,
         ...changes,
         version: before.version + 1,

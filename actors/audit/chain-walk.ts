@@ -53,6 +53,7 @@ export interface ChainFacts {
   readonly publicKey: string | null
   readonly status: string
   readonly incoming: string
+  readonly paused?: true | undefined
 }
 
 /** Decimal strings, as far as nobody has been at them. */
@@ -168,8 +169,10 @@ export class ChainWalk {
       this.facts = { ...this.facts, status: textIn(members, 'status'), incoming: textIn(members, 'incoming') }
     } else if (kind === 'arrival') {
       return this.noteArrival(members)
+    } else if (kind === 'pause' || kind === 'resumption') {
+      this.facts = { ...this.facts, paused: kind === 'pause' ? true : undefined }
     } else if (kind === 'erasure') {
-      this.facts = { ...this.facts, status: ERASED, keyId: null, publicKey: null }
+      this.facts = { ...this.facts, status: ERASED, paused: undefined, keyId: null, publicKey: null }
     } else {
       this.facts = { ...this.facts, keyId: textOrNull(members, 'key_id'), publicKey: textOrNull(members, 'public_key') }
     }
@@ -190,6 +193,7 @@ export class ChainWalk {
       publicKey: textOrNull(members, 'public_key'),
       status: textIn(members, 'status'),
       incoming: textIn(members, 'incoming'),
+      paused: this.facts.paused,
     }
     return this.broken ? undefined : this.books.arrive(members['balances'])
   }
@@ -214,7 +218,7 @@ export class ChainWalk {
     if (this.sequence !== sequence) return `its chain ends with ${this.sequence}, the account says ${sequence}`
     if (this.tip !== tip) return 'its tip is not the hash of its last entry'
     if (this.broken || facts.status === ERASED) return undefined
-    const other = (['arrival', 'keyId', 'publicKey', 'status', 'incoming'] as const).find(
+    const other = (['arrival', 'keyId', 'publicKey', 'status', 'incoming', 'paused'] as const).find(
       (fact) => facts[fact] !== this.facts[fact],
     )
     return other === undefined ? undefined : `its ${FACT_NAMES[other]} is not what its chain says`
@@ -260,6 +264,7 @@ const FACT_NAMES = {
   publicKey: 'public_key',
   status: 'status',
   incoming: 'incoming',
+  paused: 'paused',
 } as const
 
 /** What is wrong with an entry by itself (W1, W2). `account`: its reference; `members`: of its payload. */

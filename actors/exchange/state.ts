@@ -1,7 +1,11 @@
 /** The exchanges that wait for their mirror under one group ID. Plain JSON. */
 import type { ExchangeSide } from '../message.ts'
 
-export interface ExchangeState {
+/** `waiting`: offers wait, for their mirror or for an NFT; `expired`: none does, and the mirrors of expired offers fail. */
+export type ExchangeStatus = 'waiting' | 'expired'
+
+/** Everything of the exchanges but their status, which their machine knows. */
+export interface ExchangeData {
   readonly kind: 'exchange'
   readonly format: 1
   /** The group ID. */
@@ -19,6 +23,10 @@ export interface ExchangeState {
   readonly dueAtMs: number | null
 }
 
+export interface ExchangeState extends ExchangeData {
+  readonly status: ExchangeStatus
+}
+
 export interface ExchangeOffer {
   readonly txnId: string
   readonly accountId: string
@@ -32,9 +40,4 @@ export interface ExchangePair {
   readonly sides: readonly [ExchangeOffer, ExchangeOffer]
   /** Transactions whose NFTs have not changed hands yet. */
   readonly delivering: readonly string[]
-}
-
-/** `expired`: no offer waits, and the mirrors of expired offers fail. */
-export function exchangeStatusOf({ offers, pairs = [] }: ExchangeState): 'waiting' | 'expired' {
-  return offers.length + pairs.length > 0 ? 'waiting' : 'expired'
 }

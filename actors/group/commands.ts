@@ -1,6 +1,6 @@
 /** What a settlement group can be asked. */
 import type { CommandBase } from '../account/commands.ts'
-import type { DueCommand, Heard } from '../actor-step.ts'
+import type { DueCommand, Heard } from '../define-actor.ts'
 import type { GroupMessage } from '../message.ts'
 import type { Terms } from './terms.ts'
 

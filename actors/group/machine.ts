@@ -3,10 +3,10 @@
  * registering -> refusing -> absent. An ID that was never registered can only be `linked`. Once settling or reverting
  * the other is out of reach (I8). No clock in here: `due` says that the time has come.
  */
-import { assign, setup, type SnapshotFrom } from 'xstate'
-import type { Effect } from '../account/outcome.ts'
-import { inertScope } from '../inert-scope.ts'
+import { type Answer, refusal } from '../account/outcome.ts'
+import { ABSENT, type Asked, type Change, IGNORED, JUDGED, type MachineDefinition } from '../define-actor.ts'
 import type { GroupCommand, GroupMessageCommand, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
+import type { GroupEvidence } from './judgement.ts'
 import {
   ask,
   begin,
@@ -25,149 +25,169 @@ import {
   noteReverted,
   noteSettled,
   open,
+  proceed,
   type Progress,
   refuse,
   revert,
   settle,
-  type Turned,
   turned,
 } from './progress.ts'
-import type { GroupState, LegPart } from './state.ts'
-
-export interface GroupContext {
-  readonly group: GroupState | null
-  readonly effects: readonly Effect[]
-}
-
-interface Turn {
-  readonly context: GroupContext
-  readonly event: GroupCommand
-}
+import { type GroupData, type GroupStatus, type GroupView, groupViewAs, type LegPart, shown } from './state.ts'
 
 type Named<Type extends GroupMessageCommand['type']> = Extract<GroupMessageCommand, { readonly type: Type }>
+type Due = Extract<GroupCommand, { readonly type: 'due' }>
+type Told = Asked<GroupStatus, GroupEvidence>
 
-/** Runs steps on the group that is there. */
-function on<Command extends GroupCommand>(stepsFor: (command: Command) => readonly Progress[]) {
-  return ({ context, event }: Turn): GroupContext =>
-    context.group === null ? context : turned(context.group, event, ...stepsFor(event as Command))
+/** An action that runs steps on the group. */
+function runs<Command extends GroupCommand>(stepsFor: (command: Command) => readonly Progress[]) {
+  return (group: GroupData, command: Command): Change<GroupData> => turned(group, command, ...stepsFor(command))
 }
 
-function whole(step: (group: GroupState) => Turned) {
-  return ({ context }: Turn): GroupContext => (context.group === null ? context : step(context.group))
+/** Whether the command is the last reply, of those parts that are in these states. */
+function completes(...replied: readonly LegPart['state'][]) {
+  return (group: GroupData, command: GroupMessageCommand): boolean =>
+    'leg' in command && isLastAnswer(group, command, replied)
 }
 
-/** Whether the answer is the last one, of those that are in these states. */
-function completes(...answered: readonly LegPart['state'][]) {
-  return ({ context, event }: Turn): boolean =>
-    context.group !== null && 'leg' in event && isLastAnswer(context.group, event, answered)
+const repliesLast = completes('unasked', 'expected', 'refused', 'completed', 'failed')
+
+function isRefused(group: GroupData, command: Named<'leg_expected'>): boolean {
+  return group.refused !== null || command.refused !== null
 }
 
-const answersLast = completes('unasked', 'expected', 'refused', 'completed', 'failed')
-
-function isRefused({ context, event }: Turn): boolean {
-  return (context.group?.refused ?? null) !== null || (event.type === 'leg_expected' && event.refused !== null)
-}
-
-/** Whether anybody expects a leg, or has done it already, and would have to be told otherwise. */
-function isExpected({ context, event }: Turn): boolean {
-  const isOther = context.group?.legs.some(({ parts }) => parts.some(isBound)) ?? false
-  return isOther || (event.type === 'leg_expected' && event.refused === null)
+/** Whether a part expects a leg, or has done it already, and would have to be told otherwise. */
+function isExpected({ legs }: GroupData, { refused }: Named<'leg_expected'>): boolean {
+  return refused === null || legs.some(({ parts }) => parts.some(isBound))
 }
 
 /** Legs may be submitted as soon as their own account expects them: one that failed fails the group as it opens. */
-function hasFailed({ context }: Turn): boolean {
-  return context.group?.legs.some(({ parts }) => parts.some(({ failed }) => failed)) ?? false
+function hasFailed({ legs }: GroupData): boolean {
+  return legs.some(({ parts }) => parts.some(({ failed }) => failed))
 }
 
-/** Whether this is the last that was missing. */
-function isLastIn({ context, event }: Turn): boolean {
-  return context.group !== null && event.type === 'leg_completed' && isComplete(context.group, event)
+/** The same request of the same client, or the same terms of the same client. */
+function isRepeat(group: GroupData, command: RegisterGroupCommand): boolean {
+  if (group.clientId !== command.caller.clientId) return false
+  return group.registrationKey === command.registrationKey || group.termsHash === command.terms.termsHash
 }
 
-const setUp = setup({
-  types: { context: {} as GroupContext, events: {} as GroupCommand },
-  guards: {
-    lastAgrees: (turn) => answersLast(turn) && !isRefused(turn),
-    opensFailed: (turn) => answersLast(turn) && !isRefused(turn) && hasFailed(turn),
-    lastRefuses: (turn) => answersLast(turn) && isRefused(turn) && isExpected(turn),
-    allRefuse: (turn) => answersLast(turn) && isRefused(turn) && !isExpected(turn),
-    lastLeg: isLastIn,
-    lastSettled: completes('settled'),
-    lastReverted: completes('reverted'),
-    lastCancelled: completes('unasked', 'refused', 'reverted'),
-  },
-  actions: {
-    begin: assign(({ event }) => begin(event as RegisterGroupCommand)),
-    beginLinked: assign(({ event }) => beginLinked(event as RevertGroupCommand)),
-    noteExpected: assign(on<Named<'leg_expected'>>((command) => [noteExpected(command)])),
-    noteExpired: assign(on(() => [noteExpired])),
-    open: assign(on<Named<'leg_expected'>>((command) => [noteExpected(command), open])),
-    openFailed: assign(on<Named<'leg_expected'>>((command) => [noteExpected(command), open, revert('group_closed')])),
-    refuse: assign(on<Named<'leg_expected'>>((command) => [noteExpected(command), refuse])),
-    forgetRefused: assign(({ context, event }: Turn) => {
-      const noted = on<Named<'leg_expected'>>((command) => [noteExpected(command)])({ context, event })
-      return noted.group === null ? noted : forget(noted.group)
-    }),
-    forget: assign(whole(forget)),
-    noteCancelled: assign(on<Named<'leg_reverted'>>((command) => [noteReverted(command)])),
-    noteCompleted: assign(on<Named<'leg_completed'>>((command) => [noteCompleted(command)])),
-    settle: assign(on<Named<'leg_completed'>>((command) => [noteCompleted(command), settle])),
-    noteFailed: assign(on<Named<'leg_failed'>>((command) => [noteFailed(command)])),
-    fail: assign(on<Named<'leg_failed'>>((command) => [noteFailed(command), revert(command.failure.code)])),
-    expire: assign(on(() => [revert('timed_out')])),
-    revert: assign(on(() => [revert('revert_requested')])),
-    noteLate: assign(on<Named<'leg_completed'> | Named<'leg_failed'>>((command) => [noteLate(command)])),
-    noteSettled: assign(on<Named<'leg_settled'>>((command) => [noteSettled(command)])),
-    finishSettled: assign(on<Named<'leg_settled'>>((command) => [noteSettled(command), finish('settled')])),
-    noteReverted: assign(on<Named<'leg_reverted'>>((command) => [noteReverted(command)])),
-    finishReverted: assign(on<Named<'leg_reverted'>>((command) => [noteReverted(command), finish('reverted')])),
-    ask: assign(on<RevertGroupCommand>((command) => [ask(command)])),
-    noteCompensation: assign(on<Named<'compensation_ended'>>((command) => [noteCompensation(command)])),
-  },
-})
+const GUARDS = {
+  isRepeat,
+  lastAgrees: (group: GroupData, command: Named<'leg_expected'>) =>
+    repliesLast(group, command) && !isRefused(group, command),
+  opensFailed: (group: GroupData, command: Named<'leg_expected'>) =>
+    repliesLast(group, command) && !isRefused(group, command) && hasFailed(group),
+  lastRefuses: (group: GroupData, command: Named<'leg_expected'>) =>
+    repliesLast(group, command) && isRefused(group, command) && isExpected(group, command),
+  allRefuse: (group: GroupData, command: Named<'leg_expected'>) =>
+    repliesLast(group, command) && isRefused(group, command) && !isExpected(group, command),
+  lastLeg: (group: GroupData, command: Named<'leg_completed'>) => isComplete(group, command),
+  lastSettled: completes('settled'),
+  lastReverted: completes('reverted'),
+  lastCancelled: completes('unasked', 'refused', 'reverted'),
+  // A time that has been overtaken means nothing.
+  isDue: ({ dueAtMs }: GroupData, command: Due) => dueAtMs === command.dueAtMs && dueAtMs <= command.atMs,
+  isForeign: ({ clientId }: GroupData, { caller }: RevertGroupCommand) =>
+    caller.role !== 'admin' && caller.clientId !== clientId,
+}
 
-export const groupMachine = setUp.createMachine({
-  id: 'group',
-  context: { group: null, effects: [] },
-  initial: 'absent',
+const ACTIONS = {
+  defer: (data: GroupData): Change<GroupData> => ({ data, answer: 'deferred' }),
+  showRegistered,
+  noteExpected: runs((command: Named<'leg_expected'>) => [noteExpected(command)]),
+  noteExpired: runs(() => [noteExpired]),
+  open: runs((command: Named<'leg_expected'>) => [noteExpected(command), open]),
+  openFailed: runs((command: Named<'leg_expected'>) => [noteExpected(command), open, revert('group_closed')]),
+  refuse: runs((command: Named<'leg_expected'>) => [noteExpected(command), refuse]),
+  forgetRefused: (group: GroupData, command: Named<'leg_expected'>) =>
+    forget(turned(group, command, noteExpected(command)).data),
+  forget,
+  noteCancelled: runs((command: Named<'leg_reverted'>) => [noteReverted(command)]),
+  noteCompleted: runs((command: Named<'leg_completed'>) => [noteCompleted(command)]),
+  proceed: runs((command: Named<'leg_completed'>) => [noteCompleted(command), proceed(command)]),
+  settle: runs((command: Named<'leg_completed'>) => [noteCompleted(command), settle]),
+  noteFailed: runs((command: Named<'leg_failed'>) => [noteFailed(command)]),
+  fail: runs((command: Named<'leg_failed'>) => [noteFailed(command), revert(command.failure.code)]),
+  expire: runs(() => [revert('timed_out')]),
+  revert: (group: GroupData, command: RevertGroupCommand, { status }: Told) =>
+    reverting(turned(group, command, revert('revert_requested')), status),
+  noteLate: runs((command: Named<'leg_completed'> | Named<'leg_failed'>) => [noteLate(command)]),
+  noteSettled: runs((command: Named<'leg_settled'>) => [noteSettled(command)]),
+  finishSettled: runs((command: Named<'leg_settled'>) => [noteSettled(command), finish]),
+  noteReverted: runs((command: Named<'leg_reverted'>) => [noteReverted(command)]),
+  finishReverted: runs((command: Named<'leg_reverted'>) => [noteReverted(command), finish]),
+  showReverting: (data: GroupData, _command: RevertGroupCommand, { status }: Told): Change<GroupData> =>
+    reverting({ data }, status),
+  refuseForeign: (data: GroupData): Change<GroupData> => ({ data, answer: FOREIGN }),
+  ask: (group: GroupData, command: RevertGroupCommand, { status }: Told) =>
+    reverting(turned(group, command, ask(command)), status),
+  noteCompensation: runs((command: Named<'compensation_ended'>) => [noteCompensation(command)]),
+}
+
+const CREATIONS = {
+  begin,
+  beginLinked: (command: RevertGroupCommand, { status }: Told) => reverting(beginLinked(command), status),
+}
+
+const FOREIGN: Answer = refusal(
+  'not_allowed',
+  'Only the client that registered the group, or one with the role admin, may revert it.',
+)
+
+const REPEATED = { guard: 'isRepeat', actions: 'defer' } as const
+const REGISTERED = { guard: 'isRepeat', actions: 'showRegistered' } as const
+const FOREIGNERS = { guard: 'isForeign', actions: 'refuseForeign' } as const
+
+export const groupMachine = {
+  guards: GUARDS,
+  actions: ACTIONS,
+  creations: CREATIONS,
   states: {
     absent: {
       on: {
-        register_group: { target: 'registering', actions: 'begin' },
-        revert_group: { target: 'linked', actions: 'beginLinked' },
+        register_group: [JUDGED, { target: 'registering', actions: 'begin' }],
+        revert_group: [JUDGED, { target: 'linked', actions: 'beginLinked' }],
+        due: IGNORED,
       },
     },
     registering: {
       on: {
+        register_group: REPEATED,
         leg_expected: [
           { guard: 'opensFailed', target: 'reverting', actions: 'openFailed' },
           { guard: 'lastAgrees', target: 'open', actions: 'open' },
           { guard: 'lastRefuses', target: 'refusing', actions: 'refuse' },
-          { guard: 'allRefuse', target: 'absent', actions: 'forgetRefused' },
+          { guard: 'allRefuse', target: ABSENT, actions: 'forgetRefused' },
           { actions: 'noteExpected' },
         ],
         leg_completed: { actions: 'noteCompleted' },
         leg_failed: { actions: 'noteFailed' },
-        due: { actions: 'noteExpired' },
+        due: [{ guard: 'isDue', actions: 'noteExpired' }, IGNORED],
       },
     },
     refusing: {
       on: {
+        register_group: REPEATED,
+        due: IGNORED,
         leg_completed: { actions: 'noteLate' },
         leg_failed: { actions: 'noteLate' },
-        leg_reverted: [{ guard: 'lastCancelled', target: 'absent', actions: 'forget' }, { actions: 'noteCancelled' }],
+        leg_reverted: [{ guard: 'lastCancelled', target: ABSENT, actions: 'forget' }, { actions: 'noteCancelled' }],
       },
     },
     open: {
       on: {
-        leg_completed: [{ guard: 'lastLeg', target: 'settling', actions: 'settle' }, { actions: 'noteCompleted' }],
+        register_group: REGISTERED,
+        leg_completed: [{ guard: 'lastLeg', target: 'settling', actions: 'settle' }, { actions: 'proceed' }],
         leg_failed: { target: 'reverting', actions: 'fail' },
-        due: { target: 'reverting', actions: 'expire' },
-        revert_group: { target: 'reverting', actions: 'revert' },
+        due: [{ guard: 'isDue', target: 'reverting', actions: 'expire' }, IGNORED],
+        revert_group: [FOREIGNERS, { target: 'reverting', actions: 'revert' }],
       },
     },
     settling: {
       on: {
+        register_group: REGISTERED,
+        revert_group: FOREIGNERS,
+        due: IGNORED,
         leg_settled: [
           { guard: 'lastSettled', target: 'settled', actions: 'finishSettled' },
           { actions: 'noteSettled' },
@@ -176,6 +196,9 @@ export const groupMachine = setUp.createMachine({
     },
     reverting: {
       on: {
+        register_group: REGISTERED,
+        revert_group: [FOREIGNERS, { actions: 'showReverting' }],
+        due: IGNORED,
         leg_completed: { actions: 'noteLate' },
         leg_failed: { actions: 'noteLate' },
         leg_reverted: [
@@ -184,23 +207,44 @@ export const groupMachine = setUp.createMachine({
         ],
       },
     },
-    settled: {},
-    reverted: {},
+    settled: { on: { register_group: REGISTERED, revert_group: FOREIGNERS, due: IGNORED } },
+    reverted: {
+      on: { register_group: REGISTERED, revert_group: [FOREIGNERS, { actions: 'showReverting' }], due: IGNORED },
+    },
     linked: {
-      on: { revert_group: { actions: 'ask' }, compensation_ended: { actions: 'noteCompensation' } },
+      on: {
+        revert_group: [JUDGED, { actions: 'ask' }],
+        compensation_ended: { actions: 'noteCompensation' },
+        due: IGNORED,
+      },
     },
   },
-})
+} as const satisfies MachineDefinition<GroupData, GroupStatus, GroupCommand, GroupEvidence>
 
-export type GroupSnapshot = SnapshotFrom<typeof groupMachine>
-
-const scope = inertScope(groupMachine)
-
-export function groupSnapshotOf(group: GroupState | null): GroupSnapshot {
-  return groupMachine.resolveState({ value: group?.status ?? 'absent', context: { group, effects: [] } })
+function reverting({ data, effects = [] }: Change<GroupData>, status: GroupStatus): Change<GroupData> {
+  if (data === null) return { data, effects }
+  return { data, effects, answer: { kind: 'group_reverting', group: groupViewAs(data, shown(status)) } }
 }
 
-/** The next snapshot; the very same object when no transition accepts the command. */
-export function advanceGroup(snapshot: GroupSnapshot, command: GroupCommand): GroupSnapshot {
-  return groupMachine.transition(snapshot, command, scope)
+/** The original answer to the request that registered the group; how the group is now to another with the same terms. */
+function showRegistered(data: GroupData, command: RegisterGroupCommand, { status }: Told): Change<GroupData> {
+  const { registrationKey, terms } = command
+  const isSameRequest = data.registrationKey === registrationKey
+  const view = groupViewAs(data, shown(status))
+  return {
+    data,
+    answer: {
+      kind: 'group_registered',
+      group: isSameRequest ? asNew(data, view) : view,
+      created: isSameRequest,
+      replayed: isSameRequest && !registrationKey.startsWith('request '),
+      mismatch: data.termsHash !== terms.termsHash,
+    },
+  }
+}
+
+/** As it was when it was new. */
+function asNew(group: GroupData, view: GroupView): GroupView {
+  const legs = group.legs.map(({ terms }) => ({ ...terms, status: 'expected', txnId: null }) as const)
+  return { ...view, status: 'open', legs, compensations: [], partialFailures: [], finishedAtMs: null, failure: null }
 }

@@ -6,31 +6,28 @@
  */
 import { accountAddress, type ActorAddress, instanceAddress, tokenAddress } from '../address.ts'
 import { type Effect, refusal } from '../account/outcome.ts'
+import type { Change } from '../define-actor.ts'
 import { failure, type FailureCode } from '../account/transaction.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { Carried, LegName, LegRole, LegTerms, Message, Refused, Stamp } from '../message.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { GroupMessageCommand, RegisterGroupCommand, RevertGroupCommand } from './commands.ts'
-import { type GroupLeg, type GroupState, type GroupStatus, groupViewOf, type LegPart } from './state.ts'
+import { type GroupLeg, type GroupData, groupViewAs, type LegPart } from './state.ts'
 
-export interface Turned {
-  readonly group: GroupState | null
-  readonly effects: readonly Effect[]
-}
+type GroupChange = Change<GroupData>
 
 type Named<Type extends GroupMessageCommand['type']> = Extract<GroupMessageCommand, { readonly type: Type }>
 
 /** A step on its way: what one does, the next goes on from. */
-export type Progress = (group: GroupState, effects: Effect[]) => GroupState
+export type Progress = (group: GroupData, effects: Effect[]) => GroupData
 
-export function begin(command: RegisterGroupCommand): Turned {
+export function begin(command: RegisterGroupCommand): GroupChange {
   const { terms, caller, atMs } = command
   const dueAtMs = atMs + terms.timeoutSeconds * 1_000
   const legs = terms.legs.map((leg): GroupLeg => ({ terms: leg, parts: rolesOf(leg).map(newPart) }))
-  const group: GroupState = {
+  const data: GroupData = {
     ...blank(terms.groupId, command),
-    status: 'registering',
     termsHash: terms.termsHash,
     timeoutSeconds: terms.timeoutSeconds,
     legs,
@@ -41,20 +38,19 @@ export function begin(command: RegisterGroupCommand): Turned {
   }
   const effects: Effect[] = []
   const { clientId } = caller
-  eachPart(group, (name, leg, { state }) => {
+  eachPart(data, (name, leg, { state }) => {
     if (state === 'unasked') return
     tell(effects, leg, name, { type: 'expect_leg', ...name, termsHash: terms.termsHash, terms: leg, clientId, dueAtMs })
   })
-  return { group, effects }
+  return { data, effects, answer: 'deferred' }
 }
 
-function blank(id: string, { atMs, caller }: RegisterGroupCommand | RevertGroupCommand): GroupState {
+function blank(id: string, { atMs, caller }: RegisterGroupCommand | RevertGroupCommand): GroupData {
   return {
     kind: 'group',
     format: 1,
     id,
     version: 1,
-    status: 'linked',
     termsHash: '',
     timeoutSeconds: 0,
     legs: [],
@@ -103,34 +99,38 @@ function tell(effects: Effect[], leg: LegTerms, { role }: LegName, message: Mess
   effects.push({ kind: 'message_sent', envelope: { to: homeOf(leg, role), message, carries } })
 }
 
-function eachPart(group: GroupState, see: (name: LegName, leg: LegTerms, part: LegPart) => void): void {
+function eachPart(group: GroupData, see: (name: LegName, leg: LegTerms, part: LegPart) => void): void {
   group.legs.forEach(({ terms, parts }, leg) => {
     for (const part of parts) see({ groupId: group.id, leg, role: part.role }, terms, part)
   })
 }
 
-function everyPart({ legs }: GroupState, holds: (part: LegPart) => boolean): boolean {
+function everyPart({ legs }: GroupData, holds: (part: LegPart) => boolean): boolean {
   return legs.every(({ parts }) => parts.every(holds))
 }
 
 /** The named part with these changes. */
-function withPart(group: GroupState, { leg, role }: LegName, changes: Partial<LegPart>): GroupState {
+function withPart(group: GroupData, { leg, role }: LegName, changes: Partial<LegPart>): GroupData {
   const named = group.legs[leg]
   invariant(named?.parts.some((part) => part.role === role) === true, `group ${group.id} has no ${role} of leg ${leg}`)
   const parts = named.parts.map((part) => (part.role === role ? { ...part, ...changes } : part))
   return { ...group, legs: group.legs.map((other, index) => (index === leg ? { ...named, parts } : other)) }
 }
 
-function withParts(group: GroupState, change: (part: LegPart) => LegPart): GroupState {
+function withParts(group: GroupData, change: (part: LegPart) => LegPart): GroupData {
   return { ...group, legs: group.legs.map((leg) => ({ ...leg, parts: leg.parts.map(change) })) }
 }
 
 /** Runs the steps one after another and counts the write. */
-export function turned(group: GroupState, { atMs }: Stamp, ...steps: readonly Progress[]): Turned {
+export function turned(
+  group: GroupData,
+  { atMs }: Stamp,
+  ...steps: readonly Progress[]
+): { readonly data: GroupData; readonly effects: readonly Effect[] } {
   const effects: Effect[] = []
-  let next: GroupState = { ...group, version: group.version + 1, lastTimeMs: Math.max(atMs, group.lastTimeMs) }
+  let next: GroupData = { ...group, version: group.version + 1, lastTimeMs: Math.max(atMs, group.lastTimeMs) }
   for (const step of steps) next = step(next, effects)
-  return { group: next, effects }
+  return { data: next, effects }
 }
 
 export function noteExpected(command: Named<'leg_expected'>): Progress {
@@ -149,28 +149,26 @@ export const noteExpired: Progress = (group) => {
 
 /** Everybody expects its legs. What was submitted before is in already. */
 export const open: Progress = (group, effects) => {
-  const opened = entering(group, 'open')
-  const view = groupViewOf(opened)
-  if (view !== undefined) {
-    effects.push({
-      kind: 'concluded',
-      answer: { kind: 'group_registered', group: view, created: true, replayed: false, mismatch: false },
-    })
-  }
-  return opened.legs.reduce((next, { parts }, leg) => {
+  // The client is told that it is registered, whatever became of it in the same step.
+  const view = groupViewAs(group, 'open')
+  effects.push({
+    kind: 'concluded',
+    answer: { kind: 'group_registered', group: view, created: true, replayed: false, mismatch: false },
+  })
+  return group.legs.reduce((next, { parts }, leg) => {
     const own = parts.find(({ role }) => role === 'own')
     return own?.state === 'completed' ? orderCounterpart(next, effects, leg, own.txnId ?? '', own.metadata) : next
-  }, opened)
+  }, group)
 }
 
 /** The account has done its side of the leg: the receiver of a transfer, or the token of a mint or burn, is to do its own. */
 function orderCounterpart(
-  group: GroupState,
+  group: GroupData,
   effects: Effect[],
   leg: number,
   counterTxnId: string,
   metadata: JsonObject | null,
-): GroupState {
+): GroupData {
   const { id: groupId, clientId } = group
   const { terms, parts = [] } = group.legs[leg] ?? {}
   return parts.reduce((next, { role }) => {
@@ -192,7 +190,7 @@ export const refuse: Progress = (group, effects) => {
   eachPart(next, (name, leg, part) => {
     if (part.state === 'reverting') tell(effects, leg, name, { type: 'revert_leg', ...name })
   })
-  return { ...entering(next, 'refusing'), dueAtMs: null }
+  return { ...next, dueAtMs: null }
 }
 
 /** Whether somebody keeps something for this part. */
@@ -201,21 +199,21 @@ export function isBound({ state }: LegPart): boolean {
 }
 
 /** The ID is free again, and whoever asked is told why. */
-export function forget({ refused }: GroupState): Turned {
+export function forget({ refused }: GroupData): GroupChange {
   invariant(refused !== null, 'a deleted group was refused for a reason')
   const { code, detail } = refused
-  return { group: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'legs') }] }
+  return { data: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'legs') }] }
 }
 
+/** While the group is registering, the other parts get their message when it opens. */
 export function noteCompleted(command: Named<'leg_completed'>): Progress {
-  return (group, effects) => {
-    const { leg, role, txnId, metadata } = command
-    const next = withPart(group, command, { state: 'completed', txnId, metadata })
-    // While the group is registering, the other parts get their message when it opens.
-    return group.status === 'open' && role === 'own'
-      ? orderCounterpart(next, effects, leg, txnId ?? '', metadata)
-      : next
-  }
+  const { txnId, metadata } = command
+  return (group) => withPart(group, command, { state: 'completed', txnId, metadata })
+}
+
+/** Of an open group. */
+export function proceed({ leg, role, txnId, metadata }: Named<'leg_completed'>): Progress {
+  return (group, effects) => (role === 'own' ? orderCounterpart(group, effects, leg, txnId ?? '', metadata) : group)
 }
 
 /** What was told to revert meanwhile stays so: only its transaction is noted. */
@@ -231,7 +229,7 @@ export function noteFailed(command: Named<'leg_failed'>): Progress {
 }
 
 /** Whether nothing is missing once the named part is completed. */
-export function isComplete(group: GroupState, name: LegName): boolean {
+export function isComplete(group: GroupData, name: LegName): boolean {
   return everyPart(withPart(group, name, { state: 'completed' }), isIn)
 }
 
@@ -245,7 +243,7 @@ export const settle: Progress = (group, effects) => {
   eachPart(next, (name, leg) =>
     tell(effects, leg, name, { type: 'settle_leg', ...name }, carriedBySettling(leg, name.role)),
   )
-  return { ...entering(next, 'settling'), dueAtMs: null }
+  return { ...next, dueAtMs: null }
 }
 
 /** What settling adds to balances and holds at its home; a boundary's other side moves with it. */
@@ -265,7 +263,7 @@ export function revert(why: FailureCode): Progress {
     eachPart(next, (name, leg, { state }) => {
       if (state === 'reverting') tell(effects, leg, name, { type: 'revert_leg', ...name })
     })
-    return { ...entering(next, 'reverting'), failure: group.failure ?? failure(why), dueAtMs: null }
+    return { ...next, failure: group.failure ?? failure(why), dueAtMs: null }
   }
 }
 
@@ -290,22 +288,16 @@ export function noteReverted(command: Named<'leg_reverted'>): Progress {
 }
 
 /** Whether the command is the answer of the last part that had not answered. */
-export function isLastAnswer(
-  group: GroupState,
-  { leg, role }: LegName,
-  answered: readonly LegPart['state'][],
-): boolean {
+export function isLastAnswer(group: GroupData, { leg, role }: LegName, answered: readonly LegPart['state'][]): boolean {
   return group.legs.every(({ parts }, index) =>
     parts.every((part) => answered.includes(part.state) || (index === leg && part.role === role)),
   )
 }
 
-export function finish(status: 'settled' | 'reverted'): Progress {
-  return (group) => ({ ...entering(group, status), finishedAtMs: group.lastTimeMs, dueAtMs: null })
-}
+export const finish: Progress = (group) => ({ ...group, finishedAtMs: group.lastTimeMs, dueAtMs: null })
 
 /** An ID that was never registered, under which something is to be undone. */
-export function beginLinked(command: RevertGroupCommand): Turned {
+export function beginLinked(command: RevertGroupCommand) {
   const group = { ...blank(command.groupId, command), version: 0 }
   return turned(group, command, ask(command))
 }
@@ -354,8 +346,4 @@ export function noteCompensation({ asked: named, outcome }: Named<'compensation_
         }
     }
   }
-}
-
-function entering(group: GroupState, status: GroupStatus): GroupState {
-  return { ...group, status }
 }

@@ -18,14 +18,14 @@ export type GroupStatus =
   | 'reverted'
   | 'linked'
 
-export interface GroupState {
+/** Everything of a group but its status, which its machine knows. */
+export interface GroupData {
   readonly kind: 'group'
   readonly format: 1
   /** The group ID, in lower case. */
   readonly id: string
   /** Counts every write (I1b). */
   readonly version: number
-  readonly status: GroupStatus
   /** 64 hexadecimal digits; empty for a linked group. */
   readonly termsHash: string
   readonly timeoutSeconds: number
@@ -47,6 +47,10 @@ export interface GroupState {
   readonly timeoutAtMs: number | null
   readonly finishedAtMs: number | null
   readonly lastTimeMs: number
+}
+
+export interface GroupState extends GroupData {
+  readonly status: GroupStatus
 }
 
 export interface GroupLeg {
@@ -114,18 +118,40 @@ export interface GroupLegView extends LegTerms {
   readonly txnId: string | null
 }
 
+/** How a group of each status is shown; null until it is registered. */
+const SHOWN = {
+  registering: null,
+  refusing: null,
+  open: 'open',
+  settling: 'open',
+  settled: 'settled',
+  reverting: 'reverting',
+  reverted: 'reverted',
+  linked: 'linked',
+} as const satisfies Readonly<Record<GroupStatus, GroupView['status'] | null>>
+
+/** For a status in which a group is shown. */
+export function shown(status: GroupStatus): GroupView['status'] {
+  return SHOWN[status] ?? 'open'
+}
+
 /** undefined until it is registered. */
 export function groupViewOf(group: GroupState): GroupView | undefined {
-  const { status } = group
-  if (status === 'registering' || status === 'refusing') return undefined
+  const status = SHOWN[group.status]
+  return status === null ? undefined : groupViewAs(group, status)
+}
+
+/** As it is shown with this status. Only a group that was never registered has no terms. */
+export function groupViewAs(group: GroupData, status: GroupView['status']): GroupView {
+  const isRegistered = group.termsHash !== ''
   return {
     groupId: group.id,
-    status: status === 'settling' ? 'open' : status,
-    termsHash: status === 'linked' ? null : group.termsHash,
+    status,
+    termsHash: isRegistered ? group.termsHash : null,
     legs: group.legs.map(legViewOf),
     compensations: group.compensations,
     partialFailures: group.partialFailures,
-    createdAtMs: status === 'linked' ? null : group.createdAtMs,
+    createdAtMs: isRegistered ? group.createdAtMs : null,
     dueAtMs: group.timeoutAtMs,
     finishedAtMs: group.finishedAtMs,
     failure: group.failure ?? null,

@@ -1,6 +1,6 @@
 /** What an NFT class can be asked. */
 import type { CommandBase } from '../account/commands.ts'
-import type { Heard } from '../actor-step.ts'
+import type { Heard } from '../define-actor.ts'
 import type { ArrivalCommand, ArrivingClass, HoldArrivalCommand } from '../arrival.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { ClassMessage } from '../message.ts'

@@ -1,73 +1,93 @@
-/** The life of an NFT class: absent -> preparing (its issuer is asked) -> active; or absent again, when it does not agree. */
-import { assign, setup, type SnapshotFrom } from 'xstate'
-import { type Effect, refusal } from '../account/outcome.ts'
+/**
+ * The life of an NFT class: absent -> preparing (its issuer is asked) -> active; or absent again, when the issuer does not
+ * agree.
+ */
+import { refusal } from '../account/outcome.ts'
 import { accountAddress } from '../address.ts'
-import { inertScope } from '../inert-scope.ts'
+import { arrivalAnswer } from '../arrival.ts'
+import { canonicalJson } from '../canonical-json.ts'
+import { ABSENT, type Change, type MachineDefinition } from '../define-actor.ts'
 import type { Message, Stamp } from '../message.ts'
 import { invariant } from '../result.ts'
-import { heldClass } from './arrival.ts'
-import type { ClassCommand, HoldClass, RegisterClassCommand } from './commands.ts'
-import { type ClassState, classViewOf, foldedName } from './state.ts'
+import { hasArrived, holdArrival, isHeldBy, isSameClass, isSameHold } from './arrival.ts'
+import type { ClassArrivalCommand, ClassCommand, RegisterClassCommand } from './commands.ts'
+import { type ClassData, type ClassStatus, classViewOf, foldedName } from './state.ts'
 
-export interface ClassContext {
-  readonly nftClass: ClassState | null
-  readonly effects: readonly Effect[]
+type IssuePrepared = Extract<ClassCommand, { readonly type: 'issue_prepared' }>
+
+const GUARDS = {
+  isRepeat: ({ clientId, registrationKey }: ClassData, command: RegisterClassCommand) =>
+    clientId === command.caller.clientId && registrationKey === command.registrationKey,
+  isRefused: (_nftClass: ClassData, { refused }: IssuePrepared) => refused !== null,
+  isSameClass,
+  isSameHold,
+  isHeldBy,
+  hasArrived,
 }
 
-interface Turn {
-  readonly context: ClassContext
-  readonly event: ClassCommand
+const ACTIONS = {
+  defer: (data: ClassData): Change<ClassData> => ({ data, answer: 'deferred' }),
+  showRegistered,
+  giveUp,
+  activate,
+  takeArrival: (data: ClassData, command: ClassArrivalCommand) => ({
+    data: written(data, command),
+    answer: arrivalAnswer(command),
+  }),
+  forgetArrival: (_data: ClassData, command: ClassArrivalCommand) => ({ data: null, answer: arrivalAnswer(command) }),
+  answerArrival: (data: ClassData, command: ClassArrivalCommand) => ({ data, answer: arrivalAnswer(command) }),
+  showPresent: (data: ClassData): Change<ClassData> => ({ data, answer: { kind: 'arrival', state: 'present' } }),
 }
 
-const setUp = setup({
-  types: { context: {} as ClassContext, events: {} as ClassCommand },
-  guards: {
-    isRefused: ({ event }) => event.type === 'issue_prepared' && event.refused !== null,
-  },
-  actions: {
-    register: assign(({ event }) => register(event as RegisterClassCommand)),
-    giveUp: assign(giveUp),
-    activate: assign(activate),
-    holdArrival: assign(({ event }) => ({ nftClass: heldClass(event as HoldClass), effects: [] })),
-    takeArrival: assign(({ context, event }) => ({ nftClass: activated(context.nftClass, event), effects: [] })),
-    dropArrival: assign(() => ({ nftClass: null, effects: [] })),
-  },
-})
+const CREATIONS = {
+  register,
+  holdArrival,
+  answerAbsent: (command: ClassArrivalCommand) => ({ data: null, answer: arrivalAnswer(command) }),
+}
 
-export const classMachine = setUp.createMachine({
-  id: 'class',
-  context: { nftClass: null, effects: [] },
-  initial: 'absent',
+export const classMachine = {
+  guards: GUARDS,
+  actions: ACTIONS,
+  creations: CREATIONS,
   states: {
     absent: {
       on: {
         register_class: { target: 'preparing', actions: 'register' },
         hold_arrival: { target: 'preparing', actions: 'holdArrival' },
+        drop_arrival: { actions: 'answerAbsent' },
       },
     },
     preparing: {
       on: {
+        register_class: { guard: 'isRepeat', actions: 'defer' },
         issue_prepared: [
-          { guard: 'isRefused', target: 'absent', actions: 'giveUp' },
+          { guard: 'isRefused', target: ABSENT, actions: 'giveUp' },
           { target: 'active', actions: 'activate' },
         ],
-        take_arrival: { target: 'active', actions: 'takeArrival' },
-        drop_arrival: { target: 'absent', actions: 'dropArrival' },
+        hold_arrival: { guard: 'isSameHold', actions: 'answerArrival' },
+        take_arrival: { guard: 'isHeldBy', target: 'active', actions: 'takeArrival' },
+        drop_arrival: [{ guard: 'isHeldBy', target: ABSENT, actions: 'forgetArrival' }, { actions: 'answerArrival' }],
       },
     },
-    active: {},
+    active: {
+      on: {
+        register_class: { guard: 'isRepeat', actions: 'showRegistered' },
+        hold_arrival: { guard: 'isSameClass', actions: 'showPresent' },
+        take_arrival: { guard: 'hasArrived', actions: 'answerArrival' },
+        drop_arrival: { actions: 'answerArrival' },
+      },
+    },
   },
-})
+} as const satisfies MachineDefinition<ClassData, ClassStatus, ClassCommand, unknown>
 
-function register(command: RegisterClassCommand): ClassContext {
+function register(command: RegisterClassCommand): Change<ClassData> {
   const { name, description, issuer, metadataSchema, caller, atMs } = command
   const id = foldedName(name)
-  const nftClass: ClassState = {
+  const data: ClassData = {
     kind: 'class',
     format: 1,
     id,
     version: 1,
-    status: 'preparing',
     classId: command.newClassId,
     name,
     description,
@@ -88,39 +108,42 @@ function register(command: RegisterClassCommand): ClassContext {
     signature: command.signature,
   }
   const envelope = { to: accountAddress(issuer), message, carries: [] }
-  return { nftClass, effects: [{ kind: 'message_sent', envelope }] }
+  return { data, effects: [{ kind: 'message_sent', envelope }], answer: 'deferred' }
 }
 
 /** The issuer does not agree: the name is free again. */
-function giveUp({ event }: Turn): ClassContext {
-  const refused = event.type === 'issue_prepared' ? event.refused : null
+function giveUp(_nftClass: ClassData, { refused }: IssuePrepared): Change<ClassData> {
   invariant(refused !== null, 'an abandoned class registration was refused')
   const { code, detail, keyId } = refused
-  return { nftClass: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'issuer', keyId) }] }
+  return { data: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'issuer', keyId) }] }
 }
 
-function activate({ context, event }: Turn): ClassContext {
-  const active = activated(context.nftClass, event)
-  if (active === null) return context
-  const answer = { kind: 'class_registered', nftClass: classViewOf(active), replayed: false, mismatch: false } as const
-  return { nftClass: active, effects: [{ kind: 'concluded', answer }] }
+function activate(nftClass: ClassData, stamp: Stamp): Change<ClassData> {
+  const data = written(nftClass, stamp)
+  const answer = { kind: 'class_registered', nftClass: classViewOf(data), replayed: false, mismatch: false } as const
+  return { data, effects: [{ kind: 'concluded', answer }] }
 }
 
-function activated(nftClass: ClassState | null, { atMs }: Stamp): ClassState | null {
-  if (nftClass === null) return null
+function written(nftClass: ClassData, { atMs }: Stamp): ClassData {
   const { version, lastTimeMs } = nftClass
-  return { ...nftClass, status: 'active', version: version + 1, lastTimeMs: Math.max(atMs, lastTimeMs) }
+  return { ...nftClass, version: version + 1, lastTimeMs: Math.max(atMs, lastTimeMs) }
 }
 
-export type ClassSnapshot = SnapshotFrom<typeof classMachine>
-
-const scope = inertScope(classMachine)
-
-export function classSnapshotOf(nftClass: ClassState | null): ClassSnapshot {
-  return classMachine.resolveState({ value: nftClass?.status ?? 'absent', context: { nftClass, effects: [] } })
+function showRegistered(data: ClassData, command: RegisterClassCommand): Change<ClassData> {
+  const replayed = !command.registrationKey.startsWith('request ')
+  const mismatch = asksForAnother(data, command)
+  return { data, answer: { kind: 'class_registered', nftClass: classViewOf(data), replayed, mismatch } }
 }
 
-/** The next snapshot; the very same object when no transition accepts the command. */
-export function advanceClass(snapshot: ClassSnapshot, command: ClassCommand): ClassSnapshot {
-  return classMachine.transition(snapshot, command, scope)
+/** Whether it is registered otherwise than is asked now. */
+function asksForAnother(
+  nftClass: ClassData,
+  { name, description, issuer, metadataSchema }: RegisterClassCommand,
+): boolean {
+  return (
+    nftClass.name !== name ||
+    nftClass.description !== description ||
+    nftClass.issuer !== issuer ||
+    canonicalJson(nftClass.metadataSchema) !== canonicalJson(metadataSchema)
+  )
 }

@@ -3,15 +3,17 @@ import type { ArrivedFrom } from '../arrival.ts'
 import { foldCase } from '../case-folding.ts'
 import type { JsonObject } from '../canonical-json.ts'
 
-export interface ClassState {
+/** `preparing`: the issuer has not agreed, or it is held for an import. */
+export type ClassStatus = 'preparing' | 'active'
+
+/** Everything of a class but its status, which its machine knows. */
+export interface ClassData {
   readonly kind: 'class'
   readonly format: 1
   /** The name, folded: see `foldedName`. */
   readonly id: string
   /** Counts every write (I1b). */
   readonly version: number
-  /** `preparing`: the issuer has not agreed, or it is held for an import. */
-  readonly status: 'preparing' | 'active'
   readonly classId: string
   /** As it was registered. */
   readonly name: string
@@ -26,6 +28,10 @@ export interface ClassState {
   readonly createdAtMs: number
   readonly lastTimeMs: number
   readonly dueAtMs: null
+}
+
+export interface ClassState extends ClassData {
+  readonly status: ClassStatus
 }
 
 /** What never changes of a registered class: any shard may rely on it. */
@@ -47,7 +53,7 @@ export function classFactsOf({ status, classId, issuer }: ClassState): ClassFact
   return status === 'active' ? { classId, issuer } : undefined
 }
 
-export function classViewOf(state: ClassState): ClassView {
+export function classViewOf(state: ClassData): ClassView {
   const { classId, issuer, name, description, metadataSchema, createdAtMs } = state
   return { classId, issuer, name, description, metadataSchema, createdAtMs }
 }

@@ -2,50 +2,43 @@
  * An NFT that comes from another ledger: held without being there, then there at once, with its whole history. Its owner's
  * account comes in the same import and counts it there.
  */
-import { type Answer, type Effect, refusal } from '../account/outcome.ts'
-import {
-  type ArrivalCommand,
-  arrivalAnswer,
-  type ArrivingInstance,
-  type HoldArrivalCommand,
-  isSameArrival,
-  isSameRecord,
-  type TakeArrivalCommand,
-} from '../arrival.ts'
+import type { Effect } from '../account/outcome.ts'
+import { arrivalAnswer, isSameArrival, isSameRecord } from '../arrival.ts'
 import { GENESIS } from '../audit-chain.ts'
+import type { Change } from '../define-actor.ts'
 import { invariant } from '../result.ts'
-import type { InstanceState } from './state.ts'
+import type { InstanceArrivalCommand } from './commands.ts'
+import type { InstanceData } from './state.ts'
 
-export type InstanceArrivalCommand = ArrivalCommand<ArrivingInstance>
-export type HoldInstance = HoldArrivalCommand<ArrivingInstance> & { readonly nftId: string }
+type Named<Type extends InstanceArrivalCommand['type']> = Extract<InstanceArrivalCommand, { readonly type: Type }>
 
-/** What is answered without a step; undefined where something is to be done. */
-export function judgeInstanceArrival(
-  instance: InstanceState | null,
-  command: InstanceArrivalCommand,
-): Answer | undefined {
-  const arrived = instance?.arrived
-  const isHeld = instance?.arriving !== undefined
-  if (command.type !== 'hold_arrival') {
-    if (isHeld && arrived?.importId === command.importId) return undefined
-    if (command.type === 'drop_arrival' || (!isHeld && arrived !== undefined)) return arrivalAnswer(command)
-    return refusal('arrival_not_held', 'The import has no hold here.', 'import_id')
-  }
-  if (instance === null) return undefined
-  if (arrived !== undefined && !isHeld && isSameRecord(arrived, command.from))
-    return { kind: 'arrival', state: 'present' }
-  if (arrived !== undefined && isHeld && isSameArrival(arrived, command.from)) return arrivalAnswer(command)
-  return refusal('instance_exists', 'The class has, or had, an instance of this ID, and it is another.', 'instance_id')
+export function isHeldBy(
+  { arrived, arriving }: InstanceData,
+  { importId }: Named<'take_arrival' | 'drop_arrival'>,
+): boolean {
+  return arriving !== undefined && arrived?.importId === importId
 }
 
-export function heldInstance({ nftId: id, from, arrival, atMs }: HoldInstance): InstanceState {
+export function isSameHold({ arrived, arriving }: InstanceData, { from }: Named<'hold_arrival'>): boolean {
+  return arriving !== undefined && arrived !== undefined && isSameArrival(arrived, from)
+}
+
+export function hasArrived({ arrived }: InstanceData): boolean {
+  return arrived !== undefined
+}
+
+export function hasSameRecord({ arrived }: InstanceData, { from }: Named<'hold_arrival'>): boolean {
+  return arrived !== undefined && isSameRecord(arrived, from)
+}
+
+export function holdArrival(command: Named<'hold_arrival'>, { id }: { readonly id: string }): Change<InstanceData> {
+  const { from, arrival, atMs } = command
   const { issuer, owner, metadata, mintedAtMs, acquiredAtMs, events } = arrival
-  return {
+  const data: InstanceData = {
     kind: 'instance',
     format: 1,
     id,
     version: 1,
-    status: 'minting',
     issuer,
     owner,
     metadata,
@@ -59,24 +52,20 @@ export function heldInstance({ nftId: id, from, arrival, atMs }: HoldInstance): 
     lastTimeMs: atMs,
     dueAtMs: null,
   }
+  return { data, answer: arrivalAnswer(command) }
 }
 
-export function takenInstance(
-  instance: InstanceState,
-  { atMs }: TakeArrivalCommand,
-): { readonly instance: InstanceState; readonly effects: readonly Effect[] } {
-  const { arriving, ...state } = instance
+export function takeArrival(instance: InstanceData, command: Named<'take_arrival'>): Change<InstanceData> {
+  const { arriving, ...rest } = instance
   invariant(arriving !== undefined, `${instance.id} is taken, and was not held`)
-  const { events, status } = arriving
-  return {
-    instance: {
-      ...state,
-      status,
-      events: events.length,
-      tip: events.at(-1)?.eventHash ?? GENESIS,
-      version: instance.version + 1,
-      lastTimeMs: Math.max(atMs, instance.lastTimeMs),
-    },
-    effects: events.map((event) => ({ kind: 'nft_event', nftId: instance.id, event })),
+  const { events } = arriving
+  const data: InstanceData = {
+    ...rest,
+    events: events.length,
+    tip: events.at(-1)?.eventHash ?? GENESIS,
+    version: instance.version + 1,
+    lastTimeMs: Math.max(command.atMs, instance.lastTimeMs),
   }
+  const effects = events.map((event): Effect => ({ kind: 'nft_event', nftId: instance.id, event }))
+  return { data, effects, answer: arrivalAnswer(command) }
 }

@@ -1,11 +1,11 @@
 /**
- * The life of an NFT: absent -> minting -> active <-> held -> burned; or absent again, when its owner would not have it.
- * The machine says which command is heard in which state; what it then does is in possession.ts.
+ * The life of an NFT: absent -> minting -> active <-> held -> burned; or absent again, when its owner refuses it. The
+ * arithmetic is in possession.ts and arrival.ts.
  */
-import { assign, setup, type SnapshotFrom } from 'xstate'
-import type { Effect } from '../account/outcome.ts'
-import { inertScope } from '../inert-scope.ts'
-import { heldInstance, type HoldInstance, takenInstance } from './arrival.ts'
+import { arrivalAnswer } from '../arrival.ts'
+import { ABSENT, type Change, type MachineDefinition } from '../define-actor.ts'
+import { hasArrived, hasSameRecord, holdArrival, isHeldBy, isSameHold, takeArrival } from './arrival.ts'
+import type { InstanceArrivalCommand, InstanceCommand } from './commands.ts'
 import {
   begin,
   burn,
@@ -13,7 +13,6 @@ import {
   giveUp,
   handOver,
   hold,
-  type InstanceCommand,
   keep,
   mint,
   move,
@@ -23,93 +22,97 @@ import {
   refuseMove,
   release,
   settleLeg,
-  type Turned,
 } from './possession.ts'
-import type { InstanceState } from './state.ts'
-
-export interface InstanceContext {
-  readonly instance: InstanceState | null
-  readonly effects: readonly Effect[]
-}
-
-interface Turn {
-  readonly context: InstanceContext
-  readonly event: InstanceCommand
-}
+import type { InstanceData, InstanceStatus } from './state.ts'
 
 type Named<Type extends InstanceCommand['type']> = Extract<InstanceCommand, { readonly type: Type }>
 
-/** Lifts a step on an instance into a context; the machine's states see to it that it is there. */
-function on<Command extends InstanceCommand>(step: (instance: InstanceState, command: Command) => Turned) {
-  return ({ context, event }: Turn): InstanceContext =>
-    context.instance === null ? context : step(context.instance, event as Command)
+const GUARDS = {
+  isRefused: (_instance: InstanceData, { failure }: Named<'nft_received'>) => failure !== null,
+  isOwners: ({ owner }: InstanceData, { accountId }: Named<'move_nft' | 'burn_nft' | 'hold_nft'>) =>
+    owner === accountId,
+  burns: ({ hold: held }: InstanceData) => held?.toAccountId === null,
+  isHeldBy,
+  arrivesBurned: (instance: InstanceData, command: Named<'take_arrival'>) =>
+    isHeldBy(instance, command) && instance.arriving?.status === 'burned',
+  isSameHold,
+  hasArrived,
+  hasSameRecord,
 }
 
-const setUp = setup({
-  types: { context: {} as InstanceContext, events: {} as InstanceCommand },
-  guards: {
-    isRefused: ({ event }) => event.type === 'nft_received' && event.failure !== null,
-    isOwners: ({ context, event }) => 'accountId' in event && context.instance?.owner === event.accountId,
-    arrivesBurned: ({ context }) => context.instance?.arriving?.status === 'burned',
-    burns: ({ context }) => context.instance?.hold?.toAccountId === null,
-  },
-  actions: {
-    mint: assign(({ event }) => mint(event as Named<'mint_nft'>)),
-    holdArrival: assign(({ event }) => ({ instance: heldInstance(event as HoldInstance), effects: [] })),
-    takeArrival: assign(on<Named<'take_arrival'>>(takenInstance)),
-    dropArrival: assign(() => ({ instance: null, effects: [] })),
-    refuseMint: assign(on<Named<'mint_nft'>>(refuseMint)),
-    giveUp: assign(on<Named<'nft_received'>>(giveUp)),
-    begin: assign(on<Named<'nft_received'>>(begin)),
-    move: assign(on<Named<'move_nft'>>(move)),
-    refuseMove: assign(on<Named<'move_nft'>>(refuseMove)),
-    burn: assign(on<Named<'burn_nft'>>(burn)),
-    refuseBurn: assign(on<Named<'burn_nft'>>(refuseBurn)),
-    hold: assign(on<Named<'hold_nft'>>(hold)),
-    refuseHold: assign(on<Named<'hold_nft'>>(refuseHold)),
-    release: assign(on<Named<'release_nft'>>(release)),
-    handOver: assign(on<Named<'nft_received'>>(handOver)),
-    keep: assign(on<Named<'nft_received'>>(keep)),
-    deliver: assign(on<Named<'deliver_nft'>>(deliver)),
-    settleLeg: assign(on<Named<'settle_leg'>>(settleLeg)),
-  },
-})
+const ACTIONS = {
+  refuseMint,
+  giveUp,
+  begin,
+  move,
+  refuseMove: (instance: InstanceData, command: Named<'move_nft'>) => refuseMove(instance, command),
+  refuseMoveOfBurned: (instance: InstanceData, command: Named<'move_nft'>) =>
+    refuseMove(instance, command, 'not_owner'),
+  burn,
+  refuseBurn: (instance: InstanceData, command: Named<'burn_nft'>) => refuseBurn(instance, command),
+  refuseBurnOfBurned: (instance: InstanceData, command: Named<'burn_nft'>) =>
+    refuseBurn(instance, command, 'not_owner'),
+  hold,
+  refuseHold: (instance: InstanceData, command: Named<'hold_nft'>) => refuseHold(instance, command),
+  refuseHoldOfBurned: (instance: InstanceData, command: Named<'hold_nft'>) =>
+    refuseHold(instance, command, 'not_owner'),
+  release,
+  handOver,
+  keep,
+  deliver,
+  settleLeg,
+  takeArrival,
+  forgetArrival: (_instance: InstanceData, command: InstanceArrivalCommand) => ({
+    data: null,
+    answer: arrivalAnswer(command),
+  }),
+  answerArrival: (data: InstanceData, command: InstanceArrivalCommand) => ({ data, answer: arrivalAnswer(command) }),
+  showPresent: (data: InstanceData): Change<InstanceData> => ({ data, answer: { kind: 'arrival', state: 'present' } }),
+}
 
-/** Somebody else has it, or it is no more. */
-const REFUSED = {
-  mint_nft: { actions: 'refuseMint' },
-  move_nft: { actions: 'refuseMove' },
-  burn_nft: { actions: 'refuseBurn' },
-  hold_nft: { actions: 'refuseHold' },
+const CREATIONS = {
+  mint,
+  holdArrival,
+  answerAbsent: (command: InstanceArrivalCommand) => ({ data: null, answer: arrivalAnswer(command) }),
+}
+
+/** What an import is answered once the instance is here. */
+const PRESENT = {
+  hold_arrival: { guard: 'hasSameRecord', actions: 'showPresent' },
+  take_arrival: { guard: 'hasArrived', actions: 'answerArrival' },
+  drop_arrival: { actions: 'answerArrival' },
 } as const
 
-export const instanceMachine = setUp.createMachine({
-  id: 'instance',
-  context: { instance: null, effects: [] },
-  initial: 'absent',
+export const instanceMachine = {
+  guards: GUARDS,
+  actions: ACTIONS,
+  creations: CREATIONS,
   states: {
     absent: {
       on: {
         mint_nft: { target: 'minting', actions: 'mint' },
         hold_arrival: { target: 'minting', actions: 'holdArrival' },
+        drop_arrival: { actions: 'answerAbsent' },
       },
     },
     minting: {
       on: {
         mint_nft: { actions: 'refuseMint' },
         nft_received: [
-          { guard: 'isRefused', target: 'absent', actions: 'giveUp' },
+          { guard: 'isRefused', target: ABSENT, actions: 'giveUp' },
           { target: 'active', actions: 'begin' },
         ],
+        hold_arrival: { guard: 'isSameHold', actions: 'answerArrival' },
         take_arrival: [
           { guard: 'arrivesBurned', target: 'burned', actions: 'takeArrival' },
-          { target: 'active', actions: 'takeArrival' },
+          { guard: 'isHeldBy', target: 'active', actions: 'takeArrival' },
         ],
-        drop_arrival: { target: 'absent', actions: 'dropArrival' },
+        drop_arrival: [{ guard: 'isHeldBy', target: ABSENT, actions: 'forgetArrival' }, { actions: 'answerArrival' }],
       },
     },
     active: {
       on: {
+        ...PRESENT,
         mint_nft: { actions: 'refuseMint' },
         move_nft: [{ guard: 'isOwners', target: 'held', actions: 'move' }, { actions: 'refuseMove' }],
         burn_nft: [{ guard: 'isOwners', target: 'burned', actions: 'burn' }, { actions: 'refuseBurn' }],
@@ -118,7 +121,11 @@ export const instanceMachine = setUp.createMachine({
     },
     held: {
       on: {
-        ...REFUSED,
+        ...PRESENT,
+        mint_nft: { actions: 'refuseMint' },
+        move_nft: { actions: 'refuseMove' },
+        burn_nft: { actions: 'refuseBurn' },
+        hold_nft: { actions: 'refuseHold' },
         nft_received: [
           { guard: 'isRefused', target: 'active', actions: 'keep' },
           { target: 'active', actions: 'handOver' },
@@ -131,19 +138,14 @@ export const instanceMachine = setUp.createMachine({
         ],
       },
     },
-    burned: { on: REFUSED },
+    burned: {
+      on: {
+        ...PRESENT,
+        mint_nft: { actions: 'refuseMint' },
+        move_nft: { actions: 'refuseMoveOfBurned' },
+        burn_nft: { actions: 'refuseBurnOfBurned' },
+        hold_nft: { actions: 'refuseHoldOfBurned' },
+      },
+    },
   },
-})
-
-export type InstanceSnapshot = SnapshotFrom<typeof instanceMachine>
-
-const scope = inertScope(instanceMachine)
-
-export function instanceSnapshotOf(instance: InstanceState | null): InstanceSnapshot {
-  return instanceMachine.resolveState({ value: instance?.status ?? 'absent', context: { instance, effects: [] } })
-}
-
-/** The next snapshot; the very same object when no transition accepts the command. */
-export function advanceInstance(snapshot: InstanceSnapshot, command: InstanceCommand): InstanceSnapshot {
-  return instanceMachine.transition(snapshot, command, scope)
-}
+} as const satisfies MachineDefinition<InstanceData, InstanceStatus, InstanceCommand, unknown>

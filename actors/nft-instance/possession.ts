@@ -7,37 +7,30 @@
  */
 import type { Effect } from '../account/outcome.ts'
 import { failure, type FailureCode } from '../account/transaction.ts'
-import type { Heard } from '../actor-step.ts'
+import type { Change } from '../define-actor.ts'
 import { accountAddress, type ActorAddress, exchangeAddress, groupAddress } from '../address.ts'
 import { chainHash, ENTRY_FORMAT, GENESIS } from '../audit-chain.ts'
 import { canonicalJson } from '../canonical-json.ts'
-import type { InstanceMessage, LegName, Message, Refused, Stamp } from '../message.ts'
+import type { LegName, Message, Refused, Stamp } from '../message.ts'
 import { nftNameOf } from '../nft-id.ts'
 import type { RefusalCode } from '../refusal.ts'
 import { invariant } from '../result.ts'
 import { isoTimestamp } from '../timestamp.ts'
-import type { InstanceArrivalCommand } from './arrival.ts'
-import { type InstanceHold, type InstanceState, type NftEvent, type NftEventType } from './state.ts'
+import type { InstanceCommand } from './commands.ts'
+import { type InstanceHold, type InstanceData, type NftEvent, type NftEventType } from './state.ts'
 
-/** An instance message as it is heard; the address that it came to names the instance. */
-export type InstanceCommand = (Heard<InstanceMessage> | InstanceArrivalCommand) & { readonly nftId: string }
-
-export interface Turned {
-  readonly instance: InstanceState | null
-  readonly effects: readonly Effect[]
-}
+type InstanceChange = Change<InstanceData>
 
 type Named<Type extends InstanceCommand['type']> = Extract<InstanceCommand, { readonly type: Type }>
 
 /** O1: it is nobody's until its owner has accepted it. */
-export function mint(command: Named<'mint_nft'>): Turned {
-  const { nftId: id, txnId, issuer, owner, metadata, atMs } = command
-  const instance: InstanceState = {
+export function mint(command: Named<'mint_nft'>, { id }: { readonly id: string }): InstanceChange {
+  const { txnId, issuer, owner, metadata, atMs } = command
+  const instance: InstanceData = {
     kind: 'instance',
     format: 1,
     id,
     version: 1,
-    status: 'minting',
     issuer,
     owner,
     metadata,
@@ -50,23 +43,26 @@ export function mint(command: Named<'mint_nft'>): Turned {
     dueAtMs: null,
   }
   const ask = { txnId, groupId: null, metadata: null, expiresAtMs: null, compensates: null }
-  return { instance, effects: [receive(instance, owner, { ...ask, fromAccountId: owner === issuer ? null : issuer })] }
+  return {
+    data: instance,
+    effects: [receive(instance, owner, { ...ask, fromAccountId: owner === issuer ? null : issuer })],
+  }
 }
 
 type Receive = Omit<Extract<Message, { readonly type: 'receive_nft' }>, 'type' | 'nftId'>
 
-function receive({ id }: InstanceState, accountId: string, fields: Receive): Effect {
+function receive({ id }: InstanceData, accountId: string, fields: Receive): Effect {
   return sent(accountAddress(accountId), { type: 'receive_nft', nftId: id, ...fields })
 }
 
 /** It exists, or is about to. */
-export function refuseMint(instance: InstanceState, { txnId, issuer }: Named<'mint_nft'>): Turned {
+export function refuseMint(instance: InstanceData, { txnId, issuer }: Named<'mint_nft'>): InstanceChange {
   const refused = { code: 'instance_exists', detail: 'The class has, or had, an instance of this ID.' } as const
-  return { instance, effects: [mintConcluded(instance, issuer, { txnId, refused, counterTxnId: null })] }
+  return { data: instance, effects: [mintConcluded(instance, issuer, { txnId, refused, counterTxnId: null })] }
 }
 
 function mintConcluded(
-  instance: InstanceState,
+  instance: InstanceData,
   issuer: string,
   { txnId, refused, counterTxnId }: { txnId: string; refused: Refused | null; counterTxnId: string | null },
 ): Effect {
@@ -88,53 +84,68 @@ const REFUSALS: Readonly<Partial<Record<FailureCode, RefusalCode>>> = {
 }
 
 /** Its owner would not have it: it never was. */
-export function giveUp(instance: InstanceState, { txnId, failure: why }: Named<'nft_received'>): Turned {
+export function giveUp(instance: InstanceData, { txnId, failure: why }: Named<'nft_received'>): InstanceChange {
   holdOf(instance, txnId)
   const code = (why === null ? undefined : REFUSALS[why.code]) ?? 'owner_refused'
   const refused = { code, detail: why?.detail ?? 'The owner did not accept it.' }
-  return { instance: null, effects: [mintConcluded(instance, instance.issuer, { txnId, refused, counterTxnId: null })] }
+  return { data: null, effects: [mintConcluded(instance, instance.issuer, { txnId, refused, counterTxnId: null })] }
 }
 
 /** The owner has accepted it: it exists. */
-export function begin(instance: InstanceState, command: Named<'nft_received'>): Turned {
+export function begin(instance: InstanceData, command: Named<'nft_received'>): InstanceChange {
   const { txnId, counterTxnId } = command
   holdOf(instance, txnId)
   const mintedAtMs = Math.max(command.atMs, instance.lastTimeMs)
-  const owned = next(instance, command, { status: 'active', hold: null, mintedAtMs, acquiredAtMs: mintedAtMs })
+  const owned = next(instance, command, { hold: null, mintedAtMs, acquiredAtMs: mintedAtMs })
   const { owner } = owned
   const { instance: minted, effects } = entering(owned, command, { type: 'mint', from: null, to: owner, txnId })
   return {
-    instance: minted,
+    data: minted,
     effects: [...effects, mintConcluded(minted, minted.issuer, { txnId, refused: null, counterTxnId })],
   }
 }
 
-export function move(instance: InstanceState, command: Named<'move_nft'>): Turned {
+export function move(instance: InstanceData, command: Named<'move_nft'>): InstanceChange {
   const { txnId, accountId, toAccountId, groupId, metadata, expiresAtMs, compensates } = command
-  const held = next(instance, command, { status: 'held', hold: { txnId, accountId, toAccountId, leg: null } })
+  const held = next(instance, command, { hold: { txnId, accountId, toAccountId, leg: null } })
   const fields = { txnId, fromAccountId: accountId, groupId, metadata, expiresAtMs, compensates }
-  return { instance: held, effects: [receive(held, toAccountId, fields)] }
+  return { data: held, effects: [receive(held, toAccountId, fields)] }
 }
 
 /** What another has, or who is not its owner asks for, changes nothing. */
-export function refuseMove(instance: InstanceState, { txnId, accountId }: Named<'move_nft'>): Turned {
-  const why = failure(reason(instance, accountId))
+export function refuseMove(
+  instance: InstanceData,
+  { txnId, accountId }: Named<'move_nft'>,
+  code = reason(instance, accountId),
+): InstanceChange {
+  const why = failure(code)
   const message: Message = { type: 'conclude_transfer', txnId, failure: why, counterTxnId: null }
-  return { instance, effects: [sent(accountAddress(accountId), message)] }
+  return { data: instance, effects: [sent(accountAddress(accountId), message)] }
 }
 
-export function refuseBurn(instance: InstanceState, { txnId, accountId }: Named<'burn_nft'>): Turned {
-  const why = failure(reason(instance, accountId))
-  return { instance, effects: [sent(accountAddress(accountId), { type: 'conclude_supply', txnId, failure: why })] }
+export function refuseBurn(
+  instance: InstanceData,
+  { txnId, accountId }: Named<'burn_nft'>,
+  code = reason(instance, accountId),
+): InstanceChange {
+  const why = failure(code)
+  return {
+    data: instance,
+    effects: [sent(accountAddress(accountId), { type: 'conclude_supply', txnId, failure: why })],
+  }
 }
 
-export function refuseHold(instance: InstanceState, { txnId, accountId, leg }: Named<'hold_nft'>): Turned {
-  return { instance, effects: [heldSaid(accountId, txnId, leg, reason(instance, accountId))] }
+export function refuseHold(
+  instance: InstanceData,
+  { txnId, accountId, leg }: Named<'hold_nft'>,
+  code = reason(instance, accountId),
+): InstanceChange {
+  return { data: instance, effects: [heldSaid(accountId, txnId, leg, code)] }
 }
 
-/** Who is not its owner is told that before anything else. */
-function reason({ status, owner }: InstanceState, accountId: string): 'not_owner' | 'held' {
-  return status === 'burned' || owner !== accountId ? 'not_owner' : 'held'
+/** An account that does not own it is told that before anything else. */
+function reason({ owner }: InstanceData, accountId: string): 'not_owner' | 'held' {
+  return owner === accountId ? 'held' : 'not_owner'
 }
 
 function heldSaid(accountId: string, txnId: string, leg: LegName | null, code: FailureCode | null): Effect {
@@ -146,65 +157,65 @@ function heldSaid(accountId: string, txnId: string, leg: LegName | null, code: F
   })
 }
 
-export function burn(instance: InstanceState, command: Named<'burn_nft'>): Turned {
+export function burn(instance: InstanceData, command: Named<'burn_nft'>): InstanceChange {
   const { txnId, accountId } = command
   const burned = burning(instance, command, txnId)
   const said = sent(accountAddress(accountId), { type: 'conclude_supply', txnId, failure: null })
-  return { instance: burned.instance, effects: [...burned.effects, said] }
+  return { data: burned.instance, effects: [...burned.effects, said] }
 }
 
 /** For an exchange, or for a leg that its owner has signed. */
-export function hold(instance: InstanceState, command: Named<'hold_nft'>): Turned {
+export function hold(instance: InstanceData, command: Named<'hold_nft'>): InstanceChange {
   const { txnId, accountId, leg, toAccountId } = command
-  const held = next(instance, command, { status: 'held', hold: { txnId, accountId, toAccountId, leg } })
-  return { instance: held, effects: [heldSaid(accountId, txnId, leg, null)] }
+  const held = next(instance, command, { hold: { txnId, accountId, toAccountId, leg } })
+  return { data: held, effects: [heldSaid(accountId, txnId, leg, null)] }
 }
 
 /** The exchange or the leg of the hold failed. */
-export function release(instance: InstanceState, command: Named<'release_nft'>): Turned {
+export function release(instance: InstanceData, command: Named<'release_nft'>): InstanceChange {
   const { txnId, accountId, leg } = command
   holdOf(instance, txnId)
-  const free = next(instance, command, { status: 'active', hold: null })
-  return { instance: free, effects: [sent(accountAddress(accountId), { type: 'nft_released', txnId, leg })] }
+  const free = next(instance, command, { hold: null })
+  return { data: free, effects: [sent(accountAddress(accountId), { type: 'nft_released', txnId, leg })] }
 }
 
 /** The receiver has accepted it. */
-export function handOver(instance: InstanceState, command: Named<'nft_received'>): Turned {
+export function handOver(instance: InstanceData, command: Named<'nft_received'>): InstanceChange {
   const { txnId, counterTxnId } = command
   const { accountId, toAccountId } = holdOf(instance, txnId)
   const moved = handing(instance, command, toAccountId, txnId)
   const said: Message = { type: 'conclude_transfer', txnId, failure: null, counterTxnId }
-  return { instance: moved.instance, effects: [...moved.effects, sent(accountAddress(accountId), said)] }
+  return { data: moved.instance, effects: [...moved.effects, sent(accountAddress(accountId), said)] }
 }
 
 /** The receiver would not have it. */
-export function keep(instance: InstanceState, command: Named<'nft_received'>): Turned {
+export function keep(instance: InstanceData, command: Named<'nft_received'>): InstanceChange {
   const { txnId, failure: why } = command
   const { accountId } = holdOf(instance, txnId)
-  const free = next(instance, command, { status: 'active', hold: null })
+  const free = next(instance, command, { hold: null })
   const said: Message = { type: 'conclude_transfer', txnId, failure: why, counterTxnId: null }
-  return { instance: free, effects: [sent(accountAddress(accountId), said)] }
+  return { data: free, effects: [sent(accountAddress(accountId), said)] }
 }
 
 /** Its exchange is paired. */
-export function deliver(instance: InstanceState, command: Named<'deliver_nft'>): Turned {
+export function deliver(instance: InstanceData, command: Named<'deliver_nft'>): InstanceChange {
   const { txnId, toAccountId, exchangeId } = command
   holdOf(instance, txnId)
   const moved = handing(instance, command, toAccountId, txnId)
   return {
-    instance: moved.instance,
+    data: moved.instance,
     effects: [...moved.effects, sent(exchangeAddress(exchangeId), { type: 'nft_delivered', txnId })],
   }
 }
 
 /** The group has settled: it changes hands, or is burned. */
-export function settleLeg(instance: InstanceState, command: Named<'settle_leg'>): Turned {
+export function settleLeg(instance: InstanceData, command: Named<'settle_leg'>): InstanceChange {
   const { txnId, toAccountId } = legHoldOf(instance, command)
   const { groupId, leg, role } = command
   const settled =
     toAccountId === null ? burning(instance, command, txnId) : handing(instance, command, toAccountId, txnId)
   return {
-    instance: settled.instance,
+    data: settled.instance,
     effects: [...settled.effects, sent(groupAddress(groupId), { type: 'leg_settled', groupId, leg, role })],
   }
 }
@@ -213,32 +224,32 @@ function isFor(held: LegName | null, { groupId, leg }: LegName): boolean {
   return held?.groupId === groupId && held.leg === leg
 }
 
-function holdOf({ hold: held, id }: InstanceState, txnId: string): InstanceHold {
+function holdOf({ hold: held, id }: InstanceData, txnId: string): InstanceHold {
   invariant(held?.txnId === txnId, `O2: ${id} is not held for ${txnId}`)
   return held
 }
 
-function legHoldOf(instance: InstanceState, leg: LegName): InstanceHold {
+function legHoldOf(instance: InstanceData, leg: LegName): InstanceHold {
   const { hold: held, id } = instance
   invariant(held !== null && isFor(held.leg, leg), `O2: ${id} is not held for leg ${leg.leg} of ${leg.groupId}`)
   return held
 }
 
-function handing(instance: InstanceState, stamp: Stamp, to: string | null, txnId: string) {
+function handing(instance: InstanceData, stamp: Stamp, to: string | null, txnId: string) {
   invariant(to !== null, `O2: ${instance.id} is held for nobody`)
   const { owner: from } = instance
-  const moved = next(instance, stamp, { status: 'active', hold: null, owner: to })
+  const moved = next(instance, stamp, { hold: null, owner: to })
   const { instance: entered, effects } = entering(moved, stamp, { type: 'transfer', from, to, txnId })
   return { instance: { ...entered, acquiredAtMs: entered.lastTimeMs }, effects }
 }
 
-function burning(instance: InstanceState, stamp: Stamp, txnId: string) {
+function burning(instance: InstanceData, stamp: Stamp, txnId: string) {
   const { owner } = instance
-  const burned = next(instance, stamp, { status: 'burned', hold: null })
+  const burned = next(instance, stamp, { hold: null })
   return entering(burned, stamp, { type: 'burn', from: owner, to: owner, txnId })
 }
 
-interface Change {
+interface Happening {
   readonly type: NftEventType
   readonly from: string | null
   readonly to: string
@@ -246,7 +257,7 @@ interface Change {
 }
 
 /** O3. */
-function entering(instance: InstanceState, { salt }: Stamp, { type, from, to, txnId }: Change) {
+function entering(instance: InstanceData, { salt }: Stamp, { type, from, to, txnId }: Happening) {
   const { events: number, tip: previousHash, lastTimeMs: atMs, id } = instance
   const name = nftNameOf(id)
   const payload = canonicalJson({
@@ -267,7 +278,7 @@ function entering(instance: InstanceState, { salt }: Stamp, { type, from, to, tx
   return { instance: { ...instance, events: number + 1, tip: eventHash }, effects }
 }
 
-function next(instance: InstanceState, { atMs }: Stamp, changes: Partial<InstanceState>): InstanceState {
+function next(instance: InstanceData, { atMs }: Stamp, changes: Partial<InstanceData>): InstanceData {
   return { ...instance, ...changes, version: instance.version + 1, lastTimeMs: Math.max(atMs, instance.lastTimeMs) }
 }
 

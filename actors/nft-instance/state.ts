@@ -5,15 +5,20 @@ import type { JsonObject } from '../canonical-json.ts'
 import type { LegName } from '../message.ts'
 import { nftNameOf } from '../nft-id.ts'
 
-export interface InstanceState {
+/**
+ * `minting`: its owner has not accepted it, or it is held for an import; `held`: a transaction or a leg has it, its owner is
+ * still the sender.
+ */
+export type InstanceStatus = 'minting' | 'active' | 'held' | 'burned'
+
+/** Everything of an instance but its status, which its machine knows. */
+export interface InstanceData {
   readonly kind: 'instance'
   readonly format: 1
   /** `class/instance`. */
   readonly id: string
   /** Counts every write (I1b). */
   readonly version: number
-  /** `minting`: its owner has not accepted it, or it is held for an import; `held`: a transaction or a leg has it, its owner is still the sender. */
-  readonly status: 'minting' | 'active' | 'held' | 'burned'
   readonly issuer: string
   /** Of one that is burned, the last. */
   readonly owner: string
@@ -32,6 +37,10 @@ export interface InstanceState {
   readonly acquiredAtMs: number
   readonly lastTimeMs: number
   readonly dueAtMs: null
+}
+
+export interface InstanceState extends InstanceData {
+  readonly status: InstanceStatus
 }
 
 export interface InstanceHold {

@@ -7,82 +7,95 @@ import { type Answer, refusal } from '../account/outcome.ts'
 import { arrivalAnswer, type ArrivingToken, type DropArrivalCommand, type TakeArrivalCommand } from '../arrival.ts'
 import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { invariant } from '../result.ts'
-import type { HoldToken, TokenArrivalCommand } from './commands.ts'
-import type { TokenState } from './state.ts'
-import { exceeds, next, type Turned } from './supply.ts'
+import type { HoldToken, TokenCommand } from './commands.ts'
+import type { TokenData } from './state.ts'
+import { exceeds, next, type TokenChange } from './supply.ts'
 
-/** What is answered without a step; undefined where something is to be done. */
-export function judgeTokenArrival(token: TokenState | null, command: TokenArrivalCommand): Answer | undefined {
-  const growing = token?.growing
-  const isHeld = (token?.status === 'preparing' && token.arrived !== undefined) || growing !== undefined
-  if (command.type !== 'hold_arrival') {
-    if (isHeld && (growing ?? token?.arrived)?.importId === command.importId) return undefined
-    if (command.type === 'drop_arrival' || (!isHeld && token?.arrived !== undefined)) return arrivalAnswer(command)
-    return refusal('arrival_not_held', 'The import has no hold here.', 'import_id')
-  }
-  if (token === null) return undefined
-  const { from, arrival } = command
-  const { arrived } = token
-  const isSame =
-    arrived?.ledgerId === from.ledgerId &&
+type Arriving = Extract<TokenCommand, { readonly type: 'take_arrival' | 'drop_arrival' }>
+
+export const EXISTS = {
+  code: 'token_exists',
+  detail: 'There is such a token already, and it is another.',
+  field: 'symbol',
+} as const
+
+/** Whether the import holds a token that is not here yet. */
+export function isHeldBy({ arrived }: TokenData, { importId }: Arriving): boolean {
+  return arrived?.importId === importId
+}
+
+/** Whether the import holds more of a token that is here. */
+export function isGrownBy({ growing }: TokenData, { importId }: Arriving): boolean {
+  return growing?.importId === importId
+}
+
+/** Whether it came here before, and no more of it is on its way. */
+export function hasArrived({ arrived, growing }: TokenData): boolean {
+  return arrived !== undefined && growing === undefined
+}
+
+export function isSameHold(token: TokenData, command: HoldToken): boolean {
+  return isSameToken(token, command) && token.arrived?.importId === command.from.importId
+}
+
+function isSameToken(token: TokenData, { from, arrival }: HoldToken): boolean {
+  return (
+    token.arrived?.ledgerId === from.ledgerId &&
     token.tokenId === arrival.tokenId &&
     token.decimals === arrival.decimals &&
     token.issuer === arrival.issuer &&
     token.initialSupply === arrival.initialSupply
-  if (isSame && isHeld && (growing ?? arrived).importId === from.importId) return arrivalAnswer(command)
-  if (isSame && token.status === 'preparing') return exists()
-  if (isSame) return judgeGrowth(token, command)
-  return exists()
+  )
 }
 
-function exists(): Answer {
-  return refusal('token_exists', 'There is such a token already, and it is another.', 'symbol')
-}
-
-/** It is here: there may be more of it by now. */
-function judgeGrowth(token: TokenState, { arrival }: HoldToken): Answer | undefined {
-  const by = grownBy(token, arrival)
+/** What an active token answers to an import without a change; undefined where it brings more of it. */
+export function judgeGrowth(token: TokenData, command: HoldToken): Answer | undefined {
+  const { growing } = token
+  if (!isSameToken(token, command)) return refusal(EXISTS.code, EXISTS.detail, EXISTS.field)
+  if (growing?.importId === command.from.importId) return arrivalAnswer(command)
+  const by = grownBy(token, command.arrival)
   if (by.lessThanOrEqualTo(ZERO)) return { kind: 'arrival', state: 'present' }
-  if (token.growing !== undefined) return refusal('token_exists', 'Another import brings more of it.', 'symbol')
+  if (growing !== undefined) return refusal('token_exists', 'Another import brings more of it.', 'symbol')
   return exceeds(token, by)
     ? refusal('supply_limit', 'With what was minted there its supply has too many digits here.', 'total_supply')
     : undefined
 }
 
-function grownBy({ arrived }: TokenState, { totalSupply }: ArrivingToken): Quantity {
+function grownBy({ arrived }: TokenData, { totalSupply }: ArrivingToken): Quantity {
   return parseQuantity(totalSupply).minus(parseQuantity(arrived?.supply ?? totalSupply))
 }
 
 /** Room for it is kept (T1). */
-export function holdGrowth(token: TokenState, command: HoldToken): Turned {
+export function holdGrowth(token: TokenData, command: HoldToken): TokenChange {
   const by = formatQuantity(grownBy(token, command.arrival))
-  return { token: next(token, command, { growing: { ...command.from, by } }), effects: [] }
+  return { data: next(token, command, { growing: { ...command.from, by } }), answer: arrivalAnswer(command) }
 }
 
-export function takeGrowth(token: TokenState, command: TakeArrivalCommand): Turned {
+export function takeGrowth(token: TokenData, command: TakeArrivalCommand): TokenChange {
   const { growing, arrived, ...rest } = token
   invariant(growing !== undefined && arrived !== undefined, `${token.tokenId} grows, and nothing of it was held`)
   const by = parseQuantity(growing.by)
   const supply = formatQuantity(parseQuantity(arrived.supply).plus(by))
   const totalSupply = formatQuantity(parseQuantity(token.totalSupply).plus(by))
   return {
-    token: next({ ...rest, arrived: { ...arrived, supply } }, command, { totalSupply }),
+    data: next({ ...rest, arrived: { ...arrived, supply } }, command, { totalSupply }),
     effects: [{ kind: 'boundary_crossed', tokenId: token.tokenId, quantity: by.negated() }],
+    answer: arrivalAnswer(command),
   }
 }
 
-export function dropGrowth({ growing: _growing, ...token }: TokenState, command: DropArrivalCommand): Turned {
-  return { token: next(token, command, {}), effects: [] }
+export function dropGrowth({ growing: _growing, ...token }: TokenData, command: DropArrivalCommand): TokenChange {
+  return { data: next(token, command, {}), answer: arrivalAnswer(command) }
 }
 
-export function holdArrival({ from, arrival, caller, atMs }: HoldToken): Turned {
+export function holdArrival(command: HoldToken): TokenChange {
+  const { from, arrival, caller, atMs } = command
   const { tokenId, decimals, issuer, initialSupply, totalSupply } = arrival
-  const token: TokenState = {
+  const data: TokenData = {
     kind: 'token',
     format: 1,
     id: tokenId.toLowerCase(),
     version: 1,
-    status: 'preparing',
     tokenId,
     decimals,
     issuer,
@@ -96,14 +109,15 @@ export function holdArrival({ from, arrival, caller, atMs }: HoldToken): Turned 
     lastTimeMs: atMs,
     dueAtMs: null,
   }
-  return { token, effects: [] }
+  return { data, answer: arrivalAnswer(command) }
 }
 
-export function takeArrival(token: TokenState, command: TakeArrivalCommand): Turned {
+export function takeArrival(token: TokenData, command: TakeArrivalCommand): TokenChange {
   const { tokenId, totalSupply } = token
   const quantity = parseQuantity(totalSupply).negated()
   return {
-    token: next(token, command, { status: 'active' }),
+    data: next(token, command, {}),
     effects: quantity.isZero() ? [] : [{ kind: 'boundary_crossed', tokenId, quantity }],
+    answer: arrivalAnswer(command),
   }
 }

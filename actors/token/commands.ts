@@ -1,6 +1,6 @@
 /** What a token can be asked. */
 import type { CommandBase } from '../account/commands.ts'
-import type { Heard } from '../actor-step.ts'
+import type { Heard } from '../define-actor.ts'
 import type { ArrivalCommand, ArrivingToken, HoldArrivalCommand } from '../arrival.ts'
 import type { TokenMessage } from '../message.ts'
 

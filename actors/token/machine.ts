@@ -1,15 +1,23 @@
 /**
  * The life of a token: absent -> preparing (its issuer is asked) -> crediting (it exists, its supply is on the way) ->
- * active; or absent again, when the issuer does not agree. What a step does to the supply is arithmetic of supply.ts.
+ * active; or absent again, when the issuer does not agree. The arithmetic is in supply.ts and arrival.ts.
  */
-import { assign, setup, type SnapshotFrom } from 'xstate'
-import type { Effect } from '../account/outcome.ts'
-import { inertScope } from '../inert-scope.ts'
-import type { DropArrivalCommand, TakeArrivalCommand } from '../arrival.ts'
+import { arrivalAnswer } from '../arrival.ts'
+import { ABSENT, type Change, JUDGED, type MachineDefinition } from '../define-actor.ts'
 import { parseQuantity } from '../money.ts'
-import { dropGrowth, holdArrival, holdGrowth, takeArrival, takeGrowth } from './arrival.ts'
-import type { HoldToken, RegisterTokenCommand, TokenCommand } from './commands.ts'
-import type { TokenState } from './state.ts'
+import {
+  dropGrowth,
+  hasArrived,
+  holdArrival,
+  holdGrowth,
+  isGrownBy,
+  isHeldBy,
+  isSameHold,
+  takeArrival,
+  takeGrowth,
+} from './arrival.ts'
+import type { RegisterTokenCommand, TokenArrivalCommand, TokenCommand } from './commands.ts'
+import type { TokenData, TokenStatus } from './state.ts'
 import {
   activate,
   begin,
@@ -17,46 +25,50 @@ import {
   giveUp,
   holdSupply,
   register,
+  registeredAnswer,
   revertLeg,
   settleLeg,
-  type Turned,
 } from './supply.ts'
 
-export interface TokenContext {
-  readonly token: TokenState | null
-  readonly effects: readonly Effect[]
+type IssuePrepared = Extract<TokenCommand, { readonly type: 'issue_prepared' }>
+
+const GUARDS = {
+  isRepeat: ({ clientId, registrationKey }: TokenData, command: RegisterTokenCommand) =>
+    clientId === command.caller.clientId && registrationKey === command.registrationKey,
+  isRefused: (_token: TokenData, { refused }: IssuePrepared) => refused !== null,
+  hasSupply: ({ initialSupply }: TokenData) => !parseQuantity(initialSupply).isZero(),
+  isSameHold,
+  isHeldBy,
+  isGrownBy,
+  hasArrived,
 }
 
-type Named<Type extends TokenCommand['type']> = Extract<TokenCommand, { readonly type: Type }>
-
-function on<Command extends TokenCommand>(step: (token: TokenState, command: Command) => Turned) {
-  return ({ context, event }: { readonly context: TokenContext; readonly event: TokenCommand }): TokenContext =>
-    context.token === null ? context : step(context.token, event as Command)
+const ACTIONS = {
+  defer: (data: TokenData): Change<TokenData> => ({ data, answer: 'deferred' }),
+  showRegistered: (data: TokenData, command: RegisterTokenCommand): Change<TokenData> => {
+    const replayed = !command.registrationKey.startsWith('request ')
+    return { data, answer: registeredAnswer(data, { replayed, mismatch: asksForAnother(data, command) }) }
+  },
+  begin,
+  activate,
+  giveUp,
+  changeSupply,
+  holdSupply,
+  settleLeg,
+  revertLeg,
+  takeArrival,
+  forgetArrival: (_token: TokenData, command: TokenArrivalCommand) => ({ data: null, answer: arrivalAnswer(command) }),
+  answerArrival: (data: TokenData, command: TokenArrivalCommand) => ({ data, answer: arrivalAnswer(command) }),
+  holdGrowth,
+  takeGrowth,
+  dropGrowth,
 }
 
-const setUp = setup({
-  types: { context: {} as TokenContext, events: {} as TokenCommand },
-  guards: {
-    isRefused: ({ event }) => event.type === 'issue_prepared' && event.refused !== null,
-    hasSupply: ({ context }) => context.token !== null && !parseQuantity(context.token.initialSupply).isZero(),
-  },
-  actions: {
-    register: assign(({ event }) => register(event as RegisterTokenCommand)),
-    holdArrival: assign(({ event }) => holdArrival(event as HoldToken)),
-    takeArrival: assign(on<TakeArrivalCommand>(takeArrival)),
-    holdGrowth: assign(on<HoldToken>(holdGrowth)),
-    takeGrowth: assign(on<TakeArrivalCommand>(takeGrowth)),
-    dropGrowth: assign(on<DropArrivalCommand>(dropGrowth)),
-    dropArrival: assign(() => ({ token: null, effects: [] })),
-    giveUp: assign(on<Named<'issue_prepared'>>(giveUp)),
-    begin: assign(on(begin)),
-    activate: assign(on(activate)),
-    changeSupply: assign(on<Named<'change_supply'>>(changeSupply)),
-    holdSupply: assign(on<Named<'hold_supply'>>(holdSupply)),
-    settleLeg: assign(on<Named<'settle_leg'>>(settleLeg)),
-    revertLeg: assign(on<Named<'revert_leg'>>(revertLeg)),
-  },
-})
+const CREATIONS = {
+  register,
+  holdArrival,
+  answerAbsent: (command: TokenArrivalCommand) => ({ data: null, answer: arrivalAnswer(command) }),
+}
 
 const SUPPLY = {
   change_supply: { actions: 'changeSupply' },
@@ -65,49 +77,60 @@ const SUPPLY = {
   revert_leg: { actions: 'revertLeg' },
 } as const
 
-export const tokenMachine = setUp.createMachine({
-  id: 'token',
-  context: { token: null, effects: [] },
-  initial: 'absent',
+export const tokenMachine = {
+  guards: GUARDS,
+  actions: ACTIONS,
+  creations: CREATIONS,
   states: {
     absent: {
       on: {
-        register_token: { target: 'preparing', actions: 'register' },
+        register_token: [JUDGED, { target: 'preparing', actions: 'register' }],
         hold_arrival: { target: 'preparing', actions: 'holdArrival' },
+        drop_arrival: { actions: 'answerAbsent' },
       },
     },
     preparing: {
       on: {
+        register_token: { guard: 'isRepeat', actions: 'defer' },
         issue_prepared: [
-          { guard: 'isRefused', target: 'absent', actions: 'giveUp' },
+          { guard: 'isRefused', target: ABSENT, actions: 'giveUp' },
           { guard: 'hasSupply', target: 'crediting', actions: 'begin' },
           { target: 'active', actions: 'activate' },
         ],
-        take_arrival: { target: 'active', actions: 'takeArrival' },
-        drop_arrival: { target: 'absent', actions: 'dropArrival' },
+        hold_arrival: { guard: 'isSameHold', actions: 'answerArrival' },
+        take_arrival: { guard: 'isHeldBy', target: 'active', actions: 'takeArrival' },
+        drop_arrival: [{ guard: 'isHeldBy', target: ABSENT, actions: 'forgetArrival' }, { actions: 'answerArrival' }],
       },
     },
-    crediting: { on: { ...SUPPLY, issue_credited: { target: 'active', actions: 'activate' } } },
+    crediting: {
+      on: {
+        ...SUPPLY,
+        register_token: { guard: 'isRepeat', actions: 'defer' },
+        issue_credited: { target: 'active', actions: 'activate' },
+        drop_arrival: { actions: 'answerArrival' },
+      },
+    },
     active: {
       on: {
         ...SUPPLY,
-        hold_arrival: { actions: 'holdGrowth' },
-        take_arrival: { actions: 'takeGrowth' },
-        drop_arrival: { actions: 'dropGrowth' },
+        register_token: { guard: 'isRepeat', actions: 'showRegistered' },
+        hold_arrival: [JUDGED, { actions: 'holdGrowth' }],
+        take_arrival: [
+          { guard: 'isGrownBy', actions: 'takeGrowth' },
+          { guard: 'hasArrived', actions: 'answerArrival' },
+        ],
+        drop_arrival: [{ guard: 'isGrownBy', actions: 'dropGrowth' }, { actions: 'answerArrival' }],
       },
     },
   },
-})
+} as const satisfies MachineDefinition<TokenData, TokenStatus, TokenCommand, unknown>
 
-export type TokenSnapshot = SnapshotFrom<typeof tokenMachine>
-
-const scope = inertScope(tokenMachine)
-
-export function tokenSnapshotOf(token: TokenState | null): TokenSnapshot {
-  return tokenMachine.resolveState({ value: token?.status ?? 'absent', context: { token, effects: [] } })
-}
-
-/** The next snapshot; the very same object when no transition accepts the command. */
-export function advanceToken(snapshot: TokenSnapshot, command: TokenCommand): TokenSnapshot {
-  return tokenMachine.transition(snapshot, command, scope)
+/** Whether it is registered otherwise than is asked now. */
+function asksForAnother(token: TokenData, { tokenId, decimals, issuer, totalSupply }: RegisterTokenCommand): boolean {
+  return (
+    token.tokenId !== tokenId ||
+    token.decimals !== decimals ||
+    token.issuer !== issuer ||
+    token.initialSupply !== totalSupply
+  )
 }

@@ -2,15 +2,17 @@
 import type { ArrivedFrom } from '../arrival.ts'
 import { formatQuantity, parseQuantity } from '../money.ts'
 
-export interface TokenState {
+/** `preparing`: the issuer has not agreed, or it is held for an import; `crediting`: the token exists, its supply is on the way; `active`. */
+export type TokenStatus = 'preparing' | 'crediting' | 'active'
+
+/** Everything of a token but its status, which its machine knows. */
+export interface TokenData {
   readonly kind: 'token'
   readonly format: 1
   /** The symbol in lower case. */
   readonly id: string
   /** Counts every write (I1b). */
   readonly version: number
-  /** `preparing`: the issuer has not agreed, or it is held for an import; `crediting`: the token exists, its supply is on the way; `active`. */
-  readonly status: 'preparing' | 'crediting' | 'active'
   /** The symbol as it was registered. */
   readonly tokenId: string
   readonly decimals: number
@@ -29,6 +31,10 @@ export interface TokenState {
   readonly createdAtMs: number
   readonly lastTimeMs: number
   readonly dueAtMs: null
+}
+
+export interface TokenState extends TokenData {
+  readonly status: TokenStatus
 }
 
 /** `clientId`: the client that registered the group. */
@@ -58,6 +64,6 @@ export function tokenFactsOf(token: TokenState): TokenFacts | undefined {
 }
 
 /** The supply in minimal form, however it was written (D4). */
-export function tokenViewOf({ tokenId, decimals, issuer, totalSupply, createdAtMs }: TokenState): TokenView {
+export function tokenViewOf({ tokenId, decimals, issuer, totalSupply, createdAtMs }: TokenData): TokenView {
   return { tokenId, decimals, issuer, totalSupply: formatQuantity(parseQuantity(totalSupply)), createdAtMs }
 }

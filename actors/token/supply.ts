@@ -6,29 +6,26 @@
  */
 import { accountAddress, groupAddress } from '../address.ts'
 import { type Effect, refusal } from '../account/outcome.ts'
+import type { Change } from '../define-actor.ts'
 import { failure, type FailureCode } from '../account/transaction.ts'
 import type { Carried, LegName, Message, Stamp } from '../message.ts'
 import { formatQuantity, LARGEST, parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { invariant } from '../result.ts'
 import type { ActorAddress } from '../address.ts'
 import type { RegisterTokenCommand, TokenCommand } from './commands.ts'
-import { type TokenState, tokenViewOf } from './state.ts'
+import { type TokenData, tokenViewOf } from './state.ts'
 
-export interface Turned {
-  readonly token: TokenState | null
-  readonly effects: readonly Effect[]
-}
+export type TokenChange = Change<TokenData>
 
 type Named<Type extends TokenCommand['type']> = Extract<TokenCommand, { readonly type: Type }>
 
-export function register(command: RegisterTokenCommand): Turned {
+export function register(command: RegisterTokenCommand): TokenChange {
   const { tokenId, decimals, issuer, totalSupply, caller, atMs } = command
-  const token: TokenState = {
+  const data: TokenData = {
     kind: 'token',
     format: 1,
     id: tokenId.toLowerCase(),
     version: 1,
-    status: 'preparing',
     tokenId,
     decimals,
     issuer,
@@ -50,90 +47,90 @@ export function register(command: RegisterTokenCommand): Turned {
     payload: command.payload,
     signature: command.signature,
   }
-  return { token, effects: [sent(accountAddress(issuer), prepare)] }
+  return { data, effects: [sent(accountAddress(issuer), prepare)], answer: 'deferred' }
 }
 
 /** The issuer does not agree: the name is free again. */
-export function giveUp(_: TokenState, { refused }: Named<'issue_prepared'>): Turned {
+export function giveUp(_: TokenData, { refused }: Named<'issue_prepared'>): TokenChange {
   invariant(refused !== null, 'an abandoned issue was refused')
   const { code, detail, keyId } = refused
-  return { token: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'issuer', keyId) }] }
+  return { data: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'issuer', keyId) }] }
 }
 
 /** From here on the token exists, and its supply is on the way to its issuer. */
-export function begin(token: TokenState, stamp: Stamp): Turned {
+export function begin(token: TokenData, stamp: Stamp): TokenChange {
   const { tokenId, issuer, totalSupply } = token
   const credit: Message = { type: 'credit_issue', tokenId, totalSupply }
   return {
-    token: next(token, stamp, { status: 'crediting' }),
+    data: next(token, stamp, {}),
     effects: [sent(accountAddress(issuer), credit, [{ tokenId, quantity: totalSupply }])],
   }
 }
 
-export function activate(token: TokenState, stamp: Stamp): Turned {
-  const active = next(token, stamp, { status: 'active' })
+export function activate(token: TokenData, stamp: Stamp): TokenChange {
+  const data = next(token, stamp, {})
   return {
-    token: active,
-    effects: [{ kind: 'concluded', answer: registeredAnswer(active, { replayed: false, mismatch: false }) }],
+    data,
+    effects: [{ kind: 'concluded', answer: registeredAnswer(data, { replayed: false, mismatch: false }) }],
   }
 }
 
 /** As it was when it was new. */
 export function registeredAnswer(
-  token: TokenState,
+  token: TokenData,
   { replayed, mismatch }: { readonly replayed: boolean; readonly mismatch: boolean },
 ) {
   const view = { ...tokenViewOf(token), totalSupply: formatQuantity(parseQuantity(token.initialSupply)) }
   return { kind: 'token_registered', token: view, replayed, mismatch } as const
 }
 
-export function changeSupply(token: TokenState, command: Named<'change_supply'>): Turned {
+export function changeSupply(token: TokenData, command: Named<'change_supply'>): TokenChange {
   const { txnId, accountId, change, amount } = command
   const { tokenId } = token
   const refused = refuses(token, change, parseQuantity(amount))
   const answer: Message = { type: 'conclude_supply', txnId, failure: refused === undefined ? null : failure(refused) }
   if (refused !== undefined)
-    return { token: next(token, command, {}), effects: [sent(accountAddress(accountId), answer)] }
+    return { data: next(token, command, {}), effects: [sent(accountAddress(accountId), answer)] }
   return {
-    token: next(token, command, { totalSupply: supplyAfter(token, change, amount) }),
+    data: next(token, command, { totalSupply: supplyAfter(token, change, amount) }),
     effects: [sent(accountAddress(accountId), answer, [{ tokenId, quantity: signed(change, amount) }])],
   }
 }
 
 /** T2. The group orders the revert of a hold; a token that refused has none. */
-export function holdSupply(token: TokenState, command: Named<'hold_supply'>): Turned {
+export function holdSupply(token: TokenData, command: Named<'hold_supply'>): TokenChange {
   const { groupId, leg, role, change, amount, clientId } = command
   const name: LegName = { groupId, leg, role }
   const refused = refusesLeg(token, command)
   if (refused !== undefined) {
     const failed: Message = { type: 'leg_failed', ...name, txnId: null, failure: failure(refused) }
-    return { token: next(token, command, {}), effects: [sent(groupAddress(groupId), failed)] }
+    return { data: next(token, command, {}), effects: [sent(groupAddress(groupId), failed)] }
   }
   const held = { ...token.held, [heldKey(name)]: { change, amount, clientId } }
   const done: Message = { type: 'leg_completed', ...name, txnId: null, metadata: null }
-  return { token: next(token, command, { held }), effects: [sent(groupAddress(groupId), done)] }
+  return { data: next(token, command, { held }), effects: [sent(groupAddress(groupId), done)] }
 }
 
-export function settleLeg(token: TokenState, command: Named<'settle_leg'>): Turned {
+export function settleLeg(token: TokenData, command: Named<'settle_leg'>): TokenChange {
   const { groupId, leg, role } = command
   const { held, change, amount } = released(token, command)
   return {
-    token: next(token, command, { held, totalSupply: supplyAfter(token, change, amount) }),
+    data: next(token, command, { held, totalSupply: supplyAfter(token, change, amount) }),
     effects: [sent(groupAddress(groupId), { type: 'leg_settled', groupId, leg, role })],
   }
 }
 
 /** A leg that the token has refused has no hold. */
-export function revertLeg(token: TokenState, command: Named<'revert_leg'>): Turned {
+export function revertLeg(token: TokenData, command: Named<'revert_leg'>): TokenChange {
   const { groupId, leg, role } = command
   const { [heldKey(command)]: _, ...held } = token.held
   return {
-    token: next(token, command, { held }),
+    data: next(token, command, { held }),
     effects: [sent(groupAddress(groupId), { type: 'leg_reverted', groupId, leg, role, compensation: null })],
   }
 }
 
-function released(token: TokenState, name: LegName) {
+function released(token: TokenData, name: LegName) {
   const { [heldKey(name)]: hold, ...held } = token.held
   invariant(hold !== undefined, `${token.tokenId} does not hold leg ${name.leg} of ${name.groupId}`)
   return { held, ...hold }
@@ -146,7 +143,7 @@ function heldKey({ groupId, leg }: LegName): string {
 /** Limit on one client's legs with supply on hold at a token: every change visits each of them. */
 export const MAX_HELD_LEGS = 100
 
-function refusesLeg(token: TokenState, { change, amount, clientId }: Named<'hold_supply'>): FailureCode | undefined {
+function refusesLeg(token: TokenData, { change, amount, clientId }: Named<'hold_supply'>): FailureCode | undefined {
   let held = 0
   for (const hold of Object.values(token.held)) if (hold.clientId === clientId) held += 1
   return held < MAX_HELD_LEGS ? refuses(token, change, parseQuantity(amount)) : 'leg_limit'
@@ -154,7 +151,7 @@ function refusesLeg(token: TokenState, { change, amount, clientId }: Named<'hold
 
 /** T1. */
 function refuses(
-  token: TokenState,
+  token: TokenData,
   change: 'mint' | 'burn',
   amount: Quantity,
 ): 'supply_limit' | 'supply_underflow' | undefined {
@@ -165,17 +162,17 @@ function refuses(
 }
 
 /** T1: whether so much more would, with all that open groups and imports will bring. */
-export function exceeds(token: TokenState, amount: Quantity): boolean {
+export function exceeds(token: TokenData, amount: Quantity): boolean {
   return parseQuantity(token.totalSupply).plus(heldOf(token, 'mint')).plus(amount).greaterThan(LARGEST)
 }
 
-function heldOf({ held, growing }: TokenState, change: 'mint' | 'burn'): Quantity {
+function heldOf({ held, growing }: TokenData, change: 'mint' | 'burn'): Quantity {
   let sum = change === 'mint' && growing !== undefined ? parseQuantity(growing.by) : ZERO
   for (const hold of Object.values(held)) if (hold.change === change) sum = sum.plus(parseQuantity(hold.amount))
   return sum
 }
 
-function supplyAfter({ totalSupply }: TokenState, change: 'mint' | 'burn', amount: string): string {
+function supplyAfter({ totalSupply }: TokenData, change: 'mint' | 'burn', amount: string): string {
   const before = parseQuantity(totalSupply)
   const quantity = parseQuantity(amount)
   return formatQuantity(change === 'mint' ? before.plus(quantity) : before.minus(quantity))
@@ -185,7 +182,7 @@ function signed(change: 'mint' | 'burn', amount: string): string {
   return change === 'mint' ? amount : `-${amount}`
 }
 
-export function next(token: TokenState, { atMs }: Stamp, changes: Partial<TokenState>): TokenState {
+export function next(token: TokenData, { atMs }: Stamp, changes: Partial<TokenData>): TokenData {
   return { ...token, ...changes, version: token.version + 1, lastTimeMs: Math.max(atMs, token.lastTimeMs) }
 }
 

@@ -1,7 +1,8 @@
 /** Accounts: their keys, their status, what they hold, and their audit chains (D2, D4, D9). */
 import { ADMINS, EVERYONE, SUBMITTERS } from '../route.ts'
-import { erasureSchema, registrationSchema, rotationSchema, statusSchema } from '../schemas/account.ts'
+import { erasureSchema, pauseSchema, registrationSchema, rotationSchema, statusSchema } from '../schemas/account.ts'
 import {
+  accountActorResponse,
   accountListResponse,
   accountResponse,
   accountStateResponse,
@@ -11,6 +12,11 @@ import {
   balanceResponse,
   tokenBalanceResponse,
 } from '../schemas/responses/account.ts'
+import {
+  GET_ACCOUNT_ACTOR_EXAMPLES,
+  PAUSE_ACCOUNT_EXAMPLES,
+  RESUME_ACCOUNT_EXAMPLES,
+} from './examples/account-actor.ts'
 import { CHANGE_STATUS_EXAMPLES, ERASE_ACCOUNT_EXAMPLES, ROTATE_KEY_EXAMPLES } from './examples/account-changes.ts'
 import {
   GET_ACCOUNT_STATE_EXAMPLES,
@@ -148,6 +154,50 @@ export const eraseAccount: Operation = {
   examples: ERASE_ACCOUNT_EXAMPLES,
 }
 
+export const getAccountActor: Operation = {
+  id: 'getAccountActor',
+  method: 'GET',
+  path: '/v1/accounts/:accountId/actor',
+  summary: 'See how an account’s actor is, and where',
+  description: 'Asked of the node that owns the shard of the account, behind the orders that wait for it.',
+  roles: ADMINS,
+  answers: [{ status: 200, description: 'The actor.', content: accountActorResponse }],
+  refusals: {
+    ERR_SHARD_UNAVAILABLE: 'The shard of the account has no owner at this moment.',
+    ERR_NO_HEALTHY_SHARDS: 'No shard of the ledger has an owner at this moment.',
+    ERR_OVERLOADED: 'Too many orders wait for the account.',
+  },
+  examples: GET_ACCOUNT_ACTOR_EXAMPLES,
+}
+
+export const pauseAccount: Operation = {
+  id: 'pauseAccount',
+  method: 'POST',
+  path: '/v1/accounts/:accountId/actor/pause',
+  summary: 'Pause what an account sends',
+  description: `Until it is resumed, orders of the account other than credits are refused with a 409 and use no idempotency key. What it ordered before ends as usual; what others send arrives. The audit chain has an entry with the reason. Done again it says the same.`,
+  roles: ADMINS,
+  changes: 'shard',
+  body: pauseSchema,
+  answers: [{ status: 200, description: 'The actor, paused.', content: accountActorResponse }],
+  refusals: { ERR_CONFLICT: 'The account is closed.' },
+  examples: PAUSE_ACCOUNT_EXAMPLES,
+}
+
+export const resumeAccount: Operation = {
+  id: 'resumeAccount',
+  method: 'POST',
+  path: '/v1/accounts/:accountId/actor/resume',
+  summary: 'Let a paused account go on',
+  description: 'The audit chain has an entry with the reason. Done again it says the same.',
+  roles: ADMINS,
+  changes: 'shard',
+  body: pauseSchema,
+  answers: [{ status: 200, description: 'The actor as it goes on.', content: accountActorResponse }],
+  refusals: { ERR_CONFLICT: 'The account is closed.' },
+  examples: RESUME_ACCOUNT_EXAMPLES,
+}
+
 export const listAuditChain: Operation = {
   id: 'listAuditChain',
   method: 'GET',
@@ -237,6 +287,25 @@ export const ACCOUNTS: Tag = {
       description: 'What is asked when an account is to be erased.',
       fields: { reason: 'Why; it is destroyed with the rest.' },
     },
+    Pause: {
+      schema: pauseSchema,
+      description: 'Why an account is paused, or resumed.',
+      fields: { reason: 'It stands in the audit chain.' },
+    },
+    AccountActor: {
+      schema: accountActorResponse,
+      description: 'How the actor of an account is, and where.',
+      fields: {
+        state: 'The state of its machine; `erased` is `closed` elsewhere.',
+        paused: 'Whether an administrator has stopped what the account sends.',
+        owner: 'The node that owns its shard; null while none does.',
+        version: 'How often the account was written.',
+        holds: 'What is unfinished at it: pending transactions, legs of groups, mints.',
+        pending_count: 'Transactions among them that others decide on.',
+        resident: 'Whether the node had it in memory when it was asked.',
+        mailbox_length: 'Commands that waited for it, this one included.',
+      },
+    },
     Account: {
       schema: accountResponse,
       description: 'An account.',
@@ -293,6 +362,9 @@ export const ACCOUNTS: Tag = {
     rotateKey,
     changeStatus,
     eraseAccount,
+    getAccountActor,
+    pauseAccount,
+    resumeAccount,
     listAuditChain,
     getAccountState,
     listBalances,

@@ -4,11 +4,14 @@ import {
   createAccount,
   eraseAccount,
   getAccount,
+  getAccountActor,
   getAccountState,
   getBalance,
   listAccounts,
   listAuditChain,
   listBalances,
+  pauseAccount,
+  resumeAccount,
   rotateKey,
 } from './accounts.ts'
 import { getLiabilityProof, proveCompliance, proveLiabilities, proveProvenance, verifyAssertion } from './assertions.ts'
@@ -166,6 +169,11 @@ export const WALKTHROUGH: readonly Step[] = [
   step(putShardHealth, 'drain'),
   step(putShardHealth, 'stop'),
   step(getKeySet, 'keys'),
+  step(getAccountActor, 'bob'),
+  step(pauseAccount, 'bob'),
+  step(resumeAccount, 'bob'),
+  step(pauseAccount, 'closed'),
+  step(resumeAccount, 'closed'),
 ]
 
 function step(operation: Operation, example: string): Step {

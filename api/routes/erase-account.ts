@@ -7,7 +7,7 @@ import { invalidProblem } from '../problem.ts'
 import { noSuchAccount, refusalProblem, unavailableProblem } from '../refusals.ts'
 import { jsonReply } from '../reply.ts'
 import { ADMINS, type GuardedRoute, pathValue } from '../route.ts'
-import { readErasure } from '../schemas/account.ts'
+import { readReason } from '../schemas/account.ts'
 import { unexpectedAnswer } from '../unexpected-answer.ts'
 import { accountMembers } from '../views.ts'
 
@@ -24,7 +24,7 @@ export function eraseAccount({ gateway, jwkOf }: EdgeDependencies): GuardedRoute
       const accountId = pathValue(call, 'accountId')
       const illFormed = checkAccountId(accountId)
       if (illFormed !== undefined) return illFormed
-      const erasure = readErasure(body.value)
+      const erasure = readReason(body.value)
       if (!erasure.ok) return invalidProblem('validation-error', erasure.error)
       if (!call.scope.includes(accountId)) return noSuchAccount()
       const outcome = await gateway.ask({

@@ -62,6 +62,8 @@ export const statusSchema = v.object(
 
 export const erasureSchema = v.object({ reason: reasonField }, objectMessage)
 
+export const pauseSchema = v.object({ reason: reasonField }, objectMessage)
+
 export interface Registration {
   readonly accountId: string
   readonly key: AccountKey
@@ -111,11 +113,12 @@ export function readStatusChange(body: JsonObject): Result<StatusChange, readonl
   return invalid.length > 0 ? refuse(invalid) : ok(body as StatusChange)
 }
 
-export type Erasure = v.InferOutput<typeof erasureSchema>
+export type Reason = v.InferOutput<typeof pauseSchema>
 
-export function readErasure(body: JsonObject): Result<Erasure, readonly Invalid[]> {
-  const invalid = schemaErrors(erasureSchema, body)
-  return invalid.length > 0 ? refuse(invalid) : ok(body as Erasure)
+/** Of an erasure, a pause or a resumption. */
+export function readReason(body: JsonObject): Result<Reason, readonly Invalid[]> {
+  const invalid = schemaErrors(pauseSchema, body)
+  return invalid.length > 0 ? refuse(invalid) : ok(body as Reason)
 }
 
 /** Adds to `invalid` unless the key is good, or its absence was told already. */

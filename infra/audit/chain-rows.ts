@@ -162,19 +162,18 @@ function openHold(
 
 function isWhatWasWritten(
   row: AccountRow,
-  { parts, ...document }: AccountDocument,
+  { parts }: AccountDocument,
   balances: AccountState['balances'],
   holds: AccountState['holds'],
   vault: RowVault,
 ): boolean {
   if (vault.mixes && parts === '') return true
-  const account = { ...document, shardId: row.shard_id, version: Number(row.version), balances, holds }
-  return partsDigest(account, vault, accountKeyName(row.account_id)) === parts
+  return partsDigest({ balances, holds }, vault, accountKeyName(row.account_id)) === parts
 }
 
 function headOf(
   row: AccountRow,
-  { key, status, incoming, arrived }: AccountDocument,
+  { key, status, incoming, paused, arrived }: AccountDocument,
   balances: AccountState['balances'],
   holds: readonly Hold[] | undefined,
 ): AccountHead {
@@ -187,6 +186,7 @@ function headOf(
       publicKey: key?.publicKey ?? null,
       status,
       incoming,
+      paused,
       arrival: arrived === undefined || arrived.keySalt === null ? undefined : arrivalFact(arrived),
     },
     balances: [...balances].map(([tokenId, { balance, reserved, incoming: comes }]): BalanceParts => ({

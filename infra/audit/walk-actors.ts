@@ -3,7 +3,6 @@
  * elsewhere, in what is moved and in whose an NFT is; but one that does not open moves nothing any more, and a group that
  * has still to decide must be waited for.
  */
-import { exchangeStatusOf } from '../../actors/exchange/state.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
 import type { Finding, Subject } from '../../actors/audit/finding.ts'
 import { type ActorRow, keyNameOfActorRow, openActor } from '../postgres/actor-documents.ts'
@@ -73,7 +72,7 @@ function openWhole(row: Row, vault: RowVault): ActorState {
   const state = openActor(row, keyNameOfActorRow(row), vault)
   const agrees =
     state.version === Number(row.version) &&
-    (state.kind === 'exchange' ? exchangeStatusOf(state) : state.status) === row.status &&
+    state.status === row.status &&
     state.dueAtMs === (row.due_at?.getTime() ?? null)
   if (agrees) return state
   const place = PLACES.actor(row.shard_id, row.kind, row.actor_id, Number(row.version))

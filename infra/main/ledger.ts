@@ -19,6 +19,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   edge: async () => (await import('../cli/edge.ts')).edgeCommand,
   auditor: async () => (await import('../cli/auditor.ts')).auditorCommand,
   migrate: async () => (await import('../cli/migrate.ts')).migrateCommand,
+  actors: async () => (await import('../cli/actors.ts')).actorsCommand,
   shards: async () => (await import('../cli/shards.ts')).shardsCommand,
   'accept-server': async () => (await import('../cli/accept-server.ts')).acceptServerCommand,
   drain: async () => (await import('../cli/drain.ts')).drainCommand,

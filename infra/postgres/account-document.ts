@@ -6,8 +6,8 @@ import { openJson } from '../vault/open-json.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { PLACES } from './row-sealer.ts'
 
-/** What has rows or columns of its own. */
-type Apart = 'balances' | 'holds' | 'shardId' | 'version'
+/** What has rows or columns of its own, and what all accounts have in common. */
+type Apart = 'balances' | 'holds' | 'shardId' | 'version' | 'kind'
 
 /** Without what has rows of its own, and with what binds it to them. */
 export type AccountDocument = Omit<AccountState, Apart> & {
@@ -22,6 +22,7 @@ export function accountText(account: AccountState, parts: string): string {
     holds: undefined,
     shardId: undefined,
     version: undefined,
+    kind: undefined,
   }
   return JSON.stringify(Object.assign({}, account, apart, { parts }) satisfies AccountDocument)
 }

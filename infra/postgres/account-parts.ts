@@ -62,7 +62,12 @@ interface Taken {
 const taken = new WeakMap<Balance | Hold, Taken>()
 
 /** In hexadecimal digits; empty of a ledger without encryption. */
-export function partsDigest(account: AccountState, vault: RowVault, name: KeyName, made?: MadeKeys): string {
+export function partsDigest(
+  account: Pick<AccountState, 'balances' | 'holds'>,
+  vault: RowVault,
+  name: KeyName,
+  made?: MadeKeys,
+): string {
   const prints = vault.fingerprints(name, made)
   if (prints === undefined) return ''
   const sum = Buffer.alloc(PRINT_BYTES)

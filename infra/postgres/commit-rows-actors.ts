@@ -1,5 +1,4 @@
 /** Actors that are no accounts as a commit writes them, what became of NFTs, and what shards say to each other. */
-import { exchangeStatusOf } from '../../actors/exchange/state.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
 import { nftNameOf } from '../../actors/nft-id.ts'
@@ -30,11 +29,7 @@ const ADDRESS_COLUMNS: readonly Column<ActorVersion>[] = [
 
 const STATE_COLUMNS: readonly Column<ActorRow>[] = [
   { name: 'version', type: 'bigint', value: ({ state }) => state.version },
-  {
-    name: 'status',
-    type: 'text',
-    value: ({ state }) => (state.kind === 'exchange' ? exchangeStatusOf(state) : state.status),
-  },
+  { name: 'status', type: 'text', value: ({ state }) => state.status },
   {
     name: 'document',
     type: 'sealed',

@@ -70,6 +70,7 @@ function sealedOf(row: WholeRow, { shardId, vault, made }: ShardSealer): SealedA
   const balances = (row.balances ?? []).map(([tokenId, text]) => [tokenId, balanceFrom(decoded(text))] as const)
   const holds = (row.holds ?? []).map(([holdRef, text]) => [holdRef, JSON.parse(decoded(text)) as Hold] as const)
   const state: AccountState = {
+    kind: 'account',
     ...document,
     shardId,
     version,

@@ -65,7 +65,13 @@ export function openWholeAccount(
   }
   const holds = row.holds === null ? NO_HOLDS : holdsOf(row, row.holds, accountId, vault)
   // A literal that begins with a spread takes microseconds for each member that follows (V8).
-  const account: AccountState = Object.assign({}, document, { shardId, version: Number(row.version), balances, holds })
+  const account: AccountState = Object.assign({}, document, {
+    kind: 'account' as const,
+    shardId,
+    version: Number(row.version),
+    balances,
+    holds,
+  })
   if (!(vault.mixes && parts === '') && partsDigest(account, vault, name) !== parts) {
     const place = PLACES.account(shardId, ref, account.version)
     throw new UnreadableRow(place, 'its balances or holds are not those that were written with it')
@@ -103,7 +109,8 @@ function erasedAccount(
       'it was erased, and something of it is there',
     )
   }
-  const account = { ...document, shardId, version: Number(version), balances: new Map(), holds: new Map() }
+  const left = { shardId, version: Number(version), balances: new Map(), holds: new Map() }
+  const account: AccountState = { kind: 'account', ...document, ...left }
   return [addressOf({ shardId, accountId }), account]
 }
 

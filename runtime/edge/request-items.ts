@@ -28,6 +28,9 @@ export function hasKey(operation: Operation): boolean {
       return true
     // Done twice it is done once.
     case 'erase':
+    case 'pause':
+    case 'resume':
+    case 'show_actor':
     case 'decline_legs':
     case 'hold_arrival':
     case 'note_used_keys':

@@ -2,7 +2,7 @@
 import type { Log, LogFields } from '../ports/log.ts'
 import { NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
 import { fieldsOf } from '../ports/trail.ts'
-import { giveUp, type Pending, sendVerdicts, settle } from './pending.ts'
+import { giveUp, type Pending, sendVerdicts, settle } from './pending-command.ts'
 
 /** Named in one line about many of them. */
 const MAX_NAMED = 20

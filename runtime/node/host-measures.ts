@@ -1,7 +1,7 @@
 /** What a shard host can say of itself to whoever watches it. */
 import type { Verdict } from '../messages.ts'
 import type { ItemFate } from '../ports/metrics.ts'
-import type { CourierMeasures } from './courier.ts'
+import type { CourierMeasures } from './delivery/courier.ts'
 import type { Incarnation } from './incarnation.ts'
 
 /** Now: commands that have no verdict, those of them that wait for a look-up or a conclusion; messages; actors; shards. */

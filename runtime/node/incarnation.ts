@@ -12,8 +12,8 @@ import type { AnyState } from '../../actors/step-actor.ts'
 import { BriefMap } from '../brief-map.ts'
 import type { GroupUse, ShardStart, ShardToken } from '../ports/ledger-store.ts'
 import type { Random } from '../ports/random.ts'
-import { Mailbox } from './mailbox.ts'
-import type { Pending } from './pending.ts'
+import { Mailbox } from './delivery/mailbox.ts'
+import type { Pending } from './pending-command.ts'
 
 /**
  * An actor in memory. `pins` and `waiting` keep it there. Its machine is made anew for each step: a snapshot costs a

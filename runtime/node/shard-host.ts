@@ -16,11 +16,11 @@ import type { RarePaths } from '../ports/rare-paths.ts'
 import type { Signer } from '../ports/signer.ts'
 import type { Transport } from '../ports/transport.ts'
 import { decodeList, DELIVERIES, encodeFrame, type Wire } from '../wire.ts'
-import { type Admission, createAdmission, type MailboxLimits } from './admission.ts'
-import { applyDrafts } from './applied.ts'
-import { CommitLane } from './commit-lane.ts'
-import { type CommitHealth, createCommitHealth } from './commit-health.ts'
-import type { CommitLimits } from './commit-parts.ts'
+import { type Admission, createAdmission, type MailboxLimits } from './delivery/admission.ts'
+import { applyDrafts } from './commit/applied.ts'
+import { CommitLane } from './commit/commit-lane.ts'
+import { type CommitHealth, createCommitHealth } from './commit/commit-health.ts'
+import type { CommitLimits } from './commit/commit-parts.ts'
 import {
   CANNOT_BE_PROCESSED,
   type Contain,
@@ -28,21 +28,21 @@ import {
   type Fault,
   isOfTheCommand,
   mayHaveTakenEffect,
-} from './containment.ts'
-import { Courier, type CourierDependencies } from './courier.ts'
-import { createDoubts, type Doubts } from './doubts.ts'
-import type { InboxOrder, ShardDraft, StepSettings } from './draft.ts'
-import { createFacts } from './facts.ts'
+} from './recovery/containment.ts'
+import { Courier, type CourierDependencies } from './delivery/courier.ts'
+import { createDoubts, type Doubts } from './recovery/shard-recovery.ts'
+import type { InboxOrder, ShardDraft, StepSettings } from './commit/draft.ts'
+import { createFacts } from './lookup/facts.ts'
 import { followed, followedAll, leaveUndecided } from './followed.ts'
 import { type HostMeasures, measuresOf } from './host-measures.ts'
-import { Inbox } from './inbox.ts'
+import { Inbox } from './delivery/inbox.ts'
 import { createIncarnation, type Incarnation, nextStamp } from './incarnation.ts'
-import { createLookUps, type LookUps } from './look-ups.ts'
-import type { OutputGate } from './output-gate.ts'
-import { createPending, isLate, letGo, type Pending, sendVerdicts, settle } from './pending.ts'
-import type { PinBoard } from './pin-board.ts'
-import { Timers } from './timers.ts'
-import type { Unsupported } from './unsupported.ts'
+import { createLookUps, type LookUps } from './lookup/look-ups.ts'
+import type { OutputGate } from './commit/output-gate.ts'
+import { createPending, isLate, letGo, type Pending, sendVerdicts, settle } from './pending-command.ts'
+import type { PinBoard } from './lookup/pin-board.ts'
+import { Timers } from './delivery/timers.ts'
+import type { Unsupported } from './delivery/unsupported.ts'
 
 export interface ShardHostDependencies {
   readonly store: LedgerStore

@@ -69,7 +69,7 @@ function countValue(ledger: Counted): void {
   }
   for (const [tokenId, quantity] of ledger.boundary) due.add(tokenId, quantity)
   for (const state of ledger.states.values()) {
-    if (!('kind' in state) || state.kind !== 'token' || state.status === 'preparing') continue
+    if (state.kind !== 'token' || state.status === 'preparing') continue
     due.add(state.tokenId, parseQuantity(state.totalSupply))
   }
   for (const tokenId of new Set([...there.sums.keys(), ...due.sums.keys()])) {
@@ -83,7 +83,7 @@ function countValue(ledger: Counted): void {
 /** I9: its history, entry by entry, says whose it is. */
 function countNfts({ states, nftEvents }: Counted): void {
   for (const state of states.values()) {
-    if (!('kind' in state) || state.kind !== 'instance') continue
+    if (state.kind !== 'instance') continue
     const events = nftEvents.get(state.id) ?? []
     let owner: string | null = null
     let previous = GENESIS
@@ -107,7 +107,7 @@ function countNfts({ states, nftEvents }: Counted): void {
 export function countAtRest(ledger: Counted): void {
   const owned = new Map<string, number>()
   for (const state of ledger.states.values()) {
-    if (!('kind' in state) || state.kind !== 'instance') continue
+    if (state.kind !== 'instance') continue
     demand(state.status !== 'minting', () => `${state.id} is being minted for ever`)
     if (state.status !== 'burned') owned.set(state.owner, (owned.get(state.owner) ?? 0) + 1)
   }

@@ -13,7 +13,7 @@ import {
 } from '../../actors/account/commands.ts'
 import { type Answer, type EarlierUse, type Effect, originalAnswer } from '../../actors/account/outcome.ts'
 import type { AccountState } from '../../actors/account/state.ts'
-import type { Evidence } from '../../actors/account/step.ts'
+import type { Evidence } from '../../actors/account/evidence.ts'
 import type { CompensableTransaction, Transaction } from '../../actors/account/transaction.ts'
 import {
   accountAddress,
@@ -23,7 +23,7 @@ import {
   instanceAddress,
   tokenAddress,
 } from '../../actors/address.ts'
-import type { ActorAnswer } from '../../actors/actor-step.ts'
+import type { ActorAnswer } from '../../actors/define-actor.ts'
 import type { AuditEntry } from '../../actors/audit-chain.ts'
 import type { GroupState } from '../../actors/group/state.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
@@ -88,27 +88,27 @@ export class MiniLedger {
 
   account(accountId: string): AccountState {
     const account = this.states.get(accountId)
-    if (account === undefined || !('balances' in account)) throw new Error(`There is no account ${accountId}.`)
+    if (account?.kind !== 'account') throw new Error(`There is no account ${accountId}.`)
     return account
   }
 
   group(groupId: string): GroupState | undefined {
     const state = this.states.get(actorKey(groupAddress(groupId)))
-    return state !== undefined && 'kind' in state && state.kind === 'group' ? state : undefined
+    return state?.kind === 'group' ? state : undefined
   }
 
   token(tokenId: string): TokenState | undefined {
     const state = this.states.get(actorKey(tokenAddress(tokenId)))
-    return state !== undefined && 'kind' in state && state.kind === 'token' ? state : undefined
+    return state?.kind === 'token' ? state : undefined
   }
 
   instance(nftId: string): InstanceState | undefined {
     const state = this.states.get(actorKey(instanceAddress(nftId)))
-    return state !== undefined && 'kind' in state && state.kind === 'instance' ? state : undefined
+    return state?.kind === 'instance' ? state : undefined
   }
 
   classes(): readonly ClassState[] {
-    return [...this.states.values()].filter((state): state is ClassState => 'kind' in state && state.kind === 'class')
+    return [...this.states.values()].filter((state): state is ClassState => state.kind === 'class')
   }
 
   transaction(txnId: string): KeptTransaction {
@@ -118,7 +118,7 @@ export class MiniLedger {
   }
 
   accounts(): readonly AccountState[] {
-    return [...this.states.values()].filter((state): state is AccountState => 'balances' in state)
+    return [...this.states.values()].filter((state): state is AccountState => state.kind === 'account')
   }
 
   undelivered(): readonly Envelope[] {
@@ -187,7 +187,7 @@ export class MiniLedger {
   pass(durationMs: number): void {
     this.nowMs += durationMs
     for (const [key, state] of this.states) {
-      if (!('kind' in state) || state.dueAtMs === null || state.dueAtMs > this.nowMs) continue
+      if (state.kind === 'account' || state.dueAtMs === null || state.dueAtMs > this.nowMs) continue
       const actor = { kind: state.kind, id: key.slice(key.indexOf(' ') + 1) }
       this.step(actor, { ...this.stamp(0), type: 'due', dueAtMs: state.dueAtMs })
     }
@@ -305,6 +305,7 @@ export class MiniLedger {
       ledgerId: LEDGER_ID,
       production: this.production,
       erasable: true,
+      residence: { resident: true, mailbox: 1 },
       usedElsewhere: undefined,
       earlier,
       verdict: (_, signature) => signature !== FORGED,

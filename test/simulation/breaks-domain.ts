@@ -46,7 +46,7 @@ const compensatingUnmarked: StepActor = (actor, state, command, evidence) => {
 /** An NFT that is held for one is handed to the next. */
 const movingHeld: StepActor = (actor, state, command, evidence) => {
   const moves = command.type === 'move_nft' || command.type === 'hold_nft' || command.type === 'burn_nft'
-  const isHeld = moves && state !== null && 'kind' in state && state.kind === 'instance' && state.status === 'held'
+  const isHeld = moves && state?.kind === 'instance' && state.status === 'held'
   return stepActor(actor, isHeld ? { ...state, status: 'active', hold: null } : state, command, evidence)
 }
 
@@ -82,7 +82,7 @@ const revealingRoom: StepActor = (actor, state, command, evidence) => {
 
 /** A time that was overtaken is believed. */
 const believingOldTimes: StepActor = (actor, state, command, evidence) => {
-  const isOfGroup = state !== null && 'kind' in state && state.kind === 'group'
+  const isOfGroup = state?.kind === 'group'
   if (command.type !== 'due' || !isOfGroup) return stepActor(actor, state, command, evidence)
   return stepActor(actor, { ...state, dueAtMs: command.dueAtMs }, command, evidence)
 }
@@ -229,7 +229,7 @@ function lacksFunds(outcome: StepOutcome): boolean {
 }
 
 function isAccount(state: AnyState | null): state is AccountState {
-  return state !== null && 'balances' in state
+  return state?.kind === 'account'
 }
 
 function changed(outcome: StepOutcome, change: (account: AccountState) => AccountState): StepOutcome {

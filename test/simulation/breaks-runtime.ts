@@ -1,9 +1,9 @@
 /** Parts of a node or an edge that break one rule of the runtime each, and keep all others. */
 import type { Answer } from '../../actors/account/outcome.ts'
-import type { InboxOrder } from '../../runtime/node/draft.ts'
-import type { DecidedAnswer, OutputGate } from '../../runtime/node/output-gate.ts'
-import { type Pending, sendVerdicts } from '../../runtime/node/pending.ts'
-import type { PinBoard } from '../../runtime/node/pin-board.ts'
+import type { InboxOrder } from '../../runtime/node/commit/draft.ts'
+import type { DecidedAnswer, OutputGate } from '../../runtime/node/commit/output-gate.ts'
+import { type Pending, sendVerdicts } from '../../runtime/node/pending-command.ts'
+import type { PinBoard } from '../../runtime/node/lookup/pin-board.ts'
 import type { ShardHost } from '../../runtime/node/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Signer } from '../../runtime/ports/signer.ts'

@@ -1,8 +1,8 @@
 /** What a run puts in the place of parts of the product, or of its store: a rule that is broken on purpose. */
 import { type StepActor, stepActor } from '../../actors/step-actor.ts'
-import type { InboxOrder } from '../../runtime/node/draft.ts'
-import type { OutputGate } from '../../runtime/node/output-gate.ts'
-import type { PinBoard } from '../../runtime/node/pin-board.ts'
+import type { InboxOrder } from '../../runtime/node/commit/draft.ts'
+import type { OutputGate } from '../../runtime/node/commit/output-gate.ts'
+import type { PinBoard } from '../../runtime/node/lookup/pin-board.ts'
 import type { ShardHost } from '../../runtime/node/shard-host.ts'
 import type { LedgerStore } from '../../runtime/ports/ledger-store.ts'
 import type { Signer } from '../../runtime/ports/signer.ts'

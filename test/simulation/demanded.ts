@@ -87,6 +87,8 @@ export const DEMANDED: readonly string[] = [
   'answer:rotated',
   'answer:registered',
   'answer:status_changed',
+  'answer:actor_shown',
+  'answer:account_paused',
   'answer:signature_mismatch',
   'answer:account_not_found',
   'answer:account_not_active',

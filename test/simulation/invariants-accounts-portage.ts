@@ -177,7 +177,7 @@ export class AccountPortage {
     const isOrdered = this.book.wasToBeErased(accountId, String(fields['reason']))
     const isDone = batch.erased.includes(accountId) && before.status === 'closed'
     this.demand(isOrdered && isDone, `A3: ${at}: is erased, was ${before.status}, and ${isOrdered ? '' : 'not '}to be`)
-    const nothing = { publicKey: '', keyId: '', held: null, origin: null, moved: null } as const
+    const nothing = { publicKey: '', keyId: '', held: null, origin: null, moved: null, paused: false } as const
     model.states.push({ ...before, ...chained, ...nothing, status: 'erased' })
   }
 

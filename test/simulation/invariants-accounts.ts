@@ -142,6 +142,8 @@ export class AccountReplay {
         this.completes(part, before, entry.txnId ?? '', fields, chained, values)
       else if (fields['kind'] === 'status_change') this.changesStatus(part, before, fields, chained)
       else if (fields['kind'] === 'arrival') this.portage.arrives(part, before, fields, chained, values)
+      else if (fields['kind'] === 'pause') model.states.push({ ...before, ...chained, paused: true })
+      else if (fields['kind'] === 'resumption') model.states.push({ ...before, ...chained, paused: false })
       else if (fields['kind'] === 'erasure') this.portage.isErased(part, before, fields, chained)
       else this.getsKey(part, before, fields, chained)
     }
@@ -156,7 +158,7 @@ export class AccountReplay {
     const registeredBy = write?.account.registeredBy ?? ''
     const isMidway = stepsOf(batch, accountId) > 1
     const nowhere = { held: null, origin: null, moved: null, registeredBy, isMidway } as const
-    model.states.push({ ...chained, ...key, ...empty, ...nowhere, status: 'active', incoming: 'accept' })
+    model.states.push({ ...chained, ...key, ...empty, ...nowhere, status: 'active', incoming: 'accept', paused: false })
   }
 
   private registrations(model: AccountModel, batch: ShardBatch, accountId: string): void {

@@ -184,6 +184,7 @@ export class ClientChecker {
     if (operation.kind === 'decline_legs') return undefined
     // Nobody erases: who does it twice has done it once, and may have been told either.
     if (operation.kind === 'erase') return undefined
+    if (operation.kind === 'pause' || operation.kind === 'resume' || operation.kind === 'show_actor') return undefined
     // Imports and moves are asked until they are done.
     if (isPortage(operation)) return undefined
     const model = this.checker.account(this.homeOf(actor), actor.id)
@@ -246,6 +247,9 @@ function modelRequestOf({ actor, caller, operation }: GatewayRequest): ModelRequ
     case 'change_status':
     case 'decline_legs':
     case 'erase':
+    case 'pause':
+    case 'resume':
+    case 'show_actor':
     case 'depart':
       return { accountId: actor.id, caller, operation }
     case 'hold_arrival':

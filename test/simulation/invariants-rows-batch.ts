@@ -127,5 +127,5 @@ function change(batch: Lists, txnId: string, news: Change): void {
 }
 
 export function isAccount(state: AnyState | null | undefined): state is AccountState {
-  return state !== null && state !== undefined && 'balances' in state
+  return state?.kind === 'account'
 }

@@ -6,7 +6,7 @@
  */
 import type { AccountCommand, KeyUse } from '../../actors/account/commands.ts'
 import type { EarlierUse } from '../../actors/account/outcome.ts'
-import type { Evidence } from '../../actors/account/step.ts'
+import type { Evidence } from '../../actors/account/evidence.ts'
 import type { CompensableTransaction } from '../../actors/account/transaction.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import type { AnyCommand } from '../../actors/step-actor.ts'
@@ -59,6 +59,7 @@ export function evidenceFor(
     ledgerId,
     production: false,
     erasable: true,
+    residence: { resident: true, mailbox: 1 },
     earlier: earlierUse(rows, shardId, actor, command),
     verdict: (keyId, signature) =>
       once(`verdict ${keyId} ${signature}`, () => {

@@ -10,6 +10,7 @@
  */
 import type { Answer, Effect } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
+import type { ActorAnswer } from '../../actors/define-actor.ts'
 import type { AnyCommand, AnyState, StepActor, StepOutcome } from '../../actors/step-actor.ts'
 import type { ShardBatch, ShardToken } from '../../runtime/ports/ledger-store.ts'
 import { actorKey, keyAddressOf } from '../support/reference-encoding.ts'
@@ -164,7 +165,7 @@ export class RowReplay {
     this.demand(outcome?.kind !== 'unverified', `${what}: nobody can have checked its signature`)
     this.demand(outcome?.kind !== 'unlooked', `${what}: nobody can have looked where its key was used`)
     if (answer === 'unclear' || outcome?.kind === 'unverified' || outcome?.kind === 'unlooked') return
-    if (outcome !== undefined) this.same(what, outcome.answer === 'deferred' ? null : outcome.answer, answer)
+    if (outcome !== undefined) this.same(what, inRows(outcome.answer), inRows(answer))
     else this.demand(answer?.kind === 'refused', `${what}: cannot be stepped, and was not refused`)
   }
 
@@ -219,4 +220,10 @@ function stateIn(rows: Rows, shardId: number, actor: ActorAddress): AnyState | u
 function mayHaveKnownLess({ answer }: OrderedCommand, evidence: RowEvidence): boolean {
   if (answer === null || answer === 'unclear' || answer.kind !== 'refused') return false
   return evidence.toldOfOthers()
+}
+
+/** As far as rows know it: where an actor is in memory they do not say. */
+function inRows(answer: ActorAnswer | null): Answer | null {
+  if (answer === 'deferred' || answer?.kind !== 'actor_shown') return answer === 'deferred' ? null : answer
+  return { ...answer, actor: { ...answer.actor, resident: true, mailbox: 1 } }
 }

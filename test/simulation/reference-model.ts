@@ -25,9 +25,11 @@ import {
   BY_NFT_HOME,
   isAgreed,
   isAs,
-  isNobodys,
   isSelfTransfer,
   judgeDecline,
+  judgeMint,
+  judgePause,
+  judgeRegistration,
   judgeRotation,
   judgeStatus,
   refusedFor,
@@ -38,6 +40,7 @@ export interface ModelState {
   readonly fromMs: number
   readonly status: AccountStatus
   readonly incoming: IncomingPolicy
+  readonly paused: boolean
   /** Whose request brought it into being; empty of one that came to nothing. */
   readonly registeredBy: string
   /** Both empty while the account has no key. */
@@ -88,7 +91,18 @@ export interface GroupedUse {
 export type AccountOperation =
   | Extract<
       Operation,
-      { readonly kind: 'submit' | 'rotate_key' | 'register' | 'change_status' | 'mint' | 'decline_legs' }
+      {
+        readonly kind:
+          | 'submit'
+          | 'rotate_key'
+          | 'register'
+          | 'change_status'
+          | 'mint'
+          | 'decline_legs'
+          | 'pause'
+          | 'resume'
+          | 'show_actor'
+      }
     >
   | PortageOperation
 
@@ -163,7 +177,7 @@ export class AccountModel {
     const { operation } = request
     switch (operation.kind) {
       case 'register':
-        return [this.judgeRegistration(state, request, operation)]
+        return [judgeRegistration(state, request, operation, this.registrations)]
       case 'change_status':
         return judgeStatus(state, operation)
       case 'submit':
@@ -174,6 +188,10 @@ export class AccountModel {
           : this.judgeSigned(state, index, request, operation, window)
       case 'decline_legs':
         return [judgeDecline(state, operation, this.settings.verifies)]
+      case 'pause':
+      case 'resume':
+      case 'show_actor':
+        return [judgePause(state, operation)]
       default:
         return judgePortage(state, request.caller.role, operation)
     }
@@ -215,6 +233,14 @@ export class AccountModel {
           .map((index) => this.states[index])
           .some((state) => state?.tip === auditHash && state.sequence === sequence && isAs(state, status, incoming))
         return shown ? undefined : 'shows a status that was not so'
+      }
+      case 'actor_shown': {
+        const { state: status, paused, holds, pending } = answer.actor
+        const shown = indexes.some((index) => {
+          const state = this.states[index]
+          return state?.status === status && state.paused === paused
+        })
+        return shown && pending <= holds ? undefined : 'shows an actor that was not so'
       }
       case 'arrival': {
         const { operation } = request
@@ -302,22 +328,6 @@ export class AccountModel {
     return this.states.some((state) => state.sequence === sequence && state.tip === tip && state.fromMs <= toMs)
   }
 
-  private judgeRegistration(
-    state: ModelState | undefined,
-    { caller }: ModelRequest,
-    operation: Extract<Operation, { kind: 'register' }>,
-  ): Expected {
-    if (state === undefined) return EFFECT
-    if (state.status === 'erased') return refusedFor('public_key_conflict')
-    if (this.registrations.repeats(caller, operation)) return { kind: 'registered', created: true }
-    if (state.keyId === '') {
-      const mayClaim = caller.role === 'admin' || caller.clientId === state.registeredBy || isNobodys(state)
-      return mayClaim && state.status !== 'closed' && state.held === null ? EFFECT : refusedFor('public_key_conflict')
-    }
-    if (operation.key.keyId !== state.keyId) return refusedFor('public_key_conflict')
-    return { kind: 'registered', created: false }
-  }
-
   private judgeSigned(
     state: ModelState,
     index: number,
@@ -342,7 +352,7 @@ export class AccountModel {
       case 'submit':
         return this.judgeSubmission(state, index, request, fields, window)
       case 'mint':
-        return this.judgeMint(state, request, fields, window)
+        return judgeMint(state, request, fields, window, this.facts)
       case 'rotate_key':
         return [judgeRotation(state, operation, verifies)]
     }
@@ -362,27 +372,6 @@ export class AccountModel {
     return used ? refusedFor('key_used_elsewhere') : undefined
   }
 
-  /** Whether the NFT then comes into being is its own home's to say. */
-  private judgeMint(
-    state: ModelState,
-    { accountId, operation }: ModelRequest,
-    { owner, tokenId }: SignedFields,
-    { fromMs }: Window,
-  ): readonly Expected[] {
-    const found = this.facts.nftClass(tokenId.slice(0, tokenId.indexOf('/')))
-    const doubts: Expected[] = []
-    if (found === undefined || found.fromMs >= fromMs) doubts.push(refusedFor('class_not_found'))
-    if (found === undefined) return doubts
-    if (found.issuer !== accountId) return [...doubts, refusedFor('not_issuer')]
-    if (operation.kind === 'mint' && operation.metadataVerdict === 'invalid') {
-      return [...doubts, refusedFor('metadata_invalid')]
-    }
-    const ownedSince = owner === null ? -Infinity : this.facts.openSince(owner)
-    if (ownedSince === undefined || ownedSince >= fromMs) doubts.push(refusedFor('owner_not_found'))
-    if (ownedSince === undefined) return doubts
-    return [...doubts, state.status === 'active' ? EFFECT : refusedFor('account_not_active')]
-  }
-
   /** In the order in which the ledger looks: what is uncertain may be, and then the next may be what it says. */
   private judgeSubmission(
     state: ModelState,
@@ -392,6 +381,7 @@ export class AccountModel {
     window: Window,
   ): readonly Expected[] {
     const { type, ledgerId, termsHash } = fields
+    const isStopped = state.paused && state.status === 'active' && type !== 'credit'
     if (type === 'credit' && termsHash === null && caller.boundary !== true) return [refusedFor('boundary_not_granted')]
     if (ledgerId !== null && ledgerId !== this.settings.ledgerId) return [refusedFor('wrong_ledger')]
     const doubts: Expected[] = []
@@ -399,7 +389,7 @@ export class AccountModel {
       doubts.push(refusedFor(code))
       if (certain) return doubts
     }
-    return [...doubts, EFFECT]
+    return [...doubts, isStopped ? refusedFor('account_paused') : EFFECT]
   }
 
   private *doubts(

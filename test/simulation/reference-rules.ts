@@ -3,7 +3,8 @@ import type { AccountStatus, IncomingPolicy, LegHold } from '../../actors/accoun
 import type { RefusalCode } from '../../actors/refusal.ts'
 import type { Operation } from '../../runtime/messages.ts'
 import { type SignedFields, signedFields, unitsOf } from './reference-fields.ts'
-import type { Expected, ModelSettings, ModelState } from './reference-model.ts'
+import type { Registrations } from './reference-registrations.ts'
+import type { Expected, ModelFacts, ModelRequest, ModelSettings, ModelState, Window } from './reference-model.ts'
 
 /** What only the home of an NFT can say no with, and its owner through it. */
 export const BY_NFT_HOME: ReadonlySet<RefusalCode> = new Set([
@@ -29,6 +30,46 @@ export function judgeRotation(
   return state.status === 'active' ? EFFECT : refusedFor('account_not_active')
 }
 
+export function judgeRegistration(
+  state: ModelState | undefined,
+  { caller }: ModelRequest,
+  operation: Extract<Operation, { kind: 'register' }>,
+  registrations: Registrations,
+): Expected {
+  if (state === undefined) return EFFECT
+  if (state.status === 'erased') return refusedFor('public_key_conflict')
+  if (registrations.repeats(caller, operation)) return { kind: 'registered', created: true }
+  if (state.keyId === '') {
+    const mayClaim = caller.role === 'admin' || caller.clientId === state.registeredBy || isNobodys(state)
+    return mayClaim && state.status !== 'closed' && state.held === null ? EFFECT : refusedFor('public_key_conflict')
+  }
+  if (operation.key.keyId !== state.keyId) return refusedFor('public_key_conflict')
+  return { kind: 'registered', created: false }
+}
+
+/** Whether the NFT then comes into being is its own home's to say. */
+export function judgeMint(
+  state: ModelState,
+  { accountId, operation }: ModelRequest,
+  { owner, tokenId }: SignedFields,
+  { fromMs }: Window,
+  facts: Pick<ModelFacts, 'nftClass' | 'openSince'>,
+): readonly Expected[] {
+  if (state.paused && state.status === 'active') return [refusedFor('account_paused')]
+  const found = facts.nftClass(tokenId.slice(0, tokenId.indexOf('/')))
+  const doubts: Expected[] = []
+  if (found === undefined || found.fromMs >= fromMs) doubts.push(refusedFor('class_not_found'))
+  if (found === undefined) return doubts
+  if (found.issuer !== accountId) return [...doubts, refusedFor('not_issuer')]
+  if (operation.kind === 'mint' && operation.metadataVerdict === 'invalid') {
+    return [...doubts, refusedFor('metadata_invalid')]
+  }
+  const ownedSince = owner === null ? -Infinity : facts.openSince(owner)
+  if (ownedSince === undefined || ownedSince >= fromMs) doubts.push(refusedFor('owner_not_found'))
+  if (ownedSince === undefined) return doubts
+  return [...doubts, state.status === 'active' ? EFFECT : refusedFor('account_not_active')]
+}
+
 /** An account may decline only unsigned legs. A declined leg stays declined. */
 export function judgeDecline(
   state: ModelState | undefined,
@@ -44,6 +85,16 @@ export function judgeDecline(
   if (legs.length === 0) return refusedFor('group_not_found')
   const unsigned = legs.some(({ state: of }) => of === 'expected' || of === 'declined')
   return unsigned ? { kind: 'declined' } : refusedFor('leg_signed')
+}
+
+/** Shown as it is then. */
+export function judgePause(
+  state: ModelState | undefined,
+  { kind }: Extract<Operation, { kind: 'pause' | 'resume' | 'show_actor' }>,
+): Expected {
+  if (state === undefined) return refusedFor('account_not_found')
+  const isClosed = state.status === 'closed' || state.status === 'erased'
+  return isClosed && kind !== 'show_actor' ? refusedFor('account_closed') : EFFECT
 }
 
 export function judgeStatus(

@@ -58,7 +58,7 @@ function stepping(change: (outcome: StepOutcome, before: AnyState | null, count:
 }
 
 function isAccount(state: AnyState | null): state is AccountState {
-  return state !== null && 'balances' in state
+  return state?.kind === 'account'
 }
 
 const CASES: readonly Case[] = [

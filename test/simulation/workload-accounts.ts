@@ -30,7 +30,8 @@ export class AccountRequests {
     if (kind < 0.74) return this.repeat(account)
     if (kind < 0.8) return this.rotation(account)
     if (kind < 0.89) return this.statusChange(account)
-    if (kind < 0.92) return this.registration(account)
+    if (kind < 0.91) return this.registration(account)
+    if (kind < 0.93) return this.pause(account)
     return this.oddity(account)
   }
 
@@ -130,6 +131,20 @@ export class AccountRequests {
     const incoming = random.pick([null, 'accept', 'accept', 'refuse'] as const)
     const operation: Operation = { kind: 'change_status', status, incoming, reason: this.cast.name('reason') }
     return { actor: accountAddress(account.accountId), caller: CALLER, operation }
+  }
+
+  /** Soon resumed, for most of what an account does is sending. */
+  private pause(account: ClientAccount): GatewayRequest {
+    const actor = accountAddress(account.accountId)
+    const reason = this.cast.name('pause')
+    void this.resume(account, { actor, caller: CALLER, operation: { kind: 'resume', reason } })
+    const operation = this.cast.random.pick<Operation>([{ kind: 'pause', reason }, { kind: 'show_actor' }])
+    return { actor, caller: CALLER, operation }
+  }
+
+  private async resume(account: ClientAccount, request: GatewayRequest): Promise<void> {
+    await this.cast.pause(this.cast.random.between(200, 3_000))
+    this.cast.send(account, request)
   }
 
   private oddity(account: ClientAccount): GatewayRequest {

@@ -2,19 +2,22 @@
 import { BASE_UNIT } from '../../actors/money.ts'
 import { sha256Hex } from '../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
-import { absentAccount, type AccountSnapshot } from '../../actors/account/machine.ts'
-import type {
-  Caller,
-  ChangeStatusCommand,
-  EraseCommand,
-  MintCommand,
-  RegisterCommand,
-  RotateKeyCommand,
-  Submission,
-  SubmitCommand,
+import { accountActor } from '../../actors/account/actor.ts'
+import {
+  type AccountCommand,
+  accountOf,
+  type Caller,
+  type ChangeStatusCommand,
+  type EraseCommand,
+  type MintCommand,
+  type RegisterCommand,
+  type RotateKeyCommand,
+  type Submission,
+  type SubmitCommand,
 } from '../../actors/account/commands.ts'
 import type { AccountKey, AccountState } from '../../actors/account/state.ts'
-import { type Evidence, stepAccount, type StepResult } from '../../actors/account/step.ts'
+import type { Evidence } from '../../actors/account/evidence.ts'
+import type { StepResult } from '../../actors/define-actor.ts'
 import type { RegisterGroupCommand, RevertGroupCommand } from '../../actors/group/commands.ts'
 import type { Terms } from '../../actors/group/terms.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
@@ -230,29 +233,38 @@ export const SIGNED: Evidence = {
   groupUses: [],
   usedElsewhere: undefined,
   erasable: true,
+  residence: { resident: true, mailbox: 1 },
 }
 
 /** Steps commands one after another and demands that each changes the account. */
-export function afterSteps(...commands: Parameters<typeof stepAccount>[1][]): AccountSnapshot {
-  let snapshot = absentAccount
+export function afterSteps(...commands: AccountCommand[]): AccountState {
+  let account: AccountState | null = null
   for (const command of commands) {
-    ;({ snapshot } = steppedOf(stepAccount(snapshot, command, SIGNED)))
+    account = steppedOf(stepAccount(account, command)).state
   }
-  return snapshot
-}
-
-export function steppedOf(result: StepResult): Extract<StepResult, { kind: 'stepped' }> {
-  if (result.kind !== 'stepped') throw new Error(`it was not stepped: ${JSON.stringify(result)}`)
-  return result
-}
-
-export function accountIn(snapshot: AccountSnapshot): AccountState {
-  const { account } = snapshot.context
   if (account === null) throw new Error('There is no account.')
   return account
 }
 
-export function refusalOf(result: StepResult): string | undefined {
-  if (result.kind !== 'answered' || result.answer === 'deferred' || result.answer.kind !== 'refused') return undefined
-  return result.answer.code
+export function stepAccount(
+  account: AccountState | null,
+  command: AccountCommand,
+  evidence: Evidence = SIGNED,
+): StepResult<AccountState> {
+  return accountActor.step(accountOf(command), account, command, evidence)
+}
+
+/** Of a step that changed the account. */
+export function steppedOf(result: StepResult<AccountState>) {
+  if (result.kind !== 'stepped' || result.state === null) throw new Error(`Not stepped: ${JSON.stringify(result)}`)
+  return { kind: result.kind, state: result.state, effects: result.effects, answer: result.answer }
+}
+
+export function stateAfter(result: StepResult<AccountState>): AccountState {
+  return steppedOf(result).state
+}
+
+export function refusalOf(result: StepResult<unknown>): string | undefined {
+  if (result.kind !== 'answered' || result.answer === null || result.answer === 'deferred') return undefined
+  return result.answer.kind === 'refused' ? result.answer.code : undefined
 }

@@ -1,16 +1,17 @@
 /** Accounts that come from another ledger: what their home is asked, and what it says. */
 import type {
   AccountArrivalCommand,
+  AccountCommand,
   AccountMessageCommand,
   NoteUsedKeysCommand,
 } from '../../actors/account/commands.ts'
-import { absentAccount, type AccountSnapshot } from '../../actors/account/machine.ts'
 import type { Effect } from '../../actors/account/outcome.ts'
 import type { AccountState } from '../../actors/account/state.ts'
-import { type Evidence, stepAccount, type StepResult } from '../../actors/account/step.ts'
+import type { Evidence } from '../../actors/account/evidence.ts'
+import type { StepResult } from '../../actors/define-actor.ts'
 import type { ArrivedFrom, ArrivingAccount } from '../../actors/arrival.ts'
 import { BASE_UNIT, formatQuantity } from '../../actors/money.ts'
-import { ACCOUNT, CALLER, KEY, SALT, SIGNED, START_MS } from './accounts.ts'
+import { ACCOUNT, CALLER, KEY, SALT, SIGNED, START_MS, stepAccount } from './accounts.ts'
 
 export const ADMIN = { ...CALLER, role: 'admin' } as const
 export const STAMP = { caller: ADMIN, atMs: START_MS, salt: SALT, newTxnId: 'txn_0' }
@@ -64,28 +65,27 @@ export function note(part: number, hashes: readonly string[] = [], { importId } 
 }
 
 interface Walked {
-  snapshot: AccountSnapshot
+  account: AccountState | null
   readonly effects: Effect[]
 }
 
-export function walked(...commands: Parameters<typeof stepAccount>[1][]): Walked {
-  const at: Walked = { snapshot: absentAccount, effects: [] }
+export function walked(...commands: AccountCommand[]): Walked {
+  const at: Walked = { account: null, effects: [] }
   for (const command of commands) {
-    const result = stepAccount(at.snapshot, command, { ...SIGNED, usedElsewhere: false })
+    const result = stepAccount(at.account, command, { ...SIGNED, usedElsewhere: false })
     if (result.kind !== 'stepped') throw new Error(`${command.type} changed nothing: ${JSON.stringify(result)}`)
-    at.snapshot = result.snapshot
+    at.account = result.state
     at.effects.push(...result.effects)
   }
   return at
 }
 
-export function accountOf({ snapshot }: Pick<Walked, 'snapshot'>): AccountState {
-  const { account } = snapshot.context
+export function accountOf({ account }: Pick<Walked, 'account'>): AccountState {
   if (account === null) throw new Error('there is no account')
   return account
 }
 
-function answerOf(result: StepResult): unknown {
+function answerOf(result: StepResult<unknown>): unknown {
   if (result.kind === 'unverified' || result.kind === 'unlooked') return result.kind
   const { answer } = result
   if (answer === null || answer === 'deferred') return answer
@@ -94,15 +94,15 @@ function answerOf(result: StepResult): unknown {
 }
 
 export function ask(
-  { snapshot }: Pick<Walked, 'snapshot'>,
-  command: Parameters<typeof stepAccount>[1],
+  { account }: Pick<Walked, 'account'>,
+  command: AccountCommand,
   evidence: Evidence = SIGNED,
 ): string {
-  return `${stepAccount(snapshot, command, evidence).kind} ${String(answerOf(stepAccount(snapshot, command, evidence)))}`
+  return `${stepAccount(account, command, evidence).kind} ${String(answerOf(stepAccount(account, command, evidence)))}`
 }
 
 export function balancesOf(account: AccountState): Record<string, string> {
   return Object.fromEntries([...account.balances].map(([token, { balance }]) => [token, formatQuantity(balance)]))
 }
 
-export const ABSENT = { snapshot: absentAccount }
+export const ABSENT = { account: null }

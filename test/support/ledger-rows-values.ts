@@ -222,6 +222,7 @@ export function groupState(changes: Partial<GroupState> = {}): GroupState {
 export function exchangeState(changes: Partial<ExchangeState> = {}): ExchangeState {
   return {
     kind: 'exchange',
+    status: 'waiting',
     format: 1,
     id: GROUP_ID,
     version: 1,

@@ -74,6 +74,7 @@ export function openAccount(shardId: number, accountId: string, atMs = ROWS_STAR
   const key = { keyId: `key-of-${accountId}`, publicKey: `public-key-of-${accountId}` }
   const entry = chainEntry(GENESIS, 0, null, SALT, { type: 'registration', account_id: accountId })
   const account: AccountState = {
+    kind: 'account',
     accountId,
     shardId,
     status: 'active',

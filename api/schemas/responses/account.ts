@@ -28,6 +28,19 @@ export const accountResponse = v.object({
   updated_at: timestamp,
 })
 
+export const accountActorResponse = v.object({
+  account_id: accountIdField,
+  state: v.picklist(['active', 'frozen', 'closed', 'erased']),
+  paused: v.boolean(),
+  shard_id: shardId,
+  owner: v.nullable(v.string()),
+  version: count,
+  holds: count,
+  pending_count: count,
+  resident: v.boolean(),
+  mailbox_length: count,
+})
+
 export const accountListResponse = v.object({
   accounts: v.array(accountResponse),
   next_page_token: pageToken,

@@ -10,11 +10,17 @@ import { encodeUlid, MAX_IDS_PER_MS } from '../../../actors/identifiers.ts'
 import { BASE_UNIT, ZERO } from '../../../actors/money.ts'
 import { stepActor } from '../../../actors/step-actor.ts'
 import type { Item, Operation } from '../../../runtime/messages.ts'
-import { commandOf, type GivenStamp } from '../../../runtime/node/command.ts'
-import { accountIn, createShardDraft, inboxOrder, type ShardDraft, stepInto } from '../../../runtime/node/draft.ts'
-import { createFacts } from '../../../runtime/node/facts.ts'
+import { commandOf, type GivenStamp } from '../../../runtime/node/delivery/command.ts'
+import {
+  accountIn,
+  createShardDraft,
+  inboxOrder,
+  type ShardDraft,
+  stepInto,
+} from '../../../runtime/node/commit/draft.ts'
+import { createFacts } from '../../../runtime/node/lookup/facts.ts'
 import { createIncarnation } from '../../../runtime/node/incarnation.ts'
-import { createPending, verdictKey } from '../../../runtime/node/pending.ts'
+import { createPending, verdictKey } from '../../../runtime/node/pending-command.ts'
 import type { Random } from '../../../runtime/ports/random.ts'
 import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
 import { WIRE } from '../../../runtime/wire.ts'

@@ -2,11 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { chainHash, ENTRY_FORMAT } from '../../../actors/audit-chain.ts'
 import type { EarlierUse } from '../../../actors/account/outcome.ts'
-import { type Evidence, stepAccount } from '../../../actors/account/step.ts'
+import type { Evidence } from '../../../actors/account/evidence.ts'
 import { viewOf } from '../../../actors/account/outcome.ts'
 import { BASE_UNIT } from '../../../actors/money.ts'
 import {
-  accountIn,
   afterSteps,
   CALLER,
   eraseCommand,
@@ -16,20 +15,20 @@ import {
   rotateCommand,
   SIGNED,
   statusCommand,
+  stepAccount,
   steppedOf,
   submitCommand,
 } from '../../support/accounts.ts'
-import { absentAccount } from '../../../actors/account/machine.ts'
 
 const emptied = [registerCommand(), submitCommand(), submitCommand({ type: 'debit' })]
 const closed = afterSteps(...emptied, statusCommand({ status: 'closed' }))
 
 describe('erasing an account', () => {
   test('leaves no key, no balances and nobody who registered it; counts and the chain stay', () => {
-    expect(accountIn(closed).balances.has(BASE_UNIT)).toBe(true)
-    const before = accountIn(closed)
-    const { snapshot, effects, answer } = steppedOf(stepAccount(closed, eraseCommand({ reason: 'asked to' }), SIGNED))
-    const erased = accountIn(snapshot)
+    expect(closed.balances.has(BASE_UNIT)).toBe(true)
+    const before = closed
+    const { state, effects, answer } = steppedOf(stepAccount(closed, eraseCommand({ reason: 'asked to' }), SIGNED))
+    const erased = state
     expect(erased).toMatchObject({ status: 'erased', key: null, registeredBy: '', completedCount: 2, failedCount: 0 })
     expect([erased.balances.size, erased.holds.size]).toEqual([0, 0])
     expect([erased.version, erased.sequence]).toEqual([before.version + 1, before.sequence + 1])
@@ -38,22 +37,22 @@ describe('erasing an account', () => {
   })
 
   test('is an entry of its chain, which follows the one before', () => {
-    const { snapshot, effects } = steppedOf(stepAccount(closed, eraseCommand({ reason: 'asked to' }), SIGNED))
+    const { state, effects } = steppedOf(stepAccount(closed, eraseCommand({ reason: 'asked to' }), SIGNED))
     const [entry] = effects.flatMap((effect) => (effect.kind === 'entry_appended' ? [effect.entry] : []))
     if (entry === undefined) throw new Error('there is no entry')
     expect(JSON.parse(entry.payload)).toMatchObject({ kind: 'erasure', reason: 'asked to', format: ENTRY_FORMAT })
-    expect(entry.previousHash).toBe(accountIn(closed).tip)
-    expect(chainHash(entry.previousHash, entry.payload)).toBe(accountIn(snapshot).tip)
+    expect(entry.previousHash).toBe(closed.tip)
+    expect(chainHash(entry.previousHash, entry.payload)).toBe(state.tip)
   })
 
   test('is said again in the same words and done once', () => {
     const first = steppedOf(stepAccount(closed, eraseCommand(), SIGNED))
-    const again = stepAccount(first.snapshot, eraseCommand({ reason: 'again' }), SIGNED)
+    const again = stepAccount(first.state, eraseCommand({ reason: 'again' }), SIGNED)
     expect(again).toEqual({ kind: 'answered', answer: first.answer })
   })
 
   test.for([
-    ['account_not_found', absentAccount],
+    ['account_not_found', null],
     ['account_not_closed', afterSteps(registerCommand())],
     ['account_not_closed', afterSteps(registerCommand(), statusCommand({ status: 'frozen' }))],
   ] as const)('%s: only a closed account is', ([code, snapshot]) => {
@@ -67,10 +66,10 @@ describe('erasing an account', () => {
 })
 
 describe('an erased account', () => {
-  const { snapshot: erased } = steppedOf(stepAccount(closed, eraseCommand(), SIGNED))
+  const { state: erased } = steppedOf(stepAccount(closed, eraseCommand(), SIGNED))
 
   test('takes no registration, from nobody and with no key, a repeat of its own not even', () => {
-    const account = viewOf(accountIn(closed))
+    const account = viewOf(closed)
     const answer = { kind: 'registered', account, created: true, replayed: false, mismatch: false } as const
     const earlier: EarlierUse = { payloadHash: 'h', key: KEY, answer }
     const admin = registerCommand({ caller: { ...CALLER, role: 'admin' } })

@@ -1,14 +1,14 @@
 /** Goal: a step is judged in the order of its header, changes nothing when it refuses, and never breaks A1-A4. */
 import { describe, expect, test } from 'vitest'
 import { formatQuantity } from '../../../actors/money.ts'
-import { absentAccount } from '../../../actors/account/machine.ts'
 import { type EarlierUse, originalAnswer } from '../../../actors/account/outcome.ts'
 import { balanceOf } from '../../../actors/account/state.ts'
-import { type Evidence, stepAccount, type StepResult } from '../../../actors/account/step.ts'
+import type { Evidence } from '../../../actors/account/evidence.ts'
+import type { AccountState } from '../../../actors/account/state.ts'
+import type { StepResult } from '../../../actors/define-actor.ts'
 import type { Transaction } from '../../../actors/account/transaction.ts'
 import { REFUSAL_CODES } from '../../../actors/refusal.ts'
 import {
-  accountIn,
   afterSteps,
   CALLER,
   KEY,
@@ -19,6 +19,7 @@ import {
   SIGNED,
   START_MS,
   statusCommand,
+  stepAccount,
   steppedOf,
   submitCommand,
 } from '../../support/accounts.ts'
@@ -26,18 +27,18 @@ import {
 const GROUP = '5f0c2c1e-7d35-4b4e-9d2a-0f4f6f1d2a33'
 const HUGE = '999999999999999999.999999999999999999'
 
-function transactionOf(result: StepResult): Transaction {
+function transactionOf(result: StepResult<AccountState>): Transaction {
   const effect = steppedOf(result).effects.find(({ kind }) => kind === 'transaction_entered')
   if (effect?.kind !== 'transaction_entered') throw new Error('No transaction was entered.')
   return effect.transaction
 }
 
-function balanceAfter(result: StepResult): string {
-  return formatQuantity(balanceOf(accountIn(steppedOf(result).snapshot), 'BASE').balance)
+function balanceAfter(result: StepResult<AccountState>): string {
+  return formatQuantity(balanceOf(steppedOf(result).state, 'BASE').balance)
 }
 
 /** The use of a key that a step has recorded. */
-function recordedBy(result: StepResult) {
+function recordedBy(result: StepResult<AccountState>) {
   const recorded = steppedOf(result).effects.find(({ kind }) => kind === 'operation_recorded')
   if (recorded?.kind !== 'operation_recorded') throw new Error('Not recorded.')
   const { operation } = recorded
@@ -56,9 +57,9 @@ describe('a change of status under a header key', () => {
   test('is recorded with its reply, and a replay returns that reply, also after later changes', () => {
     const { result, operation, earlier } = frozen()
     expect(operation).toMatchObject({ operation: 'status_change', idempotencyKey: 'client-1 k' })
-    const since = steppedOf(stepAccount(result.snapshot, statusCommand({ status: 'active' }), SIGNED))
+    const since = steppedOf(stepAccount(result.state, statusCommand({ status: 'active' }), SIGNED))
     for (const again of [FREEZE, statusCommand({ status: 'closed', registrationKey: 'k' })]) {
-      expect(stepAccount(since.snapshot, again, { ...SIGNED, earlier })).toEqual({
+      expect(stepAccount(since.state, again, { ...SIGNED, earlier })).toEqual({
         kind: 'answered',
         answer: result.answer,
       })
@@ -80,18 +81,18 @@ describe('registration', () => {
   })
 
   test('the same Idempotency-Key of the same client is answered as the first time', () => {
-    const first = steppedOf(stepAccount(absentAccount, registerCommand({ registrationKey: 'k' }), SIGNED))
+    const first = steppedOf(stepAccount(null, registerCommand({ registrationKey: 'k' }), SIGNED))
     const { answer: registered } = first
     if (registered === null || registered === 'deferred') throw new Error('Not answered.')
     const { operation, earlier } = recordedBy(first)
     expect(operation).toMatchObject({ operation: 'registration', idempotencyKey: 'client-1 k' })
-    const rotated = steppedOf(stepAccount(first.snapshot, rotateCommand(), SIGNED))
+    const rotated = steppedOf(stepAccount(first.state, rotateCommand(), SIGNED))
     const again = registerCommand({ registrationKey: 'k', atMs: START_MS + 5 })
-    expect(stepAccount(rotated.snapshot, again, { ...SIGNED, earlier })).toEqual({
+    expect(stepAccount(rotated.state, again, { ...SIGNED, earlier })).toEqual({
       kind: 'answered',
       answer: { ...registered, replayed: true, mismatch: false },
     })
-    expect(stepAccount(rotated.snapshot, { ...again, key: OTHER_KEY }, { ...SIGNED, earlier })).toEqual({
+    expect(stepAccount(rotated.state, { ...again, key: OTHER_KEY }, { ...SIGNED, earlier })).toEqual({
       kind: 'answered',
       answer: { ...registered, replayed: true, mismatch: true },
     })
@@ -152,7 +153,7 @@ describe('S2: the order of judgement', () => {
   const unsigned: Evidence = { ...SIGNED, verdict: () => false }
 
   test('the account comes before the signature', () => {
-    expect(refusalOf(stepAccount(absentAccount, submitCommand(), unsigned))).toBe('account_not_found')
+    expect(refusalOf(stepAccount(null, submitCommand(), unsigned))).toBe('account_not_found')
   })
 
   test('without a verdict the step asks for one, by the key it sees', () => {
@@ -168,12 +169,12 @@ describe('S2: the order of judgement', () => {
     const earlier: EarlierUse = { payloadHash: 'another', key: KEY, answer }
     const stranger = { ...CALLER, boundary: false }
     const repeat = submitCommand({ idempotencyKey: 'k' }, { caller: stranger })
-    expect(refusalOf(stepAccount(first.snapshot, repeat, { ...unsigned, earlier }))).toBe('signature_mismatch')
-    expect(stepAccount(first.snapshot, repeat, { ...SIGNED, earlier })).toMatchObject({
+    expect(refusalOf(stepAccount(first.state, repeat, { ...unsigned, earlier }))).toBe('signature_mismatch')
+    expect(stepAccount(first.state, repeat, { ...SIGNED, earlier })).toMatchObject({
       kind: 'answered',
       answer: { kind: 'accepted', replayed: true, mismatch: true },
     })
-    expect(refusalOf(stepAccount(first.snapshot, repeat, SIGNED))).toBe('boundary_not_granted')
+    expect(refusalOf(stepAccount(first.state, repeat, SIGNED))).toBe('boundary_not_granted')
   })
 
   test('S3: a repeat may be signed by the key its original was accepted under, a new order may not', () => {
@@ -237,6 +238,6 @@ describe('status', () => {
       statusCommand({ status: 'frozen' }),
       statusCommand({ incoming: 'refuse' }),
     )
-    expect(accountIn(snapshot)).toMatchObject({ status: 'frozen', incoming: 'refuse', sequence: 2 })
+    expect(snapshot).toMatchObject({ status: 'frozen', incoming: 'refuse', sequence: 2 })
   })
 })

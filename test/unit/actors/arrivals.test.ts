@@ -284,9 +284,9 @@ describe('what an account signed for the ledger that it came from', () => {
 })
 
 describe('its chain', () => {
-  const { snapshot, effects } = walked(hold(), take())
+  const { account, effects } = walked(hold(), take())
   const entries = effects.flatMap((effect) => (effect.kind === 'entry_appended' ? [effect.entry] : []))
-  const { key, status, incoming, sequence, tip, balances, holds } = accountOf({ snapshot })
+  const { key, status, incoming, sequence, tip, balances, holds } = accountOf({ account })
   const head: AccountHead = {
     sequence,
     tip,

@@ -1,6 +1,6 @@
 /** Goal: what an administrator undoes in a linked group is undone once, on both sides, or said to be undone not at all (G3). */
 import { beforeEach, describe, expect, test } from 'vitest'
-import { MAX_COMPENSATIONS } from '../../../actors/group/step.ts'
+import { MAX_COMPENSATIONS } from '../../../actors/group/judgement.ts'
 import { groupAddress } from '../../../actors/address.ts'
 import { registerGroupCommand, revertGroupCommand } from '../../support/accounts.ts'
 import {

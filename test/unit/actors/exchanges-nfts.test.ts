@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Submission } from '../../../actors/account/commands.ts'
 import type { ExchangeState } from '../../../actors/exchange/state.ts'
-import { MAX_OFFERS } from '../../../actors/exchange/step.ts'
+import { MAX_OFFERS } from '../../../actors/exchange/pairing.ts'
 import {
   balance,
   change,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Submission } from '../../../actors/account/commands.ts'
 import { EXCHANGE_TIMEOUT_MS } from '../../../actors/account/pending.ts'
-import { MAX_OFFERS, REMEMBERED_MS } from '../../../actors/exchange/step.ts'
+import { MAX_OFFERS, REMEMBERED_MS } from '../../../actors/exchange/pairing.ts'
 import {
   balance,
   change,

@@ -1,11 +1,18 @@
 /** Goal: receipts and audit chains are, byte by byte, those that clients keep and verify. */
 import { expect, test } from 'vitest'
-import { absentAccount, type AccountSnapshot } from '../../../actors/account/machine.ts'
 import { receiptPayload } from '../../../actors/account/receipt.ts'
-import { stepAccount } from '../../../actors/account/step.ts'
+import type { AccountState } from '../../../actors/account/state.ts'
 import type { AuditEntry } from '../../../actors/audit-chain.ts'
 import { receiptPayload as receiptSchema } from '../../../api/schemas/responses/transaction.ts'
-import { registerCommand, rotateCommand, SIGNED, START_MS, submitCommand } from '../../support/accounts.ts'
+import {
+  registerCommand,
+  rotateCommand,
+  SIGNED,
+  START_MS,
+  stateAfter,
+  stepAccount,
+  submitCommand,
+} from '../../support/accounts.ts'
 import { GOLDEN_KEY_ID, GOLDEN_LEDGER_ID, GOLDEN_RECEIPTS } from '../../support/golden-receipts.ts'
 import { receiptText } from '../../support/receipt-text.ts'
 
@@ -69,11 +76,11 @@ test('C1, C2: the chain of an account that is registered, credited and gets anot
     }),
   ]
   const entries: AuditEntry[] = []
-  let snapshot: AccountSnapshot = absentAccount
+  let account: AccountState | null = null
   for (const command of commands) {
-    const result = stepAccount(snapshot, command, SIGNED)
+    const result = stepAccount(account, command, SIGNED)
     if (result.kind !== 'stepped') throw new Error(`${command.type} was not stepped`)
-    ;({ snapshot } = result)
+    account = stateAfter(result)
     entries.push(...result.effects.flatMap((effect) => (effect.kind === 'entry_appended' ? [effect.entry] : [])))
   }
   expect(entries).toEqual(CHAIN)

@@ -1,9 +1,9 @@
 /** Goal: the key of a mint is held from its acceptance to its end, and tells the same mint from another one (B1, D7). */
 import { describe, expect, test } from 'vitest'
 import type { AccountCommand, MintCommand } from '../../../actors/account/commands.ts'
-import { type AccountSnapshot, snapshotOf } from '../../../actors/account/machine.ts'
 import { type EarlierUse, originalAnswer } from '../../../actors/account/outcome.ts'
-import { type Evidence, stepAccount } from '../../../actors/account/step.ts'
+import type { Evidence } from '../../../actors/account/evidence.ts'
+import type { AccountState } from '../../../actors/account/state.ts'
 import type { Refused } from '../../../actors/message.ts'
 import { nftId } from '../../../actors/nft-id.ts'
 import { BrokenInvariant } from '../../../actors/result.ts'
@@ -11,7 +11,6 @@ import { classOf, mint, minted, open, submission, submit } from '../../model/min
 import { MiniLedger } from '../../model/mini-ledger.ts'
 import {
   ACCOUNT,
-  accountIn,
   afterSteps,
   KEY,
   mintCommand,
@@ -22,6 +21,7 @@ import {
   SALT,
   SIGNED,
   START_MS,
+  stepAccount,
   steppedOf,
 } from '../../support/accounts.ts'
 
@@ -48,8 +48,8 @@ function command(number: number, fields: Partial<MintCommand> = {}): MintCommand
   })
 }
 
-function isStepped(snapshot: AccountSnapshot, next: AccountCommand, evidence = EVIDENCE): AccountSnapshot {
-  return steppedOf(stepAccount(snapshot, next, evidence)).snapshot
+function isStepped(snapshot: AccountState, next: AccountCommand, evidence = EVIDENCE): AccountState {
+  return steppedOf(stepAccount(snapshot, next, evidence)).state
 }
 
 const opened = afterSteps(registerCommand())
@@ -74,7 +74,7 @@ function ends(refused: Refused | null): AccountCommand {
 }
 
 /** Rotates the key of the account. */
-function rotated(snapshot: AccountSnapshot): AccountSnapshot {
+function rotated(snapshot: AccountState): AccountState {
   return isStepped(snapshot, rotateCommand({ signature: `by ${KEY.keyId}` }))
 }
 
@@ -85,11 +85,11 @@ describe('while a mint is under way', () => {
     ['another mint under its key', command(1, { instanceId: 'opal', owner: 'bob' })],
     ['one that could not be begun', command(1, { metadataVerdict: 'invalid', ledgerId: 'another' })],
   ] as const)('%s waits for its end and asks nobody', ([, again]) => {
-    expect(stepAccount(begun.snapshot, again, EVIDENCE)).toEqual({ kind: 'answered', answer: 'deferred' })
+    expect(stepAccount(begun.state, again, EVIDENCE)).toEqual({ kind: 'answered', answer: 'deferred' })
   })
 
   test('D7: a repeat by the key it was accepted under waits, though the account has another by now', () => {
-    const since = rotated(begun.snapshot)
+    const since = rotated(begun.state)
     for (const { keyId } of [KEY, OTHER_KEY]) {
       expect(stepAccount(since, command(1, { signature: `by ${keyId}` }), EVIDENCE)).toEqual({
         kind: 'answered',
@@ -100,7 +100,7 @@ describe('while a mint is under way', () => {
   })
 
   test('D7: what nobody has checked is checked under both keys, the one in force first', () => {
-    const since = rotated(begun.snapshot)
+    const since = rotated(begun.state)
     const known = new Map<string, boolean>()
     const verdict: Evidence['verdict'] = (keyId) => known.get(keyId)
     const asked: string[] = []
@@ -115,18 +115,18 @@ describe('while a mint is under way', () => {
 
   test('a key that was rotated away begins no other mint', () => {
     const other = command(1, { idempotencyKey: 'twice' })
-    expect(refusalOf(stepAccount(rotated(begun.snapshot), other, EVIDENCE))).toBe('signature_mismatch')
+    expect(refusalOf(stepAccount(rotated(begun.state), other, EVIDENCE))).toBe('signature_mismatch')
   })
 
   test('a repeat of a frozen account waits, and does not begin anew', () => {
-    const frozen = snapshotOf({ ...accountIn(begun.snapshot), status: 'frozen' })
+    const frozen = { ...begun.state, status: 'frozen' as const }
     expect(stepAccount(frozen, command(1), EVIDENCE)).toEqual({ kind: 'answered', answer: 'deferred' })
     expect(refusalOf(stepAccount(frozen, command(1, { idempotencyKey: 'twice' }), EVIDENCE))).toBe('account_not_active')
   })
 })
 
 describe('a refusal', () => {
-  const refused = steppedOf(stepAccount(begun.snapshot, ends(TAKEN), EVIDENCE))
+  const refused = steppedOf(stepAccount(begun.state, ends(TAKEN), EVIDENCE))
 
   test('frees the key in the step that says so, and leaves the account as it was', () => {
     expect(refused.effects).toEqual([
@@ -137,19 +137,19 @@ describe('a refusal', () => {
         answer: { kind: 'refused', code: 'instance_exists', detail: 'Taken.', field: 'instance_id' },
       },
     ])
-    const { version: _, lastTimeMs: __, holds, ...rest } = accountIn(refused.snapshot)
+    const { version: _, lastTimeMs: __, holds, ...rest } = refused.state
     expect(holds.size).toBe(0)
-    expect(accountIn(opened)).toMatchObject({ ...rest, balances: accountIn(opened).balances })
+    expect(opened).toMatchObject({ ...rest, balances: opened.balances })
   })
 
   test('takes with it what its original was signed by', () => {
-    const since = rotated(refused.snapshot)
+    const since = rotated(refused.state)
     expect(refusalOf(stepAccount(since, FIRST, EVIDENCE))).toBe('signature_mismatch')
   })
 })
 
 describe('a mint that is done', () => {
-  const done = steppedOf(stepAccount(rotated(begun.snapshot), ends(null), EVIDENCE))
+  const done = steppedOf(stepAccount(rotated(begun.state), ends(null), EVIDENCE))
 
   function earlierUse(): EarlierUse {
     for (const effect of done.effects) {
@@ -170,26 +170,26 @@ describe('a mint that is done', () => {
     ['another payload', command(1, { instanceId: 'opal' }), { replayed: true, mismatch: true }],
     ['one that could not be begun', command(1, { metadataVerdict: 'invalid' }), { replayed: true, mismatch: true }],
   ] as const)('D7: %s gets the first answer', ([, again, told]) => {
-    const result = stepAccount(done.snapshot, again, { ...EVIDENCE, earlier: earlierUse() })
+    const result = stepAccount(done.state, again, { ...EVIDENCE, earlier: earlierUse() })
     expect(result).toEqual({ kind: 'answered', answer: { ...earlierUse().answer, ...told } })
   })
 
   test('D7: a repeat is good under the key of then and the key of now, and under no other', () => {
     for (const { keyId } of [KEY, OTHER_KEY]) {
       const evidence = { ...EVIDENCE, earlier: earlierUse() }
-      expect(stepAccount(done.snapshot, command(1, { signature: `by ${keyId}` }), evidence)).toMatchObject({
+      expect(stepAccount(done.state, command(1, { signature: `by ${keyId}` }), evidence)).toMatchObject({
         answer: { kind: 'minted' },
       })
     }
     const forged = command(1, { signature: 'by nobody' })
-    expect(refusalOf(stepAccount(done.snapshot, forged, { ...EVIDENCE, earlier: earlierUse() }))).toBe(
+    expect(refusalOf(stepAccount(done.state, forged, { ...EVIDENCE, earlier: earlierUse() }))).toBe(
       'signature_mismatch',
     )
   })
 
   test('B1: is concluded once: nobody waits for a second end', () => {
-    expect(() => stepAccount(done.snapshot, ends(null), EVIDENCE)).toThrow(BrokenInvariant)
-    expect(() => stepAccount(done.snapshot, ends(TAKEN), EVIDENCE)).toThrow(BrokenInvariant)
+    expect(() => stepAccount(done.state, ends(null), EVIDENCE)).toThrow(BrokenInvariant)
+    expect(() => stepAccount(done.state, ends(TAKEN), EVIDENCE)).toThrow(BrokenInvariant)
   })
 })
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { failure } from '../../../actors/account/transaction.ts'
 import type { InstanceMessage } from '../../../actors/message.ts'
 import type { InstanceState } from '../../../actors/nft-instance/state.ts'
-import { stepInstance } from '../../../actors/nft-instance/step.ts'
+import { instanceActor } from '../../../actors/nft-instance/actor.ts'
 import { BrokenInvariant } from '../../../actors/result.ts'
 import { SALT, START_MS } from '../../support/accounts.ts'
 
@@ -29,7 +29,7 @@ const SAID = {
 type Said = keyof typeof SAID
 
 function after(state: InstanceState | null, said: Said, atMs = START_MS): InstanceState | null {
-  const result = stepInstance(state, NFT, { ...SAID[said], atMs, salt: SALT, newTxnId: '' })
+  const result = instanceActor.step(NFT, state, { ...SAID[said], atMs, salt: SALT, newTxnId: '' }, undefined)
   if (result.kind !== 'stepped') throw new Error('a message is consumed')
   return result.state
 }

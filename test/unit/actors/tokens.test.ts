@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { accountAddress, tokenAddress } from '../../../actors/address.ts'
 import type { TokenState } from '../../../actors/token/state.ts'
-import { stepToken } from '../../../actors/token/step.ts'
+import { tokenActor } from '../../../actors/token/actor.ts'
 import { MAX_HELD_LEGS } from '../../../actors/token/supply.ts'
 import {
   ADMIN,
@@ -197,7 +197,12 @@ describe('supply on hold for legs of open groups', () => {
     const repliesTo = (state: TokenState, clientId: string, amount = '1') => {
       const name = { groupId: GROUP, leg: 0, role: 'supply' } as const
       const stamp = { atMs: token.lastTimeMs, salt: '', newTxnId: '' }
-      const step = stepToken(state, { type: 'hold_supply', ...name, change: 'burn', amount, clientId, ...stamp })
+      const step = tokenActor.step(
+        state.id,
+        state,
+        { type: 'hold_supply', ...name, change: 'burn', amount, clientId, ...stamp },
+        undefined,
+      )
       if (step.kind !== 'stepped') throw new Error('a message is consumed')
       const [effect] = step.effects
       const message = effect?.kind === 'message_sent' ? effect.envelope.message : undefined

@@ -3,7 +3,16 @@ import { expect, test } from 'vitest'
 import { accountAddress, classAddress, groupAddress, tokenAddress } from '../../../actors/address.ts'
 import { canonical } from '../../support/client-keys.ts'
 import { bodyOf, createEdgeFixture, GROUP_ID, TXN_ID } from './edge-fixture.ts'
-import { ACCOUNT_SHOWN, AT, CLASS_SHOWN, ERASED_SHOWN, GROUP_SHOWN, INSTANCE_SHOWN, TOKEN_SHOWN } from './shown.ts'
+import {
+  ACCOUNT_SHOWN,
+  ACTOR_SHOWN,
+  AT,
+  CLASS_SHOWN,
+  ERASED_SHOWN,
+  GROUP_SHOWN,
+  INSTANCE_SHOWN,
+  TOKEN_SHOWN,
+} from './shown.ts'
 import { CLASS_ID, DECIDED, KEY, SIGNED, WRITTEN, type WrittenId } from './written-requests.ts'
 
 interface Done {
@@ -21,6 +30,8 @@ const GROUP_PATH = `/v1/settlement-groups/${GROUP_ID}`
 const REGISTERED = { registrationKey: 'once' }
 const CHANGED = { actor: ALICE, status: 200, location: null }
 
+const ADMINISTERED = new Set(['change_status', 'erase', 'pause', 'resume'])
+
 const DONE: Readonly<Partial<Record<WrittenId, Done>>> = {
   createAccount: {
     actor: ALICE,
@@ -36,6 +47,8 @@ const DONE: Readonly<Partial<Record<WrittenId, Done>>> = {
     shown: { ...ACCOUNT_SHOWN, status: 'frozen' },
   },
   eraseAccount: { ...CHANGED, asked: { reason: 'asked to' }, shown: ERASED_SHOWN },
+  pauseAccount: { ...CHANGED, asked: { reason: 'a stolen key' }, shown: { ...ACTOR_SHOWN, paused: true } },
+  resumeAccount: { ...CHANGED, asked: { reason: 'a new key' }, shown: ACTOR_SHOWN },
   submitTransaction: {
     actor: ALICE,
     asked: {},
@@ -92,7 +105,7 @@ test.for(DECIDED)(
   async ({ id, kind, path, body, answer }) => {
     const edge = createEdgeFixture()
     edge.gateway.outcome = { kind: 'answered', answer }
-    const role = kind === 'change_status' || kind === 'erase' ? 'admin' : 'transactor'
+    const role = ADMINISTERED.has(kind) ? 'admin' : 'transactor'
     const response = await edge.post(path, body, await edge.tokenFor(role), { 'idempotency-key': 'once' })
     const { actor, asked, ...answered } = DONE[id] ?? {}
     const location = response.headers.get('location')

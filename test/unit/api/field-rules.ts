@@ -193,6 +193,8 @@ export const FIELDS: readonly BodyRules[] = [
     },
   },
   { id: 'eraseAccount', fields: { reason: text(1_024) } },
+  { id: 'pauseAccount', fields: { reason: text(1_024) } },
+  { id: 'resumeAccount', fields: { reason: text(1_024) } },
   {
     id: 'submitTransaction',
     fields: {

@@ -19,6 +19,18 @@ export const ACCOUNT_SHOWN = {
 }
 export const KEYLESS = { public_key: null, key_id: null }
 export const ERASED_SHOWN = { ...ACCOUNT_SHOWN, ...KEYLESS, status: 'closed', erased: true }
+export const ACTOR_SHOWN = {
+  account_id: 'alice',
+  state: 'active',
+  paused: false,
+  shard_id: 7,
+  owner: 'node-1',
+  version: 3,
+  holds: 2,
+  pending_count: 1,
+  resident: true,
+  mailbox_length: 4,
+}
 export const TOKEN_SHOWN = {
   token_id: 'EUR.x',
   symbol: 'EUR.x',

@@ -1,5 +1,5 @@
 /** A well-formed request to every operation that takes a body, and what a ledger that did it answers. */
-import type { Answer } from '../../../actors/account/outcome.ts'
+import type { AccountActorView, Answer } from '../../../actors/account/outcome.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import { jwkOf } from '../../../infra/keys/public-key.ts'
 import { accountView, GROUP_ID, groupView, newAccountKey, tokenView, TXN_ID } from './edge-fixture.ts'
@@ -41,6 +41,18 @@ interface WrittenRequest {
   readonly answer?: Answer
 }
 
+const ACTOR: AccountActorView = {
+  accountId: 'alice',
+  shardId: 7,
+  state: 'active',
+  paused: false,
+  version: 3,
+  holds: 2,
+  pending: 1,
+  resident: true,
+  mailbox: 4,
+}
+
 /** By the operation of the OpenAPI document. */
 export const WRITTEN = {
   createAccount: {
@@ -66,6 +78,18 @@ export const WRITTEN = {
     body: { reason: 'asked to' },
     kind: 'erase',
     answer: { kind: 'status_changed', account: { ...ACCOUNT, status: 'erased', key: null } },
+  },
+  pauseAccount: {
+    path: '/v1/accounts/alice/actor/pause',
+    body: { reason: 'a stolen key' },
+    kind: 'pause',
+    answer: { kind: 'actor_shown', actor: { ...ACTOR, paused: true } },
+  },
+  resumeAccount: {
+    path: '/v1/accounts/alice/actor/resume',
+    body: { reason: 'a new key' },
+    kind: 'resume',
+    answer: { kind: 'actor_shown', actor: ACTOR },
   },
   submitTransaction: {
     path: '/v1/transactions',

@@ -4,7 +4,7 @@ import type { ReadinessWarning } from '../../../api/dependencies.ts'
 import { createEdgeReadiness } from '../../../infra/main/edge-readiness.ts'
 import { nodeReadiness } from '../../../infra/main/node-readiness.ts'
 import type { NodeMeasures } from '../../../runtime/node/ledger-node.ts'
-import { createVitalSigns } from '../../../runtime/node/vital-signs.ts'
+import { createVitalSigns } from '../../../runtime/node/ownership/vital-signs.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
 const SOUND: NodeMeasures = {

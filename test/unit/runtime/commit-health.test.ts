@@ -1,6 +1,6 @@
 /** Goal: C1, C2: commits count as failing while the store refuses or delays them, until a proof of success. */
 import { expect, test } from 'vitest'
-import { createCommitHealth, HANGS_AFTER_MS, SETTLES_AFTER_MS } from '../../../runtime/node/commit-health.ts'
+import { createCommitHealth, HANGS_AFTER_MS, SETTLES_AFTER_MS } from '../../../runtime/node/commit/commit-health.ts'
 import { createManualClock } from '../../support/manual-clock.ts'
 
 function healthAt0() {

@@ -1,7 +1,7 @@
 /** A courier with nobody around it: what it sends is looked at, and answered by hand. */
 import { accountAddress } from '../../../actors/address.ts'
 import type { Delivery, DeliveryAnswer } from '../../../runtime/messages.ts'
-import { Courier } from '../../../runtime/node/courier.ts'
+import { Courier } from '../../../runtime/node/delivery/courier.ts'
 import { createIncarnation, type Incarnation } from '../../../runtime/node/incarnation.ts'
 import type { AcknowledgedChannel, OutboxMessage, ShardStart } from '../../../runtime/ports/ledger-store.ts'
 import { NOT_DELIVERED } from '../../../runtime/ports/transport.ts'

@@ -1,7 +1,7 @@
 /** Goal: V1 to V4: what is committed is carried until it is taken in, in order, and never too much of it at once. */
 import { describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../actors/address.ts'
-import { NOTE_MS, WINDOW } from '../../../runtime/node/courier.ts'
+import { NOTE_MS, WINDOW } from '../../../runtime/node/delivery/courier.ts'
 import type { OutboxMessage } from '../../../runtime/ports/ledger-store.ts'
 import { carrying, messages, numbersOf, range, SOURCE, TARGET, taken } from './courier-fixture.ts'
 

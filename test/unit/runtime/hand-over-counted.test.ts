@@ -1,7 +1,7 @@
 /** Goal: a shard that is given away is counted by what became of it: taken at once, free, or kept. */
 import { expect, test } from 'vitest'
-import { createEpochsSeen } from '../../../runtime/node/epochs-seen.ts'
-import { createHandOver } from '../../../runtime/node/hand-over.ts'
+import { createEpochsSeen } from '../../../runtime/node/ownership/epochs-seen.ts'
+import { createHandOver } from '../../../runtime/node/ownership/hand-over.ts'
 
 interface Scene {
   /** The next owner is willing, and says that it serves. */

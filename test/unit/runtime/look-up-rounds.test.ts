@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { delay } from '../../../runtime/ports/clock.ts'
 import type { LedgerStore, LookUpQuestion } from '../../../runtime/ports/ledger-store.ts'
-import { MAX_ALONE } from '../../../runtime/node/look-up-rounds.ts'
+import { MAX_ALONE } from '../../../runtime/node/lookup/look-up-rounds.ts'
 import { START_MS } from '../../support/accounts.ts'
 import { arriving, balanceIn, credit, failing, hosting, item, kinds, register } from '../../support/shard-hosting.ts'
 import { deliveriesBody, deliveryFrom } from '../../support/bodies.ts'

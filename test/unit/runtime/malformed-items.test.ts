@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../actors/address.ts'
 import type { Operation } from '../../../runtime/messages.ts'
-import { readPayload, readSubmission } from '../../../runtime/submission.ts'
+import { readPayload, readSubmission } from '../../../runtime/signed-payload.ts'
 import { KEY } from '../../support/accounts.ts'
 import { homeOf, hosting, kinds, register } from '../../support/shard-hosting.ts'
 

@@ -1,5 +1,5 @@
 /** Goal: I2, I3, I4: value that goes from shard to shard arrives once, whoever owns the shards meanwhile. */
-import { NOTE_MS } from '../../../runtime/node/courier.ts'
+import { NOTE_MS } from '../../../runtime/node/delivery/courier.ts'
 import { describe, expect, test } from 'vitest'
 import { accountAddress, groupAddress } from '../../../actors/address.ts'
 import type { Message } from '../../../actors/message.ts'

@@ -1,7 +1,7 @@
 /** Goal: C3: timers that cannot be handled are parked; only faults outside the store are held against their shard. */
 import { expect, test } from 'vitest'
 import { groupAddress } from '../../../actors/address.ts'
-import { MAX_PARKED_TIMERS } from '../../../runtime/node/containment.ts'
+import { MAX_PARKED_TIMERS } from '../../../runtime/node/recovery/containment.ts'
 import type { DueActor } from '../../../runtime/ports/ledger-store.ts'
 import { START_MS } from '../../support/accounts.ts'
 import { failing, hosting } from '../../support/shard-hosting.ts'

@@ -1,6 +1,6 @@
 /** Goal: E1 to E3: silence is death only after 12 seconds of our own watching. */
 import { describe, expect, test } from 'vitest'
-import { Peers, SESSION_EXPIRY_MS, UNREADY_EXPIRY_MS } from '../../../runtime/node/peers.ts'
+import { Peers, SESSION_EXPIRY_MS, UNREADY_EXPIRY_MS } from '../../../runtime/node/ownership/peers.ts'
 import type { ListedSession } from '../../../runtime/ports/lease-store.ts'
 
 function watching() {

@@ -1,7 +1,7 @@
 /** Goal: placement is the same for all, bounded, and moves little. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { placeShards } from '../../../runtime/node/placement.ts'
+import { placeShards } from '../../../runtime/node/ownership/placement.ts'
 
 const SHARDS = Array.from({ length: 256 }, (_, shardId) => shardId)
 const node = (nodeId: string, refused: number[] = [], avoided: number[] = []) => ({

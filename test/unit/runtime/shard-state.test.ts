@@ -1,6 +1,6 @@
 /** Goal: S1 to S4, at their exact bounds: what an operator reads of a shard is what is so. */
 import { describe, expect, test } from 'vitest'
-import { SESSION_EXPIRY_MS } from '../../../runtime/node/peers.ts'
+import { SESSION_EXPIRY_MS } from '../../../runtime/node/ownership/peers.ts'
 import { NODE_DEFAULTS } from '../../../runtime/node/ledger-node.ts'
 import {
   GIVEN_UP_AFTER_MS,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ActorAddress, exchangeAddress } from '../../../actors/address.ts'
 import type { ExchangeState } from '../../../actors/exchange/state.ts'
-import { Timers } from '../../../runtime/node/timers.ts'
+import { Timers } from '../../../runtime/node/delivery/timers.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import { START_MS } from '../../support/accounts.ts'
 import { partWith } from '../../support/ledger-rows.ts'
@@ -23,7 +23,16 @@ function waiting(address: ActorAddress, dueAtMs = DUE_MS): ExchangeState {
     receives: { tokenId: 'IRON', amount: '1' },
     expiresAtMs: dueAtMs,
   }
-  return { kind: 'exchange', format: 1, id: address.id, version: 1, offers: [offer], lastTimeMs: START_MS, dueAtMs }
+  return {
+    kind: 'exchange',
+    status: 'waiting',
+    format: 1,
+    id: address.id,
+    version: 1,
+    offers: [offer],
+    lastTimeMs: START_MS,
+    dueAtMs,
+  }
 }
 
 function ledgerWith(...addresses: readonly ActorAddress[]): Ledger {

@@ -1,0 +1,82 @@
+/** Signatures of an account's commands: a verdict counts only for a key that the step itself sees (S3). */
+import type { StepResult } from '../define-actor.ts'
+import { signedElsewhere } from './arrival.ts'
+import type { AccountCommand, DeclineCommand, MintCommand, RotateKeyCommand, SubmitCommand } from './commands.ts'
+import type { Evidence } from './evidence.ts'
+import { mintUnderWay } from './mint.ts'
+import { type Answer, refusal } from './outcome.ts'
+import type { AccountKey, AccountState } from './state.ts'
+
+export type SignedCommand = SubmitCommand | RotateKeyCommand | MintCommand
+
+type Unready = Exclude<StepResult<AccountState>, { readonly kind: 'stepped' }>
+
+/** What keeps a command from its account's judgement; undefined where nothing does. */
+export function authenticate(
+  account: AccountState | null,
+  command: AccountCommand,
+  evidence: Evidence,
+): Unready | undefined {
+  if (account === null) return undefined
+  switch (command.type) {
+    case 'submit':
+    case 'mint':
+      return authenticateSigned(account, command, evidence)
+    case 'rotate_key':
+      return authenticateSigned(account, command, evidence) ?? unverifiedProof(command, evidence)
+    case 'decline_legs':
+      return authenticateDecline(account, command, evidence)
+    case 'prepare_issue':
+    case 'prepare_class': {
+      const { key } = account
+      const { consentNeeded, signature } = command
+      if (!consentNeeded || key === null || signature === '') return undefined
+      return evidence.verdict(key.keyId, signature) === undefined ? { kind: 'unverified', key, signature } : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+function authenticateSigned(account: AccountState, command: SignedCommand, evidence: Evidence): Unready | undefined {
+  const { earlier } = evidence
+  // A mint that is under way is a repeat's original, too: it was accepted under the key that was in force then (D7).
+  const begun = command.type === 'mint' ? mintUnderWay(account, command.idempotencyKey) : undefined
+  const keys = [account.key, earlier?.key ?? null, begun?.acceptedUnder ?? null].filter((key) => key !== null)
+  if (keys.length === 0) return answered(keyless())
+  const problem = signatureProblem(keys, command.signature, evidence)
+  if (problem !== undefined || earlier !== undefined || begun !== undefined) return problem
+  const elsewhere = signedElsewhere(account, command, evidence.usedElsewhere)
+  if (elsewhere === 'unlooked') return { kind: 'unlooked' }
+  return elsewhere === undefined ? undefined : answered(elsewhere)
+}
+
+/** The new key of a rotation signs it too. */
+function unverifiedProof({ newKey, proof }: RotateKeyCommand, { earlier, verdict }: Evidence): Unready | undefined {
+  if (proof === null || earlier !== undefined || verdict(newKey.keyId, proof) !== undefined) return undefined
+  return { kind: 'unverified', key: newKey, signature: proof }
+}
+
+function authenticateDecline(account: AccountState, command: DeclineCommand, evidence: Evidence): Unready | undefined {
+  if (account.key === null) return answered(keyless())
+  return signatureProblem([account.key], command.signature, evidence)
+}
+
+/** Undefined if one of the keys made the signature. */
+function signatureProblem(keys: readonly AccountKey[], signature: string, { verdict }: Evidence): Unready | undefined {
+  for (const key of keys) {
+    const isValid = verdict(key.keyId, signature)
+    if (isValid === undefined) return { kind: 'unverified', key, signature }
+    if (isValid) return undefined
+  }
+  const detail = 'The signature does not match the key of the account.'
+  return answered(refusal('signature_mismatch', detail, 'signature', keys[0]?.keyId))
+}
+
+function answered(answer: Answer): Unready {
+  return { kind: 'answered', answer }
+}
+
+function keyless(): Answer {
+  return refusal('account_keyless', 'The account has no key yet: it can only receive.')
+}

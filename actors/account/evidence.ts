@@ -1,0 +1,22 @@
+/** What a step of an account must be told, because it may not look for it. */
+import type { EarlierUse } from './outcome.ts'
+import type { SubmissionEvidence } from './submission.ts'
+import type { CompensableTransaction } from './transaction.ts'
+
+export interface Evidence extends SubmissionEvidence {
+  /** What the command's idempotency key did before. */
+  readonly earlier: EarlierUse | undefined
+  /** Whether this key signed the command's payload with this signature; undefined while it is not verified. */
+  readonly verdict: (keyId: string, signature: string) => boolean | undefined
+  /** The transaction that a compensation names. */
+  readonly transaction: CompensableTransaction | undefined
+  /**
+   * Whether the command's key was used on the ledger that the account came from; undefined where it was not looked up, which
+   * is no answer once the account has come.
+   */
+  readonly usedElsewhere: boolean | undefined
+  /** Whether the ledger can destroy what it holds of accounts: it is sealed, and each account has a key of its own. */
+  readonly erasable: boolean
+  /** How the node has the actor: in its memory before the command came, and with so many commands waiting for it. */
+  readonly residence: { readonly resident: boolean; readonly mailbox: number }
+}

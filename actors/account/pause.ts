@@ -1,0 +1,52 @@
+/** Pausing: an administrator stops what one account sends, without touching its shard. What is under way ends as usual. */
+import type { Change } from '../define-actor.ts'
+import type { PauseCommand, ShowActorCommand } from './commands.ts'
+import type { Evidence } from './evidence.ts'
+import { refusal } from './outcome.ts'
+import { enterFact } from './postings.ts'
+import type { AccountData, AccountStatus } from './state.ts'
+import { Turn } from './turn.ts'
+
+interface Told {
+  readonly status: AccountStatus
+  readonly evidence: Evidence
+}
+
+export function pause(account: AccountData, command: PauseCommand, told: Told): Change<AccountData> {
+  const turn = new Turn(account, command)
+  enterFact(turn, { kind: 'pause', reason: command.reason })
+  const { data, effects } = turn.done({ paused: true })
+  return { effects, ...showActor(data, command, told) }
+}
+
+export function resume(account: AccountData, command: PauseCommand, told: Told): Change<AccountData> {
+  const turn = new Turn(account, command)
+  enterFact(turn, { kind: 'resumption', reason: command.reason })
+  const { data: resumed, effects } = turn.done()
+  const { paused: _paused, ...data } = resumed
+  return { effects, ...showActor(data, command, told) }
+}
+
+export function refusePaused(data: AccountData): Change<AccountData> {
+  return {
+    data,
+    answer: refusal('account_paused', 'An administrator has paused the account. Retry once it is resumed.'),
+  }
+}
+
+export function showActor(
+  data: AccountData,
+  _command: PauseCommand | ShowActorCommand,
+  { status, evidence: { residence } }: Told,
+): Change<AccountData> {
+  const { accountId, shardId, version, holds, paused = false } = data
+  let pending = 0
+  for (const { kind } of holds.values()) if (kind === 'pending') pending += 1
+  return {
+    data,
+    answer: {
+      kind: 'actor_shown',
+      actor: { accountId, shardId, state: status, paused, version, holds: holds.size, pending, ...residence },
+    },
+  }
+}

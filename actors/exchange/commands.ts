@@ -1,0 +1,5 @@
+/** What the home of a group ID's exchanges can be asked. */
+import type { DueCommand, Heard } from '../define-actor.ts'
+import type { ExchangeDeliveryMessage, ExchangeMessage } from '../message.ts'
+
+export type ExchangeCommand = Heard<ExchangeMessage> | Heard<ExchangeDeliveryMessage> | DueCommand

@@ -1,0 +1,61 @@
+/**
+ * The life of the exchanges of one group ID: absent -> waiting (offers wait) <-> expired (only expired offers are remembered)
+ * -> absent. Which of them follows is what pairing.ts leaves.
+ */
+import { ABSENT, type Asked, IGNORED, type MachineDefinition } from '../define-actor.ts'
+import type { ExchangeCommand } from './commands.ts'
+import { exchanged, outcomeOf, timeOf } from './pairing.ts'
+import type { ExchangeData, ExchangeStatus } from './state.ts'
+
+type Told = Asked<ExchangeStatus, unknown>
+
+const GUARDS = {
+  isEarly: (exchange: ExchangeData, command: ExchangeCommand) =>
+    exchange.dueAtMs === null || exchange.dueAtMs > timeOf(exchange, command),
+  leavesOffers: (exchange: ExchangeData | null, command: ExchangeCommand, { id }: Told) => {
+    const { offers, pairs } = outcomeOf(exchange, command, id)
+    return offers.length + pairs.length > 0
+  },
+  leavesExpired: (exchange: ExchangeData | null, command: ExchangeCommand, { id }: Told) =>
+    outcomeOf(exchange, command, id).expired.length > 0,
+}
+
+const ACTIONS = {
+  pair: (exchange: ExchangeData, command: ExchangeCommand, { id }: Told) => exchanged(exchange, command, id),
+}
+
+const CREATIONS = {
+  begin: (command: ExchangeCommand, { id }: Told) => exchanged(null, command, id),
+}
+
+const PAIRED = [
+  { guard: 'leavesOffers', target: 'waiting', actions: 'pair' },
+  { guard: 'leavesExpired', target: 'expired', actions: 'pair' },
+  { target: ABSENT, actions: 'pair' },
+] as const
+
+export const exchangeMachine = {
+  guards: GUARDS,
+  actions: ACTIONS,
+  creations: CREATIONS,
+  states: {
+    absent: {
+      on: {
+        offer_exchange: [
+          { guard: 'leavesOffers', target: 'waiting', actions: 'begin' },
+          { guard: 'leavesExpired', target: 'expired', actions: 'begin' },
+          { actions: 'begin' },
+        ],
+        due: IGNORED,
+      },
+    },
+    waiting: {
+      on: {
+        offer_exchange: PAIRED,
+        nft_delivered: PAIRED,
+        due: [{ guard: 'isEarly', ...IGNORED }, ...PAIRED],
+      },
+    },
+    expired: { on: { offer_exchange: PAIRED, due: [{ guard: 'isEarly', ...IGNORED }, ...PAIRED] } },
+  },
+} as const satisfies MachineDefinition<ExchangeData, ExchangeStatus, ExchangeCommand, unknown>

@@ -1,0 +1,80 @@
+/**
+ * What is large in messages and rows, in bytes: texts that clients write. Everything else is of bounded size and counted as
+ * such by whoever asks. A UTF-16 unit is three bytes of UTF-8 at most.
+ */
+import type { Effect } from '../../../actors/account/outcome.ts'
+import type { JsonObject } from '../../../actors/canonical-json.ts'
+import type { Envelope } from '../../../actors/message.ts'
+import type { AnyState } from '../../../actors/step-actor.ts'
+import { type AccountState, ARRIVAL_HOLD_ID } from '../../../actors/account/state.ts'
+
+const BYTES_A_UNIT = 3
+/** What an envelope takes beside its texts. */
+export const ENVELOPE_BYTES = 1_024
+
+/** An entry that is longer names many assets: it is of no bounded size. */
+const LARGE_ENTRY = 8_192
+/** Of an entry of a history beside its payload, in UTF-16 units. */
+const EVENT_BYTES = 512
+/** A token's name and a quantity, as JSON. */
+const BALANCE_BYTES = 128
+
+const lengths = new WeakMap<JsonObject, number>()
+
+/** As JSON. Objects of messages and states are never changed: each is written out once. */
+function bytesOf(value: JsonObject | null): number {
+  if (value === null) return 0
+  const known = lengths.get(value)
+  if (known !== undefined) return known
+  const bytes = BYTES_A_UNIT * JSON.stringify(value).length
+  lengths.set(value, bytes)
+  return bytes
+}
+
+export function envelopeBytes(envelope: Envelope): number {
+  return ENVELOPE_BYTES + textBytes(envelope)
+}
+
+function textBytes({ message }: Envelope): number {
+  const metadata = 'metadata' in message ? bytesOf(message.metadata) : 0
+  const payload = 'payload' in message ? BYTES_A_UNIT * message.payload.length : 0
+  return metadata + payload
+}
+
+/** Of the rows that an effect adds. */
+export function effectBytes(effect: Effect): number {
+  switch (effect.kind) {
+    case 'transaction_entered':
+      return BYTES_A_UNIT * effect.transaction.payload.length
+    case 'operation_recorded':
+      return effect.operation.operation === 'mint' ? bytesOf(effect.operation.answer.instance.metadata) : 0
+    case 'entry_appended':
+      return effect.entry.payload.length > LARGE_ENTRY ? BYTES_A_UNIT * effect.entry.payload.length : 0
+    case 'nft_event':
+      return BYTES_A_UNIT * effect.event.payload.length
+    case 'message_sent':
+      return textBytes(effect.envelope)
+    default:
+      return 0
+  }
+}
+
+/** Of the row of an actor that is written whole with every change. */
+export function stateBytes(state: AnyState | null): number {
+  if (state === null) return 0
+  if (state.kind === 'account') return bytesOfAccount(state)
+  if (state.kind === 'instance') {
+    const { metadata, arriving } = state
+    const events = arriving?.events.reduce((sum, { payload }) => sum + EVENT_BYTES + payload.length, 0) ?? 0
+    return bytesOf(metadata) + BYTES_A_UNIT * (events + (arriving === undefined ? 0 : JSON.stringify(metadata).length))
+  }
+  return state.kind === 'class' ? bytesOf(state.metadataSchema) : 0
+}
+
+/** What an account has from, or gave to, another ledger: names every token of it. */
+function bytesOfAccount({ holds, moved }: AccountState): number {
+  const hold = holds.get(ARRIVAL_HOLD_ID)
+  const arriving = hold?.kind === 'arrival' ? Object.keys(hold.account.balances).length : 0
+  const departed = moved === undefined ? 0 : Object.keys(moved.balances).length
+  return BALANCE_BYTES * (arriving + departed)
+}

@@ -1,0 +1,171 @@
+/**
+ * What edges ask enters a mailbox here, or is turned away; what is turned away has not entered (I12).
+ *   H1. An item enters the mailbox of the incarnation whose epoch it names, or is told `moved`.
+ *   H2. Mailboxes are bounded, of an actor, of a shard, of the node: what does not fit is told `overloaded`.
+ *   H5. Submissions that would add to what their shard sends to another are refused while too much of that is not taken
+ *       in: others are none the worse for it.
+ *   H6. Each item of a message gets its own reply, even if the handling of another item of that message throws.
+ */
+import { type Answer, refusal } from '../../../actors/account/outcome.ts'
+import { type ActorAddress, actorKey } from '../../../actors/address.ts'
+import type { Item, ItemVerdict, Verdict } from '../../messages.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../ports/log.ts'
+import { NO_NODE_METRICS, type NodeMetrics } from '../../ports/metrics.ts'
+import type { Random } from '../../ports/random.ts'
+import type { RarePaths } from '../../ports/rare-paths.ts'
+import { fieldsOf, nextHop } from '../../ports/trail.ts'
+import type { Transport } from '../../ports/transport.ts'
+import { reasonOf } from '../../reason.ts'
+import { decodeList, encodeVerdicts, ITEMS, type Wire } from '../../wire.ts'
+import { createFirstOf } from '../recovery/containment.ts'
+import { createAttemptMemory } from './attempt-memory.ts'
+import { commandOf } from './command.ts'
+import type { StepSettings } from '../commit/draft.ts'
+import { fateOf } from '../host-measures.ts'
+import { type Incarnation, nextStamp } from '../incarnation.ts'
+import { createPending, type Pending, type ReplyChannel, waitsFor } from '../pending-command.ts'
+import { receiversOf } from '../lookup/receivers.ts'
+import type { Unsupported } from './unsupported.ts'
+
+/** Bounds in commands; `maxOutbox` in messages, `maxResidents` in actors. */
+export interface MailboxLimits {
+  readonly maxActorMailbox: number
+  readonly maxShardMailbox: number
+  readonly maxNodeMailbox: number
+  /** Messages of a shard to another that are not taken in; above, what would add to them is refused. */
+  readonly maxOutbox: number
+  /** Actors kept in memory for each shard. */
+  readonly maxResidents: number
+}
+
+export interface AdmissionDependencies {
+  readonly clock: Clock
+  readonly log: Log
+  readonly random: Random
+  readonly rare: RarePaths
+  readonly metrics?: NodeMetrics
+  readonly transport: Pick<Transport, 'maxMessageBytes'>
+  readonly wire: Wire
+  readonly unsupported: Unsupported
+  readonly settings: Pick<StepSettings, 'production'> & MailboxLimits
+  readonly homeOf: (actor: ActorAddress) => number
+  readonly find: (shardId: number) => Incarnation | undefined
+  /** Messages of the shard to that target that are committed and not known to be taken in. */
+  readonly backlogTo: (incarnation: Incarnation, target: number) => number
+  readonly enter: (pending: Pending) => void
+}
+
+export interface Admission {
+  /** One message of an edge. `backlog`: commands that wait in all mailboxes. */
+  readonly receive: (message: string, reply: (message: string) => void, backlog: number) => void
+}
+
+/** What a reply takes beside its verdicts. */
+const REPLY_BYTES = 1_024
+/** Requests that wait for one conclusion: the next have not entered. */
+const MAX_WAITERS = 64
+
+export function createAdmission(dependencies: AdmissionDependencies): Admission {
+  const { clock, log, transport, wire, unsupported, enter, metrics = NO_NODE_METRICS } = dependencies
+  const attempts = createAttemptMemory(clock)
+  const isFirst = createFirstOf()
+  const judge = createJudge(dependencies)
+
+  /** undefined: the item entered the mailbox. */
+  function admit(item: Item, channel: ReplyChannel, backlog: number): Verdict | undefined {
+    let judged: Pending | Verdict
+    try {
+      judged = judge(item, channel, backlog)
+    } catch (error) {
+      const { trail, shardId, operation } = item
+      if (isFirst({ origin: { kind: 'request', item, channel } })) {
+        log.error('item_failed', {
+          ...fieldsOf(trail),
+          shard: shardId,
+          operation: operation.kind,
+          cause: reasonOf(error),
+        })
+      }
+      // It may repeat what took effect before.
+      return { kind: 'undecided' }
+    }
+    if ('kind' in judged) return judged
+    enter(judged)
+    return undefined
+  }
+
+  function logUnwritable({ requestId, verdict }: ItemVerdict, error: unknown): void {
+    log.error('verdict_not_written', { submission: requestId, verdict: verdict.kind, cause: reasonOf(error) })
+  }
+
+  return {
+    receive: (message, reply, backlogBefore) => {
+      const list = decodeList(message, ITEMS, wire)
+      if (list === undefined) return unsupported.answer('items', message, reply)
+      const { version, members: items, malformed } = list
+      const channel: ReplyChannel = {
+        send: (verdicts) => {
+          const maxBytes = transport.maxMessageBytes() - REPLY_BYTES
+          for (const encoded of encodeVerdicts(verdicts, version, maxBytes, logUnwritable)) {
+            try {
+              reply(encoded)
+            } catch (error) {
+              log.error('verdicts_not_sent', { verdicts: verdicts.length, cause: reasonOf(error) })
+            }
+          }
+        },
+      }
+      const turnedAway: ItemVerdict[] = []
+      for (const { requestId, attempt } of malformed) {
+        unsupported.note('items', version)
+        turnedAway.push({ requestId, attempt, verdict: { kind: 'unsupported_version' } })
+      }
+      let backlog = backlogBefore
+      for (const item of items) {
+        if (!attempts.isLatest(item.requestId, item.attempt)) continue
+        const verdict = admit(item, channel, backlog)
+        metrics.items(fateOf(verdict), 1)
+        if (verdict === undefined) backlog += 1
+        else turnedAway.push({ requestId: item.requestId, attempt: item.attempt, verdict })
+      }
+      if (turnedAway.length > 0) channel.send(turnedAway)
+    },
+  }
+}
+
+/** Returns the command of an item, or the reason why it may not enter. */
+function createJudge({ clock, random, rare, settings, homeOf, find, backlogTo }: AdmissionDependencies) {
+  return (item: Item, channel: ReplyChannel, backlog: number): Pending | Verdict => {
+    const incarnation = find(item.shardId)
+    if (incarnation === undefined || incarnation.token.epoch !== item.epoch || incarnation.phase === 'draining') {
+      return { kind: 'moved', epoch: incarnation?.token.epoch ?? null }
+    }
+    // A request that another shard decides would be taken for a new one there.
+    if (homeOf(item.actor) !== item.shardId) {
+      return refused(item, refusal('wrong_shard', 'The request was sent to a shard that does not own this actor.'))
+    }
+    const { mailbox } = incarnation
+    const isFull =
+      mailbox.size >= settings.maxShardMailbox ||
+      backlog >= settings.maxNodeMailbox ||
+      mailbox.sizeOf(actorKey(item.actor)) >= settings.maxActorMailbox
+    if (isFull || rare.takes('mailbox_full')) return { kind: 'overloaded' }
+    const command = commandOf(item, nextStamp(incarnation, clock.now(), random), random, settings.production)
+    if (command === undefined) {
+      return refused(item, refusal('unknown_operation', 'This ledger does not support the operation or its payload.'))
+    }
+    const isStuck = (actor: ActorAddress): boolean => backlogTo(incarnation, homeOf(actor)) >= settings.maxOutbox
+    if (receiversOf(command).some(isStuck)) return { kind: 'overloaded' }
+    const { trail } = item
+    const here = trail === undefined ? item : { ...item, trail: nextHop(trail, random) }
+    const pending = createPending({ kind: 'request', item: here, channel }, item.actor, command, incarnation)
+    if ((incarnation.parked.get(waitsFor(pending))?.size ?? 0) >= MAX_WAITERS) return { kind: 'overloaded' }
+    return pending
+  }
+}
+
+/** An attempt before this one may have taken effect, at an owner that knew more. */
+function refused({ attempt }: Item, answer: Answer): Verdict {
+  return attempt > 1 ? { kind: 'undecided' } : { kind: 'answered', answer }
+}

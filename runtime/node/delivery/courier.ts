@@ -1,0 +1,450 @@
+/**
+ * Carries committed messages of this node's shards to the owners of their targets, until these have committed them.
+ *   V1. Only committed rows are carried, to this node's own shards too: no shard decides on what may still be undone.
+ *   V2. Per (source, target) at most so many are on the way; the rest waits in the outbox.
+ *   V3. What is not acknowledged is carried again, later and later; whoever owns the source does so.
+ *   V4. An acknowledgement beyond what was sent means that a store went back, or that the shard is another's by now:
+ *       the store says which, and in the first case the channel stops.
+ *   V5. Messages are built only for a target with a known owner. A channel without one is checked at growing intervals,
+ *       and at once when a shard gets an owner.
+ *   V6. A channel is parked if the target cannot handle its next message, or the transport rejects that message. The
+ *       channel carries that message alone, every `PARKED_RETRY_MS` and when a shard gets an owner, until the target has
+ *       consumed it.
+ */
+import type { Clock, Timer } from '../../ports/clock.ts'
+import type { AcknowledgedChannel, LedgerStore, OutboxMessage, ShardStart } from '../../ports/ledger-store.ts'
+import type { Log } from '../../ports/log.ts'
+import type { RarePaths } from '../../ports/rare-paths.ts'
+import type { Transport } from '../../ports/transport.ts'
+import { NOT_DELIVERED } from '../../ports/transport.ts'
+import { type Delivery, type DeliveryAnswer, deliverySubject } from '../../messages.ts'
+import type { Route } from '../../routes.ts'
+import { decodeList, DELIVERY_ANSWERS, encodeFrame, UNSUPPORTED_VERSION, type Wire } from '../../wire.ts'
+import { reasonOf } from '../../reason.ts'
+import { PARKED_RETRY_MS } from '../recovery/containment.ts'
+import { halves, split } from './delivery-parts.ts'
+import type { Incarnation } from '../incarnation.ts'
+
+export interface CourierDependencies {
+  readonly session: string
+  readonly store: Pick<LedgerStore, 'acknowledge'>
+  readonly transport: Transport
+  readonly wire: Wire
+  readonly routes: {
+    readonly find: (shardId: number) => Pick<Route, 'session'> | undefined
+    readonly refresh: () => Promise<void>
+    readonly onMove: (run: () => void) => void
+  }
+  readonly clock: Clock
+  readonly log: Log
+  readonly rare: RarePaths
+  /** What the store says that a shard it serves has sent to a target; undefined when it is another's. */
+  readonly sentTo: (incarnation: Incarnation, target: number) => Promise<number | undefined>
+  /** Takes deliveries to shards of this very node. */
+  readonly deliverHere: (deliveries: readonly Delivery[], answer: (answers: readonly DeliveryAnswer[]) => void) => void
+}
+
+/** V2. */
+export const WINDOW = 256
+const FIRST_RESEND_MS = 250
+const LAST_RESEND_MS = 5_000
+/** What was turned away is not lost, and need not wait as long as what may only be late. */
+const TURNED_AWAY_SHARE = 0.2
+const TICK_MS = 50
+/** What was acknowledged is noted in the store this often: until then it may be carried again by another owner. */
+export const NOTE_MS = 60_000
+/** How long answers to one message are listened for. */
+const ANSWERS_MS = 10_000
+/** What a message to a node may take of the transport's bound. */
+const MESSAGE_SHARE = 0.5
+
+/** Committed messages that are not known to be taken in, and those of them that are not on their way. */
+export interface CourierMeasures {
+  readonly unacknowledged: number
+  readonly unsent: number
+}
+
+interface Outgoing {
+  readonly incarnation: Incarnation
+  readonly channels: Map<number, Channel>
+}
+
+interface Channel {
+  readonly incarnation: Incarnation
+  readonly target: number
+  /** Committed and not acknowledged, in order. */
+  readonly waiting: OutboxMessage[]
+  acknowledged: number
+  /** The last number that is on its way. */
+  carried: number
+  resendMs: number
+  dueMs: number
+  stopped: boolean
+  /** V6. */
+  parked: boolean
+  /** The number of the last message that the transport rejected; 0: none. */
+  unsent: number
+}
+
+export class Courier {
+  private readonly dependencies: CourierDependencies
+  /** By source. */
+  private readonly outgoing = new Map<number, Outgoing>()
+  /** Channels with something to carry. */
+  private readonly ready = new Set<Channel>()
+  /** Channels that are carried again at their `dueMs`; those with nothing in flight are paused until then (V5, V6). */
+  private readonly underWay = new Set<Channel>()
+  private readonly unnoted = new Map<string, AcknowledgedChannel>()
+  private flushing = false
+  /** Whether a shard has got an owner since the last flush. */
+  private moved = false
+  private timer: Timer | undefined
+  /** When it fires. */
+  private tickMs = 0
+  private notedMs: number
+  private stopped = false
+
+  constructor(dependencies: CourierDependencies) {
+    this.dependencies = dependencies
+    this.notedMs = dependencies.clock.monotonic()
+    dependencies.routes.onMove(() => {
+      this.moved = true
+      this.flushSoon()
+    })
+  }
+
+  stop(): void {
+    this.stopped = true
+    this.timer?.cancel()
+  }
+
+  /** Messages of the shard to that target that are committed and not known to be taken in. */
+  backlog({ token }: Incarnation, target: number): number {
+    return this.outgoing.get(token.shardId)?.channels.get(target)?.waiting.length ?? 0
+  }
+
+  measures(): CourierMeasures {
+    let [unacknowledged, unsent] = [0, 0]
+    for (const { channels } of this.outgoing.values()) {
+      for (const { waiting, carried, acknowledged } of channels.values()) {
+        unacknowledged += waiting.length
+        unsent += waiting.length - (carried - acknowledged)
+      }
+    }
+    return { unacknowledged, unsent }
+  }
+
+  /**
+   * Goes on where the shard's last owner ended. Counters and messages were read one after the other, and more may have
+   * been acknowledged in between: what is the first message left, and what is known to be taken in, follow from both.
+   */
+  open(incarnation: Incarnation, { channels, outbox }: ShardStart): void {
+    const first = new Map<number, number>()
+    for (const { target, number } of outbox) if (!first.has(target)) first.set(target, number)
+    const acknowledged = new Map<number, number>()
+    for (const channel of channels) {
+      const { target, sent } = channel
+      acknowledged.set(target, Math.max(channel.acknowledged, (first.get(target) ?? sent + 1) - 1))
+      this.channelOf(incarnation, target, acknowledged.get(target) ?? 0)
+    }
+    this.take(
+      incarnation,
+      outbox.filter(({ target, number }) => number > (acknowledged.get(target) ?? 0)),
+    )
+  }
+
+  /** Committed rows, in order. */
+  take(incarnation: Incarnation, messages: readonly OutboxMessage[]): void {
+    // What an ended incarnation still commits, its successor has found in the outbox.
+    if (incarnation.phase === 'ended' || messages.length === 0) return
+    for (const message of messages) {
+      const channel = this.channelOf(incarnation, message.target, message.number - 1)
+      channel.waiting.push(message)
+      if (!this.isPaused(channel)) this.ready.add(channel)
+    }
+    this.flushSoon()
+  }
+
+  /** The shard is another's now, or served in another incarnation. */
+  close(incarnation: Incarnation): void {
+    const { shardId } = incarnation.token
+    const outgoing = this.outgoing.get(shardId)
+    if (outgoing?.incarnation !== incarnation) return
+    for (const channel of outgoing.channels.values()) {
+      this.ready.delete(channel)
+      this.underWay.delete(channel)
+    }
+    this.outgoing.delete(shardId)
+  }
+
+  private channelOf(incarnation: Incarnation, target: number, acknowledged: number): Channel {
+    const { channels } = this.outgoingOf(incarnation)
+    const known = channels.get(target)
+    if (known !== undefined) return known
+    const channel: Channel = {
+      incarnation,
+      target,
+      waiting: [],
+      acknowledged,
+      carried: acknowledged,
+      resendMs: FIRST_RESEND_MS,
+      dueMs: 0,
+      stopped: false,
+      parked: false,
+      unsent: 0,
+    }
+    channels.set(target, channel)
+    return channel
+  }
+
+  private outgoingOf(incarnation: Incarnation): Outgoing {
+    const { shardId } = incarnation.token
+    const known = this.outgoing.get(shardId)
+    if (known?.incarnation === incarnation) return known
+    const outgoing: Outgoing = { incarnation, channels: new Map() }
+    this.outgoing.set(shardId, outgoing)
+    return outgoing
+  }
+
+  private flushSoon(): void {
+    if (this.stopped || this.flushing || (this.ready.size === 0 && !this.moved)) return
+    this.flushing = true
+    this.dependencies.clock.after(0, () => {
+      this.flushing = false
+      this.flush()
+    })
+  }
+
+  private flush(): void {
+    const { routes, session, clock, deliverHere } = this.dependencies
+    const nowMs = clock.monotonic()
+    const bySession = new Map<string, Delivery[]>()
+    if (this.moved) this.wake()
+    for (const channel of this.ready) {
+      this.ready.delete(channel)
+      const route = routes.find(channel.target)
+      if (route === undefined) {
+        this.pause(channel, channel.resendMs * TURNED_AWAY_SHARE)
+        continue
+      }
+      const delivery = this.load(channel)
+      if (delivery === undefined) continue
+      channel.carried = delivery.messages.at(-1)?.number ?? channel.carried
+      // What follows does not put off what may have been lost before it.
+      if (!this.underWay.has(channel)) channel.dueMs = nowMs + channel.resendMs
+      this.underWay.add(channel)
+      const list = bySession.get(route.session)
+      if (list === undefined) bySession.set(route.session, [delivery])
+      else list.push(delivery)
+    }
+    for (const [owner, deliveries] of bySession) {
+      if (owner === session) deliverHere(deliveries, (answers) => this.hear(answers))
+      else this.send(owner, deliveries)
+    }
+    this.tickSoon()
+  }
+
+  /** Carries nothing more of the channel for `durationMs`, unless messages are in flight. */
+  private pause(channel: Channel, durationMs: number): void {
+    if (this.underWay.has(channel)) return
+    channel.dueMs = this.dependencies.clock.monotonic() + durationMs
+    this.underWay.add(channel)
+  }
+
+  private isPaused(channel: Channel): boolean {
+    return this.underWay.has(channel) && channel.carried === channel.acknowledged
+  }
+
+  /** V5: the targets of paused channels may have owners now. */
+  private wake(): void {
+    this.moved = false
+    for (const channel of this.underWay) {
+      if (!this.isPaused(channel)) continue
+      channel.resendMs = FIRST_RESEND_MS
+      this.underWay.delete(channel)
+      this.ready.add(channel)
+    }
+  }
+
+  /** V2: what may go now; undefined when nothing may. */
+  private load(channel: Channel): Delivery | undefined {
+    const { incarnation, target, waiting, acknowledged, carried, stopped, parked } = channel
+    const window = this.dependencies.rare.takes('window_of_one') || parked ? 1 : WINDOW
+    if (stopped || incarnation.phase === 'ended') return undefined
+    const messages = waiting.slice(carried - acknowledged, window).map(({ number, envelope }) => ({ number, envelope }))
+    if (messages.length === 0) return undefined
+    const { shardId: source, epoch, attempt } = incarnation.token
+    const began = incarnation.began.get(target) ?? 0
+    return { source, target, epoch, attempt, began, acknowledged, messages }
+  }
+
+  private send(session: string, deliveries: readonly Delivery[]): void {
+    const { transport, rare } = this.dependencies
+    const maxBytes = rare.takes('carried_one_by_one') ? 0 : transport.maxMessageBytes() * MESSAGE_SHARE
+    for (const message of split(deliveries, maxBytes)) this.request(session, message)
+  }
+
+  /** What the transport would not take whole, whatever it was reckoned at, goes in parts. */
+  private request(session: string, message: readonly Delivery[]): void {
+    const { transport, wire } = this.dependencies
+    // Answers are listened for long after: the messages themselves are not kept for them.
+    const channels = message.map(({ source, target }) => ({ source, target }))
+    try {
+      transport.request(deliverySubject(session), encodeFrame(wire.writes, message), ANSWERS_MS, (reply) => {
+        if (reply === NOT_DELIVERED) this.turnedAway(channels)
+        else if (reply === UNSUPPORTED_VERSION) this.parkAll(channels)
+        else this.hear(decodeList(reply, DELIVERY_ANSWERS, wire)?.members ?? [])
+      })
+    } catch (error) {
+      const parts = halves(message)
+      if (parts.length > 1) for (const part of parts) this.request(session, part)
+      else for (const delivery of message) this.parkUnsent(delivery, error)
+    }
+  }
+
+  /** V6: the transport rejects this single message. */
+  private parkUnsent({ source, target, messages: [first] }: Delivery, error: unknown): void {
+    const channel = this.find(source, target)
+    if (channel === undefined || first === undefined) return
+    const { number } = first
+    if (channel.unsent !== number) {
+      const fault = { shard: source, target, message: number, cause: reasonOf(error) }
+      this.dependencies.log.error('message_not_carried', fault)
+    }
+    channel.unsent = number
+    this.park(channel, channel.acknowledged)
+  }
+
+  /** Nobody has it: where the shard is now is asked, and it is carried again soon, less so each time. */
+  private turnedAway(deliveries: readonly Pick<Delivery, 'source' | 'target'>[]): void {
+    void this.dependencies.routes.refresh()
+    const nowMs = this.dependencies.clock.monotonic()
+    for (const { source, target } of deliveries) {
+      const channel = this.find(source, target)
+      if (channel !== undefined) channel.dueMs = Math.min(channel.dueMs, nowMs + channel.resendMs * TURNED_AWAY_SHARE)
+    }
+  }
+
+  private find(source: number, target: number): Channel | undefined {
+    return this.outgoing.get(source)?.channels.get(target)
+  }
+
+  private hear(answers: readonly DeliveryAnswer[]): void {
+    for (const answer of answers) {
+      const channel = this.find(answer.source, answer.target)
+      if (channel === undefined) continue
+      if (answer.kind === 'moved') this.turnedAway([answer])
+      else if (answer.kind === 'stopped') this.halt(channel, answer.mark)
+      else if (answer.kind === 'parked') this.park(channel, answer.mark)
+      else this.acknowledge(channel, answer.mark)
+    }
+    this.flushSoon()
+    this.tickSoon()
+  }
+
+  private acknowledge(channel: Channel, mark: number): void {
+    const { incarnation, target } = channel
+    const { shardId } = incarnation.token
+    if (mark > (incarnation.sent.get(target) ?? 0)) {
+      void this.doubt(channel, mark)
+      return
+    }
+    if (mark <= channel.acknowledged) return
+    channel.waiting.splice(0, mark - channel.acknowledged)
+    channel.acknowledged = mark
+    channel.carried = Math.max(channel.carried, mark)
+    channel.parked = false
+    channel.resendMs = FIRST_RESEND_MS
+    channel.dueMs = this.dependencies.clock.monotonic() + channel.resendMs
+    this.unnoted.set(`${shardId} ${target}`, { shardId, target, acknowledged: mark })
+    if (channel.carried === mark) this.underWay.delete(channel)
+    if (channel.waiting.length > channel.carried - mark) this.ready.add(channel)
+  }
+
+  /** V6. The target has consumed all messages before the parked one. */
+  private park(channel: Channel, mark: number): void {
+    this.acknowledge(channel, mark)
+    channel.parked = true
+    channel.carried = channel.acknowledged
+    this.ready.delete(channel)
+    this.underWay.delete(channel)
+    this.pause(channel, PARKED_RETRY_MS)
+  }
+
+  private parkAll(channels: readonly Pick<Delivery, 'source' | 'target'>[]): void {
+    for (const { source, target } of channels) {
+      const channel = this.find(source, target)
+      if (channel !== undefined) this.park(channel, channel.acknowledged)
+    }
+    this.tickSoon()
+  }
+
+  /** V4. */
+  private async doubt(channel: Channel, mark: number): Promise<void> {
+    const { incarnation, target } = channel
+    const sent = await this.dependencies.sentTo(incarnation, target).catch(() => undefined)
+    if (sent !== undefined && sent < mark) this.halt(channel, mark)
+  }
+
+  private halt(channel: Channel, mark: number): void {
+    if (channel.stopped) return
+    channel.stopped = true
+    this.ready.delete(channel)
+    this.underWay.delete(channel)
+    const { incarnation, target } = channel
+    this.dependencies.log.error('channel_stopped', {
+      shard: incarnation.token.shardId,
+      target,
+      sent: incarnation.sent.get(target) ?? 0,
+      acknowledged: channel.acknowledged,
+      mark,
+    })
+  }
+
+  /** Only while there is something to look after, and no sooner than it needs it. */
+  private tickSoon(): void {
+    const { clock } = this.dependencies
+    const carrying = this.ready.size > 0 || this.underWay.size > 0
+    if (this.stopped || (!carrying && this.unnoted.size === 0)) return
+    const nowMs = clock.monotonic()
+    const atMs = nowMs + (carrying ? TICK_MS : Math.max(TICK_MS, this.notedMs + NOTE_MS - nowMs))
+    if (this.timer !== undefined && this.tickMs <= atMs) return
+    this.timer?.cancel()
+    this.tickMs = atMs
+    this.timer = clock.after(atMs - nowMs, () => {
+      this.timer = undefined
+      this.tick()
+    })
+  }
+
+  private tick(): void {
+    if (this.stopped) return
+    const nowMs = this.dependencies.clock.monotonic()
+    for (const channel of this.underWay) {
+      if (channel.dueMs > nowMs && !this.dependencies.rare.takes('carried_again')) continue
+      // Everything from what is known to be taken in: what arrived is known by its number.
+      channel.carried = channel.acknowledged
+      channel.resendMs = Math.min(channel.resendMs * 2, LAST_RESEND_MS)
+      this.underWay.delete(channel)
+      this.ready.add(channel)
+    }
+    this.flushSoon()
+    if (nowMs - this.notedMs >= NOTE_MS) this.note(nowMs)
+    this.tickSoon()
+  }
+
+  private note(nowMs: number): void {
+    this.notedMs = nowMs
+    if (this.unnoted.size === 0) return
+    const channels = [...this.unnoted.values()]
+    this.unnoted.clear()
+    this.dependencies.store.acknowledge(channels).catch(() => {
+      // Facts that never go back: a later one stands for an earlier one.
+      for (const channel of channels) {
+        const key = `${channel.shardId} ${channel.target}`
+        if (!this.unnoted.has(key)) this.unnoted.set(key, channel)
+      }
+      this.tickSoon()
+    })
+  }
+}

@@ -1,0 +1,234 @@
+/**
+ * Takes in what other shards have sent: in order, each number once, whatever is lost, doubled or late.
+ *   R1. A message enters the mailbox if it is the one after the last that has entered; what came before is known, what
+ *       comes after a gap is carried again.
+ *   R2. It is acknowledged when the batch that took it in is committed, with all before it.
+ *   R3. Submissions cannot fill its lane: at most a window of each source is on its way.
+ *   R4. A source that was told more than is known here, or that begins with less than it had sent here before, means
+ *       that a store went back, or that the shard is another's by now: the store says which, and in the first case
+ *       nothing more of it is taken.
+ *   R5. A message that cannot be handled parks its channel: the target consumes neither that message nor a later one of
+ *       that source, and its mark stays, so that no message is lost. The source resends that message to the current owner
+ *       of the target, which tries it once per delivery. Other channels and requests continue.
+ */
+import type { AnyCommand } from '../../../actors/step-actor.ts'
+import type { Envelope } from '../../../actors/message.ts'
+import type { Delivery, DeliveryAnswer } from '../../messages.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Random } from '../../ports/random.ts'
+import type { RarePaths } from '../../ports/rare-paths.ts'
+import { unreadCause, type Wire } from '../../wire.ts'
+import type { InboxOrder } from '../commit/draft.ts'
+import { type Fault, faultOf } from '../recovery/containment.ts'
+import type { Doubts } from '../recovery/shard-recovery.ts'
+import { type Incarnation, nextStamp } from '../incarnation.ts'
+import { createPending, type Pending, settle } from '../pending-command.ts'
+
+export type DeliveryReply = (answers: readonly DeliveryAnswer[]) => void
+
+export interface InboxDependencies {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly rare: RarePaths
+  readonly wire: Pick<Wire, 'readEnvelope'>
+  readonly inboxOrder: InboxOrder
+  readonly find: (shardId: number) => Incarnation | undefined
+  readonly enter: (pending: Pending) => void
+  readonly confirmed: Doubts['confirmed']
+  /** What the store says that a shard it serves has taken in of a source; undefined when it is another's. */
+  readonly markOf: (incarnation: Incarnation, source: number) => Promise<number | undefined>
+}
+
+/** What a batch has taken in for a shard. */
+export interface TakenIn {
+  readonly incarnation: Incarnation
+  /** The last number, by source. */
+  readonly marks: ReadonlyMap<number, number>
+}
+
+/** What is known of a source of messages. */
+interface Contact {
+  /** Who is to hear of what was taken in: whoever delivered last. */
+  reply: DeliveryReply
+  /** The latest of its incarnations that was heard of. */
+  epoch: number
+  attempt: number
+  /** The last number that has entered here: of it, not of what was taken in before this incarnation of the target. */
+  taken: number
+  /** Nothing more is taken of it (R4). */
+  stopped: boolean
+}
+
+export class Inbox {
+  private readonly dependencies: InboxDependencies
+  /** By target and source. */
+  private readonly contacts = new Map<Incarnation, Map<number, Contact>>()
+
+  constructor(dependencies: InboxDependencies) {
+    this.dependencies = dependencies
+  }
+
+  receive(deliveries: readonly Delivery[], reply: DeliveryReply): void {
+    const answers: DeliveryAnswer[] = []
+    for (const delivery of deliveries) {
+      const answer = this.takeIn(delivery, reply)
+      if (answer !== undefined) answers.push(answer)
+    }
+    if (answers.length > 0) reply(answers)
+  }
+
+  /** R2. */
+  committed(parts: readonly TakenIn[]): void {
+    const byReply = new Map<DeliveryReply, DeliveryAnswer[]>()
+    for (const { incarnation, marks } of parts) {
+      const contacts = this.contacts.get(incarnation)
+      const target = incarnation.token.shardId
+      for (const [source, mark] of marks) {
+        incarnation.marks.set(source, mark)
+        this.resume(incarnation, source, mark)
+        const reply = contacts?.get(source)?.reply
+        if (reply === undefined) continue
+        const answer: DeliveryAnswer = { source, target, kind: 'taken', mark }
+        const list = byReply.get(reply)
+        if (list === undefined) byReply.set(reply, [answer])
+        else list.push(answer)
+      }
+    }
+    if (byReply.size === 0) return
+    if (this.dependencies.rare.takes('delivery_not_acknowledged')) return
+    for (const [reply, list] of byReply) reply(list)
+  }
+
+  close(incarnation: Incarnation): void {
+    this.contacts.delete(incarnation)
+  }
+
+  /** R5. `number`: of the message that cannot be handled; all before it are handled or in flight. */
+  park(
+    incarnation: Incarnation,
+    source: number,
+    number: number,
+    { stage, cause }: Pick<Fault, 'stage' | 'cause'>,
+  ): void {
+    const { parkedChannels, mailbox, entered, marks } = incarnation
+    const target = incarnation.token.shardId
+    for (const pending of mailbox) {
+      const { origin } = pending
+      if (origin.kind === 'message' && origin.source === source && origin.number >= number) settle(pending)
+    }
+    entered.set(source, number - 1)
+    // A retry of the same message that fails again is the same fault.
+    if (parkedChannels.get(source) !== number) {
+      parkedChannels.set(source, number)
+      void this.dependencies.confirmed(incarnation, () => {
+        if (parkedChannels.get(source) !== number) return
+        this.dependencies.log.error('channel_parked', { shard: target, source, message: number, stage, cause })
+      })
+    }
+    const mark = marks.get(source) ?? 0
+    this.contacts
+      .get(incarnation)
+      ?.get(source)
+      ?.reply([{ source, target, kind: 'parked', mark }])
+  }
+
+  private resume({ parkedChannels, token }: Incarnation, source: number, mark: number): void {
+    const number = parkedChannels.get(source)
+    if (number === undefined || number > mark) return
+    parkedChannels.delete(source)
+    this.dependencies.log.info('channel_resumed', { shard: token.shardId, source, message: number })
+  }
+
+  /** R4. */
+  private async doubt(
+    incarnation: Incarnation,
+    source: number,
+    contact: Contact,
+    contradicts: (mark: number) => boolean,
+  ): Promise<void> {
+    const { markOf, log } = this.dependencies
+    const mark = await markOf(incarnation, source).catch(() => undefined)
+    if (mark === undefined || !contradicts(mark) || incarnation.phase === 'ended') return
+    contact.stopped = true
+    log.error('channel_stopped', { shard: incarnation.token.shardId, source, mark })
+  }
+
+  private takeIn(delivery: Delivery, reply: DeliveryReply): DeliveryAnswer | undefined {
+    const { source, target, epoch, attempt, began, acknowledged, messages } = delivery
+    const { find, rare } = this.dependencies
+    const incarnation = find(target)
+    const takes = incarnation !== undefined && incarnation.phase !== 'draining' && !rare.takes('delivery_turned_away')
+    if (!takes) return { source, target, kind: 'moved', mark: 0 }
+    // A suspended incarnation consumes nothing: the source resends everything to the one that replaces it.
+    if (incarnation.phase === 'suspended') return undefined
+    const mark = incarnation.marks.get(source) ?? 0
+    const { contact, isNew } = this.contactOf(incarnation, delivery, reply)
+    if (contact.stopped) return { source, target, kind: 'stopped', mark }
+    // What has entered here was sent before this incarnation of the source began, and stood in its counter then.
+    // As it is now: what enters while the store is asked was sent since.
+    const overtaken = isNew && contact.taken > began
+    const contradicts = (known: number): boolean => acknowledged > known || overtaken
+    if (contradicts(mark)) {
+      void this.doubt(incarnation, source, contact, contradicts)
+      return { source, target, kind: 'moved', mark }
+    }
+    contact.reply = reply
+    if (isNew) Object.assign(contact, { epoch, attempt })
+    const { inboxOrder: order, wire } = this.dependencies
+    let entered = incarnation.entered.get(source) ?? 0
+    for (const { number, envelope } of messages) {
+      if (!order.isNext(entered, number)) continue
+      try {
+        const read = wire.readEnvelope(envelope)
+        if (read === undefined) {
+          this.park(incarnation, source, number, { stage: 'delivery', cause: unreadCause(envelope) })
+          return undefined
+        }
+        entered = number
+        contact.taken = number
+        incarnation.entered.set(source, number)
+        this.enter(incarnation, source, number, read)
+      } catch (error) {
+        this.park(incarnation, source, number, faultOf('delivery', error))
+        return undefined
+      }
+    }
+    // What it does not know yet of what is committed here.
+    return mark > acknowledged ? { source, target, kind: 'taken', mark } : undefined
+  }
+
+  /** `isNew`: an incarnation of the source that comes after one that was heard of before. */
+  private contactOf(
+    incarnation: Incarnation,
+    { source, epoch, attempt }: Delivery,
+    reply: DeliveryReply,
+  ): { readonly contact: Contact; readonly isNew: boolean } {
+    const contacts = this.contacts.get(incarnation) ?? new Map<number, Contact>()
+    this.contacts.set(incarnation, contacts)
+    const known = contacts.get(source)
+    if (known !== undefined) {
+      const isNew = epoch > known.epoch || (epoch === known.epoch && attempt > known.attempt)
+      return { contact: known, isNew }
+    }
+    const contact: Contact = { reply, epoch, attempt, taken: 0, stopped: false }
+    contacts.set(source, contact)
+    return { contact, isNew: false }
+  }
+
+  private enter(incarnation: Incarnation, source: number, number: number, { to, message }: Envelope): void {
+    const { clock, random } = this.dependencies
+    const { atMs, ulid } = nextStamp(incarnation, clock.now(), random)
+    const stamp = { atMs, salt: random.hex(16), newTxnId: `txn_${ulid}` }
+    const { shardId } = incarnation.token
+    // As a literal that begins with a spread it would take ten microseconds (V8).
+    const command: AnyCommand = Object.assign(
+      {},
+      message,
+      stamp,
+      to.kind === 'account' ? { accountId: to.id, shardId } : undefined,
+    )
+    this.dependencies.enter(createPending({ kind: 'message', source, number }, to, command, incarnation))
+  }
+}

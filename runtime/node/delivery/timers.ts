@@ -1,0 +1,73 @@
+/**
+ * Times that actors wait for. They are durable: what is due is read from the store, by whoever owns the shard, so a time
+ * that passes while nobody does is found by the next owner. The actor itself says whether it still matters.
+ */
+import type { Clock, Timer } from '../../ports/clock.ts'
+import type { DueActor, LedgerStore } from '../../ports/ledger-store.ts'
+import type { Log } from '../../ports/log.ts'
+import type { RarePaths } from '../../ports/rare-paths.ts'
+import { reasonOf } from '../../reason.ts'
+
+export interface TimersDependencies {
+  readonly store: Pick<LedgerStore, 'due' | 'prune'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly rare: RarePaths
+  /** Shards that are served here. */
+  readonly shards: () => readonly number[]
+  readonly onDue: (due: DueActor) => void
+  readonly onTick: () => void
+}
+
+const TICK_MS = 1_000
+/** Looked at with one tick; the rest with the next. */
+const MAX_DUE = 1_000
+const PRUNE_MS = 60_000
+const MAX_PRUNED = 10_000
+/** Messages that were taken in are kept this long: longer than a backup is away from what follows it. */
+const KEEP_MS = 7 * 86_400_000
+
+export class Timers {
+  private readonly dependencies: TimersDependencies
+  private timer: Timer | undefined
+  private prunedMs: number
+  private stopped = false
+
+  constructor(dependencies: TimersDependencies) {
+    this.dependencies = dependencies
+    this.prunedMs = dependencies.clock.monotonic()
+  }
+
+  start(): void {
+    this.timer = this.dependencies.clock.after(TICK_MS, () => void this.tick())
+  }
+
+  stop(): void {
+    this.stopped = true
+    this.timer?.cancel()
+  }
+
+  private async tick(): Promise<void> {
+    const { store, clock, log, rare, shards, onDue, onTick } = this.dependencies
+    onTick()
+    try {
+      const served = shards()
+      if (served.length > 0) {
+        const limit = rare.takes('due_one_by_one') ? 1 : MAX_DUE
+        for (const due of await store.due(served, clock.now(), limit)) onDue(due)
+        await this.prune(served)
+      }
+    } catch (error) {
+      log.warn('timers_delayed', { cause: reasonOf(error) })
+    }
+    if (!this.stopped) this.start()
+  }
+
+  private async prune(served: readonly number[]): Promise<void> {
+    const { store, clock } = this.dependencies
+    if (clock.monotonic() - this.prunedMs < PRUNE_MS) return
+    const pruned = await store.prune(served, clock.now() - KEEP_MS, MAX_PRUNED)
+    // A full helping means that there is more.
+    if (pruned < MAX_PRUNED) this.prunedMs = clock.monotonic()
+  }
+}

@@ -1,0 +1,277 @@
+/**
+ * Which commands are looked up together: all that has gathered, and less of it where that was too much to be answered.
+ *   K1. Commands of a shard leave in the order in which they came: they are in one round at a time.
+ *   K5. A round that failed, though the store answers, is not asked for again as it was. Its shards stand apart from the
+ *       others, which go on, and are asked for each by itself, halved by command where that fails, too. What fails alone
+ *       waits, and its shard with it, for longer each time; a shard that got all it had asked for goes with the others
+ *       again. Where the store does not answer at all, nothing is held against what was asked: it comes again as it was.
+ *   K7. A command whose look-up fails alone is contained: a request at once if the store is not at fault, else when it is
+ *       late (K6); a message or a timer after `MAX_ALONE` attempts, and after one if it was parked
+ *       before.
+ *   K6. Once a round has failed, whoever is late by then is given up, as at a step: it may be what the others wait for.
+ */
+import { BriefMap } from '../../brief-map.ts'
+import type { Clock } from '../../ports/clock.ts'
+import { LedgerStoreUnavailable } from '../../ports/ledger-store.ts'
+import type { Log } from '../../ports/log.ts'
+import type { NodeMetrics } from '../../ports/metrics.ts'
+import type { RarePaths } from '../../ports/rare-paths.ts'
+import { reasonOf } from '../../reason.ts'
+import { type Contain, faultOf } from '../recovery/containment.ts'
+import { followed, leaveUndecided } from '../followed.ts'
+import type { Incarnation } from '../incarnation.ts'
+import { isLate, type Pending } from '../pending-command.ts'
+
+/** Commands in one round. */
+const MAX_ROUND_SIZE = 2_000
+const RETRY_DELAY_MS = 100
+const LONGEST_RETRY_DELAY_MS = 1_000
+/** Look-ups of a message or timer alone that may fail while the store answers others. */
+export const MAX_ALONE = 5
+
+export interface RoundsDependencies {
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics?: NodeMetrics
+  readonly rare: RarePaths
+  /** Whether the store answers at all. Does not reject. */
+  readonly isAnswering: () => Promise<boolean>
+  /** Finds what these need; what it resolves with hands them on. Rejects if that could not be had. */
+  readonly lookUp: (round: readonly Pending[]) => Promise<() => void>
+  readonly contain: Contain
+  /** Called once a round, after its commands have been handed on. */
+  readonly onReady: () => void
+}
+
+/** `refused`: the look-up failed with this error, though the store replies. `away`: the store does not reply. */
+type Outcome =
+  | { readonly kind: 'answered' }
+  | { readonly kind: 'away' }
+  | { readonly kind: 'refused'; readonly error: unknown }
+
+interface Taken {
+  readonly pending: Pending
+  /** That it was taken for. */
+  readonly incarnation: Incarnation
+}
+
+/** A shard that stands apart (K5), and how many of its commands are asked for together. */
+interface Apart {
+  readonly incarnation: Incarnation
+  readonly size: number
+  /** Before it is asked for. */
+  readonly pauseMs: number
+}
+
+export class LookUpRounds {
+  private readonly dependencies: RoundsDependencies
+  /** By their numbers, in the order in which they came; a command that an incarnation handed on comes again, and stands once. */
+  private readonly gathering = new BriefMap<number, Pending>()
+  /** For whom each command, by its number, is looked up; one that is handed on counts for its new incarnation alone. */
+  private readonly under = new BriefMap<number, Incarnation>()
+  /** One round of all others in flight: what comes meanwhile goes with the next, and a larger one costs little more. */
+  private isOpen = false
+  private isScheduled = false
+  private maxSize = MAX_ROUND_SIZE
+  private readonly apart = new Set<Incarnation>()
+  /** Whose pause is over; one round of them in flight. */
+  private readonly due: Apart[] = []
+  private isApartOpen = false
+  /** Failed look-ups of each command alone. */
+  private readonly aloneTries = new WeakMap<Pending, number>()
+  /** As of the last round: a continuing failure is not logged again. */
+  private isAway = false
+
+  constructor(dependencies: RoundsDependencies) {
+    this.dependencies = dependencies
+  }
+
+  /** Takes a command in, for the incarnation that it has now. */
+  add(pending: Pending): void {
+    this.begin(pending)
+    this.gathering.delete(pending.number)
+    this.gathering.set(pending.number, pending)
+    if (!this.apart.has(pending.incarnation)) this.schedule()
+  }
+
+  private begin(pending: Pending): void {
+    this.end(pending, this.under.get(pending.number))
+    this.under.set(pending.number, pending.incarnation)
+    pending.incarnation.lookingUp += 1
+  }
+
+  private end(pending: Pending, incarnation: Incarnation | undefined): void {
+    if (incarnation === undefined || this.under.get(pending.number) !== incarnation) return
+    this.under.delete(pending.number)
+    incarnation.lookingUp -= 1
+  }
+
+  private schedule(pauseMs = 0): void {
+    const { clock, rare } = this.dependencies
+    if (this.isScheduled || this.isOpen || this.gathering.size === 0) return
+    this.isScheduled = true
+    clock.after(pauseMs, () => {
+      this.isScheduled = false
+      const size = rare.takes('look_up_of_one') ? 1 : this.maxSize
+      const round = this.take(size, (incarnation) => !this.apart.has(incarnation))
+      if (round.length > 0) void this.runTogether(round)
+    })
+  }
+
+  private take(size: number, isMeant: (incarnation: Incarnation) => boolean): readonly Taken[] {
+    const taken: Taken[] = []
+    for (const pending of this.gathering.values()) {
+      if (taken.length === size) break
+      const { incarnation } = pending
+      if (!isMeant(incarnation)) continue
+      this.gathering.delete(pending.number)
+      if (isWanted(pending)) taken.push({ pending, incarnation })
+      else this.end(pending, incarnation)
+    }
+    return taken
+  }
+
+  private async runTogether(round: readonly Taken[]): Promise<void> {
+    this.isOpen = true
+    const outcome = await this.run(round)
+    this.isOpen = false
+    if (outcome.kind === 'answered') this.maxSize = twice(this.maxSize)
+    if (outcome.kind === 'refused') {
+      this.maxSize = half(round.length)
+      for (const incarnation of shardsOf(round)) this.setApart(incarnation)
+    }
+    this.schedule(outcome.kind === 'away' ? RETRY_DELAY_MS : 0)
+  }
+
+  private setApart(incarnation: Incarnation): void {
+    this.apart.add(incarnation)
+    this.pause({ incarnation, size: this.maxSize, pauseMs: RETRY_DELAY_MS })
+  }
+
+  private pause(next: Apart): void {
+    this.dependencies.clock.after(next.pauseMs, () => {
+      this.due.push(next)
+      this.runNextApart()
+    })
+  }
+
+  private runNextApart(): void {
+    if (this.isApartOpen) return
+    const next = this.due.shift()
+    if (next !== undefined) void this.runApart(next)
+  }
+
+  private async runApart({ incarnation, size, pauseMs }: Apart): Promise<void> {
+    this.isApartOpen = true
+    const round = this.take(size, (other) => other === incarnation)
+    const outcome: Outcome = round.length === 0 ? { kind: 'answered' } : await this.run(round)
+    this.isApartOpen = false
+    const [first] = round
+    if (outcome.kind === 'answered' && round.length < size) {
+      this.apart.delete(incarnation)
+      this.schedule()
+    } else if (outcome.kind === 'answered') this.due.push({ incarnation, size: twice(size), pauseMs: RETRY_DELAY_MS })
+    else if (outcome.kind === 'away') this.pause({ incarnation, size, pauseMs: RETRY_DELAY_MS })
+    else if (round.length > 1) this.pause({ incarnation, size: half(round.length), pauseMs: RETRY_DELAY_MS })
+    else if (first !== undefined && this.givesUp(first, outcome.error)) this.due.push({ incarnation, size: 1, pauseMs })
+    else this.pause({ incarnation, size: 1, pauseMs: Math.min(pauseMs * 2, LONGEST_RETRY_DELAY_MS) })
+    this.runNextApart()
+  }
+
+  private async run(round: readonly Taken[]): Promise<Outcome> {
+    const { lookUp, isAnswering, onReady } = this.dependencies
+    let handOn: () => void
+    try {
+      handOn = await lookUp(round.map(({ pending }) => pending))
+    } catch (error) {
+      this.takeBack(round)
+      const outcome: Outcome = (await isAnswering()) ? { kind: 'refused', error } : { kind: 'away' }
+      this.logFailure(round, outcome, error)
+      return outcome
+    }
+    this.isAway = false
+    for (const { pending, incarnation } of round) this.end(pending, incarnation)
+    handOn()
+    onReady()
+    return { kind: 'answered' }
+  }
+
+  private logFailure(round: readonly Taken[], { kind }: Outcome, error: unknown): void {
+    const [first] = round
+    const alone = kind === 'refused' && round.length === 1 ? first?.pending : undefined
+    const isAgain = kind === 'away' && this.isAway
+    this.isAway = kind === 'away'
+    if (isAgain || (alone !== undefined && !this.needsLog(alone, error))) return
+    const named = alone === undefined ? {} : followed(alone)
+    this.dependencies.log.warn('look_up_failed', { ...named, cause: reasonOf(error), commands: round.length })
+  }
+
+  /** Whether to log the failure of a single command. The containment logs all others (K7). */
+  private needsLog(alone: Pending, error: unknown): boolean {
+    return isPatient(alone, error) && !this.aloneTries.has(alone)
+  }
+
+  /** K7. Returns whether the command was contained, so that its shard does not wait for it. */
+  private givesUp({ pending, incarnation }: Taken, error: unknown): boolean {
+    const tries = (this.aloneTries.get(pending) ?? 0) + 1
+    this.aloneTries.set(pending, tries)
+    const mayWait =
+      pending.origin.kind === 'request' ? isPatient(pending, error) : tries < MAX_ALONE && !wasParked(pending)
+    if (mayWait || this.under.get(pending.number) !== incarnation || !isWanted(pending)) return false
+    const { contain, onReady } = this.dependencies
+    this.gathering.delete(pending.number)
+    this.end(pending, incarnation)
+    if (contain(pending, faultOf('look_up', error))) {
+      incarnation.ready.push(pending)
+      onReady()
+    }
+    return true
+  }
+
+  /** Before all that came after it; what was handed on meanwhile has come again. */
+  private takeBack(round: readonly Taken[]): void {
+    const left = round.filter(({ pending, incarnation }) => this.under.get(pending.number) === incarnation)
+    const all = [...left.map(({ pending }) => pending), ...this.gathering.values()]
+    this.gathering.clear()
+    const nowMs = this.dependencies.clock.now()
+    const late: Pending[] = []
+    for (const pending of all) {
+      if (isWanted(pending) && !isLate(pending, nowMs)) {
+        this.gathering.set(pending.number, pending)
+        continue
+      }
+      this.end(pending, pending.incarnation)
+      if (isWanted(pending)) late.push(pending)
+    }
+    leaveUndecided(late, 'late', this.dependencies)
+  }
+}
+
+/** Whether a request waits until its deadline, because the store is at fault. */
+function isPatient({ origin }: Pending, error: unknown): boolean {
+  return origin.kind === 'request' && error instanceof LedgerStoreUnavailable
+}
+
+/** R5: a parked message or timer is tried once. */
+function wasParked({ origin, actorKey, incarnation }: Pending): boolean {
+  if (origin.kind === 'message') return incarnation.parkedChannels.get(origin.source) === origin.number
+  return incarnation.parkedTimers.has(actorKey)
+}
+
+/** Whether the command still needs this look-up. It may have been given up, or may wait for a new incarnation. */
+function isWanted(pending: Pending): boolean {
+  const { phase, mailbox } = pending.incarnation
+  return phase !== 'suspended' && mailbox.has(pending)
+}
+
+function shardsOf(round: readonly Taken[]): ReadonlySet<Incarnation> {
+  return new Set(round.map(({ incarnation }) => incarnation))
+}
+
+function twice(size: number): number {
+  return Math.min(size * 2, MAX_ROUND_SIZE)
+}
+
+function half(count: number): number {
+  return Math.ceil(count / 2)
+}

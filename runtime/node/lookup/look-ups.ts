@@ -1,0 +1,317 @@
+/**
+ * What must be known before a command can be stepped: its account, what its key did before, whether it is signed.
+ * One query asks for all of a round, each thing once; signatures are checked meanwhile on the thread pool.
+ *   K2. A look-up's findings hang on the incarnation that asked; for another they are dropped.
+ *   K3. A key that memory knows is not asked for: its answer goes with the command at once.
+ *   K4. A message whose actor is in memory needs nothing more: it waits for no look-up, unless one of its shard is under
+ *       way before it (K1).
+ * K1, K5 and K6, which commands make a round and what becomes of one that fails, are in look-up-rounds.ts.
+ */
+import type { AccountKey } from '../../../actors/account/state.ts'
+import type { ActorAddress } from '../../../actors/address.ts'
+import type { AnyState } from '../../../actors/step-actor.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type {
+  AccountAddress,
+  HomedActor,
+  KeyAddress,
+  LedgerStore,
+  LookUpAnswer,
+  LookUpQuestion,
+} from '../../ports/ledger-store.ts'
+import { addressOf, keyAddressOf } from '../../ports/ledger-store.ts'
+import type { Log } from '../../ports/log.ts'
+import type { NodeMetrics } from '../../ports/metrics.ts'
+import type { RarePaths } from '../../ports/rare-paths.ts'
+import type { SignatureCheck, Signer } from '../../ports/signer.ts'
+import { type Contain, type Fault, faultOf } from '../recovery/containment.ts'
+import { createFactsOfLookUp, type Facts } from './facts.ts'
+import { type Incarnation, takeUp } from '../incarnation.ts'
+import { LookUpRounds } from './look-up-rounds.ts'
+import { addNeeds, findingsFor, noNeeds } from './needs.ts'
+import { holdOn, type LookUpMembership, type Pending, verdictKey } from '../pending-command.ts'
+import type { PinBoard } from './pin-board.ts'
+import { elsewhereKeyOf } from './used-elsewhere.ts'
+
+export interface LookUps {
+  /** Takes a command in; it comes out through `onReady` when everything is known. */
+  readonly add: (pending: Pending) => void
+}
+
+export interface LookUpDependencies {
+  readonly store: Pick<LedgerStore, 'lookUp' | 'shards'>
+  readonly signer: Pick<Signer, 'verifyMany'>
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics?: NodeMetrics
+  readonly pins: PinBoard
+  readonly facts: Facts
+  readonly rare: RarePaths
+  readonly homeOf: (actor: ActorAddress) => number
+  /** What the command's shard holds cannot be read. */
+  readonly onUnreadable: (incarnation: Incarnation, fault: Fault, pending: Pending) => void
+  readonly contain: Contain
+  /** Called once a round, after its commands have been put into their `ready` queues. */
+  readonly onReady: () => void
+}
+
+/** By `keyAddressOf`. */
+type KeyAddresses = Map<string, KeyAddress>
+
+interface Asked {
+  readonly pending: Pending
+  readonly incarnation: Incarnation
+  readonly membership: LookUpMembership
+}
+
+export function createLookUps(dependencies: LookUpDependencies): LookUps {
+  const { clock, store, onReady } = dependencies
+  const rounds = new LookUpRounds({
+    ...dependencies,
+    isAnswering: () =>
+      store.shards().then(
+        () => true,
+        () => false,
+      ),
+    lookUp: (round) => lookUp(round, dependencies),
+  })
+  return {
+    add: (pending) => {
+      const { incarnation } = pending
+      if (!isKnown(pending) || incarnation.lookingUp > 0) {
+        rounds.add(pending)
+        return
+      }
+      holdOn(pending, takeUp(incarnation, pending.actorKey, undefined))
+      incarnation.ready.push(pending)
+      clock.after(0, onReady)
+    },
+  }
+}
+
+async function lookUp(round: readonly Pending[], dependencies: LookUpDependencies): Promise<() => void> {
+  const asked = joinLookUp(round, dependencies.pins)
+  const facts = createFactsOfLookUp(dependencies.facts)
+  try {
+    const answer = await find(asked, facts, dependencies)
+    return () => deliver(asked, answer, facts, dependencies)
+  } catch (error) {
+    for (const one of asked) leave(one)
+    throw error
+  }
+}
+
+/** K4: a compensation names a transaction that nobody keeps, and what is signed is to be checked. */
+function isKnown({ origin, actorKey, command, incarnation }: Pending): boolean {
+  if (origin.kind !== 'message' || command.type === 'compensate' || 'signature' in command) return false
+  return incarnation.residents.has(actorKey)
+}
+
+/**
+ * Opens one look-up for all of them; it closes when the last of them is settled (P2). A command that an incarnation
+ * handed on may have been in a look-up before: it leaves that one, whose findings no longer count for it.
+ */
+function joinLookUp(round: readonly Pending[], pins: PinBoard): readonly Asked[] {
+  const lookUp = pins.open()
+  let members = round.length
+  return round.map((pending) => {
+    pending.lookUp?.leave()
+    const membership: LookUpMembership = {
+      leave: () => {
+        members -= 1
+        if (members === 0) pins.close(lookUp)
+      },
+    }
+    pending.lookUp = membership
+    return { pending, incarnation: pending.incarnation, membership }
+  })
+}
+
+/** Nothing that was found counts: nothing has to be kept for it. */
+function leave({ pending, membership }: Asked): void {
+  if (pending.lookUp !== membership) return
+  membership.leave()
+  pending.lookUp = null
+  pending.earlier = undefined
+}
+
+async function find(asked: readonly Asked[], facts: Facts, dependencies: LookUpDependencies): Promise<LookUpAnswer> {
+  const { homeOf } = dependencies
+  const accounts = new Map<string, AccountAddress>()
+  const actors = new Map<string, HomedActor>()
+  const keys: KeyAddresses = new Map()
+  const needs = noNeeds()
+  const early: Pending[] = []
+  for (const { pending, incarnation } of asked) {
+    const { actor, actorKey: key } = pending
+    const { shardId } = incarnation.token
+    pending.askedElsewhere = null
+    const resident = incarnation.residents.get(key)
+    if (resident !== undefined) {
+      holdOn(pending, resident)
+      pending.wasResident = true
+      early.push(pending)
+      askElsewhere(pending, resident.state, keys)
+    } else if (actor.kind === 'account') accounts.set(key, { shardId, accountId: actor.id })
+    else actors.set(key, { shardId, address: actor })
+    const { keyAddress, keyUse } = pending
+    const known = keyAddress === null ? undefined : incarnation.recent.keys.get(keyAddress)
+    if (known !== undefined) pending.earlier = known.earlier
+    else if (keyAddress !== null && keyUse !== null) keys.set(keyAddress, keyUse)
+    addNeeds(needs, pending, facts, homeOf)
+  }
+  const question = {
+    accounts: [...accounts.values()],
+    keys: [...keys.values()],
+    actors: [...actors.values()],
+    transactions: [...needs.transactions.values()],
+    groupUses: [...needs.groupUses.values()],
+    tokens: [...needs.tokens.values()],
+    existing: [...needs.existing.values()],
+    classes: [...needs.classes],
+    instances: [...needs.instances.values()],
+  }
+  const [found] = await Promise.all([
+    ask(question, dependencies),
+    verify(early, (pending) => keyOf(pending.resident?.state), dependencies),
+  ])
+  const answer = await withUsesElsewhere(found, asked, dependencies)
+  dependencies.facts.note(answer)
+  facts.note(answer)
+  const late = asked.filter(({ pending }) => pending.resident === null).map(({ pending }) => pending)
+  await verify(late, (pending) => keyOf(loaded(pending, answer)), dependencies)
+  // A repeat may be signed by the key that its original was accepted under (D7): known now, it is checked now, for a
+  // command that is found unverified at its step holds up its shard.
+  const repeats = asked.map(({ pending }) => pending).filter(({ verdicts }) => ![...verdicts.values()].includes(true))
+  await verify(repeats, (pending) => originalKey(pending, answer), dependencies)
+  return answer
+}
+
+function askElsewhere(pending: Pending, state: AnyState | null | undefined, keys: KeyAddresses): void {
+  const key = elsewhereKeyOf(pending, state)
+  if (key === undefined) return
+  pending.askedElsewhere = keyAddressOf(key)
+  keys.set(pending.askedElsewhere, key)
+}
+
+/** An account that was not in memory says only now where it came from. */
+async function withUsesElsewhere(
+  answer: LookUpAnswer,
+  asked: readonly Asked[],
+  dependencies: LookUpDependencies,
+): Promise<LookUpAnswer> {
+  const keys: KeyAddresses = new Map()
+  for (const { pending, membership } of asked) {
+    // One that is looked up anew by now, for another incarnation, is not to hear of this.
+    if (pending.lookUp !== membership || pending.resident !== null) continue
+    askElsewhere(pending, loaded(pending, answer), keys)
+  }
+  if (keys.size === 0) return answer
+  const further = await ask({ ...NO_QUESTION, keys: [...keys.values()] }, dependencies)
+  return {
+    ...answer,
+    keys: new Map([...answer.keys, ...further.keys]),
+    unreadable: new Map([...answer.unreadable, ...further.unreadable]),
+  }
+}
+
+function keyOf(state: AnyState | null | undefined): AccountKey | null {
+  return state?.kind === 'account' ? state.key : null
+}
+
+/** What was found of the command's actor. */
+function loaded({ actor, actorKey: key, incarnation }: Pending, answer: LookUpAnswer): AnyState | undefined {
+  if (actor.kind !== 'account') return answer.actors.get(key)
+  return answer.accounts.get(addressOf({ shardId: incarnation.token.shardId, accountId: actor.id }))
+}
+
+function originalKey(pending: Pending, answer: LookUpAnswer): AccountKey | null {
+  if (pending.keyAddress === null) return null
+  return (pending.earlier ?? answer.keys.get(pending.keyAddress))?.key ?? null
+}
+
+const NO_QUESTION: LookUpQuestion = {
+  accounts: [],
+  keys: [],
+  actors: [],
+  transactions: [],
+  groupUses: [],
+  tokens: [],
+  existing: [],
+  classes: [],
+  instances: [],
+}
+
+const NOTHING: LookUpAnswer = {
+  accounts: new Map(),
+  keys: new Map(),
+  actors: new Map(),
+  transactions: new Map(),
+  groupUses: new Map(),
+  tokens: new Map(),
+  existing: new Set(),
+  classes: new Map(),
+  instances: new Set(),
+  unreadable: new Map(),
+}
+
+function ask(
+  question: LookUpQuestion,
+  { store }: { readonly store: Pick<LedgerStore, 'lookUp'> },
+): LookUpAnswer | Promise<LookUpAnswer> {
+  const isEmpty = Object.values(question).every((asked: readonly unknown[]) => asked.length === 0)
+  return isEmpty ? NOTHING : store.lookUp(question)
+}
+
+async function verify(
+  pendings: readonly Pending[],
+  keyOf: (pending: Pending) => AccountKey | null,
+  { signer, rare }: Pick<LookUpDependencies, 'signer' | 'rare'>,
+): Promise<void> {
+  const checks: SignatureCheck[] = []
+  const noted: { readonly pending: Pending; readonly verdict: string }[] = []
+  for (const pending of pendings) {
+    const { command } = pending
+    const key = keyOf(pending)
+    if (key === null || !('signature' in command) || command.signature === '') continue
+    const verdict = verdictKey(key.keyId, command.signature)
+    if (pending.verdicts.has(verdict)) continue
+    checks.push({ publicKey: key.publicKey, payload: command.payload, signature: command.signature })
+    noted.push({ pending, verdict })
+  }
+  if (checks.length === 0) return
+  const verdicts = await signer.verifyMany(checks)
+  if (rare.takes('verdict_forgotten')) return
+  noted.forEach(({ pending, verdict }, index) => pending.verdicts.set(verdict, verdicts[index] === true))
+}
+
+function deliver(
+  asked: readonly Asked[],
+  answer: LookUpAnswer,
+  facts: Facts,
+  { onUnreadable, contain }: Pick<LookUpDependencies, 'onUnreadable' | 'contain'>,
+): void {
+  for (const { pending, incarnation, membership } of asked) {
+    if (pending.lookUp !== membership || pending.incarnation !== incarnation) continue
+    const unreadable = answer.unreadable.get(incarnation.token.shardId)
+    if (unreadable !== undefined) {
+      onUnreadable(incarnation, { stage: 'look_up', cause: unreadable, breaksInvariant: true }, pending)
+      continue
+    }
+    try {
+      takeUpFindings(pending, answer, facts)
+    } catch (error) {
+      if (!contain(pending, faultOf('look_up', error))) continue
+    }
+    incarnation.ready.push(pending)
+  }
+}
+
+function takeUpFindings(pending: Pending, answer: LookUpAnswer, facts: Facts): void {
+  const { incarnation, actorKey: key, keyAddress } = pending
+  if (pending.resident === null) holdOn(pending, takeUp(incarnation, key, loaded(pending, answer)))
+  if (keyAddress !== null) {
+    pending.earlier ??= incarnation.recent.keys.get(keyAddress)?.earlier ?? answer.keys.get(keyAddress)
+  }
+  pending.found = findingsFor(pending, answer, facts)
+}

@@ -1,0 +1,77 @@
+/**
+ * Takes one shard: acquire, load, serve, say so; in this order, or another's commit could be missing from what is served.
+ *   Q1. A shard is taken once at a time: a look and its owner's word may ask for it together.
+ *   Q2. A node that began to leave meanwhile gives back what it got: what it served now nobody would give away.
+ */
+import { type Clock, delay } from '../../ports/clock.ts'
+import type { LeaseStore } from '../../ports/lease-store.ts'
+import type { LedgerStore } from '../../ports/ledger-store.ts'
+import { NO_NODE_METRICS, type NodeMetrics } from '../../ports/metrics.ts'
+import type { RarePaths } from '../../ports/rare-paths.ts'
+import type { EpochsSeen } from './epochs-seen.ts'
+import type { ShardHost } from '../shard-host.ts'
+
+export interface AcquisitionDependencies {
+  readonly nodeId: string
+  readonly session: string
+  readonly store: Pick<LedgerStore, 'acquire' | 'release' | 'openShard'>
+  readonly leases: Pick<LeaseStore, 'hint'>
+  readonly host: Pick<ShardHost, 'serve'>
+  readonly clock: Clock
+  readonly metrics?: NodeMetrics
+  readonly rare: RarePaths
+  readonly epochs: EpochsSeen
+  readonly isLeaving: () => boolean
+}
+
+/** `locked`: a commit that does not end holds the shard's row. `not_taken`: somebody else was first, or this node leaves. */
+export type Acquired = 'served' | 'locked' | 'not_taken'
+
+export interface Acquisition {
+  /** Takes a shard that was seen in this epoch. Rejects if the store fails. */
+  readonly acquire: (shardId: number, seenEpoch: number) => Promise<Acquired>
+  readonly isTaking: (shardId: number) => boolean
+}
+
+const LOADED_LATE_MS = 500
+
+export function createAcquisition(dependencies: AcquisitionDependencies): Acquisition {
+  const { nodeId, session, store, leases, host, clock, rare, epochs, isLeaving } = dependencies
+  const { metrics = NO_NODE_METRICS } = dependencies
+  const taking = new Set<number>()
+
+  async function acquireAlone(shardId: number, seenEpoch: number): Promise<Acquired> {
+    const nextEpoch = Math.max(seenEpoch, epochs.highest(shardId)) + 1
+    const result = await store.acquire(shardId, seenEpoch, nextEpoch)
+    if (result.kind === 'locked') return 'locked'
+    if (result.kind === 'lost') return 'not_taken'
+    epochs.saw(shardId, nextEpoch)
+    if (isLeaving()) {
+      await store.release(result.token)
+      return 'not_taken'
+    }
+    if (rare.takes('loaded_late')) await delay(clock, LOADED_LATE_MS)
+    const start = await store.openShard(shardId)
+    if (isLeaving()) {
+      await store.release(result.token)
+      return 'not_taken'
+    }
+    host.serve(result.token, start)
+    metrics.moves('acquired', 1)
+    void leases.hint({ shardId, nodeId, session, epoch: nextEpoch }).catch(() => undefined)
+    return 'served'
+  }
+
+  return {
+    isTaking: (shardId) => taking.has(shardId),
+    acquire: async (shardId, seenEpoch) => {
+      if (isLeaving() || taking.has(shardId)) return 'not_taken'
+      taking.add(shardId)
+      try {
+        return await acquireAlone(shardId, seenEpoch)
+      } finally {
+        taking.delete(shardId)
+      }
+    },
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Gives shards away in order: offered, emptied, released, and told of, so that the next owner serves within some
+ * milliseconds instead of at its next look.
+ *   V1. A shard is released only when nothing of it waits here: what was accepted is committed or has its verdict.
+ *   V2. Whoever is told takes the shard as everybody does, by an acquire: a lie or a late word gives nobody a right.
+ *   V3. A successor that is not willing, or does not say that it serves, costs time only: the shard is free.
+ *   V4. A node that stays gives a shard only to one that says that it would take it: a healthy owner is worth more than
+ *       the right one.
+ */
+import type { LeaseStore } from '../../ports/lease-store.ts'
+import type { LedgerStore } from '../../ports/ledger-store.ts'
+import type { Log } from '../../ports/log.ts'
+import { NO_NODE_METRICS, type NodeMetrics } from '../../ports/metrics.ts'
+import type { EpochsSeen } from './epochs-seen.ts'
+import { inParallel } from '../in-parallel.ts'
+import type { NodeCalls } from './node-calls.ts'
+import type { ShardHost } from '../shard-host.ts'
+import { reasonOf } from '../../reason.ts'
+
+export interface HandOverDependencies {
+  readonly store: Pick<LedgerStore, 'release'>
+  readonly leases: Pick<LeaseStore, 'hint'>
+  readonly host: Pick<ShardHost, 'drain' | 'drop' | 'serving'>
+  readonly calls: Pick<NodeCalls, 'offer' | 'released'>
+  readonly log: Log
+  readonly metrics?: NodeMetrics
+  readonly epochs: Pick<EpochsSeen, 'saw'>
+}
+
+const DRAIN_TIMEOUT_MS = 2_000
+
+export interface HandOver {
+  /** On leaving. `successors`: the session that should have each shard next, where that is known. */
+  readonly giveAllAway: (shardIds: readonly number[], successors: ReadonlyMap<number, string>) => Promise<void>
+  /** To place shards better: what nobody would take at once is better off here (V4). */
+  readonly giveToWilling: (shardIds: readonly number[], successors: ReadonlyMap<number, string>) => Promise<void>
+}
+
+export function createHandOver(dependencies: HandOverDependencies): HandOver {
+  const { store, leases, host, calls, log, metrics = NO_NODE_METRICS, epochs } = dependencies
+
+  const notGiven = (shardId: number | undefined, error: unknown): void => {
+    log.warn('shard_not_given', { shard: shardId, cause: reasonOf(error) })
+  }
+
+  /** Who of the successors would take the shards at once. */
+  async function offer(
+    shardIds: readonly number[],
+    successors: ReadonlyMap<number, string>,
+  ): Promise<ReadonlyMap<number, string>> {
+    const offers = new Map<string, number[]>()
+    for (const shardId of shardIds) {
+      const successor = successors.get(shardId)
+      if (successor === undefined) continue
+      const offered = offers.get(successor)
+      if (offered === undefined) offers.set(successor, [shardId])
+      else offered.push(shardId)
+    }
+    const willing = new Map<number, string>()
+    await inParallel(
+      [...offers],
+      async ([successor, offered]) => {
+        for (const shardId of await calls.offer(successor, offered)) willing.set(shardId, successor)
+      },
+      ([, offered], error) => notGiven(offered[0], error),
+    )
+    return willing
+  }
+
+  async function giveAway(shardId: number, successor: string | undefined): Promise<void> {
+    const token = await host.drain(shardId, DRAIN_TIMEOUT_MS)
+    if (token === undefined) return
+    const released = await store.release(token).catch(() => false)
+    host.drop(shardId)
+    if (!released) return
+    const epoch = token.epoch + 1
+    epochs.saw(shardId, epoch)
+    if (successor !== undefined && (await calls.released(successor, shardId, epoch))) {
+      metrics.moves('handed_over', 1)
+      return
+    }
+    metrics.moves('released', 1)
+    void leases.hint({ shardId, nodeId: null, session: null, epoch }).catch(() => undefined)
+  }
+
+  async function give(shardIds: readonly number[], willing: ReadonlyMap<number, string>): Promise<void> {
+    if (shardIds.length === 0) return
+    await inParallel(shardIds, (shardId) => giveAway(shardId, willing.get(shardId)), notGiven)
+    log.info('shards_released', { released: shardIds.length, owned: host.serving().size })
+  }
+
+  return {
+    giveAllAway: async (shardIds, successors) => give(shardIds, await offer(shardIds, successors)),
+    giveToWilling: async (shardIds, successors) => {
+      const willing = await offer(shardIds, successors)
+      await give([...willing.keys()], willing)
+    },
+  }
+}

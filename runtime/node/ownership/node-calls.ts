@@ -1,0 +1,124 @@
+/**
+ * What nodes say to each other about shards, directly: it spares a shard the wait for somebody's next look.
+ * Nothing of it is believed. Who owns a shard is decided in the store; a word that is lost, late or untrue costs time only.
+ *   G1. A shard is offered before it is emptied, and told of once it is free: nothing is given to a node that is silent.
+ *   G2. A node is out of reach only if nobody serves its subject; silence alone does not say so.
+ */
+import { controlSubject } from '../../messages.ts'
+import type { Clock } from '../../ports/clock.ts'
+import {
+  NOT_DELIVERED,
+  type NotDelivered,
+  type PendingRequest,
+  type Service,
+  type Transport,
+} from '../../ports/transport.ts'
+import { isAbsentOr, isCount, isFlag, isKindOf, isListOf, isObjectOf } from '../../shapes.ts'
+import { decodeFrame, encodeFrame, type Wire } from '../../wire.ts'
+import type { Unsupported } from '../delivery/unsupported.ts'
+
+export interface NodeCallsDependencies {
+  readonly session: string
+  readonly transport: Pick<Transport, 'request' | 'serve'>
+  readonly wire: Wire
+  readonly unsupported: Unsupported
+  readonly clock: Pick<Clock, 'after'>
+}
+
+export interface NodeCallsHandler {
+  /** Which of these shards this node would take at once. */
+  readonly wouldTake: (shardIds: readonly number[]) => readonly number[]
+  /** Takes a shard that was released in this epoch; resolves once it is served here, with false if it is not. */
+  readonly take: (shardId: number, epoch: number) => Promise<boolean>
+}
+
+type Call =
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'offer'; readonly shardIds: readonly number[] }
+  | { readonly kind: 'released'; readonly shardId: number; readonly epoch: number }
+
+/** What answers it: `shardIds` an offer, `served` a release. */
+interface CallAnswer {
+  readonly shardIds?: readonly number[]
+  readonly served?: boolean
+}
+
+const isCall = isKindOf<Call>({
+  ping: {},
+  offer: { shardIds: isListOf(isCount) },
+  released: { shardId: isCount, epoch: isCount },
+})
+const isCallAnswer = isObjectOf<CallAnswer>({
+  shardIds: isAbsentOr(isListOf(isCount)),
+  served: isAbsentOr(isFlag),
+})
+
+const OFFER_TIMEOUT_MS = 300
+/** An acquire, a load, and their way. */
+const RELEASED_TIMEOUT_MS = 2_000
+const PING_TIMEOUT_MS = 500
+
+export class NodeCalls {
+  private readonly dependencies: NodeCallsDependencies
+
+  constructor(dependencies: NodeCallsDependencies) {
+    this.dependencies = dependencies
+  }
+
+  serve({ wouldTake, take }: NodeCallsHandler): Service {
+    const { transport, session, wire, unsupported } = this.dependencies
+    return transport.serve(controlSubject(session), (message, reply) => {
+      const frame = decodeFrame(message, wire)
+      if (!isCall(frame?.body)) return unsupported.answer('calls', message, reply)
+      const { version, body: call } = frame
+      const answer = (value: CallAnswer): void => reply(encodeFrame(version, value))
+      switch (call.kind) {
+        case 'ping':
+          answer({})
+          return
+        case 'offer':
+          answer({ shardIds: wouldTake(call.shardIds) })
+          return
+        case 'released':
+          void take(call.shardId, call.epoch).then((served) => answer({ served }))
+      }
+    })
+  }
+
+  /** G1: those of the shards that the session would take; none if it does not answer. */
+  async offer(session: string, shardIds: readonly number[]): Promise<readonly number[]> {
+    const answer = await this.call(session, { kind: 'offer', shardIds }, OFFER_TIMEOUT_MS)
+    return answer === undefined || answer === NOT_DELIVERED ? [] : (answer.shardIds ?? [])
+  }
+
+  /** Whether the session serves the shard now. If not, whoever looks next takes it. */
+  async released(session: string, shardId: number, epoch: number): Promise<boolean> {
+    const answer = await this.call(session, { kind: 'released', shardId, epoch }, RELEASED_TIMEOUT_MS)
+    return answer !== undefined && answer !== NOT_DELIVERED && answer.served === true
+  }
+
+  /** G2. */
+  async isReachable(session: string): Promise<boolean> {
+    return (await this.call(session, { kind: 'ping' }, PING_TIMEOUT_MS)) !== NOT_DELIVERED
+  }
+
+  /** undefined: no answer in time. */
+  private call(session: string, call: Call, timeoutMs: number): Promise<CallAnswer | NotDelivered | undefined> {
+    const { transport, clock, wire } = this.dependencies
+    return new Promise((resolve) => {
+      let request: PendingRequest | undefined
+      const end = (answer: CallAnswer | NotDelivered | undefined): void => {
+        timer.cancel()
+        request?.close()
+        resolve(answer)
+      }
+      const timer = clock.after(timeoutMs, () => end(undefined))
+      request = transport.request(controlSubject(session), encodeFrame(wire.writes, call), timeoutMs, (reply) => {
+        if (reply === NOT_DELIVERED) return end(reply)
+        const answer = decodeFrame(reply, wire)?.body
+        // An unreadable reply counts as none, but shows that the node is reachable.
+        end(isCallAnswer(answer) ? answer : undefined)
+      })
+    })
+  }
+}

@@ -1,0 +1,394 @@
+/**
+ * Which shards this node owns. PostgreSQL decides; session keys and hints only say who lives and where to look first.
+ *   O1. A shard is taken by an acquire of its own, and loaded only after that has returned.
+ *   O2. It is taken only if nobody owns it or its owner is held for dead; it is given away only when it is empty, and
+ *       then to the node that should have it, by a word that spares it the wait for a look.
+ *   O3. An epoch lower than one seen before means that the store went back: the node stops rather than serve.
+ *   O4. A missed renewal ends nothing: an owner serves until it is fenced.
+ *   O5. A process is held for dead at once if nobody answers for it and the store says that it cannot commit: either alone
+ *       is no proof, for a cut route answers like a death, and a connection may be lost by the living.
+ *   O6. Keys and hints that are lost are written again by those who live, from what they hold and PostgreSQL says.
+ * One loop derives everything from durable state; nothing is remembered that cannot be read again.
+ */
+import { type Clock, delay, type Timer } from '../../ports/clock.ts'
+import type { LeaseStore, ListedSession, Revision, SessionRecord, Watch } from '../../ports/lease-store.ts'
+import type { Drains, LedgerStore, ShardRecord } from '../../ports/ledger-store.ts'
+import type { Log } from '../../ports/log.ts'
+import { NO_NODE_METRICS, type NodeMetrics } from '../../ports/metrics.ts'
+import type { RarePaths } from '../../ports/rare-paths.ts'
+import type { Service } from '../../ports/transport.ts'
+import { type Acquisition, createAcquisition } from './acquisition.ts'
+import { createEpochsSeen } from './epochs-seen.ts'
+import { createHandOver, type HandOver } from './hand-over.ts'
+import { inParallel } from '../in-parallel.ts'
+import type { NodeCalls } from './node-calls.ts'
+import { ownersOf, Peers, type SessionName } from './peers.ts'
+import { placeOn, sessionsOf } from './placement.ts'
+import type { ShardHost } from '../shard-host.ts'
+import { createVitalSigns, type VitalSigns, type VitalSignsBook } from './vital-signs.ts'
+import { reasonOf } from '../../reason.ts'
+
+export interface OwnershipDependencies {
+  readonly nodeId: string
+  readonly session: string
+  readonly store: LedgerStore
+  readonly leases: LeaseStore
+  readonly host: ShardHost
+  readonly calls: NodeCalls
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics?: NodeMetrics
+  readonly rare: RarePaths
+  readonly settings: OwnershipSettings
+  /** The store named its time between two moments of the monotonic clock. */
+  readonly onStoreTime: (storeMs: number, askedMs: number, answeredMs: number) => boolean
+  /** The store went back in time (O3): the process must not go on. */
+  readonly onStoreWentBack: () => void
+}
+
+export interface OwnershipSettings {
+  readonly reconcileMs: number
+  readonly renewMs: number
+  /** Larger differences between this clock and the store's make the node not ready. */
+  readonly maxClockSkewMs: number
+  /** Before the first shards are taken, so that nodes that start together share them. */
+  readonly settleMs: number
+}
+
+/** A node is given shards of the living only after it has been seen this long. */
+const JOIN_DELAY_MS = 3_000
+
+export class Ownership {
+  private readonly dependencies: OwnershipDependencies
+  private readonly peers: Peers
+  private readonly handOver: HandOver
+  private readonly signs: VitalSignsBook
+  private readonly epochs = createEpochsSeen()
+  private readonly acquisition: Acquisition
+  private readonly firstSeenMs = new Map<string, number>()
+  private revision: Revision = 0
+  private ready = false
+  private draining = false
+  /** An administrator wants this node empty. */
+  private emptying = false
+  private service: Service | undefined
+  private stopped = false
+  private reconciling: Promise<void> = Promise.resolve()
+  /** Shards on their way to nodes that should have them; looks go on meanwhile. */
+  private giving: Promise<void> | undefined
+  private timers: (Timer | undefined)[] = []
+  private watch: Watch | undefined
+
+  constructor(dependencies: OwnershipDependencies) {
+    this.dependencies = dependencies
+    this.peers = new Peers(dependencies.clock)
+    this.signs = createVitalSigns(dependencies.clock, dependencies.settings.maxClockSkewMs)
+    this.handOver = createHandOver({ ...dependencies, epochs: this.epochs })
+    this.acquisition = createAcquisition({
+      ...dependencies,
+      epochs: this.epochs,
+      isLeaving: () => this.isLeaving(),
+    })
+  }
+
+  async start(): Promise<void> {
+    const { clock, leases, host, settings } = this.dependencies
+    this.service = this.dependencies.calls.serve({
+      wouldTake: (shardIds) => (this.mayTake() ? shardIds.filter((shardId) => !host.refused().includes(shardId)) : []),
+      take: (shardId, epoch) => this.takeReleased(shardId, epoch),
+    })
+    this.watch = leases.watchHints(({ shardId, epoch }) => this.epochs.saw(shardId, epoch))
+    await this.renew()
+    await delay(clock, settings.settleMs)
+    await this.reconcile()
+    this.every(settings.renewMs, 0, () => this.renew())
+    this.every(settings.reconcileMs, 1, () => this.reconcile())
+  }
+
+  isReady(): boolean {
+    return this.ready && !this.draining && !this.emptying && !this.stopped
+  }
+
+  /** `leaving`: it gives its shards away, and takes no others. */
+  measures(): VitalSigns & { readonly leaving: boolean } {
+    return { ...this.signs.read(), leaving: this.draining || this.emptying || this.stopped }
+  }
+
+  /** Gives every shard away in order, then forgets the session. */
+  async stop(): Promise<void> {
+    this.draining = true
+    await this.renew()
+    const { host, leases, nodeId } = this.dependencies
+    // What a look under way still takes must be given away too.
+    await this.reconciling
+    await this.giving
+    await this.handOver.giveAllAway([...host.serving().keys()], await this.successors())
+    this.halt()
+    await this.service?.drain()
+    await leases.end(nodeId).catch(() => undefined)
+  }
+
+  /** Stops the loops at once. */
+  halt(): void {
+    this.stopped = true
+    for (const timer of this.timers) timer?.cancel()
+    this.watch?.stop()
+  }
+
+  /** Whether other nodes could serve what this one gives away. */
+  hasPeers(): boolean {
+    return this.firstSeenMs.size > 0
+  }
+
+  private isLeaving(): boolean {
+    return this.stopped || this.draining
+  }
+
+  /** Whether this node would be given more. */
+  private mayTake(): boolean {
+    return this.isReady()
+  }
+
+  private every(periodMs: number, slot: number, run: () => Promise<void>): void {
+    if (this.stopped) return
+    this.timers[slot] = this.dependencies.clock.after(periodMs, () => {
+      void run().finally(() => this.every(periodMs, slot, run))
+    })
+  }
+
+  /** Probes the store and renews the session key; neither failure ends anything but the claim to new shards. */
+  private async renew(): Promise<void> {
+    const { nodeId, session, store, leases, host, clock, log, settings, onStoreTime } = this.dependencies
+    try {
+      const beforeMs = clock.now()
+      const askedMs = clock.monotonic()
+      const proves = host.commits.mayProve()
+      const { nowMs } = await store.probe(proves)
+      if (proves) host.commits.proved()
+      if (!onStoreTime(nowMs, askedMs, clock.monotonic())) log.error('store_clock_jumped', { storeMs: nowMs })
+      const skewMs = Math.max(beforeMs - nowMs, nowMs - clock.now(), 0)
+      this.ready = skewMs <= settings.maxClockSkewMs
+      this.signs.probed(askedMs, skewMs)
+      if (!this.ready) log.warn('clock_skew', { skewMs })
+    } catch (error) {
+      this.ready = false
+      this.signs.notProbed()
+      log.warn('probe_failed', { cause: reasonOf(error) })
+    }
+    const record: SessionRecord = {
+      nodeId,
+      session,
+      ready: this.ready,
+      draining: this.draining || this.emptying,
+      refusedShards: host.refused(),
+    }
+    try {
+      const begunMs = clock.monotonic()
+      const renewed = await leases.renew(record, this.revision)
+      if (renewed !== 'conflict') {
+        this.revision = renewed
+        this.signs.renewed(begunMs)
+        return
+      }
+      this.revision = (await leases.list()).find((listed) => listed.nodeId === nodeId)?.revision ?? 0
+      this.sayWhereAllAre()
+    } catch (error) {
+      this.signs.notRenewed()
+      log.warn('renewal_failed', { cause: reasonOf(error) })
+    }
+  }
+
+  /** This node's key is not as it was written: the hints may be gone with it (O6). */
+  private sayWhereAllAre(): void {
+    const { nodeId, session, host, leases } = this.dependencies
+    for (const { shardId, epoch } of host.serving().values()) {
+      void leases.hint({ shardId, nodeId, session, epoch }).catch(() => undefined)
+    }
+  }
+
+  private reconcile(): Promise<void> {
+    this.reconciling = this.look()
+    return this.reconciling
+  }
+
+  private async look(): Promise<void> {
+    const { session, store, leases, calls, log, rare } = this.dependencies
+    if (this.stopped || rare.takes('reconcile_left_out')) return
+    try {
+      const seen = this.epochs.copy()
+      const [records, drains] = await Promise.all([store.shards(), store.drains()])
+      if (this.wentBack(records, seen)) return
+      this.emptying = drains.nodes.has(this.dependencies.nodeId)
+      this.followStore(records)
+      const listed = await leases.list().catch(() => undefined)
+      if (listed === undefined) this.peers.forget()
+      else this.peers.observe(listed, ownersOf(records))
+      // Without a listing this node alone is known to live; one that nobody can reach would take what others should serve.
+      const isAlone = listed === undefined && !(await calls.isReachable(session))
+      if (!this.draining && !isAlone) await this.takeAndGive(records, listed ?? [], drains)
+    } catch (error) {
+      log.warn('reconcile_failed', { cause: reasonOf(error) })
+    }
+  }
+
+  /** O3. `seen` is from before the records were asked for: what is seen meanwhile may be newer than they are. */
+  private wentBack(records: readonly ShardRecord[], seen: ReadonlyMap<number, number>): boolean {
+    const back = records.find(({ shardId, epoch }) => epoch < (seen.get(shardId) ?? 0))
+    for (const { shardId, epoch } of records) this.epochs.saw(shardId, epoch)
+    if (back === undefined) return false
+    this.dependencies.log.error('postgresql_went_back', { shard: back.shardId, epoch: back.epoch })
+    this.halt()
+    for (const shardId of this.dependencies.host.serving().keys()) this.dependencies.host.drop(shardId)
+    this.dependencies.onStoreWentBack()
+    return true
+  }
+
+  /** Drops what the store says is another's. */
+  private followStore(records: readonly ShardRecord[]): void {
+    const { host, session, metrics = NO_NODE_METRICS } = this.dependencies
+    const serving = host.serving()
+    for (const { shardId, epoch, session: owner } of records) {
+      const token = serving.get(shardId)
+      if (token === undefined || token.epoch > epoch || (owner === session && token.epoch === epoch)) continue
+      metrics.moves('fenced', 1)
+      host.drop(shardId)
+    }
+  }
+
+  private async takeAndGive(
+    records: readonly ShardRecord[],
+    listed: readonly ListedSession[],
+    drains: Drains,
+  ): Promise<void> {
+    const { nodeId, session, store, host, log, rare } = this.dependencies
+    const dead = await this.deadSessions([...ownersOf(records), ...listed])
+    const alive = listed.filter((peer) => !dead.has(peer.session))
+    const candidates = this.candidates(alive, drains)
+    const shardIds = records.map(({ shardId }) => shardId)
+    const wanted = placeOn(candidates, shardIds, drains)
+    const mine = records.filter(({ shardId }) => wanted.get(shardId) === nodeId)
+    // Written as this session's and not served here, after an answer was lost or an invariant broke: while this node
+    // lives nobody else would take it.
+    const serving = host.serving()
+    const isStray = ({ shardId }: ShardRecord) => !serving.has(shardId) && !this.acquisition.isTaking(shardId)
+    const stranded = records.filter(
+      (record) => record.session === session && isStray(record) && wanted.get(record.shardId) !== nodeId,
+    )
+    const failed =
+      (what: string) =>
+      ({ shardId }: ShardRecord, error: unknown): void => {
+        log.warn(what, { shard: shardId, cause: reasonOf(error) })
+      }
+    await inParallel(stranded, async (record) => void (await store.release(record)), failed('shard_not_released'))
+    const before = serving.size
+    await inParallel(
+      mine.filter((record) => isStray(record) && this.isFree(record, dead)),
+      (record) => this.take(record, dead),
+      failed('shard_not_taken'),
+    )
+    const acquired = host.serving().size - before
+    if (acquired > 0) log.info('shards_acquired', { acquired, owned: host.serving().size })
+    const settled = new Set(candidates.filter((peer) => this.hasSettled(peer)).map((peer) => peer.nodeId))
+    const misplaced = [...host.serving().keys()].filter((shardId) => {
+      const owner = wanted.get(shardId)
+      return (owner !== undefined && owner !== nodeId && settled.has(owner)) || rare.takes('shard_given_away')
+    })
+    const atOnce = Math.max(1, Math.floor(records.length / 10))
+    this.give(misplaced.slice(0, atOnce), sessionsOf(candidates, wanted))
+  }
+
+  /** One lot after the other: a shard that empties slowly must not hold up who takes those of the dead. */
+  private give(shardIds: readonly number[], successors: ReadonlyMap<number, string>): void {
+    if (this.giving !== undefined || shardIds.length === 0) return
+    this.giving = this.handOver.giveToWilling(shardIds, successors).finally(() => {
+      this.giving = undefined
+    })
+  }
+
+  /** Whom this node's shards go to when it leaves, by shard; nobody where that cannot be known. */
+  private async successors(): Promise<ReadonlyMap<number, string>> {
+    const { store, leases, host, nodeId } = this.dependencies
+    try {
+      const [listed, drains] = await Promise.all([leases.list(), store.drains()])
+      const candidates = this.candidates(listed, drains).filter((peer) => peer.nodeId !== nodeId)
+      return sessionsOf(candidates, placeOn(candidates, [...host.serving().keys()], drains))
+    } catch {
+      return new Map()
+    }
+  }
+
+  /**
+   * Nodes that may own shards: alive as far as is known, ready, not leaving. This one speaks for itself. Those that are to
+   * be emptied count only where there are no others.
+   */
+  private candidates(listed: readonly ListedSession[], { nodes }: Drains): readonly SessionRecord[] {
+    const alive = this.living(listed, nodes)
+    const staying = alive.filter((peer) => !nodes.has(peer.nodeId))
+    return staying.length > 0 ? staying : alive
+  }
+
+  private living(listed: readonly ListedSession[], emptied: ReadonlySet<string>): readonly SessionRecord[] {
+    const { nodeId, session, host, clock } = this.dependencies
+    const others = listed.filter(
+      (peer) =>
+        peer.nodeId !== nodeId &&
+        peer.ready &&
+        (!peer.draining || emptied.has(peer.nodeId)) &&
+        !this.peers.isDead(peer.session),
+    )
+    const present = new Set(others.map((peer) => peer.session))
+    for (const known of this.firstSeenMs.keys()) if (!present.has(known)) this.firstSeenMs.delete(known)
+    for (const known of present) if (!this.firstSeenMs.has(known)) this.firstSeenMs.set(known, clock.monotonic())
+    if (!this.ready) return others
+    return [...others, { nodeId, session, ready: true, draining: false, refusedShards: host.refused() }]
+  }
+
+  private hasSettled(peer: SessionRecord): boolean {
+    const sinceMs = this.firstSeenMs.get(peer.session)
+    return sinceMs !== undefined && this.dependencies.clock.monotonic() - sinceMs >= JOIN_DELAY_MS
+  }
+
+  /** Those held for dead: silent too long, or proved to be dead (O5). */
+  private async deadSessions(known: readonly SessionName[]): Promise<ReadonlySet<string>> {
+    const { session, log } = this.dependencies
+    const others = new Map(known.filter((one) => one.session !== session).map((one) => [one.session, one]))
+    const dead = new Set<string>()
+    await inParallel(
+      [...others.values()],
+      async (one) => {
+        if (this.peers.isDead(one.session) || (await this.isProvedDead(one))) dead.add(one.session)
+      },
+      ({ nodeId }, error) => {
+        log.warn('lock_not_looked_at', { node: nodeId, cause: reasonOf(error) })
+      },
+    )
+    return dead
+  }
+
+  /** O5; an earlier life of this very node has ended, and may only have a commit in flight. */
+  private async isProvedDead(owner: SessionName): Promise<boolean> {
+    const { nodeId, store, calls } = this.dependencies
+    const isGone =
+      owner.nodeId === nodeId || (this.peers.isSilent(owner.session) && !(await calls.isReachable(owner.session)))
+    return isGone && !(await store.sessionHeld(owner.session))
+  }
+
+  private isFree(record: ShardRecord, dead: ReadonlySet<string>): boolean {
+    const { session } = this.dependencies
+    return record.session === null || record.session === session || dead.has(record.session)
+  }
+
+  private async take(record: ShardRecord, dead: ReadonlySet<string>): Promise<void> {
+    const result = await this.acquisition.acquire(record.shardId, record.epoch)
+    // A commit that does not end: only the connections of a session held for dead may be ended.
+    if (result === 'locked' && record.session !== null && dead.has(record.session)) {
+      await this.dependencies.store.terminate(record.session)
+    }
+  }
+
+  /** Its owner before has released it in this epoch, and says so. */
+  private async takeReleased(shardId: number, epoch: number): Promise<boolean> {
+    if (!this.mayTake()) return false
+    return (await this.acquisition.acquire(shardId, epoch).catch(() => undefined)) === 'served'
+  }
+}

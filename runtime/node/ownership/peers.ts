@@ -1,0 +1,94 @@
+/**
+ * Which sessions are held for dead. Expiry ends nothing by itself: it allows others to take (I1 keeps that safe).
+ *   E1. A session is dead when its key has not changed, or has been absent, for `expiryMs` on our own monotonic clock.
+ *   E2. A session that says itself, for `UNREADY_EXPIRY_MS`, that it is not ready has lost the ledger's store and can serve
+ *       nothing: its shards may be taken too. Its own word needs less time than silence, which may be the listener's.
+ *   E3. Observations start over when we ourselves were cut off or stalled, or when most keys vanish at once: then it is
+ *       the store that was lost, not its writers.
+ */
+import type { Clock } from '../../ports/clock.ts'
+import type { ListedSession, SessionRecord } from '../../ports/lease-store.ts'
+import type { ShardRecord } from '../../ports/ledger-store.ts'
+
+/** Longer than a failover of the lease store, and than two nodes' clocks may drift apart in that time. */
+export const SESSION_EXPIRY_MS = 12_000
+export const UNREADY_EXPIRY_MS = 6_000
+const STALL_MS = 3_000
+/** A renewal is due every two seconds: a session that lives is asked about every other look. */
+const SILENT_MS = 1_000
+
+interface Observation {
+  readonly session: string
+  readonly revision: number
+  readonly sinceMs: number
+  /** Since when it has said that it is not ready; null while it is. */
+  readonly unreadySinceMs: number | null
+}
+
+export class Peers {
+  private readonly clock: Clock
+  private observations = new Map<string, Observation>()
+  private lastListed: ReadonlySet<string> = new Set()
+  private lastLookMs: number | undefined
+
+  constructor(clock: Clock) {
+    this.clock = clock
+  }
+
+  /** Takes in a complete listing, and the sessions that the ledger names as owners. */
+  observe(listed: readonly ListedSession[], owners: readonly SessionName[]): void {
+    const nowMs = this.clock.monotonic()
+    const stalled = this.lastLookMs !== undefined && nowMs - this.lastLookMs > STALL_MS
+    const known = this.observations
+    const present = new Set(listed.map(({ session }) => session))
+    const vanished = [...this.lastListed].filter((session) => !present.has(session)).length
+    const lost = this.lastListed.size > 2 && vanished * 2 > this.lastListed.size
+    const next = new Map<string, Observation>()
+    const note = (session: string, revision: number, ready: boolean) => {
+      const before = stalled || lost ? undefined : known.get(session)
+      const sinceMs = before?.revision === revision ? before.sinceMs : nowMs
+      next.set(session, {
+        session,
+        revision,
+        sinceMs,
+        unreadySinceMs: ready ? null : (before?.unreadySinceMs ?? nowMs),
+      })
+    }
+    for (const { session, revision, ready } of listed) note(session, revision, ready)
+    for (const { session } of owners) if (!present.has(session)) note(session, 0, true)
+    this.observations = next
+    this.lastListed = present
+    this.lastLookMs = nowMs
+  }
+
+  /** No listing could be had: what was seen before says nothing about now. */
+  forget(): void {
+    this.observations = new Map()
+    this.lastLookMs = undefined
+  }
+
+  /** Whether nothing was heard of it lately: reason to ask, and no more. */
+  isSilent(session: string): boolean {
+    const seen = this.observations.get(session)
+    return seen === undefined || this.clock.monotonic() - seen.sinceMs >= SILENT_MS
+  }
+
+  isDead(session: string): boolean {
+    const seen = this.observations.get(session)
+    if (seen === undefined) return false
+    const nowMs = this.clock.monotonic()
+    const isUnready = seen.unreadySinceMs !== null && nowMs - seen.unreadySinceMs >= UNREADY_EXPIRY_MS
+    return isUnready || nowMs - seen.sinceMs >= SESSION_EXPIRY_MS
+  }
+}
+
+export type SessionName = Pick<SessionRecord, 'nodeId' | 'session'>
+
+/** The sessions that have shards. */
+export function ownersOf(records: readonly ShardRecord[]): readonly SessionName[] {
+  const owners = new Map<string, SessionName>()
+  for (const { nodeId, session } of records) {
+    if (nodeId !== null && session !== null) owners.set(session, { nodeId, session })
+  }
+  return [...owners.values()]
+}

@@ -1,0 +1,186 @@
+/** A command in a mailbox, from its arrival to its end. */
+import type { KeyedOperation } from '../../actors/account/commands.ts'
+import { keyUseOf } from '../../actors/account/commands.ts'
+import type { Answer, EarlierUse } from '../../actors/account/outcome.ts'
+import type { CompensableTransaction } from '../../actors/account/transaction.ts'
+import { type ActorAddress, actorKey } from '../../actors/address.ts'
+import type { AnyCommand } from '../../actors/step-actor.ts'
+import type { Item, ItemVerdict, Verdict } from '../messages.ts'
+import { type GroupUse, type KeyAddress, keyAddressOf } from '../ports/ledger-store.ts'
+import type { Facts } from './lookup/facts.ts'
+import type { Incarnation, Resident } from './incarnation.ts'
+
+/** A client's request has somebody who waits; a message has a number that it is taken in under; a time has neither. */
+export type Origin =
+  | { readonly kind: 'request'; readonly item: Item; readonly channel: ReplyChannel }
+  | { readonly kind: 'message'; readonly source: number; readonly number: number }
+  | { readonly kind: 'due' }
+
+export interface Pending {
+  /** Tells it from all others of the process; later ones have larger numbers. */
+  readonly number: number
+  readonly origin: Origin
+  readonly actor: ActorAddress
+  readonly actorKey: string
+  readonly command: AnyCommand
+  /** Where its idempotency key is looked up, and as one string; null for commands without one. */
+  readonly keyUse: KeyAddress | null
+  readonly keyAddress: string | null
+  incarnation: Incarnation
+  /** The look-up that this command's evidence came from; it stays open until the command is settled (P2). */
+  lookUp: LookUpMembership | null
+  /** The actor in memory that it keeps there; null until it has been looked up. */
+  resident: Resident | null
+  /** Whether it was there before the command. */
+  wasResident: boolean
+  earlier: EarlierUse | undefined
+  /** The key that its look-up asked for as used elsewhere; null: it asked for none. */
+  askedElsewhere: string | null
+  /** What was looked up beside the actor and its key. */
+  found: Findings
+  /** Verdicts on signatures, by key and signature. */
+  readonly verdicts: Map<string, boolean>
+  /** Decided whatever the step would say: it could not be stored. */
+  forced: Answer | null
+  /** It was in a commit whose outcome is not known. */
+  perhapsApplied: boolean
+  /** `times`: postponements between which other commits wrote rows. `written`: commits with rows at the last postponement. */
+  postponed: { readonly times: number; readonly written: number } | null
+}
+
+export interface Findings {
+  readonly groupUses: readonly GroupUse[]
+  readonly transaction: CompensableTransaction | undefined
+  /** Its key, on the ledger that its account came from; undefined: nobody has looked. */
+  readonly usedElsewhere: boolean | undefined
+  /** null: it was not looked up, and needs none. */
+  readonly facts: Facts | null
+}
+
+export const NOTHING_FOUND: Findings = {
+  groupUses: [],
+  transaction: undefined,
+  usedElsewhere: undefined,
+  facts: null,
+}
+
+export interface LookUpMembership {
+  readonly leave: () => void
+}
+
+/** Where the verdicts of one message go. */
+export interface ReplyChannel {
+  readonly send: (verdicts: readonly ItemVerdict[]) => void
+}
+
+let created = 0
+
+export function createPending(
+  origin: Origin,
+  actor: ActorAddress,
+  command: AnyCommand,
+  incarnation: Incarnation,
+): Pending {
+  const keyUse = keyUseFor(actor, command, incarnation.token.shardId)
+  created += 1
+  return {
+    number: created,
+    origin,
+    actor,
+    actorKey: actorKey(actor),
+    command,
+    keyUse,
+    keyAddress: keyUse === null ? null : keyAddressOf(keyUse),
+    incarnation,
+    lookUp: null,
+    resident: null,
+    wasResident: false,
+    earlier: undefined,
+    askedElsewhere: null,
+    found: NOTHING_FOUND,
+    verdicts: new Map(),
+    forced: null,
+    perhapsApplied: false,
+    postponed: null,
+  }
+}
+
+function keyUseFor(actor: ActorAddress, command: AnyCommand, shardId: number): KeyAddress | null {
+  const use: { operation: KeyedOperation; idempotencyKey: string } | undefined = isKeyed(command)
+    ? keyUseOf(command)
+    : undefined
+  return use === undefined ? null : { shardId, accountId: actor.id, ...use }
+}
+
+const KEYED = ['submit', 'rotate_key', 'register', 'change_status', 'mint'] as const
+
+function isKeyed(command: AnyCommand): command is Extract<AnyCommand, { readonly type: (typeof KEYED)[number] }> {
+  return KEYED.some((type) => type === command.type)
+}
+
+/** What it waits for when it is answered later: the end of its own key's use where it has a key, else of its actor's work. */
+export function waitsFor({ actorKey: key, keyAddress }: Pick<Pending, 'actorKey' | 'keyAddress'>): string {
+  return keyAddress ?? key
+}
+
+export function verdictKey(keyId: string, signature: string): string {
+  return `${keyId} ${signature}`
+}
+
+/** Sends the verdicts of requests, one message to each channel; nobody waits for what became of the others. */
+export function sendVerdicts(verdicts: Iterable<readonly [Pending, Verdict]>): void {
+  const byChannel = new Map<ReplyChannel, ItemVerdict[]>()
+  for (const [{ origin }, verdict] of verdicts) {
+    if (origin.kind !== 'request') continue
+    const { requestId, attempt } = origin.item
+    const list = byChannel.get(origin.channel)
+    if (list === undefined) byChannel.set(origin.channel, [{ requestId, attempt, verdict }])
+    else list.push({ requestId, attempt, verdict })
+  }
+  for (const [channel, list] of byChannel) channel.send(list)
+}
+
+/** Takes the command out of its mailbox and closes its part in the look-up. */
+export function settle(pending: Pending): void {
+  pending.incarnation.mailbox.delete(pending)
+  release(pending)
+}
+
+/** It needs nothing of memory any more, though somebody may wait for it still. */
+export function release(pending: Pending): void {
+  pending.lookUp?.leave()
+  pending.lookUp = null
+  letGo(pending)
+}
+
+/**
+ * Stops stepping the incarnation. Its commands wait for the incarnation that replaces it and need none of this memory, so
+ * their look-ups close. Open look-ups would let the pins of other shards grow while the store does not reply.
+ */
+export function suspend(incarnation: Incarnation): void {
+  incarnation.phase = 'suspended'
+  for (const pending of incarnation.mailbox) release(pending)
+}
+
+/** Without a verdict: nobody waits for it, or nobody can tell. */
+export function giveUp(pendings: readonly Pending[]): void {
+  for (const pending of pendings) settle(pending)
+  sendVerdicts(pendings.map((pending) => [pending, { kind: 'undecided' }]))
+}
+
+/** Whether nobody waits for it any more. Messages and times wait for ever. */
+export function isLate({ origin }: Pending, nowMs: number): boolean {
+  return origin.kind === 'request' && origin.item.deadlineMs <= nowMs
+}
+
+/** Keeps the actor in memory until the command is settled. */
+export function holdOn(pending: Pending, resident: Resident): void {
+  letGo(pending)
+  resident.waiting += 1
+  pending.resident = resident
+}
+
+export function letGo(pending: Pending): void {
+  if (pending.resident !== null) pending.resident.waiting -= 1
+  pending.resident = null
+}

@@ -1,0 +1,161 @@
+/**
+ * Shards of which it is not known whether they are still this node's, or what was committed of them. Only the store knows:
+ * it is asked until it says, and until then nothing of them is stepped.
+ *   D1. What the fence did not let pass waits in place: the shard was busy, or it is another's.
+ *   D2. After an unknown outcome the attempt is raised before anything is loaded: what was sent before can take effect no
+ *       more (H3).
+ *   D3. A fault counts only if this node still owns the shard: rows loaded after the shard has moved may be newer than
+ *       this node's marks (H4).
+ *   D4. A failed recovery counts unless the store did not answer. After `MAX_RECOVERIES` of them the shard is quarantined:
+ *       the fault concerns this shard alone.
+ */
+import { type Clock, delay } from '../../ports/clock.ts'
+import {
+  type LedgerStore,
+  LedgerStoreUnavailable,
+  type ShardRecord,
+  type ShardStart,
+  type ShardToken,
+} from '../../ports/ledger-store.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Incarnation } from '../incarnation.ts'
+import { suspend } from '../pending-command.ts'
+import { type Fault, faultOf } from './containment.ts'
+import { reasonOf } from '../../reason.ts'
+
+export interface DoubtsDependencies {
+  readonly store: Pick<LedgerStore, 'shards' | 'raiseAttempt' | 'openShard'>
+  readonly session: string
+  readonly clock: Clock
+  readonly log: Log
+  /** Another has the shard; `found`, where it was looked at: its record. */
+  readonly onFenced: (incarnation: Incarnation, found: ShardRecord | undefined) => void
+  /** Shards that were only busy may be stepped again. */
+  readonly onCleared: () => void
+  /** What was committed is known, and loaded. */
+  readonly onRaised: (incarnation: Incarnation, token: ShardToken, start: ShardStart) => void
+  /** The store does not answer. */
+  readonly onDelayed: (incarnation: Incarnation) => void
+  /** D4. */
+  readonly onStuck: (incarnation: Incarnation, fault: Fault) => void
+}
+
+export interface Doubts {
+  readonly skipped: (incarnations: readonly Incarnation[]) => Promise<void>
+  readonly unknown: (incarnation: Incarnation) => Promise<void>
+  readonly broken: (incarnation: Incarnation, quarantine: () => void) => Promise<void>
+  /** Calls `run` once the store confirms that this incarnation owns the shard. The incarnation continues meanwhile. */
+  readonly confirmed: (incarnation: Incarnation, run: () => void) => Promise<void>
+}
+
+/** Before each try to recover from an unknown outcome, the first included: what made it unknown needs a moment too. */
+const RECOVERY_RETRY_MS = 20
+const BUSY_RETRY_MS = 5
+const LONGEST_RETRY_MS = 1_000
+export const MAX_RECOVERIES = 10
+
+export function createDoubts(dependencies: DoubtsDependencies): Doubts {
+  const { store, session, clock, log, onFenced, onCleared, onRaised, onDelayed, onStuck } = dependencies
+
+  /** D1. */
+  async function skipped(incarnations: readonly Incarnation[]): Promise<void> {
+    for (let waitMs = BUSY_RETRY_MS; !incarnations.every(isEnded); waitMs = longer(waitMs)) {
+      await delay(clock, waitMs)
+      try {
+        const records = new Map((await store.shards()).map((record) => [record.shardId, record]))
+        for (const incarnation of incarnations) {
+          const record = records.get(incarnation.token.shardId)
+          if (isEnded(incarnation)) continue
+          if (isOf(incarnation, record)) incarnation.blocked = false
+          else onFenced(incarnation, record)
+        }
+        onCleared()
+        return
+      } catch {
+        // Asked again.
+      }
+    }
+  }
+
+  /** D2. */
+  async function unknown(incarnation: Incarnation): Promise<void> {
+    const { shardId, epoch, attempt } = incarnation.token
+    let raised = false
+    let unanswered = false
+    const isStuck = countingFaults()
+    for (let waitMs = RECOVERY_RETRY_MS; !isEnded(incarnation); waitMs = longer(waitMs)) {
+      await delay(clock, waitMs)
+      try {
+        raised ||= await store.raiseAttempt(incarnation.token)
+        if (!raised && unanswered && (await wasRaised(incarnation))) {
+          raised = true
+          log.info('attempt_found_raised', { shard: shardId, epoch, attempt: attempt + 1 })
+        }
+        if (raised) onRaised(incarnation, { shardId, epoch, attempt: attempt + 1 }, await store.openShard(shardId))
+        else onFenced(incarnation, undefined)
+        return
+      } catch (error) {
+        if (!unanswered) log.warn('recovery_delayed', { shard: shardId, cause: reasonOf(error) })
+        unanswered = true
+        onDelayed(incarnation)
+        if (isStuck(error)) return onStuck(incarnation, faultOf('recovery', error))
+      }
+    }
+  }
+
+  /** Nobody but the owner raises its attempt: of what is this session's, one that is higher was raised by what was not answered. */
+  async function wasRaised({ token }: Incarnation): Promise<boolean> {
+    const record = (await store.shards()).find(({ shardId }) => shardId === token.shardId)
+    if (record === undefined || record.session !== session) return false
+    return record.epoch === token.epoch && record.attempt === token.attempt + 1
+  }
+
+  /** D3. */
+  async function broken(incarnation: Incarnation, quarantine: () => void): Promise<void> {
+    if (isEnded(incarnation)) return
+    suspend(incarnation)
+    await checkOwner(incarnation, quarantine, () => onDelayed(incarnation))
+  }
+
+  async function checkOwner(incarnation: Incarnation, onOwned: () => void, onNoReply: () => void): Promise<void> {
+    for (let waitMs = BUSY_RETRY_MS; !isEnded(incarnation); waitMs = longer(waitMs)) {
+      try {
+        const record = (await store.shards()).find(({ shardId }) => shardId === incarnation.token.shardId)
+        if (isEnded(incarnation)) return
+        if (isOf(incarnation, record)) onOwned()
+        else onFenced(incarnation, record)
+        return
+      } catch {
+        onNoReply()
+        await delay(clock, waitMs)
+      }
+    }
+  }
+
+  const confirmed: Doubts['confirmed'] = (incarnation, run) => checkOwner(incarnation, run, () => undefined)
+
+  return { skipped, unknown, broken, confirmed }
+}
+
+/** D4: the result is called after each failed recovery and returns whether the limit is reached. */
+function countingFaults(): (error: unknown) => boolean {
+  let count = 0
+  return (error) => {
+    if (!(error instanceof LedgerStoreUnavailable)) count += 1
+    return count >= MAX_RECOVERIES
+  }
+}
+
+function isOf({ token }: Incarnation, record: ShardRecord | undefined): boolean {
+  return record?.epoch === token.epoch && record.attempt === token.attempt
+}
+
+/** It may end while the store is asked. */
+function isEnded({ phase }: Incarnation): boolean {
+  return phase === 'ended'
+}
+
+/** Backs off. */
+function longer(waitMs: number): number {
+  return Math.min(waitMs * 2, LONGEST_RETRY_MS)
+}

@@ -1,0 +1,57 @@
+/** Properties of every machine of an actor, read from the definitions that run. */
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { transition } from 'xstate'
+import { isMessageType } from '../../../actors/message.ts'
+import { ABSENT } from '../../../actors/define-actor.ts'
+import { ACTOR_KINDS, describeActor, mermaidOf } from '../../../actors/describe-actor.ts'
+import { ACTORS } from '../../../actors/step-actor.ts'
+
+describe.each(ACTOR_KINDS)('the machine of %s', (kind) => {
+  const { states, transitions, refusals } = describeActor(kind)
+
+  test('reaches every state from the state absent', () => {
+    const reached = new Set([ABSENT])
+    for (let size = 0; size !== reached.size;) {
+      size = reached.size
+      for (const { from, to } of transitions) if (to !== null && reached.has(from)) reached.add(to)
+    }
+    expect([...reached].sort()).toEqual([...states].sort())
+  })
+
+  test('takes or refuses every command of clients in every state', () => {
+    const commands = new Set(transitions.map(({ command }) => command).filter((type) => !isMessageType(kind, type)))
+    const unanswered = states.flatMap((state) =>
+      [...commands].filter((command) => {
+        if (command === 'due') return false
+        const taken = transitions.filter((one) => one.from === state && one.command === command)
+        const isRefused = refusals.some((one) => one.state === state && one.command === command)
+        // Either a last transition without a guard, or a code for those that no transition accepts.
+        return (taken.at(-1)?.guard === null) === isRefused
+      }),
+    )
+    expect(unanswered).toEqual([])
+  })
+
+  test('has no transition behind one without a guard', () => {
+    const behind = transitions.filter(({ from, command, guard }, index) => {
+      const next = transitions[index + 1]
+      return guard === null && next?.from === from && next.command === command
+    })
+    expect(behind).toEqual([])
+  })
+
+  test('is drawn in the README as it runs', () => {
+    const readme = readFileSync('actors/README.md', 'utf8')
+    expect(readme).toContain(`\`\`\`mermaid\n${mermaidOf(describeActor(kind))}\`\`\``)
+  })
+
+  test('gives by the fast way what transition() gives', () => {
+    const { xstate } = ACTORS[kind]
+    for (const state of states) {
+      const snapshot = xstate.resolveState({ value: state, context: { data: null, status: state, effects: [] } })
+      const [next] = transition(xstate, snapshot, { type: 'no such command' })
+      expect(next.value).toBe(state)
+    }
+  })
+})
