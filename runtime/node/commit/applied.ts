@@ -112,10 +112,14 @@ function pinned<V extends {}>(map: BriefMap<string, V>, entries: ReadonlyMap<str
   }
 }
 
-/** Requests that a later step of their actor answers: they need nothing of memory meanwhile. */
+/**
+ * Requests that a later step of their actor answers: they need nothing of memory meanwhile. Their order is committed: if
+ * their shard is recovered they are stepped again, and a commit that is refused then does not undo it (I12).
+ */
 function park({ incarnation, deferred }: ShardDraft): void {
   for (const pending of deferred) {
     release(pending)
+    pending.perhapsApplied = true
     const waiting = incarnation.parked.get(waitsFor(pending))
     if (waiting === undefined) incarnation.parked.set(waitsFor(pending), new Set([pending]))
     else waiting.add(pending)
