@@ -1,16 +1,15 @@
 /**
- * Quantities: exact decimals with at most 18 integer and 18 fractional digits.
- * Arithmetic uses a Decimal of its own with 80 digits: the global default silently rounds to 20.
+ * Quantities: exact decimals with 18 fractional digits, as bigints that count units of 10^-18. Sums have no bound; what
+ * one account has is bounded by `LARGEST`.
  */
-import { Decimal } from 'decimal.js'
+export type Quantity = bigint
 
-export const Quantity = Decimal.clone({ precision: 80, toExpNeg: -9e15, toExpPos: 9e15, defaults: true })
-export type Quantity = Decimal
+const FRACTIONAL_DIGITS = 18
 
-export const ZERO: Quantity = new Quantity(0)
+export const ZERO: Quantity = 0n
 
 /** The largest quantity an account may hold: 18 digits on each side of the point. */
-export const LARGEST: Quantity = new Quantity('999999999999999999.999999999999999999')
+export const LARGEST: Quantity = 10n ** 36n - 1n
 
 /** The ledger's own unit, for transactions without a token. It has 18 decimals. */
 export const BASE_UNIT = 'BASE'
@@ -19,29 +18,46 @@ export const BASE_DECIMALS = 18
 export const MAX_DECIMALS = 18
 
 const DECIMAL_STRING = /^(0|[1-9][0-9]{0,17})(\.[0-9]{1,18})?$/
+/** Sums may be negative, and longer. */
+const QUANTITY = /^-?[0-9]+(\.[0-9]{1,18})?$/
+const DIGIT_ZERO = 48
 
 /** Whether the text is a decimal string: non-negative, no exponent, no leading zeros, at most 18+18 digits. */
 export function isDecimalString(text: string): boolean {
   return DECIMAL_STRING.test(text)
 }
 
-/** Reads a decimal string that passed `isDecimalString`. Zeros are one: most of what an account in memory has are zeros. */
+/** Reads a decimal string, or what `formatQuantity` wrote. Throws a RangeError, without the text, for anything else. */
 export function parseQuantity(text: string): Quantity {
-  return text === '0' ? ZERO : new Quantity(text)
+  const quantity = readQuantity(text)
+  if (quantity === undefined) throw new RangeError('a quantity must be a decimal with at most 18 fractional digits')
+  return quantity
 }
 
-/** One plus the other: most of what is added here is zero, and needs no arithmetic. */
-export function sum(one: Quantity, other: Quantity): Quantity {
-  if (other.isZero()) return one
-  return one.isZero() ? other : one.plus(other)
+/** As `parseQuantity`; undefined instead of an error. */
+export function readQuantity(text: string): Quantity | undefined {
+  if (text === '0') return ZERO
+  if (!QUANTITY.test(text)) return undefined
+  const point = text.indexOf('.')
+  if (point < 0) return BigInt(text + ''.padEnd(FRACTIONAL_DIGITS, '0'))
+  return BigInt(text.slice(0, point) + text.slice(point + 1).padEnd(FRACTIONAL_DIGITS, '0'))
 }
 
 /** Minimal form: no exponent, no trailing zeros (`100.5`, `0`). */
 export function formatQuantity(quantity: Quantity): string {
-  return quantity.toFixed()
+  if (quantity === ZERO) return '0'
+  if (quantity < ZERO) return `-${formatQuantity(-quantity)}`
+  const digits = quantity.toString().padStart(FRACTIONAL_DIGITS + 1, '0')
+  const point = digits.length - FRACTIONAL_DIGITS
+  let end = digits.length
+  while (end > point && digits.charCodeAt(end - 1) === DIGIT_ZERO) end -= 1
+  const whole = digits.slice(0, point)
+  return end === point ? whole : `${whole}.${digits.slice(point, end)}`
 }
 
 /** Fractional digits that remain after trailing zeros are dropped. */
 export function fractionalDigits(quantity: Quantity): number {
-  return quantity.decimalPlaces()
+  const text = formatQuantity(quantity)
+  const point = text.indexOf('.')
+  return point < 0 ? 0 : text.length - point - 1
 }

@@ -87,9 +87,9 @@ async function legsOf(
 
 function netMembers(legs: readonly TransactionView[]): object {
   const sums = new Map<string, Quantity>()
-  for (const { tokenId, amount } of legs.flatMap(movesOf)) sums.set(tokenId, (sums.get(tokenId) ?? ZERO).plus(amount))
+  for (const { tokenId, amount } of legs.flatMap(movesOf)) sums.set(tokenId, (sums.get(tokenId) ?? ZERO) + amount)
   const net = [...sums]
-    .filter(([, sum]) => !sum.isZero())
+    .filter(([, sum]) => sum !== 0n)
     .map(([tokenId, sum]) => ({ ...assetMembers(tokenId), amount: formatQuantity(sum) }))
   const completed = legs.every(({ status }) => status === 'completed')
   return { net, balanced: completed && legs.length >= 2 && net.length === 0 }
@@ -99,6 +99,6 @@ function netMembers(legs: readonly TransactionView[]): object {
 function movesOf({ status, type, tokenId, amount, receive }: TransactionView) {
   if (status !== 'completed' || type === 'mint' || (type === 'burn' && !isNft(tokenId))) return []
   const quantity = parseQuantity(amount)
-  const moves = [{ tokenId, amount: type === 'credit' ? quantity : quantity.negated() }]
+  const moves = [{ tokenId, amount: type === 'credit' ? quantity : -quantity }]
   return receive === null ? moves : [...moves, { tokenId: receive.tokenId, amount: parseQuantity(receive.amount) }]
 }

@@ -109,7 +109,7 @@ function isWholeNft({ type, amount, groupId, toAccountId, receive }: Submission)
 }
 
 function isAmount(amount: string): boolean {
-  return isDecimalString(amount) && !parseQuantity(amount).isZero()
+  return isDecimalString(amount) && parseQuantity(amount) !== 0n
 }
 
 /** null: there is none; undefined: it is none that this version understands. */

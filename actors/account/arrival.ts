@@ -24,7 +24,7 @@ import {
   type AccountStatus,
   ARRIVAL_HOLD_ID,
   type ArrivalHold,
-  bindsAccount,
+  holdsNothing,
   isBare,
   isUnclaimed,
   unclaimed,
@@ -53,12 +53,7 @@ export function arrivesFrozen(account: AccountData): boolean {
 
 /** Beside what is held: for what brings nothing no room is kept. */
 function isOtherwiseEmpty(account: AccountData): boolean {
-  const { holds, nftCount, nftRoom, balances } = account
-  if (nftCount > 0 || nftRoom > 0) return false
-  for (const hold of holds.values()) if (hold.kind !== 'arrival' && bindsAccount(account, hold)) return false
-  return [...balances.values()].every(
-    (held) => held.balance.isZero() && held.reserved.isZero() && held.incoming.isZero() && held.room.isZero(),
-  )
+  return holdsNothing(account, { hold: ({ kind }) => kind === 'arrival' })
 }
 
 /** Whether it came in this import, with what it had. */
@@ -206,7 +201,7 @@ export function takeArrival(
   if (arrivesClosed(account)) declineLegs(turn, null)
   for (const [tokenId, balance] of Object.entries(arrival.balances)) {
     const quantity = parseQuantity(balance)
-    turn.change(tokenId, { balance: quantity, room: quantity.negated() })
+    turn.change(tokenId, { balance: quantity, room: -quantity })
     turn.note({ kind: 'boundary_crossed', tokenId, quantity })
   }
   turn.changeNfts({ owned: arrival.nfts, promised: -arrival.nfts })

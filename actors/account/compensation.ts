@@ -46,10 +46,7 @@ function refusesCompensation(
   if (found.termsHash !== null || found.status !== 'completed' || found.compensates !== null) return 'not_compensable'
   if (found.type === 'mint' || found.type === 'burn' || found.receive !== null) return 'not_compensable'
   if (found.compensatedBy !== null) return 'already_compensated'
-  for (const hold of holds.values()) {
-    if (hold.kind === 'pending' && hold.transaction.compensates === compensates) return 'already_compensated'
-  }
-  return undefined
+  return holds.compensates(compensates) ? 'already_compensated' : undefined
 }
 
 export function refuseClosedCompensation(
@@ -90,12 +87,12 @@ function undoAtBoundary(turn: Turn, command: Compensate, found: CompensableTrans
   const takesBack = found.type === 'credit'
   const quantity = parseQuantity(amount)
   const refused = takesBack
-    ? availableOf(turn.balance(tokenId)).lessThan(quantity)
+    ? availableOf(turn.balance(tokenId)) < quantity
       ? 'insufficient_funds'
       : undefined
     : turn.lacksRoom(tokenId, quantity)
   if (refused !== undefined) return ended(turn, command, refused)
-  const moved = takesBack ? quantity.negated() : quantity
+  const moved = takesBack ? -quantity : quantity
   turn.change(tokenId, { balance: moved })
   turn.note({ kind: 'boundary_crossed', tokenId, quantity: moved })
   const cause = `compensate ${compensates} ${command.newTxnId}`

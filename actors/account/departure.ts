@@ -10,7 +10,7 @@ import { declineLegs } from './legs.ts'
 import { type Answer, refusal, viewAs } from './outcome.ts'
 import { enterFact } from './postings.ts'
 import { completed, entered, ordered } from './record.ts'
-import { type AccountData, type AccountState, type AccountStatus, balanceOf, bindsAccount } from './state.ts'
+import { type AccountData, type AccountState, type AccountStatus, balanceOf, holdsNothing } from './state.ts'
 import { type AccountChange, Turn } from './turn.ts'
 
 export const DEPARTING = {
@@ -30,24 +30,16 @@ export function judgeDeparture(account: AccountState, command: DepartCommand): A
   if (departsElsewhere(account, command)) {
     return refusal(DEPARTING.code, DEPARTING.detail, DEPARTING.field)
   }
-  if (isBusy(account)) {
+  // U1.
+  if (!holdsNothing(account, { balances: true })) {
     return refusal('account_not_empty', 'Something of the account is under way, or it has NFTs.', 'account_ids')
   }
   if (tokenId === null) {
-    const isEmpty = [...account.balances.values()].every(({ balance }) => balance.isZero())
-    return isEmpty ? undefined : refusal('account_not_empty', 'The account still holds something.', 'account_ids')
+    return holdsNothing(account)
+      ? undefined
+      : refusal('account_not_empty', 'The account still holds something.', 'account_ids')
   }
-  return balanceOf(account, tokenId).balance.isZero() ? departed(account, account.status) : undefined
-}
-
-/** U1. */
-function isBusy(account: AccountData): boolean {
-  const { holds, nftCount, nftRoom, balances } = account
-  if (nftCount > 0 || nftRoom > 0) return true
-  if ([...holds.values()].some((hold) => bindsAccount(account, hold))) return true
-  return [...balances.values()].some(
-    ({ reserved, incoming, room }) => !reserved.isZero() || !incoming.isZero() || !room.isZero(),
-  )
+  return balanceOf(account, tokenId).balance === 0n ? departed(account, account.status) : undefined
 }
 
 export function departed(account: AccountData, status: AccountStatus): Answer {
@@ -79,8 +71,8 @@ export function departToken(
   const turn = new Turn(account, command)
   const moved = account.moved ?? { audience, balances: {} }
   const { balance } = turn.balance(tokenId)
-  turn.change(tokenId, { balance: balance.negated() })
-  turn.note({ kind: 'boundary_crossed', tokenId, quantity: balance.negated() })
+  turn.change(tokenId, { balance: -balance })
+  turn.note({ kind: 'boundary_crossed', tokenId, quantity: -balance })
   const order = {
     type: 'debit',
     amount: formatQuantity(balance),
@@ -93,7 +85,7 @@ export function departToken(
   entered(turn, completed(turn, ordered(turn, order)))
   // Tokens may be called as what every object has.
   const before = Object.hasOwn(moved.balances, tokenId) ? moved.balances[tokenId] : undefined
-  const sum = (before === undefined ? ZERO : parseQuantity(before)).plus(balance)
+  const sum = (before === undefined ? ZERO : parseQuantity(before)) + balance
   const balances = { ...moved.balances, [tokenId]: formatQuantity(sum) }
   const { data, effects } = turn.done({ moved: { audience, balances } })
   return { data, effects, answer: departed(data, status) }

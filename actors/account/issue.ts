@@ -79,7 +79,7 @@ export function prepareIssue(account: AccountData, command: Heard<'prepare_issue
   const turn = new Turn(account, command)
   const refused = refusesIssue(turn, command)
   const supply = parseQuantity(totalSupply)
-  if (refused === null && !supply.isZero()) {
+  if (refused === null && supply !== 0n) {
     turn.change(tokenId, { room: supply })
     turn.keep({ kind: 'issue', tokenId, totalSupply })
   }
@@ -101,7 +101,7 @@ export function creditIssue(account: AccountData, command: Heard<'credit_issue'>
   invariant(hold?.kind === 'issue', `the supply of ${tokenId} came to an account that does not expect it`)
   const supply = parseQuantity(amount)
   turn.letGo(hold)
-  turn.change(tokenId, { balance: supply, room: supply.negated() })
+  turn.change(tokenId, { balance: supply, room: -supply })
   entered(
     turn,
     completed(turn, ordered(turn, { type: 'mint', amount, tokenId, groupId: null, cause: `issue ${tokenId}` })),

@@ -59,9 +59,7 @@ function judgeDecline(account: AccountState, command: DeclineCommand, evidence: 
     production: evidence.production || account.arrived !== undefined,
   })
   if (foreign !== undefined) return foreign
-  const legs = [...account.holds.values()].filter(
-    (hold) => hold.kind === 'leg' && hold.groupId === groupId && hold.termsHash === termsHash,
-  )
+  const legs = [...account.holds.legsOf(groupId)].filter((hold) => hold.termsHash === termsHash)
   if (legs.length === 0) {
     return refusal('group_not_found', 'No open group of this ID and terms expects a leg of the account.')
   }
@@ -69,7 +67,7 @@ function judgeDecline(account: AccountState, command: DeclineCommand, evidence: 
   if (unsigned.length === 0) {
     return refusal('leg_signed', 'The account has signed its leg, or has received the value of its leg.')
   }
-  const isNew = unsigned.some((hold) => hold.kind === 'leg' && hold.state === 'expected')
+  const isNew = unsigned.some(({ state }) => state === 'expected')
   return isNew ? undefined : { kind: 'legs_declined', groupId }
 }
 

@@ -17,7 +17,7 @@ import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageCommand, DeclineCommand, Submission, SubmitCommand } from './commands.ts'
 import { completed, entered, failed, type Order, ordered, submitted } from './record.ts'
-import { type AccountData, availableOf, lacksSignature, leavesBalance, type LegHold, legHoldId } from './state.ts'
+import { type AccountData, availableOf, leavesBalance, type LegHold, legHoldId } from './state.ts'
 import { failure, type FailureCode, type TransactionRecord } from './transaction.ts'
 import { type AccountChange, Turn } from './turn.ts'
 
@@ -63,11 +63,7 @@ function refusesLeg(account: AccountData, command: Heard<'expect_leg'>): Refused
   if (brings(command) && account.incoming === 'refuse') {
     return { code: 'account_refuses', detail: `The account ${named} refuses incoming value.` }
   }
-  let unsigned = 0
-  for (const hold of account.holds.values()) {
-    if (hold.kind === 'leg' && hold.clientId === clientId && lacksSignature(hold)) unsigned += 1
-  }
-  if (unsigned < MAX_EXPECTATIONS) return null
+  if (account.holds.unsignedOf(clientId) < MAX_EXPECTATIONS) return null
   return {
     code: 'expectation_limit',
     detail: `This client expects ${MAX_EXPECTATIONS} legs of the account ${named}, the limit. Wait until the account signs some, or their groups end.`,
@@ -76,9 +72,9 @@ function refusesLeg(account: AccountData, command: Heard<'expect_leg'>): Refused
 
 /** The account declines these legs: their groups revert. */
 export function declineLegs(turn: Turn, groupId: string | null): void {
-  for (const hold of turn.before.holds.values()) {
-    if (hold.kind !== 'leg' || hold.state !== 'expected') continue
-    if (groupId === null || hold.groupId === groupId) failHold(turn, hold, 'declined', null)
+  const { holds } = turn.before
+  for (const hold of groupId === null ? holds.values() : holds.legsOf(groupId)) {
+    if (hold.kind === 'leg' && hold.state === 'expected') failHold(turn, hold, 'declined', null)
   }
 }
 
@@ -105,10 +101,11 @@ export function expectationsOf({ holds }: AccountData): readonly LegHold[] {
 
 /** The expectation that a submission would take; undefined when it is no agreed leg. */
 export function expectationFor(account: AccountData, submission: Submission): LegHold | undefined {
+  const { groupId, termsHash } = submission
+  if (groupId === null) return undefined
   let found: LegHold | undefined
-  for (const hold of account.holds.values()) {
-    if (hold.kind !== 'leg' || hold.role !== 'own' || hold.state !== 'expected') continue
-    if (hold.groupId !== submission.groupId || hold.termsHash !== submission.termsHash) continue
+  for (const hold of account.holds.legsOf(groupId)) {
+    if (hold.role !== 'own' || hold.state !== 'expected' || hold.termsHash !== termsHash) continue
     if (matches(hold.terms, submission) && (found === undefined || hold.leg < found.leg)) found = hold
   }
   return found
@@ -121,7 +118,7 @@ function matches(terms: LegTerms, submission: Submission): boolean {
     terms.tokenId === submission.tokenId &&
     terms.toAccountId === submission.toAccountId &&
     submission.receive === null &&
-    parseQuantity(terms.amount).equals(parseQuantity(submission.amount))
+    parseQuantity(terms.amount) === parseQuantity(submission.amount)
   )
 }
 
@@ -135,13 +132,13 @@ export function postLeg(account: AccountData, command: SubmitCommand): AccountCh
   const amount = parseQuantity(terms.amount)
   const refused = brings(hold)
     ? refusesValue(turn, hold)
-    : availableOf(turn.balance(tokenId)).lessThan(amount)
+    : availableOf(turn.balance(tokenId)) < amount
       ? 'insufficient_funds'
       : undefined
   if (refused !== undefined) return failingLeg(turn, command, hold, refused)
   if (brings(hold)) turn.change(tokenId, { incoming: amount })
   else if (type === 'burn') turn.change(tokenId, { reserved: amount })
-  else turn.change(tokenId, { balance: amount.negated(), room: amount })
+  else turn.change(tokenId, { balance: -amount, room: amount })
   const transaction = completed(turn, submitted(turn, command))
   entered(turn, transaction)
   completeLeg(turn, hold, transaction)
@@ -290,10 +287,10 @@ function takeEffect(turn: Turn, hold: LegHold): void {
     else turn.changeNfts({ owned: -1 })
     return
   }
-  if (brings(hold)) turn.change(tokenId, { incoming: amount.negated(), balance: amount })
-  else if (type === 'burn') turn.change(tokenId, { reserved: amount.negated(), balance: amount.negated() })
-  else turn.change(tokenId, { room: amount.negated() })
-  if (boundary) turn.note({ kind: 'boundary_crossed', tokenId, quantity: brings(hold) ? amount : amount.negated() })
+  if (brings(hold)) turn.change(tokenId, { incoming: -amount, balance: amount })
+  else if (type === 'burn') turn.change(tokenId, { reserved: -amount, balance: -amount })
+  else turn.change(tokenId, { room: -amount })
+  if (boundary) turn.note({ kind: 'boundary_crossed', tokenId, quantity: brings(hold) ? amount : -amount })
 }
 
 /** The group has failed: an expectation is cancelled, a completed leg is undone by a transaction of its own. */
@@ -333,9 +330,9 @@ function giveBack(turn: Turn, hold: LegHold): void {
   if (isNft(terms.tokenId)) {
     // The NFT never left its owner: only the receiver's place for it becomes free.
     if (brings(hold)) turn.freeRoom(terms)
-  } else if (brings(hold)) turn.change(terms.tokenId, { incoming: quantity.negated() })
-  else if (leavesBalance(terms)) turn.change(terms.tokenId, { balance: quantity, room: quantity.negated() })
-  else turn.change(terms.tokenId, { reserved: quantity.negated() })
+  } else if (brings(hold)) turn.change(terms.tokenId, { incoming: -quantity })
+  else if (leavesBalance(terms)) turn.change(terms.tokenId, { balance: quantity, room: -quantity })
+  else turn.change(terms.tokenId, { reserved: -quantity })
 }
 
 /** D10: credit gives back a debit or transfer, debit takes back a credit, transfer returns an NFT. */

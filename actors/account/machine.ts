@@ -48,7 +48,7 @@ import { pause, refusePaused, resume, showActor } from './pause.ts'
 import { conclude, receiveTransfer, refuseClosedTransfer } from './pending.ts'
 import { accepted, changeStatus, claim, close, erase, failing, keepStatus, open, post, rotateKey } from './postings.ts'
 import { type KeyedCommand, replayOf } from './replay.ts'
-import { type AccountData, type AccountStatus, bindsAccount, isUnclaimed } from './state.ts'
+import { type AccountData, type AccountStatus, holdsNothing, isUnclaimed } from './state.ts'
 
 type Told = Asked<AccountStatus, Evidence>
 type Arrival = Extract<AccountCommand, { readonly type: 'take_arrival' | 'drop_arrival' | 'note_used_keys' }>
@@ -63,7 +63,7 @@ const GUARDS = {
   hasThisKey: (account: AccountData, { key }: RegisterCommand) => account.key?.keyId === key.keyId,
   freezes: (_account: AccountData, { status }: ChangeStatusCommand) => status === 'frozen',
   activates: (_account: AccountData, { status }: ChangeStatusCommand) => status === 'active',
-  closesEmpty: (account: AccountData, { status }: ChangeStatusCommand) => status === 'closed' && isEmpty(account),
+  closesEmpty: (account: AccountData, { status }: ChangeStatusCommand) => status === 'closed' && holdsNothing(account),
   keepsStatus,
   changesNothing: (account: AccountData, command: ChangeStatusCommand, told: Told) =>
     keepsStatus(account, command, told) &&
@@ -322,13 +322,4 @@ function showRegistered(account: AccountData, command: RegisterCommand, { status
   // This very command, stepped again because the outcome of its commit was unknown.
   const created = sameClient && account.version === 1 && account.createdAtMs === command.atMs
   return { kind: 'registered', account: viewAs(account, status), created, replayed: false, mismatch: false }
-}
-
-/** Closing needs zero balances and nothing pending, reserved, promised or on its way. */
-function isEmpty(account: AccountData): boolean {
-  if (account.nftCount > 0 || account.nftRoom > 0) return false
-  if ([...account.holds.values()].some((hold) => bindsAccount(account, hold))) return false
-  return [...account.balances.values()].every(
-    (held) => held.balance.isZero() && held.reserved.isZero() && held.incoming.isZero() && held.room.isZero(),
-  )
 }

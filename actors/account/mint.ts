@@ -119,8 +119,7 @@ function refusedMint({ code, detail }: NonNullable<ConcludeMint['refused']>): An
 }
 
 function mintHoldOf({ before }: Turn, txnId: string): MintHold {
-  for (const hold of before.holds.values()) {
-    if (hold.kind === 'mint' && hold.transaction.txnId === txnId) return hold
-  }
-  invariant(false, `B1: the mint ${txnId} was decided, and nobody waits for it`)
+  const hold = before.holds.mintOf(txnId)
+  invariant(hold !== undefined, `B1: the mint ${txnId} was decided, and nobody waits for it`)
+  return hold
 }

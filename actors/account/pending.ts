@@ -223,7 +223,7 @@ export function pendingHoldOf(turn: Turn, txnId: string): PendingHold {
 export function end(turn: Turn, hold: PendingHold, refused: Failure | null, counterTxnId: string | null): void {
   const { transaction, reserves, room, reportsOn } = hold
   const { tokenId, compensates } = transaction
-  const amount = parseQuantity(transaction.amount).negated()
+  const amount = -parseQuantity(transaction.amount)
   turn.letGo(hold)
   if (reserves) turn.change(tokenId, refused === null ? { balance: amount, reserved: amount } : { reserved: amount })
   else if (isNft(tokenId) && refused === null) turn.changeNfts({ owned: -1 })
@@ -260,7 +260,7 @@ function outcomeOf(
 export function reserve(turn: Turn, { tokenId, amount }: Transaction): FailureCode | undefined {
   if (isNft(tokenId)) return undefined
   const quantity = parseQuantity(amount)
-  if (availableOf(turn.balance(tokenId)).lessThan(quantity)) return 'insufficient_funds'
+  if (availableOf(turn.balance(tokenId)) < quantity) return 'insufficient_funds'
   turn.change(tokenId, { reserved: quantity })
   return undefined
 }

@@ -7,6 +7,7 @@ import type { JsonObject } from '../canonical-json.ts'
 import type { Stamp } from '../message.ts'
 import { parseQuantity } from '../money.ts'
 import { isoTimestamp } from '../timestamp.ts'
+import { Balances } from './balances.ts'
 import {
   type ChangeStatusCommand,
   type EraseCommand,
@@ -16,6 +17,7 @@ import {
   type RotateKeyCommand,
   type SubmitCommand,
 } from './commands.ts'
+import { Holds } from './holds.ts'
 import { declineLegs, failLeg, postLeg } from './legs.ts'
 import { type AccountView, type Effect, type SubmissionReceipt, viewAs } from './outcome.ts'
 import { beginExchange, beginSupplyChange, beginTransfer } from './pending.ts'
@@ -55,8 +57,8 @@ export function openAccount({ accountId, shardId, key, clientId }: Opening, stam
     version: 1,
     sequence: 0,
     tip: entry.auditHash,
-    balances: new Map(),
-    holds: new Map(),
+    balances: Balances.NONE,
+    holds: Holds.NONE,
     nftCount: 0,
     nftRoom: 0,
     completedCount: 0,
@@ -149,10 +151,9 @@ function credit(account: AccountData, command: SubmitCommand): AccountChange {
 /** Out of the ledger. */
 function debit(account: AccountData, command: SubmitCommand): AccountChange {
   const { tokenId, amount } = command.submission
-  const quantity = parseQuantity(amount).negated()
+  const quantity = -parseQuantity(amount)
   const turn = new Turn(account, command)
-  if (availableOf(turn.balance(tokenId)).plus(quantity).isNegative())
-    return failPosting(turn, command, 'insufficient_funds')
+  if (availableOf(turn.balance(tokenId)) + quantity < 0n) return failPosting(turn, command, 'insufficient_funds')
   turn.change(tokenId, { balance: quantity })
   turn.note({ kind: 'boundary_crossed', tokenId, quantity })
   entered(turn, completed(turn, submitted(turn, command)))
@@ -269,7 +270,7 @@ export function erase(account: AccountData, command: EraseCommand, { status }: E
   turn.note({ kind: 'account_erased' })
   const { data: erased, effects } = turn.done({ key: null })
   const { arrived: _arrived, moved: _moved, issues: _issues, paused: _paused, ...left } = erased
-  const data = { ...left, registeredBy: '', balances: new Map() }
+  const data = { ...left, registeredBy: '', balances: Balances.NONE }
   return { data, effects, answer: { kind: 'status_changed', account: viewAs(data, status) } }
 }
 

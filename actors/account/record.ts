@@ -168,7 +168,7 @@ function holdingFields(turn: Turn, assetId: string): JsonObject {
 function incomingField(turn: Turn, assetId: string): JsonObject | undefined {
   if (isNft(assetId)) return undefined
   const { incoming } = turn.balance(assetId)
-  return incoming.isZero() ? undefined : { incoming: formatQuantity(incoming) }
+  return incoming === 0n ? undefined : { incoming: formatQuantity(incoming) }
 }
 
 function receivedFields(turn: Turn, { amount, tokenId }: ExchangeSide): JsonObject {

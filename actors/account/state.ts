@@ -4,6 +4,8 @@ import type { Hash } from '../audit-chain.ts'
 import type { LegRole, LegTerms } from '../message.ts'
 import { parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { isNft } from '../nft-id.ts'
+import type { Balances } from './balances.ts'
+import type { Holds } from './holds.ts'
 import type { Failure, Transaction, TransactionRecord } from './transaction.ts'
 
 /** `erased`: closed, and nothing that the ledger held of it can be read any more. */
@@ -152,9 +154,8 @@ export interface AccountData {
   /** The chain's last entry; the registration is 0. */
   readonly sequence: number
   readonly tip: Hash
-  readonly balances: ReadonlyMap<string, Balance>
-  /** By `holdId`. */
-  readonly holds: ReadonlyMap<string, Hold>
+  readonly balances: Balances
+  readonly holds: Holds
   /** NFTs that it took in, less those that it gave away; and places kept for those that are promised to it. */
   readonly nftCount: number
   readonly nftRoom: number
@@ -177,12 +178,29 @@ export interface AccountState extends AccountData {
 }
 
 /** Whether it is a name and nothing else: it did nothing, nothing was done to it, and nothing was issued in its name. */
-export function isBare({ key, sequence, issues, holds, balances, nftCount, nftRoom }: AccountData): boolean {
-  if (key !== null || sequence > 0 || issues || nftCount !== 0 || nftRoom !== 0) return false
-  if (![...holds.values()].every(isUnsigned)) return false
-  return [...balances.values()].every(
-    ({ balance, incoming, room }) => balance.isZero() && incoming.isZero() && room.isZero(),
-  )
+export function isBare(account: AccountData): boolean {
+  const { key, sequence, issues } = account
+  return key === null && sequence === 0 && !issues && holdsNothing(account, { hold: isUnsigned })
+}
+
+/**
+ * Whether the account has no value and no NFT, and nothing that binds it, beside what is left out: its balances where
+ * none of them is reserved, and such holds.
+ */
+export function holdsNothing(
+  account: AccountData,
+  leftOut: { readonly balances?: boolean; readonly hold?: (hold: Hold) => boolean } = {},
+): boolean {
+  const { balances, holds, nftCount, nftRoom } = account
+  if (nftCount !== 0 || nftRoom !== 0) return false
+  for (const hold of holds.values()) {
+    if (bindsAccount(account, hold) && leftOut.hold?.(hold) !== true) return false
+  }
+  for (const { balance, reserved, incoming, room } of balances.values()) {
+    if (reserved !== 0n || incoming !== 0n || room !== 0n) return false
+    if (balance !== 0n && leftOut.balances !== true) return false
+  }
+  return true
 }
 
 /** Of nobody: an import that opened it came to nothing, and whoever comes first may have it. */
@@ -201,7 +219,7 @@ export function balanceOf(account: AccountData, tokenId: string): Balance {
 }
 
 export function availableOf(balance: Balance): Quantity {
-  return balance.balance.minus(balance.reserved)
+  return balance.balance - balance.reserved
 }
 
 /** Names a hold within its account. */

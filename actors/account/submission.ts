@@ -16,7 +16,7 @@ import {
 } from './commands.ts'
 import { expectationFor } from './legs.ts'
 import { type Answer, refusal } from './outcome.ts'
-import { type AccountData, lacksSignature } from './state.ts'
+import type { AccountData } from './state.ts'
 
 /** The most transactions of an account that others have still to decide on. */
 export const MAX_PENDING = 4_096
@@ -158,10 +158,8 @@ function wrongGroup(
     return refusal('group_terms_unknown', 'No registered group expects this leg.', 'terms_hash')
   }
   if (groupId === null) return undefined
-  for (const hold of account.holds.values()) {
-    if (hold.kind === 'leg' && hold.groupId === groupId) {
-      return refusal('group_registered', 'The group is registered: its legs carry terms_hash.', 'group_id')
-    }
+  if (account.holds.legsOf(groupId).length > 0) {
+    return refusal('group_registered', 'The group is registered: its legs carry terms_hash.', 'group_id')
   }
   const opposite = groupUses.find((use) => use.tokenId === tokenId && isSelfTransfer(use.type, type))
   if (opposite === undefined) return undefined
@@ -170,17 +168,12 @@ function wrongGroup(
 }
 
 function tooManyMints({ holds }: AccountData): Answer | undefined {
-  let mints = 0
-  for (const { kind } of holds.values()) if (kind === 'mint') mints += 1
-  if (mints < MAX_MINTS_UNDER_WAY) return undefined
+  if (holds.mints < MAX_MINTS_UNDER_WAY) return undefined
   return refusal('pending_limit', 'Too many mints of this account are under way: try again when fewer are.')
 }
 
 /** Legs that only other clients registered do not count. */
 function tooMuchPending({ holds }: AccountData): Answer | undefined {
-  if (holds.size < MAX_PENDING) return undefined
-  let pending = 0
-  for (const hold of holds.values()) if (!lacksSignature(hold)) pending += 1
-  if (pending < MAX_PENDING) return undefined
+  if (holds.pending < MAX_PENDING) return undefined
   return refusal('pending_limit', `The account has ${MAX_PENDING} pending transactions, the most it may. Retry later.`)
 }

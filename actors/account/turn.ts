@@ -9,9 +9,11 @@ import type { ActorAddress } from '../address.ts'
 import { appendEntry, type AuditEntry, type EntryFields } from '../audit-chain.ts'
 import type { Carried, ExchangeSide, Message, Stamp } from '../message.ts'
 import type { ActorAnswer } from '../define-actor.ts'
-import { LARGEST, parseQuantity, type Quantity, sum, ZERO } from '../money.ts'
+import { LARGEST, parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
+import { type Balances, isSlot } from './balances.ts'
+import type { Holds } from './holds.ts'
 import type { Effect } from './outcome.ts'
 import { type AccountData, type Balance, type Hold, holdId, NOTHING_HELD } from './state.ts'
 
@@ -34,8 +36,8 @@ export class Turn {
   /** The time at which whatever this turn does is processed. */
   readonly timeMs: number
   private readonly effects: Effect[] = []
-  private balances: Map<string, Balance> | undefined
-  private holds: Map<string, Hold> | undefined
+  private balances: Balances
+  private holds: Holds
   private sequence: number
   private tip: string
   private updatedAtMs: number
@@ -48,6 +50,8 @@ export class Turn {
     this.before = account
     this.stamp = stamp
     this.timeMs = Math.max(stamp.atMs, account.lastTimeMs)
+    this.balances = account.balances
+    this.holds = account.holds
     this.sequence = account.sequence
     this.tip = account.tip
     this.updatedAtMs = account.updatedAtMs
@@ -56,25 +60,21 @@ export class Turn {
   }
 
   balance(tokenId: string): Balance {
-    return (this.balances ?? this.before.balances).get(tokenId) ?? NOTHING_HELD
+    return this.balances.get(tokenId) ?? NOTHING_HELD
   }
 
   hold(id: string): Hold | undefined {
-    return (this.holds ?? this.before.holds).get(id)
+    return this.holds.get(id)
   }
 
   /** Why the account could not take so much more of an asset; undefined when it can. */
   lacksRoom(tokenId: string, amount: Quantity): 'balance_limit' | 'asset_limit' | undefined {
     if (!isNft(tokenId)) {
       const held = this.balance(tokenId)
-      if (sum(promised(held), amount).greaterThan(LARGEST)) return 'balance_limit'
+      if (promised(held) + amount > LARGEST) return 'balance_limit'
       if (isSlot(held)) return undefined
     }
-    const nfts = this.nftCount + this.nftRoom
-    const balances = this.balances ?? this.before.balances
-    if (balances.size + nfts < MAX_ASSETS) return undefined
-    let slots = nfts
-    for (const balance of balances.values()) if (isSlot(balance)) slots += 1
+    const slots = this.balances.slots + this.nftCount + this.nftRoom
     return slots < MAX_ASSETS ? undefined : 'asset_limit'
   }
 
@@ -100,52 +100,46 @@ export class Turn {
   /** It will not come. */
   freeRoom({ tokenId, amount }: ExchangeSide): void {
     if (isNft(tokenId)) this.changeNfts({ promised: -1 })
-    else this.change(tokenId, { room: parseQuantity(amount).negated() })
+    else this.change(tokenId, { room: -parseQuantity(amount) })
   }
 
   /** It has come. */
   fillRoom({ tokenId, amount }: ExchangeSide): void {
     const quantity = parseQuantity(amount)
     if (isNft(tokenId)) this.changeNfts({ owned: 1, promised: -1 })
-    else this.change(tokenId, { balance: quantity, room: quantity.negated() })
+    else this.change(tokenId, { balance: quantity, room: -quantity })
   }
 
   /** Room alone is no movement: it does not make the account a holder of the asset. */
   change(tokenId: string, { balance = ZERO, reserved = ZERO, incoming = ZERO, room = ZERO }: BalanceChange): void {
     const held = this.balance(tokenId)
-    const moved = !(balance.isZero() && reserved.isZero() && incoming.isZero())
+    const moved = balance !== 0n || reserved !== 0n || incoming !== 0n
     const next: Balance = {
-      balance: sum(held.balance, balance),
-      reserved: sum(held.reserved, reserved),
-      incoming: sum(held.incoming, incoming),
-      room: sum(held.room, room),
+      balance: held.balance + balance,
+      reserved: held.reserved + reserved,
+      incoming: held.incoming + incoming,
+      room: held.room + room,
       updatedAtMs: moved ? this.timeMs : held.updatedAtMs,
     }
     invariant(
-      !next.reserved.isNegative() && !next.balance.lessThan(next.reserved),
+      next.reserved >= 0n && next.balance >= next.reserved,
       'A1: an account would be left with less than it has reserved',
     )
-    invariant(
-      !next.incoming.isNegative() && !next.room.isNegative(),
-      'A1: an account would release what it was not promised',
-    )
-    invariant(!promised(next).greaterThan(LARGEST), 'A2: an account would be left with more than 18 integer digits')
-    this.balances ??= new Map(this.before.balances)
-    this.balances.set(tokenId, next)
+    invariant(next.incoming >= 0n && next.room >= 0n, 'A1: an account would release what it was not promised')
+    invariant(promised(next) <= LARGEST, 'A2: an account would be left with more than 18 integer digits')
+    this.balances = this.balances.with(tokenId, next)
     this.effects.push({ kind: 'balance_changed', tokenId })
   }
 
   keep(hold: Hold): void {
     const id = holdId(hold)
-    this.holds ??= new Map(this.before.holds)
-    this.holds.set(id, hold)
+    this.holds = this.holds.with(id, hold)
     this.effects.push({ kind: 'hold_changed', holdId: id })
   }
 
   letGo(hold: Hold): void {
     const id = holdId(hold)
-    this.holds ??= new Map(this.before.holds)
-    this.holds.delete(id)
+    this.holds = this.holds.without(id)
     this.effects.push({ kind: 'hold_changed', holdId: id })
   }
 
@@ -185,8 +179,8 @@ export class Turn {
         version: before.version + 1,
         sequence: this.sequence,
         tip: this.tip,
-        balances: this.balances ?? before.balances,
-        holds: this.holds ?? before.holds,
+        balances: this.balances,
+        holds: this.holds,
         nftCount: this.nftCount,
         nftRoom: this.nftRoom,
         completedCount: before.completedCount + this.completed,
@@ -201,9 +195,5 @@ export class Turn {
 
 /** What is there, and what may come: A2 bounds it. */
 function promised({ balance, incoming, room }: Balance): Quantity {
-  return sum(sum(balance, incoming), room)
-}
-
-function isSlot({ updatedAtMs, room }: Balance): boolean {
-  return updatedAtMs > 0 || !room.isZero()
+  return balance + incoming + room
 }

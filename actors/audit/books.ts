@@ -6,7 +6,7 @@
  *   K2. So what an entry says the account has is this sum, or more by what its legs were about to burn at the time.
  */
 import type { Json, JsonObject } from '../canonical-json.ts'
-import { isDecimalString, parseQuantity, type Quantity, ZERO } from '../money.ts'
+import { formatQuantity, isDecimalString, parseQuantity, type Quantity, ZERO } from '../money.ts'
 
 /** Decimal strings: token, sum, and what legs have burned or were to burn. */
 export type StoredBooks = readonly (readonly [tokenId: string, sum: string, burns: string])[]
@@ -37,7 +37,7 @@ export class Books {
   }
 
   stored(): StoredBooks {
-    return [...this.assets].map(([tokenId, { sum, burns }]) => [tokenId, sum.toFixed(), burns.toFixed()])
+    return [...this.assets].map(([tokenId, { sum, burns }]) => [tokenId, formatQuantity(sum), formatQuantity(burns)])
   }
 
   /** Takes a transaction's entry in. What is wrong with it; undefined when nothing is. */
@@ -52,8 +52,8 @@ export class Books {
     const { sum, burns } = this.assets.get(tokenId) ?? EMPTY
     const isLegBurn = type === 'burn' && members['group_id'] !== null
     const next: Asset = {
-      sum: COMES.has(type ?? null) ? sum.plus(amount) : sum.minus(amount),
-      burns: isLegBurn ? burns.plus(amount) : burns,
+      sum: COMES.has(type ?? null) ? sum + amount : sum - amount,
+      burns: isLegBurn ? burns + amount : burns,
     }
     this.assets.set(tokenId, next)
     return disagreement(members, next)
@@ -69,7 +69,7 @@ export class Books {
       const amount = quantityIn(members, tokenId)
       if (amount === undefined) return 'what it brought is no quantity'
       const before = this.assets.get(tokenId) ?? EMPTY
-      this.assets.set(tokenId, { ...before, sum: before.sum.plus(amount) })
+      this.assets.set(tokenId, { ...before, sum: before.sum + amount })
     }
     return undefined
   }
@@ -82,7 +82,7 @@ export class Books {
     const tokenId = members['token_id']
     if (typeof tokenId !== 'string') return undefined
     const before = this.assets.get(tokenId) ?? EMPTY
-    this.assets.set(tokenId, { ...before, sum: before.sum.plus(amount) })
+    this.assets.set(tokenId, { ...before, sum: before.sum + amount })
     return undefined
   }
 }
@@ -92,10 +92,8 @@ function disagreement(members: JsonObject, { sum, burns }: Asset): string | unde
   const balance = quantityIn(members, 'balance')
   const incoming = members['incoming'] === undefined ? ZERO : quantityIn(members, 'incoming')
   if (balance === undefined || incoming === undefined) return 'its balance is no quantity'
-  const more = balance.plus(incoming).minus(sum)
-  return more.isNegative() || more.greaterThan(burns)
-    ? 'its balance does not follow from the entries up to it'
-    : undefined
+  const more = balance + incoming - sum
+  return more < 0n || more > burns ? 'its balance does not follow from the entries up to it' : undefined
 }
 
 function quantityIn(members: JsonObject, name: string): Quantity | undefined {

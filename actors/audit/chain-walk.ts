@@ -10,7 +10,7 @@ import type { AccountStatus, Hold } from '../account/state.ts'
 import type { ArrivedFrom } from '../arrival.ts'
 import { type AuditEntry, chainHash, ENTRY_FORMAT, GENESIS, type Hash } from '../audit-chain.ts'
 import type { Json, JsonObject } from '../canonical-json.ts'
-import { Quantity } from '../money.ts'
+import { readQuantity } from '../money.ts'
 import { Books, type StoredBooks } from './books.ts'
 import type { Finding } from './finding.ts'
 import { type HeldValue, heldValue, NO_HELD_VALUE } from './held-value.ts'
@@ -243,20 +243,19 @@ export class ChainWalk {
     held: ReadonlyMap<string, HeldValue> | undefined,
     derivable: boolean,
   ): string | undefined {
-    const balance = new Quantity(parts.balance)
-    const reserved = new Quantity(parts.reserved)
-    const incoming = new Quantity(parts.incoming)
-    const isSound = [balance, reserved, incoming, balance.minus(reserved)].every((part) => part.greaterThanOrEqualTo(0))
-    if (!isSound) return 'it is below zero, or below what is reserved of it'
+    const [balance, reserved, incoming] = [parts.balance, parts.reserved, parts.incoming].map(readQuantity)
+    if (balance === undefined || reserved === undefined || incoming === undefined) return UNSOUND
+    if (balance < 0n || reserved < 0n || incoming < 0n || balance < reserved) return UNSOUND
     if (held === undefined) return undefined
     const value = held.get(tokenId) ?? NO_HELD_VALUE
-    if (!reserved.equals(value.reserved)) return 'what is reserved is not what is unfinished'
-    if (!incoming.equals(value.incoming)) return 'what is incoming is not what is unfinished'
-    if (!derivable || balance.plus(incoming).minus(value.burns).equals(this.books.sumOf(tokenId))) return undefined
+    if (reserved !== value.reserved) return 'what is reserved is not what is unfinished'
+    if (incoming !== value.incoming) return 'what is incoming is not what is unfinished'
+    if (!derivable || balance + incoming - value.burns === this.books.sumOf(tokenId)) return undefined
     return 'it is not what its chain sums up to'
   }
 }
 
+const UNSOUND = 'it is below zero, or below what is reserved of it'
 const ERASED: AccountStatus = 'erased'
 const FACT_NAMES = {
   arrival: 'arrival',

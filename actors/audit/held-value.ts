@@ -18,9 +18,9 @@ export function heldValue(holds: readonly Hold[]): ReadonlyMap<string, HeldValue
   const add = (tokenId: string, part: Partial<HeldValue>): void => {
     const { reserved, incoming, burns } = held.get(tokenId) ?? NO_HELD_VALUE
     held.set(tokenId, {
-      reserved: reserved.plus(part.reserved ?? ZERO),
-      incoming: incoming.plus(part.incoming ?? ZERO),
-      burns: burns.plus(part.burns ?? ZERO),
+      reserved: reserved + (part.reserved ?? ZERO),
+      incoming: incoming + (part.incoming ?? ZERO),
+      burns: burns + (part.burns ?? ZERO),
     })
   }
   for (const hold of holds) {

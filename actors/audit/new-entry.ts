@@ -6,7 +6,7 @@
  */
 import { type AuditEntry, GENESIS, type Hash } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
-import { Quantity } from '../money.ts'
+import { type Quantity, readQuantity } from '../money.ts'
 import { entryProblem, type RefOf, type WalkedEntry } from './chain-walk.ts'
 import type { Finding } from './finding.ts'
 import { storedObject } from './stored-json.ts'
@@ -63,6 +63,12 @@ function placeProblem(
   return undefined
 }
 
+/** undefined: one of them is no quantity. */
+function sumOf(balance: string, incoming: string): Quantity | undefined {
+  const [one, other] = [readQuantity(balance), readQuantity(incoming)]
+  return one === undefined || other === undefined ? undefined : one + other
+}
+
 /** X2. */
 function isMoreThanSaid(
   holding: { readonly balance: string; readonly incoming: string },
@@ -70,6 +76,7 @@ function isMoreThanSaid(
 ): boolean {
   const { balance, incoming = '0' } = members
   if (typeof balance !== 'string' || typeof incoming !== 'string') return true
-  const has = new Quantity(holding.balance).plus(holding.incoming)
-  return !has.lessThanOrEqualTo(new Quantity(balance).plus(incoming))
+  const has = sumOf(holding.balance, holding.incoming)
+  const said = sumOf(balance, incoming)
+  return has === undefined || said === undefined || has > said
 }

@@ -30,16 +30,15 @@ export interface SupplyMoves {
 export function supplyProblem(token: TokenState, moves: SupplyMoves): string | undefined {
   if (!isDecimalString(token.totalSupply) || !isDecimalString(token.initialSupply)) return 'its supply is no quantity'
   if (moves.isPartial === true) return undefined
-  const issued = parseQuantity(moves.issued).plus(parseQuantity(moves.issuing))
+  const issued = parseQuantity(moves.issued) + parseQuantity(moves.issuing)
   const { arrived } = token
   if (arrived !== undefined && !isDecimalString(arrived.supply)) return 'its supply is no quantity'
   const came = parseQuantity(arrived?.supply ?? '0')
-  if (!issued.equals(parseQuantity(arrived === undefined ? token.initialSupply : '0')))
+  if (issued !== parseQuantity(arrived === undefined ? token.initialSupply : '0'))
     return 'what was issued is not its initial supply'
-  let expected = came.plus(parseQuantity(moves.done)).plus(parseQuantity(moves.underWay))
-  for (const [groupId, sum] of moves.settling)
-    expected = expected.plus(parseQuantity(sum)).minus(heldFor(token, groupId))
-  return expected.equals(parseQuantity(token.totalSupply)) ? undefined : 'it is not what was minted and not burned'
+  let expected = came + parseQuantity(moves.done) + parseQuantity(moves.underWay)
+  for (const [groupId, sum] of moves.settling) expected = expected + parseQuantity(sum) - heldFor(token, groupId)
+  return expected === parseQuantity(token.totalSupply) ? undefined : 'it is not what was minted and not burned'
 }
 
 /** Minted less burned, of what the token still holds for the group's legs. */
@@ -47,7 +46,7 @@ function heldFor({ held }: TokenState, groupId: string): Quantity {
   let sum = parseQuantity('0')
   for (const [leg, { change, amount }] of Object.entries(held)) {
     if (!leg.startsWith(`${groupId} `)) continue
-    sum = change === 'mint' ? sum.plus(parseQuantity(amount)) : sum.minus(parseQuantity(amount))
+    sum = change === 'mint' ? sum + parseQuantity(amount) : sum - parseQuantity(amount)
   }
   return sum
 }

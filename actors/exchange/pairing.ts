@@ -152,7 +152,7 @@ function isMirror(a: ExchangeOffer, b: ExchangeOffer): boolean {
 
 /** Amounts compare by value. */
 function isSame(a: ExchangeSide, b: ExchangeSide): boolean {
-  return a.tokenId === b.tokenId && parseQuantity(a.amount).equals(parseQuantity(b.amount))
+  return a.tokenId === b.tokenId && parseQuantity(a.amount) === parseQuantity(b.amount)
 }
 
 function complete([a, b]: readonly [ExchangeOffer, ExchangeOffer], effects: Effect[]): void {

@@ -8,7 +8,7 @@ import { canonicalJson, type Json, type JsonObject } from '../canonical-json.ts'
 import { isSelfTransfer, withArticle } from '../account/commands.ts'
 import { isAccountId, isUuid } from '../identifiers.ts'
 import type { LegTerms } from '../message.ts'
-import { BASE_UNIT, isDecimalString, parseQuantity, type Quantity, ZERO } from '../money.ts'
+import { BASE_UNIT, formatQuantity, isDecimalString, parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { NFT_AMOUNT, nftId } from '../nft-id.ts'
 import { ok, refuse, type Result } from '../result.ts'
 
@@ -102,7 +102,7 @@ function readLeg(leg: Json, at: string, problems: TermsProblem[]): LegTerms | un
   if (typeof accountId !== 'string' || !isAccountId(accountId))
     wrong('account_id', 'account_id', 'must be an account ID')
   if (type === undefined) wrong('type', 'type', `must be one of ${TYPES.join(', ')}`)
-  if (typeof amount !== 'string' || !isDecimalString(amount) || parseQuantity(amount).isZero()) {
+  if (typeof amount !== 'string' || !isDecimalString(amount) || parseQuantity(amount) === 0n) {
     wrong('amount', 'amount', 'must be a positive decimal string of at most 18+18 digits')
   }
   if (typeof boundary !== 'boolean') wrong('boundary', 'boundary', 'must be true or false')
@@ -184,13 +184,13 @@ function unbalanced(legs: readonly LegTerms[]): readonly TermsProblem[] {
     if (boundary || toAccountId !== null || type === 'mint' || type === 'burn') continue
     const quantity = parseQuantity(amount)
     const before = sums.get(tokenId) ?? ZERO
-    sums.set(tokenId, type === 'credit' ? before.plus(quantity) : before.minus(quantity))
+    sums.set(tokenId, type === 'credit' ? before + quantity : before - quantity)
   }
   return [...sums]
-    .filter(([, sum]) => !sum.isZero())
+    .filter(([, sum]) => sum !== 0n)
     .map(([tokenId, sum]) => ({
       field: 'legs',
       rule: 'net',
-      message: `do not net to zero in ${tokenId}: ${sum.toFixed()} is left`,
+      message: `do not net to zero in ${tokenId}: ${formatQuantity(sum)} is left`,
     }))
 }

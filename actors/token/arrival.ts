@@ -54,7 +54,7 @@ export function judgeGrowth(token: TokenData, command: HoldToken): Answer | unde
   if (!isSameToken(token, command)) return refusal(EXISTS.code, EXISTS.detail, EXISTS.field)
   if (growing?.importId === command.from.importId) return arrivalAnswer(command)
   const by = grownBy(token, command.arrival)
-  if (by.lessThanOrEqualTo(ZERO)) return { kind: 'arrival', state: 'present' }
+  if (by <= ZERO) return { kind: 'arrival', state: 'present' }
   if (growing !== undefined) return refusal('token_exists', 'Another import brings more of it.', 'symbol')
   return exceeds(token, by)
     ? refusal('supply_limit', 'With what was minted there its supply has too many digits here.', 'total_supply')
@@ -62,7 +62,7 @@ export function judgeGrowth(token: TokenData, command: HoldToken): Answer | unde
 }
 
 function grownBy({ arrived }: TokenData, { totalSupply }: ArrivingToken): Quantity {
-  return parseQuantity(totalSupply).minus(parseQuantity(arrived?.supply ?? totalSupply))
+  return parseQuantity(totalSupply) - parseQuantity(arrived?.supply ?? totalSupply)
 }
 
 /** Room for it is kept (T1). */
@@ -75,11 +75,11 @@ export function takeGrowth(token: TokenData, command: TakeArrivalCommand): Token
   const { growing, arrived, ...rest } = token
   invariant(growing !== undefined && arrived !== undefined, `${token.tokenId} grows, and nothing of it was held`)
   const by = parseQuantity(growing.by)
-  const supply = formatQuantity(parseQuantity(arrived.supply).plus(by))
-  const totalSupply = formatQuantity(parseQuantity(token.totalSupply).plus(by))
+  const supply = formatQuantity(parseQuantity(arrived.supply) + by)
+  const totalSupply = formatQuantity(parseQuantity(token.totalSupply) + by)
   return {
     data: next({ ...rest, arrived: { ...arrived, supply } }, command, { totalSupply }),
-    effects: [{ kind: 'boundary_crossed', tokenId: token.tokenId, quantity: by.negated() }],
+    effects: [{ kind: 'boundary_crossed', tokenId: token.tokenId, quantity: -by }],
     answer: arrivalAnswer(command),
   }
 }
@@ -114,10 +114,10 @@ export function holdArrival(command: HoldToken): TokenChange {
 
 export function takeArrival(token: TokenData, command: TakeArrivalCommand): TokenChange {
   const { tokenId, totalSupply } = token
-  const quantity = parseQuantity(totalSupply).negated()
+  const quantity = -parseQuantity(totalSupply)
   return {
     data: next(token, command, {}),
-    effects: quantity.isZero() ? [] : [{ kind: 'boundary_crossed', tokenId, quantity }],
+    effects: quantity === 0n ? [] : [{ kind: 'boundary_crossed', tokenId, quantity }],
     answer: arrivalAnswer(command),
   }
 }

@@ -36,7 +36,7 @@ const GUARDS = {
   isRepeat: ({ clientId, registrationKey }: TokenData, command: RegisterTokenCommand) =>
     clientId === command.caller.clientId && registrationKey === command.registrationKey,
   isRefused: (_token: TokenData, { refused }: IssuePrepared) => refused !== null,
-  hasSupply: ({ initialSupply }: TokenData) => !parseQuantity(initialSupply).isZero(),
+  hasSupply: ({ initialSupply }: TokenData) => parseQuantity(initialSupply) !== 0n,
   isSameHold,
   isHeldBy,
   isGrownBy,

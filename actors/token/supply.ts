@@ -158,24 +158,24 @@ function refuses(
   const supply = parseQuantity(token.totalSupply)
   const held = heldOf(token, change)
   if (change === 'mint') return exceeds(token, amount) ? 'supply_limit' : undefined
-  return supply.minus(held).lessThan(amount) ? 'supply_underflow' : undefined
+  return supply - held < amount ? 'supply_underflow' : undefined
 }
 
 /** T1: whether so much more would, with all that open groups and imports will bring. */
 export function exceeds(token: TokenData, amount: Quantity): boolean {
-  return parseQuantity(token.totalSupply).plus(heldOf(token, 'mint')).plus(amount).greaterThan(LARGEST)
+  return parseQuantity(token.totalSupply) + heldOf(token, 'mint') + amount > LARGEST
 }
 
 function heldOf({ held, growing }: TokenData, change: 'mint' | 'burn'): Quantity {
   let sum = change === 'mint' && growing !== undefined ? parseQuantity(growing.by) : ZERO
-  for (const hold of Object.values(held)) if (hold.change === change) sum = sum.plus(parseQuantity(hold.amount))
+  for (const hold of Object.values(held)) if (hold.change === change) sum += parseQuantity(hold.amount)
   return sum
 }
 
 function supplyAfter({ totalSupply }: TokenData, change: 'mint' | 'burn', amount: string): string {
   const before = parseQuantity(totalSupply)
   const quantity = parseQuantity(amount)
-  return formatQuantity(change === 'mint' ? before.plus(quantity) : before.minus(quantity))
+  return formatQuantity(change === 'mint' ? before + quantity : before - quantity)
 }
 
 function signed(change: 'mint' | 'burn', amount: string): string {

@@ -10,7 +10,6 @@
 import type postgres from 'postgres'
 import { type Hold, holdId, valueOf } from '../../actors/account/state.ts'
 import { unitsOf } from '../../actors/liabilities/sums.ts'
-import { formatQuantity } from '../../actors/money.ts'
 import {
   type AccountDocument,
   type AccountRow,
@@ -220,7 +219,7 @@ function seeOwed({ accountId, balances, holds }: OpenedAccount, see: SeeOwed): v
     const value = valueOf(hold)
     if (value === undefined) continue
     const { tokenId, quantity } = value
-    held.set(tokenId, (held.get(tokenId) ?? 0n) + unitsOf(formatQuantity(quantity)))
+    held.set(tokenId, (held.get(tokenId) ?? 0n) + quantity)
   }
   for (const [tokenId, text] of balances) {
     see(accountId, tokenId, unitsOf(balanceIn(text)) + (held.get(tokenId) ?? 0n))

@@ -1,5 +1,5 @@
 /** Accounts and their entries as an audit reads them. */
-import { type AccountState, type Balance, type Hold, holdId } from '../../actors/account/state.ts'
+import { type Balance, type Hold, holdId } from '../../actors/account/state.ts'
 import {
   type AccountHead,
   arrivalFact,
@@ -163,8 +163,8 @@ function openHold(
 function isWhatWasWritten(
   row: AccountRow,
   { parts }: AccountDocument,
-  balances: AccountState['balances'],
-  holds: AccountState['holds'],
+  balances: ReadonlyMap<string, Balance>,
+  holds: ReadonlyMap<string, Hold>,
   vault: RowVault,
 ): boolean {
   if (vault.mixes && parts === '') return true
@@ -174,7 +174,7 @@ function isWhatWasWritten(
 function headOf(
   row: AccountRow,
   { key, status, incoming, paused, arrived }: AccountDocument,
-  balances: AccountState['balances'],
+  balances: ReadonlyMap<string, Balance>,
   holds: readonly Hold[] | undefined,
 ): AccountHead {
   return {

@@ -1,7 +1,7 @@
 /** What has moved the supply of tokens, added up row by row: mints and burns are sealed. */
 import type { SupplyMoves } from '../../actors/audit/supply-check.ts'
 import { storedObject } from '../../actors/audit/stored-json.ts'
-import { parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
+import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import type { Moment, Query } from './audit-reads.ts'
 import { readUndelivered } from './in-transit.ts'
@@ -84,8 +84,8 @@ export async function readMoves(moment: Moment, tokenIds: readonly string[]): Pr
     for (const { tokenId, quantity } of carries) {
       const of = sums.get(tokenId)
       if (of === undefined) continue
-      of.underWay = of.underWay.plus(quantity)
-      if (message.type === 'credit_issue') of.issuing = of.issuing.plus(quantity)
+      of.underWay += parseQuantity(quantity)
+      if (message.type === 'credit_issue') of.issuing += parseQuantity(quantity)
     }
   })
   return { moves: new Map([...sums].map(([tokenId, of]) => [tokenId, movesOf(of)])), unread }
@@ -108,7 +108,7 @@ interface Change {
 function changeOf(row: MovedRow, { vault }: Moment): Change | undefined {
   const { transaction } = openChecked(row, vault)
   const amount = parseQuantity(transaction.amount)
-  const by = row.type === 'mint' ? amount : amount.negated()
+  const by = row.type === 'mint' ? amount : -amount
   const isLeg = row.origin === 'client' && row.group_id !== null && hasTerms(transaction.payload)
   if (!isLeg) return { by, legOf: null }
   // A leg that was undone counts for nothing: its group may be no more, and its ID another group's.
@@ -122,11 +122,11 @@ function hasTerms(payload: string): boolean {
 
 function enter(sums: Sums, { origin, group_status: status }: MovedRow, { by, legOf }: Change): void {
   if (legOf !== null && status === 'settling') {
-    sums.settling.set(legOf, (sums.settling.get(legOf) ?? ZERO).plus(by))
+    sums.settling.set(legOf, (sums.settling.get(legOf) ?? ZERO) + by)
     return
   }
-  sums.done = sums.done.plus(by)
-  if (origin === 'ledger') sums.issued = sums.issued.plus(by)
+  sums.done += by
+  if (origin === 'ledger') sums.issued += by
 }
 
 function newSums(): Sums {
@@ -135,11 +135,11 @@ function newSums(): Sums {
 
 function movesOf({ done, issued, underWay, issuing, settling, isPartial }: Sums): SupplyMoves {
   return {
-    done: done.toFixed(),
-    issued: issued.toFixed(),
-    underWay: underWay.toFixed(),
-    issuing: issuing.toFixed(),
-    settling: [...settling].map(([groupId, sum]) => [groupId, sum.toFixed()]),
+    done: formatQuantity(done),
+    issued: formatQuantity(issued),
+    underWay: formatQuantity(underWay),
+    issuing: formatQuantity(issuing),
+    settling: [...settling].map(([groupId, sum]) => [groupId, formatQuantity(sum)]),
     isPartial,
   }
 }

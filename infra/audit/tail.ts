@@ -9,6 +9,7 @@
  */
 import type { Finding } from '../../actors/audit/finding.ts'
 import { type EntryPlace, newEntryFindings, newErasedEntryFindings } from '../../actors/audit/new-entry.ts'
+import { formatQuantity } from '../../actors/money.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { balanceFrom } from '../postgres/account-parts.ts'
 import { PLACES } from '../postgres/row-sealer.ts'
@@ -222,5 +223,5 @@ function holdingOf(row: NewEntryRow, vault: RowVault): EntryPlace['holding'] {
   const { balance, incoming } = balanceFrom(
     vault.open(accountKeyName(ref), PLACES.balance(shardId, ref, tokenId), sealed),
   )
-  return { tokenId, balance: balance.toFixed(), incoming: incoming.toFixed() }
+  return { tokenId, balance: formatQuantity(balance), incoming: formatQuantity(incoming) }
 }

@@ -1,8 +1,8 @@
 /** What there is of each asset, less what came into being of it; and rows that could not be counted. */
-import { Quantity } from '../../actors/money.ts'
+import { parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 
 export interface ValueTally {
-  /** There is so much of it. Throws for what is no number, but counts NaN, which never adds up. */
+  /** There is so much of it. Throws for what is no quantity. */
   readonly add: (tokenId: string, quantity: Quantity | string) => void
   /** So much came into being. Throws as `add`. */
   readonly take: (tokenId: string, quantity: Quantity | string) => void
@@ -14,22 +14,21 @@ export interface ValueTally {
 }
 
 const NAMED = 100
-const ZERO = new Quantity(0)
 
 export function createValueTally(): ValueTally {
   const sums = new Map<string, Quantity>()
   const unread: (readonly [string, string])[] = []
   let more = 0
   return {
-    add: (tokenId, quantity) => void sums.set(tokenId, (sums.get(tokenId) ?? ZERO).plus(quantity)),
-    take: (tokenId, quantity) => void sums.set(tokenId, (sums.get(tokenId) ?? ZERO).minus(quantity)),
+    add: (tokenId, quantity) => void sums.set(tokenId, (sums.get(tokenId) ?? ZERO) + quantityOf(quantity)),
+    take: (tokenId, quantity) => void sums.set(tokenId, (sums.get(tokenId) ?? ZERO) - quantityOf(quantity)),
     unread: (place, problem) => {
       if (unread.length < NAMED) unread.push([place, problem])
       else more += 1
     },
     assets: () => sums.size,
     wrong: () => {
-      const assets = [...sums].filter(([, sum]) => !sum.isZero()).map(([tokenId]) => tokenId)
+      const assets = [...sums].filter(([, sum]) => sum !== 0n).map(([tokenId]) => tokenId)
       return [
         ...assets
           .sort()
@@ -40,4 +39,8 @@ export function createValueTally(): ValueTally {
       ]
     },
   }
+}
+
+function quantityOf(given: Quantity | string): Quantity {
+  return typeof given === 'string' ? parseQuantity(given) : given
 }

@@ -70,13 +70,13 @@ function problemOfDeparture({ document, balances, holds }: ReadAccount, audience
   if (status !== 'frozen') return `it is ${status}, and must be frozen.`
   if (nftCount > 0 || nftRoom > 0) return 'it has NFTs, or is promised some.'
   const isBusy = [...balances.values()].some(
-    ({ reserved, incoming, room }) => !reserved.isZero() || !incoming.isZero() || !room.isZero(),
+    ({ reserved, incoming, room }) => reserved !== 0n || incoming !== 0n || room !== 0n,
   )
   return isBusy || holds.length > 0 ? 'something of it is under way.' : undefined
 }
 
 function heldBy({ balances }: ReadAccount): readonly string[] {
-  return [...balances].flatMap(([tokenId, { balance }]) => (balance.isZero() ? [] : [tokenId]))
+  return [...balances].flatMap(([tokenId, { balance }]) => (balance === 0n ? [] : [tokenId]))
 }
 
 /** Empties and closes them. `look`: which of them have not gone, and what they have. */

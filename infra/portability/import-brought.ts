@@ -35,7 +35,7 @@ export class BroughtSums {
     for (const [tokenId, quantity] of Object.entries(arrival.account?.balances ?? {})) {
       const token = this.tokens.get(tokenId)
       if (token === undefined && tokenId !== BASE_UNIT) throw new Error('a balance of no token was to be taken in')
-      if (token !== undefined) token.quantity = token.quantity.plus(parseQuantity(quantity))
+      if (token !== undefined) token.quantity += parseQuantity(quantity)
     }
   }
 
@@ -51,9 +51,9 @@ export class BroughtSums {
   refusal(earlier: readonly Pick<ImportHead, 'brought'>[]): ImportRefusal | undefined {
     for (const [tokenId, { line, quantity, supply }] of this.tokens) {
       const before = earlier.flatMap(({ brought }) => brought?.filter((token) => token.tokenId === tokenId) ?? [])
-      const sum = before.reduce((so, token) => so.plus(parseQuantity(token.quantity)), quantity)
+      const sum = before.reduce((so, token) => so + parseQuantity(token.quantity), quantity)
       const most = before.reduce((so, token) => larger(so, parseQuantity(token.supply)), supply)
-      if (quantity.isZero() || sum.lessThanOrEqualTo(most)) continue
+      if (quantity === 0n || sum <= most) continue
       const detail =
         `line ${line}: with what came of ${tokenId} before, ${formatQuantity(sum)} would have come, and there are ` +
         `${formatQuantity(most)}: accounts of this file were paid by ones that were copied here before.`
@@ -64,5 +64,5 @@ export class BroughtSums {
 }
 
 function larger(one: Quantity, other: Quantity): Quantity {
-  return one.greaterThan(other) ? one : other
+  return one > other ? one : other
 }

@@ -197,7 +197,7 @@ export class ImportSurvey {
       if (fractionalDigits(quantity) > token.decimals) {
         this.fault('balance', line, `balances[${index}].encrypted_balance`, 'it is finer than its token')
       }
-      token.sum = token.sum.plus(quantity)
+      token.sum += quantity
     }
   }
 
@@ -210,7 +210,7 @@ export class ImportSurvey {
   /** Q3. What was on its way between accounts as it was exported is in no balance. */
   private checkSums(): void {
     for (const { line, sum, total } of this.tokens.values()) {
-      if (sum.greaterThan(total)) this.fault('total_supply', line, 'total_supply', 'accounts have more than there is')
+      if (sum > total) this.fault('total_supply', line, 'total_supply', 'accounts have more than there is')
     }
   }
 }

@@ -2,21 +2,23 @@
  * What is an account's beside its own row, balances and holds, as one digest inside the account's sealed document.
  *   P1. A part that was put back to an earlier state, deleted or brought in from elsewhere changes the digest. The
  *       fingerprints are keyed, so nobody who lacks the key can choose parts whose fingerprints cancel out.
- *   P2. States are immutable and share what did not change: of an account with many parts, one that was fingerprinted once
- *       is not again.
+ *   P2. The digest is the exclusive or of all fingerprints. Of an account with many parts it is computed from that of an
+ *       earlier state: a commit fingerprints what it changed, as it was and as it is.
  */
-import type { AccountState, Balance, Hold } from '../../actors/account/state.ts'
-import { formatQuantity, parseQuantity } from '../../actors/money.ts'
+import type { Balance, Hold } from '../../actors/account/state.ts'
+import { formatQuantity, type Quantity, readQuantity } from '../../actors/money.ts'
+import type { AccountChange } from '../../runtime/ports/ledger-store.ts'
 import type { KeyName } from '../vault/key-name.ts'
 import { firstStringIn } from '../vault/open-json.ts'
 import type { Fingerprints, MadeKeys, RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import type { DataKey } from '../vault/sealed-text.ts'
 
-/** As it is sealed: balance, reserved, incoming, room, time of the last change. */
+/** As it is sealed, JSON: balance, reserved, incoming, room, time of the last change. */
 export function balanceText(balance: Balance): string {
-  const quantities = [balance.balance, balance.reserved, balance.incoming, balance.room].map(formatQuantity)
-  return JSON.stringify([...quantities, balance.updatedAtMs])
+  const [held, reserved] = [formatQuantity(balance.balance), formatQuantity(balance.reserved)]
+  const [incoming, room] = [formatQuantity(balance.incoming), formatQuantity(balance.room)]
+  return `["${held}","${reserved}","${incoming}","${room}",${balance.updatedAtMs}]`
 }
 
 /** Of a balance as it is sealed, without the rest. Throws UnreadableRow. */
@@ -26,15 +28,22 @@ export function balanceIn(text: string): string {
   return balance
 }
 
+/** Throws UnreadableRow. */
 export function balanceFrom(text: string): Balance {
   const [balance, reserved, incoming, room, updatedAtMs] = JSON.parse(text) as [string, string, string, string, number]
   return {
-    balance: parseQuantity(balance),
-    reserved: parseQuantity(reserved),
-    incoming: parseQuantity(incoming),
-    room: parseQuantity(room),
+    balance: sealedQuantity(balance),
+    reserved: sealedQuantity(reserved),
+    incoming: sealedQuantity(incoming),
+    room: sealedQuantity(room),
     updatedAtMs,
   }
+}
+
+function sealedQuantity(text: string): Quantity {
+  const quantity = readQuantity(text)
+  if (quantity === undefined) throw new UnreadableRow('balances', 'a part of it is no quantity')
+  return quantity
 }
 
 const MINT = 'mint '
@@ -47,44 +56,76 @@ export function holdRefOf(vault: RowVault, accountId: string, holdId: string): s
 const PRINT_BYTES = 32
 
 /**
- * Of an account with no more parts, all are fingerprinted each time: 2 µs each. What is remembered by the part costs memory
- * for as long as the account is in it, and the collector looks through all of it again and again.
+ * Of an account with no more parts, all are fingerprinted each time, about 2 µs each: to remember a digest for each
+ * account in memory would cost more.
  */
 const FEW_PARTS = 4
 
-interface Taken {
-  readonly key: DataKey
-  readonly id: string
-  readonly print: Uint8Array
+export interface AccountParts {
+  readonly balances: ReadonlyMap<string, Balance>
+  readonly holds: ReadonlyMap<string, Hold>
 }
 
-/** P2. By the part of an account with many: whose key and which ID it was taken with. */
-const taken = new WeakMap<Balance | Hold, Taken>()
+interface RememberedDigest {
+  readonly key: DataKey
+  readonly sum: Buffer
+}
 
-/** In hexadecimal digits; empty of a ledger without encryption. */
+/** P2. Of states with many parts. A state that was not committed is forgotten with its digest. */
+const digests = new WeakMap<AccountParts, RememberedDigest>()
+
+/**
+ * In hexadecimal digits; empty of a ledger without encryption. `since`: an earlier state, and the parts that have changed
+ * since; without it, or where nothing is remembered of that state under the account's key, all parts are fingerprinted.
+ */
 export function partsDigest(
-  account: Pick<AccountState, 'balances' | 'holds'>,
+  account: AccountParts,
   vault: RowVault,
   name: KeyName,
   made?: MadeKeys,
+  since?: AccountChange,
 ): string {
   const prints = vault.fingerprints(name, made)
   if (prints === undefined) return ''
-  const sum = Buffer.alloc(PRINT_BYTES)
-  const printOf = account.balances.size + account.holds.size > FEW_PARTS ? rememberedPrint : newPrint
-  for (const [tokenId, balance] of account.balances) {
-    addTo(
-      sum,
-      printOf(prints, balance, `balance ${tokenId}`, () => balanceText(balance)),
-    )
-  }
-  for (const [holdId, hold] of account.holds) {
-    addTo(
-      sum,
-      printOf(prints, hold, `hold ${holdId}`, () => JSON.stringify(hold)),
-    )
-  }
+  if (account.balances.size + account.holds.size <= FEW_PARTS) return wholeSum(account, prints).toString('hex')
+  const sum = changedSum(account, prints, since) ?? wholeSum(account, prints)
+  digests.set(account, { key: prints.key, sum })
   return sum.toString('hex')
+}
+
+function wholeSum(account: AccountParts, prints: Fingerprints): Buffer {
+  const sum = Buffer.alloc(PRINT_BYTES)
+  for (const [tokenId, balance] of account.balances) addTo(sum, printOfBalance(prints, tokenId, balance))
+  for (const [holdId, hold] of account.holds) addTo(sum, printOfHold(prints, holdId, hold))
+  return sum
+}
+
+/** P2. Undefined where the digest of the earlier state is not known. */
+function changedSum(account: AccountParts, prints: Fingerprints, since: AccountChange | undefined): Buffer | undefined {
+  if (since === undefined) return undefined
+  const { previous, tokenIds, holdIds } = since
+  const known = digests.get(previous)
+  if (known === undefined || !known.key.equals(prints.key)) return undefined
+  const sum = Buffer.from(known.sum)
+  for (const tokenId of tokenIds) {
+    const [before, after] = [previous.balances.get(tokenId), account.balances.get(tokenId)]
+    if (before !== undefined) addTo(sum, printOfBalance(prints, tokenId, before))
+    if (after !== undefined) addTo(sum, printOfBalance(prints, tokenId, after))
+  }
+  for (const holdId of holdIds) {
+    const [before, after] = [previous.holds.get(holdId), account.holds.get(holdId)]
+    if (before !== undefined) addTo(sum, printOfHold(prints, holdId, before))
+    if (after !== undefined) addTo(sum, printOfHold(prints, holdId, after))
+  }
+  return sum
+}
+
+function printOfBalance(prints: Fingerprints, tokenId: string, balance: Balance): Uint8Array {
+  return prints.of(`balance ${tokenId} ${balanceText(balance)}`)
+}
+
+function printOfHold(prints: Fingerprints, holdId: string, hold: Hold): Uint8Array {
+  return prints.of(`hold ${holdId} ${JSON.stringify(hold)}`)
 }
 
 /** A part as it is sealed: `balance` and its token, or `hold` and its ID. */
@@ -99,18 +140,7 @@ export function digestOfTexts(parts: readonly PartText[], vault: RowVault, name:
   return sum.toString('hex')
 }
 
-function newPrint(prints: Fingerprints, _part: Balance | Hold, id: string, text: () => string): Uint8Array {
-  return prints.of(`${id} ${text()}`)
-}
-
-function rememberedPrint(prints: Fingerprints, part: Balance | Hold, id: string, text: () => string): Uint8Array {
-  const before = taken.get(part)
-  if (before?.key === prints.key && before.id === id) return before.print
-  const print = newPrint(prints, part, id, text)
-  taken.set(part, { key: prints.key, id, print })
-  return print
-}
-
+/** To add a fingerprint again takes it away. */
 function addTo(sum: Buffer, print: Uint8Array): void {
   for (let index = 0; index < sum.length; index += 1) sum[index] = (sum[index] ?? 0) ^ (print[index] ?? 0)
 }

@@ -35,13 +35,16 @@ const ACCOUNT_COLUMNS: readonly Column<AccountWrite>[] = [
   { name: 'document', type: 'sealed', value: accountDocument },
 ]
 
-function accountDocument({ account }: AccountWrite, { shardId, vault, made, refOf, seal }: RowSealer): Base64Text {
+function accountDocument(
+  { account, since }: AccountWrite,
+  { shardId, vault, made, refOf, seal }: RowSealer,
+): Base64Text {
   const ref = refOf(account.accountId)
   if (account.status === 'erased') {
     return seal(shardKeyName(shardId), PLACES.account(shardId, ref, account.version), erasedText(account))
   }
   const name = vault.accountKeyName(account.accountId)
-  const text = accountText(account, vault.seals(shardId) ? partsDigest(account, vault, name, made) : '')
+  const text = accountText(account, vault.seals(shardId) ? partsDigest(account, vault, name, made, since) : '')
   return seal(name, PLACES.account(shardId, ref, account.version), text)
 }
 

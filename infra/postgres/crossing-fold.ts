@@ -5,7 +5,7 @@
  *   F3. Rows that were not there when they were read stay: a commit may add one at any time.
  */
 import type { BoundaryCrossing } from '../../runtime/ports/ledger-store.ts'
-import { formatQuantity, type Quantity, ZERO } from '../../actors/money.ts'
+import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import { LEDGER_KEY_NAME } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { arrayLiteral } from './array-literal.ts'
@@ -44,7 +44,10 @@ function totalsOf(crossings: readonly BoundaryCrossing[]): readonly BoundaryCros
   const totals = new Map<string, { readonly credited: Quantity; readonly debited: Quantity }>()
   for (const { tokenId, credited, debited } of crossings) {
     const before = totals.get(tokenId) ?? { credited: ZERO, debited: ZERO }
-    totals.set(tokenId, { credited: before.credited.plus(credited), debited: before.debited.plus(debited) })
+    totals.set(tokenId, {
+      credited: before.credited + parseQuantity(credited),
+      debited: before.debited + parseQuantity(debited),
+    })
   }
   return [...totals].map(([tokenId, { credited, debited }]) => ({
     tokenId,

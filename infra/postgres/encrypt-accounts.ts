@@ -1,4 +1,6 @@
 /** Accounts with their balances and holds, which an account's document has a digest of once it is sealed. */
+import { Balances } from '../../actors/account/balances.ts'
+import { Holds } from '../../actors/account/holds.ts'
 import { type AccountState, type Hold, holdId } from '../../actors/account/state.ts'
 import { accountKeyName } from '../vault/key-name.ts'
 import { plainText } from '../vault/row-vault.ts'
@@ -74,8 +76,8 @@ function sealedOf(row: WholeRow, { shardId, vault, made }: ShardSealer): SealedA
     ...document,
     shardId,
     version,
-    balances: new Map(balances),
-    holds: new Map(holds.map(([, hold]) => [holdId(hold), hold])),
+    balances: Balances.of(balances),
+    holds: Holds.of(holds.map(([, hold]) => [holdId(hold), hold])),
   }
   const text = accountText(state, partsDigest(state, vault, name, made))
   return {

@@ -1,6 +1,7 @@
 /** Accounts with all that is theirs: balances and what is unfinished. */
+import { Balances } from '../../actors/account/balances.ts'
+import { Holds } from '../../actors/account/holds.ts'
 import { type AccountState, type Hold, holdId } from '../../actors/account/state.ts'
-import type { Balance } from '../../actors/account/state.ts'
 import { type AccountAddress, addressOf } from '../../runtime/ports/ledger-store.ts'
 import { accountKeyName } from '../vault/key-name.ts'
 import { openJson } from '../vault/open-json.ts'
@@ -41,9 +42,6 @@ export interface WholeAccountRow extends AccountRow {
 
 type SealedPart = readonly [id: string, sealed: string]
 
-/** Most accounts in memory have none: one for all of them. */
-const NO_HOLDS: ReadonlyMap<string, Hold> = new Map()
-
 /**
  * By `addressOf`. Its key must have been fetched. `askedFor`: the ID that was looked for, which the row of an account that
  * was erased does not say. Throws UnreadableRow.
@@ -58,12 +56,13 @@ export function openWholeAccount(
   if (document.status === 'erased') return erasedAccount(row, { ...document, accountId: askedFor }, vault)
   const { accountId } = document
   const name = accountKeyName(ref)
-  const balances = new Map<string, Balance>()
-  for (const [tokenId, sealed] of row.balances ?? []) {
-    const text = vault.open(name, PLACES.balance(shardId, ref, tokenId), Buffer.from(sealed, 'base64'))
-    balances.set(tokenId, balanceFrom(text))
-  }
-  const holds = row.holds === null ? NO_HOLDS : holdsOf(row, row.holds, accountId, vault)
+  const balances = Balances.of(
+    (row.balances ?? []).map(([tokenId, sealed]) => {
+      const text = vault.open(name, PLACES.balance(shardId, ref, tokenId), Buffer.from(sealed, 'base64'))
+      return [tokenId, balanceFrom(text)]
+    }),
+  )
+  const holds = Holds.of(holdsIn(row, accountId, vault))
   // A literal that begins with a spread takes microseconds for each member that follows (V8).
   const account: AccountState = Object.assign({}, document, {
     kind: 'account' as const,
@@ -79,21 +78,18 @@ export function openWholeAccount(
   return [addressOf({ shardId, accountId }), account]
 }
 
-/** Of the account in `row`, whose ID is `accountId`. */
-function holdsOf(
-  { shard_id: shardId, account_id: ref }: WholeAccountRow,
-  parts: readonly SealedPart[],
+/** Of the account in the row, whose ID is `accountId`. */
+function holdsIn(
+  { shard_id: shardId, account_id: ref, holds }: WholeAccountRow,
   accountId: string,
   vault: RowVault,
-): ReadonlyMap<string, Hold> {
-  const holds = new Map<string, Hold>()
-  for (const [holdRef, sealed] of parts) {
+): readonly (readonly [string, Hold])[] {
+  return (holds ?? []).map(([holdRef, sealed]) => {
     const place = PLACES.hold(shardId, ref, holdRef)
     const hold = openJson<Hold>(vault, accountKeyName(ref), place, Buffer.from(sealed, 'base64'))
     if (holdRefOf(vault, accountId, holdId(hold)) !== holdRef) throw new UnreadableRow(place, 'it is of another hold')
-    holds.set(holdId(hold), hold)
-  }
-  return holds
+    return [holdId(hold), hold]
+  })
 }
 
 /** Nothing is left of what it held. */
@@ -109,7 +105,7 @@ function erasedAccount(
       'it was erased, and something of it is there',
     )
   }
-  const left = { shardId, version: Number(version), balances: new Map(), holds: new Map() }
+  const left = { shardId, version: Number(version), balances: Balances.NONE, holds: Holds.NONE }
   const account: AccountState = { kind: 'account', ...document, ...left }
   return [addressOf({ shardId, accountId }), account]
 }

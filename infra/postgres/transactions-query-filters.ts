@@ -102,9 +102,7 @@ export function amountFilter({ amountMin, amountMax }: TransactionQuery): (amoun
   const most = amountMax === null ? null : parseQuantity(amountMax)
   return (amount) => {
     const quantity = parseQuantity(amount)
-    return (
-      (least === null || quantity.greaterThanOrEqualTo(least)) && (most === null || quantity.lessThanOrEqualTo(most))
-    )
+    return (least === null || quantity >= least) && (most === null || quantity <= most)
   }
 }
 
@@ -118,7 +116,7 @@ export function matchesNothing(query: TransactionQuery): boolean {
   return (
     (tokenClass !== null && tokenClass !== 'fungible' && tokenClass !== 'nft') ||
     (accountId !== null && !isAccountId(accountId)) ||
-    (amountMin !== null && amountMax !== null && parseQuantity(amountMin).greaterThan(amountMax)) ||
+    (amountMin !== null && amountMax !== null && parseQuantity(amountMin) > parseQuantity(amountMax)) ||
     [query.tokenId, query.idempotencyKey].some((text) => text?.includes('\0') === true)
   )
 }

@@ -123,6 +123,15 @@ export interface AccountWrite {
   /** 0: the account is new. */
   readonly previousVersion: number
   readonly account: AccountState
+  /** Left out where the change is not known. */
+  readonly since?: AccountChange
+}
+
+/** All that has changed of an account's balances and holds since a state of it. */
+export interface AccountChange {
+  readonly previous: AccountState
+  readonly tokenIds: readonly string[]
+  readonly holdIds: readonly string[]
 }
 
 export interface BalanceWrite {

@@ -21,6 +21,7 @@ import { renderReport } from './report.ts'
 import { measureRestart } from './restart.ts'
 import { measureScaling } from './scaling.ts'
 import { measureSoak } from './soak.ts'
+import { measureSteps } from './steps.ts'
 import { measureBatches, measureSubmissions } from './submit.ts'
 import { measureTransfers } from './transfers.ts'
 
@@ -32,6 +33,7 @@ export async function main(args: readonly string[]): Promise<number> {
       process.stdout.write(HELP)
       return 0
     }
+    if (options.steps) return measureSteps(options)
     if (options.scaling) return await measureScaling(options)
     if (options.growth.length > 0) return await measureGrowth(options)
     if (options.soakMinutes !== undefined) return await measureSoak(options, options.soakMinutes)

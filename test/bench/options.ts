@@ -30,6 +30,8 @@ export interface BenchOptions {
   readonly scaling: boolean
   /** Only how the ledger fares at each of these sizes; none: not. */
   readonly growth: readonly GrowthSize[]
+  /** Only what steps and statements cost by the size of the account, in this process. */
+  readonly steps: boolean
   /** Where loaded ledgers are kept; undefined: nowhere. */
   readonly growthDir: string | undefined
   /** Only half of what it can do, for so many minutes; undefined: not. */
@@ -67,6 +69,8 @@ what that cost. All of this, or with --only some of it:
   --nodes N, --edges N   processes of the ledger (default 1 each)
   --scaling         instead of all that: one node and then two, each held to two fifths of a processor, so that the
                     nodes are what bounds the rate (needs the right to make control groups)
+  --steps           instead of all that: what an order costs a node's thread, in this process and without a ledger, on
+                    accounts with up to 10,000 assets and with up to 4,000 holds
   --growth SIZE[,SIZE]   instead of all that: ledgers of so many accounts each are loaded, started, measured, and set
                     against the first; 1000000:10000000 is a million accounts with ten million transactions
   --soak [MINUTES]  instead of all that: half of what gets through, at a constant rate, to more accounts than fit in memory
@@ -89,6 +93,7 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
       only: { type: 'string', default: MEASUREMENTS.join(',') },
       'open-loop': { type: 'string' },
       scaling: { type: 'boolean', default: false },
+      steps: { type: 'boolean', default: false },
       growth: { type: 'string' },
       'growth-dir': { type: 'string' },
       soak: { type: 'string' },
@@ -107,6 +112,7 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
     only: measurements(values.only),
     openLoop: rates.map((rate) => wholeNumber(rate.trim(), 'open-loop', MOST_PER_SECOND)),
     scaling: values.scaling,
+    steps: values.steps,
     growth: values.growth === undefined ? [] : readSizes(values.growth),
     growthDir: values['growth-dir'],
     soakMinutes: values.soak === undefined ? undefined : minutes(values.soak),

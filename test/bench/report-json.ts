@@ -15,6 +15,7 @@ import type { PgbenchMeasured } from './pgbench.ts'
 import type { QueriesMeasured } from './queries.ts'
 import type { RestartMeasured } from './restart.ts'
 import type { SoakReport } from './soak.ts'
+import type { StepsReport } from './steps.ts'
 import type { TransfersMeasured } from './transfers.ts'
 
 /** Raised when a member changes its meaning or goes; new members alone do not raise it. */
@@ -58,6 +59,7 @@ export interface GrowthReport {
 export type JsonReport =
   | ({ readonly kind: 'ledger' } & BenchReport)
   | { readonly kind: 'scaling'; readonly machine: Machine; readonly scaling: readonly ScalingMeasured[] }
+  | ({ readonly kind: 'steps'; readonly machine: Machine } & StepsReport)
   | ({ readonly kind: 'growth'; readonly machine: Machine } & GrowthReport)
   | ({ readonly kind: 'soak'; readonly machine: Machine } & SoakReport)
 

@@ -6,6 +6,7 @@ import type { BenchReport, ScalingMeasured } from './report-json.ts'
 import { type Column, list, percent, table } from './report-table.ts'
 import type { RestartMeasured } from './restart.ts'
 import type { SoakReport } from './soak.ts'
+import type { StepsReport } from './steps.ts'
 
 /** What other programs may take without being worth a word. */
 const QUIET_SHARE = 0.05
@@ -55,6 +56,19 @@ export function renderScaling(measured: readonly ScalingMeasured[], share: numbe
     table(
       title,
       columns(measured, ({ nodes }) => `${nodes} nodes`),
+    ),
+  ])
+}
+
+export function renderSteps({ byAssets, byHolds }: StepsReport): string {
+  return pageOf([
+    table(
+      'ORDERS by assets of the account',
+      byAssets.map(({ assets, holds: _holds, ...of }) => ({ name: String(assets), of })),
+    ),
+    table(
+      'ORDERS by holds of the account',
+      byHolds.map(({ assets: _assets, holds, ...of }) => ({ name: String(holds), of })),
     ),
   ])
 }

@@ -1,9 +1,11 @@
 /** A small ledger for tests of reads: accounts and transactions as the domain would decide them, at times that are given. */
+import { Balances } from '../../actors/account/balances.ts'
 import { chainEntry } from '../support/chain.ts'
 import { NO_ROWS, openAccount, type Rows, SALT, transactionOf } from '../support/ledger-rows.ts'
 import { eventRows } from '../support/ledger-rows-nfts.ts'
 import { actorRows, endActor, legHold } from '../support/ledger-rows-values.ts'
 import type { TransactionType } from '../../actors/account/commands.ts'
+import { Holds } from '../../actors/account/holds.ts'
 import { type AccountState, type Balance, balanceOf, type Hold, holdId } from '../../actors/account/state.ts'
 import type { Transaction } from '../../actors/account/transaction.ts'
 import { type ActorState, addressOfState } from '../../actors/actor-state.ts'
@@ -100,8 +102,8 @@ export function createBook(shardOf: (text: string) => number, sign: Pages['sign'
       )
       const named = holds.map((hold) => [holdId(hold), hold] as const)
       const changes = {
-        balances: new Map([...before.balances, ...kept]),
-        holds: new Map([...before.holds, ...named]),
+        balances: Balances.of([...before.balances, ...kept]),
+        holds: Holds.of([...before.holds, ...named]),
       }
       return turned(pages, before, changes, {
         holds: named.map(([name, hold]) => ({ accountId, holdId: name, hold })),
@@ -165,7 +167,7 @@ function pend(pages: Pages, accountId: string, order: Order): ShardSeed {
   const reserved = { reserved: parseQuantity(transaction.amount) }
   const changes = {
     balances: moving(before, transaction.tokenId, reserved, order.atMs),
-    holds: new Map(before.holds).set(holdId(hold), hold),
+    holds: before.holds.with(holdId(hold), hold),
   }
   return turned(pages, before, changes, {
     transactions: [{ transaction, receipt: null }],
@@ -181,7 +183,7 @@ function finish(
   const pending = transactionIn(pages, txnId)
   const { accountId } = pending
   const before = accountIn(pages, accountId)
-  const amount = parseQuantity(pending.amount).negated()
+  const amount = -parseQuantity(pending.amount)
   const moved = failed ? { reserved: amount } : { balance: amount, reserved: amount }
   const counterTxnId = failed ? null : `txn_opposite_${txnId}`
   const end = ended(before, { ...pending, processedAtMs: atMs, counterTxnId }, atMs, failed, moved)
@@ -194,7 +196,7 @@ function finish(
   const changes = {
     ...end.changes,
     balances: moving(before, pending.tokenId, moved, atMs),
-    holds: new Map(left === undefined ? others : [...others, [holdId(hold), left]]),
+    holds: Holds.of(left === undefined ? others : [...others, [holdId(hold), left]]),
   }
   const finished = { transaction, receipt: pages.sign(end.transaction) }
   return turned(pages, before, changes, {
@@ -241,13 +243,13 @@ function moving(
   tokenId: string,
   { balance = ZERO, reserved = ZERO }: Moved,
   atMs: number,
-): Map<string, Balance> {
-  if (isNft(tokenId)) return new Map(before.balances)
+): Balances {
+  if (isNft(tokenId)) return before.balances
   const held = balanceOf(before, tokenId)
-  return new Map(before.balances).set(tokenId, {
+  return before.balances.with(tokenId, {
     ...held,
-    balance: held.balance.plus(balance),
-    reserved: held.reserved.plus(reserved),
+    balance: held.balance + balance,
+    reserved: held.reserved + reserved,
     updatedAtMs: atMs,
   })
 }

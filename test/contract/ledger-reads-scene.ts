@@ -111,8 +111,8 @@ export function matches(transaction: Transaction, query: TransactionQuery): bool
     (query.tokenClass === null || query.tokenClass === (isNft(transaction.tokenId) ? 'nft' : 'fungible')) &&
     (query.createdFromMs === null || transaction.createdAtMs >= query.createdFromMs) &&
     (query.createdToMs === null || transaction.createdAtMs < query.createdToMs) &&
-    (query.amountMin === null || quantity.greaterThanOrEqualTo(query.amountMin)) &&
-    (query.amountMax === null || quantity.lessThanOrEqualTo(query.amountMax))
+    (query.amountMin === null || quantity >= parseQuantity(query.amountMin)) &&
+    (query.amountMax === null || quantity <= parseQuantity(query.amountMax))
   )
 }
 

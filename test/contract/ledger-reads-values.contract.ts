@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { groupViewOf, type GroupState, type GroupView } from '../../actors/group/state.ts'
-import { parseQuantity } from '../../actors/money.ts'
+import { formatQuantity, parseQuantity, ZERO } from '../../actors/money.ts'
 import { tokenViewOf } from '../../actors/token/state.ts'
 import { ROWS_START_MS } from '../support/ledger-rows.ts'
 import { groupState, tokenState } from '../support/ledger-rows-values.ts'
@@ -52,7 +52,7 @@ export function movingTests(seeded: () => Seeded): void {
     await write([book.pend('dave.x', { atMs: LATER_MS + 20, type: 'transfer', amount: '0.25', toAccountId: 'bob' })])
     const txnId = book.transactions.at(-1)?.txnId ?? ''
     const { balances, sequence } = book.account('dave.x')
-    const before = balances.get('BASE')?.balance.toFixed()
+    const before = balances.get('BASE')?.balance ?? ZERO
     const counted = async () => (await reads.transactions(aQuery({ accountId: 'dave.x', status: 'completed' }))).count
     const completed = (await counted())?.total ?? 0
     const writing = write([book.finish(txnId, { atMs: LATER_MS + 21 })])
@@ -67,8 +67,8 @@ export function movingTests(seeded: () => Seeded): void {
     await writing
     expect(receipt).toBeDefined()
     const after = book.account('dave.x').balances.get('BASE')
-    expect(after?.balance.plus('0.25').toFixed()).toBe(before)
-    expect(held).toMatchObject([{ tokenId: 'BASE', balance: after?.balance.toFixed() }])
+    expect((after?.balance ?? ZERO) + parseQuantity('0.25')).toBe(before)
+    expect(held).toMatchObject([{ tokenId: 'BASE', balance: formatQuantity(after?.balance ?? ZERO) }])
     expect(held?.[0]?.available).toBe(held?.[0]?.balance)
     expect(account?.sequence).toBe(sequence + 1)
     expect(count).toEqual({ total: completed + 1, exact: true })

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { viewOf } from '../../actors/account/outcome.ts'
+import { formatQuantity } from '../../actors/money.ts'
 import { TRANSACTION_STATUSES, type TransactionQuery, type TransactionView } from '../../runtime/ports/ledger-reads.ts'
 import { NFT_ID } from '../support/ledger-rows-nfts.ts'
 import { chainHash, GENESIS } from '../support/reference-encoding.ts'
@@ -90,9 +91,9 @@ function singleTests(seeded: () => Seeded): void {
         held.map(([tokenId, balance]) => ({
           tokenId,
           tokenClass: 'fungible',
-          balance: balance.balance.toFixed(),
-          available: balance.balance.minus(balance.reserved).toFixed(),
-          incoming: balance.incoming.toFixed(),
+          balance: formatQuantity(balance.balance),
+          available: formatQuantity(balance.balance - balance.reserved),
+          incoming: formatQuantity(balance.incoming),
           decimals: tokenId === 'EUR' ? 2 : 18,
           updatedAtMs: balance.updatedAtMs,
         })),

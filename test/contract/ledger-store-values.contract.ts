@@ -1,7 +1,7 @@
 /** The part of the contract that is about holds and about transactions that are not final at once. Registered by `ledgerStoreContract`. */
 import { describe, expect, test } from 'vitest'
 import type { AccountState } from '../../actors/account/state.ts'
-import { BASE_UNIT } from '../../actors/money.ts'
+import { BASE_UNIT, parseQuantity } from '../../actors/money.ts'
 import { groupUseAddressOf, type ShardToken } from '../../runtime/ports/ledger-store.ts'
 import {
   type Change,
@@ -68,7 +68,7 @@ export function valuesContract(scene: Scene): void {
       expect(seen?.holds.size).toBe(4)
       expect(seen?.balances.get('EUR')).toEqual(pending.account.balances.get('EUR'))
       expect(seen?.balances.get('EUR')?.updatedAtMs).toBe(0)
-      expect(seen?.balances.get(BASE_UNIT)?.reserved.toFixed()).toBe('1')
+      expect(seen?.balances.get(BASE_UNIT)?.reserved).toBe(parseQuantity('1'))
     })
 
     test('a hold is what it was written as last, until it is removed', async () => {

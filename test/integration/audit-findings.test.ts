@@ -5,6 +5,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Balance } from '../../actors/account/state.ts'
 import { CONTROLS } from '../../actors/audit/finding.ts'
+import { parseQuantity } from '../../actors/money.ts'
 import { type AuditFindingsOptions, createAuditFindings } from '../../infra/audit/audit-findings.ts'
 import { beginPass, newProgress } from '../../infra/audit/progress.ts'
 import { AuditUnavailable } from '../../infra/audit/audit-reads.ts'
@@ -21,6 +22,8 @@ import { NEVER_MS, startAuditor, untilPasses, untilSeen } from '../support/audit
 import { createLedgerDatabase, vaultOf } from '../support/ledger-database.ts'
 import { until } from '../support/ledger-store-postgres.ts'
 import { changeBase } from '../support/tampering-with-keys.ts'
+
+const ONE = parseQuantity('1')
 
 const ALL = [{ name: 'ledger-integrity-1', controls: CONTROLS }]
 const DAY_MS = 24 * 3_600_000
@@ -91,7 +94,7 @@ test('a ledger that has nothing in it is sound', async () => {
 test('what is wrong is in the next answer, and gone from the one after it is right again', async () => {
   const { compliance, provenance } = findings()
   await ledger.sql`UPDATE actors SET owner = 'mallory' WHERE actor_id = ${told.kept}`
-  await bobs(({ balance }) => ({ balance: balance.plus(1) }))
+  await bobs(({ balance }) => ({ balance: balance + ONE }))
   expect(await provenance()).toMatchObject({ assetsVerified: 3, provenanceValid: false })
   const complied = await compliance()
   expect(complied.compliant).toBe(false)
@@ -100,7 +103,7 @@ test('what is wrong is in the next answer, and gone from the one after it is rig
     ['no_negative_balance', 1],
   ])
   await ledger.sql`UPDATE actors SET owner = ${ledger.vault.accountRef('alice-one')} WHERE actor_id = ${told.kept}`
-  await bobs(({ balance }) => ({ balance: balance.minus(1) }))
+  await bobs(({ balance }) => ({ balance: balance - ONE }))
   expect(await provenance()).toMatchObject({ provenanceValid: true })
   expect(await compliance()).toMatchObject({ compliant: true })
 })
@@ -110,9 +113,9 @@ test('other frameworks are the controls that they name, each once, and no others
     { name: 'books', controls: ['supply_reconciles', 'value_is_conserved'] as const },
     { name: 'receipts', controls: ['receipts_verify', 'value_is_conserved'] as const },
   ]
-  await bobs(({ reserved }) => ({ reserved: reserved.plus(1) }))
+  await bobs(({ reserved }) => ({ reserved: reserved + ONE }))
   const complied = await findings({ frameworks }).compliance()
-  await bobs(({ reserved }) => ({ reserved: reserved.minus(1) }))
+  await bobs(({ reserved }) => ({ reserved: reserved - ONE }))
   expect(complied).toMatchObject({ compliant: true, frameworks: ['books', 'receipts'] })
   expect(complied.controls.map(({ name }) => name)).toEqual([
     'value_is_conserved',
@@ -194,7 +197,7 @@ test('of a large ledger what is wrong is asserted from the pass that finds it to
   const { compliance, provenance } = large()
   expect(await compliance()).toMatchObject({ compliant: true })
   await ledger.sql`UPDATE actors SET owner = 'mallory' WHERE actor_id = ${told.kept}`
-  await bobs(({ reserved }) => ({ reserved: reserved.plus(1) }))
+  await bobs(({ reserved }) => ({ reserved: reserved + ONE }))
   await untilPasses(audit, 1)
   expect(await provenance()).toMatchObject({ provenanceValid: false })
   const complied = await compliance()
@@ -203,7 +206,7 @@ test('of a large ledger what is wrong is asserted from the pass that finds it to
     { name: 'no_negative_balance', passed: false, checked: expect.any(Number), failed: 1 },
   ])
   await ledger.sql`UPDATE actors SET owner = ${ledger.vault.accountRef('alice-one')} WHERE actor_id = ${told.kept}`
-  await bobs(({ reserved }) => ({ reserved: reserved.minus(1) }))
+  await bobs(({ reserved }) => ({ reserved: reserved - ONE }))
   await untilPasses(audit, 2)
   await audit.auditor.stop()
   expect(await provenance()).toMatchObject({ provenanceValid: true })

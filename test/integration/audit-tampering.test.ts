@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Transaction } from '../../actors/account/transaction.ts'
 import { type AuditEntry, chainHash } from '../../actors/audit-chain.ts'
-import { Quantity } from '../../actors/money.ts'
+import { formatQuantity, parseQuantity } from '../../actors/money.ts'
 import type { InstanceState, NftEvent } from '../../actors/nft-instance/state.ts'
 import type { TokenState } from '../../actors/token/state.ts'
 import {
@@ -120,7 +120,7 @@ test('a ledger that was made without encryption is audited like any other', asyn
   expect(vault.encrypts).toBe(false)
   expect((await walkLedger(url, ledgerId, vault)).findings).toEqual([])
   await changeEntries('alice-one', otherAmount)(plain)
-  await changeBase('bob-one', ({ balance }) => ({ balance: balance.plus(1) }))(plain)
+  await changeBase('bob-one', ({ balance }) => ({ balance: balance + ONE }))(plain)
   const { findings } = await walkLedger(url, ledgerId, vault)
   expect(findings.map(({ subject, place }) => `${subject}: ${place}`).sort()).toEqual([
     `chains_verify: account ${vault.accountRef('alice-one')}, entry 2`,
@@ -225,7 +225,7 @@ describe('transactions', () => {
   })
 })
 
-const ONE = new Quantity(1)
+const ONE = parseQuantity('1')
 
 function onGold(change: (token: TokenState) => TokenState): Tamper {
   return changeActors('token', (token) => (token.id === 'gold-one' ? change(token) : undefined))
@@ -240,22 +240,22 @@ describe('value', () => {
     [
       'a balance raised',
       ['value_is_conserved', 'no_negative_balance'],
-      changeBase('alice-one', ({ balance }) => ({ balance: balance.plus(ONE) })),
+      changeBase('alice-one', ({ balance }) => ({ balance: balance + ONE })),
     ],
     [
       'value moved from one balance to another',
       ['no_negative_balance'],
       all(
-        changeBase('alice-one', ({ balance }) => ({ balance: balance.plus(ONE) })),
-        changeBase('bob-one', ({ balance }) => ({ balance: balance.minus(ONE) })),
+        changeBase('alice-one', ({ balance }) => ({ balance: balance + ONE })),
+        changeBase('bob-one', ({ balance }) => ({ balance: balance - ONE })),
       ),
     ],
     [
       'a balance made incoming',
       ['value_is_conserved', 'no_negative_balance'],
       changeBase('alice-one', ({ balance, incoming }) => ({
-        balance: balance.minus(ONE),
-        incoming: incoming.plus(ONE),
+        balance: balance - ONE,
+        incoming: incoming + ONE,
       })),
     ],
     [
@@ -264,7 +264,7 @@ describe('value', () => {
       changeCrossings((crossings) =>
         crossings.map(([shardId, crossed]) => [
           shardId,
-          crossed.map((one) => ({ ...one, credited: new Quantity(one.credited).plus(ONE).toFixed() })),
+          crossed.map((one) => ({ ...one, credited: formatQuantity(parseQuantity(one.credited) + ONE) })),
         ]),
       ),
     ],

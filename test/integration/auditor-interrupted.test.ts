@@ -1,5 +1,6 @@
 /** Goal: what the auditor cannot look at takes nothing from what it has seen: that is recorded. */
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { parseQuantity, type Quantity } from '../../actors/money.ts'
 import type { AuditorSettings } from '../../infra/audit/auditor.ts'
 import {
   type AuditedLedger,
@@ -11,6 +12,8 @@ import {
 import { findingsOf, NEVER_MS, progressOf, startAuditor, untilSeen } from '../support/auditing.ts'
 import { until } from '../support/ledger-store-postgres.ts'
 import { changeActors, changeBase } from '../support/tampering-with-keys.ts'
+
+const ONE = parseQuantity('1')
 
 let ledger: AuditedLedger
 let parties: Parties
@@ -54,9 +57,9 @@ test('all value is looked at where the supply of tokens cannot be', async () => 
   await parties.atRest()
   await untilSeen(ledger)
   await stop()
-  const raised = (by: number) => changeBase('alice-one', ({ balance }) => ({ balance: balance.plus(by) }))(ledger)
-  await raised(1)
-  onTestFinished(() => raised(-1))
+  const raised = (by: Quantity) => changeBase('alice-one', ({ balance }) => ({ balance: balance + by }))(ledger)
+  await raised(ONE)
+  onTestFinished(() => raised(-ONE))
   await without('transactions', 'amount_bucket')
   audited({ betweenPassesMs: NEVER_MS })
   await untilFound('asset BASE')

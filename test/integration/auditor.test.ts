@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { parseQuantity, type Quantity } from '../../actors/money.ts'
 import { openProgressStore } from '../../infra/audit/progress-store.ts'
 import { beginPass, coveredBy, newProgress, notePass } from '../../infra/audit/progress.ts'
 import {
@@ -26,6 +27,8 @@ import { until } from '../support/ledger-store-postgres.ts'
 import { changeActors, changeBase, changeTransactions } from '../support/tampering-with-keys.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import { createSystemClock } from '../../infra/system/clock-system.ts'
+
+const ONE = parseQuantity('1')
 
 /** A pass takes more. */
 const TURNS_BEFORE_REST = 3
@@ -163,9 +166,9 @@ describe('a pass', () => {
     const audit = startedAuditor(ledger)
     await untilPasses(audit, 1)
     expect(await findingsOf(ledger)).toEqual([])
-    const raise = (by: number) =>
-      changeBase(told.alice.accountId, ({ balance }) => ({ balance: balance.plus(by) }))(ledger)
-    await raise(1)
+    const raise = (by: Quantity) =>
+      changeBase(told.alice.accountId, ({ balance }) => ({ balance: balance + by }))(ledger)
+    await raise(ONE)
     const wrong = [
       { subject: 'no_negative_balance', place: `account ${alice()}, BASE` },
       { subject: 'value_is_conserved', place: 'asset BASE' },
@@ -179,7 +182,7 @@ describe('a pass', () => {
       SELECT concat((SELECT json_agg(f) FROM audit_findings f), (SELECT json_agg(p) FROM audit_pending p),
                     (SELECT json_agg(p) FROM audit_progress p)) AS all`
     expect(written?.all).not.toContain(told.alice.accountId)
-    await raise(-1)
+    await raise(-ONE)
     await untilPasses(audit, 2)
     expect(await findingsOf(ledger)).toEqual([])
     await audit.auditor.stop()

@@ -1,6 +1,8 @@
 /** Balances, holds, messages, supplies and crossings of the boundary, written as commits write them: no ledger runs. */
 import { randomBytes } from 'node:crypto'
 import type postgres from 'postgres'
+import { Balances } from '../../actors/account/balances.ts'
+import { Holds } from '../../actors/account/holds.ts'
 import { type AccountState, type Balance, holdId, NOTHING_HELD } from '../../actors/account/state.ts'
 import { type ActorAddress, tokenAddress } from '../../actors/address.ts'
 import { parseQuantity } from '../../actors/money.ts'
@@ -78,7 +80,9 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
     const rows: ShardBatch['balances'][number][] = []
     for (const [accountId, tokenId, units] of owed) {
       const balance: Balance = { ...NOTHING_HELD, balance: parseQuantity(units), updatedAtMs: ROWS_START_MS }
-      const write = change(accountId, (account) => ({ balances: new Map([...account.balances, [tokenId, balance]]) }))
+      const write = change(accountId, (account) => ({
+        balances: Balances.of([...account.balances, [tokenId, balance]]),
+      }))
       // Of one that comes more than once, the row is written once.
       writes.set(accountId, {
         ...write,
@@ -119,12 +123,12 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
       // Of a group that is open: what it took out of the balance.
       const terms = { ...LEG_TERMS, accountId, amount, tokenId }
       const hold = legHold({ leg: holds, state: 'completed', txnId: null, terms })
-      const write = change(accountId, (account) => ({ holds: new Map([...account.holds, [holdId(hold), hold]]) }))
+      const write = change(accountId, (account) => ({ holds: Holds.of([...account.holds, [holdId(hold), hold]]) }))
       await commit(shardOf(accountId), { accounts: [write], holds: [{ accountId, holdId: holdId(hold), hold }] })
     },
     release: async (accountId) => {
       const removedHolds = [...(accounts.get(accountId)?.holds.keys() ?? [])].map((id) => ({ accountId, holdId: id }))
-      await commit(shardOf(accountId), { accounts: [change(accountId, () => ({ holds: new Map() }))], removedHolds })
+      await commit(shardOf(accountId), { accounts: [change(accountId, () => ({ holds: Holds.NONE }))], removedHolds })
     },
     message: async (to, ...carries) => {
       messages += 1

@@ -9,7 +9,7 @@
 import { type AccountState, type Hold, leavesBalance, NOTHING_HELD, valueOf } from '../../actors/account/state.ts'
 import { type AuditEntry, chainHash, GENESIS } from '../../actors/audit-chain.ts'
 import type { Envelope } from '../../actors/message.ts'
-import { LARGEST, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
+import { formatQuantity, LARGEST, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import type { NftEvent } from '../../actors/nft-instance/state.ts'
 import { isNft } from '../../actors/nft-id.ts'
 import type { AnyState } from '../../actors/step-actor.ts'
@@ -30,7 +30,7 @@ class Sums {
   readonly sums = new Map<string, Quantity>()
 
   add(key: string, quantity: Quantity): void {
-    this.sums.set(key, this.of(key).plus(quantity))
+    this.sums.set(key, this.of(key) + quantity)
   }
 
   of(key: string): Quantity {
@@ -74,8 +74,9 @@ function countValue(ledger: Counted): void {
   }
   for (const tokenId of new Set([...there.sums.keys(), ...due.sums.keys()])) {
     demand(
-      there.of(tokenId).equals(due.of(tokenId)),
-      () => `I4: there is ${there.of(tokenId).toFixed()} ${tokenId}, and ${due.of(tokenId).toFixed()} is due`,
+      there.of(tokenId) === due.of(tokenId),
+      () =>
+        `I4: there is ${formatQuantity(there.of(tokenId))} ${tokenId}, and ${formatQuantity(due.of(tokenId))} is due`,
     )
   }
 }
@@ -128,12 +129,12 @@ function countAccount({ accountId, balances, holds, nftCount, nftRoom }: Account
   for (const tokenId of new Set([...balances.keys(), ...reserved.sums.keys(), ...incoming.sums.keys()])) {
     const held = balances.get(tokenId) ?? NOTHING_HELD
     const at = `${tokenId} of ${accountId}`
-    demand(!held.balance.minus(held.reserved).isNegative() && !held.reserved.isNegative(), () => `A1: ${at}`)
-    demand(!held.incoming.isNegative() && !held.room.isNegative(), () => `A1: ${at}`)
-    demand(!held.balance.plus(held.incoming).plus(held.room).greaterThan(LARGEST), () => `A2: ${at}`)
-    demand(held.reserved.equals(reserved.of(tokenId)), () => `H1: ${held.reserved.toFixed()} reserved, ${at}`)
-    demand(held.incoming.equals(incoming.of(tokenId)), () => `H1: ${held.incoming.toFixed()} incoming, ${at}`)
-    demand(held.room.equals(room.of(tokenId)), () => `H1: room for ${held.room.toFixed()}, ${at}`)
+    demand(held.balance >= held.reserved && held.reserved >= 0n, () => `A1: ${at}`)
+    demand(held.incoming >= 0n && held.room >= 0n, () => `A1: ${at}`)
+    demand(held.balance + held.incoming + held.room <= LARGEST, () => `A2: ${at}`)
+    demand(held.reserved === reserved.of(tokenId), () => `H1: ${formatQuantity(held.reserved)} reserved, ${at}`)
+    demand(held.incoming === incoming.of(tokenId), () => `H1: ${formatQuantity(held.incoming)} incoming, ${at}`)
+    demand(held.room === room.of(tokenId), () => `H1: room for ${formatQuantity(held.room)}, ${at}`)
   }
 }
 

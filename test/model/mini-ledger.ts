@@ -295,7 +295,7 @@ export class MiniLedger {
   }
 
   private cross(tokenId: string, quantity: Quantity): void {
-    this.boundary.set(tokenId, (this.boundary.get(tokenId) ?? ZERO).plus(quantity))
+    this.boundary.set(tokenId, (this.boundary.get(tokenId) ?? ZERO) + quantity)
   }
 
   private evidenceFor(actor: ActorAddress, command: AnyCommand): Evidence {

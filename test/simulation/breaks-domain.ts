@@ -1,6 +1,8 @@
 /** Steps that break one rule of the actors each, and keep all others. */
 import { type AccountState, ARRIVAL_HOLD_ID, type ArrivalHold, type Balance } from '../../actors/account/state.ts'
 import { NOTHING_HELD } from '../../actors/account/state.ts'
+import { Balances } from '../../actors/account/balances.ts'
+import { Holds } from '../../actors/account/holds.ts'
 import { LARGEST, parseQuantity, ZERO } from '../../actors/money.ts'
 import { type AnyCommand, type AnyState, type StepActor, stepActor, type StepOutcome } from '../../actors/step-actor.ts'
 
@@ -20,12 +22,12 @@ function onAccount(
 const spendingIncoming: StepActor = (actor, state, command, evidence) => {
   const plain = stepActor(actor, state, command, evidence)
   if (command.type !== 'submit' || !isAccount(state) || !lacksFunds(plain)) return plain
-  const rich = withBalances(state, (held) => ({ ...held, balance: held.balance.plus(held.incoming) }))
+  const rich = withBalances(state, (held) => ({ ...held, balance: held.balance + held.incoming }))
   return changed(stepActor(actor, rich, command, evidence), (after) =>
     withBalances(after, (held, tokenId) => {
       const lent = state.balances.get(tokenId)?.incoming ?? ZERO
-      const left = held.balance.minus(lent)
-      return { ...held, balance: left.lessThan(held.reserved) ? held.reserved : left }
+      const left = held.balance - lent
+      return { ...held, balance: left < held.reserved ? held.reserved : left }
     }),
   )
 }
@@ -34,12 +36,15 @@ const spendingIncoming: StepActor = (actor, state, command, evidence) => {
 const compensatingUnmarked: StepActor = (actor, state, command, evidence) => {
   if (command.type !== 'compensate' || !isAccount(state)) return stepActor(actor, state, command, evidence)
   const hidden = [...state.holds].filter(([, hold]) => hold.kind === 'pending' && hold.transaction.compensates !== null)
-  const blind = { ...state, holds: new Map([...state.holds].filter((entry) => !hidden.includes(entry))) }
+  const blind = {
+    ...state,
+    holds: Holds.of([...state.holds].filter(([id]) => !hidden.some(([other]) => other === id))),
+  }
   const { transaction: found } = evidence
   const transaction = found === undefined ? undefined : { ...found, compensatedBy: null }
   return changed(stepActor(actor, blind, command, { ...evidence, transaction }), (after) => ({
     ...after,
-    holds: new Map([...hidden, ...after.holds]),
+    holds: Holds.of([...hidden, ...after.holds]),
   }))
 }
 
@@ -57,7 +62,7 @@ const reservingExpectations: StepActor = (actor, state, command, evidence) => {
   const { amount, tokenId } = command.terms
   const roomy = changed(plain, (after) => {
     const held = after.balances.get(tokenId) ?? NOTHING_HELD
-    return { ...after, balances: new Map([...after.balances, [tokenId, { ...held, room: held.room.plus(amount) }]]) }
+    return { ...after, balances: after.balances.with(tokenId, { ...held, room: held.room + parseQuantity(amount) }) }
   })
   return roomy.kind === 'stepped'
     ? { ...roomy, effects: [...roomy.effects, { kind: 'balance_changed', tokenId }] }
@@ -69,7 +74,7 @@ const revealingRoom: StepActor = (actor, state, command, evidence) => {
   const outcome = stepActor(actor, state, command, evidence)
   if (command.type !== 'expect_leg' || command.terms.type !== 'credit' || !isAccount(state)) return outcome
   const { balance } = state.balances.get(command.terms.tokenId) ?? { balance: ZERO }
-  const hasRoom = !balance.plus(command.terms.amount).greaterThan(LARGEST)
+  const hasRoom = balance + parseQuantity(command.terms.amount) <= LARGEST
   if (hasRoom || outcome.kind !== 'stepped') return outcome
   const refused = { code: 'balance_limit', detail: '' } as const
   const effects = outcome.effects.flatMap((effect) => {
@@ -118,9 +123,9 @@ function asHeld(account: AccountState, hold: ArrivalHold): AccountState {
   const { balances, nfts } = hold.account
   const roomy = withBalances(account, (held, tokenId) => ({
     ...held,
-    room: held.room.plus(parseQuantity(balances[tokenId] ?? '0')),
+    room: held.room + parseQuantity(balances[tokenId] ?? '0'),
   }))
-  return { ...roomy, nftRoom: account.nftRoom + nfts, holds: new Map([...account.holds, [ARRIVAL_HOLD_ID, hold]]) }
+  return { ...roomy, nftRoom: account.nftRoom + nfts, holds: Holds.of([...account.holds, [ARRIVAL_HOLD_ID, hold]]) }
 }
 
 /** An account that exists is said to be held. */
@@ -191,7 +196,7 @@ export const DOMAIN_BREAKS = {
   /** An account that is on its way can be registered. */
   claims_held: onAccount(
     ({ type }, { holds }) => type === 'register' && holds.has(ARRIVAL_HOLD_ID),
-    (state) => ({ ...state, holds: new Map([...state.holds].filter(([id]) => id !== ARRIVAL_HOLD_ID)) }),
+    (state) => ({ ...state, holds: Holds.of([...state.holds].filter(([id]) => id !== ARRIVAL_HOLD_ID)) }),
     (stepped, { holds }) => ({ ...stepped, holds }),
   ),
   frees_issuers: freeingIssuers,
@@ -217,7 +222,7 @@ function withPart(part: 'room' | 'reserved') {
   return (stepped: AccountState, state: AccountState): AccountState =>
     withBalances(stepped, (held, tokenId) => ({
       ...held,
-      [part]: held[part].plus(state.balances.get(tokenId)?.[part] ?? ZERO),
+      [part]: held[part] + (state.balances.get(tokenId)?.[part] ?? ZERO),
     }))
 }
 
@@ -238,6 +243,8 @@ function changed(outcome: StepOutcome, change: (account: AccountState) => Accoun
 }
 
 function withBalances(account: AccountState, change: (held: Balance, tokenId: string) => Balance): AccountState {
-  const balances = new Map([...account.balances].map(([tokenId, held]) => [tokenId, change(held, tokenId)] as const))
+  const balances = Balances.of(
+    [...account.balances].map(([tokenId, held]) => [tokenId, change(held, tokenId)] as const),
+  )
   return { ...account, balances }
 }

@@ -81,12 +81,7 @@ export class FundsChecker {
     const known = this.read.get(row)
     if (known !== undefined) return known
     const { balance, reserved, incoming, room } = row
-    const funds = {
-      balance: unitsOf(balance.toFixed()),
-      reserved: unitsOf(reserved.toFixed()),
-      incoming: unitsOf(incoming.toFixed()),
-      room: unitsOf(room.toFixed()),
-    }
+    const funds = { balance, reserved, incoming, room }
     this.read.set(row, funds)
     return funds
   }

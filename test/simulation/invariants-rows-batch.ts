@@ -2,16 +2,15 @@
  * One command's effects as a batch of its own: each row that they order, and none besides. Its receipts stand for any:
  * they are signed after the step.
  */
-import { Decimal } from 'decimal.js'
 import type { AccountState, Balance } from '../../actors/account/state.ts'
 import type { Effect } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
 import type { AnyCommand, AnyState } from '../../actors/step-actor.ts'
 import type { ShardBatch, ShardToken } from '../../runtime/ports/ledger-store.ts'
 import { NO_ROWS, RECEIPT } from '../support/ledger-rows.ts'
+import { decimalOf } from './sim-ledger-store-value.ts'
 
-const ZERO = new Decimal(0)
-const NOTHING: Balance = { balance: ZERO, reserved: ZERO, incoming: ZERO, room: ZERO, updatedAtMs: 0 }
+const NOTHING: Balance = { balance: 0n, reserved: 0n, incoming: 0n, room: 0n, updatedAtMs: 0 }
 
 /** What a command did to its actor. */
 export interface SteppedCommand {
@@ -80,8 +79,8 @@ function order(batch: Lists, accountId: string, effect: Exclude<Effect, { readon
       return
     case 'boundary_crossed': {
       const { tokenId, quantity } = effect
-      const amount = quantity.abs().toFixed()
-      const [credited, debited] = quantity.isNegative() ? ['0', amount] : [amount, '0']
+      const amount = decimalOf(quantity < 0n ? -quantity : quantity)
+      const [credited, debited] = quantity < 0n ? ['0', amount] : [amount, '0']
       batch.boundary.push({ tokenId, credited, debited })
       return
     }

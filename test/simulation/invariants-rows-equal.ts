@@ -1,16 +1,18 @@
 /**
- * Whether two values of the ledger say the same, whoever made them: maps in any order, quantities by their value, and
- * what is undefined as what is not there. What is read from rows need not look as what was written to them.
+ * Whether two values of the ledger say the same, whoever made them: maps in any order, and what is
+ * undefined as what is not there. What is read from rows need not look as what was written to them.
  */
-import { Decimal } from 'decimal.js'
-
 export function isEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false
-  if (Decimal.isDecimal(left)) return Decimal.isDecimal(right) && left.toFixed() === right.toFixed()
-  if (left instanceof Map) return right instanceof Map && areEqualMaps(left, right)
+  if (isMap(left)) return isMap(right) && areEqualMaps(left, right)
   if (Array.isArray(left)) return Array.isArray(right) && areEqualLists(left, right)
-  return !(right instanceof Map) && !Array.isArray(right) && areEqualRecords(left, right)
+  return !isMap(right) && !Array.isArray(right) && areEqualRecords(left, right)
+}
+
+/** Collections of an account are read as maps and are none. */
+function isMap(value: object): value is ReadonlyMap<string, unknown> {
+  return value instanceof Map || ('forEach' in value && 'size' in value && 'get' in value)
 }
 
 /** The first place where they differ, as a path; empty where the values themselves do. */
@@ -26,8 +28,8 @@ export function differenceOf(left: unknown, right: unknown): string {
 }
 
 function partsOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
-  if (typeof value !== 'object' || value === null || Decimal.isDecimal(value)) return undefined
-  return value instanceof Map ? value : new Map(Object.entries(value))
+  if (typeof value !== 'object' || value === null) return undefined
+  return isMap(value) ? value : new Map(Object.entries(value))
 }
 
 function areEqualMaps(left: ReadonlyMap<unknown, unknown>, right: ReadonlyMap<unknown, unknown>): boolean {

@@ -109,7 +109,7 @@ export class LedgerChecker {
       this.demand(held === 0n && carried === 0n, `I4: of ${tokenId} ${held} are held and ${carried} carried for ever`)
     for (const [at, balances] of rows.balances) {
       for (const [tokenId, { reserved, incoming, room }] of balances) {
-        const rests = reserved.isZero() && incoming.isZero() && room.isZero()
+        const rests = reserved === 0n && incoming === 0n && room === 0n
         this.demand(rests, `I5: ${at}: some of its ${tokenId} stays reserved, incoming or kept free for ever`)
       }
     }

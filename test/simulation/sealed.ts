@@ -1,8 +1,7 @@
 /** Seals a state against whoever is given it: to change anything in it throws. */
-import { Quantity } from '../../actors/money.ts'
 
 export function sealed<T>(value: T): T {
-  if (typeof value !== 'object' || value === null || value instanceof Quantity || Object.isFrozen(value)) return value
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   if (value instanceof Map) {
     for (const part of value.values()) sealed(part)
     Object.assign(value, { set: refuse, delete: refuse, clear: refuse })

@@ -4,6 +4,8 @@
  *   R2. Balances and holds live in rows of their own, as in the real schema: one that a batch forgets to write is missing.
  *   R3. What is a document in the real schema is a sealed copy here: nobody who reads it can change it.
  */
+import { Balances } from '../../actors/account/balances.ts'
+import { Holds } from '../../actors/account/holds.ts'
 import type { AuditEntryWrite, BalanceWrite, HoldName, ShardBatch } from '../../runtime/ports/ledger-store.ts'
 import type { AccountAddress, KeyAddress, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
 import { addressOf, keyAddressOf } from '../../runtime/ports/ledger-store.ts'
@@ -129,7 +131,7 @@ export class Rows implements Tables {
     const at = addressOf(address)
     const row = this.accounts.get(at)
     if (row === undefined) return undefined
-    return { ...row, balances: new Map(this.balances.get(at)), holds: new Map(this.holds.get(at)) }
+    return { ...row, balances: Balances.of(this.balances.get(at) ?? []), holds: Holds.of(this.holds.get(at) ?? []) }
   }
 
   /** D7. */
@@ -243,13 +245,13 @@ export class Rows implements Tables {
     const { shardId } = batch.token
     const addressIn = (accountId: string): string => addressOf({ shardId, accountId })
     for (const { account } of batch.accounts) {
-      this.accounts.set(addressIn(account.accountId), { ...account, balances: new Map(), holds: new Map() })
+      this.accounts.set(addressIn(account.accountId), { ...account, balances: Balances.NONE, holds: Holds.NONE })
     }
     for (const { accountId, tokenId, balance } of batch.balances) {
       const at = addressIn(accountId)
       const ofAccount = this.balances.get(at) ?? new Map<string, Balance>()
-      const before = ofAccount.get(tokenId)?.balance.toFixed() ?? '0'
-      this.value.add('balances', tokenId, signedUnits(balance.balance.toFixed()) - signedUnits(before))
+      const before = ofAccount.get(tokenId)?.balance ?? 0n
+      this.value.add('balances', tokenId, balance.balance - before)
       this.balances.set(at, ofAccount.set(tokenId, balance))
     }
     for (const accountId of batch.erased) this.balances.delete(addressIn(accountId))
@@ -291,7 +293,7 @@ export class Rows implements Tables {
 
 function countHold(counted: ValueSink, hold: Hold, sign: bigint): void {
   const value = valueOf(hold)
-  if (value !== undefined) counted('held', value.tokenId, sign * signedUnits(value.quantity.toFixed()))
+  if (value !== undefined) counted('held', value.tokenId, sign * value.quantity)
 }
 
 /** The original's receipt, as a repeat is told it. */
@@ -314,7 +316,7 @@ function acceptedAnswer({ transaction }: TransactionWrite): Answer {
 function checkBalances(writes: readonly BalanceWrite[]): RowRefusal | undefined {
   for (const { accountId, tokenId, balance: held } of writes) {
     const { balance, reserved, incoming, room } = held
-    if ([balance, reserved, incoming, room].some((part) => part.isNegative()) || reserved.greaterThan(balance)) {
+    if ([balance, reserved, incoming, room].some((part) => part < 0n) || reserved > balance) {
       return broken(`${accountId} ${tokenId}: a balance that the table does not take`)
     }
   }

@@ -1,9 +1,9 @@
 /** Who plays in a run: the accounts with their keys, the tokens that clients know of, and how each of them signs. */
-import { Decimal } from 'decimal.js'
 import { accountAddress } from '../../actors/address.ts'
 import { canonicalJson, type Json } from '../../actors/canonical-json.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
+import { formatQuantity, LARGEST, parseQuantity } from '../../actors/money.ts'
 import type { GatewayOutcome, GatewayRequest } from '../../runtime/ports/ledger-gateway.ts'
 import { addressOf } from '../support/reference-encoding.ts'
 import { LEDGER_ID, type World } from './cluster-node.ts'
@@ -93,7 +93,6 @@ export const STRANGER = { clientId: 'stranger', role: 'transactor', boundary: fa
 export type Fields = Readonly<Record<string, Json | undefined>>
 
 /** The library's own default rounds to 20 digits. */
-const Exact = Decimal.clone({ precision: 80 })
 /** How often an amount is all that an account has. */
 const EDGES = 0.08
 
@@ -187,15 +186,12 @@ export class Cast {
     const address = accountAddress(accountId)
     const row = world.database.rows.balances.get(addressOf({ shardId: world.homeOf(address), accountId }))?.get(asset)
     if (row === undefined) return undefined
-    const most =
-      type === 'credit'
-        ? new Exact(LARGEST_AMOUNT).minus(row.balance).minus(row.incoming).minus(row.room)
-        : row.balance.minus(row.reserved)
-    if (!most.isPositive() || most.isZero()) return undefined
+    const most = type === 'credit' ? LARGEST - row.balance - row.incoming - row.room : row.balance - row.reserved
+    if (most <= 0n) return undefined
     const isTooMuch = random.chance(0.3)
     world.kernel.count(`client:${type === 'credit' ? 'room' : 'balance'}_${isTooMuch ? 'exceeded' : 'exhausted'}`)
     // A tenth fits the decimals of every token there is.
-    return (isTooMuch ? most.plus(asset === 'BASE' ? SMALLEST_AMOUNT : '0.1') : most).toFixed()
+    return formatQuantity(isTooMuch ? most + parseQuantity(asset === 'BASE' ? SMALLEST_AMOUNT : '0.1') : most)
   }
 
   private digits(count: number): string {

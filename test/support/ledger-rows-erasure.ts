@@ -1,4 +1,5 @@
 /** What becomes of an account at its end, as rows: it gives away what it has, is closed, and is erased. */
+import { Balances } from '../../actors/account/balances.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import { BASE_UNIT, ZERO } from '../../actors/money.ts'
 import { chainEntry } from './chain.ts'
@@ -14,7 +15,7 @@ export function debitAll(before: AccountState): Change {
     status: 'closed',
     sequence: entry.sequence,
     tip: entry.auditHash,
-    balances: new Map([[BASE_UNIT, balance]]),
+    balances: Balances.of([[BASE_UNIT, balance]]),
   }
   return {
     account,
@@ -37,7 +38,7 @@ export function eraseAccount(before: AccountState): Change {
     registeredBy: '',
     sequence: entry.sequence,
     tip: entry.auditHash,
-    balances: new Map(),
+    balances: Balances.NONE,
   }
   return {
     account,

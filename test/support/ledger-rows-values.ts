@@ -1,4 +1,6 @@
 /** Rows for tests of ledger stores: what value moves write beside accounts, as the domain would, without the domain. */
+import { Balances } from '../../actors/account/balances.ts'
+import { Holds } from '../../actors/account/holds.ts'
 import { chainEntry } from './chain.ts'
 import { accountAddress } from '../../actors/address.ts'
 import { type ActorState, addressOfState } from '../../actors/actor-state.ts'
@@ -55,12 +57,12 @@ export function pendTransfer(before: AccountState, idempotencyKey: string, amoun
     reportsOn: null,
   }
   const held = balanceOf(before, BASE_UNIT)
-  const reserved = { ...held, reserved: held.reserved.plus(parseQuantity(amount)), updatedAtMs: atMs }
+  const reserved = { ...held, reserved: held.reserved + parseQuantity(amount), updatedAtMs: atMs }
   const kept = balanceOf(before, 'EUR')
-  const room = { ...kept, room: kept.room.plus(parseQuantity('0.000000000000000001')) }
+  const room = { ...kept, room: kept.room + parseQuantity('0.000000000000000001') }
   const account = turned(before, {
-    balances: new Map([...before.balances, [BASE_UNIT, reserved], ['EUR', room]]),
-    holds: new Map([...before.holds, [txnId, hold]]),
+    balances: Balances.of([...before.balances, [BASE_UNIT, reserved], ['EUR', room]]),
+    holds: Holds.of([...before.holds, [txnId, hold]]),
   })
   return {
     account,
@@ -118,7 +120,7 @@ function endOf(
   entries: Rows['entries'],
 ): Conclusion {
   const record = { ...pendingOf(before, txnId), processedAtMs: before.lastTimeMs + 1, ...end }
-  const account = turned(before, { holds: without(before.holds, txnId), ...changes })
+  const account = turned(before, { holds: before.holds.without(txnId), ...changes })
   return {
     account,
     record,
@@ -130,10 +132,6 @@ function endOf(
       removedHolds: [{ accountId: before.accountId, holdId: txnId }],
     },
   }
-}
-
-function without<Value>(map: ReadonlyMap<string, Value>, key: string): ReadonlyMap<string, Value> {
-  return new Map([...map].filter(([name]) => name !== key))
 }
 
 export const LEG_TERMS: LegTerms = {
@@ -164,7 +162,7 @@ export function legHold(changes: Partial<LegHold> = {}): LegHold {
 /** The account with these holds in place of those of the same names. */
 export function keepHolds(before: AccountState, ...holds: readonly Hold[]): Change {
   const named = holds.map((hold) => [holdId(hold), hold] as const)
-  const account = turned(before, { holds: new Map([...before.holds, ...named]) })
+  const account = turned(before, { holds: Holds.of([...before.holds, ...named]) })
   return {
     account,
     rows: {
@@ -177,7 +175,7 @@ export function keepHolds(before: AccountState, ...holds: readonly Hold[]): Chan
 
 /** The account without these holds, whether they were written or not. */
 export function dropHolds(before: AccountState, ...holdIds: readonly string[]): Change {
-  const account = turned(before, { holds: new Map([...before.holds].filter(([name]) => !holdIds.includes(name))) })
+  const account = turned(before, { holds: Holds.of([...before.holds].filter(([name]) => !holdIds.includes(name))) })
   return {
     account,
     rows: {

@@ -1,8 +1,10 @@
 /** Rows for tests of ledger stores: accounts that are opened and credited as the domain would, without the domain. */
+import { Balances } from '../../actors/account/balances.ts'
+import { Holds } from '../../actors/account/holds.ts'
 import { chainEntry } from './chain.ts'
 import { encodeUlid } from '../../actors/identifiers.ts'
 import { GENESIS, sha256Hex } from '../../actors/audit-chain.ts'
-import { BASE_UNIT, parseQuantity, ZERO } from '../../actors/money.ts'
+import { BASE_UNIT, formatQuantity, parseQuantity, ZERO } from '../../actors/money.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import { balanceOf } from '../../actors/account/state.ts'
 import type { Transaction } from '../../actors/account/transaction.ts'
@@ -83,8 +85,8 @@ export function openAccount(shardId: number, accountId: string, atMs = ROWS_STAR
     version: 1,
     sequence: 0,
     tip: entry.auditHash,
-    balances: new Map(),
-    holds: new Map(),
+    balances: Balances.NONE,
+    holds: Holds.NONE,
     nftCount: 0,
     nftRoom: 0,
     completedCount: 0,
@@ -119,13 +121,13 @@ export function creditAccount(before: AccountState, idempotencyKey: string, amou
   const sequence = before.sequence + 1
   const entry = chainEntry(before.tip, sequence, txnId, SALT, { type: 'credit', amount })
   const held = balanceOf(before, BASE_UNIT)
-  const balance = { ...held, balance: held.balance.plus(parseQuantity(amount)), updatedAtMs: atMs }
+  const balance = { ...held, balance: held.balance + parseQuantity(amount), updatedAtMs: atMs }
   const account: AccountState = {
     ...before,
     version: before.version + 1,
     sequence,
     tip: entry.auditHash,
-    balances: new Map([...before.balances, [BASE_UNIT, balance]]),
+    balances: Balances.of([...before.balances, [BASE_UNIT, balance]]),
     completedCount: before.completedCount + 1,
     updatedAtMs: atMs,
     lastTimeMs: atMs,
@@ -260,7 +262,7 @@ export function transactionOf(
 
 /** The balance in the base unit, minimal form. */
 export function baseBalanceOf(account: AccountState | undefined): string {
-  return (account?.balances.get(BASE_UNIT)?.balance ?? ZERO).toFixed()
+  return formatQuantity(account?.balances.get(BASE_UNIT)?.balance ?? ZERO)
 }
 
 /** A look-up of this and nothing else. */

@@ -6,7 +6,7 @@ import {
   type PostgresLedgerStore,
   type PostgresLedgerStoreOptions,
 } from '../../infra/postgres/ledger-store-postgres.ts'
-import { formatQuantity, type Quantity, ZERO } from '../../actors/money.ts'
+import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import { type CrossingsRow, openCrossings } from '../../infra/postgres/boundary-crossings.ts'
 import { nftKeyName, PLACES } from '../../infra/postgres/row-sealer.ts'
 import { classKeyName, type KeyName, LEDGER_KEY_NAME, partsOf } from '../../infra/vault/key-name.ts'
@@ -89,7 +89,10 @@ export async function readBoundaryTotals(sql: postgres.Sql, vault: RowVault): Pr
   const totals = new Map<string, { credited: Quantity; debited: Quantity }>()
   for (const { tokenId, credited, debited } of rows.flatMap((row) => openCrossings(row, vault))) {
     const before = totals.get(tokenId) ?? { credited: ZERO, debited: ZERO }
-    totals.set(tokenId, { credited: before.credited.plus(credited), debited: before.debited.plus(debited) })
+    totals.set(tokenId, {
+      credited: before.credited + parseQuantity(credited),
+      debited: before.debited + parseQuantity(debited),
+    })
   }
   return new Map(
     [...totals].map(([tokenId, { credited, debited }]) => [

@@ -21,8 +21,7 @@ export async function resealBalance(
   const ref = vault.accountRef(accountId)
   const name = accountKeyName(ref)
   const changed = { ...balanceOf(account, tokenId), balance }
-  const balances = new Map([...account.balances, [tokenId, changed]])
-  const digest = partsDigest({ ...account, balances }, vault, name)
+  const digest = partsDigest({ ...account, balances: account.balances.with(tokenId, changed) }, vault, name)
   const document = vault.seal(name, PLACES.account(shardId, ref, version), accountText(account, digest))
   const text = vault.seal(name, PLACES.balance(shardId, ref, tokenId), balanceText(changed))
   const { count } = await sql`

@@ -5,6 +5,7 @@
 import { accountAddress, type ActorAddress } from '../../actors/address.ts'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
+import { formatQuantity, ZERO } from '../../actors/money.ts'
 import { stepActor } from '../../actors/step-actor.ts'
 import { deliverySubject, type Item, type ItemVerdict, type Operation } from '../../runtime/messages.ts'
 import { inboxOrder } from '../../runtime/node/commit/draft.ts'
@@ -357,6 +358,6 @@ export const marksIn = (batches: readonly CommitBatch[], target: number, source:
 /** What is there of an account's holdings. */
 export const balanceIn = (rows: Rows, accountId: string, tokenId = 'BASE'): string => {
   const shardId = homeOf({ kind: 'account', id: accountId })
-  return rows.account({ shardId, accountId })?.balances.get(tokenId)?.balance.toFixed() ?? '0'
+  return formatQuantity(rows.account({ shardId, accountId })?.balances.get(tokenId)?.balance ?? ZERO)
 }
 export const actorIn = (rows: Rows, address: ActorAddress) => rows.actors.state({ shardId: homeOf(address), address })

@@ -3,6 +3,7 @@
  * say is wrong. Each throws where it changed nothing: that would show nothing.
  */
 import type postgres from 'postgres'
+import { Balances } from '../../actors/account/balances.ts'
 import type { AccountState, Balance } from '../../actors/account/state.ts'
 import type { Transaction } from '../../actors/account/transaction.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
@@ -104,7 +105,7 @@ export function changeBase(accountId: string, change: (balance: Balance) => Part
   return changeAccount(accountId, (account) => {
     const before = account.balances.get(BASE_UNIT)
     if (before === undefined) throw new Error(`${accountId} has none`)
-    return { ...account, balances: new Map([...account.balances, [BASE_UNIT, { ...before, ...change(before) }]]) }
+    return { ...account, balances: Balances.of([...account.balances, [BASE_UNIT, { ...before, ...change(before) }]]) }
   })
 }
 

@@ -326,8 +326,8 @@ function addCrossing(
   { tokenId, quantity }: Extract<Effect, { readonly kind: 'boundary_crossed' }>,
 ): void {
   const sums = draft.boundary.get(tokenId) ?? { credited: ZERO, debited: ZERO }
-  if (quantity.isNegative()) sums.debited = sums.debited.minus(quantity)
-  else sums.credited = sums.credited.plus(quantity)
+  if (quantity < 0n) sums.debited -= quantity
+  else sums.credited += quantity
   draft.boundary.set(tokenId, sums)
 }
 

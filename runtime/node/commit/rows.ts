@@ -42,20 +42,47 @@ export function rowsOf(draft: ShardDraft, nextReceipt: () => ReceiptWrite): Shar
   }
 }
 
-function actorRows({ incarnation, changed }: ShardDraft): Pick<ShardBatch, 'accounts' | 'actors'> {
+function actorRows(draft: ShardDraft): Pick<ShardBatch, 'accounts' | 'actors'> {
+  const { incarnation, changed } = draft
+  const parts = changedParts(draft)
   const accounts: ShardBatch['accounts'][number][] = []
   const actors: ShardBatch['actors'][number][] = []
   for (const [key, { actor, state }] of changed) {
     const previous = incarnation.residents.get(key)?.state ?? null
     const previousVersion = previous?.version ?? 0
     if (actor.kind === 'account') {
-      if (isAccount(state)) accounts.push({ previousVersion, account: state })
+      if (!isAccount(state)) continue
+      const { tokenIds, holdIds } = parts.get(actor.id) ?? NO_PARTS
+      if (!isAccount(previous)) accounts.push({ previousVersion, account: state })
+      else accounts.push({ previousVersion, account: state, since: { previous, tokenIds, holdIds } })
     } else if (state === null || !isAccount(state)) {
       // Made and gone within one batch, it was never there.
       if (previous !== null || state !== null) actors.push({ address: actor, previousVersion, state })
     }
   }
   return { accounts, actors }
+}
+
+interface ChangedParts {
+  readonly tokenIds: string[]
+  readonly holdIds: string[]
+}
+
+const NO_PARTS: Readonly<ChangedParts> = { tokenIds: [], holdIds: [] }
+
+/** By account ID. */
+function changedParts({ balances, holds }: ShardDraft): ReadonlyMap<string, ChangedParts> {
+  const parts = new Map<string, ChangedParts>()
+  const of = (accountId: string): ChangedParts => {
+    const known = parts.get(accountId)
+    if (known !== undefined) return known
+    const made: ChangedParts = { tokenIds: [], holdIds: [] }
+    parts.set(accountId, made)
+    return made
+  }
+  for (const { accountId, tokenId } of balances.values()) of(accountId).tokenIds.push(tokenId)
+  for (const { accountId, holdId } of holds.values()) of(accountId).holdIds.push(holdId)
+  return parts
 }
 
 function isAccount(state: AnyState | null): state is AccountState {

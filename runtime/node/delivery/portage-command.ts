@@ -100,7 +100,7 @@ function holdCommand(
 function isWholeAccount({ status, balances, nfts, keySalt, tip }: ArrivingAccount): boolean {
   if (!['active', 'frozen', 'closed'].includes(status)) return false
   if (!Number.isSafeInteger(nfts) || nfts < 0 || !SALT.test(keySalt) || !HASH.test(tip)) return false
-  return Object.values(balances).every((balance) => isDecimalString(balance) && !parseQuantity(balance).isZero())
+  return Object.values(balances).every((balance) => isDecimalString(balance) && parseQuantity(balance) !== 0n)
 }
 
 function isWholeToken({ decimals, issuer, initialSupply, totalSupply }: ArrivingToken): boolean {

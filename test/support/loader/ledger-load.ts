@@ -170,8 +170,8 @@ class Sums {
       this.completed += transactions.filter(({ status }) => status === 'completed').length
       this.failed += transactions.filter(({ status }) => status === 'failed').length
       for (const { credited, debited } of boundary.values()) {
-        this.credited = this.credited.plus(credited)
-        this.debited = this.debited.plus(debited)
+        this.credited += credited
+        this.debited += debited
       }
     }
   }

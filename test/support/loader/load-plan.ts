@@ -3,7 +3,7 @@
  * Accounts are registered one after another over the first half of the load's time; what each does is spread over the
  * rest of it.
  */
-import { BASE_DECIMALS, formatQuantity, Quantity } from '../../../actors/money.ts'
+import { BASE_DECIMALS, formatQuantity, parseQuantity, type Quantity } from '../../../actors/money.ts'
 import { createSeededRandom, type SeededRandom } from '../../simulation/sim-random.ts'
 
 export interface LoadShape {
@@ -21,6 +21,9 @@ export const MOST_ACCOUNTS = 10_000_000
 export const MOST_OF_AN_ACCOUNT = 10_000
 const MOST_KEYS = 100_000
 const MOST_SEEDS = 2 ** 32 - 1
+const ONE = parseQuantity('1')
+/** Of a random fraction. */
+const FRACTION_BITS = 32
 
 /** `given` may have other members too. Throws a RangeError that says what is wrong. */
 export function shapeOf(given: Partial<LoadShape>): LoadShape {
@@ -83,9 +86,9 @@ export function* ordersOf(
 
 function orderOf(random: SeededRandom, first: boolean, available: Quantity): Omit<Order, 'atMs'> {
   if (first || random.chance(CREDITS)) return creditOf(random)
-  if (random.chance(OVERDRAWN)) return { type: 'debit', amount: formatQuantity(available.plus(1)) }
-  const share = available.times(random.fraction()).toDecimalPlaces(BASE_DECIMALS, Quantity.ROUND_DOWN)
-  return share.isZero() ? creditOf(random) : { type: 'debit', amount: formatQuantity(share) }
+  if (random.chance(OVERDRAWN)) return { type: 'debit', amount: formatQuantity(available + ONE) }
+  const share = (available * BigInt(Math.floor(random.fraction() * 2 ** FRACTION_BITS))) >> BigInt(FRACTION_BITS)
+  return share === 0n ? creditOf(random) : { type: 'debit', amount: formatQuantity(share) }
 }
 
 /** In minimal form. */

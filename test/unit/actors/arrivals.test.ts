@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { usedKeyHash } from '../../../actors/account/used-key.ts'
 import { chainHash } from '../../../actors/audit-chain.ts'
-import { BASE_UNIT, formatQuantity } from '../../../actors/money.ts'
+import { BASE_UNIT, formatQuantity, parseQuantity } from '../../../actors/money.ts'
 import { type AccountHead, arrivalFact, ChainWalk } from '../../../actors/audit/chain-walk.ts'
 import {
   ACCOUNT,
@@ -44,7 +44,7 @@ describe('an account', () => {
     const account = accountOf(held)
     expect(account).toMatchObject({ key: null, status: 'active', version: 1, sequence: 0, nftCount: 0, nftRoom: 2 })
     expect(balancesOf(account)).toEqual({ [BASE_UNIT]: '0', GOLD: '0' })
-    expect(account.balances.get('GOLD')?.room.toFixed()).toBe('3')
+    expect(account.balances.get('GOLD')?.room).toBe(parseQuantity('3'))
     expect(held.effects.map(({ kind }) => kind)).not.toContain('boundary_crossed')
     expect(ask(held, submitCommand())).toBe('answered account_keyless')
   })
@@ -54,7 +54,7 @@ describe('an account', () => {
     const account = accountOf(taken)
     expect(account).toMatchObject({ key: KEY, status: 'active', sequence: 1, nftCount: 2, nftRoom: 0, version: 2 })
     expect(balancesOf(account)).toEqual({ [BASE_UNIT]: '12.5', GOLD: '3' })
-    expect([...account.balances.values()].every(({ room, incoming }) => room.isZero() && incoming.isZero())).toBe(true)
+    expect([...account.balances.values()].every(({ room, incoming }) => room === 0n && incoming === 0n)).toBe(true)
     expect(account.holds.size).toBe(0)
     const crossed = taken.effects.flatMap((effect) =>
       effect.kind === 'boundary_crossed' ? [[effect.tokenId, formatQuantity(effect.quantity)]] : [],
@@ -156,7 +156,7 @@ describe('an account', () => {
     const account = accountOf(dropped)
     expect(account).toMatchObject({ key: null, nftCount: 0, nftRoom: 0 })
     expect(account.holds.size).toBe(0)
-    expect([...account.balances.values()].every(({ balance, room }) => balance.isZero() && room.isZero())).toBe(true)
+    expect([...account.balances.values()].every(({ balance, room }) => balance === 0n && room === 0n)).toBe(true)
     expect(ask(dropped, take())).not.toContain('stepped')
     expect(balancesOf(accountOf(walked(hold(), drop(), hold(ARRIVING, LATER), take(LATER))))).toMatchObject({
       GOLD: '3',

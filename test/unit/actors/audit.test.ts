@@ -6,6 +6,7 @@ import { addCounts } from '../../../actors/audit/finding.ts'
 import { heldValue } from '../../../actors/audit/held-value.ts'
 import { type SupplyMoves, supplyProblem } from '../../../actors/audit/supply-check.ts'
 import { type JsonObject } from '../../../actors/canonical-json.ts'
+import { formatQuantity } from '../../../actors/money.ts'
 import { legHold, tokenState } from '../../support/ledger-rows-values.ts'
 
 /** An entry's members, as far as books read them. */
@@ -90,7 +91,7 @@ test('holds: what is set aside and what is on its way is theirs, of NFTs nothing
   ])
   const shown = [...held].map(([tokenId, { reserved, incoming, burns }]) => [
     tokenId,
-    [reserved, incoming, burns].map((part) => part.toFixed()).join(' '),
+    [reserved, incoming, burns].map((part) => formatQuantity(part)).join(' '),
   ])
   expect(shown).toEqual([['EUR', '16 12 13']])
 })

@@ -1,5 +1,7 @@
 /** Goal: an NFT takes one of the places for assets that an account has, from its promise to its end (D2). */
 import { beforeEach, describe, expect, test } from 'vitest'
+import { Balances } from '../../../actors/account/balances.ts'
+import { Holds } from '../../../actors/account/holds.ts'
 import { type Balance, NOTHING_HELD, type PendingHold } from '../../../actors/account/state.ts'
 import { MAX_ASSETS } from '../../../actors/account/turn.ts'
 import { GENESIS } from '../../../actors/audit-chain.ts'
@@ -58,8 +60,8 @@ function crowd({ nfts = 0, promised = 0, balances = 0 }: Crowd): void {
     tip: GENESIS,
     nftCount: nfts,
     nftRoom: promised,
-    holds: new Map(holds),
-    balances: new Map(Array.from({ length: balances }, (_, index) => [`T${index}`, held])),
+    holds: Holds.of(holds),
+    balances: Balances.of(Array.from({ length: balances }, (_, index) => [`T${index}`, held])),
   })
 }
 
@@ -80,7 +82,7 @@ describe(`of ${MAX_ASSETS} assets the last one fits and the next does not`, () =
 
   test('and a balance of which nothing ever moved and nothing is promised is none of them', () => {
     crowd({ nfts: MAX_ASSETS - 1 })
-    ledger.states.set('dan', { ...ledger.account('dan'), balances: new Map([['GOLD', NOTHING_HELD]]) })
+    ledger.states.set('dan', { ...ledger.account('dan'), balances: Balances.of([['GOLD', NOTHING_HELD]]) })
     expect(settled(ledger, handing(ruby, 'ann', 'dan')).status).toBe('completed')
   })
 

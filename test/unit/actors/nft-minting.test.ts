@@ -1,5 +1,6 @@
 /** Goal: a mint is an order of its issuer that its instance's home decides: all of it happens, or nothing does (B1, B2, O1). */
 import { beforeEach, describe, expect, test } from 'vitest'
+import { Holds } from '../../../actors/account/holds.ts'
 import { type Hold, holdId } from '../../../actors/account/state.ts'
 import { MAX_MINTS_UNDER_WAY, MAX_PENDING } from '../../../actors/account/submission.ts'
 import { MAX_ASSETS } from '../../../actors/account/turn.ts'
@@ -225,7 +226,7 @@ describe('a mint is refused', () => {
   ] as const)('by an account that has %i %s undecided, and not by one that has one less', ([most, , holdOf]) => {
     const fill = (count: number): void => {
       const holds = Array.from({ length: count }, (_, index) => holdOf(`fill-${index}`))
-      const named = new Map(holds.map((hold) => [holdId(hold), hold]))
+      const named = Holds.of(holds.map((hold) => [holdId(hold), hold]))
       ledger.states.set('ann', { ...ledger.account('ann'), holds: named })
     }
     fill(most)

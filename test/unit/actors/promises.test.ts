@@ -1,6 +1,7 @@
 /** Goal: what was promised is kept: room for what may come back, whatever the account's status has become (A2, L3). */
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { Balances } from '../../../actors/account/balances.ts'
 import { MAX_PENDING } from '../../../actors/account/submission.ts'
 import { MAX_ASSETS } from '../../../actors/account/turn.ts'
 import { ZERO } from '../../../actors/money.ts'
@@ -102,7 +103,7 @@ describe(`${MAX_ASSETS} assets`, () => {
   /** An account with so many, that its chain does not tell of. */
   function rich(assets: number): void {
     const held = { balance: ZERO, reserved: ZERO, incoming: ZERO, room: ZERO, updatedAtMs: 1 }
-    const balances = new Map(Array.from({ length: assets }, (_, index) => [`OLD-${index}`, held] as const))
+    const balances = Balances.of(Array.from({ length: assets }, (_, index) => [`OLD-${index}`, held] as const))
     open(ledger, 'rich')
     ledger.put({ ...ledger.account('rich'), balances })
   }
@@ -218,10 +219,10 @@ test(`at most ${MAX_PENDING} things of an account are undecided: one more is ref
   const [hold] = holds.values()
   if (hold?.kind !== 'pending') throw new Error('Not pending.')
   const { transaction } = hold
-  const many = new Map(holds)
+  let many = holds
   for (let index = 1; index < MAX_PENDING; index += 1) {
     const txnId = `txn_${index}`
-    many.set(txnId, { ...hold, transaction: { ...transaction, txnId }, reserves: false })
+    many = many.with(txnId, { ...hold, transaction: { ...transaction, txnId }, reserves: false })
   }
   ledger.states.set('ann', { ...ledger.account('ann'), holds: many })
   expect(codeOf(submission(ledger, { ...TRANSFER, amount: '1' }))).toBe('pending_limit')

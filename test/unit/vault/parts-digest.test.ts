@@ -1,0 +1,204 @@
+/** Goal: the digest that a commit computes from that of the state before is the one that all parts together have. */
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Balances } from '../../../actors/account/balances.ts'
+import { Holds } from '../../../actors/account/holds.ts'
+import { openAccount } from '../../../actors/account/postings.ts'
+import type { AccountState } from '../../../actors/account/state.ts'
+import { accountAddress, actorKey } from '../../../actors/address.ts'
+import { encodeUlid } from '../../../actors/identifiers.ts'
+import { type AnyCommand, stepActor } from '../../../actors/step-actor.ts'
+import { balanceText, digestOfTexts, partsDigest, type PartText } from '../../../infra/postgres/account-parts.ts'
+import { createDataKeys } from '../../../infra/vault/data-keys.ts'
+import { accountKeyName } from '../../../infra/vault/key-name.ts'
+import type { RowVault } from '../../../infra/vault/row-vault.ts'
+import { createShardDraft, inboxOrder, type ShardDraft, stepInto } from '../../../runtime/node/commit/draft.ts'
+import { createFacts } from '../../../runtime/node/lookup/facts.ts'
+import { createIncarnation, takeUp } from '../../../runtime/node/incarnation.ts'
+import { createPending, holdOn } from '../../../runtime/node/pending-command.ts'
+import { rowsOf } from '../../../runtime/node/commit/rows.ts'
+import type { AccountWrite } from '../../../runtime/ports/ledger-store.ts'
+import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
+import { WIRE } from '../../../runtime/wire.ts'
+import { ACCOUNT, CALLER, KEY, SALT, START_MS, submitCommand } from '../../support/accounts.ts'
+import { RECEIPT } from '../../support/ledger-rows.ts'
+import { sealingVault, testWrapping } from '../../support/row-vaults.ts'
+
+const SHARD = 7
+const NAME = accountKeyName('alice')
+const SURROUNDINGS = {
+  settings: { ledgerId: 'digests', production: false },
+  step: stepActor,
+  wire: WIRE,
+  facts: {
+    ...createFacts(NO_RARE_PATHS),
+    exists: () => true,
+    token: (tokenId: string) => ({ tokenId, decimals: 18, issuer: ACCOUNT }),
+  },
+  inbox: inboxOrder,
+  homeOf: () => SHARD,
+  erasable: () => true,
+}
+
+let serial = 0
+
+function stamp() {
+  serial += 1
+  const newTxnId = `txn_${encodeUlid({ timeMs: START_MS + serial, counter: 0, shardId: SHARD, random: 1 })}`
+  return { newTxnId, atMs: START_MS + serial, salt: SALT }
+}
+
+/** An account in the memory of its node. */
+class Home {
+  private readonly actor = accountAddress(ACCOUNT)
+  private readonly incarnation = createIncarnation(
+    { shardId: SHARD, epoch: 1, attempt: 1 },
+    { lastTransactionId: null, channels: [], marks: [], outbox: [] },
+  )
+  private readonly resident
+
+  constructor() {
+    const opening = { accountId: ACCOUNT, shardId: SHARD, key: KEY, clientId: CALLER.clientId }
+    this.resident = takeUp(this.incarnation, actorKey(this.actor), {
+      ...openAccount(opening, stamp()).data,
+      status: 'active',
+    })
+  }
+
+  get account(): AccountState {
+    return this.resident.state as AccountState
+  }
+
+  /** What a commit of these commands writes of the account; undefined where they change nothing. */
+  batch(commands: readonly AnyCommand[]): AccountWrite | undefined {
+    const draft: ShardDraft = createShardDraft(this.incarnation)
+    for (const [index, command] of commands.entries()) {
+      const origin = { kind: 'message', source: SHARD, number: index + 1 } as const
+      const pending = createPending(origin, this.actor, command, this.incarnation)
+      holdOn(pending, this.resident)
+      pending.verdicts.set(`${KEY.keyId} signature`, true)
+      const { kind } = stepInto(draft, pending, SURROUNDINGS)
+      if (kind !== 'taken') throw new Error(`${command.type} is ${kind}`)
+    }
+    return rowsOf(draft, () => RECEIPT).accounts[0]
+  }
+
+  commit(account: AccountState): void {
+    this.resident.state = account
+  }
+
+  /** As if it had left memory and had been looked up. */
+  reload(): void {
+    const { balances, holds } = this.account
+    this.resident.state = { ...this.account, balances: Balances.of(balances), holds: Holds.of(holds) }
+  }
+}
+
+function wholeDigest({ balances, holds }: AccountState, vault: RowVault): string {
+  const parts: PartText[] = [
+    ...[...balances].map(([id, balance]) => ['balance', id, balanceText(balance)] as const),
+    ...[...holds].map(([id, hold]) => ['hold', id, JSON.stringify(hold)] as const),
+  ]
+  return digestOfTexts(parts, vault, NAME)
+}
+
+type OrderKind = 'credit' | 'debit' | 'transfer' | 'complete' | 'fail'
+
+/** `at`: which token, or which of the pending transfers. */
+function commandOf({ kind, at }: { readonly kind: OrderKind; readonly at: number }, pending: string[]): AnyCommand[] {
+  const tokenId = `TOKEN-${at % 8}`
+  if (kind === 'credit') return [submitCommand({ type: 'credit', amount: '3', tokenId }, stamp())]
+  if (kind === 'debit') return [submitCommand({ type: 'transfer', amount: '1', tokenId }, stamp())]
+  if (kind === 'transfer') {
+    return [submitCommand({ type: 'transfer', amount: '0.5', tokenId, toAccountId: 'bob' }, stamp())]
+  }
+  const [txnId] = pending.splice(at % Math.max(1, pending.length), 1)
+  if (txnId === undefined) return []
+  const failure = kind === 'fail' ? { code: 'account_closed' as const, detail: 'It is closed.' } : null
+  const end = {
+    type: 'conclude_transfer',
+    txnId,
+    failure,
+    counterTxnId: failure === null ? 'txn_there' : null,
+  } as const
+  return [{ ...end, accountId: ACCOUNT, shardId: SHARD, ...stamp() }]
+}
+
+const kinds = fc.constantFrom<OrderKind>('credit', 'credit', 'debit', 'transfer', 'transfer', 'complete', 'fail')
+const batches = fc.array(
+  fc.record({
+    orders: fc.array(fc.record({ kind: kinds, at: fc.nat({ max: 50 }) }), { minLength: 1, maxLength: 6 }),
+    /** The batch is stepped so often: all but the last commit of it fail. */
+    tries: fc.integer({ min: 1, max: 3 }),
+    before: fc.constantFrom('nothing', 'nothing', 'nothing', 'look-up', 'key fetched again', 'another key'),
+  }),
+  { minLength: 1, maxLength: 12 },
+)
+
+test('it is that of all parts, whatever was stepped, failed, loaded or put under another key before', () => {
+  fc.assert(
+    fc.property(batches, (steps) => {
+      const home = new Home()
+      let keys = createDataKeys(testWrapping())
+      let vault = sealingVault([NAME], keys)
+      for (const { orders, tries, before } of steps) {
+        if (before === 'look-up') home.reload()
+        if (before === 'key fetched again') {
+          const key = keys.known(NAME)
+          if (key === undefined) throw new Error('the key is in memory')
+          keys = createDataKeys(testWrapping())
+          const made = keys.make(NAME)
+          vault = { ...sealingVault([], keys), fingerprints: vault.fingerprints }
+          keys.adopt({ ...made, key: Buffer.from(key) })
+        }
+        if (before === 'another key') {
+          keys = createDataKeys(testWrapping())
+          vault = sealingVault([NAME], keys)
+        }
+        for (let round = 0; round < tries; round += 1) {
+          const pending = [...home.account.holds.keys()]
+          const write = home.batch(orders.flatMap((order) => commandOf(order, pending)))
+          if (write === undefined) continue
+          const digest = partsDigest(write.account, vault, NAME, undefined, write.since)
+          expect(digest).toBe(wholeDigest(write.account, vault))
+          if (round === tries - 1) home.commit(write.account)
+        }
+      }
+    }),
+    { numRuns: 80 },
+  )
+})
+
+test('a commit fingerprints what it changed, as it was and as it is, however much the account has', () => {
+  const home = new Home()
+  const plain = sealingVault([NAME])
+  let taken = 0
+  const vault: RowVault = {
+    ...plain,
+    fingerprints: (name, made) => {
+      const prints = plain.fingerprints(name, made)
+      const of = (text: string): Uint8Array => {
+        taken += 1
+        return prints?.of(text) ?? Buffer.alloc(0)
+      }
+      return prints === undefined ? undefined : { ...prints, of }
+    },
+  }
+  const commit = (...commands: AnyCommand[]): number => {
+    const write = home.batch(commands)
+    if (write === undefined) throw new Error('nothing has changed')
+    taken = 0
+    expect(partsDigest(write.account, vault, NAME, undefined, write.since)).toBe(wholeDigest(write.account, plain))
+    home.commit(write.account)
+    return taken
+  }
+  const credit = (tokenId: string) => submitCommand({ type: 'credit', amount: '3', tokenId }, stamp())
+  expect(commit(...Array.from({ length: 40 }, (_, index) => credit(`TOKEN-${index}`)))).toBe(40)
+  expect(commit(credit('TOKEN-7'))).toBe(2)
+  expect(commit(credit('NEW'))).toBe(1)
+  expect(commit(credit('TOKEN-7'), credit('TOKEN-7'))).toBe(2)
+  const transfer = submitCommand({ type: 'transfer', amount: '1', tokenId: 'NEW', toAccountId: 'bob' }, stamp())
+  expect(commit(transfer)).toBe(3)
+  home.reload()
+  expect(commit(credit('TOKEN-7'))).toBe(42)
+})
