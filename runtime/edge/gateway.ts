@@ -31,7 +31,7 @@ import { fieldsOf } from '../ports/trail.ts'
 import { NOT_DELIVERED, type NotDelivered, type PendingRequest, type Transport } from '../ports/transport.ts'
 import type { Route, Routes } from '../routes.ts'
 import { decodeList, encodeFrame, UNSUPPORTED_VERSION, VERDICTS, WIRE, type Wire } from '../wire.ts'
-import { boundOfSize, endOf, hasKey } from './request-items.ts'
+import { boundOfSize, endOf, hasKey, overrules } from './request-items.ts'
 
 export interface GatewayDependencies {
   readonly transport: Transport
@@ -338,7 +338,7 @@ export class Gateway implements LedgerGateway {
     const elapsedMs = clock.monotonic() - waiting.startedMs
     // Applied once and asked again, it would be applied on top of what others have changed since.
     const { operation } = waiting.request
-    if (waiting.uncertain && operation.kind === 'change_status' && !hasKey(operation)) {
+    if (waiting.uncertain && overrules(operation) && !hasKey(operation)) {
       this.finish(waiting, this.unavailable(waiting, reason))
       return
     }

@@ -20,6 +20,9 @@ export function hasKey(operation: Operation): boolean {
     case 'register':
     case 'change_status':
       return (operation.registrationKey ?? null) !== null
+    case 'pause':
+    case 'resume':
+      return false
     // What these made is recognised by the request that made it.
     case 'register_token':
     case 'register_class':
@@ -28,8 +31,6 @@ export function hasKey(operation: Operation): boolean {
       return true
     // Done twice it is done once.
     case 'erase':
-    case 'pause':
-    case 'resume':
     case 'show_actor':
     case 'decline_legs':
     case 'hold_arrival':
@@ -39,6 +40,11 @@ export function hasKey(operation: Operation): boolean {
     case 'depart':
       return true
   }
+}
+
+/** Whether a repeat would undo what others have ordered since, unless a key tells that it is one. */
+export function overrules({ kind }: Operation): boolean {
+  return kind === 'change_status' || kind === 'pause' || kind === 'resume'
 }
 
 /** No less than the item takes as JSON: a UTF-16 unit is three bytes of UTF-8 at most, and no escape adds more. */

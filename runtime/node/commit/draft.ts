@@ -156,7 +156,7 @@ export function stepInto(draft: ShardDraft, pending: Pending, surroundings: Step
  */
 function isUntold({ perhapsApplied, keyAddress, command }: Pending, result: { readonly kind: string }): boolean {
   if (!perhapsApplied || keyAddress !== null) return false
-  if (command.type === 'change_status') return true
+  if (command.type === 'change_status' || command.type === 'pause' || command.type === 'resume') return true
   if (command.type !== 'register' || !('answer' in result)) return false
   return (result as { readonly answer: Answer }).answer.kind === 'refused'
 }

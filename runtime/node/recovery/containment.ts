@@ -11,6 +11,7 @@
  *       request's own handling broke the invariant, it is refused, so that it does not quarantine the shard at the next
  *       owner.
  */
+import { mintUnderWay } from '../../../actors/account/mint.ts'
 import { refusal } from '../../../actors/account/outcome.ts'
 import { BrokenInvariant } from '../../../actors/result.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -161,7 +162,18 @@ export function mayHaveTakenEffect(pending: Pending): boolean {
 }
 
 /** As far as this node knows. A fault in handling a replay proves nothing about the original request. */
-export function mayHaveBeenApplied({ perhapsApplied, earlier, keyAddress, incarnation }: Pending): boolean {
+export function mayHaveBeenApplied(pending: Pending): boolean {
+  const { perhapsApplied, earlier, keyAddress, incarnation } = pending
   const isUsed = keyAddress !== null && incarnation.recent.keys.get(keyAddress) !== undefined
-  return perhapsApplied || earlier !== undefined || isUsed
+  return perhapsApplied || earlier !== undefined || isUsed || isUnderWay(pending)
+}
+
+/** Whether the request repeats a registration or a mint that its actor has begun, and that is not decided. */
+function isUnderWay({ command, resident }: Pending): boolean {
+  const state = resident?.state ?? null
+  if (state?.kind === 'account') {
+    return command.type === 'mint' && mintUnderWay(state, command.idempotencyKey) !== undefined
+  }
+  if (state === null || !('registrationKey' in state) || !('registrationKey' in command)) return false
+  return state.registrationKey === command.registrationKey && state.clientId === command.caller.clientId
 }
