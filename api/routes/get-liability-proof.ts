@@ -5,7 +5,7 @@
  */
 import { type Hash, showHash } from '../../actors/audit-chain.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
-import type { TokenProof, TokenTotal } from '../../actors/liabilities/inclusion.ts'
+import type { TokenProof, TokenTotal } from '../../runtime/liabilities/inclusion.ts'
 import { accountRead } from '../account-read.ts'
 import { createAssertionSigner } from '../assertion.ts'
 import type { EdgeDependencies } from '../dependencies.ts'

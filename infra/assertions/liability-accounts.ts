@@ -9,7 +9,7 @@
  */
 import type postgres from 'postgres'
 import { type Hold, holdId, valueOf } from '../../actors/account/state.ts'
-import { unitsOf } from '../../actors/liabilities/sums.ts'
+import { unitsOf } from '../../runtime/liabilities/sums.ts'
 import {
   type AccountDocument,
   type AccountRow,

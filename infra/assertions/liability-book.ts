@@ -4,9 +4,9 @@
  * rows are about 70 MB); none of it is on the JavaScript heap. Several threads fill a book each, which become one.
  */
 import { hash, randomFillSync } from 'node:crypto'
-import { createBeginnings } from '../../actors/liabilities/beginnings.ts'
-import { AMOUNT_BYTES, LONGEST_ACCOUNT } from '../../actors/liabilities/hashes.ts'
-import { CUT_BYTES, splitUnits } from '../../actors/liabilities/shares.ts'
+import { createBeginnings } from '../../runtime/liabilities/beginnings.ts'
+import { AMOUNT_BYTES, LONGEST_ACCOUNT } from '../../runtime/liabilities/hashes.ts'
+import { CUT_BYTES, splitUnits } from '../../runtime/liabilities/shares.ts'
 
 export interface BookOptions {
   /** The most rows that will be added. */

@@ -11,8 +11,8 @@ import {
   LONGEST_ACCOUNT,
   NONCE_BYTES,
   writePadding,
-} from '../../actors/liabilities/hashes.ts'
-import { createKeyedHash, KEYED_HASH_BYTES } from '../../actors/liabilities/keyed-hash.ts'
+} from '../../runtime/liabilities/hashes.ts'
+import { createKeyedHash, KEYED_HASH_BYTES } from '../../runtime/liabilities/keyed-hash.ts'
 import { openSealed, seal } from '../keys/sealing.ts'
 import { FINGERPRINT_BYTES } from './liability-book.ts'
 

@@ -2,9 +2,9 @@
  * Inclusion proofs out of the pages of a run: one page of the index, and for each share one tile for every seven levels
  * of its tree. Each is checked before it is given, so that a page that was changed yields no proof.
  */
-import { problemOfInclusion, type ShareProof, type TokenProof } from '../../actors/liabilities/inclusion.ts'
-import { ENTRY_BYTES, LeafHasher } from '../../actors/liabilities/hashes.ts'
-import { decimalOf } from '../../actors/liabilities/sums.ts'
+import { problemOfInclusion, type ShareProof, type TokenProof } from '../../runtime/liabilities/inclusion.ts'
+import { ENTRY_BYTES, LeafHasher } from '../../runtime/liabilities/hashes.ts'
+import { decimalOf } from '../../runtime/liabilities/sums.ts'
 import {
   climb,
   pathThrough,
@@ -12,7 +12,7 @@ import {
   TILE_ENTRIES,
   tileCounts,
   type TilePlace,
-} from '../../actors/liabilities/tree.ts'
+} from '../../runtime/liabilities/tree.ts'
 import type { LiabilityProof, LiabilityProofQuestion } from '../../runtime/ports/assertion-source.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import type { QueryPool } from '../postgres/query-pool.ts'

@@ -8,7 +8,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { SEED_BYTES } from '../../actors/liabilities/keyed-hash.ts'
+import { SEED_BYTES } from '../../runtime/liabilities/keyed-hash.ts'
 import type { ExceededLimit, Liabilities } from '../../runtime/ports/assertion-source.ts'
 import type { KeyRing } from '../keys/wrapping-keys.ts'
 import { type Connection, DeadlinePassed, type Sql, withDeadline } from '../postgres/connection.ts'

@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import type postgres from 'postgres'
 import type { Hash } from '../../actors/audit-chain.ts'
-import { decimalOf, unitsOf } from '../../actors/liabilities/sums.ts'
+import { decimalOf, unitsOf } from '../../runtime/liabilities/sums.ts'
 import type { Liabilities } from '../../runtime/ports/assertion-source.ts'
 import { openSealed, seal } from '../keys/sealing.ts'
 import { KEPT_MS, type StoredRun } from './liability-budget.ts'

@@ -11,7 +11,7 @@
  */
 import type postgres from 'postgres'
 import type { Envelope } from '../../actors/message.ts'
-import { unitsOf } from '../../actors/liabilities/sums.ts'
+import { unitsOf } from '../../runtime/liabilities/sums.ts'
 import { UNDELIVERED } from '../audit/in-transit.ts'
 import { tokenStateOf } from '../postgres/actor-documents.ts'
 import { openCrossings } from '../postgres/boundary-crossings.ts'

@@ -2,8 +2,8 @@
  * Tiles of leaves, from what their leaves are made of to what is kept of them: most of the work on a tree. No tile needs
  * another one, so that several threads make them.
  */
-import { ENTRY_BYTES, LeafHasher } from '../../actors/liabilities/hashes.ts'
-import { fold, TILE_ENTRIES } from '../../actors/liabilities/tree.ts'
+import { ENTRY_BYTES, LeafHasher } from '../../runtime/liabilities/hashes.ts'
+import { fold, TILE_ENTRIES } from '../../runtime/liabilities/tree.ts'
 import { createNonces, sealPage, writeLeaves } from './liability-pages.ts'
 
 /** Of one run. Can be sent to a thread. */

@@ -5,7 +5,7 @@
  *   F2. Nobody's word is taken for what has not been looked at: without a complete pass in the last 24 hours the answer
  *       is no.
  */
-import { type Control, CONTROLS, type Counts, type Subject } from '../../actors/audit/finding.ts'
+import { type Control, CONTROLS, type Counts, type Subject } from '../../runtime/audit/finding.ts'
 import type { Clock } from '../../runtime/ports/clock.ts'
 import {
   type AssertionSource,

@@ -6,8 +6,8 @@ import {
   type BalanceParts,
   type LinkedTransaction,
   type WalkedEntry,
-} from '../../actors/audit/chain-walk.ts'
-import type { Finding } from '../../actors/audit/finding.ts'
+} from '../../runtime/audit/chain-walk.ts'
+import type { Finding } from '../../runtime/audit/finding.ts'
 import { formatQuantity } from '../../actors/money.ts'
 import {
   ACCOUNT_COLUMNS,

@@ -4,7 +4,7 @@
  * up here, a batch at a time.
  */
 import { type Hold, valueOf } from '../../actors/account/state.ts'
-import type { Finding } from '../../actors/audit/finding.ts'
+import type { Finding } from '../../runtime/audit/finding.ts'
 import { balanceFrom } from '../postgres/account-parts.ts'
 import { openCrossings, type CrossingsRow } from '../postgres/boundary-crossings.ts'
 import { keyNameOfActorRow } from '../postgres/actor-documents.ts'

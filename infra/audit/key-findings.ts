@@ -1,5 +1,5 @@
 /** Data keys that are not there, or do not open: whatever they sealed is lost, or cannot be read for now. */
-import type { Finding, Subject } from '../../actors/audit/finding.ts'
+import type { Finding, Subject } from '../../runtime/audit/finding.ts'
 import type { KeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 

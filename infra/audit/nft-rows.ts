@@ -1,9 +1,9 @@
 /** NFTs and their histories as an audit reads them. */
-import type { InstanceHead, NamedTransaction, WalkedEvent } from '../../actors/audit/provenance-walk.ts'
+import type { InstanceHead, NamedTransaction, WalkedEvent } from '../../runtime/audit/provenance-walk.ts'
 import type { NftEventType } from '../../actors/nft-instance/state.ts'
 import type { InstanceState } from '../../actors/nft-instance/state.ts'
 import type { ClassState } from '../../actors/nft-class/state.ts'
-import { storedObject } from '../../actors/audit/stored-json.ts'
+import { storedObject } from '../../runtime/audit/stored-json.ts'
 import type { Hold } from '../../actors/account/state.ts'
 import { type ActorRow, classStateOf, instanceStateOf } from '../postgres/actor-documents.ts'
 import { nftKeyName, PLACES } from '../postgres/row-sealer.ts'

@@ -3,7 +3,7 @@
  * that it expects a leg until it is told to settle or revert, it has a hold for it, and it is told once the group is
  * decided. A group that was put back to where it was before says that accounts wait which wait no more.
  */
-import type { Finding } from '../../actors/audit/finding.ts'
+import type { Finding } from '../../runtime/audit/finding.ts'
 import { legHoldId } from '../../actors/account/state.ts'
 import type { GroupState, PartState } from '../../actors/group/state.ts'
 import { type ActorRow, keyNameOfActorRow, openActor } from '../postgres/actor-documents.ts'

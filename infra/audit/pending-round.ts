@@ -2,7 +2,7 @@
  * Transactions that were pending when they were looked at are looked at again, some at a time, round after round (T3 of
  * the tail). One that completed is left to the tail: it has an entry. All of them were counted when they were entered.
  */
-import type { Finding } from '../../actors/audit/finding.ts'
+import type { Finding } from '../../runtime/audit/finding.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { fetchKeysOfAccounts } from './erased.ts'
 import { agreementFindings, erasedFindings, namedTransactions, transactionFindings } from './transaction-checks.ts'

@@ -7,7 +7,7 @@
  *   S4. Where a pass is says what an account has and who owns an NFT: it is sealed. Where that does not open, or cannot be
  *       sealed, because the ledger's data key is gone, whoever loads it begins the pass anew.
  */
-import { addCounts, type Counts, type Finding, SUBJECTS } from '../../actors/audit/finding.ts'
+import { addCounts, type Counts, type Finding, SUBJECTS } from '../../runtime/audit/finding.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import { connect, type Connection, withDeadline } from '../postgres/connection.ts'

@@ -8,7 +8,7 @@
  *   P2. A finding belongs to the pass that was under way when it was made, and goes when the pass after that is complete
  *       and has not made it again.
  */
-import { addCounts, type Counts, type Finding, type Subject } from '../../actors/audit/finding.ts'
+import { addCounts, type Counts, type Finding, type Subject } from '../../runtime/audit/finding.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { type PassPlace, startOf, WHOLE_PASS } from './pass.ts'
 import type { Seen } from './walk.ts'

@@ -2,7 +2,7 @@
  * A pass that is made at once, from its start to its end, of a ledger that is small enough. What is written meanwhile is
  * looked at where the pass has not been yet; what was committed before it began is looked at whole.
  */
-import { addCounts, type Counts, type Finding, SUBJECTS } from '../../actors/audit/finding.ts'
+import { addCounts, type Counts, type Finding, SUBJECTS } from '../../runtime/audit/finding.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { createAuditReads } from './audit-reads.ts'
 import { type PassKind, type PassPlace, startOf, stepPass, WALKS } from './pass.ts'

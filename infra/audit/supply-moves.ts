@@ -1,6 +1,6 @@
 /** What has moved the supply of tokens, added up row by row: mints and burns are sealed. */
-import type { SupplyMoves } from '../../actors/audit/supply-check.ts'
-import { storedObject } from '../../actors/audit/stored-json.ts'
+import type { SupplyMoves } from '../../runtime/audit/supply-check.ts'
+import { storedObject } from '../../runtime/audit/stored-json.ts'
 import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import type { Moment, Query } from './audit-reads.ts'

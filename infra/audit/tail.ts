@@ -7,8 +7,8 @@
  *   T3. A transaction that failed later than it was entered writes no row: those that were pending are remembered, and
  *       looked at again until they are final.
  */
-import type { Finding } from '../../actors/audit/finding.ts'
-import { type EntryPlace, newEntryFindings, newErasedEntryFindings } from '../../actors/audit/new-entry.ts'
+import type { Finding } from '../../runtime/audit/finding.ts'
+import { type EntryPlace, newEntryFindings, newErasedEntryFindings } from '../../runtime/audit/new-entry.ts'
 import { formatQuantity } from '../../actors/money.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { balanceFrom } from '../postgres/account-parts.ts'

@@ -1,6 +1,6 @@
 /** Transactions as an audit reads them, each with the entry at its place, and what is said of one. */
-import type { Finding } from '../../actors/audit/finding.ts'
-import { type EntryAtPlace, transactionProblem } from '../../actors/audit/transaction-check.ts'
+import type { Finding } from '../../runtime/audit/finding.ts'
+import { type EntryAtPlace, transactionProblem } from '../../runtime/audit/transaction-check.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import { PLACES } from '../postgres/row-sealer.ts'

@@ -4,7 +4,7 @@
  * has still to decide must be waited for.
  */
 import type { ActorState } from '../../actors/actor-state.ts'
-import type { Finding, Subject } from '../../actors/audit/finding.ts'
+import type { Finding, Subject } from '../../runtime/audit/finding.ts'
 import { type ActorRow, keyNameOfActorRow, openActor } from '../postgres/actor-documents.ts'
 import { PLACES } from '../postgres/row-sealer.ts'
 import type { RowVault } from '../vault/row-vault.ts'

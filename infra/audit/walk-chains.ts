@@ -6,8 +6,8 @@
  *   G2. A chain that is longer than a page is walked over several, and may be left between them; where it is taken up
  *       again the account is read anew, and the walk goes on to where it is then.
  */
-import { ChainWalk, type StoredWalk } from '../../actors/audit/chain-walk.ts'
-import type { Finding } from '../../actors/audit/finding.ts'
+import { ChainWalk, type StoredWalk } from '../../runtime/audit/chain-walk.ts'
+import type { Finding } from '../../runtime/audit/finding.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import { keyNameOfAccountRow } from '../postgres/account-document.ts'
 import {

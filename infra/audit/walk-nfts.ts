@@ -3,8 +3,8 @@
  *   G1. An NFT that changes hands meanwhile is walked up to where it was when its row was read.
  *   G2. A history that is longer than a page is walked over several, and may be left between them.
  */
-import type { Finding } from '../../actors/audit/finding.ts'
-import { ProvenanceWalk, type StoredProvenance } from '../../actors/audit/provenance-walk.ts'
+import type { Finding } from '../../runtime/audit/finding.ts'
+import { ProvenanceWalk, type StoredProvenance } from '../../runtime/audit/provenance-walk.ts'
 import { shardOfTransactionId } from '../../actors/identifiers.ts'
 import { nftNameOf } from '../../actors/nft-id.ts'
 import { keyNameOfActorRow } from '../postgres/actor-documents.ts'

@@ -6,8 +6,8 @@
  *       has the time of a whole moment.
  *   K3. What takes longer than that, too, is said not to add up: nobody's word is taken for it, and it ends no walk.
  */
-import type { Finding } from '../../actors/audit/finding.ts'
-import { type SupplyMoves, supplyProblem } from '../../actors/audit/supply-check.ts'
+import type { Finding } from '../../runtime/audit/finding.ts'
+import { type SupplyMoves, supplyProblem } from '../../runtime/audit/supply-check.ts'
 import { keyNameOfActorRow } from '../postgres/actor-documents.ts'
 import { arrayLiteral } from '../postgres/array-literal.ts'
 import { type AuditReads, type Moment, MomentTooLong } from './audit-reads.ts'

@@ -2,7 +2,7 @@
  * Walks every transaction: its receipt, and that it says what its entry says. IDs grow within a shard: what is entered
  * meanwhile comes at the end of its shard, or is found by the commit that wrote it.
  */
-import type { Finding } from '../../actors/audit/finding.ts'
+import type { Finding } from '../../runtime/audit/finding.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import { fetchKeysOfAccounts } from './erased.ts'
 import {

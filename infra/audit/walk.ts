@@ -2,7 +2,7 @@
  * What an audit walks, a step at a time. A step is one page of bounded size; where it ends is plain JSON, so that the
  * next step may be taken by another process.
  */
-import type { Counts, Finding, Subject } from '../../actors/audit/finding.ts'
+import type { Counts, Finding, Subject } from '../../runtime/audit/finding.ts'
 import type { TransactionName } from '../../runtime/ports/ledger-store.ts'
 import type { AuditReads } from './audit-reads.ts'
 import type { ReceiptCheck } from './receipt-check.ts'

@@ -11,8 +11,8 @@ import {
   rootOfTotals,
   type TokenProof,
   type TokenTotal,
-} from '../../actors/liabilities/inclusion.ts'
-import { decimalOf, unitsOf } from '../../actors/liabilities/sums.ts'
+} from '../../runtime/liabilities/inclusion.ts'
+import { decimalOf, unitsOf } from '../../runtime/liabilities/sums.ts'
 import { problemOfAssertion } from '../../api/assertion.ts'
 import type { GivenAssertion } from '../../api/schemas/assertion.ts'
 import type { ReceiptKeys } from './verify-receipt.ts'

@@ -1,6 +1,6 @@
 /** What compliance is asserted by: names, each with the controls that it rests on. */
 import * as v from 'valibot'
-import { type Control, CONTROLS } from '../../actors/audit/finding.ts'
+import { type Control, CONTROLS } from '../../runtime/audit/finding.ts'
 
 export interface Framework {
   readonly name: string

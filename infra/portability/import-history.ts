@@ -4,7 +4,7 @@
  *       and passes the NFT on from its owner.
  * Whether the transactions that it names took place is for the ledger to say that signed it.
  */
-import { ProvenanceWalk, type WalkedEvent } from '../../actors/audit/provenance-walk.ts'
+import { ProvenanceWalk, type WalkedEvent } from '../../runtime/audit/provenance-walk.ts'
 import { nftId } from '../../actors/nft-id.ts'
 import type { NftEvent, NftEventType } from '../../actors/nft-instance/state.ts'
 import { parseTimestamp } from '../../actors/timestamp.ts'

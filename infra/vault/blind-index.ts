@@ -3,7 +3,7 @@
  * million IDs meet in one with a chance below 2^-68. Each use has a key of its own.
  */
 import { createHmac, hkdfSync } from 'node:crypto'
-import { createKeyedHash, KEYED_HASH_BYTES } from '../../actors/liabilities/keyed-hash.ts'
+import { createKeyedHash, KEYED_HASH_BYTES } from '../../runtime/liabilities/keyed-hash.ts'
 import { createBoundedCache } from '../../runtime/bounded-cache.ts'
 import { accountKeyName, type KeyName } from './key-name.ts'
 

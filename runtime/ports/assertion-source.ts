@@ -4,7 +4,7 @@
  * began after the question came. Every failure is an `AssertionUnavailable`.
  */
 import type { Hash } from '../../actors/audit-chain.ts'
-import type { TokenProof, TokenTotal } from '../../actors/liabilities/inclusion.ts'
+import type { TokenProof, TokenTotal } from '../liabilities/inclusion.ts'
 
 export interface AssertionSource {
   /**

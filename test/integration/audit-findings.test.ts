@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { Balance } from '../../actors/account/state.ts'
-import { CONTROLS } from '../../actors/audit/finding.ts'
+import { CONTROLS } from '../../runtime/audit/finding.ts'
 import { parseQuantity } from '../../actors/money.ts'
 import { type AuditFindingsOptions, createAuditFindings } from '../../infra/audit/audit-findings.ts'
 import { beginPass, newProgress } from '../../infra/audit/progress.ts'

@@ -1,6 +1,6 @@
 /** Goal: no token has so many mints and burns that an audit ends at it. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Finding } from '../../actors/audit/finding.ts'
+import type { Finding } from '../../runtime/audit/finding.ts'
 import { type AuditReads, createAuditReads, type Moment, MomentTooLong } from '../../infra/audit/audit-reads.ts'
 import { checkTokens, MOMENT_MOVES, tokensWalk } from '../../infra/audit/walk-tokens.ts'
 import { vaultOf } from '../support/ledger-database.ts'

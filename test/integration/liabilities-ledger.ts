@@ -6,7 +6,7 @@ import {
   type PostgresLiabilities,
 } from '../../infra/assertions/liabilities-postgres.ts'
 import { type LiabilityOutcome, type LiabilityTask, runLiabilities } from '../../infra/assertions/liability-run.ts'
-import { problemOfInclusion, rootOfTotals } from '../../actors/liabilities/inclusion.ts'
+import { problemOfInclusion, rootOfTotals } from '../../runtime/liabilities/inclusion.ts'
 import type { LiabilityProof } from '../../runtime/ports/assertion-source.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'

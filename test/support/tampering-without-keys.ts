@@ -1,5 +1,5 @@
 /** As somebody who may do anything to the database and has no key; and what an audit then says. */
-import type { Finding } from '../../actors/audit/finding.ts'
+import type { Finding } from '../../runtime/audit/finding.ts'
 import { vaultOf } from './ledger-database.ts'
 import { runAll, type Tamper, type Tampered, walkLedger } from './tampering.ts'
 

@@ -1,6 +1,6 @@
 /** A ledger, and copies of it to be damaged: what an audit then says is wrong. */
 import postgres from 'postgres'
-import { type Finding, type Subject, SUBJECTS } from '../../actors/audit/finding.ts'
+import { type Finding, type Subject, SUBJECTS } from '../../runtime/audit/finding.ts'
 import { createAuditReads } from '../../infra/audit/audit-reads.ts'
 import { type PassPlace, startOf, stepPass, WHOLE_PASS } from '../../infra/audit/pass.ts'
 import { loadReceiptCheck } from '../../infra/audit/receipt-check.ts'

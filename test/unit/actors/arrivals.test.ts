@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { usedKeyHash } from '../../../actors/account/used-key.ts'
 import { chainHash } from '../../../actors/audit-chain.ts'
 import { BASE_UNIT, formatQuantity, parseQuantity } from '../../../actors/money.ts'
-import { type AccountHead, arrivalFact, ChainWalk } from '../../../actors/audit/chain-walk.ts'
+import { type AccountHead, arrivalFact, ChainWalk } from '../../../runtime/audit/chain-walk.ts'
 import {
   ACCOUNT,
   CALLER,

@@ -1,6 +1,6 @@
 /** Goal: books that several threads filled are one book: nothing of them is lost, and nobody's rows become another's. */
 import { expect, test } from 'vitest'
-import { AMOUNT_BYTES } from '../../../actors/liabilities/hashes.ts'
+import { AMOUNT_BYTES } from '../../../runtime/liabilities/hashes.ts'
 import {
   type BookPart,
   createFingerprint,

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { setImmediate as letOthers } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
-import { TILE_ENTRIES } from '../../../actors/liabilities/tree.ts'
+import { TILE_ENTRIES } from '../../../runtime/liabilities/tree.ts'
 import { LiabilityBook } from '../../../infra/assertions/liability-book.ts'
 import { openPage } from '../../../infra/assertions/liability-pages.ts'
 import { createTileMakers, type OtherMaker } from '../../../infra/assertions/liability-tile-makers.ts'

@@ -1,6 +1,6 @@
 /** Goal: what the auditor says it has looked at, and as of when, is no more than it has. */
 import { expect, test } from 'vitest'
-import { CONTROLS } from '../../../actors/audit/finding.ts'
+import { CONTROLS } from '../../../runtime/audit/finding.ts'
 import { startOf, WHOLE_PASS } from '../../../infra/audit/pass.ts'
 import {
   asOfMsOf,

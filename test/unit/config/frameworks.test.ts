@@ -1,6 +1,6 @@
 /** Goal: frameworks are what the operator names, with the controls that exist and no others. */
 import { expect, test } from 'vitest'
-import { CONTROLS } from '../../../actors/audit/finding.ts'
+import { CONTROLS } from '../../../runtime/audit/finding.ts'
 import { readConfiguration } from '../../../infra/config/configuration.ts'
 
 function read(text: string | undefined) {

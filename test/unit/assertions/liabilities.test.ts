@@ -11,17 +11,17 @@ import {
   NONCE_BYTES,
   writePadding,
   writeRecord,
-} from '../../../actors/liabilities/hashes.ts'
+} from '../../../runtime/liabilities/hashes.ts'
 import {
   problemOfInclusion,
   rootOfTotals,
   type ShareProof,
   type TokenProof,
   type TokenTotal,
-} from '../../../actors/liabilities/inclusion.ts'
-import { createKeyedHash } from '../../../actors/liabilities/keyed-hash.ts'
-import { dealt, splitUnits, WORDS_A_PLACE } from '../../../actors/liabilities/shares.ts'
-import { addSums, decimalOf, readSum, SUM_BYTES, unitsOf, writeSum } from '../../../actors/liabilities/sums.ts'
+} from '../../../runtime/liabilities/inclusion.ts'
+import { createKeyedHash } from '../../../runtime/liabilities/keyed-hash.ts'
+import { dealt, splitUnits, WORDS_A_PLACE } from '../../../runtime/liabilities/shares.ts'
+import { addSums, decimalOf, readSum, SUM_BYTES, unitsOf, writeSum } from '../../../runtime/liabilities/sums.ts'
 import {
   climb,
   fold,
@@ -30,7 +30,7 @@ import {
   TILE_ENTRIES,
   tileCounts,
   TreeBuilder,
-} from '../../../actors/liabilities/tree.ts'
+} from '../../../runtime/liabilities/tree.ts'
 
 const LARGEST_BALANCE = 10n ** 36n - 1n
 const balances = fc.bigInt({ min: 0n, max: LARGEST_BALANCE })

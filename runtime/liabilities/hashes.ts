@@ -17,7 +17,7 @@
  * Amounts and sums count units of 10^-18, the most significant byte first; a leaf's sum is its amount.
  */
 import { hash } from 'node:crypto'
-import type { Hash } from '../audit-chain.ts'
+import type { Hash } from '../../actors/audit-chain.ts'
 import { createBeginnings } from './beginnings.ts'
 import { addSums, SUM_BYTES, writeSum } from './sums.ts'
 

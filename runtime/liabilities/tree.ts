@@ -5,7 +5,7 @@
  *   T1. The number of leaves is a power of two, and the tiles of a level are all full unless there is only one.
  *   T2. Tiles are numbered from the leaves up, each level from left to right.
  */
-import type { Hash } from '../audit-chain.ts'
+import type { Hash } from '../../actors/audit-chain.ts'
 import { ENTRY_BYTES, HASH_BYTES, writeNode } from './hashes.ts'
 import { decimalOf, readSum } from './sums.ts'
 

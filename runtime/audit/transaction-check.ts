@@ -3,12 +3,12 @@
  *   Y1. A completed one has an entry, which says the same of it, member for member; a failed one has none.
  *   Y2. What was submitted is what its hash says, and it is found by the amount that was signed.
  */
-import type { TransactionRecord } from '../account/transaction.ts'
-import { ENTRY_FORMAT, type Hash, sha256Hex } from '../audit-chain.ts'
-import { canonicalJson, type JsonObject } from '../canonical-json.ts'
-import { isDecimalString } from '../money.ts'
-import { assetMembers } from '../nft-id.ts'
-import { isoTimestamp } from '../timestamp.ts'
+import type { TransactionRecord } from '../../actors/account/transaction.ts'
+import { ENTRY_FORMAT, type Hash, sha256Hex } from '../../actors/audit-chain.ts'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import { isDecimalString } from '../../actors/money.ts'
+import { assetMembers } from '../../actors/nft-id.ts'
+import { isoTimestamp } from '../../actors/timestamp.ts'
 import { storedObject } from './stored-json.ts'
 
 /** What stands at the transaction's place in its account's chain. */

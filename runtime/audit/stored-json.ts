@@ -1,4 +1,4 @@
-import type { JsonObject } from '../canonical-json.ts'
+import type { JsonObject } from '../../actors/canonical-json.ts'
 
 /** What a row holds as JSON; undefined when it is no object, as where somebody has been at it. */
 export function storedObject(text: string): JsonObject | undefined {

@@ -6,11 +6,11 @@
  *   W4. Of an account that was erased only the links are left: nothing is concluded from what its entries said.
  * After a broken entry the walk goes on, but nothing is concluded any more from what the entries say.
  */
-import type { AccountStatus, Hold } from '../account/state.ts'
-import type { ArrivedFrom } from '../arrival.ts'
-import { type AuditEntry, chainHash, ENTRY_FORMAT, GENESIS, type Hash } from '../audit-chain.ts'
-import type { Json, JsonObject } from '../canonical-json.ts'
-import { readQuantity } from '../money.ts'
+import type { AccountStatus, Hold } from '../../actors/account/state.ts'
+import type { ArrivedFrom } from '../../actors/arrival.ts'
+import { type AuditEntry, chainHash, ENTRY_FORMAT, GENESIS, type Hash } from '../../actors/audit-chain.ts'
+import type { Json, JsonObject } from '../../actors/canonical-json.ts'
+import { readQuantity } from '../../actors/money.ts'
 import { Books, type StoredBooks } from './books.ts'
 import type { Finding } from './finding.ts'
 import { type HeldValue, heldValue, NO_HELD_VALUE } from './held-value.ts'

@@ -4,7 +4,7 @@
  *   II. From each leaf, the siblings lead to the token's root and its sum.
  *   III. The tokens' roots and sums, all of them, make the root that the ledger signed.
  */
-import type { Hash } from '../audit-chain.ts'
+import type { Hash } from '../../actors/audit-chain.ts'
 import {
   ENTRY_BYTES,
   HASH_BYTES,

@@ -8,8 +8,8 @@ import {
   ChainWalk,
   type LinkedTransaction,
   type WalkedEntry,
-} from '../../../actors/audit/chain-walk.ts'
-import { type EntryPlace, newEntryFindings } from '../../../actors/audit/new-entry.ts'
+} from '../../../runtime/audit/chain-walk.ts'
+import { type EntryPlace, newEntryFindings } from '../../../runtime/audit/new-entry.ts'
 import { chainHash, GENESIS, sha256Hex } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import { SALT } from '../../support/accounts.ts'

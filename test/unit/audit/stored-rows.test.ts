@@ -8,8 +8,8 @@ import {
   type NamedTransaction,
   ProvenanceWalk,
   type WalkedEvent,
-} from '../../../actors/audit/provenance-walk.ts'
-import { type StoredTransaction, transactionProblem } from '../../../actors/audit/transaction-check.ts'
+} from '../../../runtime/audit/provenance-walk.ts'
+import { type StoredTransaction, transactionProblem } from '../../../runtime/audit/transaction-check.ts'
 import { chainHash, GENESIS, sha256Hex } from '../../../actors/audit-chain.ts'
 import { canonicalJson, type JsonObject } from '../../../actors/canonical-json.ts'
 import type { InstanceState } from '../../../actors/nft-instance/state.ts'

@@ -8,8 +8,8 @@
  *   S4. Of a token that an account minted or burned which was erased since, the sum is not known any more. That what all
  *       accounts hold of it is its supply is asked of the balances.
  */
-import { isDecimalString, parseQuantity, type Quantity } from '../money.ts'
-import type { TokenState } from '../token/state.ts'
+import { isDecimalString, parseQuantity, type Quantity } from '../../actors/money.ts'
+import type { TokenState } from '../../actors/token/state.ts'
 
 /** Decimal strings that may be below zero, and may have more digits than a balance: minted less burned. */
 export interface SupplyMoves {

@@ -1,7 +1,7 @@
 /** What an account's holds say its balances must say: what is set aside, and what is on its way. */
-import type { Hold } from '../account/state.ts'
-import { parseQuantity, type Quantity, ZERO } from '../money.ts'
-import { isNft } from '../nft-id.ts'
+import type { Hold } from '../../actors/account/state.ts'
+import { parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
+import { isNft } from '../../actors/nft-id.ts'
 
 /** `burns`: of what is reserved, what legs will burn. */
 export interface HeldValue {

@@ -5,8 +5,8 @@
  *       balance of what is incoming, and lets go of what a leg burns when its entry has long counted it.
  *   K2. So what an entry says the account has is this sum, or more by what its legs were about to burn at the time.
  */
-import type { Json, JsonObject } from '../canonical-json.ts'
-import { formatQuantity, isDecimalString, parseQuantity, type Quantity, ZERO } from '../money.ts'
+import type { Json, JsonObject } from '../../actors/canonical-json.ts'
+import { formatQuantity, isDecimalString, parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 
 /** Decimal strings: token, sum, and what legs have burned or were to burn. */
 export type StoredBooks = readonly (readonly [tokenId: string, sum: string, burns: string])[]

@@ -4,9 +4,9 @@
  *   X2. If it is the last one, the account has no more of its asset than it says. Less it may have: when a group settles,
  *       its legs burn, and that is no entry.
  */
-import { type AuditEntry, GENESIS, type Hash } from '../audit-chain.ts'
-import type { JsonObject } from '../canonical-json.ts'
-import { type Quantity, readQuantity } from '../money.ts'
+import { type AuditEntry, GENESIS, type Hash } from '../../actors/audit-chain.ts'
+import type { JsonObject } from '../../actors/canonical-json.ts'
+import { type Quantity, readQuantity } from '../../actors/money.ts'
 import { entryProblem, type RefOf, type WalkedEntry } from './chain-walk.ts'
 import type { Finding } from './finding.ts'
 import { storedObject } from './stored-json.ts'

@@ -7,11 +7,11 @@
  *       which it came, are there.
  *   N4. Whose it is, and how many entries there are, is what the history ends with.
  */
-import { chainHash, ENTRY_FORMAT, GENESIS, type Hash } from '../audit-chain.ts'
-import { canonicalJson, type JsonObject } from '../canonical-json.ts'
-import type { InstanceState, NftEvent, NftEventType } from '../nft-instance/state.ts'
-import { nftNameOf } from '../nft-id.ts'
-import { isoTimestamp } from '../timestamp.ts'
+import { chainHash, ENTRY_FORMAT, GENESIS, type Hash } from '../../actors/audit-chain.ts'
+import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
+import type { InstanceState, NftEvent, NftEventType } from '../../actors/nft-instance/state.ts'
+import { nftNameOf } from '../../actors/nft-id.ts'
+import { isoTimestamp } from '../../actors/timestamp.ts'
 import type { Finding } from './finding.ts'
 import { storedObject } from './stored-json.ts'
 
