@@ -19,12 +19,7 @@ import { type Item, sessionSubject, type Verdict } from '../messages.ts'
 import type { Clock, Timer } from '../ports/clock.ts'
 import type { GatewayOutcome, GatewayRequest, LedgerGateway } from '../ports/ledger-gateway.ts'
 import type { Log, LogFields } from '../ports/log.ts'
-import {
-  type GatewayMetrics,
-  NO_GATEWAY_METRICS,
-  type SubmissionEnd,
-  type UnavailableReason,
-} from '../ports/metrics.ts'
+import type { GatewayMetrics, SubmissionEnd, UnavailableReason } from '../ports/metrics.ts'
 import type { Random } from '../ports/random.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import { fieldsOf } from '../ports/trail.ts'
@@ -378,9 +373,8 @@ export class Gateway implements LedgerGateway {
   }
 
   private count({ operation }: GatewayRequest, outcome: GatewayOutcome): SubmissionEnd {
-    const { metrics = NO_GATEWAY_METRICS } = this.dependencies
     const end = endOf(outcome)
-    metrics.submission(operation.kind, end)
+    this.dependencies.metrics?.submission(operation.kind, end)
     return end
   }
 

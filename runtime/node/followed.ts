@@ -1,7 +1,7 @@
 /** How lines of a node's log name the requests that they are about. */
 import type { Log, LogFields } from '../ports/log.ts'
-import { NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
 import { fieldsOf } from '../ports/trail.ts'
+import type { NodeContext } from './node-context.ts'
 import { giveUp, type Pending, sendVerdicts, settle } from './pending-command.ts'
 
 /** Named in one line about many of them. */
@@ -43,21 +43,18 @@ export type Undecided = 'late' | 'commit_unknown' | 'shard_ended' | 'shard_given
 export function leaveUndecided(
   pendings: readonly Pending[],
   because: Undecided,
-  { log, metrics = NO_NODE_METRICS }: { readonly log: Log; readonly metrics?: NodeMetrics },
+  { log, metrics }: Pick<NodeContext, 'log' | 'metrics'>,
 ): void {
   const requests = pendings.filter(({ origin }) => origin.kind === 'request').length
-  if (requests > 0) metrics.items('given_up', requests)
+  if (requests > 0) metrics?.items('given_up', requests)
   followEach(log, 'submission_given_up', pendings, { because })
   giveUp(pendings)
 }
 
 /** The store refused the commit of these requests: they leave, and their reply says that this attempt had no effect. */
-export function turnAway(
-  pendings: readonly Pending[],
-  { log, metrics = NO_NODE_METRICS }: { readonly log: Log; readonly metrics?: NodeMetrics },
-): void {
+export function turnAway(pendings: readonly Pending[], { log, metrics }: Pick<NodeContext, 'log' | 'metrics'>): void {
   if (pendings.length === 0) return
-  metrics.items('not_applied', pendings.length)
+  metrics?.items('not_applied', pendings.length)
   followEach(log, 'submission_turned_away', pendings, { because: 'commit_refused' })
   for (const pending of pendings) settle(pending)
   sendVerdicts(pendings.map((pending) => [pending, { kind: 'not_applied' }]))

@@ -1,54 +1,34 @@
 /** One shard node: serves the subject of its session, owns shards, and leaves in order. */
-import type { ActorAddress } from '../../actors/address.ts'
-import { type StepActor, stepActor } from '../../actors/step-actor.ts'
+import { stepActor } from '../../actors/step-actor.ts'
 import { deliverySubject, sessionSubject } from '../messages.ts'
-import { type Clock, delay } from '../ports/clock.ts'
+import { delay } from '../ports/clock.ts'
 import type { LeaseStore } from '../ports/lease-store.ts'
-import type { LedgerStore } from '../ports/ledger-store.ts'
-import type { Log } from '../ports/log.ts'
-import { NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
-import type { Random } from '../ports/random.ts'
-import { NO_RARE_PATHS, type RarePaths } from '../ports/rare-paths.ts'
-import type { Signer } from '../ports/signer.ts'
-import type { Service, Transport } from '../ports/transport.ts'
+import { NO_RARE_PATHS } from '../ports/rare-paths.ts'
+import type { Service } from '../ports/transport.ts'
 import { Routes } from '../routes.ts'
-import { WIRE, type Wire } from '../wire.ts'
-import { type InboxOrder, inboxOrder, type ShardDraft } from './commit/draft.ts'
-import { type OutputGate, outputGate } from './commit/output-gate.ts'
+import { WIRE } from '../wire.ts'
+import { inboxOrder, type ShardDraft } from './commit/draft.ts'
+import { outputGate } from './commit/output-gate.ts'
 import { createLedgerClock } from '../ledger-clock.ts'
 import { Ownership } from './ownership/ownership.ts'
 import { NodeCalls } from './ownership/node-calls.ts'
 import { createPinBoard, type PinBoard } from './lookup/pin-board.ts'
 import type { HostMeasures } from './host-measures.ts'
+import type { NodeContext } from './node-context.ts'
 import { ShardHost } from './shard-host.ts'
 import { createUnsupported } from './delivery/unsupported.ts'
 import type { VitalSigns } from './ownership/vital-signs.ts'
 
-export interface LedgerNodeDependencies {
+/** Rules that simulation breaks, one at a time, and rare paths that it takes; production has the defaults. */
+type Replaceable = 'wire' | 'rare' | 'pins' | 'gate' | 'step' | 'inboxOrder'
+
+export interface LedgerNodeDependencies
+  extends Omit<NodeContext, Replaceable | 'unsupported'>, Partial<Pick<NodeContext, Replaceable>> {
   readonly nodeId: string
-  /** 32 hexadecimal digits, new with every start. */
-  readonly session: string
-  readonly store: LedgerStore
   readonly leases: LeaseStore
-  readonly transport: Transport
-  readonly wire?: Wire
-  readonly signer: Signer
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly metrics?: NodeMetrics
   readonly ledgerId: string
   readonly production: boolean
-  /** The shard that decides an actor. */
-  readonly homeOf: (actor: ActorAddress) => number
   readonly settings?: Partial<NodeSettings>
-  /** Rules that are the same in production and that simulation breaks, one at a time. */
-  readonly pins?: PinBoard
-  readonly gate?: OutputGate
-  readonly step?: StepActor
-  readonly inboxOrder?: InboxOrder
-  /** None, in production. */
-  readonly rare?: RarePaths
   /** Before each commit: what it will write, with the commands that made it. */
   readonly onDrafted?: (drafts: readonly ShardDraft[]) => void
   /** After each commit: commands, shards and milliseconds of it. */
@@ -120,42 +100,34 @@ export class LedgerNode {
   private services: readonly Service[] = []
 
   constructor(dependencies: LedgerNodeDependencies) {
-    const { nodeId, session, store, leases, transport, clock, log, ledgerId, production, onStoreWentBack } =
-      dependencies
     const settings = { ...NODE_DEFAULTS, ...dependencies.settings }
     this.dependencies = dependencies
-    const { rare = NO_RARE_PATHS, metrics = NO_NODE_METRICS, wire = WIRE } = dependencies
-    const unsupported = createUnsupported(log)
-    this.routes = new Routes({ store, leases, clock, rare })
-    const ledgerClock = createLedgerClock(clock)
-    this.pins = dependencies.pins ?? createPinBoard(clock)
-    this.host = new ShardHost({
+    const { clock, ledgerId, production } = dependencies
+    const context = {
+      wire: WIRE,
+      rare: NO_RARE_PATHS,
+      pins: createPinBoard(clock),
+      gate: outputGate,
+      step: stepActor,
+      inboxOrder,
+      unsupported: createUnsupported(dependencies.log),
       ...dependencies,
+    }
+    this.routes = new Routes(context)
+    const ledgerClock = createLedgerClock(clock)
+    this.pins = context.pins
+    this.host = new ShardHost({
+      ...context,
       clock: ledgerClock,
-      pins: this.pins,
-      gate: dependencies.gate ?? outputGate,
-      step: dependencies.step ?? stepActor,
-      inboxOrder: dependencies.inboxOrder ?? inboxOrder,
-      rare,
-      wire,
-      unsupported,
       routes: this.routes,
       settings: { ...settings, ledgerId, production },
     })
     this.ownership = new Ownership({
-      nodeId,
-      session,
-      store,
-      leases,
+      ...context,
       host: this.host,
-      calls: new NodeCalls({ session, transport, clock, wire, unsupported }),
-      clock,
-      log,
-      metrics,
-      rare,
+      calls: new NodeCalls(context),
       settings,
       onStoreTime: ledgerClock.observe,
-      onStoreWentBack,
     })
   }
 

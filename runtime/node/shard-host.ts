@@ -5,17 +5,10 @@
  *       the shard is still this node's.
  * H1, H2 and H5, what enters a mailbox, are in admission.ts; what the store is asked in doubt is in doubts.ts.
  */
-import { type ActorAddress, actorKey } from '../../actors/address.ts'
-import type { StepActor } from '../../actors/step-actor.ts'
-import { type Clock, delay } from '../ports/clock.ts'
-import type { DueActor, LedgerStore, ShardRecord, ShardStart, ShardToken } from '../ports/ledger-store.ts'
-import type { Log } from '../ports/log.ts'
-import { NO_NODE_METRICS, type NodeMetrics } from '../ports/metrics.ts'
-import type { Random } from '../ports/random.ts'
-import type { RarePaths } from '../ports/rare-paths.ts'
-import type { Signer } from '../ports/signer.ts'
-import type { Transport } from '../ports/transport.ts'
-import { decodeList, DELIVERIES, encodeFrame, type Wire } from '../wire.ts'
+import { actorKey } from '../../actors/address.ts'
+import { delay } from '../ports/clock.ts'
+import type { DueActor, ShardRecord, ShardStart, ShardToken } from '../ports/ledger-store.ts'
+import { decodeList, DELIVERIES, encodeFrame } from '../wire.ts'
 import { type Admission, createAdmission, type MailboxLimits } from './delivery/admission.ts'
 import { applyDrafts } from './commit/applied.ts'
 import { CommitLane } from './commit/commit-lane.ts'
@@ -31,36 +24,18 @@ import {
 } from './recovery/containment.ts'
 import { Courier, type CourierDependencies } from './delivery/courier.ts'
 import { createDoubts, type Doubts } from './recovery/shard-recovery.ts'
-import type { InboxOrder, ShardDraft, StepSettings } from './commit/draft.ts'
+import type { ShardDraft, StepSettings } from './commit/draft.ts'
 import { createFacts } from './lookup/facts.ts'
 import { followed, followedAll, leaveUndecided } from './followed.ts'
 import { type HostMeasures, measuresOf } from './host-measures.ts'
 import { Inbox } from './delivery/inbox.ts'
 import { createIncarnation, type Incarnation, nextStamp } from './incarnation.ts'
 import { createLookUps, type LookUps } from './lookup/look-ups.ts'
-import type { OutputGate } from './commit/output-gate.ts'
+import type { NodeContext } from './node-context.ts'
 import { createPending, isLate, letGo, type Pending, sendVerdicts, settle } from './pending-command.ts'
-import type { PinBoard } from './lookup/pin-board.ts'
 import { Timers } from './delivery/timers.ts'
-import type { Unsupported } from './delivery/unsupported.ts'
 
-export interface ShardHostDependencies {
-  readonly store: LedgerStore
-  readonly signer: Signer
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly metrics?: NodeMetrics
-  readonly pins: PinBoard
-  readonly gate: OutputGate
-  readonly step: StepActor
-  readonly inboxOrder: InboxOrder
-  readonly rare: RarePaths
-  readonly homeOf: (actor: ActorAddress) => number
-  readonly session: string
-  readonly transport: Transport
-  readonly wire: Wire
-  readonly unsupported: Unsupported
+export interface ShardHostDependencies extends NodeContext {
   readonly routes: CourierDependencies['routes']
   readonly settings: StepSettings & CommitLimits & MailboxLimits
   /** Before each commit: what it will write, with the commands that made it. */
@@ -327,11 +302,11 @@ export class ShardHost {
 
   /** Another has it. */
   private fenced(incarnation: Incarnation, found: ShardRecord | undefined): void {
-    const { log, metrics = NO_NODE_METRICS } = this.dependencies
+    const { log, metrics } = this.dependencies
     if (incarnation.phase === 'ended') return
     const { shardId, epoch } = incarnation.token
     log.warn('shard_fenced', { shard: shardId, epoch, found: found?.epoch })
-    metrics.moves('fenced', 1)
+    metrics?.moves('fenced', 1)
     this.end(incarnation)
   }
 
@@ -341,11 +316,11 @@ export class ShardHost {
 
   /** The store has confirmed since the fault that this node owns the shard, so the command may be refused (I10). */
   private quarantine(incarnation: Incarnation, { stage, cause }: Fault, pending?: Pending): void {
-    const { log, metrics = NO_NODE_METRICS } = this.dependencies
+    const { log, metrics } = this.dependencies
     const { shardId } = incarnation.token
     const named = pending === undefined ? {} : followed(pending)
     log.error('shard_quarantined', { ...named, shard: shardId, stage, cause })
-    metrics.moves('quarantined', 1)
+    metrics?.moves('quarantined', 1)
     this.broken.add(shardId)
     const isRefused = pending !== undefined && isOfTheCommand(stage) && !mayHaveTakenEffect(pending)
     if (isRefused && incarnation.mailbox.has(pending)) {

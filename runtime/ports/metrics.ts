@@ -43,7 +43,3 @@ export interface HttpMetrics {
   /** `route`: the pattern, never the path. `durationMs`: until the answer was made. */
   readonly request: (method: string, route: string, status: number, durationMs: number) => void
 }
-
-const nothing = (): void => undefined
-export const NO_NODE_METRICS: NodeMetrics = { items: nothing, commit: nothing, batch: nothing, moves: nothing }
-export const NO_GATEWAY_METRICS: GatewayMetrics = { submission: nothing }

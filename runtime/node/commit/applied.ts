@@ -10,15 +10,11 @@ import { isKnownUse, type ShardDraft } from './draft.ts'
 import type { Inbox } from '../delivery/inbox.ts'
 import { type Fault, faultOf } from '../recovery/containment.ts'
 import { type Incarnation, passivate, type Resident } from '../incarnation.ts'
-import type { DecidedAnswer, OutputGate } from './output-gate.ts'
+import type { NodeContext } from '../node-context.ts'
+import type { DecidedAnswer } from './output-gate.ts'
 import { release, settle, waitsFor } from '../pending-command.ts'
-import type { PinBoard } from '../lookup/pin-board.ts'
-import type { RarePaths } from '../../ports/rare-paths.ts'
 
-export interface AppliedDependencies {
-  readonly pins: PinBoard
-  readonly gate: OutputGate
-  readonly rare: RarePaths
+export interface AppliedDependencies extends Pick<NodeContext, 'pins' | 'gate' | 'rare'> {
   readonly courier: Courier
   readonly inbox: Inbox
   /** Actors kept in memory for each shard. */

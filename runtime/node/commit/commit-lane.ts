@@ -12,7 +12,6 @@
 import type { AccountKey } from '../../../actors/account/state.ts'
 import { delay } from '../../ports/clock.ts'
 import type { CommitVerdict, FailedCause } from '../../ports/ledger-store.ts'
-import { NO_NODE_METRICS } from '../../ports/metrics.ts'
 import { reasonOf } from '../../reason.ts'
 import {
   causeOf,
@@ -231,9 +230,9 @@ export class CommitLane {
   }
 
   private async conclude(drafts: readonly ShardDraft[], verdict: CommitVerdict, startedMs: number): Promise<void> {
-    const { clock, log, metrics = NO_NODE_METRICS, onApplied, onCommitted, onUnknown } = this.dependencies
+    const { clock, log, metrics, onApplied, onCommitted, onUnknown } = this.dependencies
     const durationMs = clock.monotonic() - startedMs
-    metrics.commit(resultOf(drafts, verdict), durationMs)
+    metrics?.commit(resultOf(drafts, verdict), durationMs)
     switch (verdict.kind) {
       case 'answered': {
         this.transientFailures = 0
@@ -246,7 +245,7 @@ export class CommitLane {
         if (committed.some(writesRows)) this.written += 1
         if (committed.length > 0) onApplied(committed)
         const commands = committed.reduce((sum, { pendings }) => sum + pendings.length, 0)
-        if (committed.length > 0) metrics.batch(commands, committed.length)
+        if (committed.length > 0) metrics?.batch(commands, committed.length)
         onCommitted?.(commands, committed.length, durationMs)
         this.skip(drafts.filter((shard) => !committed.includes(shard)))
         return

@@ -1,27 +1,16 @@
 /** Dependencies of the group commit, and properties of its commands, drafts and results. */
 import type { Verdict } from '../../messages.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { CommitVerdict, FailedCause, LedgerStore } from '../../ports/ledger-store.ts'
-import type { Log } from '../../ports/log.ts'
-import type { CommitResult, NodeMetrics } from '../../ports/metrics.ts'
-import type { RarePaths } from '../../ports/rare-paths.ts'
-import type { Signer } from '../../ports/signer.ts'
+import type { CommitVerdict, FailedCause } from '../../ports/ledger-store.ts'
+import type { CommitResult } from '../../ports/metrics.ts'
 import type { CommitHealth } from './commit-health.ts'
 import type { Contain, Fault } from '../recovery/containment.ts'
 import type { ShardDraft, StepSurroundings } from './draft.ts'
 import type { Incarnation } from '../incarnation.ts'
-import type { OutputGate } from './output-gate.ts'
+import type { NodeContext } from '../node-context.ts'
 import type { Pending } from '../pending-command.ts'
 
-export interface CommitLaneDependencies {
-  readonly store: Pick<LedgerStore, 'commit'>
-  readonly signer: Signer
-  readonly clock: Clock
-  readonly log: Log
-  readonly metrics?: NodeMetrics
-  readonly gate: OutputGate
+export interface CommitLaneDependencies extends NodeContext {
   readonly health: Pick<CommitHealth, 'sent' | 'answered' | 'refused'>
-  readonly rare: RarePaths
   readonly settings: CommitLimits
   readonly surroundings: StepSurroundings
   /** The shards that the node serves, in any order. */

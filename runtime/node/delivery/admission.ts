@@ -9,15 +9,9 @@
 import { type Answer, refusal } from '../../../actors/account/outcome.ts'
 import { type ActorAddress, actorKey } from '../../../actors/address.ts'
 import type { Item, ItemVerdict, Verdict } from '../../messages.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Log } from '../../ports/log.ts'
-import { NO_NODE_METRICS, type NodeMetrics } from '../../ports/metrics.ts'
-import type { Random } from '../../ports/random.ts'
-import type { RarePaths } from '../../ports/rare-paths.ts'
 import { fieldsOf, nextHop } from '../../ports/trail.ts'
-import type { Transport } from '../../ports/transport.ts'
 import { reasonOf } from '../../reason.ts'
-import { decodeList, encodeVerdicts, ITEMS, type Wire } from '../../wire.ts'
+import { decodeList, encodeVerdicts, ITEMS } from '../../wire.ts'
 import { createFirstOf } from '../recovery/containment.ts'
 import { createAttemptMemory } from './attempt-memory.ts'
 import { commandOf } from './command.ts'
@@ -26,7 +20,7 @@ import { fateOf } from '../host-measures.ts'
 import { type Incarnation, nextStamp } from '../incarnation.ts'
 import { createPending, type Pending, type ReplyChannel, waitsFor } from '../pending-command.ts'
 import { receiversOf } from '../lookup/receivers.ts'
-import type { Unsupported } from './unsupported.ts'
+import type { NodeContext } from '../node-context.ts'
 
 /** Bounds in commands; `maxOutbox` in messages, `maxResidents` in actors. */
 export interface MailboxLimits {
@@ -39,17 +33,8 @@ export interface MailboxLimits {
   readonly maxResidents: number
 }
 
-export interface AdmissionDependencies {
-  readonly clock: Clock
-  readonly log: Log
-  readonly random: Random
-  readonly rare: RarePaths
-  readonly metrics?: NodeMetrics
-  readonly transport: Pick<Transport, 'maxMessageBytes'>
-  readonly wire: Wire
-  readonly unsupported: Unsupported
+export interface AdmissionDependencies extends NodeContext {
   readonly settings: Pick<StepSettings, 'production'> & MailboxLimits
-  readonly homeOf: (actor: ActorAddress) => number
   readonly find: (shardId: number) => Incarnation | undefined
   /** Messages of the shard to that target that are committed and not known to be taken in. */
   readonly backlogTo: (incarnation: Incarnation, target: number) => number
@@ -67,7 +52,7 @@ const REPLY_BYTES = 1_024
 const MAX_WAITERS = 64
 
 export function createAdmission(dependencies: AdmissionDependencies): Admission {
-  const { clock, log, transport, wire, unsupported, enter, metrics = NO_NODE_METRICS } = dependencies
+  const { clock, log, transport, wire, unsupported, enter, metrics } = dependencies
   const attempts = createAttemptMemory(clock)
   const isFirst = createFirstOf()
   const judge = createJudge(dependencies)
@@ -125,7 +110,7 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
       for (const item of items) {
         if (!attempts.isLatest(item.requestId, item.attempt)) continue
         const verdict = admit(item, channel, backlog)
-        metrics.items(fateOf(verdict), 1)
+        metrics?.items(fateOf(verdict), 1)
         if (verdict === undefined) backlog += 1
         else turnedAway.push({ requestId: item.requestId, attempt: item.attempt, verdict })
       }

@@ -11,33 +11,28 @@
  *       channel carries that message alone, every `PARKED_RETRY_MS` and when a shard gets an owner, until the target has
  *       consumed it.
  */
-import type { Clock, Timer } from '../../ports/clock.ts'
+import type { Timer } from '../../ports/clock.ts'
 import type { AcknowledgedChannel, LedgerStore, OutboxMessage, ShardStart } from '../../ports/ledger-store.ts'
-import type { Log } from '../../ports/log.ts'
-import type { RarePaths } from '../../ports/rare-paths.ts'
-import type { Transport } from '../../ports/transport.ts'
 import { NOT_DELIVERED } from '../../ports/transport.ts'
 import { type Delivery, type DeliveryAnswer, deliverySubject } from '../../messages.ts'
 import type { Route } from '../../routes.ts'
-import { decodeList, DELIVERY_ANSWERS, encodeFrame, UNSUPPORTED_VERSION, type Wire } from '../../wire.ts'
+import { decodeList, DELIVERY_ANSWERS, encodeFrame, UNSUPPORTED_VERSION } from '../../wire.ts'
 import { reasonOf } from '../../reason.ts'
 import { PARKED_RETRY_MS } from '../recovery/containment.ts'
 import { halves, split } from './delivery-parts.ts'
 import type { Incarnation } from '../incarnation.ts'
+import type { NodeContext } from '../node-context.ts'
 
-export interface CourierDependencies {
-  readonly session: string
+export interface CourierDependencies extends Pick<
+  NodeContext,
+  'session' | 'transport' | 'wire' | 'clock' | 'log' | 'rare'
+> {
   readonly store: Pick<LedgerStore, 'acknowledge'>
-  readonly transport: Transport
-  readonly wire: Wire
   readonly routes: {
     readonly find: (shardId: number) => Pick<Route, 'session'> | undefined
     readonly refresh: () => Promise<void>
     readonly onMove: (run: () => void) => void
   }
-  readonly clock: Clock
-  readonly log: Log
-  readonly rare: RarePaths
   /** What the store says that a shard it serves has sent to a target; undefined when it is another's. */
   readonly sentTo: (incarnation: Incarnation, target: number) => Promise<number | undefined>
   /** Takes deliveries to shards of this very node. */

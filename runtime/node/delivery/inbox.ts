@@ -14,26 +14,19 @@
 import type { AnyCommand } from '../../../actors/step-actor.ts'
 import type { Envelope } from '../../../actors/message.ts'
 import type { Delivery, DeliveryAnswer } from '../../messages.ts'
-import type { Clock } from '../../ports/clock.ts'
-import type { Log } from '../../ports/log.ts'
-import type { Random } from '../../ports/random.ts'
-import type { RarePaths } from '../../ports/rare-paths.ts'
-import { unreadCause, type Wire } from '../../wire.ts'
-import type { InboxOrder } from '../commit/draft.ts'
+import { unreadCause } from '../../wire.ts'
 import { type Fault, faultOf } from '../recovery/containment.ts'
 import type { Doubts } from '../recovery/shard-recovery.ts'
 import { type Incarnation, nextStamp } from '../incarnation.ts'
+import type { NodeContext } from '../node-context.ts'
 import { createPending, type Pending, settle } from '../pending-command.ts'
 
 export type DeliveryReply = (answers: readonly DeliveryAnswer[]) => void
 
-export interface InboxDependencies {
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly rare: RarePaths
-  readonly wire: Pick<Wire, 'readEnvelope'>
-  readonly inboxOrder: InboxOrder
+export interface InboxDependencies extends Pick<
+  NodeContext,
+  'clock' | 'random' | 'log' | 'rare' | 'wire' | 'inboxOrder'
+> {
   readonly find: (shardId: number) => Incarnation | undefined
   readonly enter: (pending: Pending) => void
   readonly confirmed: Doubts['confirmed']

@@ -2,17 +2,13 @@
  * Times that actors wait for. They are durable: what is due is read from the store, by whoever owns the shard, so a time
  * that passes while nobody does is found by the next owner. The actor itself says whether it still matters.
  */
-import type { Clock, Timer } from '../../ports/clock.ts'
+import type { Timer } from '../../ports/clock.ts'
 import type { DueActor, LedgerStore } from '../../ports/ledger-store.ts'
-import type { Log } from '../../ports/log.ts'
-import type { RarePaths } from '../../ports/rare-paths.ts'
 import { reasonOf } from '../../reason.ts'
+import type { NodeContext } from '../node-context.ts'
 
-export interface TimersDependencies {
+export interface TimersDependencies extends Pick<NodeContext, 'clock' | 'log' | 'rare'> {
   readonly store: Pick<LedgerStore, 'due' | 'prune'>
-  readonly clock: Clock
-  readonly log: Log
-  readonly rare: RarePaths
   /** Shards that are served here. */
   readonly shards: () => readonly number[]
   readonly onDue: (due: DueActor) => void

@@ -11,15 +11,12 @@
  *   K6. Once a round has failed, whoever is late by then is given up, as at a step: it may be what the others wait for.
  */
 import { BriefMap } from '../../brief-map.ts'
-import type { Clock } from '../../ports/clock.ts'
 import { LedgerStoreUnavailable } from '../../ports/ledger-store.ts'
-import type { Log } from '../../ports/log.ts'
-import type { NodeMetrics } from '../../ports/metrics.ts'
-import type { RarePaths } from '../../ports/rare-paths.ts'
 import { reasonOf } from '../../reason.ts'
 import { type Contain, faultOf } from '../recovery/containment.ts'
 import { followed, leaveUndecided } from '../followed.ts'
 import type { Incarnation } from '../incarnation.ts'
+import type { NodeContext } from '../node-context.ts'
 import { isLate, type Pending } from '../pending-command.ts'
 
 /** Commands in one round. */
@@ -29,11 +26,7 @@ const LONGEST_RETRY_DELAY_MS = 1_000
 /** Look-ups of a message or timer alone that may fail while the store answers others. */
 export const MAX_ALONE = 5
 
-export interface RoundsDependencies {
-  readonly clock: Clock
-  readonly log: Log
-  readonly metrics?: NodeMetrics
-  readonly rare: RarePaths
+export interface RoundsDependencies extends Pick<NodeContext, 'clock' | 'log' | 'metrics' | 'rare'> {
   /** Whether the store answers at all. Does not reject. */
   readonly isAnswering: () => Promise<boolean>
   /** Finds what these need; what it resolves with hands them on. Rejects if that could not be had. */

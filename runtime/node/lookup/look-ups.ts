@@ -8,9 +8,7 @@
  * K1, K5 and K6, which commands make a round and what becomes of one that fails, are in look-up-rounds.ts.
  */
 import type { AccountKey } from '../../../actors/account/state.ts'
-import type { ActorAddress } from '../../../actors/address.ts'
 import type { AnyState } from '../../../actors/step-actor.ts'
-import type { Clock } from '../../ports/clock.ts'
 import type {
   AccountAddress,
   HomedActor,
@@ -20,16 +18,14 @@ import type {
   LookUpQuestion,
 } from '../../ports/ledger-store.ts'
 import { addressOf, keyAddressOf } from '../../ports/ledger-store.ts'
-import type { Log } from '../../ports/log.ts'
-import type { NodeMetrics } from '../../ports/metrics.ts'
-import type { RarePaths } from '../../ports/rare-paths.ts'
-import type { SignatureCheck, Signer } from '../../ports/signer.ts'
+import type { SignatureCheck } from '../../ports/signer.ts'
 import { type Contain, type Fault, faultOf } from '../recovery/containment.ts'
 import { createFactsOfLookUp, type Facts } from './facts.ts'
 import { type Incarnation, takeUp } from '../incarnation.ts'
 import { LookUpRounds } from './look-up-rounds.ts'
 import { addNeeds, findingsFor, noNeeds } from './needs.ts'
 import { holdOn, type LookUpMembership, type Pending, verdictKey } from '../pending-command.ts'
+import type { NodeContext } from '../node-context.ts'
 import type { PinBoard } from './pin-board.ts'
 import { elsewhereKeyOf } from './used-elsewhere.ts'
 
@@ -38,16 +34,8 @@ export interface LookUps {
   readonly add: (pending: Pending) => void
 }
 
-export interface LookUpDependencies {
-  readonly store: Pick<LedgerStore, 'lookUp' | 'shards'>
-  readonly signer: Pick<Signer, 'verifyMany'>
-  readonly clock: Clock
-  readonly log: Log
-  readonly metrics?: NodeMetrics
-  readonly pins: PinBoard
+export interface LookUpDependencies extends NodeContext {
   readonly facts: Facts
-  readonly rare: RarePaths
-  readonly homeOf: (actor: ActorAddress) => number
   /** What the command's shard holds cannot be read. */
   readonly onUnreadable: (incarnation: Incarnation, fault: Fault, pending: Pending) => void
   readonly contain: Contain

@@ -3,23 +3,16 @@
  *   Q1. A shard is taken once at a time: a look and its owner's word may ask for it together.
  *   Q2. A node that began to leave meanwhile gives back what it got: what it served now nobody would give away.
  */
-import { type Clock, delay } from '../../ports/clock.ts'
+import { delay } from '../../ports/clock.ts'
 import type { LeaseStore } from '../../ports/lease-store.ts'
-import type { LedgerStore } from '../../ports/ledger-store.ts'
-import { NO_NODE_METRICS, type NodeMetrics } from '../../ports/metrics.ts'
-import type { RarePaths } from '../../ports/rare-paths.ts'
 import type { EpochsSeen } from './epochs-seen.ts'
+import type { NodeContext } from '../node-context.ts'
 import type { ShardHost } from '../shard-host.ts'
 
-export interface AcquisitionDependencies {
+export interface AcquisitionDependencies extends Pick<NodeContext, 'session' | 'store' | 'clock' | 'metrics' | 'rare'> {
   readonly nodeId: string
-  readonly session: string
-  readonly store: Pick<LedgerStore, 'acquire' | 'release' | 'openShard'>
   readonly leases: Pick<LeaseStore, 'hint'>
   readonly host: Pick<ShardHost, 'serve'>
-  readonly clock: Clock
-  readonly metrics?: NodeMetrics
-  readonly rare: RarePaths
   readonly epochs: EpochsSeen
   readonly isLeaving: () => boolean
 }
@@ -36,8 +29,7 @@ export interface Acquisition {
 const LOADED_LATE_MS = 500
 
 export function createAcquisition(dependencies: AcquisitionDependencies): Acquisition {
-  const { nodeId, session, store, leases, host, clock, rare, epochs, isLeaving } = dependencies
-  const { metrics = NO_NODE_METRICS } = dependencies
+  const { nodeId, session, store, leases, host, clock, metrics, rare, epochs, isLeaving } = dependencies
   const taking = new Set<number>()
 
   async function acquireAlone(shardId: number, seenEpoch: number): Promise<Acquired> {
@@ -57,7 +49,7 @@ export function createAcquisition(dependencies: AcquisitionDependencies): Acquis
       return 'not_taken'
     }
     host.serve(result.token, start)
-    metrics.moves('acquired', 1)
+    metrics?.moves('acquired', 1)
     void leases.hint({ shardId, nodeId, session, epoch: nextEpoch }).catch(() => undefined)
     return 'served'
   }

@@ -9,21 +9,18 @@
  */
 import type { LeaseStore } from '../../ports/lease-store.ts'
 import type { LedgerStore } from '../../ports/ledger-store.ts'
-import type { Log } from '../../ports/log.ts'
-import { NO_NODE_METRICS, type NodeMetrics } from '../../ports/metrics.ts'
 import type { EpochsSeen } from './epochs-seen.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { NodeCalls } from './node-calls.ts'
+import type { NodeContext } from '../node-context.ts'
 import type { ShardHost } from '../shard-host.ts'
 import { reasonOf } from '../../reason.ts'
 
-export interface HandOverDependencies {
+export interface HandOverDependencies extends Pick<NodeContext, 'log' | 'metrics'> {
   readonly store: Pick<LedgerStore, 'release'>
   readonly leases: Pick<LeaseStore, 'hint'>
   readonly host: Pick<ShardHost, 'drain' | 'drop' | 'serving'>
   readonly calls: Pick<NodeCalls, 'offer' | 'released'>
-  readonly log: Log
-  readonly metrics?: NodeMetrics
   readonly epochs: Pick<EpochsSeen, 'saw'>
 }
 
@@ -37,7 +34,7 @@ export interface HandOver {
 }
 
 export function createHandOver(dependencies: HandOverDependencies): HandOver {
-  const { store, leases, host, calls, log, metrics = NO_NODE_METRICS, epochs } = dependencies
+  const { store, leases, host, calls, log, metrics, epochs } = dependencies
 
   const notGiven = (shardId: number | undefined, error: unknown): void => {
     log.warn('shard_not_given', { shard: shardId, cause: reasonOf(error) })
@@ -76,10 +73,10 @@ export function createHandOver(dependencies: HandOverDependencies): HandOver {
     const epoch = token.epoch + 1
     epochs.saw(shardId, epoch)
     if (successor !== undefined && (await calls.released(successor, shardId, epoch))) {
-      metrics.moves('handed_over', 1)
+      metrics?.moves('handed_over', 1)
       return
     }
-    metrics.moves('released', 1)
+    metrics?.moves('released', 1)
     void leases.hint({ shardId, nodeId: null, session: null, epoch }).catch(() => undefined)
   }
 

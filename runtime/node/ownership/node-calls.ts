@@ -14,14 +14,11 @@ import {
   type Transport,
 } from '../../ports/transport.ts'
 import { isAbsentOr, isCount, isFlag, isKindOf, isListOf, isObjectOf } from '../../shapes.ts'
-import { decodeFrame, encodeFrame, type Wire } from '../../wire.ts'
-import type { Unsupported } from '../delivery/unsupported.ts'
+import { decodeFrame, encodeFrame } from '../../wire.ts'
+import type { NodeContext } from '../node-context.ts'
 
-export interface NodeCallsDependencies {
-  readonly session: string
+interface NodeCallsDependencies extends Pick<NodeContext, 'session' | 'wire' | 'unsupported'> {
   readonly transport: Pick<Transport, 'request' | 'serve'>
-  readonly wire: Wire
-  readonly unsupported: Unsupported
   readonly clock: Pick<Clock, 'after'>
 }
 

@@ -10,35 +10,30 @@
  *   O6. Keys and hints that are lost are written again by those who live, from what they hold and PostgreSQL says.
  * One loop derives everything from durable state; nothing is remembered that cannot be read again.
  */
-import { type Clock, delay, type Timer } from '../../ports/clock.ts'
+import { delay, type Timer } from '../../ports/clock.ts'
 import type { LeaseStore, ListedSession, Revision, SessionRecord, Watch } from '../../ports/lease-store.ts'
-import type { Drains, LedgerStore, ShardRecord } from '../../ports/ledger-store.ts'
-import type { Log } from '../../ports/log.ts'
-import { NO_NODE_METRICS, type NodeMetrics } from '../../ports/metrics.ts'
-import type { RarePaths } from '../../ports/rare-paths.ts'
+import type { Drains, ShardRecord } from '../../ports/ledger-store.ts'
 import type { Service } from '../../ports/transport.ts'
 import { type Acquisition, createAcquisition } from './acquisition.ts'
 import { createEpochsSeen } from './epochs-seen.ts'
 import { createHandOver, type HandOver } from './hand-over.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { NodeCalls } from './node-calls.ts'
+import type { NodeContext } from '../node-context.ts'
 import { ownersOf, Peers, type SessionName } from './peers.ts'
 import { placeOn, sessionsOf } from './placement.ts'
 import type { ShardHost } from '../shard-host.ts'
 import { createVitalSigns, type VitalSigns, type VitalSignsBook } from './vital-signs.ts'
 import { reasonOf } from '../../reason.ts'
 
-export interface OwnershipDependencies {
+export interface OwnershipDependencies extends Pick<
+  NodeContext,
+  'session' | 'store' | 'clock' | 'log' | 'metrics' | 'rare'
+> {
   readonly nodeId: string
-  readonly session: string
-  readonly store: LedgerStore
   readonly leases: LeaseStore
   readonly host: ShardHost
   readonly calls: NodeCalls
-  readonly clock: Clock
-  readonly log: Log
-  readonly metrics?: NodeMetrics
-  readonly rare: RarePaths
   readonly settings: OwnershipSettings
   /** The store named its time between two moments of the monotonic clock. */
   readonly onStoreTime: (storeMs: number, askedMs: number, answeredMs: number) => boolean
@@ -245,12 +240,12 @@ export class Ownership {
 
   /** Drops what the store says is another's. */
   private followStore(records: readonly ShardRecord[]): void {
-    const { host, session, metrics = NO_NODE_METRICS } = this.dependencies
+    const { host, session, metrics } = this.dependencies
     const serving = host.serving()
     for (const { shardId, epoch, session: owner } of records) {
       const token = serving.get(shardId)
       if (token === undefined || token.epoch > epoch || (owner === session && token.epoch === epoch)) continue
-      metrics.moves('fenced', 1)
+      metrics?.moves('fenced', 1)
       host.drop(shardId)
     }
   }

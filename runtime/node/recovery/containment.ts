@@ -14,14 +14,12 @@
 import { mintUnderWay } from '../../../actors/account/mint.ts'
 import { refusal } from '../../../actors/account/outcome.ts'
 import { BrokenInvariant } from '../../../actors/result.ts'
-import type { Clock } from '../../ports/clock.ts'
 import { LedgerStoreUnavailable } from '../../ports/ledger-store.ts'
-import type { Log } from '../../ports/log.ts'
-import type { NodeMetrics } from '../../ports/metrics.ts'
 import { reasonOf } from '../../reason.ts'
 import type { Doubts } from './shard-recovery.ts'
 import { followed, leaveUndecided } from '../followed.ts'
 import type { Incarnation } from '../incarnation.ts'
+import type { NodeContext } from '../node-context.ts'
 import { type Pending, settle } from '../pending-command.ts'
 
 /** The stage of handling that failed. */
@@ -63,10 +61,7 @@ export function faultOf(stage: Stage, error: unknown): Fault {
   }
 }
 
-export interface ContainmentDependencies {
-  readonly clock: Clock
-  readonly log: Log
-  readonly metrics?: NodeMetrics
+export interface ContainmentDependencies extends Pick<NodeContext, 'clock' | 'log' | 'metrics'> {
   readonly confirmed: Doubts['confirmed']
   readonly parkChannel: (incarnation: Incarnation, source: number, number: number, fault: Fault) => void
   readonly quarantine: (incarnation: Incarnation, fault: Fault, pending: Pending) => void

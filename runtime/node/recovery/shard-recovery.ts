@@ -9,25 +9,15 @@
  *   D4. A failed recovery counts unless the store did not answer. After `MAX_RECOVERIES` of them the shard is quarantined:
  *       the fault concerns this shard alone.
  */
-import { type Clock, delay } from '../../ports/clock.ts'
-import {
-  type LedgerStore,
-  LedgerStoreUnavailable,
-  type ShardRecord,
-  type ShardStart,
-  type ShardToken,
-} from '../../ports/ledger-store.ts'
-import type { Log } from '../../ports/log.ts'
+import { delay } from '../../ports/clock.ts'
+import { LedgerStoreUnavailable, type ShardRecord, type ShardStart, type ShardToken } from '../../ports/ledger-store.ts'
 import type { Incarnation } from '../incarnation.ts'
+import type { NodeContext } from '../node-context.ts'
 import { suspend } from '../pending-command.ts'
 import { type Fault, faultOf } from './containment.ts'
 import { reasonOf } from '../../reason.ts'
 
-export interface DoubtsDependencies {
-  readonly store: Pick<LedgerStore, 'shards' | 'raiseAttempt' | 'openShard'>
-  readonly session: string
-  readonly clock: Clock
-  readonly log: Log
+export interface DoubtsDependencies extends Pick<NodeContext, 'store' | 'session' | 'clock' | 'log'> {
   /** Another has the shard; `found`, where it was looked at: its record. */
   readonly onFenced: (incarnation: Incarnation, found: ShardRecord | undefined) => void
   /** Shards that were only busy may be stepped again. */

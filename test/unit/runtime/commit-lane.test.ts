@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../../runtime/messages.ts'
 import type { CommitVerdict } from '../../../runtime/ports/ledger-store.ts'
-import { NO_NODE_METRICS } from '../../../runtime/ports/metrics.ts'
 import { applied, credit, hosting, item, kinds, register } from '../../support/shard-hosting.ts'
 
 const UNKNOWN: CommitVerdict = { kind: 'unknown', detail: 'no answer' }
@@ -41,7 +40,8 @@ describe('a shard that has ended while its commit was under way', () => {
     const items = (fate: string, count: number) => {
       if (fate === 'given_up') given.up += count
     }
-    const ledger = hosting([0], {}, { metrics: { ...NO_NODE_METRICS, items } })
+    const silent = (): void => undefined
+    const ledger = hosting([0], {}, { metrics: { items, commit: silent, batch: silent, moves: silent } })
     const { clock, control, send } = ledger
     send(item(0, 'a', register))
     await clock.pass(10)
