@@ -37,6 +37,7 @@ import {
   isRecord,
   isTableOf,
   isText,
+  type Kinds,
 } from './shapes.ts'
 
 const isTextOrNull = isNullOr(isText)
@@ -128,7 +129,7 @@ const isArrival = isKindOf<Arrival>({
 const signed = { payload: isText, signature: isText }
 const registered = { payload: isText, signature: isTextOrNull, registrationKey: isTextOrNull }
 
-const isOperation = isKindOf<Operation>({
+export const OPERATION_MEMBERS = {
   submit: signed,
   decline_legs: signed,
   rotate_key: { ...signed, proof: isTextOrNull, newKey: isKey },
@@ -159,7 +160,8 @@ const isOperation = isKindOf<Operation>({
     reason: isText,
     transactions: isListOf(isObjectOf<NamedTransaction>({ txnId: isText, accountId: isText })),
   },
-})
+} satisfies Kinds<Operation>
+const isOperation = isKindOf<Operation>(OPERATION_MEMBERS)
 
 /** Identifies an item; all its other members are ignored. */
 export type AttemptName = Pick<Item, 'requestId' | 'attempt'>

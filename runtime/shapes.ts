@@ -53,9 +53,11 @@ export function isObjectOf<T extends object>(members: Members<T>): Guard<T> {
 }
 
 /** For each kind of a union with the discriminant `kind`: the other members. */
-export function isKindOf<T extends { readonly kind: string }>(kinds: {
+export type Kinds<T extends { readonly kind: string }> = {
   readonly [Kind in T['kind']]: Members<Omit<Extract<T, { readonly kind: Kind }>, 'kind'>>
-}): Guard<T> {
+}
+
+export function isKindOf<T extends { readonly kind: string }>(kinds: Kinds<T>): Guard<T> {
   const guards = new Map<unknown, Guard<object>>()
   for (const [kind, members] of Object.entries<Members<object>>(kinds)) guards.set(kind, isObjectOf(members))
   return (value): value is T => isRecord(value) && guards.get(value['kind'])?.(value) === true

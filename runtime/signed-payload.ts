@@ -31,7 +31,7 @@ function readObject(text: string): JsonObject | undefined {
   }
 }
 
-function isObject(value: Json | undefined): value is JsonObject {
+export function isObject(value: Json | undefined): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 

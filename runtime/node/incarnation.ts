@@ -8,6 +8,7 @@
 import type { EarlierUse } from '../../actors/account/outcome.ts'
 import type { CompensableTransaction } from '../../actors/account/transaction.ts'
 import { decodeUlid, encodeUlid, MAX_IDS_PER_MS } from '../../actors/identifiers.ts'
+import type { Stamp } from '../../actors/message.ts'
 import type { AnyState } from '../../actors/step-actor.ts'
 import { BriefMap } from '../brief-map.ts'
 import type { GroupUse, ShardStart, ShardToken } from '../ports/ledger-store.ts'
@@ -104,8 +105,8 @@ export function createIncarnation(token: ShardToken, start: ShardStart): Incarna
   }
 }
 
-/** The time for the next command, never before the last (N1), and a ULID of that time. */
-export function nextStamp(incarnation: Incarnation, nowMs: number, random: Random): { atMs: number; ulid: string } {
+/** The stamp of the next command: its time is never before the last (N1), and its transaction ID is of that time. */
+export function nextStamp(incarnation: Incarnation, nowMs: number, random: Random): Stamp {
   if (nowMs > incarnation.lastIdMs) {
     incarnation.lastIdMs = nowMs
     incarnation.lastIdCounter = 0
@@ -117,10 +118,8 @@ export function nextStamp(incarnation: Incarnation, nowMs: number, random: Rando
   }
   const atMs = incarnation.lastIdMs
   const { shardId } = incarnation.token
-  return {
-    atMs,
-    ulid: encodeUlid({ timeMs: atMs, counter: incarnation.lastIdCounter, shardId, random: random.integer(2 ** 48) }),
-  }
+  const parts = { timeMs: atMs, counter: incarnation.lastIdCounter, shardId, random: random.integer(2 ** 48) }
+  return { atMs, salt: random.hex(16), newTxnId: `txn_${encodeUlid(parts)}` }
 }
 
 /** Takes up what a look-up found, unless memory knows better: memory wins over loads. */

@@ -261,8 +261,7 @@ export class ShardHost {
     if (incarnation?.phase !== 'serving' || incarnation.dueWaiting.has(key)) return
     if ((incarnation.parkedTimers.get(key)?.untilMs ?? 0) > clock.monotonic()) return
     incarnation.dueWaiting.add(key)
-    const { atMs, ulid } = nextStamp(incarnation, clock.now(), random)
-    const command = { type: 'due', dueAtMs, atMs, salt: random.hex(16), newTxnId: `txn_${ulid}` } as const
+    const command = { type: 'due', dueAtMs, ...nextStamp(incarnation, clock.now(), random) } as const
     this.enter(createPending({ kind: 'due' }, address, command, incarnation))
   }
 

@@ -136,7 +136,7 @@ function createJudge({ clock, random, rare, settings, homeOf, find, backlogTo }:
       backlog >= settings.maxNodeMailbox ||
       mailbox.sizeOf(actorKey(item.actor)) >= settings.maxActorMailbox
     if (isFull || rare.takes('mailbox_full')) return { kind: 'overloaded' }
-    const command = commandOf(item, nextStamp(incarnation, clock.now(), random), random, settings.production)
+    const command = commandOf(item, nextStamp(incarnation, clock.now(), random), settings.production)
     if (command === undefined) {
       return refused(item, refusal('unknown_operation', 'This ledger does not support the operation or its payload.'))
     }

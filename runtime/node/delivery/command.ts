@@ -1,242 +1,196 @@
-/** Turns an item into a command of its actor: time, ids and salt are given here, once (N1). */
-import type { ActorAddress } from '../../../actors/address.ts'
+/** Turns an item into a command of its actor. Signed fields are read out of the payload that the signature covers. */
+import type { ActorKind } from '../../../actors/address.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import { isAccountId, isUuid } from '../../../actors/identifiers.ts'
+import type { Stamp } from '../../../actors/message.ts'
 import { fractionalDigits, isDecimalString, parseQuantity } from '../../../actors/money.ts'
 import { foldedName } from '../../../actors/nft-class/state.ts'
 import { isClassId } from '../../../actors/nft-id.ts'
 import { readTerms } from '../../../actors/group/terms.ts'
 import type { AnyCommand } from '../../../actors/step-actor.ts'
+import { OPERATION_MEMBERS } from '../../message-shapes.ts'
 import type { Item, Operation } from '../../messages.ts'
-import type { Random } from '../../ports/random.ts'
-import { readPayload, readSubmission, readTermsHash } from '../../signed-payload.ts'
-import { isPortage, portageCommand } from './portage-command.ts'
-
-export interface GivenStamp {
-  readonly atMs: number
-  readonly ulid: string
-}
+import { isObject, readPayload, readSubmission, readTermsHash, type SignedPayload } from '../../signed-payload.ts'
+import { arrivalFor, isName, isUsedKeys } from './arrival-checks.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { readonly kind: Kind }>
 
-/**
- * What every command of this item has. In a literal it comes after a member of its own: V8 takes two microseconds for each
- * member that follows a spread with which a literal begins.
- */
-function commonOf({ caller }: Item, { atMs, ulid }: GivenStamp, random: Random) {
-  return { atMs, salt: random.hex(16), newTxnId: `txn_${ulid}`, caller }
+const ARRIVING: readonly ActorKind[] = ['account', 'token', 'class', 'instance']
+
+/** The kinds of actor that an operation may name; by default accounts alone. */
+const TAKERS: { readonly [Kind in Operation['kind']]?: readonly ActorKind[] } = {
+  register_token: ['token'],
+  register_class: ['class'],
+  register_group: ['group'],
+  revert_group: ['group'],
+  hold_arrival: ARRIVING,
+  take_arrival: ARRIVING,
+  drop_arrival: ARRIVING,
+}
+const ACCOUNTS: readonly ActorKind[] = ['account']
+
+/** undefined: this version does not know the operation or its payload. */
+export function commandOf(item: Item, stamp: Stamp, production: boolean): AnyCommand | undefined {
+  const { operation, actor, shardId, caller } = item
+  if (!(TAKERS[operation.kind] ?? ACCOUNTS).includes(actor.kind)) return undefined
+  const own = ownMembers(item, stamp, production)
+  if (own === undefined) return undefined
+  const { atMs, salt, newTxnId } = stamp
+  const command: object = { type: operation.kind, atMs, salt, newTxnId, caller, accountId: actor.id, shardId }
+  // The type of the command follows from the operation's kind.
+  return Object.assign(command, own) as AnyCommand
 }
 
-type Common = ReturnType<typeof commonOf>
-
-/** undefined: the item is no command that this version understands; it is refused, not guessed at. */
-export function commandOf(item: Item, stamp: GivenStamp, random: Random, production: boolean): AnyCommand | undefined {
+/** The members that only this kind of command has. */
+function ownMembers(item: Item, stamp: Stamp, production: boolean): object | undefined {
   const { operation, actor } = item
-  const common = commonOf(item, stamp, random)
-  if (isPortage(operation)) return portageCommand(actor, item.shardId, operation, common)
   switch (operation.kind) {
+    case 'submit':
+      return submit(operation, actor.id)
+    case 'rotate_key':
+      return rotateKey(operation, actor.id)
+    case 'decline_legs':
+      return declineLegs(operation, actor.id)
+    case 'mint':
+      return mint(operation, actor.id)
     case 'register_token':
-      return registerToken(item, operation, common, production)
+      return registerToken(operation, item, production)
     case 'register_class':
-      return registerClass(item, operation, common, stamp, production)
+      return registerClass(operation, item, stamp, production)
     case 'register_group':
-      return registerGroup(item, operation, common)
-    case 'revert_group': {
-      const { reason, transactions } = operation
-      if (actor.kind !== 'group') return undefined
-      return { type: 'revert_group', ...common, groupId: actor.id, reason, transactions }
+      return registerGroup(operation, item)
+    case 'hold_arrival': {
+      const arrival = arrivalFor(actor, operation)
+      return arrival && { from: operation.from, arrival: arrival.held }
     }
-    default:
-      return actor.kind === 'account' ? accountCommand(actor, item.shardId, operation, common) : undefined
-  }
-}
-
-type UnsignedOperation = Of<'register' | 'change_status' | 'erase' | 'pause' | 'resume' | 'show_actor'>
-type SignedOperation = Of<'submit' | 'rotate_key' | 'mint' | 'decline_legs'>
-
-function accountCommand(
-  { id: accountId }: ActorAddress,
-  shardId: number,
-  operation: UnsignedOperation | SignedOperation,
-  common: Common,
-): AnyCommand | undefined {
-  switch (operation.kind) {
-    case 'register': {
-      const { key, registrationKey } = operation
-      return { type: 'register', ...common, accountId, shardId, key, registrationKey }
-    }
-    case 'change_status': {
-      const { status, incoming, reason, registrationKey = null } = operation
-      return { type: 'change_status', ...common, accountId, status, incoming, reason, registrationKey }
-    }
+    case 'take_arrival':
+    case 'drop_arrival':
+      return isName(operation.importId) ? unsigned(operation) : undefined
+    case 'note_used_keys':
+      return isName(operation.importId) && isUsedKeys(operation) ? unsigned(operation) : undefined
+    case 'depart':
+      return isName(operation.audience) ? unsigned(operation) : undefined
+    case 'register':
+    case 'change_status':
     case 'erase':
     case 'pause':
     case 'resume':
-      return { type: operation.kind, ...common, accountId, reason: operation.reason }
     case 'show_actor':
-      return { type: 'show_actor', ...common, accountId }
-    default:
-      return signedCommand(accountId, operation, common)
+      return unsigned(operation)
+    case 'revert_group':
+      return { groupId: actor.id, ...unsigned(operation) }
   }
 }
 
-function signedCommand(accountId: string, operation: SignedOperation, common: Common): AnyCommand | undefined {
-  switch (operation.kind) {
-    case 'submit': {
-      const payload = readPayload(operation.payload)
-      const submission = payload === undefined ? undefined : readSubmission(payload.fields)
-      if (payload === undefined || submission === undefined || submission.accountId !== accountId) return undefined
-      return {
-        type: 'submit',
-        ...common,
-        submission,
-        payload: operation.payload,
-        payloadHash: payload.hash,
-        signature: operation.signature,
-        idempotencyKey: submission.idempotencyKey,
-      }
-    }
-    case 'decline_legs':
-      return decline(accountId, operation, common)
-    case 'mint':
-      return mint(accountId, operation, common)
-    case 'rotate_key': {
-      const payload = readPayload(operation.payload)
-      const idempotencyKey = payload?.fields['idempotency_key']
-      if (payload === undefined || typeof idempotencyKey !== 'string') return undefined
-      const { ledger_id: ledgerId = null } = payload.fields
-      if (payload.fields['account_id'] !== accountId) return undefined
-      if (ledgerId !== null && typeof ledgerId !== 'string') return undefined
-      return {
-        type: 'rotate_key',
-        ...common,
-        accountId,
-        ledgerId,
-        newKey: operation.newKey,
-        proof: operation.proof,
-        payload: operation.payload,
-        payloadHash: payload.hash,
-        signature: operation.signature,
-        idempotencyKey,
-      }
-    }
-  }
+/** The members of an operation that nobody signed: those of its type and no others. An absent one is null. */
+function unsigned(operation: Operation): object {
+  const given: { readonly [name: string]: unknown } = { ...operation }
+  const names = Object.keys(OPERATION_MEMBERS[operation.kind])
+  return Object.fromEntries(names.map((name) => [name, given[name] ?? null]))
 }
 
-function decline(
-  accountId: string,
-  { payload: text, signature }: Of<'decline_legs'>,
-  common: Common,
-): AnyCommand | undefined {
-  const fields: JsonObject = readPayload(text)?.fields ?? {}
-  const { group_id: groupId, ledger_id: ledgerId = null } = fields
-  const termsHash = readTermsHash(fields['terms_hash'])
-  if (fields['account_id'] !== accountId || typeof groupId !== 'string' || !isUuid(groupId)) return undefined
-  if (typeof termsHash !== 'string' || (ledgerId !== null && typeof ledgerId !== 'string')) return undefined
-  const named = { accountId, groupId: groupId.toLowerCase(), termsHash, ledgerId }
-  return { type: 'decline_legs', ...common, ...named, payload: text, signature }
+interface PayloadOfAccount extends SignedPayload {
+  readonly ledgerId: string | null
 }
 
-function mint(accountId: string, operation: Of<'mint'>, common: Common): AnyCommand | undefined {
-  const payload = readPayload(operation.payload)
-  const fields: JsonObject = payload?.fields ?? {}
+/** undefined: the payload names another account. */
+function payloadOf(accountId: string, { payload }: { readonly payload: string }): PayloadOfAccount | undefined {
+  const read = readPayload(payload)
+  if (read === undefined || read.fields['account_id'] !== accountId) return undefined
+  const { ledger_id: ledgerId = null } = read.fields
+  return ledgerId === null || typeof ledgerId === 'string' ? { ...read, ledgerId } : undefined
+}
+
+function submit({ payload, signature }: Of<'submit'>, accountId: string): object | undefined {
+  const read = readPayload(payload)
+  const submission = read === undefined ? undefined : readSubmission(read.fields)
+  if (read === undefined || submission?.accountId !== accountId) return undefined
+  const { idempotencyKey } = submission
+  return { submission, payload, payloadHash: read.hash, signature, idempotencyKey }
+}
+
+function rotateKey(operation: Of<'rotate_key'>, accountId: string): object | undefined {
+  const { newKey, proof, payload, signature } = operation
+  const read = payloadOf(accountId, operation)
+  const idempotencyKey = read?.fields['idempotency_key']
+  if (read === undefined || typeof idempotencyKey !== 'string') return undefined
+  return { ledgerId: read.ledgerId, newKey, proof, payload, payloadHash: read.hash, signature, idempotencyKey }
+}
+
+function declineLegs(operation: Of<'decline_legs'>, accountId: string): object | undefined {
+  const { payload, signature } = operation
+  const read = payloadOf(accountId, operation)
+  const groupId = read?.fields['group_id']
+  const termsHash = readTermsHash(read?.fields['terms_hash'])
+  if (read === undefined || typeof groupId !== 'string' || !isUuid(groupId)) return undefined
+  if (typeof termsHash !== 'string') return undefined
+  return { groupId: groupId.toLowerCase(), termsHash, ledgerId: read.ledgerId, payload, signature }
+}
+
+function mint(operation: Of<'mint'>, accountId: string): object | undefined {
+  const { payload, signature, metadataVerdict } = operation
+  const read = payloadOf(accountId, operation)
+  const fields: JsonObject = read?.fields ?? {}
   const { class_id: classId, instance_id: instanceId, idempotency_key: idempotencyKey } = fields
-  const { owner = accountId, metadata, ledger_id: ledgerId = null } = fields
-  if (payload === undefined || fields['account_id'] !== accountId || typeof idempotencyKey !== 'string')
-    return undefined
+  const { owner = accountId, metadata } = fields
+  if (read === undefined || typeof idempotencyKey !== 'string' || !isObject(metadata)) return undefined
   if (typeof classId !== 'string' || !isClassId(classId) || typeof instanceId !== 'string') return undefined
   if (!isAccountId(instanceId) || typeof owner !== 'string' || !isAccountId(owner)) return undefined
-  if (metadata === null || typeof metadata !== 'object' || Array.isArray(metadata)) return undefined
-  if (ledgerId !== null && typeof ledgerId !== 'string') return undefined
-  return {
-    type: 'mint',
-    ...common,
-    accountId,
-    classId,
-    instanceId,
-    owner,
-    metadata: metadata as JsonObject,
-    metadataVerdict: operation.metadataVerdict,
-    ledgerId,
-    payload: operation.payload,
-    payloadHash: payload.hash,
-    signature: operation.signature,
-    idempotencyKey,
-  }
+  const named = { classId, instanceId, owner, metadata, metadataVerdict, ledgerId: read.ledgerId }
+  return Object.assign(named, { payload, payloadHash: read.hash, signature, idempotencyKey })
 }
 
 const SYMBOL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 
-function registerToken(
-  { actor, requestId, caller }: Item,
-  operation: Of<'register_token'>,
-  common: Common,
-  production: boolean,
-): AnyCommand | undefined {
+function registerToken(operation: Of<'register_token'>, item: Item, production: boolean): object | undefined {
   const { symbol, decimals, issuer, total_supply: totalSupply } = readPayload(operation.payload)?.fields ?? {}
-  if (actor.kind !== 'token' || typeof symbol !== 'string' || !SYMBOL.test(symbol)) return undefined
-  if (symbol.toLowerCase() !== actor.id || typeof issuer !== 'string' || !isAccountId(issuer)) return undefined
+  if (typeof symbol !== 'string' || !SYMBOL.test(symbol) || symbol.toLowerCase() !== item.actor.id) return undefined
+  if (typeof issuer !== 'string' || !isAccountId(issuer)) return undefined
   if (typeof decimals !== 'number' || !Number.isInteger(decimals) || decimals < 0 || decimals > 18) return undefined
   if (typeof totalSupply !== 'string' || !isDecimalString(totalSupply)) return undefined
   if (fractionalDigits(parseQuantity(totalSupply)) > decimals) return undefined
-  return {
-    type: 'register_token',
-    ...common,
-    tokenId: symbol,
-    decimals,
-    issuer,
-    totalSupply,
-    payload: operation.payload,
-    signature: operation.signature ?? '',
-    // A signature that is given must be right, whoever asks.
-    consentNeeded: operation.signature !== null || (production && caller.role !== 'admin'),
-    registrationKey: registrationKeyOf(operation.registrationKey, requestId),
-  }
+  return { tokenId: symbol, decimals, issuer, totalSupply, ...registration(operation, item, production) }
 }
 
 const MAX_CLASS_NAME_LENGTH = 256
 
 function registerClass(
-  { actor, requestId, caller }: Item,
   operation: Of<'register_class'>,
-  common: Common,
-  { ulid }: GivenStamp,
+  item: Item,
+  { newTxnId }: Stamp,
   production: boolean,
-): AnyCommand | undefined {
-  const { name, description, issuer, metadata_schema: schema } = readPayload(operation.payload)?.fields ?? {}
-  if (actor.kind !== 'class' || typeof name !== 'string' || name === '') return undefined
-  if (name.length > 2 * MAX_CLASS_NAME_LENGTH || foldedName(name) !== actor.id) return undefined
+): object | undefined {
+  const { name, description, issuer, metadata_schema: metadataSchema } = readPayload(operation.payload)?.fields ?? {}
+  if (typeof name !== 'string' || name === '') return undefined
+  if (name.length > 2 * MAX_CLASS_NAME_LENGTH || foldedName(name) !== item.actor.id) return undefined
   if (typeof description !== 'string' || typeof issuer !== 'string' || !isAccountId(issuer)) return undefined
-  if (schema === undefined || schema === null || typeof schema !== 'object' || Array.isArray(schema)) return undefined
+  if (!isObject(metadataSchema)) return undefined
+  const newClassId = newTxnId.replace('txn_', 'cls_')
+  return { newClassId, name, description, issuer, metadataSchema, ...registration(operation, item, production) }
+}
+
+function registration(operation: Of<'register_token' | 'register_class'>, item: Item, production: boolean): object {
+  const { payload, signature } = operation
   return {
-    type: 'register_class',
-    ...common,
-    newClassId: `cls_${ulid}`,
-    name,
-    description,
-    issuer,
-    metadataSchema: schema as JsonObject,
-    payload: operation.payload,
-    signature: operation.signature ?? '',
+    payload,
+    signature: signature ?? '',
     // A signature that is given must be right, whoever asks.
-    consentNeeded: operation.signature !== null || (production && caller.role !== 'admin'),
-    registrationKey: registrationKeyOf(operation.registrationKey, requestId),
+    consentNeeded: signature !== null || (production && item.caller.role !== 'admin'),
+    registrationKey: registrationKeyOf(operation, item),
   }
 }
 
-function registerGroup(
-  { actor, requestId }: Item,
-  operation: Of<'register_group'>,
-  common: Common,
-): AnyCommand | undefined {
+function registerGroup(operation: Of<'register_group'>, item: Item): object | undefined {
   const payload = readPayload(operation.payload)
   const terms = payload === undefined ? undefined : readTerms(payload.fields)
-  if (actor.kind !== 'group' || terms?.ok !== true || terms.value.groupId !== actor.id) return undefined
-  const registrationKey = registrationKeyOf(operation.registrationKey, requestId)
-  return { type: 'register_group', ...common, groupId: actor.id, terms: terms.value, registrationKey }
+  if (terms?.ok !== true || terms.value.groupId !== item.actor.id) return undefined
+  return { groupId: item.actor.id, terms: terms.value, registrationKey: registrationKeyOf(operation, item) }
 }
 
-/** A client that gives no key is recognised by its request, over all its attempts. */
-function registrationKeyOf(given: string | null, requestId: string): string {
-  return given === null ? `request ${requestId}` : `key ${given}`
+/** A client that gives no key is recognized by its request, over all its attempts. */
+function registrationKeyOf(
+  { registrationKey }: { readonly registrationKey: string | null },
+  { requestId }: Pick<Item, 'requestId'>,
+): string {
+  return registrationKey === null ? `request ${requestId}` : `key ${registrationKey}`
 }

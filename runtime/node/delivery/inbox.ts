@@ -212,8 +212,7 @@ export class Inbox {
 
   private enter(incarnation: Incarnation, source: number, number: number, { to, message }: Envelope): void {
     const { clock, random } = this.dependencies
-    const { atMs, ulid } = nextStamp(incarnation, clock.now(), random)
-    const stamp = { atMs, salt: random.hex(16), newTxnId: `txn_${ulid}` }
+    const stamp = nextStamp(incarnation, clock.now(), random)
     const { shardId } = incarnation.token
     // As a literal that begins with a spread it would take ten microseconds (V8).
     const command: AnyCommand = Object.assign(

@@ -7,10 +7,11 @@ import { accountAddress, type ActorAddress, actorKey } from '../../../actors/add
 import { availableOf, balanceOf } from '../../../actors/account/state.ts'
 import { canonicalJson } from '../../../actors/canonical-json.ts'
 import { encodeUlid, MAX_IDS_PER_MS } from '../../../actors/identifiers.ts'
+import type { Stamp } from '../../../actors/message.ts'
 import { BASE_UNIT, ZERO } from '../../../actors/money.ts'
 import { stepActor } from '../../../actors/step-actor.ts'
 import type { Item, Operation } from '../../../runtime/messages.ts'
-import { commandOf, type GivenStamp } from '../../../runtime/node/delivery/command.ts'
+import { commandOf } from '../../../runtime/node/delivery/command.ts'
 import {
   accountIn,
   createShardDraft,
@@ -102,10 +103,10 @@ export class AccountDrafts {
   }
 
   /** `verdict`: of the signature, which is not checked again. Throws when it is refused. */
-  private request(actor: ActorAddress, operation: Operation, stamp: GivenStamp, verdict?: string): void {
+  private request(actor: ActorAddress, operation: Operation, stamp: Stamp, verdict?: string): void {
     const shardId = this.options.homeOf(actor)
     const item: Item = {
-      requestId: stamp.ulid,
+      requestId: stamp.newTxnId,
       attempt: 1,
       shardId,
       epoch: 0,
@@ -114,7 +115,7 @@ export class AccountDrafts {
       deadlineMs: Number.MAX_SAFE_INTEGER,
       operation,
     }
-    const command = commandOf(item, stamp, this.options.random, false)
+    const command = commandOf(item, stamp, false)
     if (command === undefined) throw new Error(`the ledger does not understand ${operation.kind} of ${actor.id}`)
     const draft = this.draftOf(shardId)
     const pending = createPending({ kind: 'request', item, channel: SILENT }, actor, command, draft.incarnation)
@@ -139,7 +140,7 @@ class AccountStamps {
     this.random = random
   }
 
-  next(wantedMs: number): GivenStamp {
+  next(wantedMs: number): Stamp {
     if (wantedMs > this.lastMs) {
       this.lastMs = wantedMs
       this.counter = 0
@@ -149,6 +150,7 @@ class AccountStamps {
       throw new Error('an account has more transactions than a millisecond has IDs')
     }
     const { lastMs: atMs, counter, shardId } = this
-    return { atMs, ulid: encodeUlid({ timeMs: atMs, counter, shardId, random: this.random.integer(2 ** 48) }) }
+    const newTxnId = `txn_${encodeUlid({ timeMs: atMs, counter, shardId, random: this.random.integer(2 ** 48) })}`
+    return { atMs, salt: this.random.hex(16), newTxnId }
   }
 }
