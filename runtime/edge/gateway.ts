@@ -14,6 +14,7 @@
  */
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { ActorAddress } from '../../actors/address.ts'
+import { appendTo } from '../append-to.ts'
 import { BriefMap } from '../brief-map.ts'
 import { type Item, sessionSubject, type Verdict } from '../messages.ts'
 import type { Clock, Timer } from '../ports/clock.ts'
@@ -26,7 +27,7 @@ import { fieldsOf } from '../ports/trail.ts'
 import { NOT_DELIVERED, type NotDelivered, type PendingRequest, type Transport } from '../ports/transport.ts'
 import type { Route, Routes } from '../routes.ts'
 import { decodeList, encodeFrame, UNSUPPORTED_VERSION, VERDICTS, WIRE, type Wire } from '../wire.ts'
-import { boundOfSize, endOf, hasKey, overrules } from './request-items.ts'
+import { boundOfSize, endOf, retryOf } from './request-items.ts'
 
 export interface GatewayDependencies {
   readonly transport: Transport
@@ -194,9 +195,7 @@ export class Gateway implements LedgerGateway {
       operation: request.operation,
       ...(request.trail === undefined ? {} : { trail: request.trail }),
     }
-    const items = this.outgoing.get(route.session)
-    if (items === undefined) this.outgoing.set(route.session, [item])
-    else items.push(item)
+    appendTo(this.outgoing, route.session, item)
     if (this.flushing) return
     this.flushing = true
     const sinceMs = clock.monotonic() - this.flushedMs
@@ -232,13 +231,13 @@ export class Gateway implements LedgerGateway {
     const open = new Set(items.map(({ requestId }) => requestId))
     const turnAllAway = (): void => {
       void routes.refresh()
-      for (const { requestId, attempt } of items) this.turnedAway(requestId, attempt, 'shard_unavailable')
+      for (const { requestId, attempt } of items) {
+        const waiting = this.waiting.get(requestId)
+        if (waiting?.attempt === attempt && waiting.underWay) this.retry(waiting, 'shard_unavailable')
+      }
     }
     const takeReply = (reply: string | NotDelivered): void => {
-      if (reply === NOT_DELIVERED || reply === UNSUPPORTED_VERSION) {
-        turnAllAway()
-        return
-      }
+      if (reply === NOT_DELIVERED || reply === UNSUPPORTED_VERSION) return turnAllAway()
       // W6.
       const { members = [], malformed = items } = decodeList(reply, VERDICTS, wire) ?? {}
       for (const { requestId, attempt } of malformed) this.take(requestId, attempt, { kind: 'undecided' })
@@ -263,40 +262,39 @@ export class Gateway implements LedgerGateway {
   }
 
   private take(requestId: string, attempt: number, verdict: Verdict): void {
-    const { settings } = this.dependencies
+    const { settings, routes } = this.dependencies
+    if (verdict.kind === 'moved' || verdict.kind === 'unsupported_version') void routes.refresh()
+    const waiting = this.waiting.get(requestId)
+    if (waiting === undefined) return
+    const isLatest = waiting.attempt === attempt
+    const isOpen = isLatest && waiting.underWay
     switch (verdict.kind) {
       case 'answered':
-        this.answered(requestId, attempt, verdict.answer)
+        this.answered(waiting, isLatest, verdict.answer)
         return
       case 'moved':
       case 'unsupported_version':
-        void this.dependencies.routes.refresh()
-        this.turnedAway(requestId, attempt, 'shard_unavailable')
+        if (isOpen) this.retry(waiting, 'shard_unavailable')
         return
       case 'overloaded':
-        this.turnedAway(requestId, attempt, 'overloaded')
+        if (isOpen && !waiting.uncertain) this.finish(waiting, FULL)
+        else if (isOpen) this.retry(waiting, 'overloaded')
         return
       case 'not_applied':
-        this.turnedAway(requestId, attempt, 'shard_unavailable', settings.patienceMs / 2)
+        if (isOpen) this.retry(waiting, 'shard_unavailable', settings.patienceMs / 2)
         return
-      case 'undecided': {
-        const waiting = this.waiting.get(requestId)
-        if (waiting === undefined) return
+      case 'undecided':
         waiting.uncertain = true
-        if (waiting.attempt !== attempt || !waiting.underWay) return
-        void this.dependencies.routes.refresh()
-        this.retry(waiting, 'shard_unavailable')
-      }
+        if (isOpen) this.withoutVerdict(waiting)
     }
   }
 
-  private answered(requestId: string, attempt: number, answer: Answer): void {
-    const waiting = this.waiting.get(requestId)
-    if (waiting === undefined) return
+  private answered(waiting: Waiting, isLatest: boolean, answer: Answer): void {
+    const isRefused = answer.kind === 'refused'
     // An earlier attempt's refusal may be older than what a later attempt does (W3).
-    if (answer.kind === 'refused' && waiting.attempt !== attempt) return
-    // Without a key of its own, what refuses it may be what its earlier attempt did.
-    if (answer.kind === 'refused' && waiting.uncertain && !hasKey(waiting.request.operation)) {
+    if (isRefused && !isLatest) return
+    // The refusal may be for what an earlier attempt of the same request did.
+    if (isRefused && waiting.uncertain && retryOf(waiting.request.operation) !== 'replays') {
       this.finish(waiting, this.unavailable(waiting, 'shard_unavailable'))
       return
     }
@@ -310,21 +308,6 @@ export class Gateway implements LedgerGateway {
     return madeAtMs >= waiting.startedAtMs ? { ...answer, replayed: false } : answer
   }
 
-  private turnedAway(
-    requestId: string,
-    attempt: number,
-    reason: UnavailableReason,
-    patienceMs = this.dependencies.settings.patienceMs,
-  ): void {
-    const waiting = this.waiting.get(requestId)
-    if (waiting === undefined || waiting.attempt !== attempt || !waiting.underWay) return
-    if (reason === 'overloaded' && !waiting.uncertain) {
-      this.finish(waiting, { kind: 'unavailable', reason, outcome: 'not_applied' })
-      return
-    }
-    this.retry(waiting, reason, patienceMs)
-  }
-
   private retry(waiting: Waiting, reason: UnavailableReason, patienceMs = this.dependencies.settings.patienceMs): void {
     const { clock, settings, random } = this.dependencies
     waiting.timer?.cancel()
@@ -332,8 +315,7 @@ export class Gateway implements LedgerGateway {
     waiting.tries += 1
     const elapsedMs = clock.monotonic() - waiting.startedMs
     // Applied once and asked again, it would be applied on top of what others have changed since.
-    const { operation } = waiting.request
-    if (waiting.uncertain && overrules(operation) && !hasKey(operation)) {
+    if (waiting.uncertain && retryOf(waiting.request.operation) === 'overrules') {
       this.finish(waiting, this.unavailable(waiting, reason))
       return
     }

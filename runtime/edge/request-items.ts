@@ -10,41 +10,36 @@ const NAMED_TRANSACTION_LENGTH = 256
 /** With its quotes and comma. */
 const HASH_LENGTH = 46
 
-/** Whether a repeat of it is recognised by an idempotency key. */
-export function hasKey(operation: Operation): boolean {
-  switch (operation.kind) {
-    case 'submit':
-    case 'rotate_key':
-    case 'mint':
-      return true
-    case 'register':
-    case 'change_status':
-      return (operation.registrationKey ?? null) !== null
-    case 'pause':
-    case 'resume':
-      return false
-    // What these made is recognised by the request that made it.
-    case 'register_token':
-    case 'register_class':
-    case 'register_group':
-    case 'revert_group':
-      return true
-    // Done twice it is done once.
-    case 'erase':
-    case 'show_actor':
-    case 'decline_legs':
-    case 'hold_arrival':
-    case 'note_used_keys':
-    case 'take_arrival':
-    case 'drop_arrival':
-    case 'depart':
-      return true
-  }
-}
+/**
+ * What a retry does if an earlier attempt was applied. `replays`: nothing, because its key or its request names it, or
+ * because the operation is idempotent. `keyed`: as `replays` if the client gave a key; else it may be refused for what it
+ * did itself. `overrules`: as `keyed`, but without a key it undoes what others have ordered since.
+ */
+const RETRIES = {
+  submit: 'replays',
+  rotate_key: 'replays',
+  mint: 'replays',
+  register: 'keyed',
+  change_status: 'overrules',
+  pause: 'overrules',
+  resume: 'overrules',
+  erase: 'replays',
+  show_actor: 'replays',
+  decline_legs: 'replays',
+  register_token: 'replays',
+  register_class: 'replays',
+  register_group: 'replays',
+  revert_group: 'replays',
+  hold_arrival: 'replays',
+  note_used_keys: 'replays',
+  take_arrival: 'replays',
+  drop_arrival: 'replays',
+  depart: 'replays',
+} as const satisfies Record<Operation['kind'], string>
 
-/** Whether a repeat would undo what others have ordered since, unless a key tells that it is one. */
-export function overrules({ kind }: Operation): boolean {
-  return kind === 'change_status' || kind === 'pause' || kind === 'resume'
+export function retryOf(operation: Operation): 'replays' | 'keyed' | 'overrules' {
+  const hasKey = 'registrationKey' in operation && (operation.registrationKey ?? null) !== null
+  return hasKey ? 'replays' : RETRIES[operation.kind]
 }
 
 /** No less than the item takes as JSON: a UTF-16 unit is three bytes of UTF-8 at most, and no escape adds more. */
