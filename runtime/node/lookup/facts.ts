@@ -37,45 +37,32 @@ interface Caches {
 /** The node's memory of facts, bounded. */
 export function createFacts(rare: RarePaths): Facts {
   let caches = boundedCaches()
-  return over(
-    () => caches,
-    (answer) => {
+  return {
+    ...over(() => caches),
+    note: (answer) => {
       if (rare.takes('facts_forgotten')) caches = boundedCaches()
       note(caches, answer)
     },
-  )
+  }
 }
 
 /** F1: what the commands of one look-up know is kept with them; what `facts` knows now is copied when it is asked for. */
 export function createFactsOfLookUp(facts: Facts): Facts {
   const own: Caches = { tokens: new Map(), classes: new Map(), accounts: new Map(), nfts: new Map() }
-  const known = over(
-    () => own,
-    (answer) => note(own, answer),
-  )
+  const { token, nftClass, minted, exists } = over(() => own)
   return {
-    note: known.note,
-    token: (tokenId) => {
-      const found = known.token(tokenId) ?? facts.token(tokenId)
-      if (found !== undefined) own.tokens.set(actorKey(tokenAddress(tokenId)), found)
-      return found
-    },
-    nftClass: (classId) => {
-      const found = known.nftClass(classId) ?? facts.nftClass(classId)
-      if (found !== undefined) own.classes.set(classId, found)
-      return found
-    },
-    minted: (nftId) => {
-      const found = known.minted(nftId) || facts.minted(nftId)
-      if (found) own.nfts.set(nftId, true)
-      return found
-    },
-    exists: (account) => {
-      const found = known.exists(account) || facts.exists(account)
-      if (found) own.accounts.set(addressOf(account), true)
-      return found
-    },
+    note: (answer) => note(own, answer),
+    token: (id) => token(id) ?? kept(own.tokens, actorKey(tokenAddress(id)), facts.token(id)),
+    nftClass: (id) => nftClass(id) ?? kept(own.classes, id, facts.nftClass(id)),
+    minted: (id) => minted(id) || kept(own.nfts, id, facts.minted(id) || undefined) === true,
+    exists: (account) =>
+      exists(account) || kept(own.accounts, addressOf(account), facts.exists(account) || undefined) === true,
   }
+}
+
+function kept<V>(cache: Cache<V>, key: string, found: V | undefined): V | undefined {
+  if (found !== undefined) cache.set(key, found)
+  return found
 }
 
 function boundedCaches(): Caches {
@@ -87,7 +74,7 @@ function boundedCaches(): Caches {
   }
 }
 
-function over(caches: () => Caches, noteAll: Facts['note']): Facts {
+function over(caches: () => Caches): Omit<Facts, 'note'> {
   return {
     token: (tokenId) => {
       const facts = caches().tokens.get(actorKey(tokenAddress(tokenId)))
@@ -96,7 +83,6 @@ function over(caches: () => Caches, noteAll: Facts['note']): Facts {
     nftClass: (classId) => caches().classes.get(classId),
     minted: (nftId) => caches().nfts.get(nftId) === true,
     exists: (account) => caches().accounts.get(addressOf(account)) === true,
-    note: noteAll,
   }
 }
 

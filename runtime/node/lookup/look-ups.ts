@@ -9,25 +9,16 @@
  */
 import type { AccountKey } from '../../../actors/account/state.ts'
 import type { AnyState } from '../../../actors/step-actor.ts'
-import type {
-  AccountAddress,
-  HomedActor,
-  KeyAddress,
-  LedgerStore,
-  LookUpAnswer,
-  LookUpQuestion,
-} from '../../ports/ledger-store.ts'
-import { addressOf, keyAddressOf } from '../../ports/ledger-store.ts'
+import { addressOf, keyAddressOf, type LookUpAnswer } from '../../ports/ledger-store.ts'
 import type { SignatureCheck } from '../../ports/signer.ts'
 import { type Contain, type Fault, faultOf } from '../recovery/containment.ts'
 import { createFactsOfLookUp, type Facts } from './facts.ts'
 import { type Incarnation, takeUp } from '../incarnation.ts'
 import { LookUpRounds } from './look-up-rounds.ts'
-import { addNeeds, findingsFor, noNeeds } from './needs.ts'
+import { addNeeds, elsewhereKeyOf, findingsFor, type Needs, noNeeds, questionOf } from './needs.ts'
 import { holdOn, type LookUpMembership, type Pending, verdictKey } from '../pending-command.ts'
 import type { NodeContext } from '../node-context.ts'
 import type { PinBoard } from './pin-board.ts'
-import { elsewhereKeyOf } from './used-elsewhere.ts'
 
 export interface LookUps {
   /** Takes a command in; it comes out through `onReady` when everything is known. */
@@ -42,9 +33,6 @@ export interface LookUpDependencies extends NodeContext {
   /** Called once a round, after its commands have been put into their `ready` queues. */
   readonly onReady: () => void
 }
-
-/** By `keyAddressOf`. */
-type KeyAddresses = Map<string, KeyAddress>
 
 interface Asked {
   readonly pending: Pending
@@ -125,9 +113,6 @@ function leave({ pending, membership }: Asked): void {
 
 async function find(asked: readonly Asked[], facts: Facts, dependencies: LookUpDependencies): Promise<LookUpAnswer> {
   const { homeOf } = dependencies
-  const accounts = new Map<string, AccountAddress>()
-  const actors = new Map<string, HomedActor>()
-  const keys: KeyAddresses = new Map()
   const needs = noNeeds()
   const early: Pending[] = []
   for (const { pending, incarnation } of asked) {
@@ -139,28 +124,17 @@ async function find(asked: readonly Asked[], facts: Facts, dependencies: LookUpD
       holdOn(pending, resident)
       pending.wasResident = true
       early.push(pending)
-      askElsewhere(pending, resident.state, keys)
-    } else if (actor.kind === 'account') accounts.set(key, { shardId, accountId: actor.id })
-    else actors.set(key, { shardId, address: actor })
+      askElsewhere(pending, resident.state, needs)
+    } else if (actor.kind === 'account') needs.accounts.set(key, { shardId, accountId: actor.id })
+    else needs.actors.set(key, { shardId, address: actor })
     const { keyAddress, keyUse } = pending
     const known = keyAddress === null ? undefined : incarnation.recent.keys.get(keyAddress)
     if (known !== undefined) pending.earlier = known.earlier
-    else if (keyAddress !== null && keyUse !== null) keys.set(keyAddress, keyUse)
+    else if (keyAddress !== null && keyUse !== null) needs.keys.set(keyAddress, keyUse)
     addNeeds(needs, pending, facts, homeOf)
   }
-  const question = {
-    accounts: [...accounts.values()],
-    keys: [...keys.values()],
-    actors: [...actors.values()],
-    transactions: [...needs.transactions.values()],
-    groupUses: [...needs.groupUses.values()],
-    tokens: [...needs.tokens.values()],
-    existing: [...needs.existing.values()],
-    classes: [...needs.classes],
-    instances: [...needs.instances.values()],
-  }
   const [found] = await Promise.all([
-    ask(question, dependencies),
+    ask(needs, dependencies),
     verify(early, (pending) => keyOf(pending.resident?.state), dependencies),
   ])
   const answer = await withUsesElsewhere(found, asked, dependencies)
@@ -175,7 +149,7 @@ async function find(asked: readonly Asked[], facts: Facts, dependencies: LookUpD
   return answer
 }
 
-function askElsewhere(pending: Pending, state: AnyState | null | undefined, keys: KeyAddresses): void {
+function askElsewhere(pending: Pending, state: AnyState | null | undefined, { keys }: Needs): void {
   const key = elsewhereKeyOf(pending, state)
   if (key === undefined) return
   pending.askedElsewhere = keyAddressOf(key)
@@ -188,14 +162,14 @@ async function withUsesElsewhere(
   asked: readonly Asked[],
   dependencies: LookUpDependencies,
 ): Promise<LookUpAnswer> {
-  const keys: KeyAddresses = new Map()
+  const needs = noNeeds()
   for (const { pending, membership } of asked) {
     // One that is looked up anew by now, for another incarnation, is not to hear of this.
     if (pending.lookUp !== membership || pending.resident !== null) continue
-    askElsewhere(pending, loaded(pending, answer), keys)
+    askElsewhere(pending, loaded(pending, answer), needs)
   }
-  if (keys.size === 0) return answer
-  const further = await ask({ ...NO_QUESTION, keys: [...keys.values()] }, dependencies)
+  if (needs.keys.size === 0) return answer
+  const further = await ask(needs, dependencies)
   return {
     ...answer,
     keys: new Map([...answer.keys, ...further.keys]),
@@ -218,18 +192,6 @@ function originalKey(pending: Pending, answer: LookUpAnswer): AccountKey | null 
   return (pending.earlier ?? answer.keys.get(pending.keyAddress))?.key ?? null
 }
 
-const NO_QUESTION: LookUpQuestion = {
-  accounts: [],
-  keys: [],
-  actors: [],
-  transactions: [],
-  groupUses: [],
-  tokens: [],
-  existing: [],
-  classes: [],
-  instances: [],
-}
-
 const NOTHING: LookUpAnswer = {
   accounts: new Map(),
   keys: new Map(),
@@ -243,12 +205,9 @@ const NOTHING: LookUpAnswer = {
   unreadable: new Map(),
 }
 
-function ask(
-  question: LookUpQuestion,
-  { store }: { readonly store: Pick<LedgerStore, 'lookUp'> },
-): LookUpAnswer | Promise<LookUpAnswer> {
-  const isEmpty = Object.values(question).every((asked: readonly unknown[]) => asked.length === 0)
-  return isEmpty ? NOTHING : store.lookUp(question)
+function ask(needs: Needs, { store }: LookUpDependencies): LookUpAnswer | Promise<LookUpAnswer> {
+  const isEmpty = Object.values(needs).every(({ size }) => size === 0)
+  return isEmpty ? NOTHING : store.lookUp(questionOf(needs))
 }
 
 async function verify(

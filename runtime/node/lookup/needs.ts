@@ -1,41 +1,42 @@
-/** What must be looked up before a command can be stepped, beside its actor and its key. */
+/** The question of a look-up, and what its answer says to each command. */
 import { isSelfTransfer, TRANSACTION_TYPES } from '../../../actors/account/commands.ts'
+import { isSignedOperation, usedKeyHash } from '../../../actors/account/used-key.ts'
 import type { ActorAddress } from '../../../actors/address.ts'
 import { instanceAddress, tokenAddress } from '../../../actors/address.ts'
 import { BASE_UNIT } from '../../../actors/money.ts'
 import { nftNameOf } from '../../../actors/nft-id.ts'
+import type { AnyState } from '../../../actors/step-actor.ts'
 import {
-  type AccountAddress,
   addressOf,
-  type GroupUse,
-  type GroupUseAddress,
   groupUseAddressOf,
-  type HomedActor,
+  type KeyAddress,
+  keyAddressOf,
   type LookUpAnswer,
-  type TransactionName,
+  type LookUpQuestion,
 } from '../../ports/ledger-store.ts'
 import type { Facts } from './facts.ts'
 import { type Findings, NOTHING_FOUND, type Pending } from '../pending-command.ts'
-import { usedElsewhere } from './used-elsewhere.ts'
 
-export interface Needs {
-  readonly tokens: Map<string, HomedActor>
-  readonly existing: Map<string, AccountAddress>
-  readonly classes: Set<string>
-  readonly instances: Map<string, HomedActor>
-  readonly groupUses: Map<string, GroupUseAddress & GroupUse>
-  readonly transactions: Map<string, TransactionName>
-}
+/** The parts of a question, by the address of what is asked for. */
+export type Needs = { readonly [Part in keyof LookUpQuestion]: Map<string, LookUpQuestion[Part][number]> }
 
 export function noNeeds(): Needs {
   return {
+    accounts: new Map(),
+    keys: new Map(),
+    actors: new Map(),
+    transactions: new Map(),
+    groupUses: new Map(),
     tokens: new Map(),
     existing: new Map(),
-    classes: new Set(),
+    classes: new Map(),
     instances: new Map(),
-    groupUses: new Map(),
-    transactions: new Map(),
   }
+}
+
+export function questionOf(needs: Needs): LookUpQuestion {
+  const parts = Object.entries<ReadonlyMap<string, unknown>>(needs).map(([part, asked]) => [part, [...asked.values()]])
+  return Object.fromEntries(parts) as LookUpQuestion
 }
 
 type HomeOf = (actor: ActorAddress) => number
@@ -82,19 +83,34 @@ function needAsset(needs: Needs, assetId: string, facts: Facts, homeOf: HomeOf):
 }
 
 function needClass(needs: Needs, classId: string, facts: Facts): void {
-  if (facts.nftClass(classId) === undefined) needs.classes.add(classId)
+  if (facts.nftClass(classId) === undefined) needs.classes.set(classId, classId)
 }
 
-/** What was found of what it needed. */
+/** Returns what was found of what the command needed. */
 export function findingsFor(pending: Pending, answer: LookUpAnswer, facts: Facts): Findings {
-  const { command, incarnation, resident } = pending
-  const found = { ...NOTHING_FOUND, facts, usedElsewhere: usedElsewhere(pending, resident?.state, answer) }
-  if (command.type === 'compensate') {
-    return { ...found, transaction: answer.transactions.get(command.compensates) }
-  }
+  const { command, incarnation, resident, askedElsewhere } = pending
+  const elsewhere = elsewhereKeyOf(pending, resident?.state)
+  // The look-up may not have asked, because the account had not arrived.
+  const isAsked = elsewhere !== undefined && keyAddressOf(elsewhere) === askedElsewhere
+  const usedElsewhere = isAsked ? answer.keys.has(keyAddressOf(elsewhere)) : undefined
+  const found = { ...NOTHING_FOUND, facts, usedElsewhere }
+  if (command.type === 'compensate') return { ...found, transaction: answer.transactions.get(command.compensates) }
   if (command.type !== 'submit' || command.submission.groupId === null) return found
   const { accountId, groupId } = command.submission
   const address = groupUseAddressOf({ shardId: incarnation.token.shardId, accountId, groupId })
-  const groupUses = answer.groupUses.get(address)
-  return { ...found, groupUses: groupUses ?? [] }
+  return { ...found, groupUses: answer.groupUses.get(address) ?? [] }
+}
+
+/**
+ * Where a key that was used on the account's earlier ledger is stored (V3 of actors/account/arrival.ts). undefined: the
+ * account has no earlier ledger, or the operation is not signed.
+ */
+export function elsewhereKeyOf({ keyUse }: Pending, state: AnyState | null | undefined): KeyAddress | undefined {
+  if (keyUse === null) return undefined
+  const { shardId, accountId, operation, idempotencyKey } = keyUse
+  if (!isSignedOperation(operation)) return undefined
+  const keySalt = state?.kind === 'account' ? (state.arrived?.keySalt ?? null) : null
+  if (keySalt === null) return undefined
+  const hash = usedKeyHash(keySalt, accountId, { operation, idempotencyKey })
+  return { shardId, accountId, operation: 'elsewhere', idempotencyKey: hash }
 }
