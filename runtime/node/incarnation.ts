@@ -34,29 +34,29 @@ export interface Resident {
 /** `serving`; `suspended`: an outcome is unknown, nothing is stepped; `draining`: takes nothing new; `ended`. */
 export type IncarnationPhase = 'serving' | 'suspended' | 'draining' | 'ended'
 
-export interface Incarnation {
+export class Incarnation {
   readonly token: ShardToken
-  phase: IncarnationPhase
+  phase: IncarnationPhase = 'serving'
   /** Every command that has entered and has no verdict yet, in order. */
-  readonly mailbox: Mailbox
+  readonly mailbox = new Mailbox()
   /** Those that may be stepped, in order. */
-  ready: Pending[]
+  ready: Pending[] = []
   /** Commands that a look-up is under way for, or about to be. */
-  lookingUp: number
+  lookingUp = 0
   /** A signature has to be checked again before the first of `ready` can be stepped. */
-  blocked: boolean
+  blocked = false
   /** By actor key. */
-  readonly residents: BriefMap<string, Resident>
+  readonly residents = new BriefMap<string, Resident>()
   /** What committed while look-ups were open, and what they found may be older than. */
-  readonly recent: Recent
+  readonly recent: Recent = { keys: new BriefMap(), transactions: new BriefMap(), groupUses: new BriefMap() }
   /** Requests whose answer a later step of their actor brings, by actor key. */
-  readonly parked: BriefMap<string, Set<Pending>>
+  readonly parked = new BriefMap<string, Set<Pending>>()
   /** Times that have been put into the mailbox and not been stepped, by actor key. */
-  readonly dueWaiting: Set<string>
+  readonly dueWaiting = new Set<string>()
   /** Parked timers, by actor key, with the monotonic time of the next retry, milliseconds (C3). */
-  readonly parkedTimers: Map<string, { readonly untilMs: number; readonly isOfStore: boolean }>
+  readonly parkedTimers = new Map<string, { readonly untilMs: number; readonly isOfStore: boolean }>()
   /** Parked channels, by source: the number of the message whose handling failed (R5). */
-  readonly parkedChannels: Map<number, number>
+  readonly parkedChannels = new Map<number, number>()
   /** The last number sent, by target; what is committed. */
   readonly sent: Map<number, number>
   /** The same, as it was found: what an earlier incarnation had sent. */
@@ -66,6 +66,17 @@ export interface Incarnation {
   readonly entered: Map<number, number>
   lastIdMs: number
   lastIdCounter: number
+
+  constructor(token: ShardToken, { lastTransactionId, channels, marks }: ShardStart) {
+    const last = lastTransactionId === null ? undefined : decodeUlid(lastTransactionId.slice(4))
+    this.token = token
+    this.sent = new Map(channels.map(({ target, sent }) => [target, sent]))
+    this.began = new Map(this.sent)
+    this.marks = new Map(marks.map(({ source, mark }) => [source, mark]))
+    this.entered = new Map(this.marks)
+    this.lastIdMs = last?.timeMs ?? 0
+    this.lastIdCounter = last?.counter ?? 0
+  }
 }
 
 /** Entries are objects of their own, so that a later one is not taken away with an earlier one's pin. */
@@ -79,31 +90,6 @@ export interface Recent {
 }
 
 export type TransactionNews = Partial<Pick<CompensableTransaction, 'status' | 'counterTxnId' | 'compensatedBy'>>
-
-export function createIncarnation(token: ShardToken, start: ShardStart): Incarnation {
-  const { lastTransactionId } = start
-  const last = lastTransactionId === null ? undefined : decodeUlid(lastTransactionId.slice(4))
-  return {
-    token,
-    phase: 'serving',
-    mailbox: new Mailbox(),
-    ready: [],
-    blocked: false,
-    lookingUp: 0,
-    residents: new BriefMap(),
-    recent: { keys: new BriefMap(), transactions: new BriefMap(), groupUses: new BriefMap() },
-    parked: new BriefMap(),
-    dueWaiting: new Set(),
-    parkedTimers: new Map(),
-    parkedChannels: new Map(),
-    sent: new Map(start.channels.map(({ target, sent }) => [target, sent])),
-    began: new Map(start.channels.map(({ target, sent }) => [target, sent])),
-    marks: new Map(start.marks.map(({ source, mark }) => [source, mark])),
-    entered: new Map(start.marks.map(({ source, mark }) => [source, mark])),
-    lastIdMs: last?.timeMs ?? 0,
-    lastIdCounter: last?.counter ?? 0,
-  }
-}
 
 /** The stamp of the next command: its time is never before the last (N1), and its transaction ID is of that time. */
 export function nextStamp(incarnation: Incarnation, nowMs: number, random: Random): Stamp {

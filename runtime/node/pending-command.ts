@@ -5,6 +5,7 @@ import type { Answer, EarlierUse } from '../../actors/account/outcome.ts'
 import type { CompensableTransaction } from '../../actors/account/transaction.ts'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { AnyCommand } from '../../actors/step-actor.ts'
+import { appendTo } from '../append-to.ts'
 import type { Item, ItemVerdict, Verdict } from '../messages.ts'
 import { type GroupUse, type KeyAddress, keyAddressOf } from '../ports/ledger-store.ts'
 import type { Facts } from './lookup/facts.ts'
@@ -15,38 +16,6 @@ export type Origin =
   | { readonly kind: 'request'; readonly item: Item; readonly channel: ReplyChannel }
   | { readonly kind: 'message'; readonly source: number; readonly number: number }
   | { readonly kind: 'due' }
-
-export interface Pending {
-  /** Tells it from all others of the process; later ones have larger numbers. */
-  readonly number: number
-  readonly origin: Origin
-  readonly actor: ActorAddress
-  readonly actorKey: string
-  readonly command: AnyCommand
-  /** Where its idempotency key is looked up, and as one string; null for commands without one. */
-  readonly keyUse: KeyAddress | null
-  readonly keyAddress: string | null
-  incarnation: Incarnation
-  /** The look-up that this command's evidence came from; it stays open until the command is settled (P2). */
-  lookUp: LookUpMembership | null
-  /** The actor in memory that it keeps there; null until it has been looked up. */
-  resident: Resident | null
-  /** Whether it was there before the command. */
-  wasResident: boolean
-  earlier: EarlierUse | undefined
-  /** The key that its look-up asked for as used elsewhere; null: it asked for none. */
-  askedElsewhere: string | null
-  /** What was looked up beside the actor and its key. */
-  found: Findings
-  /** Verdicts on signatures, by key and signature. */
-  readonly verdicts: Map<string, boolean>
-  /** Decided whatever the step would say: it could not be stored. */
-  forced: Answer | null
-  /** It was in a commit whose outcome is not known. */
-  perhapsApplied: boolean
-  /** `times`: postponements between which other commits wrote rows. `written`: commits with rows at the last postponement. */
-  postponed: { readonly times: number; readonly written: number } | null
-}
 
 export interface Findings {
   readonly groupUses: readonly GroupUse[]
@@ -75,33 +44,47 @@ export interface ReplyChannel {
 
 let created = 0
 
-export function createPending(
-  origin: Origin,
-  actor: ActorAddress,
-  command: AnyCommand,
-  incarnation: Incarnation,
-): Pending {
-  const keyUse = keyUseFor(actor, command, incarnation.token.shardId)
-  created += 1
-  return {
-    number: created,
-    origin,
-    actor,
-    actorKey: actorKey(actor),
-    command,
-    keyUse,
-    keyAddress: keyUse === null ? null : keyAddressOf(keyUse),
-    incarnation,
-    lookUp: null,
-    resident: null,
-    wasResident: false,
-    earlier: undefined,
-    askedElsewhere: null,
-    found: NOTHING_FOUND,
-    verdicts: new Map(),
-    forced: null,
-    perhapsApplied: false,
-    postponed: null,
+export class Pending {
+  /** Tells it from all others of the process; later ones have larger numbers. */
+  readonly number: number
+  readonly origin: Origin
+  readonly actor: ActorAddress
+  readonly actorKey: string
+  readonly command: AnyCommand
+  /** Where its idempotency key is looked up, and as one string; null for commands without one. */
+  readonly keyUse: KeyAddress | null
+  readonly keyAddress: string | null
+  incarnation: Incarnation
+  /** The look-up that this command's evidence came from; it stays open until the command is settled (P2). */
+  lookUp: LookUpMembership | null = null
+  /** The actor in memory that it keeps there; null until it has been looked up. */
+  resident: Resident | null = null
+  /** Whether it was there before the command. */
+  wasResident = false
+  earlier: EarlierUse | undefined = undefined
+  /** The key that its look-up asked for as used elsewhere; null: it asked for none. */
+  askedElsewhere: string | null = null
+  /** What was looked up beside the actor and its key. */
+  found: Findings = NOTHING_FOUND
+  /** Verdicts on signatures, by key and signature. */
+  readonly verdicts = new Map<string, boolean>()
+  /** Decided whatever the step would say: it could not be stored. */
+  forced: Answer | null = null
+  /** It was in a commit whose outcome is not known. */
+  perhapsApplied = false
+  /** `times`: postponements between which other commits wrote rows. `written`: commits with rows at the last postponement. */
+  postponed: { readonly times: number; readonly written: number } | null = null
+
+  constructor(origin: Origin, actor: ActorAddress, command: AnyCommand, incarnation: Incarnation) {
+    created += 1
+    this.number = created
+    this.origin = origin
+    this.actor = actor
+    this.actorKey = actorKey(actor)
+    this.command = command
+    this.keyUse = keyUseFor(actor, command, incarnation.token.shardId)
+    this.keyAddress = this.keyUse === null ? null : keyAddressOf(this.keyUse)
+    this.incarnation = incarnation
   }
 }
 
@@ -133,9 +116,7 @@ export function sendVerdicts(verdicts: Iterable<readonly [Pending, Verdict]>): v
   for (const [{ origin }, verdict] of verdicts) {
     if (origin.kind !== 'request') continue
     const { requestId, attempt } = origin.item
-    const list = byChannel.get(origin.channel)
-    if (list === undefined) byChannel.set(origin.channel, [{ requestId, attempt, verdict }])
-    else list.push({ requestId, attempt, verdict })
+    appendTo(byChannel, origin.channel, { requestId, attempt, verdict })
   }
   for (const [channel, list] of byChannel) channel.send(list)
 }

@@ -11,9 +11,8 @@ import type { DueActor, ShardRecord, ShardStart, ShardToken } from '../ports/led
 import { decodeList, DELIVERIES, encodeFrame } from '../wire.ts'
 import { type Admission, createAdmission, type MailboxLimits } from './delivery/admission.ts'
 import { applyDrafts } from './commit/applied.ts'
-import { CommitLane } from './commit/commit-lane.ts'
+import { CommitLane, type CommitLimits } from './commit/commit-lane.ts'
 import { type CommitHealth, createCommitHealth } from './commit/commit-health.ts'
-import type { CommitLimits } from './commit/commit-parts.ts'
 import {
   CANNOT_BE_PROCESSED,
   type Contain,
@@ -29,10 +28,10 @@ import { createFacts } from './lookup/facts.ts'
 import { followed, followedAll, leaveUndecided } from './followed.ts'
 import { type HostMeasures, measuresOf } from './host-measures.ts'
 import { Inbox } from './delivery/inbox.ts'
-import { createIncarnation, type Incarnation, nextStamp } from './incarnation.ts'
+import { Incarnation, nextStamp } from './incarnation.ts'
 import { createLookUps, type LookUps } from './lookup/look-ups.ts'
 import type { NodeContext } from './node-context.ts'
-import { createPending, isLate, letGo, type Pending, sendVerdicts, settle } from './pending-command.ts'
+import { Pending, isLate, letGo, sendVerdicts, settle } from './pending-command.ts'
 import { Timers } from './delivery/timers.ts'
 
 export interface ShardHostDependencies extends NodeContext {
@@ -190,7 +189,7 @@ export class ShardHost {
   serve(token: ShardToken, start: ShardStart): void {
     const before = this.incarnations.get(token.shardId)
     if (before !== undefined) this.end(before)
-    this.begin(createIncarnation(token, start), start)
+    this.begin(new Incarnation(token, start), start)
   }
 
   private begin(incarnation: Incarnation, start: ShardStart): void {
@@ -262,7 +261,7 @@ export class ShardHost {
     if ((incarnation.parkedTimers.get(key)?.untilMs ?? 0) > clock.monotonic()) return
     incarnation.dueWaiting.add(key)
     const command = { type: 'due', dueAtMs, ...nextStamp(incarnation, clock.now(), random) } as const
-    this.enter(createPending({ kind: 'due' }, address, command, incarnation))
+    this.enter(new Pending({ kind: 'due' }, address, command, incarnation))
   }
 
   private giveUpParked(): void {
@@ -341,7 +340,7 @@ export class ShardHost {
     old.phase = 'ended'
     this.courier.close(old)
     this.inbox.close(old)
-    const next = createIncarnation(token, start)
+    const next = new Incarnation(token, start)
     if (old.lastIdMs >= next.lastIdMs) {
       next.lastIdMs = old.lastIdMs
       next.lastIdCounter = old.lastIdCounter

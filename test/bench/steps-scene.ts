@@ -10,17 +10,10 @@ import { BASE_UNIT, parseQuantity, ZERO } from '../../actors/money.ts'
 import { type AnyCommand, stepActor } from '../../actors/step-actor.ts'
 import { commitStatement } from '../../infra/postgres/commit-statement.ts'
 import { accountKeyName, LEDGER_KEY_NAME, shardKeyName } from '../../infra/vault/key-name.ts'
-import { accountIn, createShardDraft, inboxOrder, type ShardDraft, stepInto } from '../../runtime/node/commit/draft.ts'
+import { accountIn, ShardDraft, inboxOrder, stepInto } from '../../runtime/node/commit/draft.ts'
 import { createFacts } from '../../runtime/node/lookup/facts.ts'
-import { createIncarnation, takeUp } from '../../runtime/node/incarnation.ts'
-import {
-  createPending,
-  holdOn,
-  letGo,
-  type Origin,
-  type Pending,
-  verdictKey,
-} from '../../runtime/node/pending-command.ts'
+import { Incarnation, takeUp } from '../../runtime/node/incarnation.ts'
+import { Pending, holdOn, letGo, type Origin, verdictKey } from '../../runtime/node/pending-command.ts'
 import { rowsOf } from '../../runtime/node/commit/rows.ts'
 import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
 import { WIRE } from '../../runtime/wire.ts'
@@ -51,7 +44,7 @@ const SURROUNDINGS = {
 export class StepScene {
   private readonly actor: ActorAddress = accountAddress(ACCOUNT)
   private readonly vault = sealingVault([LEDGER_KEY_NAME, shardKeyName(SHARD)])
-  private readonly incarnation = createIncarnation(
+  private readonly incarnation = new Incarnation(
     { shardId: SHARD, epoch: 1, attempt: 1 },
     { lastTransactionId: null, channels: [], marks: [], outbox: [] },
   )
@@ -69,7 +62,7 @@ export class StepScene {
   next(order: 'credit' | 'transfer' | 'conclude'): Pending {
     const isRequest = order !== 'conclude'
     const command = isRequest ? this.submitted(order) : this.concluded()
-    const pending = createPending(isRequest ? this.requestOf() : MESSAGE, this.actor, command, this.incarnation)
+    const pending = new Pending(isRequest ? this.requestOf() : MESSAGE, this.actor, command, this.incarnation)
     holdOn(pending, this.resident)
     if (isRequest) pending.verdicts.set(verdictKey(KEY.keyId, 'signature'), true)
     if (order === 'transfer') this.pendingTxnId = command.newTxnId
@@ -77,7 +70,7 @@ export class StepScene {
   }
 
   step(pending: Pending): ShardDraft {
-    const draft = createShardDraft(this.incarnation)
+    const draft = new ShardDraft(this.incarnation)
     const stepped = stepInto(draft, pending, SURROUNDINGS)
     letGo(pending)
     if (stepped.kind !== 'taken' || stepped.answer?.kind === 'refused') {

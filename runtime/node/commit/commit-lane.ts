@@ -13,21 +13,45 @@ import type { AccountKey } from '../../../actors/account/state.ts'
 import { delay } from '../../ports/clock.ts'
 import type { CommitVerdict, FailedCause } from '../../ports/ledger-store.ts'
 import { reasonOf } from '../../reason.ts'
-import {
-  causeOf,
-  type CommitLaneDependencies,
-  isRefusal,
-  type NarrowedCause,
-  resultOf,
-  sizeOf,
-  writesRows,
-} from './commit-parts.ts'
-import { type Fault, faultOf, mayHaveBeenApplied } from '../recovery/containment.ts'
-import { createShardDraft, type DraftStep, type ShardDraft, stepInto } from './draft.ts'
+import type { Verdict } from '../../messages.ts'
+import type { CommitResult } from '../../ports/metrics.ts'
+import type { NodeContext } from '../node-context.ts'
+import type { CommitHealth } from './commit-health.ts'
+import { type Contain, type Fault, faultOf, mayHaveBeenApplied } from '../recovery/containment.ts'
+import { ShardDraft, type DraftStep, stepInto, type StepSurroundings } from './draft.ts'
 import { followed, followedAll, followEach, leaveUndecided, turnAway } from '../followed.ts'
 import type { Incarnation } from '../incarnation.ts'
 import { isLate, type Pending, settle, suspend, verdictKey } from '../pending-command.ts'
 import { prepareBatch } from './prepared-batch.ts'
+
+export interface CommitLaneDependencies extends NodeContext {
+  readonly health: Pick<CommitHealth, 'sent' | 'answered' | 'refused'>
+  readonly settings: CommitLimits
+  readonly surroundings: StepSurroundings
+  /** The shards that the node serves, in any order. */
+  readonly incarnations: () => Iterable<Incarnation>
+  /** The fence rejected these: another transaction locks the shard, or another node owns it. */
+  readonly onSkipped: (incarnations: readonly Incarnation[]) => void
+  /** The commit outcome of these is unknown: none of their commands is stepped until they are replaced. */
+  readonly onUnknown: (incarnations: readonly Incarnation[]) => void
+  readonly contain: Contain
+  /** `pending`: the command that caused the fault, if known. */
+  readonly onBroken: (incarnation: Incarnation, fault: Fault, pending?: Pending) => void
+  /** The parts of these shards are durable: updates memory, and sends replies and messages. */
+  readonly onApplied: (applied: readonly ShardDraft[]) => void
+  /** Called before each commit with its drafts. */
+  readonly onDrafted?: (drafts: readonly ShardDraft[]) => void
+  readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
+}
+
+export interface CommitLimits {
+  /** Commands in one batch. */
+  readonly maxBatchSize: number
+  /** Bytes of rows in one batch, approximate. */
+  readonly maxBatchBytes: number
+}
+
+type NarrowedCause = Exclude<FailedCause, 'unsent'>
 
 const TRANSIENT_RETRY_MS = 20
 /** Transient failures in a row before the batch is halved to find what they hang on. */
@@ -173,7 +197,7 @@ export class CommitLane {
         leaveUndecided([pending], 'late', this.dependencies)
         continue
       }
-      const shard = drafts.get(incarnation) ?? createShardDraft(incarnation)
+      const shard = drafts.get(incarnation) ?? new ShardDraft(incarnation)
       const { textBytes: textBefore, outbox } = shard
       const before = outbox.length
       const step = this.step(shard, pending)
@@ -394,4 +418,31 @@ export class CommitLane {
       this.kick()
     })
   }
+}
+
+const ROW_BYTES = 1_500
+
+/** A signing failure may be temporary; a failure to make rows is permanent. */
+function causeOf({ stage, breaksInvariant }: Fault): NarrowedCause {
+  return stage === 'signing' && !breaksInvariant ? 'transient' : 'data'
+}
+
+function resultOf(drafts: readonly ShardDraft[], verdict: CommitVerdict): CommitResult {
+  if (verdict.kind !== 'answered') return verdict.kind
+  const passed = drafts.every(({ incarnation }) => verdict.committed.has(incarnation.token.shardId))
+  return passed ? 'applied' : 'held_back'
+}
+
+function isRefusal(verdict: Verdict): boolean {
+  return verdict.kind === 'answered' && verdict.answer.kind === 'refused'
+}
+
+/** A draft of refusals and replays alone writes no row: its commit only checks the fence and succeeds on a full disk. */
+function writesRows({ changed, marks }: ShardDraft): boolean {
+  return changed.size > 0 || marks.size > 0
+}
+
+/** Bytes of a command's rows, approximate: they contain the payload twice, beside fields of bounded size. */
+function sizeOf({ command }: Pending): number {
+  return ROW_BYTES + ('payload' in command ? 2 * command.payload.length : 0)
 }

@@ -55,63 +55,38 @@ export interface InboxOrder {
 export const inboxOrder: InboxOrder = { isNext: (mark, number) => number === mark + 1 }
 
 /** One shard's part of a batch. */
-export interface ShardDraft {
+export class ShardDraft {
   readonly incarnation: Incarnation
   /** Every command that was stepped, in order: to be settled, or stepped again. */
-  readonly pendings: Pending[]
-  readonly answers: DecidedAnswer[]
+  readonly pendings: Pending[] = []
+  readonly answers: DecidedAnswer[] = []
   /** Requests whose answer comes with a later step of their actor. */
-  readonly deferred: Pending[]
+  readonly deferred: Pending[] = []
   /** What requests that wait since an earlier batch are told, by what they wait for. */
-  readonly concluded: Map<string, Answer>
-  readonly changed: Map<string, { readonly actor: ActorAddress; readonly state: AnyState | null }>
-  readonly balances: Map<string, { readonly accountId: string; readonly tokenId: string }>
-  readonly holds: Map<string, HoldName>
-  readonly erased: string[]
-  readonly keys: AccountKeyWrite[]
-  readonly entries: AuditEntryWrite[]
-  readonly transactions: Transaction[]
-  readonly finished: Map<string, TransactionRecord>
-  readonly compensatedBy: Map<string, string>
-  readonly operations: ShardBatch['operations'][number][]
-  readonly keyUses: Map<string, EarlierUse>
-  readonly groupUses: Map<string, GroupUse[]>
-  readonly news: Map<string, TransactionNews>
-  readonly nftEvents: NftEventWrite[]
-  readonly outbox: OutboxWrite[]
-  readonly sent: Map<number, number>
-  readonly marks: Map<number, number>
-  readonly boundary: Map<string, { credited: Quantity; debited: Quantity }>
+  readonly concluded = new Map<string, Answer>()
+  readonly changed = new Map<string, { readonly actor: ActorAddress; readonly state: AnyState | null }>()
+  readonly balances = new Map<string, { readonly accountId: string; readonly tokenId: string }>()
+  readonly holds = new Map<string, HoldName>()
+  readonly erased: string[] = []
+  readonly keys: AccountKeyWrite[] = []
+  readonly entries: AuditEntryWrite[] = []
+  readonly transactions: Transaction[] = []
+  readonly finished = new Map<string, TransactionRecord>()
+  readonly compensatedBy = new Map<string, string>()
+  readonly operations: ShardBatch['operations'][number][] = []
+  readonly keyUses = new Map<string, EarlierUse>()
+  readonly groupUses = new Map<string, GroupUse[]>()
+  readonly news = new Map<string, TransactionNews>()
+  readonly nftEvents: NftEventWrite[] = []
+  readonly outbox: OutboxWrite[] = []
+  readonly sent = new Map<number, number>()
+  readonly marks = new Map<number, number>()
+  readonly boundary = new Map<string, { credited: Quantity; debited: Quantity }>()
   /** What clients' texts take in the rows so far, beside what is of bounded size. */
-  textBytes: number
-}
+  textBytes = 0
 
-export function createShardDraft(incarnation: Incarnation): ShardDraft {
-  return {
-    incarnation,
-    pendings: [],
-    answers: [],
-    deferred: [],
-    concluded: new Map(),
-    changed: new Map(),
-    balances: new Map(),
-    holds: new Map(),
-    erased: [],
-    keys: [],
-    entries: [],
-    transactions: [],
-    finished: new Map(),
-    compensatedBy: new Map(),
-    operations: [],
-    keyUses: new Map(),
-    groupUses: new Map(),
-    news: new Map(),
-    nftEvents: [],
-    outbox: [],
-    sent: new Map(),
-    marks: new Map(),
-    boundary: new Map(),
-    textBytes: 0,
+  constructor(incarnation: Incarnation) {
+    this.incarnation = incarnation
   }
 }
 

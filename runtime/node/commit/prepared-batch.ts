@@ -2,11 +2,14 @@
  * Prepares drafts for a commit: signs their receipts and makes their rows.
  *   B4. The batch leaves out a shard whose receipts or rows cannot be made, so that its fault affects no other shard.
  */
-import type { ShardBatch } from '../../ports/ledger-store.ts'
+import { receiptPayload } from '../../../actors/account/receipt.ts'
+import type { TransactionRecord } from '../../../actors/account/transaction.ts'
+import { invariant } from '../../../actors/result.ts'
+import type { ReceiptWrite, ShardBatch } from '../../ports/ledger-store.ts'
 import type { Signer } from '../../ports/signer.ts'
+import { appendTo } from '../../append-to.ts'
 import { type Fault, faultOf, type Stage } from '../recovery/containment.ts'
 import type { ShardDraft } from './draft.ts'
-import { receiptsInTurn, signReceipts } from './receipts.ts'
 import { processedIn, rowsOf } from './rows.ts'
 
 export interface PreparedBatch {
@@ -26,7 +29,13 @@ export async function prepareBatch(
   try {
     const receipts = await signReceipts(signer, drafts.flatMap(processedIn), ledgerId)
     stage = 'rows'
-    const nextReceipt = receiptsInTurn(receipts)
+    let next = 0
+    const nextReceipt = (): ReceiptWrite => {
+      const receipt = receipts[next]
+      invariant(receipt !== undefined, 'I7: a processed transaction has no receipt')
+      next += 1
+      return receipt
+    }
     return { drafts, shards: drafts.map((draft) => rowsOf(draft, nextReceipt)), failed: [] }
   } catch (error) {
     const [draft] = drafts
@@ -40,4 +49,31 @@ export async function prepareBatch(
     shards: parts.flatMap((part) => part.shards),
     failed: parts.flatMap((part) => part.failed),
   }
+}
+
+/** In the order of the transactions, each signed with the key in use at its own time (G3 of the signer). Throws if the signer has no key or does not sign (I7). */
+export async function signReceipts(
+  signer: Signer,
+  processed: readonly TransactionRecord[],
+  ledgerId: string,
+): Promise<readonly ReceiptWrite[]> {
+  // One key, but for a batch about a rotation.
+  const byKey = new Map<string, { readonly index: number; readonly payload: string }[]>()
+  for (const [index, transaction] of processed.entries()) {
+    const keyId = signer.receiptKeyId(transaction.processedAtMs ?? transaction.createdAtMs)
+    invariant(keyId !== '', 'I7: the signer named no receipt key')
+    const signed = { index, payload: receiptPayload(transaction, ledgerId, keyId) }
+    appendTo(byKey, keyId, signed)
+  }
+  const receipts: ReceiptWrite[] = []
+  for (const [keyId, list] of byKey) {
+    const payloads = list.map(({ payload }) => payload)
+    const signatures = await signer.signMany(keyId, payloads)
+    for (const [place, { index }] of list.entries()) {
+      const signature = signatures[place]
+      invariant(signature !== undefined && signature !== '', 'I7: the signer left a receipt without a signature')
+      receipts[index] = { keyId, signature }
+    }
+  }
+  return receipts
 }

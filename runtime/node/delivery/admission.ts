@@ -18,7 +18,7 @@ import { commandOf } from './command.ts'
 import type { StepSettings } from '../commit/draft.ts'
 import { fateOf } from '../host-measures.ts'
 import { type Incarnation, nextStamp } from '../incarnation.ts'
-import { createPending, type Pending, type ReplyChannel, waitsFor } from '../pending-command.ts'
+import { Pending, type ReplyChannel, waitsFor } from '../pending-command.ts'
 import { receiversOf } from '../lookup/receivers.ts'
 import type { NodeContext } from '../node-context.ts'
 
@@ -144,7 +144,7 @@ function createJudge({ clock, random, rare, settings, homeOf, find, backlogTo }:
     if (receiversOf(command).some(isStuck)) return { kind: 'overloaded' }
     const { trail } = item
     const here = trail === undefined ? item : { ...item, trail: nextHop(trail, random) }
-    const pending = createPending({ kind: 'request', item: here, channel }, item.actor, command, incarnation)
+    const pending = new Pending({ kind: 'request', item: here, channel }, item.actor, command, incarnation)
     if ((incarnation.parked.get(waitsFor(pending))?.size ?? 0) >= MAX_WAITERS) return { kind: 'overloaded' }
     return pending
   }

@@ -11,6 +11,7 @@
  *       channel carries that message alone, every `PARKED_RETRY_MS` and when a shard gets an owner, until the target has
  *       consumed it.
  */
+import { appendTo } from '../../append-to.ts'
 import type { Timer } from '../../ports/clock.ts'
 import type { AcknowledgedChannel, LedgerStore, OutboxMessage, ShardStart } from '../../ports/ledger-store.ts'
 import { NOT_DELIVERED } from '../../ports/transport.ts'
@@ -228,9 +229,7 @@ export class Courier {
       // What follows does not put off what may have been lost before it.
       if (!this.underWay.has(channel)) channel.dueMs = nowMs + channel.resendMs
       this.underWay.add(channel)
-      const list = bySession.get(route.session)
-      if (list === undefined) bySession.set(route.session, [delivery])
-      else list.push(delivery)
+      appendTo(bySession, route.session, delivery)
     }
     for (const [owner, deliveries] of bySession) {
       if (owner === session) deliverHere(deliveries, (answers) => this.hear(answers))

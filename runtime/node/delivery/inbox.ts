@@ -13,13 +13,14 @@
  */
 import type { AnyCommand } from '../../../actors/step-actor.ts'
 import type { Envelope } from '../../../actors/message.ts'
+import { appendTo } from '../../append-to.ts'
 import type { Delivery, DeliveryAnswer } from '../../messages.ts'
 import { unreadCause } from '../../wire.ts'
 import { type Fault, faultOf } from '../recovery/containment.ts'
 import type { Doubts } from '../recovery/shard-recovery.ts'
 import { type Incarnation, nextStamp } from '../incarnation.ts'
 import type { NodeContext } from '../node-context.ts'
-import { createPending, type Pending, settle } from '../pending-command.ts'
+import { Pending, settle } from '../pending-command.ts'
 
 export type DeliveryReply = (answers: readonly DeliveryAnswer[]) => void
 
@@ -83,10 +84,7 @@ export class Inbox {
         this.resume(incarnation, source, mark)
         const reply = contacts?.get(source)?.reply
         if (reply === undefined) continue
-        const answer: DeliveryAnswer = { source, target, kind: 'taken', mark }
-        const list = byReply.get(reply)
-        if (list === undefined) byReply.set(reply, [answer])
-        else list.push(answer)
+        appendTo(byReply, reply, { source, target, kind: 'taken', mark })
       }
     }
     if (byReply.size === 0) return
@@ -221,6 +219,6 @@ export class Inbox {
       stamp,
       to.kind === 'account' ? { accountId: to.id, shardId } : undefined,
     )
-    this.dependencies.enter(createPending({ kind: 'message', source, number }, to, command, incarnation))
+    this.dependencies.enter(new Pending({ kind: 'message', source, number }, to, command, incarnation))
   }
 }

@@ -7,6 +7,7 @@
  *   V4. A node that stays gives a shard only to one that says that it would take it: a healthy owner is worth more than
  *       the right one.
  */
+import { appendTo } from '../../append-to.ts'
 import type { LeaseStore } from '../../ports/lease-store.ts'
 import type { LedgerStore } from '../../ports/ledger-store.ts'
 import type { EpochsSeen } from './epochs-seen.ts'
@@ -48,10 +49,7 @@ export function createHandOver(dependencies: HandOverDependencies): HandOver {
     const offers = new Map<string, number[]>()
     for (const shardId of shardIds) {
       const successor = successors.get(shardId)
-      if (successor === undefined) continue
-      const offered = offers.get(successor)
-      if (offered === undefined) offers.set(successor, [shardId])
-      else offered.push(shardId)
+      if (successor !== undefined) appendTo(offers, successor, shardId)
     }
     const willing = new Map<number, string>()
     await inParallel(

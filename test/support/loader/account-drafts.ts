@@ -12,16 +12,10 @@ import { BASE_UNIT, ZERO } from '../../../actors/money.ts'
 import { stepActor } from '../../../actors/step-actor.ts'
 import type { Item, Operation } from '../../../runtime/messages.ts'
 import { commandOf } from '../../../runtime/node/delivery/command.ts'
-import {
-  accountIn,
-  createShardDraft,
-  inboxOrder,
-  type ShardDraft,
-  stepInto,
-} from '../../../runtime/node/commit/draft.ts'
+import { accountIn, ShardDraft, inboxOrder, stepInto } from '../../../runtime/node/commit/draft.ts'
 import { createFacts } from '../../../runtime/node/lookup/facts.ts'
-import { createIncarnation } from '../../../runtime/node/incarnation.ts'
-import { createPending, verdictKey } from '../../../runtime/node/pending-command.ts'
+import { Incarnation } from '../../../runtime/node/incarnation.ts'
+import { Pending, verdictKey } from '../../../runtime/node/pending-command.ts'
 import type { Random } from '../../../runtime/ports/random.ts'
 import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
 import { WIRE } from '../../../runtime/wire.ts'
@@ -97,7 +91,7 @@ export class AccountDrafts {
     const known = this.drafts.get(shardId)
     if (known !== undefined) return known
     const start = { lastTransactionId: null, channels: [], marks: [], outbox: [] }
-    const draft = createShardDraft(createIncarnation({ shardId, epoch: 0, attempt: 0 }, start))
+    const draft = new ShardDraft(new Incarnation({ shardId, epoch: 0, attempt: 0 }, start))
     this.drafts.set(shardId, draft)
     return draft
   }
@@ -118,7 +112,7 @@ export class AccountDrafts {
     const command = commandOf(item, stamp, false)
     if (command === undefined) throw new Error(`the ledger does not understand ${operation.kind} of ${actor.id}`)
     const draft = this.draftOf(shardId)
-    const pending = createPending({ kind: 'request', item, channel: SILENT }, actor, command, draft.incarnation)
+    const pending = new Pending({ kind: 'request', item, channel: SILENT }, actor, command, draft.incarnation)
     pending.resident = { state: null, pins: 0, waiting: 1, used: true }
     if (verdict !== undefined) pending.verdicts.set(verdict, true)
     const stepped = stepInto(draft, pending, this.surroundings)

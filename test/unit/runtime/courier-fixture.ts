@@ -2,7 +2,7 @@
 import { accountAddress } from '../../../actors/address.ts'
 import type { Delivery, DeliveryAnswer } from '../../../runtime/messages.ts'
 import { Courier } from '../../../runtime/node/delivery/courier.ts'
-import { createIncarnation, type Incarnation } from '../../../runtime/node/incarnation.ts'
+import { Incarnation } from '../../../runtime/node/incarnation.ts'
 import type { AcknowledgedChannel, OutboxMessage, ShardStart } from '../../../runtime/ports/ledger-store.ts'
 import { NOT_DELIVERED } from '../../../runtime/ports/transport.ts'
 import { START_MS } from '../../support/accounts.ts'
@@ -122,7 +122,7 @@ export function carrying(maxMessageBytes = 1_048_576) {
   /** Serves the source shard from here on. */
   const open = (start: Partial<ShardStart> = {}, epoch = 1): Incarnation => {
     const whole = { ...NOTHING, ...start }
-    const incarnation = createIncarnation({ shardId: SOURCE, epoch, attempt: 0 }, whole)
+    const incarnation = new Incarnation({ shardId: SOURCE, epoch, attempt: 0 }, whole)
     courier.open(incarnation, whole)
     return incarnation
   }

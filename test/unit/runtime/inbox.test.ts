@@ -4,7 +4,7 @@ import { accountAddress } from '../../../actors/address.ts'
 import type { DeliveredMessage, Delivery, DeliveryAnswer } from '../../../runtime/messages.ts'
 import { inboxOrder } from '../../../runtime/node/commit/draft.ts'
 import { Inbox } from '../../../runtime/node/delivery/inbox.ts'
-import { createIncarnation, type Incarnation } from '../../../runtime/node/incarnation.ts'
+import { Incarnation } from '../../../runtime/node/incarnation.ts'
 import type { Pending } from '../../../runtime/node/pending-command.ts'
 import type { CommitBatch } from '../../../runtime/ports/ledger-store.ts'
 import { POISON } from '../../simulation/sim-ledger-store-rows.ts'
@@ -57,7 +57,7 @@ function receiving(mark = 0) {
   const logged: string[] = []
   const marks = mark === 0 ? [] : [{ source: SOURCE, mark }]
   const start = { lastTransactionId: null, channels: [], outbox: [], marks }
-  const incarnation = createIncarnation({ shardId: TARGET, epoch: 1, attempt: 0 }, start)
+  const incarnation = new Incarnation({ shardId: TARGET, epoch: 1, attempt: 0 }, start)
   const control: { serves: Incarnation | undefined; mark: number | undefined } = {
     serves: incarnation,
     mark: undefined,

@@ -1,11 +1,11 @@
 /** Goal: memory holds no more actors than it may, as soon as nothing needs the others. */
 import { expect, test } from 'vitest'
-import { createIncarnation, type Incarnation, passivate, type Resident } from '../../../runtime/node/incarnation.ts'
+import { Incarnation, passivate, type Resident } from '../../../runtime/node/incarnation.ts'
 
 const START = { lastTransactionId: null, channels: [], marks: [], outbox: [] }
 
 function withResidents(count: number, of: (index: number) => Partial<Resident> = () => ({})): Incarnation {
-  const incarnation = createIncarnation({ shardId: 0, epoch: 1, attempt: 0 }, START)
+  const incarnation = new Incarnation({ shardId: 0, epoch: 1, attempt: 0 }, START)
   for (let index = 0; index < count; index += 1) {
     incarnation.residents.set(`actor-${index}`, { state: null, pins: 0, waiting: 0, used: true, ...of(index) })
   }

@@ -1,7 +1,7 @@
 /** Goal: the receipts of one batch are each signed with the key of their own time, and stay in order. */
 import { expect, test } from 'vitest'
 import type { TransactionRecord } from '../../../actors/account/transaction.ts'
-import { signReceipts } from '../../../runtime/node/commit/receipts.ts'
+import { signReceipts } from '../../../runtime/node/commit/prepared-batch.ts'
 import type { Signer } from '../../../runtime/ports/signer.ts'
 import { creditAccount, openAccount } from '../../support/ledger-rows.ts'
 

@@ -12,10 +12,10 @@ import { balanceText, digestOfTexts, partsDigest, type PartText } from '../../..
 import { createDataKeys } from '../../../infra/vault/data-keys.ts'
 import { accountKeyName } from '../../../infra/vault/key-name.ts'
 import type { RowVault } from '../../../infra/vault/row-vault.ts'
-import { createShardDraft, inboxOrder, type ShardDraft, stepInto } from '../../../runtime/node/commit/draft.ts'
+import { ShardDraft, inboxOrder, stepInto } from '../../../runtime/node/commit/draft.ts'
 import { createFacts } from '../../../runtime/node/lookup/facts.ts'
-import { createIncarnation, takeUp } from '../../../runtime/node/incarnation.ts'
-import { createPending, holdOn } from '../../../runtime/node/pending-command.ts'
+import { Incarnation, takeUp } from '../../../runtime/node/incarnation.ts'
+import { Pending, holdOn } from '../../../runtime/node/pending-command.ts'
 import { rowsOf } from '../../../runtime/node/commit/rows.ts'
 import type { AccountWrite } from '../../../runtime/ports/ledger-store.ts'
 import { NO_RARE_PATHS } from '../../../runtime/ports/rare-paths.ts'
@@ -51,7 +51,7 @@ function stamp() {
 /** An account in the memory of its node. */
 class Home {
   private readonly actor = accountAddress(ACCOUNT)
-  private readonly incarnation = createIncarnation(
+  private readonly incarnation = new Incarnation(
     { shardId: SHARD, epoch: 1, attempt: 1 },
     { lastTransactionId: null, channels: [], marks: [], outbox: [] },
   )
@@ -71,10 +71,10 @@ class Home {
 
   /** What a commit of these commands writes of the account; undefined where they change nothing. */
   batch(commands: readonly AnyCommand[]): AccountWrite | undefined {
-    const draft: ShardDraft = createShardDraft(this.incarnation)
+    const draft: ShardDraft = new ShardDraft(this.incarnation)
     for (const [index, command] of commands.entries()) {
       const origin = { kind: 'message', source: SHARD, number: index + 1 } as const
-      const pending = createPending(origin, this.actor, command, this.incarnation)
+      const pending = new Pending(origin, this.actor, command, this.incarnation)
       holdOn(pending, this.resident)
       pending.verdicts.set(`${KEY.keyId} signature`, true)
       const { kind } = stepInto(draft, pending, SURROUNDINGS)
