@@ -37,7 +37,6 @@ import {
   isRecord,
   isTableOf,
   isText,
-  type Kinds,
 } from './shapes.ts'
 
 const isTextOrNull = isNullOr(isText)
@@ -129,10 +128,13 @@ const isArrival = isKindOf<Arrival>({
 const signed = { payload: isText, signature: isText }
 const registered = { payload: isText, signature: isTextOrNull, registrationKey: isTextOrNull }
 
+/** The members of each kind of operation: the type `Operation` and the command follow from them. */
 export const OPERATION_MEMBERS = {
   submit: signed,
   decline_legs: signed,
+  /** `proof`: the signature by the new key over the same payload, which has neither `signature` nor `proof` in it. */
   rotate_key: { ...signed, proof: isTextOrNull, newKey: isKey },
+  /** `metadataVerdict`: of the class's schema on the metadata in the payload, as the edge had it judged. */
   mint: { ...signed, metadataVerdict: isOneOf(METADATA_VERDICTS) },
   register: { key: isKey, registrationKey: isTextOrNull },
   change_status: {
@@ -145,22 +147,27 @@ export const OPERATION_MEMBERS = {
   pause: { reason: isText },
   resume: { reason: isText },
   show_actor: {},
+  /** Of an import, by administrators: each is idempotent. */
   hold_arrival: {
     from: isObjectOf<ArrivedFrom>({ ledgerId: isText, importId: isText, recordHash: isText }),
     arrival: isArrival,
   },
+  /** `part`: from 0; after every arrival is held, and before the account takes its own. */
   note_used_keys: { importId: isText, part: isCount, hashes: isListOf(isText) },
   take_arrival: { importId: isText },
   drop_arrival: { importId: isText },
+  /** A frozen account moves what it has of a token to another ledger. With null, when it has nothing left, it closes. */
   depart: { audience: isText, tokenId: isTextOrNull },
+  /** `signature`: the issuer's, or null. */
   register_token: registered,
   register_class: registered,
   register_group: { payload: isText, registrationKey: isTextOrNull },
+  /** `transactions`: those to be undone in a linked group; empty for a registered one. */
   revert_group: {
     reason: isText,
     transactions: isListOf(isObjectOf<NamedTransaction>({ txnId: isText, accountId: isText })),
   },
-} satisfies Kinds<Operation>
+}
 const isOperation = isKindOf<Operation>(OPERATION_MEMBERS)
 
 /** Identifies an item; all its other members are ignored. */

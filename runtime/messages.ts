@@ -4,76 +4,14 @@
  */
 import type { ActorAddress } from '../actors/address.ts'
 import type { Answer } from '../actors/account/outcome.ts'
-import type { Arrival, ArrivedFrom } from '../actors/arrival.ts'
-import type { AccountKey, IncomingPolicy, WishedStatus } from '../actors/account/state.ts'
-import type { Caller, MetadataVerdict } from '../actors/account/commands.ts'
+import type { Caller } from '../actors/account/commands.ts'
+import type { OPERATION_MEMBERS } from './message-shapes.ts'
 import type { WrittenEnvelope } from './ports/ledger-store.ts'
 import type { Trail } from './ports/trail.ts'
+import type { KindOf } from './shapes.ts'
 
-/** What a client asked, in its own words: the owner reads the fields out of the signed payload itself. */
-export type Operation =
-  | { readonly kind: 'submit'; readonly payload: string; readonly signature: string }
-  | {
-      readonly kind: 'rotate_key'
-      readonly payload: string
-      readonly signature: string
-      /** The signature by the new key over the same payload (which has neither `signature` nor `proof` in it). */
-      readonly proof: string | null
-      readonly newKey: AccountKey
-    }
-  | { readonly kind: 'register'; readonly key: AccountKey; readonly registrationKey: string | null }
-  | {
-      readonly kind: 'change_status'
-      readonly status: WishedStatus | null
-      readonly incoming: IncomingPolicy | null
-      readonly reason: string
-      readonly registrationKey?: string | null
-    }
-  | { readonly kind: 'erase'; readonly reason: string }
-  /** Of an account: stops what it sends, or lets it go on. */
-  | { readonly kind: 'pause'; readonly reason: string }
-  | { readonly kind: 'resume'; readonly reason: string }
-  | { readonly kind: 'show_actor' }
-  /** `payload`: the canonical body, which names the account and the group. */
-  | { readonly kind: 'decline_legs'; readonly payload: string; readonly signature: string }
-  /** Of an import, by administrators: each may be asked again. */
-  | { readonly kind: 'hold_arrival'; readonly from: ArrivedFrom; readonly arrival: Arrival }
-  /** `part`: from 0. Once everything is held, and before the account takes its own. */
-  | {
-      readonly kind: 'note_used_keys'
-      readonly importId: string
-      readonly part: number
-      readonly hashes: readonly string[]
-    }
-  | { readonly kind: 'take_arrival'; readonly importId: string }
-  | { readonly kind: 'drop_arrival'; readonly importId: string }
-  /** A frozen account goes to another ledger: what it has of a token; with null, when it has nothing more, it closes. */
-  | { readonly kind: 'depart'; readonly audience: string; readonly tokenId: string | null }
-  /** `payload`: the canonical body. `signature`: the issuer's over it, or null. */
-  | {
-      readonly kind: 'register_token'
-      readonly payload: string
-      readonly signature: string | null
-      readonly registrationKey: string | null
-    }
-  /** The same of an NFT class. */
-  | {
-      readonly kind: 'register_class'
-      readonly payload: string
-      readonly signature: string | null
-      readonly registrationKey: string | null
-    }
-  /** `metadataVerdict`: what the schema of the class says of the metadata in the payload, as the edge had it judged. */
-  | {
-      readonly kind: 'mint'
-      readonly payload: string
-      readonly signature: string
-      readonly metadataVerdict: MetadataVerdict
-    }
-  /** `payload`: the canonical terms, {group_id, legs, timeout_seconds}. */
-  | { readonly kind: 'register_group'; readonly payload: string; readonly registrationKey: string | null }
-  /** `transactions`: what is to be undone in a linked group; empty for a registered one. */
-  | { readonly kind: 'revert_group'; readonly reason: string; readonly transactions: readonly NamedTransaction[] }
+/** What a client asked. The owner reads the fields out of the signed payload itself. */
+export type Operation = KindOf<typeof OPERATION_MEMBERS>
 
 export interface NamedTransaction {
   readonly txnId: string

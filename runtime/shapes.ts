@@ -52,8 +52,18 @@ export function isObjectOf<T extends object>(members: Members<T>): Guard<T> {
   }
 }
 
+type Guarded<G> = G extends Guard<infer T> ? T : never
+type Optional<M> = { readonly [Name in keyof M]: undefined extends Guarded<M[Name]> ? Name : never }[keyof M]
+
+/** The union that a table of kinds and the guards of their members describes. */
+export type KindOf<T> = {
+  readonly [Kind in keyof T]: { readonly kind: Kind } & {
+    readonly [Name in Exclude<keyof T[Kind], Optional<T[Kind]>>]: Guarded<T[Kind][Name]>
+  } & { readonly [Name in Optional<T[Kind]>]?: Exclude<Guarded<T[Kind][Name]>, undefined> }
+}[keyof T]
+
 /** For each kind of a union with the discriminant `kind`: the other members. */
-export type Kinds<T extends { readonly kind: string }> = {
+type Kinds<T extends { readonly kind: string }> = {
   readonly [Kind in T['kind']]: Members<Omit<Extract<T, { readonly kind: Kind }>, 'kind'>>
 }
 

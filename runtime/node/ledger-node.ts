@@ -7,15 +7,16 @@ import { NO_RARE_PATHS } from '../ports/rare-paths.ts'
 import type { Service } from '../ports/transport.ts'
 import { Routes } from '../routes.ts'
 import { WIRE } from '../wire.ts'
+import type { CommitLimits } from './commit/commit-lane.ts'
 import { inboxOrder, type ShardDraft } from './commit/draft.ts'
 import { outputGate } from './commit/output-gate.ts'
 import { createLedgerClock } from '../ledger-clock.ts'
-import { Ownership } from './ownership/ownership.ts'
+import { Ownership, type OwnershipSettings } from './ownership/ownership.ts'
 import { NodeCalls } from './ownership/node-calls.ts'
 import { createPinBoard, type PinBoard } from './lookup/pin-board.ts'
-import type { HostMeasures } from './host-measures.ts'
 import type { NodeContext } from './node-context.ts'
-import { ShardHost } from './shard-host.ts'
+import { type HostMeasures, ShardHost } from './shard-host.ts'
+import type { MailboxLimits } from './delivery/admission.ts'
 import { createUnsupported } from './delivery/unsupported.ts'
 import type { VitalSigns } from './ownership/vital-signs.ts'
 
@@ -37,23 +38,7 @@ export interface LedgerNodeDependencies
   readonly onStoreWentBack: () => void
 }
 
-/** Times in milliseconds; the others are numbers of commands, messages or actors. */
-export interface NodeSettings {
-  readonly maxBatchSize: number
-  /** About how many bytes of rows in one batch. */
-  readonly maxBatchBytes: number
-  /** Actors kept in memory for each shard. */
-  readonly maxResidents: number
-  /** Of one actor, of one shard, of the node: what does not fit is refused. */
-  readonly maxActorMailbox: number
-  readonly maxShardMailbox: number
-  readonly maxNodeMailbox: number
-  readonly maxOutbox: number
-  readonly reconcileMs: number
-  readonly renewMs: number
-  readonly maxClockSkewMs: number
-  readonly settleMs: number
-}
+export type NodeSettings = CommitLimits & MailboxLimits & OwnershipSettings
 
 /**
  * In the memory of a node that owns every shard. More are no gain: with 400,000 the collector takes more than reading
@@ -86,7 +71,6 @@ const MOVED_MS = 2_000
 
 export interface NodeMeasures extends HostMeasures, VitalSigns {
   readonly leaving: boolean
-  readonly commitsFail: boolean
   /** Age of the oldest open look-up: actors pinned since it was opened stay in memory. */
   readonly oldestPinAgeMs: number
 }

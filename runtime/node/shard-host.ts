@@ -15,18 +15,16 @@ import { CommitLane, type CommitLimits } from './commit/commit-lane.ts'
 import { type CommitHealth, createCommitHealth } from './commit/commit-health.ts'
 import {
   CANNOT_BE_PROCESSED,
-  type Contain,
   createContainment,
   type Fault,
   isOfTheCommand,
   mayHaveTakenEffect,
 } from './recovery/containment.ts'
-import { Courier, type CourierDependencies } from './delivery/courier.ts'
+import { Courier, type CourierDependencies, type CourierMeasures } from './delivery/courier.ts'
 import { createDoubts, type Doubts } from './recovery/shard-recovery.ts'
 import type { ShardDraft, StepSettings } from './commit/draft.ts'
 import { createFacts } from './lookup/facts.ts'
 import { followed, followedAll, leaveUndecided } from './followed.ts'
-import { type HostMeasures, measuresOf } from './host-measures.ts'
 import { Inbox } from './delivery/inbox.ts'
 import { Incarnation, nextStamp } from './incarnation.ts'
 import { createLookUps, type LookUps } from './lookup/look-ups.ts'
@@ -42,6 +40,17 @@ export interface ShardHostDependencies extends NodeContext {
   readonly onCommitted?: (commands: number, shards: number, durationMs: number) => void
 }
 
+/** Commands without a verdict, those of them that wait for a look-up or a conclusion; messages; actors; shards. */
+export interface HostMeasures extends CourierMeasures {
+  readonly mailboxes: number
+  readonly lookUps: number
+  readonly parked: number
+  readonly residents: number
+  readonly owned: number
+  readonly quarantined: number
+  readonly commitsFail: boolean
+}
+
 const DRAIN_POLL_MS = 5
 
 /** `pending`: the command that caused the fault, if known. */
@@ -51,28 +60,41 @@ export class ShardHost {
   private readonly dependencies: ShardHostDependencies
   private readonly incarnations = new Map<number, Incarnation>()
   private readonly lane: CommitLane
-  private readonly lookUps: LookUps
+  private readonly lookUp: LookUps
   private readonly courier: Courier
   private readonly inbox: Inbox
   private readonly timers: Timers
-  private readonly admission: Admission
+  private readonly admit: Admission
   private readonly doubts: Doubts
   private readonly broken = new Set<number>()
   /** Whether the store accepts commits. */
   readonly commits: CommitHealth
 
+  private readonly find = (shardId: number): Incarnation | undefined => this.incarnations.get(shardId)
+  private readonly confirmed: Doubts['confirmed'] = (incarnation, run) => this.doubts.confirmed(incarnation, run)
+  private readonly breakOff: BreakOff = (incarnation, fault, pending) =>
+    void this.doubts.broken(incarnation, () => this.quarantine(incarnation, fault, pending))
+  private readonly enter = (pending: Pending): void => {
+    const { incarnation } = pending
+    incarnation.mailbox.add(pending)
+    // The incarnation that replaces a suspended one looks up its commands.
+    if (incarnation.phase !== 'suspended') this.lookUp(pending)
+  }
+
   constructor(dependencies: ShardHostDependencies) {
     const { settings, step, wire, inboxOrder: inbox, homeOf, store } = dependencies
     this.dependencies = dependencies
     const facts = createFacts(dependencies.rare)
-    const breakOff: BreakOff = (incarnation, fault, pending) => this.breakOff(incarnation, fault, pending)
-    const confirmed: Doubts['confirmed'] = (incarnation, run) => this.doubts.confirmed(incarnation, run)
-    const contain = this.containing(breakOff, confirmed)
-    const health = createCommitHealth(dependencies.clock)
-    this.commits = health
+    const contain = createContainment({
+      ...dependencies,
+      confirmed: this.confirmed,
+      parkChannel: (incarnation, source, number, fault) => this.inbox.park(incarnation, source, number, fault),
+      quarantine: this.breakOff,
+    })
+    this.commits = createCommitHealth(dependencies.clock)
     this.lane = new CommitLane({
       ...dependencies,
-      health,
+      health: this.commits,
       surroundings: { settings, step, wire, facts, inbox, homeOf, erasable: store.erasable },
       incarnations: () => this.incarnations.values(),
       onSkipped: (skipped) => void this.doubts.skipped(skipped),
@@ -80,40 +102,36 @@ export class ShardHost {
         for (const incarnation of unknown) void this.doubts.unknown(incarnation)
       },
       contain,
-      onBroken: breakOff,
-      onApplied: (applied) => this.apply(applied, breakOff),
+      onBroken: this.breakOff,
+      onApplied: (applied) => {
+        const { courier, inbox: taken, breakOff: onBroken } = this
+        applyDrafts(applied, { ...dependencies, courier, inbox: taken, onBroken })
+      },
     })
-    this.lookUps = createLookUps({
+    this.lookUp = createLookUps({
       ...dependencies,
       facts,
       contain,
-      onUnreadable: breakOff,
+      onUnreadable: this.breakOff,
       onReady: () => this.lane.kick(),
     })
     this.courier = new Courier({
       ...dependencies,
-      sentTo: async (incarnation, target) => {
-        const start = await this.startOf(incarnation)
-        // What no counter was ever written for is 0; only of another's shard nothing is known.
-        return start && (start.channels.find((channel) => channel.target === target)?.sent ?? 0)
-      },
+      sentTo: (incarnation, target) => this.sentTo(incarnation, target),
       deliverHere: (deliveries, answer) => this.inbox.receive(deliveries, answer),
     })
     this.inbox = new Inbox({
       ...dependencies,
-      find: (shardId) => this.incarnations.get(shardId),
-      confirmed,
-      enter: (pending) => this.enter(pending),
-      markOf: async (incarnation, source) => {
-        const start = await this.startOf(incarnation)
-        return start && (start.marks.find((mark) => mark.source === source)?.mark ?? 0)
-      },
+      find: this.find,
+      confirmed: this.confirmed,
+      enter: this.enter,
+      markOf: (incarnation, source) => this.markOf(incarnation, source),
     })
-    this.admission = createAdmission({
+    this.admit = createAdmission({
       ...dependencies,
-      find: (shardId) => this.incarnations.get(shardId),
+      find: this.find,
       backlogTo: (incarnation, target) => this.courier.backlog(incarnation, target),
-      enter: (pending) => this.enter(pending),
+      enter: this.enter,
     })
     this.doubts = createDoubts({
       ...dependencies,
@@ -130,26 +148,6 @@ export class ShardHost {
         [...this.incarnations].filter(([, { dueWaiting }]) => dueWaiting.size === 0).map(([shardId]) => shardId),
       onDue: (due) => this.enterDue(due),
       onTick: () => this.giveUpParked(),
-    })
-  }
-
-  private apply(applied: readonly ShardDraft[], onBroken: BreakOff): void {
-    const { courier, inbox, dependencies } = this
-    applyDrafts(applied, {
-      ...dependencies,
-      maxResidents: dependencies.settings.maxResidents,
-      courier,
-      inbox,
-      onBroken,
-    })
-  }
-
-  private containing(quarantine: BreakOff, confirmed: Doubts['confirmed']): Contain {
-    return createContainment({
-      ...this.dependencies,
-      confirmed,
-      parkChannel: (incarnation, source, number, fault) => this.inbox.park(incarnation, source, number, fault),
-      quarantine,
     })
   }
 
@@ -179,10 +177,16 @@ export class ShardHost {
     return sum
   }
 
-  /** What waits, and where. */
-  measures(): HostMeasures & { readonly commitsFail: boolean } {
-    const commitsFail = this.commits.fails()
-    return { ...measuresOf(this.incarnations, this.broken, this.courier.measures()), commitsFail }
+  measures(): HostMeasures {
+    const counted = { mailboxes: 0, lookUps: 0, parked: 0, residents: 0 }
+    for (const { mailbox, lookingUp, parked, residents } of this.incarnations.values()) {
+      counted.mailboxes += mailbox.size
+      counted.lookUps += lookingUp
+      counted.residents += residents.size
+      for (const waiting of parked.values()) counted.parked += waiting.size
+    }
+    const shards = { owned: this.incarnations.size, quarantined: this.broken.size, commitsFail: this.commits.fails() }
+    return { ...counted, ...this.courier.measures(), ...shards }
   }
 
   /** Begins to serve a shard that was acquired. */
@@ -232,14 +236,7 @@ export class ShardHost {
 
   /** One message from an edge. */
   receive(message: string, reply: (message: string) => void): void {
-    this.admission.receive(message, reply, this.backlog())
-  }
-
-  private enter(pending: Pending): void {
-    const { incarnation } = pending
-    incarnation.mailbox.add(pending)
-    // The incarnation that replaces a suspended one looks up its commands.
-    if (incarnation.phase !== 'suspended') this.lookUps.add(pending)
+    this.admit(message, reply, this.backlog())
   }
 
   /** Messages between shards from another node. */
@@ -284,6 +281,18 @@ export class ShardHost {
     return record?.epoch === token.epoch && record.attempt === token.attempt ? start : undefined
   }
 
+  /** The last number sent to the target; undefined when the shard is another's. */
+  private async sentTo(incarnation: Incarnation, target: number): Promise<number | undefined> {
+    const start = await this.startOf(incarnation)
+    return start && (start.channels.find((channel) => channel.target === target)?.sent ?? 0)
+  }
+
+  /** The last number taken in of the source; undefined when the shard is another's. */
+  private async markOf(incarnation: Incarnation, source: number): Promise<number | undefined> {
+    const start = await this.startOf(incarnation)
+    return start && (start.marks.find((mark) => mark.source === source)?.mark ?? 0)
+  }
+
   private end(incarnation: Incarnation): void {
     if (this.incarnations.get(incarnation.token.shardId) === incarnation) {
       this.incarnations.delete(incarnation.token.shardId)
@@ -306,10 +315,6 @@ export class ShardHost {
     log.warn('shard_fenced', { shard: shardId, epoch, found: found?.epoch })
     metrics?.moves('fenced', 1)
     this.end(incarnation)
-  }
-
-  private breakOff(incarnation: Incarnation, fault: Fault, pending?: Pending): void {
-    void this.doubts.broken(incarnation, () => this.quarantine(incarnation, fault, pending))
   }
 
   /** The store has confirmed since the fault that this node owns the shard, so the command may be refused (I10). */
@@ -358,7 +363,7 @@ export class ShardHost {
       pending.earlier = undefined
       pending.incarnation = next
       next.mailbox.add(pending)
-      this.lookUps.add(pending)
+      this.lookUp(pending)
     }
   }
 }

@@ -144,26 +144,23 @@ export interface ListCount {
   readonly exact: boolean
 }
 
-export interface AccountsPage {
+interface CountedPage {
+  /** The ID to go on after; null: nothing follows. */
+  readonly next: string | null
+  /** The number of all, up to a bound; null on a page after the first. */
+  readonly count: ListCount | null
+}
+
+export interface AccountsPage extends CountedPage {
   readonly accounts: readonly AccountView[]
-  readonly next: string | null
-  /** How many accounts there are, up to a bound; null of a page after the first. */
-  readonly count: ListCount | null
 }
 
-export interface TokensPage {
+export interface TokensPage extends CountedPage {
   readonly tokens: readonly TokenView[]
-  readonly next: string | null
-  /** How many are registered, up to a bound; null of a page after the first. */
-  readonly count: ListCount | null
 }
 
-export interface ClassesPage {
+export interface ClassesPage extends CountedPage {
   readonly classes: readonly ClassView[]
-  /** The class ID to go on after; null: nothing follows. */
-  readonly next: string | null
-  /** How many are registered, up to a bound; null of a page after the first. */
-  readonly count: ListCount | null
 }
 
 export interface InstancesPage {

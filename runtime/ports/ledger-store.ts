@@ -194,11 +194,7 @@ export interface NftEventWrite {
   readonly event: NftEvent
 }
 
-export interface OutboxWrite {
-  readonly target: number
-  /** Without a gap, from 1. */
-  readonly number: number
-  readonly envelope: WrittenEnvelope
+export interface OutboxWrite extends OutboxMessage {
   readonly atMs: number
 }
 
@@ -243,6 +239,7 @@ export interface ChannelStart extends SentCounter {
 
 export interface OutboxMessage {
   readonly target: number
+  /** Without a gap, from 1. */
   readonly number: number
   readonly envelope: WrittenEnvelope
 }

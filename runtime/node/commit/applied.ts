@@ -5,6 +5,7 @@
  */
 import type { BriefMap } from '../../brief-map.ts'
 import { answerFor } from './conclusions.ts'
+import type { MailboxLimits } from '../delivery/admission.ts'
 import type { Courier } from '../delivery/courier.ts'
 import { isKnownUse, type ShardDraft } from './draft.ts'
 import type { Inbox } from '../delivery/inbox.ts'
@@ -17,8 +18,7 @@ import { release, settle, waitsFor } from '../pending-command.ts'
 export interface AppliedDependencies extends Pick<NodeContext, 'pins' | 'gate' | 'rare'> {
   readonly courier: Courier
   readonly inbox: Inbox
-  /** Actors kept in memory for each shard. */
-  readonly maxResidents: number
+  readonly settings: Pick<MailboxLimits, 'maxResidents'>
   /** The shard's memory may differ from its committed state. */
   readonly onBroken: (incarnation: Incarnation, fault: Fault) => void
 }
@@ -39,7 +39,7 @@ export function applyDrafts(batch: readonly ShardDraft[], dependencies: AppliedD
 
 /** The answers that may leave now. */
 function applyDraft(applied: ShardDraft, dependencies: AppliedDependencies): readonly DecidedAnswer[] {
-  const { courier, maxResidents, rare } = dependencies
+  const { courier, settings, rare } = dependencies
   const { incarnation } = applied
   remember(applied, dependencies)
   for (const [target, sent] of applied.sent) incarnation.sent.set(target, sent)
@@ -53,7 +53,7 @@ function applyDraft(applied: ShardDraft, dependencies: AppliedDependencies): rea
     if (!isParked(incarnation, pending)) settle(pending)
   }
   courier.take(incarnation, applied.outbox)
-  passivate(incarnation, rare.takes('residents_forgotten') ? 0 : maxResidents)
+  passivate(incarnation, rare.takes('residents_forgotten') ? 0 : settings.maxResidents)
   return [...applied.answers, ...told]
 }
 
@@ -61,7 +61,7 @@ function remember(
   { incarnation, changed, keyUses, news, groupUses }: ShardDraft,
   dependencies: AppliedDependencies,
 ): void {
-  const { pins, maxResidents } = dependencies
+  const { pins, settings } = dependencies
   const touched: Resident[] = []
   for (const [key, { state }] of changed) {
     const resident = incarnation.residents.get(key)
@@ -92,7 +92,7 @@ function remember(
   pins.pin(() => {
     for (const resident of touched) resident.pins -= 1
     for (const run of forget) run()
-    passivate(incarnation, maxResidents)
+    passivate(incarnation, settings.maxResidents)
   })
 }
 

@@ -11,39 +11,32 @@ import type { Clock } from '../../ports/clock.ts'
 export const HANGS_AFTER_MS = 2_000
 export const SETTLES_AFTER_MS = 2_000
 
-export interface CommitHealth {
-  readonly sent: () => void
-  readonly answered: (wroteRows: boolean) => void
-  /** The store refused a commit for a cause outside its rows. */
-  readonly refused: () => void
-  readonly fails: () => boolean
-  /** Whether a probe that starts now can prove that commits are healthy (C2). */
-  readonly mayProve: () => boolean
-  /** Such a probe has succeeded. */
-  readonly proved: () => void
-}
+export type CommitHealth = ReturnType<typeof createCommitHealth>
 
-export function createCommitHealth(clock: Pick<Clock, 'monotonic'>): CommitHealth {
+export function createCommitHealth(clock: Pick<Clock, 'monotonic'>) {
   let sentMs: number | undefined
   let failedMs: number | undefined
 
   const hangs = (): boolean => sentMs !== undefined && clock.monotonic() - sentMs >= HANGS_AFTER_MS
 
   return {
-    sent: () => {
+    sent: (): void => {
       sentMs = clock.monotonic()
     },
-    answered: (wroteRows) => {
+    answered: (wroteRows: boolean): void => {
       if (hangs()) failedMs = clock.monotonic()
       sentMs = undefined
       if (wroteRows) failedMs = undefined
     },
-    refused: () => {
+    /** The store refused a commit for a cause outside its rows. */
+    refused: (): void => {
       failedMs = clock.monotonic()
     },
-    fails: () => failedMs !== undefined || hangs(),
-    mayProve: () => !hangs() && (failedMs === undefined || clock.monotonic() - failedMs >= SETTLES_AFTER_MS),
-    proved: () => {
+    fails: (): boolean => failedMs !== undefined || hangs(),
+    /** Whether a probe that starts now can prove that commits are healthy (C2). */
+    mayProve: (): boolean => !hangs() && (failedMs === undefined || clock.monotonic() - failedMs >= SETTLES_AFTER_MS),
+    /** Such a probe has succeeded. */
+    proved: (): void => {
       // A failure after the probe's start outweighs the probe.
       if (failedMs !== undefined && clock.monotonic() - failedMs >= SETTLES_AFTER_MS) failedMs = undefined
     },

@@ -16,7 +16,7 @@ import { createFirstOf } from '../recovery/containment.ts'
 import { createAttemptMemory } from './attempt-memory.ts'
 import { commandOf } from './command.ts'
 import type { StepSettings } from '../commit/draft.ts'
-import { fateOf } from '../host-measures.ts'
+import type { ItemFate } from '../../ports/metrics.ts'
 import { type Incarnation, nextStamp } from '../incarnation.ts'
 import { Pending, type ReplyChannel, waitsFor } from '../pending-command.ts'
 import { receiversOf } from '../lookup/receivers.ts'
@@ -41,10 +41,8 @@ export interface AdmissionDependencies extends NodeContext {
   readonly enter: (pending: Pending) => void
 }
 
-export interface Admission {
-  /** One message of an edge. `backlog`: commands that wait in all mailboxes. */
-  readonly receive: (message: string, reply: (message: string) => void, backlog: number) => void
-}
+/** Takes one message of an edge. `backlog`: commands that wait in all mailboxes. */
+export type Admission = (message: string, reply: (message: string) => void, backlog: number) => void
 
 /** What a reply takes beside its verdicts. */
 const REPLY_BYTES = 1_024
@@ -53,7 +51,7 @@ const MAX_WAITERS = 64
 
 export function createAdmission(dependencies: AdmissionDependencies): Admission {
   const { clock, log, transport, wire, unsupported, enter, metrics } = dependencies
-  const attempts = createAttemptMemory(clock)
+  const isLatest = createAttemptMemory(clock)
   const isFirst = createFirstOf()
   const judge = createJudge(dependencies)
 
@@ -84,39 +82,42 @@ export function createAdmission(dependencies: AdmissionDependencies): Admission 
     log.error('verdict_not_written', { submission: requestId, verdict: verdict.kind, cause: reasonOf(error) })
   }
 
-  return {
-    receive: (message, reply, backlogBefore) => {
-      const list = decodeList(message, ITEMS, wire)
-      if (list === undefined) return unsupported.answer('items', message, reply)
-      const { version, members: items, malformed } = list
-      const channel: ReplyChannel = {
-        send: (verdicts) => {
-          const maxBytes = transport.maxMessageBytes() - REPLY_BYTES
-          for (const encoded of encodeVerdicts(verdicts, version, maxBytes, logUnwritable)) {
-            try {
-              reply(encoded)
-            } catch (error) {
-              log.error('verdicts_not_sent', { verdicts: verdicts.length, cause: reasonOf(error) })
-            }
+  return (message, reply, backlogBefore) => {
+    const list = decodeList(message, ITEMS, wire)
+    if (list === undefined) return unsupported.answer('items', message, reply)
+    const { version, members: items, malformed } = list
+    const channel: ReplyChannel = {
+      send: (verdicts) => {
+        const maxBytes = transport.maxMessageBytes() - REPLY_BYTES
+        for (const encoded of encodeVerdicts(verdicts, version, maxBytes, logUnwritable)) {
+          try {
+            reply(encoded)
+          } catch (error) {
+            log.error('verdicts_not_sent', { verdicts: verdicts.length, cause: reasonOf(error) })
           }
-        },
-      }
-      const turnedAway: ItemVerdict[] = []
-      for (const { requestId, attempt } of malformed) {
-        unsupported.note('items', version)
-        turnedAway.push({ requestId, attempt, verdict: { kind: 'unsupported_version' } })
-      }
-      let backlog = backlogBefore
-      for (const item of items) {
-        if (!attempts.isLatest(item.requestId, item.attempt)) continue
-        const verdict = admit(item, channel, backlog)
-        metrics?.items(fateOf(verdict), 1)
-        if (verdict === undefined) backlog += 1
-        else turnedAway.push({ requestId: item.requestId, attempt: item.attempt, verdict })
-      }
-      if (turnedAway.length > 0) channel.send(turnedAway)
-    },
+        }
+      },
+    }
+    const turnedAway: ItemVerdict[] = []
+    for (const { requestId, attempt } of malformed) {
+      unsupported.note('items', version)
+      turnedAway.push({ requestId, attempt, verdict: { kind: 'unsupported_version' } })
+    }
+    let backlog = backlogBefore
+    for (const item of items) {
+      if (!isLatest(item.requestId, item.attempt)) continue
+      const verdict = admit(item, channel, backlog)
+      metrics?.items(fateOf(verdict), 1)
+      if (verdict === undefined) backlog += 1
+      else turnedAway.push({ requestId: item.requestId, attempt: item.attempt, verdict })
+    }
+    if (turnedAway.length > 0) channel.send(turnedAway)
   }
+}
+
+function fateOf(verdict: Verdict | undefined): ItemFate {
+  if (verdict === undefined) return 'entered'
+  return verdict.kind === 'moved' || verdict.kind === 'overloaded' ? verdict.kind : 'rejected'
 }
 
 /** Returns the command of an item, or the reason why it may not enter. */

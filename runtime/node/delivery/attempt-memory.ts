@@ -8,12 +8,10 @@ import type { Clock } from '../../ports/clock.ts'
 const MEMORY_MS = 60_000
 const MAX_REMEMBERED = 100_000
 
-export interface AttemptMemory {
-  /** Whether this attempt is the latest seen of its request. */
-  readonly isLatest: (requestId: string, attempt: number) => boolean
-}
+/** Returns whether this attempt is the latest seen of its request. */
+export type IsLatest = (requestId: string, attempt: number) => boolean
 
-export function createAttemptMemory(clock: Clock): AttemptMemory {
+export function createAttemptMemory(clock: Clock): IsLatest {
   let recent = new Map<string, number>()
   let older = new Map<string, number>()
   let turnedMs = clock.monotonic()
@@ -26,16 +24,14 @@ export function createAttemptMemory(clock: Clock): AttemptMemory {
     turnedMs = nowMs
   }
 
-  return {
-    isLatest: (requestId, attempt) => {
-      const latest = recent.get(requestId) ?? older.get(requestId) ?? 0
-      if (attempt < latest) return false
-      // First attempts are the rule and have nothing before them to be dropped.
-      if (attempt > 1) {
-        turn()
-        recent.set(requestId, attempt)
-      }
-      return true
-    },
+  return (requestId, attempt) => {
+    const latest = recent.get(requestId) ?? older.get(requestId) ?? 0
+    if (attempt < latest) return false
+    // First attempts are the rule and have nothing before them to be dropped.
+    if (attempt > 1) {
+      turn()
+      recent.set(requestId, attempt)
+    }
+    return true
   }
 }

@@ -174,7 +174,13 @@ export class Courier {
   }
 
   private channelOf(incarnation: Incarnation, target: number, acknowledged: number): Channel {
-    const { channels } = this.outgoingOf(incarnation)
+    const { shardId } = incarnation.token
+    let outgoing = this.outgoing.get(shardId)
+    if (outgoing?.incarnation !== incarnation) {
+      outgoing = { incarnation, channels: new Map() }
+      this.outgoing.set(shardId, outgoing)
+    }
+    const { channels } = outgoing
     const known = channels.get(target)
     if (known !== undefined) return known
     const channel: Channel = {
@@ -193,15 +199,6 @@ export class Courier {
     return channel
   }
 
-  private outgoingOf(incarnation: Incarnation): Outgoing {
-    const { shardId } = incarnation.token
-    const known = this.outgoing.get(shardId)
-    if (known?.incarnation === incarnation) return known
-    const outgoing: Outgoing = { incarnation, channels: new Map() }
-    this.outgoing.set(shardId, outgoing)
-    return outgoing
-  }
-
   private flushSoon(): void {
     if (this.stopped || this.flushing || (this.ready.size === 0 && !this.moved)) return
     this.flushing = true
@@ -212,7 +209,7 @@ export class Courier {
   }
 
   private flush(): void {
-    const { routes, session, clock, deliverHere } = this.dependencies
+    const { routes, session, clock, transport, rare, deliverHere } = this.dependencies
     const nowMs = clock.monotonic()
     const bySession = new Map<string, Delivery[]>()
     if (this.moved) this.wake()
@@ -232,8 +229,12 @@ export class Courier {
       appendTo(bySession, route.session, delivery)
     }
     for (const [owner, deliveries] of bySession) {
-      if (owner === session) deliverHere(deliveries, (answers) => this.hear(answers))
-      else this.send(owner, deliveries)
+      if (owner === session) {
+        deliverHere(deliveries, (answers) => this.hear(answers))
+        continue
+      }
+      const maxBytes = rare.takes('carried_one_by_one') ? 0 : transport.maxMessageBytes() * MESSAGE_SHARE
+      for (const message of split(deliveries, maxBytes)) this.request(owner, message)
     }
     this.tickSoon()
   }
@@ -270,12 +271,6 @@ export class Courier {
     const { shardId: source, epoch, attempt } = incarnation.token
     const began = incarnation.began.get(target) ?? 0
     return { source, target, epoch, attempt, began, acknowledged, messages }
-  }
-
-  private send(session: string, deliveries: readonly Delivery[]): void {
-    const { transport, rare } = this.dependencies
-    const maxBytes = rare.takes('carried_one_by_one') ? 0 : transport.maxMessageBytes() * MESSAGE_SHARE
-    for (const message of split(deliveries, maxBytes)) this.request(session, message)
   }
 
   /** What the transport would not take whole, whatever it was reckoned at, goes in parts. */

@@ -20,10 +20,8 @@ import { holdOn, type LookUpMembership, type Pending, verdictKey } from '../pend
 import type { NodeContext } from '../node-context.ts'
 import type { PinBoard } from './pin-board.ts'
 
-export interface LookUps {
-  /** Takes a command in; it comes out through `onReady` when everything is known. */
-  readonly add: (pending: Pending) => void
-}
+/** Takes a command in; it comes out through `onReady` when everything is known. */
+export type LookUps = (pending: Pending) => void
 
 export interface LookUpDependencies extends NodeContext {
   readonly facts: Facts
@@ -51,17 +49,12 @@ export function createLookUps(dependencies: LookUpDependencies): LookUps {
       ),
     lookUp: (round) => lookUp(round, dependencies),
   })
-  return {
-    add: (pending) => {
-      const { incarnation } = pending
-      if (!isKnown(pending) || incarnation.lookingUp > 0) {
-        rounds.add(pending)
-        return
-      }
-      holdOn(pending, takeUp(incarnation, pending.actorKey, undefined))
-      incarnation.ready.push(pending)
-      clock.after(0, onReady)
-    },
+  return (pending) => {
+    const { incarnation } = pending
+    if (!isKnown(pending) || incarnation.lookingUp > 0) return rounds.add(pending)
+    holdOn(pending, takeUp(incarnation, pending.actorKey, undefined))
+    incarnation.ready.push(pending)
+    clock.after(0, onReady)
   }
 }
 

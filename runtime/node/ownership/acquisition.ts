@@ -20,15 +20,11 @@ export interface AcquisitionDependencies extends Pick<NodeContext, 'session' | '
 /** `locked`: a commit that does not end holds the shard's row. `not_taken`: somebody else was first, or this node leaves. */
 export type Acquired = 'served' | 'locked' | 'not_taken'
 
-export interface Acquisition {
-  /** Takes a shard that was seen in this epoch. Rejects if the store fails. */
-  readonly acquire: (shardId: number, seenEpoch: number) => Promise<Acquired>
-  readonly isTaking: (shardId: number) => boolean
-}
+export type Acquisition = ReturnType<typeof createAcquisition>
 
 const LOADED_LATE_MS = 500
 
-export function createAcquisition(dependencies: AcquisitionDependencies): Acquisition {
+export function createAcquisition(dependencies: AcquisitionDependencies) {
   const { nodeId, session, store, leases, host, clock, metrics, rare, epochs, isLeaving } = dependencies
   const taking = new Set<number>()
 
@@ -55,8 +51,9 @@ export function createAcquisition(dependencies: AcquisitionDependencies): Acquis
   }
 
   return {
-    isTaking: (shardId) => taking.has(shardId),
-    acquire: async (shardId, seenEpoch) => {
+    isTaking: (shardId: number): boolean => taking.has(shardId),
+    /** Takes a shard that was seen in this epoch. Rejects if the store fails. */
+    acquire: async (shardId: number, seenEpoch: number): Promise<Acquired> => {
       if (isLeaving() || taking.has(shardId)) return 'not_taken'
       taking.add(shardId)
       try {

@@ -27,14 +27,11 @@ export interface HandOverDependencies extends Pick<NodeContext, 'log' | 'metrics
 
 const DRAIN_TIMEOUT_MS = 2_000
 
-export interface HandOver {
-  /** On leaving. `successors`: the session that should have each shard next, where that is known. */
-  readonly giveAllAway: (shardIds: readonly number[], successors: ReadonlyMap<number, string>) => Promise<void>
-  /** To place shards better: what nobody would take at once is better off here (V4). */
-  readonly giveToWilling: (shardIds: readonly number[], successors: ReadonlyMap<number, string>) => Promise<void>
-}
+/** The session that should have each shard next, where that is known. */
+type Successors = ReadonlyMap<number, string>
+export type HandOver = ReturnType<typeof createHandOver>
 
-export function createHandOver(dependencies: HandOverDependencies): HandOver {
+export function createHandOver(dependencies: HandOverDependencies) {
   const { store, leases, host, calls, log, metrics, epochs } = dependencies
 
   const notGiven = (shardId: number | undefined, error: unknown): void => {
@@ -42,10 +39,7 @@ export function createHandOver(dependencies: HandOverDependencies): HandOver {
   }
 
   /** Who of the successors would take the shards at once. */
-  async function offer(
-    shardIds: readonly number[],
-    successors: ReadonlyMap<number, string>,
-  ): Promise<ReadonlyMap<number, string>> {
+  async function offer(shardIds: readonly number[], successors: Successors): Promise<Successors> {
     const offers = new Map<string, number[]>()
     for (const shardId of shardIds) {
       const successor = successors.get(shardId)
@@ -78,15 +72,18 @@ export function createHandOver(dependencies: HandOverDependencies): HandOver {
     void leases.hint({ shardId, nodeId: null, session: null, epoch }).catch(() => undefined)
   }
 
-  async function give(shardIds: readonly number[], willing: ReadonlyMap<number, string>): Promise<void> {
+  async function give(shardIds: readonly number[], willing: Successors): Promise<void> {
     if (shardIds.length === 0) return
     await inParallel(shardIds, (shardId) => giveAway(shardId, willing.get(shardId)), notGiven)
     log.info('shards_released', { released: shardIds.length, owned: host.serving().size })
   }
 
   return {
-    giveAllAway: async (shardIds, successors) => give(shardIds, await offer(shardIds, successors)),
-    giveToWilling: async (shardIds, successors) => {
+    /** On leaving. */
+    giveAllAway: async (shardIds: readonly number[], successors: Successors): Promise<void> =>
+      give(shardIds, await offer(shardIds, successors)),
+    /** To place shards better: a shard that no other node would take at once stays here (V4). */
+    giveToWilling: async (shardIds: readonly number[], successors: Successors): Promise<void> => {
       const willing = await offer(shardIds, successors)
       await give([...willing.keys()], willing)
     },

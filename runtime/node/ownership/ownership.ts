@@ -15,7 +15,7 @@ import type { LeaseStore, ListedSession, Revision, SessionRecord, Watch } from '
 import type { Drains, ShardRecord } from '../../ports/ledger-store.ts'
 import type { Service } from '../../ports/transport.ts'
 import { type Acquisition, createAcquisition } from './acquisition.ts'
-import { createEpochsSeen } from './epochs-seen.ts'
+import { EpochsSeen } from './epochs-seen.ts'
 import { createHandOver, type HandOver } from './hand-over.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { NodeCalls } from './node-calls.ts'
@@ -58,7 +58,7 @@ export class Ownership {
   private readonly peers: Peers
   private readonly handOver: HandOver
   private readonly signs: VitalSignsBook
-  private readonly epochs = createEpochsSeen()
+  private readonly epochs = new EpochsSeen()
   private readonly acquisition: Acquisition
   private readonly firstSeenMs = new Map<string, number>()
   private revision: Revision = 0
@@ -89,7 +89,7 @@ export class Ownership {
   async start(): Promise<void> {
     const { clock, leases, host, settings } = this.dependencies
     this.service = this.dependencies.calls.serve({
-      wouldTake: (shardIds) => (this.mayTake() ? shardIds.filter((shardId) => !host.refused().includes(shardId)) : []),
+      wouldTake: (shardIds) => (this.isReady() ? shardIds.filter((shardId) => !host.refused().includes(shardId)) : []),
       take: (shardId, epoch) => this.takeReleased(shardId, epoch),
     })
     this.watch = leases.watchHints(({ shardId, epoch }) => this.epochs.saw(shardId, epoch))
@@ -101,12 +101,12 @@ export class Ownership {
   }
 
   isReady(): boolean {
-    return this.ready && !this.draining && !this.emptying && !this.stopped
+    return this.ready && !this.emptying && !this.isLeaving()
   }
 
   /** `leaving`: it gives its shards away, and takes no others. */
   measures(): VitalSigns & { readonly leaving: boolean } {
-    return { ...this.signs.read(), leaving: this.draining || this.emptying || this.stopped }
+    return { ...this.signs.read(), leaving: this.emptying || this.isLeaving() }
   }
 
   /** Gives every shard away in order, then forgets the session. */
@@ -137,11 +137,6 @@ export class Ownership {
 
   private isLeaving(): boolean {
     return this.stopped || this.draining
-  }
-
-  /** Whether this node would be given more. */
-  private mayTake(): boolean {
-    return this.isReady()
   }
 
   private every(periodMs: number, slot: number, run: () => Promise<void>): void {
@@ -266,6 +261,7 @@ export class Ownership {
     // lives nobody else would take it.
     const serving = host.serving()
     const isStray = ({ shardId }: ShardRecord) => !serving.has(shardId) && !this.acquisition.isTaking(shardId)
+    const isFree = ({ session: owner }: ShardRecord) => owner === null || owner === session || dead.has(owner)
     const stranded = records.filter(
       (record) => record.session === session && isStray(record) && wanted.get(record.shardId) !== nodeId,
     )
@@ -277,7 +273,7 @@ export class Ownership {
     await inParallel(stranded, async (record) => void (await store.release(record)), failed('shard_not_released'))
     const before = serving.size
     await inParallel(
-      mine.filter((record) => isStray(record) && this.isFree(record, dead)),
+      mine.filter((record) => isStray(record) && isFree(record)),
       (record) => this.take(record, dead),
       failed('shard_not_taken'),
     )
@@ -368,11 +364,6 @@ export class Ownership {
     return isGone && !(await store.sessionHeld(owner.session))
   }
 
-  private isFree(record: ShardRecord, dead: ReadonlySet<string>): boolean {
-    const { session } = this.dependencies
-    return record.session === null || record.session === session || dead.has(record.session)
-  }
-
   private async take(record: ShardRecord, dead: ReadonlySet<string>): Promise<void> {
     const result = await this.acquisition.acquire(record.shardId, record.epoch)
     // A commit that does not end: only the connections of a session held for dead may be ended.
@@ -383,7 +374,7 @@ export class Ownership {
 
   /** Its owner before has released it in this epoch, and says so. */
   private async takeReleased(shardId: number, epoch: number): Promise<boolean> {
-    if (!this.mayTake()) return false
+    if (!this.isReady()) return false
     return (await this.acquisition.acquire(shardId, epoch).catch(() => undefined)) === 'served'
   }
 }

@@ -14,16 +14,9 @@ export interface VitalSigns {
   readonly clockInBounds: boolean
 }
 
-export interface VitalSignsBook {
-  /** A probe that was begun then has committed. */
-  readonly probed: (begunMs: number, clockSkewMs: number) => void
-  readonly notProbed: () => void
-  readonly renewed: (begunMs: number) => void
-  readonly notRenewed: () => void
-  readonly read: () => VitalSigns
-}
+export type VitalSignsBook = ReturnType<typeof createVitalSigns>
 
-export function createVitalSigns(clock: Pick<Clock, 'monotonic'>, maxClockSkewMs: number): VitalSignsBook {
+export function createVitalSigns(clock: Pick<Clock, 'monotonic'>, maxClockSkewMs: number) {
   let [probed, renewed] = [false, false]
   let probedMs: number | undefined
   let renewedMs: number | undefined
@@ -34,22 +27,19 @@ export function createVitalSigns(clock: Pick<Clock, 'monotonic'>, maxClockSkewMs
   }
 
   return {
-    probed: (begunMs, skewMs) => {
+    /** A probe that began then has committed. */
+    probed: (begunMs: number, skewMs: number): void => {
       probed = true
       probedMs = begunMs
       clockSkewMs = skewMs
     },
-    notProbed: () => {
-      probed = false
-    },
-    renewed: (begunMs) => {
+    notProbed: (): void => void (probed = false),
+    renewed: (begunMs: number): void => {
       renewed = true
       renewedMs = begunMs
     },
-    notRenewed: () => {
-      renewed = false
-    },
-    read: () => ({
+    notRenewed: (): void => void (renewed = false),
+    read: (): VitalSigns => ({
       probedAgoMs: ageOf(probedMs),
       renewedAgoMs: ageOf(renewedMs),
       clockSkewMs,

@@ -72,7 +72,7 @@ export function createDoubts(dependencies: DoubtsDependencies): Doubts {
     const { shardId, epoch, attempt } = incarnation.token
     let raised = false
     let unanswered = false
-    const isStuck = countingFaults()
+    let faults = 0
     for (let waitMs = RECOVERY_RETRY_MS; !isEnded(incarnation); waitMs = longer(waitMs)) {
       await delay(clock, waitMs)
       try {
@@ -88,7 +88,8 @@ export function createDoubts(dependencies: DoubtsDependencies): Doubts {
         if (!unanswered) log.warn('recovery_delayed', { shard: shardId, cause: reasonOf(error) })
         unanswered = true
         onDelayed(incarnation)
-        if (isStuck(error)) return onStuck(incarnation, faultOf('recovery', error))
+        if (!(error instanceof LedgerStoreUnavailable)) faults += 1
+        if (faults >= MAX_RECOVERIES) return onStuck(incarnation, faultOf('recovery', error))
       }
     }
   }
@@ -122,18 +123,7 @@ export function createDoubts(dependencies: DoubtsDependencies): Doubts {
     }
   }
 
-  const confirmed: Doubts['confirmed'] = (incarnation, run) => checkOwner(incarnation, run, () => undefined)
-
-  return { skipped, unknown, broken, confirmed }
-}
-
-/** D4: the result is called after each failed recovery and returns whether the limit is reached. */
-function countingFaults(): (error: unknown) => boolean {
-  let count = 0
-  return (error) => {
-    if (!(error instanceof LedgerStoreUnavailable)) count += 1
-    return count >= MAX_RECOVERIES
-  }
+  return { skipped, unknown, broken, confirmed: (incarnation, run) => checkOwner(incarnation, run, () => undefined) }
 }
 
 function isOf({ token }: Incarnation, record: ShardRecord | undefined): boolean {
@@ -145,7 +135,6 @@ function isEnded({ phase }: Incarnation): boolean {
   return phase === 'ended'
 }
 
-/** Backs off. */
 function longer(waitMs: number): number {
   return Math.min(waitMs * 2, LONGEST_RETRY_MS)
 }

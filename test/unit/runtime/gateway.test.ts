@@ -186,6 +186,19 @@ describe('the gateway', () => {
     expect(sent[1]?.items.map(({ requestId }) => requestId)).toEqual([one?.requestId])
   })
 
+  test.for(['pause', 'resume'] as const)('W4: a %s is not tried again once it is uncertain', async (kind) => {
+    const { clock, sent, ask } = await edge()
+    const asked = ask('a0', { kind, reason: 'r' })
+    await clock.pass(1)
+    sent[0]?.answer([{ kind: 'moved', epoch: null }])
+    await clock.pass(300)
+    expect(sent.length).toBe(2)
+    sent[1]?.answer([{ kind: 'undecided' }])
+    await clock.pass(1_000)
+    expect(asked.outcome).toEqual({ kind: 'unavailable', reason: 'shard_unavailable', outcome: 'unknown' })
+    expect(sent.length).toBe(2)
+  })
+
   test('D7: a change of status with a key is retried like any other request with one', async () => {
     const { clock, sent, ask } = await edge()
     const asked = ask('a0', { ...CLOSES, registrationKey: 'k' })

@@ -1,6 +1,6 @@
 /** Goal: a shard that is given away is counted by what became of it: taken at once, free, or kept. */
 import { expect, test } from 'vitest'
-import { createEpochsSeen } from '../../../runtime/node/ownership/epochs-seen.ts'
+import { EpochsSeen } from '../../../runtime/node/ownership/epochs-seen.ts'
 import { createHandOver } from '../../../runtime/node/ownership/hand-over.ts'
 
 interface Scene {
@@ -36,7 +36,7 @@ async function movesOf({
     },
     log: { info: silent, warn: silent, error: silent },
     metrics: { items: silent, commit: silent, batch: silent, moves: (move) => void moves.push(move) },
-    epochs: createEpochsSeen(),
+    epochs: new EpochsSeen(),
   })
   await handOver[stays ? 'giveToWilling' : 'giveAllAway']([3], new Map([[3, 'next']]))
   return moves

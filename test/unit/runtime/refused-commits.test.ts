@@ -1,5 +1,6 @@
 /** Goal: B5: the effect of a store that refuses all commits on requests, messages and replays. */
 import { describe, expect, test } from 'vitest'
+import { tokenAddress } from '../../../actors/address.ts'
 import type { CommitBatch, CommitVerdict } from '../../../runtime/ports/ledger-store.ts'
 import {
   applied,
@@ -9,9 +10,11 @@ import {
   item,
   kinds,
   register,
+  registerToken,
   transfer,
   writes,
 } from '../../support/shard-hosting.ts'
+import { minting, told } from './mint-fixture.ts'
 
 /** A full disk: a batch without rows only checks its fence. */
 function full({ shards }: CommitBatch): CommitVerdict | undefined {
@@ -83,5 +86,34 @@ describe('while the store refuses all rows', () => {
     await clock.pass(100)
     expect(kinds(verdicts).at(-1)).toBe('accepted')
     expect([balanceIn(rows, 'a'), balanceIn(rows, 'b')]).toEqual(['2', '4'])
+  })
+
+  const refusing = (): CommitVerdict => ({ kind: 'failed', cause: 'transient', detail: 'SQLSTATE 53100' })
+
+  test('I12: a repeat of a registration that is under way is not told not_applied', async () => {
+    const { clock, control, verdicts, send } = hosting([0])
+    const order = (key: string) => item(0, tokenAddress('GOLD'), registerToken('GOLD', 'b', key))
+    send(order('first'))
+    await clock.pass(20)
+    control.commit = refusing
+    send(order('first'), item(0, tokenAddress('IRON'), registerToken('IRON', 'b', 'other')))
+    await clock.pass(2_000)
+    expect(kinds(verdicts)).toEqual(['not_applied'])
+  })
+
+  test('I12: a repeat of a mint that is under way is not told not_applied', async () => {
+    const { clock, control, verdicts, ask, deliver, decision } = await minting()
+    const first = ask('once')
+    await clock.pass(20)
+    control.commit = refusing
+    const repeat = ask('once')
+    const other = ask('other', { instance_id: 'opal' })
+    await clock.pass(2_000)
+    expect([...told(verdicts)]).toEqual([[other, 'not_applied']])
+    control.commit = applied
+    deliver(decision(0))
+    await clock.pass(2_000)
+    expect(told(verdicts).get(first)).toBe('ruby')
+    expect(told(verdicts).get(repeat)).toBe('ruby, replayed')
   })
 })
