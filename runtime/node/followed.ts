@@ -2,7 +2,7 @@
 import type { Log, LogFields } from '../ports/log.ts'
 import { fieldsOf } from '../ports/trail.ts'
 import type { NodeContext } from './node-context.ts'
-import { giveUp, type Pending, sendVerdicts, settle } from './pending-command.ts'
+import { type Pending, sendVerdicts, settle } from './pending-command.ts'
 
 /** Named in one line about many of them. */
 const MAX_NAMED = 20
@@ -48,7 +48,8 @@ export function leaveUndecided(
   const requests = pendings.filter(({ origin }) => origin.kind === 'request').length
   if (requests > 0) metrics?.items('given_up', requests)
   followEach(log, 'submission_given_up', pendings, { because })
-  giveUp(pendings)
+  for (const pending of pendings) settle(pending)
+  sendVerdicts(pendings.map((pending) => [pending, { kind: 'undecided' }]))
 }
 
 /** The store refused the commit of these requests: they leave, and their reply says that this attempt had no effect. */

@@ -48,7 +48,14 @@ export class Incarnation {
   /** By actor key. */
   readonly residents = new BriefMap<string, Resident>()
   /** What committed while look-ups were open, and what they found may be older than. */
-  readonly recent: Recent = { keys: new BriefMap(), transactions: new BriefMap(), groupUses: new BriefMap() }
+  readonly recent = {
+    /** By key address. Entries are objects of their own, so that a later one is not removed with an earlier one's pin. */
+    keys: new BriefMap<string, { readonly earlier: EarlierUse }>(),
+    /** By transaction ID. */
+    transactions: new BriefMap<string, TransactionNews>(),
+    /** By group use address. */
+    groupUses: new BriefMap<string, readonly GroupUse[]>(),
+  }
   /** Requests whose answer a later step of their actor brings, by actor key. */
   readonly parked = new BriefMap<string, Set<Pending>>()
   /** Times that have been put into the mailbox and not been stepped, by actor key. */
@@ -77,16 +84,6 @@ export class Incarnation {
     this.lastIdMs = last?.timeMs ?? 0
     this.lastIdCounter = last?.counter ?? 0
   }
-}
-
-/** Entries are objects of their own, so that a later one is not taken away with an earlier one's pin. */
-export interface Recent {
-  /** By key address. */
-  readonly keys: BriefMap<string, { readonly earlier: EarlierUse }>
-  /** Changes of transactions, by ID. */
-  readonly transactions: BriefMap<string, TransactionNews>
-  /** By group use address. */
-  readonly groupUses: BriefMap<string, readonly GroupUse[]>
 }
 
 export type TransactionNews = Partial<Pick<CompensableTransaction, 'status' | 'counterTxnId' | 'compensatedBy'>>

@@ -1,6 +1,5 @@
 /** A command in a mailbox, from its arrival to its end. */
-import type { KeyedOperation } from '../../actors/account/commands.ts'
-import { keyUseOf } from '../../actors/account/commands.ts'
+import { type AccountCommand, keyUseOf } from '../../actors/account/commands.ts'
 import type { Answer, EarlierUse } from '../../actors/account/outcome.ts'
 import type { CompensableTransaction } from '../../actors/account/transaction.ts'
 import { type ActorAddress, actorKey } from '../../actors/address.ts'
@@ -33,10 +32,6 @@ export const NOTHING_FOUND: Findings = {
   facts: null,
 }
 
-export interface LookUpMembership {
-  readonly leave: () => void
-}
-
 /** Where the verdicts of one message go. */
 export interface ReplyChannel {
   readonly send: (verdicts: readonly ItemVerdict[]) => void
@@ -55,8 +50,8 @@ export class Pending {
   readonly keyUse: KeyAddress | null
   readonly keyAddress: string | null
   incarnation: Incarnation
-  /** The look-up that this command's evidence came from; it stays open until the command is settled (P2). */
-  lookUp: LookUpMembership | null = null
+  /** Leaves the look-up that this command's evidence came from, which stays open until the command is settled (P2). */
+  leaveLookUp: (() => void) | null = null
   /** The actor in memory that it keeps there; null until it has been looked up. */
   resident: Resident | null = null
   /** Whether it was there before the command. */
@@ -82,23 +77,12 @@ export class Pending {
     this.actor = actor
     this.actorKey = actorKey(actor)
     this.command = command
-    this.keyUse = keyUseFor(actor, command, incarnation.token.shardId)
+    // Only commands of accounts have idempotency keys; of all others there is no use.
+    const use = keyUseOf(command as AccountCommand)
+    this.keyUse = use === undefined ? null : { shardId: incarnation.token.shardId, accountId: actor.id, ...use }
     this.keyAddress = this.keyUse === null ? null : keyAddressOf(this.keyUse)
     this.incarnation = incarnation
   }
-}
-
-function keyUseFor(actor: ActorAddress, command: AnyCommand, shardId: number): KeyAddress | null {
-  const use: { operation: KeyedOperation; idempotencyKey: string } | undefined = isKeyed(command)
-    ? keyUseOf(command)
-    : undefined
-  return use === undefined ? null : { shardId, accountId: actor.id, ...use }
-}
-
-const KEYED = ['submit', 'rotate_key', 'register', 'change_status', 'mint'] as const
-
-function isKeyed(command: AnyCommand): command is Extract<AnyCommand, { readonly type: (typeof KEYED)[number] }> {
-  return KEYED.some((type) => type === command.type)
 }
 
 /** What it waits for when it is answered later: the end of its own key's use where it has a key, else of its actor's work. */
@@ -129,8 +113,8 @@ export function settle(pending: Pending): void {
 
 /** It needs nothing of memory any more, though somebody may wait for it still. */
 export function release(pending: Pending): void {
-  pending.lookUp?.leave()
-  pending.lookUp = null
+  pending.leaveLookUp?.()
+  pending.leaveLookUp = null
   letGo(pending)
 }
 
@@ -141,12 +125,6 @@ export function release(pending: Pending): void {
 export function suspend(incarnation: Incarnation): void {
   incarnation.phase = 'suspended'
   for (const pending of incarnation.mailbox) release(pending)
-}
-
-/** Without a verdict: nobody waits for it, or nobody can tell. */
-export function giveUp(pendings: readonly Pending[]): void {
-  for (const pending of pendings) settle(pending)
-  sendVerdicts(pendings.map((pending) => [pending, { kind: 'undecided' }]))
 }
 
 /** Whether nobody waits for it any more. Messages and times wait for ever. */

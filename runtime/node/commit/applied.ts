@@ -4,10 +4,9 @@
  * leave together: what came in one message is answered in one, of however many shards it is.
  */
 import type { BriefMap } from '../../brief-map.ts'
-import { answerFor } from './conclusions.ts'
 import type { MailboxLimits } from '../delivery/admission.ts'
 import type { Courier } from '../delivery/courier.ts'
-import { isKnownUse, type ShardDraft } from './draft.ts'
+import { answerFor, isKnownUse, type ShardDraft } from './draft.ts'
 import type { Inbox } from '../delivery/inbox.ts'
 import { type Fault, faultOf } from '../recovery/containment.ts'
 import { type Incarnation, passivate, type Resident } from '../incarnation.ts'
@@ -50,7 +49,7 @@ function applyDraft(applied: ShardDraft, dependencies: AppliedDependencies): rea
       incarnation.dueWaiting.delete(pending.actorKey)
       incarnation.parkedTimers.delete(pending.actorKey)
     }
-    if (!isParked(incarnation, pending)) settle(pending)
+    if (incarnation.parked.get(waitsFor(pending))?.has(pending) !== true) settle(pending)
   }
   courier.take(incarnation, applied.outbox)
   passivate(incarnation, rare.takes('residents_forgotten') ? 0 : settings.maxResidents)
@@ -73,21 +72,12 @@ function remember(
   }
   const { recent } = incarnation
   const forget = [
-    pinned(
-      recent.keys,
-      mapped(keyUses, (earlier) => ({ earlier })),
-    ),
-    pinned(
-      recent.transactions,
-      mapped(news, (change, txnId) => Object.assign({}, recent.transactions.get(txnId), change)),
-    ),
-    pinned(
-      recent.groupUses,
-      mapped(groupUses, (uses, address) => {
-        const known = recent.groupUses.get(address) ?? []
-        return [...known, ...uses.filter((use) => !isKnownUse(known, use))]
-      }),
-    ),
+    pinned(recent.keys, keyUses, (earlier) => ({ earlier })),
+    pinned(recent.transactions, news, (change, known) => Object.assign({}, known, change)),
+    pinned(recent.groupUses, groupUses, (uses, known = []) => [
+      ...known,
+      ...uses.filter((use) => !isKnownUse(known, use)),
+    ]),
   ]
   pins.pin(() => {
     for (const resident of touched) resident.pins -= 1
@@ -96,12 +86,13 @@ function remember(
   })
 }
 
-function mapped<V, W>(map: ReadonlyMap<string, V>, change: (value: V, key: string) => W): Map<string, W> {
-  return new Map([...map].map(([key, value]) => [key, change(value, key)]))
-}
-
-/** Adds the entries; what it returns takes away those of them that nothing newer has replaced. */
-function pinned<V extends {}>(map: BriefMap<string, V>, entries: ReadonlyMap<string, V>): () => void {
+/** Adds an entry for each change. The function that it returns removes those that no later entry has replaced. */
+function pinned<V extends {}, Change>(
+  map: BriefMap<string, V>,
+  changes: ReadonlyMap<string, Change>,
+  entryOf: (change: Change, known: V | undefined) => V,
+): () => void {
+  const entries = [...changes].map(([key, change]) => [key, entryOf(change, map.get(key))] as const)
   for (const [key, value] of entries) map.set(key, value)
   return () => {
     for (const [key, value] of entries) if (map.get(key) === value) map.delete(key)
@@ -120,10 +111,6 @@ function park({ incarnation, deferred }: ShardDraft): void {
     if (waiting === undefined) incarnation.parked.set(waitsFor(pending), new Set([pending]))
     else waiting.add(pending)
   }
-}
-
-function isParked(incarnation: Incarnation, pending: DecidedAnswer[0]): boolean {
-  return incarnation.parked.get(waitsFor(pending))?.has(pending) === true
 }
 
 /** The answers of those who have waited for what is concluded now. */

@@ -22,7 +22,6 @@ import {
   type OutboxWrite,
   type ShardBatch,
 } from '../../ports/ledger-store.ts'
-import { answerFor } from './conclusions.ts'
 import type { Facts } from '../lookup/facts.ts'
 import type { Incarnation, TransactionNews } from '../incarnation.ts'
 import type { DecidedAnswer } from './output-gate.ts'
@@ -341,6 +340,28 @@ function noteGroupUse(draft: ShardDraft, { origin, shardId, accountId, groupId, 
 /** Each is kept once: a busy account may enter thousands under one group ID while look-ups are open. */
 export function isKnownUse(uses: readonly GroupUse[], { type, tokenId }: GroupUse): boolean {
   return uses.some((use) => use.type === type && use.tokenId === tokenId)
+}
+
+/**
+ * The reply to one of the requests that waited for a conclusion; not all of them began what ended. `first`: the one that
+ * came first.
+ */
+export function answerFor(pending: Pending, first: Pending | undefined, answer: Answer): Answer {
+  const { command, origin } = pending
+  if (answer.kind === 'minted' && command.type === 'mint') {
+    // The first that waits may not have begun the mint: an earlier owner may have received that one.
+    const replayed = command.newTxnId !== answer.txnId
+    return { ...answer, replayed, mismatch: command.payloadHash !== answer.payloadHash }
+  }
+  if (answer.kind === 'token_registered' || answer.kind === 'class_registered') {
+    const isFirst = origin.kind === 'request' && first?.origin.kind === 'request'
+    // All attempts of a request have its ID.
+    const isSame = isFirst && origin.item.requestId === first.origin.item.requestId
+    return { ...answer, replayed: answer.replayed || !isSame }
+  }
+  if (answer.kind !== 'group_registered' || command.type !== 'register_group') return answer
+  const isFirst = first?.command.type === 'register_group' && first.command.registrationKey === command.registrationKey
+  return { ...answer, created: isFirst }
 }
 
 /** The state of an account as the draft leaves it. */

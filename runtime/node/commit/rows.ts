@@ -4,6 +4,7 @@ import { balanceOf } from '../../../actors/account/state.ts'
 import type { Transaction } from '../../../actors/account/transaction.ts'
 import { formatQuantity } from '../../../actors/money.ts'
 import type { AnyState } from '../../../actors/step-actor.ts'
+import { appendTo } from '../../append-to.ts'
 import type { ReceiptWrite, ShardBatch, TransactionChange } from '../../ports/ledger-store.ts'
 import { accountIn, type ShardDraft } from './draft.ts'
 
@@ -42,9 +43,11 @@ export function rowsOf(draft: ShardDraft, nextReceipt: () => ReceiptWrite): Shar
   }
 }
 
-function actorRows(draft: ShardDraft): Pick<ShardBatch, 'accounts' | 'actors'> {
-  const { incarnation, changed } = draft
-  const parts = changedParts(draft)
+function actorRows({ incarnation, changed, balances, holds }: ShardDraft): Pick<ShardBatch, 'accounts' | 'actors'> {
+  const tokenIds = new Map<string, string[]>()
+  for (const { accountId, tokenId } of balances.values()) appendTo(tokenIds, accountId, tokenId)
+  const holdIds = new Map<string, string[]>()
+  for (const { accountId, holdId } of holds.values()) appendTo(holdIds, accountId, holdId)
   const accounts: ShardBatch['accounts'][number][] = []
   const actors: ShardBatch['actors'][number][] = []
   for (const [key, { actor, state }] of changed) {
@@ -52,37 +55,15 @@ function actorRows(draft: ShardDraft): Pick<ShardBatch, 'accounts' | 'actors'> {
     const previousVersion = previous?.version ?? 0
     if (actor.kind === 'account') {
       if (!isAccount(state)) continue
-      const { tokenIds, holdIds } = parts.get(actor.id) ?? NO_PARTS
+      const parts = { tokenIds: tokenIds.get(actor.id) ?? [], holdIds: holdIds.get(actor.id) ?? [] }
       if (!isAccount(previous)) accounts.push({ previousVersion, account: state })
-      else accounts.push({ previousVersion, account: state, since: { previous, tokenIds, holdIds } })
+      else accounts.push({ previousVersion, account: state, since: { previous, ...parts } })
     } else if (state === null || !isAccount(state)) {
       // Made and gone within one batch, it was never there.
       if (previous !== null || state !== null) actors.push({ address: actor, previousVersion, state })
     }
   }
   return { accounts, actors }
-}
-
-interface ChangedParts {
-  readonly tokenIds: string[]
-  readonly holdIds: string[]
-}
-
-const NO_PARTS: Readonly<ChangedParts> = { tokenIds: [], holdIds: [] }
-
-/** By account ID. */
-function changedParts({ balances, holds }: ShardDraft): ReadonlyMap<string, ChangedParts> {
-  const parts = new Map<string, ChangedParts>()
-  const of = (accountId: string): ChangedParts => {
-    const known = parts.get(accountId)
-    if (known !== undefined) return known
-    const made: ChangedParts = { tokenIds: [], holdIds: [] }
-    parts.set(accountId, made)
-    return made
-  }
-  for (const { accountId, tokenId } of balances.values()) of(accountId).tokenIds.push(tokenId)
-  for (const { accountId, holdId } of holds.values()) of(accountId).holdIds.push(holdId)
-  return parts
 }
 
 function isAccount(state: AnyState | null): state is AccountState {

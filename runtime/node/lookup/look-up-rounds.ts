@@ -131,14 +131,12 @@ export class LookUpRounds {
     if (outcome.kind === 'answered') this.maxSize = twice(this.maxSize)
     if (outcome.kind === 'refused') {
       this.maxSize = half(round.length)
-      for (const incarnation of shardsOf(round)) this.setApart(incarnation)
+      for (const incarnation of new Set(round.map((taken) => taken.incarnation))) {
+        this.apart.add(incarnation)
+        this.pause({ incarnation, size: this.maxSize, pauseMs: RETRY_DELAY_MS })
+      }
     }
     this.schedule(outcome.kind === 'away' ? RETRY_DELAY_MS : 0)
-  }
-
-  private setApart(incarnation: Incarnation): void {
-    this.apart.add(incarnation)
-    this.pause({ incarnation, size: this.maxSize, pauseMs: RETRY_DELAY_MS })
   }
 
   private pause(next: Apart): void {
@@ -194,14 +192,11 @@ export class LookUpRounds {
     const alone = kind === 'refused' && round.length === 1 ? first?.pending : undefined
     const isAgain = kind === 'away' && this.isAway
     this.isAway = kind === 'away'
-    if (isAgain || (alone !== undefined && !this.needsLog(alone, error))) return
+    // K7: the containment logs all other failures of a single command.
+    const isLogged = alone === undefined || (isPatient(alone, error) && !this.aloneTries.has(alone))
+    if (isAgain || !isLogged) return
     const named = alone === undefined ? {} : followed(alone)
     this.dependencies.log.warn('look_up_failed', { ...named, cause: reasonOf(error), commands: round.length })
-  }
-
-  /** Whether to log the failure of a single command. The containment logs all others (K7). */
-  private needsLog(alone: Pending, error: unknown): boolean {
-    return isPatient(alone, error) && !this.aloneTries.has(alone)
   }
 
   /** K7. Returns whether the command was contained, so that its shard does not wait for it. */
@@ -255,10 +250,6 @@ function wasParked({ origin, actorKey, incarnation }: Pending): boolean {
 function isWanted(pending: Pending): boolean {
   const { phase, mailbox } = pending.incarnation
   return phase !== 'suspended' && mailbox.has(pending)
-}
-
-function shardsOf(round: readonly Taken[]): ReadonlySet<Incarnation> {
-  return new Set(round.map(({ incarnation }) => incarnation))
 }
 
 function twice(size: number): number {

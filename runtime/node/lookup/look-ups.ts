@@ -16,7 +16,7 @@ import { createFactsOfLookUp, type Facts } from './facts.ts'
 import { type Incarnation, takeUp } from '../incarnation.ts'
 import { LookUpRounds } from './look-up-rounds.ts'
 import { addNeeds, elsewhereKeyOf, findingsFor, type Needs, noNeeds, questionOf } from './needs.ts'
-import { holdOn, type LookUpMembership, type Pending, verdictKey } from '../pending-command.ts'
+import { holdOn, type Pending, verdictKey } from '../pending-command.ts'
 import type { NodeContext } from '../node-context.ts'
 import type { PinBoard } from './pin-board.ts'
 
@@ -35,7 +35,7 @@ export interface LookUpDependencies extends NodeContext {
 interface Asked {
   readonly pending: Pending
   readonly incarnation: Incarnation
-  readonly membership: LookUpMembership
+  readonly leave: () => void
 }
 
 export function createLookUps(dependencies: LookUpDependencies): LookUps {
@@ -65,7 +65,13 @@ async function lookUp(round: readonly Pending[], dependencies: LookUpDependencie
     const answer = await find(asked, facts, dependencies)
     return () => deliver(asked, answer, facts, dependencies)
   } catch (error) {
-    for (const one of asked) leave(one)
+    // The findings do not count: nothing has to be kept for them.
+    for (const { pending, leave } of asked) {
+      if (pending.leaveLookUp !== leave) continue
+      leave()
+      pending.leaveLookUp = null
+      pending.earlier = undefined
+    }
     throw error
   }
 }
@@ -84,24 +90,14 @@ function joinLookUp(round: readonly Pending[], pins: PinBoard): readonly Asked[]
   const lookUp = pins.open()
   let members = round.length
   return round.map((pending) => {
-    pending.lookUp?.leave()
-    const membership: LookUpMembership = {
-      leave: () => {
-        members -= 1
-        if (members === 0) pins.close(lookUp)
-      },
+    pending.leaveLookUp?.()
+    const leave = (): void => {
+      members -= 1
+      if (members === 0) pins.close(lookUp)
     }
-    pending.lookUp = membership
-    return { pending, incarnation: pending.incarnation, membership }
+    pending.leaveLookUp = leave
+    return { pending, incarnation: pending.incarnation, leave }
   })
-}
-
-/** Nothing that was found counts: nothing has to be kept for it. */
-function leave({ pending, membership }: Asked): void {
-  if (pending.lookUp !== membership) return
-  membership.leave()
-  pending.lookUp = null
-  pending.earlier = undefined
 }
 
 async function find(asked: readonly Asked[], facts: Facts, dependencies: LookUpDependencies): Promise<LookUpAnswer> {
@@ -156,9 +152,9 @@ async function withUsesElsewhere(
   dependencies: LookUpDependencies,
 ): Promise<LookUpAnswer> {
   const needs = noNeeds()
-  for (const { pending, membership } of asked) {
+  for (const { pending, leave } of asked) {
     // One that is looked up anew by now, for another incarnation, is not to hear of this.
-    if (pending.lookUp !== membership || pending.resident !== null) continue
+    if (pending.leaveLookUp !== leave || pending.resident !== null) continue
     askElsewhere(pending, loaded(pending, answer), needs)
   }
   if (needs.keys.size === 0) return answer
@@ -231,8 +227,8 @@ function deliver(
   facts: Facts,
   { onUnreadable, contain }: Pick<LookUpDependencies, 'onUnreadable' | 'contain'>,
 ): void {
-  for (const { pending, incarnation, membership } of asked) {
-    if (pending.lookUp !== membership || pending.incarnation !== incarnation) continue
+  for (const { pending, incarnation, leave } of asked) {
+    if (pending.leaveLookUp !== leave || pending.incarnation !== incarnation) continue
     const unreadable = answer.unreadable.get(incarnation.token.shardId)
     if (unreadable !== undefined) {
       onUnreadable(incarnation, { stage: 'look_up', cause: unreadable, breaksInvariant: true }, pending)

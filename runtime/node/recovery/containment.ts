@@ -35,11 +35,9 @@ export type Stage =
   | 'send'
   | 'recovery'
 
-const OF_THE_COMMAND: ReadonlySet<Stage> = new Set(['step', 'rows', 'signing'])
-
 /** Whether the same command would fail at every owner. A failure to read or write rows may be specific to this node. */
 export function isOfTheCommand(stage: Stage): boolean {
-  return OF_THE_COMMAND.has(stage)
+  return stage === 'step' || stage === 'rows' || stage === 'signing'
 }
 
 export interface Fault {

@@ -44,6 +44,11 @@ test('a change of status is not judged anew', async () => {
   expect(sequences()).toEqual([0, 1, 2])
 })
 
+test.for(['pause', 'resume'] as const)('a %s is not judged anew', async (kind) => {
+  const { verdicts } = await unheard([], { kind, reason: 'r' })
+  expect(kinds(verdicts)).toEqual(['undecided'])
+})
+
 test('D7: a change of status under a key gets its reply, also after other changes, and takes effect once', async () => {
   const { verdicts, sequences, ask } = await unheard([], status('frozen', 'k'))
   await ask(status('active'))
