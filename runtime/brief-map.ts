@@ -1,9 +1,9 @@
 /**
- * A map for what comes and goes, as requests under way do: what has left it holds nothing.
- * A Map under steady change replaces its table every so often, and V8 links the old table to the new one, for iterators.
- * Once one of them has grown old and is dead, all that come after it are reached from it until the next major collection,
- * with everything that ever stood in them: each minor collection copies all that, and a busy process spent a tenth of its
- * time so. Here a table holds cells only, and a cell is emptied when its entry leaves.
+ * A map for short-lived entries, which keeps no reference to an entry that has left.
+ * A Map under steady change replaces its table often, and V8 links the old table to the new one, for iterators. Once an
+ * old table is dead in the old generation, all later tables, with every entry that they ever had, survive until the next
+ * major collection, and each minor collection copies them. Here a table holds cells, and a cell is emptied when its entry
+ * leaves.
  */
 export class BriefMap<K, V extends {}> {
   private readonly cells = new Map<K, Cell<V>>()

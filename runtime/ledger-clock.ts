@@ -1,11 +1,10 @@
 /**
- * Time as the ledger counts it: the store's, carried on by this process's monotonic clock from one probe to the next. So
- * nodes agree on what has expired, and a wall clock that is wrong, or is set, decides nothing.
- *   T1. An answer to a probe says that the store's time lies between what it named and that plus the round trip: what
- *       agrees with it is kept, what does not is moved just so far that it does.
- *   T2. Before the first answer it is the wall clock: nothing is served before that.
- *   T3. A store whose clock jumps, while this machine's clock goes on as before, is not believed: what has expired cannot
- *       be taken back. Time is carried on as it was until one of the two agrees with the other again.
+ * The store's time, carried on by this process's monotonic clock between probes. So nodes agree on what has expired, and a
+ * wrong wall clock decides nothing.
+ *   T1. The store's time is between the probe's reply and that plus the round trip. An offset outside is moved to the bound.
+ *   T2. Before the first reply it is the wall clock: nothing is served before that.
+ *   T3. If the store's clock jumps and this machine's does not, the jump is ignored, because what has expired stays expired.
+ *       Time goes on as before until the two agree again.
  */
 import type { Clock, Timer } from './ports/clock.ts'
 

@@ -1,11 +1,9 @@
 /**
- * How a shard fares, from what the ledger's store knows of it. What its owner could say of itself is not asked: an owner
- * that cannot answer must show, too.
- *   S1. `draining`, if an administrator said so. `owner` tells beside it whether anybody has the shard.
- *   S2. `unavailable`: no node owns it, or its owner reports that it cannot commit, or has been silent so long that another
- *       node would have taken it.
- *   S3. `moving`: it changed hands within the last moments, so that requests may still be on the way to the owner before;
- *       or its owner is silent, and others are about to take it. The first owner of a shard has no predecessor.
+ * The health of a shard, derived from the store alone: an owner that does not reply must show, too.
+ *   S1. `draining`: an administrator said so. `owner` tells beside it whether a node owns the shard.
+ *   S2. `unavailable`: no node owns it, or its owner cannot commit, or has been silent so long that others would take it.
+ *   S3. `moving`: its owner changed within the last moments, or is silent and others are about to take the shard. The
+ *       first owner of a shard has no predecessor.
  *   S4. `healthy`: none of these.
  */
 import { SESSION_EXPIRY_MS } from './node/ownership/peers.ts'

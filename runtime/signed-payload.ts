@@ -18,14 +18,9 @@ export interface SignedPayload {
 
 /** undefined: the text is not a JSON object. */
 export function readPayload(payload: string): SignedPayload | undefined {
-  const fields = readObject(payload)
-  return fields === undefined ? undefined : { fields, hash: sha256Hex(payload) }
-}
-
-function readObject(text: string): JsonObject | undefined {
   try {
-    const parsed = JSON.parse(text) as Json
-    return isObject(parsed) ? parsed : undefined
+    const fields = JSON.parse(payload) as Json
+    return isObject(fields) ? { fields, hash: sha256Hex(payload) } : undefined
   } catch {
     return undefined
   }

@@ -150,7 +150,9 @@ export function encodeVerdicts(
   let left = 0
   for (const verdict of verdicts) {
     const whole = written(verdict, onUnwritable)
-    const text = whole !== undefined && boundOfBytes(whole) <= maxBytes ? whole : undecided(verdict)
+    const fits = whole !== undefined && boundOfBytes(whole) <= maxBytes
+    const { requestId, attempt } = verdict
+    const text = fits ? whole : JSON.stringify({ requestId, attempt, verdict: { kind: 'undecided' } })
     if (boundOfBytes(text) > left) {
       messages.push([])
       left = maxBytes
@@ -171,10 +173,6 @@ function written(
     onUnwritable(verdict, error)
     return undefined
   }
-}
-
-function undecided({ requestId, attempt }: ItemVerdict): string {
-  return JSON.stringify({ requestId, attempt, verdict: { kind: 'undecided' } })
 }
 
 /** A UTF-16 unit is three bytes of UTF-8 at most; a comma is one. */

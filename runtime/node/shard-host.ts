@@ -3,7 +3,7 @@
  *   H3. After an unknown outcome nothing is stepped until the store has fenced this node's own earlier commits (B1).
  *   H4. A broken invariant ends its shard here and nothing else; this node does not serve it again. It counts only if
  *       the shard is still this node's.
- * H1, H2 and H5, what enters a mailbox, are in admission.ts; what the store is asked in doubt is in doubts.ts.
+ * H1, H2 and H5, what enters a mailbox, are in admission.ts; what the store is asked in doubt is in shard-recovery.ts.
  */
 import { actorKey } from '../../actors/address.ts'
 import { delay } from '../ports/clock.ts'
@@ -11,7 +11,7 @@ import type { DueActor, ShardRecord, ShardStart, ShardToken } from '../ports/led
 import { decodeList, DELIVERIES, encodeFrame } from '../wire.ts'
 import { type Admission, createAdmission, type MailboxLimits } from './delivery/admission.ts'
 import { applyDrafts } from './commit/applied.ts'
-import { CommitLane, type CommitLimits } from './commit/commit-lane.ts'
+import { GroupCommit, type CommitLimits } from './commit/group-commit.ts'
 import { type CommitHealth, createCommitHealth } from './commit/commit-health.ts'
 import {
   CANNOT_BE_PROCESSED,
@@ -21,7 +21,7 @@ import {
   mayHaveTakenEffect,
 } from './recovery/containment.ts'
 import { Courier, type CourierDependencies, type CourierMeasures } from './delivery/courier.ts'
-import { createDoubts, type Doubts } from './recovery/shard-recovery.ts'
+import { createShardRecovery, type ShardRecovery } from './recovery/shard-recovery.ts'
 import type { ShardDraft, StepSettings } from './commit/draft.ts'
 import { createFacts } from './lookup/facts.ts'
 import { followed, followedAll, leaveUndecided } from './followed.ts'
@@ -59,21 +59,22 @@ type BreakOff = (incarnation: Incarnation, fault: Fault, pending?: Pending) => v
 export class ShardHost {
   private readonly dependencies: ShardHostDependencies
   private readonly incarnations = new Map<number, Incarnation>()
-  private readonly lane: CommitLane
+  private readonly lane: GroupCommit
   private readonly lookUp: LookUps
   private readonly courier: Courier
   private readonly inbox: Inbox
   private readonly timers: Timers
   private readonly admit: Admission
-  private readonly doubts: Doubts
+  private readonly recovery: ShardRecovery
   private readonly broken = new Set<number>()
   /** Whether the store accepts commits. */
   readonly commits: CommitHealth
 
   private readonly find = (shardId: number): Incarnation | undefined => this.incarnations.get(shardId)
-  private readonly confirmed: Doubts['confirmed'] = (incarnation, run) => this.doubts.confirmed(incarnation, run)
+  private readonly confirmed: ShardRecovery['confirmed'] = (incarnation, run) =>
+    this.recovery.confirmed(incarnation, run)
   private readonly breakOff: BreakOff = (incarnation, fault, pending) =>
-    void this.doubts.broken(incarnation, () => this.quarantine(incarnation, fault, pending))
+    void this.recovery.broken(incarnation, () => this.quarantine(incarnation, fault, pending))
   private readonly enter = (pending: Pending): void => {
     const { incarnation } = pending
     incarnation.mailbox.add(pending)
@@ -92,14 +93,14 @@ export class ShardHost {
       quarantine: this.breakOff,
     })
     this.commits = createCommitHealth(dependencies.clock)
-    this.lane = new CommitLane({
+    this.lane = new GroupCommit({
       ...dependencies,
       health: this.commits,
       surroundings: { settings, step, wire, facts, inbox, homeOf, erasable: store.erasable },
       incarnations: () => this.incarnations.values(),
-      onSkipped: (skipped) => void this.doubts.skipped(skipped),
+      onSkipped: (skipped) => void this.recovery.skipped(skipped),
       onUnknown: (unknown) => {
-        for (const incarnation of unknown) void this.doubts.unknown(incarnation)
+        for (const incarnation of unknown) void this.recovery.unknown(incarnation)
       },
       contain,
       onBroken: this.breakOff,
@@ -133,7 +134,7 @@ export class ShardHost {
       backlogTo: (incarnation, target) => this.courier.backlog(incarnation, target),
       enter: this.enter,
     })
-    this.doubts = createDoubts({
+    this.recovery = createShardRecovery({
       ...dependencies,
       onFenced: (incarnation, found) => this.fenced(incarnation, found),
       onCleared: () => this.lane.kick(),
@@ -191,8 +192,7 @@ export class ShardHost {
 
   /** Begins to serve a shard that was acquired. */
   serve(token: ShardToken, start: ShardStart): void {
-    const before = this.incarnations.get(token.shardId)
-    if (before !== undefined) this.end(before)
+    this.drop(token.shardId)
     this.begin(new Incarnation(token, start), start)
   }
 

@@ -8,10 +8,8 @@ import type { Clock } from '../../ports/clock.ts'
 const MEMORY_MS = 60_000
 const MAX_REMEMBERED = 100_000
 
-/** Returns whether this attempt is the latest seen of its request. */
-export type IsLatest = (requestId: string, attempt: number) => boolean
-
-export function createAttemptMemory(clock: Clock): IsLatest {
+/** The result returns whether this attempt is the latest seen of its request. */
+export function createAttemptMemory(clock: Clock): (requestId: string, attempt: number) => boolean {
   let recent = new Map<string, number>()
   let older = new Map<string, number>()
   let turnedMs = clock.monotonic()

@@ -1,10 +1,10 @@
 /**
- * Carries committed messages of this node's shards to the owners of their targets, until these have committed them.
- *   V1. Only committed rows are carried, to this node's own shards too: no shard decides on what may still be undone.
- *   V2. Per (source, target) at most so many are on the way; the rest waits in the outbox.
- *   V3. What is not acknowledged is carried again, later and later; whoever owns the source does so.
- *   V4. An acknowledgement beyond what was sent means that a store went back, or that the shard is another's by now:
- *       the store says which, and in the first case the channel stops.
+ * Carries committed messages of this node's shards to the owners of their targets, until those have committed them.
+ *   V1. The courier carries only committed rows, also to shards of this node: no shard decides on uncommitted state.
+ *   V2. At most `WINDOW` messages per (source, target) are in flight; the others wait in the outbox.
+ *   V3. The owner of the source resends unacknowledged messages, with back-off.
+ *   V4. An acknowledgement beyond the last number sent means that a store was rewound, or that the shard has another
+ *       owner. The store tells which; if it was rewound, the channel stops.
  *   V5. Messages are built only for a target with a known owner. A channel without one is checked at growing intervals,
  *       and at once when a shard gets an owner.
  *   V6. A channel is parked if the target cannot handle its next message, or the transport rejects that message. The
@@ -65,21 +65,28 @@ interface Outgoing {
   readonly channels: Map<number, Channel>
 }
 
-interface Channel {
+class Channel {
   readonly incarnation: Incarnation
   readonly target: number
   /** Committed and not acknowledged, in order. */
-  readonly waiting: OutboxMessage[]
+  readonly waiting: OutboxMessage[] = []
   acknowledged: number
-  /** The last number that is on its way. */
+  /** The last number that is in flight. */
   carried: number
-  resendMs: number
-  dueMs: number
-  stopped: boolean
+  resendMs = FIRST_RESEND_MS
+  dueMs = 0
+  stopped = false
   /** V6. */
-  parked: boolean
+  parked = false
   /** The number of the last message that the transport rejected; 0: none. */
-  unsent: number
+  unsent = 0
+
+  constructor(incarnation: Incarnation, target: number, acknowledged: number) {
+    this.incarnation = incarnation
+    this.target = target
+    this.acknowledged = acknowledged
+    this.carried = acknowledged
+  }
 }
 
 export class Courier {
@@ -183,18 +190,7 @@ export class Courier {
     const { channels } = outgoing
     const known = channels.get(target)
     if (known !== undefined) return known
-    const channel: Channel = {
-      incarnation,
-      target,
-      waiting: [],
-      acknowledged,
-      carried: acknowledged,
-      resendMs: FIRST_RESEND_MS,
-      dueMs: 0,
-      stopped: false,
-      parked: false,
-      unsent: 0,
-    }
+    const channel = new Channel(incarnation, target, acknowledged)
     channels.set(target, channel)
     return channel
   }

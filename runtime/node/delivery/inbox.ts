@@ -1,12 +1,11 @@
 /**
- * Takes in what other shards have sent: in order, each number once, whatever is lost, doubled or late.
+ * Takes in messages of other shards: in order, each number once.
  *   R1. A message enters the mailbox if it is the one after the last that has entered; what came before is known, what
  *       comes after a gap is carried again.
  *   R2. It is acknowledged when the batch that took it in is committed, with all before it.
  *   R3. Submissions cannot fill its lane: at most a window of each source is on its way.
- *   R4. A source that was told more than is known here, or that begins with less than it had sent here before, means
- *       that a store went back, or that the shard is another's by now: the store says which, and in the first case
- *       nothing more of it is taken.
+ *   R4. A source's acknowledgement beyond the mark here, or a start below what it had sent before, means that a store was
+ *       rewound, or that the shard has another owner. The store tells which; if it was rewound, the channel stops.
  *   R5. A message that cannot be handled parks its channel: the target consumes neither that message nor a later one of
  *       that source, and its mark stays, so that no message is lost. The source resends that message to the current owner
  *       of the target, which tries it once per delivery. Other channels and requests continue.
@@ -16,8 +15,9 @@ import type { Envelope } from '../../../actors/message.ts'
 import { appendTo } from '../../append-to.ts'
 import type { Delivery, DeliveryAnswer } from '../../messages.ts'
 import { unreadCause } from '../../wire.ts'
+import type { ShardDraft } from '../commit/draft.ts'
 import { type Fault, faultOf } from '../recovery/containment.ts'
-import type { Doubts } from '../recovery/shard-recovery.ts'
+import type { ShardRecovery } from '../recovery/shard-recovery.ts'
 import { type Incarnation, nextStamp } from '../incarnation.ts'
 import type { NodeContext } from '../node-context.ts'
 import { Pending, settle } from '../pending-command.ts'
@@ -30,16 +30,9 @@ export interface InboxDependencies extends Pick<
 > {
   readonly find: (shardId: number) => Incarnation | undefined
   readonly enter: (pending: Pending) => void
-  readonly confirmed: Doubts['confirmed']
+  readonly confirmed: ShardRecovery['confirmed']
   /** What the store says that a shard it serves has taken in of a source; undefined when it is another's. */
   readonly markOf: (incarnation: Incarnation, source: number) => Promise<number | undefined>
-}
-
-/** What a batch has taken in for a shard. */
-export interface TakenIn {
-  readonly incarnation: Incarnation
-  /** The last number, by source. */
-  readonly marks: ReadonlyMap<number, number>
 }
 
 /** What is known of a source of messages. */
@@ -74,7 +67,7 @@ export class Inbox {
   }
 
   /** R2. */
-  committed(parts: readonly TakenIn[]): void {
+  committed(parts: readonly Pick<ShardDraft, 'incarnation' | 'marks'>[]): void {
     const byReply = new Map<DeliveryReply, DeliveryAnswer[]>()
     for (const { incarnation, marks } of parts) {
       const contacts = this.contacts.get(incarnation)
@@ -155,7 +148,8 @@ export class Inbox {
     // A suspended incarnation consumes nothing: the source resends everything to the one that replaces it.
     if (incarnation.phase === 'suspended') return undefined
     const mark = incarnation.marks.get(source) ?? 0
-    const { contact, isNew } = this.contactOf(incarnation, delivery, reply)
+    const contact = this.contactOf(incarnation, delivery, reply)
+    const isNew = epoch > contact.epoch || (epoch === contact.epoch && attempt > contact.attempt)
     if (contact.stopped) return { source, target, kind: 'stopped', mark }
     // What has entered here was sent before this incarnation of the source began, and stood in its counter then.
     // As it is now: what enters while the store is asked was sent since.
@@ -190,22 +184,12 @@ export class Inbox {
     return mark > acknowledged ? { source, target, kind: 'taken', mark } : undefined
   }
 
-  /** `isNew`: an incarnation of the source that comes after one that was heard of before. */
-  private contactOf(
-    incarnation: Incarnation,
-    { source, epoch, attempt }: Delivery,
-    reply: DeliveryReply,
-  ): { readonly contact: Contact; readonly isNew: boolean } {
+  private contactOf(incarnation: Incarnation, { source, epoch, attempt }: Delivery, reply: DeliveryReply): Contact {
     const contacts = this.contacts.get(incarnation) ?? new Map<number, Contact>()
     this.contacts.set(incarnation, contacts)
-    const known = contacts.get(source)
-    if (known !== undefined) {
-      const isNew = epoch > known.epoch || (epoch === known.epoch && attempt > known.attempt)
-      return { contact: known, isNew }
-    }
-    const contact: Contact = { reply, epoch, attempt, taken: 0, stopped: false }
+    const contact = contacts.get(source) ?? { reply, epoch, attempt, taken: 0, stopped: false }
     contacts.set(source, contact)
-    return { contact, isNew: false }
+    return contact
   }
 
   private enter(incarnation: Incarnation, source: number, number: number, { to, message }: Envelope): void {

@@ -1,6 +1,6 @@
 /**
- * Times that actors wait for. They are durable: what is due is read from the store, by whoever owns the shard, so a time
- * that passes while nobody does is found by the next owner. The actor itself says whether it still matters.
+ * Steps actors whose timer is due. The store has the timers, so the next owner of a shard finds those that passed while
+ * nobody owned it. The actor decides whether its timer still matters.
  */
 import type { Timer } from '../../ports/clock.ts'
 import type { DueActor, LedgerStore } from '../../ports/ledger-store.ts'

@@ -5,20 +5,16 @@ import { parsed, UNSUPPORTED_VERSION } from '../../wire.ts'
 
 export type Form = 'items' | 'deliveries' | 'calls'
 
-export interface Unsupported {
-  /** Replies to a body that cannot be read at all. */
-  readonly answer: (form: Form, text: string, reply: (text: string) => void) => void
-  /** `version`: the body's version; null if it has none. */
-  readonly note: (form: Form, version: number | null) => void
-}
+export type Unsupported = ReturnType<typeof createUnsupported>
 
 /** Limit of log lines per process: peers choose the versions. */
 const MAX_LINES = 100
 
 /** Logs one line for each form and version, however many such bodies arrive. */
-export function createUnsupported(log: Log): Unsupported {
+export function createUnsupported(log: Log) {
   const noted = new Set<string>()
-  const note: Unsupported['note'] = (form, version) => {
+  /** `version`: the body's version; null if it has none. */
+  function note(form: Form, version: number | null): void {
     const line = `${form} ${version}`
     if (noted.has(line) || noted.size >= MAX_LINES) return
     noted.add(line)
@@ -26,7 +22,8 @@ export function createUnsupported(log: Log): Unsupported {
   }
   return {
     note,
-    answer: (form, text, reply) => {
+    /** Replies to a body that cannot be read at all. */
+    answer: (form: Form, text: string, reply: (text: string) => void): void => {
       const frame = parsed(text)
       const version = isRecord(frame) ? frame['version'] : null
       note(form, isCount(version) ? version : null)

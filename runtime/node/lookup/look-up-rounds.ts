@@ -1,14 +1,12 @@
 /**
- * Which commands are looked up together: all that has gathered, and less of it where that was too much to be answered.
+ * Decides which commands are looked up together: all that have gathered, or fewer after a round that failed.
  *   K1. Commands of a shard leave in the order in which they came: they are in one round at a time.
- *   K5. A round that failed, though the store answers, is not asked for again as it was. Its shards stand apart from the
- *       others, which go on, and are asked for each by itself, halved by command where that fails, too. What fails alone
- *       waits, and its shard with it, for longer each time; a shard that got all it had asked for goes with the others
- *       again. Where the store does not answer at all, nothing is held against what was asked: it comes again as it was.
+ *   K5. If a round fails and the store answers, its shards are looked up apart from the others, each alone, and halved by
+ *       command while that fails. A command that fails alone waits with its shard, with back-off. A shard whose round
+ *       succeeds joins the others again. If the store does not answer, the same round is retried.
+ *   K6. After a failed round, late requests are given up: they may be what the other commands wait for.
  *   K7. A command whose look-up fails alone is contained: a request at once if the store is not at fault, else when it is
- *       late (K6); a message or a timer after `MAX_ALONE` attempts, and after one if it was parked
- *       before.
- *   K6. Once a round has failed, whoever is late by then is given up, as at a step: it may be what the others wait for.
+ *       late (K6); a message or a timer after `MAX_ALONE` attempts, or after one if it was parked before.
  */
 import { BriefMap } from '../../brief-map.ts'
 import { LedgerStoreUnavailable } from '../../ports/ledger-store.ts'

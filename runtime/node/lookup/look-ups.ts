@@ -40,13 +40,10 @@ interface Asked {
 
 export function createLookUps(dependencies: LookUpDependencies): LookUps {
   const { clock, store, onReady } = dependencies
+  const [yes, no] = [(): boolean => true, (): boolean => false]
   const rounds = new LookUpRounds({
     ...dependencies,
-    isAnswering: () =>
-      store.shards().then(
-        () => true,
-        () => false,
-      ),
+    isAnswering: () => store.shards().then(yes, no),
     lookUp: (round) => lookUp(round, dependencies),
   })
   return (pending) => {

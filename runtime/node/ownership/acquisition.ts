@@ -5,6 +5,7 @@
  */
 import { delay } from '../../ports/clock.ts'
 import type { LeaseStore } from '../../ports/lease-store.ts'
+import type { ShardStart } from '../../ports/ledger-store.ts'
 import type { EpochsSeen } from './epochs-seen.ts'
 import type { NodeContext } from '../node-context.ts'
 import type { ShardHost } from '../shard-host.ts'
@@ -34,13 +35,12 @@ export function createAcquisition(dependencies: AcquisitionDependencies) {
     if (result.kind === 'locked') return 'locked'
     if (result.kind === 'lost') return 'not_taken'
     epochs.saw(shardId, nextEpoch)
-    if (isLeaving()) {
-      await store.release(result.token)
-      return 'not_taken'
+    let start: ShardStart | undefined
+    if (!isLeaving()) {
+      if (rare.takes('loaded_late')) await delay(clock, LOADED_LATE_MS)
+      start = await store.openShard(shardId)
     }
-    if (rare.takes('loaded_late')) await delay(clock, LOADED_LATE_MS)
-    const start = await store.openShard(shardId)
-    if (isLeaving()) {
+    if (start === undefined || isLeaving()) {
       await store.release(result.token)
       return 'not_taken'
     }

@@ -1,11 +1,9 @@
 /**
- * Gives shards away in order: offered, emptied, released, and told of, so that the next owner serves within some
- * milliseconds instead of at its next look.
- *   V1. A shard is released only when nothing of it waits here: what was accepted is committed or has its verdict.
- *   V2. Whoever is told takes the shard as everybody does, by an acquire: a lie or a late word gives nobody a right.
- *   V3. A successor that is not willing, or does not say that it serves, costs time only: the shard is free.
- *   V4. A node that stays gives a shard only to one that says that it would take it: a healthy owner is worth more than
- *       the right one.
+ * Gives shards away in order: offers, drains, releases and announces each, so that the next owner serves it at once.
+ *   V1. A shard is released only when its mailbox is empty: every accepted command is committed or has its verdict.
+ *   V2. The successor acquires the shard like any other node: a false or late announcement gives no right.
+ *   V3. A successor that refuses, or does not confirm that it serves, costs time only: the shard is free.
+ *   V4. A node that stays gives a shard only to a node that would take it: any healthy owner is better than none.
  */
 import { appendTo } from '../../append-to.ts'
 import type { LeaseStore } from '../../ports/lease-store.ts'

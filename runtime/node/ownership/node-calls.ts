@@ -1,8 +1,8 @@
 /**
- * What nodes say to each other about shards, directly: it spares a shard the wait for somebody's next look.
- * Nothing of it is believed. Who owns a shard is decided in the store; a word that is lost, late or untrue costs time only.
- *   G1. A shard is offered before it is emptied, and told of once it is free: nothing is given to a node that is silent.
- *   G2. A node is out of reach only if nobody serves its subject; silence alone does not say so.
+ * Calls between nodes about shards, which spare a shard the wait for the next look. The store alone decides who owns a
+ * shard: a call that is lost, late or untrue costs time only.
+ *   G1. A shard is offered before it is drained, and announced once it is free: a silent node is given nothing.
+ *   G2. A node is unreachable only if nobody serves its subject; silence alone does not prove it.
  */
 import { controlSubject } from '../../messages.ts'
 import type { Clock } from '../../ports/clock.ts'

@@ -181,18 +181,13 @@ export class Ownership {
         return
       }
       this.revision = (await leases.list()).find((listed) => listed.nodeId === nodeId)?.revision ?? 0
-      this.sayWhereAllAre()
+      // This node's key is not as it was written: the hints may be lost with it (O6).
+      for (const { shardId, epoch } of host.serving().values()) {
+        void leases.hint({ shardId, nodeId, session, epoch }).catch(() => undefined)
+      }
     } catch (error) {
       this.signs.notRenewed()
       log.warn('renewal_failed', { cause: reasonOf(error) })
-    }
-  }
-
-  /** This node's key is not as it was written: the hints may be gone with it (O6). */
-  private sayWhereAllAre(): void {
-    const { nodeId, session, host, leases } = this.dependencies
-    for (const { shardId, epoch } of host.serving().values()) {
-      void leases.hint({ shardId, nodeId, session, epoch }).catch(() => undefined)
     }
   }
 
@@ -250,7 +245,7 @@ export class Ownership {
     listed: readonly ListedSession[],
     drains: Drains,
   ): Promise<void> {
-    const { nodeId, session, store, host, log, rare } = this.dependencies
+    const { nodeId, session, store, host, clock, log, rare } = this.dependencies
     const dead = await this.deadSessions([...ownersOf(records), ...listed])
     const alive = listed.filter((peer) => !dead.has(peer.session))
     const candidates = this.candidates(alive, drains)
@@ -279,7 +274,9 @@ export class Ownership {
     )
     const acquired = host.serving().size - before
     if (acquired > 0) log.info('shards_acquired', { acquired, owned: host.serving().size })
-    const settled = new Set(candidates.filter((peer) => this.hasSettled(peer)).map((peer) => peer.nodeId))
+    const joinedByMs = clock.monotonic() - JOIN_DELAY_MS
+    const hasSettled = (peer: SessionRecord) => (this.firstSeenMs.get(peer.session) ?? Infinity) <= joinedByMs
+    const settled = new Set(candidates.filter(hasSettled).map((peer) => peer.nodeId))
     const misplaced = [...host.serving().keys()].filter((shardId) => {
       const owner = wanted.get(shardId)
       return (owner !== undefined && owner !== nodeId && settled.has(owner)) || rare.takes('shard_given_away')
@@ -332,11 +329,6 @@ export class Ownership {
     for (const known of present) if (!this.firstSeenMs.has(known)) this.firstSeenMs.set(known, clock.monotonic())
     if (!this.ready) return others
     return [...others, { nodeId, session, ready: true, draining: false, refusedShards: host.refused() }]
-  }
-
-  private hasSettled(peer: SessionRecord): boolean {
-    const sinceMs = this.firstSeenMs.get(peer.session)
-    return sinceMs !== undefined && this.dependencies.clock.monotonic() - sinceMs >= JOIN_DELAY_MS
   }
 
   /** Those held for dead: silent too long, or proved to be dead (O5). */

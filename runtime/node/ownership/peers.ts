@@ -1,10 +1,10 @@
 /**
- * Which sessions are held for dead. Expiry ends nothing by itself: it allows others to take (I1 keeps that safe).
- *   E1. A session is dead when its key has not changed, or has been absent, for `expiryMs` on our own monotonic clock.
- *   E2. A session that says itself, for `UNREADY_EXPIRY_MS`, that it is not ready has lost the ledger's store and can serve
- *       nothing: its shards may be taken too. Its own word needs less time than silence, which may be the listener's.
- *   E3. Observations start over when we ourselves were cut off or stalled, or when most keys vanish at once: then it is
- *       the store that was lost, not its writers.
+ * Which sessions are held for dead. Expiry only allows other nodes to take their shards (I1 keeps that safe).
+ *   E1. A session is dead when its key has been unchanged or absent for `SESSION_EXPIRY_MS` on this node's own clock.
+ *   E2. A session that says for `UNREADY_EXPIRY_MS` that it is not ready has lost the ledger's store and can serve nothing.
+ *       Its own statement needs less time than silence, which may be this node's fault.
+ *   E3. Observations start over if this node was cut off or stalled, or if most keys vanish at once: then the lease store
+ *       was lost, not its writers.
  */
 import type { Clock } from '../../ports/clock.ts'
 import type { ListedSession, SessionRecord } from '../../ports/lease-store.ts'
@@ -18,7 +18,6 @@ const STALL_MS = 3_000
 const SILENT_MS = 1_000
 
 interface Observation {
-  readonly session: string
   readonly revision: number
   readonly sinceMs: number
   /** Since when it has said that it is not ready; null while it is. */
@@ -47,12 +46,7 @@ export class Peers {
     const note = (session: string, revision: number, ready: boolean) => {
       const before = stalled || lost ? undefined : known.get(session)
       const sinceMs = before?.revision === revision ? before.sinceMs : nowMs
-      next.set(session, {
-        session,
-        revision,
-        sinceMs,
-        unreadySinceMs: ready ? null : (before?.unreadySinceMs ?? nowMs),
-      })
+      next.set(session, { revision, sinceMs, unreadySinceMs: ready ? null : (before?.unreadySinceMs ?? nowMs) })
     }
     for (const { session, revision, ready } of listed) note(session, revision, ready)
     for (const { session } of owners) if (!present.has(session)) note(session, 0, true)

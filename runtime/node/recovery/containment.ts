@@ -16,7 +16,7 @@ import { refusal } from '../../../actors/account/outcome.ts'
 import { BrokenInvariant } from '../../../actors/result.ts'
 import { LedgerStoreUnavailable } from '../../ports/ledger-store.ts'
 import { reasonOf } from '../../reason.ts'
-import type { Doubts } from './shard-recovery.ts'
+import type { ShardRecovery } from './shard-recovery.ts'
 import { followed, leaveUndecided } from '../followed.ts'
 import type { Incarnation } from '../incarnation.ts'
 import type { NodeContext } from '../node-context.ts'
@@ -60,7 +60,7 @@ export function faultOf(stage: Stage, error: unknown): Fault {
 }
 
 export interface ContainmentDependencies extends Pick<NodeContext, 'clock' | 'log' | 'metrics'> {
-  readonly confirmed: Doubts['confirmed']
+  readonly confirmed: ShardRecovery['confirmed']
   readonly parkChannel: (incarnation: Incarnation, source: number, number: number, fault: Fault) => void
   readonly quarantine: (incarnation: Incarnation, fault: Fault, pending: Pending) => void
 }

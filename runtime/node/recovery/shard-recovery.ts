@@ -1,9 +1,8 @@
 /**
- * Shards of which it is not known whether they are still this node's, or what was committed of them. Only the store knows:
- * it is asked until it says, and until then nothing of them is stepped.
- *   D1. What the fence did not let pass waits in place: the shard was busy, or it is another's.
- *   D2. After an unknown outcome the attempt is raised before anything is loaded: what was sent before can take effect no
- *       more (H3).
+ * Recovers shards whose ownership or last commit is uncertain. The store is asked until it replies.
+ *   D1. A shard that the fence left out waits: it was busy, or another node owns it.
+ *   D2. After an unknown outcome the attempt is raised before anything is loaded, so that no earlier commit can take effect
+ *       (H3).
  *   D3. A fault counts only if this node still owns the shard: rows loaded after the shard has moved may be newer than
  *       this node's marks (H4).
  *   D4. A failed recovery counts unless the store did not answer. After `MAX_RECOVERIES` of them the shard is quarantined:
@@ -17,7 +16,7 @@ import { suspend } from '../pending-command.ts'
 import { type Fault, faultOf } from './containment.ts'
 import { reasonOf } from '../../reason.ts'
 
-export interface DoubtsDependencies extends Pick<NodeContext, 'store' | 'session' | 'clock' | 'log'> {
+export interface ShardRecoveryDependencies extends Pick<NodeContext, 'store' | 'session' | 'clock' | 'log'> {
   /** Another has the shard; `found`, where it was looked at: its record. */
   readonly onFenced: (incarnation: Incarnation, found: ShardRecord | undefined) => void
   /** Shards that were only busy may be stepped again. */
@@ -30,7 +29,7 @@ export interface DoubtsDependencies extends Pick<NodeContext, 'store' | 'session
   readonly onStuck: (incarnation: Incarnation, fault: Fault) => void
 }
 
-export interface Doubts {
+export interface ShardRecovery {
   readonly skipped: (incarnations: readonly Incarnation[]) => Promise<void>
   readonly unknown: (incarnation: Incarnation) => Promise<void>
   readonly broken: (incarnation: Incarnation, quarantine: () => void) => Promise<void>
@@ -44,7 +43,7 @@ const BUSY_RETRY_MS = 5
 const LONGEST_RETRY_MS = 1_000
 export const MAX_RECOVERIES = 10
 
-export function createDoubts(dependencies: DoubtsDependencies): Doubts {
+export function createShardRecovery(dependencies: ShardRecoveryDependencies): ShardRecovery {
   const { store, session, clock, log, onFenced, onCleared, onRaised, onDelayed, onStuck } = dependencies
 
   /** D1. */

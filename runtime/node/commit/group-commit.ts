@@ -24,7 +24,7 @@ import type { Incarnation } from '../incarnation.ts'
 import { isLate, type Pending, settle, suspend, verdictKey } from '../pending-command.ts'
 import { prepareBatch } from './prepared-batch.ts'
 
-export interface CommitLaneDependencies extends NodeContext {
+export interface GroupCommitDependencies extends NodeContext {
   readonly health: Pick<CommitHealth, 'sent' | 'answered' | 'refused'>
   readonly settings: CommitLimits
   readonly surroundings: StepSurroundings
@@ -67,7 +67,7 @@ const MAX_BATCH_MESSAGES = 4_000
 const SMALLEST_BATCH = 8
 const SMALLEST_SHARE = 1 / 256
 
-export class CommitLane {
+export class GroupCommit {
   /** Commands taken out of their queues, to be committed apart from each other; the first group is next. */
   private groups: Pending[][] = []
   private running = false
@@ -85,9 +85,9 @@ export class CommitLane {
   private hasTurnedAway = false
   /** The share of its bounds that a batch may use: what was too much to be answered in time comes in smaller parts. */
   private allowance = 1
-  private readonly dependencies: CommitLaneDependencies
+  private readonly dependencies: GroupCommitDependencies
 
-  constructor(dependencies: CommitLaneDependencies) {
+  constructor(dependencies: GroupCommitDependencies) {
     this.dependencies = dependencies
   }
 
