@@ -1,6 +1,7 @@
 /** What is true of a ledger that runs, seen from outside. One start serves all suites: starting costs more than each of them. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { LedgerClient } from '../support/client.ts'
+import { exchangePathsSuite } from '../model/exchange-paths.suite.ts'
 import { groupPathsSuite } from '../model/group-paths.suite.ts'
 import { type Cluster, startCluster } from '../support/cluster-process.ts'
 import { httpClientsSuite } from './http-clients.suite.ts'
@@ -45,6 +46,7 @@ valueMovesSuite(getRunning)
 shardsSuite(getRunning)
 transactionLinesSuite(getRunning)
 groupPathsSuite(() => getRunning().client)
+exchangePathsSuite(() => getRunning().client)
 httpClientsSuite(getRunning)
 
 test('after all of it every process is the one that was started, and nothing is pending', async () => {

@@ -7,10 +7,10 @@
  * paths; a running ledger walks the covering ones.
  */
 import { getSimplePaths } from 'xstate/graph'
+import type { PathStep } from './group-driver.ts'
 import {
   type Action,
   answerTo,
-  type Answered,
   labelOf,
   type Scene,
   sceneMachine,
@@ -19,17 +19,11 @@ import {
   type SceneSnapshot,
 } from './group-model.ts'
 
-export interface PathStep {
-  readonly action: Action
-  readonly answer: Answered
-  readonly seen: Seen
-}
-
 export interface GroupPath {
   readonly scene: Scene
   /** Its actions, in words. */
   readonly title: string
-  readonly steps: readonly PathStep[]
+  readonly steps: readonly PathStep<Action, Seen>[]
   /** The pairs of actions that it walks, as `open: take 0 > open: take 1`. */
   readonly pairs: readonly string[]
 }
@@ -48,11 +42,13 @@ export function allPaths(scene: Scene): readonly GroupPath[] {
   return walked.filter(({ title }) => !prefixes.has(title))
 }
 
-export function coveringPaths(paths: readonly GroupPath[]): readonly GroupPath[] {
+export function coveringPaths<Path extends { readonly pairs: readonly string[] }>(
+  paths: readonly Path[],
+): readonly Path[] {
   const missing = new Set(paths.flatMap(({ pairs }) => pairs))
-  const chosen: GroupPath[] = []
+  const chosen: Path[] = []
   while (missing.size > 0) {
-    const news = (path: GroupPath): number => path.pairs.filter((pair) => missing.has(pair)).length
+    const news = (path: Path): number => path.pairs.filter((pair) => missing.has(pair)).length
     const best = paths.reduce((left, right) => (news(right) > news(left) ? right : left))
     for (const pair of best.pairs) missing.delete(pair)
     chosen.push(best)
@@ -93,7 +89,7 @@ function pathOf(
   walked: readonly { readonly event: Action; readonly state: SceneSnapshot }[],
 ): GroupPath {
   let before = initial
-  const steps: PathStep[] = []
+  const steps: PathStep<Action, Seen>[] = []
   const pairs: string[] = []
   let last = ''
   for (const { event: action, state } of walked) {
@@ -106,6 +102,6 @@ function pathOf(
   return { scene, title: titleOf(steps), steps, pairs }
 }
 
-function titleOf(steps: readonly PathStep[]): string {
+function titleOf(steps: readonly PathStep<Action, Seen>[]): string {
   return steps.map(({ action }) => labelOf(action)).join(', ')
 }

@@ -1,0 +1,51 @@
+/** Goal: on every path exchanges end as their parties were told they would, by the steps of the domain alone. */
+import { expect, test } from 'vitest'
+import { EXCHANGE_TIMEOUT_MS } from '../../actors/account/pending.ts'
+import { type Action, exchangePaths, FUNDS, otherThan, PARTIES, type Seen, termsOf, TOKENS } from './exchange-model.ts'
+import { type Stage, walk } from './group-driver.ts'
+import { balance, GROUP, issue, open, submission } from './mini-clients.ts'
+import { MiniLedger } from './mini-ledger.ts'
+
+function pureStage(): Stage<Action, Seen> {
+  const ledger = new MiniLedger()
+  open(ledger, ...PARTIES)
+  issue(ledger, { tokenId: 'EUR', issuer: 'ann', totalSupply: `${FUNDS}` })
+  issue(ledger, { tokenId: 'USD', issuer: 'bob', totalSupply: `${FUNDS}` })
+  const act = (action: Action) => {
+    if (action.type === 'expire') {
+      ledger.pass(EXCHANGE_TIMEOUT_MS)
+      ledger.drain()
+      return 'accepted'
+    }
+    const { by, gives, receives } = termsOf(action.offer)
+    const receive = { tokenId: receives.token, amount: `${receives.amount}` }
+    const given = { tokenId: gives.token, amount: `${gives.amount}` }
+    const to = { toAccountId: otherThan(by), groupId: GROUP }
+    const { kind } = submission(ledger, { accountId: by, type: 'exchange', ...given, receive, ...to })
+    ledger.drain()
+    return kind === 'refused' ? 'refused' : 'accepted'
+  }
+  const seen = (): Seen => ({
+    transactions: [...ledger.transactions.values()]
+      .filter(({ type }) => type === 'exchange')
+      .map(({ accountId, tokenId, amount, status }) => `${accountId} ${tokenId} ${amount} ${status}`)
+      .sort(),
+    balances: PARTIES.flatMap((party) =>
+      TOKENS.map((token) => {
+        const held = balance(ledger, party, token)
+        return `${party} ${token} ${held.balance} ${held.available}`
+      }),
+    ),
+  })
+  return {
+    act: (action) => Promise.resolve(act(action)),
+    seen: () => Promise.resolve(seen()),
+    goOn: () => Promise.resolve(false),
+  }
+}
+
+test('every path ends as the model says', async () => {
+  const paths = exchangePaths()
+  expect(paths.length).toBeGreaterThan(100)
+  for (const { steps } of paths) await walk(steps, pureStage())
+})
