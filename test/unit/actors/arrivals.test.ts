@@ -39,6 +39,29 @@ import {
 } from '../../support/arriving-accounts.ts'
 
 describe('an account', () => {
+  test.for([
+    ['active', walked(hold())],
+    ['frozen', walked(hold(), statusCommand({ status: 'frozen', caller: ADMIN }))],
+  ] as const)('that is %s is asked the same while it is held', ([, held]) => {
+    expect([
+      ask(held, hold()),
+      ask(held, note(0, ['x'])),
+      ask(held, note(1, ['x'])),
+      ask(held, drop()),
+      ask(held, drop(LATER)),
+      ask(held, take()),
+      ask(held, take(LATER)),
+    ]).toEqual([
+      'answered held',
+      'stepped noted',
+      'answered arrival_out_of_order',
+      'stepped dropped',
+      'answered dropped',
+      'stepped taken',
+      'answered arrival_not_held',
+    ])
+  })
+
   test('is held without its key, its value and its NFTs, with room for all of it', () => {
     const held = walked(hold())
     const account = accountOf(held)

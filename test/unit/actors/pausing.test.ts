@@ -54,8 +54,12 @@ test('what comes in arrives, what was sent before ends, and the key may be rotat
   expect(stepAccount(concluded, rotateCommand()).kind).toBe('stepped')
 })
 
-test('the chain tells of the pause and of its end, each once', () => {
-  const first = steppedOf(stepAccount(sending, pauseCommand('pause')))
+test.for([
+  ['active', sending],
+  ['frozen', stateAfter(stepAccount(sending, statusCommand({ status: 'frozen' })))],
+] as const)('the chain of an account that is %s tells of the pause and of its end, each once', ([status, running]) => {
+  const first = steppedOf(stepAccount(running, pauseCommand('pause')))
+  const paused = stateAfter(stepAccount(running, pauseCommand('pause')))
   const [entry] = first.effects.flatMap((effect) => (effect.kind === 'entry_appended' ? [effect.entry] : []))
   expect(JSON.parse(entry?.payload ?? '{}')).toMatchObject({ kind: 'pause', reason: 'a stolen key' })
   expect(first.answer).toMatchObject({ kind: 'actor_shown', actor: { paused: true, holds: 1, pending: 1 } })
@@ -64,6 +68,7 @@ test('the chain tells of the pause and of its end, each once', () => {
   expect([resumed.paused, resumed.sequence]).toEqual([undefined, paused.sequence + 1])
   expect(stepAccount(resumed, pauseCommand('resume'))).toMatchObject({ kind: 'answered' })
   expect(stepAccount(resumed, submitCommand({ type: 'debit', amount: '1' })).kind).toBe('stepped')
+  expect(resumed.status).toBe(status)
 })
 
 test('a frozen account stays paused; a closed one has nothing to pause', () => {

@@ -191,6 +191,14 @@ describe('a group that another client registers blocks', () => {
 })
 
 describe('an account that declines', () => {
+  test('may be frozen, and is told when the terms are none of its legs', () => {
+    const { terms } = expected(...brings('7'))
+    change(ledger, 'victim', { status: 'frozen' })
+    expect(decline(terms.groupId, { termsHash: 'f'.repeat(64) })).toMatchObject({ code: 'group_not_found' })
+    expect(decline(terms.groupId)).toEqual({ kind: 'legs_declined', groupId: terms.groupId })
+    expect(groupSeen(ledger, terms.groupId)?.status).toBe('reverted')
+  })
+
   test('reverts the group: completed legs are undone, and the group has the reason', () => {
     fund(ledger, 'mallory', '7')
     const { terms } = expected(...brings('7'))
