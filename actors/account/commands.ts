@@ -183,6 +183,12 @@ export type AccountMessageCommand = {
   [Type in AccountMessage['type']]: Received<Extract<AccountMessage, { readonly type: Type }>>
 }[AccountMessage['type']]
 
+/** One of these, by its type. */
+export type AccountMessageOf<Type extends AccountMessage['type']> = Extract<
+  AccountMessageCommand,
+  { readonly type: Type }
+>
+
 export type AccountClientCommand =
   | RegisterCommand
   | SubmitCommand

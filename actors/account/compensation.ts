@@ -6,23 +6,18 @@ import { groupAddress } from '../address.ts'
 import type { CompensationOutcome } from '../message.ts'
 import { parseQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
-import type { AccountMessageCommand } from './commands.ts'
+import type { AccountMessageOf } from './commands.ts'
 import { reserve, sendTransfer } from './pending.ts'
-import { completed, entered, ordered } from './record.ts'
+import { carriedOut, ordered } from './record.ts'
 import { type AccountData, availableOf } from './state.ts'
 import { type CompensableTransaction, failure, type FailureCode } from './transaction.ts'
-import { type AccountChange, Turn } from './turn.ts'
+import type { Turn } from './turn.ts'
 
-type Compensate = Extract<AccountMessageCommand, { readonly type: 'compensate' }>
+type Compensate = AccountMessageOf<'compensate'>
 
 /** `found`: the transaction that it names, as it is now; undefined when there is none. */
-export function compensate(
-  account: AccountData,
-  command: Compensate,
-  found: CompensableTransaction | undefined,
-): AccountChange {
-  const turn = new Turn(account, command)
-  const refused = refusesCompensation(account, command, found)
+export function compensate(turn: Turn, command: Compensate, found: CompensableTransaction | undefined): void {
+  const refused = refusesCompensation(turn.before, command, found)
   if (found === undefined || refused !== undefined) return ended(turn, command, refused ?? 'not_compensable')
   const { type, fromAccountId, toAccountId, counterTxnId } = found
   if (type === 'transfer' && toAccountId !== null && counterTxnId !== null) {
@@ -50,17 +45,17 @@ function refusesCompensation(
 }
 
 export function refuseClosedCompensation(
-  account: AccountData,
+  turn: Turn,
   command: Compensate,
   found: CompensableTransaction | undefined,
-): AccountChange {
-  const code = refusesCompensation(account, command, found) ?? 'account_closed'
-  return ended(new Turn(account, command), command, code)
+): void {
+  const code = refusesCompensation(turn.before, command, found) ?? 'account_closed'
+  ended(turn, command, code)
 }
 
 /** Of an erased account nothing is there to be undone, even if it was when the look-up was made. */
-export function refuseErasedCompensation(account: AccountData, command: Compensate): AccountChange {
-  return ended(new Turn(account, command), command, 'not_compensable')
+export function refuseErasedCompensation(turn: Turn, command: Compensate): void {
+  ended(turn, command, 'not_compensable')
 }
 
 /** A transfer in the other direction: its sender decides whether it can take the value back. */
@@ -69,7 +64,7 @@ function giveBack(
   command: Compensate,
   { amount, tokenId, groupId, txnId: compensates }: CompensableTransaction,
   original: { readonly accountId: string; readonly txnId: string },
-): AccountChange {
+): void {
   const cause = `compensate ${compensates} ${command.newTxnId}`
   const toAccountId = original.accountId
   const type = isNft(tokenId) ? 'transfer' : 'debit'
@@ -78,11 +73,10 @@ function giveBack(
   if (lacks !== undefined) return ended(turn, command, lacks)
   const reportsOn = { asked: command.asked, transfer: original.txnId }
   sendTransfer(turn, transaction, toAccountId, { expiresAtMs: null, compensates: original.txnId }, reportsOn)
-  return turn.done()
 }
 
 /** What came from outside goes back there, what went there comes back. */
-function undoAtBoundary(turn: Turn, command: Compensate, found: CompensableTransaction): AccountChange {
+function undoAtBoundary(turn: Turn, command: Compensate, found: CompensableTransaction): void {
   const { amount, tokenId, groupId, txnId: compensates } = found
   const takesBack = found.type === 'credit'
   const quantity = parseQuantity(amount)
@@ -97,17 +91,14 @@ function undoAtBoundary(turn: Turn, command: Compensate, found: CompensableTrans
   turn.note({ kind: 'boundary_crossed', tokenId, quantity: moved })
   const cause = `compensate ${compensates} ${command.newTxnId}`
   const type = takesBack ? 'debit' : 'credit'
-  const transaction = completed(turn, ordered(turn, { type, amount, tokenId, groupId, cause, compensates }))
-  entered(turn, transaction)
-  turn.note({ kind: 'transaction_compensated', txnId: compensates, by: transaction.txnId })
-  return answer(turn, command, { kind: 'done', compensations: [{ compensates, txnId: transaction.txnId }] })
+  const { txnId } = carriedOut(turn, { type, amount, tokenId, groupId, cause, compensates })
+  answer(turn, command, { kind: 'done', compensations: [{ compensates, txnId }] })
 }
 
-function ended(turn: Turn, command: Compensate, code: FailureCode): AccountChange {
-  return answer(turn, command, { kind: 'failed', failure: failure(code) })
+function ended(turn: Turn, command: Compensate, code: FailureCode): void {
+  answer(turn, command, { kind: 'failed', failure: failure(code) })
 }
 
-function answer(turn: Turn, { groupId, asked }: Compensate, outcome: CompensationOutcome): AccountChange {
+function answer(turn: Turn, { groupId, asked }: Compensate, outcome: CompensationOutcome): void {
   turn.send(groupAddress(groupId), { type: 'compensation_ended', asked, outcome })
-  return turn.done()
 }

@@ -9,7 +9,7 @@ import type { DepartCommand } from './commands.ts'
 import { declineLegs } from './legs.ts'
 import { type Answer, refusal, viewAs } from './outcome.ts'
 import { enterFact } from './postings.ts'
-import { completed, entered, ordered } from './record.ts'
+import { carriedOut } from './record.ts'
 import { type AccountData, type AccountState, type AccountStatus, balanceOf, holdsNothing } from './state.ts'
 import { type AccountChange, Turn } from './turn.ts'
 
@@ -82,7 +82,7 @@ export function departToken(
     cause: `moved ${audience} ${tokenId} ${account.version}`,
     metadata: { ledger_id: audience, reason: 'moved' },
   } as const
-  entered(turn, completed(turn, ordered(turn, order)))
+  carriedOut(turn, order)
   // Tokens may be called as what every object has.
   const before = Object.hasOwn(moved.balances, tokenId) ? moved.balances[tokenId] : undefined
   const sum = (before === undefined ? ZERO : parseQuantity(before)) + balance

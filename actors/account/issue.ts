@@ -6,26 +6,24 @@ import { type ActorAddress, tokenAddress } from '../address.ts'
 import type { Refused } from '../message.ts'
 import { parseQuantity } from '../money.ts'
 import { invariant } from '../result.ts'
-import type { AccountMessageCommand } from './commands.ts'
+import type { AccountMessageOf } from './commands.ts'
 import type { Evidence } from './evidence.ts'
 import { inOneWrite, openAccount } from './postings.ts'
-import { completed, entered, ordered } from './record.ts'
+import { carriedOut } from './record.ts'
 import type { AccountData } from './state.ts'
 import { type AccountChange, Turn } from './turn.ts'
 
-type Heard<Type extends AccountMessageCommand['type']> = Extract<AccountMessageCommand, { readonly type: Type }>
-
 /** An issuer that nobody knows comes into being keyless: it can receive and cannot submit. */
-export function openIssuer(command: Heard<'prepare_issue'>): AccountChange {
+export function openIssuer(command: AccountMessageOf<'prepare_issue'>): AccountChange {
   return opening(command, (account) => prepareIssue(account, command))
 }
 
-export function openClassIssuer(command: Heard<'prepare_class'>): AccountChange {
+export function openClassIssuer(command: AccountMessageOf<'prepare_class'>): AccountChange {
   return opening(command, (account) => prepareClass(account, command))
 }
 
 function opening(
-  command: Heard<'prepare_issue'> | Heard<'prepare_class'>,
+  command: AccountMessageOf<'prepare_issue'> | AccountMessageOf<'prepare_class'>,
   prepare: (account: AccountData) => AccountChange,
 ): AccountChange {
   const { accountId, shardId, clientId } = command
@@ -34,24 +32,22 @@ function opening(
 }
 
 /** Nothing is credited: the issuer only has to be there, and not closed. */
-export function prepareClass(account: AccountData, command: Heard<'prepare_class'>): AccountChange {
+export function prepareClass(account: AccountData, command: AccountMessageOf<'prepare_class'>): AccountChange {
   const turn = new Turn(account, command)
   turn.send(registryOf(command), { type: 'issue_prepared', refused: null })
   return turn.done(issuerOf(account, command.clientId))
 }
 
-type Prepare = Heard<'prepare_issue'> | Heard<'prepare_class'>
+type Prepare = AccountMessageOf<'prepare_issue'> | AccountMessageOf<'prepare_class'>
 
 /** The token or class that is being registered. */
 function registryOf(command: Prepare): ActorAddress {
   return command.type === 'prepare_issue' ? tokenAddress(command.tokenId) : { kind: 'class', id: command.name }
 }
 
-export function refuseClosedIssuer(account: AccountData, command: Prepare): AccountChange {
-  const turn = new Turn(account, command)
+export function refuseClosedIssuer(turn: Turn, command: Prepare): void {
   const refused = { code: 'account_closed', detail: 'The issuer is closed.' } as const
   turn.send(registryOf(command), { type: 'issue_prepared', refused })
-  return turn.done()
 }
 
 /** Whether the issuer has a key, and it has not signed a registration that needs its signature. */
@@ -74,7 +70,7 @@ function issuerOf(account: AccountData, clientId: string): Pick<AccountData, 'is
   return { issues: true, registeredBy: account.registeredBy || clientId }
 }
 
-export function prepareIssue(account: AccountData, command: Heard<'prepare_issue'>): AccountChange {
+export function prepareIssue(account: AccountData, command: AccountMessageOf<'prepare_issue'>): AccountChange {
   const { tokenId, totalSupply } = command
   const turn = new Turn(account, command)
   const refused = refusesIssue(turn, command)
@@ -87,25 +83,20 @@ export function prepareIssue(account: AccountData, command: Heard<'prepare_issue
   return turn.done(refused === null ? issuerOf(account, command.clientId) : {})
 }
 
-function refusesIssue(turn: Turn, { tokenId, totalSupply }: Heard<'prepare_issue'>): Refused | null {
+function refusesIssue(turn: Turn, { tokenId, totalSupply }: AccountMessageOf<'prepare_issue'>): Refused | null {
   const { incoming } = turn.before
   if (incoming === 'refuse') return { code: 'account_refuses', detail: 'The issuer refuses incoming value.' }
   const lacks = turn.lacksRoom(tokenId, parseQuantity(totalSupply))
   return lacks === undefined ? null : { code: lacks, detail: 'The issuer has no room for the supply.' }
 }
 
-export function creditIssue(account: AccountData, command: Heard<'credit_issue'>): AccountChange {
+export function creditIssue(turn: Turn, command: AccountMessageOf<'credit_issue'>): void {
   const { tokenId, totalSupply: amount } = command
-  const turn = new Turn(account, command)
   const hold = turn.hold(`issue ${tokenId}`)
-  invariant(hold?.kind === 'issue', `the supply of ${tokenId} came to an account that does not expect it`)
+  invariant(hold?.kind === 'issue', `the supply of ${tokenId} came to an turn.before that does not expect it`)
   const supply = parseQuantity(amount)
   turn.letGo(hold)
   turn.change(tokenId, { balance: supply, room: -supply })
-  entered(
-    turn,
-    completed(turn, ordered(turn, { type: 'mint', amount, tokenId, groupId: null, cause: `issue ${tokenId}` })),
-  )
+  carriedOut(turn, { type: 'mint', amount, tokenId, groupId: null, cause: `issue ${tokenId}` })
   turn.send(tokenAddress(tokenId), { type: 'issue_credited' })
-  return turn.done()
 }

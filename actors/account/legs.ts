@@ -15,8 +15,8 @@ import type { Compensation, LegName, LegTerms, Refused } from '../message.ts'
 import { parseQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
-import type { AccountMessageCommand, DeclineCommand, Submission, SubmitCommand } from './commands.ts'
-import { completed, entered, failed, type Order, ordered, submitted } from './record.ts'
+import type { AccountMessageOf, DeclineCommand, Submission, SubmitCommand } from './commands.ts'
+import { carriedOut, completed, entered, failed, type Order, submitted } from './record.ts'
 import { type AccountData, availableOf, leavesBalance, type LegHold, legHoldId } from './state.ts'
 import { failure, type FailureCode, type TransactionRecord } from './transaction.ts'
 import { type AccountChange, Turn } from './turn.ts'
@@ -24,40 +24,34 @@ import { type AccountChange, Turn } from './turn.ts'
 /** Limit on the unsigned legs of an account that one client may have registered at once (D10). */
 export const MAX_EXPECTATIONS = 100
 
-type Heard<Type extends AccountMessageCommand['type']> = Extract<AccountMessageCommand, { readonly type: Type }>
-
 /** Whether the side of the leg at this account brings it value. */
 function brings({ role, terms }: Pick<LegHold, 'role' | 'terms'>): boolean {
   return role === 'receiver' || terms.type === 'credit' || terms.type === 'mint'
 }
 
-export function expectLeg(account: AccountData, command: Heard<'expect_leg'>): AccountChange {
+export function expectLeg(turn: Turn, command: AccountMessageOf<'expect_leg'>): void {
   const { groupId, leg, role, termsHash, terms, clientId, dueAtMs } = command
-  const turn = new Turn(account, command)
-  const refused = refusesLeg(account, command)
+  const refused = refusesLeg(turn.before, command)
   if (refused === null) {
     const expectation = { state: 'expected', txnId: null } as const
     turn.keep({ kind: 'leg', groupId, leg, role, termsHash, terms, clientId, dueAtMs, ...expectation })
   }
   turn.send(groupAddress(groupId), { type: 'leg_expected', groupId, leg, role, refused })
-  return turn.done()
 }
 
 /** The account that is to expect the leg. */
-function accountIn({ role, terms }: Heard<'expect_leg'>): string {
+function accountIn({ role, terms }: AccountMessageOf<'expect_leg'>): string {
   return role === 'receiver' ? (terms.toAccountId ?? '') : terms.accountId
 }
 
-export function refuseClosedLeg(account: AccountData, command: Heard<'expect_leg'>): AccountChange {
-  const turn = new Turn(account, command)
+export function refuseClosedLeg(turn: Turn, command: AccountMessageOf<'expect_leg'>): void {
   const { groupId, leg, role } = command
-  const refused = { code: 'account_closed', detail: `The account ${accountIn(command)} is closed.` } as const
+  const refused = { code: 'account_closed', detail: `The turn.before ${accountIn(command)} is closed.` } as const
   turn.send(groupAddress(groupId), { type: 'leg_expected', groupId, leg, role, refused })
-  return turn.done()
 }
 
 /** L3: a registration reveals to another client only that an account is closed or refuses all incoming value. */
-function refusesLeg(account: AccountData, command: Heard<'expect_leg'>): Refused | null {
+function refusesLeg(account: AccountData, command: AccountMessageOf<'expect_leg'>): Refused | null {
   const { clientId } = command
   const named = accountIn(command)
   if (brings(command) && account.incoming === 'refuse') {
@@ -123,9 +117,8 @@ function matches(terms: LegTerms, submission: Submission): boolean {
 }
 
 /** L1. The step has made sure that the expectation is there. */
-export function postLeg(account: AccountData, command: SubmitCommand): AccountChange {
-  const turn = new Turn(account, command)
-  const hold = expectationOf(account, command)
+export function postLeg(turn: Turn, command: SubmitCommand): void {
+  const hold = expectationOf(turn.before, command)
   const { terms } = hold
   const { tokenId, type } = terms
   if (isNft(tokenId)) return askForNft(turn, command, hold)
@@ -142,7 +135,6 @@ export function postLeg(account: AccountData, command: SubmitCommand): AccountCh
   const transaction = completed(turn, submitted(turn, command))
   entered(turn, transaction)
   completeLeg(turn, hold, transaction)
-  return turn.done()
 }
 
 /** L3: checked once the account has signed, or the sender's value is on hold. */
@@ -157,7 +149,7 @@ function completeLeg(turn: Turn, hold: LegHold, { txnId, metadata }: Transaction
 }
 
 /** L5. */
-function askForNft(turn: Turn, command: SubmitCommand, hold: LegHold): AccountChange {
+function askForNft(turn: Turn, command: SubmitCommand, hold: LegHold): void {
   const transaction = submitted(turn, command)
   entered(turn, transaction)
   const { payload: _payload, signature: _signature, ...pending } = transaction
@@ -165,12 +157,10 @@ function askForNft(turn: Turn, command: SubmitCommand, hold: LegHold): AccountCh
   turn.keep({ ...hold, state: 'holding', txnId, transaction: pending })
   const { toAccountId } = hold.terms
   turn.send(instanceAddress(tokenId), { type: 'hold_nft', txnId, accountId, leg: nameOf(hold), toAccountId })
-  return turn.done()
 }
 
 /** L5: the NFT is held for the leg, or is not. */
-export function holdLeg(account: AccountData, command: Heard<'nft_held'> & { readonly leg: LegName }): AccountChange {
-  const turn = new Turn(account, command)
+export function holdLeg(turn: Turn, command: AccountMessageOf<'nft_held'> & { readonly leg: LegName }): void {
   const hold = legHoldOf(turn, command.leg)
   const { transaction } = hold
   const { groupId, leg } = hold
@@ -185,7 +175,6 @@ export function holdLeg(account: AccountData, command: Heard<'nft_held'> & { rea
     turn.note({ kind: 'transaction_finished', transaction: ended })
     completeLeg(turn, held, ended)
   }
-  return turn.done()
 }
 
 /** L5: the NFT's home refused the hold, or the group reverted before its reply. */
@@ -204,17 +193,12 @@ function releaseNft(turn: Turn, hold: LegHold, txnId: string): void {
 }
 
 /** L5: the reverting leg has released its NFT. */
-export function releaseLeg(
-  account: AccountData,
-  command: Heard<'nft_released'> & { readonly leg: LegName },
-): AccountChange {
-  const turn = new Turn(account, command)
+export function releaseLeg(turn: Turn, command: AccountMessageOf<'nft_released'> & { readonly leg: LegName }): void {
   const hold = legHoldOf(turn, command.leg)
   const { groupId, leg, transaction } = hold
   invariant(hold.state === 'releasing', `L5: leg ${leg} of ${groupId} released no NFT`)
   if (transaction === undefined) reverted(turn, hold, undo(turn, hold))
   else finishFailed(turn, hold, transaction, 'group_closed')
-  return turn.done()
 }
 
 function nameOf({ groupId, leg, role }: LegHold): LegName {
@@ -222,8 +206,8 @@ function nameOf({ groupId, leg, role }: LegHold): LegName {
 }
 
 /** The leg's transaction fails, and with it its group. */
-export function failLeg(account: AccountData, command: SubmitCommand, code: FailureCode): AccountChange {
-  return failingLeg(new Turn(account, command), command, expectationOf(account, command), code)
+export function failLeg(turn: Turn, command: SubmitCommand, code: FailureCode): void {
+  failingLeg(turn, command, expectationOf(turn.before, command), code)
 }
 
 function expectationOf(account: AccountData, { submission }: SubmitCommand): LegHold {
@@ -232,51 +216,40 @@ function expectationOf(account: AccountData, { submission }: SubmitCommand): Leg
   return hold
 }
 
-function failingLeg(turn: Turn, command: SubmitCommand, hold: LegHold, code: FailureCode): AccountChange {
+function failingLeg(turn: Turn, command: SubmitCommand, hold: LegHold, code: FailureCode): void {
   const transaction = failed(turn, submitted(turn, command), failure(code))
   entered(turn, transaction)
   failHold(turn, hold, code, transaction.txnId)
-  return turn.done()
 }
 
 /** The receiver of a transfer whose sender's value is on hold. */
-export function creditLeg(account: AccountData, command: Heard<'credit_leg'>): AccountChange {
+export function creditLeg(turn: Turn, command: AccountMessageOf<'credit_leg'>): void {
   const { groupId, leg, role, counterTxnId, metadata } = command
-  const turn = new Turn(account, command)
   const hold = legHoldOf(turn, command)
   // The group receives the reply, or has received it.
-  if (hold.state === 'declined') return turn.done()
+  if (hold.state === 'declined') return
   invariant(hold.state === 'expected', `L4: leg ${leg} of ${groupId} was credited before`)
   const refused = refusesValue(turn, hold)
-  if (refused !== undefined) {
-    failHold(turn, hold, refused, null)
-    return turn.done()
-  }
+  if (refused !== undefined) return failHold(turn, hold, refused, null)
   const { tokenId, amount, accountId: fromAccountId } = hold.terms
   // The place for an NFT stays reserved until the group settles.
   if (isNft(tokenId)) turn.keepRoom(hold.terms)
   else turn.change(tokenId, { incoming: parseQuantity(amount) })
   const cause = `leg ${groupId} ${leg} ${counterTxnId}`
-  const credit = completed(
-    turn,
-    ordered(turn, { type: 'credit', amount, tokenId, groupId, cause, metadata, fromAccountId, counterTxnId }),
-  )
-  entered(turn, credit)
-  turn.keep({ ...hold, state: 'completed', txnId: credit.txnId })
-  turn.send(groupAddress(groupId), { type: 'leg_completed', groupId, leg, role, txnId: credit.txnId, metadata: null })
-  return turn.done()
+  const order = { type: 'credit', amount, tokenId, groupId, cause, metadata, fromAccountId, counterTxnId } as const
+  const { txnId } = carriedOut(turn, order)
+  turn.keep({ ...hold, state: 'completed', txnId })
+  turn.send(groupAddress(groupId), { type: 'leg_completed', groupId, leg, role, txnId, metadata: null })
 }
 
 /** The group has settled: what was held is free, what has left is gone. */
-export function settleLeg(account: AccountData, command: Heard<'settle_leg'>): AccountChange {
+export function settleLeg(turn: Turn, command: AccountMessageOf<'settle_leg'>): void {
   const { groupId, leg, role } = command
-  const turn = new Turn(account, command)
   const hold = legHoldOf(turn, command)
   invariant(hold.state === 'completed', `L4: leg ${leg} of ${groupId} is to settle and is ${hold.state}`)
   takeEffect(turn, hold)
   turn.letGo(hold)
   turn.send(groupAddress(groupId), { type: 'leg_settled', groupId, leg, role })
-  return turn.done()
 }
 
 function takeEffect(turn: Turn, hold: LegHold): void {
@@ -294,15 +267,13 @@ function takeEffect(turn: Turn, hold: LegHold): void {
 }
 
 /** The group has failed: an expectation is cancelled, a completed leg is undone by a transaction of its own. */
-export function revertLeg(account: AccountData, command: Heard<'revert_leg'>): AccountChange {
-  const turn = new Turn(account, command)
+export function revertLeg(turn: Turn, command: AccountMessageOf<'revert_leg'>): void {
   const hold = legHoldOf(turn, command)
   const holdsNft = hold.role === 'own' && isNft(hold.terms.tokenId)
   // The NFT's home has not replied yet (L5).
   if (hold.state === 'holding') turn.keep({ ...hold, reverting: true })
   else if (hold.state === 'completed' && holdsNft) releaseNft(turn, hold, hold.txnId ?? '')
   else reverted(turn, hold, hold.state === 'completed' ? undo(turn, hold) : null)
-  return turn.done()
 }
 
 function reverted(turn: Turn, hold: LegHold, compensation: Compensation | null): void {
@@ -317,11 +288,8 @@ function undo(turn: Turn, hold: LegHold): Compensation {
   const compensates = hold.txnId ?? ''
   // A group that was refused frees its ID: the same leg may be undone again, of another life of it.
   const cause = `revert ${groupId} ${leg} ${role} ${compensates}`
-  const order = { ...returned(hold), amount, tokenId, groupId, cause, compensates }
-  const transaction = completed(turn, ordered(turn, order))
-  entered(turn, transaction)
-  turn.note({ kind: 'transaction_compensated', txnId: compensates, by: transaction.txnId })
-  return { compensates, txnId: transaction.txnId }
+  const { txnId } = carriedOut(turn, { ...returned(hold), amount, tokenId, groupId, cause, compensates })
+  return { compensates, txnId }
 }
 
 function giveBack(turn: Turn, hold: LegHold): void {

@@ -19,7 +19,7 @@ import {
 } from './arrival.ts'
 import {
   type AccountCommand,
-  type AccountMessageCommand,
+  type AccountMessageOf,
   type ChangeStatusCommand,
   type DepartCommand,
   keyUseOf,
@@ -46,9 +46,10 @@ import { nftHeld, nftReleased, receiveNft, refuseClosedNft } from './nfts.ts'
 import { type Answer, viewAs } from './outcome.ts'
 import { pause, refusePaused, resume, showActor } from './pause.ts'
 import { conclude, receiveTransfer, refuseClosedTransfer } from './pending.ts'
-import { accepted, changeStatus, claim, close, erase, failing, keepStatus, open, post, rotateKey } from './postings.ts'
+import { accepted, changeStatus, claim, close, erase, fail, keepStatus, open, post, rotateKey } from './postings.ts'
 import { type KeyedCommand, replayOf } from './replay.ts'
 import { type AccountData, type AccountStatus, holdsNothing, isUnclaimed } from './state.ts'
+import { type AccountChange, Turn } from './turn.ts'
 
 type Told = Asked<AccountStatus, Evidence>
 type Arrival = Extract<AccountCommand, { readonly type: 'take_arrival' | 'drop_arrival' | 'note_used_keys' }>
@@ -77,8 +78,8 @@ const GUARDS = {
     lacksConsent(account, command, evidence.verdict),
 }
 
-type Prepare = Extract<AccountMessageCommand, { readonly type: 'prepare_issue' | 'prepare_class' }>
-type Compensate = Extract<AccountMessageCommand, { readonly type: 'compensate' }>
+type Prepare = AccountMessageOf<'prepare_issue' | 'prepare_class'>
+type Compensate = AccountMessageOf<'compensate'>
 
 /** Nothing changes: the client is answered. */
 function answering<Command extends AccountCommand>(
@@ -88,6 +89,20 @@ function answering<Command extends AccountCommand>(
     data,
     answer: answer(data, command, told),
   })
+}
+
+/** The account is written once, with all that is done in the turn. */
+function inTurn<Command extends AccountCommand>(run: (turn: Turn, command: Command, told: Told) => void) {
+  return (account: AccountData, command: Command, told: Told): AccountChange => {
+    const turn = new Turn(account, command)
+    run(turn, command, told)
+    return turn.done()
+  }
+}
+
+function accepting(run: (turn: Turn, command: SubmitCommand) => void) {
+  const change = inTurn(run)
+  return (account: AccountData, command: SubmitCommand, told: Told) => accepted(change(account, command, told), command)
 }
 
 const ACTIONS = {
@@ -104,11 +119,9 @@ const ACTIONS = {
   showDeparted: answering((account, _command, { status }) => departed(account, status)),
   answerArrival: answering((_account, command: Arrival) => arrivalAnswer(command)),
   claim: (account: AccountData, command: RegisterCommand, { status }: Told) => claim(account, command, status),
-  post: (account: AccountData, command: SubmitCommand) => accepted(post(account, command), command),
-  failFrozen: (account: AccountData, command: SubmitCommand) =>
-    accepted(failing(account, command, 'account_frozen'), command),
-  failClosed: (account: AccountData, command: SubmitCommand) =>
-    accepted(failing(account, command, 'account_closed'), command),
+  post: accepting(post),
+  failFrozen: accepting((turn, command) => fail(turn, command, 'account_frozen')),
+  failClosed: accepting((turn, command) => fail(turn, command, 'account_closed')),
   pause,
   resume,
   refusePaused,
@@ -129,26 +142,26 @@ const ACTIONS = {
   prepareIssue,
   prepareClass,
   refuseConsent,
-  refuseClosedIssuer,
-  creditIssue,
-  receiveTransfer,
-  refuseClosedTransfer,
-  conclude,
-  concludeMint,
-  receiveNft,
-  refuseClosedNft,
-  nftHeld,
-  nftReleased,
-  expectLeg,
-  refuseClosedLeg,
-  creditLeg,
-  settleLeg,
-  revertLeg,
-  compensate: (account: AccountData, command: Compensate, { evidence }: Told) =>
-    compensate(account, command, evidence.transaction),
-  refuseClosedCompensation: (account: AccountData, command: Compensate, { evidence }: Told) =>
-    refuseClosedCompensation(account, command, evidence.transaction),
-  refuseErasedCompensation,
+  refuseClosedIssuer: inTurn(refuseClosedIssuer),
+  creditIssue: inTurn(creditIssue),
+  receiveTransfer: inTurn(receiveTransfer),
+  refuseClosedTransfer: inTurn(refuseClosedTransfer),
+  conclude: inTurn(conclude),
+  concludeMint: inTurn(concludeMint),
+  receiveNft: inTurn(receiveNft),
+  refuseClosedNft: inTurn(refuseClosedNft),
+  nftHeld: inTurn(nftHeld),
+  nftReleased: inTurn(nftReleased),
+  expectLeg: inTurn(expectLeg),
+  refuseClosedLeg: inTurn(refuseClosedLeg),
+  creditLeg: inTurn(creditLeg),
+  settleLeg: inTurn(settleLeg),
+  revertLeg: inTurn(revertLeg),
+  compensate: inTurn((turn, command: Compensate, { evidence }) => compensate(turn, command, evidence.transaction)),
+  refuseClosedCompensation: inTurn((turn, command: Compensate, { evidence }) =>
+    refuseClosedCompensation(turn, command, evidence.transaction),
+  ),
+  refuseErasedCompensation: inTurn(refuseErasedCompensation),
 }
 
 const CREATIONS = {

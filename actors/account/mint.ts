@@ -8,14 +8,14 @@ import type { JsonObject } from '../canonical-json.ts'
 import { NFT_AMOUNT, nftId, nftNameOf } from '../nft-id.ts'
 import type { InstanceView } from '../nft-instance/state.ts'
 import { invariant } from '../result.ts'
-import type { AccountMessageCommand, MintCommand } from './commands.ts'
+import type { AccountMessageOf, MintCommand } from './commands.ts'
 import { type Answer, refusal } from './outcome.ts'
-import { completed, entered } from './record.ts'
+import { completed, entered, pendingTransaction } from './record.ts'
 import { type AccountData, type MintHold, mintHoldId } from './state.ts'
 import type { Transaction } from './transaction.ts'
 import { type AccountChange, Turn } from './turn.ts'
 
-type ConcludeMint = Extract<AccountMessageCommand, { readonly type: 'conclude_mint' }>
+type ConcludeMint = AccountMessageOf<'conclude_mint'>
 
 /** B1: the mint that this key is in use for, while it is not decided. */
 export function mintUnderWay({ holds }: AccountData, idempotencyKey: string): MintHold | undefined {
@@ -40,48 +40,31 @@ export function beginMint(account: AccountData, command: MintCommand): AccountCh
 }
 
 function orderedMint(turn: Turn, command: MintCommand, keyId: string): Transaction {
-  const { accountId, shardId } = turn.before
-  return {
-    txnId: command.newTxnId,
-    accountId,
-    shardId,
+  const { owner, idempotencyKey, payload, payloadHash, signature } = command
+  return pendingTransaction(turn, {
     type: 'mint',
     amount: NFT_AMOUNT,
     tokenId: nftId(command),
     groupId: null,
-    status: 'pending',
-    failure: null,
     origin: 'client',
-    metadata: null,
-    toAccountId: command.owner === accountId ? null : command.owner,
-    fromAccountId: null,
-    receive: null,
-    compensates: null,
-    counterTxnId: null,
-    createdAtMs: command.atMs,
-    processedAtMs: null,
-    sequence: null,
-    previousHash: null,
-    auditHash: null,
+    toAccountId: owner === turn.before.accountId ? null : owner,
     // Mints have keys of their own (D7): what transactions are told apart by cannot meet them.
-    idempotencyKey: `§mint ${command.idempotencyKey}`,
-    payload: command.payload,
-    payloadHash: command.payloadHash,
-    signature: command.signature,
+    idempotencyKey: `§mint ${idempotencyKey}`,
+    payload,
+    payloadHash,
+    signature,
     keyId,
-  }
+  })
 }
 
-export function concludeMint(account: AccountData, command: ConcludeMint): AccountChange {
-  const turn = new Turn(account, command)
+export function concludeMint(turn: Turn, command: ConcludeMint): void {
   const hold = mintHoldOf(turn, command.txnId)
   turn.letGo(hold)
   const { idempotencyKey, transaction } = hold
   const use = { operation: 'mint', idempotencyKey } as const
   const { refused, mintedAtMs } = command
   if (refused !== null) {
-    turn.note({ kind: 'concluded', answer: refusedMint(refused), use })
-    return turn.done()
+    return turn.note({ kind: 'concluded', answer: refusedMint(refused), use })
   }
   invariant(mintedAtMs !== null, 'B1: an NFT that was not refused was minted')
   const done = completed(turn, { ...transaction, counterTxnId: command.counterTxnId })
@@ -91,7 +74,7 @@ export function concludeMint(account: AccountData, command: ConcludeMint): Accou
   turn.note({
     kind: 'operation_recorded',
     operation: {
-      accountId: account.accountId,
+      accountId: turn.before.accountId,
       operation: 'mint',
       idempotencyKey,
       payloadHash,
@@ -102,7 +85,6 @@ export function concludeMint(account: AccountData, command: ConcludeMint): Accou
     acceptedUnder: hold.acceptedUnder,
   })
   turn.note({ kind: 'concluded', answer: { kind: 'minted', ...answer, replayed: false, mismatch: false }, use })
-  return turn.done()
 }
 
 /** The instance as it was when it was new: what it is was signed, and needs not be sent back. */

@@ -11,28 +11,24 @@ import type { CompensationOutcome, ExchangeSide, Stamp } from '../message.ts'
 import { parseQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
-import type { AccountMessageCommand, SubmitCommand } from './commands.ts'
-import { completed, entered, failed, ordered, submitted } from './record.ts'
-import { type AccountData, availableOf, type PendingHold } from './state.ts'
+import type { AccountMessageOf, SubmitCommand } from './commands.ts'
+import { carriedOut, completed, entered, failed, submitted } from './record.ts'
+import { availableOf, type PendingHold } from './state.ts'
 import { type Failure, failure, type FailureCode, type Transaction, type TransactionRecord } from './transaction.ts'
-import { type AccountChange, Turn } from './turn.ts'
+import type { Turn } from './turn.ts'
 
 /** How long an exchange waits for its mirror unless it says otherwise, and at most. */
 export const EXCHANGE_TIMEOUT_MS = 900_000
 export const LONGEST_EXCHANGE_MS = 30 * 86_400_000
 
-type Heard<Type extends AccountMessageCommand['type']> = Extract<AccountMessageCommand, { readonly type: Type }>
-
-export function beginTransfer(account: AccountData, command: SubmitCommand, toAccountId: string): AccountChange {
+export function beginTransfer(turn: Turn, command: SubmitCommand, toAccountId: string): void {
   const { submission } = command
-  const turn = new Turn(account, command)
   // What has no group ID gets one of its own, that both sides are found under.
   const groupId = submission.groupId ?? uuidOf(`${command.newTxnId} ${command.salt}`)
   const transaction = submitted(turn, command, groupId)
   const reserved = reserve(turn, transaction)
   if (reserved !== undefined) return failing(turn, transaction, reserved)
   sendTransfer(turn, transaction, toAccountId, { expiresAtMs: submission.expiresAtMs, compensates: null })
-  return turn.done()
 }
 
 /** To whom decides: the receiver of value, the home of an NFT. What is sent is reserved already, where it can be. */
@@ -47,16 +43,8 @@ export function sendTransfer(
   turn.keep(pendingHold(transaction, !isNft(tokenId), null, reportsOn))
   entered(turn, transaction)
   if (isNft(tokenId)) {
-    turn.send(instanceAddress(tokenId), {
-      type: 'move_nft',
-      txnId,
-      accountId,
-      toAccountId,
-      groupId,
-      metadata,
-      ...terms,
-    })
-    return
+    const move = { type: 'move_nft', txnId, accountId, toAccountId, groupId, metadata, ...terms } as const
+    return turn.send(instanceAddress(tokenId), move)
   }
   turn.send(accountAddress(toAccountId), {
     type: 'receive_transfer',
@@ -70,16 +58,12 @@ export function sendTransfer(
   })
 }
 
-export function beginExchange(account: AccountData, command: SubmitCommand, receive: ExchangeSide): AccountChange {
+export function beginExchange(turn: Turn, command: SubmitCommand, receive: ExchangeSide): void {
   const { submission } = command
-  const turn = new Turn(account, command)
   const transaction = submitted(turn, command)
-  const reserved = reserve(turn, transaction)
-  if (reserved !== undefined) return failing(turn, transaction, reserved)
-  const brings = parseQuantity(receive.amount)
-  const lacks = account.incoming === 'refuse' ? 'incoming_refused' : turn.lacksRoom(receive.tokenId, brings)
-  // A new turn: what was reserved is forgotten with the old one.
-  if (lacks !== undefined) return failing(new Turn(account, command), transaction, lacks)
+  const refused = lacksValue(turn, transaction) ?? refusesExchange(turn, receive)
+  if (refused !== undefined) return failing(turn, transaction, refused)
+  reserve(turn, transaction)
   turn.keepRoom(receive)
   entered(turn, transaction)
   const expiresAtMs = Math.min(
@@ -91,12 +75,14 @@ export function beginExchange(account: AccountData, command: SubmitCommand, rece
     const nft = { state: 'holding', expiresAtMs, failure: null } as const
     turn.keep({ ...pendingHold(transaction, false, receive), nft })
     const { txnId, accountId, tokenId } = transaction
-    turn.send(instanceAddress(tokenId), { type: 'hold_nft', txnId, accountId, leg: null, toAccountId: null })
-    return turn.done()
+    return turn.send(instanceAddress(tokenId), { type: 'hold_nft', txnId, accountId, leg: null, toAccountId: null })
   }
   turn.keep(pendingHold(transaction, true, receive))
   offer(turn, transaction, expiresAtMs)
-  return turn.done()
+}
+
+function refusesExchange(turn: Turn, { tokenId, amount }: ExchangeSide): FailureCode | undefined {
+  return turn.before.incoming === 'refuse' ? 'incoming_refused' : turn.lacksRoom(tokenId, parseQuantity(amount))
 }
 
 /** P2: to the home that pairs it. What it gives is reserved, room for what it brings is kept. */
@@ -117,40 +103,30 @@ export function offer(turn: Turn, transaction: TransactionRecord, expiresAtMs: n
   })
 }
 
-export function beginSupplyChange(
-  account: AccountData,
-  command: SubmitCommand,
-  change: 'mint' | 'burn',
-): AccountChange {
-  const turn = new Turn(account, command)
+export function beginSupplyChange(turn: Turn, command: SubmitCommand, change: 'mint' | 'burn'): void {
   const transaction = submitted(turn, command)
-  const { tokenId, amount } = transaction
+  const { txnId, accountId, tokenId, amount } = transaction
   if (isNft(tokenId)) {
     turn.keep(pendingHold(transaction, false))
     entered(turn, transaction)
-    const { txnId, accountId } = transaction
-    turn.send(instanceAddress(tokenId), { type: 'burn_nft', txnId, accountId })
-    return turn.done()
+    return turn.send(instanceAddress(tokenId), { type: 'burn_nft', txnId, accountId })
   }
   const refused = change === 'burn' ? reserve(turn, transaction) : turn.lacksRoom(tokenId, parseQuantity(amount))
   if (refused !== undefined) return failing(turn, transaction, refused)
   if (change === 'mint') turn.change(tokenId, { room: parseQuantity(amount) })
   turn.keep(change === 'burn' ? pendingHold(transaction, true) : pendingHold(transaction, false, { tokenId, amount }))
   entered(turn, transaction)
-  const { txnId, accountId } = transaction
   turn.send(tokenAddress(tokenId), { type: 'change_supply', txnId, accountId, change, amount })
-  return turn.done()
 }
 
 /** P1, at the receiver. */
-export function receiveTransfer(account: AccountData, command: Heard<'receive_transfer'>): AccountChange {
+export function receiveTransfer(turn: Turn, command: AccountMessageOf<'receive_transfer'>): void {
   const { txnId, fromAccountId, tokenId, amount, groupId, metadata, compensates } = command
-  const turn = new Turn(account, command)
   const quantity = parseQuantity(amount)
   const refused = refusesTransfer(turn, command)
   if (refused !== undefined) return refusing(turn, command, refused)
   turn.change(tokenId, { balance: quantity })
-  const credit = ordered(turn, {
+  const { txnId: counterTxnId } = carriedOut(turn, {
     type: 'credit',
     amount,
     tokenId,
@@ -161,25 +137,21 @@ export function receiveTransfer(account: AccountData, command: Heard<'receive_tr
     compensates,
     counterTxnId: txnId,
   })
-  entered(turn, completed(turn, credit))
-  if (compensates !== null) turn.note({ kind: 'transaction_compensated', txnId: compensates, by: credit.txnId })
   turn.send(
     accountAddress(fromAccountId),
-    { type: 'conclude_transfer', txnId, failure: null, counterTxnId: credit.txnId },
+    { type: 'conclude_transfer', txnId, failure: null, counterTxnId },
     // It is credited here and still in its sender's balance until this is heard there.
     [{ tokenId, quantity: `-${amount}` }],
   )
-  return turn.done()
 }
 
-function refusing(turn: Turn, { txnId, fromAccountId }: Heard<'receive_transfer'>, code: FailureCode): AccountChange {
+function refusing(turn: Turn, { txnId, fromAccountId }: AccountMessageOf<'receive_transfer'>, code: FailureCode): void {
   const ended = { type: 'conclude_transfer', txnId, failure: failure(code), counterTxnId: null } as const
   turn.send(accountAddress(fromAccountId), ended)
-  return turn.done()
 }
 
-export function refuseClosedTransfer(account: AccountData, command: Heard<'receive_transfer'>): AccountChange {
-  return refusing(new Turn(account, command), command, isOverdue(command) ? 'expired' : 'account_closed')
+export function refuseClosedTransfer(turn: Turn, command: AccountMessageOf<'receive_transfer'>): void {
+  refusing(turn, command, isOverdue(command) ? 'expired' : 'account_closed')
 }
 
 /** Whether the time of what another account sends was over before it came. */
@@ -188,7 +160,7 @@ export function isOverdue({ expiresAtMs, atMs }: { readonly expiresAtMs: number 
 }
 
 /** A give-back is not refused for the account's wishes. */
-function refusesTransfer(turn: Turn, command: Heard<'receive_transfer'>): FailureCode | undefined {
+function refusesTransfer(turn: Turn, command: AccountMessageOf<'receive_transfer'>): FailureCode | undefined {
   const { incoming } = turn.before
   if (isOverdue(command)) return 'expired'
   if (incoming === 'refuse' && command.compensates === null) return 'incoming_refused'
@@ -197,20 +169,20 @@ function refusesTransfer(turn: Turn, command: Heard<'receive_transfer'>): Failur
 
 /** P1, P2, P3, at the end: completed or released. */
 export function conclude(
-  account: AccountData,
-  command: Heard<'conclude_transfer'> | Heard<'conclude_exchange'> | Heard<'conclude_supply'>,
-): AccountChange {
-  const turn = new Turn(account, command)
+  turn: Turn,
+  command:
+    | AccountMessageOf<'conclude_transfer'>
+    | AccountMessageOf<'conclude_exchange'>
+    | AccountMessageOf<'conclude_supply'>,
+): void {
   const hold = pendingHoldOf(turn, command.txnId)
   const refused = command.failure
   if (refused !== null && hold.nft?.state === 'held') {
     const { txnId, accountId, tokenId } = hold.transaction
     turn.keep({ ...hold, nft: { ...hold.nft, state: 'releasing', failure: refused } })
-    turn.send(instanceAddress(tokenId), { type: 'release_nft', txnId, accountId, leg: null })
-    return turn.done()
+    return turn.send(instanceAddress(tokenId), { type: 'release_nft', txnId, accountId, leg: null })
   }
   end(turn, hold, refused, 'counterTxnId' in command ? command.counterTxnId : null)
-  return turn.done()
 }
 
 export function pendingHoldOf(turn: Turn, txnId: string): PendingHold {
@@ -256,13 +228,18 @@ function outcomeOf(
   }
 }
 
-/** Sets the amount aside, or says why it cannot. Of an NFT that is its home's to say. */
-export function reserve(turn: Turn, { tokenId, amount }: Transaction): FailureCode | undefined {
+/** Sets the amount aside, or says why it cannot. */
+export function reserve(turn: Turn, transaction: Transaction): FailureCode | undefined {
+  const { tokenId, amount } = transaction
+  const lacks = lacksValue(turn, transaction)
+  if (lacks === undefined && !isNft(tokenId)) turn.change(tokenId, { reserved: parseQuantity(amount) })
+  return lacks
+}
+
+/** Of an NFT that is its home's to say. */
+function lacksValue(turn: Turn, { tokenId, amount }: Transaction): FailureCode | undefined {
   if (isNft(tokenId)) return undefined
-  const quantity = parseQuantity(amount)
-  if (availableOf(turn.balance(tokenId)) < quantity) return 'insufficient_funds'
-  turn.change(tokenId, { reserved: quantity })
-  return undefined
+  return availableOf(turn.balance(tokenId)) < parseQuantity(amount) ? 'insufficient_funds' : undefined
 }
 
 export function pendingHold(
@@ -274,7 +251,7 @@ export function pendingHold(
   return { kind: 'pending', transaction, reserves, room, reportsOn }
 }
 
-function failing(turn: Turn, transaction: Transaction, code: FailureCode): AccountChange {
+/** The transaction is final and failed. */
+export function failing(turn: Turn, transaction: Transaction, code: FailureCode): void {
   entered(turn, failed(turn, transaction, failure(code)))
-  return turn.done()
 }

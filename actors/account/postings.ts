@@ -5,7 +5,7 @@
 import { appendEntry, ENTRY_FORMAT, GENESIS } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { Stamp } from '../message.ts'
-import { parseQuantity } from '../money.ts'
+import { parseQuantity, type Quantity } from '../money.ts'
 import { isoTimestamp } from '../timestamp.ts'
 import { Balances } from './balances.ts'
 import {
@@ -20,10 +20,10 @@ import {
 import { Holds } from './holds.ts'
 import { declineLegs, failLeg, postLeg } from './legs.ts'
 import { type AccountView, type Effect, type SubmissionReceipt, viewAs } from './outcome.ts'
-import { beginExchange, beginSupplyChange, beginTransfer } from './pending.ts'
-import { completed, entered, failed, submitted } from './record.ts'
+import { beginExchange, beginSupplyChange, beginTransfer, failing } from './pending.ts'
+import { completed, entered, submitted } from './record.ts'
 import { type AccountData, type AccountKey, type AccountStatus, availableOf } from './state.ts'
-import { failure, type FailureCode } from './transaction.ts'
+import type { FailureCode } from './transaction.ts'
 import { type AccountChange, Turn } from './turn.ts'
 
 /** An account that nobody has the key of yet has none. */
@@ -114,61 +114,54 @@ function registered(
 }
 
 /** Applies a submission, fails it, or sends it to who decides. */
-export function post(account: AccountData, command: SubmitCommand): AccountChange {
+export function post(turn: Turn, command: SubmitCommand): void {
   const { submission } = command
-  if (submission.termsHash !== null) return postLeg(account, command)
+  if (submission.termsHash !== null) return postLeg(turn, command)
   switch (submission.type) {
     case 'credit':
-      return credit(account, command)
+      return credit(turn, command)
     case 'transfer':
       return submission.toAccountId === null
-        ? debit(account, command)
-        : beginTransfer(account, command, submission.toAccountId)
+        ? debit(turn, command)
+        : beginTransfer(turn, command, submission.toAccountId)
     case 'exchange':
-      return submission.receive === null ? debit(account, command) : beginExchange(account, command, submission.receive)
+      return submission.receive === null ? debit(turn, command) : beginExchange(turn, command, submission.receive)
     case 'debit':
-      return debit(account, command)
+      return debit(turn, command)
     case 'mint':
     case 'burn':
-      return beginSupplyChange(account, command, submission.type)
+      return beginSupplyChange(turn, command, submission.type)
   }
 }
 
 /** In from outside the ledger. */
-function credit(account: AccountData, command: SubmitCommand): AccountChange {
+function credit(turn: Turn, command: SubmitCommand): void {
   const { tokenId, amount } = command.submission
   const quantity = parseQuantity(amount)
-  const turn = new Turn(account, command)
-  if (account.incoming === 'refuse') return failPosting(turn, command, 'incoming_refused')
-  const lacks = turn.lacksRoom(tokenId, quantity)
-  if (lacks !== undefined) return failPosting(turn, command, lacks)
-  turn.change(tokenId, { balance: quantity })
-  turn.note({ kind: 'boundary_crossed', tokenId, quantity })
-  entered(turn, completed(turn, submitted(turn, command)))
-  return turn.done()
+  const refused = turn.before.incoming === 'refuse' ? 'incoming_refused' : turn.lacksRoom(tokenId, quantity)
+  crossBoundary(turn, command, quantity, refused)
 }
 
 /** Out of the ledger. */
-function debit(account: AccountData, command: SubmitCommand): AccountChange {
+function debit(turn: Turn, command: SubmitCommand): void {
   const { tokenId, amount } = command.submission
-  const quantity = -parseQuantity(amount)
-  const turn = new Turn(account, command)
-  if (availableOf(turn.balance(tokenId)) + quantity < 0n) return failPosting(turn, command, 'insufficient_funds')
+  const quantity = parseQuantity(amount)
+  const refused = availableOf(turn.balance(tokenId)) < quantity ? 'insufficient_funds' : undefined
+  crossBoundary(turn, command, -quantity, refused)
+}
+
+function crossBoundary(turn: Turn, command: SubmitCommand, quantity: Quantity, refused: FailureCode | undefined): void {
+  if (refused !== undefined) return failing(turn, submitted(turn, command), refused)
+  const { tokenId } = command.submission
   turn.change(tokenId, { balance: quantity })
   turn.note({ kind: 'boundary_crossed', tokenId, quantity })
   entered(turn, completed(turn, submitted(turn, command)))
-  return turn.done()
 }
 
-function failPosting(turn: Turn, command: SubmitCommand, code: FailureCode): AccountChange {
-  entered(turn, failed(turn, submitted(turn, command), failure(code)))
-  return turn.done()
-}
-
-/** The transaction is final and failed; a leg of a registered group tells its group. */
-export function failing(account: AccountData, command: SubmitCommand, code: FailureCode): AccountChange {
-  if (command.submission.termsHash !== null) return failLeg(account, command, code)
-  return failPosting(new Turn(account, command), command, code)
+/** A leg of a registered group tells its group. */
+export function fail(turn: Turn, command: SubmitCommand, code: FailureCode): void {
+  if (command.submission.termsHash !== null) failLeg(turn, command, code)
+  else failing(turn, submitted(turn, command), code)
 }
 
 export function rotateKey(

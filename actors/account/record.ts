@@ -12,59 +12,81 @@ import type { SubmitCommand } from './commands.ts'
 import type { Failure, Transaction, TransactionRecord } from './transaction.ts'
 import type { Turn } from './turn.ts'
 
-/** What a client submitted, as a transaction that nobody has decided on. */
-export function submitted(turn: Turn, command: SubmitCommand, groupId = command.submission.groupId): Transaction {
-  const { submission } = command
+/** The members that each transaction has its own of; the others are null unless they are given. */
+type Given = Pick<
+  Transaction,
+  | 'type'
+  | 'amount'
+  | 'tokenId'
+  | 'groupId'
+  | 'origin'
+  | 'idempotencyKey'
+  | 'payload'
+  | 'payloadHash'
+  | 'signature'
+  | 'keyId'
+> &
+  Partial<Transaction>
+
+/** A transaction that nobody has decided on. */
+export function pendingTransaction({ before, stamp }: Turn, given: Given): Transaction {
   return {
-    txnId: command.newTxnId,
-    accountId: turn.before.accountId,
-    shardId: turn.before.shardId,
-    type: submission.type,
-    amount: submission.amount,
-    tokenId: submission.tokenId,
-    groupId,
+    txnId: stamp.newTxnId,
+    accountId: before.accountId,
+    shardId: before.shardId,
     status: 'pending',
     failure: null,
-    origin: 'client',
-    metadata: submission.metadata,
-    toAccountId: submission.toAccountId,
+    metadata: null,
+    toAccountId: null,
     fromAccountId: null,
-    receive: submission.receive,
+    receive: null,
     compensates: null,
     counterTxnId: null,
-    createdAtMs: command.atMs,
+    createdAtMs: stamp.atMs,
     processedAtMs: null,
     sequence: null,
     previousHash: null,
     auditHash: null,
-    idempotencyKey: command.idempotencyKey,
-    payload: command.payload,
-    payloadHash: command.payloadHash,
-    signature: command.signature,
-    // A signed command of a keyless account is refused before it gets here.
-    keyId: turn.before.key?.keyId ?? '',
+    ...given,
   }
 }
 
+/** What a client submitted. */
+export function submitted(turn: Turn, command: SubmitCommand, groupId = command.submission.groupId): Transaction {
+  const { type, amount, tokenId, metadata, toAccountId, receive } = command.submission
+  const { idempotencyKey, payload, payloadHash, signature } = command
+  return pendingTransaction(turn, {
+    type,
+    amount,
+    tokenId,
+    groupId,
+    origin: 'client',
+    metadata,
+    toAccountId,
+    receive,
+    idempotencyKey,
+    payload,
+    payloadHash,
+    signature,
+    // A signed command of a keyless account is refused before it gets here.
+    keyId: turn.before.key?.keyId ?? '',
+  })
+}
+
 /** What the ledger itself does on an account. */
-export interface Order {
+export interface Order
+  extends
+    Pick<Transaction, 'amount' | 'tokenId' | 'groupId'>,
+    Partial<Pick<Transaction, 'metadata' | 'toAccountId' | 'fromAccountId' | 'compensates' | 'counterTxnId'>> {
   /** A `transfer` returns an NFT. */
   readonly type: 'credit' | 'debit' | 'mint' | 'transfer'
-  readonly amount: string
-  readonly tokenId: string
-  readonly groupId: string | null
   /** What it follows from, unique on the account: no client's key begins so. */
   readonly cause: string
-  readonly metadata?: JsonObject | null
-  readonly toAccountId?: string
-  readonly fromAccountId?: string
-  readonly compensates?: string | null
-  readonly counterTxnId?: string | null
 }
 
 /** A transaction of the ledger's own. */
-export function ordered(turn: Turn, order: Order): Transaction {
-  const { type, amount, tokenId, groupId, cause } = order
+export function ordered(turn: Turn, { cause, ...order }: Order): Transaction {
+  const { type, amount, tokenId, groupId } = order
   const payload = canonicalJson({
     account_id: turn.before.accountId,
     amount,
@@ -73,34 +95,17 @@ export function ordered(turn: Turn, order: Order): Transaction {
     token_id: tokenId,
     type,
   })
-  return {
-    txnId: turn.stamp.newTxnId,
-    accountId: turn.before.accountId,
-    shardId: turn.before.shardId,
-    type,
-    amount,
-    tokenId,
-    groupId,
-    status: 'pending',
-    failure: null,
-    origin: 'ledger',
-    metadata: order.metadata ?? null,
-    toAccountId: order.toAccountId ?? null,
-    fromAccountId: order.fromAccountId ?? null,
-    receive: null,
-    compensates: order.compensates ?? null,
-    counterTxnId: order.counterTxnId ?? null,
-    createdAtMs: turn.stamp.atMs,
-    processedAtMs: null,
-    sequence: null,
-    previousHash: null,
-    auditHash: null,
-    idempotencyKey: `§${cause}`,
-    payload,
-    payloadHash: sha256Hex(payload),
-    signature: '',
-    keyId: '',
-  }
+  const own = { origin: 'ledger', idempotencyKey: `§${cause}`, signature: '', keyId: '' } as const
+  return pendingTransaction(turn, { ...order, ...own, payload, payloadHash: sha256Hex(payload) })
+}
+
+/** It is done at once, and is a transaction of the account. */
+export function carriedOut(turn: Turn, order: Order): Transaction {
+  const transaction = completed(turn, ordered(turn, order))
+  entered(turn, transaction)
+  const { compensates, txnId } = transaction
+  if (compensates !== null) turn.note({ kind: 'transaction_compensated', txnId: compensates, by: txnId })
+  return transaction
 }
 
 /** The balances must be as the transaction leaves them: they stand in its entry. */
