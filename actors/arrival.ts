@@ -9,6 +9,7 @@ import { type Answer, refusal } from './account/outcome.ts'
 import type { AccountKey, IncomingPolicy } from './account/state.ts'
 import type { Hash } from './audit-chain.ts'
 import type { JsonObject } from './canonical-json.ts'
+import type { Change } from './define-actor.ts'
 import type { NftEvent } from './nft-instance/state.ts'
 
 /** Where something came from, kept with it for as long as it is here. */
@@ -144,4 +145,24 @@ const DONE = {
 /** Where it is done, or has been. */
 export function arrivalAnswer({ type }: { readonly type: keyof typeof DONE }): Answer {
   return { kind: 'arrival', state: DONE[type] }
+}
+
+type Asked = ArrivalCommand<never>
+
+/** Guards that every asset has. */
+export const ARRIVAL_GUARDS = {
+  isHeldBy: ({ arrived }: { readonly arrived?: ArrivedFrom }, { importId }: TakeArrivalCommand | DropArrivalCommand) =>
+    arrived?.importId === importId,
+  hasArrived: ({ arrived }: { readonly arrived?: ArrivedFrom }) => arrived !== undefined,
+}
+
+/** Actions that every asset has. */
+export const ARRIVAL_ACTIONS = {
+  forgetArrival: (_asset: object, command: Asked): Change<never> => ({ data: null, answer: arrivalAnswer(command) }),
+  answerArrival: <Data>(data: Data, command: Asked): Change<Data> => ({ data, answer: arrivalAnswer(command) }),
+  showPresent: <Data>(data: Data): Change<Data> => ({ data, answer: { kind: 'arrival', state: 'present' } }),
+}
+
+export const ARRIVAL_CREATIONS = {
+  answerAbsent: (command: Asked): Change<never> => ({ data: null, answer: arrivalAnswer(command) }),
 }

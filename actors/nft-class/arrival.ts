@@ -2,18 +2,8 @@
 import { arrivalAnswer } from '../arrival.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { Change } from '../define-actor.ts'
-import type { ClassArrivalCommand, HoldClass } from './commands.ts'
+import type { HoldClass } from './commands.ts'
 import { type ClassData, foldedName } from './state.ts'
-
-type Arriving = Exclude<ClassArrivalCommand, HoldClass>
-
-export function isHeldBy({ arrived }: ClassData, { importId }: Arriving): boolean {
-  return arrived?.importId === importId
-}
-
-export function hasArrived({ arrived }: ClassData): boolean {
-  return arrived !== undefined
-}
 
 export function isSameHold(nftClass: ClassData, command: HoldClass): boolean {
   return isSameClass(nftClass, command) && nftClass.arrived?.importId === command.from.importId

@@ -4,12 +4,12 @@
  */
 import { refusal } from '../account/outcome.ts'
 import { accountAddress } from '../address.ts'
-import { arrivalAnswer } from '../arrival.ts'
+import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS, arrivalAnswer } from '../arrival.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import { ABSENT, type Change, type MachineDefinition } from '../define-actor.ts'
 import type { Message, Stamp } from '../message.ts'
 import { invariant } from '../result.ts'
-import { hasArrived, holdArrival, isHeldBy, isSameClass, isSameHold } from './arrival.ts'
+import { holdArrival, isSameClass, isSameHold } from './arrival.ts'
 import type { ClassArrivalCommand, ClassCommand, RegisterClassCommand } from './commands.ts'
 import { type ClassData, type ClassStatus, classViewOf, foldedName } from './state.ts'
 
@@ -21,8 +21,7 @@ const GUARDS = {
   isRefused: (_nftClass: ClassData, { refused }: IssuePrepared) => refused !== null,
   isSameClass,
   isSameHold,
-  isHeldBy,
-  hasArrived,
+  ...ARRIVAL_GUARDS,
 }
 
 const ACTIONS = {
@@ -34,15 +33,13 @@ const ACTIONS = {
     data: written(data, command),
     answer: arrivalAnswer(command),
   }),
-  forgetArrival: (_data: ClassData, command: ClassArrivalCommand) => ({ data: null, answer: arrivalAnswer(command) }),
-  answerArrival: (data: ClassData, command: ClassArrivalCommand) => ({ data, answer: arrivalAnswer(command) }),
-  showPresent: (data: ClassData): Change<ClassData> => ({ data, answer: { kind: 'arrival', state: 'present' } }),
+  ...ARRIVAL_ACTIONS,
 }
 
 const CREATIONS = {
   register,
   holdArrival,
-  answerAbsent: (command: ClassArrivalCommand) => ({ data: null, answer: arrivalAnswer(command) }),
+  ...ARRIVAL_CREATIONS,
 }
 
 export const classMachine = {

@@ -23,10 +23,6 @@ export function isSameHold({ arrived, arriving }: InstanceData, { from }: Named<
   return arriving !== undefined && arrived !== undefined && isSameArrival(arrived, from)
 }
 
-export function hasArrived({ arrived }: InstanceData): boolean {
-  return arrived !== undefined
-}
-
 export function hasSameRecord({ arrived }: InstanceData, { from }: Named<'hold_arrival'>): boolean {
   return arrived !== undefined && isSameRecord(arrived, from)
 }

@@ -2,10 +2,10 @@
  * The life of an NFT: absent -> minting -> active <-> held -> burned; or absent again, when its owner refuses it. The
  * arithmetic is in possession.ts and arrival.ts.
  */
-import { arrivalAnswer } from '../arrival.ts'
-import { ABSENT, type Change, type MachineDefinition } from '../define-actor.ts'
-import { hasArrived, hasSameRecord, holdArrival, isHeldBy, isSameHold, takeArrival } from './arrival.ts'
-import type { InstanceArrivalCommand, InstanceCommand } from './commands.ts'
+import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS } from '../arrival.ts'
+import { ABSENT, type MachineDefinition } from '../define-actor.ts'
+import { hasSameRecord, holdArrival, isHeldBy, isSameHold, takeArrival } from './arrival.ts'
+import type { InstanceCommand } from './commands.ts'
 import {
   begin,
   burn,
@@ -28,6 +28,7 @@ import type { InstanceData, InstanceStatus } from './state.ts'
 type Named<Type extends InstanceCommand['type']> = Extract<InstanceCommand, { readonly type: Type }>
 
 const GUARDS = {
+  ...ARRIVAL_GUARDS,
   isRefused: (_instance: InstanceData, { failure }: Named<'nft_received'>) => failure !== null,
   isOwners: ({ owner }: InstanceData, { accountId }: Named<'move_nft' | 'burn_nft' | 'hold_nft'>) =>
     owner === accountId,
@@ -36,7 +37,6 @@ const GUARDS = {
   arrivesBurned: (instance: InstanceData, command: Named<'take_arrival'>) =>
     isHeldBy(instance, command) && instance.arriving?.status === 'burned',
   isSameHold,
-  hasArrived,
   hasSameRecord,
 }
 
@@ -62,18 +62,13 @@ const ACTIONS = {
   deliver,
   settleLeg,
   takeArrival,
-  forgetArrival: (_instance: InstanceData, command: InstanceArrivalCommand) => ({
-    data: null,
-    answer: arrivalAnswer(command),
-  }),
-  answerArrival: (data: InstanceData, command: InstanceArrivalCommand) => ({ data, answer: arrivalAnswer(command) }),
-  showPresent: (data: InstanceData): Change<InstanceData> => ({ data, answer: { kind: 'arrival', state: 'present' } }),
+  ...ARRIVAL_ACTIONS,
 }
 
 const CREATIONS = {
   mint,
   holdArrival,
-  answerAbsent: (command: InstanceArrivalCommand) => ({ data: null, answer: arrivalAnswer(command) }),
+  ...ARRIVAL_CREATIONS,
 }
 
 /** What an import is answered once the instance is here. */

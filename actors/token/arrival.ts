@@ -19,11 +19,6 @@ export const EXISTS = {
   field: 'symbol',
 } as const
 
-/** Whether the import holds a token that is not here yet. */
-export function isHeldBy({ arrived }: TokenData, { importId }: Arriving): boolean {
-  return arrived?.importId === importId
-}
-
 /** Whether the import holds more of a token that is here. */
 export function isGrownBy({ growing }: TokenData, { importId }: Arriving): boolean {
   return growing?.importId === importId

@@ -2,7 +2,7 @@
  * The life of a token: absent -> preparing (its issuer is asked) -> crediting (it exists, its supply is on the way) ->
  * active; or absent again, when the issuer does not agree. The arithmetic is in supply.ts and arrival.ts.
  */
-import { arrivalAnswer } from '../arrival.ts'
+import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS } from '../arrival.ts'
 import { ABSENT, type Change, JUDGED, type MachineDefinition } from '../define-actor.ts'
 import { parseQuantity } from '../money.ts'
 import {
@@ -11,12 +11,11 @@ import {
   holdArrival,
   holdGrowth,
   isGrownBy,
-  isHeldBy,
   isSameHold,
   takeArrival,
   takeGrowth,
 } from './arrival.ts'
-import type { RegisterTokenCommand, TokenArrivalCommand, TokenCommand } from './commands.ts'
+import type { RegisterTokenCommand, TokenCommand } from './commands.ts'
 import type { TokenData, TokenStatus } from './state.ts'
 import {
   activate,
@@ -38,7 +37,7 @@ const GUARDS = {
   isRefused: (_token: TokenData, { refused }: IssuePrepared) => refused !== null,
   hasSupply: ({ initialSupply }: TokenData) => parseQuantity(initialSupply) !== 0n,
   isSameHold,
-  isHeldBy,
+  ...ARRIVAL_GUARDS,
   isGrownBy,
   hasArrived,
 }
@@ -57,8 +56,7 @@ const ACTIONS = {
   settleLeg,
   revertLeg,
   takeArrival,
-  forgetArrival: (_token: TokenData, command: TokenArrivalCommand) => ({ data: null, answer: arrivalAnswer(command) }),
-  answerArrival: (data: TokenData, command: TokenArrivalCommand) => ({ data, answer: arrivalAnswer(command) }),
+  ...ARRIVAL_ACTIONS,
   holdGrowth,
   takeGrowth,
   dropGrowth,
@@ -67,7 +65,7 @@ const ACTIONS = {
 const CREATIONS = {
   register,
   holdArrival,
-  answerAbsent: (command: TokenArrivalCommand) => ({ data: null, answer: arrivalAnswer(command) }),
+  ...ARRIVAL_CREATIONS,
 }
 
 const SUPPLY = {
