@@ -11,7 +11,7 @@ export interface AccountScope {
   readonly includes: (accountId: string) => boolean
   /** The IDs, sorted, where no prefix is among the entries; null: they cannot be told one by one. */
   readonly ids: readonly string[] | null
-  /** What was named, in whatever order: scopes of one text are the same. */
+  /** The named accounts, sorted: equal scopes have equal texts. */
   readonly text: string
 }
 

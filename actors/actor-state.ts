@@ -1,4 +1,4 @@
-/** What the ledger keeps of an actor that is no account: plain JSON, with the version of its format inside. */
+/** Stored state of the actors that are not accounts: plain JSON with the version of its format. */
 import type { ActorAddress } from './address.ts'
 import type { ExchangeData, ExchangeState } from './exchange/state.ts'
 import type { GroupState } from './group/state.ts'

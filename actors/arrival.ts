@@ -29,9 +29,9 @@ export interface ArrivingAccount {
   readonly balances: { readonly [tokenId: string]: string }
   /** How many NFTs of the same import are its own. */
   readonly nfts: number
-  /** What its keys did there is known by hashes under this salt (`usedKeyHash`): 32 hexadecimal digits. */
+  /** Salt of the hashes of its used idempotency keys (`usedKeyHash`): 32 hexadecimal digits. */
   readonly keySalt: string
-  /** What it was there: transactions that completed, its chain's last hash, RFC 3339. */
+  /** On its former ledger: completed transactions, the chain's last hash, RFC 3339 timestamps. */
   readonly txnCount: number
   readonly tip: Hash
   readonly createdAt: string
@@ -66,7 +66,7 @@ export interface ArrivingInstance {
   readonly events: readonly NftEvent[]
 }
 
-/** What can arrive at an actor. `account` null: it is only to be there, because it issued something that arrives. */
+/** An imported record. `account` null: only the account must exist, because it issued an imported token or class. */
 export type Arrival =
   | { readonly kind: 'account'; readonly account: ArrivingAccount | null }
   | { readonly kind: 'token'; readonly token: ArrivingToken }

@@ -33,7 +33,7 @@ export interface AuditEntry {
 }
 
 /**
- * What every entry's payload has. `salt`: 32 hexadecimal digits, random, so that a hash of so little gives nothing away.
+ * Members of every entry's payload. `salt`: 32 random hexadecimal digits, so that nobody can guess the payload from its hash.
  * Written with its members in order, it is canonical as it stands.
  */
 export type EntryFields = JsonObject & {

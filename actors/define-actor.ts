@@ -1,5 +1,5 @@
 /**
- * What an actor is: a machine that alone knows its status, and the one way in which every kind of actor is stepped.
+ * An actor: a machine that alone knows its status, and the one way in which every kind of actor is stepped.
  *   1. `authorize`: rights that no state changes.
  *   2. A command that the machine's state takes in no case is refused, as `refusals` says for that state and command.
  *   3. `prepare`: verdicts on signatures and look-ups that the command needs before its account may judge it.
@@ -45,7 +45,7 @@ export type StepResult<State> =
   /** The look-up was made before its account needed it: the caller must ask again. */
   | { readonly kind: 'unlooked' }
 
-/** What a transition makes of an actor. */
+/** The result of a transition. */
 export interface Change<Data> {
   /** null: the actor does not exist afterwards. */
   readonly data: Data | null
@@ -54,14 +54,14 @@ export interface Change<Data> {
   readonly answer?: ActorAnswer
 }
 
-/** What a guard or an action is told beside the actor and the command. */
+/** Arguments of guards and actions beside the actor and the command. */
 export interface Asked<Status, Evidence> {
   /** The actor's ID. */
   readonly id: string
   /** For a guard the state that the machine is in, for an action the state that the transition leads to. */
   readonly status: Status
   readonly evidence: Evidence
-  /** What the definition's `judge` says. */
+  /** The result of the definition's `judge`. */
   readonly judgement: Answer | undefined
 }
 
@@ -120,7 +120,7 @@ export interface ActorDefinition<State extends Actor, Command extends { readonly
     command: Command,
     evidence: Evidence,
   ) => Exclude<StepResult<State>, { readonly kind: 'stepped' }> | undefined
-  /** What is answered without a change, as the guard `isJudged` asks; undefined where nothing speaks against one. */
+  /** The reply to a command that changes nothing (guard `isJudged`); undefined lets the transitions decide. */
   readonly judge?: (state: State | null, command: Command, evidence: Evidence) => Answer | undefined
 }
 

@@ -15,7 +15,7 @@ export const MAX_SHARDS = 65_536
 /** The most IDs one shard gives within a millisecond. */
 export const MAX_IDS_PER_MS = 65_536
 
-/** What others see of an account that was erased (D19): nobody's ID. */
+/** Placeholder for the ID of an erased account (D19). */
 const ERASED_NAME = /^erased:[0-9a-f]{12}$/
 
 /** D1: `.` and `..` are refused because URL normalisation eats them. */
@@ -50,7 +50,7 @@ export function isTransactionId(text: string): boolean {
   return TRANSACTION_ID.test(text)
 }
 
-/** What a ULID of ours is made of. `random` has 48 bits. */
+/** Parts of a ULID. `random` has 48 bits. */
 export interface UlidParts {
   readonly timeMs: number
   readonly counter: number

@@ -1,6 +1,6 @@
 /**
- * What actors say to each other. A message takes effect exactly once, in the order in which its sender's shard sent
- * it to its receiver's; its outcome is data, so that every message can be consumed.
+ * Messages between actors. A message takes effect exactly once, in the order in which its sender's shard sent it to
+ * its receiver's. Its outcome is data, so that every message can be consumed.
  *
  * Plain JSON: quantities are decimal strings. `carries` is what consuming the message will add to the balances and holds
  * of the ledger, so that value in transit can be counted from what is durable (I4).
@@ -33,7 +33,7 @@ export interface LegTerms {
   readonly accountId: string
   readonly type: 'debit' | 'credit' | 'transfer' | 'exchange' | 'mint' | 'burn'
   readonly amount: string
-  /** Whatever moves: `BASE`, a token, or an NFT as `class/instance` (nft-id.ts); here and everywhere. */
+  /** `BASE`, a token, or an NFT as `class/instance` (nft-id.ts); here and everywhere. */
   readonly tokenId: string
   readonly toAccountId: string | null
   /** Its other side is the outside world, not another leg. */
@@ -94,7 +94,7 @@ export type AccountMessage =
       readonly clientId: string
       /** Whether the issuer, if it has a key, must have signed the registration. */
       readonly consentNeeded: boolean
-      /** What the issuer signed, and its signature; empty where there is none. */
+      /** The signed payload and the issuer's signature; empty where there is none. */
       readonly payload: string
       readonly signature: string
     }
@@ -357,7 +357,7 @@ export function isMessageType(kind: ActorKind, type: string): boolean {
   return Object.hasOwn(MESSAGE_TYPES[kind], type)
 }
 
-/** What every command has, given by its owner as it entered the mailbox: stepped again, it has the same (N1). */
+/** Members of every command from its entry into the mailbox: a repeated step sees the same (N1). */
 export interface Stamp {
   /** Wall clock of the owner, milliseconds since 1970. */
   readonly atMs: number

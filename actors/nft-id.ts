@@ -4,7 +4,7 @@
  */
 const CLASS_ID = /^cls_[0-7][0-9A-HJKMNP-TV-Z]{25}$/
 
-/** What a transaction that moves an NFT says its amount is. */
+/** The amount of a transaction that moves an NFT. */
 export const NFT_AMOUNT = '1'
 
 export interface NftName {

@@ -1,4 +1,4 @@
-/** What other actors are told of an account that does not exist. */
+/** Replies to other actors for an account that does not exist. */
 import { accountAddress, groupAddress, instanceAddress } from '../address.ts'
 import type { Change } from '../define-actor.ts'
 import type { Envelope } from '../message.ts'

@@ -72,7 +72,7 @@ function isKnownIssuer({ issues, key, sequence }: AccountData): boolean {
   return issues === true || key !== null || sequence > 0
 }
 
-/** What an account that is not closed answers without a transition; undefined where something is to be done. */
+/** The reply of an open account that changes nothing; undefined lets the transitions decide. */
 export function judgeArrival(
   account: AccountData | null,
   command: AccountArrivalCommand | NoteUsedKeysCommand,
@@ -100,7 +100,7 @@ function judgeHold(account: AccountData | null, command: HoldAccount): Answer | 
   }
   if (account === null) return undefined
   if (isUnclaimed(account)) return undefined
-  // Whoever is called as the issuer and is another could mint what the issuer issued.
+  // Another account of the issuer's ID could mint the issuer's token.
   if (arrival === null && account.arrived?.ledgerId !== from.ledgerId) return exists()
   if (arrival === null) return isKnownIssuer(account) ? heldAnswer(command) : undefined
   const held = arrivalHoldOf(account)

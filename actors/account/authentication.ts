@@ -11,7 +11,7 @@ export type SignedCommand = SubmitCommand | RotateKeyCommand | MintCommand
 
 type Unready = Exclude<StepResult<AccountState>, { readonly kind: 'stepped' }>
 
-/** What keeps a command from its account's judgement; undefined where nothing does. */
+/** The reply or request for evidence that precedes the account's own checks; undefined where there is none. */
 export function authenticate(
   account: AccountState | null,
   command: AccountCommand,

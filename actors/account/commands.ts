@@ -1,6 +1,5 @@
 /**
- * What an account can be asked. Every command carries its time, ids and salt, given as it entered the mailbox:
- * stepped again, it carries the same.
+ * Commands of an account. Each has its time, IDs and salt from its entry into the mailbox: a repeated step sees the same.
  */
 import type { ArrivalCommand, ArrivingAccount } from '../arrival.ts'
 import { sha256Hex } from '../audit-chain.ts'
@@ -24,7 +23,7 @@ export function withArticle(type: TransactionType): string {
 export const ROLES = ['viewer', 'transactor', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-/** Who asks, as the edge authenticated it. `boundary`: true, or the tokens that it may bring in from outside. */
+/** The caller that the edge authenticated. `boundary`: true, or the tokens that it may bring in from external accounts. */
 export interface Caller {
   readonly clientId: string
   readonly role: Role
@@ -43,7 +42,7 @@ export interface Submission {
   readonly groupId: string | null
   readonly idempotencyKey: string
   readonly toAccountId: string | null
-  /** What an exchange is to bring. */
+  /** The asset and amount that an exchange receives. */
   readonly receive: ExchangeSide | null
   readonly metadata: JsonObject | null
   /** 64 hexadecimal digits: the leg of a registered group, and nothing less. */
@@ -52,7 +51,7 @@ export interface Submission {
   readonly expiresAtMs: number | null
 }
 
-/** What a client asked for. */
+/** A command of a client. */
 export interface CommandBase extends Stamp {
   readonly caller: Caller
 }
@@ -173,7 +172,7 @@ export interface DepartCommand extends CommandBase {
   readonly tokenId: string | null
 }
 
-/** What takes accounts from ledger to ledger. */
+/** Commands that move accounts from ledger to ledger. */
 export type PortageCommand = AccountArrivalCommand | NoteUsedKeysCommand | DepartCommand
 
 /** A message from another actor, stamped as it entered the mailbox. */
@@ -243,7 +242,7 @@ function headerKeyUse(
   return { operation, idempotencyKey: `${caller.clientId} ${registrationKey}` }
 }
 
-/** What tells a repeat from another request under the same key; of a command without a key it tells nothing. */
+/** Distinguishes a replay from a payload mismatch; meaningless for a command without a key. */
 export function payloadHashOf(command: AccountClientCommand): string {
   switch (command.type) {
     case 'submit':

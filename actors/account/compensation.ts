@@ -1,6 +1,6 @@
 /**
- * What an administrator undoes in a linked group, one transaction at a time. Nothing was reserved for it, so it can
- * fail, and says so; what it undoes it undoes once.
+ * Compensations in a linked group: an administrator undoes one transaction at a time. Nothing was reserved for it, so
+ * it can fail, and replies with the failure. A transaction is undone at most once.
  */
 import { groupAddress } from '../address.ts'
 import type { CompensationOutcome } from '../message.ts'
@@ -75,7 +75,7 @@ function giveBack(
   sendTransfer(turn, transaction, toAccountId, { expiresAtMs: null, compensates: original.txnId }, reportsOn)
 }
 
-/** What came from outside goes back there, what went there comes back. */
+/** Value from an external account returns there, and value that left comes back. */
 function undoAtBoundary(turn: Turn, command: Compensate, found: CompensableTransaction): void {
   const { amount, tokenId, groupId, txnId: compensates } = found
   const takesBack = found.type === 'credit'

@@ -24,7 +24,7 @@ export function departsElsewhere({ moved }: AccountData, { audience }: DepartCom
   return moved !== undefined && moved.audience !== audience
 }
 
-/** What a frozen account answers without a transition; undefined where something leaves, or it closes. */
+/** The reply of a frozen account that changes nothing; undefined lets the transitions decide. */
 export function judgeDeparture(account: AccountState, command: DepartCommand): Answer | undefined {
   const { tokenId } = command
   if (departsElsewhere(account, command)) {
@@ -60,7 +60,7 @@ export function departWhole(
   return { data, effects, answer: departed(data, status) }
 }
 
-/** What it has of one token. */
+/** Moves out the whole balance of one token. */
 export function departToken(
   account: AccountData,
   { tokenId, ...command }: DepartCommand,

@@ -1,10 +1,10 @@
-/** What a step of an account must be told, because it may not look for it. */
+/** Looked-up facts for a step of an account, which performs no I/O. */
 import type { EarlierUse } from './outcome.ts'
 import type { SubmissionEvidence } from './submission.ts'
 import type { CompensableTransaction } from './transaction.ts'
 
 export interface Evidence extends SubmissionEvidence {
-  /** What the command's idempotency key did before. */
+  /** The earlier use of the command's idempotency key. */
   readonly earlier: EarlierUse | undefined
   /** Whether this key signed the command's payload with this signature; undefined while it is not verified. */
   readonly verdict: (keyId: string, signature: string) => boolean | undefined

@@ -83,7 +83,7 @@ function mintsOf(hold: Hold | undefined): number {
 
 const NO_NAMES: readonly string[] = []
 
-/** What a hold is asked for, beside its ID. */
+/** Keys of the index, beside the hold's ID. */
 function namesOf(hold: Hold | undefined): readonly string[] {
   switch (hold?.kind) {
     case 'leg':

@@ -65,7 +65,7 @@ export function refuseConsent(account: AccountData, command: Prepare): AccountCh
   return { data: account, effects: [{ kind: 'message_sent', envelope }] }
 }
 
-/** What was nobody's is the client's who names it as an issuer. */
+/** An unclaimed account becomes the registering client's. */
 function issuerOf(account: AccountData, clientId: string): Pick<AccountData, 'issues' | 'registeredBy'> {
   return { issues: true, registeredBy: account.registeredBy || clientId }
 }

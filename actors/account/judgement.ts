@@ -1,4 +1,4 @@
-/** What an account answers to a client without a transition of its machine: refusals that its status does not decide. */
+/** Refusals of an account that do not depend on its status. */
 import { judgeArrival } from './arrival.ts'
 import type { AccountCommand, DeclineCommand, EraseCommand, RotateKeyCommand } from './commands.ts'
 import { judgeDeparture } from './departure.ts'

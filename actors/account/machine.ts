@@ -198,7 +198,7 @@ const OPEN = {
   receive_nft: { actions: 'receiveNft' },
   expect_leg: { actions: 'expectLeg' },
   compensate: { actions: 'compensate' },
-  // What ends a hold. A binding hold keeps the account from closing.
+  // Messages that end a hold. A binding hold keeps the account from closing.
   conclude_transfer: { actions: 'conclude' },
   conclude_exchange: { actions: 'conclude' },
   conclude_supply: { actions: 'conclude' },
@@ -211,7 +211,7 @@ const OPEN = {
   revert_leg: { actions: 'revertLeg' },
 } as const
 
-/** What other actors ask of an account after its end. */
+/** Messages to a closed account. */
 const ENDED = {
   prepare_issue: { actions: 'refuseClosedIssuer' },
   prepare_class: { actions: 'refuseClosedIssuer' },

@@ -95,7 +95,7 @@ function mintedBy({ tokenId, accountId, toAccountId, payload }: Transaction, min
   return { ...name, owner: toAccountId ?? accountId, status: 'active', metadata, mintedAtMs }
 }
 
-/** Whatever is not said of the ID is said of the owner. */
+/** Every refusal but that of the ID concerns the owner. */
 function refusedMint({ code, detail }: NonNullable<ConcludeMint['refused']>): Answer {
   return refusal(code, detail, code === 'instance_exists' ? 'instance_id' : 'owner')
 }

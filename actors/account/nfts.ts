@@ -25,7 +25,7 @@ export function receiveNft(turn: Turn, command: AccountMessageOf<'receive_nft'>)
   const refused = refusesNft(turn, command)
   if (refused !== undefined) return answer(failure(refused), null)
   turn.changeNfts({ owned: 1 })
-  // What an issuer mints for itself has its entry there: the mint's own.
+  // An issuer that mints for itself has the mint's own entry.
   if (fromAccountId === null) return answer(null, null)
   const credit = carriedOut(turn, {
     type: 'credit',

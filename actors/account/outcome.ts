@@ -1,4 +1,4 @@
-/** What a step says: answers to the caller, refusals, and the facts to be made durable with them. */
+/** Results of a step: replies to the caller, refusals, and the effects that are committed with them. */
 import type { ArrivalState } from '../arrival.ts'
 import type { AuditEntry } from '../audit-chain.ts'
 import type { GroupView } from '../group/state.ts'
@@ -44,12 +44,12 @@ export type Effect =
   | { readonly kind: 'transaction_compensated'; readonly txnId: string; readonly by: string }
   | { readonly kind: 'balance_changed'; readonly tokenId: string }
   | { readonly kind: 'hold_changed'; readonly holdId: string }
-  /** What the account's data key sealed is not to be read again, what this very step adds among it. */
+  /** Nothing sealed by the account's data key may be read again, including the additions of this step. */
   | { readonly kind: 'account_erased' }
   /** Value came in from outside the ledger (positive) or left it. */
   | { readonly kind: 'boundary_crossed'; readonly tokenId: string; readonly quantity: Quantity }
   | { readonly kind: 'message_sent'; readonly envelope: Envelope }
-  /** What was answered `deferred` is decided: whoever waits for this actor, or for this use of a key of it, is told. */
+  /** A `deferred` command is decided: the reply goes to its caller, found by the actor or by the use of a key. */
   | { readonly kind: 'concluded'; readonly answer: Answer; readonly use?: KeyUse }
   | { readonly kind: 'nft_event'; readonly nftId: string; readonly event: NftEvent }
   | { readonly kind: 'key_registered'; readonly key: AccountKey; readonly fromSequence: number; readonly atMs: number }
@@ -59,7 +59,7 @@ export type Effect =
       readonly acceptedUnder: AccountKey | null
     }
 
-/** What the 202 says; a repeat says the same, byte for byte. */
+/** Content of the 202; a replay returns the same bytes. */
 export interface SubmissionReceipt {
   readonly txnId: string
   readonly accountId: string
@@ -90,7 +90,7 @@ export interface AccountActorView {
   readonly paused: boolean
   /** How often its row was written. */
   readonly version: number
-  /** What is unfinished at it. */
+  /** Number of its holds. */
   readonly holds: number
   /** Transactions among them that others decide on. */
   readonly pending: number
@@ -172,7 +172,7 @@ export type Answer =
       readonly keyId?: string
     }
 
-/** What the operation answered when it was new. */
+/** The original reply of a recorded operation. */
 export function originalAnswer(recorded: RecordedAnswer): Answer {
   switch (recorded.operation) {
     case 'registration':
@@ -192,7 +192,7 @@ export function refusal(code: RefusalCode, detail: string, field: string | null 
   return { kind: 'refused', code, detail, field, ...(keyId === undefined ? {} : { keyId }) }
 }
 
-/** What an idempotency key did before: found in memory or in the ledger. */
+/** The earlier use of an idempotency key, from memory or from the ledger. */
 export interface EarlierUse {
   readonly payloadHash: string
   /** The key that the original was accepted under: a repeat may be signed by it. */

@@ -1,5 +1,5 @@
 /**
- * What another home decides: transfers to another account, exchanges, mints and burns. The value is reserved and the
+ * Transactions that another actor decides: transfers to another account, exchanges, mints and burns. The value is reserved and the
  * room for what comes is kept free when it begins, so that its end can move them whatever has happened since.
  *   P1. A transfer: reserved here -> the receiver decides, once and for good, and credits -> completed or released here.
  *   P2. An exchange: both sides reserve what they give and the room for what they get; nothing can refuse its completion.
@@ -23,7 +23,7 @@ export const LONGEST_EXCHANGE_MS = 30 * 86_400_000
 
 export function beginTransfer(turn: Turn, command: SubmitCommand, toAccountId: string): void {
   const { submission } = command
-  // What has no group ID gets one of its own, that both sides are found under.
+  // A transfer without a group ID gets one of its own, under which both sides are found.
   const groupId = submission.groupId ?? uuidOf(`${command.newTxnId} ${command.salt}`)
   const transaction = submitted(turn, command, groupId)
   const reserved = reserve(turn, transaction)

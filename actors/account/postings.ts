@@ -1,6 +1,6 @@
 /**
- * What clients' commands do to an account, as arithmetic: the machine decides which of these runs. What is decided
- * elsewhere is in pending.ts, legs of registered groups in legs.ts.
+ * Actions on an account: its machine decides which of them run. Transactions that another actor decides are in
+ * pending.ts, legs of registered groups in legs.ts.
  */
 import { appendEntry, ENTRY_FORMAT, GENESIS } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
@@ -189,7 +189,7 @@ export function rotateKey(
   }
 }
 
-/** What the key did, so that a repeat gets the same answer. `acceptedUnder`: the account's key at the time. */
+/** Records the use of an idempotency key, so that a replay gets the same reply. `acceptedUnder`: the account's key at the time. */
 function recorded(
   operation: 'registration' | 'key_rotation' | 'status_change',
   answer: AccountView,
@@ -256,7 +256,7 @@ function statusChanged(turn: Turn, command: ChangeStatusCommand, policy: Policy,
   return { data, effects: [...effects, record], answer }
 }
 
-/** What is left says nothing of whose it was. A closed account holds nothing: its balances are zero. */
+/** The rest identifies nobody. A closed account holds nothing: its balances are zero. */
 export function erase(account: AccountData, command: EraseCommand, { status }: Entered): AccountChange {
   const turn = new Turn(account, command)
   enterFact(turn, { kind: 'erasure', reason: command.reason })

@@ -51,7 +51,7 @@ export function pendingTransaction({ before, stamp }: Turn, given: Given): Trans
   }
 }
 
-/** What a client submitted. */
+/** A client's transaction. */
 export function submitted(turn: Turn, command: SubmitCommand, groupId = command.submission.groupId): Transaction {
   const { type, amount, tokenId, metadata, toAccountId, receive } = command.submission
   const { idempotencyKey, payload, payloadHash, signature } = command
@@ -73,14 +73,14 @@ export function submitted(turn: Turn, command: SubmitCommand, groupId = command.
   })
 }
 
-/** What the ledger itself does on an account. */
+/** An order of the ledger itself on an account. */
 export interface Order
   extends
     Pick<Transaction, 'amount' | 'tokenId' | 'groupId'>,
     Partial<Pick<Transaction, 'metadata' | 'toAccountId' | 'fromAccountId' | 'compensates' | 'counterTxnId'>> {
   /** A `transfer` returns an NFT. */
   readonly type: 'credit' | 'debit' | 'mint' | 'transfer'
-  /** What it follows from, unique on the account: no client's key begins so. */
+  /** Its cause, unique on the account; it becomes an idempotency key that no client's can equal. */
   readonly cause: string
 }
 
@@ -164,7 +164,7 @@ function entryFields(turn: Turn, transaction: TransactionRecord, sequence: numbe
   }
 }
 
-/** What the account holds afterwards of a fungible asset; which NFT it was. */
+/** The resulting balance of a fungible asset, or the NFT's names. */
 function holdingFields(turn: Turn, assetId: string): JsonObject {
   if (isNft(assetId)) return assetMembers(assetId)
   return { balance: formatQuantity(turn.balance(assetId).balance) }

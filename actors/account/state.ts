@@ -1,4 +1,4 @@
-/** What an account is. Plain data: the codec writes it, the machine carries it, the step computes with it. */
+/** State of an account. Plain data: the codec writes it, the machine carries it. */
 import type { ArrivedFrom, ArrivingAccount } from '../arrival.ts'
 import type { Hash } from '../audit-chain.ts'
 import type { LegRole, LegTerms } from '../message.ts'
@@ -10,7 +10,7 @@ import type { Failure, Transaction, TransactionRecord } from './transaction.ts'
 
 /** `erased`: closed, and nothing that the ledger held of it can be read any more. */
 export type AccountStatus = 'active' | 'frozen' | 'closed' | 'erased'
-/** What an account can be told to be. */
+/** Statuses that a client may request. */
 export type WishedStatus = Exclude<AccountStatus, 'erased'>
 export type IncomingPolicy = 'accept' | 'refuse'
 
@@ -115,11 +115,11 @@ export interface MintHold {
   readonly idempotencyKey: string
   /** Entered once it is completed: a mint that is refused never was. */
   readonly transaction: Transaction
-  /** What signed it. */
+  /** The account's key that signed it. */
   readonly acceptedUnder: AccountKey
 }
 
-/** What comes from another ledger, until everything of its import is held: room for all of it is kept. */
+/** A staged account of another ledger, with room for its balances and NFTs, until the whole import is staged. */
 export interface ArrivalHold {
   readonly kind: 'arrival'
   readonly from: ArrivedFrom
@@ -133,7 +133,7 @@ export interface AccountOrigin extends ArrivedFrom {
   readonly keySalt: string | null
 }
 
-/** What went to another ledger, by token. */
+/** Balances that left for another ledger, by token. */
 export interface Departure {
   readonly audience: string
   readonly balances: { readonly [tokenId: string]: string }

@@ -1,5 +1,5 @@
 /**
- * What a submission must be before its account applies it, beyond its signature: in the order in which it is judged.
+ * Rules that a submission must satisfy beyond its signature, in the order in which they are checked.
  * Undefined where nothing is wrong; a refusal uses no key up.
  */
 import { BASE_DECIMALS, BASE_UNIT, fractionalDigits, parseQuantity } from '../money.ts'
@@ -24,7 +24,7 @@ export const MAX_PENDING = 4_096
 /** The most mints of an account that are not decided: each is kept there with its metadata, which may be large. */
 export const MAX_MINTS_UNDER_WAY = 256
 
-/** What is known of assets. */
+/** Looked-up facts about assets. */
 export interface AssetEvidence {
   /** Of a registered token. */
   readonly token: (tokenId: string) => TokenFacts | undefined
@@ -40,7 +40,7 @@ export interface SubmissionEvidence extends AssetEvidence {
   readonly production: boolean
   /** Whether an account exists, of those that the command names. */
   readonly exists: (accountId: string) => boolean
-  /** What clients did on this account under the submission's group ID. */
+  /** Earlier transactions of clients on this account under the submission's group ID. */
   readonly groupUses: readonly { readonly type: TransactionType; readonly tokenId: string }[]
 }
 

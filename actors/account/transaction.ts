@@ -74,7 +74,7 @@ export interface TransactionRecord {
   readonly metadata: JsonObject | null
   readonly toAccountId: string | null
   readonly fromAccountId: string | null
-  /** What an exchange brings. */
+  /** The asset and amount that an exchange receives. */
   readonly receive: ExchangeSide | null
   /** The transaction that this one undoes. */
   readonly compensates: string | null
@@ -99,7 +99,7 @@ export interface Transaction extends TransactionRecord {
   readonly signature: string
 }
 
-/** What another transaction needs to know of an earlier one in order to undo it. */
+/** Members of a transaction that its compensation needs. */
 export type CompensableTransaction = Pick<
   TransactionRecord,
   | 'txnId'

@@ -27,7 +27,7 @@ export interface AccountChange {
   readonly answer?: ActorAnswer
 }
 
-/** What is added to each part of a balance; negative to take away. */
+/** Amounts to add to each part of a balance; negative ones are subtracted. */
 export type BalanceChange = { readonly [Part in 'balance' | 'reserved' | 'incoming' | 'room']?: Quantity }
 
 export class Turn {
@@ -193,7 +193,7 @@ export class Turn {
   }
 }
 
-/** What is there, and what may come: A2 bounds it. */
+/** Present and promised value: A2 bounds it. */
 function promised({ balance, incoming, room }: Balance): Quantity {
   return balance + incoming + room
 }

@@ -1,4 +1,4 @@
-/** What the home of a group ID's exchanges can be asked. */
+/** Commands of the home of a group ID's exchanges. */
 import type { DueCommand, Heard } from '../define-actor.ts'
 import type { ExchangeDeliveryMessage, ExchangeMessage } from '../message.ts'
 

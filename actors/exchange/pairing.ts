@@ -35,7 +35,7 @@ interface Outcome extends Waiting {
   readonly effects: readonly Effect[]
 }
 
-/** What waits once the command is taken; `exchange`: null where nothing waited. */
+/** Offers and pairs after the command; `exchange`: null where nothing waited. */
 export function outcomeOf(exchange: ExchangeData | null, command: ExchangeCommand, id: string): Outcome {
   const timeMs = timeOf(exchange, command)
   const { offers = [], pairs = [], expired = [] } = exchange ?? {}

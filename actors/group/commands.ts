@@ -1,4 +1,4 @@
-/** What a settlement group can be asked. */
+/** Commands of a settlement group. */
 import type { CommandBase } from '../account/commands.ts'
 import type { DueCommand, Heard } from '../define-actor.ts'
 import type { GroupMessage } from '../message.ts'
@@ -8,7 +8,7 @@ export interface RegisterGroupCommand extends CommandBase {
   readonly type: 'register_group'
   readonly groupId: string
   readonly terms: Terms
-  /** What names the registration to its client: it begins with `request` unless the client gave it. */
+  /** Idempotency key of the registration; it begins with `request` unless the client gave one. */
   readonly registrationKey: string
 }
 
@@ -16,7 +16,7 @@ export interface RevertGroupCommand extends CommandBase {
   readonly type: 'revert_group'
   readonly groupId: string
   readonly reason: string
-  /** What is to be undone in a linked group. */
+  /** Transactions of a linked group that the caller wants undone. */
   readonly transactions: readonly { readonly txnId: string; readonly accountId: string }[]
 }
 

@@ -1,4 +1,4 @@
-/** What a settlement group answers to a client without a change: refusals that its status does not decide. */
+/** Refusals of a settlement group that do not depend on its status. */
 import { type Answer, refusal } from '../account/outcome.ts'
 import { type AssetEvidence, mayCross, wrongQuantity } from '../account/submission.ts'
 import type { LegTerms } from '../message.ts'

@@ -1,5 +1,5 @@
 /**
- * What commands do to a settlement group: the machine decides which of these runs.
+ * The actions of a settlement group: its machine decides which of them run.
  *   G1. A part of a leg is told once to expect, once to settle or revert; which of the two is decided once, here (I8).
  *   G2. A final state is written only when every part has answered.
  *   G3. Nothing is undone twice: what was asked to be undone is remembered by the transaction that was named.
@@ -81,7 +81,7 @@ function newPart(role: LegRole): LegPart {
   return { role, state, txnId: null, metadata: null, failed: false, compensationTxnId: null }
 }
 
-/** Who decides a part. */
+/** The actor that decides a part. */
 function homeOf({ accountId, toAccountId, tokenId }: LegTerms, role: LegRole): ActorAddress {
   switch (role) {
     case 'own':
@@ -216,7 +216,7 @@ export function proceed({ leg, role, txnId, metadata }: Named<'leg_completed'>):
   return (group, effects) => (role === 'own' ? orderCounterpart(group, effects, leg, txnId ?? '', metadata) : group)
 }
 
-/** What was told to revert meanwhile stays so: only its transaction is noted. */
+/** A part that is reverting stays so: only its transaction is recorded. */
 export function noteLate(command: Named<'leg_completed'> | Named<'leg_failed'>): Progress {
   return (group) => withPart(group, command, { txnId: command.txnId, failed: command.type === 'leg_failed' })
 }
@@ -246,7 +246,7 @@ export const settle: Progress = (group, effects) => {
   return { ...next, dueAtMs: null }
 }
 
-/** What settling adds to balances and holds at its home; a boundary's other side moves with it. */
+/** The change of balances and holds by settling; the other side of an external account moves with it. */
 function carriedBySettling(leg: LegTerms, role: LegRole): readonly Carried[] {
   const { tokenId, amount, type, boundary } = leg
   if (boundary || isNft(tokenId)) return []

@@ -1,4 +1,4 @@
-/** What a settlement group is. Plain JSON. */
+/** State of a settlement group. Plain JSON. */
 import type { Failure } from '../account/transaction.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { Compensation, LegRole, LegTerms, Refused } from '../message.ts'
@@ -36,7 +36,7 @@ export interface GroupData {
   readonly refused: Refused | null
   /** Why it reverts; null unless it does. Groups that 0.7 wrote have none. */
   readonly failure?: Failure | null
-  /** What an administrator asked to be undone in a linked group, by the transaction named. */
+  /** Requested compensations of a linked group, by transaction ID. */
   readonly compensationsAsked: { readonly [txnId: string]: AskedCompensation }
   readonly compensations: readonly Compensation[]
   readonly partialFailures: readonly PartialFailure[]

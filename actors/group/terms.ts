@@ -1,5 +1,5 @@
 /**
- * What the parties of a settlement group agree on: its legs, and until when they must be in (D10).
+ * The terms of a settlement group: its legs, and the time by which all must be submitted (D10).
  *   Legs net to zero per asset: a leg with a receiver stands for both sides, one marked `boundary` has its other side
  *   outside the ledger; mints and burns are outside the netting.
  */
@@ -71,7 +71,7 @@ export function readTerms(fields: JsonObject): Result<Terms, readonly TermsProbl
   return ok({ groupId: id, legs: read, timeoutSeconds: timeout, termsHash: termsHashOf(id, legs, timeout) })
 }
 
-/** What the legs' submissions carry, so that they are this agreement's and no other's. */
+/** Hash of the terms. Submissions of legs carry it, which binds them to this agreement. */
 function termsHashOf(groupId: string, legs: Json | undefined, timeoutSeconds: number): string {
   return sha256Hex(canonicalJson({ group_id: groupId, legs: legs ?? null, timeout_seconds: timeoutSeconds }))
 }
@@ -177,7 +177,7 @@ function selfTransfers(legs: readonly LegTerms[]): readonly TermsProblem[] {
   })
 }
 
-/** What comes must have come from somewhere. */
+/** The legs of each token must net to zero; external accounts, mints and burns aside. */
 function unbalanced(legs: readonly LegTerms[]): readonly TermsProblem[] {
   const sums = new Map<string, Quantity>()
   for (const { type, tokenId, amount, toAccountId, boundary } of legs) {

@@ -1,4 +1,4 @@
-/** What an NFT class can be asked. */
+/** Commands of an NFT class. */
 import type { CommandBase } from '../account/commands.ts'
 import type { Heard } from '../define-actor.ts'
 import type { ArrivalCommand, ArrivingClass, HoldArrivalCommand } from '../arrival.ts'
@@ -18,7 +18,7 @@ export interface RegisterClassCommand extends CommandBase {
   readonly signature: string
   /** Whether an issuer that has a key must have signed. */
   readonly consentNeeded: boolean
-  /** What names the registration to its client: it begins with `request` unless the client gave it. */
+  /** Idempotency key of the registration; it begins with `request` unless the client gave one. */
   readonly registrationKey: string
 }
 

@@ -1,4 +1,4 @@
-/** What an NFT class is. Plain JSON. */
+/** State of an NFT class. Plain JSON. */
 import type { ArrivedFrom } from '../arrival.ts'
 import { foldCase } from '../case-folding.ts'
 import type { JsonObject } from '../canonical-json.ts'
@@ -21,7 +21,7 @@ export interface ClassData {
   readonly issuer: string
   readonly metadataSchema: JsonObject
   readonly clientId: string
-  /** What names the registration to its client: a header, or the request itself. */
+  /** Idempotency key of the registration: from a header, or of the request itself. */
   readonly registrationKey: string
   /** Of a class that came from another ledger. */
   readonly arrived?: ArrivedFrom
@@ -34,7 +34,7 @@ export interface ClassState extends ClassData {
   readonly status: ClassStatus
 }
 
-/** What never changes of a registered class: any shard may rely on it. */
+/** Immutable facts of a registered class: any shard may cache them. */
 export interface ClassFacts {
   readonly classId: string
   readonly issuer: string

@@ -1,4 +1,4 @@
-/** What an NFT instance can be asked. */
+/** Commands of an NFT instance. */
 import type { ArrivalCommand, ArrivingInstance } from '../arrival.ts'
 import type { Heard } from '../define-actor.ts'
 import type { InstanceMessage } from '../message.ts'

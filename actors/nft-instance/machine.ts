@@ -71,7 +71,7 @@ const CREATIONS = {
   ...ARRIVAL_CREATIONS,
 }
 
-/** What an import is answered once the instance is here. */
+/** Replies to an import of an instance that exists. */
 const PRESENT = {
   hold_arrival: { guard: 'hasSameRecord', actions: 'showPresent' },
   take_arrival: { guard: 'hasArrived', actions: 'answerArrival' },

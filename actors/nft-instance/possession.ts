@@ -112,7 +112,7 @@ export function move(instance: InstanceData, command: Named<'move_nft'>): Instan
   return { data: held, effects: [receive(held, toAccountId, fields)] }
 }
 
-/** What another has, or who is not its owner asks for, changes nothing. */
+/** A held NFT, or a sender that is not its owner, changes nothing. */
 export function refuseMove(
   instance: InstanceData,
   { txnId, accountId }: Named<'move_nft'>,

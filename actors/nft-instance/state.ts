@@ -1,4 +1,4 @@
-/** What an NFT instance is. Plain JSON. */
+/** State of an NFT instance. Plain JSON. */
 import type { ArrivedFrom, ArrivingInstance } from '../arrival.ts'
 import type { Hash } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
@@ -23,7 +23,7 @@ export interface InstanceData {
   /** Of one that is burned, the last. */
   readonly owner: string
   readonly metadata: JsonObject
-  /** What has it while it is `minting` or `held`. */
+  /** Set while it is `minting` or `held`. */
   readonly hold: InstanceHold | null
   /** Of its history: how many entries, and the hash of the last. */
   readonly events: number
@@ -48,7 +48,7 @@ export interface InstanceHold {
   readonly txnId: string
   /** The account that has asked, and is told the end. */
   readonly accountId: string
-  /** Who gets it; null for a burn, and for an exchange, whose home says so. */
+  /** The new owner; null for a burn, and for an exchange, whose home names it. */
   readonly toAccountId: string | null
   /** The leg that it is held for. */
   readonly leg: LegName | null

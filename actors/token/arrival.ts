@@ -43,7 +43,7 @@ function isSameToken(token: TokenData, { from, arrival }: HoldToken): boolean {
   )
 }
 
-/** What an active token answers to an import without a change; undefined where it brings more of it. */
+/** The reply of an active token to an import that adds no supply; undefined where it does. */
 export function judgeGrowth(token: TokenData, command: HoldToken): Answer | undefined {
   const { growing } = token
   if (!isSameToken(token, command)) return refusal(EXISTS.code, EXISTS.detail, EXISTS.field)

@@ -1,4 +1,4 @@
-/** What a token can be asked. */
+/** Commands of a token. */
 import type { CommandBase } from '../account/commands.ts'
 import type { Heard } from '../define-actor.ts'
 import type { ArrivalCommand, ArrivingToken, HoldArrivalCommand } from '../arrival.ts'
@@ -15,7 +15,7 @@ export interface RegisterTokenCommand extends CommandBase {
   readonly signature: string
   /** Whether an issuer that has a key must have signed. */
   readonly consentNeeded: boolean
-  /** What names the registration to its client: it begins with `request` unless the client gave it. */
+  /** Idempotency key of the registration; it begins with `request` unless the client gave one. */
   readonly registrationKey: string
 }
 

@@ -1,4 +1,4 @@
-/** What a token is: its supply and what is about to change it. Plain JSON, quantities as decimal strings. */
+/** State of a token: its supply and pending changes of it. Plain JSON, quantities as decimal strings. */
 import type { ArrivedFrom } from '../arrival.ts'
 import { formatQuantity, parseQuantity } from '../money.ts'
 
@@ -22,7 +22,7 @@ export interface TokenData {
   /** Legs of open groups that will mint or burn when their group settles, by group ID and leg. */
   readonly held: { readonly [leg: string]: HeldSupply }
   readonly clientId: string
-  /** What names the registration to its client: a header, or the request itself. */
+  /** Idempotency key of the registration: from a header, or of the request itself. */
   readonly registrationKey: string
   /** Of a token that came from another ledger: none of its supply was credited here when it came. */
   readonly arrived?: ArrivedFrom & { readonly supply: string }
@@ -44,7 +44,7 @@ export interface HeldSupply {
   readonly clientId: string
 }
 
-/** What never changes of a registered token: any shard may rely on it. */
+/** Immutable facts of a registered token: any shard may cache them. */
 export interface TokenFacts {
   readonly tokenId: string
   readonly decimals: number

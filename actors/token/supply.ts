@@ -1,5 +1,5 @@
 /**
- * What commands do to a token's supply, which it alone decides (one home for every fact).
+ * Actions on a token's supply, which the token alone decides.
  *   T1. Supply and what open groups will mint never leave 18 integer digits; what burns, held burns included, is there.
  *   T2. It holds supply for a leg only once the leg's account has signed it, and for so many legs of one client.
  *   T3. It decides each request once: each message is delivered once.
