@@ -9,7 +9,7 @@ export interface BoundedCache<K, V> {
   readonly size: () => number
 }
 
-/** What was used within the last `limit / 2` different keys is kept for certain. */
+/** Keeps at least the `limit / 2` keys that were used last. */
 export function createBoundedCache<K, V>(limit: number): BoundedCache<K, V> {
   const half = Math.max(1, Math.floor(limit / 2))
   let young = new Map<K, V>()

@@ -19,7 +19,7 @@ export interface LedgerClock extends Clock {
 }
 
 export function createLedgerClock(clock: Clock): LedgerClock {
-  /** What is added to the monotonic clock. */
+  /** Offset from the monotonic clock. */
   let offsetMs: number | undefined
   const now = (): number => (offsetMs === undefined ? clock.now() : Math.floor(clock.monotonic() + offsetMs))
   return {

@@ -10,7 +10,7 @@ import type { WrittenEnvelope } from './ports/ledger-store.ts'
 import type { Trail } from './ports/trail.ts'
 import type { KindOf } from './shapes.ts'
 
-/** What a client asked. The owner reads the fields out of the signed payload itself. */
+/** A client's request. The owner reads the fields out of the signed payload itself. */
 export type Operation = KindOf<typeof OPERATION_MEMBERS>
 
 export interface NamedTransaction {
@@ -29,7 +29,7 @@ export interface Item {
   /** Wall clock, milliseconds since 1970: past it nobody waits, and the item is dropped at its step. */
   readonly deadlineMs: number
   readonly operation: Operation
-  /** What names it in logs. */
+  /** Names it in logs. */
   readonly trail?: Trail
 }
 
@@ -91,7 +91,7 @@ export interface DeliveredMessage {
 }
 
 /**
- * What became of a delivery. `taken`: everything up to `mark` is committed. `moved`: the target is not served here.
+ * The outcome of a delivery. `taken`: everything up to `mark` is committed. `moved`: the target is not served here.
  * `stopped`: the counters contradict each other, nothing more is taken until somebody has looked.
  * `parked`: the target cannot handle the message after `mark`; the source sends it again later.
  */

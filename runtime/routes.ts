@@ -1,5 +1,5 @@
 /**
- * Where each shard is, as far as this process knows. Truth is in PostgreSQL; hints make it known sooner. A stale route
+ * The owner of each shard, as this process knows it. Truth is in PostgreSQL; hints make it known sooner. A stale route
  * costs a retry and nothing else: the owner checks the epoch that every item names.
  */
 import type { Clock, Timer } from './ports/clock.ts'

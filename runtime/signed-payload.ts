@@ -66,7 +66,7 @@ export function readSubmission(fields: JsonObject): Submission | undefined {
   return isWhole(submission) ? submission : undefined
 }
 
-/** What the fields demand of each other (D3, D5, D11): a money order that could mean two things means none. */
+/** Relations between the fields (D3, D5, D11): an order with two possible meanings is refused. */
 function isWhole(submission: Submission): boolean {
   const { accountId, type, tokenId, groupId, toAccountId, receive, termsHash } = submission
   if (termsHash !== null && groupId === null) return false

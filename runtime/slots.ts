@@ -15,7 +15,7 @@ export function createSlots(bounds: { readonly concurrency: number; readonly max
     run: async (work) => {
       if (running < bounds.concurrency) running += 1
       else if (waiting.length >= bounds.maxWaiting) throw new SlotsExhausted('Too much waits already.')
-      // Whoever ends hands its slot over: `running` stays as it is.
+      // A task that ends hands its slot over: `running` stays as it is.
       else await new Promise<void>((resolve) => waiting.push(resolve))
       try {
         return await work()

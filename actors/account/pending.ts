@@ -1,6 +1,6 @@
 /**
- * Transactions that another actor decides: transfers to another account, exchanges, mints and burns. The value is reserved and the
- * room for what comes is kept free when it begins, so that its end can move them whatever has happened since.
+ * Transactions that another actor decides: transfers to another account, exchanges, mints and burns. They begin by
+ * reserving the value and the room for what comes, so that nothing can refuse their end.
  *   P1. A transfer: reserved here -> the receiver decides, once and for good, and credits -> completed or released here.
  *   P2. An exchange: both sides reserve what they give and the room for what they get; nothing can refuse its completion.
  *   P3. A mint or burn: the token decides. What an NFT takes part in, its own home decides (nfts.ts).

@@ -189,7 +189,7 @@ export function rotateKey(
   }
 }
 
-/** Records the use of an idempotency key, so that a replay gets the same reply. `acceptedUnder`: the account's key at the time. */
+/** Records the use of an idempotency key, for replays. `acceptedUnder`: the account's key at the time. */
 function recorded(
   operation: 'registration' | 'key_rotation' | 'status_change',
   answer: AccountView,

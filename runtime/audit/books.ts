@@ -1,5 +1,5 @@
 /**
- * What the entries of one account's chain sum up to, per fungible asset: its balance and what is incoming, less what its
+ * Sums over the entries of one account's chain, per fungible asset: its balance and what is incoming, less what its
  * legs are about to burn.
  *   K1. An entry moves this sum by its amount, and by what an exchange brought; an arrival by what it brought; nothing else moves it: settling makes
  *       balance of what is incoming, and lets go of what a leg burns when its entry has long counted it.

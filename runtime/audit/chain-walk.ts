@@ -28,7 +28,7 @@ export interface LinkedTransaction {
   readonly auditHash: Hash | null
 }
 
-/** What stands for an account in rows, and in findings: a keyed hash, or the ID itself. Entries name accounts by their IDs. */
+/** Reference of an account in rows and findings: a keyed hash, or the ID. Entries name accounts by their IDs. */
 export type RefOf = (accountId: string) => string
 
 const ITSELF: RefOf = (accountId) => accountId
@@ -45,7 +45,7 @@ export interface AccountHead {
   readonly holds: readonly Hold[] | undefined
 }
 
-/** What entries that are no transactions decide. */
+/** Members of an account that entries other than transactions decide. */
 /** `arrival`: `arrivalFact` of an account that came from another ledger. */
 export interface ChainFacts {
   readonly arrival?: string | undefined
@@ -64,7 +64,7 @@ export interface BalanceParts {
   readonly incoming: string
 }
 
-/** Where a walk was left: plain JSON. */
+/** Position of an interrupted walk: plain JSON. */
 export interface StoredWalk {
   readonly sequence: number
   readonly tip: Hash
@@ -140,7 +140,7 @@ export class ChainWalk {
     return this.found(expected, problem)
   }
 
-  /** Who has been at a row may have left anything there. */
+  /** A row that was tampered with may contain anything. */
   private readable(entry: WalkedEntry): string | undefined {
     try {
       return this.judge(entry)
@@ -266,7 +266,7 @@ const FACT_NAMES = {
   paused: 'paused',
 } as const
 
-/** What is wrong with an entry by itself (W1, W2). `account`: its reference; `members`: of its payload. */
+/** Faults of an entry by itself (W1, W2). `account`: its reference; `members`: of its payload. */
 export function entryProblem(
   entry: WalkedEntry,
   account: string,

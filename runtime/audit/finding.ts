@@ -1,4 +1,4 @@
-/** What an audit looks at, and what it finds wrong. */
+/** Subjects and findings of an audit. */
 
 /** The controls of compliance (D12). Names are never reused: clients store them. */
 export const CONTROLS = [
@@ -10,7 +10,7 @@ export const CONTROLS = [
 ] as const
 export type Control = (typeof CONTROLS)[number]
 
-/** What is looked at: each control, and where every NFT came from. */
+/** Subjects of an audit: each control, and the provenance of every NFT. */
 export const SUBJECTS = [...CONTROLS, 'provenance'] as const
 export type Subject = (typeof SUBJECTS)[number]
 

@@ -1,4 +1,4 @@
-/** What an account's holds say its balances must say: what is set aside, and what is on its way. */
+/** Reserved and incoming amounts that follow from an account's holds. */
 import type { Hold } from '../../actors/account/state.ts'
 import { parseQuantity, type Quantity, ZERO } from '../../actors/money.ts'
 import { isNft } from '../../actors/nft-id.ts'

@@ -1,5 +1,5 @@
 /**
- * What can be said of an entry that is new, by itself: without the chain before it, but for the entry that it follows.
+ * Checks of a new entry by itself: without its chain, but for the entry before it.
  *   X1. It follows that entry, and its account knows of it: as its last one, or there are others after it.
  *   X2. If it is the last one, the account has no more of its asset than it says. Less it may have: when a group settles,
  *       its legs burn, and that is no entry.
@@ -11,7 +11,7 @@ import { entryProblem, type RefOf, type WalkedEntry } from './chain-walk.ts'
 import type { Finding } from './finding.ts'
 import { storedObject } from './stored-json.ts'
 
-/** What is around the entry, of one moment. */
+/** Rows around the entry, from one snapshot. */
 export interface EntryPlace {
   /** The account's reference. */
   readonly accountId: string
@@ -19,7 +19,7 @@ export interface EntryPlace {
   readonly before: Hash | null
   /** Of its account; null when there is none. */
   readonly head: { readonly sequence: number; readonly tip: Hash } | null
-  /** What the account has of the entry's asset, decimal strings; null unless the entry is its last one. */
+  /** The account's balance of the entry's asset, decimal strings; null unless the entry is its last. */
   readonly holding: { readonly tokenId: string; readonly balance: string; readonly incoming: string } | null
 }
 

@@ -25,7 +25,7 @@ export interface NamedTransaction {
   readonly tokenId: string
   readonly status: string
   readonly type: string
-  /** What is wrong with its receipt; undefined when nothing is, or while it is pending. */
+  /** The fault of its receipt; undefined when there is none, or while it is pending. */
   readonly receiptProblem: string | undefined
 }
 
@@ -43,7 +43,7 @@ export interface InstanceHead {
   readonly classIssuer: string | undefined
 }
 
-/** Where a walk was left: plain JSON. */
+/** Position of an interrupted walk: plain JSON. */
 export interface StoredProvenance {
   readonly number: number
   readonly tip: Hash
@@ -52,7 +52,7 @@ export interface StoredProvenance {
   readonly burned: boolean
 }
 
-/** What does this to an NFT. */
+/** Types of transactions that cause each event. */
 const TYPES: Readonly<Record<NftEventType, readonly string[]>> = {
   mint: ['mint'],
   transfer: ['transfer', 'exchange'],
@@ -105,7 +105,7 @@ export class ProvenanceWalk {
     return { subject: 'provenance', place: `NFT ${this.nftId}, entry ${expected}`, problem }
   }
 
-  /** Who has been at a row may have left anything there. */
+  /** A row that was tampered with may contain anything. */
   private readable(event: WalkedEvent): string | undefined {
     try {
       return this.judge(event)

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../actors/canonical-json.ts'
 
-/** What a row holds as JSON; undefined when it is no object, as where somebody has been at it. */
+/** A row's text as a JSON object; undefined when it is none, as in a row that was tampered with. */
 export function storedObject(text: string): JsonObject | undefined {
   let value: unknown
   try {

@@ -11,7 +11,7 @@ import { assetMembers } from '../../actors/nft-id.ts'
 import { isoTimestamp } from '../../actors/timestamp.ts'
 import { storedObject } from './stored-json.ts'
 
-/** What stands at the transaction's place in its account's chain. */
+/** The entry at the transaction's place in its account's chain. */
 export interface EntryAtPlace {
   readonly txnId: string | null
   readonly previousHash: Hash
@@ -23,7 +23,7 @@ export interface StoredTransaction {
   readonly transaction: TransactionRecord
   /** Whether it is found by whoever searches for its amount. */
   readonly searchable: boolean
-  /** What was submitted. */
+  /** The submitted payload. */
   readonly payload: string
   readonly accountExists: boolean
   readonly entry: EntryAtPlace | null
@@ -56,7 +56,7 @@ function completedProblem(transaction: TransactionRecord, entry: EntryAtPlace | 
     : 'its entry says something else'
 }
 
-/** What an entry says of a moment of the account, and what no row has. */
+/** Members of an entry that only it has: the account's state at that moment. */
 const ONLY_IN_ENTRIES: ReadonlySet<string> = new Set(['balance', 'incoming', 'nft_count', 'received_balance', 'salt'])
 
 function shared(members: JsonObject): JsonObject {

@@ -301,7 +301,7 @@ export class Gateway implements LedgerGateway {
     this.finish(waiting, { kind: 'answered', answer: this.asFirst(waiting, answer) })
   }
 
-  /** What an earlier attempt of this very request did is no replay to its client. */
+  /** The result of an earlier attempt of the same request is no replay to its client. */
   private asFirst(waiting: Waiting, answer: Answer): Answer {
     if (!waiting.uncertain || (answer.kind !== 'accepted' && answer.kind !== 'minted') || answer.mismatch) return answer
     const madeAtMs = answer.kind === 'minted' ? answer.instance.mintedAtMs : answer.receipt.enqueuedAtMs

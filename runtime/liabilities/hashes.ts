@@ -1,5 +1,5 @@
 /**
- * What is hashed in a proof of liabilities (a Merkle-sum tree per token, and one root over all of them).
+ * Hashed texts of a proof of liabilities (a Merkle-sum tree per token, and one root over all of them).
  *   H1. A leaf, a node, a padding leaf and the root of all can never be taken for one another: their first byte differs.
  *   H2. Each child's hash and sum are bound by their parent side by side, 32 bytes each. (Bound added up, as in the
  *       first of such trees, a parent could claim the larger of two sums: Hu, Zhang and Guo, 2019.)

@@ -38,7 +38,7 @@ export interface ShareProof {
 
 export interface TokenProof {
   readonly tokenId: string
-  /** What the shares add up to. */
+  /** Sum of the shares. */
   readonly amount: string
   readonly shares: readonly ShareProof[]
 }

@@ -1,5 +1,5 @@
 /**
- * What blinds a tree beside its nonces: a balance is cut into random shares, and these are dealt to random leaves, so
+ * Blinds a tree beside its nonces: a balance is cut into random shares, and these are dealt to random leaves, so
  * that a sum that a proof shows is nobody's balance. The randomness is given; the seed of a run cannot bring it back.
  */
 

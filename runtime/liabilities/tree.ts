@@ -30,7 +30,7 @@ export function tileCounts(leaves: number): readonly number[] {
   return counts
 }
 
-/** Where the path of a leaf leads: the number of each tile, and the place in it. */
+/** Path of a leaf: the number of each tile, and the place in it. */
 export interface TilePlace {
   readonly tile: number
   readonly place: number

@@ -1,6 +1,6 @@
 /**
  * Everything a node holds of one shard hangs on one incarnation (shard, epoch, attempt): memory, mailbox, counters.
- * What completes for another incarnation is dropped.
+ * Work that completes for another incarnation is dropped.
  *   N1. IDs and times that an incarnation gives never go back, and go on from where the shard's last owner ended.
  *   N2. Commands of a shard are stepped in the order in which they entered its mailbox.
  *   N3. Memory holds committed state only; a batch in flight carries its own.
@@ -47,7 +47,7 @@ export class Incarnation {
   blocked = false
   /** By actor key. */
   readonly residents = new BriefMap<string, Resident>()
-  /** What committed while look-ups were open, and what they found may be older than. */
+  /** Commits since look-ups began, whose findings may be older. */
   readonly recent = {
     /** By key address. Entries are objects of their own, so that a later one is not removed with an earlier one's pin. */
     keys: new BriefMap<string, { readonly earlier: EarlierUse }>(),

@@ -133,7 +133,7 @@ export class LedgerNode {
     await this.ownership.stop()
     this.host.stop()
     this.routes.stop()
-    // Who asks meanwhile is told that the shards have moved, instead of nothing.
+    // Callers learn meanwhile that the shards have moved, instead of getting no reply.
     if (this.ownership.hasPeers()) await delay(this.dependencies.clock, MOVED_MS)
     await Promise.all(this.services.map((service) => service.drain()))
   }

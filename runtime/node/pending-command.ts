@@ -32,7 +32,7 @@ export const NOTHING_FOUND: Findings = {
   facts: null,
 }
 
-/** Where the verdicts of one message go. */
+/** Receiver of the verdicts of one message. */
 export interface ReplyChannel {
   readonly send: (verdicts: readonly ItemVerdict[]) => void
 }
@@ -46,7 +46,7 @@ export class Pending {
   readonly actor: ActorAddress
   readonly actorKey: string
   readonly command: AnyCommand
-  /** Where its idempotency key is looked up, and as one string; null for commands without one. */
+  /** The look-up of its idempotency key, and the same as one string; null for commands without a key. */
   readonly keyUse: KeyAddress | null
   readonly keyAddress: string | null
   incarnation: Incarnation
@@ -59,7 +59,7 @@ export class Pending {
   earlier: EarlierUse | undefined = undefined
   /** The key that its look-up asked for as used elsewhere; null: it asked for none. */
   askedElsewhere: string | null = null
-  /** What was looked up beside the actor and its key. */
+  /** Look-up results beside the actor and its key. */
   found: Findings = NOTHING_FOUND
   /** Verdicts on signatures, by key and signature. */
   readonly verdicts = new Map<string, boolean>()
@@ -85,7 +85,7 @@ export class Pending {
   }
 }
 
-/** What it waits for when it is answered later: the end of its own key's use where it has a key, else of its actor's work. */
+/** The conclusion that a deferred command waits for: of its idempotency key, or of its actor if it has none. */
 export function waitsFor({ actorKey: key, keyAddress }: Pick<Pending, 'actorKey' | 'keyAddress'>): string {
   return keyAddress ?? key
 }

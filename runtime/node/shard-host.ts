@@ -218,7 +218,7 @@ export class ShardHost {
       const incarnation = this.incarnations.get(shardId)
       if (incarnation === undefined) return undefined
       if (incarnation.phase === 'serving') incarnation.phase = 'draining'
-      // Whoever waits for a conclusion asks the next owner.
+      // Clients that wait for a conclusion ask the next owner.
       leaveUndecided(
         [...incarnation.parked.values()].flatMap((waiting) => [...waiting]),
         'shard_given_away',
@@ -273,7 +273,7 @@ export class ShardHost {
     }
   }
 
-  /** What the store says of a shard that is still served as this incarnation; undefined when it is another's. */
+  /** The stored shard, if it is still served as this incarnation; undefined when it is another's. */
   private async startOf({ token }: Incarnation): Promise<ShardStart | undefined> {
     const { store } = this.dependencies
     const start = await store.openShard(token.shardId)
@@ -333,7 +333,7 @@ export class ShardHost {
     this.end(incarnation)
   }
 
-  /** Nobody waits for these any more. */
+  /** No client waits for these any more. */
   private giveUpLate({ mailbox }: Incarnation): void {
     const nowMs = this.dependencies.clock.now()
     const late = [...mailbox].filter((pending) => isLate(pending, nowMs))

@@ -48,7 +48,7 @@ export interface ClientRecord {
   readonly secretHash: string
   readonly role: Role
   readonly boundary: boolean | readonly string[]
-  /** What the client is scoped to; null: it is not. It names accounts, and is told to nobody. */
+  /** The client's scope; null: none. It names accounts, and is never shown. */
   readonly accounts: readonly ScopeEntry[] | null
   readonly createdAtMs: number
   readonly revokedAtMs: number | null

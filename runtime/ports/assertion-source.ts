@@ -1,5 +1,5 @@
 /**
- * What the service asserts about the ledger, computed from the ledger as it stands (D12); who signs it is the edge.
+ * Assertions about the ledger, computed from its present state (D12). The edge signs them.
  * One run of a kind at a time: whoever asks while one is under way shares the next one's or this one's result only if it
  * began after the question came. Every failure is an `AssertionUnavailable`.
  */
@@ -39,7 +39,7 @@ export interface LiabilityProofQuestion {
   readonly limit: number
 }
 
-/** What one account is owed in a run, token by token. */
+/** Liabilities towards one account in a run, by token. */
 export interface LiabilityProof {
   readonly liabilities: Liabilities
   /** All of them: what `merkleRoot` is made of. */

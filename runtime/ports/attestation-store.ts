@@ -18,7 +18,7 @@ import type { NftEventType } from '../../actors/nft-instance/state.ts'
 export interface AttestationStore {
   /** `key`: null for a submission that names itself by none. */
   readonly create: (attestation: Attestation, key: SubmissionKey | null) => Promise<CreatedAttestation>
-  /** What the client has made under the key; undefined when nothing. */
+  /** The client's attestation under the key; undefined when there is none. */
   readonly submitted: (clientId: string, idempotencyKey: string) => Promise<SubmittedAttestation | undefined>
   /** By its ID, which may be any text; undefined when there is none. */
   readonly attestation: (attestationId: string) => Promise<Attestation | undefined>
@@ -69,7 +69,7 @@ export interface Revocation {
   readonly seal: Seal
 }
 
-/** What a client names its submission by, and what it sent. */
+/** Idempotency key and hash of a client's submission. */
 export interface SubmissionKey {
   readonly idempotencyKey: string
   readonly payloadHash: Hash

@@ -20,7 +20,7 @@ export interface LedgerExports {
 export interface ExportOrder {
   readonly caller: Caller
   readonly trail: Trail
-  /** What the client may see: of anything else it is told that it is not there. */
+  /** The client's scope: everything outside of it is not found. */
   readonly scope: AccountScope
   /** Each once; null: all that the scope has. */
   readonly accountIds: readonly string[] | null
@@ -28,7 +28,7 @@ export interface ExportOrder {
   readonly mode: 'copy' | 'move'
   /** The ledger that it is for. */
   readonly audience: string
-  /** What only that ledger may read is encrypted to this key. */
+  /** Key of the receiving ledger, to which confidential parts are encrypted. */
   readonly recipient: AccountKey
   readonly requester: string
 }

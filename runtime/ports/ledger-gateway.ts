@@ -1,4 +1,4 @@
-/** What the edge calls: turns a client's request into messages to the shard's owner, and its verdicts into one outcome. */
+/** Turns a client's request into messages to the shard's owner, and its verdicts into one outcome. */
 import type { ActorAddress } from '../../actors/address.ts'
 import type { Caller } from '../../actors/account/commands.ts'
 import type { Answer } from '../../actors/account/outcome.ts'

@@ -11,7 +11,7 @@ import type { JsonObject } from '../../actors/canonical-json.ts'
 import type { ImportKey } from './service-keys.ts'
 
 export interface LedgerImports {
-  /** What others encrypt to now. */
+  /** The current key, to which other ledgers encrypt. */
   readonly key: () => ImportKey
   /**
    * Takes in one part; the last one also decides what becomes of the import. That may take longer than is waited for: asked
@@ -81,7 +81,7 @@ export type ImportRefusal =
       readonly signed?: { readonly keyId: string; readonly payloadHash: string }
     }
 
-/** What is wrong with one field of one record. */
+/** The fault of one field of one record. */
 export interface ImportFault {
   readonly code: ImportFaultCode
   /** `records[3].balances[0].encrypted_balance` of the part, or `lines[17].issuer` of all of it. */

@@ -51,7 +51,7 @@ export interface LedgerReads {
   readonly instance: (classId: string, instanceId: string) => Promise<InstanceView | undefined>
   /** By instance ID, from the one after `after`, burned ones among them; undefined when there is no such class. */
   readonly instances: (classId: string, after: string | null, limit: number) => Promise<InstancesPage | undefined>
-  /** What the account owns, by class ID and instance ID, from the one after `after` (an `nftId`); undefined: no account. */
+  /** NFTs of the account by class ID and instance ID, after `after` (an `nftId`); undefined: no account. */
   readonly ownedNfts: (accountId: string, after: string | null, limit: number) => Promise<OwnedNftsPage | undefined>
   /** Oldest first, from the entry after `afterNumber` (-1: from the mint); undefined when there is no such instance. */
   readonly nftHistory: (
@@ -114,7 +114,7 @@ export interface TransactionQuery {
   readonly idempotencyKey: string | null
   readonly order: 'desc' | 'asc'
   readonly limit: number
-  /** Where the page before ended; null for the first. */
+  /** The end of the page before; null for the first. */
   readonly after: TransactionCursor | null
   /** Whether to count: pages after the first carry the count in their token. */
   readonly counted: boolean

@@ -25,9 +25,9 @@ import type { CompensableTransaction, Transaction, TransactionRecord } from '../
 import type { Envelope } from '../../actors/message.ts'
 
 export interface LedgerStore {
-  /** Who owns what, as durable truth. */
+  /** The owners of all shards: the durable truth. */
   readonly shards: () => Promise<readonly ShardRecord[]>
-  /** What administrators want emptied. */
+  /** Nodes that administrators drain. */
   readonly drains: () => Promise<Drains>
   /** Takes a shard whose record was seen with `seenEpoch`; the new epoch is given and must be larger. */
   readonly acquire: (shardId: number, seenEpoch: number, nextEpoch: number) => Promise<AcquireResult>
@@ -39,7 +39,7 @@ export interface LedgerStore {
   readonly commit: (batch: CommitBatch) => Promise<CommitVerdict>
   /** One query for everything that waits. */
   readonly lookUp: (question: LookUpQuestion) => Promise<LookUpAnswer>
-  /** What an owner must know of a shard before it serves it. Asked only after an acquire, or a raised attempt. */
+  /** State of a shard that an owner loads before serving it, after an acquire or a raised attempt. */
   readonly openShard: (shardId: number) => Promise<ShardStart>
   /** Groups and exchanges of these shards that are due at or before the time, the longest due first. */
   readonly due: (shardIds: readonly number[], untilMs: number, limit: number) => Promise<readonly DueActor[]>
@@ -223,7 +223,7 @@ export interface BoundaryCrossing {
   readonly debited: string
 }
 
-/** What a new owner finds. */
+/** State that a new owner loads. */
 export interface ShardStart {
   /** The last transaction ID that the shard gave, so that its IDs go on growing; null when it gave none. */
   readonly lastTransactionId: string | null
@@ -313,7 +313,7 @@ export interface GroupUseAddress extends AccountAddress {
   readonly groupId: string
 }
 
-/** What a client did on an account under a group ID, whatever became of it. */
+/** A client's transaction on an account under a group ID, whatever its status. */
 export interface GroupUse {
   readonly type: TransactionType
   readonly tokenId: string

@@ -1,5 +1,5 @@
 /**
- * What happens, counted for operators. What can be read whenever somebody looks (queues, ages, shards owned) is not
+ * Counters of events for operators. Values that can be read at any time (queues, ages, shards owned) are not
  * counted here: its holder is asked, by `measures()`.
  *   M1. What a call names comes from closed sets: never an account, a client, a token, a key or a shard.
  *   M2. A call costs no more than some additions, does not wait and does not throw.
@@ -8,11 +8,11 @@ import type { RefusalCode } from '../../actors/refusal.ts'
 import type { Operation } from '../messages.ts'
 
 export interface NodeMetrics {
-  /** What became of items that edges sent: each is counted once as it comes, and once more if it is given up later. */
+  /** Outcomes of edges' items: each is counted as it comes, and once more if it is given up later. */
   readonly items: (fate: ItemFate, items: number) => void
   /** One statement, however it ended: signing its receipts is part of the time. */
   readonly commit: (result: CommitResult, durationMs: number) => void
-  /** What one commit made durable. */
+  /** Contents of one commit. */
   readonly batch: (commands: number, shards: number) => void
   readonly moves: (move: ShardMove, shards: number) => void
 }

@@ -13,7 +13,7 @@ export const RARE_PATHS = [
   'batch_halved_at_once',
   /** The next look-up asks for one command. */
   'look_up_of_one',
-  /** What was verified is not noted: the step finds the signature unverified. */
+  /** Drops a verdict on a signature: the step finds it unverified. */
   'verdict_forgotten',
   /** Every actor that nothing needs leaves memory. */
   'residents_forgotten',
@@ -21,13 +21,13 @@ export const RARE_PATHS = [
   'facts_forgotten',
   /** One message of a channel is carried, and nothing more until it is taken in. */
   'window_of_one',
-  /** What is on its way is carried again at once. */
+  /** Sends messages in transit again at once. */
   'carried_again',
   /** Messages that would go to a node together go one by one. */
   'carried_one_by_one',
   /** A delivery is turned away, though the shard is served here. */
   'delivery_turned_away',
-  /** What was taken in is not acknowledged, until it is carried again. */
+  /** Leaves messages unacknowledged until they are sent again. */
   'delivery_not_acknowledged',
   /** A submission is refused as if the mailbox were full. */
   'mailbox_full',

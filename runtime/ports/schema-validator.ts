@@ -27,7 +27,7 @@ export type ValueVerdict =
   | { readonly kind: 'overloaded' }
 
 export interface ValueError {
-  /** Where in the value, as `colour` or `parts[0].weight`; empty: the whole. */
+  /** Path in the value, as `colour` or `parts[0].weight`; empty: the whole. */
   readonly path: string
   readonly message: string
 }

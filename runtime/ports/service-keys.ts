@@ -32,7 +32,7 @@ export interface PublishedKey {
   readonly revokedAtMs: number | null
 }
 
-/** What other ledgers encrypt to this one. A key that has retired still opens, so that a file under way stays good. */
+/** Decrypts files of other ledgers. A retired key still decrypts, so that a file in transit stays valid. */
 export interface ImportKeys {
   /** To encrypt to from now on. */
   readonly current: () => ImportKey

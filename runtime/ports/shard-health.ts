@@ -6,7 +6,7 @@
  *   H3. Nothing here waits for a commit, and no commit waits for anything here.
  * Every failure is a `ShardHealthUnavailable`.
  */
-/** What each means: runtime/shard-state.ts. */
+/** Their meaning: runtime/shard-state.ts. */
 export const HEALTH_STATES = ['healthy', 'moving', 'draining', 'unavailable'] as const
 export type HealthState = (typeof HEALTH_STATES)[number]
 
@@ -39,7 +39,7 @@ export interface ShardsPage {
   readonly total: number
 }
 
-/** What can be said of a shard; the other states are observed. */
+/** States that are declared; the others are observed. */
 export const RECORDED_STATES = ['healthy', 'draining'] as const satisfies readonly HealthState[]
 export type RecordedState = (typeof RECORDED_STATES)[number]
 

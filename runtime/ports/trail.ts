@@ -1,5 +1,5 @@
 /**
- * What names a request in the logs of every process that it passes: it goes with the item from edge to node, is never
+ * Identifies a request in the logs of every process that it passes: it goes with the item from edge to node, is never
  * stored, and decides nothing.
  *   T1. Everything in it is bounded and of a narrow alphabet; the edge admits nothing else.
  *   T2. There is a trace only if the client's request was part of one. Each hop has a span of its own.

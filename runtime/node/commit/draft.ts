@@ -34,7 +34,7 @@ export interface StepSettings {
   readonly production: boolean
 }
 
-/** What stepping needs of its node. */
+/** The node's parts that stepping needs. */
 export interface StepSurroundings {
   readonly settings: StepSettings
   readonly step: StepActor
@@ -61,7 +61,7 @@ export class ShardDraft {
   readonly answers: DecidedAnswer[] = []
   /** Requests whose answer comes with a later step of their actor. */
   readonly deferred: Pending[] = []
-  /** What requests that wait since an earlier batch are told, by what they wait for. */
+  /** Replies to requests that wait since an earlier batch, by what they wait for. */
   readonly concluded = new Map<string, Answer>()
   readonly changed = new Map<string, { readonly actor: ActorAddress; readonly state: AnyState | null }>()
   readonly balances = new Map<string, { readonly accountId: string; readonly tokenId: string }>()
@@ -81,7 +81,7 @@ export class ShardDraft {
   readonly sent = new Map<number, number>()
   readonly marks = new Map<number, number>()
   readonly boundary = new Map<string, { credited: Quantity; debited: Quantity }>()
-  /** What clients' texts take in the rows so far, beside what is of bounded size. */
+  /** Bytes of clients' texts in the rows so far. */
   textBytes = 0
 
   constructor(incarnation: Incarnation) {

@@ -289,7 +289,7 @@ export class GroupCommit {
           ...followedAll(drafts.flatMap(({ pendings }) => pendings)),
         })
         this.allowance = Math.max(this.allowance / 2, SMALLEST_SHARE)
-        // What has ended meanwhile has told those who waited, and is not to be recovered.
+        // An incarnation that has ended meanwhile has replied to its callers, and needs no recovery.
         const left = drafts.filter(({ incarnation }) => incarnation.phase !== 'ended')
         for (const { incarnation, pendings, answers } of left) {
           suspend(incarnation)

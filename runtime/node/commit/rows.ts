@@ -8,7 +8,7 @@ import { appendTo } from '../../append-to.ts'
 import type { ReceiptWrite, ShardBatch, TransactionChange } from '../../ports/ledger-store.ts'
 import { accountIn, type ShardDraft } from './draft.ts'
 
-/** What of a draft is final and gets a receipt, in the order in which `rowsOf` asks for them. */
+/** Final transactions of a draft, which get receipts, in the order of `rowsOf`. */
 export function processedIn(draft: ShardDraft) {
   return [...draft.transactions.filter(({ status }) => status !== 'pending'), ...draft.finished.values()]
 }

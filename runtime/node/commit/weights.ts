@@ -1,5 +1,5 @@
 /**
- * What is large in messages and rows, in bytes: texts that clients write. Everything else is of bounded size and counted as
+ * Weight of messages and rows in bytes: texts that clients write. Everything else is of bounded size and counted as
  * such by whoever asks. A UTF-16 unit is three bytes of UTF-8 at most.
  */
 import type { Effect } from '../../../actors/account/outcome.ts'
@@ -9,7 +9,7 @@ import type { AnyState } from '../../../actors/step-actor.ts'
 import { type AccountState, ARRIVAL_HOLD_ID } from '../../../actors/account/state.ts'
 
 const BYTES_A_UNIT = 3
-/** What an envelope takes beside its texts. */
+/** Bytes of an envelope beside its texts. */
 export const ENVELOPE_BYTES = 1_024
 
 /** An entry that is longer names many assets: it is of no bounded size. */
@@ -71,7 +71,7 @@ export function stateBytes(state: AnyState | null): number {
   return state.kind === 'class' ? bytesOf(state.metadataSchema) : 0
 }
 
-/** What an account has from, or gave to, another ledger: names every token of it. */
+/** Balances that came from, or went to, another ledger: they name every token. */
 function bytesOfAccount({ holds, moved }: AccountState): number {
   const hold = holds.get(ARRIVAL_HOLD_ID)
   const arriving = hold?.kind === 'arrival' ? Object.keys(hold.account.balances).length : 0

@@ -1,5 +1,5 @@
 /**
- * What edges ask enters a mailbox here, or is turned away; what is turned away has not entered (I12).
+ * Admits edges' requests to mailboxes, or refuses them; a refused request has not entered a mailbox (I12).
  *   H1. An item enters the mailbox of the incarnation whose epoch it names, or is told `moved`.
  *   H2. Mailboxes are bounded, of an actor, of a shard, of the node: what does not fit is told `overloaded`.
  *   H5. Submissions that would add to what their shard sends to another are refused while too much of that is not taken
@@ -44,7 +44,7 @@ export interface AdmissionDependencies extends NodeContext {
 /** Takes one message of an edge. `backlog`: commands that wait in all mailboxes. */
 export type Admission = (message: string, reply: (message: string) => void, backlog: number) => void
 
-/** What a reply takes beside its verdicts. */
+/** Bytes of a reply beside its verdicts. */
 const REPLY_BYTES = 1_024
 /** Requests that wait for one conclusion: the next have not entered. */
 const MAX_WAITERS = 64

@@ -24,7 +24,7 @@ export function isUsedKeys({ hashes }: Extract<Operation, { readonly kind: 'note
   return hashes.length <= MAX_USED_KEYS && hashes.every((one) => USED_KEY.test(one))
 }
 
-/** What the actor is to hold; undefined: it is not whole, or is of another actor. */
+/** The record for the actor to stage; undefined: it is incomplete, or another actor's. */
 export function arrivalFor(
   { kind, id }: ActorAddress,
   { from, arrival }: Extract<Operation, { readonly kind: 'hold_arrival' }>,

@@ -34,7 +34,7 @@ export interface CourierDependencies extends Pick<
     readonly refresh: () => Promise<void>
     readonly onMove: (run: () => void) => void
   }
-  /** What the store says that a shard it serves has sent to a target; undefined when it is another's. */
+  /** Stored counters of a served shard's messages to a target; undefined when another node serves it. */
   readonly sentTo: (incarnation: Incarnation, target: number) => Promise<number | undefined>
   /** Takes deliveries to shards of this very node. */
   readonly deliverHere: (deliveries: readonly Delivery[], answer: (answers: readonly DeliveryAnswer[]) => void) => void
@@ -44,14 +44,14 @@ export interface CourierDependencies extends Pick<
 export const WINDOW = 256
 const FIRST_RESEND_MS = 250
 const LAST_RESEND_MS = 5_000
-/** What was turned away is not lost, and need not wait as long as what may only be late. */
+/** A refused message is not lost, and waits less than one that may only be late. */
 const TURNED_AWAY_SHARE = 0.2
 const TICK_MS = 50
-/** What was acknowledged is noted in the store this often: until then it may be carried again by another owner. */
+/** How often acknowledgements are saved in the store: until then another owner may send the messages again. */
 export const NOTE_MS = 60_000
 /** How long answers to one message are listened for. */
 const ANSWERS_MS = 10_000
-/** What a message to a node may take of the transport's bound. */
+/** The share of the transport's bound that one message to a node may use. */
 const MESSAGE_SHARE = 0.5
 
 /** Committed messages that are not known to be taken in, and those of them that are not on their way. */
@@ -158,7 +158,7 @@ export class Courier {
 
   /** Committed rows, in order. */
   take(incarnation: Incarnation, messages: readonly OutboxMessage[]): void {
-    // What an ended incarnation still commits, its successor has found in the outbox.
+    // The successor finds in the outbox whatever an ended incarnation still commits.
     if (incarnation.phase === 'ended' || messages.length === 0) return
     for (const message of messages) {
       const channel = this.channelOf(incarnation, message.target, message.number - 1)
@@ -269,7 +269,7 @@ export class Courier {
     return { source, target, epoch, attempt, began, acknowledged, messages }
   }
 
-  /** What the transport would not take whole, whatever it was reckoned at, goes in parts. */
+  /** Splits a message that the transport refuses as too large. */
   private request(session: string, message: readonly Delivery[]): void {
     const { transport, wire } = this.dependencies
     // Answers are listened for long after: the messages themselves are not kept for them.
@@ -300,7 +300,7 @@ export class Courier {
     this.park(channel, channel.acknowledged)
   }
 
-  /** Nobody has it: where the shard is now is asked, and it is carried again soon, less so each time. */
+  /** The shard has moved: looks up its owner and sends again, after a growing delay. */
   private turnedAway(deliveries: readonly Pick<Delivery, 'source' | 'target'>[]): void {
     void this.dependencies.routes.refresh()
     const nowMs = this.dependencies.clock.monotonic()

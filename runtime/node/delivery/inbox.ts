@@ -31,13 +31,13 @@ export interface InboxDependencies extends Pick<
   readonly find: (shardId: number) => Incarnation | undefined
   readonly enter: (pending: Pending) => void
   readonly confirmed: ShardRecovery['confirmed']
-  /** What the store says that a shard it serves has taken in of a source; undefined when it is another's. */
+  /** Stored high-water mark of a served shard for a source; undefined when another node serves it. */
   readonly markOf: (incarnation: Incarnation, source: number) => Promise<number | undefined>
 }
 
-/** What is known of a source of messages. */
+/** State of one source of messages. */
 interface Contact {
-  /** Who is to hear of what was taken in: whoever delivered last. */
+  /** Receiver of acknowledgements: the sender of the last delivery. */
   reply: DeliveryReply
   /** The latest of its incarnations that was heard of. */
   epoch: number
@@ -180,7 +180,7 @@ export class Inbox {
         return undefined
       }
     }
-    // What it does not know yet of what is committed here.
+    // Messages that are committed here and not acknowledged yet.
     return mark > acknowledged ? { source, target, kind: 'taken', mark } : undefined
   }
 

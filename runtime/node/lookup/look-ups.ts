@@ -1,5 +1,5 @@
 /**
- * What must be known before a command can be stepped: its account, what its key did before, whether it is signed.
+ * Look-ups before a command is stepped: its account, the earlier use of its idempotency key, its signature.
  * One query asks for all of a round, each thing once; signatures are checked meanwhile on the thread pool.
  *   K2. A look-up's findings hang on the incarnation that asked; for another they are dropped.
  *   K3. A key that memory knows is not asked for: its answer goes with the command at once.
@@ -25,7 +25,7 @@ export type LookUps = (pending: Pending) => void
 
 export interface LookUpDependencies extends NodeContext {
   readonly facts: Facts
-  /** What the command's shard holds cannot be read. */
+  /** The command's shard has a row that cannot be read. */
   readonly onUnreadable: (incarnation: Incarnation, fault: Fault, pending: Pending) => void
   readonly contain: Contain
   /** Called once a round, after its commands have been put into their `ready` queues. */
@@ -167,7 +167,7 @@ function keyOf(state: AnyState | null | undefined): AccountKey | null {
   return state?.kind === 'account' ? state.key : null
 }
 
-/** What was found of the command's actor. */
+/** The found state of the command's actor. */
 function loaded({ actor, actorKey: key, incarnation }: Pending, answer: LookUpAnswer): AnyState | undefined {
   if (actor.kind !== 'account') return answer.actors.get(key)
   return answer.accounts.get(addressOf({ shardId: incarnation.token.shardId, accountId: actor.id }))

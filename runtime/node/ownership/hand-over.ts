@@ -36,7 +36,7 @@ export function createHandOver(dependencies: HandOverDependencies) {
     log.warn('shard_not_given', { shard: shardId, cause: reasonOf(error) })
   }
 
-  /** Who of the successors would take the shards at once. */
+  /** Successors that would take the shards at once. */
   async function offer(shardIds: readonly number[], successors: Successors): Promise<Successors> {
     const offers = new Map<string, number[]>()
     for (const shardId of shardIds) {

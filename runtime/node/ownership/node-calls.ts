@@ -34,7 +34,7 @@ type Call =
   | { readonly kind: 'offer'; readonly shardIds: readonly number[] }
   | { readonly kind: 'released'; readonly shardId: number; readonly epoch: number }
 
-/** What answers it: `shardIds` an offer, `served` a release. */
+/** The reply: `shardIds` to an offer, `served` to a release. */
 interface CallAnswer {
   readonly shardIds?: readonly number[]
   readonly served?: boolean

@@ -1,5 +1,5 @@
 /**
- * Who should own what: rendezvous hashing with bounded load, computed alike by every node from the same list, so that
+ * Intended shard owners: rendezvous hashing with bounded load, computed alike by every node from the same list, so that
  * nobody has to coordinate. (Thaler and Ravishankar 1998; bounded loads after Mirrokni, Thorup and Zadimoghaddam 2018.)
  */
 
@@ -37,7 +37,7 @@ export function placeShards(shardIds: readonly number[], nodes: readonly Placeme
   return placed
 }
 
-/** Who should own which of the shards, among nodes that live. */
+/** The intended owner of each shard, among live nodes. */
 export function placeOn(
   candidates: readonly Pick<SessionRecord, 'nodeId' | 'refusedShards'>[],
   shardIds: readonly number[],

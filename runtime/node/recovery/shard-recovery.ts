@@ -21,7 +21,7 @@ export interface ShardRecoveryDependencies extends Pick<NodeContext, 'store' | '
   readonly onFenced: (incarnation: Incarnation, found: ShardRecord | undefined) => void
   /** Shards that were only busy may be stepped again. */
   readonly onCleared: () => void
-  /** What was committed is known, and loaded. */
+  /** The outcome of all commits is known, and their state is loaded. */
   readonly onRaised: (incarnation: Incarnation, token: ShardToken, start: ShardStart) => void
   /** The store does not answer. */
   readonly onDelayed: (incarnation: Incarnation) => void
