@@ -89,6 +89,14 @@ function expectOwners(rubys: string, opals: string): void {
 }
 
 describe('an NFT for a token', () => {
+  test('is exchanged though its owner is frozen after it was offered', () => {
+    const waiting = submit(ledger, sells())
+    change(ledger, 'ann', { status: 'frozen' })
+    settled(ledger, buys())
+    expect(statusOf(waiting)).toBe('completed')
+    expectOwners('bob', 'bob')
+  })
+
   test.for([
     ['the NFT', () => [sells(), buys()]],
     ['the token', () => [buys(), sells()]],

@@ -14,6 +14,8 @@ import {
   submit,
 } from '../../model/mini-clients.ts'
 import type { MiniLedger } from '../../model/mini-ledger.ts'
+import { stepAccount } from '../../support/accounts.ts'
+import { OF_ACCOUNT, STAMP } from '../../support/arriving-accounts.ts'
 import { burning, expectAtRest, Gems } from './gems.ts'
 
 let gems: Gems
@@ -139,6 +141,20 @@ describe('a transfer fails', () => {
     expect(failed).toMatchObject({ status: 'failed', failure: { code }, auditHash: null })
     expect(lengths()).toEqual(before)
     expectAtRest(gems, 'ann')
+  })
+
+  test('account_closed: to an account that does not exist', () => {
+    const sent = { txnId: 'txn_1', nftId: ruby, fromAccountId: 'ann', groupId: null, metadata: null } as const
+    const message = {
+      ...STAMP,
+      ...OF_ACCOUNT,
+      ...sent,
+      type: 'receive_nft',
+      expiresAtMs: null,
+      compensates: null,
+    } as const
+    const reply = { type: 'nft_received', txnId: 'txn_1', failure: { code: 'account_closed' }, counterTxnId: null }
+    expect(stepAccount(null, message)).toMatchObject({ state: null, effects: [{ envelope: { message: reply } }] })
   })
 
   test('account_frozen: at once, by a frozen owner, and its home hears nothing of it', () => {

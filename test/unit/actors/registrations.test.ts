@@ -88,8 +88,9 @@ describe.for(KINDS)('$kind', ({ ask, register, alike, others, registered, taken 
     expect(register({ ...KEYED, issuer: 'bob' })).toMatchObject({ kind: registered, replayed: false })
   })
 
-  test('whose issuer is frozen is registered all the same', () => {
+  test('whose issuer is frozen is registered all the same, with the consent that it needs', () => {
     change(ledger, 'ann', { status: 'frozen' })
+    expect(codeOf(register({ issuer: 'ann', consentNeeded: true, signature: '' }))).toBe('issuer_consent_missing')
     expect(register({ issuer: 'ann' }).kind).toBe(registered)
   })
 
