@@ -1,6 +1,7 @@
 /** `ledger actors describe KIND`: the machine of a kind of actor, as it runs. */
-import { ACTOR_KINDS, actorText, describeActor } from '../../actors/describe-actor.ts'
+import { ACTOR_KINDS } from '../../actors/address.ts'
 import { type Command, EXIT_OK, readArgs, UsageError } from './command.ts'
+import { actorText, describeActor } from './describe-actor.ts'
 
 export const actorsCommand: Command = {
   summary: 'show the states, commands and guards of a kind of actor',

@@ -1,6 +1,5 @@
 /** Every machine of an actor with one thing missing: a target, a guard or a whole transition. The list is read from the machines. */
-import type { ActorKind } from '../../actors/address.ts'
-import { ACTOR_KINDS } from '../../actors/describe-actor.ts'
+import { ACTOR_KINDS, type ActorKind } from '../../actors/address.ts'
 import { type ActorDefinition, defineActor } from '../../actors/define-actor.ts'
 import { ACTORS, type StepActor, stepActor } from '../../actors/step-actor.ts'
 

@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { transition } from 'xstate'
 import { isMessageType } from '../../../actors/message.ts'
 import { ABSENT } from '../../../actors/define-actor.ts'
-import { ACTOR_KINDS, describeActor, mermaidOf } from '../../../actors/describe-actor.ts'
+import { describeActor, mermaidOf } from '../../../infra/cli/describe-actor.ts'
+import { ACTOR_KINDS } from '../../../actors/address.ts'
 import { ACTORS } from '../../../actors/step-actor.ts'
 
 describe.each(ACTOR_KINDS)('the machine of %s', (kind) => {

@@ -1,7 +1,7 @@
 /** An actor's machine in words and as a Mermaid diagram: read from the definition that runs. */
-import type { ActorKind } from './address.ts'
-import { ABSENT } from './define-actor.ts'
-import { ACTORS } from './step-actor.ts'
+import type { ActorKind } from '../../actors/address.ts'
+import { ABSENT } from '../../actors/define-actor.ts'
+import { ACTORS } from '../../actors/step-actor.ts'
 
 export interface DescribedTransition {
   readonly from: string
@@ -26,8 +26,6 @@ interface Transition {
   readonly actions: string
 }
 
-export const ACTOR_KINDS = Object.keys(ACTORS) as readonly ActorKind[]
-
 export function describeActor(kind: ActorKind): DescribedActor {
   const { machine, refusals } = ACTORS[kind]
   const states: Readonly<Record<string, { readonly on?: object }>> = machine.states
@@ -48,7 +46,7 @@ export function describeActor(kind: ActorKind): DescribedActor {
   return { kind, states: Object.keys(states), transitions, refusals: refused }
 }
 
-/** State by state: what each command does there, and what is refused. */
+/** The effect of each command and the refusals, state by state. */
 export function actorText({ kind, states, transitions, refusals }: DescribedActor): string {
   const lines = states.flatMap((state) => {
     const taken = transitions.filter(({ from }) => from === state)
