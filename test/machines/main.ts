@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import { failedFile } from '../mutations/workspace.ts'
 import { runCluster } from '../simulation/cluster.ts'
 import { SimulationFailure } from '../simulation/kernel.ts'
 import { planOf } from '../simulation/plan.ts'
@@ -58,10 +59,8 @@ function noticedByTests(name: string): Promise<string | null> {
   child.stderr.on('data', keep)
   return new Promise((resolve) => {
     child.on('close', (exitCode) => {
-      // oxlint-disable-next-line no-control-regex -- what colours the output
-      const plain = output.replaceAll(/\u001B\[[\d;]*m/g, '')
       if (exitCode === 0) resolve(null)
-      else resolve(/FAIL .*?(test\/\S+\.test\.ts)/.exec(plain)?.[1] ?? `exit code ${exitCode}`)
+      else resolve(failedFile(output) ?? `exit code ${exitCode}`)
     })
   })
 }

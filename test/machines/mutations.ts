@@ -62,6 +62,7 @@ export function brokenStep(mutation: MachineMutation): StepActor {
 }
 
 export function brokenActor({ kind, state, command, index, without }: MachineMutation) {
+  // The kinds differ in what they take; a definition is only changed and made anew here.
   const definition = ACTORS[kind] as unknown as AnyDefinition
   const states = statesOf(kind)
   const { on = {} } = states[state] ?? {}
@@ -74,5 +75,5 @@ export function brokenActor({ kind, state, command, index, without }: MachineMut
   const { [command]: _, ...others } = on
   const changed = transitions.length === 0 ? others : { ...others, [command]: transitions }
   const machine = { ...definition.machine, states: { ...states, [state]: { on: changed } } }
-  return defineActor({ ...definition, machine: machine })
+  return defineActor({ ...definition, machine })
 }

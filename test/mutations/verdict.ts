@@ -2,7 +2,7 @@
 import { type Mutation, mutated, placeOf } from './sample.ts'
 import { importing, reaching, type TestFile } from './reach.ts'
 import { functionsAround } from './sites.ts'
-import { testsOf, type Workspace } from './workspace.ts'
+import { failedFile, testsOf, type Workspace } from './workspace.ts'
 
 export interface Verdict {
   readonly mutation: Mutation
@@ -100,9 +100,7 @@ function firstDifference(one: string, other: string): number {
 function noticed({ exitCode, output }: { readonly exitCode: number | null; readonly output: string }) {
   if (exitCode === 0) return undefined
   if (exitCode === null) return 'time limit'
-  // oxlint-disable-next-line no-control-regex -- what colours the output
-  const plain = output.replaceAll(/\u001B\[[\d;]*m/g, '')
-  return /FAIL .*?(test\/\S+\.test\.ts)/.exec(plain)?.[1] ?? `exit code ${exitCode}`
+  return failedFile(output) ?? `exit code ${exitCode}`
 }
 
 async function noticedByTypes({ run }: Workspace): Promise<string | undefined> {

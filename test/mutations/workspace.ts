@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 
 const COPIED = ['actors', 'api', 'infra', 'runtime', 'test', 'package.json', 'package-lock.json', 'vitest.config.ts']
 const CONFIGURATIONS = ['tsconfig.json', 'tsconfig.build.json', 'tsconfig.bench.json', 'README.md', 'CHANGELOG.md']
@@ -119,4 +120,9 @@ export default (env) => mergeConfig(base(env), { test: { setupFiles: ['./${setup
 
 function vitest(run: Workspace['run'], args: readonly string[], timeoutMs: number): Promise<Ended> {
   return run(['node_modules/vitest/vitest.mjs', 'run', '--config', SETTINGS, ...args], timeoutMs)
+}
+
+/** The first failed test file in the output of vitest. */
+export function failedFile(output: string): string | undefined {
+  return /FAIL .*?(test\/\S+\.test\.ts)/.exec(stripVTControlCharacters(output))?.[1]
 }

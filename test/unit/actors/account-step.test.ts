@@ -9,9 +9,11 @@ import type { StepResult } from '../../../actors/define-actor.ts'
 import type { Transaction } from '../../../actors/account/transaction.ts'
 import { REFUSAL_CODES } from '../../../actors/refusal.ts'
 import {
+  ACCOUNT,
   afterSteps,
   CALLER,
   KEY,
+  mintCommand,
   OTHER_KEY,
   refusalOf,
   registerCommand,
@@ -45,6 +47,48 @@ function recordedBy(result: StepResult<AccountState>) {
   const earlier: EarlierUse = { payloadHash: operation.payloadHash, key: KEY, answer: originalAnswer(operation) }
   return { operation, earlier }
 }
+
+describe('a frozen account', () => {
+  const FROZEN = afterSteps(registerCommand(), statusCommand({ status: 'frozen' }))
+
+  test('is closed when it is empty, and refused that while it holds something', () => {
+    expect(steppedOf(stepAccount(FROZEN, statusCommand({ status: 'closed' }))).state.status).toBe('closed')
+    const holding = steppedOf(stepAccount(FROZEN, submitCommand({ amount: '1' }))).state
+    expect(refusalOf(stepAccount(holding, statusCommand({ status: 'closed' })))).toBe('account_not_empty')
+  })
+
+  test('that is frozen again is not written', () => {
+    expect(stepAccount(FROZEN, statusCommand({ status: 'frozen' }))).toMatchObject({
+      kind: 'answered',
+      answer: { kind: 'status_changed', account: { status: 'frozen' } },
+    })
+  })
+
+  test('replays the mint of an earlier use of its key', () => {
+    const mint = mintCommand({ accountId: ACCOUNT, classId: 'cls_1', instanceId: 'ruby' })
+    const instance = { classId: 'cls_1', instanceId: 'ruby', owner: ACCOUNT, status: 'active', metadata: {} } as const
+    const minted = { instance: { ...instance, mintedAtMs: START_MS }, txnId: 'txn_1', payloadHash: mint.payloadHash }
+    const answer = { kind: 'minted', ...minted, replayed: false, mismatch: false } as const
+    const earlier: EarlierUse = { payloadHash: mint.payloadHash, key: KEY, answer }
+    expect(stepAccount(FROZEN, mint, { ...SIGNED, earlier })).toEqual({
+      kind: 'answered',
+      answer: { ...answer, replayed: true },
+    })
+  })
+})
+
+test('a closed account replays its registration, and shows itself to whoever registers the same key again', () => {
+  const keyed = registerCommand({ registrationKey: 'k' })
+  const registered = steppedOf(stepAccount(null, keyed))
+  const { earlier } = recordedBy(registered)
+  const closed = steppedOf(stepAccount(registered.state, statusCommand({ status: 'closed' }))).state
+  const again = { ...keyed, atMs: START_MS + 1 }
+  const shown = { kind: 'registered', account: { status: 'closed' }, created: false }
+  expect(stepAccount(closed, again)).toMatchObject({ kind: 'answered', answer: shown })
+  expect(stepAccount(closed, { ...again, key: OTHER_KEY }, { ...SIGNED, earlier })).toMatchObject({
+    answer: { kind: 'registered', account: { status: 'active' }, replayed: true, mismatch: true },
+  })
+})
 
 describe('a change of status under a header key', () => {
   const FREEZE = statusCommand({ status: 'frozen', registrationKey: 'k' })

@@ -127,8 +127,10 @@ describe('an account', () => {
     })
   })
 
-  test('stays frozen if it was frozen here on its way', () => {
+  test('stays frozen if it was frozen here on its way, unless it comes closed', () => {
     const freeze = statusCommand({ status: 'frozen' })
+    const closed = { ...ARRIVING, status: 'closed', balances: {}, nfts: 0 } as const
+    expect(accountOf(walked(hold(closed), freeze, take())).status).toBe('closed')
     expect(accountOf(walked(hold(), freeze, take())).status).toBe('frozen')
   })
 
