@@ -33,7 +33,7 @@ export interface AuditEntry {
 }
 
 /**
- * Members of every entry's payload. `salt`: 32 random hexadecimal digits; its hash alone lets nobody guess a payload.
+ * Members of every entry's payload. `salt`: 32 random hexadecimal digits; without them a payload could be guessed from its hash.
  * Written with its members in order, it is canonical as it stands.
  */
 export type EntryFields = JsonObject & {

@@ -256,7 +256,7 @@ function statusChanged(turn: Turn, command: ChangeStatusCommand, policy: Policy,
   return { data, effects: [...effects, record], answer }
 }
 
-/** The rest identifies nobody. A closed account holds nothing: its balances are zero. */
+/** Keeps only what does not identify the holder. The balances of a closed account are zero. */
 export function erase(account: AccountData, command: EraseCommand, { status }: Entered): AccountChange {
   const turn = new Turn(account, command)
   enterFact(turn, { kind: 'erasure', reason: command.reason })

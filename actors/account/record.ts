@@ -28,7 +28,7 @@ type Given = Pick<
 > &
   Partial<Transaction>
 
-/** A transaction that nobody has decided on. */
+/** An undecided transaction. */
 export function pendingTransaction({ before, stamp }: Turn, given: Given): Transaction {
   return {
     txnId: stamp.newTxnId,

@@ -11,9 +11,9 @@ const NAMED_TRANSACTION_LENGTH = 256
 const HASH_LENGTH = 46
 
 /**
- * What a retry does if an earlier attempt was applied. `replays`: nothing, because its key or its request names it, or
- * because the operation is idempotent. `keyed`: as `replays` if the client gave a key; else it may be refused for what it
- * did itself. `overrules`: as `keyed`, but without a key it undoes what others have ordered since.
+ * The effect of a retry after an applied attempt. `replays`: none, because the key or the request ID names it, or because
+ * the operation is idempotent. `keyed`: none if the client gave a key; without one the retry may be refused for the effect
+ * of the first attempt. `overrules`: none if the client gave a key; without one the retry undoes later orders of others.
  */
 const RETRIES = {
   submit: 'replays',

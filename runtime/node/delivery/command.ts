@@ -82,7 +82,7 @@ function ownMembers(item: Item, stamp: Stamp, production: boolean): object | und
   }
 }
 
-/** The members of an operation that nobody signed: those of its type and no others. An absent one is null. */
+/** The members of an unsigned operation: those of its type and no others. An absent one is null. */
 function unsigned(operation: Operation): object {
   const given: { readonly [name: string]: unknown } = { ...operation }
   const names = Object.keys(OPERATION_MEMBERS[operation.kind])
@@ -93,7 +93,7 @@ interface PayloadOfAccount extends SignedPayload {
   readonly ledgerId: string | null
 }
 
-/** undefined: the payload names another account. */
+/** undefined: the payload names another account, or is malformed. */
 function payloadOf(accountId: string, { payload }: { readonly payload: string }): PayloadOfAccount | undefined {
   const read = readPayload(payload)
   if (read === undefined || read.fields['account_id'] !== accountId) return undefined

@@ -1,6 +1,6 @@
 /**
- * Steps actors whose timer is due. The store has the timers, so the next owner of a shard finds those that passed while
- * nobody owned it. The actor decides whether its timer still matters.
+ * Steps actors whose timer is due. The store has the timers, so the next owner of a shard finds those that passed while it
+ * had no owner. The actor decides whether its timer still matters.
  */
 import type { Timer } from '../../ports/clock.ts'
 import type { DueActor, LedgerStore } from '../../ports/ledger-store.ts'

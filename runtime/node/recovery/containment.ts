@@ -161,7 +161,7 @@ export function mayHaveBeenApplied(pending: Pending): boolean {
   return perhapsApplied || earlier !== undefined || isUsed || isUnderWay(pending)
 }
 
-/** Whether the request repeats a registration or a mint that its actor has begun, and that is not decided. */
+/** Whether the request repeats a registration or a mint that its actor has begun: a later step may have applied it. */
 function isUnderWay({ command, resident }: Pending): boolean {
   const state = resident?.state ?? null
   if (state?.kind === 'account') {
