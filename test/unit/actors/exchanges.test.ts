@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Submission } from '../../../actors/account/commands.ts'
 import { EXCHANGE_TIMEOUT_MS } from '../../../actors/account/pending.ts'
+import { exchangeActor } from '../../../actors/exchange/actor.ts'
 import { MAX_OFFERS, REMEMBERED_MS } from '../../../actors/exchange/pairing.ts'
 import {
   balance,
@@ -146,6 +147,21 @@ describe('an exchange', () => {
     expect(ledger.states.has(`exchange ${GROUP}`)).toBe(true)
     ledger.pass(1)
     expect(ledger.states.has(`exchange ${GROUP}`)).toBe(false)
+  })
+
+  test('the state of its home follows the time at which a timer comes: early, in time, or a day late', () => {
+    submit(ledger, { ...ANNS, expiresAtMs: ledger.nowMs + 500 })
+    ledger.drain()
+    const home = ledger.states.get(`exchange ${GROUP}`)
+    if (home?.kind !== 'exchange' || home.dueAtMs === null) throw new Error('No offer waits.')
+    const { dueAtMs } = home
+    const at = (atMs: number) => {
+      const timer = { type: 'due', dueAtMs, atMs, salt: '0'.repeat(32), newTxnId: 'txn_0' } as const
+      return exchangeActor.step(GROUP, home, timer, {})
+    }
+    expect(at(dueAtMs - 1)).toEqual({ kind: 'answered', answer: null })
+    expect(at(dueAtMs)).toMatchObject({ kind: 'stepped', state: { status: 'expired', offers: [] } })
+    expect(at(dueAtMs + REMEMBERED_MS)).toMatchObject({ kind: 'stepped', state: null })
   })
 
   test('completes though both accounts have been frozen and refuse incoming value by then', () => {
