@@ -142,6 +142,21 @@ describe('registration', () => {
     })
   })
 
+  test('another payload of the same millisecond is a replay, of a registration and of a rotation', () => {
+    const keyed = registerCommand({ registrationKey: 'k' })
+    const first = steppedOf(stepAccount(null, keyed))
+    const rotation = rotateCommand()
+    const second = steppedOf(stepAccount(first.state, rotation))
+    for (const [earlier, command] of [
+      [recordedBy(first).earlier, { ...keyed, key: OTHER_KEY }],
+      [recordedBy(second).earlier, { ...rotation, payload: '{}', payloadHash: 'another' }],
+    ] as const) {
+      expect(stepAccount(second.state, command, { ...SIGNED, earlier })).toMatchObject({
+        answer: { replayed: true, mismatch: true },
+      })
+    }
+  })
+
   test('the very command again, after its outcome was unknown, is the first answer and no replay', () => {
     const command = registerCommand()
     expect(stepAccount(afterSteps(command), command, SIGNED)).toMatchObject({
