@@ -116,9 +116,12 @@ export class AccountReplay {
   private middle({ model, at, batch, accountId }: Part): void {
     const before = model.latest()
     if (before === undefined) return
-    const legs = [...before.legs, ...this.funds.legsOf(at)]
+    const legs = this.funds.legsOf(at)
     const isMidway = stepsOf(batch, accountId) > 1
-    model.states.push({ ...before, fromMs: this.now(), legs, occupied: 'perhaps', busy: 'perhaps', isMidway })
+    const within = { ...before, fromMs: this.now(), occupied: 'perhaps', busy: 'perhaps', isMidway } as const
+    // An earlier step of the commit took a leg, and a later one changed the account otherwise.
+    if (isMidway) model.states.push({ ...within, legs })
+    model.states.push({ ...within, legs: [...before.legs, ...legs] })
   }
 
   private entries(part: Part): void {
