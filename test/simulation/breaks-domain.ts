@@ -85,13 +85,6 @@ const revealingRoom: StepActor = (actor, state, command, evidence) => {
   return { ...outcome, state: { ...state, version: state.version + 1, lastTimeMs }, effects }
 }
 
-/** A time that was overtaken is believed. */
-const believingOldTimes: StepActor = (actor, state, command, evidence) => {
-  const isOfGroup = state?.kind === 'group'
-  if (command.type !== 'due' || !isOfGroup) return stepActor(actor, state, command, evidence)
-  return stepActor(actor, { ...state, dueAtMs: command.dueAtMs }, command, evidence)
-}
-
 /** Whoever looks for such an effect among these finds none. */
 class Unseen<T> extends Array<T> {
   override some(): boolean {
@@ -185,7 +178,6 @@ export const DOMAIN_BREAKS = {
       ...evidence,
       verdict: (keyId, signature) => evidence.verdict(keyId, signature) ?? true,
     }),
-  believes_old_times: believingOldTimes,
   undoes_what_is_new: undoingWhatIsNew,
   takes_twice: takingTwice,
   /** What nobody has asked the other ledger's keys about counts as not used there. */

@@ -270,13 +270,6 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     seeds: [25, 25],
     foundAs: /I9: |O2: |an NFT that is \w+ cannot hear/,
   },
-  believes_old_times: {
-    rule: 'G4: a time that was overtaken says nothing',
-    breaks: { step: DOMAIN_BREAKS.believes_old_times },
-    plan: busy,
-    seeds: [115, 120],
-    foundAs: /a group that is \w+ cannot hear due|I8: |G\d: /,
-  },
   undoes_what_is_new: {
     rule: 'B1: what undoes a transaction waits until that has a row',
     breaks: { step: DOMAIN_BREAKS.undoes_what_is_new },

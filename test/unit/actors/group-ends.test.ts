@@ -1,5 +1,7 @@
 /** Goal: a registered group does all of what was agreed, or none of it (L2-L4, G1, G2). */
 import { beforeEach, describe, expect, test } from 'vitest'
+import { groupAddress } from '../../../actors/address.ts'
+import { groupActor } from '../../../actors/group/actor.ts'
 import type { Terms } from '../../../actors/group/terms.ts'
 import {
   ADMIN,
@@ -24,6 +26,7 @@ import {
   termsOf,
 } from '../../model/mini-clients.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
+import { registerGroupCommand, SIGNED } from '../../support/accounts.ts'
 import { ACROSS, agreed, expectNoHolds, IN, OUT } from './agreed-groups.ts'
 
 let ledger: MiniLedger
@@ -33,6 +36,32 @@ beforeEach(() => {
   open(ledger, 'ann', 'bob')
   fund(ledger, 'ann', '10')
   issue(ledger, { issuer: 'ann', totalSupply: '10' })
+})
+
+describe('a timer', () => {
+  /** The group stepped by a timer that was set for `dueAtMs` and comes at `atMs`. */
+  function timed(dueAtMs: number, atMs: number) {
+    const timer = { type: 'due', dueAtMs, atMs, salt: '0'.repeat(32), newTxnId: 'txn_0' } as const
+    return groupActor.step(GROUP, ledger.group(GROUP) ?? null, timer, SIGNED)
+  }
+
+  test.for([
+    ['an open group', () => agree(ledger, termsOf([OUT, IN])), { status: 'reverting' }],
+    [
+      'a group that is registering',
+      () => ledger.ask(groupAddress(GROUP), registerGroupCommand(termsOf([OUT, IN]))),
+      { status: 'registering', refused: { code: 'group_expired' } },
+    ],
+  ] as const)(
+    'ends the time of %s; one that comes early, or was set for another time, does nothing',
+    ([, make, ended]) => {
+      make()
+      const dueAtMs = ledger.group(GROUP)?.dueAtMs ?? 0
+      const nothing = { kind: 'answered', answer: null }
+      expect([timed(dueAtMs, dueAtMs - 1), timed(dueAtMs - 1, dueAtMs)]).toEqual([nothing, nothing])
+      expect(timed(dueAtMs, dueAtMs)).toMatchObject({ kind: 'stepped', state: ended })
+    },
+  )
 })
 
 interface Kind {
