@@ -53,6 +53,16 @@ export function lastCommit(databaseUrl: string): Promise<string> {
   })
 }
 
+/** Bytes that PostgreSQL has written into its log since the cluster was made. */
+export function walPosition(databaseUrl: string): Promise<number> {
+  return onDatabase(databaseUrl, async (sql) => {
+    const [row] = await sql<
+      [{ bytes: string }]
+    >`SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text AS bytes`
+    return Number(row.bytes)
+  })
+}
+
 /** Transactions per commit, on average, of the commits since. */
 export function batchSizeSince(databaseUrl: string, since: string): Promise<number> {
   return onDatabase(databaseUrl, async (sql) => {

@@ -1,6 +1,7 @@
 /** What a measured run cost, by process, and what bounded it. */
 import { availableParallelism } from 'node:os'
 import type { Cluster } from '../support/cluster-process.ts'
+import { walPosition } from './committed.ts'
 import {
   busiestThreads,
   type CpuByPart,
@@ -24,6 +25,8 @@ export interface Cost {
   readonly cpuShare: number
   /** The share that other programs used, or a hypervisor kept for others. */
   readonly othersShare: number
+  /** That PostgreSQL wrote into its log for each transaction. */
+  readonly walBytes: number
   /** Of one processor: the busiest main thread of each part. */
   readonly mainThreads: Readonly<Record<ThreadedPart, number>>
   /** Before and after, on average. */
@@ -34,21 +37,24 @@ export interface Cost {
   readonly floorRatio: number
 }
 
-interface Spent {
+export interface Spent {
   readonly cpuUs: CpuByPart
   readonly elapsedMs: number
   readonly cpuShare: number
   readonly othersShare: number
+  readonly walBytes: number
   readonly mainThreads: Readonly<Record<ThreadedPart, number>>
   readonly floor: Floor
 }
 
 /** Begins to measure. What is returned ends it. */
-export function startMeter(cluster: Cluster, loadPid: number): () => Spent {
+export async function startMeter(cluster: Cluster, loadPid: number): Promise<() => Promise<Spent>> {
   const floorBefore = measureFloor()
+  const walBefore = await walPosition(cluster.databaseUrl())
   const before = snapshot(cluster, loadPid)
-  return () => {
+  return async () => {
     const after = snapshot(cluster, loadPid)
+    const walAfter = await walPosition(cluster.databaseUrl())
     const elapsedMs = after.atMs - before.atMs
     const cpuUs = cpuUsed(before.cpu, after.cpu)
     const usedUs = PARTS.reduce((sum, part) => sum + cpuUs[part], 0)
@@ -59,6 +65,7 @@ export function startMeter(cluster: Cluster, loadPid: number): () => Spent {
       elapsedMs,
       cpuShare: usedUs / (elapsedMs * 1000 * availableParallelism()),
       othersShare: Math.max(0, busyUs - usedUs - (after.ownUs - before.ownUs)) / Math.max(1, machineUs),
+      walBytes: walAfter - walBefore,
       mainThreads: busiestThreads(before.threads, after.threads, elapsedMs),
       floor: meanFloor([floorBefore, measureFloor()]),
     }
@@ -71,7 +78,18 @@ export function costOf(spent: Spent, count: number, signatures = 1): Cost {
   const cpuUs = cpuShared(spent.cpuUs, count)
   const ledgerCpuUs = LEDGER_PARTS.reduce((sum, part) => sum + cpuUs[part], 0)
   const floorRatio = ledgerCpuUs / (floor.verifyUs + signatures * floor.signUs)
-  return { cpuUs, ledgerCpuUs, cpuShare, othersShare, mainThreads, floor, floorRatio, boundBy: boundOf(spent) }
+  const walBytes = spent.walBytes / Math.max(1, count)
+  return {
+    cpuUs,
+    ledgerCpuUs,
+    cpuShare,
+    othersShare,
+    walBytes,
+    mainThreads,
+    floor,
+    floorRatio,
+    boundBy: boundOf(spent),
+  }
 }
 
 /** Above it there is no more to be had of a thread or of all processors. */

@@ -9,13 +9,10 @@ import { type Latency, latencyOf } from './statistics.ts'
 export interface FollowTarget {
   readonly host: string
   readonly port: number
-  /** The request that asks for a submission, given the body that accepted it and further header lines. */
-  readonly requestOf: (acceptedBody: string, headers: string) => string
+  /** The request that asks for a submission, given the body that accepted it. */
+  readonly requestOf: (acceptedBody: string) => string
 }
 
-/** Between a reply that showed one pending and the next look: what is measured is at most so much too long. */
-export const POLL_PAUSE_MS = 20
-const WAIT_HEADER = 'Prefer: wait=10\r\n'
 /** At a time; the others wait for a connection. Below the number of requests that an edge lets wait. */
 const MAX_CONNECTIONS = 200
 const FINAL_LIMIT_MS = 60_000
@@ -27,7 +24,7 @@ interface Followed {
 }
 
 export class Follower {
-  readonly plan: FollowPlan
+  private readonly plan: FollowPlan
   private readonly target: FollowTarget
   private readonly onFailed: (cause: Error) => void
   private readonly idle: RawConnection[] = []
@@ -48,7 +45,7 @@ export class Follower {
   consider(acceptedBody: () => string, sinceMs: number): void {
     if (Math.random() >= this.plan.share) return
     this.unfinished += 1
-    const request = this.target.requestOf(acceptedBody(), this.plan.how === 'waited' ? WAIT_HEADER : '')
+    const request = this.target.requestOf(acceptedBody())
     this.queue.push({ request, sinceMs })
     this.goOn()
   }
@@ -107,7 +104,7 @@ export class Follower {
         } else if (elapsedMs > FINAL_LIMIT_MS) {
           this.onFailed(new Error(`after ${FINAL_LIMIT_MS} ms not final: ${body()}`))
         } else {
-          setTimeout(() => this.look(followed, connection), this.plan.how === 'waited' ? 0 : POLL_PAUSE_MS)
+          setTimeout(() => this.look(followed, connection), this.plan.pauseMs)
         }
       },
       this.onFailed,

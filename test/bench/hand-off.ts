@@ -106,7 +106,6 @@ function runAt({ load }: LedgerBench, perSecond: number, seconds: number): Promi
   return load.run({
     loop: openLoopAt(perSecond),
     seconds,
-    followed: [],
     gapsByAccount: true,
   })
 }

@@ -43,7 +43,6 @@ async function acceptedPerSecond(load: LoadGenerator, connections: number): Prom
   const { durationMs, accepted } = await load.run({
     loop: { kind: 'closed', connections },
     seconds: WARM_UP_S,
-    followed: [],
   })
   return (accepted * 1000) / durationMs
 }

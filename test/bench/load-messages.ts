@@ -4,9 +4,20 @@ import type { Latency } from './statistics.ts'
 /**
  * Whom submissions go to. `random`: any account. `ten`: any of ten. `pair`: two by turns. `hot`: one. `spread`: some tens
  * by turns. `each`: all by turns. `batch`: any, a hundred in a request. `fund`: all by turns, one large credit each.
- * `transfer`: from any to any on another shard.
+ * `transfer`: from any to any on another shard. `plain-order`, `plain-transfer`: unsigned, of the plain ledger.
  */
-export type Scenario = 'random' | 'ten' | 'pair' | 'hot' | 'spread' | 'each' | 'batch' | 'fund' | 'transfer'
+export type Scenario =
+  | 'random'
+  | 'ten'
+  | 'pair'
+  | 'hot'
+  | 'spread'
+  | 'each'
+  | 'batch'
+  | 'fund'
+  | 'transfer'
+  | PlainScenario
+export type PlainScenario = 'plain-order' | 'plain-transfer'
 
 /** Accounts that are in the ledger already, as `npm run load` makes them: their keys follow from these. */
 export interface LoadedAccounts {
@@ -24,27 +35,29 @@ export const SPREAD_ACCOUNTS = 64
 export type ShardByAccount = Readonly<Record<string, number>>
 
 /**
- * Closed: each connection sends its next request when the reply to the last one is in. Open: requests come at a constant
- * rate whatever becomes of those before them, and are measured from when they were to be sent.
+ * Closed: each connection sends its next request when the reply to the last one is in. Open: requests arrive at random at a
+ * constant mean rate whatever becomes of those before them, and are measured from when they were to be sent.
  */
 export type Loop =
   | { readonly kind: 'closed'; readonly connections: number }
   | { readonly kind: 'open'; readonly connections: number; readonly perSecond: number }
 
-/** `polled`: looked at every few milliseconds. `waited`: by `Prefer: wait`, which looks at intervals of its own. */
-export type FollowedHow = 'polled' | 'waited'
-
-/** The share of the accepted submissions that is followed until each is final. */
+/**
+ * The share of the accepted submissions that is polled until each is final. `Prefer: wait` would be late by up to a third:
+ * the edge itself polls then, at growing intervals.
+ */
 export interface FollowPlan {
-  readonly how: FollowedHow
   readonly share: number
+  /** Between a reply that showed one pending and the next look: what is measured is at most so much too long. */
+  readonly pauseMs: number
 }
 
 export interface RunPlan {
   readonly loop: Loop
   /** At most: `finish` ends it earlier. */
   readonly seconds: number
-  readonly followed: readonly FollowPlan[]
+  /** Left out: none is followed. */
+  readonly followed?: FollowPlan
   /** Whether to note how long each account went without an acceptance. */
   readonly gapsByAccount?: boolean
 }
@@ -89,7 +102,7 @@ export interface RunResult {
   /** The longest of each account; null where it was not noted. */
   readonly gapsByAccount: Latency | null
   /** From the request of a submission to the reply that showed it final, of a sample. */
-  readonly toFinal: Readonly<Record<FollowedHow, Latency>>
+  readonly toFinal: Latency
   /** How late requests were sent that had a time of their own; null in a closed loop. */
   readonly lateness: Latency | null
   /** Whether there was nothing left to send before the time was over. */

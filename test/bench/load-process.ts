@@ -32,13 +32,18 @@ function answer(reply: LoadReply): void {
   process.send?.(reply)
 }
 
+function expectedOf(scenario: Scenario): 'created' | 'accepted' | 'batches' {
+  if (scenario === 'batch') return 'batches'
+  return scenario === 'plain-order' || scenario === 'plain-transfer' ? 'created' : 'accepted'
+}
+
 async function carryOut(order: LoadOrder): Promise<LoadReply> {
   if (order.kind === 'setup') {
     const { hostname, port, host } = new URL(order.origin)
     const { token } = order
-    const requestOf = (acceptedBody: string, headers: string): string => {
+    const requestOf = (acceptedBody: string): string => {
       const { txn_id: txnId } = JSON.parse(acceptedBody) as { txn_id: string }
-      return `GET /v1/transactions/${txnId} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n${headers}\r\n`
+      return `GET /v1/transactions/${txnId} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n\r\n`
     }
     await target?.pool.close()
     target = {
@@ -56,7 +61,7 @@ async function carryOut(order: LoadOrder): Promise<LoadReply> {
       const stock = { requests: await pool.registrations(), next: 0 }
       ending = { asked: false }
       const loop = { kind: 'closed', connections: order.connections } as const
-      const plan = { loop, seconds: REGISTRATION_TIME_LIMIT_S, followed: [] }
+      const plan = { loop, seconds: REGISTRATION_TIME_LIMIT_S }
       return { kind: 'ran', result: await runLoad({ ...plan, target: followed, stock, ending, expects: 'created' }) }
     }
     case 'locate':
@@ -73,7 +78,7 @@ async function carryOut(order: LoadOrder): Promise<LoadReply> {
     case 'run': {
       ending = { asked: false }
       const { stock } = target
-      const expects = target.stockOf === 'batch' ? 'batches' : 'accepted'
+      const expects = target.stockOf === undefined ? 'accepted' : expectedOf(target.stockOf)
       return { kind: 'ran', result: await runLoad({ ...order.plan, target: followed, stock, ending, expects }) }
     }
   }

@@ -1,8 +1,8 @@
 /** One run of the load generator: its connections, its loop, and what it follows. */
 import { closedLoop } from './closed-loop.ts'
 import { Follower, type FollowTarget } from './follower.ts'
-import type { FollowedHow, RunPlan, RunResult } from './load-messages.ts'
-import { openLoop } from './open-loop.ts'
+import type { RunPlan, RunResult } from './load-messages.ts'
+import { openLoop, randomArrivals } from './open-loop.ts'
 import { RawConnection } from './raw-connection.ts'
 import { type Latency, latencyOf } from './statistics.ts'
 import type { Stock } from './stock.ts'
@@ -35,25 +35,26 @@ export async function runLoad(load: Load): Promise<RunResult> {
   const failed = new Promise<never>((_resolve, reject) => {
     fail = reject
   })
-  const followers = followed.map((plan) => new Follower(plan, target, (cause) => fail(cause)))
+  const follower = followed === undefined ? undefined : new Follower(followed, target, (cause) => fail(cause))
   try {
-    return await Promise.race([failed, measured(load, connections, followers, fail)])
+    return await Promise.race([failed, measured(load, connections, follower, fail)])
   } finally {
-    for (const open of [...connections, ...followers]) open.close()
+    for (const open of connections) open.close()
+    follower?.close()
   }
 }
 
 async function measured(
   { loop, seconds, stock, ending, expects, gapsByAccount = false }: Load,
   connections: readonly RawConnection[],
-  followers: readonly Follower[],
+  follower: Follower | undefined,
   fail: (cause: Error) => void,
 ): Promise<RunResult> {
   const tally = new Tally({
     expectedStatus: EXPECTED_STATUS[expects],
     batches: expects === 'batches',
     most: stock.requests.length - stock.next,
-    followers,
+    follower,
     gapsByAccount,
     seconds,
   })
@@ -62,7 +63,10 @@ async function measured(
   let lateness: Latency | null = null
   try {
     if (loop.kind === 'closed') await closedLoop(connections, stock, { seconds, ending }, tally)
-    else lateness = await openLoop(connections, stock, { seconds, perSecond: loop.perSecond, ending }, tally)
+    else {
+      const atMs = randomArrivals(seconds, loop.perSecond)
+      lateness = await openLoop(connections, stock, { atMs, ending }, tally)
+    }
   } finally {
     clearInterval(watch)
   }
@@ -77,16 +81,10 @@ async function measured(
     latency: tally.latency(),
     longestGapMs: tally.longestGap(),
     gapsByAccount: tally.gapsByAccount(),
-    toFinal: await ended(followers),
+    toFinal: (await follower?.end()) ?? NOTHING,
     lateness,
     ranDry: stock.next >= stock.requests.length,
   }
-}
-
-async function ended(followers: readonly Follower[]): Promise<Readonly<Record<FollowedHow, Latency>>> {
-  const toFinal: Record<FollowedHow, Latency> = { polled: NOTHING, waited: NOTHING }
-  for (const follower of followers) toFinal[follower.plan.how] = await follower.end()
-  return toFinal
 }
 
 function watchSilence(tally: Tally, fail: (cause: Error) => void): NodeJS.Timeout {

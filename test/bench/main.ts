@@ -4,25 +4,30 @@
  */
 import { LedgerClient } from '../support/client.ts'
 import { startFresh } from './bench-cluster.ts'
+import { compare, conditionsOf, keepLast, readEarlier } from './comparison.ts'
 import { demandAll, REGISTERING_CONNECTIONS, say } from './context.ts'
 import { measureGrowth } from './growth.ts'
 import { measureHandOff } from './hand-off.ts'
 import { measureHostile } from './hostile.ts'
+import { measureIdle } from './idle.ts'
 import { EXIT_INTERRUPTED, Interrupted, interruptible } from './interruptible.ts'
 import { createClosedLoopRate, type LedgerBench } from './ledger-bench.ts'
 import { startLoadGenerator } from './load-generator.ts'
 import { thisMachine } from './machine.ts'
-import { measureOpenLoop } from './open-submissions.ts'
+import { measureLowLoad } from './open-submissions.ts'
 import { type BenchOptions, HELP, type MeasurementName, readOptions } from './options.ts'
 import { measurePgbench } from './pgbench.ts'
+import { measurePlain } from './plain.ts'
 import { measureQueries } from './queries.ts'
-import { type BenchReport, writeReport } from './report-json.ts'
+import { shareOfOthers } from './quiet.ts'
+import { type BenchReport, type Summary, writeReport } from './report-json.ts'
 import { renderReport } from './report.ts'
 import { measureRestart } from './restart.ts'
+import { rowsOf } from './rows.ts'
 import { measureScaling } from './scaling.ts'
 import { measureSoak } from './soak.ts'
 import { measureSteps } from './steps.ts'
-import { measureBatches, measureSubmissions } from './submit.ts'
+import { measureBatches, measureFew, measureSubmissions } from './submit.ts'
 import { measureTransfers } from './transfers.ts'
 
 /** The exit code. */
@@ -46,22 +51,33 @@ export async function main(args: readonly string[]): Promise<number> {
 }
 
 function measureLedger(options: BenchOptions): Promise<number> {
-  say('Starting a ledger ...')
+  // Before anything is measured: a file that cannot be read ends the run at once.
+  const earlier = readEarlier(options.against)
   return interruptible(async (begun) => {
+    const othersBefore = await shareOfOthers()
+    say('Starting a ledger ...')
     const cluster = await begun.started(startFresh({ nodes: options.nodes, edges: options.edges }))
     const load = startLoadGenerator()
     begun.onEnd(load.stop)
     const client = await LedgerClient.login(cluster.origin, cluster.clients.transactor)
     begun.onEnd(() => client.close())
     const rate = createClosedLoopRate(load, options.connections)
-    const report = await measureAll({ ...begun, options, cluster, client, load, rate })
-    process.stdout.write(renderReport(report))
-    writeReport(options.json, { kind: 'ledger', ...report })
+    const report = await measureAll({ ...begun, options, cluster, client, load, rate }, othersBefore)
+    const { startedAt: at, machine } = report
+    const rows = rowsOf(report).map((row) => ({ ...row, at, conditions: conditionsOf(options, machine) }))
+    const summary: Summary = {
+      rows,
+      against: earlier === undefined ? null : (options.against ?? 'the last run'),
+      compared: compare(rows, earlier ?? []),
+    }
+    process.stdout.write(renderReport(report, summary))
+    writeReport(options.json, { kind: 'ledger', ...report, ...summary })
+    keepLast(rows)
     return report.failures.length === 0 ? 0 : 1
   })
 }
 
-async function measureAll(bench: LedgerBench): Promise<BenchReport> {
+async function measureAll(bench: LedgerBench, othersBefore: number): Promise<BenchReport> {
   const { options, client, cluster, load } = bench
   const [startedAt, beganMs] = [new Date().toISOString(), performance.now()]
   await load.setup(cluster.origin, client.token, options.accounts)
@@ -75,18 +91,21 @@ async function measureAll(bench: LedgerBench): Promise<BenchReport> {
   const run = <T>(name: MeasurementName, work: (bench: LedgerBench) => Promise<T>): Promise<T | null> =>
     runChosen(bench, name, work, (message) => failures.push({ measurement: name, message }))
   const measured = {
+    idle: await run('idle', measureIdle),
     submit: await run('submit', measureSubmissions),
     batches: await run('batches', measureBatches),
-    openLoop: await run('open-loop', measureOpenLoop),
     transfers: await run('transfers', measureTransfers),
+    lowLoad: await run('low-load', measureLowLoad),
+    few: await run('few', measureFew),
     queries: await run('queries', measureQueries),
     handOff: await run('hand-off', measureHandOff),
     hostile: await run('hostile', measureHostile),
     restart: await run('restart', measureRestart),
     pgbench: await run('pgbench', measurePgbench),
+    plain: await run('plain', measurePlain),
   }
   const durationMs = performance.now() - beganMs
-  return { options, machine: thisMachine(), startedAt, durationMs, ...measured, failures }
+  return { options, machine: thisMachine(), startedAt, durationMs, othersBefore, ...measured, failures }
 }
 
 /** Null where it was not chosen, or failed: then the others still go on. Throws when the bench was interrupted. */

@@ -2,7 +2,7 @@
 import { batchSizeSince, countTransactions, lastCommit } from './committed.ts'
 import { type Bench, HEADROOM, say, sayOddities, WARM_UP_RATE, WARM_UP_S } from './context.ts'
 import { type Cost, costOf, startMeter } from './cost.ts'
-import type { RunPlan, RunResult, Scenario } from './load-messages.ts'
+import type { FollowPlan, RunPlan, RunResult, Scenario } from './load-messages.ts'
 
 export interface Measured extends Cost {
   readonly name: string
@@ -20,25 +20,30 @@ export interface MeasureOptions {
   readonly connections?: number
   /** Submissions in each. */
   readonly perRequest?: number
+  /** Whether some are polled until they are final. */
+  readonly follows?: boolean
 }
 
-/** Of the accepted ones. */
-const FOLLOWED = [{ how: 'polled', share: 0.02 }] as const
+/** Few, so that following costs hardly anything. */
+const FOLLOWED: FollowPlan = { share: 0.02, pauseMs: 20 }
+/** More than one client alone can have answered. */
+const ONE_CLIENT_RATE = 1_000
 
 export async function measure(
   bench: Bench,
   scenario: Scenario,
   name: string,
-  { connections = bench.options.connections, perRequest = 1 }: MeasureOptions = {},
+  { connections = bench.options.connections, perRequest = 1, follows = perRequest === 1 }: MeasureOptions = {},
 ): Promise<Measured> {
   const { options, client, cluster, load } = bench
   const { seconds } = options
   say(`${name}: warming up ...`)
-  await load.prepare(scenario, Math.ceil((WARM_UP_S * WARM_UP_RATE) / perRequest))
+  const warmUpRate = Math.min(WARM_UP_RATE / perRequest, connections * ONE_CLIENT_RATE)
+  await load.prepare(scenario, Math.ceil(WARM_UP_S * warmUpRate))
   const planOf = (forSeconds: number): RunPlan => ({
     loop: { kind: 'closed', connections },
     seconds: forSeconds,
-    followed: perRequest === 1 ? FOLLOWED : [],
+    ...(follows ? { followed: FOLLOWED } : {}),
   })
   const warmUp = await load.run(planOf(WARM_UP_S))
   const warmRate = (warmUp.latency.count * 1000) / warmUp.durationMs
@@ -49,9 +54,9 @@ export async function measure(
   const databaseUrl = cluster.databaseUrl()
   const since = await lastCommit(databaseUrl)
   const countBefore = await countTransactions(client)
-  const stopMeter = startMeter(cluster, load.pid)
+  const stopMeter = await startMeter(cluster, load.pid)
   const run = await load.run(planOf(seconds))
-  const spent = stopMeter()
+  const spent = await stopMeter()
   const countAfter = await countTransactions(client)
   const completed = countAfter.completed - countBefore.completed
   const failed = countAfter.failed - countBefore.failed

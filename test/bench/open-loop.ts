@@ -1,37 +1,46 @@
 /**
- * Requests come at a constant rate, as from many clients that know nothing of each other. The time of each begins when
- * it was to be sent: one that found no connection free, or a generator that was late, is slower and not left out.
+ * Requests arrive at random at a constant mean rate, as from many clients that know nothing of each other (a Poisson process).
+ *   L1. An arrival does not depend on any reply.
+ *   L2. The latency of each counts from its arrival. A request that found no connection free, or that the generator sent
+ *       late, is slower and not left out.
  */
 import type { Stock } from './stock.ts'
 import type { RawConnection } from './raw-connection.ts'
 import { type Latency, latencyOf } from './statistics.ts'
 import type { Tally } from './tally.ts'
 
-const TICK_MS = 1
+const LEAST_PAUSE_MS = 1
+/** Until a request to end is noticed. */
+const LONGEST_PAUSE_MS = 50
 
 export interface Arrivals {
-  readonly seconds: number
-  readonly perSecond: number
+  /** From the start, milliseconds, in order. */
+  readonly atMs: Float64Array
   /** Nothing comes any more once it is asked for. */
   readonly ending: { readonly asked: boolean }
+}
+
+/** Given their number, arrivals of a Poisson process are independent and uniform over the time. */
+export function randomArrivals(seconds: number, perSecond: number): Float64Array {
+  return Float64Array.from({ length: Math.floor(seconds * perSecond) }, () => Math.random() * seconds * 1000).sort()
 }
 
 /** Resolves with the last reply, to how late requests were sent. */
 export function openLoop(
   connections: readonly RawConnection[],
   stock: Stock,
-  { seconds, perSecond, ending }: Arrivals,
+  { atMs, ending }: Arrivals,
   tally: Tally,
 ): Promise<Latency> {
   return new Promise((resolve, reject) => {
-    const count = Math.min(Math.floor(seconds * perSecond), stock.requests.length - stock.next)
+    const count = Math.min(atMs.length, stock.requests.length - stock.next)
     const latenessMs = new Float64Array(count)
     const idle = [...connections]
     const startMs = performance.now()
     let sent = 0
     let busy = 0
     const allSent = (): boolean => sent === count || ending.asked
-    const dueMs = (): number => startMs + (sent * 1000) / perSecond
+    const dueMs = (): number => startMs + (atMs[sent] ?? Infinity)
     /** False when none is due, or there is none to send it on. */
     const sendDue = (): boolean => {
       const sinceMs = dueMs()
@@ -64,7 +73,10 @@ export function openLoop(
     }
     const tick = (): void => {
       goOn()
-      if (!allSent()) setTimeout(tick, TICK_MS)
+      if (allSent()) return
+      // A reply sends what waited for its connection.
+      const untilDueMs = dueMs() - performance.now()
+      setTimeout(tick, Math.min(LONGEST_PAUSE_MS, Math.max(LEAST_PAUSE_MS, untilDueMs)))
     }
     tick()
   })

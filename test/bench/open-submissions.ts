@@ -1,6 +1,6 @@
 /**
- * Submissions at a constant rate, whatever becomes of those before them: a stall makes all that arrive in it late, and
- * what the ledger cannot keep up with is seen as a backlog.
+ * Low load: a client alone, then submissions at constant rates, whatever becomes of those before them. A stall makes all
+ * that arrive in it late, and what the ledger cannot keep up with is seen as a backlog.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { batchSizeSince, lastCommit, type Statuses, statusesSince } from './committed.ts'
@@ -8,6 +8,7 @@ import { openLoopAt, say, sayOddities } from './context.ts'
 import { type Cost, costOf, startMeter } from './cost.ts'
 import type { LedgerBench } from './ledger-bench.ts'
 import type { RunResult } from './load-messages.ts'
+import { measure, type Measured } from './measure.ts'
 
 /** The cost is of each that was applied, until all were. */
 export interface OpenMeasured extends Cost {
@@ -15,6 +16,8 @@ export interface OpenMeasured extends Cost {
   readonly offeredPerSecond: number
   /** Latencies begin when a submission was to be sent. */
   readonly run: RunResult
+  /** A second run at the same rate, in which some are followed; null where there was none. */
+  readonly followed: RunResult | null
   /** When the last one was due: counted in the ledger. */
   readonly atEnd: Statuses
   readonly acceptedPerSecond: number
@@ -28,23 +31,37 @@ export interface OpenMeasured extends Cost {
   readonly batchSize: number
 }
 
-/** Of what a closed loop gets through. */
-const SHARES = [0.5, 0.8]
-const FOLLOWED = [
-  { how: 'polled', share: 0.05 },
-  { how: 'waited', share: 0.01 },
-] as const
+export interface LowLoadMeasured {
+  /** Closed loop on one connection; none is followed. */
+  readonly lone: Measured
+  readonly open: readonly OpenMeasured[]
+}
+
+/** Followed a second: polling costs as much as some of the orders do. */
+const FOLLOWED_RATE = 50
+const FOLLOW_PAUSE_MS = 2
 const DRAIN_LIMIT_MS = 60_000
 const DRAIN_POLL_MS = 50
 
-export async function measureOpenLoop(bench: LedgerBench): Promise<readonly OpenMeasured[]> {
-  // Also warms up.
-  const closed = await bench.rate.perSecond()
-  const given = bench.options.openLoop
-  const rates = given.length > 0 ? given : SHARES.map((share) => Math.max(1, Math.round(share * closed)))
-  const measured: OpenMeasured[] = []
-  for (const perSecond of rates) measured.push(await measureOpenLoopAt(bench, perSecond, `${perSecond} a second`))
-  return measured
+export async function measureLowLoad(bench: LedgerBench): Promise<LowLoadMeasured> {
+  // Warms up.
+  await bench.rate.perSecond()
+  const lone = await measure(bench, 'random', 'lone client', { connections: 1, follows: false })
+  const open: OpenMeasured[] = []
+  for (const perSecond of bench.options.rates) {
+    const one = await measureOpenLoopAt(bench, perSecond, `${perSecond} a second`)
+    open.push({ ...one, followed: await runFollowed(bench, perSecond) })
+  }
+  return { lone, open }
+}
+
+/** In a run of its own: its polling is in no other figure. */
+async function runFollowed({ options, load }: LedgerBench, perSecond: number): Promise<RunResult> {
+  const { seconds } = options
+  await load.prepare('random', perSecond * seconds)
+  say(`open loop, ${perSecond} a second: following some until they are final for ${seconds} s ...`)
+  const followed = { share: Math.min(1, FOLLOWED_RATE / perSecond), pauseMs: FOLLOW_PAUSE_MS }
+  return load.run({ loop: openLoopAt(perSecond), seconds, followed })
 }
 
 /** `name`: the column of the report. */
@@ -59,12 +76,11 @@ export async function measureOpenLoopAt(
   say(`open loop, ${name}: measuring for ${seconds} s ...`)
   const databaseUrl = cluster.databaseUrl()
   const since = await lastCommit(databaseUrl)
-  const stopMeter = startMeter(cluster, load.pid)
+  const stopMeter = await startMeter(cluster, load.pid)
   const startedMs = performance.now()
   const running = load.run({
     loop: openLoopAt(perSecond),
     seconds,
-    followed: FOLLOWED,
   })
   const watching = delay(seconds * 1000).then(async () => ({
     endMs: performance.now(),
@@ -73,7 +89,7 @@ export async function measureOpenLoopAt(
   const [run, { endMs, atEnd }] = await Promise.all([running, watching])
   const drained = await untilApplied(databaseUrl, since)
   const drainedMs = Math.max(0, performance.now() - endMs)
-  const spent = stopMeter()
+  const spent = await stopMeter()
   sayOddities(name, { ...run, ranDry: false })
   if (drained.accepted < run.accepted) {
     throw new Error(`${run.accepted} submissions were acknowledged, but the ledger counts ${drained.accepted}`)
@@ -83,6 +99,7 @@ export async function measureOpenLoopAt(
     name,
     offeredPerSecond: perSecond,
     run,
+    followed: null,
     atEnd,
     acceptedPerSecond: (atEnd.accepted * 1000) / windowMs,
     appliedPerSecond: (atEnd.completed * 1000) / windowMs,

@@ -1,18 +1,12 @@
 import { parseArgs } from 'node:util'
 import { type GrowthSize, readSizes } from './growth-sizes.ts'
 
-/** What can be measured of one ledger, in the order in which it is. */
-export const MEASUREMENTS = [
-  'submit',
-  'batches',
-  'open-loop',
-  'transfers',
-  'queries',
-  'hand-off',
-  'hostile',
-  'restart',
-  'pgbench',
-] as const
+/** The write path: what is measured unless `--only` says otherwise. */
+const WRITE_PATH = ['idle', 'submit', 'batches', 'transfers', 'low-load'] as const
+/** Other systems under the same load, after the ledger. */
+const PEERS = ['pgbench', 'plain'] as const
+/** What can be measured, in the order in which it is. */
+export const MEASUREMENTS = [...WRITE_PATH, 'few', 'queries', 'hand-off', 'hostile', 'restart', ...PEERS] as const
 export type MeasurementName = (typeof MEASUREMENTS)[number]
 
 export interface BenchOptions {
@@ -24,8 +18,8 @@ export interface BenchOptions {
   readonly accounts: number
   /** What to measure. */
   readonly only: readonly MeasurementName[]
-  /** Arrivals a second, one run each; none: shares of what a closed loop does. */
-  readonly openLoop: readonly number[]
+  /** Orders a second at low load, one run each. */
+  readonly rates: readonly number[]
   /** Only whether a second node adds to what the nodes can do. */
   readonly scaling: boolean
   /** Only how the ledger fares at each of these sizes; none: not. */
@@ -38,9 +32,14 @@ export interface BenchOptions {
   readonly soakMinutes: number | undefined
   /** Where to write the numbers for machines. */
   readonly json: string | undefined
+  /** What `--json` wrote, to compare with; undefined: the last run of each row. */
+  readonly against: string | undefined
 }
 
+/** At lower rates a connection would be unused for so long that the ledger closes it. */
+const LEAST_PER_SECOND = 10
 const MOST_PER_SECOND = 50_000
+const DEFAULT_RATES = '100,500,2000'
 const DEFAULT_SOAK_MINUTES = '60'
 const LEAST_SOAK_MINUTES = 0.25
 /** A week. */
@@ -48,21 +47,29 @@ const MOST_SOAK_MINUTES = 10_080
 
 export const HELP = `Usage: npm run bench -- [options]
 
-Starts a ledger of its own, loads it over HTTP (keep-alive, signatures prepared beforehand) and prints what it did and
-what that cost. All of this, or with --only some of it:
+Starts a ledger of its own, loads it over HTTP (keep-alive, signatures prepared beforehand) and prints rates, latencies,
+processor time and WAL. It measures the write path:
 
-  submit      as many submissions as get through, to all accounts, to ten, to two by turns, to one
+  idle        what the ledger uses without any request
+  submit      as many orders as get through, to all accounts and to one
   batches     the same, a hundred in a request
-  open-loop   submissions at a constant rate, whatever becomes of them
   transfers   between accounts of different shards: as many as get through, then half as many at a constant rate
+  low-load    one client alone, then orders at constant rates; latencies count from the intended time of sending
+
+With --only also:
+
+  few         as many orders as get through, to ten accounts, to two by turns
   queries     lists of what was written: by account, time and amount, deep pages, counts
   hand-off    a constant rate of submissions while a node joins, is drained and leaves
   hostile     200 submissions a second beside 1,000 requests without a token: pages, logins, forged tokens, malformed ones
   restart     time until ready, and submissions to accounts that are not in memory yet
   pgbench     TPC-B on the same PostgreSQL, where there is a pgbench
+  plain       a double-entry ledger in SQL functions behind HTTP, without signatures and chains, on the same PostgreSQL
 
   --only NAME[,NAME]     of these; the order stays
-  --open-loop RATE[,RATE]   submissions a second (default: half and four fifths of what a closed loop does)
+  --peers           also pgbench and plain, and the ratios of the ledger to plain
+  --rate N[,N]      orders a second of low-load (default ${DEFAULT_RATES}); without --only it measures low-load alone
+  --against FILE    compares with a file that --json wrote (default: the last run of each row, kept in dist/)
   --seconds N       of each measured run (default 10)
   --connections N   requests in flight (default 128)
   --accounts N      registered beforehand (default 10000)
@@ -90,8 +97,10 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
       nodes: { type: 'string', default: '1' },
       edges: { type: 'string', default: '1' },
       accounts: { type: 'string', default: '10000' },
-      only: { type: 'string', default: MEASUREMENTS.join(',') },
-      'open-loop': { type: 'string' },
+      only: { type: 'string' },
+      peers: { type: 'boolean', default: false },
+      rate: { type: 'string' },
+      against: { type: 'string' },
       scaling: { type: 'boolean', default: false },
       steps: { type: 'boolean', default: false },
       growth: { type: 'string' },
@@ -102,21 +111,24 @@ export function readOptions(args: readonly string[]): BenchOptions | undefined {
     },
   })
   if (values.help) return undefined
-  const rates = values['open-loop']?.split(',') ?? []
+  const rates = (values.rate ?? DEFAULT_RATES).split(',')
+  const unsaid = values.rate === undefined ? WRITE_PATH : ['low-load']
+  const chosen = values.only?.split(',') ?? unsaid
   return {
     seconds: wholeNumber(values.seconds, 'seconds', 3600),
     connections: wholeNumber(values.connections, 'connections', 10_000),
     nodes: wholeNumber(values.nodes, 'nodes', 64),
     edges: wholeNumber(values.edges, 'edges', 64),
     accounts: wholeNumber(values.accounts, 'accounts', 1_000_000),
-    only: measurements(values.only),
-    openLoop: rates.map((rate) => wholeNumber(rate.trim(), 'open-loop', MOST_PER_SECOND)),
+    only: measurements(values.peers ? [...chosen, ...PEERS] : chosen),
+    rates: rates.map((rate) => wholeNumber(rate.trim(), 'rate', MOST_PER_SECOND, LEAST_PER_SECOND)),
     scaling: values.scaling,
     steps: values.steps,
     growth: values.growth === undefined ? [] : readSizes(values.growth),
     growthDir: values['growth-dir'],
     soakMinutes: values.soak === undefined ? undefined : minutes(values.soak),
     json: values.json,
+    against: values.against,
   }
 }
 
@@ -136,8 +148,8 @@ function minutes(text: string): number {
   return number
 }
 
-function measurements(text: string): readonly MeasurementName[] {
-  const names = text.split(',').map((name) => name.trim())
+function measurements(given: readonly string[]): readonly MeasurementName[] {
+  const names = given.map((name) => name.trim())
   const unknown = names.filter((name) => !MEASUREMENTS.some((known) => known === name))
   if (unknown.length > 0) {
     throw new Error(`--only knows ${MEASUREMENTS.join(', ')}; there is no ${unknown.join(', ') || 'empty name'}`)
@@ -145,8 +157,8 @@ function measurements(text: string): readonly MeasurementName[] {
   return MEASUREMENTS.filter((known) => names.includes(known))
 }
 
-function wholeNumber(text: string, name: string, most: number): number {
+function wholeNumber(text: string, name: string, most: number, least = 1): number {
   const number = /^[0-9]{1,7}$/.test(text) ? Number(text) : 0
-  if (number < 1 || number > most) throw new Error(`--${name} must be a whole number from 1 to ${most}`)
+  if (number < least || number > most) throw new Error(`--${name} must be a whole number from ${least} to ${most}`)
   return number
 }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { onDatabase } from './committed.ts'
+import { onDatabase, walPosition } from './committed.ts'
 import { say } from './context.ts'
 import { cpuShared, cpuUsed, readCpu } from './cpu.ts'
 import type { LedgerBench } from './ledger-bench.ts'
@@ -22,6 +22,7 @@ export type PgbenchMeasured =
       readonly latency: Latency
       /** Microseconds for each transaction. */
       readonly postgresqlCpuUs: number
+      readonly walBytes: number
     }
 
 const DATABASE = 'bench_tpcb'
@@ -46,6 +47,7 @@ export async function measurePgbench(bench: LedgerBench): Promise<PgbenchMeasure
     await onDatabase(url, (sql) => sql`CREATE DATABASE ${sql(DATABASE)}`)
     await runPgbench(bench, program, ['--initialize', '--quiet', `--scale=${SCALE}`])
     say(`pgbench: measuring for ${options.seconds} s ...`)
+    const walBefore = await walPosition(url)
     const before = readCpu(cluster, load.pid)
     const printed = await runPgbench(bench, program, [
       '--no-vacuum',
@@ -58,6 +60,7 @@ export async function measurePgbench(bench: LedgerBench): Promise<PgbenchMeasure
       `--log-prefix=${join(logs, 'log')}`,
     ])
     const cpuUs = cpuUsed(before, readCpu(cluster, load.pid))
+    const walBytes = (await walPosition(url)) - walBefore
     const summary = readSummary(printed)
     const tookMs = readdirSync(logs).flatMap((name) => readDurations(readFileSync(join(logs, name), 'utf8')))
     return {
@@ -68,6 +71,7 @@ export async function measurePgbench(bench: LedgerBench): Promise<PgbenchMeasure
       ...summary,
       latency: latencyOf(Float64Array.from(tookMs)),
       postgresqlCpuUs: cpuShared(cpuUs, summary.transactions).postgresql,
+      walBytes: walBytes / Math.max(1, summary.transactions),
     }
   } finally {
     rmSync(logs, { recursive: true, force: true })
@@ -106,7 +110,7 @@ async function runPgbench(bench: LedgerBench, program: string, args: readonly st
 }
 
 /** Of its standard output (PostgreSQL's documentation, pgbench). Throws when it says no rate. */
-function readSummary(printed: string) {
+export function readSummary(printed: string) {
   const numberAfter = (label: RegExp): number | undefined => {
     const text = label.exec(printed)?.[1]
     return text === undefined ? undefined : Number(text)
@@ -119,7 +123,7 @@ function readSummary(printed: string) {
 }
 
 /** Of one log (`--log`): how long each transaction took, milliseconds. The third column has microseconds, or a word for a failure. */
-function readDurations(log: string): readonly number[] {
+export function readDurations(log: string): readonly number[] {
   return log
     .split('\n')
     .map((line) => line.split(' ')[2] ?? '')

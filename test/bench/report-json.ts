@@ -7,11 +7,14 @@ import { writeFileSync } from 'node:fs'
 import type { GrowthMeasured } from './growth.ts'
 import type { HandOffMeasured } from './hand-off.ts'
 import type { HostileMeasured } from './hostile.ts'
+import type { ComparedRow, KeptRow } from './comparison.ts'
+import type { IdleMeasured } from './idle.ts'
 import type { Machine } from './machine.ts'
 import type { Measured } from './measure.ts'
-import type { OpenMeasured } from './open-submissions.ts'
+import type { LowLoadMeasured } from './open-submissions.ts'
 import type { BenchOptions, MeasurementName } from './options.ts'
 import type { PgbenchMeasured } from './pgbench.ts'
+import type { PlainMeasured } from './plain.ts'
 import type { QueriesMeasured } from './queries.ts'
 import type { RestartMeasured } from './restart.ts'
 import type { SoakReport } from './soak.ts'
@@ -19,7 +22,7 @@ import type { StepsReport } from './steps.ts'
 import type { TransfersMeasured } from './transfers.ts'
 
 /** Raised when a member changes its meaning or goes; new members alone do not raise it. */
-export const REPORT_FORMAT = 1
+export const REPORT_FORMAT = 2
 
 /** Of one ledger. */
 export interface BenchReport {
@@ -28,16 +31,29 @@ export interface BenchReport {
   /** RFC 3339. */
   readonly startedAt: string
   readonly durationMs: number
+  /** Of the processors, before the start. */
+  readonly othersBefore: number
+  readonly idle: IdleMeasured | null
   readonly submit: readonly Measured[] | null
+  readonly few: readonly Measured[] | null
   readonly batches: Measured | null
-  readonly openLoop: readonly OpenMeasured[] | null
   readonly transfers: readonly TransfersMeasured[] | null
+  readonly lowLoad: LowLoadMeasured | null
   readonly queries: QueriesMeasured | null
   readonly handOff: readonly HandOffMeasured[] | null
   readonly hostile: readonly HostileMeasured[] | null
   readonly restart: RestartMeasured | null
   readonly pgbench: PgbenchMeasured | null
+  readonly plain: readonly PlainMeasured[] | null
   readonly failures: readonly { readonly measurement: MeasurementName; readonly message: string }[]
+}
+
+/** The same figures as the page shows them, and what they are times those of an earlier run. */
+export interface Summary {
+  readonly rows: readonly KeptRow[]
+  /** What they are compared with; null: there is none. */
+  readonly against: string | null
+  readonly compared: readonly ComparedRow[]
 }
 
 /** Of ledgers with one node, two, and so on. */
@@ -57,7 +73,7 @@ export interface GrowthReport {
 }
 
 export type JsonReport =
-  | ({ readonly kind: 'ledger' } & BenchReport)
+  | ({ readonly kind: 'ledger' } & BenchReport & Summary)
   | { readonly kind: 'scaling'; readonly machine: Machine; readonly scaling: readonly ScalingMeasured[] }
   | ({ readonly kind: 'steps'; readonly machine: Machine } & StepsReport)
   | ({ readonly kind: 'growth'; readonly machine: Machine } & GrowthReport)

@@ -41,6 +41,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set(['name', 'kind', 'event', 'surpris
 const UNITS: readonly (readonly [names: RegExp, unit: Unit])[] = [
   [/Ms$/, { shown: 'ms', per: 1 }],
   [/Us$/, { shown: 'µs', per: 1 }],
+  [/^walBytes$/, { shown: 'bytes', per: 1 }],
   [/(Bytes|^memory.*)$/, { shown: 'MiB', per: 1_048_576 }],
   [/(Share|^mainThreads)$/, { shown: '%', per: 0.01 }],
 ]
@@ -116,18 +117,18 @@ function statuses(counts: unknown): string {
 }
 
 /** Three digits or more. */
-function decimal(value: number): string {
+export function decimal(value: number): string {
   if (Number.isInteger(value) || value >= 100) return Math.round(value).toLocaleString('en-US')
   return value.toFixed(value < 10 ? 2 : 1)
 }
 
 /** Rows under heads, each column as wide as it must be. */
-function grid(heads: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+export function grid(heads: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   const all = [heads, ...rows]
   const widths = heads.map((_head, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))
   return all.map((row) =>
     row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
       .join(BETWEEN)
       .trimEnd(),
   )

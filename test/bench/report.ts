@@ -1,34 +1,19 @@
 /** Prints measurements as tables. A number in brackets is the ratio to the first column. */
-import type { Cost } from './cost.ts'
-import { POLL_PAUSE_MS } from './follower.ts'
 import type { GrowthMeasured } from './growth.ts'
-import type { BenchReport, ScalingMeasured } from './report-json.ts'
+import { pageSections } from './page.ts'
+import type { BenchReport, ScalingMeasured, Summary } from './report-json.ts'
 import { type Column, list, percent, table } from './report-table.ts'
 import type { RestartMeasured } from './restart.ts'
 import type { SoakReport } from './soak.ts'
 import type { StepsReport } from './steps.ts'
 
-/** What other programs may take without being worth a word. */
-const QUIET_SHARE = 0.05
 /** Of the looks of a soak: all are in the JSON. */
 const LOOKS_SHOWN = 12
 
-const NOTES = [
-  'answer: to a request, of submissions the 202. CPU: of each transaction. Floor: one P-256 verification and one signature, two for a transfer.',
-  `final, polled: looked at every ${POLL_PAUSE_MS} ms. final, waited: by Prefer: wait. At a constant rate a time begins when a request was to be sent.`,
-]
-
-export function renderReport(report: BenchReport): string {
-  const { options, machine, submit, batches, openLoop, transfers, queries, handOff, hostile, restart, pgbench } = report
+export function renderReport(report: BenchReport, summary: Summary): string {
+  const { queries, handOff, hostile, restart } = report
   return pageOf([
-    [
-      `${machine.cores} cores (${machine.model}), Node.js ${machine.node}; ${options.connections} connections, ` +
-        `${options.edges} edge, ${options.nodes} node; the load generator runs on the same cores`,
-    ],
-    submit === null ? [] : table('SUBMISSIONS, as many as get through', named(submit)),
-    batches === null ? [] : table('BATCHES, as many as get through', named([batches])),
-    openLoop === null ? [] : table('SUBMISSIONS at a constant rate', named(openLoop)),
-    transfers === null ? [] : table('TRANSFERS between shards', named(transfers)),
+    ...pageSections(report, summary),
     queries === null ? [] : list(`QUERIES on ${queries.transactions} transactions`, named(queries.queries)),
     handOff === null
       ? []
@@ -43,9 +28,6 @@ export function renderReport(report: BenchReport): string {
           columns(hostile, ({ kind }) => kind),
         ),
     restart === null ? [] : table('RESTART of everything', restartColumns(restart)),
-    pgbench === null ? [] : table('TPC-B on the same PostgreSQL', [{ name: 'pgbench', of: pgbench }]),
-    NOTES,
-    company(report),
     report.failures.map(({ measurement, message }) => `${measurement} FAILED: ${message}`),
   ])
 }
@@ -89,7 +71,6 @@ export function renderGrowth(sizes: readonly GrowthMeasured[]): string {
     of('LISTS', ({ queries }) =>
       Object.fromEntries(queries.queries.map(({ name, latency: { p50Ms, p99Ms } }) => [name, { p50Ms, p99Ms }])),
     ),
-    NOTES,
     sizes.flatMap(({ accounts, failures }) =>
       failures.map(({ what, message }) => `${accounts} accounts: ${what} FAILED: ${message}`),
     ),
@@ -132,18 +113,4 @@ function restartColumns({ cold, warm, ...whole }: RestartMeasured): readonly Col
     { name: 'warm', of: { ...whole, ...warm } },
     { name: 'cold', of: cold },
   ]
-}
-
-/** Warns when other programs used the processors. */
-function company({ submit, batches, openLoop, transfers, restart }: BenchReport): readonly string[] {
-  const costs: readonly Cost[] = [
-    ...(submit ?? []),
-    ...(batches === null ? [] : [batches]),
-    ...(openLoop ?? []),
-    ...(transfers ?? []),
-    ...(restart === null ? [] : [restart.cold, restart.warm]),
-  ]
-  const most = Math.max(0, ...costs.map(({ othersShare }) => othersShare))
-  if (most < QUIET_SHARE) return []
-  return [`Other programs had up to ${percent(most)} of the processors: rates and latencies are worse for it.`]
 }

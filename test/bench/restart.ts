@@ -41,7 +41,6 @@ export async function measureRestart(bench: LedgerBench): Promise<RestartMeasure
   await load.run({
     loop: { kind: 'closed', connections: options.connections },
     seconds: WARM_UP_S,
-    followed: [],
   })
   const cold = await toEach(bench, 'cold')
   let warm = await toEach(bench, 'warm')
@@ -54,9 +53,9 @@ async function toEach({ options, cluster, load }: LedgerBench, state: string): P
   const { accounts, connections } = options
   await load.prepare('each', accounts)
   say(`restart: a submission to each of ${accounts} accounts, ${state} ...`)
-  const stopMeter = startMeter(cluster, load.pid)
-  const run = await load.run({ loop: { kind: 'closed', connections }, seconds: LIMIT_S, followed: [] })
-  const spent = stopMeter()
+  const stopMeter = await startMeter(cluster, load.pid)
+  const run = await load.run({ loop: { kind: 'closed', connections }, seconds: LIMIT_S })
+  const spent = await stopMeter()
   if (run.accepted !== accounts) {
     throw new Error(`${run.accepted} of ${accounts} submissions were acknowledged:\n${run.surprises.join('\n')}`)
   }

@@ -42,6 +42,7 @@ export function createSigningPool({ host, token, accounts, loaded }: SigningPool
       host,
       token,
       accounts: shareOf(accounts, count, index),
+      total: accounts,
       loaded,
       run,
       shared,

@@ -4,9 +4,11 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { type AccountKeys, type Members, newAccountKeys, signed } from '../support/client-keys.ts'
 import { sharedKeyOf } from '../support/loader/shared-keys.ts'
 import { accountIdOf } from '../support/loader/load-plan.ts'
+import { plainAccount } from './plain-schema.ts'
 import {
   BATCH_SIZE,
   type LoadedAccounts,
+  type PlainScenario,
   type Scenario,
   type ShardByAccount,
   SPREAD_ACCOUNTS,
@@ -20,6 +22,8 @@ export interface WorkerSetup {
   readonly token: string
   /** Accounts that are this worker's alone. */
   readonly accounts: number
+  /** Of all workers. */
+  readonly total: number
   /** null: they are still to be registered. */
   readonly loaded: LoadedAccounts | null
   /** Is in each idempotency key: accounts that stay have keys of earlier runs. */
@@ -39,6 +43,8 @@ export interface WorkerStock {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly ends: Uint32Array<ArrayBuffer>
 }
+
+type SignedScenario = Exclude<Scenario, PlainScenario>
 
 interface Account {
   readonly accountId: string
@@ -102,20 +108,33 @@ function registrations(): readonly string[] {
 
 function submissions(scenario: Scenario, count: number): readonly string[] {
   return Array.from({ length: count }, (_, number) => {
+    if (scenario === 'plain-order' || scenario === 'plain-transfer') return plainRequest(scenario)
     if (scenario !== 'batch') return requestOf('/v1/transactions', submission(scenario, number))
     const batch = Array.from({ length: BATCH_SIZE }, () => submission(scenario, number))
     return requestOf('/v1/transactions/batch', { submissions: batch })
   })
 }
 
-function submission(scenario: Scenario, number: number): Members {
+function submission(scenario: SignedScenario, number: number): Members {
   const account = submitter(scenario, number)
   if (account === undefined) throw new Error('there is no account to submit to')
   return signed(fieldsOf(scenario, account), account.privateKey)
 }
 
+/** The plain ledger has accounts from 0 on. Amounts are those of the ledger's own orders. */
+function plainRequest(scenario: PlainScenario): string {
+  serial += 1
+  const key = `${setup.run}-${setup.index}-${serial}`
+  const [from, step] = [Math.floor(Math.random() * setup.total), 1 + Math.floor(Math.random() * (setup.total - 1))]
+  if (scenario === 'plain-order') {
+    return requestOf('/orders', { key, account: plainAccount(from), amount: serial % 2 === 1 ? '1000.25' : '-1.5' })
+  }
+  const to = (from + step) % setup.total
+  return requestOf('/transfers', { key, from: plainAccount(from), to: plainAccount(to), amount: TRANSFERRED })
+}
+
 /** `number`: of this worker's requests. */
-function submitter(scenario: Scenario, number: number): Account | undefined {
+function submitter(scenario: SignedScenario, number: number): Account | undefined {
   switch (scenario) {
     case 'hot':
       return shared[0]
@@ -149,7 +168,7 @@ function accountAt(number: number): Account | undefined {
   return account
 }
 
-function fieldsOf(scenario: Scenario, account: Account): Members {
+function fieldsOf(scenario: SignedScenario, account: Account): Members {
   serial += 1
   const fields = { account_id: account.accountId, idempotency_key: `${setup.run}-${setup.index}-${serial}` }
   if (scenario === 'fund') return { ...fields, amount: FUNDS, type: 'credit' }

@@ -150,7 +150,7 @@ async function soak(soaking: Soaking): Promise<readonly SoakSample[]> {
   for (let number = 0; number < runs; number += 1) {
     interrupted.throwIfAborted()
     const [sending, signing] = number % 2 === 0 ? loads : ([loads[1], loads[0]] as const)
-    const running = sending.run({ loop: openLoopAt(perSecond), seconds, followed: [] })
+    const running = sending.run({ loop: openLoopAt(perSecond), seconds })
     const [run] = await Promise.all([running, signInSteps(signing, submissions), looking])
     sayOddities(`soak, run ${number + 1}`, { ...run, ranDry: false })
     // While the next run goes on.

@@ -34,7 +34,6 @@ export async function measureTakeover(bench: LedgerBench): Promise<TakeoverMeasu
   const running = load.run({
     loop: openLoopAt(offeredPerSecond),
     seconds: LIMIT_S,
-    followed: [],
     gapsByAccount: true,
   })
   const killing = onDatabase(cluster.databaseUrl(), async (sql) => {

@@ -14,7 +14,7 @@ export interface TallyOptions {
   readonly batches: boolean
   /** Replies that can come. */
   readonly most: number
-  readonly followers: readonly Follower[]
+  readonly follower: Follower | undefined
   readonly gapsByAccount: boolean
   /** While a reply counts as one in time. */
   readonly seconds: number
@@ -44,7 +44,7 @@ export class Tally {
 
   /** `body` can be read now, and not later. */
   take(status: number, body: () => string, sinceMs: number): void {
-    const { expectedStatus, batches, followers, gapsByAccount } = this.options
+    const { expectedStatus, batches, follower, gapsByAccount } = this.options
     this.replies += 1
     this.statuses[status] = (this.statuses[status] ?? 0) + 1
     if (status !== expectedStatus) {
@@ -58,7 +58,7 @@ export class Tally {
     if (nowMs <= this.untilMs) this.answeredInTime += 1
     this.gaps.note('', nowMs)
     if (gapsByAccount) this.accountGaps.note(ACCOUNT.exec(body())?.[1] ?? '', nowMs)
-    for (const follower of followers) follower.consider(body, sinceMs)
+    follower?.consider(body, sinceMs)
   }
 
   latency(): Latency {

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { lastCommit } from './committed.ts'
 import { type Bench, demandAll, HEADROOM, openLoopAt, say, sayOddities, WARM_UP_RATE, WARM_UP_S } from './context.ts'
 import { type Cost, costOf, startMeter } from './cost.ts'
-import type { RunPlan, RunResult } from './load-messages.ts'
+import type { FollowPlan, RunPlan, RunResult } from './load-messages.ts'
 import { openTransferLedger, type TransferCounts, type TransferLedger } from './transfer-counts.ts'
 
 /** The cost is of each settled transfer, until all were settled; the floor one verification and two receipts. */
@@ -38,12 +38,8 @@ const STEPS = 3
 const RECEIPTS = 2
 /** Of what is prepared for warming up on credits and debits. */
 const WARM_UP_SHARE = 0.5
-/** Of the accepted ones, so that what following costs hardly shows. */
-const CLOSED_FOLLOWED = [{ how: 'waited', share: 0.02 }] as const
-const OPEN_FOLLOWED = [
-  { how: 'polled', share: 0.15 },
-  { how: 'waited', share: 0.05 },
-] as const
+/** Few, so that following costs hardly anything. */
+const FOLLOWED: FollowPlan = { share: 0.02, pauseMs: 20 }
 
 export async function measureTransfers(bench: Bench): Promise<readonly TransfersMeasured[]> {
   const { options, cluster, load } = bench
@@ -52,17 +48,17 @@ export async function measureTransfers(bench: Bench): Promise<readonly Transfers
   try {
     const warmRate = await warmUp(bench, ledger)
     await load.prepare('transfer', Math.ceil(warmRate * HEADROOM * seconds) + connections)
-    const closed = await measure(bench, ledger, 'transfers, closed loop', {
+    const closed = await measure(bench, ledger, 'transfers', {
       loop: { kind: 'closed', connections },
       seconds,
-      followed: CLOSED_FOLLOWED,
+      followed: FOLLOWED,
     })
     const perSecond = Math.max(1, Math.round(closed.settledPerSecond / 2))
     await load.prepare('transfer', perSecond * seconds)
-    const open = await measure(bench, ledger, 'half of that, open loop', {
+    const open = await measure(bench, ledger, 'transfers, half of that', {
       loop: openLoopAt(perSecond),
       seconds,
-      followed: OPEN_FOLLOWED,
+      followed: FOLLOWED,
     })
     return [closed, open]
   } finally {
@@ -76,11 +72,11 @@ async function warmUp({ options, cluster, load }: Bench, ledger: TransferLedger)
   say('transfers: funding the accounts ...')
   await load.locate(await ledger.shards())
   await load.prepare('fund', accounts)
-  demandAll(await load.run({ loop: { kind: 'closed', connections }, seconds: FUNDING_LIMIT_S, followed: [] }), 202)
+  demandAll(await load.run({ loop: { kind: 'closed', connections }, seconds: FUNDING_LIMIT_S }), 202)
   say('transfers: warming up ...')
   const since = await lastCommit(cluster.databaseUrl())
   await load.prepare('transfer', WARM_UP_S * WARM_UP_RATE * WARM_UP_SHARE)
-  const running = load.run({ loop: { kind: 'closed', connections }, seconds: WARM_UP_S, followed: [] })
+  const running = load.run({ loop: { kind: 'closed', connections }, seconds: WARM_UP_S })
   await drain(ledger, since, running)
   const run = await running
   return (run.latency.count * 1000) / run.durationMs
@@ -94,7 +90,7 @@ async function measure(
 ): Promise<TransfersMeasured> {
   say(`${name}: measuring for ${plan.seconds} s ...`)
   const since = await lastCommit(cluster.databaseUrl())
-  const stopMeter = startMeter(cluster, load.pid)
+  const stopMeter = await startMeter(cluster, load.pid)
   const startedMs = performance.now()
   const running = load.run(plan)
   const watching = windowEnd(ledger, since, plan.seconds).then(async (window) => ({
@@ -102,7 +98,7 @@ async function measure(
     drained: await drain(ledger, since, running),
   }))
   const [run, { window, drained }] = await Promise.all([running, watching])
-  const spent = stopMeter()
+  const spent = await stopMeter()
   sayOddities(name, run)
   const totalMs = drained.atMs - startedMs
   const { counts } = drained

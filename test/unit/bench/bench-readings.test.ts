@@ -29,7 +29,14 @@ describe('what the bench sums up', () => {
 })
 
 describe('what came back in a run', () => {
-  const options = { expectedStatus: 202, batches: false, most: 10, followers: [], gapsByAccount: false, seconds: 60 }
+  const options = {
+    expectedStatus: 202,
+    batches: false,
+    most: 10,
+    follower: undefined,
+    gapsByAccount: false,
+    seconds: 60,
+  }
 
   test('of a batch each submission counts that was accepted, and none that was refused', () => {
     const tally = new Tally({ ...options, expectedStatus: 200, batches: true })
