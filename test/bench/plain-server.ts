@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import postgres from 'postgres'
 
-/** As many as pgbench's clients. Each has several statements under way, each of them a transaction of its own. */
-const CONNECTIONS = 10
+/** Each has several statements under way, each of them a transaction of its own. */
+const CONNECTIONS = 16
 /** A connection that waits for its turn stays open. */
 const KEEP_ALIVE_MS = 600_000
 
