@@ -149,7 +149,7 @@ function warningsOf(report: BenchReport): readonly string[] {
   return [
     ...(isNoisy
       ? [
-          `NOT QUIET: other programs used ${percent(othersBefore)} of the processors before, up to ${percent(othersDuring)} during the runs`,
+          `NOT QUIET: other programs used ${percent(othersBefore)} of the processors before, up to ${percent(othersDuring)} during the runs; only CPU and WAL can be compared`,
         ]
       : []),
     ...(options.seconds < ENOUGH_SECONDS
