@@ -1,7 +1,7 @@
 /** Goal: I10, D7: what a commit did that was applied, and whose answer was lost, is done once and told as if it had been heard. */
 import { expect, test } from 'vitest'
 import type { Operation } from '../../../runtime/messages.ts'
-import { answersOf, applied, credit, hosting, kinds, register } from '../../support/shard-hosting.ts'
+import { answersOf, applied, credit, hosting, kinds, register, rotation } from '../../support/shard-hosting.ts'
 
 const status = (to: 'frozen' | 'active' | 'closed', registrationKey: string | null = null): Operation => {
   return { kind: 'change_status', status: to, incoming: null, reason: 'r', registrationKey }
@@ -47,6 +47,22 @@ test('a change of status is not judged anew', async () => {
 test.for(['pause', 'resume'] as const)('a %s is not judged anew', async (kind) => {
   const { verdicts } = await unheard([], { kind, reason: 'r' })
   expect(kinds(verdicts)).toEqual(['undecided'])
+})
+
+test('a registration is not refused because the key was rotated right after it', async () => {
+  const { clock, control, verdicts, item, send, keep } = hosting([0])
+  let unanswered = 2
+  control.commit = (batch) => {
+    if (unanswered === 0) return applied(batch)
+    unanswered -= 1
+    keep(batch)
+    return { kind: 'unknown', detail: 'no answer' }
+  }
+  // The rotation waits for the key of the registration: it is in the second batch, with the registration once more.
+  send(item(0, 'a', register), item(0, 'a', rotation('a')))
+  await clock.pass(2_000)
+  expect(unanswered).toBe(0)
+  expect(kinds(verdicts).sort()).toEqual(['rotated', 'undecided'])
 })
 
 test('D7: a change of status under a key gets its reply, also after other changes, and takes effect once', async () => {
