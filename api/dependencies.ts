@@ -1,5 +1,4 @@
 /** What the edge is given. It reads no environment, clock or randomness of its own. */
-import type { AccountKey } from '../actors/account/state.ts'
 import type { AccessStore, ClientRecord } from '../runtime/ports/access-store.ts'
 import type { AssertionSource } from '../runtime/ports/assertion-source.ts'
 import type { AttestationStore } from '../runtime/ports/attestation-store.ts'
@@ -11,6 +10,7 @@ import type { LedgerImports } from '../runtime/ports/ledger-imports.ts'
 import type { LedgerReads } from '../runtime/ports/ledger-reads.ts'
 import type { Log } from '../runtime/ports/log.ts'
 import type { HttpMetrics } from '../runtime/ports/metrics.ts'
+import type { ReadPublicKey } from '../runtime/ports/public-keys.ts'
 import type { Random } from '../runtime/ports/random.ts'
 import type { SchemaValidator } from '../runtime/ports/schema-validator.ts'
 import type { AllowedOrigins } from './cors.ts'
@@ -44,8 +44,7 @@ export interface EdgeDependencies {
   readonly clientAddress: (peer: string, forwardedFor: string | undefined) => string
   /** Equal for all addresses that one sender may have. */
   readonly networkOf: (address: string) => string
-  /** Reads a P-256 public key in any form that D2 names; undefined when it is none, or carries a private part. */
-  readonly readPublicKey: (input: unknown) => AccountKey | undefined
+  readonly readPublicKey: ReadPublicKey
   /** Whether a text can be decoded as a signature (D6). */
   readonly isSignature: (text: string) => boolean
   /** The JWK of a compressed point in base64url. */

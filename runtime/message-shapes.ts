@@ -133,7 +133,7 @@ export const OPERATION_MEMBERS = {
   submit: signed,
   decline_legs: signed,
   /** `proof`: the signature by the new key over the same payload, which has neither `signature` nor `proof` in it. */
-  rotate_key: { ...signed, proof: isTextOrNull, newKey: isKey },
+  rotate_key: { ...signed, proof: isTextOrNull },
   /** `metadataVerdict`: of the class's schema on the metadata in the payload, as the edge had it judged. */
   mint: { ...signed, metadataVerdict: isOneOf(METADATA_VERDICTS) },
   register: { key: isKey, registrationKey: isTextOrNull },

@@ -31,7 +31,7 @@ export function rotateKey({ gateway, isSignature, readPublicKey, jwkOf }: EdgeDe
       const rotation = readRotation(body.value, accountId, readPublicKey)
       if (!rotation.ok) return invalidProblem('validation-error', rotation.error)
       if (!call.scope.includes(accountId)) return noSuchAccount()
-      const { signature, proof, newKey } = rotation.value
+      const { signature, proof } = rotation.value
       const payload = signedPayload(body.value, NOT_SIGNED)
       const outcome = await gateway.ask({
         actor: accountAddress(accountId),
@@ -42,7 +42,6 @@ export function rotateKey({ gateway, isSignature, readPublicKey, jwkOf }: EdgeDe
           payload,
           signature: carriedSignature(signature),
           proof: proof === null ? null : carriedSignature(proof),
-          newKey,
         },
       })
       if (outcome.kind === 'unavailable') return unavailableProblem(outcome.reason, outcome.outcome)

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { canonicalJson, type JsonObject } from '../../actors/canonical-json.ts'
 import type { AccountKey } from '../../actors/account/state.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
+import type { ReadPublicKey } from '../../runtime/ports/public-keys.ts'
 import type { Invalid } from '../problem.ts'
 import {
   accountIdField,
@@ -23,8 +24,6 @@ const PUBLIC_KEY_RULE =
 const MAX_PUBLIC_KEY_LENGTH = 2048
 const MAX_REASON_LENGTH = 1024
 const REASON_RULE = 'must be 1 to 1,024 characters'
-
-type ReadPublicKey = (input: unknown) => AccountKey | undefined
 
 /** Any JSON: whether it is a key is for `readPublicKey` to say. */
 export const publicKeyField = v.pipe(v.unknown(), v.metadata({ type: ['object', 'string'] }))
@@ -82,7 +81,6 @@ export function readRegistration(
 export interface Rotation {
   readonly signature: string
   readonly proof: string | null
-  readonly newKey: AccountKey
 }
 
 /** `accountId`: of the path. It stands in the body too, so that it is signed. */
@@ -95,10 +93,10 @@ export function readRotation(
   if (invalid.every((one) => one.field !== 'account_id') && body['account_id'] !== accountId) {
     invalid.push({ field: 'account_id', code: 'ERR_INVALID_ACCOUNT_ID', message: 'must be the account of the path' })
   }
-  const newKey = readKey(body, readPublicKey, invalid)
-  if (invalid.length > 0 || newKey === undefined) return refuse(invalid)
+  readKey(body, readPublicKey, invalid)
+  if (invalid.length > 0) return refuse(invalid)
   const { signature, proof } = body as v.InferOutput<typeof rotationSchema>
-  return ok({ signature, proof: proof ?? null, newKey })
+  return ok({ signature, proof: proof ?? null })
 }
 
 export type StatusChange = v.InferOutput<typeof statusSchema>

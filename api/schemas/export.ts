@@ -1,6 +1,6 @@
 /** The shape of what is asked of an export (D20). */
 import * as v from 'valibot'
-import type { AccountKey } from '../../actors/account/state.ts'
+import type { ReadPublicKey } from '../../runtime/ports/public-keys.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { isUuid } from '../../actors/identifiers.ts'
 import { ok, refuse, type Result } from '../../actors/result.ts'
@@ -46,7 +46,7 @@ export type RequestedExport = Pick<ExportOrder, 'accountIds' | 'mode' | 'audienc
 export function readExportRequest(
   body: JsonObject,
   ledgerId: string,
-  readPublicKey: (input: unknown) => AccountKey | undefined,
+  readPublicKey: ReadPublicKey,
 ): Result<RequestedExport, readonly Invalid[]> {
   const invalid = schemaErrors(exportRequestSchema, body, CODES).map(namedAccount)
   const recipient = readPublicKey(body['recipient_public_key'])

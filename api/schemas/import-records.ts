@@ -3,7 +3,7 @@
  * member that nobody knows is refused. Everything that is wrong with a record is told at once.
  */
 import * as v from 'valibot'
-import type { AccountKey } from '../../actors/account/state.ts'
+import type { ReadPublicKey } from '../../runtime/ports/public-keys.ts'
 import { MAX_USED_KEYS } from '../../actors/arrival.ts'
 import type { JsonObject } from '../../actors/canonical-json.ts'
 import { isAccountId, isAttester, isPrintable, isTransactionId } from '../../actors/identifiers.ts'
@@ -225,11 +225,7 @@ export function recordKindOf(record: JsonObject): RecordKind | undefined {
 }
 
 /** Everything that is wrong with the shape of one record. `prefix`: where it stands, as `records[3]`. */
-export function recordErrors(
-  record: JsonObject,
-  prefix: string,
-  readPublicKey: (input: unknown) => AccountKey | undefined,
-): readonly Invalid[] {
+export function recordErrors(record: JsonObject, prefix: string, readPublicKey: ReadPublicKey): readonly Invalid[] {
   const kind = recordKindOf(record)
   if (kind === undefined) {
     const message = `must be ${RECORD_KINDS.join(', ')}`
@@ -259,7 +255,7 @@ function supplyErrors(record: JsonObject, add: Add): void {
   }
 }
 
-function accountErrors(record: JsonObject, readPublicKey: (input: unknown) => AccountKey | undefined, add: Add): void {
+function accountErrors(record: JsonObject, readPublicKey: ReadPublicKey, add: Add): void {
   const { public_key: key, created_at: created, updated_at: updated, balances } = record
   if (key !== null && key !== undefined && readPublicKey(key) === undefined) {
     add('public_key', 'ERR_INVALID_PUBLIC_KEY', KEY_RULE)

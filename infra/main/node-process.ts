@@ -3,6 +3,7 @@ import { actorKey } from '../../actors/address.ts'
 import type { Log } from '../../runtime/ports/log.ts'
 import { actorsPerShardOf, LedgerNode, type LedgerNodeDependencies } from '../../runtime/node/ledger-node.ts'
 import type { Configuration } from '../config/configuration.ts'
+import { readPublicKey } from '../keys/public-key.ts'
 import { createNodeSigner } from '../keys/signer-node.ts'
 import { createNatsLeaseStore } from '../nats/lease-store-nats.ts'
 import { openPositionMemory } from '../nats/position-memory-nats.ts'
@@ -91,6 +92,7 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
     leases: createNatsLeaseStore(link, log, leaseOptions(configuration, ledgerId)),
     transport: openTransport(link, { ledgerId, messageKey: messageKeyOf(secrets), log, registry }),
     signer: createNodeSigner({ keys }),
+    readPublicKey,
     clock,
     random,
     log,

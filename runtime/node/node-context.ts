@@ -5,6 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { LedgerStore } from '../ports/ledger-store.ts'
 import type { Log } from '../ports/log.ts'
 import type { NodeMetrics } from '../ports/metrics.ts'
+import type { ReadPublicKey } from '../ports/public-keys.ts'
 import type { Random } from '../ports/random.ts'
 import type { RarePaths } from '../ports/rare-paths.ts'
 import type { Signer } from '../ports/signer.ts'
@@ -22,6 +23,7 @@ export interface NodeContext {
   readonly transport: Transport
   readonly wire: Wire
   readonly signer: Signer
+  readonly readPublicKey: ReadPublicKey
   readonly clock: Clock
   readonly random: Random
   readonly log: Log

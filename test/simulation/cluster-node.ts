@@ -25,7 +25,7 @@ import type { SimDatabase } from './sim-ledger-store-database.ts'
 import { createSimLedgerStore, type StopCause } from './sim-ledger-store.ts'
 import { createSimRandom } from './sim-random.ts'
 import { createSimRarePaths, type RareRates } from './sim-rare-paths.ts'
-import { createSimSigner } from './sim-signer.ts'
+import { createSimSigner, readSimPublicKey } from './sim-signer.ts'
 import { createSimTransport, type SimNetwork } from './sim-transport.ts'
 import { type Story, toldTransport } from './story.ts'
 import type { ClusterWires } from './cluster-wires.ts'
@@ -115,6 +115,7 @@ export function startNode(world: World, name: string): SimNode {
     nodeId: name,
     session,
     ...ports,
+    readPublicKey: readSimPublicKey,
     wire: world.wires.of(process),
     leases: createSimLeaseStore(leases, process),
     clock,

@@ -25,8 +25,9 @@ export function judgeRotation(
   operation: Extract<Operation, { kind: 'rotate_key' }>,
   verifies: ModelSettings['verifies'],
 ): Expected {
-  const { proof, newKey, payload } = operation
-  if (proof !== null && !verifies(newKey.publicKey, payload, proof)) return refusedFor('proof_mismatch')
+  const { proof, payload } = operation
+  const { public_key: publicKey } = JSON.parse(payload) as { readonly public_key: string }
+  if (proof !== null && !verifies(publicKey, payload, proof)) return refusedFor('proof_mismatch')
   return state.status === 'active' ? EFFECT : refusedFor('account_not_active')
 }
 

@@ -4,6 +4,7 @@
  * Completions are events: they come late, and in an order of their own.
  */
 import { hash } from 'node:crypto'
+import type { AccountKey } from '../../actors/account/state.ts'
 import type { SignatureCheck, Signer } from '../../runtime/ports/signer.ts'
 import type { SimProcess } from './kernel-process.ts'
 import type { SeededRandom } from './sim-random.ts'
@@ -19,6 +20,8 @@ export interface SimSignerOptions {
 
 const USUAL_DELAY_MS = { min: 0.1, max: 5 }
 
+const SIM_KEY = /^A[A-Za-z0-9_-]{43}$/
+
 const publicKeys = new Map<string, string>()
 
 /** Shaped like a compressed point: 33 bytes in base64url, the first 2 or 3. */
@@ -29,6 +32,15 @@ export function simPublicKey(privateSeed: string): string {
   const key = Buffer.concat([Buffer.from([2 + ((digest[0] ?? 0) & 1)]), digest]).toString('base64url')
   publicKeys.set(privateSeed, key)
   return key
+}
+
+export function simAccountKey(publicKey: string): AccountKey {
+  return { keyId: `id of ${publicKey}`, publicKey }
+}
+
+/** Reads what `simPublicKey` gives. */
+export function readSimPublicKey(input: unknown): AccountKey | undefined {
+  return typeof input === 'string' && SIM_KEY.test(input) ? simAccountKey(input) : undefined
 }
 
 /** Shaped like r||s: 64 bytes in base64url. */

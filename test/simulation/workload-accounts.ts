@@ -119,7 +119,7 @@ export class AccountRequests {
     }
     const payload = canonicalJson(body)
     const proof = random.chance(0.5) ? simSign(random.chance(0.1) ? oldSeed : newSeed, payload) : null
-    const operation: Operation = { kind: 'rotate_key', payload, signature: simSign(oldSeed, payload), proof, newKey }
+    const operation: Operation = { kind: 'rotate_key', payload, signature: simSign(oldSeed, payload), proof }
     return { actor: accountAddress(account.accountId), caller: CALLER, operation }
   }
 

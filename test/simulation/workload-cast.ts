@@ -9,7 +9,7 @@ import { addressOf } from '../support/reference-encoding.ts'
 import { LEDGER_ID, type World } from './cluster-node.ts'
 import type { SignedOperation, UsedThere } from './reference-imports.ts'
 import type { SeededRandom } from './sim-random.ts'
-import { simPublicKey, simSign } from './sim-signer.ts'
+import { simAccountKey, simPublicKey, simSign } from './sim-signer.ts'
 
 export interface ClientAccount {
   readonly accountId: string
@@ -215,8 +215,7 @@ export class Cast {
 
   /** The key that a seed stands for: whoever is told that it is in force signs with it from then on. */
   bring(seed: string): AccountKey {
-    const publicKey = simPublicKey(seed)
-    const key = { keyId: `id of ${publicKey}`, publicKey }
+    const key = simAccountKey(simPublicKey(seed))
     this.stage.brings.set(key.keyId, seed)
     return key
   }

@@ -27,6 +27,12 @@ import type { RegisterClassCommand } from '../../actors/nft-class/commands.ts'
 export const ACCOUNT = 'alice@example'
 export const KEY: AccountKey = { keyId: 'key-1', publicKey: 'public-1' }
 export const OTHER_KEY: AccountKey = { keyId: 'key-2', publicKey: 'public-2' }
+
+/** Reads `public-N`. */
+export function readTestKey(input: unknown): AccountKey | undefined {
+  if (typeof input !== 'string' || !input.startsWith('public-')) return undefined
+  return { keyId: input.replace('public', 'key'), publicKey: input }
+}
 export const CALLER: Caller = { clientId: 'client-1', role: 'transactor', boundary: true }
 export const SALT = '00112233445566778899aabbccddeeff'
 export const START_MS = 1_790_000_000_000

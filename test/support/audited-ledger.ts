@@ -127,7 +127,6 @@ export class Parties {
       payload,
       signature,
       proof: null,
-      newKey: keyOf(keys),
     }))
     party.keys = keys
   }

@@ -4,6 +4,7 @@ import type { Caller } from '../../actors/account/commands.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import type { KeyRing } from '../../infra/keys/wrapping-keys.ts'
 import { createShardHash } from '../../infra/keys/shard-hash.ts'
+import { readPublicKey } from '../../infra/keys/public-key.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import { createPostgresLedgerStore } from '../../infra/postgres/ledger-store-postgres.ts'
 import { createServiceKeys, type PostgresServiceKeys } from '../../infra/postgres/service-keys-postgres.ts'
@@ -52,6 +53,7 @@ export async function startLoneNode(
     leases,
     transport,
     signer: createNodeSigner({ keys }),
+    readPublicKey,
     clock,
     random,
     log: SILENT,

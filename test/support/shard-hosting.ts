@@ -30,7 +30,7 @@ import { WIRE } from '../../runtime/wire.ts'
 import { lookUpStatements } from '../simulation/sim-ledger-store-look-up.ts'
 import { poisonIn, Rows } from '../simulation/sim-ledger-store-rows.ts'
 import { openShardStatements, type Statements } from '../simulation/sim-ledger-store-statements.ts'
-import { CALLER, KEY, OTHER_KEY, START_MS } from './accounts.ts'
+import { CALLER, KEY, OTHER_KEY, readTestKey, START_MS } from './accounts.ts'
 import { createManualClock } from './manual-clock.ts'
 import { NO_RARE_PATHS } from '../../runtime/ports/rare-paths.ts'
 import { verdictsIn, itemsBody } from './bodies.ts'
@@ -213,6 +213,7 @@ export function startHost(
         return 'receipt-key'
       },
     },
+    readPublicKey: readTestKey,
     clock,
     random: { hex: (size) => '0'.repeat(size * 2), integer: () => 0 },
     log,
@@ -326,10 +327,9 @@ export const transfer = (accountId: string, toAccountId: string, key: string, am
   submit({ account_id: accountId, to_account_id: toAccountId, amount, type: 'transfer', idempotency_key: key })
 export const rotation = (accountId: string): Operation => ({
   kind: 'rotate_key',
-  payload: canonicalJson({ account_id: accountId, idempotency_key: 'rotation' }),
+  payload: canonicalJson({ account_id: accountId, idempotency_key: 'rotation', public_key: OTHER_KEY.publicKey }),
   signature: `by ${KEY.publicKey}`,
   proof: null,
-  newKey: OTHER_KEY,
 })
 export const registerToken = (symbol: string, issuer: string, registrationKey: string | null = null): Operation => ({
   kind: 'register_token',

@@ -8,6 +8,7 @@ import { type ActorAddress, actorKey } from '../../actors/address.ts'
 import type { Caller } from '../../actors/account/commands.ts'
 import type { Answer } from '../../actors/account/outcome.ts'
 import { createAccountTag } from '../../infra/keys/account-tag.ts'
+import { readPublicKey } from '../../infra/keys/public-key.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import type { LedgerSecrets } from '../../infra/main/ledger-secrets.ts'
 import { messageKeyOf } from '../../infra/main/message-key.ts'
@@ -146,6 +147,7 @@ async function startNode(parts: Parts, nodeId: string, link: NatsLink): Promise<
     leases: createNatsLeaseStore(link, log, { ledgerId, replicas: 1, storage: 'memory' }),
     transport: openTransport(link, { ledgerId, messageKey: messageKeyOf(secrets), log, registry }),
     signer: createNodeSigner({ keys }),
+    readPublicKey,
     clock,
     random,
     log,

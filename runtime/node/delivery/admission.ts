@@ -121,7 +121,8 @@ function fateOf(verdict: Verdict | undefined): ItemFate {
 }
 
 /** Returns the command of an item, or the reason why it may not enter. */
-function createJudge({ clock, random, rare, settings, homeOf, find, backlogTo }: AdmissionDependencies) {
+function createJudge({ clock, random, rare, settings, homeOf, find, backlogTo, readPublicKey }: AdmissionDependencies) {
+  const reading = { production: settings.production, readPublicKey }
   return (item: Item, channel: ReplyChannel, backlog: number): Pending | Verdict => {
     const incarnation = find(item.shardId)
     if (incarnation === undefined || incarnation.token.epoch !== item.epoch || incarnation.phase === 'draining') {
@@ -137,7 +138,7 @@ function createJudge({ clock, random, rare, settings, homeOf, find, backlogTo }:
       backlog >= settings.maxNodeMailbox ||
       mailbox.sizeOf(actorKey(item.actor)) >= settings.maxActorMailbox
     if (isFull || rare.takes('mailbox_full')) return { kind: 'overloaded' }
-    const command = commandOf(item, nextStamp(incarnation, clock.now(), random), settings.production)
+    const command = commandOf(item, nextStamp(incarnation, clock.now(), random), reading)
     if (command === undefined) {
       return refused(item, refusal('unknown_operation', 'This ledger does not support the operation or its payload.'))
     }

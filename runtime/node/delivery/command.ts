@@ -10,6 +10,7 @@ import { readTerms } from '../../../actors/group/terms.ts'
 import type { AnyCommand } from '../../../actors/step-actor.ts'
 import { OPERATION_MEMBERS } from '../../message-shapes.ts'
 import type { Item, Operation } from '../../messages.ts'
+import type { ReadPublicKey } from '../../ports/public-keys.ts'
 import { isObject, readPayload, readSubmission, readTermsHash, type SignedPayload } from '../../signed-payload.ts'
 import { arrivalFor, isName, isUsedKeys } from './arrival-checks.ts'
 
@@ -29,11 +30,16 @@ const TAKERS: { readonly [Kind in Operation['kind']]?: readonly ActorKind[] } = 
 }
 const ACCOUNTS: readonly ActorKind[] = ['account']
 
+interface Reading {
+  readonly production: boolean
+  readonly readPublicKey: ReadPublicKey
+}
+
 /** undefined: this version does not know the operation or its payload. */
-export function commandOf(item: Item, stamp: Stamp, production: boolean): AnyCommand | undefined {
+export function commandOf(item: Item, stamp: Stamp, reading: Reading): AnyCommand | undefined {
   const { operation, actor, shardId, caller } = item
   if (!(TAKERS[operation.kind] ?? ACCOUNTS).includes(actor.kind)) return undefined
-  const own = ownMembers(item, stamp, production)
+  const own = ownMembers(item, stamp, reading)
   if (own === undefined) return undefined
   const { atMs, salt, newTxnId } = stamp
   const command: object = { type: operation.kind, atMs, salt, newTxnId, caller, accountId: actor.id, shardId }
@@ -42,13 +48,13 @@ export function commandOf(item: Item, stamp: Stamp, production: boolean): AnyCom
 }
 
 /** The members that only this kind of command has. */
-function ownMembers(item: Item, stamp: Stamp, production: boolean): object | undefined {
+function ownMembers(item: Item, stamp: Stamp, { production, readPublicKey }: Reading): object | undefined {
   const { operation, actor } = item
   switch (operation.kind) {
     case 'submit':
       return submit(operation, actor.id)
     case 'rotate_key':
-      return rotateKey(operation, actor.id)
+      return rotateKey(operation, actor.id, readPublicKey)
     case 'decline_legs':
       return declineLegs(operation, actor.id)
     case 'mint':
@@ -109,11 +115,13 @@ function submit({ payload, signature }: Of<'submit'>, accountId: string): object
   return { submission, payload, payloadHash: read.hash, signature, idempotencyKey }
 }
 
-function rotateKey(operation: Of<'rotate_key'>, accountId: string): object | undefined {
-  const { newKey, proof, payload, signature } = operation
+function rotateKey(operation: Of<'rotate_key'>, accountId: string, readPublicKey: ReadPublicKey): object | undefined {
+  const { proof, payload, signature } = operation
   const read = payloadOf(accountId, operation)
-  const idempotencyKey = read?.fields['idempotency_key']
+  const { idempotency_key: idempotencyKey, public_key: publicKey } = read?.fields ?? {}
   if (read === undefined || typeof idempotencyKey !== 'string') return undefined
+  const newKey = readPublicKey(publicKey)
+  if (newKey === undefined) return undefined
   return { ledgerId: read.ledgerId, newKey, proof, payload, payloadHash: read.hash, signature, idempotencyKey }
 }
 

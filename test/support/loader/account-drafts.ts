@@ -11,6 +11,7 @@ import type { Stamp } from '../../../actors/message.ts'
 import { BASE_UNIT, ZERO } from '../../../actors/money.ts'
 import { stepActor } from '../../../actors/step-actor.ts'
 import type { Item, Operation } from '../../../runtime/messages.ts'
+import { readPublicKey } from '../../../infra/keys/public-key.ts'
 import { commandOf } from '../../../runtime/node/delivery/command.ts'
 import { accountIn, ShardDraft, inboxOrder, stepInto } from '../../../runtime/node/commit/draft.ts'
 import { createFacts } from '../../../runtime/node/lookup/facts.ts'
@@ -109,7 +110,7 @@ export class AccountDrafts {
       deadlineMs: Number.MAX_SAFE_INTEGER,
       operation,
     }
-    const command = commandOf(item, stamp, false)
+    const command = commandOf(item, stamp, { production: false, readPublicKey })
     if (command === undefined) throw new Error(`the ledger does not understand ${operation.kind} of ${actor.id}`)
     const draft = this.draftOf(shardId)
     const pending = new Pending({ kind: 'request', item, channel: SILENT }, actor, command, draft.incarnation)

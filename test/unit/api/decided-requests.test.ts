@@ -40,7 +40,7 @@ const DONE: Readonly<Partial<Record<WrittenId, Done>>> = {
     location: '/v1/accounts/alice',
     shown: ACCOUNT_SHOWN,
   },
-  rotateKey: { ...CHANGED, asked: { proof: null, newKey: NEW_KEY }, status: 201, shown: ACCOUNT_SHOWN },
+  rotateKey: { ...CHANGED, asked: { proof: null }, status: 201, shown: ACCOUNT_SHOWN },
   changeStatus: {
     ...CHANGED,
     asked: { status: 'frozen', incoming: 'refuse', reason: 'a court order', ...REGISTERED },

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest'
 import { groupAddress } from '../../../actors/address.ts'
 import type { Operation } from '../../../runtime/messages.ts'
 import { readPayload, readSubmission } from '../../../runtime/signed-payload.ts'
-import { KEY } from '../../support/accounts.ts'
 import { homeOf, hosting, kinds, register } from '../../support/shard-hosting.ts'
 
 const GROUP_ID = 'c4d1f6a0-1c5e-4b7e-9a53-2f6f1c9f7e10'
@@ -18,7 +17,7 @@ const DEEP_TERMS = `{"group_id":"${GROUP_ID}","timeout_seconds":60,"legs":[${[
 describe('items of one message', () => {
   test.for<readonly [string, Operation]>([
     ['a submission that is no JSON', { kind: 'submit', payload: '{', signature: 's' }],
-    ['a rotation that is no JSON', { kind: 'rotate_key', payload: '', signature: 's', proof: null, newKey: KEY }],
+    ['a rotation that is no JSON', { kind: 'rotate_key', payload: '', signature: 's', proof: null }],
     ['a mint that is no JSON', { kind: 'mint', payload: 'x', signature: 's', metadataVerdict: 'valid' }],
     ['a submission that is no object', { kind: 'submit', payload: '[1]', signature: 's' }],
   ])('%s leaves the others of its message their verdicts', async ([, malformed]) => {

@@ -2,6 +2,7 @@
 import { LedgerNode } from '../../../runtime/node/ledger-node.ts'
 import type { ListedSession, ShardHint } from '../../../runtime/ports/lease-store.ts'
 import type { ShardMove } from '../../../runtime/ports/metrics.ts'
+import { readTestKey } from '../../support/accounts.ts'
 import { createLedger, homeOf, storeOf } from '../../support/shard-hosting.ts'
 
 type Renewal = 'good' | 'fails' | 'hangs' | 'conflict'
@@ -61,6 +62,7 @@ export async function startNode(ledger = createLedger([0, 1, 2])) {
       signMany: () => Promise.resolve([]),
       receiptKeyId: () => 'key',
     },
+    readPublicKey: readTestKey,
     clock,
     random: { hex: (size) => '0'.repeat(size * 2), integer: () => 0 },
     log: { info: silent, warn: silent, error: silent },

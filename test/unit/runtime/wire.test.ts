@@ -78,7 +78,7 @@ const ARRIVALS: readonly Arrival[] = [
 const OPERATIONS: readonly Operation[] = [
   credit('a', 'k'),
   register,
-  { kind: 'rotate_key', payload: '{}', signature: 's', proof: null, newKey: KEY },
+  { kind: 'rotate_key', payload: '{}', signature: 's', proof: null },
   { kind: 'mint', payload: '{}', signature: 's', metadataVerdict: 'unchecked' },
   { kind: 'change_status', status: 'frozen', incoming: null, reason: 'r' },
   { kind: 'erase', reason: 'r' },
