@@ -25,7 +25,7 @@ const RETRIES = {
   resume: 'overrules',
   erase: 'replays',
   show_actor: 'replays',
-  decline_legs: 'replays',
+  decline_legs: 'keyed',
   register_token: 'replays',
   register_class: 'replays',
   register_group: 'replays',

@@ -125,13 +125,13 @@ export function stepInto(draft: ShardDraft, pending: Pending, surroundings: Step
 }
 
 /**
- * A change of status that may have been applied must not be applied on top of what came after it, and a registration
- * that is refused may be refused for what it did itself.
+ * A change of status that may have been applied must not be applied on top of what came after it. A registration or a
+ * decline may be refused for its own effect: a declined leg is gone once its group has reverted.
  */
 function isUntold({ perhapsApplied, keyAddress, command }: Pending, result: { readonly kind: string }): boolean {
   if (!perhapsApplied || keyAddress !== null) return false
   if (command.type === 'change_status' || command.type === 'pause' || command.type === 'resume') return true
-  if (command.type !== 'register' || !('answer' in result)) return false
+  if ((command.type !== 'register' && command.type !== 'decline_legs') || !('answer' in result)) return false
   return (result as { readonly answer: Answer }).answer.kind === 'refused'
 }
 

@@ -9,6 +9,7 @@ import { START_MS } from '../../support/accounts.ts'
 import { edge, type Sent, submitted } from './gateway-fixture.ts'
 
 const CLOSES: Operation = { kind: 'change_status', status: 'closed', incoming: null, reason: 'r' }
+const DECLINES: Operation = { kind: 'decline_legs', payload: '{}', signature: 's' }
 
 const accepted = (enqueuedAtMs: number, replayed = false): Verdict => ({
   kind: 'answered',
@@ -112,16 +113,19 @@ describe('the gateway', () => {
     expect(asked.outcome).toMatchObject({ kind: 'answered', answer: { replayed: false } })
   })
 
-  test('W3: a refusal of what has no key proves nothing once an attempt is uncertain', async () => {
-    const { clock, sent, ask } = await edge()
-    const asked = ask('a0', CLOSES)
-    await clock.pass(1)
-    sent[0]?.answer([{ kind: 'undecided' }])
-    await clock.pass(300)
-    sent[1]?.answer([refused])
-    await clock.pass(0)
-    expect(asked.outcome).toEqual({ kind: 'unavailable', reason: 'shard_unavailable', outcome: 'unknown' })
-  })
+  test.for([CLOSES, DECLINES])(
+    'W3: a refusal of $kind without a key proves nothing once an attempt is uncertain',
+    async (operation) => {
+      const { clock, sent, ask } = await edge()
+      const asked = ask('a0', operation)
+      await clock.pass(1)
+      sent[0]?.answer([{ kind: 'undecided' }])
+      await clock.pass(300)
+      sent[1]?.answer([refused])
+      await clock.pass(0)
+      expect(asked.outcome).toEqual({ kind: 'unavailable', reason: 'shard_unavailable', outcome: 'unknown' })
+    },
+  )
 
   test.for([
     ['does not read its version', (one: Sent) => one.reply(UNSUPPORTED_VERSION)],

@@ -1,6 +1,11 @@
 /** Goal: I10, D7: what a commit did that was applied, and whose answer was lost, is done once and told as if it had been heard. */
 import { expect, test } from 'vitest'
+import { accountAddress } from '../../../actors/address.ts'
+import { canonicalJson } from '../../../actors/canonical-json.ts'
+import type { LegTerms, Message } from '../../../actors/message.ts'
 import type { Operation } from '../../../runtime/messages.ts'
+import { KEY, START_MS } from '../../support/accounts.ts'
+import { deliveriesBody, deliveryFrom } from '../../support/bodies.ts'
 import { answersOf, applied, credit, hosting, kinds, register, rotation } from '../../support/shard-hosting.ts'
 
 const status = (to: 'frozen' | 'active' | 'closed', registrationKey: string | null = null): Operation => {
@@ -63,6 +68,43 @@ test('a registration is not refused because the key was rotated right after it',
   await clock.pass(2_000)
   expect(unanswered).toBe(0)
   expect(kinds(verdicts).sort()).toEqual(['rotated', 'undecided'])
+})
+
+test('a decline is not refused because its group reverted right after it', async () => {
+  const { clock, host, control, verdicts, item, send, keep } = hosting([0])
+  const groupId = 'c4d1f6a0-1c5e-4b7e-9a53-2f6f1c9f7e10'
+  const termsHash = 'd'.repeat(64)
+  const leg = { groupId, leg: 0, role: 'own' } as const
+  const terms: LegTerms = {
+    accountId: 'a',
+    type: 'debit',
+    amount: '1',
+    tokenId: 'BASE',
+    toAccountId: null,
+    boundary: false,
+  }
+  const deliver = (number: number, message: Message) =>
+    host.receiveDeliveries(
+      deliveriesBody([
+        deliveryFrom(2, [{ number, envelope: { to: accountAddress('a'), message, carries: [] } }], { began: 2 }),
+      ]),
+      () => undefined,
+    )
+  send(item(0, 'a', register))
+  await clock.pass(50)
+  deliver(1, { type: 'expect_leg', ...leg, termsHash, terms, clientId: 'client', dueAtMs: START_MS + 60_000 })
+  await clock.pass(50)
+  verdicts.length = 0
+  control.commit = (batch) => {
+    keep(batch)
+    control.commit = applied
+    return { kind: 'unknown', detail: 'no answer' }
+  }
+  const payload = canonicalJson({ account_id: 'a', group_id: groupId, terms_hash: `sha256:${termsHash}` })
+  send(item(0, 'a', { kind: 'decline_legs', payload, signature: `by ${KEY.publicKey}` }))
+  deliver(2, { type: 'revert_leg', ...leg })
+  await clock.pass(300)
+  expect(kinds(verdicts)).toEqual(['undecided'])
 })
 
 test('D7: a change of status under a key gets its reply, also after other changes, and takes effect once', async () => {
