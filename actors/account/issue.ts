@@ -93,7 +93,7 @@ function refusesIssue(turn: Turn, { tokenId, totalSupply }: AccountMessageOf<'pr
 export function creditIssue(turn: Turn, command: AccountMessageOf<'credit_issue'>): void {
   const { tokenId, totalSupply: amount } = command
   const hold = turn.hold(`issue ${tokenId}`)
-  invariant(hold?.kind === 'issue', `the supply of ${tokenId} came to an turn.before that does not expect it`)
+  invariant(hold?.kind === 'issue', `the supply of ${tokenId} came to an account that does not expect it`)
   const supply = parseQuantity(amount)
   turn.letGo(hold)
   turn.change(tokenId, { balance: supply, room: -supply })

@@ -46,7 +46,7 @@ function accountIn({ role, terms }: AccountMessageOf<'expect_leg'>): string {
 
 export function refuseClosedLeg(turn: Turn, command: AccountMessageOf<'expect_leg'>): void {
   const { groupId, leg, role } = command
-  const refused = { code: 'account_closed', detail: `The turn.before ${accountIn(command)} is closed.` } as const
+  const refused = { code: 'account_closed', detail: `The account ${accountIn(command)} is closed.` } as const
   turn.send(groupAddress(groupId), { type: 'leg_expected', groupId, leg, role, refused })
 }
 

@@ -1,5 +1,6 @@
 /** Goal: a token and a class have one name each, and come into being with their issuer's agreement or not at all (D2, D7, T1). */
 import { beforeEach, describe, expect, test } from 'vitest'
+import { MAX_ASSETS } from '../../../actors/account/turn.ts'
 import type { Answer } from '../../../actors/account/outcome.ts'
 import { classAddress, tokenAddress } from '../../../actors/address.ts'
 import type { RegisterClassCommand } from '../../../actors/nft-class/commands.ts'
@@ -109,4 +110,12 @@ describe.for(KINDS)('$kind', ({ ask, register, alike, others, registered, taken 
     expect([codeOf(answer), 'keyId' in answer]).toEqual([code, code !== undefined])
     expect(codeOf(register({ issuer: 'bob' }))).toBe(code === undefined ? taken : undefined)
   })
+})
+
+test.for([
+  ['1', 'asset_limit'],
+  ['0', undefined],
+] as const)('D5: a supply of %s at an issuer with as many assets as it may have: %s', ([totalSupply, code]) => {
+  ledger.put({ ...ledger.account('ann'), nftCount: MAX_ASSETS })
+  expect(codeOf(issue(ledger, { issuer: 'ann', totalSupply }))).toBe(code)
 })

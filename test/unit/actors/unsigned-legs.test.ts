@@ -95,6 +95,16 @@ describe('the reply to another client that registers a group', () => {
   })
 })
 
+test('a registration that names a closed account says so', () => {
+  open(ledger, 'gone')
+  change(ledger, 'gone', { status: 'closed' })
+  const { answer } = expected(
+    { account_id: 'gone', type: 'credit', amount: '1' },
+    { account_id: 'mallory', type: 'debit', amount: '1' },
+  )
+  expect(answer).toMatchObject({ kind: 'refused', code: 'account_closed', detail: 'The account gone is closed.' })
+})
+
 describe('a group that another client registers blocks', () => {
   test('neither incoming nor outgoing value, nor the limit of digits', () => {
     expected(...brings(FULL))
