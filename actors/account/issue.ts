@@ -86,7 +86,8 @@ export function prepareIssue(account: AccountData, command: AccountMessageOf<'pr
 function refusesIssue(turn: Turn, { tokenId, totalSupply }: AccountMessageOf<'prepare_issue'>): Refused | null {
   const { incoming } = turn.before
   if (incoming === 'refuse') return { code: 'account_refuses', detail: 'The issuer refuses incoming value.' }
-  const lacks = turn.lacksRoom(tokenId, parseQuantity(totalSupply))
+  const supply = parseQuantity(totalSupply)
+  const lacks = supply === 0n ? undefined : turn.lacksRoom(tokenId, supply)
   return lacks === undefined ? null : { code: lacks, detail: 'The issuer has no room for the supply.' }
 }
 
