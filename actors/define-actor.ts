@@ -174,7 +174,7 @@ export function defineActor<State extends Actor, Command extends { readonly type
     if (after === snapshot) return refused(status, before, command)
     const { data, effects, answer } = after.context as Context
     const value = after.value as string
-    invariant((data === null) === (value === ABSENT), `${kind} ${id} is ${value}, which its data contradicts`)
+    invariant((data === null) === (value === ABSENT), `${kind} ${value}: the data contradicts the state`)
     if (data === before && value === status && effects.length === 0) return { kind: 'answered', answer }
     return { kind: 'stepped', state: withStatus(data as State | null, value), effects, answer }
   }
@@ -253,7 +253,7 @@ function machineOf<Data, Status extends string, Command extends { readonly type:
   const asked = (event: CommandEvent, status: Status) => event.leadingTo(status) as Asked<Status, Evidence>
   const onExisting = mapValues(actions, (action) =>
     applied(({ context: { data }, event }, status) => {
-      invariant(data !== null, `an action changed ${id} ${event.id}, which does not exist`)
+      invariant(data !== null, `${id} ${event.status}: an action changed an actor that does not exist`)
       return action(data as Data, event.command as Command, asked(event, status))
     }),
   )

@@ -3,10 +3,12 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { transition } from 'xstate'
 import { isMessageType } from '../../../actors/message.ts'
-import { ABSENT } from '../../../actors/define-actor.ts'
+import { accountActor } from '../../../actors/account/actor.ts'
+import { ABSENT, defineActor } from '../../../actors/define-actor.ts'
 import { describeActor, mermaidOf } from '../../../infra/cli/describe-actor.ts'
 import { ACTOR_KINDS } from '../../../actors/address.ts'
 import { ACTORS } from '../../../actors/step-actor.ts'
+import { ACCOUNT, registerCommand, SIGNED } from '../../support/accounts.ts'
 
 describe.each(ACTOR_KINDS)('the machine of %s', (kind) => {
   const { states, transitions, refusals } = describeActor(kind)
@@ -55,4 +57,16 @@ describe.each(ACTOR_KINDS)('the machine of %s', (kind) => {
       expect(next.value).toBe(state)
     }
   })
+})
+
+test.for([
+  ['data contradict its state', 'open', 'absent'],
+  ['action runs on no account', 'claim', 'absent'],
+])('D19: a machine whose %s is named by its kind and state, not by its ID', ([, actions, target]) => {
+  const { machine } = accountActor
+  const absent = { on: { register: { actions, target } } } as never
+  const { step } = defineActor({ ...accountActor, machine: { ...machine, states: { ...machine.states, absent } } })
+  const fails = () => step(ACCOUNT, null, registerCommand(), SIGNED)
+  expect(fails).toThrow(/account absent/)
+  expect(fails).not.toThrow(ACCOUNT)
 })
