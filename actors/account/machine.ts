@@ -242,7 +242,7 @@ export const accountMachine = {
       on: {
         ...OPEN,
         submit: [REPLAYED, JUDGED, { guard: 'isCredit', actions: 'post' }, PAUSED, { actions: 'post' }],
-        mint: [REPLAYED, MINTING, PAUSED, JUDGED, { actions: 'mint' }],
+        mint: [REPLAYED, MINTING, JUDGED, PAUSED, { actions: 'mint' }],
         rotate_key: [REPLAYED, JUDGED, { actions: 'rotateKey' }],
         take_arrival: [
           JUDGED,

@@ -56,7 +56,6 @@ export function judgeMint(
   { fromMs }: Window,
   facts: Pick<ModelFacts, 'nftClass' | 'openSince'>,
 ): readonly Expected[] {
-  if (state.paused && state.status === 'active') return [refusedFor('account_paused')]
   const found = facts.nftClass(tokenId.slice(0, tokenId.indexOf('/')))
   const doubts: Expected[] = []
   if (found === undefined || found.fromMs >= fromMs) doubts.push(refusedFor('class_not_found'))
@@ -68,7 +67,8 @@ export function judgeMint(
   const ownedSince = owner === null ? -Infinity : facts.openSince(owner)
   if (ownedSince === undefined || ownedSince >= fromMs) doubts.push(refusedFor('owner_not_found'))
   if (ownedSince === undefined) return doubts
-  return [...doubts, state.status === 'active' ? EFFECT : refusedFor('account_not_active')]
+  if (state.status !== 'active') return [...doubts, refusedFor('account_not_active')]
+  return [...doubts, state.paused ? refusedFor('account_paused') : EFFECT]
 }
 
 /** An account may decline only unsigned legs. A declined leg stays declined. */

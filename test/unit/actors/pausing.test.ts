@@ -34,7 +34,15 @@ test.for([
   ['transfer', submitCommand({ type: 'transfer', amount: '1', toAccountId: 'bob' })],
   ['mint of an NFT', mintCommand({ accountId: ACCOUNT, classId: 'cls_1', instanceId: 'ruby' })],
 ] as const)('a paused account is refused its %s', ([, command]) => {
-  expect(refusalOf(stepAccount(paused, command, { ...SIGNED, exists: () => true }))).toBe('account_paused')
+  const nftClass = () => ({ classId: 'cls_1', issuer: ACCOUNT })
+  expect(refusalOf(stepAccount(paused, command, { ...SIGNED, nftClass, exists: () => true }))).toBe('account_paused')
+})
+
+test.for([
+  ['transfer', submitCommand({ type: 'transfer', amount: '1', toAccountId: 'bob' }), 'receiver_not_found'],
+  ['mint of an NFT', mintCommand({ accountId: ACCOUNT, classId: 'cls_1', instanceId: 'ruby' }), 'class_not_found'],
+] as const)('of a paused account an ill-formed %s is refused as such', ([, command, code]) => {
+  expect(refusalOf(stepAccount(paused, command))).toBe(code)
 })
 
 test('what comes in arrives, what was sent before ends, and the key may be rotated', () => {
