@@ -75,7 +75,6 @@ const REFUSALS = {
     resume: CLOSED,
     hold_arrival: EXISTS,
     take_arrival: NOT_HELD,
-    drop_arrival: NOT_HELD,
     note_used_keys: NOT_HELD,
     depart: notFrozen,
   },

@@ -57,7 +57,7 @@ function isOtherwiseEmpty(account: AccountData): boolean {
 }
 
 /** Whether it came in this import, with what it had. */
-function hasArrived(account: AccountData | null, importId: string): boolean {
+export function hasArrived(account: AccountData | null, importId: string): boolean {
   const arrived = account?.arrived
   return arrived !== undefined && arrived.keySalt !== null && arrived.importId === importId
 }

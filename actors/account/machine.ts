@@ -12,6 +12,7 @@ import {
   arrivesClosed,
   arrivesFrozen,
   dropArrival,
+  hasArrived,
   holdArrival,
   noteUsedKeys,
   openArriving,
@@ -70,6 +71,7 @@ const GUARDS = {
     keepsStatus(account, command, told) &&
     account.incoming === (command.incoming ?? account.incoming) &&
     keyUseOf(command) === undefined,
+  hasArrived: (account: AccountData, { importId }: Arrival) => hasArrived(account, importId),
   arrivesFrozen,
   arrivesClosed,
   departsWhole: (_account: AccountData, { tokenId }: DepartCommand) => tokenId === null,
@@ -180,6 +182,7 @@ const REPLAYED = { guard: 'isReplay', actions: 'replay' } as const
 const SHOWN = { actions: 'showActor' } as const
 const PAUSED = { guard: 'isPaused', actions: 'refusePaused' } as const
 const MINTING = { guard: 'isMinting', actions: 'defer' } as const
+const ARRIVED = { guard: 'hasArrived', actions: 'answerArrival' } as const
 const WITHOUT_CONSENT = { guard: 'lacksConsent', actions: 'refuseConsent' } as const
 
 /** Commands that an account takes while it is open, frozen or not. */
@@ -191,7 +194,21 @@ const OPEN = {
   resume: [{ guard: 'isPaused', actions: 'resume' }, SHOWN],
   hold_arrival: [JUDGED, { actions: 'holdArrival' }],
   note_used_keys: [JUDGED, { actions: 'noteUsedKeys' }],
+  take_arrival: [
+    JUDGED,
+    { guard: 'arrivesFrozen', target: 'frozen', actions: 'takeArrival' },
+    { guard: 'arrivesClosed', target: 'closed', actions: 'takeArrival' },
+    { actions: 'takeArrival' },
+  ],
   drop_arrival: [JUDGED, { actions: 'dropArrival' }],
+  change_status: [
+    REPLAYED,
+    { guard: 'changesNothing', actions: 'showStatus' },
+    { guard: 'keepsStatus', actions: 'keepStatus' },
+    { guard: 'freezes', target: 'frozen', actions: 'changeStatus' },
+    { guard: 'activates', target: 'active', actions: 'changeStatus' },
+    { guard: 'closesEmpty', target: 'closed', actions: 'close' },
+  ],
   prepare_issue: [WITHOUT_CONSENT, { actions: 'prepareIssue' }],
   prepare_class: [WITHOUT_CONSENT, { actions: 'prepareClass' }],
   receive_transfer: { actions: 'receiveTransfer' },
@@ -244,19 +261,6 @@ export const accountMachine = {
         submit: [REPLAYED, JUDGED, { guard: 'isCredit', actions: 'post' }, PAUSED, { actions: 'post' }],
         mint: [REPLAYED, MINTING, JUDGED, PAUSED, { actions: 'mint' }],
         rotate_key: [REPLAYED, JUDGED, { actions: 'rotateKey' }],
-        take_arrival: [
-          JUDGED,
-          { guard: 'arrivesFrozen', target: 'frozen', actions: 'takeArrival' },
-          { guard: 'arrivesClosed', target: 'closed', actions: 'takeArrival' },
-          { actions: 'takeArrival' },
-        ],
-        change_status: [
-          REPLAYED,
-          { guard: 'changesNothing', actions: 'showStatus' },
-          { guard: 'freezes', target: 'frozen', actions: 'changeStatus' },
-          { guard: 'closesEmpty', target: 'closed', actions: 'close' },
-          { guard: 'keepsStatus', actions: 'keepStatus' },
-        ],
       },
     },
     frozen: {
@@ -270,18 +274,6 @@ export const accountMachine = {
           { guard: 'departsWhole', target: 'closed', actions: 'departWhole' },
           { actions: 'departToken' },
         ],
-        take_arrival: [
-          JUDGED,
-          { guard: 'arrivesClosed', target: 'closed', actions: 'takeArrival' },
-          { actions: 'takeArrival' },
-        ],
-        change_status: [
-          REPLAYED,
-          { guard: 'changesNothing', actions: 'showStatus' },
-          { guard: 'activates', target: 'active', actions: 'changeStatus' },
-          { guard: 'closesEmpty', target: 'closed', actions: 'close' },
-          { guard: 'keepsStatus', actions: 'keepStatus' },
-        ],
       },
     },
     closed: {
@@ -293,9 +285,9 @@ export const accountMachine = {
         rotate_key: [REPLAYED, JUDGED],
         change_status: REPLAYED,
         hold_arrival: JUDGED,
-        take_arrival: JUDGED,
-        drop_arrival: JUDGED,
-        note_used_keys: JUDGED,
+        take_arrival: ARRIVED,
+        note_used_keys: ARRIVED,
+        drop_arrival: { actions: 'answerArrival' },
         depart: { guard: 'hasDepartedThere', actions: 'showDeparted' },
         show_actor: SHOWN,
         erase: [JUDGED, { target: 'erased', actions: 'erase' }],

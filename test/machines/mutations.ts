@@ -29,7 +29,18 @@ export function nameOf({ kind, state, command, index, without }: MachineMutation
   return `${kind}.${state}.${command}.${index}.${without}`
 }
 
+/** Of transitions that active and frozen accounts share: in this state another takes the command, with the same effect. */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
+  'account.active.change_status.4.transition',
+  'account.frozen.change_status.3.transition',
+  'account.frozen.take_arrival.1.transition',
+])
+
 export function machineMutations(): readonly MachineMutation[] {
+  return everyMutation().filter((mutation) => !WITHOUT_EFFECT.has(nameOf(mutation)))
+}
+
+function everyMutation(): readonly MachineMutation[] {
   return ACTOR_KINDS.flatMap((kind) =>
     Object.entries(statesOf(kind)).flatMap(([state, { on = {} }]) =>
       Object.entries(on).flatMap(([command, transitions]) =>

@@ -8,7 +8,7 @@ import { ABSENT, defineActor } from '../../../actors/define-actor.ts'
 import { describeActor, mermaidOf } from '../../../infra/cli/describe-actor.ts'
 import { ACTOR_KINDS } from '../../../actors/address.ts'
 import { ACTORS } from '../../../actors/step-actor.ts'
-import { ACCOUNT, registerCommand, SIGNED } from '../../support/accounts.ts'
+import { ACCOUNT, registerCommand, SALT, SIGNED } from '../../support/accounts.ts'
 
 describe.each(ACTOR_KINDS)('the machine of %s', (kind) => {
   const { states, transitions, refusals } = describeActor(kind)
@@ -42,6 +42,16 @@ describe.each(ACTOR_KINDS)('the machine of %s', (kind) => {
       return guard === null && next?.from === from && next.command === command
     })
     expect(behind).toEqual([])
+  })
+
+  test('ignores a timer that was set for another time', () => {
+    const timer: object = { type: 'due', dueAtMs: 1, atMs: 1, salt: SALT, newTxnId: 'txn_0' }
+    const step = ACTORS[kind].step as (...given: readonly unknown[]) => unknown
+    for (const { from, command } of transitions) {
+      if (command !== 'due') continue
+      const before = from === ABSENT ? null : { status: from, dueAtMs: null }
+      expect(step('id', before, timer, SIGNED)).toEqual({ kind: 'answered', answer: null })
+    }
   })
 
   test('is drawn in the README as it runs', () => {
