@@ -83,8 +83,7 @@ function refusalProblem(refusal: ImportRefusal): Problem {
     }
     case 'mismatch': {
       const { field, detail, signed } = refusal
-      const refused = problem('forbidden', 'ERR_SIGNATURE_MISMATCH', detail, [{ field, message: detail }])
-      return signed === undefined ? refused : { ...refused, signed }
+      return { ...problem('forbidden', 'ERR_SIGNATURE_MISMATCH', detail, [{ field, message: detail }]), signed }
     }
     case 'exists':
       return conflict(refusal.field, refusal.detail)

@@ -6,15 +6,14 @@
  *   K4. Nobody can read one: where a list goes on may be a row that its client must not see. The MAC is over what is hidden
  *       and begins the key stream that hides it (a synthetic IV, as in RFC 5297), so that the same place is the same token.
  * base64url(version 1 | AES-256-CTR of (relation 1 | total 6 | cursor) | HMAC-SHA-256 truncated to 16), numbers in bytes,
- * big-endian. Tokens of version 1 stand for a place without hiding it: feeds that began with one go on with it.
+ * big-endian.
  */
 import { createCipheriv, createHmac, timingSafeEqual } from 'node:crypto'
 import { invariant } from '../actors/result.ts'
 
 export const MAX_PAGE_TOKEN_LENGTH = 512
 
-const VERSION = 2
-const READABLE_VERSION = 1
+const VERSION = 1
 const HEADER_BYTES = 8
 const MAC_BYTES = 16
 /** Why this MAC can be mistaken for nothing else that the same key might ever sign. */
@@ -71,7 +70,7 @@ export function createPageTokens(key: Uint8Array): PageTokens {
       const bytes = Buffer.from(token, 'base64url')
       if (bytes.length < HEADER_BYTES + MAC_BYTES || bytes.toString('base64url') !== token) return undefined
       const [given, mac] = [bytes.subarray(0, -MAC_BYTES), bytes.subarray(-MAC_BYTES)]
-      const content = given[0] === READABLE_VERSION ? given : hiddenOrShown(given, mac)
+      const content = hiddenOrShown(given, mac)
       return timingSafeEqual(macOf(scope, content), mac) ? decode(content) : undefined
     },
   }
@@ -91,7 +90,7 @@ function relationOf(count: PageCount | null): number {
 }
 
 function decode(content: Buffer): PagePosition | undefined {
-  if (![VERSION, READABLE_VERSION].includes(content.readUInt8(0))) return undefined
+  if (content.readUInt8(0) !== VERSION) return undefined
   const relation = content.readUInt8(1)
   return {
     cursor: content.toString('utf8', HEADER_BYTES),

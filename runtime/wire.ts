@@ -42,27 +42,7 @@ export const WIRE: Wire = {
   writes: VERSION,
   reads: [VERSION],
   writeEnvelope: ({ to, message, carries }) => ({ version: VERSION, to, message, carries }),
-  readEnvelope: (written) => {
-    if (!isEnvelope(written)) return undefined
-    if (written.version === undefined) return withLaterFields(written)
-    return written.version === VERSION ? written : undefined
-  },
-}
-
-/**
- * Fields that release 0.7, whose envelopes name no version, did not write. It left only messages of exchanges in an outbox:
- * its groups have ended before the migration.
- */
-const LATER_FIELDS: Readonly<Partial<Record<Envelope['message']['type'], object>>> = {
-  hold_nft: { toAccountId: null },
-  release_nft: { leg: null },
-  nft_released: { leg: null },
-}
-
-function withLaterFields(written: WrittenEnvelope): Envelope {
-  const { message } = written
-  const added = LATER_FIELDS[message.type]
-  return added === undefined ? written : { ...written, message: Object.assign({ ...added }, message) }
+  readEnvelope: (written) => (written.version === VERSION && isEnvelope(written) ? written : undefined),
 }
 
 /** The reply to every body of an unknown version; the same in every version. */

@@ -34,8 +34,8 @@ export interface GroupData {
   readonly registrationKey: string
   /** Why it is being refused, while it is. */
   readonly refused: Refused | null
-  /** Why it reverts; null unless it does. Groups that 0.7 wrote have none. */
-  readonly failure?: Failure | null
+  /** Why it reverts; null unless it does. */
+  readonly failure: Failure | null
   /** Requested compensations of a linked group, by transaction ID. */
   readonly compensationsAsked: { readonly [txnId: string]: AskedCompensation }
   readonly compensations: readonly Compensation[]
@@ -154,7 +154,7 @@ export function groupViewAs(group: GroupData, status: GroupView['status']): Grou
     createdAtMs: isRegistered ? group.createdAtMs : null,
     dueAtMs: group.timeoutAtMs,
     finishedAtMs: group.finishedAtMs,
-    failure: group.failure ?? null,
+    failure: group.failure,
   }
 }
 

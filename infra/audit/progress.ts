@@ -14,7 +14,7 @@ import { type PassPlace, startOf, WHOLE_PASS } from './pass.ts'
 import type { Seen } from './walk.ts'
 
 export interface AuditProgress {
-  readonly format: 3
+  readonly format: 1
   readonly pass: PassUnderWay | null
   readonly last: CompletePass | null
   readonly tail: TailPlace
@@ -65,7 +65,7 @@ export interface TailPlace {
 
 /** More than these are left to the next pass. */
 export const MAX_TOKENS = 1_000
-const FORMAT = 3
+const FORMAT = 1
 
 /** `remembered`: how many transactions are remembered as pending, from before. */
 export function newProgress(position: string, nowMs: number, remembered: number): AuditProgress {
@@ -88,10 +88,7 @@ export function newProgress(position: string, nowMs: number, remembered: number)
 /** undefined: there is none that this program can go on from. */
 export function readProgress(text: string): AuditProgress | undefined {
   const progress = JSON.parse(text) as AuditProgress | { readonly format: undefined }
-  if (progress.format !== FORMAT) return undefined
-  const { tail } = progress
-  // Programs before looked at all value and at supplies together, and wrote one time.
-  return { ...progress, tail: { suppliesAtMs: tail.momentAtMs, ...(tail as Omit<TailPlace, 'suppliesAtMs'>) } }
+  return progress.format === FORMAT ? progress : undefined
 }
 
 export function beginPass(progress: AuditProgress, nowMs: number): AuditProgress {

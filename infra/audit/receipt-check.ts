@@ -1,8 +1,8 @@
 /**
  * Whether receipts verify: made anew from the transaction's row, under the key that they name.
  *   V1. The key is the service's own, for receipts, not revoked, and its ID is its thumbprint (RFC 7638).
- *   V2. It was in use at the time that the receipt says, or little before or after: a node that could not look at the keys
- *       goes on with those it knows, and version 0.7.7 and those before it chose the key by another clock than the time.
+ *   V2. It was in use at the time in the receipt, or little before or after: a node that cannot read the keys continues with
+ *       those it knows.
  */
 import { createPublicKey, type KeyObject } from 'node:crypto'
 import { receiptPayload } from '../../actors/account/receipt.ts'

@@ -10,8 +10,7 @@
  *       proxy all clients are one network: there the share is what they have together.
  *   P5. A chosen secret that was right is remembered, as a keyed hash under a key of this process: it gets in without
  *       scrypt, whoever fills the queue.
- *   P6. What is stored for one client's secret lets it in as no other. (Hashes that were made before this was so, without a
- *       `/2`, are bound to their client by the document that they stand in alone.)
+ *   P6. What is stored for one client's secret lets it in as no other.
  */
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
@@ -20,7 +19,7 @@ import { networkOf } from './network.ts'
 import { createSharedSlots, SlotsExhausted } from '../../runtime/slots.ts'
 
 export interface ClientSecrets {
-  /** What is stored for a secret: `hmac-sha256/2:<hex>` or `scrypt/2:<N>-<r>-<p>:<salt>:<hex>`. Throws ClientSecretsBusy. */
+  /** What is stored for a secret: `hmac-sha256:<hex>` or `scrypt:<N>-<r>-<p>:<salt>:<hex>`. Throws ClientSecretsBusy. */
   readonly hash: (clientId: string, secret: string) => Promise<string>
   /** Whether the secret is the record's; false for an unknown client, after the same work (P1). Throws ClientSecretsBusy. */
   readonly verify: (
@@ -52,8 +51,8 @@ export class ClientSecretsBusy extends Error {
 }
 
 const GENERATED = /^lsk_[A-Za-z0-9_-]{43}$/
-const KEYED = /^hmac-sha256(\/2)?:([0-9a-f]{64})$/
-const STRETCHED = /^scrypt(\/2)?:32768-8-1:([0-9a-f]{32}):([0-9a-f]{64})$/
+const KEYED = /^hmac-sha256:([0-9a-f]{64})$/
+const STRETCHED = /^scrypt:32768-8-1:([0-9a-f]{32}):([0-9a-f]{64})$/
 
 /** N, r, p (RFC 7914): 32 MiB and about 100 ms. Records name them, so that a later release can tell its own from these. */
 const COST = { N: 32_768, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
@@ -88,11 +87,12 @@ export function createClientSecrets({
   /** Stored hash -> what `remembering` makes of the secret. */
   const remembered = createBoundedCache<string, Buffer>(MAX_REMEMBERED)
 
-  const keyed = (input: string | Buffer): Buffer => createHmac('sha256', pepper).update(input).digest()
   const keyedFor = (clientId: string, use: string, input: string): Buffer =>
-    keyed([`client ${use}`, clientId, input].join(BETWEEN))
-  const keyedStretched = (clientId: string | undefined, bytes: Buffer): Buffer =>
-    clientId === undefined ? keyed(bytes) : keyedFor(clientId, 'scrypt', bytes.toString('hex'))
+    createHmac('sha256', pepper)
+      .update([`client ${use}`, clientId, input].join(BETWEEN))
+      .digest()
+  const keyedStretched = (clientId: string, bytes: Buffer): Buffer =>
+    keyedFor(clientId, 'scrypt', bytes.toString('hex'))
   const remembering = ({ clientId, secretHash }: SecretRecord, secret: string): Buffer =>
     createHmac('sha256', memoryKey).update([clientId, secretHash, secret].join(BETWEEN)).digest()
 
@@ -110,25 +110,25 @@ export function createClientSecrets({
     const proof = remembering(record, secret)
     const known = remembered.get(stored)
     if (known !== undefined && timingSafeEqual(known, proof)) return true
-    const [, bound, salt, hash] = STRETCHED.exec(stored) ?? []
+    const [, salt, hash] = STRETCHED.exec(stored) ?? []
     const bytes = salt === undefined ? unknownSalt : Buffer.from(salt, 'hex')
     const computed = await stretched(secret, bytes, networkOf(address))
-    const right = sameHash(keyedStretched(bound === undefined ? undefined : clientId, computed), hash)
+    const right = sameHash(keyedStretched(clientId, computed), hash)
     if (right) remembered.set(stored, proof)
     return right
   }
 
   const verifyGenerated = ({ clientId, secretHash }: SecretRecord, secret: string): boolean => {
-    const [, bound, hash] = KEYED.exec(secretHash) ?? []
-    return sameHash(bound === undefined ? keyed(secret) : keyedFor(clientId, 'secret', secret), hash)
+    const [, hash] = KEYED.exec(secretHash) ?? []
+    return sameHash(keyedFor(clientId, 'secret', secret), hash)
   }
 
   return {
     hash: async (clientId, secret) => {
-      if (GENERATED.test(secret)) return `hmac-sha256/2:${keyedFor(clientId, 'secret', secret).toString('hex')}`
+      if (GENERATED.test(secret)) return `hmac-sha256:${keyedFor(clientId, 'secret', secret).toString('hex')}`
       const salt = randomBytes(SALT_BYTES)
       const computed = keyedStretched(clientId, await stretched(secret, salt, NO_ADDRESS))
-      return `scrypt/2:${COST_NAME}:${salt.toString('hex')}:${computed.toString('hex')}`
+      return `scrypt:${COST_NAME}:${salt.toString('hex')}:${computed.toString('hex')}`
     },
     verify: async (record, secret, address) => {
       if (secret.length > LONGEST_SECRET) return false

@@ -79,7 +79,7 @@ const refusalSchema = v.variant('kind', [
     ),
   }),
   v.object({ kind: v.picklist(['untrusted', 'exists']), ...fieldAndDetail }),
-  v.object({ kind: v.literal('mismatch'), ...fieldAndDetail, signed: v.exactOptional(signedSchema) }),
+  v.object({ kind: v.literal('mismatch'), ...fieldAndDetail, signed: signedSchema }),
 ])
 
 const headSchema = v.object({

@@ -1,5 +1,5 @@
 /** Documents of actors as reads take them: of the kind that was asked for, in a format that this code knows. */
-import { type ActorState, restoredActor, type StoredActor } from '../../actors/actor-state.ts'
+import type { ActorState } from '../../actors/actor-state.ts'
 import type { GroupState } from '../../actors/group/state.ts'
 import type { ClassState } from '../../actors/nft-class/state.ts'
 import type { InstanceState } from '../../actors/nft-instance/state.ts'
@@ -29,16 +29,16 @@ export const ACTOR_ROW_COLUMNS = 'a.shard_id, a.kind, a.actor_id, a.version, a.c
 export function openActor(row: ActorRow, name: KeyName, vault: RowVault): ActorState {
   const place = PLACES.actor(row.shard_id, row.kind, row.actor_id, Number(row.version))
   const text = vault.open(name, place, row.document)
-  let state: StoredActor | { readonly format: undefined }
+  let state: ActorState | { readonly format: undefined }
   try {
-    state = JSON.parse(text) as StoredActor
+    state = JSON.parse(text) as ActorState
   } catch {
     // The error quotes the document.
     throw new UnreadableRow(place, 'its document is not JSON')
   }
   if (state.format !== FORMAT) throw new UnreadableRow(place, 'its document is in an unknown format')
   if (state.kind !== row.kind) throw new UnreadableRow(place, 'its document is of something else')
-  return restoredActor(state)
+  return state
 }
 
 /** Throws UnreadableRow. */

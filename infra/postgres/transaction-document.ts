@@ -4,7 +4,6 @@
  *   D1. A text is a JSON array, and a member is known by its position, which never changes; what is new goes to the end.
  *       Names would be a third of every row.
  *   D2. The amount comes first: a search by amount reads it and nothing else.
- *   D3. Before version 0.7 texts were objects with names. They stay as they are, and are read.
  */
 import type { Failure, Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
 import type { ReceiptWrite, TransactionChange, TransactionWrite } from '../../runtime/ports/ledger-store.ts'
@@ -125,20 +124,12 @@ function receiptIn(values: readonly unknown[], position: number): ReceiptWrite |
   return typeof keyId === 'string' && typeof signature === 'string' ? { keyId, signature } : null
 }
 
-function storedFrom(said: StoredTransaction | readonly unknown[]): StoredTransaction {
-  // D3.
-  if (!isArray(said)) return said
+function storedFrom(said: readonly unknown[]): StoredTransaction {
   return { transaction: namedIn(TRANSACTION_MEMBERS, said), receipt: receiptIn(said, RECEIPT_OF_TRANSACTION) }
 }
 
-function outcomeFrom(said: StoredOutcome | readonly unknown[]): StoredOutcome {
-  // D3.
-  if (!isArray(said)) return said
+function outcomeFrom(said: readonly unknown[]): StoredOutcome {
   return { decided: namedIn(OUTCOME_MEMBERS, said), receipt: receiptIn(said, RECEIPT_OF_OUTCOME) }
-}
-
-function isArray(said: object): said is readonly unknown[] {
-  return Array.isArray(said)
 }
 
 /** What every reader of a transaction selects. */

@@ -77,8 +77,8 @@ export type ImportRefusal =
       readonly kind: 'mismatch'
       readonly field: string
       readonly detail: string
-      /** The key that the signature was checked against; absent in records of earlier versions. */
-      readonly signed?: { readonly keyId: string; readonly payloadHash: string }
+      /** The key that the signature was checked against. */
+      readonly signed: { readonly keyId: string; readonly payloadHash: string }
     }
 
 /** The fault of one field of one record. */

@@ -199,12 +199,12 @@ export interface OutboxWrite extends OutboxMessage {
 }
 
 /**
- * An envelope as stored and delivered. `version`: of its format, 1 if absent. Its source carries any version. Its target and
+ * An envelope as stored and delivered. `version`: of its format. Its source carries any version. Its target and
  * auditors read it through a `Wire` (wire.ts): of a foreign version only `to`, the presence of `message.type`, and
  * `carries` are known.
  */
 export interface WrittenEnvelope extends Envelope {
-  readonly version?: number
+  readonly version: number
 }
 
 export interface SentCounter {

@@ -122,7 +122,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
   })
 
   test('X5: nothing of what a client may do or proves itself with is in a row', async () => {
-    const secretHash = 'hmac-sha256/2:sealed'
+    const secretHash = 'hmac-sha256:sealed'
     const client = aClient({
       accounts: ['alice@sealed', 'shop-sealed:*'],
       boundary: ['sealed'],

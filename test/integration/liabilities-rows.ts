@@ -133,6 +133,7 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
     message: async (to, ...carries) => {
       messages += 1
       const envelope = {
+        version: 1,
         to,
         message: { type: 'conclude_transfer', txnId: 'txn', failure: null, counterTxnId: null } as const,
         carries: carries.map(([tokenId, quantity]) => ({ tokenId, quantity })),

@@ -50,7 +50,7 @@ export function batchOf(
       order(batch, actor.id, effect)
       continue
     }
-    const { envelope } = effect
+    const envelope = { version: 1, ...effect.envelope }
     const { target, number } = nextNumber(envelope.to)
     batch.outbox.push({ target, number, envelope, atMs: command.atMs })
     batch.sent = [...batch.sent.filter((counter) => counter.target !== target), { target, sent: number }]

@@ -3,13 +3,13 @@
  *   M1. What was sent, acknowledged and taken in are counters; rows may be gone, counters never go back (D6).
  *   M2. Numbers continue the stored counter without a gap, and a mark rises.
  */
-import type { Envelope } from '../../actors/message.ts'
 import type {
   AcknowledgedChannel,
   ChannelStart,
   InboxMark,
   OutboxMessage,
   ShardBatch,
+  WrittenEnvelope,
 } from '../../runtime/ports/ledger-store.ts'
 import { broken, copyShard, itself, type RowRefusal } from './sim-ledger-store-table.ts'
 import { signedUnits, type ValueSink } from './sim-ledger-store-value.ts'
@@ -206,6 +206,6 @@ function numbersAbove({ rows }: Channel, floor: number): readonly number[] {
 function messagesAbove(channel: Channel, floor: number): readonly OutboxMessage[] {
   return numbersAbove(channel, floor).map((number) => {
     const text = channel.rows.get(number)?.text ?? ''
-    return { target: channel.target, number, envelope: JSON.parse(text) as Envelope }
+    return { target: channel.target, number, envelope: JSON.parse(text) as WrittenEnvelope }
   })
 }

@@ -8,10 +8,10 @@ import { type AccountState, balanceOf, type Hold, holdId, type LegHold } from '.
 import type { Transaction, TransactionRecord } from '../../actors/account/transaction.ts'
 import type { ExchangeState } from '../../actors/exchange/state.ts'
 import type { GroupState } from '../../actors/group/state.ts'
-import type { Carried, Envelope, LegTerms } from '../../actors/message.ts'
+import type { Carried, LegTerms } from '../../actors/message.ts'
 import { BASE_UNIT, parseQuantity } from '../../actors/money.ts'
 import type { TokenState } from '../../actors/token/state.ts'
-import type { OutboxWrite } from '../../runtime/ports/ledger-store.ts'
+import type { OutboxWrite, WrittenEnvelope } from '../../runtime/ports/ledger-store.ts'
 import {
   type Change,
   NO_ROWS,
@@ -271,9 +271,9 @@ export function endActor(state: ActorState): Partial<Rows> {
   return { actors: [{ address: addressOfState(state), previousVersion: state.version, state: null }] }
 }
 
-export function envelopeTo(accountId: string, txnId: string, ...carries: readonly Carried[]): Envelope {
+export function envelopeTo(accountId: string, txnId: string, ...carries: readonly Carried[]): WrittenEnvelope {
   const message = { type: 'conclude_transfer', txnId, failure: null, counterTxnId: `"${txnId}" \\ back` } as const
-  return { to: accountAddress(accountId), message, carries }
+  return { version: 1, to: accountAddress(accountId), message, carries }
 }
 
 /** The rows that send messages with these numbers to one shard. */

@@ -26,7 +26,7 @@ function told(wire: Wire, log: Log): Wire {
     ...wire,
     readEnvelope: (written) => {
       const read = wire.readEnvelope(written)
-      const { version = 1 } = written
+      const { version } = written
       if (!seen.has(version)) log.info('envelope_read', { version, writes: wire.writes, isRead: read !== undefined })
       seen.add(version)
       return read

@@ -312,7 +312,7 @@ export function arriving(number: number, accountId: string, groupId: string | nu
     expiresAtMs: null,
     compensates: null,
   } as const
-  return { number, envelope: { to: accountAddress(accountId), message, carries: [] } }
+  return { number, envelope: { version: 1, to: accountAddress(accountId), message, carries: [] } }
 }
 
 export const register: Operation = { kind: 'register', key: KEY, registrationKey: null }

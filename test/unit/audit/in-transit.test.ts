@@ -3,32 +3,35 @@ import { expect, test } from 'vitest'
 import { accountAddress } from '../../../actors/address.ts'
 import type { Envelope } from '../../../actors/message.ts'
 import { readUndelivered } from '../../../infra/audit/in-transit.ts'
+import { PLACES } from '../../../infra/postgres/row-sealer.ts'
+import { shardKeyName } from '../../../infra/vault/key-name.ts'
 import { WRITES_NEXT } from '../../support/next-wire.ts'
-import { PLAIN_VAULT } from '../../support/row-vaults.ts'
+import { sealingVault } from '../../support/row-vaults.ts'
 
+const vault = sealingVault([shardKeyName(1)])
 const envelope: Envelope = {
   to: accountAddress('a'),
   message: { type: 'conclude_supply', txnId: 't', failure: null },
   carries: [{ tokenId: 'T', quantity: '1' }],
 }
 
-test('messages of this version and without a version are read; others are findings that name their row', async () => {
+test('messages of this version are read; others, and those without a version, are findings that name their row', async () => {
   const messages = [
-    envelope,
     { version: 1, ...envelope },
+    envelope,
     WRITES_NEXT.writeEnvelope(envelope),
-    { ...envelope, message: { type: 'unheard_of' } },
+    { version: 1, ...envelope, message: { type: 'unheard_of' } },
   ]
   const rows = messages.map((message, index) => ({
     shard_id: 1,
     target_shard: 2,
     number: String(index + 1),
-    message: Buffer.from(JSON.stringify(message)),
+    message: Buffer.from(vault.seal(shardKeyName(1), PLACES.message(1, 2, index + 1), JSON.stringify(message)), 'hex'),
   }))
   const read: unknown[] = []
   await readUndelivered(
     {
-      vault: PLAIN_VAULT,
+      vault,
       fetchKeys: () => Promise.resolve(),
       inBatches: (_text, _parameters, take) => take(rows as never),
     },
@@ -38,7 +41,7 @@ test('messages of this version and without a version are read; others are findin
     expect.stringContaining(`outbox 1 2 ${number}: this release does not read its version or type`)
   expect(read).toEqual([
     envelope.carries,
-    envelope.carries,
+    ['message 2 from shard 1 to shard 2', problem(2)],
     ['message 3 from shard 1 to shard 2', problem(3)],
     ['message 4 from shard 1 to shard 2', problem(4)],
   ])

@@ -9,7 +9,13 @@ import {
   transactionText,
 } from '../../../infra/postgres/transaction-document.ts'
 import type { ReceiptWrite } from '../../../runtime/ports/ledger-store.ts'
-import { PLAIN_VAULT } from '../../support/row-vaults.ts'
+import { createDataKeys } from '../../../infra/vault/data-keys.ts'
+import { PLACES } from '../../../infra/postgres/row-sealer.ts'
+import { sealingVault, testWrapping } from '../../support/row-vaults.ts'
+
+const KEYS = createDataKeys(testWrapping())
+const VAULT = sealingVault([], KEYS)
+KEYS.adopt(KEYS.make(VAULT.accountKeyName('ann')))
 
 const TRANSACTION: Transaction = {
   amount: '1.5',
@@ -41,7 +47,7 @@ const TRANSACTION: Transaction = {
 }
 const RECEIPT: ReceiptWrite = { keyId: 'receipt-key', signature: 'receipt-sig' }
 
-/** As rows of version 0.7 have it: they are there for ever. */
+/** As rows since version 0.8 have it: they are there for ever. */
 const TEXT =
   '["1.5","txn_1","ann",7,"transfer","BASE","00000000-0000-8000-8000-000000000000","completed",' +
   '{"code":"expired","detail":"Late."},"client",{"note":"a \\"quoted\\" one"},"bob","eve",' +
@@ -50,11 +56,18 @@ const OUTCOME =
   '["completed",{"code":"expired","detail":"Late."},{"tokenId":"GOLD","amount":"2"},"txn_0","txn_2",2,3,"aa","bb",' +
   '"receipt-key","receipt-sig"]'
 
+const REF = VAULT.accountRef(TRANSACTION.accountId)
+
+function sealed(placeOf: typeof PLACES.transaction, text: string): Buffer {
+  const { shardId, txnId, accountId } = TRANSACTION
+  return Buffer.from(VAULT.seal(VAULT.accountKeyName(accountId), placeOf(shardId, REF, txnId), text), 'hex')
+}
+
 function rowOf(transaction: Transaction, document: string, outcome: string | null = null): TransactionRow {
   return {
     shard_id: transaction.shardId,
     txn_id: transaction.txnId,
-    account_id: transaction.accountId,
+    account_id: REF,
     type: transaction.type,
     token_id: transaction.tokenId,
     group_id: transaction.groupId,
@@ -63,11 +76,11 @@ function rowOf(transaction: Transaction, document: string, outcome: string | nul
     origin: transaction.origin,
     created_at: new Date(transaction.createdAtMs),
     compensated_by: null,
-    idempotency_key: transaction.idempotencyKey,
+    idempotency_key: VAULT.keyRef(transaction.accountId, transaction.idempotencyKey),
     sequence: transaction.sequence === null ? null : String(transaction.sequence),
     processed_at: transaction.processedAtMs === null ? null : new Date(transaction.processedAtMs),
-    document: Buffer.from(document),
-    outcome: outcome === null ? null : Buffer.from(outcome),
+    document: sealed(PLACES.transaction, document),
+    outcome: outcome === null ? null : sealed(PLACES.outcome, outcome),
   }
 }
 
@@ -85,8 +98,8 @@ test('what is written is what is read, with every member and with none of those 
     [{ ...bare, status: 'pending' } satisfies Transaction, null],
   ] as const) {
     const row = rowOf(transaction, transactionText({ transaction, receipt }))
-    expect(openTransaction(row, PLAIN_VAULT)).toEqual({ transaction, receipt })
-    expect(openAmount(row, PLAIN_VAULT)).toBe('1.5')
+    expect(openTransaction(row, VAULT)).toEqual({ transaction, receipt })
+    expect(openAmount(row, VAULT)).toBe('1.5')
   }
 })
 
@@ -119,36 +132,13 @@ test('how it ended takes the place of what it was', () => {
     auditHash: null,
   }
   const text = transactionText({ transaction: pending, receipt: null })
-  expect(openTransaction(rowOf(TRANSACTION, text, OUTCOME), PLAIN_VAULT)).toEqual({
+  expect(openTransaction(rowOf(TRANSACTION, text, OUTCOME), VAULT)).toEqual({
     transaction: TRANSACTION,
     receipt: RECEIPT,
   })
 })
 
-test('rows from before version 0.7, whose members have names', () => {
-  const { status, failure, receive, compensates, counterTxnId, processedAtMs, sequence, previousHash, auditHash } =
-    TRANSACTION
-  const decided = {
-    status,
-    failure,
-    receive,
-    compensates,
-    counterTxnId,
-    processedAtMs,
-    sequence,
-    previousHash,
-    auditHash,
-  }
-  const row = rowOf(
-    TRANSACTION,
-    JSON.stringify({ transaction: { ...TRANSACTION, status: 'pending', sequence: null }, receipt: null }),
-    JSON.stringify({ decided, receipt: RECEIPT }),
-  )
-  expect(openTransaction(row, PLAIN_VAULT)).toEqual({ transaction: TRANSACTION, receipt: RECEIPT })
-  expect(openAmount(row, PLAIN_VAULT)).toBe('1.5')
-})
-
 test('a column that says something else than what was sealed', () => {
   const row = { ...rowOf(TRANSACTION, TEXT), status: 'failed' }
-  expect(() => openTransaction(row, PLAIN_VAULT)).toThrow('its columns are not what was sealed')
+  expect(() => openTransaction(row, VAULT)).toThrow('its columns are not what was sealed')
 })

@@ -21,6 +21,7 @@ export function messages(from: number, to: number, target = TARGET, size = 0): O
     target,
     number: from + index,
     envelope: {
+      version: 1,
       to: accountAddress('b'),
       message: {
         type: 'credit_leg',

@@ -322,6 +322,7 @@ describe('what is larger than it was reckoned at', () => {
     target,
     number,
     envelope: {
+      version: 1,
       to: groupAddress('0f8fad5b-d9cb-469f-a165-70867728950e'),
       message: {
         type: 'leg_expected',

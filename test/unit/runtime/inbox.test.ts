@@ -23,6 +23,7 @@ function message(number: number, metadata: Record<string, string> | null = null)
   return {
     number,
     envelope: {
+      version: 1,
       to: accountAddress('a'),
       message: {
         type: 'receive_transfer',

@@ -39,6 +39,7 @@ describe('what has committed since a look-up was sent', () => {
     const messages = [1, 2].map((number) => ({
       number,
       envelope: {
+        version: 1,
         to: accountAddress('a'),
         message: { type: 'compensate', groupId: GROUP_ID, compensates: txnId, asked: `${txnId} ${number}` },
         carries: [],

@@ -146,7 +146,7 @@ describe('a leg and what undoes it', () => {
     const deliver = (number: number, message: Message) =>
       host.receiveDeliveries(
         deliveriesBody([
-          deliveryFrom(2, [{ number, envelope: { to: accountAddress('a'), message, carries: [] } }], {
+          deliveryFrom(2, [{ number, envelope: { version: 1, to: accountAddress('a'), message, carries: [] } }], {
             began: number,
             acknowledged: number - 1,
           }),

@@ -50,7 +50,7 @@ export async function minting() {
     send(request)
     return request.requestId
   }
-  const envelope = (said: Message) => ({ to: accountAddress('a'), message: said, carries: [] })
+  const envelope = (said: Message) => ({ version: 1, to: accountAddress('a'), message: said, carries: [] })
   /** The next message of the home of the NFTs. */
   const deliver = (said: Message, to = host): void => {
     number += 1

@@ -17,7 +17,7 @@ function registering() {
   let number = 0
   const deliver = (message: Message) => {
     number += 1
-    const envelope = { to: GOLD, message, carries: [] }
+    const envelope = { version: 1, to: GOLD, message, carries: [] }
     host.receiveDeliveries(
       deliveriesBody([deliveryFrom(1, [{ number, envelope }], { began: number })]),
       () => undefined,

@@ -86,7 +86,9 @@ test('a decline is not refused because its group reverted right after it', async
   const deliver = (number: number, message: Message) =>
     host.receiveDeliveries(
       deliveriesBody([
-        deliveryFrom(2, [{ number, envelope: { to: accountAddress('a'), message, carries: [] } }], { began: 2 }),
+        deliveryFrom(2, [{ number, envelope: { version: 1, to: accountAddress('a'), message, carries: [] } }], {
+          began: 2,
+        }),
       ]),
       () => undefined,
     )
