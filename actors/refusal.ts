@@ -32,7 +32,6 @@ export const REFUSAL_CODES = [
   'account_not_closed',
   'account_not_frozen',
   'account_departing',
-  'account_not_erasable',
   'account_not_empty',
   'account_refuses',
   'balance_limit',

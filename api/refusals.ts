@@ -41,7 +41,6 @@ const REFUSALS = {
   account_not_frozen: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_departing: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_not_closed: { type: 'conflict', code: 'ERR_CONFLICT' },
-  account_not_erasable: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_not_empty: { type: 'conflict', code: 'ERR_CONFLICT' },
   account_refuses: { type: 'conflict', code: 'ERR_CONFLICT' },
   balance_limit: { type: 'conflict', code: 'ERR_CONFLICT' },

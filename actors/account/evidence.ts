@@ -15,8 +15,6 @@ export interface Evidence extends SubmissionEvidence {
    * is no answer once the account has come.
    */
   readonly usedElsewhere: boolean | undefined
-  /** Whether the ledger can destroy what it holds of accounts: it is sealed, and each account has a key of its own. */
-  readonly erasable: boolean
   /** How the node has the actor: in its memory before the command came, and with so many commands waiting for it. */
   readonly residence: { readonly resident: boolean; readonly mailbox: number }
 }

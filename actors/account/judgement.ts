@@ -1,6 +1,6 @@
 /** Refusals of an account that do not depend on its status. */
 import { judgeArrival } from './arrival.ts'
-import type { AccountCommand, DeclineCommand, EraseCommand, RotateKeyCommand } from './commands.ts'
+import type { AccountCommand, DeclineCommand, RotateKeyCommand } from './commands.ts'
 import { judgeDeparture } from './departure.ts'
 import type { Evidence } from './evidence.ts'
 import { type Answer, refusal } from './outcome.ts'
@@ -25,7 +25,7 @@ export function judgeCommand(
     case 'decline_legs':
       return judgeDecline(account, command, evidence)
     case 'erase':
-      return judgeErasure(account, command, evidence)
+      return judgeErasure(account)
     case 'take_arrival':
     case 'drop_arrival':
     case 'note_used_keys':
@@ -71,11 +71,8 @@ function judgeDecline(account: AccountState, command: DeclineCommand, evidence: 
   return isNew ? undefined : { kind: 'legs_declined', groupId }
 }
 
-function judgeErasure(account: AccountState, _command: EraseCommand, { erasable }: Evidence): Answer | undefined {
-  if (account.holds.size > 0) {
-    const detail = 'Settlement groups are still ending legs of the account. Retry shortly.'
-    return refusal('account_not_empty', detail, 'account_id')
-  }
-  if (erasable) return undefined
-  return refusal('account_not_erasable', 'The ledger is not encrypted: it has no key that it could destroy.')
+function judgeErasure(account: AccountState): Answer | undefined {
+  if (account.holds.size === 0) return undefined
+  const detail = 'Settlement groups are still ending legs of the account. Retry shortly.'
+  return refusal('account_not_empty', detail, 'account_id')
 }

@@ -150,7 +150,7 @@ export const eraseAccount: Operation = {
   changes: 'shard',
   body: erasureSchema,
   answers: [{ status: 200, description: 'The account as it is now.', content: accountResponse }],
-  refusals: { ERR_CONFLICT: 'The account is not closed, or the ledger is not encrypted.' },
+  refusals: { ERR_CONFLICT: 'The account is not closed.' },
   examples: ERASE_ACCOUNT_EXAMPLES,
 }
 

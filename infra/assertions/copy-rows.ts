@@ -38,7 +38,7 @@ function wake(stream: Readable): void {
 }
 
 /** After a failure the rest is read and dropped: a stream that is left in its middle holds up its connection for good. */
-export function readRows(stream: Readable, columns: number, see: (row: CopiedRow) => void): Promise<void> {
+function readRows(stream: Readable, columns: number, see: (row: CopiedRow) => void): Promise<void> {
   const take = createTaker(columns, see)
   let isWhole = false
   let failure: Error | undefined

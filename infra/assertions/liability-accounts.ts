@@ -149,7 +149,6 @@ function openRow(copied: CopiedRow, vault: RowVault, parts: BalanceParts): Opene
 
 /** A1. */
 function checkParts(row: AccountRow, document: AccountDocument, account: OpenedAccount, vault: RowVault): void {
-  if (vault.mixes && document.parts === '') return
   const texts: PartText[] = [
     ...account.balances.map(([tokenId, text]) => ['balance', tokenId, text] as const),
     ...account.holds.map(({ hold, text }) => ['hold', holdId(hold), text] as const),

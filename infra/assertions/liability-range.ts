@@ -35,7 +35,6 @@ export function movingOf(key: string): readonly [accountId: string, tokenId: str
 
 /** Of everything but accounts, whose keys come with their rows. */
 export async function fetchShardKeys(sql: postgres.ISql, vault: RowVault, shardCount: number): Promise<void> {
-  if (!vault.encrypts) return
   const shards = Array.from({ length: shardCount }, (_, shardId) => shardKeyName(shardId))
   await vault.keys.fetch(sql, [...shards, LEDGER_KEY_NAME])
 }

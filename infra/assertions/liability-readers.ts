@@ -88,7 +88,6 @@ async function readPart(sql: postgres.Sql, task: ReaderTask): Promise<PartRead> 
   await sql.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY', async (transaction) => {
     await transaction.unsafe(`SET TRANSACTION SNAPSHOT '${snapshot}'`)
     const vault = openSnapshotVault(readingKeys, ledger)
-    await vault.follow?.(transaction)
     await fetchShardKeys(transaction, vault, ledger.shardCount)
     const { book, ...read } = await readRange(transaction, vault, task)
     part = { ...read, part: book.part() }
@@ -97,7 +96,7 @@ async function readPart(sql: postgres.Sql, task: ReaderTask): Promise<PartRead> 
   return part
 }
 
-/** Of the row's name nothing else: without encryption an account's ID is in it. */
+/** The table, without the row: a reference identifies the account. */
 export function tableIn({ message }: UnreadableRow): string {
   return /^[a-z_.]+/.exec(message)?.[0] ?? ''
 }

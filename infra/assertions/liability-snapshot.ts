@@ -72,7 +72,6 @@ async function readAll(sql: postgres.TransactionSql, options: SnapshotOptions): 
   const { balances } = counts
   options.onCounted?.(balances)
   if (balances > maxRows) throw new LimitExceeded({ kind: 'balances', balances, maxBalances: maxRows })
-  await vault.follow?.(sql)
   await fetchShardKeys(sql, vault, shardCount)
   const { moving, expected } = await readMoving(sql, vault)
   await addSupplies(sql, vault, expected)

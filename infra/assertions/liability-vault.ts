@@ -2,20 +2,18 @@
  * How a snapshot reads sealed rows: of millions of accounts, one after another. The key of an account comes with its rows
  * and is of use until the next one comes: nothing of it is kept.
  */
-import { indexSecretName, openLedgerSecret } from '../keys/ledger-seals.ts'
+import { openLedgerSecret } from '../keys/ledger-seals.ts'
 import type { KeyRing } from '../keys/wrapping-keys.ts'
 import type { LedgerRecord } from '../postgres/migrate.ts'
-import { createBlindIndex } from '../vault/blind-index.ts'
 import { createDataKeys, type DataKeys, type MadeKey } from '../vault/data-keys.ts'
 import { createKeyWrapping } from '../vault/key-wrapping.ts'
-import { createFollowingVault } from '../vault/following-vault.ts'
-import { type RowVault, sealingVault } from '../vault/row-vault.ts'
+import { createRowVault, type RowVault } from '../vault/row-vault.ts'
 
 /** Each account comes once. */
 const CACHED_ACCOUNTS = 64
 
 /** `keys.adopt` replaces the key that was adopted before. Throws MasterKeyMissing. */
-export function openSnapshotVault(readingKeys: KeyRing, { sealedIndexSecret, encryption }: LedgerRecord): RowVault {
+export function openSnapshotVault(readingKeys: KeyRing, { sealedIndexSecret }: LedgerRecord): RowVault {
   const fetched = createDataKeys(createKeyWrapping(readingKeys))
   let latest: MadeKey | undefined
   const keys: DataKeys = {
@@ -25,8 +23,6 @@ export function openSnapshotVault(readingKeys: KeyRing, { sealedIndexSecret, enc
       latest = key
     },
   }
-  const { secret } = openLedgerSecret(readingKeys, indexSecretName(encryption.stage), sealedIndexSecret)
-  return encryption.stage === 'on'
-    ? sealingVault(keys, createBlindIndex(secret, CACHED_ACCOUNTS))
-    : createFollowingVault(keys, secret, encryption)
+  const { secret } = openLedgerSecret(readingKeys, 'index-secret', sealedIndexSecret)
+  return createRowVault(keys, secret, CACHED_ACCOUNTS)
 }

@@ -167,7 +167,6 @@ function isWhatWasWritten(
   holds: ReadonlyMap<string, Hold>,
   vault: RowVault,
 ): boolean {
-  if (vault.mixes && parts === '') return true
   return partsDigest({ balances, holds }, vault, accountKeyName(row.account_id)) === parts
 }
 

@@ -23,7 +23,7 @@ const HOLDS = 'SELECT shard_id, account_id, hold_id, document FROM holds'
 const TOKENS = `SELECT ${TOKEN_COLUMNS} FROM actors WHERE kind = 'token'`
 const CROSSINGS = 'SELECT session, number, shards, document FROM boundary_crossings'
 
-/** Keys that a ledger with encryption has from the beginning: of each shard, and (null) of what belongs to none. */
+/** Keys that a ledger has from the beginning: of each shard, and (null) of what belongs to none. */
 const FIRST_KEYS = `
 SELECT first.shard_id, k.ref IS NOT NULL AS is_there
   FROM (SELECT n AS shard_id, 'shard' AS scope, n::text AS ref
@@ -49,7 +49,6 @@ async function step(look: Look): Promise<Step<null>> {
 }
 
 async function addKeys({ inBatches, fetchKeys, vault }: Moment, tally: ValueTally): Promise<void> {
-  if (!vault.encrypts) return
   await inBatches<{ shard_id: number | null; is_there: boolean }>(FIRST_KEYS, [], async (rows) => {
     const keys = rows.map(({ shard_id: shardId, is_there: isThere }) =>
       shardId === null

@@ -15,7 +15,7 @@ export async function fetchKeysOfAccounts(
   refs: readonly string[],
 ): Promise<ReadonlySet<string>> {
   await fetchKeys(refs.map(accountKeyName))
-  if (!vault.encrypts || refs.length === 0) return new Set()
+  if (refs.length === 0) return new Set()
   const rows = await query<AccountRow>(ERASED_AMONG, [arrayLiteral('text', [...new Set(refs)])])
   await fetchKeys(rows.map(keyNameOfAccountRow))
   const believed = rows.filter((row) => opened(() => openAccount(row, vault)).isOpen)

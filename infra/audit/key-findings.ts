@@ -13,8 +13,6 @@ export interface AskedKey {
 
 /** It must have been fetched. */
 export function keyFindings(vault: RowVault, subject: Subject, { name, of, isThere }: AskedKey): readonly Finding[] {
-  // While a ledger is being encrypted there are accounts that have none yet.
-  if (!vault.encrypts || vault.mixes) return []
   const place = `data key of ${of}`
   if (!isThere) return [{ subject, place, problem: 'it is not there' }]
   return vault.keys.known(name) === undefined ? [{ subject, place, problem: 'it does not open' }] : []

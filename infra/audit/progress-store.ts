@@ -97,7 +97,7 @@ const SEALED: PassPlace = { walk: '', cursor: null }
 function documentOf(progress: AuditProgress, vault: RowVault): string {
   const { pass } = progress
   if (pass === null) return JSON.stringify({ ...progress, sealedPlace: null } satisfies StoredProgress)
-  const isSealed = !vault.encrypts || vault.keys.known(LEDGER_KEY_NAME) !== undefined
+  const isSealed = vault.keys.known(LEDGER_KEY_NAME) !== undefined
   return JSON.stringify({
     ...progress,
     pass: { ...pass, place: SEALED },

@@ -56,5 +56,5 @@ export function orUnreadable<T>(check: () => T, unreadable: T): T {
 
 /** SQL: whether a row is counted; `commit` is the column that says which commit wrote it, `below` the parameter. */
 export function countedSql(commit: string, below: string): string {
-  return `(${below}::xid8 IS NULL OR ${commit} IS NULL OR ${commit} < ${below}::xid8)`
+  return `(${below}::xid8 IS NULL OR ${commit} < ${below}::xid8)`
 }

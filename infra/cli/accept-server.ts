@@ -2,6 +2,7 @@ import { acceptServer, readServer } from '../postgres/accepted-servers.ts'
 import { connect } from '../postgres/connection.ts'
 import { EXIT_FAILED, EXIT_OK, readArgs, type Command } from './command.ts'
 import { configurationOf, withDatabase } from './configured.ts'
+import { refuseEarlierSchema } from '../postgres/migrate.ts'
 
 export const acceptServerCommand: Command = {
   summary: 'let the ledger run on a PostgreSQL that was restored or promoted',
@@ -18,6 +19,7 @@ Without --yes it prints what it would accept. Nodes then start again with larger
     return withDatabase(configurationOf(io), io, async (url) => {
       const connection = await connect({ url, applicationName: 'ledger accept-server' })
       try {
+        await refuseEarlierSchema(connection.sql)
         const { systemIdentifier, timeline, acceptance, wentBack } = await readServer(connection.sql)
         const name = `server ${systemIdentifier}, timeline ${timeline}`
         if (acceptance !== null && !wentBack) {

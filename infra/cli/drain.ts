@@ -3,6 +3,7 @@ import { drainNode, endDrain, nodesSeen } from '../postgres/drains.ts'
 import { listShards } from '../postgres/ownership.ts'
 import { CommandFailed, EXIT_OK, readArgs, type Command, type CommandIo } from './command.ts'
 import { configurationOf, withDatabase } from './configured.ts'
+import { refuseEarlierSchema } from '../postgres/migrate.ts'
 
 const LOOK_EVERY_MS = 500
 const TELL_EVERY_MS = 5_000
@@ -27,6 +28,7 @@ NODE is the LEDGER_NODE_ID of a node that has run.
     return withDatabase(configurationOf(io), io, async (url) => {
       const connection = await connect({ url, applicationName: 'ledger drain' })
       try {
+        await refuseEarlierSchema(connection.sql)
         await refuseUnknown(connection.sql, nodeId)
         if (values.end === true) await end(connection.sql, nodeId, io)
         else await drain(connection.sql, nodeId, values['no-wait'] !== true, io)

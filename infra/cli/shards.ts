@@ -1,4 +1,5 @@
 import type { ShardView } from '../../runtime/ports/shard-health.ts'
+import { refuseEarlierSchemaAt } from '../postgres/migrate.ts'
 import { createShardHealth } from '../postgres/shard-health-postgres.ts'
 import { EXIT_OK, readArgs, type Command } from './command.ts'
 import { configurationOf, withDatabase } from './configured.ts'
@@ -22,6 +23,7 @@ number of transactions that ended in it.
 }
 
 async function allShards(url: string): Promise<readonly ShardView[]> {
+  await refuseEarlierSchemaAt(url)
   const health = createShardHealth({ url })
   try {
     const shards: ShardView[] = []

@@ -21,7 +21,6 @@ import {
   SECRET_VARIABLES,
   VARIABLE_NAMES,
   variablesSchema,
-  type Encryption,
   type Environment,
   type Variables,
 } from './variables.ts'
@@ -53,8 +52,6 @@ export interface Configuration {
   /** A part's keys, in place of the current and earlier master keys. */
   readonly partKey: PartKey | undefined
   readonly partKeyFile: string | undefined
-  /** Of a ledger that is to be made: whether its rows are encrypted. */
-  readonly encryption: Encryption
   readonly nodeId: string | undefined
   /** That a node keeps in memory of each shard, beside those that are under way; undefined: as many as nodes do by default. */
   readonly actorsPerShard: number | undefined
@@ -138,7 +135,6 @@ function configurationOf(variables: Variables, cwd: string): Configuration {
     previousMasterKeyFile: fileOf(variables.LEDGER_PREVIOUS_MASTER_KEY_FILE, cwd),
     partKey: variables.LEDGER_PART_KEY,
     partKeyFile: fileOf(variables.LEDGER_PART_KEY_FILE, cwd),
-    encryption: variables.LEDGER_ENCRYPTION,
     nodeId: variables.LEDGER_NODE_ID,
     actorsPerShard: variables.LEDGER_ACTORS_PER_SHARD,
     auditorShare: variables.LEDGER_AUDITOR_SHARE / 100,
@@ -198,9 +194,6 @@ function contradictionsOf(configuration: Configuration): readonly string[] {
     }
   }
   if (configuration.environment === 'production') {
-    if (configuration.encryption === 'off') {
-      problems.push('LEDGER_ENCRYPTION is "off": production makes no ledger whose rows can be read without keys.')
-    }
     for (const client of configuration.bootstrapClients ?? []) {
       if (client.clientSecret.length >= SHORTEST_SAFE_SECRET) continue
       problems.push(

@@ -10,8 +10,6 @@ import { trustedLedgersText } from './trusted-ledgers.ts'
 
 export const ENVIRONMENTS = ['sandbox', 'production'] as const
 export type Environment = (typeof ENVIRONMENTS)[number]
-const ENCRYPTIONS = ['on', 'off'] as const
-export type Encryption = (typeof ENCRYPTIONS)[number]
 
 const DAY_SECONDS = 86_400
 /** More than any memory holds. */
@@ -69,7 +67,6 @@ export const variablesSchema = v.object({
   LEDGER_PREVIOUS_MASTER_KEY_FILE: v.optional(pathOfFile),
   LEDGER_PART_KEY: v.optional(textOfPartKey),
   LEDGER_PART_KEY_FILE: v.optional(pathOfFile),
-  LEDGER_ENCRYPTION: v.optional(v.picklist(ENCRYPTIONS, `one of ${ENCRYPTIONS.join(', ')}`), 'on'),
   LEDGER_NODE_ID: v.optional(v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/, '1 to 64 of A-Z, a-z, 0-9, _ and -'))),
   LEDGER_ACTORS_PER_SHARD: v.optional(wholeNumber(1, MOST_ACTORS_PER_SHARD)),
   LEDGER_AUDITOR_SHARE: v.optional(wholeNumber(1, 100), '10'),

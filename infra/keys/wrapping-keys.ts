@@ -14,7 +14,7 @@ export const WRAPPING_KEY_BYTES = 32
  * The rotation of the master key starts with the last and ends with the others, so that every part with these keys is
  * refused while it lacks one of the two master keys.
  */
-const READING_USES = ['data-keys', 'index-secret', 'index-secret-of-encrypted', 'shard-secret'] as const
+const READING_USES = ['data-keys', 'index-secret', 'shard-secret'] as const
 
 /** Service keys, by their purpose. */
 export type ServiceKeyUse = `${ServiceKeyPurpose}-keys`
@@ -31,8 +31,6 @@ export const WRAPPING_USES = [
   'import-keys',
   // Proves, without the private key, that a public key is the service's own.
   'public-keys',
-  // All service keys up to version 0.7.8: `ledger migrate` reseals them.
-  'service-keys',
 ] as const
 export type WrappingUse = (typeof WRAPPING_USES)[number]
 
@@ -59,8 +57,6 @@ export interface WrappingKeys {
   /** ID of the master key: 16 hexadecimal digits that reveal nothing of it. */
   readonly masterKeyId: string
   readonly keys: Readonly<Partial<Record<WrappingUse, KeyObject>>>
-  /** Set if the process has the master key itself: its bytes are the root secret of a ledger from before version 0.5. */
-  readonly master?: KeyObject
 }
 
 /** `current` seals; every key of the ring opens what it sealed. */
@@ -78,7 +74,7 @@ export function wrappingKeysOf(master: KeyObject): WrappingKeys {
   const keys: Partial<Record<WrappingUse, KeyObject>> = {}
   for (const use of WRAPPING_USES) keys[use] = createSecretKey(derive(master, use))
   const masterKeyId = createHash('sha256').update(derive(master, 'master-key-id')).digest('hex').slice(0, 16)
-  return { masterKeyId, keys, master }
+  return { masterKeyId, keys }
 }
 
 function derive(master: KeyObject, use: WrappingUse | 'master-key-id'): Buffer {

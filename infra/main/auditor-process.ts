@@ -4,7 +4,6 @@ import { Auditor } from '../audit/auditor.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { processStepsBack } from '../system/step-back.ts'
-import { followEncryption } from './follow-encryption.ts'
 import { findLedger } from './ledger-found.ts'
 import { openPartKeys, openVault } from './ledger-secrets.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
@@ -28,7 +27,6 @@ async function startAuditor(
   const vault = openVault(ring, ledger)
   const share = configuration.auditorShare
   const auditor = new Auditor({ url, ledgerId, vault, share, clock: createSystemClock(), log })
-  service.onStop('encryption', followEncryption(url, vault, log).stop)
   service.onStop('auditor', () => auditor.stop())
   auditor.start()
   log.info('auditor_started', { ledgerId, share })

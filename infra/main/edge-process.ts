@@ -48,10 +48,8 @@ import { createSwitchableApp, type EdgeApp } from './edge-app.ts'
 import { createEdgeReadiness } from './edge-readiness.ts'
 import { type EdgeClock, followEdgeClock } from './edge-clock.ts'
 import { type HttpServer, listen } from './http-server.ts'
-import { followEncryption } from './follow-encryption.ts'
 import { findLedger, refuseOtherShards } from './ledger-found.ts'
 import { type LedgerSecrets, openLedgerSecrets, openPartKeys } from './ledger-secrets.ts'
-import { messageKeyOf } from './message-key.ts'
 import { openNatsLink, openTransport } from './nats-link.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
 import { openTrustedLedgers } from './trusted-ledgers-file.ts'
@@ -166,7 +164,6 @@ async function createApp(
   const access = openAccess(context, secrets)
   const shardHealth = createShardHealth({ url })
   service.onStop('shard health', shardHealth.close)
-  service.onStop('encryption', followEncryption(url, vault, log).stop)
   const attestations = createAttestationStore({ url, homeOf, vault })
   service.onStop('attestations', attestations.close)
   const idempotency = createIdempotencyStore({ url, vault, onCleanUpFailed: () => log.warn('clean_up_failed') })
@@ -174,7 +171,7 @@ async function createApp(
   const schemas = createAjvSchemaValidator({ log })
   service.onStop('schemas', schemas.close)
   const { registry } = watching
-  const transport = openTransport(link, { ledgerId, messageKey: messageKeyOf(secrets), log, registry })
+  const transport = openTransport(link, { ledgerId, messageKey: secrets.messageSecret, log, registry })
   const { warnings, ...assertions } = openAssertions(context, ledgerId, secrets)
   const { gateway, readiness } = await openGateway(context, {
     ledgerId,

@@ -16,15 +16,14 @@ export async function createOrMigrate(
   url: string,
   masterKeys: KeyRing,
   shards: number | undefined,
-  encryption: 'on' | 'off',
   say: (text: string) => void = () => undefined,
 ): Promise<LedgerRecord> {
   await untilWritable(url, say)
   const existing = await readFoundationAt(url)
-  // Before anything is changed: a step of the migration may seal something under the master key.
+  // Before anything is changed: migration may create secrets under the master key.
   if (existing !== undefined) refuseOtherMasterKeys(masterKeys, existing.sealedShardSecret)
   const shardCount = shards ?? existing?.shardCount ?? DEFAULT_SHARDS
-  const ledger = await migrate(url, { shardCount, masterKeys, encryption })
+  const ledger = await migrate(url, { shardCount, masterKeys })
   const { serviceKeys: seals } = openLedgerSecrets(masterKeys, ledger)
   await createMissingServiceKeys({ url, seals })
   return ledger

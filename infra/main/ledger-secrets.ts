@@ -7,7 +7,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Configuration } from '../config/configuration.ts'
-import { indexSecretName, type LedgerSecretName, openLedgerSecret } from '../keys/ledger-seals.ts'
+import { type LedgerSecretName, openLedgerSecret } from '../keys/ledger-seals.ts'
 import { KeyUnusable, loadMasterKey, loadMasterKeys, loadOrCreateMasterKey } from '../keys/master-key.ts'
 import { MasterKeyMissing } from '../keys/master-seal.ts'
 import { loadPartKey, type PartKey } from '../keys/part-key.ts'
@@ -18,7 +18,6 @@ import { type KeyRing, type Part, ringOfPart, type WrappingKeys } from '../keys/
 import type { LedgerRecord } from '../postgres/migrate.ts'
 import { createDataKeys } from '../vault/data-keys.ts'
 import { createKeyWrapping } from '../vault/key-wrapping.ts'
-import { createFollowingVault } from '../vault/following-vault.ts'
 import { createRowVault, type RowVault } from '../vault/row-vault.ts'
 
 /** Secrets of every node and edge. */
@@ -145,11 +144,7 @@ export function openNodeSecrets(ring: KeyRing, ledger: LedgerRecord): NodeSecret
 /** For a process that only reads. Throws an Error as of O1. */
 export function openVault(ring: KeyRing, ledger: LedgerRecord): RowVault {
   refuseOtherMasterKeys(ring, ledger.sealedShardSecret)
-  const dataKeys = createDataKeys(createKeyWrapping(ring))
-  const indexSecret = open(ring, indexSecretName(ledger.encryption.stage), ledger.sealedIndexSecret)
-  return ledger.encryption.stage === 'on'
-    ? createRowVault(dataKeys, indexSecret)
-    : createFollowingVault(dataKeys, indexSecret, ledger.encryption)
+  return createRowVault(createDataKeys(createKeyWrapping(ring)), open(ring, 'index-secret', ledger.sealedIndexSecret))
 }
 
 /** Throws an Error unless the keys derive from the master key that seals this secret of the ledger. */

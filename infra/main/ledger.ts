@@ -23,7 +23,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   shards: async () => (await import('../cli/shards.ts')).shardsCommand,
   'accept-server': async () => (await import('../cli/accept-server.ts')).acceptServerCommand,
   drain: async () => (await import('../cli/drain.ts')).drainCommand,
-  encrypt: async () => (await import('../cli/encrypt.ts')).encryptCommand,
   export: async () => (await import('../cli/export.ts')).exportCommand,
   client: async () => (await import('../cli/client.ts')).clientCommand,
   keys: async () => (await import('../cli/keys.ts')).keysCommand,

@@ -34,8 +34,8 @@ export function openNatsLink(
 
 export interface TransportOptions {
   readonly ledgerId: string
-  /** 32 secret bytes that all edges and nodes of the ledger have; null: the ledger does not encrypt. */
-  readonly messageKey: Buffer | null
+  /** 32 secret bytes that all edges and nodes of the ledger have. */
+  readonly messageKey: Buffer
   readonly log: Log
   /** undefined: nobody looks. */
   readonly registry: Registry | undefined
@@ -43,7 +43,6 @@ export interface TransportOptions {
 
 export function openTransport(link: NatsLink, options: TransportOptions): Transport {
   const { ledgerId, messageKey, log, registry } = options
-  if (messageKey === null) return createNatsTransport(link, log)
   const count = registry === undefined ? undefined : countUnreadMessages(registry)
   const tell = createUnreadLog(log)
   const onUnread = (direction: MessageDirection): void => {

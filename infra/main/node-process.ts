@@ -11,11 +11,9 @@ import { createPostgresLedgerStore } from '../postgres/ledger-store-postgres.ts'
 import { createServiceKeys } from '../postgres/service-keys-postgres.ts'
 import { createSystemClock } from '../system/clock-system.ts'
 import { createSystemRandom } from '../system/random-system.ts'
-import { followEncryption } from './follow-encryption.ts'
 import { findLedger, refuseOtherShards } from './ledger-found.ts'
 import { openNodeSecrets, openPartKeys } from './ledger-secrets.ts'
 import { createNodeMetrics, registerNodeGauges } from '../metrics/node-metrics.ts'
-import { messageKeyOf } from './message-key.ts'
 import { leaseOptions, openNatsLink, openTransport } from './nats-link.ts'
 import { nodeReadiness } from './node-readiness.ts'
 import { runService, type ServiceProcess } from './service-process.ts'
@@ -82,7 +80,6 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
   service.onStop('last probe', async () => {
     await store.probe().catch(() => undefined)
   })
-  service.onStop('encryption', followEncryption(url, secrets.vault, log).stop)
   const keys = await createServiceKeys({ url, seals: secrets.serviceKeys, clock, log })
   service.onStop('keys', keys.close)
   const node = createNode(parts, {
@@ -90,7 +87,7 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
     session,
     store,
     leases: createNatsLeaseStore(link, log, leaseOptions(configuration, ledgerId)),
-    transport: openTransport(link, { ledgerId, messageKey: messageKeyOf(secrets), log, registry }),
+    transport: openTransport(link, { ledgerId, messageKey: secrets.messageSecret, log, registry }),
     signer: createNodeSigner({ keys }),
     readPublicKey,
     clock,

@@ -1,8 +1,8 @@
 /**
- * How the text of a message becomes the body that NATS carries: sealed, or, of a ledger without encryption, as it is.
+ * How the text of a message becomes the sealed body that NATS carries.
  *   B1. A sealed body opens only where it was sent to: in the same ledger, direction, subject and reply subject. A request
  *       sent on with another reply subject, a request shown as a reply, and the reply to another request do not open.
- *   B2. Of a ledger with encryption nothing that is not sealed is taken in.
+ *   B2. A body that is not sealed is dropped.
  * A body that is sent again as it was does open: messages may come twice, and who takes them in counts on that.
  */
 import { placeOf } from '../vault/place.ts'
@@ -25,13 +25,6 @@ export interface MessageBodies {
   readonly make: (address: MessageAddress, text: string) => Buffer
   /** undefined: it does not open, and nothing is known of it. */
   readonly read: (address: MessageAddress, body: Uint8Array) => string | undefined
-}
-
-export const PLAIN_BODIES: MessageBodies = {
-  overheadBytes: 0,
-  make: (_address, text) => Buffer.from(text),
-  // The client's own decoder is slower, and drops a byte order mark.
-  read: (_address, { buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength).toString(),
 }
 
 /** `key`: 32 secret bytes that all edges and nodes of the ledger have, and that seal nothing else. */

@@ -15,7 +15,7 @@ import type { Log } from '../../runtime/ports/log.ts'
 import { NOT_DELIVERED, type NotDelivered, type PendingRequest, type Transport } from '../../runtime/ports/transport.ts'
 import { reasonOf, ToldError } from '../../runtime/reason.ts'
 import type { NatsLink } from './connection.ts'
-import { type MessageAddress, type MessageBodies, PLAIN_BODIES } from './message-bodies.ts'
+import type { MessageAddress, MessageBodies } from './message-bodies.ts'
 import type { CountUnread } from './unread-messages.ts'
 
 /** Requests that wait for replies. Beyond, a request is not sent at all. */
@@ -25,14 +25,13 @@ const NO_RESPONDERS_STATUS = 503
 const INBOXES = '_INBOX'
 
 export interface NatsTransportOptions {
-  /** Plain when left out. */
-  readonly bodies?: MessageBodies
+  readonly bodies: MessageBodies
   /** T4. */
   readonly onUnread?: CountUnread
 }
 
-export function createNatsTransport(link: NatsLink, log: Log, options: NatsTransportOptions = {}): Transport {
-  const { bodies = PLAIN_BODIES, onUnread } = options
+export function createNatsTransport(link: NatsLink, log: Log, options: NatsTransportOptions): Transport {
+  const { bodies, onUnread } = options
   const { publish, maxMessageBytes } = createPublisher(link, bodies)
   const read: Read = (address, { data }) => {
     const text = bodies.read(address, data)

@@ -94,7 +94,7 @@ export function createLedgerExports(options: ExportsOptions): PostgresExports {
       const ended = (failure: unknown): void => {
         looked.close()
         done()
-        const fields = { ...fieldsOf(order.trail), ...(failure === undefined ? {} : told(failure, options.vault)) }
+        const fields = { ...fieldsOf(order.trail), ...(failure === undefined ? {} : told(failure)) }
         if (failure === undefined) log.info('export_done', fields)
         else log.warn('export_broken_off', fields)
       }
@@ -118,7 +118,7 @@ export function createLedgerExports(options: ExportsOptions): PostgresExports {
         return begun
       } catch (cause) {
         done()
-        log.warn('export_failed', { ...fieldsOf(order.trail), ...told(cause, options.vault) })
+        log.warn('export_failed', { ...fieldsOf(order.trail), ...told(cause) })
         throw new ExportsUnavailable('The ledger could not be read.', { cause })
       }
     },
@@ -129,8 +129,8 @@ export function createLedgerExports(options: ExportsOptions): PostgresExports {
 }
 
 /** What of a failure may be in a log. */
-function told(failure: unknown, vault: RowVault): Readonly<Record<string, string>> {
-  if (failure instanceof UnreadableRow) return { failure: failure.name, row: failure.told(vault) }
+function told(failure: unknown): Readonly<Record<string, string>> {
+  if (failure instanceof UnreadableRow) return { failure: failure.name, row: failure.message }
   return { failure: failure instanceof Error ? failure.name : typeof failure }
 }
 
@@ -152,7 +152,6 @@ async function selectIn(
   order: ExportOrder,
   { sql }: Snapshot,
 ): Promise<Selected> {
-  await vault.follow?.(sql)
   return select({ sql, vault, shardOf }, order)
 }
 

@@ -115,7 +115,7 @@ const headSchema = v.object({
   ),
 })
 
-export function placeOfHead(importId: string, status: string, nextPart: number, position: number): Place {
+function placeOfHead(importId: string, status: string, nextPart: number, position: number): Place {
   return placeOf('imports', importId, status, nextPart, position)
 }
 
@@ -123,7 +123,7 @@ export function placeOfPart(importId: string, part: number): Place {
   return placeOf('import_parts', importId, part)
 }
 
-export function placeOfPresent(importId: string, part: number): Place {
+function placeOfPresent(importId: string, part: number): Place {
   return placeOf('import_parts', importId, part, 'present')
 }
 

@@ -93,7 +93,7 @@ export function createImportStore(options: { readonly url: string; readonly vaul
   })
   const run: QueryPool['run'] = (work) =>
     pool.run(async (sql) => {
-      if (vault.encrypts) await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
+      await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
       return work(sql)
     })
   return {

@@ -18,7 +18,6 @@ import {
 } from '../../runtime/ports/access-store.ts'
 import { LEDGER_KEY_NAME } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
-import { SEALED_VERSION } from '../vault/sealed-text.ts'
 import { SlotsExhausted } from '../../runtime/slots.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { type AccessRow, readAccess, readChanges } from './access-changes.ts'
@@ -124,15 +123,8 @@ type Fragment = ReturnType<postgres.Sql>
 /** With the key that they are read with. */
 async function findRows(sql: postgres.Sql, vault: RowVault, which: Fragment): Promise<readonly ClientRow[]> {
   const rows = await sql<ClientRow[]>`SELECT client_id, document, revoked_at FROM clients ${which}`
-  await fetchKeyOf(rows, sql, vault)
+  await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
   return rows
-}
-
-/** A row may be sealed before this process has noticed that the ledger is being encrypted. */
-async function fetchKeyOf(rows: readonly ClientRow[], sql: postgres.Sql, vault: RowVault): Promise<void> {
-  if (vault.encrypts || rows.some(({ document }) => document[0] === SEALED_VERSION)) {
-    await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
-  }
 }
 
 async function findRow(sql: postgres.Sql, vault: RowVault, clientId: string): Promise<ClientRow | undefined> {
@@ -147,7 +139,7 @@ async function findAccessRow(
   sessionId: string,
 ): Promise<AccessRow | undefined> {
   const rows = await readAccess(sql, clientId, sessionId)
-  await fetchKeyOf(rows, sql, vault)
+  await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
   return rows[0]
 }
 

@@ -75,7 +75,7 @@ interface RememberedDigest {
 const digests = new WeakMap<AccountParts, RememberedDigest>()
 
 /**
- * In hexadecimal digits; empty of a ledger without encryption. `since`: an earlier state, and the parts that have changed
+ * In hexadecimal digits. `since`: an earlier state, and the parts that have changed
  * since; without it, or where nothing is remembered of that state under the account's key, all parts are fingerprinted.
  */
 export function partsDigest(
@@ -86,7 +86,6 @@ export function partsDigest(
   since?: AccountChange,
 ): string {
   const prints = vault.fingerprints(name, made)
-  if (prints === undefined) return ''
   if (account.balances.size + account.holds.size <= FEW_PARTS) return wholeSum(account, prints).toString('hex')
   const sum = changedSum(account, prints, since) ?? wholeSum(account, prints)
   digests.set(account, { key: prints.key, sum })
@@ -134,7 +133,6 @@ export type PartText = readonly [kind: 'balance' | 'hold', id: string, text: str
 /** What `partsDigest` gives of an account with these parts, without reading them. */
 export function digestOfTexts(parts: readonly PartText[], vault: RowVault, name: KeyName): string {
   const prints = vault.fingerprints(name)
-  if (prints === undefined) return ''
   const sum = Buffer.alloc(PRINT_BYTES)
   for (const [kind, id, text] of parts) addTo(sum, prints.of(`${kind} ${id} ${text}`))
   return sum.toString('hex')

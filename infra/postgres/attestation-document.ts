@@ -9,8 +9,9 @@ import { isoTimestamp } from '../../actors/timestamp.ts'
 import type { Attestation, SubmissionKey } from '../../runtime/ports/attestation-store.ts'
 import type { MadeKey } from '../vault/data-keys.ts'
 import { attestationKeyName } from '../vault/key-name.ts'
+import type { WrappedKey } from '../vault/key-wrapping.ts'
 import { type Place, placeOf } from '../vault/place.ts'
-import { plainHex, type RowVault } from '../vault/row-vault.ts'
+import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import type { AttestationRow } from './attestation-rows.ts'
 
@@ -37,11 +38,11 @@ export type SealedAttestation = {
   readonly document: string
 }
 
-/** `key`: of an attestation that is there already, null if it has none; left out, it gets one. */
+/** `key`: of an existing attestation; left out, a new key is made. */
 export function sealedAttestation(
   { attestation, submission }: OpenedAttestation,
   vault: RowVault,
-  key: MadeKey | null = newKey(attestation.attestationId, vault),
+  key: MadeKey = vault.keys.make(attestationKeyName(attestation.attestationId)),
 ): SealedAttestation {
   const { attestationId, submittedBy, revocation } = attestation
   const document: Document = { format: FORMAT, attestation, submission }
@@ -56,23 +57,20 @@ export function sealedAttestation(
     created_at: isoTimestamp(attestation.createdAtMs),
     idempotency_key: submission === null ? null : vault.keyRef(submittedBy, submission.idempotencyKey),
     revoked_at: revocation === null ? null : isoTimestamp(revocation.atMs),
-    document:
-      key === null
-        ? plainHex(text)
-        : vault.seal(key.name, placeOfDocument(attestationId, statusOf(attestation)), text, new Map([[key.name, key]])),
-    master_key_id: key?.wrapped.masterKeyId ?? null,
-    wrapped_key: key?.wrapped.wrapped ?? null,
+    document: vault.seal(
+      key.name,
+      placeOfDocument(attestationId, statusOf(attestation)),
+      text,
+      new Map([[key.name, key]]),
+    ),
+    master_key_id: key.wrapped.masterKeyId,
+    wrapped_key: key.wrapped.wrapped,
   }
 }
 
-function newKey(attestationId: string, vault: RowVault): MadeKey | null {
-  return vault.seals(null) ? vault.keys.make(attestationKeyName(attestationId)) : null
-}
-
-/** The row's own key; null of one that was written without encryption. Throws when it does not open. */
-export function keyOfRow(row: AttestationRow, vault: RowVault): MadeKey | null {
+/** The row's own key. Throws when it does not open. */
+export function keyOfRow(row: AttestationRow, vault: RowVault): MadeKey {
   const wrapped = wrappedOf(row)
-  if (wrapped === undefined || !vault.encrypts) return null
   const name = attestationKeyName(row.attestation_id)
   return { name, key: vault.keys.unwrap(name, wrapped), wrapped }
 }
@@ -111,14 +109,14 @@ function agrees(row: AttestationRow, { attestation, submission }: OpenedAttestat
   )
 }
 
-function wrappedOf({ master_key_id: masterKeyId, wrapped_key: wrapped }: AttestationRow) {
-  return masterKeyId === null || wrapped === null ? undefined : { masterKeyId, wrapped }
+function wrappedOf({ master_key_id: masterKeyId, wrapped_key: wrapped }: AttestationRow): WrappedKey {
+  return { masterKeyId, wrapped }
 }
 
 function statusOf({ revocation }: Attestation): 'active' | 'revoked' {
   return revocation === null ? 'active' : 'revoked'
 }
 
-export function placeOfDocument(attestationId: string, status: string): Place {
+function placeOfDocument(attestationId: string, status: string): Place {
   return placeOf('attestations', attestationId, status)
 }

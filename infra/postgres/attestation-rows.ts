@@ -13,9 +13,9 @@ export interface AttestationRow {
   readonly idempotency_key: string | null
   readonly revoked_at: Date | null
   readonly document: Buffer
-  /** The attestation's own data key, and which master key wraps it; null of a ledger without encryption. */
-  readonly master_key_id: string | null
-  readonly wrapped_key: Buffer | null
+  /** The master key that wraps the attestation's own data key. */
+  readonly master_key_id: string
+  readonly wrapped_key: Buffer
 }
 
 /** Names of the columns, without user input in them. */

@@ -146,12 +146,8 @@ async function revoke(
     const row = sealedAttestation({ ...found.opened, attestation }, vault, keyOfRow(found.row, vault))
     return sql`
       UPDATE attestations SET status = ${row.status}, revoked_at = ${row.revoked_at}, document = decode(${row.document}, 'hex')
-      WHERE attestation_id = ${attestationId} AND status = 'active' AND wrapped_key IS NOT DISTINCT FROM ${row.wrapped_key}
+      WHERE attestation_id = ${attestationId} AND status = 'active'
       RETURNING attestation_id`
   })
-  if (changed.length > 0) return attestation
-  const now = await find(database, attestationId)
-  // It was encrypted in between.
-  if (now?.opened.attestation.revocation === null) return revoke(database, attestationId, revocation)
-  return now?.opened.attestation
+  return changed.length > 0 ? attestation : (await find(database, attestationId))?.opened.attestation
 }

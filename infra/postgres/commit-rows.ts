@@ -44,7 +44,7 @@ function accountDocument(
     return seal(shardKeyName(shardId), PLACES.account(shardId, ref, account.version), erasedText(account))
   }
   const name = vault.accountKeyName(account.accountId)
-  const text = accountText(account, vault.seals(shardId) ? partsDigest(account, vault, name, made, since) : '')
+  const text = accountText(account, partsDigest(account, vault, name, made, since))
   return seal(name, PLACES.account(shardId, ref, account.version), text)
 }
 

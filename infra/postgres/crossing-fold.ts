@@ -23,7 +23,7 @@ export async function foldCrossings(sql: Sql, session: string, vault: RowVault):
     SELECT session, number, shards, document FROM boundary_crossings
      WHERE session = ${session} ORDER BY abs(number) LIMIT ${MOST_AT_ONCE}`
   if (rows.length < WORTH_FOLDING) return
-  if (vault.encrypts) await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
+  await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
   const totals = totalsOf(rows.flatMap((row) => openCrossings(row, vault)))
   const number = -Math.max(...rows.map((row) => Math.abs(Number(row.number))))
   const { shards, text } = crossingsOf(totals)

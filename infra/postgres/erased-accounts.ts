@@ -24,7 +24,7 @@ export async function findErasedRows(
   refs: readonly string[],
   vault: RowVault,
 ): Promise<readonly AccountRow[]> {
-  if (!vault.encrypts || refs.length === 0) return []
+  if (refs.length === 0) return []
   const rows = await prepared<AccountRow>(sql, ERASED_AMONG, [arrayLiteral('text', [...new Set(refs)])])
   await fetchKeys(
     sql,

@@ -23,7 +23,7 @@ export function createNames(pool: QueryPool, vault: RowVault): FindNames {
   return async (accountIds) => {
     const known = new Set(accountIds)
     known.delete(null)
-    if (!vault.encrypts || known.size === 0) return ITSELF
+    if (known.size === 0) return ITSELF
     const refs = new Map([...known].map((accountId) => [accountId, vault.accountRef(accountId ?? '')]))
     const erased = await pool.run((sql) => erasedAmong(sql, [...refs.values()], vault))
     if (erased.size === 0) return ITSELF

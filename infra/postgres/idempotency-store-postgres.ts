@@ -58,7 +58,7 @@ export function createIdempotencyStore(options: IdempotencyStoreOptions): Postgr
   cleaning.unref()
   const run = <T>(key: RequestKey, work: (sql: postgres.Sql, row: Addressed) => Promise<T>): Promise<T> =>
     pool.run(async (sql) => {
-      if (vault.encrypts) await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
+      await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
       return work(sql, { clientId: key.clientId, keyRef: keyRefOf(key, vault), vault })
     })
   return {

@@ -19,7 +19,7 @@ import type { Log } from '../../runtime/ports/log.ts'
 import type { MadeKey } from '../vault/data-keys.ts'
 import type { KeyName } from '../vault/key-name.ts'
 import { DataKeyMissing, type RowVault } from '../vault/row-vault.ts'
-import { keyNamesOfKnown, keyNamesOfNew, makeClassKeys } from './commit-keys.ts'
+import { keyNamesOfKnown, keyNamesOfNew } from './commit-keys.ts'
 import { type CommitLane, openCommitLane } from './commit-lane.ts'
 import { type CommitStatement, commitStatement } from './commit-statement.ts'
 import { WENT_BACK, withdrawAcceptance } from './accepted-servers.ts'
@@ -211,12 +211,10 @@ function storeOn({ owner, vault, guard, evidence, lookUps, reads, control, commi
     lookUp: (question) =>
       guarded(() =>
         lookUps.run(async (sql) => {
-          const fetchedKeys = vault.encrypts
           const answer = await lookUp(sql, question, vault)
-          // It met the first row of another shard that is encrypted, and none of its keys had been fetched; or an account
-          // that was being erased, row and key on either side of that. What is damaged is so at the second look, too.
-          const isBelieved = vault.encrypts === fetchedKeys && answer.unreadable.size === 0
-          return isBelieved ? answer : lookUp(sql, question, vault)
+          // An account may have been erased between the look at its row and that at its key. A damaged row is unreadable
+          // the second time, too.
+          return answer.unreadable.size === 0 ? answer : lookUp(sql, question, vault)
         }),
       ),
     openShard: (shardId) => read((sql) => openShard(sql, shardId, vault)).catch(throwUnreadable),
@@ -227,7 +225,6 @@ function storeOn({ owner, vault, guard, evidence, lookUps, reads, control, commi
     terminate: async (other) => {
       if (other !== session) await change((sql) => terminateSession(sql, other))
     },
-    erasable: (shardId) => vault.seals(shardId),
     probe: async (isGood = true) => {
       // What commits go down must be open, or the proof would be another connection's.
       await commits.ready().catch((cause: unknown) => {
@@ -314,9 +311,7 @@ function isDataError(error: unknown): boolean {
 /** Nearly always all are in memory: what a batch writes was loaded lately. */
 async function fetchKnown(batch: CommitBatch, vault: RowVault, read: Batches['read']): Promise<void> {
   const missing = vault.keys.missing(keyNamesOfKnown(batch, vault))
-  if (missing.length === 0) return
-  await read((sql) => vault.keys.fetch(sql, missing))
-  if (vault.mixes) await read((sql) => makeClassKeys(sql, missing, batch, vault))
+  if (missing.length > 0) await read((sql) => vault.keys.fetch(sql, missing))
 }
 
 /** K1, K3: of shards whose part was committed. */

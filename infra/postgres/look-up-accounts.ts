@@ -71,7 +71,7 @@ export function openWholeAccount(
     balances,
     holds,
   })
-  if (!(vault.mixes && parts === '') && partsDigest(account, vault, name) !== parts) {
+  if (partsDigest(account, vault, name) !== parts) {
     const place = PLACES.account(shardId, ref, account.version)
     throw new UnreadableRow(place, 'its balances or holds are not those that were written with it')
   }

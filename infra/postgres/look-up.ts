@@ -6,7 +6,7 @@
 import { actorKey } from '../../actors/address.ts'
 import type { ActorState } from '../../actors/actor-state.ts'
 import { type HomedActor, type LookUpAnswer, type LookUpQuestion } from '../../runtime/ports/ledger-store.ts'
-import { accountKeyName, classKeyName, type KeyName } from '../vault/key-name.ts'
+import { accountKeyName, classKeyName } from '../vault/key-name.ts'
 import type { RowVault } from '../vault/row-vault.ts'
 import { UnreadableRow } from '../vault/unreadable-row.ts'
 import { keyNameOfActorRow } from './actor-documents.ts'
@@ -17,6 +17,7 @@ import { findAccountRows, findExisting, openWholeAccount } from './look-up-accou
 import { actorOf, findActorRows } from './look-up-actors.ts'
 import { findAccountKeyRows, findUseRows, operationUse, publicKeysIn, submissionUse } from './look-up-keys.ts'
 import { classFactsOf, findClassRows, findMinted } from './look-up-nfts.ts'
+import { fetchKeys } from './opened-rows.ts'
 import { compensableOf, findGroupUses, findTransactionRows } from './look-up-transactions.ts'
 
 export async function lookUp(sql: Sql, question: LookUpQuestion, vault: RowVault): Promise<LookUpAnswer> {
@@ -37,14 +38,14 @@ export async function lookUp(sql: Sql, question: LookUpQuestion, vault: RowVault
     ...[...uses.submissions, ...uses.operations, ...transactions].map((row) => accountKeyName(row.account_id)),
     ...[...actors, ...classes].map(keyNameOfActorRow),
   ]
-  const [, accountKeys] = await Promise.all([fetchFor(sql, needed, vault), findAccountKeyRows(sql, uses)])
+  const [, accountKeys] = await Promise.all([fetchKeys(sql, needed, vault), findAccountKeyRows(sql, uses)])
   // After all else: what was erased meanwhile says so by then (E2 of erased-accounts.ts).
   const erasedRows = await findErasedRows(sql, refsOf(uses.submissions, uses.operations, transactions), vault)
   const unreadable = new Map<number, string>()
   const opened = <Row extends { readonly shard_id: number }, Value>(
     rows: readonly Row[],
     open: (row: Row) => readonly [string, Value],
-  ): Map<string, Value> => openAll(rows, open, unreadable, vault)
+  ): Map<string, Value> => openAll(rows, open, unreadable)
   const erased = opened(erasedRows, (row) => [row.account_id, openAccount(row, vault)])
   const isThere = (row: { readonly account_id: string }): boolean => !erased.has(row.account_id)
   const states = opened(actors, (row) => actorOf(row, vault))
@@ -78,11 +79,7 @@ function refsOf(...rows: readonly (readonly { readonly account_id: string }[])[]
 /** What follows from the question. */
 function fetchAhead(sql: Sql, { accounts, keys, classes }: LookUpQuestion, vault: RowVault): Promise<void> {
   const names = [...accounts, ...keys].map(({ accountId }) => vault.accountKeyName(accountId))
-  return fetchFor(sql, [...names, ...classes.map(classKeyName)], vault)
-}
-
-function fetchFor(sql: Sql, names: readonly KeyName[], vault: RowVault): Promise<void> {
-  return vault.encrypts ? vault.keys.fetch(sql, names) : Promise.resolve()
+  return fetchKeys(sql, [...names, ...classes.map(classKeyName)], vault)
 }
 
 /** U1. */
@@ -90,7 +87,6 @@ function openAll<Row extends { readonly shard_id: number }, Value>(
   rows: readonly Row[],
   open: (row: Row) => readonly [string, Value],
   unreadable: Map<number, string>,
-  vault: RowVault,
 ): Map<string, Value> {
   const found = new Map<string, Value>()
   for (const row of rows) {
@@ -98,7 +94,7 @@ function openAll<Row extends { readonly shard_id: number }, Value>(
       found.set(...open(row))
     } catch (error) {
       // Others than ours may quote what they could not read.
-      const told = error instanceof UnreadableRow ? error.told(vault) : 'a row has not the shape of one'
+      const told = error instanceof UnreadableRow ? error.message : 'a row has not the shape of one'
       unreadable.set(row.shard_id, told)
     }
   }

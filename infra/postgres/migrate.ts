@@ -2,19 +2,17 @@
  * Brings a database to the schema of this program and makes the ledger in it, once.
  *   M1. Any number of processes may run it at once: one works, the others wait and find it done.
  *   M2. What a ledger is made with stays: its ID, its number of shards, and the secret that assigns accounts to them.
- *   M3. A schema that is newer than the program is left alone.
+ *   M3. A schema that is newer than the program, or from before the baseline, is left alone.
  *   M4. No step waits long for a lock: behind a waiting ALTER every commit would wait too.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import postgres from 'postgres'
 import { MAX_SHARDS } from '../../actors/identifiers.ts'
-import { indexSecretName, type LedgerSecretName, sealLedgerSecret } from '../keys/ledger-seals.ts'
-import { MasterKeyMissing } from '../keys/master-seal.ts'
+import { type LedgerSecretName, sealLedgerSecret } from '../keys/ledger-seals.ts'
 import type { KeyRing } from '../keys/wrapping-keys.ts'
 import { acceptFirstServer } from './accepted-servers.ts'
 import { connect, type Sql } from './connection.ts'
 import { unavailable } from './failure.ts'
-import { type EncryptionProgress, progressOf, type ProgressRow } from '../vault/encryption-progress.ts'
 import { createFirstKeys } from '../vault/first-keys.ts'
 import { createKeyWrapping } from '../vault/key-wrapping.ts'
 import { type Migration, MIGRATIONS } from './migrations.ts'
@@ -26,8 +24,6 @@ export interface MigrateOptions {
   /** Of a ledger that is to be made; a new UUID when left out. An existing one must have it. */
   readonly ledgerId?: string
   readonly masterKeys: KeyRing
-  /** Of a ledger that is to be made: whether its rows are encrypted. */
-  readonly encryption: 'on' | 'off'
 }
 
 export interface LedgerRecord {
@@ -37,10 +33,9 @@ export interface LedgerRecord {
   readonly sealedRootSecret: Buffer
   readonly sealedMessageSecret: Buffer
   readonly sealedIndexSecret: Buffer
-  readonly encryption: EncryptionProgress
 }
 
-/** The database is sound and the answer is no: another number of shards, another ledger, a newer schema. */
+/** The database is sound and the answer is no: another number of shards, another ledger, another schema. */
 export class MigrationRefused extends Error {
   override readonly name = 'MigrationRefused'
 }
@@ -60,37 +55,53 @@ const MIGRATIONS_TABLE = `
 CREATE TABLE IF NOT EXISTS schema_migrations (
   version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
 
-/** Throws `MigrationRefused`, or `LedgerStoreUnavailable` when PostgreSQL fails. What was done stays done. */
-export async function migrate(url: string, options: MigrateOptions): Promise<LedgerRecord> {
+/** The name of the first step of every schema from before the baseline. */
+const FIRST_STEP_BEFORE_BASELINE = 'initial'
+
+/**
+ * Throws `MigrationRefused`, or `LedgerStoreUnavailable` when PostgreSQL fails. What was done stays done. `steps`: for tests.
+ */
+export async function migrate(
+  url: string,
+  options: MigrateOptions,
+  steps: readonly Migration[] = MIGRATIONS,
+): Promise<LedgerRecord> {
   if (!Number.isInteger(options.shardCount) || options.shardCount < 1 || options.shardCount > MAX_SHARDS) {
     throw new MigrationRefused(`the number of shards must be from 1 to ${MAX_SHARDS}, not ${options.shardCount}`)
   }
   return onConnection(url, 'ledger:migrate', async (sql) => {
     await takeMigrationLock(sql)
+    await refuseEarlierSchema(sql)
     await sql.unsafe(MIGRATIONS_TABLE)
-    const applied = await newestVersion(sql)
+    const applied = await newestVersion(sql, steps)
     await refuseDifference(sql, options)
-    const missing = MIGRATIONS.filter(({ version }) => version > applied)
+    const missing = steps.filter(({ version }) => version > applied)
     if (applied > 0 && missing.some(({ alone }) => alone)) await refuseLiveNodes(sql)
-    for (const migration of missing) await applyStep(sql, migration, options)
+    for (const migration of missing) await applyStep(sql, migration)
     await createLedger(sql, options)
     await acceptFirstServer(sql)
     await grantToRoles(sql)
-    const record = await readLedger(sql)
+    const record = await readLedger(sql, steps)
     if (record === undefined) throw new Error('the ledger is not there after it was made')
     return record
   })
 }
 
-/** The ledger in a database; undefined when it was never migrated, or not up to this program's schema. */
-export async function readLedger(sql: Sql): Promise<LedgerRecord | undefined> {
+/**
+ * The ledger in a database; undefined when it was never migrated, or not up to this program's schema. Throws
+ * `MigrationRefused` (M3).
+ */
+export async function readLedger(
+  sql: Sql,
+  steps: readonly Migration[] = MIGRATIONS,
+): Promise<LedgerRecord | undefined> {
+  await refuseEarlierSchema(sql)
   const [found] = await sql<{ migrated: boolean }[]>`
     SELECT to_regclass('schema_migrations') IS NOT NULL AND to_regclass('ledger') IS NOT NULL AS migrated`
   if (found?.migrated !== true) return undefined
-  if ((await newestVersion(sql)) < newestKnown()) return undefined
+  if ((await newestVersion(sql, steps)) < newestOf(steps)) return undefined
   const [row] = await sql<LedgerRow[]>`
-    SELECT ledger_id, shard_count, sealed_shard_secret, sealed_root_secret, sealed_message_secret,
-           sealed_index_secret, encryption, encrypted_shards
+    SELECT ledger_id, shard_count, sealed_shard_secret, sealed_root_secret, sealed_message_secret, sealed_index_secret
       FROM ledger`
   if (row === undefined) return undefined
   return {
@@ -100,11 +111,10 @@ export async function readLedger(sql: Sql): Promise<LedgerRecord | undefined> {
     sealedRootSecret: row.sealed_root_secret,
     sealedMessageSecret: row.sealed_message_secret,
     sealedIndexSecret: row.sealed_index_secret,
-    encryption: progressOf(row),
   }
 }
 
-interface LedgerRow extends ProgressRow {
+interface LedgerRow {
   readonly ledger_id: string
   readonly shard_count: number
   readonly sealed_shard_secret: Buffer
@@ -113,16 +123,37 @@ interface LedgerRow extends ProgressRow {
   readonly sealed_index_secret: Buffer
 }
 
-/** What a ledger was made with and keeps, whatever the version of its schema; undefined: there is none. */
+/**
+ * The properties of a ledger that are fixed at its creation, whatever the version of its schema since the baseline;
+ * undefined: there is none. Throws `MigrationRefused` (M3).
+ */
 export async function readFoundationAt(
   url: string,
 ): Promise<Pick<LedgerRecord, 'shardCount' | 'sealedShardSecret'> | undefined> {
   return onConnection(url, 'ledger:look', async (sql) => {
+    await refuseEarlierSchema(sql)
     if (!(await hasLedgerTable(sql))) return undefined
     const [row] = await sql<Pick<LedgerRow, 'shard_count' | 'sealed_shard_secret'>[]>`
       SELECT shard_count, sealed_shard_secret FROM ledger`
     return row && { shardCount: row.shard_count, sealedShardSecret: row.sealed_shard_secret }
   })
+}
+
+/** M3, on a connection of its own. Throws `MigrationRefused`. */
+export async function refuseEarlierSchemaAt(url: string): Promise<void> {
+  await onConnection(url, 'ledger:look', refuseEarlierSchema)
+}
+
+/** M3. Throws `MigrationRefused`. */
+export async function refuseEarlierSchema(sql: Sql): Promise<void> {
+  const [table] = await sql<{ made: boolean }[]>`SELECT to_regclass('schema_migrations') IS NOT NULL AS made`
+  if (table?.made !== true) return
+  const [first] = await sql<{ name: string }[]>`SELECT name FROM schema_migrations WHERE version = 1`
+  if (first?.name !== FIRST_STEP_BEFORE_BASELINE) return
+  throw new MigrationRefused(
+    'the database was made by version 0.7 or earlier of this program: export the ledger with that version, and import it ' +
+      'into a new database with this one',
+  )
 }
 
 async function hasLedgerTable(sql: Sql): Promise<boolean> {
@@ -148,9 +179,7 @@ async function onConnection<T>(url: string, applicationName: string, work: (sql:
     if (cause instanceof postgres.PostgresError && cause.code === RAISED_BY_STEP) {
       throw new MigrationRefused(cause.message, { cause })
     }
-    if (!(cause instanceof MasterKeyMissing)) throw unavailable(cause)
-    const message = 'a key of this ledger is sealed under an earlier master key: set LEDGER_PREVIOUS_MASTER_KEY to it'
-    throw new MigrationRefused(`${message} (${cause.message})`, { cause })
+    throw unavailable(cause)
   }
 }
 
@@ -176,26 +205,26 @@ async function refuseLiveNodes(sql: Sql): Promise<void> {
   }
 }
 
-async function newestVersion(sql: Sql): Promise<number> {
+async function newestVersion(sql: Sql, steps: readonly Migration[]): Promise<number> {
   const [row] = await sql<{ version: number }[]>`SELECT coalesce(max(version), 0) AS version FROM schema_migrations`
   const version = row?.version ?? 0
-  if (version > newestKnown()) {
+  const known = newestOf(steps)
+  if (version > known) {
     throw new MigrationRefused(
-      `the database has schema version ${version}, this program knows ${newestKnown()}: run a newer program`,
+      `the database has schema version ${version}, this program knows ${known}: run a newer program`,
     )
   }
   return version
 }
 
-function newestKnown(): number {
-  return Math.max(...MIGRATIONS.map((migration) => migration.version))
+function newestOf(steps: readonly Migration[]): number {
+  return Math.max(...steps.map(({ version }) => version))
 }
 
-async function applyStep(sql: Sql, migration: Migration, options: MigrateOptions): Promise<void> {
+async function applyStep(sql: Sql, migration: Migration): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await sql.begin(async (transaction) => {
-        await migration.prepare?.(transaction, options)
         await transaction.unsafe(migration.sql)
         await transaction`INSERT INTO schema_migrations (version, name) VALUES (${migration.version}, ${migration.name})`
       })
@@ -213,17 +242,14 @@ async function createLedger(sql: Sql, options: MigrateOptions): Promise<void> {
   await sql.begin(async (transaction) => {
     const existing = await transaction`SELECT 1 FROM ledger`
     if (existing.length > 0) return
-    const { masterKeys, encryption } = options
+    const { masterKeys } = options
     const sealed = (name: LedgerSecretName): Buffer => sealLedgerSecret(masterKeys, name, randomBytes(SECRET_BYTES))
     await transaction`
       INSERT INTO ledger (ledger_id, shard_count, sealed_shard_secret, sealed_root_secret, sealed_message_secret,
-                          encryption, sealed_index_secret, created_at)
+                          sealed_index_secret, created_at)
       VALUES (${options.ledgerId ?? randomUUID()}, ${options.shardCount}, ${sealed('shard-secret')},
-              ${sealed('root-secret')}, ${sealed('message-secret')}, ${encryption},
-              ${sealed(indexSecretName(encryption))}, now())`
-    if (encryption === 'on') {
-      await createFirstKeys(transaction, createKeyWrapping(masterKeys), options.shardCount)
-    }
+              ${sealed('root-secret')}, ${sealed('message-secret')}, ${sealed('index-secret')}, now())`
+    await createFirstKeys(transaction, createKeyWrapping(masterKeys), options.shardCount)
     await transaction`INSERT INTO shards (shard_id) SELECT generate_series(0, ${options.shardCount - 1}::integer)`
   })
 }

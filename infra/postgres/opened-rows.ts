@@ -6,7 +6,7 @@ import { UnreadableRow } from '../vault/unreadable-row.ts'
 
 /** One statement for those that are not in memory; none when all are. */
 export async function fetchKeys(sql: postgres.ISql, names: readonly KeyName[], vault: RowVault): Promise<void> {
-  if (vault.encrypts && names.length > 0) await vault.keys.fetch(sql, names)
+  if (names.length > 0) await vault.keys.fetch(sql, names)
 }
 
 /**

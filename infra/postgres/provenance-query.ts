@@ -66,7 +66,7 @@ export async function readProvenance(
   const end = await endOfDepth(sql, id, home, query.maxDepth)
   const [rows] = await Promise.all([
     selectEntries(sql, query, { home, after, end }),
-    vault.encrypts ? vault.keys.fetch(sql, [classKeyName(query.classId)]) : undefined,
+    vault.keys.fetch(sql, [classKeyName(query.classId)]),
   ])
   if (rows.length === 0) return undefined
   const ahead = rows.filter((row): row is EntryRow => row.rank !== null)

@@ -4,7 +4,7 @@ import { nftNameOf } from '../../actors/nft-id.ts'
 import { classKeyName, type KeyName, shardKeyName } from '../vault/key-name.ts'
 import { type Place, placeOf } from '../vault/place.ts'
 import type { Base64Text } from '../vault/sealed-text.ts'
-import { type MadeKeys, plainBase64, type RowVault } from '../vault/row-vault.ts'
+import type { MadeKeys, RowVault } from '../vault/row-vault.ts'
 
 export interface RowSealer {
   readonly shardId: number
@@ -17,9 +17,7 @@ export interface RowSealer {
 }
 
 export function createRowSealer(vault: RowVault, shardId: number, made: MadeKeys): RowSealer {
-  const seals = vault.seals(shardId)
-  const seal = (name: KeyName, place: Place, text: string): Base64Text =>
-    seals ? vault.sealBase64(name, place, text, made) : plainBase64(text)
+  const seal = (name: KeyName, place: Place, text: string): Base64Text => vault.sealBase64(name, place, text, made)
   // The columns of a row ask for the same account, one after another.
   let asked: string | undefined
   let ref = ''

@@ -49,8 +49,6 @@ SELECT c.target_shard, o.number, o.message${KNOWN}
  ORDER BY c.target_shard, o.number`
 
 export async function openShard(sql: Sql, shardId: number, vault: RowVault): Promise<ShardStart> {
-  // Before anything is written: whether this shard is encrypted cannot change while the epoch stays what it is.
-  await vault.follow?.(sql)
   const [lastTransactionId, channels, marks, outbox] = await Promise.all([
     lastTransaction(sql, shardId),
     channelsOf(sql, shardId),
@@ -95,7 +93,7 @@ interface OutboxRow {
 /** Throws UnreadableRow: a shard whose messages cannot be read is not served. */
 async function unacknowledged(sql: Sql, shardId: number, vault: RowVault): Promise<OutboxMessage[]> {
   const name = shardKeyName(shardId)
-  if (vault.encrypts) await vault.keys.fetch(sql, [name])
+  await vault.keys.fetch(sql, [name])
   const rows = await prepared<OutboxRow>(sql, UNACKNOWLEDGED, [shardId])
   return rows.map((row) => ({
     target: row.target_shard,

@@ -18,8 +18,7 @@ export interface BlindIndex {
   readonly bucketOf: (magnitude: number) => number
 }
 
-export const INDEX_SECRET_BYTES = 32
-
+const KEY_BYTES = 32
 const REF_BYTES = 16
 const CACHED_ACCOUNTS = 50_000
 /** Bytes of what is hashed without an object of its own for each; account IDs and keys are rarely longer. */
@@ -31,29 +30,13 @@ interface AccountNames {
   readonly keyName: KeyName
 }
 
-/** What each use is keyed with. */
-export interface IndexKeys {
-  readonly accountKey: Buffer
-  readonly idempotencyKey: Buffer
-  readonly bucketKey: Buffer
-}
-
-/** `secret`: 32 random bytes, fixed when the ledger is created. */
-export function indexKeys(secret: Buffer): IndexKeys {
-  const keyFor = (use: string): Buffer =>
-    Buffer.from(hkdfSync('sha256', secret, '', `ledger/index/${use}/1`, INDEX_SECRET_BYTES))
-  return {
-    accountKey: keyFor('account'),
-    idempotencyKey: keyFor('idempotency-key'),
-    bucketKey: keyFor('amount-bucket'),
-  }
-}
-
 /** `secret`: 32 random bytes, fixed when the ledger is created. `cached`: accounts whose references are kept. */
 export function createBlindIndex(secret: Buffer, cached: number = CACHED_ACCOUNTS): BlindIndex {
-  const { accountKey, idempotencyKey, bucketKey } = indexKeys(secret)
-  const accountHash = createHash(accountKey)
-  const idempotencyHash = createHash(idempotencyKey)
+  const keyFor = (use: string): Buffer =>
+    Buffer.from(hkdfSync('sha256', secret, '', `ledger/index/${use}/1`, KEY_BYTES))
+  const accountHash = createHash(keyFor('account'))
+  const idempotencyHash = createHash(keyFor('idempotency-key'))
+  const bucketKey = keyFor('amount-bucket')
   const names = createBoundedCache<string, AccountNames>(cached)
   const buckets = new Map<number, number>()
   const namesOf = (accountId: string): AccountNames => {

@@ -3,11 +3,10 @@ import type postgres from 'postgres'
 import { type KeyName, LEDGER_KEY_NAME, partsOf, shardKeyName } from './key-name.ts'
 import { type KeyWrapping, newDataKey } from './key-wrapping.ts'
 
-/** Those that are there are left as they are. */
 export async function createFirstKeys(sql: postgres.ISql, wrapping: KeyWrapping, shardCount: number): Promise<void> {
   const rows = Array.from({ length: shardCount }, (_, shardId) => rowOf(shardId, shardKeyName(shardId), wrapping))
   for (const row of [...rows, rowOf(0, LEDGER_KEY_NAME, wrapping)]) {
-    await sql`INSERT INTO data_keys ${sql(row)} ON CONFLICT DO NOTHING`
+    await sql`INSERT INTO data_keys ${sql(row)}`
   }
 }
 

@@ -10,7 +10,7 @@
  *       given the new key yet would make more and more under the earlier one: the rotation does not end then, and says so.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { indexSecretName, type LedgerSecretName, openLedgerSecret, sealLedgerSecret } from '../keys/ledger-seals.ts'
+import { type LedgerSecretName, openLedgerSecret, sealLedgerSecret } from '../keys/ledger-seals.ts'
 import { MasterKeyMissing } from '../keys/master-seal.ts'
 import { createServiceKeySeals } from '../keys/service-key-seals.ts'
 import type { KeyRing } from '../keys/wrapping-keys.ts'
@@ -32,13 +32,13 @@ interface Protected {
 function everything(masterKeys: KeyRing): readonly Protected[] {
   const wrapping = createKeyWrapping(masterKeys)
   return [
-    ledgerSecret('shard_secret', () => 'shard-secret', 'sealed_shard_secret', masterKeys),
-    ledgerSecret('root_secret', () => 'root-secret', 'sealed_root_secret', masterKeys),
-    ledgerSecret('message_secret', () => 'message-secret', 'sealed_message_secret', masterKeys),
+    ledgerSecret('shard_secret', 'shard-secret', 'sealed_shard_secret', masterKeys),
+    ledgerSecret('root_secret', 'root-secret', 'sealed_root_secret', masterKeys),
+    ledgerSecret('message_secret', 'message-secret', 'sealed_message_secret', masterKeys),
     serviceKeys(masterKeys),
     wrappedKeys('data_keys', DATA_KEYS, wrapping),
     wrappedKeys('attestation_keys', ATTESTATION_KEYS, wrapping),
-    ledgerSecret('index_secret', ({ encryption }) => indexSecretName(encryption), 'sealed_index_secret', masterKeys),
+    ledgerSecret('index_secret', 'index-secret', 'sealed_index_secret', masterKeys),
   ]
 }
 
@@ -139,32 +139,18 @@ function serviceKeys(masterKeys: KeyRing): Protected {
 
 type SealedColumn = 'sealed_shard_secret' | 'sealed_root_secret' | 'sealed_message_secret' | 'sealed_index_secret'
 
-interface SealedRow extends Readonly<Record<SealedColumn, Buffer>> {
-  readonly encryption: 'on' | 'off' | 'converting'
-}
-
-async function readSealed(sql: Sql): Promise<SealedRow> {
-  const [row] = await sql<SealedRow[]>`
-    SELECT sealed_shard_secret, sealed_root_secret, sealed_message_secret, sealed_index_secret, encryption FROM ledger`
+async function readSealed(sql: Sql, column: SealedColumn): Promise<Buffer> {
+  const [row] = await sql<{ sealed: Buffer }[]>`SELECT ${sql(column)} AS sealed FROM ledger`
   if (row === undefined) throw new Error('the database has no ledger')
-  return row
+  return row.sealed
 }
 
-function ledgerSecret(
-  what: string,
-  nameIn: (row: SealedRow) => LedgerSecretName,
-  column: SealedColumn,
-  masterKeys: KeyRing,
-): Protected {
+function ledgerSecret(what: string, name: LedgerSecretName, column: SealedColumn, masterKeys: KeyRing): Protected {
   return {
     what,
-    left: async (sql) => {
-      const row = await readSealed(sql)
-      return openLedgerSecret(masterKeys, nameIn(row), row[column]).under === 0 ? 0 : 1
-    },
+    left: async (sql) => (openLedgerSecret(masterKeys, name, await readSealed(sql, column)).under === 0 ? 0 : 1),
     rotate: async (sql) => {
-      const row = await readSealed(sql)
-      const [name, before] = [nameIn(row), row[column]]
+      const before = await readSealed(sql, column)
       const { secret, under } = openLedgerSecret(masterKeys, name, before)
       if (under === 0) return 0
       const after = sealLedgerSecret(masterKeys, name, secret)

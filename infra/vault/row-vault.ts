@@ -1,16 +1,14 @@
 /**
- * How rows of the ledger are written and read: sealed under data keys, or plain where a ledger was made without encryption.
- * What goes in and what comes out is the same either way, so nothing else knows of the difference.
- *   V1. Of a ledger with encryption a plain text is refused: whoever can write rows must not be able to switch it off.
+ * How rows of the ledger are written and read: sealed under data keys.
+ *   V1. A text that is not sealed is refused: a writer of rows must not be able to choose their content.
  *   V2. Sealed texts have one of few lengths (padding.ts).
  *   V3. A text that does not open is never taken for an empty one or for one that is not there: it throws.
  */
 import { hash } from 'node:crypto'
-import type postgres from 'postgres'
-import { type BlindIndex, createBlindIndex } from './blind-index.ts'
+import { createBlindIndex } from './blind-index.ts'
 import { magnitudeOf, magnitudesBetween } from './amount-magnitude.ts'
 import type { DataKeys, MadeKey } from './data-keys.ts'
-import { accountKeyName, type KeyName } from './key-name.ts'
+import type { KeyName } from './key-name.ts'
 import type { WrappedKey } from './key-wrapping.ts'
 import type { Place } from './place.ts'
 import { unpadded } from './padding.ts'
@@ -36,14 +34,6 @@ export interface Fingerprints {
 }
 
 export interface RowVault {
-  /** Whether anything may be sealed: keys are of use then. */
-  readonly encrypts: boolean
-  /** Whether there may be plain texts beside sealed ones: of a ledger that is being encrypted. */
-  readonly mixes: boolean
-  /** Whether what is written of this shard is sealed; null: of what belongs to no shard. */
-  readonly seals: (shardId: number | null) => boolean
-  /** Looks how far the encryption of the ledger has come; left out where that never changes. */
-  readonly follow?: (sql: postgres.ISql) => Promise<void>
   readonly keys: DataKeys
   /** What stands for the account in tables. */
   readonly accountRef: (accountId: string) => string
@@ -58,27 +48,21 @@ export interface RowVault {
   readonly sealBase64: (name: KeyName, place: Place, text: string, made?: MadeKeys) => Base64Text
   /** The same in hexadecimal digits. */
   readonly seal: (name: KeyName, place: Place, text: string, made?: MadeKeys) => string
-  /** Keyed hashes that are written nowhere but inside sealed texts; undefined of a ledger without encryption. */
-  readonly fingerprints: (name: KeyName, made?: MadeKeys) => Fingerprints | undefined
+  /** Keyed hashes that are written nowhere but inside sealed texts. Throws DataKeyMissing. */
+  readonly fingerprints: (name: KeyName, made?: MadeKeys) => Fingerprints
   /** `own`: the key that the row itself carries, else the one in memory is taken. Throws UnreadableRow. */
   readonly open: (name: KeyName, place: Place, bytes: Uint8Array, own?: WrappedKey) => string
 }
 
-/** `indexSecret`: null of a ledger without encryption. */
-export function createRowVault(keys: DataKeys, indexSecret: Buffer | null): RowVault {
-  return indexSecret === null ? plainVault(keys) : sealingVault(keys, createBlindIndex(indexSecret))
-}
-
-export function sealingVault(keys: DataKeys, index: BlindIndex): RowVault {
+/** `cachedAccounts`: how many references are kept; left out, as many as suit a process that serves. */
+export function createRowVault(keys: DataKeys, indexSecret: Buffer, cachedAccounts?: number): RowVault {
+  const index = createBlindIndex(indexSecret, cachedAccounts)
   const keyOf = (name: KeyName, made: MadeKeys | undefined): DataKey => {
     const key = made?.get(name)?.key ?? keys.known(name)
     if (key === undefined) throw new DataKeyMissing(name)
     return key
   }
   return {
-    encrypts: true,
-    mixes: false,
-    seals: () => true,
     keys,
     accountRef: index.accountRef,
     accountKeyName: index.accountKeyName,
@@ -103,36 +87,4 @@ export function sealingVault(keys: DataKeys, index: BlindIndex): RowVault {
       }
     },
   }
-}
-
-function plainVault(keys: DataKeys): RowVault {
-  return {
-    encrypts: false,
-    mixes: false,
-    seals: () => false,
-    keys,
-    accountRef: (accountId) => accountId,
-    accountKeyName,
-    keyRef: (_owner, idempotencyKey) => idempotencyKey,
-    amountBucket: magnitudeOf,
-    amountBuckets: magnitudesBetween,
-    fingerprints: () => undefined,
-    sealBase64: (_name, _place, text) => plainBase64(text),
-    seal: (_name, _place, text) => plainHex(text),
-    open: (_name, _place, bytes) => plainText(bytes),
-  }
-}
-
-/** A text that is not sealed. */
-export function plainBase64(text: string): Base64Text {
-  return Buffer.from(text, 'utf8').toString('base64') as Base64Text
-}
-
-/** The same in hexadecimal digits. */
-export function plainHex(text: string): string {
-  return Buffer.from(text, 'utf8').toString('hex')
-}
-
-export function plainText(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }

@@ -19,7 +19,7 @@ export type DataKey = Buffer
 export type Base64Text = string & { readonly base64Text: never }
 
 export const DATA_KEY_BYTES = 32
-export const SEALED_VERSION = 1
+const SEALED_VERSION = 1
 
 const NONCE_BYTES = 24
 const GCM_NONCE_BYTES = 12

@@ -7,17 +7,7 @@ import { ToldError } from '../../runtime/reason.ts'
 export class UnreadableRow extends ToldError {
   override readonly name = 'UnreadableRow'
 
-  private readonly nameless: string
-
   constructor(place: string, problem: string, options?: ErrorOptions) {
-    const named = place.replaceAll('\u001f', ' ')
-    super(`${named}: ${problem}`, options)
-    const [table = ''] = named.split(' ', 1)
-    this.nameless = `${table}: ${problem}`
-  }
-
-  /** For logs: tables of a ledger without encryption name accounts by their IDs. */
-  told({ encrypts }: { readonly encrypts: boolean }): string {
-    return encrypts ? this.message : this.nameless
+    super(`${place.replaceAll('\u001f', ' ')}: ${problem}`, options)
   }
 }

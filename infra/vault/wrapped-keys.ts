@@ -10,7 +10,7 @@ import { attestationKeyName, type KeyName } from './key-name.ts'
 import type { KeyWrapping } from './key-wrapping.ts'
 import { prepared } from '../postgres/prepared.ts'
 
-/** A table with a wrapped key in each row, or null where there is none. */
+/** A table with a wrapped key in each row. */
 export interface WrappedKeys {
   readonly table: string
   /** The primary key, all of it text. */
@@ -40,7 +40,7 @@ const BETWEEN = '\u001f'
 /** How many rows each master key wrapped, by its ID. */
 export async function countWrapped(sql: Sql, { table }: WrappedKeys): Promise<ReadonlyMap<string, number>> {
   const rows = await sql<{ master_key_id: string; count: string }[]>`
-    SELECT master_key_id, count(*) AS count FROM ${sql(table)} WHERE master_key_id IS NOT NULL GROUP BY master_key_id`
+    SELECT master_key_id, count(*) AS count FROM ${sql(table)} GROUP BY master_key_id`
   return new Map(rows.map((row) => [row.master_key_id, Number(row.count)]))
 }
 

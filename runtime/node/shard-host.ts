@@ -83,7 +83,7 @@ export class ShardHost {
   }
 
   constructor(dependencies: ShardHostDependencies) {
-    const { settings, step, wire, inboxOrder: inbox, homeOf, store } = dependencies
+    const { settings, step, wire, inboxOrder: inbox, homeOf } = dependencies
     this.dependencies = dependencies
     const facts = createFacts(dependencies.rare)
     const contain = createContainment({
@@ -96,7 +96,7 @@ export class ShardHost {
     this.lane = new GroupCommit({
       ...dependencies,
       health: this.commits,
-      surroundings: { settings, step, wire, facts, inbox, homeOf, erasable: store.erasable },
+      surroundings: { settings, step, wire, facts, inbox, homeOf },
       incarnations: () => this.incarnations.values(),
       onSkipped: (skipped) => void this.recovery.skipped(skipped),
       onUnknown: (unknown) => {

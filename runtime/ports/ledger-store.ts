@@ -51,8 +51,6 @@ export interface LedgerStore {
   readonly sessionHeld: (session: string) => Promise<boolean>
   /** Ends the connections of a session that is held for dead, so that its locks go. */
   readonly terminate: (session: string) => Promise<void>
-  /** Whether what is kept of accounts of the shard can be destroyed: it is sealed, under a key for each. */
-  readonly erasable: (shardId: number) => boolean
   /**
    * Commits a test write and returns the store's time. Rejects when the store has no room for rows.
    * `isGood` false: commits fail, and the store records that the session cannot commit.

@@ -38,7 +38,6 @@ const SURROUNDINGS = {
   facts: { ...createFacts(NO_RARE_PATHS), exists: () => true },
   inbox: inboxOrder,
   homeOf: () => SHARD,
-  erasable: () => true,
 }
 
 export class StepScene {

@@ -4,28 +4,27 @@ import postgres from 'postgres'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createClientSecrets, generateClientSecret, NO_ADDRESS } from '../../infra/keys/client-secrets.ts'
 import { createAccessStore, type PostgresAccessStore } from '../../infra/postgres/access-store-postgres.ts'
-import { sealedClient } from '../../infra/postgres/client-document.ts'
+import { placeOfClient, sealedClient } from '../../infra/postgres/client-document.ts'
 import { AccessStoreUnavailable, type ClientRecord } from '../../runtime/ports/access-store.ts'
+import { LEDGER_KEY_NAME } from '../../infra/vault/key-name.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
-import { PLAIN_VAULT } from '../support/row-vaults.ts'
+import { sealingVault } from '../support/row-vaults.ts'
 import { accessStoreContract, aClient, aFamily, hashOf } from './access-store.contract.ts'
 
-for (const encryption of ['on', 'off'] as const) {
-  accessStoreContract(`PostgreSQL, encryption ${encryption}`, async () => {
-    const database = await createLedgerDatabase({ encryption })
-    const open = async () => createAccessStore({ url: database.url, vault: await vaultOf(database.url) })
-    const [store, other] = [await open(), await open()]
-    return {
-      store,
-      other,
-      close: async () => {
-        await Promise.all([store.close(), other.close()])
-        await database.drop()
-      },
-    }
-  })
-}
+accessStoreContract('PostgreSQL', async () => {
+  const database = await createLedgerDatabase()
+  const open = async () => createAccessStore({ url: database.url, vault: await vaultOf(database.url) })
+  const [store, other] = [await open(), await open()]
+  return {
+    store,
+    other,
+    close: async () => {
+      await Promise.all([store.close(), other.close()])
+      await database.drop()
+    },
+  }
+})
 
 describe('AccessStore: PostgreSQL, its tables', () => {
   let database: LedgerDatabase
@@ -51,10 +50,11 @@ describe('AccessStore: PostgreSQL, its tables', () => {
     await store.createFamily({ ...dead, expiresAtMs: live.createdAtMs + 1 })
     const at = new Date(live.createdAtMs).toISOString()
     await sql`
-      INSERT INTO used_refresh_tokens SELECT 'old-' || n, ${live.sessionId}, ${at}, ${at}
+      INSERT INTO used_refresh_tokens (token_hash, session_id, used_at, expires_at)
+      SELECT 'old-' || n, ${live.sessionId}, ${at}, ${at}
       FROM generate_series(1, 2500) n`
     await sql`
-      INSERT INTO used_refresh_tokens
+      INSERT INTO used_refresh_tokens (token_hash, session_id, used_at, expires_at)
       VALUES ('young', ${live.sessionId}, ${at}, ${new Date(live.createdAtMs + 100 * 86_400_000).toISOString()})`
     expect(await store.cleanUp(live.createdAtMs + 2 * 86_400_000)).toBe(2_501)
     expect(await sql`SELECT token_hash FROM used_refresh_tokens`).toEqual([{ token_hash: 'young' }])
@@ -64,7 +64,9 @@ describe('AccessStore: PostgreSQL, its tables', () => {
 
   test('a store cleans by itself', async () => {
     const at = new Date(1_000_000).toISOString()
-    await sql`INSERT INTO used_refresh_tokens VALUES ('stale', 'none', ${at}, ${at})`
+    await sql`
+      INSERT INTO used_refresh_tokens (token_hash, session_id, used_at, expires_at)
+      VALUES ('stale', 'none', ${at}, ${at})`
     const cleaning = createAccessStore({ url: database.url, vault, cleanUpEveryMs: 20 })
     await expect.poll(() => sql`SELECT FROM used_refresh_tokens WHERE token_hash = 'stale'`).toHaveLength(0)
     await cleaning.close()
@@ -164,7 +166,7 @@ describe('AccessStore: PostgreSQL, its tables', () => {
   })
 
   test('without PostgreSQL every call says that the store is unavailable, and what it says names no host', async () => {
-    const lost = createAccessStore({ url: 'postgres://ledger:secret@127.0.0.1:1/ledger', vault: PLAIN_VAULT })
+    const lost = createAccessStore({ url: 'postgres://ledger:secret@127.0.0.1:1/ledger', vault: sealingVault([]) })
     const outcomes = await Promise.allSettled([lost.findClient('x'), lost.createFamily(aFamily('x', 'y'))])
     for (const outcome of outcomes) {
       const reason: unknown = outcome.status === 'rejected' ? outcome.reason : undefined
@@ -281,12 +283,8 @@ describe('AccessStore: rows that somebody changed who has no key', () => {
     expect(await secrets.verify({ ...boss, secretHash: mine.secretHash }, SECRET, NO_ADDRESS)).toBe(false)
   })
 
-  test('without encryption rows that are no clients keep nobody from their work', async () => {
-    const open = await createLedgerDatabase({ encryption: 'off' })
-    const plainStore = createAccessStore({ url: open.url, vault: await vaultOf(open.url) })
-    const rows = postgres(open.url, { max: 1, onnotice: () => undefined })
-    const good = aClient()
-    await plainStore.putClient(good)
+  test('sealed documents that are no clients keep nobody from their work', async () => {
+    const before = await store.listClients()
     const documents = [
       'null',
       '[]',
@@ -295,12 +293,13 @@ describe('AccessStore: rows that somebody changed who has no key', () => {
       plain('x4', { role: 'root' as never }),
       plain('x5', { accounts: [1] as never }),
     ]
+    await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
     for (const [index, document] of documents.entries()) {
-      await rows`INSERT INTO clients (client_id, document) VALUES (${`x${index}`}, convert_to(${document}, 'UTF8'))`
-      expect(await plainStore.findClient(`x${index}`)).toBe('unreadable')
+      const sealed = vault.seal(LEDGER_KEY_NAME, placeOfClient(`x${index}`), document)
+      await sql`INSERT INTO clients (client_id, document) VALUES (${`x${index}`}, decode(${sealed}, 'hex'))`
+      expect(await store.findClient(`x${index}`)).toBe('unreadable')
     }
-    expect(await plainStore.listClients()).toEqual([good])
-    await Promise.all([plainStore.close(), rows.end()])
-    await open.drop()
+    expect(await store.listClients()).toEqual(before)
+    expect(before).not.toEqual([])
   })
 })

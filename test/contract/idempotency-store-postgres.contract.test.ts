@@ -14,15 +14,13 @@ import {
 import { createLedgerDatabase, vaultOf } from '../support/ledger-database.ts'
 import { idempotencyStoreContract, type IdempotencyStoreSubject } from './idempotency-store.contract.ts'
 
-const ENCRYPTIONS = ['on', 'off'] as const
-
 interface Postgres extends IdempotencyStoreSubject {
   readonly store: PostgresIdempotencyStore
   readonly sql: postgres.Sql
 }
 
-async function createSubject(encryption: (typeof ENCRYPTIONS)[number]): Promise<Postgres> {
-  const database = await createLedgerDatabase({ encryption })
+async function createSubject(): Promise<Postgres> {
+  const database = await createLedgerDatabase()
   const vault = await vaultOf(database.url)
   const [store, other] = [
     createIdempotencyStore({ url: database.url, vault }),
@@ -47,9 +45,7 @@ async function createSubject(encryption: (typeof ENCRYPTIONS)[number]): Promise<
   }
 }
 
-for (const encryption of ENCRYPTIONS) {
-  idempotencyStoreContract(`PostgreSQL, encryption ${encryption}`, () => createSubject(encryption))
-}
+idempotencyStoreContract('PostgreSQL', createSubject)
 
 const KEY: RequestKey = { clientId: 'c', path: '/v1/accounts/alice@bank/status', idempotencyKey: 'order-of-bob' }
 const HASH = 'a'.repeat(64)
@@ -66,7 +62,7 @@ const ANSWER: AnsweredRequest = {
 describe('IdempotencyStore: PostgreSQL, its tables', () => {
   let subject: Postgres
   beforeAll(async () => {
-    subject = await createSubject('on')
+    subject = await createSubject()
   })
   afterAll(() => subject.close())
 

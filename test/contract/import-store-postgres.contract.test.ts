@@ -3,25 +3,20 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createImportStore, type ImportStore } from '../../infra/portability/import-store.ts'
 import { LedgerImportsUnavailable } from '../../runtime/ports/ledger-imports.ts'
-import { encryptRest } from '../../infra/postgres/encrypt-rest.ts'
-import { LEDGER_KEY_NAME } from '../../infra/vault/key-name.ts'
-import { PLAIN_VAULT, sealingVault } from '../support/row-vaults.ts'
 import { createLedgerDatabase, type LedgerDatabase, vaultOf } from '../support/ledger-database.ts'
 import { aPart, HEAD, importStoreContract } from './import-store.contract.ts'
 
-for (const encryption of ['on', 'off'] as const) {
-  importStoreContract(`PostgreSQL, encryption ${encryption}`, async () => {
-    const database = await createLedgerDatabase({ encryption })
-    const store = createImportStore({ url: database.url, vault: await vaultOf(database.url) })
-    return {
-      store,
-      close: async () => {
-        await store.close()
-        await database.drop()
-      },
-    }
-  })
-}
+importStoreContract('PostgreSQL', async () => {
+  const database = await createLedgerDatabase()
+  const store = createImportStore({ url: database.url, vault: await vaultOf(database.url) })
+  return {
+    store,
+    close: async () => {
+      await store.close()
+      await database.drop()
+    },
+  }
+})
 
 describe('imports at rest', () => {
   let database: LedgerDatabase
@@ -65,30 +60,10 @@ describe('imports at rest', () => {
   )
 
   test('D1: a part is not taken for another, nor what was found of one for that of another', async () => {
-    await sql`INSERT INTO import_parts SELECT import_id, 1, content, document, present FROM import_parts`
+    await sql`INSERT INTO import_parts (import_id, part, content, document, present) SELECT import_id, 1, content, document, present FROM import_parts`
     await expect(store.part(HEAD.importId, 1)).rejects.toThrow(LedgerImportsUnavailable)
     await expect(store.present(HEAD.importId, 1)).rejects.toThrow(LedgerImportsUnavailable)
     expect(await store.present(HEAD.importId, 0)).toEqual({ records: [1], issuers: [] })
-  })
-
-  test('what was staged before a ledger was encrypted is sealed with the rest, and read as before', async () => {
-    const plain = await createLedgerDatabase({ encryption: 'off' })
-    const reading = postgres(plain.url, { max: 1, onnotice: () => undefined })
-    const before = createImportStore({ url: plain.url, vault: PLAIN_VAULT })
-    await before.begin(HEAD, aPart(0))
-    await before.advance(HEAD, { ...HEAD, position: 1 }, { part: 0, present: { records: [1], issuers: [] } })
-    await before.append({ ...HEAD, position: 1 }, { ...HEAD, position: 1, nextPart: 2 }, aPart(1))
-    const vault = sealingVault([LEDGER_KEY_NAME])
-    await encryptRest(reading, vault)
-    const after = createImportStore({ url: plain.url, vault })
-    expect(await after.head(HEAD.importId)).toMatchObject({ nextPart: 2, position: 1, source: HEAD.source })
-    expect(await after.part(HEAD.importId, 0)).toEqual(aPart(0).staged)
-    expect(await after.part(HEAD.importId, 1)).toEqual(aPart(1).staged)
-    expect(await after.present(HEAD.importId, 0)).toEqual({ records: [1], issuers: [] })
-    expect(await reading`SELECT FROM import_parts WHERE encode(document, 'escape') LIKE '%NEEDLE%'`).toHaveLength(0)
-    expect(await encryptRest(reading, vault)).toBe(0)
-    await Promise.all([before.close(), after.close(), reading.end()])
-    await plain.drop()
   })
 
   test('a database that does not answer is a failure of the port', async () => {

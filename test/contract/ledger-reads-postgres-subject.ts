@@ -22,8 +22,8 @@ export interface PostgresSubject extends LedgerReadsSubject {
   readonly vault: RowVault
 }
 
-export async function createPostgresSubject(encryption: 'on' | 'off'): Promise<PostgresSubject> {
-  const database = await createLedgerDatabase({ encryption })
+export async function createPostgresSubject(): Promise<PostgresSubject> {
+  const database = await createLedgerDatabase()
   const { url } = database
   const session = randomBytes(16).toString('hex')
   const store = await createPostgresLedgerStore({

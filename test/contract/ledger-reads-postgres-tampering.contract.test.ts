@@ -18,7 +18,7 @@ describe('LedgerReads: PostgreSQL, whoever can write its tables and has no keys'
   let subject: PostgresSubject
   let sql: postgres.Sql
   beforeAll(async () => {
-    subject = await createPostgresSubject('on')
+    subject = await createPostgresSubject()
     sql = postgres(subject.database.url, { max: 3, onnotice: () => undefined })
   })
   afterAll(async () => {

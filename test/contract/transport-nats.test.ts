@@ -10,6 +10,7 @@ import type { Log, LogFields } from '../../runtime/ports/log.ts'
 import { NOT_DELIVERED, type NotDelivered, type Transport } from '../../runtime/ports/transport.ts'
 import { SILENT_LOG, startTestNats, type TestNats } from '../support/nats.ts'
 import { until } from '../support/nats-until.ts'
+import { PLAIN_BODIES } from '../support/plain-bodies.ts'
 
 let nats: TestNats
 beforeAll(async () => {
@@ -155,7 +156,7 @@ describe('NATS connection', () => {
 
   test('a server that falls silent is given up; until then its messages are lost, afterwards not_delivered', async () => {
     const link = await connect([nats.url()])
-    const transport = createNatsTransport(link, SILENT_LOG)
+    const transport = createNatsTransport(link, SILENT_LOG, { bodies: PLAIN_BODIES })
     await nats.freeze()
     const silent = ask(transport, 'nobody', 'silent')
     await until(() => !link.connected(), 180_000)
@@ -169,7 +170,7 @@ describe('NATS connection', () => {
 describe('NATS transport', () => {
   test('a handler or reply callback that throws is logged by where, and ends neither its service nor its connection', async () => {
     const log = recordingLog()
-    const transport = createNatsTransport(await connect([nats.url()]), log)
+    const transport = createNatsTransport(await connect([nats.url()]), log, { bodies: PLAIN_BODIES })
     transport.serve('fragile', (message, reply) => {
       if (message === 'break') throw new SyntaxError(`"${message}" is not valid`)
       reply('fine')
@@ -193,7 +194,7 @@ describe('NATS transport', () => {
 
   test('T2: a reply that is too large is dropped and told of; whoever gives it goes on', async () => {
     const log = recordingLog()
-    const transport = createNatsTransport(await connect([nats.url()]), log)
+    const transport = createNatsTransport(await connect([nats.url()]), log, { bodies: PLAIN_BODIES })
     const later: ((text: string) => void)[] = []
     transport.serve('large', (_message, reply) => later.push(reply))
     const replies = ask(transport, 'large', 'hello')
@@ -209,8 +210,8 @@ describe('NATS transport', () => {
 
   test('after close() requests are not_delivered and replies are dropped, neither throws', async () => {
     const server = await connect([nats.url()])
-    const client = createNatsTransport(await connect([nats.url()]), SILENT_LOG)
-    const transport = createNatsTransport(server, SILENT_LOG)
+    const client = createNatsTransport(await connect([nats.url()]), SILENT_LOG, { bodies: PLAIN_BODIES })
+    const transport = createNatsTransport(server, SILENT_LOG, { bodies: PLAIN_BODIES })
     const later: (() => void)[] = []
     transport.serve('closing', (_message, reply) => later.push(() => reply('late')))
     await server.connection.flush()
@@ -233,7 +234,7 @@ describe('NATS transport', () => {
 
   test('a reply from whoever knows the subject of a request that has ended is not taken for another', async () => {
     const link = await connect([nats.url()])
-    const transport = createNatsTransport(link, SILENT_LOG)
+    const transport = createNatsTransport(link, SILENT_LOG, { bodies: PLAIN_BODIES })
     const subjects: string[] = []
     link.connection.subscribe('spied', { callback: (_error, message) => subjects.push(message.reply ?? '') })
     const first = transport.request('spied', 'one', 30_000, () => undefined)

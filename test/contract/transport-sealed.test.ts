@@ -8,6 +8,7 @@ import { createNatsTransport } from '../../infra/nats/transport-nats.ts'
 import type { NotDelivered, Transport } from '../../runtime/ports/transport.ts'
 import { SILENT_LOG, startTestNats, type TestNats } from '../support/nats.ts'
 import { until } from '../support/nats-until.ts'
+import { PLAIN_BODIES } from '../support/plain-bodies.ts'
 
 const KEY = randomBytes(32)
 const LEDGER = 'a ledger'
@@ -153,7 +154,7 @@ test('B1, B2: what another ledger, another key or no key at all sends is dropped
   const foreign = [
     await transport('ledger', createSealedBodies(KEY, 'another ledger')),
     await transport('key', createSealedBodies(randomBytes(32), LEDGER)),
-    createNatsTransport(await link('plain'), SILENT_LOG),
+    createNatsTransport(await link('plain'), SILENT_LOG, { bodies: PLAIN_BODIES }),
   ]
   const asked = foreign.map((other) => ask('told', 'in the clear', other))
   await until(() => dropped.length === 3)

@@ -18,9 +18,7 @@ import {
   run,
   type Tamper,
   type Tampered,
-  walkLedger,
 } from '../support/tampering.ts'
-import { createAuditedLedger, everythingOnce, Parties } from '../support/audited-ledger.ts'
 import {
   addCrossing,
   changeAccount,
@@ -112,24 +110,6 @@ const lastRewritten: Tamper = async (copy) => {
     () => ({ auditHash }),
   )(copy)
 }
-
-test('a ledger that was made without encryption is audited like any other', async () => {
-  const plain = await createAuditedLedger({ encryption: 'off' })
-  await everythingOnce(new Parties(plain), 'one')
-  const { url, ledgerId, vault } = plain
-  expect(vault.encrypts).toBe(false)
-  expect((await walkLedger(url, ledgerId, vault)).findings).toEqual([])
-  await changeEntries('alice-one', otherAmount)(plain)
-  await changeBase('bob-one', ({ balance }) => ({ balance: balance + ONE }))(plain)
-  const { findings } = await walkLedger(url, ledgerId, vault)
-  expect(findings.map(({ subject, place }) => `${subject}: ${place}`).sort()).toEqual([
-    `chains_verify: account ${vault.accountRef('alice-one')}, entry 2`,
-    expect.stringMatching(/^chains_verify: transaction txn_/),
-    `no_negative_balance: account ${vault.accountRef('bob-one')}, BASE`,
-    'value_is_conserved: asset BASE',
-  ])
-  await plain.close()
-})
 
 describe('chains', () => {
   const cases: readonly Case[] = [

@@ -6,7 +6,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import postgres from 'postgres'
+import type postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { allCheckpoints } from '../../infra/audit/checkpoint-rows.ts'
 import { createServiceKeySeals } from '../../infra/keys/service-key-seals.ts'
@@ -230,29 +230,6 @@ describe('a checkpoint file', () => {
         expect(revoked).toMatchObject({ code: 1, out: expect.stringContaining('is revoked') })
       })
     })
-  })
-
-  test('of a ledger without encryption names accounts by their IDs', async () => {
-    const plain = await createLedgerDatabase({ encryption: 'off' })
-    const sql = postgres(plain.url, { max: 1, onnotice: () => undefined })
-    for (const accountId of ['a.b:c@plain', 'other_-']) {
-      await sql`
-        INSERT INTO accounts (shard_id, account_id, version, status, sequence, tip, completed_count, failed_count,
-                              nft_count, nft_room, created_at, updated_at, document)
-        VALUES (3, ${accountId}, 1, 'active', 0, sha256('x'), 0, 0, 0, 0, now(), now(), '{}')`
-      await sql`INSERT INTO audit_entries VALUES (3, ${accountId}, 0, NULL, sha256('0'), sha256('x'), '{}')`
-    }
-    const file = await checkpointOf(plain.url)
-    expect(await ledger(plain.url, 'verify', '--checkpoint', file)).toMatchObject({
-      code: 0,
-      out: expect.stringContaining('ok: 2 accounts are where they were'),
-    })
-    await sql`DELETE FROM audit_entries WHERE account_id = 'a.b:c@plain'`
-    const { code, out } = await ledger(plain.url, 'verify', '--checkpoint', file)
-    expect(code).toBe(1)
-    expect(out).toContain('WENT BACK: account a.b:c@plain: its entry 0 is gone\n1 of 2 accounts')
-    await sql.end()
-    await plain.drop()
   })
 
   test('replaces no other, and says nothing that is not meant for others', async () => {

@@ -13,7 +13,7 @@ describe('an account of which a column alone says that it was erased', () => {
   let subject: PostgresSubject
   let sql: postgres.Sql
   beforeAll(async () => {
-    subject = await createPostgresSubject('on')
+    subject = await createPostgresSubject()
     sql = postgres(subject.database.url, { max: 1, onnotice: () => undefined })
     const book = createBook(shardOf, receiptSignatureOf)
     const order = { atMs: SEED_START_MS + 1, amount: '7', idempotencyKey: 'k' }

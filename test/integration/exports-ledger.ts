@@ -57,10 +57,10 @@ export const ORDER: ExportOrder = {
   requester: 'Example Operations Ltd',
 }
 
-export async function createExportsLedger(encryption: 'on' | 'off'): Promise<ExportsLedger> {
+export async function createExportsLedger(): Promise<ExportsLedger> {
   const closing = new Closing()
   return closing.unlessStarted(async () => {
-    const ledger = await createAuditedLedger({ encryption })
+    const ledger = await createAuditedLedger()
     closing.add(ledger.close)
     const { url, ledgerId, node, vault } = ledger
     // As the lone node has it.

@@ -45,7 +45,7 @@ describe('accounts that are moved', () => {
     )
 
   beforeAll(async () => {
-    held = await createExportsLedger('on')
+    held = await createExportsLedger()
   })
   afterAll(() => held?.close())
   beforeEach(async () => {
@@ -218,7 +218,7 @@ describe('accounts that were erased', () => {
   }
 
   beforeAll(async () => {
-    held = await createExportsLedger('on')
+    held = await createExportsLedger()
   })
   afterAll(() => held?.close())
 

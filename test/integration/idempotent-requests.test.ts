@@ -13,7 +13,7 @@ import { createEdgeFixture, newAccountKey } from '../unit/api/edge-fixture.ts'
 let ledger: WiredLedger
 const stores: ReturnType<typeof createIdempotencyStore>[] = []
 beforeAll(async () => {
-  ledger = await startWiredLedger('on')
+  ledger = await startWiredLedger()
 })
 afterAll(async () => {
   await Promise.all(stores.map((store) => store.close()))

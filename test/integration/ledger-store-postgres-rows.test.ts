@@ -11,11 +11,12 @@ import { ACKNOWLEDGE, PRUNE } from '../../infra/postgres/outbox.ts'
 import { PLAN_SETTINGS } from '../../infra/postgres/plan-settings.ts'
 import { CHANNELS, DUE, LAST_TRANSACTION, MARKS, UNACKNOWLEDGED } from '../../infra/postgres/shard-start.ts'
 import { DATA_KEYS_LOOK_UP } from '../../infra/vault/data-keys.ts'
+import { LEDGER_KEY_NAME, shardKeyName } from '../../infra/vault/key-name.ts'
 import type { AccountState } from '../../actors/account/state.ts'
 import type { CommitVerdict, ShardToken } from '../../runtime/ports/ledger-store.ts'
 import { creditAccount, openAccount, partOf, partWith } from '../support/ledger-rows.ts'
 import { keepHolds, legHold, sendRows } from '../support/ledger-rows-values.ts'
-import { PLAIN_VAULT } from '../support/row-vaults.ts'
+import { sealingVault } from '../support/row-vaults.ts'
 import {
   createPostgresHarness,
   type PostgresHarness,
@@ -23,7 +24,6 @@ import {
   until,
 } from '../support/ledger-store-postgres.ts'
 
-const CONTEXT = { session: 's', number: 1, vault: PLAIN_VAULT, made: new Map<never, never>() }
 let harness: PostgresHarness
 
 beforeEach(async () => {
@@ -59,9 +59,14 @@ describe('plans', () => {
     const whole = partWith(token, creditAccount(open.account, 'k').rows, openAccount(3, 'bob').rows)
     const lean = partOf(token, creditAccount(open.account, 'k'))
     const transfers = partWith(token, lean, sendRows(2, 2, 2))
+    const vault = sealingVault([LEDGER_KEY_NAME, shardKeyName(3)])
+    const made = new Map(
+      ['alice', 'bob'].map((id) => [vault.accountKeyName(id), vault.keys.make(vault.accountKeyName(id))]),
+    )
+    const context = { session: 's', number: 1, vault, made }
     const plans = await Promise.all(
       [
-        ...[whole, transfers, lean].map((part) => commitStatement({ shards: [part] }, CONTEXT).text),
+        ...[whole, transfers, lean].map((part) => commitStatement({ shards: [part] }, context).text),
         ACCOUNTS_LOOK_UP,
         EXISTING_LOOK_UP,
         SUBMISSIONS_LOOK_UP,

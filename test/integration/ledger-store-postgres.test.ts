@@ -11,7 +11,7 @@ import { type CommitVerdict, LedgerStoreUnavailable, type ShardToken } from '../
 import { createLedgerDatabase } from '../support/ledger-database.ts'
 import { creditAccount, failAccount, openAccount, partOf, partWith, questionOf } from '../support/ledger-rows.ts'
 import { concludeTransfer, failTransfer, pendTransfer } from '../support/ledger-rows-values.ts'
-import { PLAIN_VAULT } from '../support/row-vaults.ts'
+import { sealingVault } from '../support/row-vaults.ts'
 import {
   createPostgresHarness,
   type PostgresHarness,
@@ -241,7 +241,8 @@ describe('whose database it is', () => {
     await expect(harness.open({ ledgerId: 'another' })).rejects.toBeInstanceOf(LedgerStoreUnavailable)
     const empty = await createLedgerDatabase({ migrated: false })
     const session = randomBytes(16).toString('hex')
-    const opening = createPostgresLedgerStore({ url: empty.url, nodeId: 'n', session, log: SILENT, vault: PLAIN_VAULT })
+    const vault = sealingVault([])
+    const opening = createPostgresLedgerStore({ url: empty.url, nodeId: 'n', session, log: SILENT, vault })
     await expect(opening).rejects.toBeInstanceOf(LedgerStoreUnavailable)
     await empty.drop()
   })

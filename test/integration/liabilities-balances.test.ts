@@ -1,5 +1,5 @@
 /** Goal: A4 of liability-accounts.ts: what accounts are owed is the same however their balances come to them. */
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { hasLoneBalances } from '../../infra/assertions/liability-accounts.ts'
 import { copyRows } from '../../infra/assertions/copy-rows.ts'
 import { readRange } from '../../infra/assertions/liability-range.ts'
@@ -30,29 +30,27 @@ async function owed(capacity: number): Promise<readonly [areLone: boolean, ...li
   })
 }
 
-describe.for(['on', 'off'] as const)('with encryption %s', (encryption) => {
-  test('one balance each, and accounts without any', async () => {
-    ledger = await createLiabilitiesLedger(encryption)
-    await ledger.balances(named(30).map((owner) => [owner, 'BASE', '10'] as const))
-    await ledger.hold('owner-1', 'GOLD', '7')
-    await ledger.hold('holder', 'GOLD', '5')
-    const expected = [true, `BASE ${300n * UNITS}`, `GOLD ${12n * UNITS}`, '30 balances', '2 holds']
-    expect(await owed(40)).toEqual(expected)
-  })
+test('one balance each, and accounts without any', async () => {
+  ledger = await createLiabilitiesLedger()
+  await ledger.balances(named(30).map((owner) => [owner, 'BASE', '10'] as const))
+  await ledger.hold('owner-1', 'GOLD', '7')
+  await ledger.hold('holder', 'GOLD', '5')
+  const expected = [true, `BASE ${300n * UNITS}`, `GOLD ${12n * UNITS}`, '30 balances', '2 holds']
+  expect(await owed(40)).toEqual(expected)
+})
 
-  test('one account has a second one', async () => {
-    ledger = await createLiabilitiesLedger(encryption)
-    await ledger.balances(named(30).map((owner) => [owner, 'BASE', '10'] as const))
-    await ledger.balances([['owner-7', 'GOLD', '1']])
-    await ledger.hold('owner-7', 'GOLD', '7')
-    await ledger.hold('owner-7', 'SILVER', '7')
-    const expected = [false, `BASE ${300n * UNITS}`, `GOLD ${8n * UNITS}`, `SILVER ${7n * UNITS}`]
-    expect(await owed(40)).toEqual([...expected, '31 balances', '2 holds'])
-  })
+test('one account has a second one', async () => {
+  ledger = await createLiabilitiesLedger()
+  await ledger.balances(named(30).map((owner) => [owner, 'BASE', '10'] as const))
+  await ledger.balances([['owner-7', 'GOLD', '1']])
+  await ledger.hold('owner-7', 'GOLD', '7')
+  await ledger.hold('owner-7', 'SILVER', '7')
+  const expected = [false, `BASE ${300n * UNITS}`, `GOLD ${8n * UNITS}`, `SILVER ${7n * UNITS}`]
+  expect(await owed(40)).toEqual([...expected, '31 balances', '2 holds'])
 })
 
 test.for([1, 20, 60, 500])('after a row of %d kB that is refused, its connection answers', async (kilobytes) => {
-  ledger = await createLiabilitiesLedger('off')
+  ledger = await createLiabilitiesLedger()
   await ledger.sql.begin(async (sql) => {
     const read = copyRows(sql, `SELECT repeat('x', 1000) FROM generate_series(1, ${kilobytes})`, 1, () => {
       throw new Error('refused')

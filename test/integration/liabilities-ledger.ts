@@ -32,8 +32,8 @@ export interface OpenOptions {
   readonly run?: (task: LiabilityTask) => Promise<LiabilityOutcome>
 }
 
-export async function createLiabilitiesLedger(encryption: 'on' | 'off' = 'on'): Promise<LiabilitiesLedger> {
-  const database = await createLedgerDatabase({ encryption })
+export async function createLiabilitiesLedger(): Promise<LiabilitiesLedger> {
+  const database = await createLedgerDatabase()
   const sql = postgres(database.url, { max: 2, onnotice: () => undefined })
   const { vault, derive } = await secretsOf(database.url)
   const opened: PostgresLiabilities[] = []

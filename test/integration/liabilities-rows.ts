@@ -50,7 +50,7 @@ export async function createOwedRows(sql: postgres.Sql, vault: RowVault): Promis
   const session = randomBytes(16).toString('hex')
   await sql`UPDATE shards SET session = ${session}, epoch = ${EPOCH}, attempt = 1`
   const shards = Array.from({ length: DEFAULT_SHARD_COUNT }, (_, shardId) => shardKeyName(shardId))
-  if (vault.encrypts) await vault.keys.fetch(sql, [...shards, LEDGER_KEY_NAME])
+  await vault.keys.fetch(sql, [...shards, LEDGER_KEY_NAME])
   const accounts = new Map<string, AccountState>()
   const tokenVersions = new Map<string, number>()
   let [commits, messages, holds] = [0, 0, 0]

@@ -197,20 +197,6 @@ describe('a rotation', () => {
     await refusesEveryPart(FIRST)
   })
 
-  test('a ledger without encryption is rotated, too', async () => {
-    const plain = await createLedgerDatabase({ encryption: 'off' })
-    const { sql: onPlain, end } = await connect({ url: plain.url, applicationName: 'test' })
-    const { derive } = await secretsOf(plain.url)
-    expect(await rotateMasterKey(onPlain, after(SECOND, FIRST))).toMatchObject({
-      root_secret: 1,
-      index_secret: 1,
-      data_keys: 0,
-    })
-    expect((await secretsOf(plain.url, only(SECOND))).derive('client-secrets')).toEqual(derive('client-secrets'))
-    await end()
-    await plain.drop()
-  })
-
   test('keys of attestations are wrapped anew in their own rows', async () => {
     const key = newDataKey()
     const { masterKeyId, wrapped } = createKeyWrapping(only(FIRST)).wrap(attestationKeyName('att_1'), key)

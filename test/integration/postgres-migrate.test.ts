@@ -1,9 +1,9 @@
 /** Migration: once, whoever runs it how often, and never against what a ledger was made with (M1-M4). */
 import postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { openLedgerSecret, sealLedgerSecret } from '../../infra/keys/ledger-seals.ts'
+import { openLedgerSecret } from '../../infra/keys/ledger-seals.ts'
 import { migrate, type MigrateOptions, MigrationRefused, readLedgerAt } from '../../infra/postgres/migrate.ts'
-import { MIGRATIONS } from '../../infra/postgres/migrations.ts'
+import { type Migration, MIGRATIONS } from '../../infra/postgres/migrations.ts'
 import { sessionLockKey } from '../../infra/postgres/session-lock.ts'
 import { LedgerStoreUnavailable } from '../../runtime/ports/ledger-store.ts'
 import { createLedgerDatabase, type LedgerDatabase, TEST_MASTER_KEYS } from '../support/ledger-database.ts'
@@ -21,23 +21,13 @@ afterEach(async () => {
   await database.drop()
 })
 
-const options: MigrateOptions = { shardCount: 8, masterKeys: TEST_MASTER_KEYS, encryption: 'off' }
+const options: MigrateOptions = { shardCount: 8, masterKeys: TEST_MASTER_KEYS }
 
-/** The last version of which parts may hold rows that later steps rewrite. */
-const EARLIER = 9
-
-/** 'ledger-1', of 8 shards, as programs made it then. */
-async function makeEarlier(): Promise<void> {
-  await sql`CREATE TABLE schema_migrations (version integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
-  for (const { version, name, sql: text } of MIGRATIONS.filter((migration) => migration.version <= EARLIER)) {
-    await sql.unsafe(text)
-    await sql`INSERT INTO schema_migrations (version, name) VALUES (${version}, ${name})`
-  }
-  await sql`
-    INSERT INTO ledger (ledger_id, shard_count, sealed_shard_secret, created_at)
-    VALUES ('ledger-1', 8, ${sealLedgerSecret(TEST_MASTER_KEYS, 'shard-secret', Buffer.alloc(32))}, now())`
-  await sql`INSERT INTO shards (shard_id) SELECT generate_series(0, 7)`
-}
+/** A release with one more step, which nodes of this one must not run beside. */
+const LATER: readonly Migration[] = [
+  ...MIGRATIONS,
+  { version: MIGRATIONS.length + 1, name: 'later', sql: 'CREATE TABLE later (held boolean)', alone: true },
+]
 
 async function newestStep(): Promise<unknown> {
   const [row] = await sql`SELECT max(version) AS version FROM schema_migrations`
@@ -72,33 +62,50 @@ test('M2: another number of shards, or another ledger, is refused and changes no
 })
 
 test('M2: what is refused is refused before the first step of an upgrade', async () => {
-  await makeEarlier()
-  await expect(migrate(database.url, { ...options, shardCount: 16 })).rejects.toThrow(/8 shards.*16/)
-  await expect(migrate(database.url, { ...options, ledgerId: 'another' })).rejects.toThrow(/ledger-1/)
-  expect(await newestStep()).toBe(EARLIER)
-  expect(await migrate(database.url, options)).toMatchObject({ ledgerId: 'ledger-1', shardCount: 8 })
+  await migrate(database.url, { ...options, ledgerId: 'ledger-1' })
+  await expect(migrate(database.url, { ...options, shardCount: 16 }, LATER)).rejects.toThrow(/8 shards.*16/)
+  await expect(migrate(database.url, { ...options, ledgerId: 'another' }, LATER)).rejects.toThrow(/ledger-1/)
+  expect(await newestStep()).toBe(MIGRATIONS.length)
+  expect(await migrate(database.url, options, LATER)).toMatchObject({ ledgerId: 'ledger-1', shardCount: 8 })
+  expect(await newestStep()).toBe(LATER.length)
 })
 
 test('a node of an earlier version that holds a shard keeps the migration away, and nothing has changed', async () => {
-  await makeEarlier()
+  await migrate(database.url, { ...options, ledgerId: 'ledger-1' })
   const session = 'f'.repeat(32)
   await sql`UPDATE shards SET epoch = 1, node_id = 'old-node', session = ${session} WHERE shard_id = 1`
   const node = postgres(database.url, { max: 1 })
   await node`SELECT pg_advisory_lock(${String(sessionLockKey(session))}::bigint)`
-  await expect(migrate(database.url, options)).rejects.toThrow(/node old-node of an earlier version runs/)
-  expect(await newestStep()).toBe(EARLIER)
+  await expect(migrate(database.url, options, LATER)).rejects.toThrow(/node old-node of an earlier version runs/)
+  expect(await newestStep()).toBe(MIGRATIONS.length)
   await node.end()
-  expect(await migrate(database.url, options)).toMatchObject({ ledgerId: 'ledger-1' })
+  expect(await migrate(database.url, options, LATER)).toMatchObject({ ledgerId: 'ledger-1' })
 })
 
-test('an open settlement group stops the migration with the remedy, and once it has ended it goes on', async () => {
-  await makeEarlier()
+test('a precondition that a step finds broken stops the migration with its words, and once it holds it goes on', async () => {
+  const sqlOfStep = `DO $$ BEGIN
+    IF EXISTS (SELECT FROM actors WHERE status = 'open') THEN RAISE EXCEPTION 'groups are open: let them end'; END IF;
+  END $$`
+  const steps: readonly Migration[] = [...MIGRATIONS, { version: MIGRATIONS.length + 1, name: 'later', sql: sqlOfStep }]
+  await migrate(database.url, { ...options, ledgerId: 'ledger-1' })
   await sql`
     INSERT INTO actors (shard_id, kind, actor_id, version, status, document, created_at)
-    VALUES (3, 'group', 'g', 1, 'open', '{"kind":"group","format":1,"id":"g","legs":[]}', now())`
-  await expect(migrate(database.url, options)).rejects.toThrow(/settlement groups are still open: let them end/)
+    VALUES (3, 'group', 'g', 1, 'open', '', now())`
+  await expect(migrate(database.url, options, steps)).rejects.toThrow(
+    new MigrationRefused('groups are open: let them end'),
+  )
+  expect(await newestStep()).toBe(MIGRATIONS.length)
   await sql`UPDATE actors SET status = 'settled' WHERE kind = 'group'`
-  expect(await migrate(database.url, options)).toMatchObject({ ledgerId: 'ledger-1' })
+  expect(await migrate(database.url, options, steps)).toMatchObject({ ledgerId: 'ledger-1' })
+})
+
+test('a migration that ends between two steps is finished by the next', async () => {
+  const broken: Migration = { version: LATER.length + 1, name: 'last', sql: 'CREATE TABLE later (held boolean)' }
+  await expect(migrate(database.url, options, [...LATER, broken])).rejects.toThrow(LedgerStoreUnavailable)
+  expect(await newestStep()).toBe(LATER.length)
+  const mended: Migration = { ...broken, sql: 'CREATE TABLE last (held boolean)' }
+  expect(await migrate(database.url, options, [...LATER, mended])).toMatchObject({ shardCount: 8 })
+  expect(await newestStep()).toBe(LATER.length + 1)
 })
 
 test('M2: two ledgers never share a secret', async () => {

@@ -57,7 +57,7 @@ beforeAll(async () => {
   server = await startPostgres({ dataDir: directory })
   address = await makeDatabaseRoles(server.url, secrets)
   const masterKeys = { current: await loadMasterKey(join(secrets, 'master.key')), previous: [] }
-  ledger = await createOrMigrate(urlOf(address, secrets, 'owner'), masterKeys, 4, 'on')
+  ledger = await createOrMigrate(urlOf(address, secrets, 'owner'), masterKeys, 4)
   for (const part of PARTS) {
     const given = await loadPartKey(join(secrets, `part-${part}.key`))
     rings.set(part, given.ring)
@@ -150,14 +150,14 @@ describe.for(PARTS)('the %s', (part) => {
       'root-secret': ledger.sealedRootSecret,
       'message-secret': ledger.sealedMessageSecret,
       'shard-secret': ledger.sealedShardSecret,
-      'index-secret-of-encrypted': ledger.sealedIndexSecret,
+      'index-secret': ledger.sealedIndexSecret,
     }
     const opened = Object.entries(sealed).filter(([name, bytes]) => opensAt(part, bytes, [[name]]))
     expect(opened.map(([name]) => name)).toEqual([
       ...(part === 'edge' ? ['root-secret'] : []),
       ...(part === 'auditor' ? [] : ['message-secret']),
       'shard-secret',
-      'index-secret-of-encrypted',
+      'index-secret',
     ])
   })
 

@@ -15,6 +15,7 @@ import { NOT_DELIVERED, type NotDelivered } from '../../runtime/ports/transport.
 import { controlSubject, deliverySubject, sessionSubject } from '../../runtime/messages.ts'
 import { SILENT_LOG } from '../support/nats.ts'
 import { until } from '../support/nats-until.ts'
+import { PLAIN_BODIES } from '../support/plain-bodies.ts'
 import { type NatsRole, type SecuredNats, startSecuredNats } from '../support/secured-nats.ts'
 
 const SESSION = 'a'.repeat(32)
@@ -172,7 +173,7 @@ describe('with their own credentials', () => {
       watcher.connection.subscribe(subject, { callback: (_error, { subject: at }) => void wrong.push(at) })
     }
     const asked: string[] = []
-    createNatsTransport(node, SILENT_LOG).serve(sessionSubject(SESSION), (message, reply) => {
+    createNatsTransport(node, SILENT_LOG, { bodies: PLAIN_BODIES }).serve(sessionSubject(SESSION), (message, reply) => {
       asked.push(message)
       reply('an answer')
     })
@@ -180,8 +181,11 @@ describe('with their own credentials', () => {
     for (const reply of [`$KV.${SHARDS_BUCKET}.3`, controlSubject('b'.repeat(32))])
       publishing(sessionSubject(SESSION), reply)(edge)
     const replies: (string | NotDelivered)[] = []
-    createNatsTransport(edge, SILENT_LOG).request(sessionSubject(SESSION), 'last', 180_000, (reply) =>
-      replies.push(reply),
+    createNatsTransport(edge, SILENT_LOG, { bodies: PLAIN_BODIES }).request(
+      sessionSubject(SESSION),
+      'last',
+      180_000,
+      (reply) => replies.push(reply),
     )
     await until(() => replies.length > 0)
     await watcher.connection.flush()

@@ -304,7 +304,6 @@ export class MiniLedger {
     return {
       ledgerId: LEDGER_ID,
       production: this.production,
-      erasable: true,
       residence: { resident: true, mailbox: 1 },
       usedElsewhere: undefined,
       earlier,

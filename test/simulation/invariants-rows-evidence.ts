@@ -58,7 +58,6 @@ export function evidenceFor(
     toldOfOthers: () => toldOfOthers,
     ledgerId,
     production: false,
-    erasable: true,
     residence: { resident: true, mailbox: 1 },
     earlier: earlierUse(rows, shardId, actor, command),
     verdict: (keyId, signature) =>

@@ -105,7 +105,6 @@ export function createSimLedgerStore(options: SimLedgerStoreOptions): SimLedgerS
     })
 
   return {
-    erasable: () => true,
     shards: () => simple('shards', () => database.shards()),
     drains: () => simple('drains', () => database.drains),
     refusal: () => simple('server', () => database.refusalOf(undefined)),

@@ -238,7 +238,6 @@ export const SIGNED: Evidence = {
   exists: () => false,
   groupUses: [],
   usedElsewhere: undefined,
-  erasable: true,
   residence: { resident: true, mailbox: 1 },
 }
 

@@ -89,7 +89,6 @@ export async function putInstance(rows: NftRows, instance: PutInstance, status: 
 
 async function putClassKey({ sql, vault }: Pick<NftRows, 'sql' | 'vault'>, classId: string): Promise<void> {
   const made = vault.keys.make(classKeyName(classId))
-  if (!vault.encrypts) return
   const { masterKeyId, wrapped } = made.wrapped
   await sql`
     INSERT INTO data_keys (shard_id, scope, ref, master_key_id, wrapped)

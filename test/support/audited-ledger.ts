@@ -8,7 +8,7 @@ import { readPublicKey } from '../../infra/keys/public-key.ts'
 import { type AccountKeys, canonical, type Members, newAccountKeys, signatureBytes } from './client-keys.ts'
 import { agreementOn } from './client-groups.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
-import { createLedgerDatabase, type LedgerDatabase, type LedgerDatabaseOptions, vaultOf } from './ledger-database.ts'
+import { createLedgerDatabase, type LedgerDatabase, vaultOf } from './ledger-database.ts'
 import { until } from './ledger-store-postgres.ts'
 import { type LoneNode, startLoneNode } from './lone-node.ts'
 
@@ -30,10 +30,8 @@ export interface AuditedLedger {
   readonly close: () => Promise<void>
 }
 
-export async function createAuditedLedger(
-  options: Pick<LedgerDatabaseOptions, 'encryption'> = {},
-): Promise<AuditedLedger> {
-  const database: LedgerDatabase = await createLedgerDatabase(options)
+export async function createAuditedLedger(): Promise<AuditedLedger> {
+  const database: LedgerDatabase = await createLedgerDatabase()
   const sql = postgres(database.url, { max: 4, onnotice: () => undefined })
   const [row] = await sql<{ ledger_id: string }[]>`SELECT ledger_id FROM ledger`
   const ledgerId = row?.ledger_id ?? ''

@@ -1,11 +1,18 @@
 /** What opens the rows of a ledger that runs in processes of its own: its master key lies in its data directory. */
 import { join } from 'node:path'
 import { loadMasterKey } from '../../infra/keys/master-key.ts'
+import type { LedgerSecrets } from '../../infra/main/ledger-secrets.ts'
 import type { RowVault } from '../../infra/vault/row-vault.ts'
 import type { Cluster } from './cluster-process.ts'
 import { secretsOf } from './ledger-database.ts'
 
-export async function vaultOfCluster(cluster: Pick<Cluster, 'dataDir' | 'databaseUrl'>): Promise<RowVault> {
+type ClusterPlace = Pick<Cluster, 'dataDir' | 'databaseUrl'>
+
+export async function secretsOfCluster(cluster: ClusterPlace): Promise<LedgerSecrets> {
   const current = await loadMasterKey(join(cluster.dataDir, 'master.key'))
-  return (await secretsOf(cluster.databaseUrl(), { current, previous: [] })).vault
+  return secretsOf(cluster.databaseUrl(), { current, previous: [] })
+}
+
+export async function vaultOfCluster(cluster: ClusterPlace): Promise<RowVault> {
+  return (await secretsOfCluster(cluster)).vault
 }

@@ -23,8 +23,6 @@ export interface LedgerDatabase {
 
 export interface LedgerDatabaseOptions {
   readonly shardCount?: number
-  /** `off`: rows can be read without keys. */
-  readonly encryption?: 'on' | 'off'
   /** False: left empty. */
   readonly migrated?: boolean
 }
@@ -48,7 +46,7 @@ async function startServer(): Promise<string> {
   return url
 }
 
-/** Names of ledgers with nothing in them, by their number of shards and encryption. */
+/** Names of ledgers with nothing in them, by their number of shards. */
 const templates = new Map<string, Promise<string>>()
 
 /** A database that holds a ledger with nothing in it. */
@@ -56,9 +54,9 @@ export async function createLedgerDatabase(options: LedgerDatabaseOptions = {}):
   server ??= startServer()
   const serverUrl = await server
   if (options.migrated === false) return createDatabase(serverUrl, 'template1')
-  const { shardCount = DEFAULT_SHARD_COUNT, encryption = 'on' } = options
-  const kind = `template_${shardCount}_${encryption}`
-  const template = templates.get(kind) ?? createTemplate(serverUrl, kind, shardCount, encryption)
+  const { shardCount = DEFAULT_SHARD_COUNT } = options
+  const kind = `template_${shardCount}`
+  const template = templates.get(kind) ?? createTemplate(serverUrl, kind, shardCount)
   templates.set(kind, template)
   const database = await createDatabase(serverUrl, await template)
   await onServer(database.url, (sql) => sql`UPDATE ledger SET ledger_id = gen_random_uuid(), created_at = now()`)
@@ -78,14 +76,9 @@ async function createDatabase(serverUrl: string, template: string): Promise<Ledg
 }
 
 /** The migration has closed its connections, so that the database can be copied. */
-async function createTemplate(
-  serverUrl: string,
-  name: string,
-  shardCount: number,
-  encryption: 'on' | 'off',
-): Promise<string> {
+async function createTemplate(serverUrl: string, name: string, shardCount: number): Promise<string> {
   await onServer(serverUrl, (sql) => sql`CREATE DATABASE ${sql(name)}`)
-  await migrate(urlOf(serverUrl, name), { shardCount, masterKeys: TEST_MASTER_KEYS, encryption })
+  await migrate(urlOf(serverUrl, name), { shardCount, masterKeys: TEST_MASTER_KEYS })
   return name
 }
 

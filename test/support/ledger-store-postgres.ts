@@ -42,12 +42,12 @@ export interface PostgresHarness extends LedgerStoreHarness {
   readonly url: string
 }
 
-export async function createPostgresHarness(encryption: 'on' | 'off' = 'on'): Promise<PostgresHarness> {
-  const database = await createLedgerDatabase({ encryption })
+export async function createPostgresHarness(): Promise<PostgresHarness> {
+  const database = await createLedgerDatabase()
   const vault = await vaultOf(database.url)
   const sql = postgres(database.url, { max: 4, onnotice: () => undefined })
   // The contract writes instances of a class that it does not always register.
-  if (vault.encrypts) await createKey(sql, classKeyName(CLASS_ID))
+  await createKey(sql, classKeyName(CLASS_ID))
   const sessions: PostgresSession[] = []
   const holds = new Set<HeldCommits>()
   return {

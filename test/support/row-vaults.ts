@@ -10,10 +10,7 @@ export function testWrapping(): KeyWrapping {
   return createKeyWrapping({ current: readMasterKey(randomBytes(32).toString('base64url')), previous: [] })
 }
 
-/** Of a ledger without encryption. */
-export const PLAIN_VAULT: RowVault = createRowVault(createDataKeys(testWrapping()), null)
-
-/** Of a ledger with encryption, whose keys with these names are in memory. */
+/** Of a ledger whose keys with these names are in memory. */
 export function sealingVault(names: readonly KeyName[], keys: DataKeys = createDataKeys(testWrapping())): RowVault {
   for (const name of names) keys.adopt(keys.make(name))
   return createRowVault(keys, randomBytes(32))

@@ -63,7 +63,7 @@ export async function rewriteActors(
   change: (state: ActorState) => string,
 ): Promise<void> {
   const rows = await sql.unsafe<ActorRow[]>(`SELECT ${ACTOR_ROW_COLUMNS} FROM actors a WHERE ${condition}`)
-  if (vault.encrypts) await vault.keys.fetch(sql, rows.map(keyNameOfActorRow))
+  await vault.keys.fetch(sql, rows.map(keyNameOfActorRow))
   for (const row of rows) {
     const { shard_id: shardId, kind, actor_id: id, version } = row
     const name = keyNameOfActorRow(row)
@@ -89,7 +89,7 @@ export async function rewriteTransaction(
   if (row === undefined) throw new Error('there is no such transaction')
   const { shard_id: shardId, account_id: ref } = row
   const name = accountKeyName(ref)
-  if (vault.encrypts) await vault.keys.fetch(sql, [name])
+  await vault.keys.fetch(sql, [name])
   const text = transactionText(change(openTransaction(row, vault)))
   const document = vault.seal(name, PLACES.transaction(shardId, ref, txnId), text)
   await sql`UPDATE transactions SET document = decode(${document}, 'hex') WHERE txn_id = ${txnId}`

@@ -148,7 +148,6 @@ export function storeOf({ rows, records, batches, questions, control }: Ledger, 
     return record?.session === session && record.epoch === epoch && record.attempt === attempt
   }
   return {
-    erasable: () => true,
     shards: () => Promise.resolve([...records.values()]),
     commit: async (batch) => {
       batches.push(batch)

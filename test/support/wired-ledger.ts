@@ -11,7 +11,6 @@ import { createAccountTag } from '../../infra/keys/account-tag.ts'
 import { readPublicKey } from '../../infra/keys/public-key.ts'
 import { createNodeSigner } from '../../infra/keys/signer-node.ts'
 import type { LedgerSecrets } from '../../infra/main/ledger-secrets.ts'
-import { messageKeyOf } from '../../infra/main/message-key.ts'
 import { openTransport } from '../../infra/main/nats-link.ts'
 import { createGatewayMetrics, registerGatewayGauges } from '../../infra/metrics/edge-metrics.ts'
 import { createNodeMetrics, registerNodeGauges } from '../../infra/metrics/node-metrics.ts'
@@ -56,10 +55,10 @@ const CALLER: Caller = { clientId: 'tester', role: 'admin', boundary: true }
 /** A node takes one a second of what another has. */
 const SHARDS = 4
 
-export async function startWiredLedger(encryption: 'on' | 'off'): Promise<WiredLedger> {
+export async function startWiredLedger(): Promise<WiredLedger> {
   const closing = new Closing()
   return closing.unlessStarted(async () => {
-    const database = await createLedgerDatabase({ encryption, shardCount: SHARDS })
+    const database = await createLedgerDatabase({ shardCount: SHARDS })
     closing.add(database.drop)
     const nats = await startTestNats()
     closing.add(nats.close)
@@ -145,7 +144,7 @@ async function startNode(parts: Parts, nodeId: string, link: NatsLink): Promise<
     session,
     store,
     leases: createNatsLeaseStore(link, log, { ledgerId, replicas: 1, storage: 'memory' }),
-    transport: openTransport(link, { ledgerId, messageKey: messageKeyOf(secrets), log, registry }),
+    transport: openTransport(link, { ledgerId, messageKey: secrets.messageSecret, log, registry }),
     signer: createNodeSigner({ keys }),
     readPublicKey,
     clock,
@@ -175,7 +174,7 @@ async function startGateway(parts: Parts, sql: postgres.Sql, link: NatsLink): Pr
   closing.add(() => routes.stop())
   await routes.start()
   const gateway = new Gateway({
-    transport: openTransport(link, { ledgerId, messageKey: messageKeyOf(secrets), log, registry }),
+    transport: openTransport(link, { ledgerId, messageKey: secrets.messageSecret, log, registry }),
     routes,
     clock,
     random,

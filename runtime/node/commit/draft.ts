@@ -17,7 +17,6 @@ import {
   groupUseAddressOf,
   type HoldName,
   keyAddressOf,
-  type LedgerStore,
   type NftEventWrite,
   type OutboxWrite,
   type ShardBatch,
@@ -42,8 +41,6 @@ export interface StepSurroundings {
   readonly facts: Facts
   readonly inbox: InboxOrder
   readonly homeOf: (actor: ActorAddress) => number
-  /** As the store has it. */
-  readonly erasable: LedgerStore['erasable']
 }
 
 /** In which order messages of one shard are taken in (D6): exactly the one after the last. */
@@ -151,7 +148,7 @@ function changesWhatIsNew(
 function judge(
   draft: ShardDraft,
   pending: Pending,
-  { settings, step, facts: known, homeOf, erasable }: StepSurroundings,
+  { settings, step, facts: known, homeOf }: StepSurroundings,
 ): StepOutcome | { readonly kind: 'broken'; readonly detail: string } {
   if (pending.forced !== null) return { kind: 'answered', answer: pending.forced }
   const { command, keyAddress, resident } = pending
@@ -177,7 +174,6 @@ function judge(
     groupUses: groupUsesOf(draft, pending),
     transaction: transactionOf(draft, pending),
     usedElsewhere: pending.found.usedElsewhere,
-    erasable: erasable(pending.incarnation.token.shardId),
     residence: {
       resident: pending.wasResident,
       mailbox: pending.incarnation.mailbox.sizeOf(pending.actorKey),

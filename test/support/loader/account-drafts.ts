@@ -52,7 +52,6 @@ export class AccountDrafts {
       facts: createFacts(NO_RARE_PATHS),
       inbox: inboxOrder,
       homeOf,
-      erasable: () => true,
     }
   }
 

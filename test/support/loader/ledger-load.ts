@@ -186,7 +186,7 @@ class Sums {
 /** As one session that has committed all of it counts them, what crossed the boundary in one commit. */
 async function noteSums(sql: Sql, vault: RowVault, sums: LoadSums, { startMs, endMs }: LoadSpan): Promise<void> {
   const session = createSystemRandom().hex(16)
-  if (vault.encrypts) await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
+  await vault.keys.fetch(sql, [LEDGER_KEY_NAME])
   const { shards, text } = crossingsOf(sums.boundary)
   const sealed = vault.seal(LEDGER_KEY_NAME, PLACES.crossings(session, 1), text)
   await sql.begin(async (transaction) => {

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import { chainHash, ENTRY_FORMAT } from '../../../actors/audit-chain.ts'
 import type { EarlierUse } from '../../../actors/account/outcome.ts'
-import type { Evidence } from '../../../actors/account/evidence.ts'
 import { viewOf } from '../../../actors/account/outcome.ts'
 import { BASE_UNIT } from '../../../actors/money.ts'
 import {
@@ -57,11 +56,6 @@ describe('erasing an account', () => {
     ['account_not_closed', afterSteps(registerCommand(), statusCommand({ status: 'frozen' }))],
   ] as const)('%s: only a closed account is', ([code, snapshot]) => {
     expect(refusalOf(stepAccount(snapshot, eraseCommand(), SIGNED))).toBe(code)
-  })
-
-  test('is refused where nothing can be destroyed', () => {
-    const evidence: Evidence = { ...SIGNED, erasable: false }
-    expect(refusalOf(stepAccount(closed, eraseCommand(), evidence))).toBe('account_not_erasable')
   })
 })
 

@@ -53,7 +53,7 @@ describe('POST /v1/transactions', () => {
       'ERR_CONFLICT',
       'account_exists class_exists instance_exists leg_signed group_registered group_terms_unknown ' +
         'public_key_conflict key_used_elsewhere account_not_active account_paused account_not_frozen account_departing ' +
-        'account_not_closed account_not_erasable account_closed account_not_empty account_refuses ' +
+        'account_not_closed account_closed account_not_empty account_refuses ' +
         'balance_limit asset_limit supply_limit supply_underflow pending_limit expectation_limit token_exists ' +
         'group_exists group_settled group_expired',
     ],

@@ -13,7 +13,6 @@ test.for([
   ['client', 'list'],
   ['keys', 'rotate', '--purpose', 'token'],
   ['keys', 'rotate-master'],
-  ['encrypt'],
   ['checkpoint'],
   ['verify', '--checkpoint', 'saved'],
 ] as const)('ledger %j makes no ledger where there is none', async (args) => {

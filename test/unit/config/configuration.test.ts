@@ -30,7 +30,6 @@ describe('defaults', () => {
     expect(read({})).toMatchObject({
       host: '127.0.0.1',
       environment: 'sandbox',
-      encryption: 'on',
       masterKey: undefined,
       bootstrapClients: undefined,
       trustedProxies: [],
@@ -53,15 +52,6 @@ test('nothing is shown to operators unless a port is named, and then on the loop
   expect(read({ LEDGER_METRICS_PORT: '9464' }).metrics).toEqual({ host: '127.0.0.1', port: 9464 })
   expect(read({ LEDGER_METRICS_PORT: '9464', LEDGER_METRICS_HOST: '::' }).metrics).toEqual({ host: '::', port: 9464 })
   expect(problems({ LEDGER_METRICS_PORT: '0' })).toHaveLength(1)
-})
-
-test('a ledger is made without encryption outside production only', () => {
-  expect(read({ LEDGER_ENCRYPTION: 'off' }).encryption).toBe('off')
-  expect(read({ LEDGER_ENCRYPTION: 'on', LEDGER_ENVIRONMENT: 'production' }).encryption).toBe('on')
-  expect(problems({ LEDGER_ENCRYPTION: 'off', LEDGER_ENVIRONMENT: 'production' })).toEqual([
-    'LEDGER_ENCRYPTION is "off": production makes no ledger whose rows can be read without keys.',
-  ])
-  expect(problems({ LEDGER_ENCRYPTION: 'no' })).toEqual(['LEDGER_ENCRYPTION is "no": it must be one of on, off.'])
 })
 
 test('a NATS cluster is a list of addresses, and production is warned of one without TLS', () => {

@@ -36,7 +36,11 @@ test('only 32 bytes are a master key, and the refusal does not repeat them', () 
     expect(() => readMasterKey(text)).not.toThrow(text)
   }
   expect(() => readMasterKey('not base64 at all!')).toThrow(KeyUnusable)
-  expect(readMasterKey(` ${randomBytes(32).toString('base64')}\n`).master?.symmetricKeySize).toBe(32)
+  const [bytes, other] = [randomBytes(32), randomBytes(32)]
+  const read = readMasterKey(` ${bytes.toString('base64')}
+`)
+  expect(read.masterKeyId).toBe(readMasterKey(bytes.toString('base64url')).masterKeyId)
+  expect(read.masterKeyId).not.toBe(readMasterKey(other.toString('base64url')).masterKeyId)
 })
 
 test('several keys are read with commas or white space between them, and at most eight', async () => {

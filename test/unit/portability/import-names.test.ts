@@ -14,7 +14,7 @@ import { ImportSurvey } from '../../../infra/portability/import-survey.ts'
 import { LEDGER_KEY_NAME } from '../../../infra/vault/key-name.ts'
 import { UnreadableRow } from '../../../infra/vault/unreadable-row.ts'
 import type { RecordBody } from '../../../infra/portability/export-lines.ts'
-import { PLAIN_VAULT, sealingVault } from '../../support/row-vaults.ts'
+import { sealingVault } from '../../support/row-vaults.ts'
 import { anAccount, ledgerBody, TOKEN_BODY } from './export-scene.ts'
 import { contextOf, fileOf, given, IMPORT_ID } from './import-scene.ts'
 
@@ -42,10 +42,8 @@ function surveyed(part: StagedPart): ReturnType<ImportSurvey['end']> {
 
 const LINE = NAMES.length + 1
 
-describe.each([
-  ['on', sealingVault([LEDGER_KEY_NAME])],
-  ['off', PLAIN_VAULT],
-])('tokens that are called as what every object has, encryption %s', (_, vault) => {
+describe('tokens that are called as what every object has', () => {
+  const vault = sealingVault([LEDGER_KEY_NAME])
   const reread = (part: StagedPart): StagedPart =>
     openPart(IMPORT_ID, 0, Buffer.from(sealedPart(IMPORT_ID, 0, part, vault), 'hex'), vault)
 

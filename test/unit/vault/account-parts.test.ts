@@ -4,7 +4,7 @@ import type { AccountState, Balance } from '../../../actors/account/state.ts'
 import { parseQuantity, ZERO } from '../../../actors/money.ts'
 import { balanceFrom, balanceText, digestOfTexts, partsDigest } from '../../../infra/postgres/account-parts.ts'
 import { accountKeyName } from '../../../infra/vault/key-name.ts'
-import { PLAIN_VAULT, sealingVault } from '../../support/row-vaults.ts'
+import { sealingVault } from '../../support/row-vaults.ts'
 
 const NAME = accountKeyName('alice')
 const VAULT = sealingVault([NAME])
@@ -56,10 +56,6 @@ test('under another key it is another, also of parts that are remembered', () =>
   const mine = partsDigest(account, VAULT, NAME)
   expect(partsDigest(account, other, NAME)).not.toBe(mine)
   expect(partsDigest(account, VAULT, NAME)).toBe(mine)
-})
-
-test('without encryption there is none', () => {
-  expect(partsDigest(holding(tokens(2)), PLAIN_VAULT, NAME)).toBe('')
 })
 
 test('a balance is read as it was written, and zeros of all balances are one', () => {

@@ -1,0 +1,37 @@
+/** The auditor's progress and findings, and checkpoints. */
+export const AUDIT = `
+CREATE TABLE audit_progress (
+  updated_at timestamptz NOT NULL,
+  singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
+  document text NOT NULL
+) WITH (fillfactor = 50);
+
+-- pass: the number of the pass that was under way. A finding that the next pass does not repeat is deleted when that pass
+-- is complete.
+CREATE TABLE audit_findings (
+  pass bigint NOT NULL,
+  found_at timestamptz NOT NULL,
+  subject text COLLATE "C" NOT NULL,
+  place text COLLATE "C" NOT NULL,
+  problem text NOT NULL,
+  PRIMARY KEY (subject, place)
+);
+
+-- Transactions that were pending when the auditor read them: no feed shows their end.
+CREATE TABLE audit_pending (
+  shard_id integer NOT NULL,
+  txn_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (shard_id, txn_id)
+);
+
+-- The state of all chains, every minute; thinned out with age. statement: as signed.
+-- sums: of each shard, sealed; the next checkpoint continues from them.
+CREATE TABLE checkpoints (
+  number bigint PRIMARY KEY,
+  signed_at timestamptz NOT NULL,
+  level text NOT NULL CHECK (level IN ('minute', 'hour', 'day')),
+  statement text NOT NULL,
+  signature text NOT NULL,
+  sums bytea NOT NULL
+);
+`
