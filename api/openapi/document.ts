@@ -19,7 +19,7 @@ import { TAGS } from './tags.ts'
 import { type Step, WALKTHROUGH } from './walkthrough.ts'
 
 /** Of the release; `package.json` has the same. */
-export const INTERFACE_VERSION = '0.7.8'
+export const INTERFACE_VERSION = '0.8.0'
 
 /** `errorBase`: where the types of problems are explained. */
 export function createOpenApiDocument(errorBase: string): OpenApiDocument {
