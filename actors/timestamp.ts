@@ -32,7 +32,11 @@ const START_OF_TIME_MS = -62_135_596_800_000
 const END_OF_TIME_MS = 253_402_300_800_000
 
 const MINUTE_MS = 60_000
-const DAY_MS = 86_400_000
+/** After which the calendar repeats itself. */
+const CALENDAR_YEARS = 400
+const CALENDAR_MS = 146_097 * 86_400_000
+/** The last minute of June or December. */
+const HALF_YEARS_END = /-(06-30|12-31)T23:59:/
 
 /**
  * Milliseconds since 1970 in UTC. A fraction finer than a millisecond adds one half: against whole milliseconds, which
@@ -42,19 +46,14 @@ export function parseTimestamp(text: string): number | undefined {
   if (text.length > LONGEST_TEXT) return undefined
   const match = RFC_3339.exec(text)
   if (match === null) return undefined
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ]
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number)
   const offset = offsetMs(match[8], match[9], match[10])
-  if (offset === undefined || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
-  if (hour > 23 || minute > 59 || second > 60) return undefined
-  const minuteMs = daysSince1970(year, month, day) * DAY_MS + (hour * 60 + minute) * MINUTE_MS - offset
-  if (second === 60 && !endsHalfYear(minuteMs)) return undefined
+  if (offset === undefined || hour > 23 || minute > 59 || second > 60) return undefined
+  // 400 years later the calendar is the same, and `Date` takes no year for one of the twentieth century.
+  const date = new Date(Date.UTC(year + CALENDAR_YEARS, month - 1, day))
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
+  const minuteMs = date.getTime() - CALENDAR_MS + (hour * 60 + minute) * MINUTE_MS - offset
+  if (second === 60 && !HALF_YEARS_END.test(new Date(minuteMs).toISOString())) return undefined
   const timeMs = second === 60 ? minuteMs + MINUTE_MS : minuteMs + second * 1000 + fractionMs(match[7] ?? '')
   return timeMs >= START_OF_TIME_MS && timeMs < END_OF_TIME_MS ? timeMs : undefined
 }
@@ -73,33 +72,4 @@ function offsetMs(
   const [hour, minute] = [Number(hours), Number(minutes)]
   if (hour > 23 || minute > 59) return undefined
   return (sign === '-' ? -1 : 1) * (hour * 60 + minute) * MINUTE_MS
-}
-
-function isLeap(year: number): boolean {
-  return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
-}
-
-function daysIn(year: number, month: number): number {
-  if (month === 2) return isLeap(year) ? 29 : 28
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31
-}
-
-/** Days from civil: Howard Hinnant, "chrono-compatible low-level date algorithms". */
-function daysSince1970(year: number, month: number, day: number): number {
-  const shifted = month <= 2 ? year - 1 : year
-  const era = Math.floor(shifted / 400)
-  const yearOfEra = shifted - era * 400
-  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
-  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear
-  return era * 146_097 + dayOfEra - 719_468
-}
-
-/** Whether the minute that begins then is the last of June or December in UTC. */
-function endsHalfYear(minuteMs: number): boolean {
-  const nextDay = (minuteMs + MINUTE_MS) / DAY_MS
-  if (!Number.isInteger(nextDay)) return false
-  const year = Math.floor(nextDay / 365.2425) + 1970
-  return [year - 1, year, year + 1].some(
-    (near) => nextDay === daysSince1970(near, 1, 1) || nextDay === daysSince1970(near, 7, 1),
-  )
 }

@@ -244,25 +244,7 @@ function headerKeyUse(
 
 /** Distinguishes a replay from a payload mismatch; meaningless for a command without a key. */
 export function payloadHashOf(command: AccountClientCommand): string {
-  switch (command.type) {
-    case 'submit':
-    case 'rotate_key':
-    case 'mint':
-      return command.payloadHash
-    case 'register':
-      return sha256Hex(command.key.publicKey)
-    case 'change_status':
-    case 'erase':
-    case 'pause':
-    case 'resume':
-      return sha256Hex(command.reason)
-    case 'hold_arrival':
-    case 'take_arrival':
-    case 'drop_arrival':
-    case 'note_used_keys':
-    case 'depart':
-    case 'decline_legs':
-    case 'show_actor':
-      return ''
-  }
+  if ('payloadHash' in command) return command.payloadHash
+  if (command.type === 'register') return sha256Hex(command.key.publicKey)
+  return 'reason' in command ? sha256Hex(command.reason) : ''
 }

@@ -120,49 +120,30 @@ export function viewAs(account: AccountData, status: AccountStatus): AccountView
 }
 
 /** `replayed`: the answer is the one that an earlier request got; `mismatch`: and this request's payload was another. */
+export interface Repeatable {
+  readonly replayed: boolean
+  readonly mismatch: boolean
+}
+
+/** To the request that was first. */
+export const FIRST: Repeatable = { replayed: false, mismatch: false }
+
 export type Answer =
-  | {
-      readonly kind: 'accepted'
-      readonly receipt: SubmissionReceipt
-      readonly replayed: boolean
-      readonly mismatch: boolean
-    }
-  | {
-      readonly kind: 'registered'
-      readonly account: AccountView
-      readonly created: boolean
-      readonly replayed: boolean
-      readonly mismatch: boolean
-    }
-  | { readonly kind: 'rotated'; readonly account: AccountView; readonly replayed: boolean; readonly mismatch: boolean }
+  | (Repeatable & { readonly kind: 'accepted'; readonly receipt: SubmissionReceipt })
+  | (Repeatable & { readonly kind: 'registered'; readonly account: AccountView; readonly created: boolean })
+  | (Repeatable & { readonly kind: 'rotated'; readonly account: AccountView })
   | { readonly kind: 'status_changed'; readonly account: AccountView }
-  | {
-      readonly kind: 'token_registered'
-      readonly token: TokenView
-      readonly replayed: boolean
-      readonly mismatch: boolean
-    }
+  | (Repeatable & { readonly kind: 'token_registered'; readonly token: TokenView })
   /** `created`: it is new to its client. */
-  | {
-      readonly kind: 'group_registered'
-      readonly group: GroupView
-      readonly created: boolean
-      readonly replayed: boolean
-      readonly mismatch: boolean
-    }
+  | (Repeatable & { readonly kind: 'group_registered'; readonly group: GroupView; readonly created: boolean })
   | { readonly kind: 'group_reverting'; readonly group: GroupView }
   | { readonly kind: 'legs_declined'; readonly groupId: string }
   | { readonly kind: 'actor_shown'; readonly actor: AccountActorView }
-  | {
-      readonly kind: 'class_registered'
-      readonly nftClass: ClassView
-      readonly replayed: boolean
-      readonly mismatch: boolean
-    }
+  | (Repeatable & { readonly kind: 'class_registered'; readonly nftClass: ClassView })
   | { readonly kind: 'arrival'; readonly state: ArrivalState }
   /** `account`: as it is afterwards. */
   | { readonly kind: 'departed'; readonly account: AccountView }
-  | (MintedNft & { readonly kind: 'minted'; readonly replayed: boolean; readonly mismatch: boolean })
+  | (Repeatable & MintedNft & { readonly kind: 'minted' })
   /** `keyId`: the key expected to sign, if the signature is the cause. */
   | {
       readonly kind: 'refused'
@@ -176,13 +157,13 @@ export type Answer =
 export function originalAnswer(recorded: RecordedAnswer): Answer {
   switch (recorded.operation) {
     case 'registration':
-      return { kind: 'registered', account: recorded.answer, created: true, replayed: false, mismatch: false }
+      return { kind: 'registered', account: recorded.answer, created: true, ...FIRST }
     case 'key_rotation':
-      return { kind: 'rotated', account: recorded.answer, replayed: false, mismatch: false }
+      return { kind: 'rotated', account: recorded.answer, ...FIRST }
     case 'status_change':
       return { kind: 'status_changed', account: recorded.answer }
     case 'mint':
-      return { kind: 'minted', ...recorded.answer, replayed: false, mismatch: false }
+      return { kind: 'minted', ...recorded.answer, ...FIRST }
     case 'elsewhere':
       return refusal('key_used_elsewhere', 'The key was used on the ledger that the account came from.')
   }

@@ -2,15 +2,15 @@
  * Sums of a proof of liabilities: whole units of 10^-18, never negative, as 32 bytes, the most significant first. A
  * balance has 36 digits; what a million times a million of them add up to still fits, and nothing ever wraps around.
  */
+
+export { formatQuantity as decimalOf, parseQuantity as unitsOf } from '../../actors/money.ts'
+
 export const SUM_BYTES = 32
 
 const LIMB_BYTES = 4
 const LIMB_VALUE = 2 ** 32
 const WORD_BITS = 64n
 const LARGEST_SUM = (1n << 256n) - 1n
-
-const DECIMALS = 18
-const DECIMAL = /^(-?)([0-9]+)(?:\.([0-9]+))?$/
 
 /** Throws a RangeError for a sum that is negative or too large. */
 export function writeSum(target: Buffer, at: number, units: bigint): void {
@@ -37,19 +37,4 @@ export function addSums(buffer: Buffer, at: number, left: number, right: number)
     buffer.writeUInt32BE(sum % LIMB_VALUE, at + limb)
   }
   if (carry !== 0) throw new RangeError('A sum of liabilities does not fit.')
-}
-
-/** Units of a decimal, which may be negative. Throws a RangeError for what is none, or is finer than a unit. */
-export function unitsOf(decimal: string): bigint {
-  const [, sign = '', whole = '', fraction = ''] = DECIMAL.exec(decimal) ?? []
-  if (whole === '' || /[1-9]/.test(fraction.slice(DECIMALS))) throw new RangeError('This is no number of units.')
-  const units = BigInt(whole + fraction.slice(0, DECIMALS).padEnd(DECIMALS, '0'))
-  return sign === '-' ? -units : units
-}
-
-/** Minimal form: no exponent, no trailing zeros (`100.5`, `0`). */
-export function decimalOf(units: bigint): string {
-  const digits = String(units < 0n ? -units : units).padStart(DECIMALS + 1, '0')
-  const fraction = digits.slice(-DECIMALS).replace(/0+$/, '')
-  return `${units < 0n ? '-' : ''}${digits.slice(0, -DECIMALS)}${fraction === '' ? '' : `.${fraction}`}`
 }

@@ -69,7 +69,7 @@ describe('sums', () => {
       expect(unitsOf(decimal)).toBe(units)
       expect(decimalOf(units)).toBe(decimal)
     }
-    expect(decimalOf(unitsOf('7.500000000000000000000'))).toBe('7.5')
+    expect(decimalOf(unitsOf('7.500000000000000000'))).toBe('7.5')
     for (const wrong of ['', '1.', '.5', '1e3', '0.0000000000000000001', ' 1', '--1', '0x1']) {
       expect(() => unitsOf(wrong)).toThrow(RangeError)
     }
