@@ -54,6 +54,15 @@ export interface Change<Data> {
   readonly answer?: ActorAnswer
 }
 
+/** The actor with these changes, written once more. Its time never goes back. */
+export function written<Data extends { readonly version: number; readonly lastTimeMs: number }>(
+  data: Data,
+  { atMs }: Stamp,
+  changes: Partial<Data> = {},
+): Data {
+  return { ...data, ...changes, version: data.version + 1, lastTimeMs: Math.max(atMs, data.lastTimeMs) }
+}
+
 /** Arguments of guards and actions beside the actor and the command. */
 export interface Asked<Status, Evidence> {
   /** The actor's ID. */

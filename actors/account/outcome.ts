@@ -1,8 +1,9 @@
 /** Results of a step: replies to the caller, refusals, and the effects that are committed with them. */
+import type { ActorAddress } from '../address.ts'
 import type { ArrivalState } from '../arrival.ts'
 import type { AuditEntry } from '../audit-chain.ts'
 import type { GroupView } from '../group/state.ts'
-import type { Envelope } from '../message.ts'
+import type { Carried, Envelope, Message } from '../message.ts'
 import type { Quantity } from '../money.ts'
 import type { ClassView } from '../nft-class/state.ts'
 import type { InstanceView, NftEvent } from '../nft-instance/state.ts'
@@ -58,6 +59,10 @@ export type Effect =
       readonly operation: RecordedOperation
       readonly acceptedUnder: AccountKey | null
     }
+
+export function sent(to: ActorAddress, message: Message, carries: readonly Carried[] = []): Effect {
+  return { kind: 'message_sent', envelope: { to, message, carries } }
+}
 
 /** Content of the 202; a replay returns the same bytes. */
 export interface SubmissionReceipt {

@@ -3,7 +3,7 @@ import { arrivalAnswer } from '../arrival.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { Change } from '../define-actor.ts'
 import type { HoldClass } from './commands.ts'
-import { type ClassData, foldedName } from './state.ts'
+import { type ClassData, newClass } from './state.ts'
 
 export function isSameHold(nftClass: ClassData, command: HoldClass): boolean {
   return isSameClass(nftClass, command) && nftClass.arrived?.importId === command.from.importId
@@ -18,19 +18,7 @@ export function isSameClass(nftClass: ClassData, { from, arrival }: HoldClass): 
 }
 
 export function holdArrival(command: HoldClass): Change<ClassData> {
-  const { from, arrival, caller, atMs } = command
-  const data: ClassData = {
-    kind: 'class',
-    format: 1,
-    id: foldedName(arrival.name),
-    version: 1,
-    ...arrival,
-    clientId: caller.clientId,
-    registrationKey: `import ${from.importId}`,
-    arrived: from,
-    createdAtMs: atMs,
-    lastTimeMs: atMs,
-    dueAtMs: null,
-  }
+  const { from, arrival } = command
+  const data = { ...newClass(arrival, command, `import ${from.importId}`), arrived: from }
   return { data, answer: arrivalAnswer(command) }
 }

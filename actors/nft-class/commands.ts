@@ -1,11 +1,11 @@
 /** Commands of an NFT class. */
-import type { CommandBase } from '../account/commands.ts'
 import type { Heard } from '../define-actor.ts'
 import type { ArrivalCommand, ArrivingClass, HoldArrivalCommand } from '../arrival.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { ClassMessage } from '../message.ts'
+import type { RegistrationCommand } from '../registration.ts'
 
-export interface RegisterClassCommand extends CommandBase {
+export interface RegisterClassCommand extends RegistrationCommand {
   readonly type: 'register_class'
   /** Given as the command entered the mailbox: `cls_` and a ULID of the name's home. */
   readonly newClassId: string
@@ -13,13 +13,6 @@ export interface RegisterClassCommand extends CommandBase {
   readonly description: string
   readonly issuer: string
   readonly metadataSchema: JsonObject
-  /** The canonical body, and the issuer's signature over it; empty where there is none. */
-  readonly payload: string
-  readonly signature: string
-  /** Whether an issuer that has a key must have signed. */
-  readonly consentNeeded: boolean
-  /** Idempotency key of the registration; it begins with `request` unless the client gave one. */
-  readonly registrationKey: string
 }
 
 export type HoldClass = HoldArrivalCommand<ArrivingClass>

@@ -1,5 +1,6 @@
 /** State of an NFT class. Plain JSON. */
-import type { ArrivedFrom } from '../arrival.ts'
+import type { CommandBase } from '../account/commands.ts'
+import type { ArrivedFrom, ArrivingClass } from '../arrival.ts'
 import { foldCase } from '../case-folding.ts'
 import type { JsonObject } from '../canonical-json.ts'
 
@@ -46,6 +47,30 @@ export interface ClassView extends ClassFacts {
   readonly description: string
   readonly metadataSchema: JsonObject
   readonly createdAtMs: number
+}
+
+/** As it is registered, or as it arrives. */
+export function newClass(
+  { classId, name, description, issuer, metadataSchema }: ArrivingClass,
+  { caller: { clientId }, atMs }: CommandBase,
+  registrationKey: string,
+): ClassData {
+  return {
+    kind: 'class',
+    format: 1,
+    id: foldedName(name),
+    version: 1,
+    classId,
+    name,
+    description,
+    issuer,
+    metadataSchema,
+    clientId,
+    registrationKey,
+    createdAtMs: atMs,
+    lastTimeMs: atMs,
+    dueAtMs: null,
+  }
 }
 
 /** undefined while the registration is not final. */

@@ -5,11 +5,12 @@
  */
 import { type Answer, refusal } from '../account/outcome.ts'
 import { arrivalAnswer, type ArrivingToken, type DropArrivalCommand, type TakeArrivalCommand } from '../arrival.ts'
+import { written } from '../define-actor.ts'
 import { formatQuantity, parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { invariant } from '../result.ts'
 import type { HoldToken, TokenCommand } from './commands.ts'
-import type { TokenData } from './state.ts'
-import { exceeds, next, type TokenChange } from './supply.ts'
+import { newToken, type TokenData } from './state.ts'
+import { exceeds, type TokenChange } from './supply.ts'
 
 type Arriving = Extract<TokenCommand, { readonly type: 'take_arrival' | 'drop_arrival' }>
 
@@ -63,7 +64,7 @@ function grownBy({ arrived }: TokenData, { totalSupply }: ArrivingToken): Quanti
 /** Room for it is kept (T1). */
 export function holdGrowth(token: TokenData, command: HoldToken): TokenChange {
   const by = formatQuantity(grownBy(token, command.arrival))
-  return { data: next(token, command, { growing: { ...command.from, by } }), answer: arrivalAnswer(command) }
+  return { data: written(token, command, { growing: { ...command.from, by } }), answer: arrivalAnswer(command) }
 }
 
 export function takeGrowth(token: TokenData, command: TakeArrivalCommand): TokenChange {
@@ -73,37 +74,20 @@ export function takeGrowth(token: TokenData, command: TakeArrivalCommand): Token
   const supply = formatQuantity(parseQuantity(arrived.supply) + by)
   const totalSupply = formatQuantity(parseQuantity(token.totalSupply) + by)
   return {
-    data: next({ ...rest, arrived: { ...arrived, supply } }, command, { totalSupply }),
+    data: written({ ...rest, arrived: { ...arrived, supply } }, command, { totalSupply }),
     effects: [{ kind: 'boundary_crossed', tokenId: token.tokenId, quantity: -by }],
     answer: arrivalAnswer(command),
   }
 }
 
 export function dropGrowth({ growing: _growing, ...token }: TokenData, command: DropArrivalCommand): TokenChange {
-  return { data: next(token, command, {}), answer: arrivalAnswer(command) }
+  return { data: written(token, command), answer: arrivalAnswer(command) }
 }
 
 export function holdArrival(command: HoldToken): TokenChange {
-  const { from, arrival, caller, atMs } = command
-  const { tokenId, decimals, issuer, initialSupply, totalSupply } = arrival
-  const data: TokenData = {
-    kind: 'token',
-    format: 1,
-    id: tokenId.toLowerCase(),
-    version: 1,
-    tokenId,
-    decimals,
-    issuer,
-    totalSupply,
-    initialSupply,
-    held: {},
-    clientId: caller.clientId,
-    registrationKey: `import ${from.importId}`,
-    arrived: { ...from, supply: totalSupply },
-    createdAtMs: atMs,
-    lastTimeMs: atMs,
-    dueAtMs: null,
-  }
+  const { from, arrival } = command
+  const arrived = { ...from, supply: arrival.totalSupply }
+  const data = { ...newToken(arrival, command, `import ${from.importId}`), arrived }
   return { data, answer: arrivalAnswer(command) }
 }
 
@@ -111,7 +95,7 @@ export function takeArrival(token: TokenData, command: TakeArrivalCommand): Toke
   const { tokenId, totalSupply } = token
   const quantity = -parseQuantity(totalSupply)
   return {
-    data: next(token, command, {}),
+    data: written(token, command),
     effects: quantity === 0n ? [] : [{ kind: 'boundary_crossed', tokenId, quantity }],
     answer: arrivalAnswer(command),
   }

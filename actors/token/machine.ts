@@ -5,6 +5,7 @@
 import { ARRIVAL_ACTIONS, ARRIVAL_CREATIONS, ARRIVAL_GUARDS } from '../arrival.ts'
 import { ABSENT, type Change, JUDGED, type MachineDefinition } from '../define-actor.ts'
 import { parseQuantity } from '../money.ts'
+import { isReplay, registrationActions, registrationGuards } from '../registration.ts'
 import {
   dropGrowth,
   hasArrived,
@@ -21,7 +22,6 @@ import {
   activate,
   begin,
   changeSupply,
-  giveUp,
   holdSupply,
   register,
   registeredAnswer,
@@ -32,9 +32,7 @@ import {
 type IssuePrepared = Extract<TokenCommand, { readonly type: 'issue_prepared' }>
 
 const GUARDS = {
-  isRepeat: ({ clientId, registrationKey }: TokenData, command: RegisterTokenCommand) =>
-    clientId === command.caller.clientId && registrationKey === command.registrationKey,
-  isRefused: (_token: TokenData, { refused }: IssuePrepared) => refused !== null,
+  ...registrationGuards<RegisterTokenCommand, IssuePrepared>(),
   hasSupply: ({ initialSupply }: TokenData) => parseQuantity(initialSupply) !== 0n,
   isSameHold,
   ...ARRIVAL_GUARDS,
@@ -43,14 +41,13 @@ const GUARDS = {
 }
 
 const ACTIONS = {
-  defer: (data: TokenData): Change<TokenData> => ({ data, answer: 'deferred' }),
-  showRegistered: (data: TokenData, command: RegisterTokenCommand): Change<TokenData> => {
-    const replayed = !command.registrationKey.startsWith('request ')
-    return { data, answer: registeredAnswer(data, { replayed, mismatch: asksForAnother(data, command) }) }
-  },
+  ...registrationActions<IssuePrepared>(),
+  showRegistered: (data: TokenData, command: RegisterTokenCommand): Change<TokenData> => ({
+    data,
+    answer: registeredAnswer(data, { replayed: isReplay(command), mismatch: asksForAnother(data, command) }),
+  }),
   begin,
   activate,
-  giveUp,
   changeSupply,
   holdSupply,
   settleLeg,

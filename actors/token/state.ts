@@ -1,5 +1,6 @@
 /** State of a token: its supply and pending changes of it. Plain JSON, quantities as decimal strings. */
-import type { ArrivedFrom } from '../arrival.ts'
+import type { CommandBase } from '../account/commands.ts'
+import type { ArrivedFrom, ArrivingToken } from '../arrival.ts'
 import { formatQuantity, parseQuantity } from '../money.ts'
 
 /** `preparing`: the issuer has not agreed, or it is held for an import; `crediting`: the token exists, its supply is on the way; `active`. */
@@ -55,6 +56,31 @@ export interface TokenFacts {
 export interface TokenView extends TokenFacts {
   readonly totalSupply: string
   readonly createdAtMs: number
+}
+
+/** As it is registered, or as it arrives. */
+export function newToken(
+  { tokenId, decimals, issuer, totalSupply, initialSupply }: ArrivingToken,
+  { caller: { clientId }, atMs }: CommandBase,
+  registrationKey: string,
+): TokenData {
+  return {
+    kind: 'token',
+    format: 1,
+    id: tokenId.toLowerCase(),
+    version: 1,
+    tokenId,
+    decimals,
+    issuer,
+    totalSupply,
+    initialSupply,
+    held: {},
+    clientId,
+    registrationKey,
+    createdAtMs: atMs,
+    lastTimeMs: atMs,
+    dueAtMs: null,
+  }
 }
 
 /** undefined while the registration is not final. */

@@ -5,56 +5,25 @@
  *   T3. It decides each request once: each message is delivered once.
  */
 import { accountAddress, groupAddress } from '../address.ts'
-import { type Effect, refusal } from '../account/outcome.ts'
-import type { Change } from '../define-actor.ts'
+import { FIRST, type Repeatable, sent } from '../account/outcome.ts'
+import { type Change, written } from '../define-actor.ts'
 import { failure, type FailureCode } from '../account/transaction.ts'
-import type { Carried, LegName, Message, Stamp } from '../message.ts'
+import type { LegName, Message, Stamp } from '../message.ts'
 import { formatQuantity, LARGEST, parseQuantity, type Quantity, ZERO } from '../money.ts'
 import { invariant } from '../result.ts'
-import type { ActorAddress } from '../address.ts'
+import { consentOf } from '../registration.ts'
 import type { RegisterTokenCommand, TokenCommand } from './commands.ts'
-import { type TokenData, tokenViewOf } from './state.ts'
+import { newToken, type TokenData, tokenViewOf } from './state.ts'
 
 export type TokenChange = Change<TokenData>
 
 type Named<Type extends TokenCommand['type']> = Extract<TokenCommand, { readonly type: Type }>
 
 export function register(command: RegisterTokenCommand): TokenChange {
-  const { tokenId, decimals, issuer, totalSupply, caller, atMs } = command
-  const data: TokenData = {
-    kind: 'token',
-    format: 1,
-    id: tokenId.toLowerCase(),
-    version: 1,
-    tokenId,
-    decimals,
-    issuer,
-    totalSupply,
-    initialSupply: totalSupply,
-    held: {},
-    clientId: caller.clientId,
-    registrationKey: command.registrationKey,
-    createdAtMs: atMs,
-    lastTimeMs: atMs,
-    dueAtMs: null,
-  }
-  const prepare: Message = {
-    type: 'prepare_issue',
-    tokenId,
-    totalSupply,
-    clientId: caller.clientId,
-    consentNeeded: command.consentNeeded,
-    payload: command.payload,
-    signature: command.signature,
-  }
+  const { tokenId, issuer, totalSupply, registrationKey } = command
+  const data = newToken({ ...command, initialSupply: totalSupply }, command, registrationKey)
+  const prepare = { type: 'prepare_issue', tokenId, totalSupply, ...consentOf(command) } as const
   return { data, effects: [sent(accountAddress(issuer), prepare)], answer: 'deferred' }
-}
-
-/** The issuer does not agree: the name is free again. */
-export function giveUp(_: TokenData, { refused }: Named<'issue_prepared'>): TokenChange {
-  invariant(refused !== null, 'an abandoned issue was refused')
-  const { code, detail, keyId } = refused
-  return { data: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'issuer', keyId) }] }
 }
 
 /** From here on the token exists, and its supply is on the way to its issuer. */
@@ -62,26 +31,20 @@ export function begin(token: TokenData, stamp: Stamp): TokenChange {
   const { tokenId, issuer, totalSupply } = token
   const credit: Message = { type: 'credit_issue', tokenId, totalSupply }
   return {
-    data: next(token, stamp, {}),
+    data: written(token, stamp),
     effects: [sent(accountAddress(issuer), credit, [{ tokenId, quantity: totalSupply }])],
   }
 }
 
 export function activate(token: TokenData, stamp: Stamp): TokenChange {
-  const data = next(token, stamp, {})
-  return {
-    data,
-    effects: [{ kind: 'concluded', answer: registeredAnswer(data, { replayed: false, mismatch: false }) }],
-  }
+  const data = written(token, stamp)
+  return { data, effects: [{ kind: 'concluded', answer: registeredAnswer(data, FIRST) }] }
 }
 
 /** As it was when it was new. */
-export function registeredAnswer(
-  token: TokenData,
-  { replayed, mismatch }: { readonly replayed: boolean; readonly mismatch: boolean },
-) {
+export function registeredAnswer(token: TokenData, repeated: Repeatable) {
   const view = { ...tokenViewOf(token), totalSupply: formatQuantity(parseQuantity(token.initialSupply)) }
-  return { kind: 'token_registered', token: view, replayed, mismatch } as const
+  return { kind: 'token_registered', token: view, ...repeated } as const
 }
 
 export function changeSupply(token: TokenData, command: Named<'change_supply'>): TokenChange {
@@ -90,9 +53,9 @@ export function changeSupply(token: TokenData, command: Named<'change_supply'>):
   const refused = refuses(token, change, parseQuantity(amount))
   const answer: Message = { type: 'conclude_supply', txnId, failure: refused === undefined ? null : failure(refused) }
   if (refused !== undefined)
-    return { data: next(token, command, {}), effects: [sent(accountAddress(accountId), answer)] }
+    return { data: written(token, command), effects: [sent(accountAddress(accountId), answer)] }
   return {
-    data: next(token, command, { totalSupply: supplyAfter(token, change, amount) }),
+    data: written(token, command, { totalSupply: supplyAfter(token, change, amount) }),
     effects: [sent(accountAddress(accountId), answer, [{ tokenId, quantity: signed(change, amount) }])],
   }
 }
@@ -104,18 +67,18 @@ export function holdSupply(token: TokenData, command: Named<'hold_supply'>): Tok
   const refused = refusesLeg(token, command)
   if (refused !== undefined) {
     const failed: Message = { type: 'leg_failed', ...name, txnId: null, failure: failure(refused) }
-    return { data: next(token, command, {}), effects: [sent(groupAddress(groupId), failed)] }
+    return { data: written(token, command), effects: [sent(groupAddress(groupId), failed)] }
   }
   const held = { ...token.held, [heldKey(name)]: { change, amount, clientId } }
   const done: Message = { type: 'leg_completed', ...name, txnId: null, metadata: null }
-  return { data: next(token, command, { held }), effects: [sent(groupAddress(groupId), done)] }
+  return { data: written(token, command, { held }), effects: [sent(groupAddress(groupId), done)] }
 }
 
 export function settleLeg(token: TokenData, command: Named<'settle_leg'>): TokenChange {
   const { groupId, leg, role } = command
   const { held, change, amount } = released(token, command)
   return {
-    data: next(token, command, { held, totalSupply: supplyAfter(token, change, amount) }),
+    data: written(token, command, { held, totalSupply: supplyAfter(token, change, amount) }),
     effects: [sent(groupAddress(groupId), { type: 'leg_settled', groupId, leg, role })],
   }
 }
@@ -125,7 +88,7 @@ export function revertLeg(token: TokenData, command: Named<'revert_leg'>): Token
   const { groupId, leg, role } = command
   const { [heldKey(command)]: _, ...held } = token.held
   return {
-    data: next(token, command, { held }),
+    data: written(token, command, { held }),
     effects: [sent(groupAddress(groupId), { type: 'leg_reverted', groupId, leg, role, compensation: null })],
   }
 }
@@ -180,12 +143,4 @@ function supplyAfter({ totalSupply }: TokenData, change: 'mint' | 'burn', amount
 
 function signed(change: 'mint' | 'burn', amount: string): string {
   return change === 'mint' ? amount : `-${amount}`
-}
-
-export function next(token: TokenData, { atMs }: Stamp, changes: Partial<TokenData>): TokenData {
-  return { ...token, ...changes, version: token.version + 1, lastTimeMs: Math.max(atMs, token.lastTimeMs) }
-}
-
-function sent(to: ActorAddress, message: Message, carries: readonly Carried[] = []): Effect {
-  return { kind: 'message_sent', envelope: { to, message, carries } }
 }
