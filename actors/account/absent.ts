@@ -3,10 +3,11 @@ import { accountAddress, groupAddress, instanceAddress } from '../address.ts'
 import type { Change } from '../define-actor.ts'
 import type { Envelope } from '../message.ts'
 import type { AccountMessageOf } from './commands.ts'
+import { sent } from './outcome.ts'
 import { failure } from './transaction.ts'
 
 function replied(to: Envelope['to'], message: Envelope['message']): Change<never> {
-  return { data: null, effects: [{ kind: 'message_sent', envelope: { to, message, carries: [] } }] }
+  return { data: null, effects: [sent(to, message)] }
 }
 
 export function refuseAbsentTransfer({ txnId, fromAccountId }: AccountMessageOf<'receive_transfer'>): Change<never> {

@@ -8,6 +8,7 @@ import { parseQuantity } from '../money.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageOf } from './commands.ts'
 import type { Evidence } from './evidence.ts'
+import { sent } from './outcome.ts'
 import { inOneWrite, openAccount } from './postings.ts'
 import { carriedOut } from './record.ts'
 import type { AccountData } from './state.ts'
@@ -61,8 +62,7 @@ export function lacksConsent({ key }: AccountData, command: Prepare, verdict: Ev
 export function refuseConsent(account: AccountData, command: Prepare): AccountChange {
   const detail = 'The issuer did not sign this registration.'
   const refused = { code: 'issuer_consent_missing', detail, keyId: account.key?.keyId ?? '' } as const
-  const envelope = { to: registryOf(command), message: { type: 'issue_prepared', refused }, carries: [] } as const
-  return { data: account, effects: [{ kind: 'message_sent', envelope }] }
+  return { data: account, effects: [sent(registryOf(command), { type: 'issue_prepared', refused })] }
 }
 
 /** An unclaimed account becomes the registering client's. */

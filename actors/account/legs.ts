@@ -11,7 +11,7 @@
  *       A reverting leg releases the NFT before it reports the revert.
  */
 import { groupAddress, instanceAddress } from '../address.ts'
-import type { Compensation, LegName, LegTerms, Refused } from '../message.ts'
+import type { Compensation, GroupMessage, LegName, LegTerms, Refused } from '../message.ts'
 import { parseQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
@@ -23,6 +23,15 @@ import { type AccountChange, Turn } from './turn.ts'
 
 /** Limit on the unsigned legs of an account that one client may have registered at once (D10). */
 export const MAX_EXPECTATIONS = 100
+
+type Reports = Extract<GroupMessage, LegName>
+type Report = {
+  [Type in Reports['type']]: Omit<Extract<Reports, { readonly type: Type }>, keyof LegName>
+}[Reports['type']]
+
+function tell(turn: Turn, { groupId, leg, role }: LegName, report: Report): void {
+  turn.send(groupAddress(groupId), { ...report, groupId, leg, role })
+}
 
 /** Whether the side of the leg at this account brings it value. */
 function brings({ role, terms }: Pick<LegHold, 'role' | 'terms'>): boolean {
@@ -36,7 +45,7 @@ export function expectLeg(turn: Turn, command: AccountMessageOf<'expect_leg'>): 
     const expectation = { state: 'expected', txnId: null } as const
     turn.keep({ kind: 'leg', groupId, leg, role, termsHash, terms, clientId, dueAtMs, ...expectation })
   }
-  turn.send(groupAddress(groupId), { type: 'leg_expected', groupId, leg, role, refused })
+  tell(turn, command, { type: 'leg_expected', refused })
 }
 
 /** The account that is to expect the leg. */
@@ -45,9 +54,8 @@ function accountIn({ role, terms }: AccountMessageOf<'expect_leg'>): string {
 }
 
 export function refuseClosedLeg(turn: Turn, command: AccountMessageOf<'expect_leg'>): void {
-  const { groupId, leg, role } = command
   const refused = { code: 'account_closed', detail: `The account ${accountIn(command)} is closed.` } as const
-  turn.send(groupAddress(groupId), { type: 'leg_expected', groupId, leg, role, refused })
+  tell(turn, command, { type: 'leg_expected', refused })
 }
 
 /** L3: a registration reveals to another client only that an account is closed or refuses all incoming value. */
@@ -81,9 +89,8 @@ export function decline(account: AccountData, command: DeclineCommand): AccountC
 
 /** The hold stays until the group orders the revert (L4). */
 function failHold(turn: Turn, hold: LegHold, code: FailureCode, txnId: string | null): void {
-  const { groupId, leg, role } = hold
   turn.keep({ ...hold, state: code === 'declined' ? 'declined' : 'failed', txnId })
-  turn.send(groupAddress(groupId), { type: 'leg_failed', groupId, leg, role, txnId, failure: failure(code) })
+  tell(turn, hold, { type: 'leg_failed', txnId, failure: failure(code) })
 }
 
 /** Legs that groups expect of the account and that it has not signed, by group ID and leg. */
@@ -143,9 +150,8 @@ function refusesValue(turn: Turn, { terms: { tokenId, amount } }: LegHold): Fail
 }
 
 function completeLeg(turn: Turn, hold: LegHold, { txnId, metadata }: TransactionRecord): void {
-  const { groupId, leg, role } = hold
   turn.keep({ ...hold, state: 'completed', txnId })
-  turn.send(groupAddress(groupId), { type: 'leg_completed', groupId, leg, role, txnId, metadata })
+  tell(turn, hold, { type: 'leg_completed', txnId, metadata })
 }
 
 /** L5. */
@@ -224,7 +230,7 @@ function failingLeg(turn: Turn, command: SubmitCommand, hold: LegHold, code: Fai
 
 /** The receiver of a transfer whose sender's value is on hold. */
 export function creditLeg(turn: Turn, command: AccountMessageOf<'credit_leg'>): void {
-  const { groupId, leg, role, counterTxnId, metadata } = command
+  const { groupId, leg, counterTxnId, metadata } = command
   const hold = legHoldOf(turn, command)
   // The group receives the reply, or has received it.
   if (hold.state === 'declined') return
@@ -239,17 +245,17 @@ export function creditLeg(turn: Turn, command: AccountMessageOf<'credit_leg'>): 
   const order = { type: 'credit', amount, tokenId, groupId, cause, metadata, fromAccountId, counterTxnId } as const
   const { txnId } = carriedOut(turn, order)
   turn.keep({ ...hold, state: 'completed', txnId })
-  turn.send(groupAddress(groupId), { type: 'leg_completed', groupId, leg, role, txnId, metadata: null })
+  tell(turn, hold, { type: 'leg_completed', txnId, metadata: null })
 }
 
 /** The group has settled: what was held is free, what has left is gone. */
 export function settleLeg(turn: Turn, command: AccountMessageOf<'settle_leg'>): void {
-  const { groupId, leg, role } = command
+  const { groupId, leg } = command
   const hold = legHoldOf(turn, command)
   invariant(hold.state === 'completed', `L4: leg ${leg} of ${groupId} is to settle and is ${hold.state}`)
   takeEffect(turn, hold)
   turn.letGo(hold)
-  turn.send(groupAddress(groupId), { type: 'leg_settled', groupId, leg, role })
+  tell(turn, hold, { type: 'leg_settled' })
 }
 
 function takeEffect(turn: Turn, hold: LegHold): void {
@@ -278,7 +284,7 @@ export function revertLeg(turn: Turn, command: AccountMessageOf<'revert_leg'>): 
 
 function reverted(turn: Turn, hold: LegHold, compensation: Compensation | null): void {
   turn.letGo(hold)
-  turn.send(groupAddress(hold.groupId), { type: 'leg_reverted', ...nameOf(hold), compensation })
+  tell(turn, hold, { type: 'leg_reverted', compensation })
 }
 
 function undo(turn: Turn, hold: LegHold): Compensation {

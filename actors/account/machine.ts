@@ -44,7 +44,7 @@ import {
 import { creditLeg, decline, expectLeg, refuseClosedLeg, revertLeg, settleLeg } from './legs.ts'
 import { beginMint, concludeMint, mintUnderWay } from './mint.ts'
 import { nftHeld, nftReleased, receiveNft, refuseClosedNft } from './nfts.ts'
-import { type Answer, viewAs } from './outcome.ts'
+import { type Answer, FIRST, viewAs } from './outcome.ts'
 import { pause, refusePaused, resume, showActor } from './pause.ts'
 import { conclude, receiveTransfer, refuseClosedTransfer } from './pending.ts'
 import { accepted, changeStatus, claim, close, erase, fail, keepStatus, open, post, rotateKey } from './postings.ts'
@@ -120,7 +120,7 @@ const ACTIONS = {
   showRegistered: answering(showRegistered),
   showDeparted: answering((account, _command, { status }) => departed(account, status)),
   answerArrival: answering((_account, command: Arrival) => arrivalAnswer(command)),
-  claim: (account: AccountData, command: RegisterCommand, { status }: Told) => claim(account, command, status),
+  claim,
   post: accepting(post),
   failFrozen: accepting((turn, command) => fail(turn, command, 'account_frozen')),
   failClosed: accepting((turn, command) => fail(turn, command, 'account_closed')),
@@ -167,7 +167,7 @@ const ACTIONS = {
 }
 
 const CREATIONS = {
-  open: (command: RegisterCommand, { status }: Told) => open(command, status),
+  open,
   openIssuer,
   openClassIssuer,
   openArriving,
@@ -326,5 +326,5 @@ function showRegistered(account: AccountData, command: RegisterCommand, { status
   const sameClient = account.registeredBy === command.caller.clientId
   // This very command, stepped again because the outcome of its commit was unknown.
   const created = sameClient && account.version === 1 && account.createdAtMs === command.atMs
-  return { kind: 'registered', account: viewAs(account, status), created, replayed: false, mismatch: false }
+  return { kind: 'registered', account: viewAs(account, status), created, ...FIRST }
 }

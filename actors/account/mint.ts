@@ -9,7 +9,7 @@ import { NFT_AMOUNT, nftId, nftNameOf } from '../nft-id.ts'
 import type { InstanceView } from '../nft-instance/state.ts'
 import { invariant } from '../result.ts'
 import type { AccountMessageOf, MintCommand } from './commands.ts'
-import { type Answer, refusal } from './outcome.ts'
+import { type Answer, FIRST, refusal } from './outcome.ts'
 import { completed, entered, pendingTransaction } from './record.ts'
 import { type AccountData, type MintHold, mintHoldId } from './state.ts'
 import type { Transaction } from './transaction.ts'
@@ -84,7 +84,7 @@ export function concludeMint(turn: Turn, command: ConcludeMint): void {
     },
     acceptedUnder: hold.acceptedUnder,
   })
-  turn.note({ kind: 'concluded', answer: { kind: 'minted', ...answer, replayed: false, mismatch: false }, use })
+  turn.note({ kind: 'concluded', answer: { kind: 'minted', ...answer, ...FIRST }, use })
 }
 
 /** The instance as it was when it was new: what it is was signed, and needs not be sent back. */

@@ -19,7 +19,7 @@ import {
 } from './commands.ts'
 import { Holds } from './holds.ts'
 import { declineLegs, failLeg, postLeg } from './legs.ts'
-import { type AccountView, type Effect, type SubmissionReceipt, viewAs } from './outcome.ts'
+import { type AccountView, type Effect, FIRST, type SubmissionReceipt, viewAs } from './outcome.ts'
 import { beginExchange, beginSupplyChange, beginTransfer, failing } from './pending.ts'
 import { completed, entered, submitted } from './record.ts'
 import { type AccountData, type AccountKey, type AccountStatus, availableOf } from './state.ts'
@@ -78,14 +78,14 @@ export function inOneWrite(opened: AccountChange, { data, effects, ...rest }: Ac
   return { data: { ...data, version: opened.data.version }, effects: [...opened.effects, ...effects], ...rest }
 }
 
-export function open(command: RegisterCommand, status: AccountStatus): AccountChange {
+export function open(command: RegisterCommand, to: Entered): AccountChange {
   const { accountId, shardId, key, caller } = command
   const { data, effects } = openAccount({ accountId, shardId, key, clientId: caller.clientId }, command)
-  return registered(data, effects, command, status)
+  return registered(data, effects, command, to)
 }
 
 /** A keyless account gets its first key. */
-export function claim(account: AccountData, command: RegisterCommand, status: AccountStatus): AccountChange {
+export function claim(account: AccountData, command: RegisterCommand, to: Entered): AccountChange {
   const turn = new Turn(account, command)
   enterFact(turn, { kind: 'key_registration', key_id: command.key.keyId, public_key: command.key.publicKey })
   const { data: claimed, effects } = turn.done({ key: command.key })
@@ -96,17 +96,17 @@ export function claim(account: AccountData, command: RegisterCommand, status: Ac
     atMs: claimed.updatedAtMs,
   }
   const registeredBy = account.registeredBy === '' ? command.caller.clientId : account.registeredBy
-  return registered({ ...claimed, registeredBy }, [...effects, keyed], command, status)
+  return registered({ ...claimed, registeredBy }, [...effects, keyed], command, to)
 }
 
 function registered(
   data: AccountData,
   effects: readonly Effect[],
   command: RegisterCommand,
-  status: AccountStatus,
+  { status }: Entered,
 ): AccountChange {
   const account = viewAs(data, status)
-  const answer = { kind: 'registered', account, created: true, replayed: false, mismatch: false } as const
+  const answer = { kind: 'registered', account, created: true, ...FIRST } as const
   const use = keyUseOf(command)
   if (use === undefined) return { data, effects, answer }
   const record = recorded('registration', account, use.idempotencyKey, payloadHashOf(command), command.key)
@@ -164,11 +164,7 @@ export function fail(turn: Turn, command: SubmitCommand, code: FailureCode): voi
   else failing(turn, submitted(turn, command), code)
 }
 
-export function rotateKey(
-  account: AccountData,
-  command: RotateKeyCommand,
-  { status }: { readonly status: AccountStatus },
-): AccountChange {
+export function rotateKey(account: AccountData, command: RotateKeyCommand, { status }: Entered): AccountChange {
   const turn = new Turn(account, command)
   enterFact(turn, {
     kind: 'key_rotation',
@@ -185,7 +181,7 @@ export function rotateKey(
       { kind: 'key_registered', key: command.newKey, fromSequence: data.sequence, atMs: data.updatedAtMs },
       recorded('key_rotation', view, command.idempotencyKey, command.payloadHash, account.key),
     ],
-    answer: { kind: 'rotated', account: view, replayed: false, mismatch: false },
+    answer: { kind: 'rotated', account: view, ...FIRST },
   }
 }
 
@@ -290,7 +286,7 @@ export function accepted({ data, effects }: AccountChange, command: SubmitComman
     enqueuedAtMs: command.atMs,
     groupId: groupIdOf(effects) ?? command.submission.groupId,
   }
-  return { data, effects, answer: { kind: 'accepted', receipt, replayed: false, mismatch: false } }
+  return { data, effects, answer: { kind: 'accepted', receipt, ...FIRST } }
 }
 
 function groupIdOf(effects: readonly Effect[]): string | null {

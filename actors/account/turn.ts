@@ -14,7 +14,7 @@ import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
 import { type Balances, isSlot } from './balances.ts'
 import type { Holds } from './holds.ts'
-import type { Effect } from './outcome.ts'
+import { type Effect, sent } from './outcome.ts'
 import { type AccountData, type Balance, type Hold, holdId, NOTHING_HELD } from './state.ts'
 
 /** The most assets that an account may hold or be promised. */
@@ -163,7 +163,7 @@ export class Turn {
   }
 
   send(to: ActorAddress, message: Message, carries: readonly Carried[] = []): void {
-    this.effects.push({ kind: 'message_sent', envelope: { to, message, carries } })
+    this.effects.push(sent(to, message, carries))
   }
 
   done(

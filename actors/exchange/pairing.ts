@@ -7,11 +7,11 @@
  *   X4. The mirror of an expired offer fails at once and reserves nothing: its pair can never be complete.
  * Pure: time and ids arrive in the command, effects leave as data.
  */
-import type { Effect } from '../account/outcome.ts'
+import { type Effect, sent } from '../account/outcome.ts'
 import { failure, type FailureCode } from '../account/transaction.ts'
-import { accountAddress, type ActorAddress, instanceAddress } from '../address.ts'
+import { accountAddress, instanceAddress } from '../address.ts'
 import type { Change } from '../define-actor.ts'
-import type { Carried, ExchangeSide, Message } from '../message.ts'
+import type { ExchangeSide } from '../message.ts'
 import { parseQuantity } from '../money.ts'
 import { isNft } from '../nft-id.ts'
 import { invariant } from '../result.ts'
@@ -176,8 +176,4 @@ function refused({ accountId, txnId }: ExchangeOffer, code: FailureCode): Effect
     failure: failure(code),
     counterTxnId: null,
   })
-}
-
-function sent(to: ActorAddress, message: Message, carries: readonly Carried[] = []): Effect {
-  return { kind: 'message_sent', envelope: { to, message, carries } }
 }

@@ -51,13 +51,19 @@ function completes(...replied: readonly LegPart['state'][]) {
 
 const repliesLast = completes('unasked', 'expected', 'refused', 'completed', 'failed')
 
-function isRefused(group: GroupData, command: Named<'leg_expected'>): boolean {
-  return group.refused !== null || command.refused !== null
+/** What the reply of an account to `expect_leg` decides; undefined while others have not replied. */
+function verdictOf(
+  group: GroupData,
+  command: Named<'leg_expected'>,
+): 'open' | 'failed' | 'refusing' | 'refused' | undefined {
+  if (!repliesLast(group, command)) return undefined
+  if (group.refused === null && command.refused === null) return hasFailed(group) ? 'failed' : 'open'
+  // A part that expects a leg, or has done it already, has to be told otherwise.
+  return command.refused === null || group.legs.some(({ parts }) => parts.some(isBound)) ? 'refusing' : 'refused'
 }
 
-/** Whether a part expects a leg, or has done it already, and would have to be told otherwise. */
-function isExpected({ legs }: GroupData, { refused }: Named<'leg_expected'>): boolean {
-  return refused === null || legs.some(({ parts }) => parts.some(isBound))
+function decides(verdict: ReturnType<typeof verdictOf>) {
+  return (group: GroupData, command: Named<'leg_expected'>): boolean => verdictOf(group, command) === verdict
 }
 
 /** Legs may be submitted as soon as their own account expects them: one that failed fails the group as it opens. */
@@ -73,14 +79,10 @@ function isRepeat(group: GroupData, command: RegisterGroupCommand): boolean {
 
 const GUARDS = {
   isRepeat,
-  lastAgrees: (group: GroupData, command: Named<'leg_expected'>) =>
-    repliesLast(group, command) && !isRefused(group, command),
-  opensFailed: (group: GroupData, command: Named<'leg_expected'>) =>
-    repliesLast(group, command) && !isRefused(group, command) && hasFailed(group),
-  lastRefuses: (group: GroupData, command: Named<'leg_expected'>) =>
-    repliesLast(group, command) && isRefused(group, command) && isExpected(group, command),
-  allRefuse: (group: GroupData, command: Named<'leg_expected'>) =>
-    repliesLast(group, command) && isRefused(group, command) && !isExpected(group, command),
+  lastAgrees: decides('open'),
+  opensFailed: decides('failed'),
+  lastRefuses: decides('refusing'),
+  allRefuse: decides('refused'),
   lastLeg: (group: GroupData, command: Named<'leg_completed'>) => isComplete(group, command),
   lastSettled: completes('settled'),
   lastReverted: completes('reverted'),

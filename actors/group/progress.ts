@@ -5,8 +5,8 @@
  *   G3. Nothing is undone twice: what was asked to be undone is remembered by the transaction that was named.
  */
 import { accountAddress, type ActorAddress, instanceAddress, tokenAddress } from '../address.ts'
-import { type Effect, refusal } from '../account/outcome.ts'
-import type { Change } from '../define-actor.ts'
+import { type Effect, FIRST, refusal, sent } from '../account/outcome.ts'
+import { type Change, written } from '../define-actor.ts'
 import { failure, type FailureCode } from '../account/transaction.ts'
 import type { JsonObject } from '../canonical-json.ts'
 import type { Carried, LegName, LegRole, LegTerms, Message, Refused, Stamp } from '../message.ts'
@@ -96,7 +96,7 @@ function homeOf({ accountId, toAccountId, tokenId }: LegTerms, role: LegRole): A
 }
 
 function tell(effects: Effect[], leg: LegTerms, { role }: LegName, message: Message, carries: readonly Carried[] = []) {
-  effects.push({ kind: 'message_sent', envelope: { to: homeOf(leg, role), message, carries } })
+  effects.push(sent(homeOf(leg, role), message, carries))
 }
 
 function eachPart(group: GroupData, see: (name: LegName, leg: LegTerms, part: LegPart) => void): void {
@@ -124,11 +124,11 @@ function withParts(group: GroupData, change: (part: LegPart) => LegPart): GroupD
 /** Runs the steps one after another and counts the write. */
 export function turned(
   group: GroupData,
-  { atMs }: Stamp,
+  stamp: Stamp,
   ...steps: readonly Progress[]
 ): { readonly data: GroupData; readonly effects: readonly Effect[] } {
   const effects: Effect[] = []
-  let next: GroupData = { ...group, version: group.version + 1, lastTimeMs: Math.max(atMs, group.lastTimeMs) }
+  let next = written(group, stamp)
   for (const step of steps) next = step(next, effects)
   return { data: next, effects }
 }
@@ -151,10 +151,7 @@ export const noteExpired: Progress = (group) => {
 export const open: Progress = (group, effects) => {
   // The client is told that it is registered, whatever became of it in the same step.
   const view = groupViewAs(group, 'open')
-  effects.push({
-    kind: 'concluded',
-    answer: { kind: 'group_registered', group: view, created: true, replayed: false, mismatch: false },
-  })
+  effects.push({ kind: 'concluded', answer: { kind: 'group_registered', group: view, created: true, ...FIRST } })
   return group.legs.reduce((next, { parts }, leg) => {
     const own = parts.find(({ role }) => role === 'own')
     return own?.state === 'completed' ? orderCounterpart(next, effects, leg, own.txnId ?? '', own.metadata) : next
@@ -316,8 +313,7 @@ export function ask(command: RevertGroupCommand): Progress {
 }
 
 function compensationOf(groupId: string, accountId: string, txnId: string, asked: string): Effect {
-  const message: Message = { type: 'compensate', groupId, compensates: txnId, asked }
-  return { kind: 'message_sent', envelope: { to: accountAddress(accountId), message, carries: [] } }
+  return sent(accountAddress(accountId), { type: 'compensate', groupId, compensates: txnId, asked })
 }
 
 export function noteCompensation({ asked: named, outcome }: Named<'compensation_ended'>): Progress {

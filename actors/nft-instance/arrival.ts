@@ -5,10 +5,10 @@
 import type { Effect } from '../account/outcome.ts'
 import { arrivalAnswer, isSameArrival, isSameRecord } from '../arrival.ts'
 import { GENESIS } from '../audit-chain.ts'
-import type { Change } from '../define-actor.ts'
+import { type Change, written } from '../define-actor.ts'
 import { invariant } from '../result.ts'
 import type { InstanceArrivalCommand } from './commands.ts'
-import type { InstanceData } from './state.ts'
+import { type InstanceData, newInstance } from './state.ts'
 
 type Named<Type extends InstanceArrivalCommand['type']> = Extract<InstanceArrivalCommand, { readonly type: Type }>
 
@@ -28,26 +28,9 @@ export function hasSameRecord({ arrived }: InstanceData, { from }: Named<'hold_a
 }
 
 export function holdArrival(command: Named<'hold_arrival'>, { id }: { readonly id: string }): Change<InstanceData> {
-  const { from, arrival, atMs } = command
-  const { issuer, owner, metadata, mintedAtMs, acquiredAtMs, events } = arrival
-  const data: InstanceData = {
-    kind: 'instance',
-    format: 1,
-    id,
-    version: 1,
-    issuer,
-    owner,
-    metadata,
-    hold: null,
-    events: 0,
-    tip: GENESIS,
-    arrived: { ...from, events: events.length },
-    arriving: arrival,
-    mintedAtMs,
-    acquiredAtMs,
-    lastTimeMs: atMs,
-    dueAtMs: null,
-  }
+  const { from, arrival } = command
+  const arrived = { ...from, events: arrival.events.length }
+  const data = { ...newInstance(id, arrival, command), arrived, arriving: arrival }
   return { data, answer: arrivalAnswer(command) }
 }
 
@@ -55,13 +38,8 @@ export function takeArrival(instance: InstanceData, command: Named<'take_arrival
   const { arriving, ...rest } = instance
   invariant(arriving !== undefined, `${instance.id} is taken, and was not held`)
   const { events } = arriving
-  const data: InstanceData = {
-    ...rest,
-    events: events.length,
-    tip: events.at(-1)?.eventHash ?? GENESIS,
-    version: instance.version + 1,
-    lastTimeMs: Math.max(command.atMs, instance.lastTimeMs),
-  }
+  const history = { events: events.length, tip: events.at(-1)?.eventHash ?? GENESIS }
+  const data: InstanceData = written(rest, command, history)
   const effects = events.map((event): Effect => ({ kind: 'nft_event', nftId: instance.id, event }))
   return { data, effects, answer: arrivalAnswer(command) }
 }

@@ -45,17 +45,11 @@ const ACTIONS = {
   giveUp,
   begin,
   move,
-  refuseMove: (instance: InstanceData, command: Named<'move_nft'>) => refuseMove(instance, command),
-  refuseMoveOfBurned: (instance: InstanceData, command: Named<'move_nft'>) =>
-    refuseMove(instance, command, 'not_owner'),
+  refuseMove,
   burn,
-  refuseBurn: (instance: InstanceData, command: Named<'burn_nft'>) => refuseBurn(instance, command),
-  refuseBurnOfBurned: (instance: InstanceData, command: Named<'burn_nft'>) =>
-    refuseBurn(instance, command, 'not_owner'),
+  refuseBurn,
   hold,
-  refuseHold: (instance: InstanceData, command: Named<'hold_nft'>) => refuseHold(instance, command),
-  refuseHoldOfBurned: (instance: InstanceData, command: Named<'hold_nft'>) =>
-    refuseHold(instance, command, 'not_owner'),
+  refuseHold,
   release,
   handOver,
   keep,
@@ -76,6 +70,14 @@ const PRESENT = {
   hold_arrival: { guard: 'hasSameRecord', actions: 'showPresent' },
   take_arrival: { guard: 'hasArrived', actions: 'answerArrival' },
   drop_arrival: { actions: 'answerArrival' },
+} as const
+
+/** Replies about an NFT that is not to be had. */
+const TAKEN = {
+  mint_nft: { actions: 'refuseMint' },
+  move_nft: { actions: 'refuseMove' },
+  burn_nft: { actions: 'refuseBurn' },
+  hold_nft: { actions: 'refuseHold' },
 } as const
 
 export const instanceMachine = {
@@ -117,10 +119,7 @@ export const instanceMachine = {
     held: {
       on: {
         ...PRESENT,
-        mint_nft: { actions: 'refuseMint' },
-        move_nft: { actions: 'refuseMove' },
-        burn_nft: { actions: 'refuseBurn' },
-        hold_nft: { actions: 'refuseHold' },
+        ...TAKEN,
         nft_received: [
           { guard: 'isRefused', target: 'active', actions: 'keep' },
           { target: 'active', actions: 'handOver' },
@@ -133,14 +132,6 @@ export const instanceMachine = {
         ],
       },
     },
-    burned: {
-      on: {
-        ...PRESENT,
-        mint_nft: { actions: 'refuseMint' },
-        move_nft: { actions: 'refuseMoveOfBurned' },
-        burn_nft: { actions: 'refuseBurnOfBurned' },
-        hold_nft: { actions: 'refuseHoldOfBurned' },
-      },
-    },
+    burned: { on: { ...PRESENT, ...TAKEN } },
   },
 } as const satisfies MachineDefinition<InstanceData, InstanceStatus, InstanceCommand, unknown>

@@ -5,11 +5,11 @@
  *   O3. A change of owner is one entry of its history, whose hash covers the entry before.
  * Pure: time and ids arrive in the command, effects leave as data.
  */
-import type { Effect } from '../account/outcome.ts'
+import { type Effect, sent } from '../account/outcome.ts'
 import { failure, type FailureCode } from '../account/transaction.ts'
-import type { Change } from '../define-actor.ts'
-import { accountAddress, type ActorAddress, exchangeAddress, groupAddress } from '../address.ts'
-import { chainHash, ENTRY_FORMAT, GENESIS } from '../audit-chain.ts'
+import { type Change, written } from '../define-actor.ts'
+import { accountAddress, exchangeAddress, groupAddress } from '../address.ts'
+import { chainHash, ENTRY_FORMAT } from '../audit-chain.ts'
 import { canonicalJson } from '../canonical-json.ts'
 import type { LegName, Message, Refused, Stamp } from '../message.ts'
 import { nftNameOf } from '../nft-id.ts'
@@ -17,31 +17,28 @@ import type { RefusalCode } from '../refusal.ts'
 import { invariant } from '../result.ts'
 import { isoTimestamp } from '../timestamp.ts'
 import type { InstanceCommand } from './commands.ts'
-import { type InstanceHold, type InstanceData, type NftEvent, type NftEventType } from './state.ts'
+import {
+  type InstanceData,
+  type InstanceHold,
+  type InstanceStatus,
+  newInstance,
+  type NftEvent,
+  type NftEventType,
+} from './state.ts'
 
 type InstanceChange = Change<InstanceData>
+
+interface Told {
+  readonly status: InstanceStatus
+}
 
 type Named<Type extends InstanceCommand['type']> = Extract<InstanceCommand, { readonly type: Type }>
 
 /** O1: it is nobody's until its owner has accepted it. */
 export function mint(command: Named<'mint_nft'>, { id }: { readonly id: string }): InstanceChange {
-  const { txnId, issuer, owner, metadata, atMs } = command
-  const instance: InstanceData = {
-    kind: 'instance',
-    format: 1,
-    id,
-    version: 1,
-    issuer,
-    owner,
-    metadata,
-    hold: { txnId, accountId: issuer, toAccountId: owner, leg: null },
-    events: 0,
-    tip: GENESIS,
-    mintedAtMs: atMs,
-    acquiredAtMs: atMs,
-    lastTimeMs: atMs,
-    dueAtMs: null,
-  }
+  const { txnId, issuer, owner, atMs } = command
+  const made = newInstance(id, { ...command, mintedAtMs: atMs, acquiredAtMs: atMs }, command)
+  const instance = { ...made, hold: { txnId, accountId: issuer, toAccountId: owner, leg: null } }
   const ask = { txnId, groupId: null, metadata: null, expiresAtMs: null, compensates: null }
   return {
     data: instance,
@@ -96,7 +93,7 @@ export function begin(instance: InstanceData, command: Named<'nft_received'>): I
   const { txnId, counterTxnId } = command
   holdOf(instance, txnId)
   const mintedAtMs = Math.max(command.atMs, instance.lastTimeMs)
-  const owned = next(instance, command, { hold: null, mintedAtMs, acquiredAtMs: mintedAtMs })
+  const owned = written(instance, command, { hold: null, mintedAtMs, acquiredAtMs: mintedAtMs })
   const { owner } = owned
   const { instance: minted, effects } = entering(owned, command, { type: 'mint', from: null, to: owner, txnId })
   return {
@@ -107,45 +104,33 @@ export function begin(instance: InstanceData, command: Named<'nft_received'>): I
 
 export function move(instance: InstanceData, command: Named<'move_nft'>): InstanceChange {
   const { txnId, accountId, toAccountId, groupId, metadata, expiresAtMs, compensates } = command
-  const held = next(instance, command, { hold: { txnId, accountId, toAccountId, leg: null } })
+  const held = written(instance, command, { hold: { txnId, accountId, toAccountId, leg: null } })
   const fields = { txnId, fromAccountId: accountId, groupId, metadata, expiresAtMs, compensates }
   return { data: held, effects: [receive(held, toAccountId, fields)] }
 }
 
 /** A held NFT, or a sender that is not its owner, changes nothing. */
-export function refuseMove(
-  instance: InstanceData,
-  { txnId, accountId }: Named<'move_nft'>,
-  code = reason(instance, accountId),
-): InstanceChange {
-  const why = failure(code)
-  const message: Message = { type: 'conclude_transfer', txnId, failure: why, counterTxnId: null }
+export function refuseMove(instance: InstanceData, command: Named<'move_nft'>, told: Told): InstanceChange {
+  const { txnId, accountId } = command
+  const why = reason(instance, accountId, told)
+  const message: Message = { type: 'conclude_transfer', txnId, failure: failure(why), counterTxnId: null }
   return { data: instance, effects: [sent(accountAddress(accountId), message)] }
 }
 
-export function refuseBurn(
-  instance: InstanceData,
-  { txnId, accountId }: Named<'burn_nft'>,
-  code = reason(instance, accountId),
-): InstanceChange {
-  const why = failure(code)
-  return {
-    data: instance,
-    effects: [sent(accountAddress(accountId), { type: 'conclude_supply', txnId, failure: why })],
-  }
+export function refuseBurn(instance: InstanceData, command: Named<'burn_nft'>, told: Told): InstanceChange {
+  const { txnId, accountId } = command
+  const message: Message = { type: 'conclude_supply', txnId, failure: failure(reason(instance, accountId, told)) }
+  return { data: instance, effects: [sent(accountAddress(accountId), message)] }
 }
 
-export function refuseHold(
-  instance: InstanceData,
-  { txnId, accountId, leg }: Named<'hold_nft'>,
-  code = reason(instance, accountId),
-): InstanceChange {
-  return { data: instance, effects: [heldSaid(accountId, txnId, leg, code)] }
+export function refuseHold(instance: InstanceData, command: Named<'hold_nft'>, told: Told): InstanceChange {
+  const { txnId, accountId, leg } = command
+  return { data: instance, effects: [heldSaid(accountId, txnId, leg, reason(instance, accountId, told))] }
 }
 
-/** An account that does not own it is told that before anything else. */
-function reason({ owner }: InstanceData, accountId: string): 'not_owner' | 'held' {
-  return owner === accountId ? 'held' : 'not_owner'
+/** An account that does not own it is told that before anything else; nobody owns one that is burned. */
+function reason({ owner }: InstanceData, accountId: string, { status }: Told): 'not_owner' | 'held' {
+  return owner === accountId && status !== 'burned' ? 'held' : 'not_owner'
 }
 
 function heldSaid(accountId: string, txnId: string, leg: LegName | null, code: FailureCode | null): Effect {
@@ -167,7 +152,7 @@ export function burn(instance: InstanceData, command: Named<'burn_nft'>): Instan
 /** For an exchange, or for a leg that its owner has signed. */
 export function hold(instance: InstanceData, command: Named<'hold_nft'>): InstanceChange {
   const { txnId, accountId, leg, toAccountId } = command
-  const held = next(instance, command, { hold: { txnId, accountId, toAccountId, leg } })
+  const held = written(instance, command, { hold: { txnId, accountId, toAccountId, leg } })
   return { data: held, effects: [heldSaid(accountId, txnId, leg, null)] }
 }
 
@@ -175,7 +160,7 @@ export function hold(instance: InstanceData, command: Named<'hold_nft'>): Instan
 export function release(instance: InstanceData, command: Named<'release_nft'>): InstanceChange {
   const { txnId, accountId, leg } = command
   holdOf(instance, txnId)
-  const free = next(instance, command, { hold: null })
+  const free = written(instance, command, { hold: null })
   return { data: free, effects: [sent(accountAddress(accountId), { type: 'nft_released', txnId, leg })] }
 }
 
@@ -192,7 +177,7 @@ export function handOver(instance: InstanceData, command: Named<'nft_received'>)
 export function keep(instance: InstanceData, command: Named<'nft_received'>): InstanceChange {
   const { txnId, failure: why } = command
   const { accountId } = holdOf(instance, txnId)
-  const free = next(instance, command, { hold: null })
+  const free = written(instance, command, { hold: null })
   const said: Message = { type: 'conclude_transfer', txnId, failure: why, counterTxnId: null }
   return { data: free, effects: [sent(accountAddress(accountId), said)] }
 }
@@ -238,14 +223,14 @@ function legHoldOf(instance: InstanceData, leg: LegName): InstanceHold {
 function handing(instance: InstanceData, stamp: Stamp, to: string | null, txnId: string) {
   invariant(to !== null, `O2: ${instance.id} is held for nobody`)
   const { owner: from } = instance
-  const moved = next(instance, stamp, { hold: null, owner: to })
+  const moved = written(instance, stamp, { hold: null, owner: to })
   const { instance: entered, effects } = entering(moved, stamp, { type: 'transfer', from, to, txnId })
   return { instance: { ...entered, acquiredAtMs: entered.lastTimeMs }, effects }
 }
 
 function burning(instance: InstanceData, stamp: Stamp, txnId: string) {
   const { owner } = instance
-  const burned = next(instance, stamp, { hold: null })
+  const burned = written(instance, stamp, { hold: null })
   return entering(burned, stamp, { type: 'burn', from: owner, to: owner, txnId })
 }
 
@@ -276,12 +261,4 @@ function entering(instance: InstanceData, { salt }: Stamp, { type, from, to, txn
   const event: NftEvent = { number, type, from, to, txnId, atMs, previousHash, eventHash, payload }
   const effects: readonly Effect[] = [{ kind: 'nft_event', nftId: id, event }]
   return { instance: { ...instance, events: number + 1, tip: eventHash }, effects }
-}
-
-function next(instance: InstanceData, { atMs }: Stamp, changes: Partial<InstanceData>): InstanceData {
-  return { ...instance, ...changes, version: instance.version + 1, lastTimeMs: Math.max(atMs, instance.lastTimeMs) }
-}
-
-function sent(to: ActorAddress, message: Message): Effect {
-  return { kind: 'message_sent', envelope: { to, message, carries: [] } }
 }

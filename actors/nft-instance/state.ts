@@ -1,8 +1,8 @@
 /** State of an NFT instance. Plain JSON. */
 import type { ArrivedFrom, ArrivingInstance } from '../arrival.ts'
-import type { Hash } from '../audit-chain.ts'
+import { GENESIS, type Hash } from '../audit-chain.ts'
 import type { JsonObject } from '../canonical-json.ts'
-import type { LegName } from '../message.ts'
+import type { LegName, Stamp } from '../message.ts'
 import { nftNameOf } from '../nft-id.ts'
 
 /**
@@ -37,6 +37,30 @@ export interface InstanceData {
   readonly acquiredAtMs: number
   readonly lastTimeMs: number
   readonly dueAtMs: null
+}
+
+export function newInstance(
+  id: string,
+  of: Pick<InstanceData, 'issuer' | 'owner' | 'metadata' | 'mintedAtMs' | 'acquiredAtMs'>,
+  { atMs }: Stamp,
+): InstanceData {
+  const { issuer, owner, metadata, mintedAtMs, acquiredAtMs } = of
+  return {
+    kind: 'instance',
+    format: 1,
+    id,
+    version: 1,
+    issuer,
+    owner,
+    metadata,
+    hold: null,
+    events: 0,
+    tip: GENESIS,
+    mintedAtMs,
+    acquiredAtMs,
+    lastTimeMs: atMs,
+    dueAtMs: null,
+  }
 }
 
 export interface InstanceState extends InstanceData {
