@@ -5,6 +5,8 @@ import type { Submission } from '../../../actors/account/commands.ts'
 import { EXCHANGE_TIMEOUT_MS } from '../../../actors/account/pending.ts'
 import { exchangeActor } from '../../../actors/exchange/actor.ts'
 import { MAX_OFFERS, REMEMBERED_MS } from '../../../actors/exchange/pairing.ts'
+import type { ExchangeState } from '../../../actors/exchange/state.ts'
+import { START_MS } from '../../support/accounts.ts'
 import {
   balance,
   change,
@@ -162,6 +164,31 @@ describe('an exchange', () => {
     expect(at(dueAtMs - 1)).toEqual({ kind: 'answered', answer: null })
     expect(at(dueAtMs)).toMatchObject({ kind: 'stepped', state: { status: 'expired', offers: [] } })
     expect(at(dueAtMs + REMEMBERED_MS)).toMatchObject({ kind: 'stepped', state: null })
+  })
+
+  test('its home waits, remembers or ends with the time at which an offer comes: in time, late, or a day late', () => {
+    const expiresAtMs = START_MS + 500
+    const sides = { gives: { tokenId: 'GOLD', amount: '3' }, receives: { tokenId: 'BASE', amount: '50' } }
+    const come = (home: ExchangeState | null, atMs: number, txnId: string) => {
+      const offer = {
+        type: 'offer_exchange',
+        txnId,
+        accountId: 'ann',
+        toAccountId: 'bob',
+        ...sides,
+        expiresAtMs,
+      } as const
+      return exchangeActor.step(GROUP, home, { ...offer, atMs, salt: '0'.repeat(32), newTxnId: 'txn_0' }, {})
+    }
+    const waiting = come(null, START_MS, 'txn_1')
+    if (waiting.kind !== 'stepped' || waiting.state?.status !== 'waiting') throw new Error('No offer waits.')
+    for (const home of [null, waiting.state]) {
+      expect(come(home, expiresAtMs - 1, 'txn_2')).toMatchObject({ state: { status: 'waiting' } })
+      expect(come(home, expiresAtMs, 'txn_2')).toMatchObject({ state: { status: 'expired', offers: [] } })
+      const late = come(home, expiresAtMs + REMEMBERED_MS, 'txn_2')
+      expect(late).toMatchObject({ kind: 'stepped', state: null })
+      expect('effects' in late && late.effects).toHaveLength(home === null ? 1 : 2)
+    }
   })
 
   test('completes though both accounts have been frozen and refuse incoming value by then', () => {
