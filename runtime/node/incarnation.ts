@@ -34,6 +34,9 @@ export interface Resident {
 /** `serving`; `suspended`: an outcome is unknown, nothing is stepped; `draining`: takes nothing new; `ended`. */
 export type IncarnationPhase = 'serving' | 'suspended' | 'draining' | 'ended'
 
+/** `signature`: it is verified again; `fence`: the store has not said whose the shard is; `postponed`: it failed alone. */
+type Block = 'signature' | 'fence' | 'postponed'
+
 export class Incarnation {
   readonly token: ShardToken
   phase: IncarnationPhase = 'serving'
@@ -43,8 +46,8 @@ export class Incarnation {
   ready: Pending[] = []
   /** Commands that a look-up is under way for, or about to be. */
   lookingUp = 0
-  /** A signature has to be checked again before the first of `ready` can be stepped. */
-  blocked = false
+  /** Why the first of `ready` cannot be stepped yet. Each cause is removed only where it was added. */
+  readonly blocks = new Set<Block>()
   /** By actor key. */
   readonly residents = new BriefMap<string, Resident>()
   /** Commits since look-ups began, whose findings may be older. */
@@ -56,7 +59,7 @@ export class Incarnation {
     /** By group use address. */
     groupUses: new BriefMap<string, readonly GroupUse[]>(),
   }
-  /** Requests whose answer a later step of their actor brings, by actor key. */
+  /** Requests that a later step of their actor answers, by what they wait for (`waitsFor`). */
   readonly parked = new BriefMap<string, Set<Pending>>()
   /** Times that have been put into the mailbox and not been stepped, by actor key. */
   readonly dueWaiting = new Set<string>()

@@ -59,7 +59,7 @@ type BreakOff = (incarnation: Incarnation, fault: Fault, pending?: Pending) => v
 export class ShardHost {
   private readonly dependencies: ShardHostDependencies
   private readonly incarnations = new Map<number, Incarnation>()
-  private readonly lane: GroupCommit
+  private readonly groupCommit: GroupCommit
   private readonly lookUp: LookUps
   private readonly courier: Courier
   private readonly inbox: Inbox
@@ -93,7 +93,7 @@ export class ShardHost {
       quarantine: this.breakOff,
     })
     this.commits = createCommitHealth(dependencies.clock)
-    this.lane = new GroupCommit({
+    this.groupCommit = new GroupCommit({
       ...dependencies,
       health: this.commits,
       surroundings: { settings, step, wire, facts, inbox, homeOf },
@@ -114,7 +114,7 @@ export class ShardHost {
       facts,
       contain,
       onUnreadable: this.breakOff,
-      onReady: () => this.lane.kick(),
+      onReady: () => this.groupCommit.kick(),
     })
     this.courier = new Courier({
       ...dependencies,
@@ -137,7 +137,7 @@ export class ShardHost {
     this.recovery = createShardRecovery({
       ...dependencies,
       onFenced: (incarnation, found) => this.fenced(incarnation, found),
-      onCleared: () => this.lane.kick(),
+      onCleared: () => this.groupCommit.kick(),
       onRaised: (incarnation, token, start) => this.replace(incarnation, token, start),
       onDelayed: (incarnation) => this.giveUpLate(incarnation),
       onStuck: (incarnation, fault) => this.quarantine(incarnation, fault),

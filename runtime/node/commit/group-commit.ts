@@ -2,26 +2,22 @@
  * The group commit of a node: one batch in flight, made of everything that gathered while the last one was.
  *   B1. What is known of a commit is what follows: applied, its answers leave; failed, its commands are stepped again,
  *       halved until one failing command remains; unknown, its shards stop until PostgreSQL has said (I3, I10).
- *   B2. Commands of a shard stay in order through every retry: while halves wait, nothing new is taken.
  *   B3. Receipts are signed between step and commit; those of a batch that was not applied are never shown.
- *   B5. If the store refuses a commit for a cause outside its rows, its requests get `not_applied` and leave the mailbox;
- *       messages and timers wait. If no commit wrote rows since the batch was gathered, the store is at fault and all
- *       requests of the batch leave.
- * B4 is in prepared-batch.ts: it defines which shards a batch leaves out.
+ * B2 and B5 are in narrowing.ts, for commits that fail; B4 is in prepared-batch.ts: which shards a batch leaves out.
  */
 import type { AccountKey } from '../../../actors/account/state.ts'
-import { delay } from '../../ports/clock.ts'
-import type { CommitVerdict, FailedCause } from '../../ports/ledger-store.ts'
+import type { CommitVerdict } from '../../ports/ledger-store.ts'
 import { reasonOf } from '../../reason.ts'
 import type { Verdict } from '../../messages.ts'
 import type { CommitResult } from '../../ports/metrics.ts'
 import type { NodeContext } from '../node-context.ts'
 import type { CommitHealth } from './commit-health.ts'
-import { type Contain, type Fault, faultOf, mayHaveBeenApplied } from '../recovery/containment.ts'
+import { type Contain, type Fault, faultOf } from '../recovery/containment.ts'
 import { ShardDraft, type DraftStep, stepInto, type StepSurroundings } from './draft.ts'
-import { followed, followedAll, followEach, leaveUndecided, turnAway } from '../followed.ts'
+import { followedAll, followEach, leaveUndecided } from '../followed.ts'
 import type { Incarnation } from '../incarnation.ts'
 import { isLate, type Pending, settle, suspend, verdictKey } from '../pending-command.ts'
+import { Narrowing } from './narrowing.ts'
 import { prepareBatch } from './prepared-batch.ts'
 
 export interface GroupCommitDependencies extends NodeContext {
@@ -51,16 +47,6 @@ export interface CommitLimits {
   readonly maxBatchBytes: number
 }
 
-type NarrowedCause = Exclude<FailedCause, 'unsent'>
-
-const TRANSIENT_RETRY_MS = 20
-/** Transient failures in a row before the batch is halved to find what they hang on. */
-const WHOLE_RETRIES = 5
-const POSTPONE_MS = 1_000
-/** Pause between commits while the store refuses all: each refusal adds to the store's log, perhaps on a full disk. */
-const REFUSED_PAUSE_MS = 200
-/** How often a message or timer is postponed, while other commits write rows, before it is contained. */
-const MAX_POSTPONEMENTS = 10
 /** Messages that one batch may send: a command of a large group sends many, and its rows are not known before its step. */
 const MAX_BATCH_MESSAGES = 4_000
 /** However small a batch has become, it holds so many commands. */
@@ -68,27 +54,20 @@ const SMALLEST_BATCH = 8
 const SMALLEST_SHARE = 1 / 256
 
 export class GroupCommit {
-  /** Commands taken out of their queues, to be committed apart from each other; the first group is next. */
-  private groups: Pending[][] = []
   private running = false
   private turn = 0
   /** Of batches that were stepped; lines that follow a request name theirs. */
   private batch = 0
-  private transientFailures = 0
   /** Failed commits in a row. */
   private failures = 0
-  /** Number of commits that wrote rows: now, when the last batch was gathered, and when the store last refused all commits. */
-  private written = 0
-  private writtenAtGather = 0
-  private writtenAtRefusal: number | undefined
-  /** Whether requests have left (B5) since the lane last paused. */
-  private hasTurnedAway = false
   /** The share of its bounds that a batch may use: what was too much to be answered in time comes in smaller parts. */
   private allowance = 1
   private readonly dependencies: GroupCommitDependencies
+  private readonly narrowing: Narrowing
 
   constructor(dependencies: GroupCommitDependencies) {
     this.dependencies = dependencies
+    this.narrowing = new Narrowing({ ...dependencies, onReady: () => this.kick() })
   }
 
   /** Something is ready. */
@@ -100,8 +79,8 @@ export class GroupCommit {
 
   private async run(): Promise<void> {
     for (;;) {
-      const group = this.groups.shift() ?? this.gather()
-      if (group.length === 0 && this.groups.length === 0) {
+      const group = this.narrowing.next() ?? this.gather()
+      if (group.length === 0 && this.narrowing.isEmpty()) {
         // In the same turn as the look that found nothing: a kick in between must not be lost.
         this.running = false
         return
@@ -133,19 +112,20 @@ export class GroupCommit {
       health.answered(drafts.some((draft) => committed.has(draft.incarnation.token.shardId) && writesRows(draft)))
       await this.conclude(drafts, verdict, startedMs)
     }
-    for (const { draft, fault } of failed) this.narrow([draft.pendings], causeOf(fault), fault)
+    for (const { draft, fault } of failed) this.narrowing.separate(draft.pendings, fault)
   }
 
   /** Takes what is ready, as evenly over the shards as the bounds demand. */
   private gather(): Pending[] {
     const { settings, rare } = this.dependencies
-    this.writtenAtGather = this.written
+    this.narrowing.gathered()
     const maxBatchSize = rare.takes('batch_of_one')
       ? 1
       : Math.max(Math.min(SMALLEST_BATCH, settings.maxBatchSize), settings.maxBatchSize * this.allowance)
     const maxBatchBytes = settings.maxBatchBytes * this.allowance
     const ready = [...this.dependencies.incarnations()].filter(
-      ({ phase, blocked, ready }) => ready.length > 0 && !blocked && (phase === 'serving' || phase === 'draining'),
+      ({ phase, blocks, ready }) =>
+        ready.length > 0 && blocks.size === 0 && (phase === 'serving' || phase === 'draining'),
     )
     // Another shard comes first each time, so that no bound always ends with the same ones.
     this.turn += 1
@@ -226,7 +206,7 @@ export class GroupCommit {
         onBroken(incarnation, { stage: 'step', cause: step.detail, breaksInvariant: true }, pending)
       }
     }
-    for (const [incarnation, behind] of halted) this.putBack(incarnation, behind)
+    for (const [incarnation, behind] of halted) this.narrowing.putBack(incarnation, behind)
     return [...drafts.values()]
   }
 
@@ -241,7 +221,7 @@ export class GroupCommit {
   private async checkAgain(pending: Pending, key: AccountKey, signature: string): Promise<void> {
     const { signer, contain } = this.dependencies
     const { incarnation, command } = pending
-    incarnation.blocked = true
+    incarnation.blocks.add('signature')
     const payload = 'payload' in command ? command.payload : ''
     try {
       const [verdict] = await signer.verifyMany([{ publicKey: key.publicKey, payload, signature }])
@@ -249,7 +229,7 @@ export class GroupCommit {
     } catch (error) {
       contain(pending, faultOf('verification', error))
     }
-    incarnation.blocked = false
+    incarnation.blocks.delete('signature')
     this.kick()
   }
 
@@ -259,14 +239,13 @@ export class GroupCommit {
     metrics?.commit(resultOf(drafts, verdict), durationMs)
     switch (verdict.kind) {
       case 'answered': {
-        this.transientFailures = 0
         this.failures = 0
         this.allowance = Math.min(1, this.allowance * 2)
         const committed = drafts.filter(({ incarnation }) => verdict.committed.has(incarnation.token.shardId))
         for (const { pendings } of committed) {
           followEach(log, 'submission_committed', pendings, { batch: this.batch })
         }
-        if (committed.some(writesRows)) this.written += 1
+        this.narrowing.answered(committed.some(writesRows))
         if (committed.length > 0) onApplied(committed)
         const commands = committed.reduce((sum, { pendings }) => sum + pendings.length, 0)
         if (committed.length > 0) metrics?.batch(commands, committed.length)
@@ -279,7 +258,7 @@ export class GroupCommit {
         if (this.failures === 1) {
           log.warn('commit_failed', { cause: verdict.cause, detail: verdict.detail, shards: drafts.length })
         }
-        await this.tryAgain(drafts, verdict.cause, verdict.detail)
+        await this.narrowing.failed(drafts, verdict.cause, verdict.detail)
         return
       case 'unknown': {
         log.warn('commit_unknown', {
@@ -299,7 +278,7 @@ export class GroupCommit {
           const refused = answers.filter(([, decided]) => isRefusal(decided)).map(([pending]) => pending)
           leaveUndecided(refused, 'commit_unknown', this.dependencies)
           // What waits in groups is still in the mailbox: it comes again through a look-up, and must not come twice.
-          this.takeFromGroups(incarnation)
+          this.narrowing.takeOut(incarnation)
         }
         onUnknown(left.map(({ incarnation }) => incarnation))
       }
@@ -310,122 +289,14 @@ export class GroupCommit {
   private skip(drafts: readonly ShardDraft[]): void {
     if (drafts.length === 0) return
     for (const { incarnation, pendings } of drafts) {
-      incarnation.blocked = true
-      this.putBack(incarnation, pendings)
+      incarnation.blocks.add('fence')
+      this.narrowing.putBack(incarnation, pendings)
     }
     this.dependencies.onSkipped(drafts.map(({ incarnation }) => incarnation))
-  }
-
-  /** Back to the head of the shard's queue, before what still waits in groups, so that order is kept (B2). */
-  private putBack(incarnation: Incarnation, pendings: readonly Pending[]): void {
-    incarnation.ready = [...pendings, ...this.takeFromGroups(incarnation), ...incarnation.ready]
-  }
-
-  /** In order. No group stays empty: the lane would take it for the end of what is ready. */
-  private takeFromGroups(incarnation: Incarnation): readonly Pending[] {
-    const taken = this.groups.flatMap((group) => group.filter((pending) => pending.incarnation === incarnation))
-    const left = this.groups.map((group) => group.filter((pending) => pending.incarnation !== incarnation))
-    this.groups = left.filter((group) => group.length > 0)
-    return taken
-  }
-
-  /**
-   * Nothing was applied. Retries the whole batch if it was not sent, or a few times after a transient failure; otherwise
-   * narrows it.
-   */
-  private async tryAgain(drafts: readonly ShardDraft[], cause: FailedCause, detail: string): Promise<void> {
-    this.transientFailures = cause === 'transient' ? this.transientFailures + 1 : 0
-    const whole = this.transientFailures < WHOLE_RETRIES && !this.dependencies.rare.takes('batch_halved_at_once')
-    if (cause === 'unsent' || (cause === 'transient' && whole)) {
-      this.groups.unshift(drafts.flatMap(({ pendings }) => pendings))
-      await delay(this.dependencies.clock, TRANSIENT_RETRY_MS)
-      return
-    }
-    const fault: Fault = { stage: 'commit', cause: detail, breaksInvariant: cause === 'invariant' }
-    const parts = drafts.map(({ pendings }) => pendings)
-    const isRefusedAgain = cause === 'transient' && this.writtenAtRefusal === this.written
-    const left = isRefusedAgain ? parts.map((part) => this.turnAway(part)).filter((part) => part.length > 0) : parts
-    if (isRefusedAgain) this.dependencies.health.refused()
-    this.narrow(left, cause, fault)
-    if (this.hasTurnedAway) await delay(this.dependencies.clock, REFUSED_PAUSE_MS)
-    this.hasTurnedAway = false
-  }
-
-  /** B5. Returns the commands that stay: messages, timers, and requests that an earlier commit may have applied. */
-  private turnAway(pendings: readonly Pending[]): Pending[] {
-    const leaving = new Set(
-      pendings.filter((pending) => pending.origin.kind === 'request' && !mayHaveBeenApplied(pending)),
-    )
-    if (leaving.size > 0) this.hasTurnedAway = true
-    const waiting = [...leaving].filter((pending) => pending.incarnation.mailbox.has(pending))
-    turnAway(waiting, this.dependencies)
-    return pendings.filter((pending) => !leaving.has(pending))
-  }
-
-  /** B5. One command failed alone, for a cause outside its rows. */
-  private refuse(alone: Pending, fault: Fault): void {
-    for (const pending of this.turnAway([alone])) this.postpone(pending, fault)
-    if (this.written > this.writtenAtGather) return
-    if (this.writtenAtRefusal !== this.written) {
-      this.dependencies.log.warn('store_refuses_commits', { cause: fault.cause })
-    }
-    this.writtenAtRefusal = this.written
-    this.dependencies.health.refused()
-    this.groups = this.groups.map((group) => this.turnAway(group)).filter((group) => group.length > 0)
-  }
-
-  /**
-   * Halves the stepped commands, by shard and then by command, until one command remains. Handles that one according to
-   * its fault.
-   */
-  private narrow(parts: readonly (readonly Pending[])[], cause: NarrowedCause, fault: Fault): void {
-    const units = parts.length > 1 ? parts : (parts[0] ?? []).map((pending) => [pending])
-    if (units.length > 1) {
-      const middle = Math.ceil(units.length / 2)
-      this.groups.unshift(units.slice(0, middle).flat(), units.slice(middle).flat())
-      return
-    }
-    const alone = units[0]?.[0]
-    if (alone === undefined) return
-    if (cause === 'transient' && fault.stage === 'commit') this.refuse(alone, fault)
-    else if (cause === 'transient') this.postpone(alone, fault)
-    else if (this.dependencies.contain(alone, fault)) this.groups.unshift([alone])
-  }
-
-  /**
-   * Postpones a command that fails alone, because the failure may be temporary. Its shard waits; other shards continue. A
-   * postponement counts only if other commits wrote rows since the last one: otherwise the store may fail all commits.
-   * Requests are given up when they are late.
-   */
-  private postpone(pending: Pending, fault: Fault): void {
-    const { clock, log, contain } = this.dependencies
-    const { incarnation, origin, postponed: last } = pending
-    const times = last === null ? 0 : last.times + (last.written < this.written ? 1 : 0)
-    if (last === null) {
-      const { stage, cause } = fault
-      const level = stage === 'signing' ? 'error' : 'warn'
-      log[level]('command_set_aside', { ...followed(pending), shard: incarnation.token.shardId, stage, cause })
-    }
-    pending.postponed = { times, written: this.written }
-    if (times >= MAX_POSTPONEMENTS && origin.kind !== 'request') {
-      contain(pending, fault)
-      return
-    }
-    incarnation.blocked = true
-    this.putBack(incarnation, [pending])
-    clock.after(POSTPONE_MS, () => {
-      incarnation.blocked = false
-      this.kick()
-    })
   }
 }
 
 const ROW_BYTES = 1_500
-
-/** A signing failure may be temporary; a failure to make rows is permanent. */
-function causeOf({ stage, breaksInvariant }: Fault): NarrowedCause {
-  return stage === 'signing' && !breaksInvariant ? 'transient' : 'data'
-}
 
 function resultOf(drafts: readonly ShardDraft[], verdict: CommitVerdict): CommitResult {
   if (verdict.kind !== 'answered') return verdict.kind

@@ -55,7 +55,7 @@ export function createShardRecovery(dependencies: ShardRecoveryDependencies): Sh
         for (const incarnation of incarnations) {
           const record = records.get(incarnation.token.shardId)
           if (isEnded(incarnation)) continue
-          if (isOf(incarnation, record)) incarnation.blocked = false
+          if (isOf(incarnation, record)) incarnation.blocks.delete('fence')
           else onFenced(incarnation, record)
         }
         onCleared()

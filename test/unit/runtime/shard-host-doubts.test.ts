@@ -2,7 +2,22 @@
 import { describe, expect, test } from 'vitest'
 import { type CommitVerdict, LedgerStoreUnavailable, type ShardToken } from '../../../runtime/ports/ledger-store.ts'
 import { OTHER_KEY } from '../../support/accounts.ts'
-import { applied, credit, hosting, item, kinds, register, rotation, writes } from '../../support/shard-hosting.ts'
+import type { ItemVerdict } from '../../../runtime/messages.ts'
+import { delay } from '../../../runtime/ports/clock.ts'
+import type { Signer } from '../../../runtime/ports/signer.ts'
+import {
+  applied,
+  createLedger,
+  credit,
+  hosting,
+  item,
+  kinds,
+  register,
+  rotation,
+  sendTo,
+  startHost,
+  writes,
+} from '../../support/shard-hosting.ts'
 
 const BROKEN: CommitVerdict = { kind: 'failed', cause: 'invariant', detail: 'computed from version 3, stored is 5' }
 
@@ -31,6 +46,35 @@ describe('the shard host in doubt', () => {
     const ids = [...rows.transactions.values()].map(({ transaction }) => transaction.txnId)
     expect(ids).toHaveLength(2)
     expect(ids).toEqual(ids.toSorted())
+  })
+
+  test('D1: a shard that the fence left out waits for the store, though a signature was checked again meanwhile', async () => {
+    const ledger = createLedger([0])
+    const { clock, control, batches } = ledger
+    const signer: Signer = {
+      verifyMany: async (checks) => {
+        if (checks.some(({ publicKey }) => publicKey === OTHER_KEY.publicKey)) await delay(clock, 50)
+        return checks.map(({ signature, publicKey }) => signature === `by ${publicKey}`)
+      },
+      signMany: (_, payloads) => Promise.resolve(payloads.map(() => 'receipt')),
+      receiptKeyId: () => 'receipt-key',
+    }
+    const { host, store } = startHost(ledger, 's', [0], {}, { signer })
+    const verdicts: ItemVerdict[] = []
+    sendTo(host, verdicts, item(0, 'a', register))
+    await clock.pass(10)
+    const { shards } = store
+    let answers = false
+    Object.assign(store, { shards: () => (answers ? shards() : Promise.reject(new Error('no answer'))) })
+    control.commit = () => ({ kind: 'answered', committed: new Set() })
+    const signedByNext = credit('a', 'k', `by ${OTHER_KEY.publicKey}`)
+    sendTo(host, verdicts, item(0, 'a', rotation('a')), item(0, 'a', signedByNext))
+    await clock.pass(1_000)
+    expect([kinds(verdicts), batches.length]).toEqual([['registered'], 2])
+    control.commit = applied
+    answers = true
+    await clock.pass(2_000)
+    expect(kinds(verdicts)).toEqual(['registered', 'rotated', 'accepted'])
   })
 
   test('H3: a raised attempt whose answer was lost is raised: the shard is not given up, and what waited is answered', async () => {
