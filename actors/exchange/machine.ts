@@ -28,11 +28,11 @@ const CREATIONS = {
   begin: (command: ExchangeCommand, { id }: Told) => exchanged(null, command, id),
 }
 
-const PAIRED = [
-  { guard: 'leavesOffers', target: 'waiting', actions: 'pair' },
+const FORGOTTEN = [
   { guard: 'leavesExpired', target: 'expired', actions: 'pair' },
   { target: ABSENT, actions: 'pair' },
 ] as const
+const PAIRED = [{ guard: 'leavesOffers', target: 'waiting', actions: 'pair' }, ...FORGOTTEN] as const
 
 export const exchangeMachine = {
   guards: GUARDS,
@@ -56,6 +56,6 @@ export const exchangeMachine = {
         due: [{ guard: 'isEarly', ...IGNORED }, ...PAIRED],
       },
     },
-    expired: { on: { offer_exchange: PAIRED, due: [{ guard: 'isEarly', ...IGNORED }, ...PAIRED] } },
+    expired: { on: { offer_exchange: PAIRED, due: [{ guard: 'isEarly', ...IGNORED }, ...FORGOTTEN] } },
   },
 } as const satisfies MachineDefinition<ExchangeData, ExchangeStatus, ExchangeCommand, unknown>

@@ -5,7 +5,7 @@ import type { Submission } from '../../../actors/account/commands.ts'
 import { EXCHANGE_TIMEOUT_MS } from '../../../actors/account/pending.ts'
 import { exchangeActor } from '../../../actors/exchange/actor.ts'
 import { MAX_OFFERS, REMEMBERED_MS } from '../../../actors/exchange/pairing.ts'
-import type { ExchangeState } from '../../../actors/exchange/state.ts'
+import type { ExchangeOffer, ExchangeState } from '../../../actors/exchange/state.ts'
 import { START_MS } from '../../support/accounts.ts'
 import {
   balance,
@@ -182,13 +182,40 @@ describe('an exchange', () => {
     }
     const waiting = come(null, START_MS, 'txn_1')
     if (waiting.kind !== 'stepped' || waiting.state?.status !== 'waiting') throw new Error('No offer waits.')
-    for (const home of [null, waiting.state]) {
+    const expired: ExchangeState = { ...waiting.state, status: 'expired', offers: [], expired: waiting.state.offers }
+    for (const home of [null, waiting.state, expired]) {
       expect(come(home, expiresAtMs - 1, 'txn_2')).toMatchObject({ state: { status: 'waiting' } })
       expect(come(home, expiresAtMs, 'txn_2')).toMatchObject({ state: { status: 'expired', offers: [] } })
       const late = come(home, expiresAtMs + REMEMBERED_MS, 'txn_2')
       expect(late).toMatchObject({ kind: 'stepped', state: null })
-      expect('effects' in late && late.effects).toHaveLength(home === null ? 1 : 2)
+      expect('effects' in late && late.effects).toHaveLength(home === waiting.state ? 2 : 1)
     }
+  })
+
+  test('its home remembers an expired offer after the last pair is complete, and until its own day ends', () => {
+    const anns = { txnId: 'txn_1', accountId: 'ann', toAccountId: 'bob', expiresAtMs: START_MS }
+    const sides = { gives: { tokenId: 'cls_1/ruby', amount: '1' }, receives: { tokenId: 'BASE', amount: '50' } }
+    const offer: ExchangeOffer = { ...anns, ...sides }
+    const mirror: ExchangeOffer = { ...offer, txnId: 'txn_2', accountId: 'bob', toAccountId: 'ann' }
+    const home = { kind: 'exchange', format: 1, id: GROUP, version: 1, offers: [], lastTimeMs: START_MS } as const
+    const stamp = { salt: '0'.repeat(32), newTxnId: 'txn_0' }
+    const delivering: ExchangeState = {
+      ...home,
+      status: 'waiting',
+      pairs: [{ sides: [offer, mirror], delivering: ['txn_1'] }],
+      expired: [{ ...offer, txnId: 'txn_3' }],
+      dueAtMs: START_MS + REMEMBERED_MS,
+    }
+    const delivered = { type: 'nft_delivered', txnId: 'txn_1', atMs: START_MS, ...stamp } as const
+    expect(exchangeActor.step(GROUP, delivering, delivered, {})).toMatchObject({
+      state: { status: 'expired', pairs: [] },
+    })
+    const expired = [offer, { ...offer, expiresAtMs: START_MS + 1 }]
+    const remembering: ExchangeState = { ...home, status: 'expired', expired, dueAtMs: START_MS + REMEMBERED_MS }
+    const ends = (atMs: number) =>
+      exchangeActor.step(GROUP, remembering, { type: 'due', dueAtMs: START_MS + REMEMBERED_MS, atMs, ...stamp }, {})
+    expect(ends(START_MS + REMEMBERED_MS)).toMatchObject({ state: { status: 'expired', expired: [expired[1]] } })
+    expect(ends(START_MS + REMEMBERED_MS + 1)).toMatchObject({ kind: 'stepped', state: null })
   })
 
   test('completes though both accounts have been frozen and refuse incoming value by then', () => {
