@@ -154,7 +154,9 @@ export const open: Progress = (group, effects) => {
   effects.push({ kind: 'concluded', answer: { kind: 'group_registered', group: view, created: true, ...FIRST } })
   return group.legs.reduce((next, { parts }, leg) => {
     const own = parts.find(({ role }) => role === 'own')
-    return own?.state === 'completed' ? orderCounterpart(next, effects, leg, own.txnId ?? '', own.metadata) : next
+    if (own?.state !== 'completed') return next
+    const told = withPart(next, { groupId: group.id, leg, role: 'own' }, { metadata: null })
+    return orderCounterpart(told, effects, leg, own.txnId ?? '', own.metadata)
   }, group)
 }
 
@@ -202,10 +204,17 @@ export function forget({ refused }: GroupData): GroupChange {
   return { data: null, effects: [{ kind: 'concluded', answer: refusal(code, detail, 'legs') }] }
 }
 
-/** While the group is registering, the other parts get their message when it opens. */
 export function noteCompleted(command: Named<'leg_completed'>): Progress {
-  const { txnId, metadata } = command
-  return (group) => withPart(group, command, { state: 'completed', txnId, metadata })
+  return (group) => withPart(group, command, { state: 'completed', txnId: command.txnId })
+}
+
+/** While the group is registering. A receiver gets the metadata with its message, when the group opens. */
+export function noteEarly(command: Named<'leg_completed'>): Progress {
+  const { leg, metadata, txnId } = command
+  return (group) => {
+    const isForReceiver = group.legs[leg]?.parts.some(({ role }) => role === 'receiver') === true
+    return withPart(group, command, { state: 'completed', txnId, metadata: isForReceiver ? metadata : null })
+  }
 }
 
 /** Of an open group. */

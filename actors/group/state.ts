@@ -68,7 +68,7 @@ export interface LegPart {
   readonly role: LegRole
   readonly state: PartState
   readonly txnId: string | null
-  /** Of that transaction, for its other side. */
+  /** Of that transaction, until the group opens and its other side is told. */
   readonly metadata: JsonObject | null
   /** Whether the leg failed; later messages to it do not change that. */
   readonly failed: boolean

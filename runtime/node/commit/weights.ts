@@ -5,6 +5,7 @@
 import type { Effect } from '../../../actors/account/outcome.ts'
 import type { JsonObject } from '../../../actors/canonical-json.ts'
 import type { Envelope } from '../../../actors/message.ts'
+import type { GroupState } from '../../../actors/group/state.ts'
 import type { AnyState } from '../../../actors/step-actor.ts'
 import { type AccountState, ARRIVAL_HOLD_ID } from '../../../actors/account/state.ts'
 
@@ -18,6 +19,13 @@ const LARGE_ENTRY = 8_192
 const EVENT_BYTES = 512
 /** A token's name and a quantity, as JSON. */
 const BALANCE_BYTES = 128
+
+/** A leg with all its parts, two names of accounts and one of an NFT. */
+const LEG_BYTES = 1_536
+/** What was, or is to be, undone: two transactions, or one with its account or failure. */
+const UNDONE_BYTES = 384
+/** An offer of an exchange. */
+const OFFER_BYTES = 1_024
 
 const lengths = new WeakMap<JsonObject, number>()
 
@@ -68,7 +76,19 @@ export function stateBytes(state: AnyState | null): number {
     const events = arriving?.events.reduce((sum, { payload }) => sum + EVENT_BYTES + payload.length, 0) ?? 0
     return bytesOf(metadata) + BYTES_A_UNIT * (events + (arriving === undefined ? 0 : JSON.stringify(metadata).length))
   }
+  if (state.kind === 'group') return bytesOfGroup(state)
+  if (state.kind === 'exchange') {
+    const { offers, pairs = [], expired = [] } = state
+    return OFFER_BYTES * (offers.length + 2 * pairs.length + expired.length)
+  }
   return state.kind === 'class' ? bytesOf(state.metadataSchema) : 0
+}
+
+function bytesOfGroup({ legs, compensationsAsked, compensations, partialFailures }: GroupState): number {
+  const undone = Object.keys(compensationsAsked).length + compensations.length + partialFailures.length
+  let bytes = LEG_BYTES * legs.length + UNDONE_BYTES * undone
+  for (const { parts } of legs) for (const { metadata } of parts) bytes += bytesOf(metadata)
+  return bytes
 }
 
 /** Balances that came from, or went to, another ledger: they name every token. */

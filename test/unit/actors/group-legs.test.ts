@@ -191,6 +191,22 @@ describe('a leg that comes before every other account expects its own', () => {
     expect(credit?.metadata).toEqual({ note: 'early' })
   })
 
+  test.for([
+    ['a transfer, whose receiver is told later, until the group is open', ACROSS, { note: 'early' }],
+    ['no other leg', OUT, null],
+  ] as const)('keeps the metadata of %s', ([, leg, kept]) => {
+    const terms = halfAgreed(leg, leg === OUT ? IN : { ...OUT, account_id: 'bob', boundary: true })
+    const metadataOfLegs = () =>
+      (ledger.group(GROUP)?.legs ?? []).flatMap(({ parts }) => parts.flatMap(({ metadata }) => metadata ?? []))
+    submit(ledger, { ...legOf(terms, 0), metadata: { note: 'early' } })
+    ledger.deliverFrom('ann', AT_HOME)
+    expect(metadataOfLegs()).toEqual(kept === null ? [] : [kept])
+    ledger.drain()
+    submit(ledger, { ...legOf(terms, 1), metadata: { note: 'late' } })
+    ledger.drain()
+    expect(metadataOfLegs()).toEqual([])
+  })
+
   test('and fails, reverts the group as soon as it is open', () => {
     const terms = halfAgreed({ ...OUT, amount: '11' }, { ...IN, amount: '11' })
     expect(settled(ledger, legOf(terms, 0)).status).toBe('failed')
