@@ -1,7 +1,12 @@
 /** Composition root of a shard node. */
 import { actorKey } from '../../actors/address.ts'
 import type { Log } from '../../runtime/ports/log.ts'
-import { actorsPerShardOf, LedgerNode, type LedgerNodeDependencies } from '../../runtime/node/ledger-node.ts'
+import {
+  actorsPerShardOf,
+  LedgerNode,
+  type LedgerNodeDependencies,
+  residentLimitsOf,
+} from '../../runtime/node/ledger-node.ts'
 import type { Configuration } from '../config/configuration.ts'
 import { readPublicKey } from '../keys/public-key.ts'
 import { createNodeSigner } from '../keys/signer-node.ts'
@@ -96,7 +101,7 @@ async function startNode({ configuration, url, log, service, parts }: NodeContex
     ...(registry === undefined ? {} : { metrics: createNodeMetrics(registry) }),
     ledgerId,
     production,
-    settings: { maxResidents: actorsPerShard ?? actorsPerShardOf(ledger.shardCount) },
+    settings: residentLimitsOf(actorsPerShard ?? actorsPerShardOf(ledger.shardCount)),
     homeOf: (actor) => secrets.shardOf(actorKey(actor)),
     onStoreWentBack: () => {
       const reason = 'PostgreSQL went back: its state is older than one seen before'

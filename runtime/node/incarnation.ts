@@ -14,6 +14,7 @@ import { BriefMap } from '../brief-map.ts'
 import type { GroupUse, ShardStart, ShardToken } from '../ports/ledger-store.ts'
 import type { Random } from '../ports/random.ts'
 import { Mailbox } from './delivery/mailbox.ts'
+import { residentBytes } from './commit/weights.ts'
 import type { Pending } from './pending-command.ts'
 
 /**
@@ -21,8 +22,10 @@ import type { Pending } from './pending-command.ts'
  * microsecond to make, and several times the actor's memory to keep.
  */
 export interface Resident {
-  /** null: it does not exist. */
+  /** null: it does not exist. Set by `setState`. */
   state: AnyState | null
+  /** Of its state in memory, approximate. */
+  bytes: number
   /** Batches whose look-ups have not all closed (P1). */
   pins: number
   /** Commands in the mailbox that will be stepped on it. */
@@ -50,6 +53,8 @@ export class Incarnation {
   readonly blocks = new Set<Block>()
   /** By actor key. */
   readonly residents = new BriefMap<string, Resident>()
+  /** Of all residents. */
+  residentBytes = 0
   /** Commits since look-ups began, whose findings may be older. */
   readonly recent = {
     /** By key address. Entries are objects of their own, so that a later one is not removed with an earlier one's pin. */
@@ -112,24 +117,44 @@ export function nextStamp(incarnation: Incarnation, nowMs: number, random: Rando
 export function takeUp(incarnation: Incarnation, key: string, loaded: AnyState | undefined): Resident {
   const known = incarnation.residents.get(key)
   if (known !== undefined) return known
-  const resident: Resident = { state: loaded ?? null, pins: 0, waiting: 0, used: true }
+  const resident: Resident = { state: null, bytes: 0, pins: 0, waiting: 0, used: true }
+  setState(incarnation, resident, loaded ?? null)
   incarnation.residents.set(key, resident)
   return resident
 }
 
+/** Sets the state of a resident. */
+export function setState(incarnation: Incarnation, resident: Resident, state: AnyState | null): void {
+  const bytes = residentBytes(state)
+  incarnation.residentBytes += bytes - resident.bytes
+  resident.bytes = bytes
+  resident.state = state
+}
+
+/** Bounds on the residents of a shard. */
+export interface ResidentLimits {
+  readonly maxResidents: number
+  readonly maxResidentBytes: number
+}
+
 /**
- * Forgets actors that nothing needs until at most `limit` are left: in the order in which they came, but what was
- * used since it was last looked at is passed over once (the clock algorithm: a use costs a flag, and no reordering).
+ * Evicts actors that nothing needs until the rest is within the limits: in the order in which they came, but an actor that
+ * was used since it was last looked at is passed over once (the clock algorithm: a use costs a flag, and no reordering).
  */
-export function passivate({ residents }: Incarnation, limit: number): void {
+export function passivate(incarnation: Incarnation, { maxResidents, maxResidentBytes }: ResidentLimits): void {
+  const { residents } = incarnation
+  const isWithin = () => residents.size <= maxResidents && incarnation.residentBytes <= maxResidentBytes
   // Twice: the first time round all may have been used.
-  let looks = residents.size > limit ? 2 * residents.size : 0
+  let looks = 2 * residents.size
   for (const [key, resident] of residents) {
-    if (looks === 0 || residents.size <= limit) return
+    if (looks === 0 || isWithin()) return
     looks -= 1
     if (resident.pins > 0 || resident.waiting > 0) continue
     residents.delete(key)
-    if (!resident.used) continue
+    if (!resident.used) {
+      incarnation.residentBytes -= resident.bytes
+      continue
+    }
     resident.used = false
     residents.set(key, resident)
   }

@@ -16,6 +16,7 @@ import { NodeCalls } from './ownership/node-calls.ts'
 import { createPinBoard, type PinBoard } from './lookup/pin-board.ts'
 import type { NodeContext } from './node-context.ts'
 import { type HostMeasures, ShardHost } from './shard-host.ts'
+import type { ResidentLimits } from './incarnation.ts'
 import type { MailboxLimits } from './delivery/admission.ts'
 import { createUnsupported } from './delivery/unsupported.ts'
 import type { VitalSigns } from './ownership/vital-signs.ts'
@@ -51,10 +52,17 @@ export function actorsPerShardOf(shards: number): number {
   return Math.ceil(MOST_ACTORS / shards)
 }
 
+/** Of ordinary actors so many are within both bounds; of accounts with thousands of holds, and of large groups, fewer. */
+const BYTES_AN_ACTOR = 5_120
+
+export function residentLimitsOf(maxResidents: number): ResidentLimits {
+  return { maxResidents, maxResidentBytes: maxResidents * BYTES_AN_ACTOR }
+}
+
 export const NODE_DEFAULTS: NodeSettings = {
   maxBatchSize: 2_000,
   maxBatchBytes: 4 * 1_048_576,
-  maxResidents: actorsPerShardOf(256),
+  ...residentLimitsOf(actorsPerShardOf(256)),
   maxActorMailbox: 2_048,
   maxShardMailbox: 4_096,
   maxNodeMailbox: 16_384,

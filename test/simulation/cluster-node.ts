@@ -73,6 +73,7 @@ export interface SimEdge {
 const NODE_SETTINGS = {
   maxBatchSize: 6,
   maxResidents: 3,
+  maxResidentBytes: 9_000,
   maxActorMailbox: 25,
   maxShardMailbox: 40,
   maxNodeMailbox: 90,

@@ -230,6 +230,7 @@ export function startHost(
       maxBatchSize: 100,
       maxBatchBytes: 1_000_000,
       maxResidents: 100,
+      maxResidentBytes: 10_000_000,
       maxActorMailbox: 10_000,
       maxShardMailbox: 100,
       maxNodeMailbox: 10_000,

@@ -4,20 +4,21 @@
  * leave together: what came in one message is answered in one, of however many shards it is.
  */
 import type { BriefMap } from '../../brief-map.ts'
-import type { MailboxLimits } from '../delivery/admission.ts'
 import type { Courier } from '../delivery/courier.ts'
 import { answerFor, isKnownUse, type ShardDraft } from './draft.ts'
 import type { Inbox } from '../delivery/inbox.ts'
 import { type Fault, faultOf } from '../recovery/containment.ts'
-import { type Incarnation, passivate, type Resident } from '../incarnation.ts'
+import { type Incarnation, passivate, type Resident, type ResidentLimits, setState } from '../incarnation.ts'
 import type { NodeContext } from '../node-context.ts'
 import type { DecidedAnswer } from './output-gate.ts'
 import { release, settle, waitsFor } from '../pending-command.ts'
 
+const NO_RESIDENTS: ResidentLimits = { maxResidents: 0, maxResidentBytes: 0 }
+
 export interface AppliedDependencies extends Pick<NodeContext, 'pins' | 'gate' | 'rare'> {
   readonly courier: Courier
   readonly inbox: Inbox
-  readonly settings: Pick<MailboxLimits, 'maxResidents'>
+  readonly settings: ResidentLimits
   /** The shard's memory may differ from its committed state. */
   readonly onBroken: (incarnation: Incarnation, fault: Fault) => void
 }
@@ -52,7 +53,7 @@ function applyDraft(applied: ShardDraft, dependencies: AppliedDependencies): rea
     if (incarnation.parked.get(waitsFor(pending))?.has(pending) !== true) settle(pending)
   }
   courier.take(incarnation, applied.outbox)
-  passivate(incarnation, rare.takes('residents_forgotten') ? 0 : settings.maxResidents)
+  passivate(incarnation, rare.takes('residents_forgotten') ? NO_RESIDENTS : settings)
   return [...applied.answers, ...told]
 }
 
@@ -65,7 +66,7 @@ function remember(
   for (const [key, { state }] of changed) {
     const resident = incarnation.residents.get(key)
     if (resident === undefined) continue
-    resident.state = state
+    setState(incarnation, resident, state)
     resident.pins += 1
     resident.used = true
     touched.push(resident)
@@ -82,7 +83,7 @@ function remember(
   pins.pin(() => {
     for (const resident of touched) resident.pins -= 1
     for (const run of forget) run()
-    passivate(incarnation, settings.maxResidents)
+    passivate(incarnation, settings)
   })
 }
 

@@ -91,6 +91,19 @@ function bytesOfGroup({ legs, compensationsAsked, compensations, partialFailures
   return bytes
 }
 
+/** Of an actor in memory beside what its texts take. */
+const ACTOR_BYTES = 1_536
+/** A balance, or a hold with its terms or its transaction, in memory. */
+const BALANCE_IN_MEMORY_BYTES = 384
+const HOLD_IN_MEMORY_BYTES = 1_024
+
+/** Of an actor in memory: of an account its balances and holds, which have rows of their own, too. */
+export function residentBytes(state: AnyState | null): number {
+  const bytes = ACTOR_BYTES + stateBytes(state)
+  if (state?.kind !== 'account') return bytes
+  return bytes + BALANCE_IN_MEMORY_BYTES * state.balances.size + HOLD_IN_MEMORY_BYTES * state.holds.size
+}
+
 /** Balances that came from, or went to, another ledger: they name every token. */
 function bytesOfAccount({ holds, moved }: AccountState): number {
   const hold = holds.get(ARRIVAL_HOLD_ID)

@@ -17,20 +17,18 @@ import { createAttemptMemory } from './attempt-memory.ts'
 import { commandOf } from './command.ts'
 import type { StepSettings } from '../commit/draft.ts'
 import type { ItemFate } from '../../ports/metrics.ts'
-import { type Incarnation, nextStamp } from '../incarnation.ts'
+import { type Incarnation, nextStamp, type ResidentLimits } from '../incarnation.ts'
 import { Pending, type ReplyChannel, waitsFor } from '../pending-command.ts'
 import { receiversOf } from '../lookup/receivers.ts'
 import type { NodeContext } from '../node-context.ts'
 
-/** Bounds in commands; `maxOutbox` in messages, `maxResidents` in actors. */
-export interface MailboxLimits {
+/** Bounds in commands; `maxOutbox` in messages. */
+export interface MailboxLimits extends ResidentLimits {
   readonly maxActorMailbox: number
   readonly maxShardMailbox: number
   readonly maxNodeMailbox: number
   /** Messages of a shard to another that are not taken in; above, what would add to them is refused. */
   readonly maxOutbox: number
-  /** Actors kept in memory for each shard. */
-  readonly maxResidents: number
 }
 
 export interface AdmissionDependencies extends NodeContext {

@@ -113,7 +113,7 @@ export class AccountDrafts {
     if (command === undefined) throw new Error(`the ledger does not understand ${operation.kind} of ${actor.id}`)
     const draft = this.draftOf(shardId)
     const pending = new Pending({ kind: 'request', item, channel: SILENT }, actor, command, draft.incarnation)
-    pending.resident = { state: null, pins: 0, waiting: 1, used: true }
+    pending.resident = { state: null, bytes: 0, pins: 0, waiting: 1, used: true }
     if (verdict !== undefined) pending.verdicts.set(verdict, true)
     const stepped = stepInto(draft, pending, this.surroundings)
     if (stepped.kind !== 'taken' || stepped.answer?.kind === 'refused') {

@@ -136,21 +136,27 @@ describe('the shard host', () => {
     expect(Math.max(...batches.map(({ shards }) => shards.flatMap(({ accounts }) => accounts).length))).toBe(3)
   })
 
-  test('a batch is bounded by the messages that it sends, too', async () => {
-    const { clock, batches, item, send } = hosting([0])
-    const legs = Array.from({ length: 64 }, (_, leg) => {
-      return { account_id: `a${leg}`, to_account_id: `b${leg}`, type: 'transfer', amount: '1' }
-    })
-    const registrations = Array.from({ length: 100 }, (_, index) => {
-      const id = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
-      const payload = canonicalJson({ group_id: id, legs, timeout_seconds: 900 })
-      return item(0, groupAddress(id), { kind: 'register_group', payload, registrationKey: null })
-    })
-    send(...registrations)
-    await clock.pass(20)
-    const sent = batches.map(({ shards }) => shards.flatMap(({ outbox }) => outbox).length)
-    expect(sent.slice(0, 3)).toEqual([32 * 128, 32 * 128, 32 * 128])
-  })
+  test.for([
+    [100_000_000, 32],
+    [1_000_000, 11],
+  ] as const)(
+    'a batch of at most %i bytes holds, of large groups, %i: messages are bounded, too',
+    async ([maxBatchBytes, groups]) => {
+      const { clock, batches, item, send } = hosting([0], { maxBatchBytes })
+      const legs = Array.from({ length: 64 }, (_, leg) => {
+        return { account_id: `a${leg}`, to_account_id: `b${leg}`, type: 'transfer', amount: '1' }
+      })
+      const registrations = Array.from({ length: 100 }, (_, index) => {
+        const id = `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`
+        const payload = canonicalJson({ group_id: id, legs, timeout_seconds: 900 })
+        return item(0, groupAddress(id), { kind: 'register_group', payload, registrationKey: null })
+      })
+      send(...registrations)
+      await clock.pass(20)
+      const sent = batches.map(({ shards }) => shards.flatMap(({ outbox }) => outbox).length)
+      expect(sent.slice(0, 3)).toEqual([groups * 128, groups * 128, groups * 128])
+    },
+  )
 
   test('what is too much to be answered in time comes in smaller batches, until one is answered', async () => {
     const { clock, control, rows, item, send } = hosting([0])
