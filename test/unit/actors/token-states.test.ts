@@ -1,10 +1,10 @@
 /** Goal: a token whose supply is on the way exists: its supply changes, its name is taken, and its registration waits. */
 import { beforeEach, expect, test } from 'vitest'
-import { tokenAddress } from '../../../actors/address.ts'
+import { classAddress, tokenAddress } from '../../../actors/address.ts'
 import { tokenActor } from '../../../actors/token/actor.ts'
 import type { TokenCommand } from '../../../actors/token/commands.ts'
 import type { TokenState } from '../../../actors/token/state.ts'
-import { GROUP, open, STRANGER } from '../../model/mini-clients.ts'
+import { classify, GROUP, issue, open, STRANGER } from '../../model/mini-clients.ts'
 import { MiniLedger } from '../../model/mini-ledger.ts'
 import { registerTokenCommand } from '../../support/accounts.ts'
 import { STAMP } from '../../support/arriving-accounts.ts'
@@ -44,4 +44,15 @@ test('mints, and holds and settles or reverts the legs of groups', () => {
   expect(settled).toMatchObject({ state: { status: 'crediting', totalSupply: '1005', held: {} } })
   const reverted = step({ ...STAMP, type: 'revert_leg', ...leg }, held.state)
   expect(reverted).toMatchObject({ state: { status: 'crediting', totalSupply: '1000', held: {} } })
+})
+
+test('of what was registered here, nothing was held for an import that would take it', () => {
+  const ledger = new MiniLedger()
+  open(ledger, 'ann')
+  issue(ledger, { issuer: 'ann' })
+  classify(ledger, { issuer: 'ann' })
+  const taking = { ...STAMP, type: 'take_arrival', importId: 'import-1' } as const
+  for (const actor of [tokenAddress('GOLD'), classAddress('Gems')]) {
+    expect(ledger.ask(actor, taking)).toMatchObject({ code: 'arrival_not_held' })
+  }
 })
